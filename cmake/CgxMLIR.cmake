@@ -1,0 +1,34 @@
+# LLVM and MLIR 22 as Debian ships them, linked as their two shared libraries.
+
+find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
+set(LLVM_EXTERNAL_LIT "${LLVM_TOOLS_BINARY_DIR}/lit" CACHE STRING "lit")
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+# cgx_mlir_library(target SOURCES ... INCLUDES ... LINKS ... DEPENDS ...): a static library
+# of compiler code. INCLUDES are its public include folders, LINKS our own libraries
+# under it, DEPENDS the TableGen targets whose output it includes.
+function(cgx_mlir_library target)
+  cmake_parse_arguments(ARG "" "" "SOURCES;INCLUDES;LINKS;DEPENDS" ${ARGN})
+  add_library(${target} STATIC ${ARG_SOURCES})
+  target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_include_directories(${target} PUBLIC ${ARG_INCLUDES})
+  target_link_libraries(${target} PUBLIC ${ARG_LINKS} MLIR LLVM)
+  if(ARG_DEPENDS)
+    add_dependencies(${target} ${ARG_DEPENDS})
+  endif()
+  llvm_update_compile_flags(${target})
+  cgx_compile_options(${target})
+endfunction()
+
+# cgx_mlir_executable(target SOURCES ... LINKS ...): a compiler tool.
+function(cgx_mlir_executable target)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${target} ${ARG_SOURCES})
+  target_include_directories(${target} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_link_libraries(${target} PRIVATE ${ARG_LINKS} MLIR LLVM)
+  llvm_update_compile_flags(${target})
+  cgx_compile_options(${target})
+endfunction()

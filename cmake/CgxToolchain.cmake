@@ -1,0 +1,42 @@
+# Language, warnings, sanitizers, ccache and linker: what every target shares.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+set(CMAKE_C_FLAGS_RELEASE "-O2")
+
+find_program(CGX_CCACHE ccache)
+if(CGX_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND};-E;env;CCACHE_BASEDIR=${CMAKE_SOURCE_DIR};CCACHE_NOHASHDIR=1;${CGX_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_CXX_COMPILER_LAUNCHER}")
+endif()
+
+find_program(CGX_LLD NAMES ld.lld-22 ld.lld HINTS /usr/lib/llvm-22/bin)
+if(CGX_LLD)
+  add_link_options("-B${CMAKE_BINARY_DIR}/linker" -fuse-ld=lld)
+  # g++ looks for a linker called ld.lld; Debian's is called ld.lld-22.
+  file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/linker")
+  file(CREATE_LINK "${CGX_LLD}" "${CMAKE_BINARY_DIR}/linker/ld.lld" SYMBOLIC)
+endif()
+
+if(CGX_SANITIZE)
+  add_compile_options(-fsanitize=${CGX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
+  add_link_options(-fsanitize=${CGX_SANITIZE})
+endif()
+
+# cgx_compile_options(target): the flags of our own code, and of nothing else.
+function(cgx_compile_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra
+    $<$<BOOL:${CGX_WARNINGS_AS_ERRORS}>:-Werror>)
+endfunction()

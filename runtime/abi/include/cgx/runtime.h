@@ -1,0 +1,128 @@
+/*===-- cgx/runtime.h - The C ABI of the runtime -------------------*- C -*-===
+ *
+ * Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+ * See LICENSE for license information.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===-----------------------------------------------------------------------===
+ *
+ * What compiled steps and host programs call. Every function returns a
+ * cgx_status; nothing throws or aborts across this border. A context belongs to
+ * one rank and is used by one thread at a time; the ranks of one process each
+ * have a context of their own.
+ *
+ * Compiled steps call the cgx_rt_* entry points, whose arguments are integers
+ * only. A step that met an error runs on to its end without communicating; the
+ * host sees the error from cgx_context_end_step.
+ *
+ *===-----------------------------------------------------------------------===*/
+#ifndef CGX_RUNTIME_H
+#define CGX_RUNTIME_H
+
+#include "cgx/codec.h"
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CGX_ABI_VERSION 1u
+
+typedef enum cgx_status {
+  CGX_OK = 0,
+  CGX_INVALID_ARGUMENT = 1,    /* the call is wrong: fix the caller */
+  CGX_BAD_MANIFEST = 2,        /* the program's manifest is malformed: recompile it */
+  CGX_BAD_PAYLOAD = 3,         /* a peer's bytes are not the payload expected */
+  CGX_MISMATCH = 4,            /* ranks run different programs, plans, seeds or groups */
+  CGX_TIMEOUT = 5,             /* a peer did not answer in time */
+  CGX_PEER_DIED = 6,           /* a peer is gone: restart the job from a checkpoint */
+  CGX_RESOURCE_EXHAUSTED = 7,  /* memory, shared memory or descriptors ran out */
+  CGX_UNSUPPORTED = 8,         /* understood, but this build cannot do it */
+  CGX_INTERNAL = 9
+} cgx_status;
+
+/* The name of a status, such as "timeout". Never null. */
+const char *cgx_status_name(cgx_status status);
+
+/* One rank's connection to the others, its codec state and its counters. */
+typedef struct cgx_context cgx_context;
+
+typedef struct cgx_context_config {
+  uint32_t struct_size;        /* sizeof(cgx_context_config): set by the initializer */
+  uint32_t abi_version;        /* CGX_ABI_VERSION: set by the initializer */
+  const char *transport;       /* "inproc" or "shm" */
+  const char *job;             /* names the job; equal on its ranks, unique on the host */
+  uint32_t rank;
+  uint32_t ranks;
+  uint64_t seed;               /* of stochastic rounding; equal on all ranks */
+  uint32_t timeout_ms;         /* longest wait for a peer; default 30000 */
+  const char *manifest;        /* JSON text of the program (cgx_program_manifest) */
+} cgx_context_config;
+
+#define CGX_CONTEXT_CONFIG_INIT \
+  { sizeof(cgx_context_config), CGX_ABI_VERSION, "inproc", "cgx", 0, 1, 0, 30000, 0 }
+
+/* Connects this rank and waits for all ranks, at most timeout_ms. Compares ABI version,
+ * rank count, seed and manifest hash with the other ranks; a difference is
+ * CGX_MISMATCH on every rank. On failure *out_context is null and the message is
+ * in cgx_last_error(). */
+cgx_status cgx_context_create(const cgx_context_config *config, cgx_context **out_context);
+void cgx_context_destroy(cgx_context *context);
+
+/* The message of the calling thread's last failed call. Never null. */
+const char *cgx_last_error(void);
+
+/* Brackets one execution of the step; `step` counts from 0 and goes into the
+ * random numbers. end_step returns the first error met since begin_step. */
+cgx_status cgx_context_begin_step(cgx_context *context, uint64_t step);
+cgx_status cgx_context_end_step(cgx_context *context);
+
+/* Tells the other ranks that this one cannot go on; they fail with `reason`. */
+void cgx_context_abort(cgx_context *context, const char *reason);
+
+/* Counters since creation, as JSON (schema in runtime/README.md). The string belongs to
+ * the context and lives until the next call or destroy. */
+cgx_status cgx_context_telemetry(cgx_context *context, const char **out_json);
+
+/* ---- Called by compiled steps. `context` is a cgx_context* as an integer, addresses are
+ * data pointers as integers, `collective` is the id in the manifest. ---------------------- */
+
+/* Names the input and output buffer of one operand; they may be equal. */
+void cgx_rt_operand(int64_t context, int64_t collective, int64_t operand, int64_t input, int64_t output);
+/* Runs the collective whose operands were named since the last run. */
+void cgx_rt_run(int64_t context, int64_t collective);
+
+/* The explicit form of an all-reduce, one call for each cgx payload op. `chunks` and the
+ * payload layout: `chunks` payloads one behind the other, chunk k holding the elements
+ * [cgx_chunk_begin(k), cgx_chunk_begin(k + 1)). `phase` is 0 for a rank's own
+ * contribution, 1 for the owner's result: it separates their random numbers. */
+void cgx_rt_compress(int64_t context, int64_t collective, int64_t operand, int64_t phase, int64_t input,
+                     int64_t payload);
+void cgx_rt_payload_all_to_all(int64_t context, int64_t collective, int64_t operand, int64_t input,
+                               int64_t output);
+void cgx_rt_decompress_accumulate(int64_t context, int64_t collective, int64_t operand, int64_t payload,
+                                  int64_t output);
+void cgx_rt_payload_all_gather(int64_t context, int64_t collective, int64_t operand, int64_t input,
+                               int64_t output);
+void cgx_rt_decompress(int64_t context, int64_t collective, int64_t operand, int64_t payload, int64_t output);
+
+/* Row-major matrix products on OpenBLAS: C[m,n] = op(A) * op(B), where `trans` is 1 for a
+ * transposed operand. `batch` products, each stride (in elements) apart. */
+void cgx_rt_matmul_f32(int64_t a, int64_t b, int64_t c, int64_t trans_a, int64_t trans_b, int64_t m, int64_t n,
+                       int64_t k, int64_t batch, int64_t stride_a, int64_t stride_b, int64_t stride_c);
+
+/* ---- Symbols of a compiled step -------------------------------------------------------- */
+
+/* const char cgx_program_manifest[]: the JSON text described in passes/README.md. */
+#define CGX_SYMBOL_MANIFEST "cgx_program_manifest"
+/* void cgx_program_step(cgx_context *, void *const *arguments, void *const *results): runs one step. Buffers
+ * are dense, row-major, 64-byte aligned; no result overlaps another result or an argument. */
+#define CGX_SYMBOL_STEP "cgx_program_step"
+typedef void (*cgx_program_step_fn)(cgx_context *context, void *const *arguments, void *const *results);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* CGX_RUNTIME_H */

@@ -1,0 +1,17 @@
+"""lit configuration: tests of the compiler, one folder for each part that they test."""
+
+import os
+
+import lit.formats
+
+config.name = "cgx"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.cgx_test_exec_root
+config.environment["PATH"] = os.path.pathsep.join(
+    [config.cgx_bin_dir, config.llvm_tools_dir, config.environment.get("PATH", "")]
+)
+config.substitutions.append(("%cgx_lib", config.cgx_lib_dir))
+config.substitutions.append(("%examples", os.path.join(config.cgx_source_dir, "examples")))

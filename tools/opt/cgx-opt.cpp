@@ -1,0 +1,47 @@
+//===-- cgx-opt.cpp - The optimizer driver --------------------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// mlir-opt with the dialects and passes of cgx: reads an exported training step,
+// rewrites it, prints it back.
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Tools/Registration.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Support/LogicalResult.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+static constexpr const char overview[] =
+    "cgx-opt: compresses the collectives of exported training steps\n"
+    "\n"
+    "  Reads MLIR (a step exported by JAX, the upstream shard dialect, or cgx itself), runs the passes\n"
+    "  named on the command line in their order, and prints the module.\n"
+    "\n"
+    "EXAMPLES\n"
+    "  What would travel, layer by layer, if nothing were compressed:\n"
+    "    cgx-opt step.mlir --cgx-import --cgx-report -o /dev/null\n"
+    "  Compress the gradients to 4 bits, but no bias and no normalization, and say what was decided:\n"
+    "    cgx-opt step.mlir --cgx-compress=\"bits=4 bucket=128 exclude=*/b,*norm*\" --cgx-report -o step.cgx.mlir\n"
+    "  Down to LLVM, as cgx-compile does it:\n"
+    "    cgx-opt step.cgx.mlir --cgx-lower-to-llvm\n"
+    "\n"
+    "  Passes of cgx begin with --cgx-; the others are upstream's. The report goes to standard error.\n";
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::registerAllPasses();
+  cgx::registerCgxDialects(registry);
+  cgx::registerCgxPasses();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, overview, registry));
+}

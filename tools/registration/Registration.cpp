@@ -1,0 +1,29 @@
+//===-- Registration.cpp - Every dialect and pass of cgx ------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Tools/Registration.h"
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Sdy/SdyDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/Passes/Import.h"
+#include "cgx/Passes/Lower.h"
+#include "cgx/Passes/Rewrite.h"
+
+#include "mlir/IR/DialectRegistry.h"
+
+void cgx::registerCgxDialects(mlir::DialectRegistry &registry) {
+  registry.insert<CgxDialect, sdy::SdyDialect, stablehlo::StablehloDialect>();
+  registerLoweringInterfaces(registry);
+}
+
+void cgx::registerCgxPasses() {
+  registerImportPasses();
+  registerRewritePasses();
+  registerLoweringPasses();
+}

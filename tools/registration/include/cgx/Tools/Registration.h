@@ -1,0 +1,31 @@
+//===-- Registration.h - Every dialect and pass of cgx ----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The one list of what cgx adds to MLIR. cgx-opt, cgx-lsp-server and the plugin
+// all register from here, so that none of them knows more than the others.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_TOOLS_REGISTRATION_H
+#define CGX_TOOLS_REGISTRATION_H
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace cgx {
+
+/// Adds the cgx, stablehlo and sdy dialects and the interface models that our
+/// lowering gives them.
+void registerCgxDialects(mlir::DialectRegistry &registry);
+
+/// Registers the passes and pipelines of import, rewrite and lowering.
+void registerCgxPasses();
+
+} // namespace cgx
+
+#endif // CGX_TOOLS_REGISTRATION_H
