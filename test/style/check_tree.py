@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Checks the habits of this tree that a script can check.
+
+Each check is one function that yields complaints of the form "path: what is wrong and
+what would be right". Run from anywhere; exits with 1 when there is a complaint.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CXX = (".cpp", ".h", ".cu", ".cuh")
+# A layer may include the layers that stand to its left, and itself.
+LAYERS = ["kernels", "runtime", "dialect", "passes", "tools"]
+# Of the layers to its left, the compiler sees the runtime only through these C headers.
+C_BORDER = {"cgx/codec.h", "cgx/runtime.h", "cgx/wire.h"}
+
+
+def tracked():
+    """Paths under version control or about to be, relative to the root."""
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=False)
+    if listing.returncode == 0:
+        names = listing.stdout.splitlines()
+    else:  # an exported tree without git
+        names = [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if p.is_file()]
+    return [pathlib.Path(n) for n in names
+            if not n.startswith("build/") and (ROOT / n).is_file()]
+
+
+def licensed(paths):
+    """Every C, C++ and TableGen source names the licence at its top."""
+    for path in paths:
+        if path.suffix in CXX + (".td", ".c", ".inc") and "Inputs" not in path.parts:
+            if "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception" not in text(path)[:800]:
+                yield f"{path}: expected the licence header at the top"
+
+
+def named_by_subject(paths):
+    """No file is called utils, common, helpers or misc."""
+    for path in paths:
+        if re.search(r"(^|[-_])(utils?|common|helpers?|misc)($|[-_])", path.stem.lower()):
+            yield f"{path}: name the subject, not '{path.stem}'"
+
+
+def include_direction(paths):
+    """kernels < runtime, dialect < passes < tools, and no LLVM where things only run."""
+    owner = {}
+    for path in paths:
+        if "include" in path.parts and path.suffix in CXX:
+            parts = path.parts
+            owner["/".join(parts[parts.index("include") + 1:])] = parts[0]
+    for path in paths:
+        if path.suffix not in CXX or path.parts[0] not in LAYERS:
+            continue
+        layer = path.parts[0]
+        for header in re.findall(r'^\s*#include\s+["<]([^">]+)[">]', text(path), re.M):
+            if layer in ("kernels", "runtime") and header.startswith(("llvm/", "mlir/")):
+                yield f"{path}: includes {header}: {layer}/ builds without LLVM"
+            target = owner.get(header)
+            if target is None or target == layer or header in C_BORDER:
+                continue
+            if LAYERS.index(target) > LAYERS.index(layer):
+                yield f"{path}: includes {header}: {layer}/ may not include {target}/, which stands above it"
+            if layer in ("dialect", "passes") and target in ("kernels", "runtime"):
+                yield f"{path}: includes {header}: the compiler sees only {sorted(C_BORDER)} of {target}/"
+
+
+def pass_triples(paths):
+    """FilterLayersPass = cgx-filter-layers = FilterLayers.cpp = filter-layers.mlir."""
+    stems = {p.stem for p in paths if p.suffix == ".cpp" and p.parts[0] == "passes"}
+    tests = {p.stem for p in paths if p.parts[:2] == ("test", "lit")}
+    for path in paths:
+        if path.suffix != ".td" or path.parts[0] != "passes":
+            continue
+        for body in re.split(r"^def ", text(path), flags=re.M)[1:]:
+            match = re.match(r'(\w+)\s*:\s*Pass<"([^"]+)"', body)
+            if not match:
+                continue
+            name, flag = match.groups()
+            stem = re.sub(r"Pass$", "", name)
+            expected = "cgx-" + re.sub(r"(?<!^)(?=[A-Z])", "-", stem).lower()
+            if flag != expected:
+                yield f"{path}: {name} has the flag {flag}, expected {expected}"
+            if stem not in stems:
+                yield f"{path}: {name} has no {stem}.cpp"
+            if flag.removeprefix("cgx-") not in tests:
+                yield f"{path}: {name} has no test {flag.removeprefix('cgx-')}.mlir"
+            for field in ("summary", "description"):
+                if f"let {field}" not in body:
+                    yield f"{path}: {name} has no {field}"
+
+
+def documented_ops(paths):
+    """Every op, attribute and type of our own dialect has a summary and a description."""
+    for path in paths:
+        if path.suffix != ".td" or path.parts[:2] != ("dialect", "cgx"):
+            continue
+        for body in re.split(r"^def ", text(path), flags=re.M)[1:]:
+            match = re.match(r'(\w+)\s*:\s*\w*(?:Op|Attr|Type)<"', body)
+            if match and not re.search(r"let summary|Op<.*summary", body):
+                yield f"{path}: {match.group(1)} has no summary"
+            if match and "let description" not in body:
+                yield f"{path}: {match.group(1)} has no description"
+
+
+def readmes(paths):
+    """Every top folder tells a newcomer where to look."""
+    names = {str(p) for p in paths}
+    for folder in ["dialect/cgx", "dialect/stablehlo", "dialect/sdy", "passes", "runtime", "kernels",
+                   "tools", "test", "examples"]:
+        if f"{folder}/README.md" not in names:
+            yield f"{folder}: has no README.md"
+
+
+def formatted(paths):
+    """clang-format-22 would change nothing."""
+    tool = shutil.which("clang-format-22")
+    if tool is None:
+        print("check_tree: clang-format-22 is not installed: formatting was not checked")
+        return
+    sources = [str(p) for p in paths if p.suffix in CXX and p.parts[0] in LAYERS + ["test"]]
+    if not sources:
+        return
+    result = subprocess.run([tool, "--dry-run", "--ferror-limit=1", *sources], cwd=ROOT,
+                            capture_output=True, text=True, check=False)
+    for path in sorted(set(re.findall(r"^([^:\n]+):\d+:\d+: (?:warning|error)", result.stderr, re.M))):
+        yield f"{path}: run clang-format-22 -i {path}"
+
+
+def text(path):
+    return (ROOT / path).read_text(encoding="utf-8", errors="replace")
+
+
+CHECKS = [licensed, named_by_subject, include_direction, pass_triples, documented_ops, readmes, formatted]
+
+
+def main():
+    paths = tracked()
+    complaints = [c for check in CHECKS for c in check(paths)]
+    print("\n".join(complaints))
+    print(f"check_tree: {len(CHECKS)} checks over {len(paths)} files, {len(complaints)} complaints")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
