@@ -1,0 +1,119 @@
+//===-- SdyAttrs.td - meshes and shardings -----------------*- tablegen -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_DIALECT_SDY_SDYATTRS_TD
+#define CGX_DIALECT_SDY_SDYATTRS_TD
+
+include "cgx/Dialect/Sdy/SdyDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+
+class Sdy_Attr<string name, string attrMnemonic> : AttrDef<Sdy_Dialect, name> {
+  let mnemonic = attrMnemonic;
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Sdy_MeshAxis : Sdy_Attr<"MeshAxis", "mesh_axis"> {
+  let summary = "a named axis of a mesh and its number of devices";
+  let description = [{ Example: `"data"=4`. }];
+  let parameters = (ins StringRefParameter<"name of the axis">:$name, "int64_t":$size);
+}
+
+def Sdy_Mesh : Sdy_Attr<"Mesh", "mesh"> {
+  let summary = "a grid of devices with named axes";
+  let description = [{
+    Devices are numbered row-major over the axes, the last axis fastest, unless
+    `device_ids` lists them. A mesh with one device id and no axes is that
+    single device.
+
+    Example: `<["data"=4, "model"=2]>`, `<["data"=4], device_ids=[3, 2, 1, 0]>`
+
+    **Constraints:**
+    - (C1) axis names are unique
+    - (C2) axis sizes are positive
+    - (C3) with axes, `device_ids` is a permutation of the device numbers
+    - (C4) without axes, there is at most one device id, and it is not negative
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"MeshAxisAttr">:$axes,
+                        OptionalArrayRefParameter<"int64_t">:$deviceIds);
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The size of the axis `name`, or nothing if the mesh has no such axis.
+    std::optional<int64_t> getAxisSize(::llvm::StringRef name) const;
+    /// The number of devices.
+    int64_t getDeviceCount() const;
+  }];
+}
+
+def Sdy_AxisRef : Sdy_Attr<"AxisRef", "axis_ref"> {
+  let summary = "an axis of a mesh, or a part of one";
+  let description = [{
+    `"y":(2)4` is the part of `"y"` of size 4 under the first 2 positions: an
+    axis of size 8 read as 2 x 4. Both numbers are 0 for a whole axis.
+  }];
+  let parameters = (ins StringRefParameter<"name of the axis">:$name,
+                        DefaultValuedParameter<"int64_t", "0">:$preSize,
+                        DefaultValuedParameter<"int64_t", "0">:$size);
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isWhole() const { return getSize() == 0; }
+  }];
+}
+
+def Sdy_DimensionSharding : Sdy_Attr<"DimensionSharding", "dimension_sharding"> {
+  let summary = "the axes that split one dimension, major first";
+  let description = [{
+    A trailing `?` leaves the dimension open to further splits by a partitioner,
+    `p1` gives its priority there; neither changes what the value is now.
+
+    Example: `{"x", "y", ?}p1`
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"AxisRefAttr">:$axes, "bool":$isClosed,
+                        "std::optional<int64_t>":$priority);
+}
+
+def Sdy_TensorSharding : Sdy_Attr<"TensorSharding", "sharding"> {
+  let summary = "how one tensor is split over a mesh";
+  let description = [{
+    Names a mesh and, for each dimension, the axes that split it. Over an axis
+    that is not named the tensor is replicated; `replicated` says so explicitly,
+    `unreduced` says instead that the devices along it hold partial sums.
+
+    Example: `#sdy.sharding<@mesh, [{"data", ?}, {} ], replicated={"x"}, unreduced={"y":(1)2}>`
+
+    **Constraints**, checked where the sharding is attached to a value:
+    - (C1) the mesh exists
+    - (C2) there is one entry per dimension of the value
+    - (C3) every axis belongs to the mesh
+    - (C4) a sub-axis divides its axis: `preSize * size` divides the axis size
+    - (C5) no part of an axis is named twice
+  }];
+  let parameters = (ins "::mlir::Attribute":$meshOrRef,
+                        OptionalArrayRefParameter<"DimensionShardingAttr">:$dimensions,
+                        OptionalArrayRefParameter<"AxisRefAttr">:$replicatedAxes,
+                        OptionalArrayRefParameter<"AxisRefAttr">:$unreducedAxes);
+  let extraClassDeclaration = [{
+    /// The mesh, looked up from `user` if it is a symbol; null if there is none.
+    MeshAttr getMesh(::mlir::Operation *user) const;
+    /// (C1) to (C5) for a value of type `type` of `user`.
+    ::llvm::LogicalResult verifyForType(::mlir::Type type, ::mlir::Operation *user,
+        ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;
+  }];
+}
+
+def Sdy_TensorShardingPerValue : Sdy_Attr<"TensorShardingPerValue", "sharding_per_value"> {
+  let summary = "one sharding per operand or result of an op";
+  let description = [{ Example: `#sdy.sharding_per_value<[<@mesh, [{"x"} ]>, <@mesh, []>]>` }];
+  let parameters = (ins OptionalArrayRefParameter<"TensorShardingAttr">:$shardings);
+}
+
+def Sdy_ManualAxes : Sdy_Attr<"ManualAxes", "manual_axes"> {
+  let summary = "the axes over which a region is written per device";
+  let description = [{ Example: `#sdy<manual_axes{"data", "model"}>` }];
+  let parameters = (ins OptionalArrayRefParameter<"::mlir::StringAttr">:$axes);
+}
+
+#endif // CGX_DIALECT_SDY_SDYATTRS_TD

@@ -1,0 +1,231 @@
+//===-- SdyVerifiers.cpp - the rules of meshes and shardings ---------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Sdy/SdyDialect.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace cgx::sdy;
+
+using EmitError = function_ref<InFlightDiagnostic()>;
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+LogicalResult MeshAttr::verify(EmitError emitError, ArrayRef<MeshAxisAttr> axes,
+                               ArrayRef<int64_t> deviceIds) {
+  llvm::SmallDenseSet<StringRef> names;
+  int64_t devices = 1;
+  for (MeshAxisAttr axis : axes) {
+    if (!names.insert(axis.getName()).second) // (C1)
+      return emitError() << "expected unique axis names, got \"" << axis.getName() << "\" twice";
+    if (axis.getSize() <= 0) // (C2)
+      return emitError() << "expected a positive size of axis \"" << axis.getName() << "\", got "
+                         << axis.getSize();
+    devices *= axis.getSize();
+  }
+  if (deviceIds.empty())
+    return success();
+  if (axes.empty()) { // (C4)
+    if (deviceIds.size() != 1 || deviceIds.front() < 0)
+      return emitError() << "expected at most one device id of a mesh without axes, and none negative, got ["
+                         << deviceIds << "]";
+    return success();
+  }
+  SmallVector<int64_t> sorted(deviceIds);
+  llvm::sort(sorted);
+  if (!llvm::equal(sorted, llvm::seq<int64_t>(0, devices))) // (C3)
+    return emitError() << "expected device_ids to be a permutation of the numbers below " << devices
+                       << ", got [" << deviceIds << "]";
+  return success();
+}
+
+LogicalResult AxisRefAttr::verify(EmitError emitError, StringRef name, int64_t preSize, int64_t size) {
+  if (preSize == 0 && size == 0)
+    return success();
+  if (preSize < 1 || size < 2)
+    return emitError() << "expected a sub-axis of \"" << name << "\" of size 2 or more under 1 or more, got ("
+                       << preSize << ")" << size;
+  return success();
+}
+
+namespace {
+/// The part of an axis that is already named: positions [begin, end) of its
+/// factorization, as the products of the sizes before and up to the part.
+struct NamedPart {
+  int64_t begin;
+  int64_t end;
+};
+
+/// Checks that each axis exists and that no part of one is named twice.
+class AxisChecker {
+public:
+  AxisChecker(MeshAttr mesh, EmitError emitError) : mesh(mesh), emitError(emitError) {}
+
+  LogicalResult check(ArrayRef<AxisRefAttr> axes) {
+    for (AxisRefAttr axis : axes)
+      if (failed(check(axis)))
+        return failure();
+    return success();
+  }
+
+private:
+  LogicalResult check(AxisRefAttr axis) {
+    std::optional<int64_t> size = mesh.getAxisSize(axis.getName());
+    if (!size) // (C3)
+      return emitError() << "axis \"" << axis.getName() << "\" is not in the mesh " << mesh;
+    NamedPart part{1, *size};
+    if (!axis.isWhole()) {
+      part = {axis.getPreSize(), axis.getPreSize() * axis.getSize()};
+      if (*size % part.end != 0) // (C4)
+        return emitError() << "sub-axis (" << axis.getPreSize() << ")" << axis.getSize() << " of \""
+                           << axis.getName() << "\" does not divide its size " << *size;
+    }
+    auto &parts = named[axis.getName()];
+    for (NamedPart other : parts)
+      if (part.begin < other.end && other.begin < part.end) // (C5)
+        return emitError() << "axis \"" << axis.getName() << "\" is named twice";
+    parts.push_back(part);
+    return success();
+  }
+
+  MeshAttr mesh;
+  EmitError emitError;
+  llvm::DenseMap<StringRef, SmallVector<NamedPart, 1>> named;
+};
+} // namespace
+
+LogicalResult TensorShardingAttr::verifyForType(Type type, Operation *user, EmitError emitError) const {
+  MeshAttr mesh = getMesh(user);
+  if (!mesh) // (C1)
+    return emitError() << "unknown mesh " << getMeshOrRef();
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  int64_t rank = tensor ? tensor.getRank() : 0;
+  if (rank != static_cast<int64_t>(getDimensions().size())) // (C2)
+    return emitError() << "expected one dimension sharding for each of the " << rank << " dimensions of "
+                       << type << ", got " << getDimensions().size();
+  AxisChecker checker(mesh, emitError);
+  for (DimensionShardingAttr dimension : getDimensions())
+    if (failed(checker.check(dimension.getAxes())))
+      return failure();
+  return success(succeeded(checker.check(getReplicatedAxes())) &&
+                 succeeded(checker.check(getUnreducedAxes())));
+}
+
+//===----------------------------------------------------------------------===//
+// sdy.sharding on functions and on ops of any dialect
+//===----------------------------------------------------------------------===//
+
+/// `what` names the holder: "argument 2", "result 0".
+static LogicalResult verifyShardingOf(NamedAttribute attribute, Type type, Operation *user, StringRef what,
+                                      unsigned index) {
+  if (attribute.getName() != kShardingAttrName)
+    return success();
+  auto emitError = [&] { return user->emitOpError() << what << " " << index << ": "; };
+  auto sharding = dyn_cast<TensorShardingAttr>(attribute.getValue());
+  if (!sharding)
+    return emitError() << "expected #sdy.sharding<...>, got " << attribute.getValue();
+  return sharding.verifyForType(type, user, emitError);
+}
+
+LogicalResult SdyDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex, unsigned argIndex,
+                                                   NamedAttribute attribute) {
+  Type type = op->getRegion(regionIndex).empty() ? cast<FunctionOpInterface>(op).getArgumentTypes()[argIndex]
+                                                 : op->getRegion(regionIndex).getArgument(argIndex).getType();
+  return verifyShardingOf(attribute, type, op, "argument", argIndex);
+}
+
+LogicalResult SdyDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned resultIndex,
+                                                      NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return success();
+  return verifyShardingOf(attribute, function.getResultTypes()[resultIndex], op, "result", resultIndex);
+}
+
+LogicalResult SdyDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() != kShardingAttrName)
+    return success();
+  auto shardings = dyn_cast<TensorShardingPerValueAttr>(attribute.getValue());
+  if (!shardings)
+    return op->emitOpError() << "expected #sdy.sharding_per_value<...>, got " << attribute.getValue();
+  if (shardings.getShardings().size() != op->getNumResults())
+    return op->emitOpError() << "expected one sharding per result, " << op->getNumResults() << ", got "
+                             << shardings.getShardings().size();
+  for (auto [index, sharding] : llvm::enumerate(shardings.getShardings())) {
+    NamedAttribute single(attribute.getName(), sharding);
+    if (failed(verifyShardingOf(single, op->getResult(index).getType(), op, "result", index)))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult ShardingConstraintOp::verify() {
+  return getSharding().verifyForType(getType(), *this, [&] { return emitOpError(); });
+}
+
+LogicalResult ReshardOp::verify() {
+  return getSharding().verifyForType(getType(), *this, [&] { return emitOpError(); });
+}
+
+/// One side of a manual computation: the global values that it takes or gives
+/// and the local values in its region.
+struct ManualSide {
+  StringRef globalName;
+  StringRef localName;
+  TypeRange global;
+  TypeRange local;
+  ArrayRef<TensorShardingAttr> shardings;
+};
+
+static LogicalResult verifyManualSide(ManualComputationOp op, MeshAttr mesh, const ManualSide &side) {
+  if (side.global.size() != side.shardings.size()) // (C1)
+    return op.emitOpError() << "expected one sharding per " << side.globalName << ", " << side.global.size()
+                            << ", got " << side.shardings.size();
+  if (side.global.size() != side.local.size()) // (C3), (C4)
+    return op.emitOpError() << "expected one " << side.localName << " per " << side.globalName << ", "
+                            << side.global.size() << ", got " << side.local.size();
+  for (size_t i = 0; i < side.global.size(); ++i) {
+    auto emitError = [&] { return op.emitOpError() << side.globalName << " " << i << ": "; };
+    TensorShardingAttr sharding = side.shardings[i];
+    if (failed(sharding.verifyForType(side.global[i], op, emitError))) // (C1)
+      return failure();
+    MeshAttr own = sharding.getMesh(op);
+    if (!own.getAxes().empty() && own != mesh) // (C2)
+      return emitError() << "expected all shardings to name one mesh, got " << own << " and " << mesh;
+    Type local = getLocalType(side.global[i], sharding, own, op.getManualAxes().getAxes());
+    if (!local)
+      return emitError() << side.global[i] << " is not divisible as " << sharding << " says";
+    if (local != side.local[i]) // (C3), (C4)
+      return emitError() << "expected " << side.localName << " " << i << " to be " << local << ", got "
+                         << side.local[i];
+  }
+  return success();
+}
+
+LogicalResult ManualComputationOp::verify() {
+  auto terminator = dyn_cast<sdy::ReturnOp>(getBody().front().getTerminator());
+  if (!terminator)
+    return emitOpError() << "expected the region to end in sdy.return";
+  MeshAttr mesh = getMesh();
+  for (StringAttr axis : getManualAxes().getAxes()) // (C2)
+    if (!mesh || !mesh.getAxisSize(axis))
+      return emitOpError() << "manual axis " << axis << " is not in the mesh of the shardings";
+  ManualSide operands{"operand", "block argument", getTensors().getTypes(), getBody().getArgumentTypes(),
+                      getInShardings().getShardings()};
+  ManualSide results{"result", "returned value", getResultTypes(), terminator.getOperandTypes(),
+                     getOutShardings().getShardings()};
+  return success(succeeded(verifyManualSide(*this, mesh, operands)) &&
+                 succeeded(verifyManualSide(*this, mesh, results)));
+}
