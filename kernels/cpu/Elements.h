@@ -1,0 +1,59 @@
+//===-- Elements.h - Elements of a buffer as f32 ----------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One element at a time, for the loops that are not vectors.
+#ifndef CGX_KERNELS_CPU_ELEMENTS_H
+#define CGX_KERNELS_CPU_ELEMENTS_H
+
+#include "QuantizeKernels.h"
+#include "cgx/kernels/float16.h"
+
+namespace cgx {
+
+CGX_DEVICE_INLINE uint16_t loadBits16(const void *buffer, uint64_t index) {
+  uint16_t bits;
+  memcpy(&bits, static_cast<const char *>(buffer) + index * 2, sizeof bits);
+  return bits;
+}
+
+CGX_DEVICE_INLINE float loadF32(const void *buffer, uint64_t index) {
+  float value;
+  memcpy(&value, static_cast<const char *>(buffer) + index * 4, sizeof value);
+  return value;
+}
+
+CGX_DEVICE_INLINE float loadElement(Source source, const void *buffer, uint64_t index) {
+  switch (source) {
+  case Source::f32:
+    return loadF32(buffer, index);
+  case Source::f16:
+    return floatFromFloat16(loadBits16(buffer, index));
+  case Source::bf16:
+    return floatFromBfloat16(loadBits16(buffer, index));
+  case Source::f32ToF16:
+    return floatFromFloat16(float16FromFloat(loadF32(buffer, index)));
+  case Source::f32ToBf16:
+    return floatFromBfloat16(bfloat16FromFloat(loadF32(buffer, index)));
+  }
+  return 0.0f;
+}
+
+/// Stores a value as an element of f32, f16 or bf16.
+CGX_DEVICE_INLINE void storeElement(cgx_element_type type, void *buffer, uint64_t index, float value) {
+  char *bytes = static_cast<char *>(buffer);
+  if (type == CGX_F32) {
+    memcpy(bytes + index * 4, &value, sizeof value);
+    return;
+  }
+  uint16_t bits = type == CGX_F16 ? float16FromFloat(value) : bfloat16FromFloat(value);
+  memcpy(bytes + index * 2, &bits, sizeof bits);
+}
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_CPU_ELEMENTS_H

@@ -1,0 +1,24 @@
+//===-- checksum.h - The checksum of a payload ------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A sum of mixed words, modulo 2^64. Word i of the bytes (8 bytes, little-endian, the last
+// one filled up with zeros) is mixed with its position by a bijection, so that damage
+// within one word is always seen and other damage with probability 1 - 2^-64. A sum,
+// so that threads and GPUs can take the words in any order.
+#ifndef CGX_KERNELS_CHECKSUM_H
+#define CGX_KERNELS_CHECKSUM_H
+
+#include <stdint.h>
+
+namespace cgx {
+
+uint64_t checksum(const void *data, uint64_t bytes);
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_CHECKSUM_H

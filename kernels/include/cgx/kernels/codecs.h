@@ -1,0 +1,56 @@
+//===-- codecs.h - Encode, decode, decode and accumulate --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the runtime calls. All functions are pure: no state, no allocation, any thread.
+// Buffers need no alignment and must not overlap. A payload has exactly
+// cgx_payload_bytes(codec, type, elements) bytes and fewer than
+// CGX_PAYLOAD_MAX_ELEMENTS elements; an empty tensor has an empty payload.
+//
+// Determinism: a payload depends on the arguments only, never on the implementation,
+// and levels depend on the element's position in its tensor (firstElement + i), so a
+// tensor cut at bucket boundaries decodes to the same values as in one piece.
+#ifndef CGX_KERNELS_CODECS_H
+#define CGX_KERNELS_CODECS_H
+
+#include "cgx/codec.h"
+#include "cgx/kernels/implementation.h"
+#include "cgx/kernels/payload.h"
+#include "cgx/kernels/random.h"
+
+namespace cgx {
+
+/// Null when the kernels take this codec for this element type, else what is wrong with
+/// it. The functions below require a codec that passed.
+const char *checkCodec(const cgx_codec &codec, cgx_element_type type);
+
+/// Encodes `elements` elements; the first is element `firstElement` of its tensor.
+void encode(const cgx_codec &codec, cgx_element_type type, const void *input, uint64_t elements,
+            RandomKey key, uint64_t firstElement, void *payload,
+            const Implementation &with = defaultImplementation());
+
+/// The same for the owner of a chunk, who has its sum in f32: encodes the sum rounded once
+/// to `type`, which must be f32, f16 or bf16. This is the result of an exact reduction, also
+/// in that a sum beyond the type's range is an infinity.
+void encodeFromF32(const cgx_codec &codec, cgx_element_type type, const float *input, uint64_t elements,
+                   RandomKey key, uint64_t firstElement, void *payload,
+                   const Implementation &with = defaultImplementation());
+
+/// Decodes into elements of `type`: the value in f32, rounded once. Any bytes may be given:
+/// what is not the expected payload is refused, and nothing is written then.
+DecodeError decode(const cgx_codec &codec, cgx_element_type type, const void *payload, uint64_t payloadBytes,
+                   uint64_t elements, void *output, const Implementation &with = defaultImplementation());
+
+/// accumulator[i] += value in f32, a plain addition. `type` (f32, f16, bf16) is that of the
+/// payload; the value is not rounded to it first.
+DecodeError decodeAccumulate(const cgx_codec &codec, cgx_element_type type, const void *payload,
+                             uint64_t payloadBytes, uint64_t elements, float *accumulator,
+                             const Implementation &with = defaultImplementation());
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_CODECS_H

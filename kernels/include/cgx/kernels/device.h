@@ -1,0 +1,47 @@
+//===-- device.h - Functions for host and device ----------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Everything in arithmetic.h, float16.h, random.h and packing.h is written with
+// CGX_DEVICE_INLINE, so that a CUDA kernel and a plain loop run the same code.
+// Always inlined on the host: the SIMD files compile it for their own
+// instruction set, and an out-of-line copy could be taken from any of them.
+#ifndef CGX_KERNELS_DEVICE_H
+#define CGX_KERNELS_DEVICE_H
+
+#if defined(__CUDACC__)
+#define CGX_DEVICE_INLINE __host__ __device__ __forceinline__
+#else
+#define CGX_DEVICE_INLINE inline __attribute__((always_inline))
+#endif
+
+#include <stdint.h>
+#include <string.h>
+
+namespace cgx {
+
+CGX_DEVICE_INLINE uint32_t floatBits(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+CGX_DEVICE_INLINE float floatFromBits(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/// a * b + c with one rounding, on every machine: in hardware where there is an
+/// instruction for it, in the C library where there is not.
+CGX_DEVICE_INLINE float fusedMultiplyAdd(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+
+CGX_DEVICE_INLINE bool isFinite(float value) { return (floatBits(value) & 0x7f800000u) != 0x7f800000u; }
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_DEVICE_H

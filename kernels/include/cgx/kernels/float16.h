@@ -1,0 +1,72 @@
+//===-- float16.h - f16 and bf16 as bits ------------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Conversions between f32 and the two 16-bit types, with the roundings pinned.
+// Narrowing rounds to nearest even, overflows to infinity and keeps subnormals;
+// a NaN becomes the quiet NaN of its sign with its leading payload bits, which is
+// what the instructions of x86 and Arm do.
+#ifndef CGX_KERNELS_FLOAT16_H
+#define CGX_KERNELS_FLOAT16_H
+
+#include "cgx/kernels/device.h"
+
+namespace cgx {
+
+CGX_DEVICE_INLINE float floatFromBfloat16(uint16_t bits) { return floatFromBits(uint32_t(bits) << 16); }
+
+CGX_DEVICE_INLINE uint16_t bfloat16FromFloat(float value) {
+  uint32_t bits = floatBits(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u)
+    return uint16_t(bits >> 16) | 0x0040u;
+  return uint16_t((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+/// The largest bf16 that is not above `value`; minus infinity below all of them.
+CGX_DEVICE_INLINE uint16_t bfloat16RoundDown(float value) {
+  uint32_t bits = floatBits(value);
+  bool away = (bits >> 31) != 0 && (bits & 0xffffu) != 0;
+  return uint16_t((bits >> 16) + (away ? 1u : 0u));
+}
+
+/// The smallest bf16 that is not below `value`; infinity above all of them.
+CGX_DEVICE_INLINE uint16_t bfloat16RoundUp(float value) {
+  uint32_t bits = floatBits(value);
+  bool away = (bits >> 31) == 0 && (bits & 0xffffu) != 0;
+  return uint16_t((bits >> 16) + (away ? 1u : 0u));
+}
+
+CGX_DEVICE_INLINE float floatFromFloat16(uint16_t half) {
+  uint32_t sign = uint32_t(half & 0x8000u) << 16;
+  uint32_t exponent = (half >> 10) & 0x1fu;
+  uint32_t fraction = half & 0x3ffu;
+  if (exponent == 0x1f) // infinity, or a NaN made quiet
+    return floatFromBits(sign | 0x7f800000u | (fraction << 13) | (fraction ? 0x00400000u : 0u));
+  if (exponent == 0) // zero or subnormal: exact, fraction * 2^-24
+    return floatFromBits(sign | floatBits(float(fraction) * 0x1p-24f));
+  return floatFromBits(sign | ((exponent + 112u) << 23) | (fraction << 13));
+}
+
+CGX_DEVICE_INLINE uint16_t float16FromFloat(float value) {
+  uint32_t bits = floatBits(value);
+  uint16_t sign = uint16_t((bits >> 16) & 0x8000u);
+  uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u)
+    return uint16_t(sign | 0x7e00u | ((magnitude >> 13) & 0x3ffu));
+  if (magnitude >= 0x477ff000u) // 65520, half-way to the first value that does not fit
+    return uint16_t(sign | 0x7c00u);
+  if (magnitude < 0x38800000u) { // below 2^-14: units of 2^-24, rounded by adding 2^23 of them
+    float shifted = floatFromBits(magnitude) + 0.5f;
+    return uint16_t(sign | (floatBits(shifted) - 0x3f000000u));
+  }
+  uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
+  return uint16_t(sign | ((rounded - 0x38000000u) >> 13));
+}
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_FLOAT16_H

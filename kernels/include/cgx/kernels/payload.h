@@ -1,0 +1,65 @@
+//===-- payload.h - The envelope of a payload -------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Header, sections and checksum of payloads that are not identity payloads, and the
+// reasons to refuse one. kernels/FORMAT.md has the bytes.
+#ifndef CGX_KERNELS_PAYLOAD_H
+#define CGX_KERNELS_PAYLOAD_H
+
+#include "cgx/codec.h"
+
+namespace cgx {
+
+/// The first bytes of a payload, little-endian.
+struct PayloadHeader {
+  uint8_t magic;
+  uint8_t versionAndFamily; ///< version in the low four bits, family in the high ones
+  uint16_t fingerprint;     ///< of all codec fields and the element type
+  uint32_t elements;
+};
+static_assert(sizeof(PayloadHeader) == CGX_PAYLOAD_HEADER_BYTES);
+
+constexpr uint8_t payloadMagic = 0xc6;
+constexpr uint8_t payloadVersion = 1;
+
+/// Why bytes are not the payload that was expected. The output is written only on `ok`.
+enum class [[nodiscard]] DecodeError {
+  ok,
+  truncated,   ///< fewer bytes than the payload has
+  badMagic,    ///< these bytes are no payload
+  badVersion,  ///< written by another version of the format
+  wrongCodec,  ///< a payload of another codec or element type
+  wrongLength, ///< a payload of another number of elements, or with bytes behind its end
+  badChecksum, ///< damaged
+};
+
+/// What to tell a person, such as "payload is truncated". Never null.
+const char *decodeErrorText(DecodeError error);
+
+/// Where the sections of a payload start.
+struct PayloadSections {
+  uint64_t scales;   ///< one (minimum, unit) a bucket
+  uint64_t levels;   ///< packed as in packing.h
+  uint64_t checksum; ///< the payload's end when it has no checksum
+};
+
+PayloadSections payloadSections(const cgx_codec &codec, cgx_element_type type, uint64_t elements);
+
+/// Writes the header of a payload of `elements` > 0 elements.
+void writePayloadHeader(const cgx_codec &codec, cgx_element_type type, uint64_t elements, void *payload);
+
+/// Writes the checksum, if the codec has one, over everything before it.
+void writePayloadChecksum(const cgx_codec &codec, cgx_element_type type, uint64_t elements, void *payload);
+
+/// Whether `payload` is a payload of this codec, element type and number of elements.
+DecodeError checkPayload(const cgx_codec &codec, cgx_element_type type, const void *payload,
+                         uint64_t payloadBytes, uint64_t elements);
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_PAYLOAD_H
