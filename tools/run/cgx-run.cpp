@@ -1,0 +1,212 @@
+//===-- cgx-run.cpp - Trains or evaluates a step on N ranks -----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/run/Error.h"
+#include "cgx/run/Launch.h"
+#include "cgx/run/Options.h"
+#include "cgx/run/Report.h"
+#include "lib/FileSystem.h"
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+using namespace cgx::run;
+
+namespace {
+
+constexpr const char *kDescription =
+    R"(cgx-run - train or evaluate a compiled step on several ranks
+
+Takes one step of a training loop, as text (step.mlir, compiled in memory) or as a
+shared library (step.so, made by cgx-compile), and runs it again and again on N
+ranks: it cuts state and batch as the exporting framework did, feeds results back
+into the arguments that they update, and lets the ranks communicate over our
+runtime. No Python and no framework are needed.
+
+ARGUMENTS OF THE PROGRAM
+  An argument is filled from, in this order:
+    --set NAME=VALUE   a number, or one for each element, or @step
+    the state          --state, a tensor of the same name: "state['params']['w']", or
+                       in the slash form "params/w"
+    the data           --data, a tensor with the argument's name, or its last key,
+                       whose first dimension counts samples; step k takes the samples
+                       [k B, (k+1) B), B being the global batch
+  What a result feeds back is state and never data.
+)";
+
+constexpr const char *kFooter = R"(
+EXAMPLES
+  Train 440 steps on four processes, going through the data as often as it takes:
+    cgx-run step.mlir --ranks 4 --state state.safetensors --data train.safetensors \
+        --steps 440 --repeat --save trained.safetensors --report train.json
+  Evaluate, over the whole file:
+    cgx-run eval.mlir --ranks 4 --state trained.safetensors --data validation.safetensors
+  Continue a run that was saved after step 440:
+    cgx-run step.mlir --ranks 4 --state trained.safetensors --data train.safetensors \
+        --first-step 440 --steps 440 --repeat
+  One rank of a job that another launcher starts (RANK and WORLD_SIZE, or the variables of
+  Open MPI, MPICH or Slurm, say which):
+    mpirun -np 4 cgx-run step.so --state state.safetensors --data train.safetensors
+
+EXIT STATUS
+  0  all steps were done and all checks passed
+  1  the input does not fit, a rank failed, or a check failed
+  2  the command line is wrong
+  128 + N  ended by signal N
+)";
+
+/// Defines the options; the pointers stay into `options`.
+void describe(CLI::App &app, Options &options) {
+  app.add_option("program", options.program, "The step: step.mlir or step.so")
+      ->required()
+      ->type_name("PROGRAM");
+  app.add_option("--ranks", options.ranks, "Ranks to start; the program's own number by default")
+      ->type_name("N")
+      ->group("Ranks");
+  app.add_option("--transport", options.transport, "shm: one process a rank; inproc: one thread a rank")
+      ->check(CLI::IsMember({"shm", "inproc"}))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group("Ranks");
+  app.add_option("--timeout", options.timeoutSeconds, "Longest wait for another rank, in seconds")
+      ->check(CLI::Range(0.001, 1e6))
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->group("Ranks");
+  app.add_option("--job", options.jobName,
+                 "Name of the job, equal on its ranks; for ranks that another launcher starts")
+      ->type_name("NAME")
+      ->group("Ranks");
+  app.add_option("--state", options.state, "First values of parameters, optimizer state, ...")
+      ->type_name("FILE.safetensors")
+      ->group("Input");
+  app.add_option("--data", options.data, "Samples")->type_name("FILE.safetensors")->group("Input");
+  app.add_option("--set", options.values, "Value of an argument; @step is the number of the step")
+      ->type_name("NAME=VALUE")
+      ->take_all()
+      ->expected(1)
+      ->group("Input");
+  app.add_option("--feed", options.feeds,
+                 "The result that becomes this argument in the next step, where the program does not say so; "
+                 "RESULT= feeds nothing")
+      ->type_name("RESULT=ARG")
+      ->take_all()
+      ->expected(1)
+      ->group("Input");
+  app.add_option("--steps", options.steps, "Steps to do; one pass over the data by default")
+      ->type_name("K")
+      ->group("Steps");
+  app.add_option("--first-step", options.firstStep, "Number of the first step, to continue a run")
+      ->type_name("K")
+      ->capture_default_str()
+      ->group("Steps");
+  app.add_flag("--repeat", options.repeat, "Start over where the data ends")->group("Steps");
+  app.add_flag("--shuffle", options.shuffle, "Take samples in an order that --seed decides, new in each pass")
+      ->group("Steps");
+  app.add_option("--seed", options.seed, "Of stochastic rounding and of --shuffle")
+      ->type_name("S")
+      ->capture_default_str()
+      ->group("Steps");
+  app.add_option("--save", options.save, "Where to write the state after the last step")
+      ->type_name("FILE.safetensors")
+      ->group("Output");
+  app.add_option("--report", options.report,
+                 "Where to write losses, speed and bytes (schema in tools/run/README.md)")
+      ->type_name("FILE.json")
+      ->group("Output");
+  app.add_option("--log-every", options.logEvery,
+                 "Steps between lines of progress; about a second by default")
+      ->type_name("K")
+      ->group("Output");
+  app.add_flag("--quiet", options.quiet, "No progress and no summary")->group("Output");
+}
+
+/// Ranks of one job find each other by this name.
+std::string uniqueJobName() {
+  auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  return "run-" + std::to_string(::getpid()) + "-" + std::to_string(now);
+}
+
+Program loadProgram(const Options &options) {
+  if (isLibrary(options.program))
+    return openLibrary(options.program);
+  if (!options.quiet)
+    std::fprintf(stderr, "cgx-run: compiling %s\n", options.program.c_str());
+  return compileStep(options.program);
+}
+
+/// Whether this process writes files and summary.
+void finish(const Options &options, const Job &job, const std::vector<Outcome> &outcomes) {
+  checkReplicas(job, outcomes);
+  std::string report = writeReport(job, outcomes);
+  if (!options.save.empty())
+    saveState(job, outcomes, options.save);
+  if (!options.report.empty())
+    replaceFile(options.report, report);
+  if (!options.quiet)
+    std::fputs(summarize(report).c_str(), stdout);
+}
+
+/// A file that cannot be written is better known before the first step.
+void checkWritable(const std::string &path) {
+  std::string folder = path.find('/') == std::string::npos ? "." : path.substr(0, path.rfind('/') + 1);
+  if (!path.empty() && ::access(folder.c_str(), W_OK) != 0)
+    throw Error("cannot write '" + path + "': " + std::strerror(errno));
+}
+
+void run(Options options) {
+  std::optional<Membership> membership;
+  if (!options.ranks && (membership = findMembership())) {
+    options.ranks = membership->ranks;
+    options.jobName = options.jobName.empty() ? membership->jobName : options.jobName;
+    if (options.jobName.empty())
+      throw Error(membership->launcher + " makes this a rank of a job without a name: give one with --job");
+    if (options.transport != "shm")
+      throw Error("expected --transport shm for ranks in processes of their own, got " + options.transport);
+    options.quiet = options.quiet || membership->rank != 0;
+  }
+  checkWritable(options.save);
+  checkWritable(options.report);
+  InputFiles files(options);
+  Job job = prepareJob(options, files, loadProgram(options));
+  if (membership) {
+    job.name = options.jobName;
+    std::vector<Outcome> outcomes = runMember(job, membership->rank);
+    if (membership->rank == 0)
+      finish(options, job, outcomes);
+    return;
+  }
+  job.name = options.jobName.empty() ? uniqueJobName() : options.jobName;
+  finish(options, job, options.transport == "inproc" ? runThreads(job) : runProcesses(job));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  CLI::App app(kDescription, "cgx-run");
+  app.footer(kFooter);
+  app.get_formatter()->column_width(34);
+  describe(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    run(std::move(options));
+    return 0;
+  } catch (const Interrupted &interrupted) {
+    std::fprintf(stderr, "cgx-run: interrupted by signal %d (%s)\n", interrupted.signal,
+                 ::strsignal(interrupted.signal));
+    return 128 + interrupted.signal;
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "cgx-run: error: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,57 @@
+//===-- cgx/run/Bindings.h - Where each argument comes from -----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ties every argument of the program to a tensor of the state file, to the
+// samples of the data file, or to a value of the command line, and checks that
+// it fits. All that does not fit is reported at once.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_BINDINGS_H
+#define CGX_RUN_BINDINGS_H
+
+#include "cgx/run/Manifest.h"
+#include "cgx/run/Safetensors.h"
+
+#include <map>
+
+namespace cgx::run {
+
+enum class Source {
+  State,     ///< a tensor of the state file
+  Data,      ///< samples of the data file, new in each step
+  Constant,  ///< a value of the command line
+  StepNumber ///< the number of the step
+};
+
+struct Binding {
+  Source source = Source::State;
+  const TensorView *tensor = nullptr; ///< of State and Data
+  std::vector<std::byte> constant;    ///< of Constant: one element, or all of them
+};
+
+struct Bindings {
+  std::vector<Binding> arguments;
+  std::vector<std::string> warnings;
+  /// Of the data file; 0 when nothing comes from it.
+  uint64_t samples = 0;
+  uint64_t globalBatch = 0;
+};
+
+/// What the command line offers.
+struct Inputs {
+  const SafetensorsFile *state = nullptr;
+  const SafetensorsFile *data = nullptr;
+  std::vector<std::pair<std::string, std::string>> values; ///< --set NAME=VALUE
+};
+
+/// Throws one Error with everything that is missing or does not fit.
+Bindings bindArguments(const Manifest &manifest, const Inputs &inputs);
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_BINDINGS_H

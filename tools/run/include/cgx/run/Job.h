@@ -1,0 +1,78 @@
+//===-- cgx/run/Job.h - What the ranks of a run do --------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A Job is what all ranks share: program, inputs, how many steps. An Outcome is
+// what one rank brings back. Between the two stands runRank, the training loop.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_JOB_H
+#define CGX_RUN_JOB_H
+
+#include "cgx/run/Bindings.h"
+#include "cgx/run/Program.h"
+
+#include <atomic>
+
+namespace cgx::run {
+
+/// Scalar results that are shown and reported, and which of them is the loss.
+struct Scalars {
+  struct Scalar {
+    size_t result;
+    std::string name; ///< short where that is unique
+  };
+  std::vector<Scalar> all;
+  std::optional<size_t> loss; ///< position in `all`
+};
+
+/// The loss is the float scalar whose name says so, else the first that feeds nothing.
+Scalars findScalars(const Manifest &manifest);
+
+struct Job {
+  Program program;
+  Manifest manifest;
+  Bindings bindings;
+  Scalars scalars;
+  /// Arguments that a run changes or took from the state file.
+  std::vector<size_t> stateArguments;
+
+  std::string transport = "shm";
+  std::string name; ///< of the job, to the runtime
+  uint64_t seed = 0;
+  uint32_t timeoutMs = 30000;
+  uint64_t firstStep = 0, steps = 0;
+  bool shuffle = false;
+  bool save = false;
+
+  bool quiet = false;
+  uint64_t logEvery = 0; ///< steps between lines; 0: about one line a second
+};
+
+struct Outcome {
+  std::string error; ///< empty when the rank did all steps
+  double seconds = 0;
+  std::string telemetry;                    ///< JSON of the runtime
+  std::vector<std::vector<double>> scalars; ///< by scalar, then by step; of rank 0 only
+  std::vector<uint64_t> hashes;             ///< of this rank's block of each state argument
+  /// The blocks themselves when the job saves and this rank is the first that holds
+  /// them; else empty.
+  std::vector<std::vector<std::byte>> blocks;
+};
+
+/// 0, or the signal that asked this process to stop. Set by a signal handler.
+using StopSignal = std::atomic<int>;
+
+/// Runs all steps as one rank. Never throws.
+Outcome runRank(const Job &job, uint32_t rank, const StopSignal &stop);
+
+/// A hash of bytes, equal on all machines.
+uint64_t hashBytes(std::span<const std::byte> bytes, uint64_t seed = 0);
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_JOB_H

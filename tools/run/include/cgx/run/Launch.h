@@ -1,0 +1,49 @@
+//===-- cgx/run/Launch.h - Starting and watching ranks ----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Three ways to run the ranks of a job. Each returns the outcomes of all ranks,
+// or throws one Error that names every rank that failed and why, causes before
+// consequences.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_LAUNCH_H
+#define CGX_RUN_LAUNCH_H
+
+#include "cgx/run/Job.h"
+
+namespace cgx::run {
+
+/// Thrown when SIGINT or SIGTERM ended the run.
+struct Interrupted {
+  int signal;
+};
+
+/// One thread a rank, in this process.
+std::vector<Outcome> runThreads(const Job &job);
+
+/// One forked process a rank. A rank that dies is reported with its signal, the
+/// others end within the job's timeout and a few seconds, and none outlives the
+/// call or this process.
+std::vector<Outcome> runProcesses(const Job &job);
+
+/// This process is one rank of a job that someone else started on this host. The
+/// others hand their outcomes to rank 0; on them the result is empty.
+std::vector<Outcome> runMember(const Job &job, uint32_t rank);
+
+/// What the environment says of a job started elsewhere.
+struct Membership {
+  uint32_t rank, ranks;
+  std::string launcher; ///< the variable that told the rank
+  std::string jobName;  ///< empty when the environment names none
+};
+/// Nothing outside of such a job. Throws Error on nonsense or on several hosts.
+std::optional<Membership> findMembership();
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_LAUNCH_H

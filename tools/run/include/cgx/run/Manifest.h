@@ -1,0 +1,82 @@
+//===-- cgx/run/Manifest.h - What a compiled program says of itself ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The JSON text `cgx_program_manifest` of a compiled step as a structure: its
+// mesh, arguments, results (with the argument that each feeds in the next step)
+// and collectives.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_MANIFEST_H
+#define CGX_RUN_MANIFEST_H
+
+#include "cgx/run/Tensor.h"
+
+namespace cgx::run {
+
+/// A named dimension of the grid of ranks. Rank numbers are row-major over it.
+struct MeshAxis {
+  std::string name;
+  int64_t size;
+};
+using Mesh = std::vector<MeshAxis>;
+
+/// For each dimension of a tensor, the mesh axes that split it, major first.
+using Sharding = std::vector<std::vector<std::string>>;
+
+/// An argument or a result of the step, as one rank sees it.
+struct Value {
+  std::string name;
+  ElementType type = CGX_F32;
+  Shape shape;       ///< of one rank's block
+  Shape globalShape; ///< of the whole
+  Sharding sharding; ///< as many entries as dimensions
+  /// Of a result: the argument that takes it in the next step.
+  std::optional<size_t> feeds;
+
+  uint64_t bytes() const { return *elementCount(shape) * cgx_element_bytes(type); }
+};
+
+struct Operand {
+  std::string layer; ///< empty when it belongs to no parameter
+  std::string kind;  ///< gradient, weight, activation, other
+  ElementType type = CGX_F32;
+  uint64_t elements = 0;
+  cgx_codec codec = {};
+};
+
+struct Collective {
+  int64_t id = 0;
+  std::string kind;      ///< all_reduce, ...
+  std::string algorithm; ///< scatter_reduce_allgather, ...
+  std::vector<std::vector<uint32_t>> groups;
+  std::vector<Operand> operands;
+};
+
+struct Manifest {
+  std::string hash;
+  uint32_t ranks = 1;
+  Mesh mesh;
+  std::vector<Value> arguments, results;
+  std::vector<Collective> collectives;
+
+  /// Throws Error when the text is malformed or contradicts itself.
+  static Manifest parse(std::string_view text);
+
+  /// Makes `result` feed `argument`, or nothing. Throws Error when their types differ.
+  void feed(size_t result, std::optional<size_t> argument);
+
+  /// For messages: `data=4, model=2`.
+  std::string meshString() const;
+};
+
+/// For messages and reports: `identity`, `quantize 4 bits, bucket 128, stochastic`.
+std::string codecString(const cgx_codec &codec);
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_MANIFEST_H

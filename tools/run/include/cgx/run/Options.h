@@ -1,0 +1,42 @@
+//===-- cgx/run/Options.h - What the command line asks for ------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_OPTIONS_H
+#define CGX_RUN_OPTIONS_H
+
+#include "cgx/run/Job.h"
+
+namespace cgx::run {
+
+struct Options {
+  std::string program, state, data, save, report, transport = "shm", jobName;
+  std::optional<uint32_t> ranks;
+  std::optional<uint64_t> steps;
+  uint64_t firstStep = 0, seed = 0, logEvery = 0;
+  double timeoutSeconds = 30;
+  bool repeat = false, shuffle = false, quiet = false;
+  std::vector<std::string> feeds, values; ///< A=B, as typed
+};
+
+/// The input files of a job, which must outlive it.
+struct InputFiles {
+  std::optional<SafetensorsFile> state, data;
+
+  explicit InputFiles(const Options &options);
+};
+
+/// Brings program, inputs and options together and checks that they fit. Prints
+/// warnings. Throws Error.
+Job prepareJob(const Options &options, const InputFiles &files, Program program);
+
+/// Compiles a step from MLIR text to memory, or says that this build cannot.
+/// Throws Error.
+Program compileStep(const std::string &path);
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_OPTIONS_H

@@ -1,0 +1,39 @@
+//===-- cgx/run/OutcomeStream.h - Outcomes between processes ----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// How a rank hands its outcome to the process that writes the report: over a
+// pipe or a socket, once, then end of file. An end of file before that means
+// that the rank died.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_OUTCOMESTREAM_H
+#define CGX_RUN_OUTCOMESTREAM_H
+
+#include "cgx/run/Job.h"
+
+namespace cgx::run {
+
+/// False with errno set when the reader is gone.
+bool sendOutcome(int fd, uint32_t rank, const Outcome &outcome);
+
+/// The reading end: collects bytes as they come.
+class OutcomeReader {
+public:
+  /// Reads what is there; false at the end of the file or on an error.
+  bool read(int fd);
+
+  /// Nothing when the bytes so far are no complete outcome.
+  std::optional<std::pair<uint32_t, Outcome>> take();
+
+private:
+  std::vector<std::byte> bytes_;
+};
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_OUTCOMESTREAM_H

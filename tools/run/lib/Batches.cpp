@@ -1,0 +1,84 @@
+//===-- Batches.cpp - Which samples a step takes ----------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/run/Batches.h"
+
+#include <numeric>
+#include <utility>
+
+using namespace cgx::run;
+
+namespace {
+
+/// SplitMix64 (Steele, Lea, Flood 2014), written out because the order of
+/// samples must not depend on a standard library.
+class SplitMix {
+public:
+  explicit SplitMix(uint64_t seed) : state_(seed) {}
+
+  uint64_t next() {
+    uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+
+  /// Uniform below `limit`: the high word of a product, without its bias of
+  /// less than limit / 2^64.
+  uint64_t below(uint64_t limit) {
+    return static_cast<uint64_t>(static_cast<unsigned __int128>(next()) * limit >> 64);
+  }
+
+private:
+  uint64_t state_;
+};
+
+} // namespace
+
+Sampler::Sampler(uint64_t samples, uint64_t batch, bool shuffle, uint64_t seed)
+    : epochSamples_(batch == 0 ? samples : samples - samples % batch), seed_(seed) {
+  if (shuffle)
+    order_.resize(samples);
+}
+
+void Sampler::startEpoch(uint64_t epoch) {
+  epoch_ = epoch;
+  std::iota(order_.begin(), order_.end(), uint64_t{0});
+  SplitMix random(SplitMix(seed_).next() ^ epoch);
+  for (uint64_t i = order_.size(); i > 1; --i)
+    std::swap(order_[i - 1], order_[random.below(i)]);
+}
+
+uint64_t Sampler::row(uint64_t index) {
+  if (order_.empty())
+    return index % epochSamples_;
+  if (index / epochSamples_ != epoch_)
+    startEpoch(index / epochSamples_);
+  return order_[index % epochSamples_];
+}
+
+void cgx::run::copyBatch(const Value &batch, const Mesh &mesh, uint32_t rank, const TensorView &data,
+                         Sampler &sampler, uint64_t first, std::byte *buffer) {
+  Shape origin = blockOrigin(batch, mesh, rank);
+  uint64_t rows = static_cast<uint64_t>(batch.shape[0]);
+  if (rows == 0 || *elementCount(batch.shape) == 0)
+    return;
+  uint64_t rowBytes = data.bytes.size() / static_cast<uint64_t>(data.shape[0]);
+  uint64_t blockRowElements = *elementCount(batch.shape) / rows;
+  uint64_t sourceWidth = cgx_element_bytes(data.type), width = cgx_element_bytes(batch.type);
+  for (uint64_t i = 0; i < rows; ++i) {
+    const std::byte *source =
+        data.bytes.data() + sampler.row(first + static_cast<uint64_t>(origin[0]) + i) * rowBytes;
+    std::byte *destination = buffer + i * blockRowElements * width;
+    forEachRun(batch.shape, batch.globalShape, origin, /*first=*/1,
+               [&](uint64_t globalOffset, uint64_t blockOffset, uint64_t count) {
+                 convertElements(data.type, source + globalOffset * sourceWidth, batch.type,
+                                 destination + blockOffset * width, count);
+               });
+  }
+}

@@ -1,0 +1,229 @@
+//===-- Bindings.cpp - Where each argument comes from -----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/run/Bindings.h"
+
+#include "cgx/run/Error.h"
+#include "cgx/run/TreePath.h"
+
+#include <algorithm>
+
+using namespace cgx::run;
+
+namespace {
+
+std::vector<TreePath> pathsOf(const std::vector<Value> &values) {
+  std::vector<TreePath> paths;
+  for (const Value &value : values)
+    paths.emplace_back(value.name);
+  return paths;
+}
+
+/// A file whose tensors are given out by name, each at most once.
+class Pool {
+public:
+  explicit Pool(const SafetensorsFile *file) : file_(file) {
+    if (file)
+      for (const TensorView &tensor : file->tensors())
+        paths_.emplace_back(tensor.name);
+    taken_.resize(paths_.size());
+  }
+
+  /// The tensor that agrees with `path`, if exactly one does that is left.
+  const TensorView *take(const TreePath &path, Agreement how) {
+    size_t found = paths_.size();
+    for (size_t i = 0; i < paths_.size(); ++i) {
+      if (taken_[i] || !agree(path, paths_[i], how))
+        continue;
+      if (found != paths_.size())
+        return nullptr;
+      found = i;
+    }
+    if (found == paths_.size())
+      return nullptr;
+    taken_[found] = true;
+    return &file_->tensors()[found];
+  }
+
+  std::vector<std::string> left() const {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < paths_.size(); ++i)
+      if (!taken_[i])
+        names.push_back(paths_[i].name());
+    return names;
+  }
+
+private:
+  const SafetensorsFile *file_;
+  std::vector<TreePath> paths_;
+  std::vector<bool> taken_;
+};
+
+class Binder {
+public:
+  Binder(const Manifest &manifest, const Inputs &inputs)
+      : manifest_(manifest), inputs_(inputs), paths_(pathsOf(manifest.arguments)), state_(inputs.state),
+        data_(inputs.data), fed_(manifest.arguments.size()), bound_(manifest.arguments.size()) {
+    bindings_.arguments.resize(manifest.arguments.size());
+    for (const Value &result : manifest.results)
+      if (result.feeds)
+        fed_[*result.feeds] = true;
+  }
+
+  Bindings run() {
+    bindValues();
+    // The closest agreement of any argument comes first, so that a tensor is never
+    // lost to an argument that it resembles less. What is fed back is state and
+    // nothing else; of the others, batches are named closely or by their leaf.
+    for (Agreement how : kAgreements)
+      bindFrom(state_, how, Source::State, /*fed=*/true);
+    for (Agreement how : kAgreements) {
+      bindFrom(data_, how, Source::Data, /*fed=*/false);
+      bindFrom(state_, how, Source::State, /*fed=*/false);
+    }
+    bindFrom(data_, Agreement::Leaf, Source::Data, /*fed=*/false);
+    for (size_t i = 0; i < bound_.size(); ++i)
+      check(i);
+    throwProblems("the inputs do not fit the program", problems_);
+    warnOfSurplus();
+    return std::move(bindings_);
+  }
+
+private:
+  void bindValues() {
+    for (const auto &[name, text] : inputs_.values) {
+      size_t argument = findPath(paths_, name, "argument");
+      const Value &value = manifest_.arguments[argument];
+      Binding &binding = bindings_.arguments[argument];
+      bound_[argument] = true;
+      if (text == "@step") {
+        binding.source = Source::StepNumber;
+        continue;
+      }
+      binding.source = Source::Constant;
+      parseConstant(value, text, binding.constant);
+    }
+  }
+
+  /// One number for all elements, or one for each, separated by commas.
+  void parseConstant(const Value &value, const std::string &text, std::vector<std::byte> &bytes) {
+    uint64_t width = cgx_element_bytes(value.type), parsed = 0;
+    for (size_t begin = 0; begin <= text.size(); ++parsed) {
+      size_t end = std::min(text.find(',', begin), text.size());
+      bytes.resize(bytes.size() + width);
+      if (!parseScalar(value.type, std::string_view(text).substr(begin, end - begin),
+                       bytes.data() + parsed * width)) {
+        problems_.push_back("--set " + value.name + ": expected " + elementTypeName(value.type) + ", got '" +
+                            text.substr(begin, end - begin) + "'");
+        return;
+      }
+      begin = end + 1;
+    }
+    if (parsed != 1 && parsed != *elementCount(value.globalShape))
+      problems_.push_back("--set " + value.name + ": expected 1 or " +
+                          std::to_string(*elementCount(value.globalShape)) + " numbers, got " +
+                          std::to_string(parsed));
+  }
+
+  void bindFrom(Pool &pool, Agreement how, Source source, bool fed) {
+    for (size_t i = 0; i < bound_.size(); ++i) {
+      if (bound_[i] || fed_[i] != fed)
+        continue;
+      if (source == Source::Data && manifest_.arguments[i].shape.empty())
+        continue; // a scalar has no dimension of samples
+      if (const TensorView *tensor = pool.take(paths_[i], how)) {
+        bound_[i] = true;
+        bindings_.arguments[i].source = source;
+        bindings_.arguments[i].tensor = tensor;
+      }
+    }
+  }
+
+  void check(size_t argument) {
+    const Value &value = manifest_.arguments[argument];
+    if (!bound_[argument])
+      problems_.push_back(missing(argument));
+    else if (bindings_.arguments[argument].source == Source::State)
+      checkState(value, *bindings_.arguments[argument].tensor);
+    else if (bindings_.arguments[argument].source == Source::Data)
+      checkData(value, *bindings_.arguments[argument].tensor);
+  }
+
+  std::string missing(size_t argument) const {
+    const Value &value = manifest_.arguments[argument];
+    std::string text =
+        "'" + value.name + "': expected " + typeString(value.type, value.globalShape) + ", got nothing: ";
+    if (fed_[argument])
+      return text + (inputs_.state ? "'" + inputs_.state->path() + "' has no such tensor"
+                                   : "it is the program's state, give its first value with --state");
+    text += inputs_.data ? "neither '" + inputs_.data->path() + "'" : "no --data is given";
+    text += inputs_.data ? " nor " : " and ";
+    text += inputs_.state ? (inputs_.data ? "'" : "not in '") + inputs_.state->path() + "'" : "no --state";
+    return text + (inputs_.data && inputs_.state ? " has it" : "") + "; a value can be given as --set '" +
+           value.name + "=VALUE'";
+  }
+
+  void checkState(const Value &value, const TensorView &tensor) {
+    if (tensor.type != value.type || tensor.shape != value.globalShape)
+      problems_.push_back("'" + value.name + "': expected " + typeString(value.type, value.globalShape) +
+                          ", got " + typeString(tensor.type, tensor.shape) + " in '" + inputs_.state->path() +
+                          "'");
+  }
+
+  void checkData(const Value &value, const TensorView &tensor) {
+    bool fits = tensor.shape.size() == value.globalShape.size() &&
+                std::equal(tensor.shape.begin() + 1, tensor.shape.end(), value.globalShape.begin() + 1) &&
+                isLosslessConversion(tensor.type, value.type);
+    if (!fits) {
+      std::string expected = typeString(value.type, value.globalShape);
+      expected.replace(expected.find('[') + 1, std::to_string(value.globalShape[0]).size(), "samples");
+      problems_.push_back("'" + value.name + "': expected " + expected + ", got " +
+                          typeString(tensor.type, tensor.shape) + " in '" + inputs_.data->path() + "'");
+      return;
+    }
+    agreeOn("samples", tensor.shape[0], bindings_.samples, value);
+    agreeOn("the global batch", value.globalShape[0], bindings_.globalBatch, value);
+  }
+
+  /// All batch arguments have as many samples, in the file and in a step.
+  void agreeOn(const char *what, int64_t got, uint64_t &expected, const Value &value) {
+    bool first = firstBatch_ == nullptr || firstBatch_ == &value;
+    firstBatch_ = first ? &value : firstBatch_;
+    if (first)
+      expected = static_cast<uint64_t>(got);
+    else if (expected != static_cast<uint64_t>(got))
+      problems_.push_back("'" + value.name + "': expected " + what + " to be " + std::to_string(expected) +
+                          " as in '" + firstBatch_->name + "', got " + std::to_string(got));
+  }
+
+  void warnOfSurplus() {
+    std::vector<std::string> left = state_.left();
+    if (left.empty())
+      return;
+    std::string text = "'" + inputs_.state->path() + "' has " + std::to_string(left.size()) +
+                       (left.size() == 1 ? " tensor" : " tensors") + " that the program does not take: ";
+    for (size_t i = 0; i < left.size() && i < 3; ++i)
+      text += (i ? ", " : "") + left[i];
+    bindings_.warnings.push_back(text + (left.size() > 3 ? ", ..." : ""));
+  }
+
+  const Manifest &manifest_;
+  const Inputs &inputs_;
+  std::vector<TreePath> paths_;
+  Pool state_, data_;
+  std::vector<bool> fed_, bound_;
+  const Value *firstBatch_ = nullptr;
+  Bindings bindings_;
+  std::vector<std::string> problems_;
+};
+
+} // namespace
+
+Bindings cgx::run::bindArguments(const Manifest &manifest, const Inputs &inputs) {
+  return Binder(manifest, inputs).run();
+}

@@ -1,0 +1,100 @@
+//===-- FileSystem.cpp - Whole files, in and out ----------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FileSystem.h"
+
+#include "cgx/run/Error.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace cgx::run;
+
+namespace {
+
+[[noreturn]] void fail(const std::string &what, const std::string &path) {
+  throw Error(what + " '" + path + "': " + std::strerror(errno));
+}
+
+} // namespace
+
+Descriptor &Descriptor::operator=(Descriptor &&other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+void Descriptor::reset() {
+  if (fd_ >= 0)
+    ::close(fd_);
+  fd_ = -1;
+}
+
+int Descriptor::release() { return std::exchange(fd_, -1); }
+
+bool cgx::run::writeAll(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      return false;
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+MappedFile cgx::run::mapFile(const std::string &path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.isOpen())
+    fail("cannot open", path);
+  struct stat status;
+  if (::fstat(file.get(), &status) != 0)
+    fail("cannot read", path);
+  if (!S_ISREG(status.st_mode))
+    throw Error("cannot read '" + path + "': expected a regular file");
+  MappedFile result;
+  auto size = static_cast<size_t>(status.st_size);
+  if (size == 0)
+    return result;
+  void *address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (address == MAP_FAILED)
+    fail("cannot map", path);
+  result.mapping = std::shared_ptr<const void>(
+      address, [size](const void *mapped) { ::munmap(const_cast<void *>(mapped), size); });
+  result.bytes = {static_cast<const std::byte *>(address), size};
+  return result;
+}
+
+void cgx::run::replaceFile(const std::string &path, const std::vector<std::span<const std::byte>> &pieces) {
+  std::string temporary = path + ".part" + std::to_string(::getpid());
+  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file.isOpen())
+    fail("cannot write", path);
+  bool written = true;
+  for (std::span<const std::byte> piece : pieces)
+    written = written && writeAll(file.get(), piece);
+  if (!written || ::fsync(file.get()) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    int reason = errno;
+    ::unlink(temporary.c_str());
+    errno = reason;
+    fail("cannot write", path);
+  }
+}
+
+void cgx::run::replaceFile(const std::string &path, const std::string &text) {
+  replaceFile(path, {std::as_bytes(std::span(text))});
+}

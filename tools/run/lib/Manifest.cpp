@@ -1,0 +1,215 @@
+//===-- Manifest.cpp - What a compiled program says of itself ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/run/Manifest.h"
+
+#include "cgx/run/Error.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+using namespace cgx::run;
+using Json = nlohmann::json;
+
+namespace {
+
+/// More ranks than any mesh that we could start.
+constexpr int64_t kMaxRanks = 1 << 16;
+
+[[noreturn]] void fail(const std::string &what) {
+  throw Error("the program's manifest is malformed: " + what);
+}
+
+ElementType parseType(const Json &entry) {
+  std::string name = entry.at("dtype").get<std::string>();
+  std::optional<ElementType> type = parseElementType(name);
+  if (!type)
+    fail("unknown dtype '" + name + "'");
+  return *type;
+}
+
+Mesh parseMesh(const Json &text, uint32_t ranks) {
+  Mesh mesh;
+  std::set<std::string> names;
+  int64_t product = 1;
+  for (const Json &entry : text) {
+    mesh.push_back({entry.at("name").get<std::string>(), entry.at("size").get<int64_t>()});
+    const MeshAxis &axis = mesh.back();
+    if (axis.size < 1 || axis.size > kMaxRanks || product > kMaxRanks)
+      fail("mesh axis '" + axis.name + "' has size " + std::to_string(axis.size));
+    if (!names.insert(axis.name).second)
+      fail("mesh axis '" + axis.name + "' is there twice");
+    product *= axis.size;
+  }
+  if (!mesh.empty() && product != ranks)
+    fail("a mesh of " + std::to_string(product) + " ranks in a program of " + std::to_string(ranks));
+  return mesh;
+}
+
+int64_t axisSize(const Mesh &mesh, const std::string &name, const Value &value) {
+  for (const MeshAxis &axis : mesh)
+    if (axis.name == name)
+      return axis.size;
+  fail("'" + value.name + "' is sharded over '" + name + "', which is no axis of the mesh");
+}
+
+/// Checks that the blocks of a value tile its global shape.
+void checkSharding(const Value &value, const Mesh &mesh) {
+  if (value.sharding.size() != value.shape.size() || value.globalShape.size() != value.shape.size())
+    fail("'" + value.name + "' has " + std::to_string(value.shape.size()) +
+         " dimensions, but its global shape " + std::to_string(value.globalShape.size()) +
+         " and its sharding " + std::to_string(value.sharding.size()));
+  std::set<std::string> used;
+  for (size_t dim = 0; dim < value.shape.size(); ++dim) {
+    int64_t blocks = 1;
+    for (const std::string &axis : value.sharding[dim]) {
+      blocks *= axisSize(mesh, axis, value);
+      if (!used.insert(axis).second)
+        fail("'" + value.name + "' is sharded twice over '" + axis + "'");
+    }
+    int64_t expected;
+    if (__builtin_mul_overflow(value.shape[dim], blocks, &expected) || expected != value.globalShape[dim])
+      fail("'" + value.name + "' is " + typeString(value.type, value.shape) +
+           " on a rank, which does not tile " + typeString(value.type, value.globalShape));
+  }
+}
+
+Value parseValue(const Json &entry, const Mesh &mesh) {
+  Value value;
+  value.name = entry.at("name").get<std::string>();
+  value.type = parseType(entry);
+  value.shape = entry.at("shape").get<Shape>();
+  value.globalShape = entry.value("global_shape", value.shape);
+  value.sharding = entry.value("sharding", Sharding(value.shape.size()));
+  if (value.shape.size() > kMaxDimensions)
+    fail("'" + value.name + "' has " + std::to_string(value.shape.size()) + " dimensions, at most " +
+         std::to_string(kMaxDimensions) + " are supported");
+  if (!elementCount(value.shape) || !elementCount(value.globalShape))
+    fail("'" + value.name + "' has the shape " + typeString(value.type, value.globalShape));
+  checkSharding(value, mesh);
+  return value;
+}
+
+cgx_codec parseCodec(const Json &entry) {
+  cgx_codec codec = {};
+  std::string family = entry.at("family").get<std::string>();
+  if (family == "identity")
+    return codec;
+  if (family != "quantize")
+    fail("unknown codec family '" + family + "'");
+  codec.family = CGX_CODEC_QUANTIZE;
+  codec.bits = entry.at("bits").get<uint32_t>();
+  codec.bucket = entry.at("bucket").get<uint32_t>();
+  codec.rounding =
+      entry.at("rounding").get<std::string>() == "stochastic" ? CGX_ROUND_STOCHASTIC : CGX_ROUND_NEAREST;
+  codec.scale = entry.at("scale").get<std::string>() == "f32" ? CGX_SCALE_F32 : CGX_SCALE_BF16;
+  codec.checksum = entry.value("checksum", false) ? 1 : 0;
+  if (codec.bits < 1 || codec.bits > 8 || codec.bucket < 1)
+    fail("a quantize codec of " + std::to_string(codec.bits) + " bits, bucket " +
+         std::to_string(codec.bucket));
+  return codec;
+}
+
+Operand parseOperand(const Json &entry) {
+  Operand operand;
+  operand.layer = entry.value("layer", "");
+  operand.kind = entry.value("kind", "other");
+  operand.type = parseType(entry);
+  operand.elements = entry.at("elements").get<uint64_t>();
+  operand.codec = parseCodec(entry.at("codec"));
+  return operand;
+}
+
+Collective parseCollective(const Json &entry, uint32_t ranks) {
+  Collective collective;
+  collective.id = entry.at("id").get<int64_t>();
+  collective.kind = entry.at("kind").get<std::string>();
+  collective.algorithm = entry.value("algorithm", "");
+  collective.groups = entry.at("groups").get<std::vector<std::vector<uint32_t>>>();
+  std::set<uint32_t> members;
+  for (const auto &group : collective.groups)
+    for (uint32_t rank : group)
+      if (rank >= ranks || !members.insert(rank).second)
+        fail("collective " + std::to_string(collective.id) + " has rank " + std::to_string(rank) +
+             " in its groups, which is out of range or there twice");
+  for (const Json &operand : entry.at("operands"))
+    collective.operands.push_back(parseOperand(operand));
+  return collective;
+}
+
+void parseProgram(const Json &root, Manifest &manifest) {
+  if (root.at("cgx_manifest").get<int>() != 1)
+    fail("expected version 1, got " + root["cgx_manifest"].dump());
+  manifest.hash = root.at("hash").get<std::string>();
+  int64_t ranks = root.at("ranks").get<int64_t>();
+  if (ranks < 1 || ranks > kMaxRanks)
+    fail("a program of " + std::to_string(ranks) + " ranks");
+  manifest.ranks = static_cast<uint32_t>(ranks);
+  manifest.mesh = parseMesh(root.value("mesh", Json::array()), manifest.ranks);
+  for (const Json &entry : root.at("arguments"))
+    manifest.arguments.push_back(parseValue(entry, manifest.mesh));
+  for (const Json &entry : root.at("results"))
+    manifest.results.push_back(parseValue(entry, manifest.mesh));
+  for (const Json &entry : root.value("collectives", Json::array()))
+    manifest.collectives.push_back(parseCollective(entry, manifest.ranks));
+  size_t result = 0;
+  for (const Json &entry : root["results"]) {
+    if (entry.contains("feeds"))
+      manifest.feed(result, entry["feeds"].get<size_t>());
+    ++result;
+  }
+}
+
+} // namespace
+
+Manifest Manifest::parse(std::string_view text) {
+  Manifest manifest;
+  try {
+    parseProgram(Json::parse(text), manifest);
+  } catch (const Json::exception &error) {
+    fail(error.what());
+  }
+  return manifest;
+}
+
+void Manifest::feed(size_t result, std::optional<size_t> argument) {
+  if (!argument) {
+    results.at(result).feeds.reset();
+    return;
+  }
+  if (*argument >= arguments.size())
+    fail("result " + std::to_string(result) + " feeds argument " + std::to_string(*argument) + " of " +
+         std::to_string(arguments.size()));
+  Value &from = results.at(result);
+  const Value &to = arguments[*argument];
+  if (from.type != to.type || from.shape != to.shape || from.sharding != to.sharding)
+    throw Error("result '" + from.name + "' cannot feed argument '" + to.name + "': expected " +
+                typeString(to.type, to.shape) + ", got " + typeString(from.type, from.shape) +
+                (from.shape == to.shape && from.type == to.type ? " sharded otherwise" : ""));
+  // The later word wins: an argument takes one result.
+  for (Value &other : results)
+    if (other.feeds == argument)
+      other.feeds.reset();
+  from.feeds = argument;
+}
+
+std::string Manifest::meshString() const {
+  std::string text;
+  for (const MeshAxis &axis : mesh)
+    text += (text.empty() ? "" : ", ") + axis.name + "=" + std::to_string(axis.size);
+  return text;
+}
+
+std::string cgx::run::codecString(const cgx_codec &codec) {
+  if (codec.family == CGX_CODEC_IDENTITY)
+    return "identity";
+  return "quantize " + std::to_string(codec.bits) + " bits, bucket " + std::to_string(codec.bucket) +
+         (codec.rounding == CGX_ROUND_STOCHASTIC ? ", stochastic" : ", nearest") +
+         (codec.scale == CGX_SCALE_F32 ? ", f32 scale" : ", bf16 scale") +
+         (codec.checksum ? ", checksum" : "");
+}

@@ -1,0 +1,84 @@
+//===-- OutcomeStream.cpp - Outcomes between processes ----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/run/OutcomeStream.h"
+
+#include "FileSystem.h"
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+using namespace cgx::run;
+using Json = nlohmann::json;
+
+// On the wire: the length of a CBOR header, the header, and the blocks whose
+// lengths it names. CBOR, because text has no NaN.
+
+bool cgx::run::sendOutcome(int fd, uint32_t rank, const Outcome &outcome) {
+  std::vector<uint64_t> blockBytes;
+  for (const std::vector<std::byte> &block : outcome.blocks)
+    blockBytes.push_back(block.size());
+  std::vector<uint8_t> header = Json::to_cbor({{"rank", rank},
+                                               {"error", outcome.error},
+                                               {"seconds", outcome.seconds},
+                                               {"telemetry", outcome.telemetry},
+                                               {"scalars", outcome.scalars},
+                                               {"hashes", outcome.hashes},
+                                               {"blocks", blockBytes}});
+  uint64_t length = header.size();
+  bool sent =
+      writeAll(fd, std::as_bytes(std::span(&length, 1))) && writeAll(fd, std::as_bytes(std::span(header)));
+  for (const std::vector<std::byte> &block : outcome.blocks)
+    sent = sent && writeAll(fd, block);
+  return sent;
+}
+
+bool OutcomeReader::read(int fd) {
+  constexpr size_t piece = size_t{1} << 16;
+  size_t size = bytes_.size();
+  bytes_.resize(size + piece);
+  ssize_t got;
+  do
+    got = ::read(fd, bytes_.data() + size, piece);
+  while (got < 0 && errno == EINTR);
+  bytes_.resize(size + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  return got > 0;
+}
+
+std::optional<std::pair<uint32_t, Outcome>> OutcomeReader::take() {
+  std::span<const std::byte> rest(bytes_);
+  uint64_t length;
+  if (rest.size() < sizeof length)
+    return std::nullopt;
+  std::memcpy(&length, rest.data(), sizeof length);
+  rest = rest.subspan(sizeof length);
+  if (rest.size() < length)
+    return std::nullopt;
+  Outcome outcome;
+  try {
+    const auto *header = reinterpret_cast<const uint8_t *>(rest.data());
+    Json json = Json::from_cbor(header, header + length);
+    rest = rest.subspan(length);
+    outcome.error = json.at("error").get<std::string>();
+    outcome.seconds = json.at("seconds").get<double>();
+    outcome.telemetry = json.at("telemetry").get<std::string>();
+    outcome.scalars = json.at("scalars").get<std::vector<std::vector<double>>>();
+    outcome.hashes = json.at("hashes").get<std::vector<uint64_t>>();
+    for (uint64_t size : json.at("blocks").get<std::vector<uint64_t>>()) {
+      if (size > rest.size())
+        return std::nullopt;
+      outcome.blocks.emplace_back(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
+      rest = rest.subspan(size);
+    }
+    return std::pair(json.at("rank").get<uint32_t>(), std::move(outcome));
+  } catch (const Json::exception &) {
+    return std::nullopt;
+  }
+}

@@ -1,0 +1,141 @@
+//===-- Prepare.cpp - From a command line to a job --------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/run/Error.h"
+#include "cgx/run/Options.h"
+#include "cgx/run/TreePath.h"
+
+#include <algorithm>
+#include <cstdio>
+
+using namespace cgx::run;
+
+namespace {
+
+std::vector<TreePath> pathsOf(const std::vector<Value> &values) {
+  std::vector<TreePath> paths;
+  for (const Value &value : values)
+    paths.emplace_back(value.name);
+  return paths;
+}
+
+/// Splits `NAME=VALUE` at the last sign, because a name may hold one and a value not.
+std::pair<std::string, std::string> splitAssignment(const std::string &text, const char *option) {
+  size_t sign = text.rfind('=');
+  if (sign == std::string::npos || sign == 0)
+    throw Error(std::string("expected ") + option + " to be given as A=B, got '" + text + "'");
+  return {text.substr(0, sign), text.substr(sign + 1)};
+}
+
+void checkRanks(const Manifest &manifest, const Options &options) {
+  if (!options.ranks || *options.ranks == manifest.ranks)
+    return;
+  std::string mesh = manifest.meshString();
+  throw Error("the program was exported for " +
+              (mesh.empty() ? std::to_string(manifest.ranks) + " ranks"
+                            : "a mesh of " + std::to_string(manifest.ranks) + " (" + mesh + ")") +
+              ", got " + std::to_string(*options.ranks) + " ranks");
+}
+
+void applyFeeds(Manifest &manifest, const std::vector<std::string> &feeds) {
+  std::vector<TreePath> results = pathsOf(manifest.results), arguments = pathsOf(manifest.arguments);
+  for (const std::string &text : feeds) {
+    auto [result, argument] = splitAssignment(text, "--feed");
+    size_t from = findPath(results, result, "result");
+    if (argument.empty())
+      manifest.feed(from, std::nullopt);
+    else
+      manifest.feed(from, findPath(arguments, argument, "argument"));
+  }
+}
+
+std::vector<size_t> findStateArguments(const Manifest &manifest, const Bindings &bindings) {
+  std::vector<bool> isState(manifest.arguments.size());
+  for (size_t i = 0; i < isState.size(); ++i)
+    isState[i] = bindings.arguments[i].source == Source::State;
+  for (const Value &result : manifest.results)
+    if (result.feeds)
+      isState[*result.feeds] = true;
+  std::vector<size_t> arguments;
+  for (size_t i = 0; i < isState.size(); ++i)
+    if (isState[i])
+      arguments.push_back(i);
+  return arguments;
+}
+
+/// As many steps as were asked for, or as there are batches.
+uint64_t countSteps(const Options &options, const Bindings &bindings) {
+  uint64_t batch = bindings.globalBatch, batches = batch == 0 ? 0 : bindings.samples / batch;
+  if (!options.steps && batch == 0)
+    throw Error("expected --steps, because no argument of the program takes batches of a data file");
+  if (!options.steps && batches <= options.firstStep)
+    throw Error("'" + options.data + "' has " + std::to_string(bindings.samples) + " samples, which is " +
+                std::to_string(batches) + " batches of " + std::to_string(batch) +
+                ": none is left from step " + std::to_string(options.firstStep) + " on");
+  uint64_t steps = options.steps.value_or(batches - options.firstStep), last;
+  if (__builtin_add_overflow(options.firstStep, steps, &last) || last > uint64_t{1} << 48)
+    throw Error("expected fewer steps than 2^48, got " + std::to_string(steps));
+  bool repeatable = options.repeat && batches > 0;
+  if (batch != 0 && last > batches && !repeatable)
+    throw Error(
+        "'" + options.data + "' has " + std::to_string(bindings.samples) + " samples, but " +
+        std::to_string(last) + " steps with a global batch of " + std::to_string(batch) + " take " +
+        std::to_string(last * batch) +
+        (batches > 0 ? ": --repeat starts over, --steps " + std::to_string(batches) + " ends before" : ""));
+  return steps;
+}
+
+void noteEarlierSteps(const Options &options, const InputFiles &files) {
+  if (!files.state || options.firstStep != 0)
+    return;
+  auto entry = files.state->metadata().find("cgx.steps");
+  if (entry != files.state->metadata().end())
+    std::fprintf(stderr, "cgx-run: note: '%s' was saved after step %s; --first-step %s continues that run\n",
+                 options.state.c_str(), entry->second.c_str(), entry->second.c_str());
+}
+
+} // namespace
+
+InputFiles::InputFiles(const Options &options) {
+  if (!options.state.empty())
+    state = SafetensorsFile::open(options.state);
+  if (!options.data.empty())
+    data = SafetensorsFile::open(options.data);
+}
+
+Job cgx::run::prepareJob(const Options &options, const InputFiles &files, Program program) {
+  Job job;
+  job.manifest = Manifest::parse(program.manifest);
+  job.program = std::move(program);
+  checkRanks(job.manifest, options);
+  applyFeeds(job.manifest, options.feeds);
+  Inputs inputs;
+  inputs.state = files.state ? &*files.state : nullptr;
+  inputs.data = files.data ? &*files.data : nullptr;
+  for (const std::string &value : options.values)
+    inputs.values.push_back(splitAssignment(value, "--set"));
+  job.bindings = bindArguments(job.manifest, inputs);
+  for (const std::string &warning : job.bindings.warnings)
+    std::fprintf(stderr, "cgx-run: warning: %s\n", warning.c_str());
+  job.scalars = findScalars(job.manifest);
+  job.stateArguments = findStateArguments(job.manifest, job.bindings);
+  job.steps = countSteps(options, job.bindings);
+  bool trains = std::any_of(job.manifest.results.begin(), job.manifest.results.end(),
+                            [](const Value &result) { return result.feeds.has_value(); });
+  if (trains)
+    noteEarlierSteps(options, files);
+  job.transport = options.transport;
+  job.seed = options.seed;
+  job.timeoutMs = static_cast<uint32_t>(options.timeoutSeconds * 1000);
+  job.firstStep = options.firstStep;
+  job.shuffle = options.shuffle && job.bindings.globalBatch > 0;
+  job.save = !options.save.empty();
+  job.quiet = options.quiet;
+  job.logEvery = options.logEvery;
+  return job;
+}

@@ -1,0 +1,173 @@
+//===-- Processes.cpp - One process a rank ----------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FileSystem.h"
+#include "RankErrors.h"
+#include "StopSignals.h"
+#include "cgx/run/Error.h"
+#include "cgx/run/Launch.h"
+#include "cgx/run/OutcomeStream.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace cgx::run;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Time that ranks have, after they know that the job is over, to say so and end.
+constexpr std::chrono::seconds kGrace{5};
+
+struct Child {
+  pid_t pid = -1;
+  Descriptor pipe; // open until the child has ended
+  OutcomeReader reader;
+};
+
+/// Forks the ranks and watches over them until all have ended.
+class Supervisor {
+public:
+  explicit Supervisor(const Job &job)
+      : job_(job), children_(job.manifest.ranks), outcomes_(job.manifest.ranks), dead_(job.manifest.ranks) {
+    signals_.block();
+  }
+
+  /// An exception on the way must not leave ranks behind.
+  ~Supervisor() {
+    for (Child &child : children_)
+      if (child.pipe.isOpen())
+        ::kill(child.pid, SIGKILL);
+    for (Child &child : children_)
+      if (child.pipe.isOpen())
+        ::waitpid(child.pid, nullptr, 0);
+  }
+
+  std::vector<Outcome> run() {
+    std::fflush(nullptr); // or every child prints it again
+    for (uint32_t rank = 0; rank < children_.size(); ++rank)
+      start(rank);
+    while (waitForSomething())
+      ;
+    if (interrupted_ != 0)
+      throw Interrupted{interrupted_};
+    throwRankErrors(outcomes_, dead_);
+    return std::move(outcomes_);
+  }
+
+private:
+  void start(uint32_t rank) {
+    int ends[2];
+    if (::pipe(ends) != 0)
+      throw Error(std::string("cannot create a pipe: ") + std::strerror(errno));
+    Descriptor readEnd(ends[0]), writeEnd(ends[1]);
+    pid_t parent = ::getpid(), pid = ::fork();
+    if (pid < 0)
+      throw Error(std::string("cannot start a process: ") + std::strerror(errno));
+    if (pid == 0)
+      runChild(rank, parent, writeEnd.get());
+    children_[rank].pid = pid;
+    children_[rank].pipe = std::move(readEnd);
+  }
+
+  [[noreturn]] void runChild(uint32_t rank, pid_t parent, int pipe) {
+    // A rank does not outlive a parent that was killed.
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent)
+      ::_exit(1);
+    for (Child &sibling : children_)
+      sibling.pipe.reset();
+    signals_.takeRepeatedly();
+    signals_.unblock();
+    Outcome outcome = runRank(job_, rank, stopSignal());
+    sendOutcome(pipe, rank, outcome);
+    std::fflush(nullptr);
+    // Nothing of the parent's is to be torn down here.
+    ::_exit(outcome.error.empty() ? 0 : 1);
+  }
+
+  /// False when all children have ended.
+  bool waitForSomething() {
+    std::vector<pollfd> polls;
+    std::vector<uint32_t> ranks;
+    for (uint32_t rank = 0; rank < children_.size(); ++rank)
+      if (children_[rank].pipe.isOpen()) {
+        polls.push_back({children_[rank].pipe.get(), POLLIN, 0});
+        ranks.push_back(rank);
+      }
+    if (polls.empty())
+      return false;
+    timespec limit = {1, 0};
+    int ready = ::ppoll(polls.data(), polls.size(), &limit, &signals_.waitMask());
+    if (int signal = stopSignal(); signal != 0 && interrupted_ == 0) {
+      interrupted_ = signal;
+      signalAll(signal);
+      endBy(kGrace);
+    }
+    for (size_t i = 0; ready > 0 && i < polls.size(); ++i)
+      if (polls[i].revents != 0 && !children_[ranks[i]].reader.read(polls[i].fd))
+        reap(ranks[i]);
+    if (deadline_ && Clock::now() > *deadline_)
+      signalAll(SIGKILL);
+    return true;
+  }
+
+  void reap(uint32_t rank) {
+    Child &child = children_[rank];
+    int status = 0;
+    while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
+      ;
+    child.pipe.reset();
+    if (auto outcome = child.reader.take())
+      outcomes_[rank] = std::move(outcome->second);
+    else
+      reportDeath(rank, status);
+    if (!outcomes_[rank].error.empty()) // the runtime tells the others within the timeout
+      endBy(std::chrono::milliseconds(job_.timeoutMs) + kGrace);
+  }
+
+  void reportDeath(uint32_t rank, int status) {
+    bool killedByUs = deadline_ && Clock::now() > *deadline_;
+    dead_[rank] = !killedByUs;
+    outcomes_[rank].error = killedByUs ? "did not end in time and was killed"
+                            : WIFSIGNALED(status)
+                                ? "killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
+                                      ::strsignal(WTERMSIG(status)) + ")"
+                                : "ended with exit status " + std::to_string(WEXITSTATUS(status)) +
+                                      " without finishing its steps";
+  }
+
+  void endBy(Clock::duration delay) {
+    if (!deadline_ || Clock::now() + delay < *deadline_)
+      deadline_ = Clock::now() + delay;
+  }
+
+  void signalAll(int signal) {
+    for (Child &child : children_)
+      if (child.pipe.isOpen())
+        ::kill(child.pid, signal);
+  }
+
+  const Job &job_;
+  StopSignals signals_;
+  std::vector<Child> children_;
+  std::vector<Outcome> outcomes_;
+  std::vector<bool> dead_;
+  int interrupted_ = 0;
+  std::optional<Clock::time_point> deadline_;
+};
+
+} // namespace
+
+std::vector<Outcome> cgx::run::runProcesses(const Job &job) { return Supervisor(job).run(); }

@@ -1,0 +1,21 @@
+//===-- RankErrors.h - What went wrong, the cause first ---------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_LIB_RANKERRORS_H
+#define CGX_RUN_LIB_RANKERRORS_H
+
+#include "cgx/run/Job.h"
+
+namespace cgx::run {
+
+/// Throws one Error with what every failed rank says, if one failed; `dead` are
+/// the ranks without an outcome, which is the cause of what the others say.
+void throwRankErrors(const std::vector<Outcome> &outcomes, const std::vector<bool> &dead);
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_LIB_RANKERRORS_H

@@ -1,0 +1,278 @@
+//===-- Report.cpp - What a run amounts to ----------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/run/Report.h"
+
+#include "Traffic.h"
+#include "cgx/run/Blocks.h"
+#include "cgx/run/Error.h"
+
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+using namespace cgx::run;
+// Keeps the order in which members are written.
+using Json = nlohmann::ordered_json;
+
+void cgx::run::checkReplicas(const Job &job, const std::vector<Outcome> &outcomes) {
+  std::vector<std::string> problems;
+  for (size_t i = 0; i < job.stateArguments.size(); ++i) {
+    const Value &value = job.manifest.arguments[job.stateArguments[i]];
+    std::vector<uint32_t> first(blockCount(value), UINT32_MAX); // holder of each block
+    for (uint32_t rank = 0; rank < outcomes.size(); ++rank) {
+      uint32_t &holder = first[blockIndex(value, job.manifest.mesh, rank)];
+      if (holder == UINT32_MAX)
+        holder = rank;
+      else if (outcomes[rank].hashes[i] != outcomes[holder].hashes[i]) {
+        problems.push_back("ranks " + std::to_string(holder) + " and " + std::to_string(rank) +
+                           " ended with different bits in '" + value.name + "'");
+        break;
+      }
+    }
+  }
+  throwProblems("the ranks do not agree on the state that they share", problems);
+}
+
+std::string cgx::run::stateHash(const Job &job, const std::vector<Outcome> &outcomes) {
+  uint64_t hash = 0;
+  for (size_t i = 0; i < job.stateArguments.size(); ++i) {
+    const Value &value = job.manifest.arguments[job.stateArguments[i]];
+    std::vector<uint64_t> blocks(blockCount(value));
+    for (uint32_t rank = 0; rank < outcomes.size(); ++rank)
+      blocks[blockIndex(value, job.manifest.mesh, rank)] = outcomes[rank].hashes[i];
+    hash = hashBytes(std::as_bytes(std::span(value.name)), hash);
+    hash = hashBytes(std::as_bytes(std::span(blocks)), hash);
+  }
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+void cgx::run::saveState(const Job &job, const std::vector<Outcome> &outcomes, const std::string &path) {
+  std::vector<TensorView> tensors;
+  std::vector<std::vector<std::byte>> assembled;
+  assembled.reserve(job.stateArguments.size());
+  for (size_t i = 0; i < job.stateArguments.size(); ++i) {
+    const Value &value = job.manifest.arguments[job.stateArguments[i]];
+    std::vector<std::byte> &whole =
+        assembled.emplace_back(*elementCount(value.globalShape) * cgx_element_bytes(value.type));
+    for (uint32_t rank = 0; rank < outcomes.size(); ++rank)
+      if (!outcomes[rank].blocks[i].empty())
+        insertBlock(value, job.manifest.mesh, rank, outcomes[rank].blocks[i].data(), whole.data());
+    tensors.push_back({value.name, value.type, value.globalShape, whole});
+  }
+  writeSafetensors(path, std::move(tensors),
+                   {{"cgx.steps", std::to_string(job.firstStep + job.steps)},
+                    {"cgx.seed", std::to_string(job.seed)},
+                    {"cgx.program", job.manifest.hash}});
+}
+
+namespace {
+
+double mean(const std::vector<double> &values) {
+  return values.empty()
+             ? NAN
+             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// JSON has no NaN and no infinity: they become null.
+Json describeSeries(const std::string &name, const std::vector<double> &values) {
+  return {{"name", name},
+          {"final", values.empty() ? Json() : Json(values.back())},
+          {"mean", values.empty() ? Json() : Json(mean(values))},
+          {"per_step", values}};
+}
+
+Json describeCodec(const cgx_codec &codec) {
+  if (codec.family == CGX_CODEC_IDENTITY)
+    return {{"family", "identity"}};
+  return {{"family", "quantize"},
+          {"bits", codec.bits},
+          {"bucket", codec.bucket},
+          {"rounding", codec.rounding == CGX_ROUND_STOCHASTIC ? "stochastic" : "nearest"},
+          {"scale", codec.scale == CGX_SCALE_F32 ? "f32" : "bf16"},
+          {"checksum", codec.checksum != 0}};
+}
+
+/// Bytes of one operand, by rank.
+struct Counts {
+  std::vector<uint64_t> raw, wire;
+};
+
+uint64_t sum(const std::vector<uint64_t> &values) {
+  return std::accumulate(values.begin(), values.end(), uint64_t{0});
+}
+
+/// The ratio of raw to wire bytes; of nothing to nothing, 1.
+double ratio(uint64_t raw, uint64_t wire) {
+  return wire == 0 ? 1.0 : static_cast<double>(raw) / static_cast<double>(wire);
+}
+
+class Writer {
+public:
+  Writer(const Job &job, const std::vector<Outcome> &outcomes) : job_(job), outcomes_(outcomes) {
+    for (const Outcome &outcome : outcomes)
+      telemetry_.push_back(Json::parse(outcome.telemetry));
+  }
+
+  Json run() {
+    const Outcome &first = outcomes_.front();
+    double seconds = 0;
+    for (const Outcome &outcome : outcomes_)
+      seconds = std::max(seconds, outcome.seconds);
+    Json report = {{"cgx_report", 1},
+                   {"program", {{"path", job_.program.path}, {"hash", job_.manifest.hash}}},
+                   {"ranks", job_.manifest.ranks},
+                   {"mesh", Json::array()},
+                   {"transport", job_.transport},
+                   {"seed", job_.seed},
+                   {"first_step", job_.firstStep},
+                   {"steps", job_.steps},
+                   {"global_batch", job_.bindings.globalBatch},
+                   {"seconds", seconds},
+                   {"steps_per_second", seconds > 0 ? static_cast<double>(job_.steps) / seconds : 0}};
+    for (const MeshAxis &axis : job_.manifest.mesh)
+      report["mesh"].push_back({{"name", axis.name}, {"size", axis.size}});
+    report["loss"] = nullptr;
+    report["metrics"] = Json::array();
+    for (size_t i = 0; i < job_.scalars.all.size(); ++i) {
+      Json series = describeSeries(job_.scalars.all[i].name, first.scalars[i]);
+      if (job_.scalars.loss == i)
+        report["loss"] = std::move(series);
+      else
+        report["metrics"].push_back(std::move(series));
+    }
+    addTraffic(report);
+    report["state_hash"] = stateHash(job_, outcomes_);
+    return report;
+  }
+
+private:
+  void addTraffic(Json &report) {
+    uint64_t raw = 0, wire = 0;
+    std::vector<std::string> codecs;
+    report["codecs"] = Json::array();
+    report["layers"] = Json::array();
+    for (const Collective &collective : job_.manifest.collectives)
+      for (size_t i = 0; i < collective.operands.size(); ++i) {
+        const Operand &operand = collective.operands[i];
+        Counts counts = checkedCounts(collective, i);
+        raw += sum(counts.raw);
+        wire += sum(counts.wire);
+        std::string codec = codecString(operand.codec);
+        if (std::find(codecs.begin(), codecs.end(), codec) == codecs.end())
+          codecs.push_back(codec);
+        report["layers"].push_back({{"layer", operand.layer},
+                                    {"collective", collective.id},
+                                    {"operand", i},
+                                    {"collective_kind", collective.kind},
+                                    {"kind", operand.kind},
+                                    {"dtype", elementTypeName(operand.type)},
+                                    {"elements", operand.elements},
+                                    {"codec", describeCodec(operand.codec)},
+                                    {"raw_bytes_per_step", counts.raw},
+                                    {"wire_bytes_per_step", counts.wire},
+                                    {"ratio", ratio(sum(counts.raw), sum(counts.wire))}});
+      }
+    report["codecs"] = codecs;
+    auto ranks = static_cast<double>(outcomes_.size());
+    report["totals"] = {{"raw_bytes_per_step", raw},
+                        {"wire_bytes_per_step", wire},
+                        {"raw_bytes_per_rank_and_step", static_cast<double>(raw) / ranks},
+                        {"wire_bytes_per_rank_and_step", static_cast<double>(wire) / ranks},
+                        {"ratio", ratio(raw, wire)}};
+    throwProblems("the transport did not send what the program's manifest promises", problems_);
+  }
+
+  /// Bytes of an operand in a step, for which promise and count must agree; where
+  /// there is no formula, the count.
+  Counts checkedCounts(const Collective &collective, size_t operand) {
+    Counts counts;
+    for (uint32_t rank = 0; rank < outcomes_.size(); ++rank) {
+      Traffic counted = countedTraffic(collective, operand, rank);
+      std::optional<Traffic> promised = traffic(collective, collective.operands[operand], rank);
+      uint64_t steps = job_.steps;
+      if (promised && (promised->wire * steps != counted.wire || promised->raw * steps != counted.raw))
+        problems_.push_back("rank " + std::to_string(rank) + ", collective " + std::to_string(collective.id) +
+                            ", operand " + std::to_string(operand) + " (layer '" +
+                            collective.operands[operand].layer + "'): expected " +
+                            std::to_string(promised->wire * steps) + " wire bytes of " +
+                            std::to_string(promised->raw * steps) + " raw bytes, counted " +
+                            std::to_string(counted.wire) + " of " + std::to_string(counted.raw));
+      counts.raw.push_back(promised ? promised->raw : counted.raw / std::max<uint64_t>(steps, 1));
+      counts.wire.push_back(promised ? promised->wire : counted.wire / std::max<uint64_t>(steps, 1));
+    }
+    return counts;
+  }
+
+  /// What the runtime counted over all steps.
+  Traffic countedTraffic(const Collective &collective, size_t operand, uint32_t rank) const {
+    for (const Json &layer : telemetry_[rank].at("layers"))
+      if (layer.at("collective") == collective.id && layer.at("operand") == operand)
+        return {layer.at("raw_bytes").get<uint64_t>(), layer.at("wire_bytes").get<uint64_t>()};
+    return {};
+  }
+
+  const Job &job_;
+  const std::vector<Outcome> &outcomes_;
+  std::vector<Json> telemetry_;
+  std::vector<std::string> problems_;
+};
+
+/// Bytes as people read them: `1.23 MB`.
+std::string bytesString(double bytes) {
+  const char *units[] = {"B", "kB", "MB", "GB", "TB"};
+  size_t unit = 0;
+  for (; bytes >= 1000 && unit + 1 < std::size(units); ++unit)
+    bytes /= 1000;
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
+  return text;
+}
+
+std::string numberString(const Json &value) {
+  if (!value.is_number())
+    return "nan";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value.get<double>());
+  return text;
+}
+
+} // namespace
+
+std::string cgx::run::writeReport(const Job &job, const std::vector<Outcome> &outcomes) {
+  try {
+    return Writer(job, outcomes).run().dump(1) + "\n";
+  } catch (const Json::exception &error) {
+    throw Error(std::string("the runtime's telemetry is malformed: ") + error.what());
+  }
+}
+
+std::string cgx::run::summarize(const std::string &text) {
+  Json report = Json::parse(text);
+  std::string lines;
+  auto scalar = [&](const Json &series) {
+    lines += series["name"].get<std::string>() + ": final " + numberString(series["final"]) + ", mean " +
+             numberString(series["mean"]) + "\n";
+  };
+  if (report["loss"].is_object())
+    scalar(report["loss"]);
+  for (const Json &metric : report["metrics"])
+    scalar(metric);
+  lines += std::to_string(report["steps"].get<uint64_t>()) + " steps on " +
+           std::to_string(report["ranks"].get<uint64_t>()) + " ranks (" +
+           report["transport"].get<std::string>() + ") in " + numberString(report["seconds"]) +
+           " s: " + numberString(report["steps_per_second"]) + " steps/s\n";
+  const Json &totals = report["totals"];
+  lines += "sent by a rank in a step: " + bytesString(totals["wire_bytes_per_rank_and_step"].get<double>()) +
+           " for " + bytesString(totals["raw_bytes_per_rank_and_step"].get<double>()) +
+           " of tensors, ratio " + numberString(totals["ratio"]) + "\n";
+  return lines + "state " + report["state_hash"].get<std::string>() + ", equal on all ranks\n";
+}

@@ -1,0 +1,60 @@
+//===-- StopSignals.cpp - Being asked to stop -------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StopSignals.h"
+
+#include <unistd.h>
+
+using namespace cgx::run;
+
+namespace {
+
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+// A signal handler can reach nothing but what is global.
+StopSignal received{0};
+std::atomic<bool> secondEnds{true};
+static_assert(StopSignal::is_always_lock_free);
+
+extern "C" void onStopSignal(int signal) {
+  int none = 0;
+  if (!received.compare_exchange_strong(none, signal) && secondEnds)
+    ::_exit(128 + signal);
+}
+
+} // namespace
+
+const StopSignal &cgx::run::stopSignal() { return received; }
+
+StopSignals::StopSignals() {
+  received = 0;
+  secondEnds = true;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &oldMask_);
+  struct sigaction action = {};
+  action.sa_handler = onStopSignal;
+  ::sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    ::sigaction(kSignals[i], &action, &old_[i]);
+}
+
+StopSignals::~StopSignals() {
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    ::sigaction(kSignals[i], &old_[i], nullptr);
+  unblock();
+}
+
+void StopSignals::takeRepeatedly() { secondEnds = false; }
+
+void StopSignals::block() {
+  sigset_t blocked = oldMask_;
+  for (int signal : kSignals)
+    ::sigaddset(&blocked, signal);
+  ::pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
+}
+
+void StopSignals::unblock() { ::pthread_sigmask(SIG_SETMASK, &oldMask_, nullptr); }

@@ -1,0 +1,45 @@
+//===-- StopSignals.h - Being asked to stop ---------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_LIB_STOPSIGNALS_H
+#define CGX_RUN_LIB_STOPSIGNALS_H
+
+#include "cgx/run/Job.h"
+
+#include <csignal>
+
+namespace cgx::run {
+
+/// While it lives, SIGINT, SIGTERM and SIGHUP set stopSignal() instead of ending
+/// the process; a second one ends it. There is one at a time.
+class StopSignals {
+public:
+  StopSignals();
+  ~StopSignals();
+  StopSignals(const StopSignals &) = delete;
+  StopSignals &operator=(const StopSignals &) = delete;
+
+  /// From here on a second signal changes nothing: for ranks, which get one from the
+  /// terminal and one from their parent, and which the parent ends when they linger.
+  void takeRepeatedly();
+
+  /// Holds the signals back, but in waits that are given waitMask(): so none can
+  /// come between a look at stopSignal() and the wait.
+  void block();
+  void unblock();
+  const sigset_t &waitMask() const { return oldMask_; }
+
+private:
+  struct sigaction old_[3];
+  sigset_t oldMask_;
+};
+
+const StopSignal &stopSignal();
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_LIB_STOPSIGNALS_H

@@ -1,0 +1,29 @@
+//===-- Threads.cpp - One thread a rank -------------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RankErrors.h"
+#include "StopSignals.h"
+#include "cgx/run/Launch.h"
+
+#include <thread>
+
+using namespace cgx::run;
+
+std::vector<Outcome> cgx::run::runThreads(const Job &job) {
+  StopSignals signals;
+  std::vector<Outcome> outcomes(job.manifest.ranks);
+  {
+    std::vector<std::jthread> threads;
+    for (uint32_t rank = 0; rank < job.manifest.ranks; ++rank)
+      threads.emplace_back([&, rank] { outcomes[rank] = runRank(job, rank, stopSignal()); });
+  }
+  if (int signal = stopSignal())
+    throw Interrupted{signal};
+  throwRankErrors(outcomes, std::vector<bool>(outcomes.size()));
+  return outcomes;
+}

@@ -1,0 +1,34 @@
+//===-- Traffic.cpp - Bytes that a step sends -------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Traffic.h"
+
+#include "cgx/wire.h"
+
+#include <algorithm>
+
+using namespace cgx::run;
+
+std::optional<Traffic> cgx::run::traffic(const Collective &collective, const Operand &operand,
+                                         uint32_t rank) {
+  if (collective.kind != "all_reduce")
+    return std::nullopt;
+  if (collective.algorithm != "scatter_reduce_allgather" && collective.algorithm != "auto")
+    return std::nullopt;
+  const cgx_codec identity = {};
+  for (const std::vector<uint32_t> &group : collective.groups) {
+    auto member = std::find(group.begin(), group.end(), rank);
+    if (member == group.end())
+      continue;
+    auto position = static_cast<uint64_t>(member - group.begin());
+    return Traffic{
+        cgx_all_reduce_wire_bytes(&identity, operand.type, operand.elements, group.size(), position),
+        cgx_all_reduce_wire_bytes(&operand.codec, operand.type, operand.elements, group.size(), position)};
+  }
+  return Traffic{};
+}

@@ -1,0 +1,30 @@
+//===-- Traffic.h - Bytes that a step sends ---------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What leaves a rank in one step, from the manifest alone. The run compares it
+// with what the transport counted.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_LIB_TRAFFIC_H
+#define CGX_RUN_LIB_TRAFFIC_H
+
+#include "cgx/run/Manifest.h"
+
+namespace cgx::run {
+
+struct Traffic {
+  uint64_t raw = 0;  ///< had the elements been sent as they are
+  uint64_t wire = 0; ///< with the operand's codec
+};
+
+/// Nothing when the tool knows no formula for the collective.
+std::optional<Traffic> traffic(const Collective &collective, const Operand &operand, uint32_t rank);
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_LIB_TRAFFIC_H
