@@ -9,6 +9,9 @@
 #include "cgx/kernels/implementation.h"
 
 #include "ReferenceQuantize.h"
+#include "simd/Quantize.h"
+
+#include <array>
 
 namespace cgx {
 namespace {
@@ -16,10 +19,22 @@ namespace {
 constexpr Implementation reference = {"reference", "plain loops, any machine", [] { return true; },
                                       &referenceQuantizeKernels};
 
-constexpr const Implementation *all[] = {&reference};
+constexpr size_t maxImplementations = 8;
+
+struct List {
+  std::array<const Implementation *, maxImplementations> entries = {};
+  size_t count = 0;
+
+  List() {
+    for (const Implementation *implementation : simdImplementations())
+      if (count < maxImplementations - 1)
+        entries[count++] = implementation;
+    entries[count++] = &reference;
+  }
+};
 
 const Implementation &bestSupported() {
-  for (const Implementation *implementation : all)
+  for (const Implementation *implementation : implementations())
     if (implementation->isSupported())
       return *implementation;
   return reference;
@@ -27,7 +42,10 @@ const Implementation &bestSupported() {
 
 } // namespace
 
-std::span<const Implementation *const> implementations() { return all; }
+std::span<const Implementation *const> implementations() {
+  static const List list;
+  return {list.entries.data(), list.count};
+}
 
 const Implementation &defaultImplementation() {
   static const Implementation &best = bestSupported();
@@ -35,7 +53,7 @@ const Implementation &defaultImplementation() {
 }
 
 const Implementation *findImplementation(std::string_view name) {
-  for (const Implementation *implementation : all)
+  for (const Implementation *implementation : implementations())
     if (name == implementation->name)
       return implementation;
   return nullptr;

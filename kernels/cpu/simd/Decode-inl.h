@@ -1,0 +1,293 @@
+//===-- Decode-inl.h - Dequantize in vectors --------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The same two ways as in Encode-inl.h: whole blocks to f32, in buckets of a multiple
+// of 32 elements whose values all are finite, go through registers; everything else goes
+// through a buffer of levels.
+
+#if defined(CGX_KERNELS_CPU_SIMD_DECODE) == defined(HWY_TARGET_TOGGLE)
+#ifdef CGX_KERNELS_CPU_SIMD_DECODE
+#undef CGX_KERNELS_CPU_SIMD_DECODE
+#else
+#define CGX_KERNELS_CPU_SIMD_DECODE
+#endif
+
+#include "Encode-inl.h"
+#include "hwy/cache_control.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cgx {
+namespace HWY_NAMESPACE {
+
+/// Where decoded values go.
+enum class Sink { store, stream, accumulate };
+
+/// Outputs from this size on are written around the cache.
+constexpr uint64_t streamFromBytes = 8ull << 20;
+
+/// Whether levelValue() of every level is finite without its limit: the values lie between
+/// that of level 0 and that of the top level.
+inline bool isPlain(BucketScale scale, uint32_t bits) {
+  return isFinite(fusedMultiplyAdd(float((1u << bits) - 1u), scale.unit, scale.minimum));
+}
+
+template <Sink sink> HWY_INLINE void emit(FloatVector value, float *HWY_RESTRICT out) {
+  const Floats floats;
+  if constexpr (sink == Sink::accumulate)
+    hn::StoreU(hn::Add(hn::LoadU(floats, out), value), floats, out);
+  else if constexpr (sink == Sink::stream)
+    hn::Stream(value, floats, out);
+  else
+    hn::StoreU(value, floats, out);
+}
+
+/// The rows of a block, computed. `scales` has one entry a row, or one if the block is of one bucket.
+template <Sink sink, bool oneBucket> struct ComputedRows {
+  static constexpr bool takesDirtyLevels = false;
+  const BucketScale *scales;
+  float *HWY_RESTRICT output;
+
+  template <uint32_t row> HWY_INLINE void takeRow(size_t c, WordVector low, WordVector high) const {
+    const Floats floats;
+    const hn::RebindToSigned<Floats> integers;
+    const FloatVector unit = hn::Set(floats, scales[oneBucket ? 0 : row].unit);
+    const FloatVector minimum = hn::Set(floats, scales[oneBucket ? 0 : row].minimum);
+    float *out = output + row * 32 + c;
+    emit<sink>(hn::MulAdd(hn::ConvertTo(floats, hn::BitCast(integers, low)), unit, minimum), out);
+    emit<sink>(hn::MulAdd(hn::ConvertTo(floats, hn::BitCast(integers, high)), unit, minimum), out + 16);
+  }
+};
+
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+/// The rows of a block of one bucket of at most 4 bits, looked up in a table of 16 values that repeats
+/// every 2^bits: the look-up ignores all but the lowest four bits of an index.
+template <Sink sink> struct LookedUpRows {
+  static constexpr bool takesDirtyLevels = true;
+  FloatVector table;
+  float *HWY_RESTRICT output;
+
+  template <uint32_t row> HWY_INLINE void takeRow(size_t c, WordVector low, WordVector high) const {
+    emit<sink>(FloatVector{_mm512_permutexvar_ps(low.raw, table.raw)}, output + row * 32 + c);
+    emit<sink>(FloatVector{_mm512_permutexvar_ps(high.raw, table.raw)}, output + row * 32 + 16 + c);
+  }
+};
+constexpr bool haveLookUp = true;
+#else
+template <Sink sink> struct LookedUpRows;
+constexpr bool haveLookUp = false;
+#endif
+
+/// The levels of a block, in order, to the buffer.
+struct BufferRows {
+  static constexpr bool takesDirtyLevels = false;
+  uint16_t *HWY_RESTRICT buffer;
+
+  template <uint32_t row> HWY_INLINE void takeRow(size_t c, WordVector low, WordVector high) const {
+    const NarrowHalves narrow;
+    hn::StoreU(hn::TruncateTo(narrow, low), narrow, buffer + row * 32 + c);
+    hn::StoreU(hn::TruncateTo(narrow, high), narrow, buffer + row * 32 + 16 + c);
+  }
+};
+
+/// Unpacks the levels of less than a block.
+inline void unpackDense(const uint8_t *in, uint64_t count, uint32_t bits, uint16_t *levels) {
+  uint32_t pending = 0, have = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (have < bits) {
+      pending |= uint32_t(*in++) << have;
+      have += 8;
+    }
+    levels[i] = uint16_t(pending & ((1u << bits) - 1u));
+    pending >>= bits;
+    have -= bits;
+  }
+}
+
+/// What decoding through the buffer does with the values of a run.
+struct StoreElements {
+  cgx_element_type type;
+  void *output;
+  static constexpr bool mayRepeat = true; // storing a value twice does no harm
+
+  void one(uint64_t index, float value) const { storeElement(type, output, index, value); }
+
+  HWY_INLINE void vector(uint64_t index, FloatVector value) const {
+    const Floats floats;
+    const Words words;
+    if (type == CGX_F32) {
+      hn::StoreU(value, floats, static_cast<float *>(output) + index);
+    } else if (type == CGX_F16) {
+      const hn::Rebind<hwy::float16_t, Floats> narrow;
+      hn::StoreU(hn::DemoteTo(narrow, value), narrow, static_cast<hwy::float16_t *>(output) + index);
+    } else {
+      const WordVector bits = hn::BitCast(words, value);
+      const WordVector odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1));
+      const WordVector rounded = hn::Add(hn::Add(bits, hn::Set(words, 0x7fff)), odd);
+      hn::StoreU(hn::TruncateTo(NarrowHalves(), hn::ShiftRight<16>(rounded)), NarrowHalves(),
+                 static_cast<uint16_t *>(output) + index);
+    }
+  }
+};
+
+struct AddToFloats {
+  float *accumulator;
+  static constexpr bool mayRepeat = false;
+
+  void one(uint64_t index, float value) const { accumulator[index] += value; }
+
+  HWY_INLINE void vector(uint64_t index, FloatVector value) const {
+    emit<Sink::accumulate>(value, accumulator + index);
+  }
+};
+
+/// Values of `count` levels of one bucket.
+template <class Consumer>
+void decodeRun(BucketScale scale, float limit, const uint16_t *levels, uint64_t begin, uint64_t count,
+               const Consumer &consumer) {
+  const Floats floats;
+  const hn::RebindToSigned<Floats> integers;
+  uint64_t i = 0;
+  if (isFiniteScale(scale) && count >= lanes) {
+    const FloatVector unit = hn::Set(floats, scale.unit), minimum = hn::Set(floats, scale.minimum);
+    const FloatVector top = hn::Set(floats, limit), bottom = hn::Set(floats, -limit);
+    while (i < count) {
+      if (i + lanes > count) {
+        if (!Consumer::mayRepeat)
+          break;
+        i = count - lanes;
+      }
+      const auto level = hn::BitCast(integers, hn::PromoteTo(Words(), hn::LoadU(NarrowHalves(), levels + i)));
+      const FloatVector value = hn::MulAdd(hn::ConvertTo(floats, level), unit, minimum);
+      consumer.vector(begin + i, hn::Max(hn::Min(value, top), bottom));
+      i += lanes;
+    }
+  }
+  for (; i < count; ++i)
+    consumer.one(begin + i, levelValue(scale, levels[i], limit));
+}
+
+/// Decodes elements [begin, end) through the buffer; begin and end as in encodeBuffered().
+template <uint32_t bits, class Consumer>
+void decodeBuffered(const QuantizeDecodeArguments &arguments, float limit, uint64_t begin, uint64_t end,
+                    const Consumer &consumer) {
+  const cgx_codec &codec = *arguments.codec;
+  constexpr uint64_t blockElements = packingBlockElements(bits);
+  HWY_ALIGN uint16_t buffer[chunkElements];
+  uint64_t bucket = begin / codec.bucket, bucketEnd = begin;
+  BucketScale scale = {};
+  for (uint64_t chunk = begin; chunk < end; chunk += chunkElements) {
+    const uint64_t count = end - chunk < chunkElements ? end - chunk : chunkElements;
+    const uint8_t *in = arguments.levels + chunk / 8 * bits;
+    uint64_t unpacked = 0;
+    for (; unpacked + blockElements <= count; unpacked += blockElements)
+      unpackBlock<bits>(in + unpacked / 8 * bits, BufferRows{buffer + unpacked});
+    if (unpacked < count)
+      unpackDense(in + unpacked / 8 * bits, count - unpacked, bits, buffer + unpacked);
+    for (uint64_t i = chunk; i < chunk + count;) {
+      if (i == bucketEnd) {
+        bucketEnd = end - i < codec.bucket ? end : i + codec.bucket;
+        scale = loadScale(arguments.scales, codec.scale, bucket++);
+      }
+      const uint64_t runEnd = bucketEnd < chunk + count ? bucketEnd : chunk + count;
+      decodeRun(scale, limit, buffer + (i - chunk), i, runEnd - i, consumer);
+      i = runEnd;
+    }
+  }
+}
+
+template <uint32_t bits, Sink sink>
+HWY_INLINE void decodeBlockOfOneBucket(const uint8_t *in, const BucketScale &scale, float *output) {
+  if constexpr (haveLookUp && bits <= 4) {
+    const Floats floats;
+    const hn::RebindToSigned<Floats> integers;
+    const auto level = hn::And(hn::Iota(integers, 0), hn::Set(integers, (1 << bits) - 1));
+    const FloatVector table =
+        hn::MulAdd(hn::ConvertTo(floats, level), hn::Set(floats, scale.unit), hn::Set(floats, scale.minimum));
+    unpackBlock<bits>(in, LookedUpRows<sink>{table, output});
+  } else {
+    unpackBlock<bits>(in, ComputedRows<sink, true>{&scale, output});
+  }
+}
+
+/// Decodes whole segments through registers and returns the number of elements decoded.
+template <uint32_t bits, Sink sink, class Consumer>
+uint64_t decodeSegments(const QuantizeDecodeArguments &arguments, float *output, const Consumer &consumer) {
+  const cgx_codec &codec = *arguments.codec;
+  constexpr uint64_t blockElements = packingBlockElements(bits);
+  const uint64_t bucket = codec.bucket;
+  const uint64_t buckets = segmentBuckets(bucket, blockElements), segment = buckets * bucket;
+  const bool oneBucket = bucket % blockElements == 0;
+  BucketScale scales[maxSegmentBuckets];
+  BucketScale rows[packingRows(bits)];
+  uint64_t begin = 0;
+  for (; buckets != 0 && begin + segment <= arguments.elements; begin += segment) {
+    bool plain = true;
+    for (uint64_t b = 0; b < buckets; ++b) {
+      scales[b] = loadScale(arguments.scales, codec.scale, begin / bucket + b);
+      plain &= isPlain(scales[b], bits);
+    }
+    if (HWY_UNLIKELY(!plain)) {
+      decodeBuffered<bits>(arguments, largestValue(CGX_F32), begin, begin + segment, consumer);
+      continue;
+    }
+    const uint8_t *in = arguments.levels + begin / 8 * bits;
+    uint64_t scale = 0, scaleEnd = bucket;
+    for (uint64_t i = 0; i < segment; i += blockElements, in += packingBlockBytes(bits)) {
+      if (oneBucket) {
+        if (i == scaleEnd) {
+          ++scale;
+          scaleEnd += bucket;
+        }
+        decodeBlockOfOneBucket<bits, sink>(in, scales[scale], output + begin + i);
+        continue;
+      }
+      for (uint32_t r = 0; r < packingRows(bits); ++r) {
+        if (i + r * 32 == scaleEnd) {
+          ++scale;
+          scaleEnd += bucket;
+        }
+        rows[r] = scales[scale];
+      }
+      unpackBlock<bits>(in, ComputedRows<sink, false>{rows, output + begin + i});
+    }
+  }
+  return begin;
+}
+
+template <uint32_t bits>
+void decodeBits(const QuantizeDecodeArguments &arguments, cgx_element_type type, void *output) {
+  const StoreElements consumer{type, output};
+  uint64_t done = 0;
+  if (type == CGX_F32) {
+    float *values = static_cast<float *>(output);
+    const bool stream =
+        arguments.elements * 4 >= streamFromBytes && reinterpret_cast<uintptr_t>(output) % 64 == 0;
+    if (stream) {
+      done = decodeSegments<bits, Sink::stream>(arguments, values, consumer);
+      hwy::FlushStream();
+    } else {
+      done = decodeSegments<bits, Sink::store>(arguments, values, consumer);
+    }
+  }
+  if (done < arguments.elements)
+    decodeBuffered<bits>(arguments, largestValue(type), done, arguments.elements, consumer);
+}
+
+template <uint32_t bits>
+void decodeAccumulateBits(const QuantizeDecodeArguments &arguments, float *accumulator) {
+  const AddToFloats consumer{accumulator};
+  const uint64_t done = decodeSegments<bits, Sink::accumulate>(arguments, accumulator, consumer);
+  if (done < arguments.elements)
+    decodeBuffered<bits>(arguments, largestValue(CGX_F32), done, arguments.elements, consumer);
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace cgx
+HWY_AFTER_NAMESPACE();
+
+#endif // per-target include guard

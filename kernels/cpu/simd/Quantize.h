@@ -1,0 +1,21 @@
+//===-- Quantize.h - The implementations in vectors -------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CPU_SIMD_QUANTIZE_H
+#define CGX_KERNELS_CPU_SIMD_QUANTIZE_H
+
+#include "../QuantizeKernels.h"
+#include "cgx/kernels/implementation.h"
+
+namespace cgx {
+
+/// Those that this build has, the best first; whether this machine supports one is to be asked.
+std::span<const Implementation *const> simdImplementations();
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_CPU_SIMD_QUANTIZE_H

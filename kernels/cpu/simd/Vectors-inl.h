@@ -1,0 +1,77 @@
+//===-- Vectors-inl.h - Vectors of elements, rows of columns ----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiled once for each instruction set, like all *-inl.h here. A row of packing.h has
+// 32 columns, the halves of 16 lanes of 32 bits; where a vector has fewer lanes, a
+// row is processed from lane `c` on for c = 0, lanes, ...
+
+#if defined(CGX_KERNELS_CPU_SIMD_VECTORS) == defined(HWY_TARGET_TOGGLE)
+#ifdef CGX_KERNELS_CPU_SIMD_VECTORS
+#undef CGX_KERNELS_CPU_SIMD_VECTORS
+#else
+#define CGX_KERNELS_CPU_SIMD_VECTORS
+#endif
+
+#include "../Elements.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cgx {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::CappedTag<float, 16>;
+using Words = hn::RebindToUnsigned<Floats>;        ///< 32 bits: two halves
+using Halves = hn::Repartition<uint16_t, Words>;   ///< the same vector as 16-bit lanes
+using NarrowHalves = hn::Rebind<uint16_t, Floats>; ///< as many 16-bit lanes as Floats has
+using FloatVector = hn::Vec<Floats>;
+using WordVector = hn::Vec<Words>;
+using HalfVector = hn::Vec<Halves>;
+
+constexpr size_t lanes = hn::MaxLanes(Floats());
+constexpr size_t rowLanes = 16;
+static_assert(rowLanes % lanes == 0);
+
+/// Elements [index, index + lanes) as f32.
+template <Source source> HWY_INLINE FloatVector loadElements(const void *input, uint64_t index) {
+  const Floats floats;
+  if constexpr (source == Source::f16) {
+    const hn::Rebind<hwy::float16_t, Floats> narrow;
+    return hn::PromoteTo(floats, hn::LoadU(narrow, static_cast<const hwy::float16_t *>(input) + index));
+  } else if constexpr (source == Source::bf16) {
+    const auto bits = hn::LoadU(NarrowHalves(), static_cast<const uint16_t *>(input) + index);
+    return hn::BitCast(floats, hn::ShiftLeft<16>(hn::PromoteTo(Words(), bits)));
+  } else {
+    const FloatVector x = hn::LoadU(floats, static_cast<const float *>(input) + index);
+    if constexpr (source == Source::f32ToF16) {
+      const hn::Rebind<hwy::float16_t, Floats> narrow;
+      return hn::PromoteTo(floats, hn::DemoteTo(narrow, x));
+    } else if constexpr (source == Source::f32ToBf16) {
+      // Of a NaN it may make an infinity, which the bucket does not tell apart.
+      const WordVector bits = hn::BitCast(Words(), x);
+      const WordVector odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(Words(), 1));
+      const WordVector rounded = hn::Add(hn::Add(bits, hn::Set(Words(), 0x7fff)), odd);
+      return hn::BitCast(floats, hn::And(rounded, hn::Set(Words(), 0xffff0000u)));
+    } else {
+      return x;
+    }
+  }
+}
+
+/// Merges two vectors, of which the low halves of the lanes count, into the halves of one.
+HWY_INLINE HalfVector mergeHalves(WordVector low, WordVector high) {
+  const Halves halves;
+  return hn::OddEven(hn::BitCast(halves, hn::ShiftLeft<16>(high)), hn::BitCast(halves, low));
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace cgx
+HWY_AFTER_NAMESPACE();
+
+#endif // per-target include guard
