@@ -26,19 +26,22 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
 
 #define CGX_ABI_VERSION 1u
 
 typedef enum cgx_status {
   CGX_OK = 0,
-  CGX_INVALID_ARGUMENT = 1,    /* the call is wrong: fix the caller */
-  CGX_BAD_MANIFEST = 2,        /* the program's manifest is malformed: recompile it */
-  CGX_BAD_PAYLOAD = 3,         /* a peer's bytes are not the payload expected */
-  CGX_MISMATCH = 4,            /* ranks run different programs, plans, seeds or groups */
-  CGX_TIMEOUT = 5,             /* a peer did not answer in time */
-  CGX_PEER_DIED = 6,           /* a peer is gone: restart the job from a checkpoint */
-  CGX_RESOURCE_EXHAUSTED = 7,  /* memory, shared memory or descriptors ran out */
-  CGX_UNSUPPORTED = 8,         /* understood, but this build cannot do it */
+  CGX_INVALID_ARGUMENT = 1,   /* the call is wrong: fix the caller */
+  CGX_BAD_MANIFEST = 2,       /* the program's manifest is malformed: recompile it */
+  CGX_BAD_PAYLOAD = 3,        /* a peer's bytes are not the payload expected */
+  CGX_MISMATCH = 4,           /* ranks run different programs, plans, seeds or groups */
+  CGX_TIMEOUT = 5,            /* a peer did not answer in time */
+  CGX_PEER_DIED = 6,          /* a peer is gone: restart the job from a checkpoint */
+  CGX_RESOURCE_EXHAUSTED = 7, /* memory, shared memory or descriptors ran out */
+  CGX_UNSUPPORTED = 8,        /* understood, but this build cannot do it */
   CGX_INTERNAL = 9
 } cgx_status;
 
@@ -49,19 +52,20 @@ const char *cgx_status_name(cgx_status status);
 typedef struct cgx_context cgx_context;
 
 typedef struct cgx_context_config {
-  uint32_t struct_size;        /* sizeof(cgx_context_config): set by the initializer */
-  uint32_t abi_version;        /* CGX_ABI_VERSION: set by the initializer */
-  const char *transport;       /* "inproc" or "shm" */
-  const char *job;             /* names the job; equal on its ranks, unique on the host */
+  uint32_t struct_size;  /* sizeof(cgx_context_config): set by the initializer */
+  uint32_t abi_version;  /* CGX_ABI_VERSION: set by the initializer */
+  const char *transport; /* "inproc" or "shm" */
+  const char *job;       /* names the job; equal on its ranks, unique on the host */
   uint32_t rank;
   uint32_t ranks;
-  uint64_t seed;               /* of stochastic rounding; equal on all ranks */
-  uint32_t timeout_ms;         /* longest wait for a peer; default 30000 */
-  const char *manifest;        /* JSON text of the program (cgx_program_manifest) */
+  uint64_t seed;        /* of stochastic rounding; equal on all ranks */
+  uint32_t timeout_ms;  /* longest wait for a peer; default 30000 */
+  const char *manifest; /* JSON text of the program (cgx_program_manifest); null: no collectives */
+  uint64_t ring_bytes;  /* buffer from one rank to another; 0: default. Tests make it small */
 } cgx_context_config;
 
-#define CGX_CONTEXT_CONFIG_INIT \
-  { sizeof(cgx_context_config), CGX_ABI_VERSION, "inproc", "cgx", 0, 1, 0, 30000, 0 }
+#define CGX_CONTEXT_CONFIG_INIT                                                                              \
+  {sizeof(cgx_context_config), CGX_ABI_VERSION, "inproc", "cgx", 0, 1, 0, 30000, 0, 0}
 
 /* Connects this rank and waits for all ranks, at most timeout_ms. Compares ABI version,
  * rank count, seed and manifest hash with the other ranks; a difference is
@@ -93,24 +97,34 @@ void cgx_rt_operand(int64_t context, int64_t collective, int64_t operand, int64_
 /* Runs the collective whose operands were named since the last run. */
 void cgx_rt_run(int64_t context, int64_t collective);
 
-/* The explicit form of an all-reduce, one call for each cgx payload op. `chunks` and the
- * payload layout: `chunks` payloads one behind the other, chunk k holding the elements
- * [cgx_chunk_begin(k), cgx_chunk_begin(k + 1)). `phase` is 0 for a rank's own
- * contribution, 1 for the owner's result: it separates their random numbers. */
+/* The explicit form of an all-reduce, one call for each cgx payload op, giving the bits
+ * that cgx_rt_run gives. N is the size of the group, and chunk k holds the elements
+ * [cgx_chunk_begin(k), cgx_chunk_begin(k + 1)).
+ *   whole payload: the payloads of the N chunks, one behind the other
+ *   slots:         N payloads of this rank's chunk, payload k from position k of the
+ *                  group, at k * (bytes of the payload of chunk 0)
+ *   chunk:         elements of this rank's chunk, in the operand's type
+ * `phase` separates random numbers: 0, a rank's own contribution, encodes a tensor into a
+ * whole payload; 1, the owner's result, encodes a chunk into one payload. */
 void cgx_rt_compress(int64_t context, int64_t collective, int64_t operand, int64_t phase, int64_t input,
                      int64_t payload);
+/* From a whole payload to slots. */
 void cgx_rt_payload_all_to_all(int64_t context, int64_t collective, int64_t operand, int64_t input,
                                int64_t output);
+/* From slots to a chunk; a mean is divided. */
 void cgx_rt_decompress_accumulate(int64_t context, int64_t collective, int64_t operand, int64_t payload,
                                   int64_t output);
+/* From one payload to a whole payload. */
 void cgx_rt_payload_all_gather(int64_t context, int64_t collective, int64_t operand, int64_t input,
                                int64_t output);
+/* From a whole payload to a tensor. */
 void cgx_rt_decompress(int64_t context, int64_t collective, int64_t operand, int64_t payload, int64_t output);
 
 /* Row-major matrix products on OpenBLAS: C[m,n] = op(A) * op(B), where `trans` is 1 for a
  * transposed operand. `batch` products, each stride (in elements) apart. */
-void cgx_rt_matmul_f32(int64_t a, int64_t b, int64_t c, int64_t trans_a, int64_t trans_b, int64_t m, int64_t n,
-                       int64_t k, int64_t batch, int64_t stride_a, int64_t stride_b, int64_t stride_c);
+void cgx_rt_matmul_f32(int64_t a, int64_t b, int64_t c, int64_t trans_a, int64_t trans_b, int64_t m,
+                       int64_t n, int64_t k, int64_t batch, int64_t stride_a, int64_t stride_b,
+                       int64_t stride_c);
 
 /* ---- Symbols of a compiled step -------------------------------------------------------- */
 
@@ -121,6 +135,9 @@ void cgx_rt_matmul_f32(int64_t a, int64_t b, int64_t c, int64_t trans_a, int64_t
 #define CGX_SYMBOL_STEP "cgx_program_step"
 typedef void (*cgx_program_step_fn)(cgx_context *context, void *const *arguments, void *const *results);
 
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

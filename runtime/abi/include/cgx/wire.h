@@ -21,8 +21,8 @@ extern "C" {
 #endif
 
 /* Bytes of the payload of chunk `chunk` of `chunks`. */
-static inline uint64_t cgx_chunk_payload_bytes(const cgx_codec *codec, uint32_t element_type, uint64_t elements,
-                                               uint64_t chunks, uint64_t chunk) {
+static inline uint64_t cgx_chunk_payload_bytes(const cgx_codec *codec, uint32_t element_type,
+                                               uint64_t elements, uint64_t chunks, uint64_t chunk) {
   return cgx_payload_bytes(codec, element_type,
                            cgx_chunk_begin(codec, elements, chunks, chunk + 1) -
                                cgx_chunk_begin(codec, elements, chunks, chunk));
@@ -30,8 +30,8 @@ static inline uint64_t cgx_chunk_payload_bytes(const cgx_codec *codec, uint32_t 
 
 /* Scatter-reduce-allgather over `ranks` ranks: rank `position` of the group sends each
  * other rank that rank's chunk, and then its own reduced chunk to each of them. */
-static inline uint64_t cgx_all_reduce_wire_bytes(const cgx_codec *codec, uint32_t element_type, uint64_t elements,
-                                                 uint64_t ranks, uint64_t position) {
+static inline uint64_t cgx_all_reduce_wire_bytes(const cgx_codec *codec, uint32_t element_type,
+                                                 uint64_t elements, uint64_t ranks, uint64_t position) {
   uint64_t chunk, sent = 0;
   if (ranks < 2)
     return 0;

@@ -1,0 +1,203 @@
+//===-- capi/Capi.cpp - The C ABI over the C++ below -------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The only file in which a Status becomes a cgx_status, and past which no exception
+// goes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "context/Context.h"
+
+#include <cstring>
+#include <exception>
+#include <new>
+
+struct cgx_context {
+  std::unique_ptr<cgx::Context> impl;
+};
+
+namespace {
+
+/// The message of this thread's last failed call.
+thread_local std::string lastError;
+
+cgx_status report(const cgx::Status &status) noexcept {
+  if (status.ok())
+    return CGX_OK;
+  try {
+    lastError = status.message();
+  } catch (const std::exception &) {
+    lastError.clear();
+  }
+  return status.getCode();
+}
+
+/// Calls `body`, and makes a status of what it throws.
+template <typename Body> cgx::Status guarded(Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    return {CGX_RESOURCE_EXHAUSTED, "out of memory"};
+  } catch (const std::exception &error) {
+    return {CGX_INTERNAL, error.what()};
+  }
+}
+
+/// The same for a call of a compiled step: what goes wrong is told by end_step. A call
+/// without a context has nobody to tell; it does nothing.
+template <typename Body> void guardedCall(int64_t context, Body body) noexcept {
+  auto *handle = reinterpret_cast<cgx_context *>(context);
+  if (!handle)
+    return;
+  cgx::Status status = guarded([&] {
+    body(*handle->impl);
+    return cgx::Status();
+  });
+  if (!status.ok())
+    (void)guarded([&] {
+      handle->impl->fail(status);
+      return cgx::Status();
+    });
+}
+
+const std::byte *input(int64_t address) { return reinterpret_cast<const std::byte *>(address); }
+std::byte *output(int64_t address) { return reinterpret_cast<std::byte *>(address); }
+
+/// Takes the caller's configuration, which may be of an older, shorter version.
+cgx::Status readConfig(const cgx_context_config *given, cgx_context_config &config) {
+  config = CGX_CONTEXT_CONFIG_INIT;
+  if (!given)
+    return {CGX_INVALID_ARGUMENT, "expected a configuration, got null"};
+  constexpr uint32_t shortest = offsetof(cgx_context_config, manifest) + sizeof(const char *);
+  if (given->struct_size < shortest || given->struct_size > sizeof(config))
+    return cgx::Status::error(CGX_INVALID_ARGUMENT, "expected a configuration of ", shortest, " to ",
+                              sizeof(config), " bytes, got struct_size ", given->struct_size);
+  std::memcpy(&config, given, given->struct_size);
+  return {};
+}
+
+} // namespace
+
+extern "C" {
+
+const char *cgx_status_name(cgx_status status) {
+  switch (status) {
+  case CGX_OK:
+    return "ok";
+  case CGX_INVALID_ARGUMENT:
+    return "invalid argument";
+  case CGX_BAD_MANIFEST:
+    return "bad manifest";
+  case CGX_BAD_PAYLOAD:
+    return "bad payload";
+  case CGX_MISMATCH:
+    return "mismatch";
+  case CGX_TIMEOUT:
+    return "timeout";
+  case CGX_PEER_DIED:
+    return "peer died";
+  case CGX_RESOURCE_EXHAUSTED:
+    return "resource exhausted";
+  case CGX_UNSUPPORTED:
+    return "unsupported";
+  case CGX_INTERNAL:
+    return "internal error";
+  }
+  return "unknown status";
+}
+
+const char *cgx_last_error(void) { return lastError.c_str(); }
+
+cgx_status cgx_context_create(const cgx_context_config *config, cgx_context **out_context) {
+  return report(guarded([&]() -> cgx::Status {
+    if (!out_context)
+      return {CGX_INVALID_ARGUMENT, "expected a place for the context, got null"};
+    *out_context = nullptr;
+    cgx_context_config full;
+    if (cgx::Status status = readConfig(config, full); !status.ok())
+      return status;
+    cgx::Result<std::unique_ptr<cgx::Context>> created = cgx::Context::create(full);
+    if (!created.ok())
+      return created.status();
+    *out_context = new cgx_context{std::move(*created)};
+    return {};
+  }));
+}
+
+void cgx_context_destroy(cgx_context *context) { delete context; }
+
+cgx_status cgx_context_begin_step(cgx_context *context, uint64_t step) {
+  return report(guarded([&]() -> cgx::Status {
+    return context ? context->impl->beginStep(step)
+                   : cgx::Status(CGX_INVALID_ARGUMENT, "expected a context, got null");
+  }));
+}
+
+cgx_status cgx_context_end_step(cgx_context *context) {
+  return report(guarded([&]() -> cgx::Status {
+    return context ? context->impl->endStep()
+                   : cgx::Status(CGX_INVALID_ARGUMENT, "expected a context, got null");
+  }));
+}
+
+void cgx_context_abort(cgx_context *context, const char *reason) {
+  guardedCall(reinterpret_cast<int64_t>(context),
+              [&](cgx::Context &impl) { impl.abort(reason ? reason : "no reason given"); });
+}
+
+cgx_status cgx_context_telemetry(cgx_context *context, const char **out_json) {
+  return report(guarded([&]() -> cgx::Status {
+    if (!context || !out_json)
+      return {CGX_INVALID_ARGUMENT, "expected a context and a place for the text, got null"};
+    *out_json = context->impl->telemetryJson();
+    return {};
+  }));
+}
+
+void cgx_rt_operand(int64_t context, int64_t collective, int64_t operand, int64_t in, int64_t out) {
+  guardedCall(context,
+              [&](cgx::Context &impl) { impl.nameOperand(collective, operand, input(in), output(out)); });
+}
+
+void cgx_rt_run(int64_t context, int64_t collective) {
+  guardedCall(context, [&](cgx::Context &impl) { impl.run(collective); });
+}
+
+void cgx_rt_compress(int64_t context, int64_t collective, int64_t operand, int64_t phase, int64_t in,
+                     int64_t payload) {
+  guardedCall(context, [&](cgx::Context &impl) {
+    impl.compress(collective, operand, phase, input(in), output(payload));
+  });
+}
+
+void cgx_rt_payload_all_to_all(int64_t context, int64_t collective, int64_t operand, int64_t in,
+                               int64_t out) {
+  guardedCall(context,
+              [&](cgx::Context &impl) { impl.payloadAllToAll(collective, operand, input(in), output(out)); });
+}
+
+void cgx_rt_decompress_accumulate(int64_t context, int64_t collective, int64_t operand, int64_t payload,
+                                  int64_t out) {
+  guardedCall(context, [&](cgx::Context &impl) {
+    impl.decompressAccumulate(collective, operand, input(payload), output(out));
+  });
+}
+
+void cgx_rt_payload_all_gather(int64_t context, int64_t collective, int64_t operand, int64_t in,
+                               int64_t out) {
+  guardedCall(context, [&](cgx::Context &impl) {
+    impl.payloadAllGather(collective, operand, input(in), output(out));
+  });
+}
+
+void cgx_rt_decompress(int64_t context, int64_t collective, int64_t operand, int64_t payload, int64_t out) {
+  guardedCall(context,
+              [&](cgx::Context &impl) { impl.decompress(collective, operand, input(payload), output(out)); });
+}
+
+} // extern "C"

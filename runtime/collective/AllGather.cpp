@@ -1,0 +1,83 @@
+//===-- collective/AllGather.cpp - Concatenate the ranks' tensors ----- ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A rank encodes its tensor once and sends it to all; everybody, itself too, decodes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "collective/OneExchange.h"
+#include "collective/OperandCodec.h"
+#include "collective/Slices.h"
+
+namespace cgx {
+
+namespace {
+
+class Running {
+public:
+  Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
+      : execution(execution), codec(execution, index), buffers(buffers), count(execution.group.size()),
+        slices(resultShape(), execution.collective.dim, count, codec.elementBytes()),
+        payloadBytes(codec.payloadBytes(codec.info().elements)),
+        direct(codec.isExact() && slices.contiguous()),
+        payloads(direct ? buffers.output : execution.scratch.take(count * payloadBytes)) {}
+
+  Traffic traffic() const {
+    codec.encode(kContribution, buffers.input, /*first=*/0, codec.info().elements, payload(execution.self()));
+    Traffic traffic(count);
+    for (uint32_t position = 0; position < count; ++position) {
+      traffic.send[position] = {payload(execution.self()), payloadBytes};
+      traffic.receive[position] = {payload(position), payloadBytes};
+    }
+    return traffic;
+  }
+
+  Status finish() const {
+    if (direct)
+      return Status();
+    std::byte *dense = slices.contiguous() ? nullptr : execution.scratch.take(slices.bytes());
+    for (uint32_t position = 0; position < count; ++position) {
+      std::byte *slice = dense ? dense : buffers.output + position * slices.bytes();
+      Status status = codec.decode({payload(position), payloadBytes}, execution.group.ranks[position],
+                                   slices.elements(), slice);
+      if (!status.ok())
+        return status;
+      if (dense)
+        slices.insert(dense, position, buffers.output);
+    }
+    return Status();
+  }
+
+  uint64_t rawBytes() const { return (count - 1) * slices.bytes(); }
+
+private:
+  std::vector<uint64_t> resultShape() const {
+    std::vector<uint64_t> shape = codec.info().shape;
+    shape[execution.collective.dim] *= count;
+    return shape;
+  }
+
+  std::byte *payload(uint32_t position) const { return payloads + position * payloadBytes; }
+
+  const Execution &execution;
+  OperandCodec codec;
+  OperandBuffers buffers;
+  uint32_t count;
+  Slices slices; ///< of the result
+  uint64_t payloadBytes;
+  bool direct; ///< payloads are the result as it is
+  std::byte *payloads;
+};
+
+} // namespace
+
+Status runAllGather(Execution &execution, Buffers operands) {
+  return runInOneExchange<Running>(execution, operands);
+}
+
+} // namespace cgx

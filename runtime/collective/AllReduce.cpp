@@ -1,0 +1,160 @@
+//===-- collective/AllReduce.cpp - Scatter-reduce-allgather ------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "collective/AllReduce.h"
+
+#include <cstring>
+
+namespace cgx {
+
+void AllReduceOperand::compressContribution(const std::byte *tensor, std::byte *whole) const {
+  for (uint64_t chunk = 0; chunk < chunks.count; ++chunk)
+    codec.encode(kContribution, tensor + chunks.beginByte(chunk), chunks.begin(chunk), chunks.size(chunk),
+                 whole + begins[chunk]);
+}
+
+void AllReduceOperand::compressResult(const std::byte *chunk, std::byte *payload) const {
+  codec.encode(kResult, chunk, chunks.begin(execution.self()), chunks.size(execution.self()), payload);
+}
+
+Traffic AllReduceOperand::scatterTraffic(const std::byte *whole, std::byte *slots) const {
+  Traffic traffic(execution.group.size());
+  for (uint32_t position = 0; position < execution.group.size(); ++position) {
+    traffic.send[position] = {whole + begins[position], chunks.payload(position)};
+    traffic.receive[position] = {slots + position * chunks.slot(), ownPayload()};
+  }
+  return traffic;
+}
+
+Traffic AllReduceOperand::gatherTraffic(const std::byte *payload, std::byte *whole) const {
+  Traffic traffic(execution.group.size());
+  for (uint32_t position = 0; position < execution.group.size(); ++position) {
+    traffic.send[position] = {payload, ownPayload()};
+    traffic.receive[position] = {whole + begins[position], chunks.payload(position)};
+  }
+  return traffic;
+}
+
+Status AllReduceOperand::reduceOwn(const std::byte *slots, std::byte *chunk) const {
+  std::vector<const std::byte *> payloads;
+  for (uint32_t position = 0; position < execution.group.size(); ++position)
+    payloads.push_back(slots + position * chunks.slot());
+  return codec.reduce(payloads, chunks.size(execution.self()), chunk);
+}
+
+Status AllReduceOperand::decompress(const std::byte *whole, std::byte *tensor) const {
+  for (uint32_t chunk = 0; chunk < chunks.count; ++chunk) {
+    std::span<const std::byte> payload(whole + begins[chunk], chunks.payload(chunk));
+    if (Status status = codec.decode(payload, execution.group.ranks[chunk], chunks.size(chunk),
+                                     tensor + chunks.beginByte(chunk));
+        !status.ok())
+      return status;
+  }
+  return Status();
+}
+
+namespace {
+
+/// An operand of runAllReduce and its payloads. Exact operands have none: their tensors
+/// are sent from and received into where they are.
+class Running {
+public:
+  Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
+      : operand(execution, index), buffers(buffers), self(execution.self()), exact(operand.codec.isExact()),
+        slots(execution.scratch.take(operand.slotsBytes())),
+        whole(exact ? nullptr : execution.scratch.take(operand.wholeBytes())) {}
+
+  /// Encodes the contributions and says where they go.
+  Traffic scatter() const {
+    if (!exact)
+      operand.compressContribution(buffers.input, whole);
+    return operand.scatterTraffic(exact ? buffers.input : whole, slots);
+  }
+
+  /// Reduces this rank's chunk into its place in the output.
+  Status reduce(const Execution &execution) const {
+    std::vector<const std::byte *> payloads;
+    for (uint32_t position = 0; position < execution.group.size(); ++position)
+      payloads.push_back(slots + position * operand.chunks.slot());
+    payloads[self] = (exact ? buffers.input : whole) + operand.ownBegin();
+    uint64_t bytes = operand.chunks.bytes(self);
+    // In place, the exact sum would overwrite this rank's own contribution.
+    bool overwrites = ownOutput() == payloads[self] && bytes != 0;
+    std::byte *sum = overwrites ? execution.scratch.take(bytes) : ownOutput();
+    Status status = operand.codec.reduce(payloads, operand.chunks.size(self), sum);
+    if (overwrites)
+      std::memcpy(ownOutput(), sum, bytes);
+    return status;
+  }
+
+  /// Encodes the result and says where it goes. The contributions' memory is free now.
+  Traffic gather() const {
+    if (exact)
+      return operand.gatherTraffic(ownOutput(), buffers.output);
+    operand.compressResult(ownOutput(), whole + operand.ownBegin());
+    return operand.gatherTraffic(whole + operand.ownBegin(), whole);
+  }
+
+  Status finish() const { return exact ? Status() : operand.decompress(whole, buffers.output); }
+
+  AllReduceOperand operand;
+
+private:
+  std::byte *ownOutput() const { return buffers.output + operand.chunks.beginByte(self); }
+
+  OperandBuffers buffers;
+  uint32_t self;
+  bool exact; ///< then a tensor is its own whole payload, and needs no other
+  std::byte *slots;
+  std::byte *whole;
+};
+
+} // namespace
+
+Status runAllReduce(Execution &execution, Buffers operands) {
+  CollectiveCounters &counters = execution.counters;
+  if (execution.group.size() == 1) { // the sum of one is itself: nothing is encoded
+    for (size_t i = 0; i < operands.size(); ++i)
+      copyWhole(execution.collective.operands[i], operands[i]);
+    return Status();
+  }
+  std::vector<Running> running;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    running.emplace_back(execution, i, operands[i]);
+    counters.operands[i].rawBytes += running[i].operand.rawBytes();
+  }
+  std::vector<Traffic> traffic;
+  {
+    Stopwatch stopwatch(counters.encode);
+    for (const Running &operand : running)
+      traffic.push_back(operand.scatter());
+  }
+  if (Status status = exchange(execution, traffic, kContribution, kAllOperands); !status.ok())
+    return status;
+  {
+    Stopwatch stopwatch(counters.decode);
+    for (const Running &operand : running)
+      if (Status status = operand.reduce(execution); !status.ok())
+        return status;
+  }
+  traffic.clear();
+  {
+    Stopwatch stopwatch(counters.encode);
+    for (const Running &operand : running)
+      traffic.push_back(operand.gather());
+  }
+  if (Status status = exchange(execution, traffic, kResult, kAllOperands); !status.ok())
+    return status;
+  Stopwatch stopwatch(counters.decode);
+  for (const Running &operand : running)
+    if (Status status = operand.finish(); !status.ok())
+      return status;
+  return Status();
+}
+
+} // namespace cgx

@@ -1,0 +1,68 @@
+//===-- collective/Broadcast.cpp - One rank's tensor for all --------- ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The root encodes once; everybody, itself too, decodes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "collective/OneExchange.h"
+#include "collective/OperandCodec.h"
+
+namespace cgx {
+
+namespace {
+
+class Running {
+public:
+  Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
+      : execution(execution), codec(execution, index), buffers(buffers), root(execution.collective.root),
+        isRoot(execution.self() == root), payloadBytes(codec.payloadBytes(codec.info().elements)),
+        payload(codec.isExact() ? buffers.output : execution.scratch.take(payloadBytes)) {}
+
+  Traffic traffic() const {
+    if (isRoot && !codec.isExact())
+      codec.encode(kContribution, buffers.input, /*first=*/0, codec.info().elements, payload);
+    else if (isRoot)
+      copyWhole(codec.info(), buffers);
+    Traffic traffic(execution.group.size());
+    for (uint32_t position = 0; position < execution.group.size(); ++position)
+      if (isRoot)
+        traffic.send[position] = {payload, payloadBytes};
+      else if (position == root)
+        traffic.receive[position] = {payload, payloadBytes};
+    return traffic;
+  }
+
+  Status finish() const {
+    if (codec.isExact())
+      return Status();
+    return codec.decode({payload, payloadBytes}, execution.group.ranks[root], codec.info().elements,
+                        buffers.output);
+  }
+
+  uint64_t rawBytes() const {
+    return isRoot ? (execution.group.size() - 1) * codec.info().elements * codec.elementBytes() : 0;
+  }
+
+private:
+  const Execution &execution;
+  OperandCodec codec;
+  OperandBuffers buffers;
+  uint32_t root;
+  bool isRoot;
+  uint64_t payloadBytes;
+  std::byte *payload;
+};
+
+} // namespace
+
+Status runBroadcast(Execution &execution, Buffers operands) {
+  return runInOneExchange<Running>(execution, operands);
+}
+
+} // namespace cgx

@@ -1,0 +1,92 @@
+//===-- collective/Collective.h - Collectives as algorithms see them -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An algorithm decides which chunk goes where and when. It knows no transport (it
+// fills an Exchange) and no codec (OperandCodec turns elements into payloads).
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_COLLECTIVE_COLLECTIVE_H
+#define CGX_RUNTIME_COLLECTIVE_COLLECTIVE_H
+
+#include "collective/RankArithmetic.h"
+#include "collective/Scratch.h"
+#include "manifest/Manifest.h"
+#include "telemetry/Telemetry.h"
+#include "transport/Exchange.h"
+
+#include <span>
+
+namespace cgx {
+
+/// Where an operand is and where its result goes. They are the same or do not overlap.
+struct OperandBuffers {
+  const std::byte *input = nullptr;
+  std::byte *output = nullptr;
+};
+
+/// The phases of a collective, in random numbers and tags.
+inline constexpr uint32_t kContribution = 0; ///< what a rank gives
+inline constexpr uint32_t kResult = 1;       ///< what the owner of a chunk makes of it
+
+/// One execution of one collective on one rank.
+struct Execution {
+  Transport &transport;
+  std::chrono::milliseconds timeout;
+  const CollectiveInfo &collective;
+  Group group;
+  uint64_t seed;
+  uint64_t step;
+  Scratch &scratch;
+  CollectiveCounters &counters;
+
+  uint32_t self() const { return group.position; }
+  /// The position to turn to in round 1 to group.size() - 1.
+  uint32_t peer(uint32_t round) const { return peerInRound(self(), group.size(), round); }
+  /// The position that turns to this one in that round.
+  uint32_t sender(uint32_t round) const { return peerInRound(self(), group.size(), group.size() - round); }
+  Tag tag(uint32_t phase, uint32_t part) const {
+    return {.step = step, .collective = collective.id, .phase = uint16_t(phase), .part = uint16_t(part)};
+  }
+};
+
+/// `part` of messages that hold all operands of a collective; those of one operand
+/// have its index + 1.
+inline constexpr uint32_t kAllOperands = 0;
+
+/// The bytes of one operand that go to and come from each position of the group. What
+/// this rank has for itself is not among them: its own entries are ignored.
+struct Traffic {
+  explicit Traffic(uint32_t positions) : send(positions), receive(positions) {}
+
+  std::vector<std::span<const std::byte>> send;
+  std::vector<std::span<std::byte>> receive;
+};
+
+/// Sends and receives, all operands in one message per pair of ranks, and counts.
+/// `firstOperand` is the operand that traffic[0] belongs to.
+Status exchange(Execution &execution, std::span<const Traffic> traffic, uint32_t phase, uint32_t part,
+                size_t firstOperand = 0);
+
+/// The result of a collective of one rank that changes no shape.
+void copyWhole(const OperandInfo &operand, const OperandBuffers &buffers);
+
+using Buffers = std::span<const OperandBuffers>;
+
+Status runAllReduce(Execution &execution, Buffers operands);
+Status runAllGather(Execution &execution, Buffers operands);
+Status runReduceScatter(Execution &execution, Buffers operands);
+Status runAllToAll(Execution &execution, Buffers operands);
+Status runBroadcast(Execution &execution, Buffers operands);
+Status runPermute(Execution &execution, Buffers operands);
+
+/// Runs whatever kind the collective is.
+Status runCollective(Execution &execution, Buffers operands);
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_COLLECTIVE_COLLECTIVE_H

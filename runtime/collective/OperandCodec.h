@@ -1,0 +1,59 @@
+//===-- collective/OperandCodec.h - Elements to payloads and back -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_COLLECTIVE_OPERANDCODEC_H
+#define CGX_RUNTIME_COLLECTIVE_OPERANDCODEC_H
+
+#include "collective/Collective.h"
+
+namespace cgx {
+
+/// The codec of one operand in one execution, with the random numbers of this rank.
+///
+/// A payload of an exact codec is the elements themselves. `isExact()` lets an
+/// algorithm save the copies; all functions below work for exact codecs too, and
+/// give the same result.
+class OperandCodec {
+public:
+  OperandCodec(const Execution &execution, size_t operand);
+
+  const OperandInfo &info() const { return operand; }
+  bool isExact() const { return operand.isExact(); }
+  uint64_t elementBytes() const { return cgx_element_bytes(operand.type); }
+  uint64_t payloadBytes(uint64_t elements) const {
+    return cgx_payload_bytes(&operand.codec, operand.type, elements);
+  }
+  Chunks chunks(uint64_t count) const {
+    return {operand.codec, uint32_t(operand.type), operand.elements, count};
+  }
+
+  /// Encodes `elements` elements, of which the first is element `first` of its tensor.
+  void encode(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
+              std::byte *payload) const;
+
+  /// `sender` is the rank whose payload it is, for the message.
+  Status decode(std::span<const std::byte> payload, uint32_t sender, uint64_t elements,
+                std::byte *output) const;
+
+  /// Reduces the payloads of all positions, in their order, into elements of the
+  /// operand's type: computed in f32 for the 16-bit types and for lossy codecs, and
+  /// rounded once. The payloads have payloadBytes(elements) bytes each; `output` may
+  /// be none of them.
+  Status reduce(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
+
+private:
+  Status refused(uint32_t sender, const char *why) const;
+  Status reduceLossy(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
+  void reduceExact(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
+
+  const Execution &execution;
+  const OperandInfo &operand;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_COLLECTIVE_OPERANDCODEC_H

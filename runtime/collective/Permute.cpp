@@ -1,0 +1,79 @@
+//===-- collective/Permute.cpp - From one rank to another ------------ ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The group is all ranks, so positions are ranks. A rank that is no target gets zeros.
+// One that is its own target encodes and decodes: whether a pair crosses a link changes
+// no value.
+//
+//===----------------------------------------------------------------------===//
+
+#include "collective/OneExchange.h"
+#include "collective/OperandCodec.h"
+
+#include <cstring>
+#include <optional>
+
+namespace cgx {
+
+namespace {
+
+class Running {
+public:
+  Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
+      : execution(execution), codec(execution, index), buffers(buffers),
+        payloadBytes(codec.payloadBytes(codec.info().elements)),
+        outgoing(execution.scratch.take(payloadBytes)), incoming(execution.scratch.take(payloadBytes)) {
+    for (auto [from, to] : execution.collective.pairs) {
+      if (from == execution.self())
+        target = to;
+      if (to == execution.self())
+        source = from;
+    }
+  }
+
+  Traffic traffic() const {
+    Traffic traffic(execution.group.size());
+    if (target) {
+      codec.encode(kContribution, buffers.input, /*first=*/0, codec.info().elements, outgoing);
+      traffic.send[*target] = {outgoing, payloadBytes};
+    }
+    if (source)
+      traffic.receive[*source] = {incoming, payloadBytes};
+    return traffic;
+  }
+
+  Status finish() const {
+    if (source)
+      return codec.decode({*source == execution.self() ? outgoing : incoming, payloadBytes}, *source,
+                          codec.info().elements, buffers.output);
+    if (codec.info().elements != 0)
+      std::memset(buffers.output, 0, codec.info().elements * codec.elementBytes());
+    return Status();
+  }
+
+  uint64_t rawBytes() const {
+    return target && *target != execution.self() ? codec.info().elements * codec.elementBytes() : 0;
+  }
+
+private:
+  const Execution &execution;
+  OperandCodec codec;
+  OperandBuffers buffers;
+  uint64_t payloadBytes;
+  std::byte *outgoing;
+  std::byte *incoming;
+  std::optional<uint32_t> target, source;
+};
+
+} // namespace
+
+Status runPermute(Execution &execution, Buffers operands) {
+  return runInOneExchange<Running>(execution, operands);
+}
+
+} // namespace cgx

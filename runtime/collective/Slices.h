@@ -1,0 +1,52 @@
+//===-- collective/Slices.h - A tensor cut along a dimension -----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_COLLECTIVE_SLICES_H
+#define CGX_RUNTIME_COLLECTIVE_SLICES_H
+
+#include "collective/RankArithmetic.h"
+
+#include <cstddef>
+#include <cstring>
+
+namespace cgx {
+
+/// A tensor as `count` equal slices of one dimension. A slice on its own is dense.
+class Slices {
+public:
+  Slices(const std::vector<uint64_t> &shape, uint64_t dim, uint64_t count, uint64_t elementBytes)
+      : view(viewAround(shape, dim)), count(count), elementBytes(elementBytes) {}
+
+  /// Elements and bytes of one slice.
+  uint64_t elements() const { return view.outer * (view.size / count) * view.inner; }
+  uint64_t bytes() const { return elements() * elementBytes; }
+
+  /// Whether the slices lie one behind the other in the tensor, slice k at k * bytes().
+  bool contiguous() const { return view.outer == 1; }
+
+  void extract(const std::byte *tensor, uint64_t slice, std::byte *dense) const {
+    for (uint64_t row = 0; row < view.outer && run() != 0; ++row)
+      std::memcpy(dense + row * run(), tensor + (row * count + slice) * run(), run());
+  }
+
+  void insert(const std::byte *dense, uint64_t slice, std::byte *tensor) const {
+    for (uint64_t row = 0; row < view.outer && run() != 0; ++row)
+      std::memcpy(tensor + (row * count + slice) * run(), dense + row * run(), run());
+  }
+
+private:
+  /// Bytes of a slice that lie together.
+  uint64_t run() const { return view.size / count * view.inner * elementBytes; }
+
+  DimensionView view;
+  uint64_t count;
+  uint64_t elementBytes;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_COLLECTIVE_SLICES_H

@@ -1,0 +1,73 @@
+//===-- context/Context.h - One rank of a job --------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is behind a cgx_context: the connection, the program, the counters, and the
+// first failure. A failure ends the job: the transport tells all ranks, every later
+// collective does nothing, and every later step reports the same failure.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_CONTEXT_CONTEXT_H
+#define CGX_RUNTIME_CONTEXT_CONTEXT_H
+
+#include "collective/AllReduce.h"
+#include "collective/Collective.h"
+
+#include <memory>
+
+namespace cgx {
+
+class Context {
+public:
+  static Result<std::unique_ptr<Context>> create(const cgx_context_config &config);
+
+  Status beginStep(uint64_t step);
+  Status endStep();
+  void abort(const std::string &reason);
+  const char *telemetryJson();
+
+  /// The first failure stays; the others are its consequences.
+  void fail(const Status &reason);
+
+  void nameOperand(int64_t collective, int64_t operand, const std::byte *input, std::byte *output);
+  void run(int64_t collective);
+
+  // The explicit form. Buffers are laid out as in AllReduce.h.
+  void compress(int64_t collective, int64_t operand, int64_t phase, const std::byte *input,
+                std::byte *payload);
+  void payloadAllToAll(int64_t collective, int64_t operand, const std::byte *whole, std::byte *slots);
+  void decompressAccumulate(int64_t collective, int64_t operand, const std::byte *slots, std::byte *chunk);
+  void payloadAllGather(int64_t collective, int64_t operand, const std::byte *payload, std::byte *whole);
+  void decompress(int64_t collective, int64_t operand, const std::byte *whole, std::byte *tensor);
+
+private:
+  Context(const cgx_context_config &config, Program program, std::unique_ptr<Transport> transport);
+
+  /// Calls `body(execution)` for a collective of the program, unless the step has
+  /// failed; failures, also of finding it, become the step's.
+  template <typename Body> void execute(int64_t collective, Body body);
+  /// The same for one operand of an all-reduce: `body(execution, operand)`.
+  template <typename Body> void executeExplicit(int64_t collective, int64_t operand, Body body);
+
+  std::unique_ptr<Transport> transport;
+  Program program;
+  Telemetry telemetry;
+  Scratch scratch;
+  std::string json;
+  std::chrono::milliseconds timeout;
+  uint64_t seed;
+  uint64_t step = 0;
+  bool inStep = false;
+  Status failure;
+  std::vector<std::vector<OperandBuffers>> named; ///< per collective, in the program's order
+  std::vector<std::vector<bool>> isNamed;
+  uint64_t handshakeBytes = 0; ///< sent before the first step, not the program's
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_CONTEXT_CONTEXT_H

@@ -1,0 +1,97 @@
+//===-- context/Handshake.cpp - Do all ranks run the same program -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "context/Handshake.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+
+namespace cgx {
+
+namespace {
+
+/// What a rank tells about itself.
+struct Card {
+  uint32_t abiVersion;
+  uint32_t ranks;
+  uint64_t seed;
+  uint64_t digest;
+  std::array<char, 64> hash;
+};
+
+constexpr uint32_t kHandshakeCollective = 0xffffffff;
+
+std::string hex(uint64_t value) {
+  std::ostringstream stream;
+  stream << std::hex << value;
+  return std::move(stream).str();
+}
+
+std::string hashOf(const Card &card) {
+  return {card.hash.data(), strnlen(card.hash.data(), card.hash.size())};
+}
+
+} // namespace
+
+/// "seed: 1 on rank 0, 2; 7 on rank 1", or nothing if all are equal.
+template <typename Describe>
+static std::string difference(const char *what, const std::vector<Card> &cards, Describe describe) {
+  std::map<std::string, std::string> holders;
+  for (uint32_t rank = 0; rank < cards.size(); ++rank) {
+    std::string &ranks = holders[describe(cards[rank])];
+    ranks += concat(ranks.empty() ? "" : ", ", rank);
+  }
+  if (holders.size() == 1)
+    return "";
+  std::string text = concat(what, ": ");
+  for (const auto &[value, ranks] : holders)
+    text += concat(text.back() == ' ' ? "" : "; ", value, " on rank ", ranks);
+  return text;
+}
+
+static Status compare(const std::vector<Card> &cards) {
+  std::string differences;
+  auto add = [&](const std::string &text) {
+    if (!text.empty())
+      differences += (differences.empty() ? "" : "; ") + text;
+  };
+  add(difference("ABI version", cards, [](const Card &card) { return std::to_string(card.abiVersion); }));
+  add(difference("number of ranks", cards, [](const Card &card) { return std::to_string(card.ranks); }));
+  add(difference("seed", cards, [](const Card &card) { return std::to_string(card.seed); }));
+  add(difference("program hash", cards, [](const Card &card) { return "'" + hashOf(card) + "'"; }));
+  // Programs of one hash whose collectives differ: a manifest was changed by hand.
+  add(difference("collectives in the manifest", cards, [](const Card &card) { return hex(card.digest); }));
+  return differences.empty() ? Status() : Status(CGX_MISMATCH, "ranks differ in " + differences);
+}
+
+Status shakeHands(Transport &transport, std::chrono::milliseconds timeout, uint32_t abiVersion, uint64_t seed,
+                  const Program &program) {
+  std::vector<Card> cards(transport.ranks());
+  Card &own = cards[transport.rank()];
+  own = {.abiVersion = abiVersion,
+         .ranks = transport.ranks(),
+         .seed = seed,
+         .digest = program.digest,
+         .hash = {}};
+  std::memcpy(own.hash.data(), program.hash.data(), std::min(program.hash.size(), own.hash.size()));
+  Exchange exchange(transport, timeout);
+  Tag tag{.step = 0, .collective = kHandshakeCollective, .phase = 0, .part = 0};
+  for (uint32_t rank = 0; rank < transport.ranks(); ++rank) {
+    if (rank == transport.rank())
+      continue;
+    exchange.receive(rank, tag, {std::as_writable_bytes(std::span(&cards[rank], 1))});
+    exchange.send(rank, tag, {std::as_bytes(std::span(&own, 1))});
+  }
+  if (Status status = exchange.finish(); !status.ok())
+    return status;
+  return compare(cards);
+}
+
+} // namespace cgx

@@ -1,0 +1,368 @@
+//===-- manifest/Manifest.cpp - What a program communicates ------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "manifest/Manifest.h"
+
+#include "cgx/kernels/codecs.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace cgx {
+
+using Json = nlohmann::json;
+
+namespace {
+
+template <typename Value> struct Named {
+  const char *name;
+  Value value;
+};
+
+constexpr std::array<Named<CollectiveKind>, 6> kKinds = {{{"all_reduce", CollectiveKind::AllReduce},
+                                                          {"all_gather", CollectiveKind::AllGather},
+                                                          {"reduce_scatter", CollectiveKind::ReduceScatter},
+                                                          {"all_to_all", CollectiveKind::AllToAll},
+                                                          {"broadcast", CollectiveKind::Broadcast},
+                                                          {"permute", CollectiveKind::Permute}}};
+constexpr std::array<Named<ReduceKind>, 5> kReductions = {{{"sum", ReduceKind::Sum},
+                                                           {"mean", ReduceKind::Mean},
+                                                           {"max", ReduceKind::Max},
+                                                           {"min", ReduceKind::Min},
+                                                           {"product", ReduceKind::Product}}};
+constexpr std::array<Named<cgx_element_type>, 13> kTypes = {{{"f32", CGX_F32},
+                                                             {"f16", CGX_F16},
+                                                             {"bf16", CGX_BF16},
+                                                             {"f64", CGX_F64},
+                                                             {"i8", CGX_I8},
+                                                             {"i16", CGX_I16},
+                                                             {"i32", CGX_I32},
+                                                             {"i64", CGX_I64},
+                                                             {"u8", CGX_U8},
+                                                             {"u16", CGX_U16},
+                                                             {"u32", CGX_U32},
+                                                             {"u64", CGX_U64},
+                                                             {"bool", CGX_BOOL}}};
+constexpr std::array<Named<uint32_t>, 2> kFamilies = {
+    {{"identity", CGX_CODEC_IDENTITY}, {"quantize", CGX_CODEC_QUANTIZE}}};
+constexpr std::array<Named<uint32_t>, 2> kRoundings = {
+    {{"nearest", CGX_ROUND_NEAREST}, {"stochastic", CGX_ROUND_STOCHASTIC}}};
+constexpr std::array<Named<uint32_t>, 2> kScales = {{{"bf16", CGX_SCALE_BF16}, {"f32", CGX_SCALE_F32}}};
+
+/// Reads the fields of one JSON object. The first error stays; reading goes on with
+/// defaults, so that callers check once.
+class Reader {
+public:
+  Reader(const Json &object, std::string place) : object(object), place(std::move(place)) {
+    if (!object.is_object())
+      reject("expected an object");
+  }
+
+  const Status &status() const { return failure; }
+
+  void reject(const std::string &what) {
+    if (failure.ok())
+      failure = Status::error(CGX_BAD_MANIFEST, "manifest: ", place, ": ", what);
+  }
+
+  const Json &field(const char *name) {
+    static const Json null;
+    if (object.is_object())
+      if (auto found = object.find(name); found != object.end())
+        return *found;
+    reject(concat("expected '", name, "'"));
+    return null;
+  }
+
+  bool has(const char *name) const { return object.is_object() && object.contains(name); }
+
+  std::string text(const char *name) {
+    const Json &value = field(name);
+    if (!value.is_string()) {
+      reject(concat("expected a string as '", name, "'"));
+      return "";
+    }
+    return value.get<std::string>();
+  }
+
+  uint64_t number(const char *name) { return number(field(name), name); }
+
+  uint64_t number(const Json &value, const char *name) {
+    if (!value.is_number_unsigned() && !(value.is_number_integer() && value.get<int64_t>() >= 0)) {
+      reject(concat("expected a number that is not negative as '", name, "'"));
+      return 0;
+    }
+    return value.get<uint64_t>();
+  }
+
+  uint32_t number32(const char *name) {
+    uint64_t value = number(name);
+    if (value > std::numeric_limits<uint32_t>::max())
+      reject(concat("expected a 32-bit number as '", name, "', got ", value));
+    return uint32_t(value);
+  }
+
+  bool flag(const char *name) {
+    const Json &value = field(name);
+    if (!value.is_boolean())
+      reject(concat("expected true or false as '", name, "'"));
+    return value.is_boolean() && value.get<bool>();
+  }
+
+  std::vector<uint64_t> numbers(const char *name) {
+    std::vector<uint64_t> values;
+    for (const Json &value : list(name))
+      values.push_back(number(value, name));
+    return values;
+  }
+
+  const Json &list(const char *name) {
+    static const Json empty = Json::array();
+    const Json &value = field(name);
+    if (value.is_array())
+      return value;
+    reject(concat("expected a list as '", name, "'"));
+    return empty;
+  }
+
+  template <typename Table> auto oneOf(const char *name, const Table &table) {
+    std::string got = text(name), known;
+    for (const auto &entry : table) {
+      if (got == entry.name)
+        return entry.value;
+      known += concat(known.empty() ? "" : ", ", entry.name);
+    }
+    reject(concat("expected one of ", known, " as '", name, "', got '", got, "'"));
+    return table[0].value;
+  }
+
+private:
+  const Json &object;
+  std::string place;
+  Status failure;
+};
+
+} // namespace
+
+const char *kindName(CollectiveKind kind) {
+  for (const auto &entry : kKinds)
+    if (entry.value == kind)
+      return entry.name;
+  return "collective";
+}
+
+std::string CollectiveInfo::describe() const {
+  std::string text = concat("collective ", id, " (", kindName(kind));
+  if (!operands.empty())
+    text += concat(" of layer '", operands[0].layer, "'");
+  if (operands.size() > 1)
+    text += concat(" and ", operands.size() - 1, " more");
+  return text + ")";
+}
+
+const CollectiveInfo *Program::find(int64_t id) const {
+  auto found = std::lower_bound(collectives.begin(), collectives.end(), id,
+                                [](const CollectiveInfo &info, int64_t id) { return int64_t(info.id) < id; });
+  return found != collectives.end() && int64_t(found->id) == id ? &*found : nullptr;
+}
+
+static Status parseCodec(const Json &json, const std::string &place, cgx_codec &codec) {
+  Reader reader(json, place + ", codec");
+  codec = {};
+  codec.family = reader.oneOf("family", kFamilies);
+  if (codec.family == CGX_CODEC_QUANTIZE) {
+    codec.bits = reader.number32("bits");
+    codec.bucket = reader.number32("bucket");
+    codec.rounding = reader.oneOf("rounding", kRoundings);
+    codec.scale = reader.oneOf("scale", kScales);
+    codec.checksum = reader.has("checksum") && reader.flag("checksum") ? 1 : 0;
+  }
+  return reader.status();
+}
+
+static Status parseOperand(const Json &json, const CollectiveInfo &collective, size_t index,
+                           OperandInfo &operand) {
+  std::string place = concat("collective ", collective.id, ", operand ", index);
+  Reader reader(json, place);
+  operand.layer = reader.text("layer");
+  operand.layerId = reader.number("layer_id");
+  if (reader.has("kind"))
+    operand.kind = reader.text("kind");
+  operand.type = reader.oneOf("dtype", kTypes);
+  operand.elements = reader.number("elements");
+  if (reader.has("shape")) {
+    operand.shape = reader.numbers("shape");
+    uint64_t product = 1;
+    for (uint64_t size : operand.shape)
+      if (__builtin_mul_overflow(product, size, &product))
+        reader.reject("expected a shape that fits into memory");
+    if (product != operand.elements)
+      reader.reject(concat("expected a shape of ", operand.elements, " elements, got ", product));
+  }
+  if (operand.elements > std::numeric_limits<int64_t>::max() / 8)
+    reader.reject(concat("expected a tensor that fits into memory, got ", operand.elements, " elements"));
+  if (!reader.status().ok())
+    return reader.status();
+  if (Status status = parseCodec(reader.field("codec"), place, operand.codec); !status.ok())
+    return status;
+  if (const char *wrong = checkCodec(operand.codec, operand.type))
+    reader.reject(wrong);
+  if (!operand.isExact() && operand.elements >= CGX_PAYLOAD_MAX_ELEMENTS)
+    reader.reject(concat("expected fewer than ", CGX_PAYLOAD_MAX_ELEMENTS,
+                         " elements of a compressed operand, got ", operand.elements));
+  return reader.status();
+}
+
+/// Whether the reduction is defined for the operand.
+static const char *checkReduction(ReduceKind reduction, const OperandInfo &operand) {
+  bool linear = reduction == ReduceKind::Sum || reduction == ReduceKind::Mean;
+  if (!operand.isExact() && !linear)
+    return "expected the reduction sum or mean for a lossy codec";
+  bool floating = operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16 ||
+                  operand.type == CGX_F64;
+  if (reduction == ReduceKind::Mean && !floating)
+    return "expected a floating-point operand for the reduction mean";
+  return nullptr;
+}
+
+/// The groups' rules: each rank in at most one, each below the number of ranks, and
+/// one size for all where the shape of the result depends on it.
+static void checkGroups(Reader &reader, const CollectiveInfo &info, uint32_t ranks) {
+  bool shaped = info.kind == CollectiveKind::AllGather || info.kind == CollectiveKind::ReduceScatter ||
+                info.kind == CollectiveKind::AllToAll;
+  std::set<uint32_t> seen;
+  for (const std::vector<uint32_t> &group : info.groups) {
+    for (uint32_t rank : group) {
+      if (rank >= ranks)
+        reader.reject(concat("expected ranks below ", ranks, " in 'groups', got ", rank));
+      if (!seen.insert(rank).second)
+        reader.reject(concat("rank ", rank, " is in 'groups' twice"));
+    }
+    if (shaped && group.size() != info.groups[0].size())
+      reader.reject("expected groups of one size");
+    if (info.kind == CollectiveKind::Broadcast && info.root >= group.size())
+      reader.reject(concat("expected a root below ", group.size(), ", got ", info.root));
+  }
+  if (shaped && seen.size() != ranks)
+    reader.reject(concat("expected all ", ranks, " ranks in 'groups', got ", seen.size()));
+}
+
+/// A dimension of each operand, which `group` ranks split evenly if `split`.
+static void checkDimension(Reader &reader, const CollectiveInfo &info, const char *name, uint64_t dim,
+                           bool split) {
+  uint64_t size = info.groups.empty() ? 1 : info.groups[0].size();
+  for (const OperandInfo &operand : info.operands) {
+    if (dim >= operand.shape.size())
+      reader.reject(
+          concat("expected '", name, "' below ", operand.shape.size(), " and a 'shape', got ", dim));
+    else if (split && (size == 0 || operand.shape[dim] % size != 0))
+      reader.reject(
+          concat("expected dimension ", dim, " to be a multiple of ", size, ", got ", operand.shape[dim]));
+  }
+}
+
+static Status parseCollective(const Json &json, size_t index, uint32_t ranks, CollectiveInfo &info) {
+  Reader outer(json, concat("collective at position ", index));
+  info.id = outer.number32("id");
+  if (!outer.status().ok())
+    return outer.status();
+  Reader reader(json, concat("collective ", info.id));
+  info.kind = reader.oneOf("kind", kKinds);
+  bool reduces = info.kind == CollectiveKind::AllReduce || info.kind == CollectiveKind::ReduceScatter;
+  if (reduces)
+    info.reduction = reader.oneOf("reduction", kReductions);
+  if (reader.has("algorithm"))
+    info.algorithm = reader.text("algorithm");
+  const Json &operands = reader.list("operands");
+  info.operands.resize(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (Status status = parseOperand(operands[i], info, i, info.operands[i]); !status.ok())
+      return status;
+    if (const char *wrong = reduces ? checkReduction(info.reduction, info.operands[i]) : nullptr)
+      reader.reject(wrong);
+  }
+  if (info.kind == CollectiveKind::Permute) {
+    std::set<uint64_t> sources, targets;
+    for (const Json &pair : reader.list("source_target_pairs")) {
+      bool valid = pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() &&
+                   pair[1].is_number_unsigned() && pair[0].get<uint64_t>() < ranks &&
+                   pair[1].get<uint64_t>() < ranks;
+      if (!valid || !sources.insert(pair[0].get<uint64_t>()).second ||
+          !targets.insert(pair[1].get<uint64_t>()).second) {
+        reader.reject("expected pairs of ranks in 'source_target_pairs', each rank once on each side");
+        break;
+      }
+      info.pairs.emplace_back(pair[0].get<uint32_t>(), pair[1].get<uint32_t>());
+    }
+  } else {
+    for (const Json &group : reader.list("groups")) {
+      std::vector<uint32_t> &row = info.groups.emplace_back();
+      if (!group.is_array())
+        reader.reject("expected a list of lists as 'groups'");
+      else
+        for (const Json &rank : group)
+          row.push_back(uint32_t(std::min<uint64_t>(reader.number(rank, "groups"), ranks)));
+    }
+  }
+  if (info.kind == CollectiveKind::Broadcast)
+    info.root = reader.number32("root");
+  checkGroups(reader, info, ranks);
+  if (info.kind == CollectiveKind::AllGather || info.kind == CollectiveKind::ReduceScatter) {
+    info.dim = reader.number("dim");
+    checkDimension(reader, info, "dim", info.dim, /*split=*/info.kind == CollectiveKind::ReduceScatter);
+  }
+  if (info.kind == CollectiveKind::AllToAll) {
+    info.splitDim = reader.number("split_dim");
+    info.concatDim = reader.number("concat_dim");
+    checkDimension(reader, info, "split_dim", info.splitDim, /*split=*/true);
+    checkDimension(reader, info, "concat_dim", info.concatDim, /*split=*/false);
+  }
+  return reader.status();
+}
+
+static uint64_t fnv1a(const std::string &text) {
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (unsigned char byte : text)
+    hash = (hash ^ byte) * 0x100000001b3ull;
+  return hash;
+}
+
+Result<Program> Program::parse(const char *json, uint32_t ranks) {
+  Json manifest = Json::parse(json, /*callback=*/nullptr, /*allow_exceptions=*/false);
+  if (manifest.is_discarded())
+    return Status(CGX_BAD_MANIFEST, "manifest: expected JSON");
+  Reader reader(manifest, "top level");
+  if (uint64_t version = reader.number("cgx_manifest"); reader.status().ok() && version != 1)
+    return Status::error(CGX_BAD_MANIFEST, "manifest: expected version 1, got ", version);
+  Program program;
+  program.hash = reader.text("hash");
+  program.ranks = reader.number32("ranks");
+  const Json &collectives = reader.list("collectives");
+  if (!reader.status().ok())
+    return reader.status();
+  if (program.ranks != ranks)
+    return Status::error(CGX_MISMATCH, "the program was compiled for ", program.ranks, " ranks, the job has ",
+                         ranks);
+  program.digest = fnv1a(collectives.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace));
+  program.collectives.resize(collectives.size());
+  for (size_t i = 0; i < collectives.size(); ++i)
+    if (Status status = parseCollective(collectives[i], i, ranks, program.collectives[i]); !status.ok())
+      return status;
+  std::sort(program.collectives.begin(), program.collectives.end(),
+            [](const CollectiveInfo &a, const CollectiveInfo &b) { return a.id < b.id; });
+  for (size_t i = 1; i < program.collectives.size(); ++i)
+    if (program.collectives[i].id == program.collectives[i - 1].id)
+      return Status::error(CGX_BAD_MANIFEST, "manifest: collective ", program.collectives[i].id,
+                           " is there twice");
+  return program;
+}
+
+} // namespace cgx

@@ -1,0 +1,78 @@
+//===-- manifest/Manifest.h - What a program communicates --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The runtime's view of cgx_program_manifest: its collectives. Arguments and
+// results are the host's business and are not read here.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_MANIFEST_MANIFEST_H
+#define CGX_RUNTIME_MANIFEST_MANIFEST_H
+
+#include "status/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace cgx {
+
+enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast, Permute };
+/// What a collective does with the contributions. (cgx::Reduction of the kernels knows
+/// no mean.)
+enum class ReduceKind { Sum, Mean, Max, Min, Product };
+
+const char *kindName(CollectiveKind kind);
+
+/// One operand of a collective.
+struct OperandInfo {
+  std::string layer;
+  uint64_t layerId = 0; ///< goes into the random numbers
+  std::string kind;     ///< gradient, weight, activation, other
+  cgx_element_type type = CGX_F32;
+  uint64_t elements = 0;       ///< of the input
+  std::vector<uint64_t> shape; ///< of the input; present where the kind has a dimension
+  cgx_codec codec{};
+
+  bool isExact() const { return codec.family == CGX_CODEC_IDENTITY; }
+};
+
+struct CollectiveInfo {
+  uint32_t id = 0;
+  CollectiveKind kind = CollectiveKind::AllReduce;
+  ReduceKind reduction = ReduceKind::Sum;
+  std::string algorithm = "auto";
+  std::vector<std::vector<uint32_t>> groups;
+  std::vector<OperandInfo> operands;
+  uint64_t dim = 0;                                 ///< all_gather, reduce_scatter
+  uint64_t splitDim = 0;                            ///< all_to_all
+  uint64_t concatDim = 0;                           ///< all_to_all
+  uint32_t root = 0;                                ///< broadcast: position in the group
+  std::vector<std::pair<uint32_t, uint32_t>> pairs; ///< permute: (source, target)
+
+  /// "collective 3 (all_reduce of params/l1/w and 2 more)", for messages.
+  std::string describe() const;
+};
+
+/// The collectives of one program.
+struct Program {
+  std::string hash;    ///< as the compiler computed it
+  uint64_t digest = 0; ///< of what the runtime reads: catches a manifest edited by hand
+  uint32_t ranks = 0;
+  std::vector<CollectiveInfo> collectives;
+
+  const CollectiveInfo *find(int64_t id) const;
+
+  /// Reads and checks a manifest for a job of `ranks` ranks.
+  static Result<Program> parse(const char *json, uint32_t ranks);
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_MANIFEST_MANIFEST_H

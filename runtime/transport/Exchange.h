@@ -1,0 +1,54 @@
+//===-- transport/Exchange.h - Post messages, wait for all of them -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A batch of messages that starts as it is filled and is waited for as a whole.
+// This is the one place that waits: it spins, then yields, then sleeps, and
+// notices ranks that die or stay silent.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_TRANSPORT_EXCHANGE_H
+#define CGX_RUNTIME_TRANSPORT_EXCHANGE_H
+
+#include "transport/Transport.h"
+
+#include <deque>
+
+namespace cgx {
+
+class Exchange {
+public:
+  Exchange(Transport &transport, std::chrono::milliseconds timeout)
+      : transport(transport), timeout(timeout) {}
+  /// An exchange that was not finished has failed, and the transport with it:
+  /// half of a message cannot be taken back.
+  ~Exchange();
+  Exchange(const Exchange &) = delete;
+  Exchange &operator=(const Exchange &) = delete;
+
+  /// Messages without bytes are not sent: both sides know that they are empty.
+  void send(uint32_t peer, Tag tag, std::vector<std::span<const std::byte>> pieces);
+  void receive(uint32_t peer, Tag tag, std::vector<std::span<std::byte>> pieces);
+
+  /// Moves what can be moved without waiting.
+  Status poll();
+  /// Waits for all messages. `timeout` is the longest time without any progress.
+  Status finish();
+
+private:
+  bool complete() const;
+  Status timedOut();
+
+  Transport &transport;
+  std::chrono::milliseconds timeout;
+  std::deque<Outgoing> outgoing; // deques: posted messages stay where they are
+  std::deque<Incoming> incoming;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_TRANSPORT_EXCHANGE_H

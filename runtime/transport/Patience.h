@@ -1,0 +1,82 @@
+//===-- transport/Patience.h - How to wait -----------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A futex wake-up across idle virtual cores costs some 40 us, a flag seen while
+// spinning 0.1 us: spin first. With more ranks than cores the peer needs this core:
+// yield early. Sleep last, so that a long wait costs no processor time.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_TRANSPORT_PATIENCE_H
+#define CGX_RUNTIME_TRANSPORT_PATIENCE_H
+
+#include "transport/Transport.h"
+
+#include <sched.h>
+
+namespace cgx {
+
+class Patience {
+public:
+  explicit Patience(uint32_t ranksOnHost) : spins(ranksOnHost <= usableCores() ? 2000 : 20) {}
+
+  /// Something happened: start over.
+  void renew() {
+    turns = 0;
+    waited = {};
+    asleep = false;
+  }
+
+  /// Passes a little time. True if patience is at the point of sleeping: the
+  /// caller then checks on its peers and calls idle().
+  bool pass() {
+    if (turns < spins) {
+      ++turns;
+      __builtin_ia32_pause();
+      return false;
+    }
+    if (turns < spins + kYields) {
+      ++turns;
+      sched_yield();
+      return false;
+    }
+    measure();
+    return true;
+  }
+
+  /// Time since the last renewal that this rank was able to see pass.
+  Clock::duration elapsed() const { return waited; }
+
+private:
+  static constexpr uint32_t kYields = 300;
+
+  static uint32_t usableCores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    return sched_getaffinity(0, sizeof(set), &set) == 0 ? uint32_t(CPU_COUNT(&set)) : 1;
+  }
+
+  /// A turn counts for at most 100 ms: a job that a user suspends and continues,
+  /// all ranks at once, has not been waiting all that time.
+  void measure() {
+    Clock::time_point now = Clock::now();
+    if (asleep)
+      waited += std::min<Clock::duration>(now - last, std::chrono::milliseconds(100));
+    asleep = true;
+    last = now;
+  }
+
+  uint32_t spins;
+  uint32_t turns = 0;
+  bool asleep = false;
+  Clock::time_point last;
+  Clock::duration waited{};
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_TRANSPORT_PATIENCE_H

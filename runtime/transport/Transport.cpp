@@ -1,0 +1,45 @@
+//===-- transport/Transport.cpp - The table of transports --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/Transport.h"
+
+#include "transport/inproc/Inproc.h"
+#include "transport/shm/Shm.h"
+
+#include <array>
+
+namespace cgx {
+
+std::string describe(const Tag &tag) {
+  return concat("step ", tag.step, ", collective ", tag.collective, ", phase ", tag.phase, ", part ",
+                tag.part);
+}
+
+std::span<const TransportKind> transportKinds() {
+  static constexpr std::array<TransportKind, 2> kinds = {{
+      {"inproc", "ranks are threads of one process", connectInproc},
+      {"shm", "ranks are processes of one host, over POSIX shared memory", connectShm},
+  }};
+  return kinds;
+}
+
+Result<std::unique_ptr<Transport>> connectTransport(const std::string &name, const TransportConfig &config) {
+  if (config.ranks == 0)
+    return Status::error(CGX_INVALID_ARGUMENT, "expected at least 1 rank, got 0");
+  if (config.rank >= config.ranks)
+    return Status::error(CGX_INVALID_ARGUMENT, "expected a rank below ", config.ranks, ", got ", config.rank);
+  std::string known;
+  for (const TransportKind &kind : transportKinds()) {
+    if (name == kind.name)
+      return kind.connect(config);
+    known += concat(known.empty() ? "" : ", ", kind.name);
+  }
+  return Status::error(CGX_INVALID_ARGUMENT, "expected one of the transports ", known, ", got '", name, "'");
+}
+
+} // namespace cgx

@@ -1,0 +1,131 @@
+//===-- transport/Transport.h - Bytes between ranks --------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What an algorithm may ask of a transport: post messages, let them progress,
+// learn who is gone, give up together. A transport moves bytes; it knows neither
+// collectives nor codecs. Waiting is not a verb here: Exchange waits, in the same
+// way over every transport.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_TRANSPORT_TRANSPORT_H
+#define CGX_RUNTIME_TRANSPORT_TRANSPORT_H
+
+#include "status/Status.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cgx {
+
+using Clock = std::chrono::steady_clock;
+
+/// Names a message between two ranks, so that it is matched by what it is and
+/// never by when it arrives. Messages of one pair with equal tags are matched in
+/// the order of posting. Messages of two steps are never in flight together.
+struct Tag {
+  uint64_t step = 0;
+  uint32_t collective = 0;
+  uint16_t phase = 0;
+  uint16_t part = 0; ///< which piece of the phase, such as one operand
+
+  friend bool operator==(const Tag &, const Tag &) = default;
+};
+
+std::string describe(const Tag &tag);
+
+/// A message to `peer`: the concatenation of `pieces`, which stay untouched until
+/// `done`.
+struct Outgoing {
+  uint32_t peer = 0;
+  Tag tag;
+  std::vector<std::span<const std::byte>> pieces;
+  bool done = false;
+};
+
+/// A message from `peer`, of exactly the bytes that `pieces` hold.
+struct Incoming {
+  uint32_t peer = 0;
+  Tag tag;
+  std::vector<std::span<std::byte>> pieces;
+  bool done = false;
+};
+
+template <typename Message> uint64_t messageBytes(const Message &message) {
+  uint64_t bytes = 0;
+  for (const auto &piece : message.pieces)
+    bytes += piece.size();
+  return bytes;
+}
+
+class Transport {
+public:
+  virtual ~Transport() = default;
+
+  virtual uint32_t rank() const = 0;
+  virtual uint32_t ranks() const = 0;
+
+  /// Queues a message. The object must stay where it is until it is done or the
+  /// transport has failed.
+  virtual void post(Outgoing &message) = 0;
+  virtual void post(Incoming &message) = 0;
+
+  /// Moves what can be moved without waiting; `moved` says whether anything was.
+  virtual Status progress(bool &moved) = 0;
+
+  /// Sleeps until a peer did something, or about `limit` has passed.
+  virtual void idle(std::chrono::microseconds limit) = 0;
+
+  /// An error if a rank is gone without which the posted messages, or the job,
+  /// cannot end. Costs system calls: not for every turn of a loop.
+  virtual Status checkPeers() = 0;
+
+  /// Ranks that have shown no sign of life for `period`: neither moving bytes
+  /// nor waiting for them.
+  virtual std::vector<uint32_t> silentRanks(std::chrono::milliseconds period) = 0;
+
+  /// Gives up: tells every rank why, drops all posted messages, and makes every
+  /// later progress() return the failure. The first failure stays.
+  virtual void fail(const Status &reason) = 0;
+
+  /// OK until this transport has failed.
+  virtual const Status &failure() const = 0;
+
+  /// Payload bytes handed to peers since creation, headers excluded.
+  virtual uint64_t bytesSent() const = 0;
+};
+
+/// How a rank joins its job.
+struct TransportConfig {
+  std::string job;
+  uint32_t rank = 0;
+  uint32_t ranks = 1;
+  std::chrono::milliseconds timeout{30000};
+  uint64_t ringBytes = 0; ///< buffer of one ordered pair of ranks; 0: the transport's default
+};
+
+/// One kind of transport, as a user may choose it.
+struct TransportKind {
+  const char *name;
+  const char *description;
+  Result<std::unique_ptr<Transport>> (*connect)(const TransportConfig &);
+};
+
+/// All kinds that this build has.
+std::span<const TransportKind> transportKinds();
+
+/// Joins the job over the named transport and waits for the other ranks.
+Result<std::unique_ptr<Transport>> connectTransport(const std::string &name, const TransportConfig &config);
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_TRANSPORT_TRANSPORT_H

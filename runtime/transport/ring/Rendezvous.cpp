@@ -1,0 +1,105 @@
+//===-- transport/ring/Rendezvous.cpp - Ranks meet in a segment --*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/ring/Rendezvous.h"
+
+#include "transport/ring/Doorbell.h"
+
+namespace cgx {
+
+static constexpr std::chrono::milliseconds kLinger{500};
+
+static MemberState stateOf(Segment segment, uint32_t rank) {
+  return MemberState(segment.member(rank).state.load());
+}
+
+static std::string ranksInState(Segment segment, MemberState state) {
+  std::string names;
+  for (uint32_t rank = 0; rank < segment.header().ranks; ++rank)
+    if (stateOf(segment, rank) == state)
+      names += concat(names.empty() ? "" : ", ", rank);
+  return names;
+}
+
+Status checkRingConfig(const TransportConfig &config) {
+  if (config.ranks > kSegmentMaxRanks)
+    return Status::error(CGX_INVALID_ARGUMENT, "expected at most ", kSegmentMaxRanks,
+                         " ranks on one host, got ", config.ranks);
+  uint64_t ringBytes = Segment::ringBytesFor(config.ringBytes);
+  if (ringBytes == 0 || Segment::totalBytes(config.ranks, ringBytes) == 0)
+    return Status::error(CGX_INVALID_ARGUMENT, "expected a ring size that ", config.ranks,
+                         " ranks can have, got ", config.ringBytes, " bytes");
+  return Status();
+}
+
+Status takePlace(Segment segment, const TransportConfig &config, bool &complete) {
+  SegmentHeader &header = segment.header();
+  complete = false;
+  if (header.ranks != config.ranks) {
+    Status status = Status::error(CGX_MISMATCH, "ranks of job '", config.job,
+                                  "' differ in the number of ranks: ", header.ranks, " on rank ",
+                                  ranksInState(segment, MemberState::Joined), ", ", config.ranks, " on rank ",
+                                  config.rank);
+    segment.fail(header.ranks, status);
+    return status;
+  }
+  Member &member = segment.member(config.rank);
+  if (stateOf(segment, config.rank) != MemberState::Absent)
+    return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.rank, " has joined job '", config.job,
+                         "' already");
+  member.state.store(uint32_t(MemberState::Joined));
+  complete = header.joined.fetch_add(1) + 1 == header.ranks;
+  return Status();
+}
+
+Status awaitMembers(const Membership &membership, const TransportConfig &config, Clock::time_point deadline) {
+  Segment segment = membership.segment();
+  SegmentHeader &header = segment.header();
+  for (uint32_t joined; (joined = header.joined.load()) < header.ranks;) {
+    if (Status told = segment.failure(); !told.ok())
+      return told;
+    if (uint32_t intruder = header.intruderAbi.load(); intruder != 0)
+      return Status::error(CGX_MISMATCH, "ranks of job '", config.job, "' run different builds: ABI version ",
+                           CGX_ABI_VERSION, " on rank ", config.rank, ", ", intruder - 1,
+                           " on a rank that was turned away");
+    for (uint32_t rank = 0; rank < header.ranks; ++rank)
+      if (rank != config.rank && stateOf(segment, rank) == MemberState::Joined && !membership.isAlive(rank) &&
+          stateOf(segment, rank) == MemberState::Joined)
+        return Status::error(CGX_PEER_DIED, "rank ", rank, " died before job '", config.job,
+                             "' was complete");
+    if (Clock::now() >= deadline)
+      return Status::error(CGX_TIMEOUT, "job '", config.job, "' is not complete after ",
+                           config.timeout.count(), " ms: rank ", ranksInState(segment, MemberState::Absent),
+                           " did not join");
+    futexWait(header.joined, joined, std::chrono::milliseconds(1));
+  }
+  return segment.failure();
+}
+
+Status abandonJob(Segment segment, uint32_t rank, const Status &reason) {
+  if (segment.header().joined.load() == segment.header().ranks && segment.failure().ok())
+    return Status();
+  segment.fail(rank, reason);
+  return reason;
+}
+
+void lingerForLateRanks(Segment segment) {
+  SegmentHeader &header = segment.header();
+  Clock::time_point end = Clock::now() + kLinger;
+  for (uint32_t joined; (joined = header.joined.load()) < header.ranks && Clock::now() < end;)
+    futexWait(header.joined, joined, std::chrono::milliseconds(1));
+}
+
+void leaveSegment(Segment segment, uint32_t rank) {
+  segment.member(rank).state.store(uint32_t(MemberState::Left));
+  for (uint32_t peer = 0; peer < segment.header().ranks; ++peer)
+    if (peer != rank)
+      ringDoorbell(segment.member(peer));
+}
+
+} // namespace cgx

@@ -1,0 +1,100 @@
+//===-- transport/ring/RingTransport.h - Messages over rings -----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A transport over a segment of rings. A message is a MessageHeader and its bytes,
+// streamed through the pair's ring, one message at a time, however large it is.
+// A message that nobody has asked for yet waits in its ring; only when another
+// message of the same sender is wanted is it set aside in heap memory.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_TRANSPORT_RING_RINGTRANSPORT_H
+#define CGX_RUNTIME_TRANSPORT_RING_RINGTRANSPORT_H
+
+#include "transport/Transport.h"
+#include "transport/ring/ByteRing.h"
+#include "transport/ring/Rendezvous.h"
+
+#include <deque>
+
+namespace cgx {
+
+class RingTransport final : public Transport {
+public:
+  RingTransport(std::unique_ptr<Membership> membership, uint32_t rank);
+
+  uint32_t rank() const override { return self; }
+  uint32_t ranks() const override { return uint32_t(peers.size()); }
+  void post(Outgoing &message) override;
+  void post(Incoming &message) override;
+  Status progress(bool &moved) override;
+  void idle(std::chrono::microseconds limit) override;
+  Status checkPeers() override;
+  std::vector<uint32_t> silentRanks(std::chrono::milliseconds period) override;
+  void fail(const Status &reason) override;
+  const Status &failure() const override { return failed; }
+  uint64_t bytesSent() const override { return sent; }
+
+private:
+  /// What precedes each message in a ring.
+  struct MessageHeader {
+    uint32_t magic;
+    uint32_t reserved;
+    Tag tag;
+    uint64_t bytes;
+  };
+  static_assert(sizeof(MessageHeader) == 32 && sizeof(MessageHeader) <= kMinRingBytes);
+
+  /// A message that came before it was asked for.
+  struct Unexpected {
+    Tag tag;
+    std::vector<std::byte> bytes;
+  };
+
+  /// How far the message in the middle of a ring has got: the piece, and the
+  /// offset in it.
+  struct Cursor {
+    bool inMessage = false;
+    size_t piece = 0;
+    size_t offset = 0;
+    uint64_t left = 0; ///< bytes of the message still to come or go
+  };
+
+  struct Peer {
+    RingWriter writer;
+    std::deque<Outgoing *> sends;
+    Cursor sending;
+
+    RingReader reader;
+    std::deque<Incoming *> receives;
+    Cursor receiving;
+    MessageHeader header{};
+    Incoming *target = nullptr; ///< of the message in the ring; null: it is unexpected
+    std::deque<Unexpected> unexpected;
+
+    uint32_t heartbeat = 0; ///< last seen
+    Clock::time_point seen; ///< when it changed
+  };
+
+  bool push(Peer &peer);
+  Status pull(Peer &peer, uint32_t rank, bool &moved);
+  Status beginReceive(Peer &peer, uint32_t rank);
+  Status endReceive(Peer &peer);
+  Status deliver(const Unexpected &early, Incoming &message) const;
+  Status matchesLength(const Incoming &message, uint64_t bytes) const;
+
+  std::unique_ptr<Membership> membership;
+  Segment segment;
+  uint32_t self;
+  std::vector<Peer> peers;
+  Status failed;
+  uint64_t sent = 0;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_TRANSPORT_RING_RINGTRANSPORT_H

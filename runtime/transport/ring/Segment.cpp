@@ -1,0 +1,93 @@
+//===-- transport/ring/Segment.cpp - Memory that ranks share -----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/ring/Segment.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace cgx {
+
+static constexpr uint64_t kHeaderBytes = 64;
+
+static uint64_t membersEnd(uint32_t ranks) { return kHeaderBytes + ranks * sizeof(Member); }
+static uint64_t notesEnd(uint32_t ranks) { return membersEnd(ranks) + (ranks + 1) * sizeof(FailureNote); }
+
+uint64_t Segment::ringBytesFor(uint64_t wish) {
+  constexpr uint64_t limit = uint64_t(1) << 40;
+  if (wish > limit)
+    return 0;
+  return std::bit_ceil(std::max(wish == 0 ? kDefaultRingBytes : wish, kMinRingBytes));
+}
+
+uint64_t Segment::totalBytes(uint32_t ranks, uint64_t ringBytes) {
+  uint64_t rings = uint64_t(ranks) * (ranks - 1), bytes = 0;
+  if (__builtin_mul_overflow(rings, ringBytes + sizeof(RingControl), &bytes) ||
+      __builtin_add_overflow(bytes, notesEnd(ranks), &bytes))
+    return 0;
+  return bytes;
+}
+
+void Segment::initialize(std::byte *base, uint32_t ranks, uint64_t ringBytes) {
+  SegmentHeader &header = Segment(base).header();
+  header.magic = kSegmentMagic;
+  header.layout = kSegmentLayout;
+  header.abiVersion = CGX_ABI_VERSION;
+  header.ranks = ranks;
+  header.ringBytes = ringBytes;
+  header.totalBytes = totalBytes(ranks, ringBytes);
+}
+
+Member &Segment::member(uint32_t rank) const {
+  return *reinterpret_cast<Member *>(base + kHeaderBytes + rank * sizeof(Member));
+}
+
+FailureNote &Segment::note(uint32_t index) const {
+  return *reinterpret_cast<FailureNote *>(base + membersEnd(header().ranks) + index * sizeof(FailureNote));
+}
+
+std::byte *Segment::ring(uint32_t from, uint32_t to) const {
+  uint64_t index = uint64_t(from) * (header().ranks - 1) + (to < from ? to : to - 1);
+  return base + notesEnd(header().ranks) + index * (sizeof(RingControl) + header().ringBytes);
+}
+
+RingControl &Segment::ringControl(uint32_t from, uint32_t to) const {
+  return *reinterpret_cast<RingControl *>(ring(from, to));
+}
+
+std::byte *Segment::ringData(uint32_t from, uint32_t to) const {
+  return ring(from, to) + sizeof(RingControl);
+}
+
+void Segment::fail(uint32_t index, const Status &reason) const {
+  if (header().failed.load() != 0)
+    return;
+  FailureNote &own = note(index);
+  own.code = reason.getCode();
+  size_t length = std::min(reason.message().size(), sizeof(own.text) - 1);
+  std::memcpy(own.text, reason.message().data(), length);
+  own.text[length] = '\0';
+  uint32_t none = 0;
+  header().failed.compare_exchange_strong(none, index + 1);
+}
+
+Status Segment::failure() const {
+  uint32_t failed = header().failed.load();
+  if (failed == 0)
+    return Status();
+  uint32_t index = std::min(failed - 1, header().ranks);
+  const FailureNote &told = note(index);
+  std::string text(told.text, strnlen(told.text, sizeof(told.text)));
+  auto code = told.code > CGX_OK && told.code <= CGX_INTERNAL ? cgx_status(told.code) : CGX_INTERNAL;
+  if (index == header().ranks)
+    return Status(code, text);
+  return Status::error(code, "rank ", index, " gave up: ", text);
+}
+
+} // namespace cgx

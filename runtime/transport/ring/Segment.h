@@ -1,0 +1,115 @@
+//===-- transport/ring/Segment.h - Memory that ranks share -------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The layout of the memory over which the ranks of one host talk, whether it is
+// heap memory of one process (inproc) or a shared memory segment (shm):
+//
+//   SegmentHeader | Member x ranks | FailureNote x (ranks + 1) | rings
+//
+// There is one ring for each ordered pair of ranks: a RingControl, then
+// `ring_bytes` of data. Everything in it is free of pointers, and zero bytes are
+// the valid initial state of all but the header.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_TRANSPORT_RING_SEGMENT_H
+#define CGX_RUNTIME_TRANSPORT_RING_SEGMENT_H
+
+#include "status/Status.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace cgx {
+
+inline constexpr uint64_t kSegmentMagic = 0x544e454d47455347; // "GSEGMENT"
+/// Changes with every change of this file's structures.
+inline constexpr uint32_t kSegmentLayout = 1;
+/// Rings grow with the square of the ranks; more belong on several hosts.
+inline constexpr uint32_t kSegmentMaxRanks = 256;
+inline constexpr uint64_t kDefaultRingBytes = 256 * 1024;
+/// A ring holds at least one message header.
+inline constexpr uint64_t kMinRingBytes = 64;
+
+/// Fixed for all versions, so that ranks of different builds can tell each other apart.
+struct SegmentHeader {
+  uint64_t magic;
+  uint32_t layout;
+  uint32_t abiVersion;
+  uint32_t ranks;
+  uint32_t reserved;
+  uint64_t ringBytes;
+  uint64_t totalBytes;
+  /// ABI version + 1 of a rank that came with another layout and went away.
+  std::atomic<uint32_t> intruderAbi;
+  /// Ranks that have joined so far; never decreases.
+  std::atomic<uint32_t> joined;
+  /// 0, or 1 + the index of the failure note that tells why the job is over.
+  std::atomic<uint32_t> failed;
+};
+static_assert(sizeof(SegmentHeader) <= 64 && std::atomic<uint32_t>::is_always_lock_free &&
+              std::atomic<uint64_t>::is_always_lock_free);
+
+enum class MemberState : uint32_t { Absent = 0, Joined = 1, Left = 2 };
+
+/// What a rank shows to the others.
+struct alignas(64) Member {
+  std::atomic<uint32_t> state;
+  /// Counts turns of this rank's waiting loop: a rank that waits is not silent.
+  std::atomic<uint32_t> heartbeat;
+  /// Futex word and whether its owner sleeps on it; on a line of their own
+  /// because every peer reads them after each transfer.
+  alignas(64) std::atomic<uint32_t> doorbell;
+  std::atomic<uint32_t> sleeping;
+};
+
+struct alignas(64) FailureNote {
+  uint32_t code;
+  char text[1020];
+};
+
+/// Positions count bytes since creation; tail - head is what the ring holds.
+struct alignas(64) RingControl {
+  std::atomic<uint64_t> tail;             ///< written by the sender
+  alignas(64) std::atomic<uint64_t> head; ///< written by the receiver
+};
+
+/// Finds the parts of a segment; does not own it.
+class Segment {
+public:
+  Segment() = default;
+  explicit Segment(std::byte *base) : base(base) {}
+
+  /// Rounds a wish to what rings can be: a power of two, or 0 if it is absurd.
+  static uint64_t ringBytesFor(uint64_t wish);
+  /// 0 if the size overflows.
+  static uint64_t totalBytes(uint32_t ranks, uint64_t ringBytes);
+  /// Writes the header of a segment that is all zero.
+  static void initialize(std::byte *base, uint32_t ranks, uint64_t ringBytes);
+
+  SegmentHeader &header() const { return *reinterpret_cast<SegmentHeader *>(base); }
+  Member &member(uint32_t rank) const;
+  FailureNote &note(uint32_t index) const;
+  RingControl &ringControl(uint32_t from, uint32_t to) const;
+  std::byte *ringData(uint32_t from, uint32_t to) const;
+
+  /// Makes `reason`, from the rank (or, with index == ranks, from a rank that was
+  /// turned away), the job's failure, unless it has one.
+  void fail(uint32_t index, const Status &reason) const;
+  /// OK, or the job's failure as told by another rank.
+  Status failure() const;
+
+private:
+  std::byte *ring(uint32_t from, uint32_t to) const;
+
+  std::byte *base = nullptr;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_TRANSPORT_RING_SEGMENT_H

@@ -1,0 +1,126 @@
+//===-- transport/shm/SegmentFile.cpp - A shared memory object ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/shm/SegmentFile.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+namespace cgx {
+
+static Status systemError(cgx_status code, const std::string &what, int error) {
+  char buffer[128];
+  return Status::error(code, what, ": ", strerror_r(error, buffer, sizeof(buffer)));
+}
+
+/// Some errors of the system mean that something ran out.
+static cgx_status codeOf(int error) {
+  bool exhausted = error == ENOSPC || error == ENOMEM || error == EMFILE || error == ENFILE || error == EFBIG;
+  return exhausted ? CGX_RESOURCE_EXHAUSTED : CGX_INTERNAL;
+}
+
+Result<SegmentFile> SegmentFile::open(const std::string &name) {
+  int descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor < 0)
+    return systemError(codeOf(errno), concat("cannot open /dev/shm", name), errno);
+  return SegmentFile(name, descriptor);
+}
+
+SegmentFile::SegmentFile(SegmentFile &&other) noexcept
+    : name(std::move(other.name)), descriptor(std::exchange(other.descriptor, -1)),
+      base(std::exchange(other.base, nullptr)), mapped(std::exchange(other.mapped, 0)) {}
+
+SegmentFile::~SegmentFile() {
+  if (base)
+    munmap(base, mapped);
+  if (descriptor >= 0)
+    close(descriptor); // gives up the locks
+}
+
+bool SegmentFile::tryLock(int64_t byte, int64_t count, short type) const {
+  struct flock lock{};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = byte;
+  lock.l_len = count;
+  return fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
+}
+
+Status SegmentFile::lockSetup(Clock::time_point deadline) {
+  // Tried again and again, because waiting in the kernel has no timeout.
+  while (!tryLock(/*byte=*/0, /*count=*/1, F_WRLCK)) {
+    if (errno != EAGAIN && errno != EACCES && errno != EINTR)
+      return systemError(codeOf(errno), concat("cannot lock /dev/shm", name), errno);
+    if (Clock::now() >= deadline)
+      return Status::error(CGX_TIMEOUT, "another rank holds the set-up lock of /dev/shm", name,
+                           " for too long");
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  return Status();
+}
+
+void SegmentFile::unlockSetup() { tryLock(/*byte=*/0, /*count=*/1, F_UNLCK); }
+
+bool SegmentFile::lockRank(uint32_t rank) { return tryLock(1 + int64_t(rank), /*count=*/1, F_WRLCK); }
+
+static bool isLockedByOthers(int descriptor, int64_t byte, int64_t count) {
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = byte;
+  lock.l_len = count;
+  return fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+bool SegmentFile::isRankLocked(uint32_t rank) const {
+  return isLockedByOthers(descriptor, 1 + int64_t(rank), 1);
+}
+
+bool SegmentFile::isAnyRankLocked(uint32_t ranks) const { return isLockedByOthers(descriptor, 1, ranks); }
+
+bool SegmentFile::isLinked() const {
+  struct stat info{};
+  return fstat(descriptor, &info) == 0 && info.st_nlink != 0;
+}
+
+void SegmentFile::unlink() {
+  if (isLinked())
+    shm_unlink(name.c_str());
+}
+
+uint64_t SegmentFile::size() const {
+  struct stat info{};
+  return fstat(descriptor, &info) == 0 ? uint64_t(info.st_size) : 0;
+}
+
+Status SegmentFile::allocate(uint64_t bytes) {
+  int error = 0;
+  do
+    error = posix_fallocate(descriptor, 0, off_t(bytes));
+  while (error == EINTR);
+  if (error != 0)
+    return systemError(codeOf(error),
+                       concat("cannot take ", bytes, " bytes of shared memory for /dev/shm", name), error);
+  return Status();
+}
+
+Result<std::byte *> SegmentFile::map(uint64_t bytes) {
+  void *address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (address == MAP_FAILED)
+    return systemError(codeOf(errno), concat("cannot map /dev/shm", name), errno);
+  base = static_cast<std::byte *>(address);
+  mapped = bytes;
+  return base;
+}
+
+} // namespace cgx

@@ -1,0 +1,67 @@
+//===-- transport/shm/SegmentFile.h - A shared memory object -----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The system calls behind a shm segment. Two kinds of locks, both on the open
+// file (OFD locks), which the kernel releases when the last descriptor of that
+// opening closes, however its process ends, and which do not care about process
+// ids, their reuse, or namespaces:
+//
+//   byte 0       set-up lock: whoever holds it may create, join or unlink
+//   byte 1 + r   held by rank r as long as it lives
+//
+// A process that forks without exec passes its locks on to the child; while the
+// child lives its parent's death shows only as silence.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_TRANSPORT_SHM_SEGMENTFILE_H
+#define CGX_RUNTIME_TRANSPORT_SHM_SEGMENTFILE_H
+
+#include "transport/Transport.h"
+
+namespace cgx {
+
+class SegmentFile {
+public:
+  /// Opens the object of that name, or creates an empty one.
+  static Result<SegmentFile> open(const std::string &name);
+
+  SegmentFile(SegmentFile &&other) noexcept;
+  SegmentFile &operator=(SegmentFile &&) = delete;
+  ~SegmentFile();
+
+  Status lockSetup(Clock::time_point deadline);
+  void unlockSetup();
+
+  /// Takes the rank's lock; false if another opening has it.
+  bool lockRank(uint32_t rank);
+  bool isRankLocked(uint32_t rank) const;
+  bool isAnyRankLocked(uint32_t ranks) const;
+
+  /// Whether the name still leads to this object.
+  bool isLinked() const;
+  void unlink();
+
+  uint64_t size() const;
+  /// Sizes the object and takes its memory now: a full /dev/shm is an error here,
+  /// not a SIGBUS at some later store.
+  Status allocate(uint64_t bytes);
+  Result<std::byte *> map(uint64_t bytes);
+
+private:
+  SegmentFile(std::string name, int descriptor) : name(std::move(name)), descriptor(descriptor) {}
+  bool tryLock(int64_t byte, int64_t count, short type) const;
+
+  std::string name;
+  int descriptor = -1;
+  std::byte *base = nullptr;
+  uint64_t mapped = 0;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_TRANSPORT_SHM_SEGMENTFILE_H

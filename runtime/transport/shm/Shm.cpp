@@ -1,0 +1,191 @@
+//===-- transport/shm/Shm.cpp - Ranks as processes of one host ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The ranks meet in a shared memory object named after the user and the job. The
+// name exists only until all ranks have joined (or one has given up), so that
+// nothing is left behind by whatever happens later. If all ranks are killed before
+// that, the object stays; the next job of that name sees that nobody holds a lock
+// on it, and replaces it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/shm/Shm.h"
+
+#include "transport/ring/RingTransport.h"
+#include "transport/shm/SegmentFile.h"
+
+#include <algorithm>
+#include <cctype>
+#include <thread>
+#include <unistd.h>
+
+namespace cgx {
+
+namespace {
+
+class ShmMembership final : public Membership {
+public:
+  ShmMembership(SegmentFile file, std::byte *base, uint32_t rank)
+      : file(std::move(file)), shared(base), rank(rank) {}
+  ~ShmMembership() override { leaveSegment(shared, rank); } // then the file closes and with it the lock
+  ShmMembership(const ShmMembership &) = delete;
+  ShmMembership &operator=(const ShmMembership &) = delete;
+
+  Segment segment() const override { return shared; }
+  bool isAlive(uint32_t other) const override { return file.isRankLocked(other); }
+
+  SegmentFile file;
+
+private:
+  Segment shared;
+  uint32_t rank;
+};
+
+/// How an attempt to join ended, when it was not an error.
+struct Attempt {
+  std::unique_ptr<ShmMembership> membership; ///< null: try again
+};
+
+} // namespace
+
+static Result<std::string> objectName(const std::string &job) {
+  bool plain = !job.empty() && job.size() <= 200 && std::all_of(job.begin(), job.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '.' || c == '_' || c == '-';
+  });
+  if (!plain)
+    return Status::error(CGX_INVALID_ARGUMENT,
+                         "expected a job name of 1 to 200 letters, digits, '.', '_', '-', got '", job, "'");
+  return concat("/cgx-", getuid(), "-", job);
+}
+
+/// Makes a segment of an object that is new.
+static Result<std::byte *> createSegment(SegmentFile &file, const TransportConfig &config) {
+  uint64_t ringBytes = Segment::ringBytesFor(config.ringBytes);
+  uint64_t bytes = Segment::totalBytes(config.ranks, ringBytes);
+  if (Status status = file.allocate(bytes); !status.ok()) {
+    file.unlink();
+    return status;
+  }
+  Result<std::byte *> base = file.map(bytes);
+  if (!base.ok()) {
+    file.unlink();
+    return base.status();
+  }
+  Segment::initialize(*base, config.ranks, ringBytes);
+  return base;
+}
+
+/// Maps the segment of a job that has ranks. Null if the object is of no use and was
+/// therefore unlinked.
+static Result<std::byte *> openSegment(SegmentFile &file, const TransportConfig &config) {
+  uint64_t bytes = file.size();
+  if (!file.isAnyRankLocked(kSegmentMaxRanks) || bytes < sizeof(SegmentHeader)) {
+    file.unlink(); // left by a job all of whose ranks were killed
+    return nullptr;
+  }
+  Result<std::byte *> base = file.map(bytes);
+  if (!base.ok())
+    return base;
+  SegmentHeader &header = Segment(*base).header();
+  if (header.magic != kSegmentMagic)
+    return Status::error(CGX_INVALID_ARGUMENT, "the shared memory of job '", config.job,
+                         "' is not a cgx segment");
+  if (header.layout != kSegmentLayout || header.abiVersion != CGX_ABI_VERSION) {
+    header.intruderAbi.store(CGX_ABI_VERSION + 1);
+    return Status::error(CGX_MISMATCH, "ranks of job '", config.job, "' run different builds: ABI version ",
+                         CGX_ABI_VERSION, ", layout ", kSegmentLayout, " on rank ", config.rank, ", ",
+                         header.abiVersion, ", ", header.layout, " on the others");
+  }
+  if (bytes < header.totalBytes || header.ranks == 0 || header.ranks > kSegmentMaxRanks)
+    return Status::error(CGX_INTERNAL, "the segment of job '", config.job, "' is damaged");
+  return base;
+}
+
+/// A rank that has joined and does not live any more: this job cannot become complete.
+static bool hasDead(const SegmentFile &file, Segment segment) {
+  for (uint32_t rank = 0; rank < segment.header().ranks; ++rank)
+    if (MemberState(segment.member(rank).state.load()) != MemberState::Absent && !file.isRankLocked(rank))
+      return true;
+  return false;
+}
+
+/// One attempt to join, under the set-up lock.
+static Result<Attempt> tryJoin(const std::string &name, const TransportConfig &config,
+                               Clock::time_point deadline) {
+  Result<SegmentFile> file = SegmentFile::open(name);
+  if (!file.ok())
+    return file.status();
+  if (Status status = file->lockSetup(deadline); !status.ok())
+    return status;
+  if (!file->isLinked())
+    return Attempt(); // unlinked while this rank waited for the lock
+  Result<std::byte *> base = file->size() == 0 ? createSegment(*file, config) : openSegment(*file, config);
+  if (!base.ok())
+    return base.status();
+  if (!*base)
+    return Attempt();
+  Segment segment(*base);
+  if (hasDead(*file, segment) && segment.failure().getCode() != CGX_MISMATCH) {
+    file->unlink(); // an earlier start of this job is going down
+    return Attempt();
+  }
+  if (config.rank < config.ranks && config.ranks == segment.header().ranks && !file->lockRank(config.rank))
+    return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.rank, " has joined job '", config.job,
+                         "' already");
+  bool complete = false;
+  if (Status status = takePlace(segment, config, complete); !status.ok())
+    return status;
+  if (complete)
+    file->unlink();
+  file->unlockSetup();
+  return Attempt{std::make_unique<ShmMembership>(std::move(*file), *base, config.rank)};
+}
+
+/// Ends a job that did not become complete, and its name with it, unless late ranks
+/// should still find it.
+static Status abandon(ShmMembership &membership, const TransportConfig &config, const Status &reason) {
+  Segment segment = membership.segment();
+  if (reason.getCode() == CGX_MISMATCH)
+    lingerForLateRanks(segment);
+  Status locked = membership.file.lockSetup(Clock::now() + std::chrono::seconds(1));
+  Status status = abandonJob(segment, config.rank, reason);
+  if (!status.ok())
+    membership.file.unlink();
+  if (locked.ok())
+    membership.file.unlockSetup();
+  return status;
+}
+
+Result<std::unique_ptr<Transport>> connectShm(const TransportConfig &config) {
+  if (Status status = checkRingConfig(config); !status.ok())
+    return status;
+  Result<std::string> name = objectName(config.job);
+  if (!name.ok())
+    return name.status();
+  Clock::time_point deadline = Clock::now() + config.timeout;
+  std::unique_ptr<ShmMembership> membership;
+  for (;;) {
+    Result<Attempt> attempt = tryJoin(*name, config, deadline);
+    if (!attempt.ok())
+      return attempt.status();
+    membership = std::move(attempt->membership);
+    if (membership)
+      break;
+    if (Clock::now() >= deadline)
+      return Status::error(CGX_TIMEOUT, "an earlier start of job '", config.job, "' does not end");
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  Status status = awaitMembers(*membership, config, deadline);
+  if (!status.ok())
+    status = abandon(*membership, config, status);
+  if (!status.ok())
+    return status;
+  return std::unique_ptr<Transport>(std::make_unique<RingTransport>(std::move(membership), config.rank));
+}
+
+} // namespace cgx

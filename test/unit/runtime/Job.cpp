@@ -1,0 +1,64 @@
+//===-- Job.cpp - Run a function as every rank of a job ----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Job.h"
+
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace cgx::test {
+
+std::string uniqueJob() {
+  static std::atomic<int> count{0};
+  return "test." + std::to_string(getpid()) + "." + std::to_string(count.fetch_add(1));
+}
+
+void runThreads(uint32_t ranks, const std::function<void(uint32_t rank)> &body) {
+  std::vector<std::thread> threads;
+  for (uint32_t rank = 0; rank < ranks; ++rank)
+    threads.emplace_back(body, rank);
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void runProcesses(uint32_t ranks, const std::function<void(uint32_t rank)> &body) {
+  std::fflush(nullptr); // or every child writes it again
+  std::vector<pid_t> children;
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      body(rank);
+      std::fflush(nullptr);
+      _exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    children.push_back(child);
+  }
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    int status = 0;
+    ASSERT_EQ(waitpid(children[rank], &status, 0), children[rank]);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        << "rank " << rank << " ended with status " << status;
+  }
+}
+
+std::string leftovers(const std::string &job) {
+  std::string names;
+  for (const auto &entry : std::filesystem::directory_iterator("/dev/shm"))
+    if (std::string name = entry.path().filename(); name.find(job) != std::string::npos)
+      names += name + " ";
+  return names;
+}
+
+} // namespace cgx::test

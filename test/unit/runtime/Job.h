@@ -1,0 +1,32 @@
+//===-- Job.h - Run a function as every rank of a job ------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_TEST_UNIT_RUNTIME_JOB_H
+#define CGX_TEST_UNIT_RUNTIME_JOB_H
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace cgx::test {
+
+/// A name that no other job on this host has.
+std::string uniqueJob();
+
+/// Runs `body(rank)` on one thread per rank and waits for all.
+void runThreads(uint32_t ranks, const std::function<void(uint32_t rank)> &body);
+
+/// Runs `body(rank)` in one forked process per rank. Each child exits with the number of
+/// failed test assertions it saw; expects all to exit with 0.
+void runProcesses(uint32_t ranks, const std::function<void(uint32_t rank)> &body);
+
+/// Names of this host's shared memory objects that belong to `job`.
+std::string leftovers(const std::string &job);
+
+} // namespace cgx::test
+
+#endif // CGX_TEST_UNIT_RUNTIME_JOB_H
