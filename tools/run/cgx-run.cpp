@@ -7,12 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/run/Error.h"
+#include "cgx/run/FileSystem.h"
 #include "cgx/run/Launch.h"
 #include "cgx/run/Options.h"
 #include "cgx/run/Report.h"
-#include "lib/FileSystem.h"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
 #include <unistd.h>
 
 using namespace cgx::run;
@@ -60,12 +63,19 @@ EXIT STATUS
   128 + N  ended by signal N
 )";
 
+/// CLI11 would take -1 for a large unsigned number.
+std::string checkWhole(const std::string &text) {
+  bool whole = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return whole ? "" : "expected a whole number, got '" + text + "'";
+}
+
 /// Defines the options; the pointers stay into `options`.
 void describe(CLI::App &app, Options &options) {
   app.add_option("program", options.program, "The step: step.mlir or step.so")
       ->required()
       ->type_name("PROGRAM");
   app.add_option("--ranks", options.ranks, "Ranks to start; the program's own number by default")
+      ->check(CLI::Validator(checkWhole, ""))
       ->type_name("N")
       ->group("Ranks");
   app.add_option("--transport", options.transport, "shm: one process a rank; inproc: one thread a rank")
@@ -92,16 +102,17 @@ void describe(CLI::App &app, Options &options) {
       ->expected(1)
       ->group("Input");
   app.add_option("--feed", options.feeds,
-                 "The result that becomes this argument in the next step, where the program does not say so; "
-                 "RESULT= feeds nothing")
+                 "The argument that takes the result in the next step; RESULT= takes it from all")
       ->type_name("RESULT=ARG")
       ->take_all()
       ->expected(1)
       ->group("Input");
   app.add_option("--steps", options.steps, "Steps to do; one pass over the data by default")
+      ->check(CLI::Validator(checkWhole, ""))
       ->type_name("K")
       ->group("Steps");
   app.add_option("--first-step", options.firstStep, "Number of the first step, to continue a run")
+      ->check(CLI::Validator(checkWhole, ""))
       ->type_name("K")
       ->capture_default_str()
       ->group("Steps");
@@ -109,6 +120,7 @@ void describe(CLI::App &app, Options &options) {
   app.add_flag("--shuffle", options.shuffle, "Take samples in an order that --seed decides, new in each pass")
       ->group("Steps");
   app.add_option("--seed", options.seed, "Of stochastic rounding and of --shuffle")
+      ->check(CLI::Validator(checkWhole, ""))
       ->type_name("S")
       ->capture_default_str()
       ->group("Steps");
@@ -121,6 +133,7 @@ void describe(CLI::App &app, Options &options) {
       ->group("Output");
   app.add_option("--log-every", options.logEvery,
                  "Steps between lines of progress; about a second by default")
+      ->check(CLI::Validator(checkWhole, ""))
       ->type_name("K")
       ->group("Output");
   app.add_flag("--quiet", options.quiet, "No progress and no summary")->group("Output");
@@ -140,7 +153,7 @@ Program loadProgram(const Options &options) {
   return compileStep(options.program);
 }
 
-/// Whether this process writes files and summary.
+/// Checks what the ranks brought back, writes the files and the summary.
 void finish(const Options &options, const Job &job, const std::vector<Outcome> &outcomes) {
   checkReplicas(job, outcomes);
   std::string report = writeReport(job, outcomes);
@@ -196,7 +209,10 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0)
+      return app.exit(error);
+    std::fprintf(stderr, "cgx-run: error: %s (see --help)\n", error.what());
+    return 2;
   }
   try {
     run(std::move(options));

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FileSystem.h"
+#include "cgx/run/FileSystem.h"
 
 #include "cgx/run/Error.h"
 

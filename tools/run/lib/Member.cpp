@@ -11,10 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FileSystem.h"
 #include "RankErrors.h"
 #include "StopSignals.h"
 #include "cgx/run/Error.h"
+#include "cgx/run/FileSystem.h"
 #include "cgx/run/Launch.h"
 #include "cgx/run/OutcomeStream.h"
 

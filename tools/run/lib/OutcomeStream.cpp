@@ -8,8 +8,9 @@
 
 #include "cgx/run/OutcomeStream.h"
 
-#include "FileSystem.h"
+#include "cgx/run/FileSystem.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>

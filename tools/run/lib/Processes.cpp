@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FileSystem.h"
 #include "RankErrors.h"
 #include "StopSignals.h"
 #include "cgx/run/Error.h"
+#include "cgx/run/FileSystem.h"
 #include "cgx/run/Launch.h"
 #include "cgx/run/OutcomeStream.h"
 
@@ -133,8 +133,10 @@ private:
       outcomes_[rank] = std::move(outcome->second);
     else
       reportDeath(rank, status);
-    if (!outcomes_[rank].error.empty()) // the runtime tells the others within the timeout
-      endBy(std::chrono::milliseconds(job_.timeoutMs) + kGrace);
+    // A rank that gave up has told the others; that one died they find out in time.
+    if (!outcomes_[rank].error.empty())
+      endBy(kGrace +
+            (dead_[rank] ? std::chrono::milliseconds(job_.timeoutMs) : std::chrono::milliseconds(0)));
   }
 
   void reportDeath(uint32_t rank, int status) {

@@ -8,8 +8,8 @@
 
 #include "cgx/run/Program.h"
 
-#include "FileSystem.h"
 #include "cgx/run/Error.h"
+#include "cgx/run/FileSystem.h"
 
 #include <cstring>
 #include <dlfcn.h>

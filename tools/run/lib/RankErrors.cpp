@@ -10,6 +10,8 @@
 
 #include "cgx/run/Error.h"
 
+#include <algorithm>
+
 using namespace cgx::run;
 
 void cgx::run::throwRankErrors(const std::vector<Outcome> &outcomes, const std::vector<bool> &dead) {

@@ -12,6 +12,7 @@
 #include "cgx/run/Blocks.h"
 #include "cgx/run/Error.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -150,6 +151,7 @@ public:
         report["metrics"].push_back(std::move(series));
     }
     addTraffic(report);
+    addTimes(report);
     report["state_hash"] = stateHash(job_, outcomes_);
     return report;
   }
@@ -188,36 +190,64 @@ private:
                         {"raw_bytes_per_rank_and_step", static_cast<double>(raw) / ranks},
                         {"wire_bytes_per_rank_and_step", static_cast<double>(wire) / ranks},
                         {"ratio", ratio(raw, wire)}};
+    checkTransport();
     throwProblems("the transport did not send what the program's manifest promises", problems_);
   }
 
-  /// Bytes of an operand in a step, for which promise and count must agree; where
-  /// there is no formula, the count.
+  /// What the runtime of `rank` counted for a collective over all steps.
+  const Json &counters(const Collective &collective, uint32_t rank) const {
+    for (const Json &entry : telemetry_[rank].at("collectives"))
+      if (entry.at("id") == collective.id)
+        return entry;
+    throw Error("the telemetry of rank " + std::to_string(rank) + " lacks collective " +
+                std::to_string(collective.id));
+  }
+
+  /// Bytes of an operand in a step; where the tool has a formula, count and promise
+  /// must agree.
   Counts checkedCounts(const Collective &collective, size_t operand) {
     Counts counts;
     for (uint32_t rank = 0; rank < outcomes_.size(); ++rank) {
-      Traffic counted = countedTraffic(collective, operand, rank);
+      const Json &counter = counters(collective, rank);
+      auto runs = counter.at("runs").get<uint64_t>();
+      auto raw = counter.at("operands").at(operand).at("raw_bytes").get<uint64_t>();
+      auto wire = counter.at("operands").at(operand).at("wire_bytes").get<uint64_t>();
       std::optional<Traffic> promised = traffic(collective, collective.operands[operand], rank);
-      uint64_t steps = job_.steps;
-      if (promised && (promised->wire * steps != counted.wire || promised->raw * steps != counted.raw))
+      if (promised && (promised->wire * runs != wire || promised->raw * runs != raw))
         problems_.push_back("rank " + std::to_string(rank) + ", collective " + std::to_string(collective.id) +
                             ", operand " + std::to_string(operand) + " (layer '" +
                             collective.operands[operand].layer + "'): expected " +
-                            std::to_string(promised->wire * steps) + " wire bytes of " +
-                            std::to_string(promised->raw * steps) + " raw bytes, counted " +
-                            std::to_string(counted.wire) + " of " + std::to_string(counted.raw));
-      counts.raw.push_back(promised ? promised->raw : counted.raw / std::max<uint64_t>(steps, 1));
-      counts.wire.push_back(promised ? promised->wire : counted.wire / std::max<uint64_t>(steps, 1));
+                            std::to_string(promised->wire * runs) + " wire bytes for " +
+                            std::to_string(promised->raw * runs) + " raw bytes in " + std::to_string(runs) +
+                            " runs, counted " + std::to_string(wire) + " for " + std::to_string(raw));
+      counts.raw.push_back(raw / std::max<uint64_t>(job_.steps, 1));
+      counts.wire.push_back(wire / std::max<uint64_t>(job_.steps, 1));
     }
     return counts;
   }
 
-  /// What the runtime counted over all steps.
-  Traffic countedTraffic(const Collective &collective, size_t operand, uint32_t rank) const {
-    for (const Json &layer : telemetry_[rank].at("layers"))
-      if (layer.at("collective") == collective.id && layer.at("operand") == operand)
-        return {layer.at("raw_bytes").get<uint64_t>(), layer.at("wire_bytes").get<uint64_t>()};
-    return {};
+  /// What the counters of operands say in sum is what the transport sent.
+  void checkTransport() {
+    for (uint32_t rank = 0; rank < outcomes_.size(); ++rank) {
+      auto wire = telemetry_[rank].at("wire_bytes").get<uint64_t>();
+      auto sent = telemetry_[rank].at("transport_bytes").get<uint64_t>();
+      if (wire != sent)
+        problems_.push_back("rank " + std::to_string(rank) + ": expected " + std::to_string(wire) +
+                            " wire bytes of all collectives, the transport sent " + std::to_string(sent));
+    }
+  }
+
+  /// Seconds of a step that a rank spends on communication, by what it does.
+  void addTimes(Json &report) const {
+    report["communication_seconds_per_step"] = Json::object();
+    for (const char *part : {"encode", "exchange", "decode"}) {
+      double seconds = 0;
+      for (const Json &rank : telemetry_)
+        for (const Json &collective : rank.at("collectives"))
+          seconds += collective.at("seconds").at(part).get<double>();
+      report["communication_seconds_per_step"][part] =
+          seconds / static_cast<double>(outcomes_.size() * std::max<uint64_t>(job_.steps, 1));
+    }
   }
 
   const Job &job_;

@@ -8,8 +8,8 @@
 
 #include "cgx/run/Safetensors.h"
 
-#include "FileSystem.h"
 #include "cgx/run/Error.h"
+#include "cgx/run/FileSystem.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,12 +1,12 @@
-//===-- FileSystem.h - Whole files, in and out ------------------*- C++ -*-===//
+//===-- cgx/run/FileSystem.h - Whole files, in and out ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUN_LIB_FILESYSTEM_H
-#define CGX_RUN_LIB_FILESYSTEM_H
+#ifndef CGX_RUN_FILESYSTEM_H
+#define CGX_RUN_FILESYSTEM_H
 
 #include <cstddef>
 #include <memory>
@@ -53,4 +53,4 @@ void replaceFile(const std::string &path, const std::string &text);
 
 } // namespace cgx::run
 
-#endif // CGX_RUN_LIB_FILESYSTEM_H
+#endif // CGX_RUN_FILESYSTEM_H

@@ -1,0 +1,112 @@
+"""Every kind of input that does not fit is one clear error and a non-zero exit."""
+
+import pathlib
+import subprocess
+import unittest
+
+from harness import CGX_RUN, FIXTURES, RunTest, initial_state, samples, tensor, write_safetensors
+
+
+class Inputs(RunTest):
+    def with_state(self, change):
+        tensors = initial_state(4)
+        change(tensors)
+        path = self.folder / "changed.safetensors"
+        write_safetensors(path, tensors)
+        return self.refuse("train4.so", "--steps", 1, state=path)
+
+    def test_missing_tensor(self):
+        error = self.with_state(lambda t: t.pop("state['params']['w']"))
+        self.assertIn("'state['params']['w']': expected f32[64,16], got nothing", error)
+
+    def test_wrong_shape_and_dtype_are_listed_together(self):
+        def change(tensors):
+            tensors["state['params']['w']"] = tensor("F32", [64, 8], [0] * 512)
+            tensors["state['count']"] = tensor("I64", [], [0])
+        error = self.with_state(change)
+        self.assertIn("2 problems", error)
+        self.assertIn("'state['params']['w']': expected f32[64,16], got f32[64,8]", error)
+        self.assertIn("'state['count']': expected i32[], got i64[]", error)
+
+    def test_ranks_that_do_not_fit_the_mesh(self):
+        error = self.refuse("train4.so", "--steps", 1, "--ranks", 3, state=self.state())
+        self.assertIn("the program was exported for a mesh of 4 (data=4), got 3 ranks", error)
+
+    def test_too_few_samples(self):
+        error = self.refuse("train4.so", "--steps", 7, state=self.state())
+        self.assertIn("has 100 samples, but 7 steps with a global batch of 16 take 112: --repeat starts over, "
+                      "--steps 6 ends before", error)
+
+    def test_fewer_samples_than_a_batch(self):
+        few = self.folder / "few.safetensors"
+        write_safetensors(few, samples(15))
+        for options in (["--steps", 1], ["--steps", 1, "--repeat"], []):
+            self.assertIn("has 15 samples", self.refuse("train4.so", *options, state=self.state(), data=few))
+
+    def test_samples_of_another_shape(self):
+        data = self.folder / "wrong.safetensors"
+        write_safetensors(data, {**samples(), "x": tensor("F32", [100, 32], [0] * 3200)})
+        error = self.refuse("train4.so", "--steps", 1, state=self.state(), data=data)
+        self.assertIn("'batch['x']': expected f32[samples,64], got f32[100,32]", error)
+
+    def test_damaged_files(self):
+        path = self.state()
+        whole = path.read_bytes()
+        for size in (0, 4, 20, len(whole) - 1):
+            path.write_bytes(whole[:size])
+            error = self.refuse("train4.so", "--steps", 1, state=path)
+            self.assertIn("is not a valid safetensors file", error)
+        path.unlink()
+        self.assertIn("cannot open", self.refuse("train4.so", "--steps", 1, state=path))
+        self.assertIn("expected a regular file", self.refuse("train4.so", "--steps", 1, state=self.folder))
+
+    def test_programs_that_are_none(self):
+        text = self.folder / "x.so"
+        text.write_bytes(b"\177ELF and no more")
+        self.assertIn("cannot load", self.refuse(text))
+        self.assertIn("cannot open", self.refuse("missing.so"))
+        library = next(pathlib.Path("/usr/lib").rglob("libm.so.6"), None)
+        if library:
+            self.assertIn("is not a compiled step: it has no symbol cgx_program_manifest",
+                          self.refuse(library))
+
+    def test_values_that_do_not_fit(self):
+        self.assertIn("--set lr: expected f32, got 'fast'",
+                      self.refuse("train4.so", "--steps", 1, state=self.state(), lr="fast"))
+        self.assertIn("no argument 'rate'",
+                      self.refuse("train4.so", "--set", "rate=1", state=self.state()))
+        self.assertIn("'result[0]['params']['b']' cannot feed argument 'state['params']['w']'",
+                      self.refuse("train4.so", "--feed", "result[0]['params']['b']=state['params']['w']",
+                                  state=self.state()))
+
+    def test_output_that_cannot_be_written_is_refused_before_the_first_step(self):
+        error = self.refuse("train4.so", "--save", "/nonexistent/out.safetensors", state=self.state())
+        self.assertIn("cannot write '/nonexistent/out.safetensors'", error)
+
+    def test_membership_must_make_sense(self):
+        for variables, part in (
+                ({"RANK": 4, "WORLD_SIZE": 4, "MASTER_PORT": 1}, "expected RANK to be below WORLD_SIZE=4, got 4"),
+                ({"RANK": "x", "WORLD_SIZE": 4}, "expected RANK to be a number, got 'x'"),
+                ({"RANK": 0, "WORLD_SIZE": 4}, "give one with --job"),
+                ({"RANK": 0, "WORLD_SIZE": 2, "MASTER_PORT": 1}, "got 2 ranks"),
+                ({"OMPI_COMM_WORLD_RANK": 0, "OMPI_COMM_WORLD_SIZE": 4, "OMPI_COMM_WORLD_LOCAL_SIZE": 2},
+                 "all must be on one host")):
+            error = self.refuse("train4.so", "--steps", 1, state=self.state(),
+                                environment=self.environment(**variables))
+            self.assertIn(part, error)
+
+    def test_a_wrong_command_line_is_another_exit_status(self):
+        self.refuse("train4.so", "--no-such-option", code=2)
+        self.refuse("train4.so", "--transport", "pigeon", code=2)
+        self.refuse("train4.so", "--steps", "-1", code=2)
+
+    def test_help_has_examples(self):
+        result = subprocess.run([CGX_RUN, "--help"], capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 0)
+        for part in ("EXAMPLES", "EXIT STATUS", "--repeat"):
+            self.assertIn(part, result.stdout)
+
+
+if __name__ == "__main__":
+    assert pathlib.Path(CGX_RUN).exists() and FIXTURES.is_dir()
+    unittest.main()

@@ -1,0 +1,142 @@
+"""What cgx-run computes: the same bits in every mode, bytes as promised, runs that resume."""
+
+import json
+import struct
+import subprocess
+import unittest
+
+from harness import (RunTest, initial_state, read_safetensors, samples, shared_memory,
+                     write_safetensors)
+
+
+class Training(RunTest):
+    def test_the_loss_falls_and_evaluation_agrees(self):
+        before = shared_memory()
+        report, saved = self.train("train4.so", "--steps", 60, "--repeat", lr=0.2)
+        self.assertEqual(report["ranks"], 4)
+        self.assertEqual(report["loss"]["name"], "loss")
+        self.assertEqual(len(report["loss"]["per_step"]), 60)
+        self.assertAlmostEqual(report["loss"]["per_step"][0], 0.5, places=5)
+        self.assertLess(report["loss"]["final"], 0.1)
+        self.assertEqual([m["name"] for m in report["metrics"]], ["accuracy"])
+        self.assertEqual(saved["state['count']"][2], struct.pack("<i", 60))
+        trained, evaluation = self.folder / "saved.safetensors", self.folder / "eval.json"
+        result = self.run_tool("eval4.so", "--report", evaluation, state=trained)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("2 tensors that the program does not take", result.stderr)
+        evaluation = json.loads(evaluation.read_text())
+        self.assertEqual(evaluation["steps"], 6)
+        self.assertLess(evaluation["loss"]["mean"], 0.1)
+        self.assertGreater(evaluation["metrics"][0]["mean"], 0.9)
+        self.assertEqual(shared_memory(), before)
+
+    def test_threads_processes_and_repetitions_give_the_same_bits(self):
+        runs = [self.train("train4.so", "--steps", 20, "--repeat", "--shuffle", "--seed", 3, "--transport", transport)
+                for transport in ("shm", "inproc", "shm")]
+        for report, saved in runs[1:]:
+            self.assertEqual(saved, runs[0][1])
+            self.assertEqual(report["loss"], runs[0][0]["loss"])
+            self.assertEqual(report["state_hash"], runs[0][0]["state_hash"])
+
+    def test_the_seed_matters(self):
+        one, two = (self.train("train4.so", "--steps", 5, "--seed", seed)[1] for seed in (1, 2))
+        self.assertNotEqual(one, two)
+
+    def test_any_number_of_ranks(self):
+        for ranks in (1, 2, 3):
+            report, saved = self.train(f"train{ranks}.so", "--steps", 5, "--ranks", ranks, ranks=ranks)
+            self.assertEqual(report["ranks"], ranks)
+            self.assertEqual(saved["state['shard']"][1], [2 * ranks, 3])
+
+    def test_bytes_are_as_promised(self):
+        compressed, _ = self.train("train4.so", "--steps", 3)
+        exact, _ = self.train("exact4.so", "--steps", 3)
+        layers = {layer["layer"]: layer for layer in compressed["layers"] if layer["layer"]}
+        # 1024 f32 in 4 chunks of 256: a rank sends 3 chunks twice.
+        self.assertEqual(layers["params/w"]["raw_bytes_per_step"], [2 * 3 * 1024] * 4)
+        # A chunk: 8 bytes of header, 2 buckets of 4 bytes of scale, 256 levels of 4 bits.
+        self.assertEqual(layers["params/w"]["wire_bytes_per_step"], [2 * 3 * (8 + 8 + 128)] * 4)
+        self.assertEqual(layers["params/b"]["ratio"], 1)
+        self.assertEqual(exact["totals"]["ratio"], 1)
+        self.assertEqual(compressed["totals"]["raw_bytes_per_step"], exact["totals"]["raw_bytes_per_step"])
+        self.assertEqual(sorted(compressed["codecs"]), ["identity",
+                                                        "quantize 4 bits, bucket 128, stochastic, bf16 scale"])
+
+    def test_blocks_are_split_by_rank_and_assembled(self):
+        data = samples()
+        _, saved = self.train("exact4.so", "--steps", 1)
+        x = struct.unpack(f"<{100 * 64}f", data["x"][2])
+        shard = struct.unpack("<24f", saved["state['shard']"][2])
+        for rank in range(4):
+            for i in range(6):
+                # new = old / 2 + the i-th number of the rank's first sample
+                self.assertAlmostEqual(shard[6 * rank + i], 0.5 * (6 * rank + i) + x[4 * rank * 64 + i], places=5)
+
+    def test_a_resumed_run_is_the_run_that_was_interrupted(self):
+        options = ["--repeat", "--shuffle", "--seed", 7]
+        whole_report, whole = self.train("train4.so", "--steps", 20, *options)
+        first_report, _ = self.train("train4.so", "--steps", 12, *options)
+        middle = self.folder / "middle.safetensors"
+        (self.folder / "saved.safetensors").rename(middle)
+        second_report, resumed = self.train("train4.so", "--first-step", 12, "--steps", 8, *options, state=middle)
+        self.assertEqual(resumed, whole)
+        self.assertEqual(first_report["loss"]["per_step"] + second_report["loss"]["per_step"],
+                         whole_report["loss"]["per_step"])
+        self.assertEqual(read_safetensors(middle)[1]["cgx.steps"], "12")
+        result = self.run_tool("train4.so", "--steps", 1, state=middle)
+        self.assertIn("--first-step 12 continues that run", result.stderr)
+
+    def test_names_in_slash_form_are_taken(self):
+        slashes = {name.replace("state['", "").replace("']['", "/").replace("']", ""): value
+                   for name, value in initial_state(4).items()}
+        path = self.folder / "slashes.safetensors"
+        write_safetensors(path, slashes)
+        _, saved = self.train("train4.so", "--steps", 2, state=path)
+        _, expected = self.train("train4.so", "--steps", 2)
+        self.assertEqual(saved, expected)
+
+    def test_a_feed_can_be_taken_away_and_given_back(self):
+        _, saved = self.train("train4.so", "--steps", 3, "--feed", "result[0]['count']=")
+        self.assertEqual(saved["state['count']"][2], struct.pack("<i", 0))
+        _, saved = self.train("train4.so", "--steps", 3, "--feed", "result[0]['count']=",
+                              "--feed", "result[0]['count']=state['count']")
+        self.assertEqual(saved["state['count']"][2], struct.pack("<i", 3))
+
+    def test_the_number_of_the_step_can_be_an_argument(self):
+        report, _ = self.train("train4.so", "--steps", 2, lr="@step")
+        self.assertEqual(report["steps"], 2)
+
+    def test_a_loss_that_is_not_finite_is_said_once(self):
+        result = self.run_tool("train4.so", "--steps", 5, state=self.state(weight=float("nan")))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr.count("loss is nan at step 0 (said once)"), 1)
+
+    def test_ranks_of_another_launcher_find_each_other(self):
+        whole = self.train("train4.so", "--steps", 5)[1]
+        saved = self.folder / "member.safetensors"
+        ranks = [subprocess.Popen(
+            self.command("train4.so", "--steps", 5, "--save", saved, state=self.state()),
+            env=self.environment(RANK=rank, WORLD_SIZE=4, MASTER_PORT=f"test-{self.folder.name}"),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(4)]
+        for rank, process in enumerate(ranks):
+            out, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, err)
+            self.assertEqual("steps on 4 ranks" in out, rank == 0)
+        self.assertEqual(read_safetensors(saved)[0], whole)
+
+
+class Labels(RunTest):
+    def test_samples_may_be_stored_in_narrower_integers(self):
+        wide = self.folder / "wide.safetensors"
+        write_safetensors(wide, samples(label="I32"))
+        self.assertEqual(self.train("train4.so", "--steps", 4)[1],
+                         self.train("train4.so", "--steps", 4, data=wide)[1])
+
+    def test_the_name_of_a_batch_may_be_whole(self):
+        named = self.folder / "named.safetensors"
+        write_safetensors(named, {f"batch['{k}']": v for k, v in samples().items()})
+        self.train("train4.so", "--steps", 1, data=named)
+
+
+if __name__ == "__main__":
+    unittest.main()

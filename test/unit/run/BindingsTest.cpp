@@ -1,0 +1,149 @@
+//===-- BindingsTest.cpp - Where each argument comes from -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/run/Bindings.h"
+#include "cgx/run/Error.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+using namespace cgx::run;
+
+namespace {
+
+/// A safetensors file in memory, of zeros.
+class Memory {
+public:
+  explicit Memory(const std::vector<std::tuple<std::string, ElementType, Shape>> &tensors) {
+    nlohmann::json header = nlohmann::json::object();
+    uint64_t offset = 0;
+    for (const auto &[name, type, shape] : tensors) {
+      uint64_t end = offset + *elementCount(shape) * cgx_element_bytes(type);
+      header[name] = {{"dtype", safetensorsName(type)}, {"shape", shape}, {"data_offsets", {offset, end}}};
+      offset = end;
+    }
+    std::string text = header.dump();
+    uint64_t length = text.size();
+    bytes_.resize(8);
+    std::memcpy(bytes_.data(), &length, 8);
+    bytes_ += text + std::string(offset, '\0');
+    file_ = SafetensorsFile::parse(std::as_bytes(std::span(bytes_)), "f.safetensors");
+  }
+  const SafetensorsFile *operator&() const { return &file_; }
+
+private:
+  std::string bytes_;
+  SafetensorsFile file_;
+};
+
+Value argument(const std::string &name, ElementType type, Shape shape) {
+  return {name, type, shape, shape, Sharding(shape.size()), std::nullopt};
+}
+
+/// w and m are fed, x and y are batches, lr is a scalar.
+Manifest program() {
+  Manifest manifest;
+  manifest.arguments = {argument("state['params']['w']", CGX_F32, {3}),
+                        argument("state['momentum']['w']", CGX_F32, {3}),
+                        argument("batch['x']", CGX_F32, {4, 2}), argument("batch['y']", CGX_I32, {4}),
+                        argument("lr", CGX_F32, {})};
+  manifest.results = manifest.arguments;
+  manifest.results.resize(2);
+  manifest.results[0].feeds = 0;
+  manifest.results[1].feeds = 1;
+  return manifest;
+}
+
+const Memory kState({{"state['params']['w']", CGX_F32, {3}}, {"state['momentum']['w']", CGX_F32, {3}}});
+const Memory kData({{"x", CGX_F32, {9, 2}}, {"y", CGX_U8, {9}}});
+
+std::string refusal(const Manifest &manifest, const Inputs &inputs) {
+  try {
+    bindArguments(manifest, inputs);
+    return "";
+  } catch (const Error &error) {
+    return error.what();
+  }
+}
+
+#define EXPECT_REFUSED(inputs, part)                                                                         \
+  EXPECT_NE(refusal(program(), inputs).find(part), std::string::npos) << refusal(program(), inputs)
+
+TEST(Bindings, FindStateSamplesAndValues) {
+  Bindings bindings = bindArguments(program(), {&kState, &kData, {{"lr", "0.5"}}});
+  EXPECT_EQ(bindings.arguments[1].tensor->name, "state['momentum']['w']");
+  EXPECT_EQ(bindings.arguments[2].source, Source::Data);
+  EXPECT_EQ(bindings.arguments[4].source, Source::Constant);
+  EXPECT_EQ(readScalar(CGX_F32, bindings.arguments[4].constant.data()), 0.5);
+  EXPECT_EQ(bindings.samples, 9u);
+  EXPECT_EQ(bindings.globalBatch, 4u);
+  EXPECT_TRUE(bindings.warnings.empty());
+}
+
+TEST(Bindings, TakeSlashFormsAndOtherTopLevelNames) {
+  Memory slashes({{"params/w", CGX_F32, {3}}, {"momentum/w", CGX_F32, {3}}});
+  Memory renamed({{"s['params']['w']", CGX_F32, {3}}, {"s['momentum']['w']", CGX_F32, {3}}});
+  EXPECT_EQ(bindArguments(program(), {&slashes, &kData, {{"lr", "1"}}}).arguments[0].tensor->name,
+            "params/w");
+  EXPECT_EQ(bindArguments(program(), {&renamed, &kData, {{"lr", "1"}}}).arguments[1].tensor->name,
+            "s['momentum']['w']");
+}
+
+TEST(Bindings, NeverTakeOneTensorForAnother) {
+  // Without its parameters the state resembles them by the short name of the momentum.
+  Manifest manifest = program();
+  manifest.arguments[0].name = "params['w']";
+  manifest.arguments[1].name = "momentum['w']";
+  Memory state({{"momentum['w']", CGX_F32, {3}}});
+  EXPECT_NE(
+      refusal(manifest, {&state, &kData, {{"lr", "1"}}}).find("'params['w']': expected f32[3], got nothing"),
+      std::string::npos);
+}
+
+TEST(Bindings, AllProblemsAreListedAtOnce) {
+  Memory state({{"state['params']['w']", CGX_F64, {3}}, {"extra", CGX_U8, {1}}});
+  Memory data({{"x", CGX_F32, {9, 3}}, {"y", CGX_I64, {9}}});
+  Inputs inputs{&state, &data, {}};
+  EXPECT_REFUSED(inputs, "5 problems");
+  EXPECT_REFUSED(inputs, "'state['params']['w']': expected f32[3], got f64[3] in 'f.safetensors'");
+  EXPECT_REFUSED(
+      inputs, "'state['momentum']['w']': expected f32[3], got nothing: 'f.safetensors' has no such tensor");
+  EXPECT_REFUSED(inputs, "'batch['x']': expected f32[samples,2], got f32[9,3]");
+  EXPECT_REFUSED(inputs, "'batch['y']': expected i32[samples], got i64[9]");
+  EXPECT_REFUSED(inputs, "--set 'lr=VALUE'");
+}
+
+TEST(Bindings, MissingFilesAreNamed) {
+  EXPECT_REFUSED((Inputs{nullptr, &kData, {{"lr", "1"}}}), "give its first value with --state");
+  EXPECT_REFUSED((Inputs{&kState, nullptr, {{"lr", "1"}}}), "no --data is given and not in 'f.safetensors'");
+}
+
+TEST(Bindings, BatchesMustHaveEquallyManySamples) {
+  Memory data({{"x", CGX_F32, {9, 2}}, {"y", CGX_I32, {8}}});
+  EXPECT_REFUSED((Inputs{&kState, &data, {{"lr", "1"}}}),
+                 "expected samples to be 9 as in 'batch['x']', got 8");
+}
+
+TEST(Bindings, ValuesMustFit) {
+  EXPECT_REFUSED((Inputs{&kState, &kData, {{"lr", "fast"}}}), "--set lr: expected f32, got 'fast'");
+  EXPECT_REFUSED((Inputs{&kState, &kData, {{"lr", "1"}, {"params/w", "1,2"}}}),
+                 "expected 1 or 3 numbers, got 2");
+  EXPECT_REFUSED((Inputs{&kState, &kData, {{"lr", "1"}, {"b", "1"}}}), "no argument 'b'");
+  EXPECT_EQ(refusal(program(), {&kState, &kData, {{"lr", "@step"}, {"params/w", "1,2,3"}}}), "");
+}
+
+TEST(Bindings, SurplusIsAWarning) {
+  Memory state(
+      {{"state['params']['w']", CGX_F32, {3}}, {"state['momentum']['w']", CGX_F32, {3}}, {"z", CGX_U8, {1}}});
+  Bindings bindings = bindArguments(program(), {&state, &kData, {{"lr", "1"}}});
+  ASSERT_EQ(bindings.warnings.size(), 1u);
+  EXPECT_EQ(bindings.warnings[0], "'f.safetensors' has 1 tensor that the program does not take: z");
+}
+
+} // namespace
