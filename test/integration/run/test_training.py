@@ -113,9 +113,9 @@ class Training(RunTest):
 
     def test_ranks_of_another_launcher_find_each_other(self):
         whole = self.train("train4.so", "--steps", 5)[1]
-        saved = self.folder / "member.safetensors"
+        saved, state = self.folder / "member.safetensors", self.state()
         ranks = [subprocess.Popen(
-            self.command("train4.so", "--steps", 5, "--save", saved, state=self.state()),
+            self.command("train4.so", "--steps", 5, "--save", saved, state=state),
             env=self.environment(RANK=rank, WORLD_SIZE=4, MASTER_PORT=f"test-{self.folder.name}"),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(4)]
         for rank, process in enumerate(ranks):

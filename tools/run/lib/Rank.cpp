@@ -13,6 +13,7 @@
 #include "cgx/run/Job.h"
 #include "cgx/run/TreePath.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <map>
@@ -47,6 +48,11 @@ Scalars cgx::run::findScalars(const Manifest &manifest) {
       scalars.all[*scalars.loss].name == manifest.results[scalars.all[*scalars.loss].result].name &&
       uses.count("loss") == 0)
     scalars.all[*scalars.loss].name = "loss";
+  if (scalars.loss) { // first is where people look for it
+    auto loss = scalars.all.begin() + static_cast<std::ptrdiff_t>(*scalars.loss);
+    std::rotate(scalars.all.begin(), loss, loss + 1);
+    scalars.loss = 0;
+  }
   return scalars;
 }
 
