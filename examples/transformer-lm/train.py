@@ -128,7 +128,7 @@ def train_step(state, batch):
     (loss, accuracy), grads = jax.value_and_grad(loss_fn, has_aux=True)(state["params"], batch)
     updates, opt = optimizer.update(grads, state["opt"], state["params"])
     params = optax.apply_updates(state["params"], updates)
-    metrics = {"loss": loss, "accuracy": accuracy, "grad_norm": optax.global_norm(grads)}
+    metrics = {"loss": loss, "accuracy": accuracy, "grad_norm": optax.tree.norm(grads)}
     return {"params": params, "opt": opt}, metrics
 
 

@@ -112,6 +112,10 @@ def _check_text(text, state, batch, parameters):
                               f"JAX {jax.__version__} printed")
         if argument.name in batch:
             continue
+        if argument.name.startswith("flat_args["):
+            raise ExportError(f"argument {index} of @main is called {argument.name}: jax.pmap loses the names of "
+                              f"its arguments. Export a function around it: "
+                              f"lambda {', '.join(parameters)}: step({', '.join(parameters)})")
         if argument.name not in known:
             raise ExportError(f"argument {index} of @main is called {argument.name} by JAX {jax.__version__}: "
                               f"expected a leaf of {' or '.join(parameters)}. A closure that holds a traced or "

@@ -1,0 +1,51 @@
+"""The small networks that the steps of this folder train. How a step communicates is the
+subject there; what it computes is here."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def dense_params(*sizes, seed=0):
+    """Weights and biases of a perceptron: {"l0": {"w": [sizes[0], sizes[1]], "b": ...}, ...}."""
+    rng = np.random.default_rng(seed)
+    return {
+        f"l{i}": {"w": rng.normal(0, fan_in ** -0.5, (fan_in, fan_out)).astype(np.float32),
+                  "b": np.zeros(fan_out, np.float32)}
+        for i, (fan_in, fan_out) in enumerate(zip(sizes, sizes[1:]))
+    }
+
+
+def dense(params, x):
+    """Logits of a perceptron with tanh between its layers."""
+    last = len(params) - 1
+    for i in range(last):
+        x = jnp.tanh(x @ params[f"l{i}"]["w"] + params[f"l{i}"]["b"])
+    return x @ params[f"l{last}"]["w"] + params[f"l{last}"]["b"]
+
+
+def cross_entropy(logits, label):
+    """The mean over samples, in nats."""
+    log_probs = jax.nn.log_softmax(logits)
+    return -jnp.mean(jnp.take_along_axis(log_probs, label[:, None], axis=1))
+
+
+def labelled(*shape, samples=64, classes=10, seed=1):
+    """Samples of the given shape that a network can learn to tell apart."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, classes, samples).astype(np.int32)
+    prototype = np.random.default_rng(0).normal(0, 1, (classes, *shape))
+    return {"x": (prototype[label] + rng.normal(0, 1, (samples, *shape))).astype(np.float32), "y": label}
+
+
+def dense_loss(params, batch):
+    return cross_entropy(dense(params, batch["x"]), batch["y"])
+
+
+def sgd(params, grads, rate=0.1):
+    return jax.tree.map(lambda p, g: p - rate * g, params, grads)
+
+
+def mesh_of(devices, **axes):
+    """A mesh with the named axes, the first one major: mesh_of(devices, data=2, model=2)."""
+    return jax.sharding.Mesh(np.array(devices).reshape(*axes.values()), tuple(axes))
