@@ -1,0 +1,54 @@
+//===-- Model.h - Collectives, computed in one place -------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the ranks of a job must hold after a collective, to the bit: computed element by
+// element from all ranks' inputs, without messages and with the reference kernels.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_TEST_UNIT_RUNTIME_MODEL_H
+#define CGX_TEST_UNIT_RUNTIME_MODEL_H
+
+#include "Programs.h"
+
+#include <cstddef>
+#include <random>
+
+namespace cgx::test {
+
+using Bytes = std::vector<std::byte>;
+/// One tensor for each rank of a job.
+using PerRank = std::vector<Bytes>;
+
+/// What names the random numbers of one execution of an operand.
+struct ModelKey {
+  uint64_t seed = 0;
+  uint64_t step = 0;
+  uint64_t layerId = 0;
+};
+
+/// Values in a range that the type can hold sums of.
+Bytes randomTensor(cgx_element_type type, uint64_t elements, std::mt19937_64 &random);
+
+/// `reduction` as in manifests.
+PerRank modelAllReduce(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
+                       const OperandSpec &operand, const std::string &reduction, const ModelKey &key);
+PerRank modelAllGather(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
+                       const OperandSpec &operand, uint64_t dim, const ModelKey &key);
+PerRank modelReduceScatter(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
+                           const OperandSpec &operand, const std::string &reduction, uint64_t dim,
+                           const ModelKey &key);
+PerRank modelAllToAll(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
+                      const OperandSpec &operand, uint64_t splitDim, uint64_t concatDim, const ModelKey &key);
+PerRank modelBroadcast(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
+                       const OperandSpec &operand, uint32_t root, const ModelKey &key);
+PerRank modelPermute(const PerRank &inputs, const std::vector<std::pair<uint32_t, uint32_t>> &pairs,
+                     const OperandSpec &operand, const ModelKey &key);
+
+} // namespace cgx::test
+
+#endif // CGX_TEST_UNIT_RUNTIME_MODEL_H
