@@ -1,0 +1,162 @@
+//===-- ImportManualComputation.cpp - one rank's program of a step ----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ManualComputation.h"
+#include "PerRankForm.h"
+#include "cgx/Dialect/Sdy/SdyDialect.h"
+#include "cgx/Passes/Import.h"
+
+#include "mlir/Dialect/Shard/IR/ShardOps.h"
+
+namespace cgx {
+#define GEN_PASS_DEF_IMPORTMANUALCOMPUTATIONPASS
+#include "cgx/Passes/Import.h.inc"
+} // namespace cgx
+
+using namespace mlir;
+using namespace cgx;
+
+/// Whether `op` communicates; names are compared because a module may use
+/// collectives that our StableHLO dialect does not define.
+static bool isCollective(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  if (op->getName().getDialectNamespace() == "cgx")
+    return true;
+  if (name.consume_front("shard."))
+    return name != "grid" && name != "shard" && name != "sharding";
+  static constexpr StringLiteral names[] = {
+      "all_gather",         "all_reduce", "all_to_all",           "async_start",   "recv",
+      "collective_permute", "send",       "collective_broadcast", "reduce_scatter"};
+  return name.consume_front("stablehlo.") && llvm::is_contained(names, name);
+}
+
+/// Whether an op or a function argument asks a partitioner to split something.
+static Operation *findPartitionerInput(ModuleOp module) {
+  Operation *found = nullptr;
+  module.walk([&](Operation *op) {
+    if (isa<sdy::ShardingConstraintOp, sdy::ReshardOp>(op) || op->hasAttr("sdy.sharding") ||
+        op->hasAttr("mhlo.sharding"))
+      found = op;
+    if (auto function = dyn_cast<func::FuncOp>(op))
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        if (function.getArgAttr(i, "sdy.sharding") || function.getArgAttr(i, "mhlo.sharding"))
+          found = op;
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found;
+}
+
+/// GSPMD writes shard_map as a chain of custom calls.
+static LogicalResult refuseGspmd(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    auto target = op->getAttrOfType<StringAttr>("call_target_name");
+    if (!target ||
+        (target != "Sharding" && target != "SPMDFullToShardShape" && target != "SPMDShardToFullShape"))
+      return WalkResult::advance();
+    op->emitError() << "the step is partitioned by GSPMD (custom call @" << target.getValue()
+                    << "); export it for Shardy: jax.config.update(\"jax_use_shardy_partitioner\", True)";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+static int64_t getCount(ModuleOp module, StringRef name) {
+  auto count = module->getAttrOfType<IntegerAttr>(name);
+  return count ? count.getInt() : 1;
+}
+
+/// The mesh of a program that is per-rank already: the grid or the mesh that the
+/// module declares, when there is one of the right size; else one axis.
+static FailureOr<MeshAttr> getDeclaredMesh(ModuleOp module) {
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> sizes;
+  auto add = [&](const Twine &name, int64_t size) {
+    names.push_back(StringAttr::get(module.getContext(), name));
+    sizes.push_back(size);
+  };
+  auto grids = module.getOps<shard::GridOp>();
+  if (!grids.empty()) {
+    shard::GridOp grid = *grids.begin();
+    for (auto [i, size] : llvm::enumerate(grid.getShape())) {
+      if (ShapedType::isDynamic(size))
+        return grid.emitError() << "expected a grid with a static shape";
+      add("axis" + Twine(i), size);
+    }
+    return MeshAttr::get(module.getContext(), names, sizes);
+  }
+  int64_t replicas = getCount(module, "mhlo.num_replicas");
+  int64_t partitions = getCount(module, "mhlo.num_partitions");
+  auto meshes = module.getOps<sdy::MeshOp>();
+  bool hasOneMesh = llvm::hasSingleElement(meshes);
+  if (hasOneMesh && replicas == 1 && (*meshes.begin()).getMesh().getDeviceCount() == partitions &&
+      (*meshes.begin()).getMesh().getDeviceIds().empty()) {
+    for (sdy::MeshAxisAttr axis : (*meshes.begin()).getMesh().getAxes())
+      add(axis.getName(), axis.getSize());
+    return MeshAttr::get(module.getContext(), names, sizes);
+  }
+  if (replicas > 1)
+    add("replica", replicas);
+  if (partitions > 1)
+    add("partition", partitions);
+  return MeshAttr::get(module.getContext(), names, sizes);
+}
+
+namespace {
+struct ImportManualComputationPass : cgx::impl::ImportManualComputationPassBase<ImportManualComputationPass> {
+  void runOnOperation() final {
+    if (failed(importStep()))
+      signalPassFailure();
+  }
+
+  LogicalResult importStep() {
+    ModuleOp module = getOperation();
+    func::FuncOp step = findStep(module);
+    if (!step)
+      return failure();
+    if (step.getName() != "main") {
+      if (failed(SymbolTable(module).rename(step, "main")))
+        return failure();
+    }
+    if (auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName)) {
+      // Written by hand, or imported before.
+      setReplicatedForm(step, mesh);
+      return success();
+    }
+    if (failed(refuseGspmd(module)))
+      return failure();
+    bool isManual =
+        module.walk([](sdy::ManualComputationOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (isManual)
+      return inlineManualComputations(step);
+
+    FailureOr<MeshAttr> mesh = getDeclaredMesh(module);
+    if (failed(mesh))
+      return failure();
+    bool communicates = module
+                            .walk([](Operation *op) {
+                              return isCollective(op) ? WalkResult::interrupt() : WalkResult::advance();
+                            })
+                            .wasInterrupted();
+    if (mesh->getNumRanks() > 1 && !communicates)
+      if (Operation *input = findPartitionerInput(module))
+        return input->emitError()
+               << "the step has no collective: its communication is left to a partitioner; "
+                  "write the step with jax.shard_map, so that it is explicit";
+    if (mesh->getNumRanks() > 1 && communicates)
+      setPerReplicaForm(step, *mesh);
+    else
+      setReplicatedForm(step, *mesh);
+    return success();
+  }
+
+  static void setReplicatedForm(func::FuncOp step, MeshAttr mesh) {
+    auto replicate = [](Type type) { return Distribution::replicated(type); };
+    setPerRankForm(step, mesh, llvm::map_to_vector(step.getArgumentTypes(), replicate),
+                   llvm::map_to_vector(step.getResultTypes(), replicate));
+  }
+};
+} // namespace

@@ -1,0 +1,328 @@
+//===-- ImportStablehloCollectives.cpp - from StableHLO to cgx --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CollectiveIds.h"
+#include "ReplicaGroups.h"
+#include "cgx/Dialect/Sdy/SdyDialect.h"
+#include "cgx/Passes/Import.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace cgx {
+#define GEN_PASS_DEF_IMPORTSTABLEHLOCOLLECTIVESPASS
+#include "cgx/Passes/Import.h.inc"
+} // namespace cgx
+
+using namespace mlir;
+using namespace cgx;
+
+//===----------------------------------------------------------------------===//
+// Attributes of the ops
+//===----------------------------------------------------------------------===//
+
+/// An attribute of a collective, whether it was read as a property or not.
+template <typename AttrT = Attribute> static AttrT getAttribute(Operation *op, StringRef name) {
+  Attribute attribute = op->getInherentAttr(name).value_or(nullptr);
+  return dyn_cast_or_null<AttrT>(attribute ? attribute : op->getDiscardableAttr(name));
+}
+
+static int64_t getChannel(Operation *op) {
+  auto handle = getAttribute<OpaqueAttr>(op, "channel_handle");
+  return handle ? 1 : 0;
+}
+
+/// The reduction of a body that is one op on its two arguments.
+static std::optional<Reduction> getReduction(Operation *op) {
+  if (op->getNumRegions() != 1 || !op->getRegion(0).hasOneBlock())
+    return std::nullopt;
+  Block &body = op->getRegion(0).front();
+  if (body.getNumArguments() != 2 || body.getOperations().size() != 2)
+    return std::nullopt;
+  Operation &reducer = body.front();
+  Operation *terminator = body.getTerminator();
+  if (reducer.getNumOperands() != 2 || reducer.getNumResults() != 1 || terminator->getNumOperands() != 1 ||
+      terminator->getOperand(0) != reducer.getResult(0))
+    return std::nullopt;
+  bool inOrder = reducer.getOperand(0) == body.getArgument(0) && reducer.getOperand(1) == body.getArgument(1);
+  bool swapped = reducer.getOperand(0) == body.getArgument(1) && reducer.getOperand(1) == body.getArgument(0);
+  if (!inOrder && !swapped)
+    return std::nullopt;
+  bool isBoolean = getElementTypeOrSelf(body.getArgument(0)).isInteger(1);
+  auto of = [](Reduction reduction) { return std::optional(reduction); };
+  return llvm::StringSwitch<std::optional<Reduction>>(reducer.getName().getStringRef())
+      .Case("stablehlo.add", isBoolean ? Reduction::Max : Reduction::Sum) // On i1, add is or.
+      .Case("stablehlo.maximum", of(Reduction::Max))
+      .Case("stablehlo.minimum", of(Reduction::Min))
+      .Case("stablehlo.multiply", isBoolean ? Reduction::Min : Reduction::Product)
+      .Case("stablehlo.and", isBoolean ? of(Reduction::Min) : std::nullopt)
+      .Case("stablehlo.or", isBoolean ? of(Reduction::Max) : std::nullopt)
+      .Default(std::nullopt);
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+/// The modes of all_gather, all_reduce and reduce_scatter.
+static GroupMode getReplicaGroupMode(Operation *op) {
+  if (getChannel(op) <= 0)
+    return GroupMode::CrossReplica;
+  return getAttribute(op, "use_global_device_ids") ? GroupMode::FlattenedIds
+                                                   : GroupMode::CrossReplicaAndPartition;
+}
+
+/// The modes of all_to_all, collective_broadcast and collective_permute.
+static GroupMode getPartitionGroupMode(Operation *op) {
+  return getChannel(op) <= 0 ? GroupMode::CrossReplica : GroupMode::CrossPartition;
+}
+
+static std::optional<int64_t> getModuleCount(ModuleOp module, StringRef name) {
+  auto count = module->getAttrOfType<IntegerAttr>(name);
+  return count ? std::optional(count.getInt()) : std::nullopt;
+}
+
+/// The processes of the program. One that only says how many ranks there are, as
+/// if written by hand, has them where the collective looks for them.
+static ProcessGrid getProcessGrid(ModuleOp module, GroupMode mode) {
+  std::optional<int64_t> replicas = getModuleCount(module, "mhlo.num_replicas");
+  std::optional<int64_t> partitions = getModuleCount(module, "mhlo.num_partitions");
+  ProcessGrid grid{replicas.value_or(1), partitions.value_or(1)};
+  int64_t ranks = getModuleCount(module, kNumRanksAttrName).value_or(grid.getProcessCount());
+  if (grid.getProcessCount() == ranks)
+    return grid;
+  return mode == GroupMode::CrossReplica ? ProcessGrid{ranks, 1} : ProcessGrid{1, ranks};
+}
+
+namespace {
+class StablehloCollectiveImporter {
+public:
+  StablehloCollectiveImporter(ModuleOp module) : module(module), ids(module) {}
+
+  LogicalResult run() {
+    if (failed(inlineAsyncRegions()))
+      return failure();
+    SmallVector<Operation *> ops;
+    module.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops)
+      if (failed(import(op)))
+        return failure();
+    eraseUnusedMeshes();
+    return success();
+  }
+
+private:
+  /// An async_start whose region is a collective, and its async_done, become the
+  /// collective: overlap is for our own scheduling to find again.
+  LogicalResult inlineAsyncRegions() {
+    SmallVector<Operation *> starts;
+    module.walk([&](Operation *op) {
+      if (op->getName().getStringRef() == "stablehlo.async_start")
+        starts.push_back(op);
+    });
+    for (Operation *start : starts) {
+      Operation *done = start->hasOneUse() ? *start->user_begin() : nullptr;
+      if (!done || done->getName().getStringRef() != "stablehlo.async_done" || start->getNumRegions() != 1)
+        return start->emitOpError() << "expected one async_done that takes the result";
+      Block &body = start->getRegion(0).front();
+      for (auto [argument, operand] : llvm::zip_equal(body.getArguments(), start->getOperands()))
+        argument.replaceAllUsesWith(operand);
+      Operation *terminator = body.getTerminator();
+      done->replaceAllUsesWith(terminator->getOperands());
+      done->erase();
+      terminator->erase();
+      start->getBlock()->getOperations().splice(start->getIterator(), body.getOperations());
+      start->erase();
+    }
+    return success();
+  }
+
+  /// In a per-rank program only mesh-axes groups still refer to sdy's meshes.
+  void eraseUnusedMeshes() {
+    if (!module->hasAttr(kNumRanksAttrName))
+      return;
+    for (sdy::MeshOp mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
+      if (SymbolTable::symbolKnownUseEmpty(mesh, module))
+        mesh.erase();
+  }
+
+  LogicalResult import(Operation *op) {
+    using Importer = LogicalResult (StablehloCollectiveImporter::*)(Operation *);
+    auto importer = llvm::StringSwitch<Importer>(op->getName().getStringRef())
+                        .Case("stablehlo.all_reduce", &StablehloCollectiveImporter::importAllReduce)
+                        .Case("stablehlo.all_gather", &StablehloCollectiveImporter::importAllGather)
+                        .Case("stablehlo.reduce_scatter", &StablehloCollectiveImporter::importReduceScatter)
+                        .Case("stablehlo.all_to_all", &StablehloCollectiveImporter::importAllToAll)
+                        .Case("stablehlo.collective_broadcast", &StablehloCollectiveImporter::importBroadcast)
+                        .Case("stablehlo.collective_permute", &StablehloCollectiveImporter::importPermute)
+                        .Default(nullptr);
+    return importer ? (this->*importer)(op) : success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Groups
+  //===--------------------------------------------------------------------===//
+
+  FailureOr<GroupsAttr> getGroups(Operation *op, GroupMode mode) {
+    auto emitError = [&] { return op->emitOpError(); };
+    FailureOr<RankRows> rows = failure();
+    if (auto matrix = getAttribute<DenseIntElementsAttr>(op, "replica_groups"))
+      rows = getRankGroups(matrix, mode, getProcessGrid(module, mode), emitError);
+    else
+      return op->emitOpError() << "expected replica_groups to be a matrix of integers or axes of a mesh, got "
+                               << getAttribute(op, "replica_groups");
+    if (failed(rows))
+      return failure();
+    return checkGroups(op, *rows);
+  }
+
+  /// Groups that overlap have no meaning.
+  FailureOr<GroupsAttr> checkGroups(Operation *op, const RankRows &rows) {
+    llvm::DenseSet<int64_t> ranks;
+    for (ArrayRef<int64_t> row : rows)
+      for (int64_t rank : row)
+        if (!ranks.insert(rank).second)
+          return op->emitOpError() << "expected each process in one group, got " << rank << " twice";
+    return GroupsAttr::get(module.getContext(), ArrayRef(rows));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Ops
+  //===--------------------------------------------------------------------===//
+
+  /// Ops that cgx has no counterpart of stay: only native lowering needs them.
+  static LogicalResult keep(Operation *op, const Twine &reason) {
+    op->emitRemark() << "'" << op->getName() << "' stays as it is: " << reason;
+    return success();
+  }
+
+  static bool changesElementType(Operation *op) {
+    return llvm::any_of(llvm::zip_equal(op->getOperands(), op->getResults()), [](auto pair) {
+      return getElementTypeOrSelf(std::get<0>(pair)) != getElementTypeOrSelf(std::get<1>(pair));
+    });
+  }
+
+  /// `create` makes the cgx op from the common arguments of all of them.
+  using Create = function_ref<Operation *(OpBuilder &, GroupsAttr, ArrayAttr codecs, ArrayAttr layers)>;
+
+  LogicalResult replace(Operation *op, GroupMode mode, Create create) {
+    FailureOr<GroupsAttr> groups = getGroups(op, mode);
+    if (failed(groups))
+      return failure();
+    OpBuilder builder(op);
+    Operation *made = create(builder, *groups, getIdentityCodecs(op->getContext(), op->getNumOperands()),
+                             getUnknownLayers(op->getContext(), op->getNumOperands()));
+    op->replaceAllUsesWith(made->getResults());
+    op->erase();
+    return success();
+  }
+
+  LogicalResult replaceReduction(
+      Operation *op,
+      function_ref<Operation *(OpBuilder &, Reduction, GroupsAttr, ArrayAttr, ArrayAttr)> create) {
+    std::optional<Reduction> reduction = getReduction(op);
+    if (!reduction)
+      return keep(op, "its reduction is not one add, maximum, minimum or multiply");
+    if (changesElementType(op))
+      return keep(op, "it reduces in another element type than its operand's");
+    return replace(op, getReplicaGroupMode(op),
+                   [&](OpBuilder &builder, GroupsAttr groups, ArrayAttr codecs, ArrayAttr layers) {
+                     return create(builder, *reduction, groups, codecs, layers);
+                   });
+  }
+
+  LogicalResult importAllReduce(Operation *op) {
+    return replaceReduction(op, [&](OpBuilder &builder, Reduction reduction, GroupsAttr groups,
+                                    ArrayAttr codecs, ArrayAttr layers) {
+      return AllReduceOp::create(builder, op->getLoc(), op->getResultTypes(), op->getOperands(), reduction,
+                                 ids.take(), groups, codecs, layers, Algorithm::Auto);
+    });
+  }
+
+  LogicalResult importReduceScatter(Operation *op) {
+    return replaceReduction(op, [&](OpBuilder &builder, Reduction reduction, GroupsAttr groups,
+                                    ArrayAttr codecs, ArrayAttr layers) {
+      return ReduceScatterOp::create(builder, op->getLoc(), op->getResultTypes(), op->getOperands(),
+                                     reduction, getInteger(op, "scatter_dimension"), ids.take(), groups,
+                                     codecs, layers);
+    });
+  }
+
+  LogicalResult importAllGather(Operation *op) {
+    return replace(op, getReplicaGroupMode(op),
+                   [&](OpBuilder &builder, GroupsAttr groups, ArrayAttr codecs, ArrayAttr layers) {
+                     return AllGatherOp::create(builder, op->getLoc(), op->getResultTypes(),
+                                                op->getOperands(), getInteger(op, "all_gather_dim"),
+                                                ids.take(), groups, codecs, layers);
+                   });
+  }
+
+  LogicalResult importAllToAll(Operation *op) {
+    return replace(op, getPartitionGroupMode(op),
+                   [&](OpBuilder &builder, GroupsAttr groups, ArrayAttr codecs, ArrayAttr layers) {
+                     return AllToAllOp::create(builder, op->getLoc(), op->getResultTypes(), op->getOperands(),
+                                               getInteger(op, "split_dimension"),
+                                               getInteger(op, "concat_dimension"), ids.take(), groups, codecs,
+                                               layers);
+                   });
+  }
+
+  /// The first process of each group sends.
+  LogicalResult importBroadcast(Operation *op) {
+    return replace(op, getPartitionGroupMode(op),
+                   [&](OpBuilder &builder, GroupsAttr groups, ArrayAttr codecs, ArrayAttr layers) {
+                     return BroadcastOp::create(builder, op->getLoc(), op->getResultTypes(),
+                                                op->getOperands(),
+                                                /*root=*/0, ids.take(), groups, codecs, layers);
+                   });
+  }
+
+  /// A permutation has no groups in StableHLO; here all ranks are one.
+  LogicalResult importPermute(Operation *op) {
+    auto matrix = getAttribute<DenseIntElementsAttr>(op, "source_target_pairs");
+    GroupMode mode = getPartitionGroupMode(op);
+    ProcessGrid grid = getProcessGrid(module, mode);
+    if (!matrix)
+      return op->emitOpError() << "expected source_target_pairs to be a matrix of integers";
+    FailureOr<RankRows> pairs = getRankPairs(matrix, mode, grid, [&] { return op->emitOpError(); });
+    if (failed(pairs))
+      return failure();
+    SmallVector<int64_t> flat;
+    for (ArrayRef<int64_t> pair : *pairs)
+      flat.append(pair.begin(), pair.end());
+    OpBuilder builder(op);
+    auto type = RankedTensorType::get({static_cast<int64_t>(pairs->size()), 2}, builder.getI64Type());
+    RankRows all{llvm::to_vector(llvm::seq<int64_t>(grid.getProcessCount()))};
+    auto made = PermuteOp::create(builder, op->getLoc(), op->getResultTypes(), op->getOperands(),
+                                  DenseIntElementsAttr::get(type, flat), ids.take(),
+                                  GroupsAttr::get(op->getContext(), ArrayRef(all)),
+                                  getIdentityCodecs(op->getContext(), op->getNumOperands()),
+                                  getUnknownLayers(op->getContext(), op->getNumOperands()));
+    op->replaceAllUsesWith(made);
+    op->erase();
+    return success();
+  }
+
+  static int64_t getInteger(Operation *op, StringRef name) {
+    auto value = getAttribute<IntegerAttr>(op, name);
+    return value ? value.getInt() : 0;
+  }
+
+  ModuleOp module;
+  CollectiveIds ids;
+};
+
+struct ImportStablehloCollectivesPass
+    : cgx::impl::ImportStablehloCollectivesPassBase<ImportStablehloCollectivesPass> {
+  void runOnOperation() final {
+    if (failed(StablehloCollectiveImporter(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

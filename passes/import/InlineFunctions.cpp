@@ -1,0 +1,88 @@
+//===-- InlineFunctions.cpp - one function out of an exported step's many -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Passes/Import.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace cgx {
+#define GEN_PASS_DEF_INLINEFUNCTIONSPASS
+#include "cgx/Passes/Import.h.inc"
+} // namespace cgx
+
+using namespace mlir;
+using namespace cgx;
+
+namespace {
+class FunctionInliner {
+public:
+  explicit FunctionInliner(ModuleOp module) : module(module), symbols(module) {}
+
+  void run() {
+    for (auto function : module.getOps<func::FuncOp>())
+      flatten(function);
+    eraseUnusedFunctions();
+  }
+
+private:
+  enum class State { Flattening, Flat };
+
+  /// Inlines the calls of a function, those of its callees first. A function
+  /// that is being flattened already calls itself: that call stays.
+  void flatten(func::FuncOp function) {
+    if (!states.try_emplace(function, State::Flattening).second)
+      return;
+    SmallVector<func::CallOp> calls;
+    function.walk([&](func::CallOp call) { calls.push_back(call); });
+    for (func::CallOp call : calls) {
+      auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+      if (!callee || !callee.isPrivate() || !callee.getBody().hasOneBlock())
+        continue;
+      flatten(callee);
+      if (states[callee] == State::Flat)
+        inlineCall(call, callee);
+    }
+    states[function] = State::Flat;
+  }
+
+  static void inlineCall(func::CallOp call, func::FuncOp callee) {
+    OpBuilder builder(call);
+    IRMapping mapping;
+    mapping.map(callee.getArguments(), call.getOperands());
+    Block &body = callee.getBody().front();
+    for (Operation &op : body.without_terminator()) {
+      Operation *copy = builder.clone(op, mapping);
+      copy->walk([&](Operation *inner) { inner->setLoc(CallSiteLoc::get(inner->getLoc(), call.getLoc())); });
+    }
+    for (auto [result, value] : llvm::zip_equal(call.getResults(), body.getTerminator()->getOperands()))
+      result.replaceAllUsesWith(mapping.lookup(value));
+    call.erase();
+  }
+
+  void eraseUnusedFunctions() {
+    llvm::StringSet<> used;
+    if (auto uses = SymbolTable::getSymbolUses(&module.getBodyRegion()))
+      for (SymbolTable::SymbolUse use : *uses)
+        used.insert(use.getSymbolRef().getRootReference().getValue());
+    for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      if (function.isPrivate() && !used.contains(function.getName()))
+        function.erase();
+  }
+
+  ModuleOp module;
+  SymbolTable symbols;
+  llvm::DenseMap<func::FuncOp, State> states;
+};
+
+struct InlineFunctionsPass : cgx::impl::InlineFunctionsPassBase<InlineFunctionsPass> {
+  void runOnOperation() final { FunctionInliner(getOperation()).run(); }
+};
+} // namespace

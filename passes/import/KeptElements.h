@@ -1,0 +1,32 @@
+//===-- KeptElements.h - ops that keep a tensor's elements in place ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_IMPORT_KEPTELEMENTS_H
+#define CGX_PASSES_IMPORT_KEPTELEMENTS_H
+
+#include "mlir/IR/Operation.h"
+
+namespace cgx {
+
+/// The operands whose elements `result` keeps: each element of the result is
+/// made from one element of the operand, or of each such operand, at the same
+/// place. Elementwise ops keep the operands that have as many elements as the
+/// result; reshapes, transposes and reductions over dimensions of size 1 keep
+/// theirs; slices, concatenations and pads move elements without changing them.
+///
+/// A predicate keeps nothing: whether an update is applied says nothing about
+/// where its elements come from. Regions and collectives are not looked at.
+llvm::SmallVector<mlir::Value> getKeptOperands(mlir::OpResult result);
+
+/// Follows kept operands back to where the elements of `value` are made, and
+/// says whether that is a contraction, a convolution, a look-up or a move of
+/// data, rather than a reduction (a statistic) or a constant.
+bool isMadeByContraction(mlir::Value value);
+
+} // namespace cgx
+
+#endif // CGX_PASSES_IMPORT_KEPTELEMENTS_H

@@ -1,0 +1,244 @@
+//===-- ManualComputation.cpp - the program of one rank out of shard_map's -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ManualComputation.h"
+
+#include "PerRankForm.h"
+#include "cgx/Dialect/Sdy/SdyDialect.h"
+
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace cgx;
+
+namespace {
+/// One function's manual computations. Values are global before a computation
+/// is inlined and local after; `distributions` holds what splits those values
+/// that are not replicated.
+class ManualComputationInliner {
+public:
+  explicit ManualComputationInliner(func::FuncOp step) : step(step) {}
+
+  LogicalResult run() {
+    forwardShardingHints();
+    for (Operation &op : step.getBody().front())
+      if (auto computation = dyn_cast<sdy::ManualComputationOp>(op))
+        computations.push_back(computation);
+    if (failed(checkNesting()) || failed(findMesh()))
+      return failure();
+    for (sdy::ManualComputationOp computation : computations)
+      if (failed(distributeOperands(computation)))
+        return failure();
+    if (failed(checkOpsAround()))
+      return failure();
+    setForm();
+    return success();
+  }
+
+private:
+  /// Sharding constraints ask a partitioner for a distribution; manual
+  /// computations state theirs. Nothing is lost by taking the value itself.
+  void forwardShardingHints() {
+    SmallVector<Operation *> hints;
+    step.walk([&](Operation *op) {
+      op->removeAttr(sdy::kShardingAttrName);
+      if (isa<sdy::ShardingConstraintOp, sdy::ReshardOp, sdy::ShardingGroupOp>(op))
+        hints.push_back(op);
+    });
+    for (Operation *op : hints) {
+      if (op->getNumResults() == 1)
+        op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+      op->erase();
+    }
+  }
+
+  LogicalResult checkNesting() {
+    WalkResult result = step.walk([&](sdy::ManualComputationOp computation) {
+      if (llvm::is_contained(computations, computation))
+        return WalkResult::advance();
+      computation.emitOpError() << "is inside '" << computation->getParentOp()->getName()
+                                << "', expected it directly in @" << step.getName()
+                                << "; put the loop or the inner shard_map inside the outermost shard_map";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  LogicalResult findMesh() {
+    sdy::MeshAttr found;
+    for (sdy::ManualComputationOp computation : computations) {
+      sdy::MeshAttr own = computation.getMesh();
+      if (!own)
+        continue;
+      if (found && own != found)
+        return computation.emitOpError()
+               << "expected the mesh of the step's other computations, " << found << ", got " << own;
+      found = own;
+      if (!own.getDeviceIds().empty())
+        return computation.emitOpError() << "expected a mesh whose devices are in order, got " << own
+                                         << "; ranks are numbered row-major over the mesh axes: build the "
+                                            "mesh from an ordered list of devices";
+      for (sdy::MeshAxisAttr axis : own.getAxes())
+        if (axis.getSize() > 1 && !isManual(computation, axis.getName()))
+          return computation.emitOpError()
+                 << "mesh axis \"" << axis.getName() << "\" of size " << axis.getSize()
+                 << " is not manual, so a partitioner would communicate over it; name it in shard_map's "
+                    "axis_names";
+    }
+    SmallVector<StringAttr> names;
+    SmallVector<int64_t> sizes;
+    for (sdy::MeshAxisAttr axis : found ? found.getAxes() : ArrayRef<sdy::MeshAxisAttr>()) {
+      names.push_back(StringAttr::get(step.getContext(), axis.getName()));
+      sizes.push_back(axis.getSize());
+    }
+    mesh = MeshAttr::get(step.getContext(), names, sizes);
+    return success();
+  }
+
+  static bool isManual(sdy::ManualComputationOp computation, StringRef axis) {
+    return llvm::any_of(computation.getManualAxes().getAxes(), [&](StringAttr name) { return name == axis; });
+  }
+
+  FailureOr<Distribution> getDistribution(sdy::ManualComputationOp computation, Type globalType,
+                                          sdy::TensorShardingAttr sharding) {
+    if (!sharding.getUnreducedAxes().empty())
+      return computation.emitOpError()
+             << "a value is left unreduced by " << sharding << "; reduce it inside shard_map (psum, pmean)";
+    SmallVector<ArrayAttr> dimensions;
+    for (sdy::DimensionShardingAttr dimension : sharding.getDimensions()) {
+      SmallVector<Attribute> axes;
+      for (sdy::AxisRefAttr axis : dimension.getAxes()) {
+        if (!axis.isWhole())
+          return computation.emitOpError() << "a dimension is split over a part of mesh axis \""
+                                           << axis.getName() << "\"; make that part a mesh axis of its own";
+        if (mesh.getAxisSize(axis.getName()).value_or(1) > 1)
+          axes.push_back(StringAttr::get(step.getContext(), axis.getName()));
+      }
+      dimensions.push_back(ArrayAttr::get(step.getContext(), axes));
+    }
+    return Distribution{globalType, ShardingAttr::get(step.getContext(), dimensions)};
+  }
+
+  bool isStepArgument(Value value) { return llvm::is_contained(step.getArguments(), value); }
+
+  const Distribution *getSplit(Value value) {
+    auto found = splits.find(value);
+    return found == splits.end() ? nullptr : &found->second;
+  }
+
+  /// What an operand's value is called in a message.
+  std::string describe(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument)
+      return ("the result of '" + value.getDefiningOp()->getName().getStringRef() + "'").str();
+    std::string text = "argument " + std::to_string(argument.getArgNumber());
+    if (StringRef name = getArgumentName(argument); !name.empty())
+      text += (" (" + name + ")").str();
+    return text;
+  }
+
+  /// The distribution of a step argument is what its computations take; that of
+  /// a computation's result is what it gives.
+  LogicalResult distributeOperands(sdy::ManualComputationOp computation) {
+    for (auto [value, sharding] :
+         llvm::zip_equal(computation.getTensors(), computation.getInShardings().getShardings())) {
+      FailureOr<Distribution> taken = getDistribution(computation, value.getType(), sharding);
+      if (failed(taken))
+        return failure();
+      if (isStepArgument(value) && !known.contains(value)) {
+        known.insert(value);
+        if (!taken->isReplicated())
+          splits[value] = *taken;
+        continue;
+      }
+      const Distribution *split = getSplit(value);
+      Distribution given = split ? *split : Distribution::replicated(value.getType());
+      if (given.sharding != taken->sharding)
+        return computation.emitOpError()
+               << "takes " << describe(value) << " split as " << taken->sharding << ", but it is split as "
+               << given.sharding << "; split it the same way, or inside shard_map";
+    }
+    for (auto [value, sharding] :
+         llvm::zip_equal(computation.getResults(), computation.getOutShardings().getShardings())) {
+      FailureOr<Distribution> given = getDistribution(computation, value.getType(), sharding);
+      if (failed(given))
+        return failure();
+      if (!given->isReplicated())
+        splits[value] = *given;
+    }
+    return success();
+  }
+
+  /// An op outside the computations reads global values, so every rank must have
+  /// them whole.
+  LogicalResult checkOpsAround() {
+    WalkResult result = step.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<sdy::ManualComputationOp>(op))
+        return WalkResult::skip();
+      if (isa<func::ReturnOp>(op))
+        return WalkResult::advance();
+      for (Value operand : op->getOperands()) {
+        const Distribution *split = getSplit(operand);
+        if (!split)
+          continue;
+        op->emitOpError() << "is outside of shard_map and reads " << describe(operand)
+                          << ", which is split as " << split->sharding << "; move the op into shard_map";
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  void inlineBody(sdy::ManualComputationOp computation) {
+    Block &body = computation.getBody().front();
+    Operation *terminator = body.getTerminator();
+    for (auto [inner, outer] : llvm::zip_equal(body.getArguments(), computation.getTensors())) {
+      // Only step arguments are still global here: they become local now.
+      if (isStepArgument(outer))
+        outer.setType(inner.getType());
+      inner.replaceAllUsesWith(outer);
+    }
+    for (auto [outer, inner] : llvm::zip_equal(computation.getResults(), terminator->getOperands()))
+      outer.replaceAllUsesWith(inner);
+    terminator->erase();
+    Block *parent = computation->getBlock();
+    parent->getOperations().splice(computation->getIterator(), body.getOperations());
+    computation.erase();
+  }
+
+  void setForm() {
+    auto distributionOf = [&](Value value, Type globalType) {
+      const Distribution *split = getSplit(value);
+      return split ? *split : Distribution::replicated(globalType);
+    };
+    SmallVector<Distribution> arguments;
+    SmallVector<Distribution> results;
+    for (BlockArgument argument : step.getArguments())
+      arguments.push_back(distributionOf(argument, argument.getType()));
+    Operation *terminator = step.getBody().front().getTerminator();
+    for (Value result : terminator->getOperands())
+      results.push_back(distributionOf(result, result.getType()));
+
+    for (sdy::ManualComputationOp computation : computations)
+      inlineBody(computation);
+    step.setType(FunctionType::get(step.getContext(), step.getBody().front().getArgumentTypes(),
+                                   terminator->getOperandTypes()));
+    setPerRankForm(step, mesh, arguments, results);
+  }
+
+  func::FuncOp step;
+  MeshAttr mesh;
+  SmallVector<sdy::ManualComputationOp> computations;
+  llvm::DenseMap<Value, Distribution> splits;
+  llvm::DenseSet<Value> known;
+};
+} // namespace
+
+LogicalResult cgx::inlineManualComputations(func::FuncOp step) {
+  return ManualComputationInliner(step).run();
+}

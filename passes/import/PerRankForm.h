@@ -1,0 +1,49 @@
+//===-- PerRankForm.h - what a per-rank program says of itself --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_IMPORT_PERRANKFORM_H
+#define CGX_PASSES_IMPORT_PERRANKFORM_H
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace cgx {
+
+/// How the ranks' pieces make up an argument or a result.
+struct Distribution {
+  mlir::Type globalType;
+  ShardingAttr sharding;
+
+  /// The same value on every rank.
+  static Distribution replicated(mlir::Type type);
+  bool isReplicated() const;
+};
+
+/// The name that the location of a function argument gives it, or "".
+llvm::StringRef getArgumentName(mlir::BlockArgument argument);
+
+/// The step: `@main`, or the only public function. Null, with an error, when
+/// there is neither.
+mlir::func::FuncOp findStep(mlir::ModuleOp module);
+
+/// Writes the per-rank form onto a function whose body and type are per-rank
+/// already: names, distributions and feeds of its arguments and results; mesh
+/// and number of ranks on the module. Keeps what is there already, and removes
+/// the distributions that sdy and mhlo attached to the global step.
+void setPerRankForm(mlir::func::FuncOp step, MeshAttr mesh, llvm::ArrayRef<Distribution> arguments,
+                    llvm::ArrayRef<Distribution> results);
+
+/// As above, for a program that does not say how its values are distributed:
+/// arguments that a result feeds are copies of the state, others are split in
+/// their first dimension over all ranks, as pmap does.
+void setPerReplicaForm(mlir::func::FuncOp step, MeshAttr mesh);
+
+} // namespace cgx
+
+#endif // CGX_PASSES_IMPORT_PERRANKFORM_H

@@ -1,0 +1,37 @@
+//===-- Pipeline.cpp - the passes of the import, in their order -------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Passes/Import.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+namespace cgx {
+#define GEN_PASS_REGISTRATION
+#include "cgx/Passes/Import.h.inc"
+} // namespace cgx
+
+void cgx::buildImportPipeline(mlir::OpPassManager &manager) {
+  // JAX outlines functions (relu, log_softmax, a nested jit). Data flow does not
+  // end at a call in what follows, so calls go first.
+  manager.addPass(createInlineFunctionsPass());
+  // Local shapes, names and feeds: what the passes below rely on.
+  manager.addPass(createImportManualComputationPass());
+  // Both kinds of collectives number their ids after those that are there.
+  manager.addPass(createImportStablehloCollectivesPass());
+  manager.addPass(createImportShardCollectivesPass());
+  // Needs all collectives as cgx ops and all feeds.
+  manager.addPass(createLabelLayersPass());
+}
+
+void cgx::registerImportPasses() {
+  registerCgxImportPasses();
+  mlir::PassPipelineRegistration<>(
+      "cgx-import", "from an exported step to a per-rank program with labelled cgx collectives",
+      [](mlir::OpPassManager &manager) { buildImportPipeline(manager); });
+}

@@ -1,0 +1,71 @@
+//===-- StepState.cpp - the state that a step takes and returns -------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepState.h"
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+using namespace cgx;
+
+RankedTensorType cgx::getStaticFloatTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && isa<FloatType>(tensor.getElementType()) ? tensor
+                                                                                      : RankedTensorType();
+}
+
+/// `arg3`, which the import gives to what has no name.
+static bool isPlaceholder(StringRef name) {
+  unsigned number = 0;
+  return name.empty() || (name.consume_front("arg") && !name.getAsInteger(10, number));
+}
+
+/// The path below `result[0]`: a step that returns several subtrees numbers them.
+static TreePath getPathBelowResult(StringRef name) {
+  TreePath path = TreePath::parse(name);
+  if (!path.keys.empty() && path.keys.front().kind == TreeKey::Kind::Index)
+    path.keys.erase(path.keys.begin());
+  return path;
+}
+
+StepState::StepState(func::FuncOp step) : feeds(step.getNumResults()), fedBy(step.getNumArguments()) {
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    auto argument = step.getResultAttrOfType<IntegerAttr>(i, kFeedsAttrName);
+    if (!argument || argument.getInt() < 0 || argument.getInt() >= step.getNumArguments())
+      continue;
+    feeds[i] = argument.getInt();
+    fedBy[argument.getInt()] = i;
+  }
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    auto name = step.getArgAttrOfType<StringAttr>(i, kNameAttrName);
+    StringAttr resultName =
+        fedBy[i] ? step.getResultAttrOfType<StringAttr>(*fedBy[i], kNameAttrName) : StringAttr();
+    bool isNamedByResult = resultName && isPlaceholder(name ? name.getValue() : "");
+    paths.push_back(isNamedByResult ? getPathBelowResult(resultName)
+                                    : TreePath::parse(name ? name.getValue() : ""));
+    types.push_back(getStaticFloatTensor(step.getArgumentTypes()[i]));
+  }
+}
+
+bool StepState::isCalledParameter(unsigned argument) const {
+  auto contains = [](StringRef text) { return text.contains_insensitive("param"); };
+  const TreePath &path = paths[argument];
+  return contains(path.root) ||
+         llvm::any_of(path.keys, [&](const TreeKey &key) { return contains(key.text); });
+}
+
+unsigned StepState::getCommonSuffix(unsigned argument, unsigned other) const {
+  unsigned common = 0;
+  for (auto [a, b] : llvm::zip(llvm::reverse(paths[argument].keys), llvm::reverse(paths[other].keys))) {
+    if (a.text != b.text)
+      break;
+    ++common;
+  }
+  return common;
+}

@@ -1,0 +1,58 @@
+//===-- StepState.h - the state that a step takes and returns ---------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_IMPORT_STEPSTATE_H
+#define CGX_PASSES_IMPORT_STEPSTATE_H
+
+#include "TreePath.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+#include <optional>
+
+namespace cgx {
+
+/// The arguments of a step in the per-rank form: their paths in the Python tree
+/// and the results that feed them.
+class StepState {
+public:
+  explicit StepState(mlir::func::FuncOp step);
+
+  unsigned getArgumentCount() const { return paths.size(); }
+  /// The argument that a result feeds.
+  std::optional<unsigned> getFedArgument(unsigned result) const { return feeds[result]; }
+  /// The result that feeds an argument; such an argument is state, another data.
+  std::optional<unsigned> getFeedingResult(unsigned argument) const { return fedBy[argument]; }
+  bool isState(unsigned argument) const { return fedBy[argument].has_value(); }
+
+  /// The path of an argument. One without a name of its own, in a text without
+  /// locations, has that of the result that feeds it.
+  const TreePath &getPath(unsigned argument) const { return paths[argument]; }
+  /// Its path says that it is a parameter: a key or the root contains "param".
+  bool isCalledParameter(unsigned argument) const;
+  /// The number of keys that the paths of two arguments have in common at their
+  /// ends: `opt_state[0].mu['l1']['w']` and `params['l1']['w']` have two.
+  unsigned getCommonSuffix(unsigned argument, unsigned other) const;
+
+  /// The type of an argument if it is a tensor of floating-point numbers of
+  /// static shape, else null.
+  mlir::RankedTensorType getFloatType(unsigned argument) const { return types[argument]; }
+
+private:
+  llvm::SmallVector<TreePath> paths;
+  llvm::SmallVector<mlir::RankedTensorType> types;
+  llvm::SmallVector<std::optional<unsigned>> feeds;
+  llvm::SmallVector<std::optional<unsigned>> fedBy;
+};
+
+/// `type` if it is a tensor of floating-point numbers of static shape, else null.
+mlir::RankedTensorType getStaticFloatTensor(mlir::Type type);
+
+} // namespace cgx
+
+#endif // CGX_PASSES_IMPORT_STEPSTATE_H
