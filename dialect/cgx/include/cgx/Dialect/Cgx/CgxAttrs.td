@@ -1,0 +1,233 @@
+//===-- CgxAttrs.td - codecs, groups, layers, meshes and shardings --*- tablegen -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_DIALECT_CGX_CGXATTRS_TD
+#define CGX_DIALECT_CGX_CGXATTRS_TD
+
+include "cgx/Dialect/Cgx/CgxEnums.td"
+include "cgx/Dialect/Cgx/CodecAttrInterface.td"
+include "mlir/IR/AttrTypeBase.td"
+
+//===----------------------------------------------------------------------===//
+// Enumerations as attributes
+//===----------------------------------------------------------------------===//
+
+def Cgx_ReductionAttr : EnumAttr<Cgx_Dialect, Cgx_Reduction, "reduction">;
+def Cgx_PhaseAttr : EnumAttr<Cgx_Dialect, Cgx_Phase, "phase">;
+def Cgx_AlgorithmAttr : EnumAttr<Cgx_Dialect, Cgx_Algorithm, "algorithm"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+class Cgx_Attr<string name, string attrMnemonic, list<Trait> traits = []> : AttrDef<Cgx_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+//===----------------------------------------------------------------------===//
+// Codecs
+//===----------------------------------------------------------------------===//
+
+class Cgx_CodecAttr<string name, string family> : Cgx_Attr<name, family, [Cgx_CodecAttrInterface]> {
+  code codecMethods = [{
+    // CodecAttrInterface
+    cgx_codec getCodec() const;
+    ::llvm::StringRef getFamily() const { return getMnemonic(); }
+    ::mlir::DictionaryAttr getManifestEntry() const;
+    bool isFixedSize() const;
+    bool isUnbiased() const;
+    bool isStateful() const;
+    bool isAssociative() const;
+    bool isExact() const;
+    ::llvm::LogicalResult verifyElementType(::mlir::Type elementType,
+        ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;
+  }];
+  let extraClassDeclaration = codecMethods;
+}
+
+def Cgx_IdentityAttr : Cgx_CodecAttr<"Identity", "identity"> {
+  let summary = "the elements as they are";
+  let description = [{
+    Sends the bytes of the elements, little-endian, without a header. Exact, and
+    the only codec for integers, booleans and f64.
+
+    Example:
+    ```mlir
+    #cgx.identity
+    ```
+  }];
+}
+
+def Cgx_QuantizeAttr : Cgx_CodecAttr<"Quantize", "quantize"> {
+  let summary = "uniform levels between the minimum and the maximum of each bucket";
+  let description = [{
+    Cuts the elements into buckets, stores for each the minimum and the unit
+    (the distance of two levels), and for each element the number of its level
+    in `bits` bits.
+
+        bucket  x0 x1 ... x127   ->   [minimum, unit]  [l0 l1 ... l127]     xi ~ minimum + li * unit
+
+    `rounding` is `nearest` (half the worst-case error, biased) or `stochastic`
+    (unbiased: the default, for gradients). `scale` says how minimum and unit
+    are stored: `bf16`, 4 bytes a bucket together, or `f32`, 8 bytes. With
+    `checksum`, payloads end in 8 bytes that the receiver checks.
+
+    Parameters may be left out when written by hand and are then those of the
+    example, without checksum. Encodes f32, f16 and bf16.
+
+    Example:
+    ```mlir
+    #cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>
+    #cgx.quantize<bits = 2, bucket = 512, rounding = nearest, scale = f32, checksum>
+    ```
+
+    **Constraints:**
+    - (C1) `bits` is in 1..8
+    - (C2) `bucket` is in 1..2^32 - 1
+  }];
+  let parameters = (ins "int64_t":$bits, "int64_t":$bucket, "::cgx::Rounding":$rounding,
+                        "::cgx::ScaleType":$scale, "bool":$checksum);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Who exchanges, and for what
+//===----------------------------------------------------------------------===//
+
+def Cgx_GroupsAttr : Cgx_Attr<"Groups", "groups"> {
+  let summary = "the groups of ranks that a collective connects";
+  let description = [{
+    Each row lists the ranks of one group; a rank's position in its row is its
+    position in the group: it owns the chunk, the slice or the part of that
+    number. Rows may differ in length. Without rows every rank is a group of its
+    own, as in a program for a single rank.
+
+    Example:
+    ```mlir
+    #cgx.groups<[[0, 1], [2, 3]]>
+    ```
+
+    **Constraints:**
+    - (C1) no row is empty
+    - (C2) ranks are not negative
+    - (C3) no rank occurs twice
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"::mlir::DenseI64ArrayAttr">:$rows);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let builders = [
+    AttrBuilder<(ins "::llvm::ArrayRef<::llvm::SmallVector<int64_t>>":$rows)>
+  ];
+  let extraClassDeclaration = [{
+    /// The size that all groups have, or nothing if they differ.
+    std::optional<int64_t> getUniformSize() const;
+    int64_t getLargestSize() const;
+    int64_t getSmallestSize() const;
+    /// All groups have one rank: nothing is communicated.
+    bool isTrivial() const { return getLargestSize() == 1; }
+    /// The ranks of all groups together.
+    int64_t getNumRanks() const;
+    /// The group of `rank`, and the position of `rank` in it; nothing for a rank in no row.
+    /// Takes time linear in the number of ranks.
+    struct Membership {
+      ::llvm::ArrayRef<int64_t> group;
+      int64_t position;
+    };
+    std::optional<Membership> getMembership(int64_t rank) const;
+  }];
+}
+
+def Cgx_LayerAttr : Cgx_Attr<"Layer", "layer"> {
+  let summary = "the parameter that an operand is communicated for";
+  let description = [{
+    The path of the parameter, what of it is communicated, and the shape that
+    the parameter has in the program. The shape of what is communicated may
+    differ: JAX reduces the gradient of a bias of 128 elements as `1x128`. An
+    operand that belongs to no parameter (a loss, a metric) has the name "".
+
+    Example:
+    ```mlir
+    #cgx.layer<"params/l1/w", gradient, [64, 128]>
+    #cgx.layer<"", other>
+    ```
+
+    **Constraints:**
+    - (C1) dimensions are not negative
+  }];
+  let parameters = (ins StringRefParameter<"path of the parameter, keys joined by '/'">:$name,
+                        "::cgx::LayerKind":$kind,
+                        OptionalParameter<"::mlir::DenseI64ArrayAttr", "null where it is not known">:$shape);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// How the program is spread over the ranks
+//===----------------------------------------------------------------------===//
+
+def Cgx_MeshAttr : Cgx_Attr<"Mesh", "mesh"> {
+  let summary = "the grid of ranks that the program was written for";
+  let description = [{
+    Named axes and their sizes. Ranks are numbered row-major: the last axis is
+    the fastest. Without axes there is one rank.
+
+    Example:
+    ```mlir
+    #cgx.mesh<["data" = 4, "model" = 2]>
+    ```
+
+    **Constraints:**
+    - (C1) names are unique and not empty
+    - (C2) sizes are positive
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"::mlir::StringAttr">:$axes,
+                        OptionalArrayRefParameter<"int64_t">:$sizes);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getNumRanks() const;
+    /// The size of an axis, or nothing if the mesh has no such axis.
+    std::optional<int64_t> getAxisSize(::llvm::StringRef name) const;
+    /// The groups of ranks that differ along `axes` only, positions counted with the first of
+    /// `axes` major. Every one of `axes` must be an axis of the mesh.
+    GroupsAttr getGroupsOver(::llvm::ArrayRef<::llvm::StringRef> axes) const;
+  }];
+}
+
+def Cgx_ShardingAttr : Cgx_Attr<"Sharding", "sharding"> {
+  let summary = "the axes of the mesh that split each dimension of a value";
+  let description = [{
+    One row per dimension, with the axes that split it, major first. Along an
+    axis that occurs in no row all ranks hold the same.
+
+    Example: with `#cgx.mesh<["data" = 4, "model" = 2]>`, a value of global type
+    `tensor<64x32xf32>` and the sharding below is `tensor<16x32xf32>` on each
+    rank, and ranks 0 and 1 hold the same rows.
+    ```mlir
+    #cgx.sharding<[["data"], []]>
+    ```
+
+    **Constraints:**
+    - (C1) no axis occurs twice
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"::mlir::ArrayAttr">:$dimensions);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Whether `axis` splits a dimension.
+    bool hasAxis(::llvm::StringRef axis) const;
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays, one entry per operand of a collective
+//===----------------------------------------------------------------------===//
+
+def Cgx_CodecArrayAttr : TypedArrayAttrBase<Cgx_CodecAttrInterface, "one codec per operand">;
+def Cgx_LayerArrayAttr : TypedArrayAttrBase<Cgx_LayerAttr, "one layer per operand">;
+
+#endif // CGX_DIALECT_CGX_CGXATTRS_TD

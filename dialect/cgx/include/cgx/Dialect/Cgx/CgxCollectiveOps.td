@@ -1,0 +1,249 @@
+//===-- CgxCollectiveOps.td - collectives, one codec per operand --*- tablegen -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_DIALECT_CGX_CGXCOLLECTIVEOPS_TD
+#define CGX_DIALECT_CGX_CGXCOLLECTIVEOPS_TD
+
+include "cgx/Dialect/Cgx/CgxTypes.td"
+include "cgx/Dialect/Cgx/CommunicationInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+// An i64 attribute that C++ sees as signed, as the C ABI does.
+def Cgx_I64Attr : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit signless integer attribute">;
+
+class Cgx_Op<string mnemonic, list<Trait> traits = []> : Op<Cgx_Dialect, mnemonic, traits>;
+
+// What the collectives have in common.
+//
+// Effects: a collective touches no memory that the program can see, so one whose results are
+// unused may be erased (all ranks run the same program and erase the same one), but it is not
+// speculatable: nothing may execute it where the program did not, since its peers would not be
+// there. Ids keep CSE from merging two of them.
+class Cgx_CollectiveOp<string mnemonic, list<Trait> traits = []>
+    : Cgx_Op<mnemonic, [NoMemoryEffect, Cgx_CommunicationOpInterface, Cgx_CollectiveOpInterface] # traits> {
+  dag inputArguments = (ins Variadic<Cgx_Tensor>:$inputs);
+  dag collectiveArguments = (ins Cgx_I64Attr:$id, Cgx_GroupsAttr:$groups, Cgx_CodecArrayAttr:$codecs,
+                                 Cgx_LayerArrayAttr:$layers);
+  let results = (outs Variadic<Cgx_Tensor>:$results);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+
+  string common = [{
+    Several operands are several reductions or moves in one exchange; each has
+    its codec and its layer. `id` names the messages of this collective: ranks
+    match them by it, never by their order. In a group of one rank the results
+    are the operands, whatever the codec.
+  }];
+  string commonConstraints = [{
+    **Constraints:**
+    - (C1) `id` is not negative
+    - (C2) `codecs` and `layers` have one entry per operand, and there is one result per operand
+    - (C3) each codec takes the element type of its operand
+  }];
+
+  code collectiveMethods = [{
+    // CommunicationOpInterface and CollectiveOpInterface
+    uint64_t getWireBytes(int64_t rank);
+    uint64_t getOperandWireBytesAs(::cgx::CodecAttrInterface codec, unsigned operand, int64_t rank);
+  }];
+  code reductionMethods = [{
+    ::std::optional<::cgx::Reduction> getReductionKind() { return getReduction(); }
+  }];
+  let extraClassDeclaration = collectiveMethods;
+}
+
+// Collectives whose results have the types of their operands: written once.
+class Cgx_SameTypeCollectiveOp<string mnemonic, list<Trait> traits = []>
+    : Cgx_CollectiveOp<mnemonic, [RangedTypesMatchWith<"results have the types of the operands", "inputs",
+        "results", "::llvm::make_range($_self.begin(), $_self.end())">] # traits>;
+
+def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
+  let summary = "combines the operands of the ranks and gives every rank the result";
+  let description = [{
+    For each operand, combines the tensors of the ranks of a group element by
+    element. All ranks of the group get the same result, bit for bit.
+
+        rank 0   a0 a1 a2 a3            a0+b0 a1+b1 a2+b2 a3+b3
+        rank 1   b0 b1 b2 b3     ->     a0+b0 a1+b1 a2+b2 a3+b3
+
+    With a lossy codec `Q` and the algorithm scatter-reduce-allgather, a rank
+    that owns a chunk computes the sum of the decoded contributions, and all
+    ranks, the owner too, get the decoded encoding of that sum:
+    `Q(Q(a) + Q(b))`.
+
+    `mean` is the sum divided by the size of the group, computed before the
+    result is encoded, so that the error of the second encoding is not larger
+    than that of the mean.
+
+    Example:
+    ```mlir
+    %r:2 = cgx.all_reduce mean(%w, %b) {
+        id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
+        codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity],
+        layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>, #cgx.layer<"params/l1/b", gradient, [128]>],
+        algorithm = #cgx.algorithm<scatter_reduce_allgather>} : tensor<64x128xf32>, tensor<128xf32>
+    ```
+
+  }] # common # commonConstraints # [{
+    - (C4) results have the types of the operands
+    - (C5) codecs that are not exact go with `sum` and `mean` only
+    - (C6) `mean` takes floating-point operands
+  }];
+  let arguments = !con(inputArguments, (ins Cgx_ReductionAttr:$reduction), collectiveArguments,
+      (ins DefaultValuedAttr<Cgx_AlgorithmAttr, "::cgx::Algorithm::Auto">:$algorithm));
+  let assemblyFormat = "$reduction `` `(` $inputs `)` attr-dict `:` type($inputs)";
+  let extraClassDeclaration = collectiveMethods # reductionMethods;
+}
+
+def Cgx_AllGatherOp : Cgx_CollectiveOp<"all_gather"> {
+  let summary = "concatenates the operands of the ranks";
+  let description = [{
+    For each operand, concatenates the tensors of the ranks of a group along
+    `dim`, in the order of the ranks in the group.
+
+        rank 0   [a0 a1]                [a0 a1 b0 b1]
+        rank 1   [b0 b1]         ->     [a0 a1 b0 b1]
+
+    Each rank encodes its tensor once; all ranks, itself too, decode it.
+
+    Example:
+    ```mlir
+    %r = cgx.all_gather(%w) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1], [2, 3]]>,
+        codecs = [#cgx.identity], layers = [#cgx.layer<"params/l1/w", weight, [64, 128]>]}
+        : (tensor<32x128xf32>) -> tensor<64x128xf32>
+    ```
+
+  }] # common # commonConstraints # [{
+    - (C4) all groups have the same size
+    - (C5) `dim` is a dimension of each operand
+    - (C6) a result is its operand with `dim` multiplied by the size of the groups
+  }];
+  let arguments = !con(inputArguments, (ins Cgx_I64Attr:$dim), collectiveArguments);
+  let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+}
+
+def Cgx_ReduceScatterOp : Cgx_CollectiveOp<"reduce_scatter"> {
+  let summary = "combines the operands of the ranks and gives each rank its slice";
+  let description = [{
+    For each operand, combines the tensors of the ranks of a group element by
+    element and cuts the result along `dim` into as many slices as the group has
+    ranks; the rank at position k gets slice k.
+
+        rank 0   [a0 a1 a2 a3]          [a0+b0 a1+b1]
+        rank 1   [b0 b1 b2 b3]   ->     [a2+b2 a3+b3]
+
+    Each slice is encoded on its own, and the result is not encoded.
+
+    Example:
+    ```mlir
+    %r = cgx.reduce_scatter mean(%g) {dim = 0 : i64, id = 2 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
+        codecs = [#cgx.identity], layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>]}
+        : (tensor<64x128xf32>) -> tensor<16x128xf32>
+    ```
+
+  }] # common # commonConstraints # [{
+    - (C4) all groups have the same size
+    - (C5) `dim` is a dimension of each operand
+    - (C6) a result is its operand with `dim` divided, without remainder, by the size of the groups
+    - (C7) codecs that are not exact go with `sum` and `mean` only
+    - (C8) `mean` takes floating-point operands
+  }];
+  let arguments = !con(inputArguments, (ins Cgx_ReductionAttr:$reduction, Cgx_I64Attr:$dim), collectiveArguments);
+  let assemblyFormat = "$reduction `` `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+  let extraClassDeclaration = collectiveMethods # reductionMethods;
+}
+
+def Cgx_AllToAllOp : Cgx_CollectiveOp<"all_to_all"> {
+  let summary = "gives each rank one slice of every rank's operand";
+  let description = [{
+    For each operand, cuts the tensor along `split_dim` into as many slices as
+    the group has ranks and sends slice k to the rank at position k; that rank
+    concatenates what it receives along `concat_dim`, in the order of the ranks.
+
+        rank 0   [a0 a1]                [a0 b0]
+        rank 1   [b0 b1]         ->     [a1 b1]
+
+    Each slice is encoded on its own.
+
+    Example:
+    ```mlir
+    %r = cgx.all_to_all(%x) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 3 : i64,
+        groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]}
+        : (tensor<8x16xf32>) -> tensor<4x32xf32>
+    ```
+
+  }] # common # commonConstraints # [{
+    - (C4) all groups have the same size
+    - (C5) `split_dim` and `concat_dim` are dimensions of each operand
+    - (C6) a result is its operand with `split_dim` divided, without remainder, and `concat_dim`
+      multiplied by the size of the groups
+  }];
+  let arguments = !con(inputArguments, (ins Cgx_I64Attr:$split_dim, Cgx_I64Attr:$concat_dim), collectiveArguments);
+  let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+}
+
+def Cgx_BroadcastOp : Cgx_SameTypeCollectiveOp<"broadcast"> {
+  let summary = "gives every rank the operand of one";
+  let description = [{
+    For each operand, every rank of a group gets the tensor of the rank at
+    position `root` of the group.
+
+        rank 0   [a0 a1]                [a0 a1]
+        rank 1   [b0 b1]         ->     [a0 a1]
+
+    The root encodes once; all ranks, itself too, decode it.
+
+    Example:
+    ```mlir
+    %r = cgx.broadcast(%w) {root = 0 : i64, id = 4 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
+        codecs = [#cgx.identity], layers = [#cgx.layer<"params/l1/w", weight, [64, 128]>]} : tensor<64x128xf32>
+    ```
+
+  }] # common # commonConstraints # [{
+    - (C4) results have the types of the operands
+    - (C5) `root` is a position in every group
+  }];
+  let arguments = !con(inputArguments, (ins Cgx_I64Attr:$root), collectiveArguments);
+  let assemblyFormat = "`(` $inputs `)` attr-dict `:` type($inputs)";
+}
+
+def Cgx_PermuteOp : Cgx_SameTypeCollectiveOp<"permute"> {
+  let summary = "sends the operand of one rank to another";
+  let description = [{
+    For each pair of `source_target_pairs`, the target gets the tensor of the
+    source; both are ranks, not positions. A rank that is no target gets zeros.
+
+        pairs [[0, 1], [1, 2]]
+
+        rank 0   [a0 a1]                [ 0  0]
+        rank 1   [b0 b1]         ->     [a0 a1]
+        rank 2   [c0 c1]                [b0 b1]
+
+    Example:
+    ```mlir
+    %r = cgx.permute(%x) {source_target_pairs = dense<[[0, 1], [1, 2]]> : tensor<2x2xi64>, id = 5 : i64,
+        groups = #cgx.groups<[[0, 1, 2]]>, codecs = [#cgx.identity],
+        layers = [#cgx.layer<"", activation>]} : tensor<8x16xf32>
+    ```
+
+  }] # common # commonConstraints # [{
+    - (C4) results have the types of the operands
+    - (C5) `source_target_pairs` has two columns
+    - (C6) no rank is twice a source or twice a target
+    - (C7) the two ranks of a pair are in one group
+  }];
+  let arguments = !con(inputArguments, (ins I64ElementsAttr:$source_target_pairs), collectiveArguments);
+  let assemblyFormat = "`(` $inputs `)` attr-dict `:` type($inputs)";
+  let extraClassDeclaration = collectiveMethods # [{
+    /// Source and target of each pair.
+    ::llvm::SmallVector<std::pair<int64_t, int64_t>> getPairs();
+  }];
+}
+
+#endif // CGX_DIALECT_CGX_CGXCOLLECTIVEOPS_TD

@@ -1,0 +1,75 @@
+//===-- CgxDialect.h - the cgx dialect --------------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_DIALECT_CGX_CGXDIALECT_H
+#define CGX_DIALECT_CGX_CGXDIALECT_H
+
+#include "cgx/codec.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <optional>
+
+namespace cgx {
+
+/// The element type of cgx/codec.h that stands for `type`; nothing if collectives cannot carry it.
+std::optional<cgx_element_type> getCodecElementType(mlir::Type type);
+
+/// The name of an element type in manifests and reports, such as "f32" or "bool". `type` must be
+/// one that collectives carry.
+llvm::StringRef getElementTypeName(mlir::Type type);
+
+// Discardable attributes; the dialect's description says what they mean.
+inline constexpr llvm::StringLiteral kMeshAttrName = "cgx.mesh";
+inline constexpr llvm::StringLiteral kNumRanksAttrName = "cgx.num_ranks";
+inline constexpr llvm::StringLiteral kNameAttrName = "cgx.name";
+inline constexpr llvm::StringLiteral kShardingAttrName = "cgx.sharding";
+inline constexpr llvm::StringLiteral kGlobalTypeAttrName = "cgx.global_type";
+inline constexpr llvm::StringLiteral kFeedsAttrName = "cgx.feeds";
+inline constexpr llvm::StringLiteral kExactReasonAttrName = "cgx.exact_reason";
+
+} // namespace cgx
+
+#include "cgx/Dialect/Cgx/CgxDialect.h.inc"
+#include "cgx/Dialect/Cgx/CgxEnums.h.inc"
+#include "cgx/Dialect/Cgx/CodecAttrInterface.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "cgx/Dialect/Cgx/CgxAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "cgx/Dialect/Cgx/CgxTypes.h.inc"
+
+namespace cgx::detail {
+/// (C1) to (C3) of every collective.
+llvm::LogicalResult verifyCollective(mlir::Operation *op);
+} // namespace cgx::detail
+
+#include "cgx/Dialect/Cgx/CommunicationInterfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "cgx/Dialect/Cgx/CgxOps.h.inc"
+
+namespace cgx {
+
+/// `count` times `#cgx.identity`: the codecs of a collective of which nothing was decided.
+mlir::ArrayAttr getIdentityCodecs(mlir::MLIRContext *context, unsigned count);
+
+/// `count` times `#cgx.layer<"", other>`: the layers of a collective of which nothing is known.
+mlir::ArrayAttr getUnknownLayers(mlir::MLIRContext *context, unsigned count);
+
+} // namespace cgx
+
+#endif // CGX_DIALECT_CGX_CGXDIALECT_H

@@ -1,0 +1,56 @@
+//===-- CgxDialect.td - the cgx dialect --------------------*- tablegen -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_DIALECT_CGX_CGXDIALECT_TD
+#define CGX_DIALECT_CGX_CGXDIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Cgx_Dialect : Dialect {
+  let name = "cgx";
+  let cppNamespace = "::cgx";
+  let summary = "collectives of a training step, and how each is compressed";
+  let description = [{
+    A module of this dialect is a *per-rank program*: every rank runs the same
+    code on its own shard of the data, and what ranks exchange is written as
+    collectives with value semantics. Each collective names the groups of ranks
+    that exchange, one codec per operand (how that operand is encoded on the
+    wire) and one layer per operand (which parameter it is communicated for).
+
+    ```mlir
+    module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
+      func.func public @main(%g: tensor<64x128xf32>) -> tensor<64x128xf32> {
+        %0 = cgx.all_reduce mean(%g) {
+            id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
+            codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>],
+            layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>]} : tensor<64x128xf32>
+        return %0 : tensor<64x128xf32>
+      }
+    }
+    ```
+
+    Discardable attributes:
+
+    - `cgx.mesh` (`#cgx.mesh`) and `cgx.num_ranks` (i64) on the module. Rank r
+      is the row-major linear index over the axes of the mesh.
+    - `cgx.name` (string), `cgx.sharding` (`#cgx.sharding`) and `cgx.global_type`
+      (type) on arguments and results of `@main`: what they are called, and how
+      the local shape follows from the global one.
+    - `cgx.feeds` (i64) on results of `@main`: the number of the argument whose
+      next value this result is.
+    - `cgx.exact_reason` (strings, one per operand) on collectives: why an
+      operand must stay exact; "" where it may be compressed.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+}
+
+#endif // CGX_DIALECT_CGX_CGXDIALECT_TD

@@ -1,0 +1,60 @@
+//===-- CgxEnums.td - the enumerations of the cgx dialect --*- tablegen -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_DIALECT_CGX_CGXENUMS_TD
+#define CGX_DIALECT_CGX_CGXENUMS_TD
+
+include "cgx/Dialect/Cgx/CgxDialect.td"
+include "mlir/IR/EnumAttr.td"
+
+class Cgx_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::cgx";
+  let genSpecializedAttr = 0;
+}
+
+def Cgx_Reduction : Cgx_Enum<"Reduction", "how the operands of the ranks are combined", [
+  I32EnumAttrCase<"Sum", 0, "sum">,
+  I32EnumAttrCase<"Mean", 1, "mean">,
+  I32EnumAttrCase<"Max", 2, "max">,
+  I32EnumAttrCase<"Min", 3, "min">,
+  I32EnumAttrCase<"Product", 4, "product">
+]>;
+
+def Cgx_Algorithm : Cgx_Enum<"Algorithm", "which messages a collective is made of", [
+  // The compiler or the runtime chooses.
+  I32EnumAttrCase<"Auto", 0, "auto">,
+  // Every rank owns one chunk: it receives that chunk from all others, reduces it, and sends
+  // the result to all others.
+  I32EnumAttrCase<"ScatterReduceAllGather", 1, "scatter_reduce_allgather">
+]>;
+
+def Cgx_LayerKind : Cgx_Enum<"LayerKind", "what is communicated for a layer", [
+  I32EnumAttrCase<"Gradient", 0, "gradient">,
+  I32EnumAttrCase<"Weight", 1, "weight">,
+  I32EnumAttrCase<"Activation", 2, "activation">,
+  I32EnumAttrCase<"Other", 3, "other">
+]>;
+
+// The numbers are `phase` of the runtime's cgx_rt_compress.
+def Cgx_Phase : Cgx_Enum<"Phase", "which of the two encodings of an all-reduce this is", [
+  I32EnumAttrCase<"Contribution", 0, "contribution">,
+  I32EnumAttrCase<"Result", 1, "result">
+]>;
+
+// The numbers of the next two are those of cgx/codec.h.
+def Cgx_Rounding : Cgx_Enum<"Rounding", "how an element becomes a level", [
+  I32EnumAttrCase<"Nearest", 0, "nearest">,
+  I32EnumAttrCase<"Stochastic", 1, "stochastic">
+]>;
+
+def Cgx_ScaleType : Cgx_Enum<"ScaleType", "how the scale of a bucket is stored", [
+  I32EnumAttrCase<"BF16", 0, "bf16">,
+  I32EnumAttrCase<"F32", 1, "f32">
+]>;
+
+#endif // CGX_DIALECT_CGX_CGXENUMS_TD

@@ -1,0 +1,63 @@
+//===-- CodecAttrInterface.td - what every codec can be asked --*- tablegen -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_DIALECT_CGX_CODECATTRINTERFACE_TD
+#define CGX_DIALECT_CGX_CODECATTRINTERFACE_TD
+
+include "mlir/IR/OpBase.td"
+
+def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
+  let description = [{
+    One way to encode a tensor: a codec family with its parameters. Passes ask
+    this interface and never look at the family, so that a new family is a new
+    attribute and a kernel, and nothing else.
+  }];
+  let cppNamespace = "::cgx";
+  let methods = [
+    InterfaceMethod<[{
+        The codec as the runtime and the kernels know it.
+      }], "cgx_codec", "getCodec">,
+    InterfaceMethod<[{
+        The name of the family, as in the manifest and in `--cgx-compress=codec=`.
+      }], "::llvm::StringRef", "getFamily">,
+    InterfaceMethod<[{
+        The family and its parameters under the names of the manifest, as strings,
+        64-bit integers and booleans.
+      }], "::mlir::DictionaryAttr", "getManifestEntry">,
+    InterfaceMethod<[{
+        Bytes of the payload of `elements` elements: exact if `isFixedSize()`, else
+        an upper bound. The element type must satisfy `verifyElementType`.
+      }], "uint64_t", "getPayloadBytes", (ins "::mlir::Type":$elementType, "uint64_t":$elements),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        cgx_codec codec = $_attr.getCodec();
+        return cgx_payload_bytes(&codec, *::cgx::getCodecElementType(elementType), elements);
+      }]>,
+    InterfaceMethod<[{
+        The bytes of a payload follow from shape and codec alone.
+      }], "bool", "isFixedSize">,
+    InterfaceMethod<[{
+        The expected value of decode(encode(x)) is x.
+      }], "bool", "isUnbiased">,
+    InterfaceMethod<[{
+        Encoding depends on earlier steps (error feedback, warm starts).
+      }], "bool", "isStateful">,
+    InterfaceMethod<[{
+        Payloads can be summed without decoding them.
+      }], "bool", "isAssociative">,
+    InterfaceMethod<[{
+        decode(encode(x)) is x, bit for bit.
+      }], "bool", "isExact">,
+    InterfaceMethod<[{
+        Fails, with a message through `emitError`, for an element type that the
+        codec cannot encode.
+      }], "::llvm::LogicalResult", "verifyElementType",
+      (ins "::mlir::Type":$elementType, "::llvm::function_ref<::mlir::InFlightDiagnostic()>":$emitError)>
+  ];
+}
+
+#endif // CGX_DIALECT_CGX_CODECATTRINTERFACE_TD

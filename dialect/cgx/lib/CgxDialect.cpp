@@ -1,0 +1,83 @@
+//===-- CgxDialect.cpp - registration of the cgx dialect ------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace cgx;
+
+#include "cgx/Dialect/Cgx/CgxDialect.cpp.inc"
+#include "cgx/Dialect/Cgx/CgxEnums.cpp.inc"
+#include "cgx/Dialect/Cgx/CodecAttrInterface.cpp.inc"
+#include "cgx/Dialect/Cgx/CommunicationInterfaces.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "cgx/Dialect/Cgx/CgxAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "cgx/Dialect/Cgx/CgxTypes.cpp.inc"
+
+// The generated printer of an enumeration puts a space before the name.
+static ParseResult parsePhaseName(OpAsmParser &parser, PhaseAttr &phase) {
+  StringRef name;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  std::optional<Phase> value = symbolizePhase(name);
+  if (!value)
+    return parser.emitError(location) << "expected contribution or result, got " << name;
+  phase = PhaseAttr::get(parser.getContext(), *value);
+  return success();
+}
+
+static void printPhaseName(OpAsmPrinter &printer, Operation *, PhaseAttr phase) {
+  printer << stringifyPhase(phase.getValue());
+}
+
+#define GET_OP_CLASSES
+#include "cgx/Dialect/Cgx/CgxOps.cpp.inc"
+
+namespace {
+/// No op of this dialect depends on the function that it stands in. A copy is not inlined:
+/// it would have the id of the original.
+struct CgxInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *op, Region *, bool wouldBeCloned, IRMapping &) const final {
+    return !wouldBeCloned || !isa<CommunicationOpInterface>(op);
+  }
+};
+} // namespace
+
+void CgxDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "cgx/Dialect/Cgx/CgxAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "cgx/Dialect/Cgx/CgxTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "cgx/Dialect/Cgx/CgxOps.cpp.inc"
+      >();
+  addInterfaces<CgxInlinerInterface>();
+}
+
+ArrayAttr cgx::getIdentityCodecs(MLIRContext *context, unsigned count) {
+  return ArrayAttr::get(context, SmallVector<Attribute>(count, IdentityAttr::get(context)));
+}
+
+ArrayAttr cgx::getUnknownLayers(MLIRContext *context, unsigned count) {
+  auto unknown = LayerAttr::get(context, "", LayerKind::Other, /*shape=*/{});
+  return ArrayAttr::get(context, SmallVector<Attribute>(count, unknown));
+}

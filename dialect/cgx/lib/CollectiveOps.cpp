@@ -1,0 +1,151 @@
+//===-- CollectiveOps.cpp - wire bytes and folders of the collectives -----===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/wire.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace cgx;
+
+//===----------------------------------------------------------------------===//
+// Wire bytes
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Bytes of the payload of 1/`parts` of a tensor.
+uint64_t getPartBytes(CodecAttrInterface codec, RankedTensorType type, int64_t parts) {
+  return codec.getPayloadBytes(type.getElementType(), type.getNumElements() / parts);
+}
+
+template <typename Op> uint64_t sumOverOperands(Op op, int64_t rank) {
+  uint64_t bytes = 0;
+  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
+    bytes += op.getOperandWireBytes(i, rank);
+  return bytes;
+}
+
+} // namespace
+
+uint64_t AllReduceOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  auto membership = getGroups().getMembership(rank);
+  if (!membership)
+    return 0;
+  cgx_codec parameters = codec.getCodec();
+  RankedTensorType type = getInputType(operand);
+  return cgx_all_reduce_wire_bytes(&parameters, *getCodecElementType(type.getElementType()),
+                                   type.getNumElements(), membership->group.size(), membership->position);
+}
+
+// Each rank sends its payload to all others.
+uint64_t AllGatherOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  auto membership = getGroups().getMembership(rank);
+  return membership ? (membership->group.size() - 1) * getPartBytes(codec, getInputType(operand), /*parts=*/1)
+                    : 0;
+}
+
+// Each rank sends all others their slices.
+uint64_t ReduceScatterOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  auto membership = getGroups().getMembership(rank);
+  if (!membership)
+    return 0;
+  int64_t ranks = membership->group.size();
+  return (ranks - 1) * getPartBytes(codec, getInputType(operand), ranks);
+}
+
+// Each rank sends all others their slices.
+uint64_t AllToAllOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  auto membership = getGroups().getMembership(rank);
+  if (!membership)
+    return 0;
+  int64_t ranks = membership->group.size();
+  return (ranks - 1) * getPartBytes(codec, getInputType(operand), ranks);
+}
+
+// The root sends its payload to all others.
+uint64_t BroadcastOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  auto membership = getGroups().getMembership(rank);
+  if (!membership || membership->position != getRoot())
+    return 0;
+  return (membership->group.size() - 1) * getPartBytes(codec, getInputType(operand), /*parts=*/1);
+}
+
+// Each source sends its payload once, unless to itself.
+uint64_t PermuteOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  for (auto [source, target] : getPairs())
+    if (source == rank && target != rank)
+      return getPartBytes(codec, getInputType(operand), /*parts=*/1);
+  return 0;
+}
+
+uint64_t AllReduceOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t AllGatherOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t ReduceScatterOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t AllToAllOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t BroadcastOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t PermuteOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+
+SmallVector<std::pair<int64_t, int64_t>> PermuteOp::getPairs() {
+  SmallVector<std::pair<int64_t, int64_t>> pairs;
+  auto values = getSourceTargetPairs().getValues<int64_t>();
+  for (auto it = values.begin(); it != values.end();) {
+    int64_t source = *it++;
+    pairs.emplace_back(source, *it++);
+  }
+  return pairs;
+}
+
+//===----------------------------------------------------------------------===//
+// Folders
+//===----------------------------------------------------------------------===//
+
+// Pattern: collective(x) over groups of one rank -> x
+// A group of one rank sends nothing, so that nothing is encoded: this holds for every codec.
+template <typename Op> static LogicalResult foldTrivialGroups(Op op, SmallVectorImpl<OpFoldResult> &results) {
+  if (!op.getGroups().isTrivial() || op.getInputs().empty())
+    return failure();
+  llvm::append_range(results, op.getInputs());
+  return success();
+}
+
+LogicalResult AllReduceOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  return foldTrivialGroups(*this, results);
+}
+LogicalResult AllGatherOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  return foldTrivialGroups(*this, results);
+}
+LogicalResult ReduceScatterOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  return foldTrivialGroups(*this, results);
+}
+LogicalResult AllToAllOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  return foldTrivialGroups(*this, results);
+}
+LogicalResult BroadcastOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  return foldTrivialGroups(*this, results);
+}
+
+// Pattern: permute(x) where every rank sends to itself -> x
+LogicalResult PermuteOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+  llvm::SmallSetVector<int64_t, 8> toItself;
+  for (auto [source, target] : getPairs()) {
+    if (source != target)
+      return failure();
+    toItself.insert(source);
+  }
+  // Ranks that are no target get zeros: all ranks must be among the pairs.
+  for (DenseI64ArrayAttr row : getGroups().getRows())
+    for (int64_t rank : row.asArrayRef())
+      if (!toItself.contains(rank))
+        return failure();
+  if (toItself.empty())
+    return failure();
+  llvm::append_range(results, getInputs());
+  return success();
+}

@@ -1,0 +1,110 @@
+//===-- DiscardableAttrs.cpp - cgx attributes on modules, arguments and results -===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace cgx;
+
+static LogicalResult verifyMesh(Operation *op, NamedAttribute attribute) {
+  if (!isa<ModuleOp>(op))
+    return op->emitOpError() << "has " << attribute.getName() << ", which belongs on a module";
+  auto mesh = dyn_cast<MeshAttr>(attribute.getValue());
+  if (!mesh)
+    return op->emitOpError() << "expected " << attribute.getName() << " to be a #cgx.mesh, got "
+                             << attribute.getValue();
+  auto numRanks = op->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
+  if (numRanks && numRanks.getInt() != mesh.getNumRanks())
+    return op->emitOpError() << "expected " << kNumRanksAttrName << " to be " << mesh.getNumRanks()
+                             << ", the size of the mesh, got " << numRanks.getInt();
+  return success();
+}
+
+static LogicalResult verifyNumRanks(Operation *op, NamedAttribute attribute) {
+  if (!isa<ModuleOp>(op))
+    return op->emitOpError() << "has " << attribute.getName() << ", which belongs on a module";
+  auto numRanks = dyn_cast<IntegerAttr>(attribute.getValue());
+  if (!numRanks || !numRanks.getType().isSignlessInteger(64) || numRanks.getInt() < 1)
+    return op->emitOpError() << "expected " << attribute.getName() << " to be a positive i64, got "
+                             << attribute.getValue();
+  return success();
+}
+
+static LogicalResult verifyExactReason(Operation *op, NamedAttribute attribute) {
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  if (!collective)
+    return op->emitOpError() << "has " << attribute.getName() << ", which belongs on a collective";
+  auto reasons = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (!reasons || !llvm::all_of(reasons, llvm::IsaPred<StringAttr>) ||
+      reasons.size() != collective.getInputs().size())
+    return op->emitOpError() << "expected " << attribute.getName() << " to be "
+                             << collective.getInputs().size() << " strings, one per operand, got "
+                             << attribute.getValue();
+  return success();
+}
+
+LogicalResult CgxDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == kMeshAttrName)
+    return verifyMesh(op, attribute);
+  if (attribute.getName() == kNumRanksAttrName)
+    return verifyNumRanks(op, attribute);
+  if (attribute.getName() == kExactReasonAttrName)
+    return verifyExactReason(op, attribute);
+  return success();
+}
+
+/// The attributes that arguments and results share.
+static LogicalResult verifyValueAttribute(Operation *op, const Twine &value, Type type,
+                                          NamedAttribute attribute) {
+  if (attribute.getName() == kNameAttrName && !isa<StringAttr>(attribute.getValue()))
+    return op->emitOpError() << "expected " << attribute.getName() << " of " << value
+                             << " to be a string, got " << attribute.getValue();
+  if (attribute.getName() == kGlobalTypeAttrName && !isa<TypeAttr>(attribute.getValue()))
+    return op->emitOpError() << "expected " << attribute.getName() << " of " << value << " to be a type, got "
+                             << attribute.getValue();
+  if (attribute.getName() != kShardingAttrName)
+    return success();
+  auto sharding = dyn_cast<ShardingAttr>(attribute.getValue());
+  if (!sharding)
+    return op->emitOpError() << "expected " << attribute.getName() << " of " << value
+                             << " to be a #cgx.sharding, got " << attribute.getValue();
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (shaped && shaped.hasRank() && shaped.getRank() != static_cast<int64_t>(sharding.getDimensions().size()))
+    return op->emitOpError() << "expected " << attribute.getName() << " of " << value << " to have "
+                             << shaped.getRank() << " dimensions, as its type has, got "
+                             << sharding.getDimensions().size();
+  return success();
+}
+
+LogicalResult CgxDialect::verifyRegionArgAttribute(Operation *op, unsigned region, unsigned argument,
+                                                   NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  Type type = function && argument < function.getNumArguments()
+                  ? function.getArgumentTypes()[argument]
+                  : op->getRegion(region).getArgument(argument).getType();
+  return verifyValueAttribute(op, "argument " + Twine(argument), type, attribute);
+}
+
+LogicalResult CgxDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned result,
+                                                      NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return success();
+  if (attribute.getName() == kFeedsAttrName) {
+    auto feeds = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (!feeds || !feeds.getType().isSignlessInteger(64) || feeds.getInt() < 0 ||
+        feeds.getInt() >= function.getNumArguments())
+      return op->emitOpError() << "expected " << attribute.getName() << " of result " << result
+                               << " to be the number of one of " << function.getNumArguments()
+                               << " arguments as i64, got " << attribute.getValue();
+  }
+  return verifyValueAttribute(op, "result " + Twine(result), function.getResultTypes()[result], attribute);
+}

@@ -1,0 +1,98 @@
+// Every collective and every attribute reads back what it prints, in both forms.
+// RUN: cgx-opt %s --verify-roundtrip | FileCheck %s
+// RUN: cgx-opt %s --mlir-print-op-generic | cgx-opt | FileCheck %s
+
+// CHECK: module attributes {cgx.mesh = #cgx.mesh<["data" = 4, "model" = 2]>, cgx.num_ranks = 8 : i64}
+module attributes {cgx.mesh = #cgx.mesh<["data" = 4, "model" = 2]>, cgx.num_ranks = 8 : i64} {
+
+// CHECK-LABEL: func @all_reduce
+func.func @all_reduce(%a: tensor<4xf32>, %b: tensor<64x128xf32>) -> (tensor<4xf32>, tensor<64x128xf32>) {
+  // CHECK: cgx.all_reduce sum(%{{.*}}, %{{.*}}) {
+  // CHECK-SAME: algorithm = #cgx.algorithm<scatter_reduce_allgather>
+  // CHECK-SAME: codecs = [#cgx.identity, #cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>]
+  // CHECK-SAME: groups = #cgx.groups<{{\[\[}}0, 1, 2, 3], [4, 5, 6, 7]]>
+  // CHECK-SAME: id = 0 : i64
+  // CHECK-SAME: layers = [#cgx.layer<"params/l1/b", gradient, [4]>, #cgx.layer<"params/l1/w", gradient, [64, 128]>]
+  // CHECK-SAME: } : tensor<4xf32>, tensor<64x128xf32>
+  %r:2 = cgx.all_reduce sum(%a, %b) {
+      id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3], [4, 5, 6, 7]]>,
+      codecs = [#cgx.identity, #cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>],
+      layers = [#cgx.layer<"params/l1/b", gradient, [4]>, #cgx.layer<"params/l1/w", gradient, [64, 128]>],
+      algorithm = #cgx.algorithm<scatter_reduce_allgather>} : tensor<4xf32>, tensor<64x128xf32>
+  return %r#0, %r#1 : tensor<4xf32>, tensor<64x128xf32>
+}
+
+// All reductions, on element types that codecs of other reductions would refuse.
+// CHECK-LABEL: func @reductions
+func.func @reductions(%a: tensor<3xi1>, %b: tensor<3xui8>, %c: tensor<f64>, %d: tensor<0x2xbf16>) {
+  // CHECK: cgx.all_reduce max(
+  %0 = cgx.all_reduce max(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1], [2]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>]} : tensor<3xi1>
+  // CHECK: cgx.all_reduce min(
+  %1 = cgx.all_reduce min(%b) {id = 1 : i64, groups = #cgx.groups<[[0, 1], [2]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>]} : tensor<3xui8>
+  // CHECK: cgx.all_reduce product(
+  %2 = cgx.all_reduce product(%c) {id = 2 : i64, groups = #cgx.groups<[[0, 1], [2]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"scale", weight, []>]} : tensor<f64>
+  // CHECK: cgx.all_reduce mean(
+  %3 = cgx.all_reduce mean(%d) {id = 3 : i64, groups = #cgx.groups<[[0, 1], [2]]>,
+      codecs = [#cgx.quantize<bits = 8, bucket = 1, rounding = nearest, scale = f32, checksum>],
+      layers = [#cgx.layer<"a \22quoted\22/name", activation>]} : tensor<0x2xbf16>
+  // CHECK-SAME: #cgx.quantize<bits = 8, bucket = 1, rounding = nearest, scale = f32, checksum>
+  // CHECK-SAME: #cgx.layer<"a \22quoted\22/name", activation>
+  return
+}
+
+// A program for one rank has no groups and still communicates with itself.
+// CHECK-LABEL: func @no_groups
+func.func @no_groups(%a: tensor<3xf32>) -> tensor<3xf32> {
+  // CHECK: groups = #cgx.groups<[]>
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>]} : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// CHECK-LABEL: func @data_movement
+func.func @data_movement(%a: tensor<8x16xf32>) {
+  // CHECK: cgx.all_gather(%{{.*}}) {{{.*}}dim = 1 : i64{{.*}}} : (tensor<8x16xf32>) -> tensor<8x32xf32>
+  %0 = cgx.all_gather(%a) {dim = 1 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1], [2, 3]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<8x16xf32>) -> tensor<8x32xf32>
+  // CHECK: cgx.reduce_scatter mean(%{{.*}}) {{{.*}}dim = 0 : i64{{.*}}} : (tensor<8x16xf32>) -> tensor<4x16xf32>
+  %1 = cgx.reduce_scatter mean(%a) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1], [2, 3]]>,
+      codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>],
+      layers = [#cgx.layer<"", other>]} : (tensor<8x16xf32>) -> tensor<4x16xf32>
+  // CHECK: cgx.all_to_all(%{{.*}}) {{{.*}}concat_dim = 1 : i64{{.*}}split_dim = 0 : i64{{.*}}} : (tensor<8x16xf32>) -> tensor<4x32xf32>
+  %2 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 2 : i64,
+      groups = #cgx.groups<[[0, 1], [2, 3]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>]} : (tensor<8x16xf32>) -> tensor<4x32xf32>
+  // CHECK: cgx.broadcast(%{{.*}}) {{{.*}}root = 1 : i64{{.*}}} : tensor<8x16xf32>
+  %3 = cgx.broadcast(%a) {root = 1 : i64, id = 3 : i64, groups = #cgx.groups<[[0, 1], [2, 3]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x16xf32>
+  // CHECK: cgx.permute(%{{.*}}) {{{.*}}source_target_pairs = dense<{{\[\[}}0, 1], [1, 0]]> : tensor<2x2xi64>{{.*}}} : tensor<8x16xf32>
+  %4 = cgx.permute(%a) {source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>, id = 4 : i64,
+      groups = #cgx.groups<[[0, 1], [2, 3]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>]} : tensor<8x16xf32>
+  return
+}
+
+// CHECK-LABEL: func @signature(
+// CHECK-SAME: cgx.global_type = tensor<64x4xf32>, cgx.name = "batch['x']", cgx.sharding = #cgx.sharding<{{\[\[}}"data", "model"], []]>
+// CHECK-SAME: -> (tensor<f32> {cgx.feeds = 0 : i64, cgx.global_type = tensor<f32>, cgx.name = "result[0]", cgx.sharding = #cgx.sharding<[]>})
+func.func @signature(
+    %a: tensor<f32>,
+    %x: tensor<8x4xf32> {cgx.name = "batch['x']", cgx.global_type = tensor<64x4xf32>,
+                         cgx.sharding = #cgx.sharding<[["data", "model"], []]>})
+    -> (tensor<f32> {cgx.feeds = 0 : i64, cgx.name = "result[0]", cgx.global_type = tensor<f32>,
+                     cgx.sharding = #cgx.sharding<[]>}) {
+  return %a : tensor<f32>
+}
+
+// Parameters that are left out take the documented values, in any order.
+// CHECK-LABEL: func @quantize_defaults
+// CHECK-SAME: a = #cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>
+// CHECK-SAME: b = #cgx.quantize<bits = 2, bucket = 128, rounding = stochastic, scale = f32, checksum>
+func.func @quantize_defaults() attributes {a = #cgx.quantize, b = #cgx.quantize<checksum, scale = f32, bits = 2>} {
+  return
+}
+
+}
