@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The scale of one bucket of any length and source, and of four buckets of f32 at once:
-// four share the last steps of the reduction and one division.
+// The scale of one bucket of any length and source, and of a few buckets at once, which
+// share the last steps of the reduction and one division.
 
 #if defined(CGX_KERNELS_CPU_SIMD_BUCKETS) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_BUCKETS
@@ -18,6 +18,7 @@
 
 #include "../ScaleSection.h"
 #include "Vectors-inl.h"
+#include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cgx {
@@ -86,75 +87,145 @@ HWY_INLINE FourVector reduceFour(FourVector v0, FourVector v1, FourVector v2, Fo
 struct BucketExtremes {
   FourVector minimum;
   FourVector maximum;
+  FloatVector poison; ///< a NaN somewhere if an element is not finite
 };
 
-/// Extremes of `bucket` elements, a multiple of 32, as four lanes each. What is not finite
-/// leaves a NaN in `poison`.
-HWY_INLINE BucketExtremes extremesOf(const float *HWY_RESTRICT input, uint64_t bucket, FloatVector &poison) {
-  const Floats floats;
-  FloatVector low0 = hn::LoadU(floats, input), high0 = low0;
-  FloatVector low1 = hn::LoadU(floats, input + lanes), high1 = low1;
-  poison = hn::MulAdd(low0, hn::Zero(floats), poison);
-  poison = hn::MulAdd(low1, hn::Zero(floats), poison);
-  for (uint64_t i = 2 * lanes; i < bucket; i += 2 * lanes) {
-    const FloatVector x0 = hn::LoadU(floats, input + i);
-    const FloatVector x1 = hn::LoadU(floats, input + i + lanes);
-    low0 = hn::Min(low0, x0);
-    low1 = hn::Min(low1, x1);
-    high0 = hn::Max(high0, x0);
-    high1 = hn::Max(high1, x1);
-    poison = hn::MulAdd(x0, hn::Zero(floats), poison);
-    poison = hn::MulAdd(x1, hn::Zero(floats), poison);
+/// How far ahead of measuring elements are asked for. Measuring a segment is a burst of loads, and
+/// the hardware's own prefetcher falls asleep between two of them.
+constexpr uint64_t prefetchBytes = 8192;
+
+/// Extremes of a bucket in the making: two of each, for shorter chains of operations.
+struct RunningExtremes {
+  FloatVector low0, low1, high0, high1, poison0, poison1;
+};
+
+/// Takes vectors [v, vectors), which start at element `at`.
+template <Source source, size_t v, size_t vectors>
+HWY_INLINE void takeVectors(const void *HWY_RESTRICT input, uint64_t at, float *HWY_RESTRICT widened,
+                            RunningExtremes &running) {
+  if constexpr (v < vectors) {
+    constexpr uint64_t elementBytes = source == Source::f16 || source == Source::bf16 ? 2 : 4;
+    const Floats floats;
+    const FloatVector zero = hn::Zero(floats);
+    const uintptr_t ahead =
+        reinterpret_cast<uintptr_t>(input) + (at + v * lanes) * elementBytes + prefetchBytes;
+    hwy::Prefetch(reinterpret_cast<const char *>(ahead));
+    const FloatVector x0 = keepInRegister(loadElements<source>(input, at + v * lanes));
+    const FloatVector x1 = keepInRegister(loadElements<source>(input, at + (v + 1) * lanes));
+    if constexpr (source != Source::f32) {
+      hn::StoreU(x0, floats, widened + v * lanes);
+      hn::StoreU(x1, floats, widened + (v + 1) * lanes);
+    }
+    if constexpr (elementBytes * lanes == 64)
+      hwy::Prefetch(reinterpret_cast<const char *>(ahead + 64));
+    running.low0 = hn::Min(running.low0, x0);
+    running.low1 = hn::Min(running.low1, x1);
+    running.high0 = hn::Max(running.high0, x0);
+    running.high1 = hn::Max(running.high1, x1);
+    running.poison0 = hn::MulAdd(x0, zero, running.poison0);
+    running.poison1 = hn::MulAdd(x1, zero, running.poison1);
+    takeVectors<source, v + 2, vectors>(input, at, widened, running);
   }
-  return BucketExtremes{foldToFour(floats, hn::Min(low0, low1), MinOperation()),
-                        foldToFour(floats, hn::Max(high0, high1), MaxOperation())};
 }
 
-/// Measures four consecutive buckets: stores their scales, and the minimum and the factor
-/// that fixedPoint() needs. False, and nothing to rely on, if one of them needs more than
-/// the plain map: an element that is not finite, or a unit that needs prescaling.
-HWY_INLINE bool measureFourBuckets(const cgx_codec &codec, const float *HWY_RESTRICT input, uint8_t *scales,
-                                   float *minimums, float *factors) {
+/// Extremes of `bucket` elements from `begin` on, a multiple of `vectors` vectors, as four lanes
+/// each. Elements that are not f32 are also written as such to `widened`.
+template <Source source, size_t vectors>
+HWY_INLINE BucketExtremes extremesOf(const void *HWY_RESTRICT input, uint64_t begin, uint64_t bucket,
+                                     float *HWY_RESTRICT widened) {
+  const Floats floats;
+  const FloatVector first = loadElements<source>(input, begin), zero = hn::Zero(floats);
+  RunningExtremes running = {first, first, first, first, zero, zero};
+  uint64_t i = 0;
+  do {
+    takeVectors<source, 0, vectors>(input, begin + i, widened + i, running);
+    i += vectors * lanes;
+  } while (i < bucket);
+  return BucketExtremes{foldToFour(floats, hn::Min(running.low0, running.low1), MinOperation()),
+                        foldToFour(floats, hn::Max(running.high0, running.high1), MaxOperation()),
+                        hn::Add(running.poison0, running.poison1)};
+}
+
+/// What measureBuckets() needs of a codec, computed once a payload.
+struct MeasuringPlan {
+  uint64_t bucket;
+  bool narrow; ///< scales are stored in bf16
+  float inverseSteps;
+  float one; ///< of the fixed-point format
+
+  explicit MeasuringPlan(const cgx_codec &codec)
+      : bucket(codec.bucket), narrow(codec.scale == CGX_SCALE_BF16),
+        inverseSteps(1.0f / float((1u << codec.bits) - 1u)), one(float(1u << (16u - codec.bits))) {}
+
+  uint64_t scaleBytes() const { return narrow ? 4 : 8; }
+};
+
+/// Measures `count` (1, 2 or 4) buckets from element `begin` on: stores their scales, and the minimum
+/// and the factor that fixedPoint() needs; writes four of each of these in any case. False, and
+/// nothing to rely on, if one of them needs more than the plain map: an element that is not finite, or
+/// a unit that needs prescaling.
+template <Source source, size_t vectors, uint64_t count>
+HWY_INLINE bool measureBuckets(const MeasuringPlan &plan, const void *HWY_RESTRICT input, uint64_t begin,
+                               float *widened, uint8_t *scales, float *minimums, float *factors) {
+  static_assert(count == 1 || count == 2 || count == 4);
   const Floats floats;
   const Four four;
   const hn::RebindToSigned<Four> integers;
-  const uint64_t bucket = codec.bucket;
-  FloatVector poison = hn::Zero(floats);
-  const BucketExtremes e0 = extremesOf(input, bucket, poison);
-  const BucketExtremes e1 = extremesOf(input + bucket, bucket, poison);
-  const BucketExtremes e2 = extremesOf(input + 2 * bucket, bucket, poison);
-  const BucketExtremes e3 = extremesOf(input + 3 * bucket, bucket, poison);
-  const FourVector lowest = reduceFour(e0.minimum, e1.minimum, e2.minimum, e3.minimum, MinOperation());
-  const FourVector highest = reduceFour(e0.maximum, e1.maximum, e2.maximum, e3.maximum, MaxOperation());
+  const hn::RebindToUnsigned<Four> words;
+  const uint64_t bucket = plan.bucket;
+  FourVector lowest, highest;
+  FloatVector poison;
+  if constexpr (count == 4) {
+    const BucketExtremes e0 = extremesOf<source, vectors>(input, begin, bucket, widened);
+    const BucketExtremes e1 = extremesOf<source, vectors>(input, begin + bucket, bucket, widened + bucket);
+    const BucketExtremes e2 =
+        extremesOf<source, vectors>(input, begin + 2 * bucket, bucket, widened + 2 * bucket);
+    const BucketExtremes e3 =
+        extremesOf<source, vectors>(input, begin + 3 * bucket, bucket, widened + 3 * bucket);
+    lowest = reduceFour(e0.minimum, e1.minimum, e2.minimum, e3.minimum, MinOperation());
+    highest = reduceFour(e0.maximum, e1.maximum, e2.maximum, e3.maximum, MaxOperation());
+    poison = hn::Add(hn::Add(e0.poison, e1.poison), hn::Add(e2.poison, e3.poison));
+  } else if constexpr (count == 2) {
+    const BucketExtremes e0 = extremesOf<source, vectors>(input, begin, bucket, widened);
+    const BucketExtremes e1 = extremesOf<source, vectors>(input, begin + bucket, bucket, widened + bucket);
+    lowest = reduceFour(e0.minimum, e1.minimum, e0.minimum, e1.minimum, MinOperation());
+    highest = reduceFour(e0.maximum, e1.maximum, e0.maximum, e1.maximum, MaxOperation());
+    poison = hn::Add(e0.poison, e1.poison);
+  } else {
+    const BucketExtremes e = extremesOf<source, vectors>(input, begin, bucket, widened);
+    lowest = hn::MinOfLanes(four, e.minimum);
+    highest = hn::MaxOfLanes(four, e.maximum);
+    poison = e.poison;
+  }
 
   // makeBucketScale() and makeFixedPointMap(), lane by lane.
   FourVector minimum = hn::Add(lowest, hn::Zero(four));
   const auto top = hn::Set(integers, int32_t(0xffff0000u));
   const auto below = hn::Set(integers, 0xffff);
-  const bool narrow = codec.scale == CGX_SCALE_BF16;
-  if (narrow) {
+  if (plan.narrow) {
     const auto bits = hn::BitCast(integers, minimum);
     const auto away = hn::And(hn::BroadcastSignBit(bits), below);
     minimum = hn::BitCast(four, hn::And(hn::Add(bits, away), top));
   }
   const FourVector range = hn::Sub(highest, minimum);
-  const float inverseSteps = 1.0f / float((1u << codec.bits) - 1u);
-  FourVector unit = hn::Max(hn::Mul(range, hn::Set(four, inverseSteps)), hn::Set(four, smallestUnit));
-  if (narrow) {
+  FourVector unit = hn::Max(hn::Mul(range, hn::Set(four, plan.inverseSteps)), hn::Set(four, smallestUnit));
+  if (plan.narrow) {
     const auto bits = hn::BitCast(integers, unit);
     unit = hn::BitCast(four, hn::And(hn::Add(bits, below), top));
   }
   const auto flat = hn::Eq(range, hn::Zero(four));
   unit = hn::IfThenZeroElse(flat, unit);
-  const FourVector factor = hn::Div(hn::Set(four, float(1u << (16u - codec.bits))), unit);
+  const FourVector factor = hn::Div(hn::Set(four, plan.one), unit);
   hn::StoreU(minimum, four, minimums);
   hn::StoreU(hn::IfThenZeroElse(flat, factor), four, factors);
-  if (narrow) {
-    const auto low = hn::ShiftRight<16>(hn::BitCast(hn::RebindToUnsigned<Four>(), minimum));
-    const auto pair = hn::Or(low, hn::BitCast(hn::RebindToUnsigned<Four>(), unit));
-    hn::StoreU(pair, hn::RebindToUnsigned<Four>(), reinterpret_cast<uint32_t *>(scales));
+  HWY_ALIGN uint8_t stored[32];
+  if (plan.narrow) {
+    const auto low = hn::ShiftRight<16>(hn::BitCast(words, minimum));
+    hn::StoreU(hn::Or(low, hn::BitCast(words, unit)), words, reinterpret_cast<uint32_t *>(stored));
+    memcpy(scales, stored, count * 4);
   } else {
-    hn::StoreInterleaved2(minimum, unit, four, reinterpret_cast<float *>(scales));
+    hn::StoreInterleaved2(minimum, unit, four, reinterpret_cast<float *>(stored));
+    memcpy(scales, stored, count * 8);
   }
 
   const auto plain =

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The same two ways as in Encode-inl.h: whole blocks to f32, in buckets of a multiple
+// The same two ways as to encode: whole blocks to f32, in buckets of a multiple
 // of 32 elements whose values all are finite, go through registers; everything else goes
 // through a buffer of levels.
 
@@ -17,7 +17,7 @@
 #define CGX_KERNELS_CPU_SIMD_DECODE
 #endif
 
-#include "Encode-inl.h"
+#include "Segments-inl.h"
 #include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -220,8 +220,7 @@ uint64_t decodeSegments(const QuantizeDecodeArguments &arguments, float *output,
   const cgx_codec &codec = *arguments.codec;
   constexpr uint64_t blockElements = packingBlockElements(bits);
   const uint64_t bucket = codec.bucket;
-  const uint64_t buckets = segmentBuckets(bucket, blockElements), segment = buckets * bucket;
-  const bool oneBucket = bucket % blockElements == 0;
+  const auto [buckets, segment, oneBucket] = planSegments(bucket, blockElements);
   BucketScale scales[maxSegmentBuckets];
   BucketScale rows[packingRows(bits)];
   uint64_t begin = 0;

@@ -19,7 +19,7 @@
 
 #if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE
 #include "Decode-inl.h"
-#include "Encode-inl.h"
+#include "Segments-inl.h"
 #endif
 
 #include "Quantize.h"

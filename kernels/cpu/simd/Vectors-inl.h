@@ -64,6 +64,14 @@ template <Source source> HWY_INLINE FloatVector loadElements(const void *input, 
   }
 }
 
+/// Keeps a loaded vector in its register. GCC would load it again for each of its uses.
+HWY_INLINE FloatVector keepInRegister(FloatVector x) {
+#if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86
+  __asm__("" : "+v"(x.raw));
+#endif
+  return x;
+}
+
 /// Merges two vectors, of which the low halves of the lanes count, into the halves of one.
 HWY_INLINE HalfVector mergeHalves(WordVector low, WordVector high) {
   const Halves halves;

@@ -1,0 +1,282 @@
+//===-- CodecBenchmark.cpp - Speed of the codecs against memcpy -----------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Prints, for each operation and size, bytes of uncompressed tensor a second and their
+// ratio to memcpy of the same size in the same run. Repetitions of all are interleaved at
+// random and the median counts, as clocks of shared machines wander.
+
+#include "cgx/kernels/codecs.h"
+
+#include <benchmark/benchmark.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr char usage[] =
+    "usage: cgx-codec-bench [--all] [--implementation=NAME] [--benchmark_...]\n"
+    "\n"
+    "Measures encode, decode and decode-accumulate against memcpy, 256 KiB and 256 MiB.\n"
+    "  --all                  all widths, buckets and element types, not only those with a target\n"
+    "  --implementation=NAME  avx512, avx2, reference; default: the best of this machine\n"
+    "Flags of Google Benchmark work too. For example, the 4-bit codec at 256 KiB only:\n"
+    "  cgx-codec-bench --benchmark_filter='(memcpy|4 bit).*256 KiB'\n";
+
+struct Unmap {
+  size_t bytes;
+  void operator()(void *address) const { munmap(address, bytes); }
+};
+using Memory = std::unique_ptr<void, Unmap>;
+
+/// Warm memory, on huge pages where the system gives them.
+Memory allocate(size_t bytes) {
+  bytes = (bytes + (2u << 20) - 1) / (2u << 20) * (2u << 20);
+  void *address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED) {
+    std::perror("cgx-codec-bench: mmap");
+    std::exit(1);
+  }
+  madvise(address, bytes, MADV_HUGEPAGE);
+  std::memset(address, 1, bytes);
+  return Memory(address, Unmap{bytes});
+}
+
+/// The buffers of one size, shared by the benchmarks of that size.
+struct Buffers {
+  size_t bytes;
+  Memory input, output, payload;
+
+  explicit Buffers(size_t bytes)
+      : bytes(bytes), input(allocate(bytes)), output(allocate(2 * bytes)), payload(allocate(2 * bytes)) {
+    fill(CGX_F32);
+  }
+
+  uint64_t elements(cgx_element_type type) const { return bytes / cgx_element_bytes(type); }
+
+  /// Bell-shaped elements of this type, as gradients are.
+  void fill(cgx_element_type type) {
+    if (type == filledWith)
+      return;
+    filledWith = type;
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal(0.0f, 1e-3f);
+    std::vector<float> pattern(1 << 16);
+    std::generate(pattern.begin(), pattern.end(), [&] { return normal(random); });
+    const cgx_codec identity = {};
+    const uint64_t size = cgx_element_bytes(type);
+    for (uint64_t begin = 0; begin < elements(type); begin += pattern.size())
+      cgx::encodeFromF32(identity, type, pattern.data(),
+                         std::min<uint64_t>(pattern.size(), elements(type) - begin), cgx::RandomKey{0}, 0,
+                         static_cast<char *>(input.get()) + begin * size);
+  }
+
+private:
+  cgx_element_type filledWith = CGX_ELEMENT_TYPE_COUNT;
+};
+
+enum class Operation { copy, encode, decode, decodeAccumulate };
+
+struct Case {
+  Operation operation;
+  cgx_codec codec;
+  cgx_element_type type;
+  double target256KiB; ///< ratio to memcpy, of targets.md; 0 where none is set
+  double target256MiB;
+};
+
+std::string caseName(const Case &c, size_t bytes) {
+  const char *operations[] = {"memcpy", "encode", "decode", "decode-accumulate"};
+  const char *types[] = {"f32", "f16", "bf16"};
+  std::string name = operations[int(c.operation)];
+  if (c.operation != Operation::copy) {
+    name += " " + std::to_string(c.codec.bits) + " bit bucket " + std::to_string(c.codec.bucket);
+    if (c.operation == Operation::encode)
+      name += c.codec.rounding == CGX_ROUND_STOCHASTIC ? " stochastic" : " nearest";
+    name += std::string(" ") + types[c.type];
+    if (c.codec.checksum)
+      name += " checksum";
+  }
+  return name + (bytes >> 20 ? ", " + std::to_string(bytes >> 20) + " MiB"
+                             : ", " + std::to_string(bytes >> 10) + " KiB");
+}
+
+void runCase(benchmark::State &state, const Case &c, Buffers &buffers, const cgx::Implementation &with) {
+  buffers.fill(c.type);
+  const uint64_t elements = buffers.elements(c.type);
+  const uint64_t payloadBytes = cgx_payload_bytes(&c.codec, c.type, elements);
+  void *input = buffers.input.get(), *output = buffers.output.get(), *payload = buffers.payload.get();
+  const cgx::RandomKey key = cgx::makeRandomKey(1, 2, 3, 4, 0);
+  if (c.operation != Operation::copy)
+    cgx::encode(c.codec, c.type, input, elements, key, 0, payload, with);
+  for (auto _ : state) {
+    switch (c.operation) {
+    case Operation::copy:
+      std::memcpy(output, input, buffers.bytes);
+      break;
+    case Operation::encode:
+      cgx::encode(c.codec, c.type, input, elements, key, 0, payload, with);
+      break;
+    case Operation::decode:
+      if (cgx::decode(c.codec, c.type, payload, payloadBytes, elements, output, with) != cgx::DecodeError::ok)
+        state.SkipWithError("the payload was refused");
+      break;
+    case Operation::decodeAccumulate:
+      if (cgx::decodeAccumulate(c.codec, c.type, payload, payloadBytes, elements,
+                                static_cast<float *>(output), with) != cgx::DecodeError::ok)
+        state.SkipWithError("the payload was refused");
+      break;
+    }
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(int64_t(state.iterations()) * int64_t(buffers.bytes));
+}
+
+cgx_codec quantize(uint32_t bits, uint32_t bucket, cgx_rounding rounding, bool checksum = false) {
+  return cgx_codec{CGX_CODEC_QUANTIZE, bits, bucket, uint32_t(rounding), CGX_SCALE_BF16, checksum};
+}
+
+std::vector<Case> targetCases() {
+  const cgx_codec four = quantize(4, 128, CGX_ROUND_STOCHASTIC);
+  return {
+      {Operation::copy, {}, CGX_F32, 0, 0},
+      {Operation::encode, four, CGX_F32, 0.45, 1.6},
+      {Operation::encode, quantize(4, 128, CGX_ROUND_NEAREST), CGX_F32, 0.6, 1.6},
+      {Operation::decode, four, CGX_F32, 1.5, 1.6},
+      {Operation::decodeAccumulate, four, CGX_F32, 1.4, 1.6},
+      {Operation::encode, quantize(8, 512, CGX_ROUND_STOCHASTIC), CGX_F32, 0.4, 1.5},
+      {Operation::encode, quantize(8, 512, CGX_ROUND_NEAREST), CGX_F32, 0.6, 1.8},
+      {Operation::decode, quantize(8, 512, CGX_ROUND_NEAREST), CGX_F32, 0, 0},
+      {Operation::decodeAccumulate, quantize(8, 512, CGX_ROUND_NEAREST), CGX_F32, 0, 0},
+  };
+}
+
+std::vector<Case> otherCases() {
+  std::vector<Case> cases;
+  const auto add = [&](const cgx_codec &codec, cgx_element_type type) {
+    for (Operation operation : {Operation::encode, Operation::decode, Operation::decodeAccumulate})
+      cases.push_back({operation, codec, type, 0, 0});
+  };
+  for (uint32_t bits = 1; bits <= 8; ++bits)
+    if (bits != 4)
+      add(quantize(bits, 128, CGX_ROUND_STOCHASTIC), CGX_F32);
+  for (uint32_t bucket : {32u, 100u, 512u, 1024u, 4096u, 65536u})
+    add(quantize(4, bucket, CGX_ROUND_STOCHASTIC), CGX_F32);
+  for (cgx_element_type type : {CGX_F16, CGX_BF16})
+    add(quantize(4, 128, CGX_ROUND_STOCHASTIC), type);
+  add(quantize(4, 128, CGX_ROUND_STOCHASTIC, /*checksum=*/true), CGX_F32);
+  return cases;
+}
+
+/// Collects every repetition, and prints the medians and ratios at the end.
+class RatioReporter : public benchmark::BenchmarkReporter {
+public:
+  bool ReportContext(const Context &) override { return true; }
+
+  void ReportRuns(const std::vector<Run> &runs) override {
+    for (const Run &run : runs) {
+      if (run.error_occurred)
+        std::fprintf(stderr, "cgx-codec-bench: %s: %s\n", run.benchmark_name().c_str(),
+                     run.error_message.c_str());
+      else if (run.run_type == Run::RT_Iteration)
+        rates[run.run_name.function_name].push_back(run.counters.at("bytes_per_second"));
+    }
+  }
+
+  double median(const std::string &name) {
+    std::vector<double> &of = rates[name];
+    if (of.empty())
+      return 0;
+    std::nth_element(of.begin(), of.begin() + of.size() / 2, of.end());
+    return of[of.size() / 2];
+  }
+
+private:
+  std::map<std::string, std::vector<double>> rates;
+};
+
+int reportRatios(RatioReporter &reporter, const std::vector<Case> &cases, const std::vector<size_t> &sizes,
+                 const cgx::Implementation &with) {
+  for (size_t bytes : sizes) {
+    const double copy = reporter.median(caseName({Operation::copy, {}, CGX_F32, 0, 0}, bytes));
+    std::printf("%-62s %8s %8s %8s\n", with.name, "GB/s", "/memcpy", "target");
+    for (const Case &c : cases) {
+      const std::string name = caseName(c, bytes);
+      const double rate = reporter.median(name), target = bytes >> 20 ? c.target256MiB : c.target256KiB;
+      if (rate == 0)
+        continue;
+      std::printf("%-62s %8.2f %8.2f", name.c_str(), rate / 1e9, copy > 0 ? rate / copy : 0);
+      if (target > 0)
+        std::printf(" %8.2f", target);
+      std::printf("\n");
+    }
+    std::printf("\n");
+  }
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  bool all = false;
+  const cgx::Implementation *with = &cgx::defaultImplementation();
+  char repetitions[] = "--benchmark_repetitions=15",
+       interleave[] = "--benchmark_enable_random_interleaving=true", time[] = "--benchmark_min_time=0.01";
+  std::vector<char *> arguments = {argv[0], repetitions, interleave, time};
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--all") {
+      all = true;
+    } else if (argument == "--help" || argument == "-h") {
+      std::fputs(usage, stdout);
+      return 0;
+    } else if (argument.rfind("--implementation=", 0) == 0) {
+      const std::string name = argument.substr(strlen("--implementation="));
+      with = cgx::findImplementation(name);
+      if (!with || !with->isSupported()) {
+        std::fprintf(stderr,
+                     "cgx-codec-bench: expected an implementation that this machine supports, got '%s'\n",
+                     name.c_str());
+        return 2;
+      }
+    } else {
+      arguments.push_back(argv[i]);
+    }
+  }
+  int count = int(arguments.size());
+  benchmark::Initialize(&count, arguments.data());
+  if (benchmark::ReportUnrecognizedArguments(count, arguments.data()))
+    return 2;
+
+  std::vector<Case> cases = targetCases();
+  if (all) {
+    const std::vector<Case> others = otherCases();
+    cases.insert(cases.end(), others.begin(), others.end());
+  }
+  const std::vector<size_t> sizes = {256u << 10, 256u << 20};
+  std::map<size_t, std::unique_ptr<Buffers>> buffers;
+  for (size_t bytes : sizes)
+    for (const Case &c : cases)
+      benchmark::RegisterBenchmark(caseName(c, bytes).c_str(),
+                                   [&buffers, c, bytes, with](benchmark::State &state) {
+                                     std::unique_ptr<Buffers> &of = buffers[bytes];
+                                     if (!of)
+                                       of = std::make_unique<Buffers>(bytes);
+                                     runCase(state, c, *of, *with);
+                                   });
+  RatioReporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  return reportRatios(reporter, cases, sizes, *with);
+}
