@@ -1,4 +1,4 @@
-//===-- Programs.cpp - Manifests and contexts for tests ----------*- C++ -*-===//
+//===-- Programs.cpp - Manifests for tests -----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -65,22 +65,6 @@ cgx_codec quantize(uint32_t bits, uint32_t bucket, cgx_rounding rounding, cgx_sc
           .rounding = uint32_t(rounding),
           .scale = uint32_t(scale),
           .checksum = checksum ? 1u : 0u};
-}
-
-cgx_status ContextSpec::create(ContextPtr &context) const {
-  cgx_context_config config = CGX_CONTEXT_CONFIG_INIT;
-  config.transport = transport.c_str();
-  config.job = job.c_str();
-  config.rank = rank;
-  config.ranks = ranks;
-  config.seed = seed;
-  config.timeout_ms = timeoutMs;
-  config.manifest = manifest.empty() ? nullptr : manifest.c_str();
-  config.ring_bytes = ringBytes;
-  cgx_context *raw = nullptr;
-  cgx_status status = cgx_context_create(&config, &raw);
-  context.reset(raw);
-  return status;
 }
 
 } // namespace cgx::test

@@ -1,4 +1,4 @@
-//===-- Programs.h - Manifests and contexts for tests ------------*- C++ -*-===//
+//===-- Programs.h - Manifests for tests -------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,9 +8,8 @@
 #ifndef CGX_TEST_UNIT_RUNTIME_PROGRAMS_H
 #define CGX_TEST_UNIT_RUNTIME_PROGRAMS_H
 
-#include "cgx/runtime.h"
+#include "cgx/codec.h"
 
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -43,28 +42,6 @@ std::vector<std::vector<uint32_t>> everybody(uint32_t ranks);
 
 cgx_codec quantize(uint32_t bits, uint32_t bucket, cgx_rounding rounding = CGX_ROUND_STOCHASTIC,
                    cgx_scale_type scale = CGX_SCALE_BF16, bool checksum = false);
-
-struct DestroyContext {
-  void operator()(cgx_context *context) const { cgx_context_destroy(context); }
-};
-using ContextPtr = std::unique_ptr<cgx_context, DestroyContext>;
-
-/// What a context is made of, with defaults for tests.
-struct ContextSpec {
-  std::string transport = "inproc";
-  std::string job;
-  uint32_t rank = 0;
-  uint32_t ranks = 1;
-  std::string manifest;
-  uint64_t seed = 7;
-  uint32_t timeoutMs = 20000;
-  uint64_t ringBytes = 0;
-
-  cgx_status create(ContextPtr &context) const;
-};
-
-inline int64_t address(const cgx_context *context) { return reinterpret_cast<int64_t>(context); }
-inline int64_t address(const void *pointer) { return reinterpret_cast<int64_t>(pointer); }
 
 } // namespace cgx::test
 

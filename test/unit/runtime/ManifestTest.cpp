@@ -1,0 +1,122 @@
+//===-- ManifestTest.cpp - Manifests that are read and refused ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "manifest/Manifest.h"
+
+#include "Programs.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace cgx::test {
+namespace {
+
+Json validManifest() {
+  return Json::parse(manifestText(
+      4, {collectiveJson(5, "all_reduce", {{0, 1}, {2, 3}},
+                         {{.shape = {64, 128}, .codec = quantize(4, 128), .layer = "params/l1/w"},
+                          {.type = CGX_BF16, .shape = {128}, .layer = "params/l1/b"}},
+                         {{"reduction", "mean"}, {"algorithm", "scatter_reduce_allgather"}}),
+          collectiveJson(2, "all_gather", everybody(4), {{.shape = {8, 4}}}, {{"dim", 1}}),
+          collectiveJson(3, "permute", everybody(4), {{.shape = {8}}},
+                         {{"source_target_pairs", {{0, 1}, {1, 2}}}})}));
+}
+
+TEST(Manifest, IsReadWithItsCollectivesInTheOrderOfIds) {
+  Result<Program> program = Program::parse(validManifest().dump().c_str(), 4);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program->hash, "0123");
+  ASSERT_EQ(program->collectives.size(), 3u);
+  EXPECT_EQ(program->collectives[0].id, 2u);
+  const CollectiveInfo *info = program->find(5);
+  ASSERT_NE(info, nullptr);
+  EXPECT_EQ(info->reduction, ReduceKind::Mean);
+  EXPECT_EQ(info->operands[0].layer, "params/l1/w");
+  EXPECT_EQ(info->operands[0].codec.bits, 4u);
+  EXPECT_EQ(info->operands[1].type, CGX_BF16);
+  EXPECT_EQ(info->describe(), "collective 5 (all_reduce of layer 'params/l1/w' and 1 more)");
+  EXPECT_EQ(program->find(4), nullptr);
+  EXPECT_EQ(program->find(-1), nullptr);
+}
+
+struct Refusal {
+  const char *name;
+  std::function<void(Json &)> damage;
+  const char *message;
+};
+
+class ManifestRefusal : public testing::TestWithParam<Refusal> {};
+
+TEST_P(ManifestRefusal, SaysWhatIsWrong) {
+  Json manifest = validManifest();
+  GetParam().damage(manifest);
+  Result<Program> program = Program::parse(manifest.dump().c_str(), 4);
+  ASSERT_FALSE(program.ok());
+  EXPECT_NE(program.status().message().find(GetParam().message), std::string::npos)
+      << program.status().message();
+}
+
+Json &operand(Json &manifest) { return manifest["collectives"][0]["operands"][0]; }
+
+const std::vector<Refusal> kRefusals = {
+    {"Version", [](Json &m) { m["cgx_manifest"] = 2; }, "expected version 1, got 2"},
+    {"NoHash", [](Json &m) { m.erase("hash"); }, "expected 'hash'"},
+    {"Ranks", [](Json &m) { m["ranks"] = 3; }, "compiled for 3 ranks, the job has 4"},
+    {"IdTwice", [](Json &m) { m["collectives"][1]["id"] = 5; }, "collective 5 is there twice"},
+    {"NegativeId", [](Json &m) { m["collectives"][0]["id"] = -1; }, "not negative as 'id'"},
+    {"Kind", [](Json &m) { m["collectives"][0]["kind"] = "all_reduc"; }, "got 'all_reduc'"},
+    {"Reduction", [](Json &m) { m["collectives"][0]["reduction"] = "max"; },
+     "expected the reduction sum or mean for a lossy codec"},
+    {"RankInGroups", [](Json &m) { m["collectives"][0]["groups"][1][0] = 4; }, "expected ranks below 4"},
+    {"RankTwice", [](Json &m) { m["collectives"][0]["groups"][1][0] = 0; }, "rank 0 is in 'groups' twice"},
+    {"UnevenGather", [](Json &m) { m["collectives"][1]["groups"] = {{0, 1, 2}, {3}}; },
+     "expected groups of one size"},
+    {"MissingRank", [](Json &m) { m["collectives"][1]["groups"] = {{0, 1}}; }, "expected all 4 ranks"},
+    {"Dimension", [](Json &m) { m["collectives"][1]["dim"] = 2; }, "expected 'dim' below 2"},
+    {"Pairs", [](Json &m) { m["collectives"][2]["source_target_pairs"][1][1] = 1; },
+     "expected pairs of ranks"},
+    {"Dtype", [](Json &m) { operand(m)["dtype"] = "f8"; }, "collective 5, operand 0: expected one of f32"},
+    {"Elements", [](Json &m) { operand(m)["elements"] = 8191; },
+     "expected a shape of 8191 elements, got 8192"},
+    {"Bits", [](Json &m) { operand(m)["codec"]["bits"] = 9; }, "collective 5, operand 0"},
+    {"Bucket", [](Json &m) { operand(m)["codec"]["bucket"] = 0; }, "collective 5, operand 0"},
+    {"Family", [](Json &m) { operand(m)["codec"]["family"] = "top_k"; }, "got 'top_k'"},
+    {"LossyInteger", [](Json &m) { operand(m)["dtype"] = "i32"; }, "collective 5, operand 0"},
+    {"Scalar", [](Json &m) { m = 3; }, "expected an object"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Damages, ManifestRefusal, testing::ValuesIn(kRefusals),
+                         [](const auto &info) { return info.param.name; });
+
+TEST(Manifest, ThatIsNoJsonIsRefused) {
+  for (const char *text : {"", "{", "\xff\xfe", "[[[[[[[["})
+    EXPECT_EQ(Program::parse(text, 4).status().getCode(), CGX_BAD_MANIFEST) << text;
+}
+
+TEST(Manifest, DamagedBytesNeverCrash) {
+  std::mt19937 random(1);
+  std::string valid = validManifest().dump();
+  for (int round = 0; round < 20000; ++round) {
+    std::string damaged = valid;
+    for (uint32_t edits = 1 + random() % 3; edits > 0; --edits)
+      damaged[random() % damaged.size()] = "0123456789-.eE\"{}[],:truefalsn"[random() % 30];
+    (void)Program::parse(damaged.c_str(), 4).ok();
+  }
+}
+
+TEST(Manifest, DigestDependsOnTheCollectivesOnly) {
+  Json manifest = validManifest();
+  uint64_t digest = Program::parse(manifest.dump().c_str(), 4)->digest;
+  manifest["results"] = Json::array();
+  EXPECT_EQ(Program::parse(manifest.dump(2).c_str(), 4)->digest, digest);
+  operand(manifest)["codec"]["bits"] = 5;
+  EXPECT_NE(Program::parse(manifest.dump().c_str(), 4)->digest, digest);
+}
+
+} // namespace
+} // namespace cgx::test

@@ -1,0 +1,392 @@
+//===-- TransportTest.cpp - What every transport must do ---------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The conformance suite: a new transport adds itself to the list of settings at the
+// end, and runs all of it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Job.h"
+#include "transport/Exchange.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+#include <thread>
+
+namespace cgx::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Setting {
+  const char *name;
+  const char *transport;
+  bool processes;
+  uint64_t ringBytes;
+};
+
+constexpr uint32_t kRanks = 3;
+
+class TransportTest : public testing::TestWithParam<Setting> {
+protected:
+  using Bytes = std::vector<std::byte>;
+
+  Result<std::unique_ptr<Transport>> connect(uint32_t rank, uint32_t ranks = kRanks) const {
+    return connectTransport(
+        GetParam().transport,
+        {.job = job, .rank = rank, .ranks = ranks, .timeout = timeout, .ringBytes = GetParam().ringBytes});
+  }
+
+  void asEveryRank(uint32_t ranks, const std::function<void(uint32_t)> &body) {
+    if (GetParam().processes)
+      runProcesses(ranks, body);
+    else
+      runThreads(ranks, body);
+    EXPECT_EQ(leftovers(job), "");
+  }
+
+  /// Runs body(transport) as every rank of a job that has come together.
+  void runJob(const std::function<void(Transport &)> &body, uint32_t ranks = kRanks) {
+    asEveryRank(ranks, [&](uint32_t rank) {
+      Result<std::unique_ptr<Transport>> transport = connect(rank, ranks);
+      ASSERT_TRUE(transport.ok()) << transport.status().message();
+      body(**transport);
+    });
+  }
+
+  static Bytes pattern(uint32_t from, uint32_t to, size_t size) {
+    Bytes bytes(size);
+    for (size_t i = 0; i < size; ++i)
+      bytes[i] = std::byte((i * 31 + from * 7 + to * 13) & 0xff);
+    return bytes;
+  }
+
+  static Tag tag(uint32_t collective, uint16_t phase = 0) {
+    return {.step = 4, .collective = collective, .phase = phase, .part = 0};
+  }
+
+  std::string job = uniqueJob();
+  std::chrono::milliseconds timeout = 20000ms;
+};
+
+testing::AssertionResult failsWith(const Status &status, cgx_status code, const std::string &text) {
+  if (status.getCode() == code && status.message().find(text) != std::string::npos)
+    return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "got " << status.getCode() << ": " << status.message();
+}
+
+TEST_P(TransportTest, MessagesOfEverySizeArriveWhole) {
+  runJob([](Transport &transport) {
+    uint32_t collective = 0;
+    for (size_t size : {0u, 1u, 31u, 32u, 33u, 63u, 64u, 65u, 4095u, 4097u, 262144u, 300007u, 1000000u}) {
+      std::vector<Bytes> sent(kRanks), received(kRanks, Bytes(size));
+      Exchange exchange(transport, 20000ms);
+      for (uint32_t peer = 0; peer < kRanks; ++peer) {
+        if (peer == transport.rank())
+          continue;
+        sent[peer] = pattern(transport.rank(), peer, size);
+        exchange.receive(peer, tag(collective), {received[peer]});
+        exchange.send(peer, tag(collective), {sent[peer]});
+      }
+      Status status = exchange.finish();
+      ASSERT_TRUE(status.ok()) << status.message();
+      for (uint32_t peer = 0; peer < kRanks; ++peer)
+        ASSERT_TRUE(peer == transport.rank() || received[peer] == pattern(peer, transport.rank(), size))
+            << size << " bytes from " << peer;
+      ++collective;
+    }
+  });
+}
+
+TEST_P(TransportTest, PiecesAreGatheredAndScattered) {
+  runJob(
+      [](Transport &transport) {
+        uint32_t peer = 1 - transport.rank();
+        Bytes whole = pattern(0, 0, 1000), received(1000);
+        std::span<const std::byte> out(whole);
+        std::span<std::byte> in(received);
+        Exchange exchange(transport, 20000ms);
+        exchange.send(peer, tag(1), {out.first(0), out.first(1), out.subspan(1, 600), out.subspan(601)});
+        exchange.receive(peer, tag(1), {in.first(333), in.subspan(333, 0), in.subspan(333)});
+        Status status = exchange.finish();
+        ASSERT_TRUE(status.ok()) << status.message();
+        EXPECT_TRUE(received == whole);
+      },
+      2);
+}
+
+TEST_P(TransportTest, MessagesAreMatchedByTagNotByArrival) {
+  runJob(
+      [](Transport &transport) {
+        constexpr uint32_t count = 20;
+        uint32_t peer = 1 - transport.rank();
+        std::vector<Bytes> sent, received;
+        for (uint32_t i = 0; i < count; ++i) {
+          sent.push_back(pattern(i, i, 100 + i * 50));
+          received.emplace_back(sent[i].size());
+        }
+        Exchange sending(transport, 20000ms);
+        for (uint32_t i = 0; i < count; ++i)
+          sending.send(peer, tag(i, uint16_t(i % 3)), {sent[i]});
+        // One at a time, in another order: the others are set aside.
+        for (uint32_t j = 0; j < count; ++j) {
+          uint32_t i = (j * 7 + 5) % count;
+          Exchange receiving(transport, 20000ms);
+          receiving.receive(peer, tag(i, uint16_t(i % 3)), {received[i]});
+          Status status = receiving.finish();
+          ASSERT_TRUE(status.ok()) << status.message();
+          EXPECT_TRUE(received[i] == sent[i]) << i;
+        }
+        Status status = sending.finish();
+        ASSERT_TRUE(status.ok()) << status.message();
+      },
+      2);
+}
+
+TEST_P(TransportTest, EqualTagsKeepTheOrderOfPosting) {
+  runJob(
+      [](Transport &transport) {
+        uint32_t peer = 1 - transport.rank();
+        std::vector<Bytes> sent = {pattern(1, 0, 500), pattern(2, 0, 500), pattern(3, 0, 500)};
+        std::vector<Bytes> received(3, Bytes(500));
+        Bytes last = pattern(4, 0, 10), lastReceived(10);
+        Exchange sending(transport, 20000ms);
+        for (const Bytes &bytes : sent)
+          sending.send(peer, tag(1), {bytes});
+        sending.send(peer, tag(2), {last});
+        Exchange early(transport, 20000ms); // has the others set aside first
+        early.receive(peer, tag(2), {lastReceived});
+        ASSERT_TRUE(early.finish().ok());
+        for (Bytes &bytes : received) {
+          Exchange receiving(transport, 20000ms);
+          receiving.receive(peer, tag(1), {bytes});
+          ASSERT_TRUE(receiving.finish().ok());
+        }
+        ASSERT_TRUE(sending.finish().ok());
+        EXPECT_TRUE(received == sent && lastReceived == last);
+      },
+      2);
+}
+
+TEST_P(TransportTest, SentBytesAreCountedWithoutHeaders) {
+  runJob(
+      [](Transport &transport) {
+        uint32_t peer = 1 - transport.rank();
+        Bytes sent(12345), received(12345);
+        Exchange exchange(transport, 20000ms);
+        exchange.send(peer, tag(1), {sent});
+        exchange.receive(peer, tag(1), {received});
+        ASSERT_TRUE(exchange.finish().ok());
+        EXPECT_EQ(transport.bytesSent(), 12345u);
+      },
+      2);
+}
+
+TEST_P(TransportTest, AnotherLengthIsAMismatchOnBothSides) {
+  runJob(
+      [](Transport &transport) {
+        uint32_t peer = 1 - transport.rank();
+        Bytes sent(transport.rank() == 0 ? 100 : 200), received(200);
+        Exchange exchange(transport, 20000ms);
+        exchange.receive(peer, tag(1), {received});
+        exchange.send(peer, tag(1), {sent});
+        // Rank 0 has all it wants, and may hear of rank 1's trouble or not.
+        Status status = exchange.finish();
+        EXPECT_TRUE(transport.rank() == 0 ||
+                    failsWith(status, CGX_MISMATCH, "expected 200 bytes from rank 0"));
+        Exchange next(transport, 20000ms);
+        next.receive(peer, tag(2), {received});
+        EXPECT_TRUE(failsWith(next.finish(), CGX_MISMATCH, "expected 200 bytes from rank 0"));
+      },
+      2);
+}
+
+TEST_P(TransportTest, ARankInAnotherStepIsAMismatch) {
+  runJob(
+      [](Transport &transport) {
+        uint32_t peer = 1 - transport.rank();
+        Bytes sent(100), received(100);
+        Tag own{.step = 5 + transport.rank(), .collective = 1, .phase = 0, .part = 0};
+        Exchange exchange(transport, 20000ms);
+        exchange.receive(peer, own, {received});
+        exchange.send(peer, own, {sent});
+        EXPECT_TRUE(failsWith(exchange.finish(), CGX_MISMATCH, "step 6"));
+      },
+      2);
+}
+
+TEST_P(TransportTest, WhatARankSentBeforeItLeftArrives) {
+  runJob(
+      [this](Transport &transport) {
+        size_t size = GetParam().ringBytes == 64 ? 16 : 3000;
+        if (transport.rank() == 0) {
+          Bytes sent = pattern(0, 1, size);
+          Exchange exchange(transport, 20000ms);
+          exchange.send(1, tag(1), {sent});
+          ASSERT_TRUE(exchange.finish().ok());
+          return;
+        }
+        std::this_thread::sleep_for(50ms);
+        Bytes received(size);
+        Exchange exchange(transport, 20000ms);
+        exchange.receive(0, tag(1), {received});
+        Status status = exchange.finish();
+        ASSERT_TRUE(status.ok()) << status.message();
+        EXPECT_TRUE(received == pattern(0, 1, size));
+      },
+      2);
+}
+
+TEST_P(TransportTest, WaitingForARankThatLeftFailsAtOnce) {
+  runJob([](Transport &transport) {
+    if (transport.rank() == 1)
+      return;
+    Bytes received(10);
+    auto begin = Clock::now();
+    Exchange exchange(transport, 20000ms);
+    exchange.receive(1, tag(1), {received});
+    EXPECT_TRUE(failsWith(exchange.finish(), CGX_PEER_DIED, "rank 1 left the job"));
+    EXPECT_LT(Clock::now() - begin, 5s);
+  });
+}
+
+TEST_P(TransportTest, SendingToARankThatLeftFailsWhenTheRingIsFull) {
+  runJob([](Transport &transport) {
+    if (transport.rank() == 1)
+      return;
+    Bytes sent(10000000);
+    Exchange exchange(transport, 20000ms);
+    exchange.send(1, tag(1), {sent});
+    EXPECT_TRUE(failsWith(exchange.finish(), CGX_PEER_DIED, "rank 1 left the job"));
+  });
+}
+
+TEST_P(TransportTest, AFailureReachesAllRanksWithItsReason) {
+  runJob([](Transport &transport) {
+    if (transport.rank() == 2) {
+      transport.fail(Status(CGX_BAD_PAYLOAD, "layer 'w' is broken"));
+      EXPECT_TRUE(failsWith(transport.failure(), CGX_BAD_PAYLOAD, "layer 'w' is broken"));
+      return;
+    }
+    Bytes received(10);
+    Exchange exchange(transport, 20000ms);
+    exchange.receive(1 - transport.rank(), tag(1), {received}); // who never sends
+    EXPECT_TRUE(failsWith(exchange.finish(), CGX_BAD_PAYLOAD, "rank 2 gave up: layer 'w' is broken"));
+    Exchange later(transport, 20000ms); // the failure stays
+    later.receive(1 - transport.rank(), tag(2), {received});
+    EXPECT_TRUE(failsWith(later.finish(), CGX_BAD_PAYLOAD, "layer 'w' is broken"));
+  });
+}
+
+TEST_P(TransportTest, ASilentRankIsNamedAfterTheTimeout) {
+  runJob([](Transport &transport) {
+    if (transport.rank() == 2) {
+      std::this_thread::sleep_for(1500ms); // computes, and does not communicate
+      bool moved = false;
+      EXPECT_TRUE(failsWith(transport.progress(moved), CGX_TIMEOUT, "rank 2 did not answer"));
+      return;
+    }
+    // Rank 0 waits for rank 1, which waits for rank 2: both must blame rank 2.
+    Bytes received(10);
+    auto begin = Clock::now();
+    Exchange exchange(transport, 400ms);
+    exchange.receive(transport.rank() + 1, tag(1), {received});
+    EXPECT_TRUE(failsWith(exchange.finish(), CGX_TIMEOUT, "rank 2 did not answer for 400 ms"));
+    EXPECT_GE(Clock::now() - begin, 350ms);
+    EXPECT_LT(Clock::now() - begin, 1400ms);
+  });
+}
+
+TEST_P(TransportTest, RanksThatWaitForEachOtherSaySo) {
+  runJob(
+      [](Transport &transport) {
+        Bytes received(10);
+        Exchange exchange(transport, 300ms);
+        exchange.receive(1 - transport.rank(), tag(1), {received});
+        EXPECT_TRUE(failsWith(exchange.finish(), CGX_TIMEOUT, "waits as well"));
+      },
+      2);
+}
+
+TEST_P(TransportTest, AMissingRankIsNamedAfterTheTimeout) {
+  timeout = 300ms;
+  asEveryRank(2, [&](uint32_t rank) {
+    EXPECT_TRUE(failsWith(connect(rank, 3).status(), CGX_TIMEOUT, "rank 2 did not join"));
+  });
+}
+
+TEST_P(TransportTest, AnotherNumberOfRanksIsAMismatchOnEveryRank) {
+  asEveryRank(3, [&](uint32_t rank) {
+    EXPECT_TRUE(
+        failsWith(connect(rank, rank == 1 ? 4 : 3).status(), CGX_MISMATCH, "differ in the number of ranks"));
+  });
+}
+
+TEST_P(TransportTest, ARankThatIsThereTwiceIsRefused) {
+  if (GetParam().processes)
+    GTEST_SKIP() << "needs to see two ranks in one process";
+  timeout = 1000ms;
+  std::thread first(
+      [&] { EXPECT_TRUE(failsWith(connect(0, 2).status(), CGX_TIMEOUT, "rank 1 did not join")); });
+  std::this_thread::sleep_for(200ms);
+  EXPECT_TRUE(failsWith(connect(0, 2).status(), CGX_INVALID_ARGUMENT, "rank 0 has joined"));
+  first.join();
+}
+
+TEST_P(TransportTest, RanksOutOfRangeAreRefused) {
+  EXPECT_TRUE(failsWith(connect(3, 3).status(), CGX_INVALID_ARGUMENT, "expected a rank below 3, got 3"));
+  EXPECT_TRUE(failsWith(connect(0, 0).status(), CGX_INVALID_ARGUMENT, "at least 1 rank"));
+  EXPECT_TRUE(failsWith(connect(0, 1000000).status(), CGX_INVALID_ARGUMENT, "at most 256 ranks"));
+  EXPECT_TRUE(failsWith(connectTransport("smoke", {}).status(), CGX_INVALID_ARGUMENT,
+                        "transports inproc, shm, got 'smoke'"));
+}
+
+TEST_P(TransportTest, AJobNameCanBeUsedAgain) {
+  for (int repetition = 0; repetition < 20; ++repetition)
+    runJob([](Transport &transport) {
+      uint32_t next = (transport.rank() + 1) % kRanks, previous = (transport.rank() + 2) % kRanks;
+      Bytes sent(100, std::byte(1)), received(100);
+      Exchange exchange(transport, 20000ms);
+      exchange.receive(previous, tag(1), {received});
+      exchange.send(next, tag(1), {sent});
+      ASSERT_TRUE(exchange.finish().ok());
+      EXPECT_TRUE(received == sent);
+    });
+}
+
+TEST_P(TransportTest, ManyRanksComeTogether) {
+  runJob(
+      [](Transport &transport) {
+        for (uint32_t collective = 0; collective < 20; ++collective) {
+          std::vector<Bytes> received(16, Bytes(1000));
+          Bytes sent = pattern(transport.rank(), 0, 1000);
+          Exchange exchange(transport, 20000ms);
+          for (uint32_t peer = 0; peer < 16; ++peer)
+            if (peer != transport.rank()) {
+              exchange.receive(peer, tag(collective), {received[peer]});
+              exchange.send(peer, tag(collective), {sent});
+            }
+          Status status = exchange.finish();
+          ASSERT_TRUE(status.ok()) << status.message();
+          for (uint32_t peer = 0; peer < 16; ++peer)
+            ASSERT_TRUE(peer == transport.rank() || received[peer] == pattern(peer, 0, 1000));
+        }
+      },
+      16);
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, TransportTest,
+                         testing::Values(Setting{"Inproc", "inproc", false, 0},
+                                         Setting{"InprocTinyRing", "inproc", false, 64},
+                                         Setting{"ShmThreads", "shm", false, 4096},
+                                         Setting{"ShmProcesses", "shm", true, 0},
+                                         Setting{"ShmProcessesTinyRing", "shm", true, 64}),
+                         [](const auto &info) { return info.param.name; });
+
+} // namespace
+} // namespace cgx::test
