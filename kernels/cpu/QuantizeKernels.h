@@ -20,6 +20,9 @@ namespace cgx {
 /// rounded to its element type on the way.
 enum class Source { f32, f16, bf16, f32ToF16, f32ToBf16 };
 
+/// Bytes of an element as it lies in memory.
+constexpr uint64_t bytesOf(Source source) { return source == Source::f16 || source == Source::bf16 ? 2 : 4; }
+
 struct QuantizeEncodeArguments {
   const cgx_codec *codec;
   Source source;

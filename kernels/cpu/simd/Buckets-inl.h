@@ -18,7 +18,6 @@
 
 #include "../ScaleSection.h"
 #include "Vectors-inl.h"
-#include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cgx {
@@ -90,10 +89,6 @@ struct BucketExtremes {
   FloatVector poison; ///< a NaN somewhere if an element is not finite
 };
 
-/// How far ahead of measuring elements are asked for. Measuring a segment is a burst of loads, and
-/// the hardware's own prefetcher falls asleep between two of them.
-constexpr uint64_t prefetchBytes = 8192;
-
 /// Extremes of a bucket in the making: two of each, for shorter chains of operations.
 struct RunningExtremes {
   FloatVector low0, low1, high0, high1, poison0, poison1;
@@ -104,20 +99,14 @@ template <Source source, size_t v, size_t vectors>
 HWY_INLINE void takeVectors(const void *HWY_RESTRICT input, uint64_t at, float *HWY_RESTRICT widened,
                             RunningExtremes &running) {
   if constexpr (v < vectors) {
-    constexpr uint64_t elementBytes = source == Source::f16 || source == Source::bf16 ? 2 : 4;
     const Floats floats;
     const FloatVector zero = hn::Zero(floats);
-    const uintptr_t ahead =
-        reinterpret_cast<uintptr_t>(input) + (at + v * lanes) * elementBytes + prefetchBytes;
-    hwy::Prefetch(reinterpret_cast<const char *>(ahead));
     const FloatVector x0 = keepInRegister(loadElements<source>(input, at + v * lanes));
     const FloatVector x1 = keepInRegister(loadElements<source>(input, at + (v + 1) * lanes));
     if constexpr (source != Source::f32) {
       hn::StoreU(x0, floats, widened + v * lanes);
       hn::StoreU(x1, floats, widened + (v + 1) * lanes);
     }
-    if constexpr (elementBytes * lanes == 64)
-      hwy::Prefetch(reinterpret_cast<const char *>(ahead + 64));
     running.low0 = hn::Min(running.low0, x0);
     running.low1 = hn::Min(running.low1, x1);
     running.high0 = hn::Max(running.high0, x0);

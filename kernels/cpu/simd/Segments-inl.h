@@ -9,7 +9,8 @@
 // A segment is a few buckets that are measured together and then, still in the
 // first-level cache, quantized and packed. The next segment is measured before this one
 // is quantized: while its elements come from memory, there is work on elements that have
-// come.
+// come. Quantizing also asks for what is to be measured a few segments later: measuring
+// is a burst of loads, and the hardware's own prefetcher falls asleep between two bursts.
 
 #if defined(CGX_KERNELS_CPU_SIMD_SEGMENTS) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_SEGMENTS
@@ -19,6 +20,7 @@
 #endif
 
 #include "Encode-inl.h"
+#include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cgx {
@@ -55,6 +57,9 @@ inline SegmentPlan planSegments(uint64_t bucket, uint64_t blockElements) {
   return plan;
 }
 
+/// How far ahead of quantizing elements are asked for.
+constexpr uint64_t prefetchBytes = 16384;
+
 /// What measuring a segment leaves for quantizing it.
 struct MeasuredSegment {
   static constexpr uint64_t rows = maxSegmentElements / 32;
@@ -62,6 +67,8 @@ struct MeasuredSegment {
   HWY_ALIGN float minimums[rows + 4];
   HWY_ALIGN float factors[rows + 4];
   const float *values;
+  uintptr_t ahead;                             ///< address of what to ask for along with the first row
+  uint64_t aheadRowBytes;                      ///< bytes of a row there
   bool plain;                                  ///< false: not measured, the segment goes through the buffer
   HWY_ALIGN float widened[maxSegmentElements]; ///< what `values` points to unless the source is f32
 };
@@ -110,6 +117,8 @@ void measureSegment(const QuantizeEncodeArguments &arguments, const MeasuringPla
     spreadToRows(segment.minimums, cut.buckets, plan.bucket / 32);
     spreadToRows(segment.factors, cut.buckets, plan.bucket / 32);
   }
+  segment.aheadRowBytes = 32 * bytesOf(source);
+  segment.ahead = reinterpret_cast<uintptr_t>(arguments.input) + begin * bytesOf(source) + prefetchBytes;
   segment.values =
       source == Source::f32 ? static_cast<const float *>(arguments.input) + begin : segment.widened;
 }
@@ -119,6 +128,8 @@ template <uint32_t bits, bool stochastic, bool oneBucket> struct QuantizedRows {
   const float *HWY_RESTRICT values;
   const float *minimums; ///< of each row, or one if the block is of one bucket
   const float *factors;
+  uintptr_t ahead;
+  uint64_t aheadRowBytes;
   WordVector counters;
   uint32_t twist;
 
@@ -128,6 +139,10 @@ template <uint32_t bits, bool stochastic, bool oneBucket> struct QuantizedRows {
         hn::Set(floats, stochastic ? fixedPointMagic : fixedPointMagic + float(1u << (15u - bits)));
     const FloatVector minimum = hn::Set(floats, minimums[oneBucket ? 0 : row]);
     const FloatVector factor = hn::Set(floats, factors[oneBucket ? 0 : row]);
+    if (c == 0) {
+      hwy::Prefetch(reinterpret_cast<const char *>(ahead + row * aheadRowBytes));
+      hwy::Prefetch(reinterpret_cast<const char *>(ahead + row * aheadRowBytes + 64));
+    }
     const FloatVector low = hn::LoadU(floats, values + row * 32 + c);
     const FloatVector high = hn::LoadU(floats, values + row * 32 + 16 + c);
     HalfVector fixed = mergeHalves(fixedPoint(hn::Sub(low, minimum), factor, magic),
@@ -146,17 +161,20 @@ void quantizeSegment(const MeasuredSegment &segment, uint64_t elements, uint64_t
                      const RandomCursor &random, uint64_t firstElement, uint8_t *HWY_RESTRICT out) {
   constexpr uint64_t blockElements = packingBlockElements(bits);
   const float *minimums = segment.minimums, *factors = segment.factors, *values = segment.values;
+  uintptr_t ahead = segment.ahead;
   for (uint64_t i = 0, bucketEnd = bucket; i < elements; i += blockElements) {
     if (oneBucket && i == bucketEnd) {
       bucketEnd += bucket;
       ++minimums;
       ++factors;
     }
-    packBlock<bits>(QuantizedRows<bits, stochastic, oneBucket>{values + i, minimums, factors,
+    packBlock<bits>(QuantizedRows<bits, stochastic, oneBucket>{values + i, minimums, factors, ahead,
+                                                               segment.aheadRowBytes,
                                                                random.counters(firstElement + i),
                                                                random.twist()},
                     out);
     out += packingBlockBytes(bits);
+    ahead += packingRows(bits) * segment.aheadRowBytes;
     if (!oneBucket) {
       minimums += packingRows(bits);
       factors += packingRows(bits);
