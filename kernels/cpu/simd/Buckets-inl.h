@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The scale of one bucket of any length and source, and of a few buckets at once, which
-// share the last steps of the reduction and one division.
+// share the last steps of the reduction and the divisions.
 
 #if defined(CGX_KERNELS_CPU_SIMD_BUCKETS) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_BUCKETS
@@ -139,12 +139,12 @@ HWY_INLINE BucketExtremes extremesOf(const void *HWY_RESTRICT input, uint64_t be
 struct MeasuringPlan {
   uint64_t bucket;
   bool narrow; ///< scales are stored in bf16
-  float inverseSteps;
-  float one; ///< of the fixed-point format
+  float steps; ///< 2^bits - 1
+  float one;   ///< a level in fixed point
 
   explicit MeasuringPlan(const cgx_codec &codec)
-      : bucket(codec.bucket), narrow(codec.scale == CGX_SCALE_BF16),
-        inverseSteps(1.0f / float((1u << codec.bits) - 1u)), one(float(1u << (16u - codec.bits))) {}
+      : bucket(codec.bucket), narrow(codec.scale == CGX_SCALE_BF16), steps(float((1u << codec.bits) - 1u)),
+        one(float(1u << (16u - codec.bits))) {}
 
   uint64_t scaleBytes() const { return narrow ? 4 : 8; }
 };
@@ -197,7 +197,7 @@ HWY_INLINE bool measureBuckets(const MeasuringPlan &plan, const void *HWY_RESTRI
     minimum = hn::BitCast(four, hn::And(hn::Add(bits, away), top));
   }
   const FourVector range = hn::Sub(highest, minimum);
-  FourVector unit = hn::Max(hn::Mul(range, hn::Set(four, plan.inverseSteps)), hn::Set(four, smallestUnit));
+  FourVector unit = hn::Max(hn::Div(range, hn::Set(four, plan.steps)), hn::Set(four, smallestUnit));
   if (plan.narrow) {
     const auto bits = hn::BitCast(integers, unit);
     unit = hn::BitCast(four, hn::And(hn::Add(bits, below), top));

@@ -39,7 +39,7 @@ struct SegmentPlan {
   bool oneBucket; ///< every block of levels is of one bucket
 };
 
-/// Buckets that are measured together. They share a division; but the longer they are, the less
+/// Buckets that are measured together. They share divisions; but the longer they are, the less
 /// it costs, and the more evenly smaller segments keep memory busy.
 constexpr uint64_t measuredTogether(uint64_t bucket) { return bucket < 512 ? 4 : bucket < 1024 ? 2 : 1; }
 

@@ -51,7 +51,6 @@ constexpr float smallestUnit = 0x1p-126f;
 CGX_DEVICE_INLINE BucketScale makeBucketScale(float minimum, float maximum, uint32_t bits,
                                               uint32_t scaleType) {
   const float steps = float((1u << bits) - 1u);
-  const float inverseSteps = 1.0f / steps;
   BucketScale scale;
   scale.minimum = minimum + 0.0f; // of the two zeros, +0
   if (scaleType == CGX_SCALE_BF16)
@@ -61,9 +60,9 @@ CGX_DEVICE_INLINE BucketScale makeBucketScale(float minimum, float maximum, uint
     scale.unit = 0.0f;
     return isFiniteScale(scale) ? scale : notFiniteScale();
   }
-  float unit = range * inverseSteps;
-  if (!isFinite(range)) // a range above the largest f32: divide first
-    unit = maximum * inverseSteps - scale.minimum * inverseSteps;
+  float unit = range / steps; // exact where levels lie on values
+  if (!isFinite(range))       // a range above the largest f32: divide first
+    unit = maximum / steps - scale.minimum / steps;
   if (!(unit >= smallestUnit))
     unit = smallestUnit;
   scale.unit = scaleType == CGX_SCALE_BF16 ? floatFromBfloat16(bfloat16RoundUp(unit)) : unit;
