@@ -306,7 +306,7 @@ TEST_P(TransportTest, RanksThatWaitForEachOtherSaySo) {
   runJob(
       [](Transport &transport) {
         Bytes received(10);
-        Exchange exchange(transport, 300ms);
+        Exchange exchange(transport, 2000ms);
         exchange.receive(1 - transport.rank(), tag(1), {received});
         EXPECT_TRUE(failsWith(exchange.finish(), CGX_TIMEOUT, "waits as well"));
       },

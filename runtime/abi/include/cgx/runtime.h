@@ -12,8 +12,10 @@
  * have a context of their own.
  *
  * Compiled steps call the cgx_rt_* entry points, whose arguments are integers
- * only. A step that met an error runs on to its end without communicating; the
- * host sees the error from cgx_context_end_step.
+ * only. A step that met an error runs on to its end without communicating: outputs
+ * of later collectives stay as they are, and the host, which sees the error from
+ * cgx_context_end_step, must throw the step's results away. Failures are final: the
+ * job is over on all ranks, and goes on from a checkpoint in new contexts.
  *
  *===-----------------------------------------------------------------------===*/
 #ifndef CGX_RUNTIME_H

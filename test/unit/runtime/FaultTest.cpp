@@ -1,0 +1,446 @@
+//===-- FaultTest.cpp - Every fault ends in a message ------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ranks are processes over shm. Each reports how it ended through a pipe; the test then
+// looks at what the survivors said, how long they took, and that no segment is left.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Contexts.h"
+#include "Job.h"
+#include "Programs.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <random>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace cgx::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// How a rank ended.
+struct Ending {
+  bool reported = false;
+  cgx_status status = CGX_OK;
+  std::string message;
+  Clock::time_point when;
+};
+
+/// Ranks as children of this process, which can be killed and stopped.
+class ProcessJob {
+public:
+  /// Each child runs `body(rank)`, which returns a status and leaves its message in
+  /// cgx_last_error().
+  ProcessJob(uint32_t ranks, const std::function<cgx_status(uint32_t rank)> &body) {
+    std::fflush(nullptr);
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      int ends[2];
+      if (pipe2(ends, O_CLOEXEC) != 0)
+        std::abort();
+      pid_t child = fork();
+      if (child == 0) {
+        cgx_status status = body(rank);
+        std::string report = char('0' + status) + std::string(cgx_last_error());
+        ssize_t written = write(ends[1], report.data(), report.size());
+        _exit(written == ssize_t(report.size()) ? 0 : 1);
+      }
+      close(ends[1]);
+      children.push_back(child);
+      pipes.push_back(ends[0]);
+    }
+  }
+
+  ~ProcessJob() {
+    for (pid_t child : children)
+      kill(child, SIGKILL);
+    for (size_t rank = 0; rank < children.size(); ++rank) {
+      waitpid(children[rank], nullptr, 0);
+      close(pipes[rank]);
+    }
+  }
+
+  void signal(uint32_t rank, int number) { kill(children[rank], number); }
+
+  /// Waits for a rank's report, or its silent end, at most `limit`.
+  Ending await(uint32_t rank, std::chrono::milliseconds limit) {
+    Ending ending;
+    pollfd waiting{.fd = pipes[rank], .events = POLLIN, .revents = 0};
+    if (poll(&waiting, 1, int(limit.count())) <= 0)
+      return ending;
+    char text[4096];
+    ssize_t length = read(pipes[rank], text, sizeof(text));
+    ending.when = Clock::now();
+    if (length <= 0)
+      return ending;
+    ending.reported = true;
+    ending.status = cgx_status(text[0] - '0');
+    ending.message.assign(text + 1, size_t(length - 1));
+    return ending;
+  }
+
+private:
+  std::vector<pid_t> children;
+  std::vector<int> pipes;
+};
+
+constexpr uint32_t kRanks = 3;
+
+std::string trainingManifest(const std::string &hash = "0123", uint32_t bits = 4) {
+  return manifestText(
+      kRanks,
+      {collectiveJson(5, "all_reduce", everybody(kRanks),
+                      {{.shape = {100000}, .codec = quantize(bits, 128), .layer = "params/l1/w"},
+                       {.shape = {100}, .layer = "params/l1/b"}},
+                      {{"reduction", "mean"}})},
+      hash);
+}
+
+ContextSpec contextSpec(const std::string &job, uint32_t rank) {
+  return {.transport = "shm",
+          .job = job,
+          .rank = rank,
+          .ranks = kRanks,
+          .manifest = trainingManifest(),
+          .timeoutMs = 10000};
+}
+
+/// Trains for `steps` steps; 0 is for ever. `before(step)` is the rank's own computation.
+cgx_status train(const ContextSpec &spec, uint64_t steps,
+                 const std::function<void(cgx_context *, uint64_t)> &before = {}) {
+  ContextPtr context;
+  if (cgx_status status = spec.create(context); status != CGX_OK)
+    return status;
+  std::vector<float> weight(100000, 1.0f), bias(100, 1.0f);
+  for (uint64_t step = 0; steps == 0 || step < steps; ++step) {
+    if (cgx_status status = cgx_context_begin_step(context.get(), step); status != CGX_OK)
+      return status;
+    if (before)
+      before(context.get(), step);
+    cgx_rt_operand(address(context.get()), 5, 0, address(weight.data()), address(weight.data()));
+    cgx_rt_operand(address(context.get()), 5, 1, address(bias.data()), address(bias.data()));
+    cgx_rt_run(address(context.get()), 5);
+    if (cgx_status status = cgx_context_end_step(context.get()); status != CGX_OK)
+      return status;
+  }
+  return CGX_OK;
+}
+
+void expectEnding(const Ending &ending, cgx_status status, const std::vector<std::string> &words) {
+  ASSERT_TRUE(ending.reported);
+  EXPECT_EQ(ending.status, status) << ending.message;
+  for (const std::string &word : words)
+    EXPECT_NE(ending.message.find(word), std::string::npos) << "'" << word << "' in: " << ending.message;
+}
+
+const std::vector<std::string> kPlace = {"collective 5", "params/l1/w"};
+
+std::vector<std::string> with(std::vector<std::string> words, const std::string &word) {
+  words.push_back(word);
+  return words;
+}
+
+int64_t milliseconds(Clock::duration time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+TEST(Fault, AKilledRankIsNamedByAllSurvivorsAtOnce) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) { return train(contextSpec(job, rank), 0); });
+  std::this_thread::sleep_for(300ms);
+  Clock::time_point killed = Clock::now();
+  ranks.signal(1, SIGKILL);
+  for (uint32_t rank : {0u, 2u}) {
+    Ending ending = ranks.await(rank, 5000ms);
+    expectEnding(ending, CGX_PEER_DIED, with(kPlace, "rank 1 died"));
+    EXPECT_LT(milliseconds(ending.when - killed), 500) << "rank " << rank;
+    RecordProperty("milliseconds_rank_" + std::to_string(rank), int(milliseconds(ending.when - killed)));
+  }
+  EXPECT_EQ(leftovers(job), "");
+}
+
+TEST(Fault, ARankKilledWhileItComputesIsNoticedByThoseWhoWait) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) {
+    return train(contextSpec(job, rank), 0, [&](cgx_context *, uint64_t step) {
+      if (rank == 2 && step == 3)
+        raise(SIGKILL);
+    });
+  });
+  for (uint32_t rank : {0u, 1u})
+    expectEnding(ranks.await(rank, 5000ms), CGX_PEER_DIED, with(kPlace, "rank 2 died"));
+  EXPECT_EQ(leftovers(job), "");
+}
+
+TEST(Fault, ARankKilledBeforeAllHaveJoinedFailsTheOthers) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(2, [&](uint32_t rank) { return train(contextSpec(job, rank), 1); });
+  std::this_thread::sleep_for(200ms); // both wait for rank 2
+  ranks.signal(1, SIGKILL);
+  expectEnding(ranks.await(0, 5000ms), CGX_PEER_DIED, {"rank 1 died before job"});
+  EXPECT_EQ(leftovers(job), "");
+}
+
+TEST(Fault, TheSegmentOfAJobThatWasKilledWholeIsReplaced) {
+  std::string job = uniqueJob();
+  {
+    ProcessJob ranks(2, [&](uint32_t rank) { return train(contextSpec(job, rank), 1); });
+    std::this_thread::sleep_for(200ms);
+    ranks.signal(0, SIGKILL);
+    ranks.signal(1, SIGKILL);
+  }
+  EXPECT_NE(leftovers(job), "") << "the test wants to see a segment replaced";
+  ProcessJob ranks(kRanks, [&](uint32_t rank) { return train(contextSpec(job, rank), 3); });
+  for (uint32_t rank = 0; rank < kRanks; ++rank)
+    expectEnding(ranks.await(rank, 5000ms), CGX_OK, {});
+  EXPECT_EQ(leftovers(job), "");
+}
+
+TEST(Fault, ARestartDoesNotMeetTheJobOfThatNameThatIsDying) {
+  std::string job = uniqueJob();
+  ProcessJob old(2, [&](uint32_t rank) { return train(contextSpec(job, rank), 1); });
+  std::this_thread::sleep_for(200ms); // rank 2 is missing
+  old.signal(1, SIGSTOP);             // so that it cannot clear up after rank 0
+  old.signal(0, SIGKILL);
+  std::this_thread::sleep_for(100ms);
+  ProcessJob fresh(kRanks, [&](uint32_t rank) { return train(contextSpec(job, rank), 3); });
+  for (uint32_t rank = 0; rank < kRanks; ++rank)
+    expectEnding(fresh.await(rank, 5000ms), CGX_OK, {});
+  old.signal(1, SIGCONT);
+  expectEnding(old.await(1, 5000ms), CGX_PEER_DIED, {"rank 0 died"});
+  EXPECT_EQ(leftovers(job), "");
+}
+
+TEST(Fault, AStoppedRankIsNamedAfterTheTimeoutAndHearsOfItItself) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) {
+    ContextSpec spec = contextSpec(job, rank);
+    spec.timeoutMs = 700;
+    return train(spec, 0);
+  });
+  std::this_thread::sleep_for(300ms);
+  Clock::time_point stopped = Clock::now();
+  ranks.signal(1, SIGSTOP);
+  for (uint32_t rank : {0u, 2u}) {
+    Ending ending = ranks.await(rank, 5000ms);
+    expectEnding(ending, CGX_TIMEOUT, with(kPlace, "rank 1 did not answer for 700 ms"));
+    EXPECT_GE(milliseconds(ending.when - stopped), 600);
+    EXPECT_LT(milliseconds(ending.when - stopped), 2000);
+  }
+  ranks.signal(1, SIGCONT);
+  expectEnding(ranks.await(1, 5000ms), CGX_TIMEOUT, {"rank 1 did not answer for 700 ms"});
+  EXPECT_EQ(leftovers(job), "");
+}
+
+TEST(Fault, AStopShorterThanTheTimeoutIsNoFault) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) { return train(contextSpec(job, rank), 300); });
+  std::this_thread::sleep_for(20ms);
+  ranks.signal(1, SIGSTOP);
+  std::this_thread::sleep_for(500ms);
+  ranks.signal(1, SIGCONT);
+  for (uint32_t rank = 0; rank < kRanks; ++rank)
+    expectEnding(ranks.await(rank, 20000ms), CGX_OK, {});
+}
+
+TEST(Fault, AJobThatIsSuspendedAsAWholeGoesOn) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) {
+    ContextSpec spec = contextSpec(job, rank);
+    spec.timeoutMs = 600;
+    return train(spec, 200, [](cgx_context *, uint64_t) { std::this_thread::sleep_for(1ms); });
+  });
+  std::this_thread::sleep_for(50ms);
+  for (uint32_t rank = 0; rank < kRanks; ++rank)
+    ranks.signal(rank, SIGSTOP);
+  std::this_thread::sleep_for(1500ms);
+  for (uint32_t rank = 0; rank < kRanks; ++rank)
+    ranks.signal(rank, SIGCONT);
+  for (uint32_t rank = 0; rank < kRanks; ++rank)
+    expectEnding(ranks.await(rank, 20000ms), CGX_OK, {});
+}
+
+TEST(Fault, AnAbortReachesAllRanksWithItsReason) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) {
+    return train(contextSpec(job, rank), 0, [&](cgx_context *context, uint64_t step) {
+      if (rank == 0 && step == 5)
+        cgx_context_abort(context, "the loss is not a number");
+    });
+  });
+  expectEnding(ranks.await(0, 5000ms), CGX_PEER_DIED, {"rank 0 aborted: the loss is not a number"});
+  for (uint32_t rank : {1u, 2u})
+    expectEnding(ranks.await(rank, 5000ms), CGX_PEER_DIED, with(kPlace, "the loss is not a number"));
+  EXPECT_EQ(leftovers(job), "");
+}
+
+TEST(Fault, ARankThatEndsEarlyFailsTheOthers) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) { return train(contextSpec(job, rank), rank == 2 ? 4 : 0); });
+  for (uint32_t rank : {0u, 1u})
+    expectEnding(ranks.await(rank, 5000ms), CGX_PEER_DIED, with(kPlace, "rank 2 left the job"));
+}
+
+TEST(Fault, AnotherProgramIsAMismatchOnEveryRankThatSaysWhoHasWhat) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) {
+    ContextSpec spec = contextSpec(job, rank);
+    spec.manifest = trainingManifest(rank == 1 ? "beef" : "0123");
+    return train(spec, 1);
+  });
+  for (uint32_t rank = 0; rank < kRanks; ++rank)
+    expectEnding(ranks.await(rank, 5000ms), CGX_MISMATCH,
+                 {"program hash: '0123' on rank 0, 2; 'beef' on rank 1"});
+  EXPECT_EQ(leftovers(job), "");
+}
+
+TEST(Fault, AnotherPlanUnderTheSameHashIsAMismatchToo) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) {
+    ContextSpec spec = contextSpec(job, rank);
+    spec.manifest = trainingManifest("0123", rank == 2 ? 3 : 4);
+    return train(spec, 1);
+  });
+  for (uint32_t rank = 0; rank < kRanks; ++rank)
+    expectEnding(ranks.await(rank, 5000ms), CGX_MISMATCH, {"collectives in the manifest", "on rank 2"});
+}
+
+TEST(Fault, AnotherSeedIsAMismatchOnEveryRank) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) {
+    ContextSpec spec = contextSpec(job, rank);
+    spec.seed = rank == 0 ? 1 : 2;
+    return train(spec, 1);
+  });
+  for (uint32_t rank = 0; rank < kRanks; ++rank)
+    expectEnding(ranks.await(rank, 5000ms), CGX_MISMATCH, {"seed: 1 on rank 0; 2 on rank 1, 2"});
+}
+
+TEST(Fault, AnotherStepIsAMismatch) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) -> cgx_status {
+    ContextPtr context;
+    ContextSpec spec = contextSpec(job, rank);
+    if (cgx_status status = spec.create(context); status != CGX_OK)
+      return status;
+    std::vector<float> weight(100000, 1.0f), bias(100, 1.0f);
+    if (cgx_status status = cgx_context_begin_step(context.get(), rank == 1 ? 8 : 7); status != CGX_OK)
+      return status;
+    cgx_rt_operand(address(context.get()), 5, 0, address(weight.data()), address(weight.data()));
+    cgx_rt_operand(address(context.get()), 5, 1, address(bias.data()), address(bias.data()));
+    cgx_rt_run(address(context.get()), 5);
+    return cgx_context_end_step(context.get());
+  });
+  for (uint32_t rank = 0; rank < kRanks; ++rank)
+    expectEnding(ranks.await(rank, 5000ms), CGX_MISMATCH, {"step 8", "step 7"});
+}
+
+TEST(Fault, MoreSharedMemoryThanThereIsExhaustsIt) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) {
+    ContextSpec spec = contextSpec(job, rank);
+    spec.ringBytes = uint64_t(1) << 40;
+    return train(spec, 1);
+  });
+  for (uint32_t rank = 0; rank < kRanks; ++rank)
+    expectEnding(ranks.await(rank, 15000ms), CGX_RESOURCE_EXHAUSTED, {"shared memory", "/dev/shm/cgx"});
+  EXPECT_EQ(leftovers(job), "");
+}
+
+TEST(Fault, AFullFileSystemExhaustsSharedMemory) {
+  std::string job = uniqueJob();
+  constexpr auto kNotPermitted = cgx_status(CGX_INTERNAL);
+  ProcessJob rank(1, [&](uint32_t) -> cgx_status {
+    // A /dev/shm of its own, of which all but a page is taken.
+    if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("small", "/dev/shm", "tmpfs", 0, "size=64k") != 0)
+      return kNotPermitted;
+    int filler = shm_open("/filler", O_CREAT | O_RDWR, 0600);
+    if (filler < 0 || posix_fallocate(filler, 0, 60 * 1024) != 0)
+      return kNotPermitted;
+    ContextPtr context;
+    return contextSpec(job, 0).create(context);
+  });
+  Ending ending = rank.await(0, 5000ms);
+  if (ending.reported && ending.status == kNotPermitted)
+    GTEST_SKIP() << "may not mount a file system here";
+  expectEnding(ending, CGX_RESOURCE_EXHAUSTED, {"shared memory"});
+}
+
+TEST(Fault, FailedStepsStayFailedAndLeaveOutputsAlone) {
+  ContextPtr context;
+  ContextSpec spec{.transport = "inproc",
+                   .job = uniqueJob(),
+                   .ranks = 1,
+                   .manifest = manifestText(1, {collectiveJson(5, "all_reduce", everybody(1),
+                                                               {{.shape = {4}}}, {{"reduction", "sum"}})})};
+  ASSERT_EQ(spec.create(context), CGX_OK);
+  float in[4] = {1, 2, 3, 4}, out[4] = {-1, -1, -1, -1};
+  ASSERT_EQ(cgx_context_begin_step(context.get(), 0), CGX_OK);
+  cgx_rt_run(address(context.get()), 5); // its operand has not been named
+  cgx_rt_operand(address(context.get()), 5, 0, address(in), address(out));
+  cgx_rt_run(address(context.get()), 5);
+  EXPECT_EQ(cgx_context_end_step(context.get()), CGX_INVALID_ARGUMENT);
+  EXPECT_STREQ(cgx_last_error(), "collective 5 (all_reduce of layer 'params/w'): operand 0 was not named");
+  EXPECT_EQ(out[0], -1.0f);
+  EXPECT_EQ(cgx_context_begin_step(context.get(), 1), CGX_INVALID_ARGUMENT) << "a failure is final";
+}
+
+/// Kills a random rank at a random time, again and again. CGX_TEST_FAULTS sets how often,
+/// CGX_TEST_SEED repeats a run.
+TEST(Fault, RandomKillsNeverHangAndNeverLeak) {
+  const char *wish = std::getenv("CGX_TEST_FAULTS"), *given = std::getenv("CGX_TEST_SEED");
+  int rounds = wish ? std::atoi(wish) : 50;
+  unsigned seed = given ? unsigned(std::atoi(given)) : unsigned(std::random_device()());
+  std::mt19937 random(seed);
+  int64_t slowest = 0;
+  for (int round = 0; round < rounds; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round) + " with CGX_TEST_SEED=" + std::to_string(seed));
+    std::string job = uniqueJob();
+    uint64_t ringBytes = uint64_t(64) << random() % 13;
+    ProcessJob ranks(kRanks, [&](uint32_t rank) {
+      ContextSpec spec = contextSpec(job, rank);
+      spec.ringBytes = ringBytes;
+      spec.timeoutMs = 2000;
+      return train(spec, 0);
+    });
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 30000));
+    uint32_t victim = random() % kRanks;
+    Clock::time_point killed = Clock::now();
+    ranks.signal(victim, SIGKILL);
+    for (uint32_t rank = 0; rank < kRanks; ++rank) {
+      if (rank == victim)
+        continue;
+      // Killed before it joined, it never existed: the others wait for it until the timeout.
+      Ending ending = ranks.await(rank, 15000ms);
+      ASSERT_TRUE(ending.reported) << "rank " << rank << " hangs";
+      EXPECT_TRUE(ending.status == CGX_PEER_DIED || ending.status == CGX_TIMEOUT) << ending.message;
+      EXPECT_NE(ending.message.find("rank " + std::to_string(victim)), std::string::npos) << ending.message;
+      if (ending.status == CGX_PEER_DIED)
+        slowest = std::max(slowest, milliseconds(ending.when - killed));
+    }
+    EXPECT_EQ(leftovers(job), "");
+  }
+  EXPECT_LT(slowest, 1000);
+  RecordProperty("slowest_milliseconds", int(slowest));
+}
+
+} // namespace
+} // namespace cgx::test
