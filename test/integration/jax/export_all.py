@@ -8,31 +8,14 @@ with --generic also step.generic.mlir, the same program in MLIR's generic form. 
 """
 
 import argparse
-import importlib
-import inspect
-import os
 import pathlib
-import sys
 import warnings
 
-os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
+import jobs  # first: it sets the number of devices
 
 import jax
 
 import cgx_jax
-
-FOLDER = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(FOLDER), str(FOLDER / "steps")]
-
-
-def step_names():
-    return sorted(path.stem for path in (FOLDER / "steps").glob("*.py"))
-
-
-def load_step(name):
-    """The module of a step, and its (step, state, batch) on as many devices as it has ranks."""
-    module = importlib.import_module(name)
-    return module, module.make(jax.devices()[:module.RANKS])
 
 
 def main():
@@ -44,11 +27,11 @@ def main():
     arguments = parser.parse_args()
     jax.config.update("jax_use_shardy_partitioner", arguments.partitioner == "shardy")
 
-    for name in arguments.names or step_names():
-        module, (step, state, batch) = load_step(name)
+    for name in arguments.names or jobs.step_names():
+        module, (step, state, batch) = jobs.load_step(name)
         folder = arguments.out / name
         program = cgx_jax.export_step(step, state, batch, folder)
-        cgx_jax.write_batches(folder / "data.safetensors", batch, name=list_parameters(step)[1])
+        cgx_jax.write_batches(folder / "data.safetensors", batch, name=jobs.parameters(step)[1])
         if arguments.generic:
             jitted = step if hasattr(step, "lower") else jax.jit(step, donate_argnums=0)
             operation = jitted.lower(state, batch).compiler_ir("stablehlo").operation
@@ -56,10 +39,6 @@ def main():
                 operation.get_asm(print_generic_op_form=True, enable_debug_info=True) + "\n")
         print(f"{name:16} {module.RANKS} ranks  {program.stat().st_size:7} bytes  "
               f"{' '.join(module.__doc__.split())[:60]}", flush=True)
-
-
-def list_parameters(step):
-    return list(inspect.signature(step).parameters)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,117 @@
+"""Steps under test: how JAX trains them, and how cgx does.
+
+Every test of this folder runs on four virtual devices and needs
+
+    PYTHONPATH   tools/jax
+    CGX_OPT      the path of cgx-opt; tests that need it are skipped without it
+    CGX_RUN      the path of cgx-run, likewise
+"""
+
+import importlib
+import importlib.util
+import inspect
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import typing
+import unittest
+
+DEVICES = 4
+os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={DEVICES}"
+
+import jax
+import numpy as np
+
+import cgx_jax
+from cgx_jax import trees
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+ROOT = FOLDER.parents[2]
+EXAMPLES = ("mlp-digits", "transformer-lm")
+sys.path[:0] = [str(FOLDER), str(FOLDER / "steps")]
+
+needs_opt = unittest.skipUnless(os.environ.get("CGX_OPT"), "CGX_OPT names no cgx-opt")
+needs_run = unittest.skipUnless(os.environ.get("CGX_RUN"), "CGX_RUN names no cgx-run")
+
+
+class Trained(typing.NamedTuple):
+    """Where a training run ended: the loss of each step, and the state by tensor name."""
+    losses: list
+    state: dict
+
+
+def step_names():
+    """The steps of steps/, each a module."""
+    return sorted(path.stem for path in (FOLDER / "steps").glob("*.py"))
+
+
+def load_step(name):
+    """The module of a step, and its (step, state, batch) on as many devices as it has ranks."""
+    module = importlib.import_module(name)
+    return module, module.make(jax.devices()[:module.RANKS])
+
+
+def parameters(step):
+    """What a step calls its state and its batch."""
+    return list(inspect.signature(step).parameters)
+
+
+def load_example(name):
+    """The training script of an example, as a module."""
+    path = ROOT / "examples" / name / "train.py"
+    spec = importlib.util.spec_from_file_location(name.replace("-", "_"), path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def loss_of(result, state):
+    """(loss, next state) of what a step returned: whichever element has the tree of the state,
+    and `loss` of the others, or the only number among them."""
+    structure = jax.tree.structure(state)
+    next_state = next(part for part in result if jax.tree.structure(part) == structure)
+    metrics = next(part for part in result if part is not next_state)
+    loss = metrics["loss"] if isinstance(metrics, dict) else metrics
+    return float(np.mean(loss)), next_state
+
+
+def train_in_jax(step, state, batches, steps, parameter):
+    """Trains as JAX does it. `parameter` is what the step calls its state. Waits for each step:
+    on few cores XLA deadlocks when steps that meet in one collective may queue."""
+    step = step if hasattr(step, "lower") else jax.jit(step)
+    losses = []
+    for _, batch in zip(range(steps), batches):
+        loss, state = loss_of(step(state, batch), state)
+        losses.append(loss)
+    return Trained(losses, {name: trees.to_numpy(leaf)
+                            for name, leaf in trees.named_leaves(state, parameter).items()})
+
+
+def run(tool, *arguments):
+    """Runs cgx-opt or cgx-run (`tool` names its variable), which must succeed; returns what it printed."""
+    result = subprocess.run([os.environ[tool], *map(str, arguments)], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, result.args))}: exit status {result.returncode}\n"
+                             f"{result.stdout[-2000:]}{result.stderr[-4000:]}")
+    return result.stdout
+
+
+def train_in_cgx(program, folder, ranks, steps, state, data, *options):
+    """Trains with cgx-run, writes into `folder`, and returns (Trained, report). The losses are
+    None when the step returns no scalar that is one."""
+    saved, report = folder / "trained.safetensors", folder / "report.json"
+    run("CGX_RUN", program, "--ranks", ranks, "--transport", "inproc", "--state", state, "--data", data,
+        "--steps", steps, "--repeat", "--save", saved, "--report", report, "--quiet", *options)
+    report = json.loads(report.read_text())
+    losses = report["loss"]["per_step"] if report["loss"] else None
+    return Trained(losses, cgx_jax.load(saved)), report
+
+
+def distance(actual, expected, initial):
+    """How far two trained tensors are apart, relative to how far training moved them."""
+    actual, expected, initial = (np.asarray(t, np.float64) for t in (actual, expected, initial))
+    moved = np.linalg.norm(expected - initial) + 1e-6 * np.linalg.norm(expected)
+    apart = np.linalg.norm(actual - expected)
+    return float(apart / moved) if apart else 0.0

@@ -1,0 +1,102 @@
+"""Steps as JAX users write them go through cgx-opt, which finds their gradients, and nothing
+but gradients, however they were expressed."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+import jobs  # first: it sets the number of devices
+
+import jax
+
+import cgx_jax
+
+# The size is no criterion here, so that a small test shows what kind each layer was taken for.
+COMPRESS = "--cgx-compress=codec=quantize bits=4 bucket=128 rounding=stochastic min-elements=1"
+
+DENSE = {"params/l0/w", "params/l1/w"}
+# The layers whose gradient is to be compressed; all else stays exact: losses, vectors, norms,
+# batch statistics, activations and weights.
+COMPRESSED = {
+    "accumulation": DENSE,
+    "autodiff_sum": DENSE,
+    "batch_norm": {"params/w0", "params/w1"},
+    "bf16_params": {"master/l0/w", "master/l1/w"},
+    "conv_net": {"params/conv0", "params/conv1", "params/head"},
+    "dropout": DENSE,
+    "flattened": set(),  # all gradients as one vector, which has rank 1
+    "fsdp": {"params/w0", "params/w1"},
+    "loss_scaling": DENSE,
+    "music_tagger": {"weights/notes", "weights/time_conv/0", "weights/tags/0"},
+    "one_rank": set(),  # nothing is communicated
+    "optax_clip": DENSE,
+    "pmap_step": DENSE,
+    "psum_gradients": DENSE,
+    "scanned_layers": {"params/stack", "params/head"},
+    "tensor_parallel": {"params/up", "params/down"},
+    "two_axes": DENSE,
+    "varying_params": DENSE,
+    "zero_update": {"params/w"},
+}
+REFUSED = {"auto_sharded": "collective"}
+
+
+class CompilerTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def report(self, program):
+        """What cgx-opt reports for a program that it compressed: one entry for each operand."""
+        path = program.with_suffix(".json")
+        jobs.run("CGX_OPT", program, COMPRESS, f"--cgx-report=format=json output={path}", "-o", "/dev/null")
+        return json.loads(path.read_text())["layers"]
+
+    def check(self, name, program):
+        layers = self.report(program)
+        compressed = {row["layer"] for row in layers if "identity" not in row["codec"]}
+        self.assertEqual(compressed, COMPRESSED[name])
+        for row in layers:
+            self.assertTrue("identity" not in row["codec"] or row["exact_reason"], f"{row} gives no reason")
+
+    def test_every_step_has_an_expectation(self):
+        self.assertEqual(set(jobs.step_names()), set(COMPRESSED) | set(REFUSED))
+
+    @jobs.needs_opt
+    def test_gradients_are_found_in_every_step(self):
+        for name in COMPRESSED:
+            with self.subTest(name):
+                _, (step, state, batch) = jobs.load_step(name)
+                self.check(name, cgx_jax.export_step(step, state, batch, self.folder / name))
+
+    @jobs.needs_opt
+    def test_the_generic_form_is_the_same_program(self):
+        for name in ("autodiff_sum", "fsdp", "music_tagger"):
+            with self.subTest(name):
+                _, (step, state, batch) = jobs.load_step(name)
+                program = self.folder / f"{name}.mlir"
+                program.write_text(jax.jit(step, donate_argnums=0).lower(state, batch).compiler_ir("stablehlo")
+                                   .operation.get_asm(print_generic_op_form=True, enable_debug_info=True))
+                self.check(name, program)
+
+    @jobs.needs_opt
+    def test_names_survive_without_debug_info(self):
+        _, (step, state, batch) = jobs.load_step("optax_clip")
+        program = self.folder / "bare.mlir"
+        program.write_text(jax.jit(step, donate_argnums=0).lower(state, batch).as_text())
+        self.check("optax_clip", program)
+
+    @jobs.needs_opt
+    def test_a_step_without_collectives_is_refused_or_left_alone(self):
+        _, (step, state, batch) = jobs.load_step("auto_sharded")
+        program = cgx_jax.export_step(step, state, batch, self.folder)
+        try:
+            self.assertEqual(self.report(program), [])
+        except AssertionError as error:
+            self.assertIn(REFUSED["auto_sharded"], str(error))
+
+
+if __name__ == "__main__":
+    unittest.main()

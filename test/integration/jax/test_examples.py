@@ -1,0 +1,66 @@
+"""The examples: their data-parallel training is right, what is committed is what they export
+today, and the compiler takes it."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import jobs  # first: it sets the number of devices
+
+import numpy as np
+
+import cgx_jax
+from cgx_jax import signature
+
+COMPRESS = "--cgx-compress=codec=quantize bits=4 bucket=128 rounding=stochastic"
+
+
+def printed_losses(example, devices):
+    """What train.py prints, in a process of its own on so many devices."""
+    script = jobs.ROOT / "examples" / example / "train.py"
+    result = subprocess.run(
+        [sys.executable, script, "--steps", "20"], capture_output=True, text=True, check=True,
+        env={**jobs.os.environ, "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"})
+    return result.stdout
+
+
+class ExamplesTest(unittest.TestCase):
+    def test_four_devices_train_as_one_does(self):
+        for example in jobs.EXAMPLES:
+            with self.subTest(example):
+                self.assertEqual(printed_losses(example, 4), printed_losses(example, 1))
+
+    def test_an_export_of_today_equals_what_is_committed(self):
+        for example in jobs.EXAMPLES:
+            with self.subTest(example), tempfile.TemporaryDirectory() as folder:
+                fresh, committed = pathlib.Path(folder), jobs.ROOT / "examples" / example
+                jobs.load_example(example).export(fresh)
+                self.assertEqual(sorted(path.name for path in fresh.iterdir()),
+                                 ["eval.mlir", "state.safetensors", "step.mlir", "train.safetensors",
+                                  "validation.safetensors"])
+                for path in fresh.glob("*.mlir"):
+                    self.assertEqual(signature.main_arguments(path.read_text()),
+                                     signature.main_arguments((committed / path.name).read_text()), path.name)
+                for path in fresh.glob("*.safetensors"):
+                    ours, theirs = cgx_jax.load(path), cgx_jax.load(committed / path.name)
+                    self.assertEqual(list(ours), list(theirs), path.name)
+                    for name, tensor in ours.items():
+                        self.assertEqual(tensor.dtype, theirs[name].dtype, name)
+                        np.testing.assert_allclose(tensor, theirs[name], rtol=1e-5, atol=1e-6, err_msg=name)
+
+    @jobs.needs_opt
+    def test_the_compiler_takes_an_export_of_today(self):
+        for example in jobs.EXAMPLES:
+            with self.subTest(example), tempfile.TemporaryDirectory() as folder:
+                fresh = pathlib.Path(folder)
+                jobs.load_example(example).export(fresh)
+                for name in ("step", "eval"):
+                    rewritten = jobs.run("CGX_OPT", fresh / f"{name}.mlir", COMPRESS)
+                    self.assertEqual("#cgx.quantize" in rewritten, name == "step")
+                    self.assertNotIn("sdy.manual_computation", rewritten)
+
+
+if __name__ == "__main__":
+    unittest.main()

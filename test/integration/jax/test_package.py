@@ -1,0 +1,182 @@
+"""cgx_jax itself: what it writes, and what it refuses."""
+
+import pathlib
+import tempfile
+import unittest
+import warnings
+
+import jobs  # first: it sets the number of devices
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+
+import cgx_jax
+from cgx_jax import signature
+
+
+def double(state, batch):
+    return {"w": state["w"] + batch["x"].sum()}, {"loss": batch["x"].sum()}
+
+
+STATE = {"w": np.ones((2, 3), np.float32)}
+BATCH = {"x": np.ones(4, np.float32)}
+
+
+class FolderTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+
+class SafetensorsTest(FolderTest):
+    def test_every_element_type_survives(self):
+        dtypes = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?", ml_dtypes.bfloat16]
+        tensors = {str(np.dtype(d)): np.arange(6).reshape(2, 3).astype(d) for d in dtypes}
+        tensors |= {"scalar": np.float32(3), "empty": np.zeros((0, 7), np.int32), "f4 big-endian": np.ones(2, ">f4")}
+        cgx_jax.save(self.folder / "t", tensors, {"who": "test"})
+        loaded = cgx_jax.load(self.folder / "t")
+        self.assertEqual(list(loaded), list(tensors))
+        for name, tensor in tensors.items():
+            self.assertEqual(loaded[name].shape, np.shape(tensor), name)
+            self.assertEqual(loaded[name].dtype, tensor.dtype.newbyteorder("<"), name)
+            np.testing.assert_array_equal(loaded[name], tensor, name)
+
+    def test_tensors_begin_aligned_and_lie_without_holes(self):
+        cgx_jax.save(self.folder / "t", {"a": np.zeros(3, np.uint8), "b": np.ones(5, np.float32)})
+        content = (self.folder / "t").read_bytes()
+        header = int.from_bytes(content[:8], "little")
+        self.assertEqual(header % 8, 0)
+        self.assertEqual(len(content), 8 + header + 3 + 20)
+
+    def test_complex_numbers_are_refused_by_name(self):
+        with self.assertRaisesRegex(TypeError, "spectrum: expected .* got elements of complex64"):
+            cgx_jax.save(self.folder / "t", {"spectrum": np.zeros(2, np.complex64)})
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_truncated_files_are_refused(self):
+        cgx_jax.save(self.folder / "t", {"a": np.ones(5, np.float32)})
+        content = (self.folder / "t").read_bytes()
+        for length in (0, 7, 20, len(content) - 1):
+            (self.folder / "t").write_bytes(content[:length])
+            with self.assertRaises(ValueError, msg=f"{length} bytes"):
+                cgx_jax.load(self.folder / "t")
+
+
+class SignatureTest(unittest.TestCase):
+    def test_names_are_found_in_line_and_behind_aliases(self):
+        text = r'''
+#loc3 = loc("batch['x, y']")
+  func.func public @main(%arg0: tensor<2x!a.b<c>> {mhlo.sharding = "{devices=[4]<=[4]}", jax.buffer_donor = true} loc("state['a\22b']"), %arg1: tensor<i32> loc(#loc3), %arg2: tensor<f32>) -> (tensor<f32> {jax.result_info = ""}) {'''
+        self.assertEqual([argument.name for argument in signature.main_arguments(text)],
+                         ["state['a\"b']", "batch['x, y']", None])
+
+    def test_a_program_without_arguments_has_none(self):
+        self.assertEqual(signature.main_arguments("func.func public @main() -> (tensor<f32>) {"), [])
+
+
+class ExportTest(FolderTest):
+    def export(self, step=double, state=None, batch=None, **options):
+        return cgx_jax.export_step(step, STATE if state is None else state, batch or BATCH, self.folder, **options)
+
+    def test_tensors_have_the_names_of_the_arguments(self):
+        program = self.export()
+        names = [argument.name for argument in signature.main_arguments(program.read_text())]
+        self.assertEqual(names, ["state['w']", "batch['x']"])
+        self.assertEqual(list(cgx_jax.load(self.folder / "state.safetensors")), ["state['w']"])
+
+    def test_the_text_is_what_jax_prints(self):
+        jitted = jax.jit(double, donate_argnums=0)
+        program = self.export(jitted, full_paths=True)
+        self.assertEqual(program.read_text(), jitted.lower(STATE, BATCH).as_text(debug_info=True))
+
+    def test_no_folder_of_this_machine_is_exported(self):
+        def unseen(state, batch):  # not lowered before, with its paths
+            return double(state, batch)
+        text = self.export(unseen).read_text()
+        self.assertIn('"test_package.py"', text)
+        self.assertNotIn(str(jobs.FOLDER), text)
+
+    def test_a_plain_function_donates_its_state(self):
+        self.assertIn("tf.aliasing_output", self.export().read_text())
+        self.assertNotIn("tf.aliasing_output", self.export(donate=False).read_text())
+
+    def test_an_evaluation_step_leaves_the_state_alone(self):
+        program = self.export(lambda state, batch: batch["x"].mean(), name="eval", donate=False, write_state=False)
+        self.assertEqual([p.name for p in self.folder.iterdir()], ["eval.mlir"])
+        self.assertEqual(program.name, "eval.mlir")
+
+    def test_leaves_that_the_step_ignores_stay_in_the_state(self):
+        self.export(lambda state, batch: ({**state, "w": state["w"] + batch["x"].sum()}, 0.0),
+                    {**STATE, "note": np.zeros(3, np.int32)})
+        self.assertIn("state['note']", cgx_jax.load(self.folder / "state.safetensors"))
+
+    def test_random_keys_are_written_as_bits(self):
+        def step(state, batch):
+            key, _ = jax.random.split(state["key"])
+            return {"key": key}, {"loss": batch["x"].sum()}
+        self.export(step, {"key": jax.random.key(7)})
+        key = cgx_jax.load(self.folder / "state.safetensors")["state['key']"]
+        np.testing.assert_array_equal(key, jax.random.key_data(jax.random.key(7)))
+
+    def test_bfloat16_stays_bfloat16(self):
+        self.export(state={"w": jnp.ones((2, 3), jnp.bfloat16)},
+                    step=lambda state, batch: ({"w": state["w"] * 2}, batch["x"].sum()))
+        self.assertEqual(cgx_jax.load(self.folder / "state.safetensors")["state['w']"].dtype, ml_dtypes.bfloat16)
+
+    def test_a_batch_may_be_shapes_alone(self):
+        self.export(batch={"x": jax.ShapeDtypeStruct((4,), np.float32)})
+
+    def test_leaves_that_are_no_arrays_are_refused_by_name(self):
+        with self.assertRaisesRegex(cgx_jax.ExportError, r"state\['act'\]: expected an array, got function"):
+            self.export(state={**STATE, "act": lambda x: x})
+
+    def test_steps_of_other_than_two_arguments_are_refused(self):
+        with self.assertRaisesRegex(cgx_jax.ExportError, r"two arguments.*got step\(params, opt, batch\)"):
+            def step(params, opt, batch):
+                return params, opt, batch
+            self.export(step)
+        with self.assertRaisesRegex(cgx_jax.ExportError, "expected a function"):
+            self.export("step")
+
+    def test_pmap_alone_is_refused_with_the_way_out(self):
+        parallel = jax.pmap(lambda state, batch: ({"w": state["w"] * 2}, batch["x"].sum()), devices=jax.devices()[:2])
+        with self.assertRaisesRegex(cgx_jax.ExportError, r"Export a function around it: lambda state, batch"):
+            self.export(parallel, {"w": np.ones((2, 3), np.float32)}, {"x": np.ones((2, 4), np.float32)})
+
+    def test_weak_types_are_warned_of(self):
+        with self.assertWarnsRegex(UserWarning, r"state\['rate'\] is weakly typed \(0.5\)"):
+            self.export(lambda state, batch: ({"rate": state["rate"] * batch["x"].sum()}, 0.0), {"rate": 0.5})
+
+    def test_a_state_that_does_not_come_back_is_warned_of(self):
+        with self.assertWarnsRegex(UserWarning, "the step returns no tree of the structure.* of state"):
+            self.export(lambda state, batch: ({"w": state["w"].sum()}, batch["x"].sum()))
+
+    def test_a_sound_step_warns_of_nothing(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.export()
+
+
+class BatchesTest(FolderTest):
+    def test_names_and_samples_are_kept(self):
+        cgx_jax.write_batches(self.folder / "d", {"x": np.ones((10, 3), np.float32), "y": np.arange(10, dtype=np.uint8)})
+        data = cgx_jax.load(self.folder / "d")
+        self.assertEqual({name: (a.shape, a.dtype.name) for name, a in data.items()},
+                         {"batch['x']": ((10, 3), "float32"), "batch['y']": ((10,), "uint8")})
+
+    def test_different_numbers_of_samples_are_refused(self):
+        with self.assertRaisesRegex(ValueError, r"one number of samples, got \{\"batch\['x'\]\": 10, .*: 9\}"):
+            cgx_jax.write_batches(self.folder / "d", {"x": np.ones((10, 3)), "y": np.ones(9)})
+
+    def test_scalars_and_nothing_are_refused(self):
+        with self.assertRaisesRegex(ValueError, r"batch\['n'\]: expected a leading dimension"):
+            cgx_jax.write_batches(self.folder / "d", {"n": np.float32(1)})
+        with self.assertRaisesRegex(ValueError, "at least one array"):
+            cgx_jax.write_batches(self.folder / "d", {})
+
+
+if __name__ == "__main__":
+    unittest.main()
