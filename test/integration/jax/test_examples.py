@@ -32,6 +32,20 @@ class ExamplesTest(unittest.TestCase):
             with self.subTest(example):
                 self.assertEqual(printed_losses(example, 4), printed_losses(example, 1))
 
+    def test_every_form_of_the_gradient_is_the_same(self):
+        """Same network, data and optimizer: whoever sums the gradient, the step is the same."""
+        def trained(name):
+            _, (step, state, batch) = jobs.load_step(name)
+            return jobs.train_in_jax(step, state, [batch] * 3, 3, "state")
+
+        reference = trained("one_rank")
+        for name in ("psum_gradients", "varying_params", "autodiff_sum", "two_axes", "flattened", "accumulation"):
+            with self.subTest(name):
+                result = trained(name)
+                np.testing.assert_allclose(result.losses, reference.losses, rtol=1e-6)
+                for tensor, expected in reference.state.items():
+                    np.testing.assert_allclose(result.state[tensor], expected, rtol=1e-5, atol=1e-6)
+
     def test_an_export_of_today_equals_what_is_committed(self):
         for example in jobs.EXAMPLES:
             with self.subTest(example), tempfile.TemporaryDirectory() as folder:
