@@ -1,0 +1,34 @@
+//===-- StablehloDialect.h - the stablehlo dialect -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_DIALECT_STABLEHLO_STABLEHLODIALECT_H
+#define CGX_DIALECT_STABLEHLO_STABLEHLODIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h.inc"
+#include "cgx/Dialect/Stablehlo/StablehloEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "cgx/Dialect/Stablehlo/StablehloAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "cgx/Dialect/Stablehlo/StablehloTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "cgx/Dialect/Stablehlo/StablehloOps.h.inc"
+
+#endif // CGX_DIALECT_STABLEHLO_STABLEHLODIALECT_H

@@ -1,0 +1,30 @@
+//===-- StablehloDialect.td - the stablehlo dialect, clean room -*- tablegen -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_DIALECT_STABLEHLO_STABLEHLODIALECT_TD
+#define CGX_DIALECT_STABLEHLO_STABLEHLODIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Stablehlo_Dialect : Dialect {
+  let name = "stablehlo";
+  let cppNamespace = "::cgx::stablehlo";
+  let summary = "the part of StableHLO that exported training steps use";
+  let description = [{
+    Written from the public StableHLO specification, so that the text which JAX
+    prints, pretty or generic, parses, verifies and prints back in a form that
+    JAX accepts. Ops and attributes carry the names of the specification; see
+    there for their semantics.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+}
+
+class Stablehlo_Op<string mnemonic, list<Trait> traits = []> : Op<Stablehlo_Dialect, mnemonic, traits>;
+
+#endif // CGX_DIALECT_STABLEHLO_STABLEHLODIALECT_TD

@@ -1,0 +1,142 @@
+//===-- StablehloElementwiseOps.td - elementwise ops -*- tablegen -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_DIALECT_STABLEHLO_STABLEHLOELEMENTWISEOPS_TD
+#define CGX_DIALECT_STABLEHLO_STABLEHLOELEMENTWISEOPS_TD
+
+include "cgx/Dialect/Stablehlo/StablehloAttrs.td"
+include "cgx/Dialect/Stablehlo/StablehloTypes.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Stablehlo_ElementwiseOp<string mnemonic, list<Trait> traits = []>
+    : Stablehlo_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultShape] # traits>;
+
+// One operand, result of the same type.
+class Stablehlo_UnaryOp<string mnemonic, string text, list<Trait> traits = []>
+    : Stablehlo_ElementwiseOp<mnemonic, traits> {
+  let summary = text;
+  let arguments = (ins Stablehlo_Tensor:$operand);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
+}
+
+// The same, with an accuracy that a frontend may ask for.
+class Stablehlo_FunctionOp<string mnemonic, string text> : Stablehlo_UnaryOp<mnemonic, text> {
+  let arguments = (ins Stablehlo_Tensor:$operand, OptionalAttr<Stablehlo_ResultAccuracyAttr>:$result_accuracy);
+}
+
+class Stablehlo_BinaryOp<string mnemonic, string text, list<Trait> traits = []>
+    : Stablehlo_ElementwiseOp<mnemonic, traits> {
+  let summary = text;
+  let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs attr-dict `:` custom<SameOperandsAndResultType>(type($lhs), type($rhs), type($result))
+  }];
+}
+
+def Stablehlo_AbsOp : Stablehlo_UnaryOp<"abs", "absolute value; of a complex number its modulus">;
+def Stablehlo_CbrtOp : Stablehlo_FunctionOp<"cbrt", "cubic root">;
+def Stablehlo_CeilOp : Stablehlo_UnaryOp<"ceil", "rounds up">;
+def Stablehlo_CosineOp : Stablehlo_FunctionOp<"cosine", "cosine">;
+def Stablehlo_CountLeadingZerosOp : Stablehlo_UnaryOp<"count_leading_zeros", "leading zero bits">;
+def Stablehlo_ExpOp : Stablehlo_FunctionOp<"exponential", "e to the power of the element">;
+def Stablehlo_Expm1Op : Stablehlo_FunctionOp<"exponential_minus_one", "exponential minus one, exact near zero">;
+def Stablehlo_FloorOp : Stablehlo_UnaryOp<"floor", "rounds down">;
+def Stablehlo_ImagOp : Stablehlo_UnaryOp<"imag", "imaginary part">;
+def Stablehlo_LogOp : Stablehlo_FunctionOp<"log", "natural logarithm">;
+def Stablehlo_Log1pOp : Stablehlo_FunctionOp<"log_plus_one", "logarithm of one plus the element, exact near zero">;
+def Stablehlo_LogisticOp : Stablehlo_FunctionOp<"logistic", "logistic function">;
+def Stablehlo_NegOp : Stablehlo_UnaryOp<"negate", "negation">;
+def Stablehlo_NotOp : Stablehlo_UnaryOp<"not", "bitwise or logical not">;
+def Stablehlo_PopulationCountOp : Stablehlo_UnaryOp<"popcnt", "number of one bits">;
+def Stablehlo_RealOp : Stablehlo_UnaryOp<"real", "real part">;
+def Stablehlo_RoundOp : Stablehlo_UnaryOp<"round_nearest_afz", "rounds to nearest, ties away from zero">;
+def Stablehlo_RoundNearestEvenOp : Stablehlo_UnaryOp<"round_nearest_even", "rounds to nearest, ties to even">;
+def Stablehlo_RsqrtOp : Stablehlo_FunctionOp<"rsqrt", "one over the square root">;
+def Stablehlo_SignOp : Stablehlo_UnaryOp<"sign", "sign: -1, 0 or 1">;
+def Stablehlo_SineOp : Stablehlo_FunctionOp<"sine", "sine">;
+def Stablehlo_SqrtOp : Stablehlo_FunctionOp<"sqrt", "square root">;
+def Stablehlo_TanOp : Stablehlo_FunctionOp<"tan", "tangent">;
+def Stablehlo_TanhOp : Stablehlo_FunctionOp<"tanh", "hyperbolic tangent">;
+
+def Stablehlo_AddOp : Stablehlo_BinaryOp<"add", "sum; of booleans or", [Commutative]>;
+def Stablehlo_AndOp : Stablehlo_BinaryOp<"and", "bitwise or logical and", [Commutative]>;
+def Stablehlo_Atan2Op : Stablehlo_BinaryOp<"atan2", "angle of the point (rhs, lhs)">;
+def Stablehlo_ComplexOp : Stablehlo_BinaryOp<"complex", "complex number of real and imaginary part">;
+def Stablehlo_DivOp : Stablehlo_BinaryOp<"divide", "quotient; of integers rounded towards zero">;
+def Stablehlo_MaxOp : Stablehlo_BinaryOp<"maximum", "larger element; a NaN if one is", [Commutative]>;
+def Stablehlo_MinOp : Stablehlo_BinaryOp<"minimum", "smaller element; a NaN if one is", [Commutative]>;
+def Stablehlo_MulOp : Stablehlo_BinaryOp<"multiply", "product; of booleans and", [Commutative]>;
+def Stablehlo_OrOp : Stablehlo_BinaryOp<"or", "bitwise or logical or", [Commutative]>;
+def Stablehlo_PowOp : Stablehlo_BinaryOp<"power", "lhs to the power of rhs">;
+def Stablehlo_RemOp : Stablehlo_BinaryOp<"remainder", "remainder, with the sign of lhs">;
+def Stablehlo_ShiftLeftOp : Stablehlo_BinaryOp<"shift_left", "left shift">;
+def Stablehlo_ShiftRightArithmeticOp : Stablehlo_BinaryOp<"shift_right_arithmetic", "right shift that keeps the sign">;
+def Stablehlo_ShiftRightLogicalOp : Stablehlo_BinaryOp<"shift_right_logical", "right shift that fills with zeros">;
+def Stablehlo_SubtractOp : Stablehlo_BinaryOp<"subtract", "difference">;
+def Stablehlo_XorOp : Stablehlo_BinaryOp<"xor", "bitwise or logical exclusive or", [Commutative]>;
+
+def Stablehlo_ConvertOp : Stablehlo_ElementwiseOp<"convert"> {
+  let summary = "changes the element type";
+  let arguments = (ins Stablehlo_Tensor:$operand);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
+}
+
+def Stablehlo_IsFiniteOp : Stablehlo_ElementwiseOp<"is_finite"> {
+  let summary = "neither infinite nor NaN";
+  let arguments = (ins Stablehlo_Tensor:$x);
+  let results = (outs Stablehlo_PredTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
+}
+
+def Stablehlo_ReducePrecisionOp : Stablehlo_ElementwiseOp<"reduce_precision", [SameOperandsAndResultType]> {
+  let summary = "rounds to a float format of fewer bits and back";
+  let arguments = (ins Stablehlo_Tensor:$operand, I32Attr:$exponent_bits, I32Attr:$mantissa_bits);
+  let results = (outs Stablehlo_Tensor:$output);
+  let assemblyFormat = [{
+    $operand `,` `format` `=` custom<FloatFormat>($exponent_bits, $mantissa_bits) attr-dict `:` type($output)
+  }];
+}
+
+def Stablehlo_ClampOp : Stablehlo_Op<"clamp", [Pure]> {
+  let summary = "limits elements to a range; bounds of rank 0 hold for all";
+  let arguments = (ins Stablehlo_Tensor:$min, Stablehlo_Tensor:$operand, Stablehlo_Tensor:$max);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = [{
+    $min `,` $operand `,` $max attr-dict `:`
+    custom<SameOperandsAndResultType>(type($min), type($operand), type($max), type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Stablehlo_CompareOp : Stablehlo_ElementwiseOp<"compare"> {
+  let summary = "compares element by element";
+  let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs,
+                       Stablehlo_ComparisonDirectionAttr:$comparison_direction,
+                       OptionalAttr<Stablehlo_ComparisonTypeAttr>:$compare_type);
+  let results = (outs Stablehlo_PredTensor:$result);
+  let assemblyFormat = [{
+    $comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Stablehlo_SelectOp : Stablehlo_Op<"select", [Pure]> {
+  let summary = "on_true where pred holds, else on_false; pred may have rank 0";
+  let arguments = (ins Stablehlo_PredTensor:$pred, Stablehlo_Tensor:$on_true, Stablehlo_Tensor:$on_false);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = [{
+    operands attr-dict `:` custom<SelectTypes>(type($pred), type($on_true), type($on_false), type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // CGX_DIALECT_STABLEHLO_STABLEHLOELEMENTWISEOPS_TD
