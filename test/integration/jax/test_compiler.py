@@ -89,6 +89,18 @@ class CompilerTest(unittest.TestCase):
         self.check("optax_clip", program)
 
     @jobs.needs_opt
+    def test_older_texts_are_taken(self):
+        """pmap before JAX 0.8: per-replica programs, without sdy, channels or, in 0.7, names."""
+        for text in sorted((jobs.FOLDER / "texts").glob("*.mlir")):
+            with self.subTest(text.name):
+                program = self.folder / text.name
+                program.write_text(text.read_text())
+                compressed = [row for row in self.report(program) if "identity" not in row["codec"]]
+                self.assertEqual([row["kind"] for row in compressed], ["gradient"] * 2)
+                if "0.5" in text.name:
+                    self.assertEqual({row["layer"] for row in compressed}, DENSE)
+
+    @jobs.needs_opt
     def test_a_step_without_collectives_is_refused_or_left_alone(self):
         _, (step, state, batch) = jobs.load_step("auto_sharded")
         program = cgx_jax.export_step(step, state, batch, self.folder)

@@ -143,8 +143,11 @@ class ExportTest(FolderTest):
 
     def test_pmap_alone_is_refused_with_the_way_out(self):
         parallel = jax.pmap(lambda state, batch: ({"w": state["w"] * 2}, batch["x"].sum()), devices=jax.devices()[:2])
+        arguments = {"w": np.ones((2, 3), np.float32)}, {"x": np.ones((2, 4), np.float32)}
+        if "flat_args[" not in parallel.lower(*arguments).as_text(debug_info=True):
+            self.skipTest(f"JAX {jax.__version__} keeps the names, or prints none")
         with self.assertRaisesRegex(cgx_jax.ExportError, r"Export a function around it: lambda state, batch"):
-            self.export(parallel, {"w": np.ones((2, 3), np.float32)}, {"x": np.ones((2, 4), np.float32)})
+            self.export(parallel, *arguments)
 
     def test_weak_types_are_warned_of(self):
         with self.assertWarnsRegex(UserWarning, r"state\['rate'\] is weakly typed \(0.5\)"):

@@ -59,7 +59,7 @@ def export_step(step, state, batch, folder, *, name="step", donate=True, write_s
     tensors = {leaf_name: trees.to_numpy(leaf)
                for leaf_name, leaf in trees.named_leaves(state, parameters[0]).items()}
     _check_text(text, tensors, trees.named_leaves(batch, parameters[1]), parameters)
-    _check_feeding(lowered, state, parameters[0])
+    _check_feeding(jitted, lowered, state, batch, parameters[0])
 
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -104,7 +104,7 @@ def _check_text(text, state, batch, parameters):
     """Compares the arguments that the text has with the tensors that are about to be written.
 
     The text may lack leaves that the step does not use: JAX drops those."""
-    known = {name: signature.tensor_type(array) for name, array in state.items()}
+    replicas = signature.replicas(text)
     arguments = signature.main_arguments(text)
     for index, argument in enumerate(arguments):
         if argument.name is None:
@@ -116,24 +116,32 @@ def _check_text(text, state, batch, parameters):
             raise ExportError(f"argument {index} of @main is called {argument.name}: jax.pmap loses the names of "
                               f"its arguments. Export a function around it: "
                               f"lambda {', '.join(parameters)}: step({', '.join(parameters)})")
-        if argument.name not in known:
+        if argument.name not in state:
             raise ExportError(f"argument {index} of @main is called {argument.name} by JAX {jax.__version__}: "
                               f"expected a leaf of {' or '.join(parameters)}. A closure that holds a traced or "
                               f"sharded array is an argument, too: pass it as part of the state")
-        if argument.type != known[argument.name]:
-            raise ExportError(f"{argument.name}: expected {known[argument.name]} as in the state, got "
-                              f"{argument.type} in the text")
+        expected = [signature.tensor_type(shape, state[argument.name].dtype)
+                    for shape in _printed_shapes(state[argument.name].shape, replicas)]
+        if argument.type not in expected:
+            raise ExportError(f"{argument.name}: expected {expected[0]} as in the state, got {argument.type} in "
+                              f"the text")
     names = [argument.name for argument in arguments]
     if len(set(names)) != len(names):
         raise ExportError(f"expected different names for all arguments of @main, got {names}")
 
 
-def _check_feeding(lowered, state, parameter):
+def _printed_shapes(shape, replicas):
+    """The shapes that the text may have for a tensor: its own, and in the per-replica programs of
+    jax.pmap before JAX 0.8 that of one replica's slice."""
+    return [shape, (1, *shape[1:])] if shape and shape[0] == replicas > 1 else [shape]
+
+
+def _check_feeding(jitted, lowered, state, batch, parameter):
     """Warns when a donated state does not come back: training could not go on."""
     donated = any(info.donated for info in jax.tree.leaves(lowered.args_info))
     if not donated:
         return
-    result = lowered.out_info
+    result = jax.eval_shape(jitted, state, batch)
     candidates = [result, *result] if isinstance(result, (tuple, list)) else [result]
     if isinstance(result, dict):
         candidates += result.values()

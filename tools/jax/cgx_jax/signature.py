@@ -80,7 +80,12 @@ _ELEMENTS = {
 }
 
 
-def tensor_type(array):
+def tensor_type(shape, dtype):
     """How the text spells the type of an array: `tensor<64x10xf32>`, `tensor<i32>`."""
-    element = _ELEMENTS.get(array.dtype.name, array.dtype.name)
-    return "tensor<" + "".join(f"{size}x" for size in array.shape) + element + ">"
+    return "tensor<" + "".join(f"{size}x" for size in shape) + _ELEMENTS.get(dtype.name, dtype.name) + ">"
+
+
+def replicas(text):
+    """The number of replicas that the module is for: more than one only under jax.pmap before JAX 0.8."""
+    match = re.search(r"^module .*mhlo\.num_replicas = (\d+)", text, re.M)
+    return int(match.group(1)) if match else 1
