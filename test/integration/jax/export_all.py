@@ -1,6 +1,6 @@
 """Exports every step of steps/, for tests of the compiler.
 
-    PYTHONPATH=tools/jax python test/integration/jax/export_all.py --out DIR [--generic] [NAME...]
+    build/venv/bin/python test/integration/jax/export_all.py --out DIR [--generic] [NAME...]
 
 For each step NAME it writes DIR/NAME/step.mlir, state.safetensors and data.safetensors, and
 with --generic also step.generic.mlir, the same program in MLIR's generic form. With

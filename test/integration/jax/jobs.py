@@ -1,8 +1,8 @@
 """Steps under test: how JAX trains them, and how cgx does.
 
-Every test of this folder runs on four virtual devices and needs
+Every test of this folder runs on four virtual devices, with the cgx_jax of this tree, and takes
+from the environment
 
-    PYTHONPATH   tools/jax
     CGX_OPT      the path of cgx-opt; tests that need it are skipped without it
     CGX_RUN      the path of cgx-run, likewise
 """
@@ -21,16 +21,16 @@ import unittest
 DEVICES = 4
 os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={DEVICES}"
 
+FOLDER = pathlib.Path(__file__).resolve().parent
+ROOT = FOLDER.parents[2]
+EXAMPLES = ("mlp-digits", "transformer-lm")
+sys.path[:0] = [str(FOLDER), str(FOLDER / "steps"), str(ROOT / "tools" / "jax")]
+
 import jax
 import numpy as np
 
 import cgx_jax
 from cgx_jax import trees
-
-FOLDER = pathlib.Path(__file__).resolve().parent
-ROOT = FOLDER.parents[2]
-EXAMPLES = ("mlp-digits", "transformer-lm")
-sys.path[:0] = [str(FOLDER), str(FOLDER / "steps")]
 
 needs_opt = unittest.skipUnless(os.environ.get("CGX_OPT"), "CGX_OPT names no cgx-opt")
 needs_run = unittest.skipUnless(os.environ.get("CGX_RUN"), "CGX_RUN names no cgx-run")
