@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The same two ways as to encode: whole blocks to f32, in buckets of a multiple
+// The same two ways as to encode: whole segments, in buckets of a multiple
 // of 32 elements whose values all are finite, go through registers; everything else goes
 // through a buffer of levels.
 
@@ -20,44 +20,60 @@
 #include "Segments-inl.h"
 #include "hwy/cache_control.h"
 
+#include <cmath>
+#include <type_traits>
+
 HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// Where decoded values go.
-enum class Sink { store, stream, accumulate };
+/// Where decoded values go: stored as f32, through the cache or around it, as f16 or bf16, or added to
+/// f32.
+enum class Sink { f32, streamedF32, f16, bf16, accumulate };
+
+/// What a sink writes to.
+template <Sink sink>
+using OutputOf = std::conditional_t<sink == Sink::f16 || sink == Sink::bf16, uint16_t, float>;
 
 /// Outputs from this size on are written around the cache.
 constexpr uint64_t streamFromBytes = 8ull << 20;
 
-/// Whether levelValue() of every level is finite without its limit: the values lie between
-/// that of level 0 and that of the top level.
-inline bool isPlain(BucketScale scale, uint32_t bits) {
-  return isFinite(fusedMultiplyAdd(float((1u << bits) - 1u), scale.unit, scale.minimum));
+/// Whether levelValue() of every level needs no limit: the values lie between that of level 0 and that of
+/// the top level. False for NaNs.
+inline bool isPlain(BucketScale scale, uint32_t bits, float limit) {
+  const float top = fusedMultiplyAdd(float((1u << bits) - 1u), scale.unit, scale.minimum);
+  return std::abs(scale.minimum) <= limit && std::abs(top) <= limit;
 }
 
-template <Sink sink> HWY_INLINE void emit(FloatVector value, float *HWY_RESTRICT out) {
+template <Sink sink> HWY_INLINE void emit(FloatVector value, OutputOf<sink> *HWY_RESTRICT out) {
   const Floats floats;
-  if constexpr (sink == Sink::accumulate)
+  if constexpr (sink == Sink::accumulate) {
     hn::StoreU(hn::Add(hn::LoadU(floats, out), value), floats, out);
-  else if constexpr (sink == Sink::stream)
+  } else if constexpr (sink == Sink::streamedF32) {
     hn::Stream(value, floats, out);
-  else
+  } else if constexpr (sink == Sink::f32) {
     hn::StoreU(value, floats, out);
+  } else if constexpr (sink == Sink::f16) {
+    const hn::Rebind<hwy::float16_t, Floats> narrow;
+    hn::StoreU(hn::DemoteTo(narrow, value), narrow, reinterpret_cast<hwy::float16_t *>(out));
+  } else {
+    const WordVector bits = hn::ShiftRight<16>(roundToBfloat16(value));
+    hn::StoreU(hn::TruncateTo(NarrowHalves(), bits), NarrowHalves(), out);
+  }
 }
 
 /// The rows of a block, computed. `scales` has one entry a row, or one if the block is of one bucket.
 template <Sink sink, bool oneBucket> struct ComputedRows {
   static constexpr bool takesDirtyLevels = false;
   const BucketScale *scales;
-  float *HWY_RESTRICT output;
+  OutputOf<sink> *HWY_RESTRICT output;
 
   template <uint32_t row> HWY_INLINE void takeRow(size_t c, WordVector low, WordVector high) const {
     const Floats floats;
     const hn::RebindToSigned<Floats> integers;
     const FloatVector unit = hn::Set(floats, scales[oneBucket ? 0 : row].unit);
     const FloatVector minimum = hn::Set(floats, scales[oneBucket ? 0 : row].minimum);
-    float *out = output + row * 32 + c;
+    OutputOf<sink> *out = output + row * 32 + c;
     emit<sink>(hn::MulAdd(hn::ConvertTo(floats, hn::BitCast(integers, low)), unit, minimum), out);
     emit<sink>(hn::MulAdd(hn::ConvertTo(floats, hn::BitCast(integers, high)), unit, minimum), out + 16);
   }
@@ -69,7 +85,7 @@ template <Sink sink, bool oneBucket> struct ComputedRows {
 template <Sink sink> struct LookedUpRows {
   static constexpr bool takesDirtyLevels = true;
   FloatVector table;
-  float *HWY_RESTRICT output;
+  OutputOf<sink> *HWY_RESTRICT output;
 
   template <uint32_t row> HWY_INLINE void takeRow(size_t c, WordVector low, WordVector high) const {
     emit<sink>(FloatVector{_mm512_permutexvar_ps(low.raw, table.raw)}, output + row * 32 + c);
@@ -109,46 +125,29 @@ inline void unpackDense(const uint8_t *in, uint64_t count, uint32_t bits, uint16
 }
 
 /// What decoding through the buffer does with the values of a run.
-struct StoreElements {
-  cgx_element_type type;
-  void *output;
-  static constexpr bool mayRepeat = true; // storing a value twice does no harm
+template <Sink sink> struct Consumer {
+  OutputOf<sink> *output;
 
-  void one(uint64_t index, float value) const { storeElement(type, output, index, value); }
-
-  HWY_INLINE void vector(uint64_t index, FloatVector value) const {
-    const Floats floats;
-    const Words words;
-    if (type == CGX_F32) {
-      hn::StoreU(value, floats, static_cast<float *>(output) + index);
-    } else if (type == CGX_F16) {
-      const hn::Rebind<hwy::float16_t, Floats> narrow;
-      hn::StoreU(hn::DemoteTo(narrow, value), narrow, static_cast<hwy::float16_t *>(output) + index);
-    } else {
-      const WordVector bits = hn::BitCast(words, value);
-      const WordVector odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1));
-      const WordVector rounded = hn::Add(hn::Add(bits, hn::Set(words, 0x7fff)), odd);
-      hn::StoreU(hn::TruncateTo(NarrowHalves(), hn::ShiftRight<16>(rounded)), NarrowHalves(),
-                 static_cast<uint16_t *>(output) + index);
-    }
+  void one(uint64_t index, float value) const {
+    if constexpr (sink == Sink::accumulate)
+      output[index] += value;
+    else
+      storeElement(sink == Sink::f16    ? CGX_F16
+                   : sink == Sink::bf16 ? CGX_BF16
+                                        : CGX_F32,
+                   output, index, value);
   }
-};
-
-struct AddToFloats {
-  float *accumulator;
-  static constexpr bool mayRepeat = false;
-
-  void one(uint64_t index, float value) const { accumulator[index] += value; }
 
   HWY_INLINE void vector(uint64_t index, FloatVector value) const {
-    emit<Sink::accumulate>(value, accumulator + index);
+    // A vector of the buffer is not aligned.
+    emit<sink == Sink::streamedF32 ? Sink::f32 : sink>(value, output + index);
   }
 };
 
 /// Values of `count` levels of one bucket.
-template <class Consumer>
+template <Sink sink>
 void decodeRun(BucketScale scale, float limit, const uint16_t *levels, uint64_t begin, uint64_t count,
-               const Consumer &consumer) {
+               const Consumer<sink> &consumer) {
   const Floats floats;
   const hn::RebindToSigned<Floats> integers;
   uint64_t i = 0;
@@ -157,7 +156,7 @@ void decodeRun(BucketScale scale, float limit, const uint16_t *levels, uint64_t 
     const FloatVector top = hn::Set(floats, limit), bottom = hn::Set(floats, -limit);
     while (i < count) {
       if (i + lanes > count) {
-        if (!Consumer::mayRepeat)
+        if (sink == Sink::accumulate) // an overlapping vector would add twice
           break;
         i = count - lanes;
       }
@@ -171,23 +170,28 @@ void decodeRun(BucketScale scale, float limit, const uint16_t *levels, uint64_t 
     consumer.one(begin + i, levelValue(scale, levels[i], limit));
 }
 
-/// Decodes elements [begin, end) through the buffer; begin and end as in encodeBuffered().
-template <uint32_t bits, class Consumer>
-void decodeBuffered(const QuantizeDecodeArguments &arguments, float limit, uint64_t begin, uint64_t end,
-                    const Consumer &consumer) {
-  const cgx_codec &codec = *arguments.codec;
+/// Unpacks a chunk; only the payload's last one may end inside a block.
+template <uint32_t bits> void unpackBuffer(const uint8_t *in, uint64_t count, uint16_t *buffer) {
   constexpr uint64_t blockElements = packingBlockElements(bits);
+  for (; count >= blockElements;
+       count -= blockElements, buffer += blockElements, in += packingBlockBytes(bits))
+    unpackBlock<bits>(in, BufferRows{buffer});
+  unpackDense(in, count, bits, buffer);
+}
+
+using UnpackBuffer = void (*)(const uint8_t *in, uint64_t count, uint16_t *buffer);
+
+/// Decodes elements [begin, end) through the buffer; begin and end as in encodeBuffered().
+template <Sink sink>
+void decodeBuffered(const QuantizeDecodeArguments &arguments, UnpackBuffer unpack, float limit,
+                    uint64_t begin, uint64_t end, const Consumer<sink> &consumer) {
+  const cgx_codec &codec = *arguments.codec;
   HWY_ALIGN uint16_t buffer[chunkElements];
   uint64_t bucket = begin / codec.bucket, bucketEnd = begin;
   BucketScale scale = {};
   for (uint64_t chunk = begin; chunk < end; chunk += chunkElements) {
     const uint64_t count = end - chunk < chunkElements ? end - chunk : chunkElements;
-    const uint8_t *in = arguments.levels + chunk / 8 * bits;
-    uint64_t unpacked = 0;
-    for (; unpacked + blockElements <= count; unpacked += blockElements)
-      unpackBlock<bits>(in + unpacked / 8 * bits, BufferRows{buffer + unpacked});
-    if (unpacked < count)
-      unpackDense(in + unpacked / 8 * bits, count - unpacked, bits, buffer + unpacked);
+    unpack(arguments.levels + chunk / 8 * codec.bits, count, buffer);
     for (uint64_t i = chunk; i < chunk + count;) {
       if (i == bucketEnd) {
         bucketEnd = end - i < codec.bucket ? end : i + codec.bucket;
@@ -201,7 +205,7 @@ void decodeBuffered(const QuantizeDecodeArguments &arguments, float limit, uint6
 }
 
 template <uint32_t bits, Sink sink>
-HWY_INLINE void decodeBlockOfOneBucket(const uint8_t *in, const BucketScale &scale, float *output) {
+HWY_INLINE void decodeBlockOfOneBucket(const uint8_t *in, const BucketScale &scale, OutputOf<sink> *output) {
   if constexpr (haveLookUp && bits <= 4) {
     const Floats floats;
     const hn::RebindToSigned<Floats> integers;
@@ -215,12 +219,12 @@ HWY_INLINE void decodeBlockOfOneBucket(const uint8_t *in, const BucketScale &sca
 }
 
 /// Decodes whole segments through registers and returns the number of elements decoded.
-template <uint32_t bits, Sink sink, class Consumer>
-uint64_t decodeSegments(const QuantizeDecodeArguments &arguments, float *output, const Consumer &consumer) {
+template <uint32_t bits, Sink sink>
+uint64_t decodeSegments(const QuantizeDecodeArguments &arguments, float limit, OutputOf<sink> *output) {
   const cgx_codec &codec = *arguments.codec;
   constexpr uint64_t blockElements = packingBlockElements(bits);
   const uint64_t bucket = codec.bucket;
-  const auto [buckets, segment, oneBucket] = planSegments(bucket, blockElements);
+  const auto [buckets, segment, oneBucket] = planSegments(bucket, blockElements, /*keepsElements=*/false);
   BucketScale scales[maxSegmentBuckets];
   BucketScale rows[packingRows(bits)];
   uint64_t begin = 0;
@@ -228,10 +232,11 @@ uint64_t decodeSegments(const QuantizeDecodeArguments &arguments, float *output,
     bool plain = true;
     for (uint64_t b = 0; b < buckets; ++b) {
       scales[b] = loadScale(arguments.scales, codec.scale, begin / bucket + b);
-      plain &= isPlain(scales[b], bits);
+      plain &= isPlain(scales[b], bits, limit);
     }
     if (HWY_UNLIKELY(!plain)) {
-      decodeBuffered<bits>(arguments, largestValue(CGX_F32), begin, begin + segment, consumer);
+      decodeBuffered<sink>(arguments, unpackBuffer<bits>, limit, begin, begin + segment,
+                           Consumer<sink>{output});
       continue;
     }
     const uint8_t *in = arguments.levels + begin / 8 * bits;
@@ -258,31 +263,33 @@ uint64_t decodeSegments(const QuantizeDecodeArguments &arguments, float *output,
   return begin;
 }
 
+template <uint32_t bits, Sink sink>
+void decodeTo(const QuantizeDecodeArguments &arguments, cgx_element_type type, void *output) {
+  OutputOf<sink> *elements = static_cast<OutputOf<sink> *>(output);
+  const float limit = largestValue(type);
+  const uint64_t done = decodeSegments<bits, sink>(arguments, limit, elements);
+  if (done < arguments.elements)
+    decodeBuffered<sink>(arguments, unpackBuffer<bits>, limit, done, arguments.elements,
+                         Consumer<sink>{elements});
+}
+
 template <uint32_t bits>
 void decodeBits(const QuantizeDecodeArguments &arguments, cgx_element_type type, void *output) {
-  const StoreElements consumer{type, output};
-  uint64_t done = 0;
-  if (type == CGX_F32) {
-    float *values = static_cast<float *>(output);
-    const bool stream =
-        arguments.elements * 4 >= streamFromBytes && reinterpret_cast<uintptr_t>(output) % 64 == 0;
-    if (stream) {
-      done = decodeSegments<bits, Sink::stream>(arguments, values, consumer);
-      hwy::FlushStream();
-    } else {
-      done = decodeSegments<bits, Sink::store>(arguments, values, consumer);
-    }
-  }
-  if (done < arguments.elements)
-    decodeBuffered<bits>(arguments, largestValue(type), done, arguments.elements, consumer);
+  if (type == CGX_F16)
+    return decodeTo<bits, Sink::f16>(arguments, type, output);
+  if (type == CGX_BF16)
+    return decodeTo<bits, Sink::bf16>(arguments, type, output);
+  const bool stream =
+      arguments.elements * 4 >= streamFromBytes && reinterpret_cast<uintptr_t>(output) % 64 == 0;
+  if (!stream)
+    return decodeTo<bits, Sink::f32>(arguments, type, output);
+  decodeTo<bits, Sink::streamedF32>(arguments, type, output);
+  hwy::FlushStream();
 }
 
 template <uint32_t bits>
 void decodeAccumulateBits(const QuantizeDecodeArguments &arguments, float *accumulator) {
-  const AddToFloats consumer{accumulator};
-  const uint64_t done = decodeSegments<bits, Sink::accumulate>(arguments, accumulator, consumer);
-  if (done < arguments.elements)
-    decodeBuffered<bits>(arguments, largestValue(CGX_F32), done, arguments.elements, consumer);
+  decodeTo<bits, Sink::accumulate>(arguments, CGX_F32, accumulator);
 }
 
 } // namespace HWY_NAMESPACE

@@ -26,7 +26,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// Limits of a segment.
+/// Limits of a segment. A longer bucket may be one of its own if nothing is kept of its elements.
 constexpr uint64_t maxSegmentElements = 8192;
 constexpr uint64_t maxSegmentBuckets = 16;
 /// Longer segments than this are not measured ahead: two of them would not fit the cache.
@@ -43,7 +43,7 @@ struct SegmentPlan {
 /// it costs, and the more evenly smaller segments keep memory busy.
 constexpr uint64_t measuredTogether(uint64_t bucket) { return bucket < 512 ? 4 : bucket < 1024 ? 2 : 1; }
 
-inline SegmentPlan planSegments(uint64_t bucket, uint64_t blockElements) {
+inline SegmentPlan planSegments(uint64_t bucket, uint64_t blockElements, bool keepsElements) {
   SegmentPlan plan = {0, 0, bucket % blockElements == 0};
   if (bucket % 32 != 0)
     return plan;
@@ -52,7 +52,7 @@ inline SegmentPlan planSegments(uint64_t bucket, uint64_t blockElements) {
   while (plan.buckets * bucket % blockElements != 0)
     plan.buckets += step;
   plan.elements = plan.buckets * bucket;
-  if (plan.elements > maxSegmentElements)
+  if (plan.elements > maxSegmentElements && (keepsElements || !plan.oneBucket))
     plan.buckets = 0;
   return plan;
 }
@@ -227,7 +227,8 @@ void encodeSource(const QuantizeEncodeArguments &arguments, const SegmentPlan &c
 
 template <uint32_t bits> void encodeBits(const QuantizeEncodeArguments &arguments) {
   const cgx_codec &codec = *arguments.codec;
-  const SegmentPlan cut = planSegments(codec.bucket, packingBlockElements(bits));
+  const SegmentPlan cut =
+      planSegments(codec.bucket, packingBlockElements(bits), arguments.source != Source::f32);
   const QuantizeSegment quantize =
       chooseQuantizeSegment<bits>(codec.rounding == CGX_ROUND_STOCHASTIC, cut.oneBucket);
   switch (arguments.source) {
