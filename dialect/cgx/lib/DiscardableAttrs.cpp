@@ -16,10 +16,10 @@ using namespace cgx;
 
 static LogicalResult verifyMesh(Operation *op, NamedAttribute attribute) {
   if (!isa<ModuleOp>(op))
-    return op->emitOpError() << "has " << attribute.getName() << ", which belongs on a module";
+    return op->emitOpError() << "has " << attribute.getName().getValue() << ", which belongs on a module";
   auto mesh = dyn_cast<MeshAttr>(attribute.getValue());
   if (!mesh)
-    return op->emitOpError() << "expected " << attribute.getName() << " to be a #cgx.mesh, got "
+    return op->emitOpError() << "expected " << attribute.getName().getValue() << " to be a #cgx.mesh, got "
                              << attribute.getValue();
   auto numRanks = op->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
   if (numRanks && numRanks.getInt() != mesh.getNumRanks())
@@ -30,10 +30,10 @@ static LogicalResult verifyMesh(Operation *op, NamedAttribute attribute) {
 
 static LogicalResult verifyNumRanks(Operation *op, NamedAttribute attribute) {
   if (!isa<ModuleOp>(op))
-    return op->emitOpError() << "has " << attribute.getName() << ", which belongs on a module";
+    return op->emitOpError() << "has " << attribute.getName().getValue() << ", which belongs on a module";
   auto numRanks = dyn_cast<IntegerAttr>(attribute.getValue());
   if (!numRanks || !numRanks.getType().isSignlessInteger(64) || numRanks.getInt() < 1)
-    return op->emitOpError() << "expected " << attribute.getName() << " to be a positive i64, got "
+    return op->emitOpError() << "expected " << attribute.getName().getValue() << " to be a positive i64, got "
                              << attribute.getValue();
   return success();
 }
@@ -41,11 +41,11 @@ static LogicalResult verifyNumRanks(Operation *op, NamedAttribute attribute) {
 static LogicalResult verifyExactReason(Operation *op, NamedAttribute attribute) {
   auto collective = dyn_cast<CollectiveOpInterface>(op);
   if (!collective)
-    return op->emitOpError() << "has " << attribute.getName() << ", which belongs on a collective";
+    return op->emitOpError() << "has " << attribute.getName().getValue() << ", which belongs on a collective";
   auto reasons = dyn_cast<ArrayAttr>(attribute.getValue());
   if (!reasons || !llvm::all_of(reasons, llvm::IsaPred<StringAttr>) ||
       reasons.size() != collective.getInputs().size())
-    return op->emitOpError() << "expected " << attribute.getName() << " to be "
+    return op->emitOpError() << "expected " << attribute.getName().getValue() << " to be "
                              << collective.getInputs().size() << " strings, one per operand, got "
                              << attribute.getValue();
   return success();
@@ -65,21 +65,21 @@ LogicalResult CgxDialect::verifyOperationAttribute(Operation *op, NamedAttribute
 static LogicalResult verifyValueAttribute(Operation *op, const Twine &value, Type type,
                                           NamedAttribute attribute) {
   if (attribute.getName() == kNameAttrName && !isa<StringAttr>(attribute.getValue()))
-    return op->emitOpError() << "expected " << attribute.getName() << " of " << value
+    return op->emitOpError() << "expected " << attribute.getName().getValue() << " of " << value
                              << " to be a string, got " << attribute.getValue();
   if (attribute.getName() == kGlobalTypeAttrName && !isa<TypeAttr>(attribute.getValue()))
-    return op->emitOpError() << "expected " << attribute.getName() << " of " << value << " to be a type, got "
-                             << attribute.getValue();
+    return op->emitOpError() << "expected " << attribute.getName().getValue() << " of " << value
+                             << " to be a type, got " << attribute.getValue();
   if (attribute.getName() != kShardingAttrName)
     return success();
   auto sharding = dyn_cast<ShardingAttr>(attribute.getValue());
   if (!sharding)
-    return op->emitOpError() << "expected " << attribute.getName() << " of " << value
+    return op->emitOpError() << "expected " << attribute.getName().getValue() << " of " << value
                              << " to be a #cgx.sharding, got " << attribute.getValue();
   auto shaped = dyn_cast<ShapedType>(type);
   if (shaped && shaped.hasRank() && shaped.getRank() != static_cast<int64_t>(sharding.getDimensions().size()))
-    return op->emitOpError() << "expected " << attribute.getName() << " of " << value << " to have "
-                             << shaped.getRank() << " dimensions, as its type has, got "
+    return op->emitOpError() << "expected " << attribute.getName().getValue() << " of " << value
+                             << " to have " << shaped.getRank() << " dimensions, as its type has, got "
                              << sharding.getDimensions().size();
   return success();
 }
@@ -102,7 +102,7 @@ LogicalResult CgxDialect::verifyRegionResultAttribute(Operation *op, unsigned, u
     auto feeds = dyn_cast<IntegerAttr>(attribute.getValue());
     if (!feeds || !feeds.getType().isSignlessInteger(64) || feeds.getInt() < 0 ||
         feeds.getInt() >= function.getNumArguments())
-      return op->emitOpError() << "expected " << attribute.getName() << " of result " << result
+      return op->emitOpError() << "expected " << attribute.getName().getValue() << " of result " << result
                                << " to be the number of one of " << function.getNumArguments()
                                << " arguments as i64, got " << attribute.getValue();
   }

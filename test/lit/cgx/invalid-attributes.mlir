@@ -1,0 +1,113 @@
+// Attributes, types and the placement of discardable attributes: one test per constraint.
+// RUN: cgx-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@below {{expected bits in 1..8, got 9}}
+func.func private @quantize_c1() attributes {a = #cgx.quantize<bits = 9>}
+
+// -----
+// expected-error@below {{expected bucket in 1..4294967295, got 0}}
+func.func private @quantize_c2() attributes {a = #cgx.quantize<bucket = 0>}
+
+// -----
+// expected-error@below {{expected bits, bucket, rounding, scale or checksum, got bit}}
+func.func private @quantize_unknown() attributes {a = #cgx.quantize<bit = 4>}
+
+// -----
+// expected-error@below {{parameter bits is given twice}}
+func.func private @quantize_twice() attributes {a = #cgx.quantize<bits = 4, bits = 5>}
+
+// -----
+// expected-error@below {{expected nearest or stochastic, got up}}
+func.func private @quantize_rounding() attributes {a = #cgx.quantize<rounding = up>}
+
+// -----
+// expected-error@below {{expected bf16 or f32, got f64}}
+func.func private @quantize_scale() attributes {a = #cgx.quantize<scale = f64>}
+
+// -----
+// expected-error@below {{expected at least one rank in each group, got none in group 1}}
+func.func private @groups_c1() attributes {a = #cgx.groups<[[0], []]>}
+
+// -----
+// expected-error@below {{expected ranks to be 0 or more, got -1 in group 0}}
+func.func private @groups_c2() attributes {a = #cgx.groups<[[-1]]>}
+
+// -----
+// expected-error@below {{expected each rank at most once, got rank 0 again in group 1}}
+func.func private @groups_c3() attributes {a = #cgx.groups<[[0, 1], [2, 0]]>}
+
+// -----
+// expected-error@below {{expected dimensions to be 0 or more, got -2}}
+func.func private @layer_c1() attributes {a = #cgx.layer<"w", gradient, [-2]>}
+
+// -----
+// expected-error@below {{expected gradient, weight, activation or other, got grad}}
+func.func private @layer_kind() attributes {a = #cgx.layer<"w", grad>}
+
+// -----
+// expected-error@below {{expected each axis once, got "data" again}}
+module @mesh_c1 attributes {cgx.mesh = #cgx.mesh<["data" = 2, "data" = 2]>} {}
+
+// -----
+// expected-error@below {{expected each axis to have a name, got ""}}
+module @mesh_c1_unnamed attributes {cgx.mesh = #cgx.mesh<["" = 2]>} {}
+
+// -----
+// expected-error@below {{expected the size of axis "data" to be positive, got 0}}
+module @mesh_c2 attributes {cgx.mesh = #cgx.mesh<["data" = 0]>} {}
+
+// -----
+// expected-error@below {{expected each axis at most once, got "data" again}}
+func.func private @sharding_c1() attributes {a = #cgx.sharding<[["data"], ["data"]]>}
+
+// -----
+// expected-error@below {{codec quantize: expected an element type of f16, bf16 or f32, got 'i32'}}
+func.func private @payload_c2(!cgx.payload<4xi32, #cgx.quantize, chunks = 2>)
+
+// -----
+// expected-error@below {{expected chunks to be positive, got 0}}
+func.func private @payload_c3(!cgx.payload<4xf32, #cgx.identity, chunks = 0>)
+
+// -----
+// expected-error@below {{expected slots to be positive, got 0}}
+func.func private @payload_c4(!cgx.payload<4xf32, #cgx.identity, chunks = 2, slots = 0>)
+
+// -----
+// expected-error@below {{expected cgx.num_ranks to be 8, the size of the mesh, got 4}}
+module attributes {cgx.mesh = #cgx.mesh<["data" = 4, "model" = 2]>, cgx.num_ranks = 4 : i64} {}
+
+// -----
+// expected-error@below {{expected cgx.num_ranks to be a positive i64, got 4 : i32}}
+module attributes {cgx.num_ranks = 4 : i32} {}
+
+// -----
+// expected-error@below {{has cgx.num_ranks, which belongs on a module}}
+func.func private @num_ranks_elsewhere() attributes {cgx.num_ranks = 4 : i64}
+
+// -----
+// expected-error@below {{has cgx.exact_reason, which belongs on a collective}}
+func.func private @exact_reason_elsewhere() attributes {cgx.exact_reason = [""]}
+
+// -----
+func.func @exact_reason_count(%a: tensor<2xf32>) {
+  // expected-error@below {{expected cgx.exact_reason to be 1 strings, one per operand, got ["", ""]}}
+  %0 = cgx.all_reduce sum(%a) {cgx.exact_reason = ["", ""], id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<2xf32>
+  return
+}
+
+// -----
+// expected-error@below {{expected cgx.sharding of argument 0 to have 1 dimensions, as its type has, got 2}}
+func.func private @argument_sharding(tensor<4xf32> {cgx.sharding = #cgx.sharding<[[], []]>})
+
+// -----
+// expected-error@below {{expected cgx.name of argument 0 to be a string, got 4 : i64}}
+func.func private @argument_name(tensor<4xf32> {cgx.name = 4})
+
+// -----
+// expected-error@below {{expected cgx.global_type of result 0 to be a type, got "f32"}}
+func.func private @result_type() -> (tensor<4xf32> {cgx.global_type = "f32"})
+
+// -----
+// expected-error@below {{expected cgx.feeds of result 0 to be the number of one of 1 arguments as i64, got 1 : i64}}
+func.func private @result_feeds(tensor<4xf32>) -> (tensor<4xf32> {cgx.feeds = 1 : i64})

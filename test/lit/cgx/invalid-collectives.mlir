@@ -1,0 +1,379 @@
+// Collectives: one test per constraint, named by its label.
+// RUN: cgx-opt %s --split-input-file --verify-diagnostics
+
+func.func @all_reduce_c1(%a: tensor<4xf32>) {
+  // expected-error@below {{expected id to be 0 or more, got -1}}
+  %0 = cgx.all_reduce sum(%a) {id = -1 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c2(%a: tensor<4xf32>) {
+  // expected-error@below {{expected 1 codecs, one per operand, got 0}}
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c2_layers(%a: tensor<4xf32>) {
+  // expected-error@below {{expected 1 layers, one per operand, got 0}}
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = []} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c3(%a: tensor<4xi32>) {
+  // expected-error@below {{operand 0: codec quantize: expected an element type of f16, bf16 or f32, got 'i32'}}
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c4(%a: tensor<4xf32>) {
+  // expected-error@below {{results have the types of the operands}}
+  %0 = "cgx.all_reduce"(%a) <{reduction = #cgx<reduction sum>, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]}> : (tensor<4xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c5(%a: tensor<4xf32>) {
+  // expected-error@below {{operand 0: expected an exact codec with reduction max, got #cgx.quantize}}
+  %0 = cgx.all_reduce max(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c6(%a: tensor<4xi32>) {
+  // expected-error@below {{operand 0: expected a floating-point element type with reduction mean, got 'i32'}}
+  %0 = cgx.all_reduce mean(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @all_gather_c1(%a: tensor<4xf32>) {
+  // expected-error@below {{expected id to be 0 or more, got -1}}
+  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = -1 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @all_gather_c2(%a: tensor<4xf32>) {
+  // expected-error@below {{expected 1 results, one per operand, got 2}}
+  %0:2 = cgx.all_gather(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
+func.func @all_gather_c3(%a: tensor<4xf64>) {
+  // expected-error@below {{operand 0: codec quantize: expected an element type of f16, bf16 or f32, got 'f64'}}
+  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : (tensor<4xf64>) -> tensor<8xf64>
+  return
+}
+
+// -----
+
+func.func @all_gather_c4(%a: tensor<4xf32>) {
+  // expected-error@below {{expected groups of one size, got #cgx.groups<}}
+  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1], [2]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @all_gather_c5(%a: tensor<4xf32>) {
+  // expected-error@below {{operand 0: expected dim to be a dimension of 'tensor<4xf32>', got 1}}
+  %0 = cgx.all_gather(%a) {dim = 1 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @all_gather_c6(%a: tensor<4xf32>) {
+  // expected-error@below {{expected result 0 to be 'tensor<8xf32>', got 'tensor<4xf32>'}}
+  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c1(%a: tensor<4xf32>) {
+  // expected-error@below {{expected id to be 0 or more, got -1}}
+  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = -1 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c2(%a: tensor<4xf32>) {
+  // expected-error@below {{expected 1 codecs, one per operand, got 2}}
+  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c3(%a: tensor<4xi8>) {
+  // expected-error@below {{operand 0: codec quantize: expected an element type of f16, bf16 or f32, got 'i8'}}
+  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : (tensor<4xi8>) -> tensor<2xi8>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c4(%a: tensor<4xf32>) {
+  // expected-error@below {{expected groups of one size, got #cgx.groups<}}
+  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1], [2]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c5(%a: tensor<4xf32>) {
+  // expected-error@below {{operand 0: expected dim to be a dimension of 'tensor<4xf32>', got -1}}
+  %0 = cgx.reduce_scatter sum(%a) {dim = -1 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c6(%a: tensor<4xf32>) {
+  // expected-error@below {{expected result 0 to be 'tensor<2xf32>', got 'tensor<4xf32>'}}
+  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c6_remainder(%a: tensor<4xf32>) {
+  // expected-error@below {{operand 0: expected dimension 0 to be a multiple of the group size 3, got 4}}
+  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1, 2]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c7(%a: tensor<4xf32>) {
+  // expected-error@below {{operand 0: expected an exact codec with reduction product, got #cgx.quantize}}
+  %0 = cgx.reduce_scatter product(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c8(%a: tensor<4xi8>) {
+  // expected-error@below {{operand 0: expected a floating-point element type with reduction mean, got 'i8'}}
+  %0 = cgx.reduce_scatter mean(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xi8>) -> tensor<2xi8>
+  return
+}
+
+// -----
+
+func.func @all_to_all_c1(%a: tensor<4x4xf32>) {
+  // expected-error@below {{expected id to be 0 or more, got -1}}
+  %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = -1 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @all_to_all_c2(%a: tensor<4x4xf32>) {
+  // expected-error@below {{expected 1 codecs, one per operand, got 0}}
+  %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @all_to_all_c3(%a: tensor<4x4xi1>) {
+  // expected-error@below {{operand 0: codec quantize: expected an element type of f16, bf16 or f32, got 'i1'}}
+  %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : (tensor<4x4xi1>) -> tensor<2x8xi1>
+  return
+}
+
+// -----
+
+func.func @all_to_all_c4(%a: tensor<4x4xf32>) {
+  // expected-error@below {{expected groups of one size, got #cgx.groups<}}
+  %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1], [2]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @all_to_all_c5(%a: tensor<4x4xf32>) {
+  // expected-error@below {{operand 0: expected split_dim to be a dimension of 'tensor<4x4xf32>', got 2}}
+  %0 = cgx.all_to_all(%a) {split_dim = 2 : i64, concat_dim = 1 : i64, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @all_to_all_c5_concat(%a: tensor<4x4xf32>) {
+  // expected-error@below {{operand 0: expected concat_dim to be a dimension of 'tensor<4x4xf32>', got 2}}
+  %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 2 : i64, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+func.func @all_to_all_c6(%a: tensor<4x4xf32>) {
+  // expected-error@below {{expected result 0 to be 'tensor<2x8xf32>', got 'tensor<4x4xf32>'}}
+  %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_c1(%a: tensor<4xf32>) {
+  // expected-error@below {{expected id to be 0 or more, got -1}}
+  %0 = cgx.broadcast(%a) {root = 0 : i64, id = -1 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_c2(%a: tensor<4xf32>) {
+  // expected-error@below {{expected 1 layers, one per operand, got 0}}
+  %0 = cgx.broadcast(%a) {root = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = []} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_c3(%a: tensor<4xi64>) {
+  // expected-error@below {{operand 0: codec quantize: expected an element type of f16, bf16 or f32, got 'i64'}}
+  %0 = cgx.broadcast(%a) {root = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @broadcast_c4(%a: tensor<4xf32>) {
+  // expected-error@below {{results have the types of the operands}}
+  %0 = "cgx.broadcast"(%a) <{root = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]}> : (tensor<4xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast_c5(%a: tensor<4xf32>) {
+  // expected-error@below {{expected root in 0..0, the positions of the smallest group, got 1}}
+  %0 = cgx.broadcast(%a) {root = 1 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1], [2]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c1(%a: tensor<4xf32>) {
+  // expected-error@below {{expected id to be 0 or more, got -1}}
+  %0 = cgx.permute(%a) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = -1 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c2(%a: tensor<4xf32>) {
+  // expected-error@below {{expected 1 layers, one per operand, got 0}}
+  %0 = cgx.permute(%a) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = []} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c3(%a: tensor<4xi64>) {
+  // expected-error@below {{operand 0: codec quantize: expected an element type of f16, bf16 or f32, got 'i64'}}
+  %0 = cgx.permute(%a) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @permute_c4(%a: tensor<4xf32>) {
+  // expected-error@below {{results have the types of the operands}}
+  %0 = "cgx.permute"(%a) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>]}> : (tensor<4xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c5(%a: tensor<4xf32>) {
+  // expected-error@below {{expected source_target_pairs of shape [n, 2], got [2]}}
+  %0 = cgx.permute(%a) {source_target_pairs = dense<[0, 1]> : tensor<2xi64>, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c6(%a: tensor<4xf32>) {
+  // expected-error@below {{expected each rank at most once as a source, got rank 0 again}}
+  %0 = cgx.permute(%a) {source_target_pairs = dense<[[0, 1], [0, 0]]> : tensor<2x2xi64>, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c6_target(%a: tensor<4xf32>) {
+  // expected-error@below {{expected each rank at most once as a target, got rank 1 again}}
+  %0 = cgx.permute(%a) {source_target_pairs = dense<[[0, 1], [1, 1]]> : tensor<2x2xi64>, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c7(%a: tensor<4xf32>) {
+  // expected-error@below {{expected source and target to be in one group, got 0 and 2}}
+  %0 = cgx.permute(%a) {source_target_pairs = dense<[[0, 2]]> : tensor<1x2xi64>, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1], [2]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  return
+}
