@@ -1,0 +1,64 @@
+//===-- Rewrite.h - Decide how each collective is compressed ----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_REWRITE_H
+#define CGX_PASSES_REWRITE_H
+
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
+
+#include <memory>
+#include <string>
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace cgx {
+
+#define GEN_PASS_DECL
+#include "cgx/Passes/RewritePasses.h.inc"
+
+/// The options of `--cgx-compress`. Those of a pass have its names and defaults.
+struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptions> {
+  Option<std::string> codec{*this, "codec", llvm::cl::desc("Codec family: quantize or identity"),
+                            llvm::cl::init("quantize")};
+  Option<int64_t> bits{*this, "bits", llvm::cl::desc("quantize: bits of a level, 1 to 8"), llvm::cl::init(4)};
+  Option<int64_t> bucket{*this, "bucket", llvm::cl::desc("quantize: elements that share one scale"),
+                         llvm::cl::init(128)};
+  Option<std::string> rounding{*this, "rounding", llvm::cl::desc("quantize: stochastic or nearest"),
+                               llvm::cl::init("stochastic")};
+  Option<std::string> scale{*this, "scale", llvm::cl::desc("quantize: bf16 or f32"), llvm::cl::init("bf16")};
+  Option<bool> checksum{*this, "checksum", llvm::cl::desc("End payloads in a checksum"),
+                        llvm::cl::init(false)};
+  ListOption<std::string> kinds{
+      *this, "kinds",
+      llvm::cl::desc("What may be compressed: gradient (default), weight, activation, other")};
+  ListOption<std::string> exclude{*this, "exclude",
+                                  llvm::cl::desc("Names of layers that stay exact, as globs")};
+  Option<int64_t> minElements{*this, "min-elements", llvm::cl::desc("Smaller operands stay exact"),
+                              llvm::cl::init(1024)};
+  Option<int64_t> minRank{*this, "min-rank", llvm::cl::desc("Parameters of fewer dimensions stay exact"),
+                          llvm::cl::init(2)};
+  Option<uint64_t> groupBytes{*this, "group-bytes",
+                              llvm::cl::desc("Raw bytes of all-reduces that travel together"),
+                              llvm::cl::init(4194304)};
+  Option<bool> decompose{*this, "decompose", llvm::cl::desc("Write compressed all-reduces in explicit form"),
+                         llvm::cl::init(false)};
+};
+
+/// Appends the passes that take an exported training step, or a program of cgx
+/// collectives, to a program whose collectives are compressed as `options` say.
+void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options);
+
+/// Registers the passes declared here and the pipeline `--cgx-compress`.
+void registerRewritePasses();
+
+} // namespace cgx
+
+#endif // CGX_PASSES_REWRITE_H

@@ -1,0 +1,94 @@
+//===-- AssignCodecs.cpp - One codec for all that may be compressed -------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Passes/Rewrite.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace cgx {
+#define GEN_PASS_DEF_ASSIGNCODECSPASS
+#include "cgx/Passes/RewritePasses.h.inc"
+
+namespace {
+
+using namespace mlir;
+
+/// Whether the codec encodes elements of this type, without a message.
+bool takes(CodecAttrInterface codec, Type elementType) {
+  return succeeded(codec.verifyElementType(elementType, [] { return InFlightDiagnostic(); }));
+}
+
+struct AssignCodecs : impl::AssignCodecsPassBase<AssignCodecs> {
+  using AssignCodecsPassBase::AssignCodecsPassBase;
+
+  void runOnOperation() override {
+    CodecAttrInterface assigned = buildCodec();
+    if (!assigned)
+      return signalPassFailure();
+    getOperation().walk([&](CollectiveOpInterface op) { assign(op, assigned); });
+  }
+
+private:
+  /// The codec of the options; null, after an error, if they describe none.
+  CodecAttrInterface buildCodec() {
+    auto emitError = [&] { return mlir::emitError(getOperation().getLoc()); };
+    if (codec == IdentityAttr::getMnemonic())
+      return IdentityAttr::get(&getContext());
+    if (codec == QuantizeAttr::getMnemonic())
+      return buildQuantize(emitError);
+    emitError() << "expected codec to be quantize or identity, got " << codec;
+    return {};
+  }
+
+  CodecAttrInterface buildQuantize(function_ref<InFlightDiagnostic()> emitError) {
+    std::optional<Rounding> roundingCase = symbolizeRounding(rounding);
+    if (!roundingCase) {
+      emitError() << "expected rounding to be stochastic or nearest, got " << rounding;
+      return {};
+    }
+    std::optional<ScaleType> scaleCase = symbolizeScaleType(scale);
+    if (!scaleCase) {
+      emitError() << "expected scale to be bf16 or f32, got " << scale;
+      return {};
+    }
+    QuantizeAttr quantize =
+        QuantizeAttr::getChecked(emitError, &getContext(), bits.getValue(), bucket.getValue(), *roundingCase,
+                                 *scaleCase, checksum.getValue());
+    return quantize ? CodecAttrInterface(quantize) : CodecAttrInterface();
+  }
+
+  void assign(CollectiveOpInterface op, CodecAttrInterface assigned) {
+    Builder builder(&getContext());
+    auto given = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
+    SmallVector<Attribute> codecs, reasons;
+    for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
+      std::string reason = given ? cast<StringAttr>(given[i]).str() : "";
+      if (reason.empty())
+        reason = getRefusal(op, i, assigned);
+      codecs.push_back(reason.empty() ? Attribute(assigned) : IdentityAttr::get(&getContext()));
+      reasons.push_back(builder.getStringAttr(reason));
+    }
+    op.setCodecsAttr(builder.getArrayAttr(codecs));
+    op->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons));
+  }
+
+  /// Why the codec cannot encode an operand; "" if it can.
+  static std::string getRefusal(CollectiveOpInterface op, unsigned operand, CodecAttrInterface codec) {
+    if (!codec.isExact() && !op.acceptsLossyCodecs())
+      return "reduction " + stringifyReduction(*op.getReductionKind()).str();
+    Type elementType = op.getInputType(operand).getElementType();
+    if (!takes(codec, elementType))
+      return "element type " + getElementTypeName(elementType).str();
+    return "";
+  }
+};
+
+} // namespace
+} // namespace cgx

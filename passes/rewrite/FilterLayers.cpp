@@ -1,0 +1,102 @@
+//===-- FilterLayers.cpp - Which operands must stay exact, and why --------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Passes/Rewrite.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/Support/GlobPattern.h"
+
+namespace cgx {
+#define GEN_PASS_DEF_FILTERLAYERSPASS
+#include "cgx/Passes/RewritePasses.h.inc"
+
+namespace {
+
+using namespace mlir;
+
+/// A pattern of `exclude`, and whether a layer matched it.
+struct Exclusion {
+  std::string text;
+  llvm::GlobPattern pattern;
+  bool matched = false;
+};
+
+struct FilterLayers : impl::FilterLayersPassBase<FilterLayers> {
+  using FilterLayersPassBase::FilterLayersPassBase;
+
+  void runOnOperation() override {
+    if (failed(readKinds()) || failed(readExclusions()))
+      return signalPassFailure();
+    Builder builder(&getContext());
+    getOperation().walk([&](CollectiveOpInterface op) {
+      SmallVector<Attribute> reasons;
+      for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
+        reasons.push_back(builder.getStringAttr(getReason(op.getLayer(i), op.getInputType(i))));
+      op->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons));
+    });
+    for (const Exclusion &exclusion : exclusions)
+      if (!exclusion.matched)
+        emitWarning(getOperation().getLoc())
+            << "exclude=" << exclusion.text << " matches the name of no layer of the program";
+  }
+
+private:
+  LogicalResult readKinds() {
+    if (kinds.empty())
+      compressedKinds.insert(LayerKind::Gradient);
+    for (StringRef name : kinds) {
+      std::optional<LayerKind> kind = symbolizeLayerKind(name);
+      if (!kind)
+        return emitError(getOperation().getLoc())
+               << "expected kinds to be gradient, weight, activation or other, got " << name;
+      compressedKinds.insert(*kind);
+    }
+    return success();
+  }
+
+  LogicalResult readExclusions() {
+    for (const std::string &text : exclude) {
+      llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text, /*MaxSubPatterns=*/1024);
+      if (!pattern)
+        return emitError(getOperation().getLoc()) << "expected exclude to be a glob, got " << text << ": "
+                                                  << llvm::toString(pattern.takeError());
+      exclusions.push_back({text, std::move(*pattern)});
+    }
+    return success();
+  }
+
+  /// Why the operand of this type must stay exact; "" if it may be compressed.
+  std::string getReason(LayerAttr layer, RankedTensorType type) {
+    for (Exclusion &exclusion : exclusions) // All of them: a later one that matches is of use, too.
+      exclusion.matched |= exclusion.pattern.match(layer.getName());
+    for (const Exclusion &exclusion : exclusions)
+      if (exclusion.pattern.match(layer.getName()))
+        return "excluded by 'exclude=" + exclusion.text + "'";
+    if (!compressedKinds.contains(layer.getKind()))
+      return "kind " + stringifyLayerKind(layer.getKind()).str();
+    if (DenseI64ArrayAttr shape = layer.getShape()) {
+      if (shape.size() < minRank)
+        return "parameter of rank " + std::to_string(shape.size());
+    } else if (int64_t rank = llvm::count_if(type.getShape(), [](int64_t size) { return size != 1; });
+               rank < minRank) {
+      return "operand of rank " + std::to_string(rank);
+    }
+    if (type.getNumElements() < minElements)
+      return "fewer than " + std::to_string(minElements) + " elements";
+    return "";
+  }
+
+  llvm::SmallSet<LayerKind, 4> compressedKinds;
+  SmallVector<Exclusion> exclusions;
+};
+
+} // namespace
+} // namespace cgx

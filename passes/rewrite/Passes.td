@@ -1,0 +1,262 @@
+//===-- Passes.td - the passes that decide about collectives --*- tablegen -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_REWRITE_PASSES_TD
+#define CGX_PASSES_REWRITE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FoldReplicatedPass : Pass<"cgx-fold-replicated", "::mlir::ModuleOp"> {
+  let summary = "removes reductions of values that all ranks already hold";
+  let description = [{
+    A value is *replicated* along an axis of the mesh if ranks that differ only
+    along that axis hold the same. Reducing it along such axes needs no
+    communication:
+
+        all_reduce sum(x)            over N ranks  ->  x * N
+        all_reduce mean|max|min(x)                 ->  x
+        broadcast(x)                               ->  x
+
+    JAX writes such reductions: under `shard_map(check_vma=True)` the gradient
+    of a replicated parameter is reduced in the backward pass, and the `pmean`
+    of the training script reduces it again. Removing the second halves the
+    traffic of the step.
+
+    Replicated are arguments along the axes that are not in their
+    `cgx.sharding`, results of collectives along the axes of their groups, and
+    whatever is computed from replicated values by ops without effects. The
+    number of the rank and random numbers without a key are not.
+
+    Precondition: a per-rank program. Where the module has no `cgx.mesh`, its
+    `cgx.num_ranks` ranks are one axis.
+    Postcondition: no `cgx.all_reduce` other than `product`, and no
+    `cgx.broadcast`, has an operand known to be replicated along its groups.
+
+    Input:
+    ```mlir
+    %1 = cgx.all_reduce sum(%0) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, ...} : tensor<128x10xf32>
+    %2 = cgx.all_reduce sum(%1) {id = 1 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, ...} : tensor<128x10xf32>
+    ```
+    Output: the second reduction would add four equal tensors.
+    ```mlir
+    %1 = cgx.all_reduce sum(%0) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, ...} : tensor<128x10xf32>
+    %cst = stablehlo.constant dense<4.000000e+00> : tensor<128x10xf32>
+    %2 = stablehlo.multiply %1, %cst : tensor<128x10xf32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+}
+
+def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
+  let summary = "decides which operands must stay exact, and says why";
+  let description = [{
+    Small tensors and vectors (biases, scales of normalizations) lose accuracy
+    and save nothing; metrics and losses are numbers that people read. For each
+    operand of each collective, writes why it must stay exact, or "" if it may
+    be compressed, into `cgx.exact_reason`. In this order:
+
+    - its layer's name matches a pattern of `exclude`
+    - its kind is not among `kinds`
+    - its parameter has fewer than `min-rank` dimensions; without a parameter's
+      shape, the operand's dimensions other than 1 count (JAX reduces the
+      gradient of a bias as `1x128`)
+    - it has fewer than `min-elements` elements
+
+    A pattern matches a whole name; `*` and `?` match `/` as well, `[a-z]` and
+    `{w,b}` are understood. A pattern that matches no layer is a warning.
+
+    Precondition: collectives have layers (`cgx-label-layers`).
+    Postcondition: every collective has `cgx.exact_reason`, one string per operand.
+
+    Input:
+    ```mlir
+    %r:2 = cgx.all_reduce mean(%w, %b) {..., layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>,
+        #cgx.layer<"params/l1/b", gradient, [128]>]} : tensor<64x128xf32>, tensor<1x128xf32>
+    ```
+    Output: with `min-rank=2`, in the example above,
+    ```mlir
+    %r:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "parameter of rank 1"], ...}
+        : tensor<64x128xf32>, tensor<1x128xf32>
+    ```
+  }];
+  let options = [
+    ListOption<"kinds", "kinds", "std::string",
+               "What may be compressed: gradient (default), weight, activation, other">,
+    ListOption<"exclude", "exclude", "std::string", "Names of layers that stay exact, as globs">,
+    Option<"minElements", "min-elements", "int64_t", "1024", "Smaller operands stay exact">,
+    Option<"minRank", "min-rank", "int64_t", "2", "Parameters of fewer dimensions stay exact">
+  ];
+}
+
+def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
+  let summary = "gives every operand that may be compressed the same codec";
+  let description = [{
+    Replaces the codecs of all collectives: operands whose `cgx.exact_reason` is
+    "" get the codec of the options, the others `#cgx.identity`. Where the codec
+    cannot encode an operand, because of its element type or of the reduction,
+    the operand stays exact and the reason is written down.
+
+    Precondition: `cgx-filter-layers`; a collective without `cgx.exact_reason`
+    may be compressed throughout.
+    Postcondition: an operand has a codec that is not exact if and only if its
+    `cgx.exact_reason` is "" and the options name such a codec.
+
+    Input:
+    ```mlir
+    %r:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "parameter of rank 1"],
+        codecs = [#cgx.identity, #cgx.identity], ...} : tensor<64x128xf32>, tensor<128xf32>
+    ```
+    Output:
+    ```mlir
+    %r:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "parameter of rank 1"],
+        codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity], ...}
+        : tensor<64x128xf32>, tensor<128xf32>
+    ```
+  }];
+  let options = [
+    Option<"codec", "codec", "std::string", "\"quantize\"", "Codec family: quantize or identity">,
+    Option<"bits", "bits", "int64_t", "4", "quantize: bits of a level, 1 to 8">,
+    Option<"bucket", "bucket", "int64_t", "128", "quantize: elements that share one scale">,
+    Option<"rounding", "rounding", "std::string", "\"stochastic\"", "quantize: stochastic or nearest">,
+    Option<"scale", "scale", "std::string", "\"bf16\"", "quantize: bf16 or f32">,
+    Option<"checksum", "checksum", "bool", "false", "End payloads in a checksum">
+  ];
+}
+
+def GroupCollectivesPass : Pass<"cgx-group-collectives", "::mlir::ModuleOp"> {
+  let summary = "merges small all-reduces that do not depend on each other";
+  let description = [{
+    Every exchange pays the latency of its messages, however small they are.
+    All-reduces of one block that have the same groups, reduction and algorithm
+    and do not depend on each other become one variadic all-reduce, in program
+    order, as long as the operands together stay within `group-bytes`. Codecs
+    and layers stay with their operands; the new collective takes the smallest
+    id.
+
+    Ops of a block in which something was merged are ordered by the number of
+    collectives before them, so that the operands of a group come before it and
+    the users behind.
+
+    Precondition: none; usually codecs are assigned.
+    Postcondition: no two all-reduces of a block could be merged within `group-bytes`,
+    taking them in program order.
+
+    Input:
+    ```mlir
+    %0 = cgx.all_reduce sum(%w) {id = 0 : i64, groups = #g, codecs = [#q], layers = [#w], ...} : tensor<64x128xf32>
+    %1 = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #g, codecs = [#i], layers = [#b], ...} : tensor<128xf32>
+    ```
+    Output:
+    ```mlir
+    %0:2 = cgx.all_reduce sum(%w, %b) {id = 0 : i64, groups = #g, codecs = [#q, #i], layers = [#w, #b], ...}
+        : tensor<64x128xf32>, tensor<128xf32>
+    ```
+  }];
+  let options = [
+    Option<"groupBytes", "group-bytes", "uint64_t", "4194304",
+           "Raw bytes that a group may hold; larger operands travel alone, 0 merges nothing">
+  ];
+}
+
+def DecomposeCollectivesPass : Pass<"cgx-decompose-collectives", "::mlir::ModuleOp"> {
+  let summary = "writes compressed all-reduces as encoding, exchange and decoding";
+  let description = [{
+    Rewrites `cgx.all_reduce` by the algorithm scatter-reduce-allgather into its
+    explicit form: what happens becomes visible, can be tested, and can be fused
+    with the ops that make the operand. Bytes and results stay the same.
+
+        rank 0  [a0 a1]  compress   |A0|A1|  all_to_all  |A0|B0|  accumulate  s0  compress  |S0|
+        rank 1  [b0 b1]     ->      |B0|B1|      ->      |A1|B1|      ->      s1     ->     |S1|
+
+                         all_gather  |S0|S1|  decompress  [s0 s1]
+                             ->      |S0|S1|      ->      [s0 s1]
+
+    All-reduces with the algorithm `auto` or `scatter_reduce_allgather` are
+    rewritten; those with exact codecs only, and those over groups of different
+    sizes (chunks must have one static type on all ranks), stay.
+
+    Precondition: codecs are assigned.
+    Postcondition: no all-reduce over groups of one size has a codec that is not exact.
+
+    Input: (4 ranks)
+    ```mlir
+    %r = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
+        codecs = [#q], layers = [#layer]} : tensor<64x128xf32>
+    ```
+    Output:
+    ```mlir
+    %0 = cgx.compress %g phase(contribution) {id = 0 : i64, operand_number = 0 : i64, layer = #layer}
+        : tensor<64x128xf32> -> !cgx.payload<64x128xf32, #q, chunks = 4>
+    %1 = cgx.payload_all_to_all %0 {id = 0 : i64, operand_number = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>}
+        : !cgx.payload<64x128xf32, #q, chunks = 4> -> !cgx.payload<64x128xf32, #q, chunks = 4, slots = 4>
+    %2 = cgx.decompress_accumulate mean %1 {id = 0 : i64, operand_number = 0 : i64}
+        : !cgx.payload<64x128xf32, #q, chunks = 4, slots = 4> -> tensor<2048xf32>
+    %3 = cgx.compress %2 phase(result) {id = 0 : i64, operand_number = 0 : i64, layer = #layer}
+        : tensor<2048xf32> -> !cgx.payload<64x128xf32, #q, chunks = 4, slots = 1>
+    %4 = cgx.payload_all_gather %3 {id = 0 : i64, operand_number = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>}
+        : !cgx.payload<64x128xf32, #q, chunks = 4, slots = 1> -> !cgx.payload<64x128xf32, #q, chunks = 4>
+    %r = cgx.decompress %4 {id = 0 : i64, operand_number = 0 : i64}
+        : !cgx.payload<64x128xf32, #q, chunks = 4> -> tensor<64x128xf32>
+    ```
+  }];
+}
+
+def ReportPass : Pass<"cgx-report", "::mlir::ModuleOp"> {
+  let summary = "prints what travels: a row per operand of each collective, and totals";
+  let description = [{
+    For any module with cgx collectives, composite or in explicit form: layer,
+    kind, tensor, codec, raw bytes (the same algorithm with the elements as they
+    are), wire bytes, their ratio, and why an operand stays exact. Bytes are
+    those that leave a rank in one step; the text shows the rank that sends
+    most, the JSON every rank. Wire bytes are exact for codecs of fixed size.
+    A collective inside of a loop counts once.
+
+    The module is not changed.
+
+    Input: any module. Output: on standard error, or in the file `output`,
+    ```
+    cgx report: 4 ranks, 1 collective, 2 operands; bytes per rank and step
+    layer        kind      tensor      codec                                                    raw bytes  wire bytes  ratio  why exact
+    params/l1/w  gradient  64x128xf32  quantize bits=4 bucket=128 rounding=stochastic scale=bf16      49152        6576  7.47x
+    params/l1/b  gradient  128xf32     identity                                                       768         768  1.00x  parameter of rank 1
+    total                                                                                           49920        7344  6.80x
+    ```
+  }];
+  let options = [
+    Option<"format", "format", "std::string", "\"text\"", "text, or json for programs">,
+    Option<"output", "output", "std::string", "\"\"", "File to write; standard error without">
+  ];
+}
+
+def VerifyProgramPass : Pass<"cgx-verify-program", "::mlir::ModuleOp"> {
+  let summary = "checks what no single op can check";
+  let description = [{
+    Guards the borders between import, rewriting and lowering. Fails, naming the
+    op or value and what would be right, unless
+
+    - (P1) a module with collectives has `cgx.num_ranks`
+    - (P2) ids are unique; the ops of an explicit form share theirs, once each per operand
+    - (P3) the groups of each collective contain every rank once
+    - (P4) an operand with a `cgx.exact_reason` has an exact codec
+    - (P5) where `@main` has `cgx.sharding` and `cgx.global_type`, the axes are those of
+      `cgx.mesh` and the local type follows from them
+    - (P6) a result that `cgx.feeds` an argument has its type, and no argument is fed twice
+
+    Precondition: a per-rank program, in any stage after import.
+    Postcondition: the same module, with (P1) to (P6).
+
+    Input: two collectives with one id.
+    ```mlir
+    %0 = cgx.all_reduce sum(%a) {id = 0 : i64, ...} : tensor<4xf32>
+    %1 = cgx.all_reduce sum(%b) {id = 0 : i64, ...} : tensor<4xf32>
+    ```
+    Output: the error "expected ids to be unique, got 0 again", with a note on the first.
+  }];
+}
+
+#endif // CGX_PASSES_REWRITE_PASSES_TD

@@ -1,0 +1,68 @@
+//===-- Pipeline.cpp - The passes of --cgx-compress, in their order -------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/Passes/Import.h"
+#include "cgx/Passes/Rewrite.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+namespace cgx {
+#define GEN_PASS_REGISTRATION
+#include "cgx/Passes/RewritePasses.h.inc"
+
+/// What `options` say of the pass that decides what stays exact.
+static FilterLayersPassOptions getFilter(const CompressPipelineOptions &options) {
+  FilterLayersPassOptions filter;
+  filter.kinds.assign(options.kinds.begin(), options.kinds.end());
+  filter.exclude.assign(options.exclude.begin(), options.exclude.end());
+  filter.minElements = options.minElements;
+  filter.minRank = options.minRank;
+  return filter;
+}
+
+/// What `options` say of the codec.
+static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) {
+  AssignCodecsPassOptions codec;
+  codec.codec = options.codec;
+  codec.bits = options.bits;
+  codec.bucket = options.bucket;
+  codec.rounding = options.rounding;
+  codec.scale = options.scale;
+  codec.checksum = options.checksum;
+  return codec;
+}
+
+void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options) {
+  // A program that is per rank already passes through the import unchanged.
+  buildImportPipeline(manager);
+  // From here on the passes rely on what the import promises.
+  manager.addPass(createVerifyProgramPass());
+  // Before decisions are made, so that none is made about a reduction that nobody needs.
+  manager.addPass(createFoldReplicatedPass());
+  // First what must stay exact, then the codec of the rest: each decision has one place.
+  manager.addPass(createFilterLayersPass(getFilter(options)));
+  manager.addPass(createAssignCodecsPass(getCodec(options)));
+  // Once codecs are known: an operand keeps its own wherever it travels.
+  manager.addPass(createGroupCollectivesPass(GroupCollectivesPassOptions{options.groupBytes}));
+  // Last: what comes before asks collectives for their layers, and the explicit form has none.
+  if (options.decompose)
+    manager.addPass(createDecomposeCollectivesPass());
+  manager.addPass(createVerifyProgramPass());
+}
+
+void registerRewritePasses() {
+  registerCgxRewritePasses();
+  mlir::PassPipelineRegistration<CompressPipelineOptions>(
+      "cgx-compress", "from an exported step to a program whose collectives are compressed",
+      buildCompressPipeline);
+}
+
+} // namespace cgx

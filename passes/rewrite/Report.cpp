@@ -1,0 +1,173 @@
+//===-- Report.cpp - What travels, layer by layer -------------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Collects one row per operand of each collective, in whichever form the program
+// has it (collective or explicit payloads), and leaves the printing to ReportText
+// and ReportJson.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReportTable.h"
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Passes/Rewrite.h"
+#include "cgx/wire.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace cgx {
+#define GEN_PASS_DEF_REPORTPASS
+#include "cgx/Passes/RewritePasses.h.inc"
+
+namespace {
+
+using namespace mlir;
+
+/// "quantize bits=4 bucket=128 ...": the family and its parameters in the manifest's words.
+std::string codecText(CodecAttrInterface codec) {
+  std::string text = codec.getFamily().str();
+  llvm::raw_string_ostream stream(text);
+  for (NamedAttribute entry : codec.getManifestEntry()) {
+    if (entry.getName() == "family")
+      continue;
+    if (auto flag = dyn_cast<BoolAttr>(entry.getValue())) {
+      if (flag.getValue())
+        stream << ' ' << entry.getName().getValue();
+    } else if (auto number = dyn_cast<IntegerAttr>(entry.getValue())) {
+      stream << ' ' << entry.getName().getValue() << '=' << number.getInt();
+    } else if (auto word = dyn_cast<StringAttr>(entry.getValue())) {
+      stream << ' ' << entry.getName().getValue() << '=' << word.getValue();
+    }
+  }
+  return text;
+}
+
+void describe(ReportRow &row, LayerAttr layer, RankedTensorType type, CodecAttrInterface codec) {
+  row.layer = layer.getName().str();
+  row.kind = stringifyLayerKind(layer.getKind()).str();
+  row.shape.assign(type.getShape().begin(), type.getShape().end());
+  row.elementType = getElementTypeName(type.getElementType()).str();
+  row.codec = codecText(codec);
+}
+
+/// Rows of a collective as written: one per operand.
+void addCollective(CollectiveOpInterface op, ReportTable &table) {
+  auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
+  auto exact = IdentityAttr::get(op->getContext());
+  for (unsigned operand = 0; operand < op.getInputs().size(); ++operand) {
+    ReportRow &row = table.rows.emplace_back();
+    row.collective = op.getId();
+    row.operation = op.getKind().str();
+    describe(row, op.getLayer(operand), op.getInputType(operand), op.getCodec(operand));
+    if (reasons && operand < reasons.size())
+      row.reason = cast<StringAttr>(reasons[operand]).getValue().str();
+    for (int64_t rank = 0; rank < table.ranks; ++rank) {
+      row.wireBytes.push_back(op.getOperandWireBytes(operand, rank));
+      row.rawBytes.push_back(op.getOperandWireBytesAs(exact, operand, rank));
+    }
+  }
+}
+
+/// Rows of collectives in explicit form: the steps of one operand share a row.
+class PayloadRows {
+public:
+  explicit PayloadRows(ReportTable &table) : table(table) {}
+
+  void add(PayloadOpInterface op) {
+    auto [entry, isNew] =
+        rowOf.try_emplace({op.getId(), op.getOperandNumber()}, static_cast<unsigned>(table.rows.size()));
+    if (isNew) {
+      ReportRow &row = table.rows.emplace_back();
+      row.collective = op.getId();
+      row.operation = "all_reduce (explicit)";
+      row.wireBytes.resize(table.ranks);
+      row.rawBytes.resize(table.ranks);
+    }
+    ReportRow &row = table.rows[entry->second];
+    if (auto compress = dyn_cast<CompressOp>(*op))
+      describe(row, compress.getLayer(), op.getPayloadType().getTensorType(), op.getPayloadType().getCodec());
+    if (auto exchange = dyn_cast<CommunicationOpInterface>(*op))
+      addBytes(row, op.getPayloadType(), exchange);
+  }
+
+private:
+  void addBytes(ReportRow &row, PayloadType payload, CommunicationOpInterface exchange) {
+    bool first = row.rawBytes.front() == 0 && row.wireBytes.front() == 0;
+    cgx_codec raw = IdentityAttr::get(payload.getContext()).getCodec();
+    uint32_t type = *getCodecElementType(payload.getElementType());
+    for (int64_t rank = 0; rank < table.ranks; ++rank) {
+      row.wireBytes[rank] += exchange.getWireBytes(rank);
+      auto membership = exchange.getGroups().getMembership(rank);
+      if (first && membership)
+        row.rawBytes[rank] = cgx_all_reduce_wire_bytes(&raw, type, payload.getNumElements(),
+                                                       membership->group.size(), membership->position);
+    }
+  }
+
+  ReportTable &table;
+  llvm::MapVector<std::pair<int64_t, int64_t>, unsigned> rowOf;
+};
+
+int64_t ranksOf(ModuleOp module) {
+  if (auto ranks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName))
+    return ranks.getInt();
+  int64_t ranks = 1;
+  module.walk([&](CommunicationOpInterface op) { ranks = std::max(ranks, op.getGroups().getNumRanks()); });
+  return ranks;
+}
+
+struct Report : impl::ReportPassBase<Report> {
+  using ReportPassBase::ReportPassBase;
+
+  void runOnOperation() override {
+    if (format != "text" && format != "json") {
+      getOperation()->emitError("expected 'text' or 'json' as format of the report, got '") << format << "'";
+      return signalPassFailure();
+    }
+    markAllAnalysesPreserved();
+    ReportTable table;
+    table.ranks = ranksOf(getOperation());
+    PayloadRows payloads(table);
+    getOperation().walk([&](Operation *op) {
+      if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+        addCollective(collective, table);
+      else if (auto payload = dyn_cast<PayloadOpInterface>(op))
+        payloads.add(payload);
+    });
+    if (failed(print(table)))
+      signalPassFailure();
+  }
+
+  LogicalResult print(const ReportTable &table) {
+    if (output.empty()) {
+      write(table, llvm::errs());
+      return success();
+    }
+    std::error_code error;
+    llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_Text);
+    if (error)
+      return getOperation()->emitError("cannot write the report to '") << output << "': " << error.message();
+    write(table, file.os());
+    file.keep();
+    return success();
+  }
+
+  void write(const ReportTable &table, llvm::raw_ostream &os) {
+    if (format == "json")
+      printJson(table, os);
+    else
+      printText(table, os);
+  }
+};
+
+} // namespace
+} // namespace cgx

@@ -1,0 +1,59 @@
+//===-- ReportJson.cpp - The report for programs --------------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReportTable.h"
+
+#include "llvm/Support/JSON.h"
+
+using llvm::json::OStream;
+
+static void printBytes(OStream &json, llvm::StringRef key, const std::vector<uint64_t> &bytes) {
+  json.attributeArray(key, [&] {
+    for (uint64_t value : bytes)
+      json.value(value);
+  });
+}
+
+static void printRow(OStream &json, const cgx::ReportRow &row) {
+  json.object([&] {
+    json.attribute("collective", row.collective);
+    json.attribute("operation", row.operation);
+    json.attribute("layer", row.layer);
+    json.attribute("kind", row.kind);
+    json.attributeArray("shape", [&] {
+      for (int64_t dimension : row.shape)
+        json.value(dimension);
+    });
+    json.attribute("dtype", row.elementType);
+    json.attribute("codec", row.codec);
+    json.attribute("exact_reason", row.reason);
+    printBytes(json, "raw_bytes_by_rank", row.rawBytes);
+    printBytes(json, "wire_bytes_by_rank", row.wireBytes);
+  });
+}
+
+void cgx::printJson(const ReportTable &table, llvm::raw_ostream &os) {
+  std::vector<uint64_t> raw(table.ranks), wire(table.ranks);
+  for (const ReportRow &row : table.rows)
+    for (int64_t rank = 0; rank < table.ranks; ++rank) {
+      raw[rank] += row.rawBytes[rank];
+      wire[rank] += row.wireBytes[rank];
+    }
+  OStream json(os, /*IndentSize=*/1);
+  json.object([&] {
+    json.attribute("cgx_report", 1);
+    json.attribute("ranks", table.ranks);
+    json.attributeArray("layers", [&] {
+      for (const ReportRow &row : table.rows)
+        printRow(json, row);
+    });
+    printBytes(json, "raw_bytes_by_rank", raw);
+    printBytes(json, "wire_bytes_by_rank", wire);
+  });
+  os << '\n';
+}

@@ -1,0 +1,50 @@
+//===-- ReportTable.h - The rows of the report ------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_PASSES_REWRITE_REPORTTABLE_H
+#define CGX_PASSES_REWRITE_REPORTTABLE_H
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cgx {
+
+/// One operand of one collective.
+struct ReportRow {
+  int64_t collective = 0;
+  /// The op: "all_reduce".
+  std::string operation;
+  /// The parameter's path; empty for an operand that belongs to none.
+  std::string layer;
+  std::string kind;
+  std::vector<int64_t> shape;
+  std::string elementType;
+  std::string codec;
+  /// Why it stays exact; empty for what is compressed.
+  std::string reason;
+  /// Bytes that leave each rank in one step, encoded and as the elements are.
+  std::vector<uint64_t> wireBytes;
+  std::vector<uint64_t> rawBytes;
+};
+
+struct ReportTable {
+  int64_t ranks = 1;
+  std::vector<ReportRow> rows;
+};
+
+/// For people: columns, and totals below. Bytes are those of the rank that sends most.
+void printText(const ReportTable &table, llvm::raw_ostream &os);
+
+/// For programs: everything, bytes for each rank.
+void printJson(const ReportTable &table, llvm::raw_ostream &os);
+
+} // namespace cgx
+
+#endif // CGX_PASSES_REWRITE_REPORTTABLE_H

@@ -1,0 +1,109 @@
+//===-- ReportText.cpp - The report for people ----------------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReportTable.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Format.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace {
+
+constexpr unsigned columns = 8;
+using Line = std::array<std::string, columns>;
+constexpr std::array<bool, columns> rightAligned = {false, false, false, false, true, true, true, false};
+
+uint64_t largest(const std::vector<uint64_t> &bytes) {
+  return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
+}
+
+std::string ratioText(uint64_t raw, uint64_t wire) {
+  if (wire == 0)
+    return "-";
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.2fx",
+                                                 static_cast<double>(raw) / static_cast<double>(wire));
+  return text;
+}
+
+std::string typeText(const cgx::ReportRow &row) {
+  std::string text;
+  for (int64_t dimension : row.shape)
+    text += std::to_string(dimension) + "x";
+  return text + row.elementType;
+}
+
+Line lineOf(const cgx::ReportRow &row) {
+  uint64_t raw = largest(row.rawBytes), wire = largest(row.wireBytes);
+  return {row.layer.empty() ? "-" : row.layer,
+          row.kind,
+          typeText(row),
+          row.codec,
+          std::to_string(raw),
+          std::to_string(wire),
+          ratioText(raw, wire),
+          row.reason};
+}
+
+/// The sums over all rows, for the rank that sends most.
+Line totalOf(const cgx::ReportTable &table) {
+  std::vector<uint64_t> raw(table.ranks), wire(table.ranks);
+  for (const cgx::ReportRow &row : table.rows)
+    for (int64_t rank = 0; rank < table.ranks; ++rank) {
+      raw[rank] += row.rawBytes[rank];
+      wire[rank] += row.wireBytes[rank];
+    }
+  return {"total",
+          "",
+          "",
+          "",
+          std::to_string(largest(raw)),
+          std::to_string(largest(wire)),
+          ratioText(largest(raw), largest(wire)),
+          ""};
+}
+
+void printLine(const Line &line, const std::array<size_t, columns> &widths, llvm::raw_ostream &os) {
+  std::string text;
+  for (unsigned column = 0; column < columns; ++column) {
+    std::string padding(widths[column] - line[column].size(), ' ');
+    text += rightAligned[column] ? padding + line[column] : line[column] + padding;
+    text += "  ";
+  }
+  os << llvm::StringRef(text).rtrim() << '\n';
+}
+
+} // namespace
+
+void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
+  std::set<int64_t> collectives;
+  for (const ReportRow &row : table.rows)
+    collectives.insert(row.collective);
+  os << "cgx report: " << table.ranks << (table.ranks == 1 ? " rank, " : " ranks, ") << collectives.size()
+     << (collectives.size() == 1 ? " collective, " : " collectives, ") << table.rows.size()
+     << (table.rows.size() == 1 ? " operand" : " operands") << "; bytes per rank and step\n";
+  if (table.rows.empty())
+    return;
+
+  llvm::SmallVector<Line> lines = {
+      {"layer", "kind", "tensor", "codec", "raw bytes", "wire bytes", "ratio", "why exact"}};
+  for (const ReportRow &row : table.rows)
+    lines.push_back(lineOf(row));
+  lines.push_back(totalOf(table));
+
+  std::array<size_t, columns> widths = {};
+  for (const Line &line : lines)
+    for (unsigned column = 0; column < columns; ++column)
+      widths[column] = std::max(widths[column], line[column].size());
+  for (const Line &line : lines)
+    printLine(line, widths, os);
+}

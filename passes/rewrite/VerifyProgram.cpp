@@ -1,0 +1,212 @@
+//===-- VerifyProgram.cpp - What no single op can check -------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Passes/Rewrite.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace cgx {
+#define GEN_PASS_DEF_VERIFYPROGRAMPASS
+#include "cgx/Passes/RewritePasses.h.inc"
+
+namespace {
+
+using namespace mlir;
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+/// (P2) The ids that were seen. One op per id and collective; in explicit form, one op of each
+/// step per id and operand.
+class Ids {
+public:
+  LogicalResult add(CollectiveOpInterface op) { return add(op, op.getId(), /*operand=*/-1, /*step=*/"", ""); }
+
+  LogicalResult add(PayloadOpInterface op) {
+    auto compress = dyn_cast<CompressOp>(*op);
+    StringRef phase = compress ? stringifyPhase(compress.getPhase()) : "";
+    return add(op, op.getId(), op.getOperandNumber(), op->getName().stripDialect(), phase);
+  }
+
+private:
+  LogicalResult add(Operation *op, int64_t id, int64_t operand, StringRef step, StringRef phase) {
+    auto [first, isFirstOfId] = firstOfId.try_emplace(id, op);
+    bool bothExplicit = isa<PayloadOpInterface>(op) && isa<PayloadOpInterface>(first->second);
+    if (!isFirstOfId && !bothExplicit)
+      return refuse(op, first->second) << "expected ids to be unique, got " << id << " again";
+    auto [same, isFirstStep] = firstOfStep.try_emplace({{id, operand}, {step, phase}}, op);
+    if (!isFirstStep)
+      return refuse(op, same->second)
+             << "expected one " << step << (phase.empty() ? "" : " of phase ") << phase << " for operand "
+             << operand << " of collective " << id << ", got another";
+    return success();
+  }
+
+  static InFlightDiagnostic refuse(Operation *op, Operation *other) {
+    InFlightDiagnostic diagnostic = op->emitOpError();
+    diagnostic.attachNote(other->getLoc()) << "the first is here";
+    return diagnostic;
+  }
+
+  llvm::DenseMap<int64_t, Operation *> firstOfId;
+  llvm::DenseMap<std::pair<std::pair<int64_t, int64_t>, std::pair<StringRef, StringRef>>, Operation *>
+      firstOfStep;
+};
+
+/// (P3) Whether groups contain each of `numRanks` ranks once: the attribute itself rules out twice.
+LogicalResult verifyGroups(Operation *op, GroupsAttr groups, int64_t numRanks) {
+  if (groups.getRows().empty())
+    return success();
+  for (DenseI64ArrayAttr row : groups.getRows())
+    for (int64_t rank : row.asArrayRef())
+      if (rank >= numRanks)
+        return op->emitOpError() << "expected groups of ranks 0.." << numRanks - 1 << ", got rank " << rank;
+  if (groups.getNumRanks() != numRanks)
+    return op->emitOpError() << "expected groups that contain each of " << numRanks << " ranks, got "
+                             << groups.getNumRanks() << " of them in " << groups;
+  return success();
+}
+
+/// (P4)
+LogicalResult verifyReasons(CollectiveOpInterface op) {
+  auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
+  if (!reasons)
+    return success();
+  for (auto [i, reason] : llvm::enumerate(reasons.getAsValueRange<StringAttr>()))
+    if (!reason.empty() && !op.getCodec(i).isExact())
+      return op.emitOpError() << "operand " << i << ": expected an exact codec (" << reason << "), got "
+                              << op.getCodec(i);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The signature
+//===----------------------------------------------------------------------===//
+
+/// The attributes of one argument or result.
+struct PlacedValue {
+  FunctionOpInterface function;
+  StringRef what;
+  unsigned number;
+  Type type;
+  DictionaryAttr attributes;
+
+  InFlightDiagnostic emitError() const { return function->emitOpError() << what << " " << number << ": "; }
+};
+
+/// (P5)
+LogicalResult verifyPlacement(const PlacedValue &value, MeshAttr mesh) {
+  if (!value.attributes)
+    return success();
+  auto sharding = value.attributes.getAs<ShardingAttr>(kShardingAttrName);
+  auto globalType = value.attributes.getAs<TypeAttr>(kGlobalTypeAttrName);
+  auto global = globalType ? dyn_cast<RankedTensorType>(globalType.getValue()) : RankedTensorType();
+  if (!sharding)
+    return success();
+  SmallVector<int64_t> shape;
+  if (global)
+    shape.assign(global.getShape().begin(), global.getShape().end());
+  if (global && shape.size() != sharding.getDimensions().size())
+    return value.emitError() << "expected a sharding of " << shape.size() << " dimensions, as " << global
+                             << " has, got " << sharding;
+  for (auto [dimension, axes] : llvm::enumerate(sharding.getDimensions()))
+    for (StringRef axis : axes.getAsValueRange<StringAttr>()) {
+      std::optional<int64_t> size = mesh ? mesh.getAxisSize(axis) : std::nullopt;
+      if (!size)
+        return value.emitError() << "expected the axes of " << kMeshAttrName << " in its sharding, got \""
+                                 << axis << "\"";
+      if (!global)
+        continue;
+      if (shape[dimension] % *size != 0)
+        return value.emitError() << "expected dimension " << dimension << " of " << global
+                                 << " to be a multiple of the axes that split it, got " << sharding
+                                 << " over " << mesh;
+      shape[dimension] /= *size;
+    }
+  if (global && global.clone(shape) != value.type)
+    return value.emitError() << "expected the local type " << global.clone(shape) << " of global type "
+                             << global << " with sharding " << sharding << ", got " << value.type;
+  return success();
+}
+
+LogicalResult verifyPlacements(FunctionOpInterface main, MeshAttr mesh) {
+  for (auto [number, type] : llvm::enumerate(main.getArgumentTypes()))
+    if (failed(
+            verifyPlacement({main, "argument", unsigned(number), type, main.getArgAttrDict(number)}, mesh)))
+      return failure();
+  for (auto [number, type] : llvm::enumerate(main.getResultTypes()))
+    if (failed(
+            verifyPlacement({main, "result", unsigned(number), type, main.getResultAttrDict(number)}, mesh)))
+      return failure();
+  return success();
+}
+
+/// (P6)
+LogicalResult verifyFeeds(FunctionOpInterface main) {
+  llvm::DenseMap<int64_t, unsigned> fedBy;
+  for (auto [number, type] : llvm::enumerate(main.getResultTypes())) {
+    auto feeds = main.getResultAttrOfType<IntegerAttr>(number, kFeedsAttrName);
+    if (!feeds)
+      continue;
+    Type argument = main.getArgumentTypes()[feeds.getInt()];
+    if (argument != type)
+      return main->emitOpError() << "result " << number << ": expected " << argument
+                                 << ", the type of argument " << feeds.getInt() << " that it feeds, got "
+                                 << type;
+    auto [first, isFirst] = fedBy.try_emplace(feeds.getInt(), number);
+    if (!isFirst)
+      return main->emitOpError() << "expected argument " << feeds.getInt() << " to be fed once, got results "
+                                 << first->second << " and " << number;
+  }
+  return success();
+}
+
+struct VerifyProgram : impl::VerifyProgramPassBase<VerifyProgram> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    ModuleOp module = getOperation();
+    if (failed(verifyCollectives(module)))
+      return signalPassFailure();
+    auto main = dyn_cast_or_null<FunctionOpInterface>(SymbolTable::lookupSymbolIn(module, "main"));
+    if (main && (failed(verifyPlacements(main, module->getAttrOfType<MeshAttr>(kMeshAttrName))) ||
+                 failed(verifyFeeds(main))))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult verifyCollectives(ModuleOp module) {
+    auto numRanks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
+    Ids ids;
+    llvm::DenseSet<GroupsAttr> verified;
+    WalkResult result = module.walk([&](Operation *op) {
+      if (auto communication = dyn_cast<CommunicationOpInterface>(op)) {
+        if (!numRanks) { // (P1)
+          module.emitOpError() << "expected " << kNumRanksAttrName << ", as the module has collectives";
+          return WalkResult::interrupt();
+        }
+        if (verified.insert(communication.getGroups()).second &&
+            failed(verifyGroups(op, communication.getGroups(), numRanks.getInt())))
+          return WalkResult::interrupt();
+      }
+      if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+        return WalkResult(success(succeeded(ids.add(collective)) && succeeded(verifyReasons(collective))));
+      if (auto payload = dyn_cast<PayloadOpInterface>(op))
+        return WalkResult(ids.add(payload));
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+};
+
+} // namespace
+} // namespace cgx
