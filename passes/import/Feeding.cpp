@@ -8,16 +8,71 @@
 #include "Feeding.h"
 
 #include "TreePath.h"
+#include "cgx/Dialect/Cgx/CgxDialect.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
+using namespace mlir;
 using namespace cgx;
-using llvm::ArrayRef;
-using llvm::SmallVector;
 using Feeds = SmallVector<std::optional<unsigned>>;
+
+//===----------------------------------------------------------------------===//
+// What is known of a step's values
+//===----------------------------------------------------------------------===//
+
+StringRef cgx::getArgumentName(BlockArgument argument) {
+  StringRef name;
+  argument.getLoc()->walk([&](Location loc) {
+    auto named = dyn_cast<NameLoc>(loc);
+    if (!named)
+      return WalkResult::advance();
+    name = named.getName();
+    return WalkResult::interrupt();
+  });
+  return name;
+}
+
+/// `cgx.name` if there is one, else the name that the framework gave.
+static std::string getKnownName(Attribute given, StringRef exported) {
+  auto name = dyn_cast_or_null<StringAttr>(given);
+  return name ? name.str() : exported.str();
+}
+
+SmallVector<StepValue> cgx::getStepArguments(func::FuncOp step) {
+  SmallVector<StepValue> arguments;
+  for (BlockArgument argument : step.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    StepValue value;
+    value.name = getKnownName(step.getArgAttr(i, kNameAttrName), getArgumentName(argument));
+    value.type = argument.getType();
+    value.sharding = step.getArgAttr(i, kShardingAttrName);
+    value.isDonated = step.getArgAttr(i, "jax.buffer_donor") || step.getArgAttr(i, "tf.aliasing_output");
+    if (auto alias = step.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output"))
+      value.aliasedResult = alias.getInt();
+    arguments.push_back(value);
+  }
+  return arguments;
+}
+
+SmallVector<StepValue> cgx::getStepResults(func::FuncOp step) {
+  SmallVector<StepValue> results;
+  for (auto [i, type] : llvm::enumerate(step.getResultTypes())) {
+    auto info = step.getResultAttrOfType<StringAttr>(i, "jax.result_info");
+    StepValue value;
+    value.name = getKnownName(step.getResultAttr(i, kNameAttrName), info ? info.getValue() : "");
+    value.type = type;
+    value.sharding = step.getResultAttr(i, kShardingAttrName);
+    results.push_back(value);
+  }
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Matching
+//===----------------------------------------------------------------------===//
 
 namespace {
 /// A tensor of a subtree: its keys below the subtree's root and its number.

@@ -8,8 +8,7 @@
 #ifndef CGX_PASSES_IMPORT_FEEDING_H
 #define CGX_PASSES_IMPORT_FEEDING_H
 
-#include "mlir/IR/Attributes.h"
-#include "mlir/IR/Types.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <optional>
 #include <string>
@@ -24,6 +23,14 @@ struct StepValue {
   bool isDonated = false;                  // Arguments: its buffer may be reused.
   std::optional<unsigned> aliasedResult{}; // Arguments: the result that reuses it.
 };
+
+/// The name that the location of a function argument gives it, or "".
+llvm::StringRef getArgumentName(mlir::BlockArgument argument);
+
+/// The arguments and results of a step: `cgx.name` if there is one, else the name
+/// that the framework gave.
+llvm::SmallVector<StepValue> getStepArguments(mlir::func::FuncOp step);
+llvm::SmallVector<StepValue> getStepResults(mlir::func::FuncOp step);
 
 /// For each result, the argument that takes its value in the next step, if any.
 ///

@@ -57,8 +57,9 @@ static LogicalResult refuseGspmd(ModuleOp module) {
     if (!target ||
         (target != "Sharding" && target != "SPMDFullToShardShape" && target != "SPMDShardToFullShape"))
       return WalkResult::advance();
-    op->emitError() << "the step is partitioned by GSPMD (custom call @" << target.getValue()
-                    << "); export it for Shardy: jax.config.update(\"jax_use_shardy_partitioner\", True)";
+    emitError(op->getLoc())
+        << "the step is partitioned by GSPMD (custom call @" << target.getValue()
+        << "); export it for Shardy: jax.config.update(\"jax_use_shardy_partitioner\", True)";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

@@ -8,6 +8,7 @@
 #include "CollectiveIds.h"
 #include "ReplicaGroups.h"
 #include "cgx/Dialect/Sdy/SdyDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
 
 #include "mlir/IR/Builders.h"
@@ -34,8 +35,8 @@ template <typename AttrT = Attribute> static AttrT getAttribute(Operation *op, S
 }
 
 static int64_t getChannel(Operation *op) {
-  auto handle = getAttribute<OpaqueAttr>(op, "channel_handle");
-  return handle ? 1 : 0;
+  auto handle = getAttribute<stablehlo::ChannelHandleAttr>(op, "channel_handle");
+  return handle ? handle.getHandle() : 0;
 }
 
 /// The reduction of a body that is one op on its two arguments.
@@ -172,7 +173,9 @@ private:
   FailureOr<GroupsAttr> getGroups(Operation *op, GroupMode mode) {
     auto emitError = [&] { return op->emitOpError(); };
     FailureOr<RankRows> rows = failure();
-    if (auto matrix = getAttribute<DenseIntElementsAttr>(op, "replica_groups"))
+    if (auto axes = getAttribute<stablehlo::ReplicaGroupMeshAxesAttr>(op, "replica_groups"))
+      rows = getGroupsOverAxes(op, axes);
+    else if (auto matrix = getAttribute<DenseIntElementsAttr>(op, "replica_groups"))
       rows = getRankGroups(matrix, mode, getProcessGrid(module, mode), emitError);
     else
       return op->emitOpError() << "expected replica_groups to be a matrix of integers or axes of a mesh, got "
@@ -180,6 +183,34 @@ private:
     if (failed(rows))
       return failure();
     return checkGroups(op, *rows);
+  }
+
+  /// The mesh is written out or named; a name is that of an sdy.mesh.
+  FailureOr<RankRows> getGroupsOverAxes(Operation *op, stablehlo::ReplicaGroupMeshAxesAttr groups) {
+    SmallVector<std::pair<StringRef, int64_t>> axes;
+    SmallVector<int64_t> deviceIds;
+    if (auto mesh = dyn_cast<stablehlo::MeshAttr>(groups.getMesh())) {
+      for (stablehlo::MeshAxisAttr axis : mesh.getAxes())
+        axes.push_back({axis.getName(), axis.getSize()});
+      if (DenseIntElementsAttr ids = mesh.getDeviceIds())
+        for (const APInt &id : ids.getValues<APInt>())
+          deviceIds.push_back(id.getSExtValue());
+    } else {
+      auto symbol = dyn_cast<FlatSymbolRefAttr>(groups.getMesh());
+      auto meshOp = symbol ? module.lookupSymbol<sdy::MeshOp>(symbol.getValue()) : sdy::MeshOp();
+      if (!meshOp)
+        return op->emitOpError() << "names an unknown mesh " << groups.getMesh();
+      for (sdy::MeshAxisAttr axis : meshOp.getMesh().getAxes())
+        axes.push_back({axis.getName(), axis.getSize()});
+      llvm::append_range(deviceIds, meshOp.getMesh().getDeviceIds());
+    }
+    SmallVector<MeshAxisPart> parts;
+    for (stablehlo::AxisRefAttr axis : groups.getAxes()) {
+      auto part = axis.getSubAxisInfo();
+      parts.push_back(part ? MeshAxisPart{axis.getName(), part.getPreSize(), part.getSize()}
+                           : MeshAxisPart{axis.getName()});
+    }
+    return getRankGroupsOverAxes(axes, deviceIds, parts, [&] { return op->emitOpError(); });
   }
 
   /// Groups that overlap have no meaning.

@@ -7,6 +7,8 @@
 
 #include "KeptElements.h"
 
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -43,6 +45,10 @@ static Keeping classifyStablehlo(StringRef name) {
       .Case("reduce", Keeping::EqualSize)
       .Cases({"concatenate", "dynamic_slice", "dynamic_update_slice", "pad", "slice"}, Keeping::Movement)
       .Case("optimization_barrier", Keeping::SamePosition)
+      // Before the import; after it, cgx's collectives are sources of their own.
+      .Cases({"all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"},
+             Keeping::SamePosition)
+      .Case("reduce_scatter", Keeping::SamePosition)
       .Default(Keeping::Nothing);
 }
 
@@ -127,6 +133,10 @@ bool cgx::isMadeByContraction(Value value) {
     auto result = dyn_cast<OpResult>(current);
     if (!result)
       return true; // An argument, or what a loop carries.
+    if (auto collective = dyn_cast<CollectiveOpInterface>(result.getOwner())) {
+      worklist.push_back(collective.getInputs()[result.getResultNumber()]);
+      continue;
+    }
     SmallVector<Value> kept = getKeptOperands(result);
     StringRef name = result.getOwner()->getName().stripDialect();
     bool isStatistic = name == "reduce" || name == "constant" || name == "iota" ||

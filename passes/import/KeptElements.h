@@ -19,11 +19,12 @@ namespace cgx {
 /// theirs; slices, concatenations and pads move elements without changing them.
 ///
 /// A predicate keeps nothing: whether an update is applied says nothing about
-/// where its elements come from. Regions and collectives are not looked at.
+/// where its elements come from. Loops, branches and cgx's collectives are not
+/// looked at.
 llvm::SmallVector<mlir::Value> getKeptOperands(mlir::OpResult result);
 
-/// Follows kept operands back to where the elements of `value` are made, and
-/// says whether that is a contraction, a convolution, a look-up or a move of
+/// Follows kept operands, through collectives too, back to where the elements of
+/// `value` are made, and says whether any of that is a contraction, a convolution, a look-up or a move of
 /// data, rather than a reduction (a statistic) or a constant.
 bool isMadeByContraction(mlir::Value value);
 

@@ -73,10 +73,14 @@ private:
       if (std::optional<unsigned> parameter = findMovedParameter(i))
         return makeFinding(*parameter, LayerKind::Weight);
     SmallVector<unsigned> reached = getReachedArguments(i);
+    // A reduce_scatter makes a piece; the parameter may be kept in pieces (FSDP)
+    // or whole (ZeRO).
+    int64_t given = cast<RankedTensorType>(exchange.getInput().getType()).getNumElements();
     SmallVector<unsigned> sameSize;
-    for (unsigned argument : reached)
-      if (state.getFloatType(argument).getNumElements() == type.getNumElements())
-        sameSize.push_back(argument);
+    llvm::copy_if(reached, std::back_inserter(sameSize), [&](unsigned argument) {
+      int64_t count = state.getFloatType(argument).getNumElements();
+      return count == type.getNumElements() || count == given;
+    });
     if (sameSize.empty())
       return findFlattenedParameters(i, reached);
     std::optional<unsigned> parameter = findUpdatedParameter(i, sameSize);

@@ -7,7 +7,9 @@
 
 #include "ManualComputation.h"
 
+#include "Feeding.h"
 #include "PerRankForm.h"
+#include "RankSlice.h"
 #include "cgx/Dialect/Sdy/SdyDialect.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -30,6 +32,9 @@ public:
         computations.push_back(computation);
     if (failed(checkNesting()) || failed(findMesh()))
       return failure();
+    for (BlockArgument argument : step.getArguments())
+      if (failed(distributeArgument(argument)))
+        return failure();
     for (sdy::ManualComputationOp computation : computations)
       if (failed(distributeOperands(computation)))
         return failure();
@@ -40,6 +45,11 @@ public:
   }
 
 private:
+  /// Without a copy of the op, which holds the whole program.
+  static InFlightDiagnostic emitError(Operation *op) {
+    return mlir::emitError(op->getLoc()) << "'" << op->getName() << "' ";
+  }
+
   /// Sharding constraints ask a partitioner for a distribution; manual
   /// computations state theirs. Nothing is lost by taking the value itself.
   void forwardShardingHints() {
@@ -60,9 +70,9 @@ private:
     WalkResult result = step.walk([&](sdy::ManualComputationOp computation) {
       if (llvm::is_contained(computations, computation))
         return WalkResult::advance();
-      computation.emitOpError() << "is inside '" << computation->getParentOp()->getName()
-                                << "', expected it directly in @" << step.getName()
-                                << "; put the loop or the inner shard_map inside the outermost shard_map";
+      emitError(computation) << "is inside '" << computation->getParentOp()->getName()
+                             << "', expected it directly in @" << step.getName()
+                             << "; put the loop or the inner shard_map inside the outermost shard_map";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());
@@ -75,16 +85,16 @@ private:
       if (!own)
         continue;
       if (found && own != found)
-        return computation.emitOpError()
+        return emitError(computation)
                << "expected the mesh of the step's other computations, " << found << ", got " << own;
       found = own;
       if (!own.getDeviceIds().empty())
-        return computation.emitOpError() << "expected a mesh whose devices are in order, got " << own
-                                         << "; ranks are numbered row-major over the mesh axes: build the "
-                                            "mesh from an ordered list of devices";
+        return emitError(computation) << "expected a mesh whose devices are in order, got " << own
+                                      << "; ranks are numbered row-major over the mesh axes: build the "
+                                         "mesh from an ordered list of devices";
       for (sdy::MeshAxisAttr axis : own.getAxes())
         if (axis.getSize() > 1 && !isManual(computation, axis.getName()))
-          return computation.emitOpError()
+          return emitError(computation)
                  << "mesh axis \"" << axis.getName() << "\" of size " << axis.getSize()
                  << " is not manual, so a partitioner would communicate over it; name it in shard_map's "
                     "axis_names";
@@ -106,15 +116,15 @@ private:
   FailureOr<Distribution> getDistribution(sdy::ManualComputationOp computation, Type globalType,
                                           sdy::TensorShardingAttr sharding) {
     if (!sharding.getUnreducedAxes().empty())
-      return computation.emitOpError()
-             << "a value is left unreduced by " << sharding << "; reduce it inside shard_map (psum, pmean)";
+      return emitError(computation) << "a value is left unreduced by " << sharding
+                                    << "; reduce it inside shard_map (psum, pmean)";
     SmallVector<ArrayAttr> dimensions;
     for (sdy::DimensionShardingAttr dimension : sharding.getDimensions()) {
       SmallVector<Attribute> axes;
       for (sdy::AxisRefAttr axis : dimension.getAxes()) {
         if (!axis.isWhole())
-          return computation.emitOpError() << "a dimension is split over a part of mesh axis \""
-                                           << axis.getName() << "\"; make that part a mesh axis of its own";
+          return emitError(computation) << "a dimension is split over a part of mesh axis \""
+                                        << axis.getName() << "\"; make that part a mesh axis of its own";
         if (mesh.getAxisSize(axis.getName()).value_or(1) > 1)
           axes.push_back(StringAttr::get(step.getContext(), axis.getName()));
       }
@@ -123,7 +133,9 @@ private:
     return Distribution{globalType, ShardingAttr::get(step.getContext(), dimensions)};
   }
 
-  bool isStepArgument(Value value) { return llvm::is_contained(step.getArguments(), value); }
+  bool isStepArgument(Value value) {
+    return value.getParentBlock() == &step.getBody().front() && isa<BlockArgument>(value);
+  }
 
   const Distribution *getSplit(Value value) {
     auto found = splits.find(value);
@@ -141,26 +153,63 @@ private:
     return text;
   }
 
-  /// The distribution of a step argument is what its computations take; that of
-  /// a computation's result is what it gives.
-  LogicalResult distributeOperands(sdy::ManualComputationOp computation) {
-    for (auto [value, sharding] :
-         llvm::zip_equal(computation.getTensors(), computation.getInShardings().getShardings())) {
-      FailureOr<Distribution> taken = getDistribution(computation, value.getType(), sharding);
-      if (failed(taken))
-        return failure();
-      if (isStepArgument(value) && !known.contains(value)) {
-        known.insert(value);
-        if (!taken->isReplicated())
-          splits[value] = *taken;
+  /// A step argument is split as the computations take it. If they disagree, or
+  /// if an op around them reads it, every rank gets it whole.
+  LogicalResult distributeArgument(BlockArgument argument) {
+    std::optional<Distribution> agreed;
+    Operation *reader = nullptr;
+    bool isSplit = false;
+    for (OpOperand &use : argument.getUses()) {
+      auto computation = dyn_cast<sdy::ManualComputationOp>(use.getOwner());
+      if (!computation) {
+        if (!isa<func::ReturnOp>(use.getOwner()))
+          reader = use.getOwner();
         continue;
       }
+      FailureOr<Distribution> taken =
+          getDistribution(computation, argument.getType(),
+                          computation.getInShardings().getShardings()[use.getOperandNumber()]);
+      if (failed(taken))
+        return failure();
+      isSplit |= !taken->isReplicated();
+      if (agreed && agreed->sharding != taken->sharding)
+        reader = computation;
+      agreed = *taken;
+    }
+    if (!isSplit)
+      return success();
+    if (!reader) {
+      splits[argument] = *agreed;
+      return success();
+    }
+    mlir::emitWarning(reader->getLoc())
+        << describe(argument) << " is kept whole on every rank, since '" << reader->getName()
+        << "' reads it as a whole; do that inside shard_map, or in the same way everywhere";
+    return success();
+  }
+
+  /// Values that every rank has are cut where a computation takes pieces.
+  LogicalResult distributeOperands(sdy::ManualComputationOp computation) {
+    for (OpOperand &operand : computation->getOpOperands()) {
+      Value value = operand.get();
+      FailureOr<Distribution> taken =
+          getDistribution(computation, value.getType(),
+                          computation.getInShardings().getShardings()[operand.getOperandNumber()]);
+      if (failed(taken))
+        return failure();
       const Distribution *split = getSplit(value);
-      Distribution given = split ? *split : Distribution::replicated(value.getType());
-      if (given.sharding != taken->sharding)
-        return computation.emitOpError()
+      if ((split ? split->sharding : Distribution::replicated(value.getType()).sharding) == taken->sharding)
+        continue;
+      if (split)
+        return emitError(computation)
                << "takes " << describe(value) << " split as " << taken->sharding << ", but it is split as "
-               << given.sharding << "; split it the same way, or inside shard_map";
+               << split->sharding << "; split it the same way, or do both in one shard_map";
+      mlir::emitRemark(computation.getLoc())
+          << describe(value) << " is whole on every rank, which takes its piece of it";
+      OpBuilder builder(computation);
+      auto piece =
+          cast<RankedTensorType>(computation.getBody().getArgument(operand.getOperandNumber()).getType());
+      operand.set(createRankSlice(builder, computation.getLoc(), value, taken->sharding, mesh, piece));
     }
     for (auto [value, sharding] :
          llvm::zip_equal(computation.getResults(), computation.getOutShardings().getShardings())) {
@@ -185,8 +234,8 @@ private:
         const Distribution *split = getSplit(operand);
         if (!split)
           continue;
-        op->emitOpError() << "is outside of shard_map and reads " << describe(operand)
-                          << ", which is split as " << split->sharding << "; move the op into shard_map";
+        emitError(op) << "is outside of shard_map and reads " << describe(operand) << ", which is split as "
+                      << split->sharding << "; move the op into shard_map";
         return WalkResult::interrupt();
       }
       return WalkResult::advance();
@@ -199,7 +248,7 @@ private:
     Operation *terminator = body.getTerminator();
     for (auto [inner, outer] : llvm::zip_equal(body.getArguments(), computation.getTensors())) {
       // Only step arguments are still global here: they become local now.
-      if (isStepArgument(outer))
+      if (isStepArgument(outer) && getSplit(outer))
         outer.setType(inner.getType());
       inner.replaceAllUsesWith(outer);
     }
@@ -235,7 +284,6 @@ private:
   MeshAttr mesh;
   SmallVector<sdy::ManualComputationOp> computations;
   llvm::DenseMap<Value, Distribution> splits;
-  llvm::DenseSet<Value> known;
 };
 } // namespace
 

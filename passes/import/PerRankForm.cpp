@@ -8,6 +8,7 @@
 #include "PerRankForm.h"
 
 #include "Feeding.h"
+#include "StepDataFlow.h"
 
 using namespace mlir;
 using namespace cgx;
@@ -42,22 +43,6 @@ static Distribution getFirstDimensionSplit(Type local, MeshAttr mesh) {
   return distribution;
 }
 
-//===----------------------------------------------------------------------===//
-// Names
-//===----------------------------------------------------------------------===//
-
-StringRef cgx::getArgumentName(BlockArgument argument) {
-  StringRef name;
-  argument.getLoc()->walk([&](Location loc) {
-    auto named = dyn_cast<NameLoc>(loc);
-    if (!named)
-      return WalkResult::advance();
-    name = named.getName();
-    return WalkResult::interrupt();
-  });
-  return name;
-}
-
 func::FuncOp cgx::findStep(ModuleOp module) {
   if (auto step = module.lookupSymbol<func::FuncOp>("main"))
     return step;
@@ -81,41 +66,6 @@ func::FuncOp cgx::findStep(ModuleOp module) {
 // The form
 //===----------------------------------------------------------------------===//
 
-/// `cgx.name` if there is one, else the name that the framework gave.
-static std::string getKnownName(Attribute given, StringRef exported) {
-  auto name = dyn_cast_or_null<StringAttr>(given);
-  return name ? name.str() : exported.str();
-}
-
-static SmallVector<StepValue> getArguments(func::FuncOp step) {
-  SmallVector<StepValue> arguments;
-  for (BlockArgument argument : step.getArguments()) {
-    unsigned i = argument.getArgNumber();
-    StepValue value;
-    value.name = getKnownName(step.getArgAttr(i, kNameAttrName), getArgumentName(argument));
-    value.type = argument.getType();
-    value.sharding = step.getArgAttr(i, kShardingAttrName);
-    value.isDonated = step.getArgAttr(i, "jax.buffer_donor") || step.getArgAttr(i, "tf.aliasing_output");
-    if (auto alias = step.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output"))
-      value.aliasedResult = alias.getInt();
-    arguments.push_back(value);
-  }
-  return arguments;
-}
-
-static SmallVector<StepValue> getResults(func::FuncOp step) {
-  SmallVector<StepValue> results;
-  for (auto [i, type] : llvm::enumerate(step.getResultTypes())) {
-    auto info = step.getResultAttrOfType<StringAttr>(i, "jax.result_info");
-    StepValue value;
-    value.name = getKnownName(step.getResultAttr(i, kNameAttrName), info ? info.getValue() : "");
-    value.type = type;
-    value.sharding = step.getResultAttr(i, kShardingAttrName);
-    results.push_back(value);
-  }
-  return results;
-}
-
 /// What a partitioner was told of the global step is no longer true of a piece.
 static void removeGlobalShardings(func::FuncOp step) {
   for (StringRef name : {"sdy.sharding", "mhlo.sharding"}) {
@@ -133,6 +83,30 @@ static void setMesh(func::FuncOp step, MeshAttr mesh) {
     module->setAttr(kMeshAttrName, mesh);
   if (!module->hasAttr(kNumRanksAttrName))
     module->setAttr(kNumRanksAttrName, Builder(module).getI64IntegerAttr(mesh.getNumRanks()));
+}
+
+/// Whether some result is made from the elements of the argument that it feeds.
+static bool updatesState(func::FuncOp step, ArrayRef<std::optional<unsigned>> feeds) {
+  StepDataFlow flow(step);
+  for (auto [result, argument] : llvm::enumerate(feeds))
+    if (argument && flow.getReachedResults(*argument)[result])
+      return true;
+  return false;
+}
+
+/// A step that takes parameters and returns their gradients has results under the
+/// names of its arguments, too. It donates nothing and updates nothing.
+static void setFeeds(func::FuncOp step, ArrayRef<std::optional<unsigned>> feeds) {
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    if (step.getResultAttr(i, kFeedsAttrName))
+      return;
+  bool donates =
+      llvm::any_of(getStepArguments(step), [](const StepValue &argument) { return argument.isDonated; });
+  if (!donates && !updatesState(step, feeds))
+    return;
+  for (auto [i, argument] : llvm::enumerate(feeds))
+    if (argument)
+      step.setResultAttr(i, kFeedsAttrName, Builder(step.getContext()).getI64IntegerAttr(*argument));
 }
 
 void cgx::setPerRankForm(func::FuncOp step, MeshAttr mesh, ArrayRef<Distribution> arguments,
@@ -153,14 +127,9 @@ void cgx::setPerRankForm(func::FuncOp step, MeshAttr mesh, ArrayRef<Distribution
     step.setResultAttr(i, kGlobalTypeAttrName, TypeAttr::get(distribution.globalType));
   }
 
-  SmallVector<StepValue> from = getArguments(step);
-  SmallVector<StepValue> to = getResults(step);
-  bool isFed = llvm::any_of(llvm::seq(step.getNumResults()),
-                            [&](unsigned i) { return step.getResultAttr(i, kFeedsAttrName) != nullptr; });
-  if (!isFed)
-    for (auto [i, argument] : llvm::enumerate(matchFeeds(from, to)))
-      if (argument)
-        step.setResultAttr(i, kFeedsAttrName, builder.getI64IntegerAttr(*argument));
+  SmallVector<StepValue> from = getStepArguments(step);
+  SmallVector<StepValue> to = getStepResults(step);
+  setFeeds(step, matchFeeds(from, to));
   for (auto [i, value] : llvm::enumerate(from))
     step.setArgAttr(i, kNameAttrName,
                     builder.getStringAttr(value.name.empty() ? "arg" + std::to_string(i) : value.name));
@@ -173,7 +142,7 @@ void cgx::setPerReplicaForm(func::FuncOp step, MeshAttr mesh) {
   // Pieces are taken for whole first, only to see which arguments are fed.
   llvm::SmallBitVector isState(step.getNumArguments());
   llvm::SmallBitVector isNextState(step.getNumResults());
-  for (auto [result, argument] : llvm::enumerate(matchFeeds(getArguments(step), getResults(step))))
+  for (auto [result, argument] : llvm::enumerate(matchFeeds(getStepArguments(step), getStepResults(step))))
     if (argument) {
       isState.set(*argument);
       isNextState.set(result);

@@ -25,9 +25,6 @@ struct Distribution {
   bool isReplicated() const;
 };
 
-/// The name that the location of a function argument gives it, or "".
-llvm::StringRef getArgumentName(mlir::BlockArgument argument);
-
 /// The step: `@main`, or the only public function. Null, with an error, when
 /// there is neither.
 mlir::func::FuncOp findStep(mlir::ModuleOp module);

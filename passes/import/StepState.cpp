@@ -7,6 +7,8 @@
 
 #include "StepState.h"
 
+#include "Feeding.h"
+
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -37,11 +39,14 @@ static TreePath getPathBelowResult(StringRef name) {
 StepState::StepState(func::FuncOp step) : feeds(step.getNumResults()), fedBy(step.getNumArguments()) {
   for (unsigned i = 0; i < step.getNumResults(); ++i) {
     auto argument = step.getResultAttrOfType<IntegerAttr>(i, kFeedsAttrName);
-    if (!argument || argument.getInt() < 0 || argument.getInt() >= step.getNumArguments())
-      continue;
-    feeds[i] = argument.getInt();
-    fedBy[argument.getInt()] = i;
+    if (argument && argument.getInt() >= 0 && argument.getInt() < step.getNumArguments())
+      feeds[i] = argument.getInt();
   }
+  if (llvm::none_of(feeds, [](auto feed) { return feed.has_value(); }))
+    feeds = matchFeeds(getStepArguments(step), getStepResults(step));
+  for (auto [result, argument] : llvm::enumerate(feeds))
+    if (argument)
+      fedBy[*argument] = result;
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
     auto name = step.getArgAttrOfType<StringAttr>(i, kNameAttrName);
     StringAttr resultName =

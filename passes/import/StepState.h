@@ -18,7 +18,8 @@
 namespace cgx {
 
 /// The arguments of a step in the per-rank form: their paths in the Python tree
-/// and the results that feed them.
+/// and the results that feed them. In a step where none does, a result stands for
+/// the argument of its name: gradients are returned like that.
 class StepState {
 public:
   explicit StepState(mlir::func::FuncOp step);

@@ -62,7 +62,12 @@ int64_t MeshAttr::getDeviceCount() const {
 MeshAttr TensorShardingAttr::getMesh(Operation *user) const {
   if (auto mesh = dyn_cast<MeshAttr>(getMeshOrRef()))
     return mesh;
-  auto op = SymbolTable::lookupNearestSymbolFrom<MeshOp>(user, cast<FlatSymbolRefAttr>(getMeshOrRef()));
+  // From the module, not from `user`: an op around it that no dialect defines
+  // might be a symbol table of its own and would end the search.
+  auto module = user->getParentOfType<ModuleOp>();
+  if (!module)
+    return {};
+  auto op = module.lookupSymbol<MeshOp>(cast<FlatSymbolRefAttr>(getMeshOrRef()).getValue());
   return op ? op.getMesh() : MeshAttr();
 }
 

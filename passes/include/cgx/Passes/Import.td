@@ -61,9 +61,12 @@ def ImportManualComputationPass : Pass<"cgx-import-manual-computation", "::mlir:
     axes. A result *feeds* an argument when a training loop passes it there.
 
     Accepted forms:
-    - `sdy.manual_computation` (`jax.shard_map`): bodies are inlined in order; ops
-      around them stay when all their operands are replicated, because then every
-      rank can compute them alike.
+    - `sdy.manual_computation` (`jax.shard_map`): bodies are inlined in order. Ops
+      around them stay: every rank computes them alike, on whole values. An argument
+      that such an op reads is therefore kept whole (with a warning when a manual
+      computation takes pieces of it), and a rank cuts its piece where a manual
+      computation starts. A value that one manual computation leaves in pieces is
+      not put together again: an op that reads it is an error.
     - `mhlo.num_replicas = N` (`jax.pmap` before JAX 0.8): the program is that of
       a replica already. Its arguments had a leading device axis that is gone:
       an argument that a result feeds is the replica's copy of the state, any other

@@ -1,0 +1,52 @@
+// RUN: cgx-opt %s --cgx-inline-functions --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+
+// A function that is called twice, one that calls another, from inside a region.
+// CHECK-LABEL: func.func public @main
+func.func public @main(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
+  // CHECK-NOT: call @
+  // CHECK: stablehlo.negate %{{.*}} loc(callsite("negation" at "first call"))
+  %0 = func.call @negate(%x) : (tensor<4xf32>) -> tensor<4xf32> loc("first call")
+  // CHECK: stablehlo.negate %{{.*}} loc(callsite("negation" at "second call"))
+  %1 = func.call @negate(%0) : (tensor<4xf32>) -> tensor<4xf32> loc("second call")
+  // CHECK: stablehlo.case
+  %2 = "stablehlo.case"(%n) ({
+    // CHECK: stablehlo.negate %{{.*}} loc(callsite(callsite("negation" at "inner call") at "third call"))
+    // CHECK-NEXT: stablehlo.abs
+    %3 = func.call @negate_abs(%1) : (tensor<4xf32>) -> tensor<4xf32> loc("third call")
+    stablehlo.return %3 : tensor<4xf32>
+  }) : (tensor<i32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+// CHECK-NOT: @negate
+func.func private @negate(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.negate %x : tensor<4xf32> loc("negation")
+  return %0 : tensor<4xf32>
+}
+func.func private @negate_abs(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @negate(%x) : (tensor<4xf32>) -> tensor<4xf32> loc("inner call")
+  %1 = stablehlo.abs %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// What is public, external or recursive stays.
+// CHECK-LABEL: func.func public @stays
+func.func public @stays(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: call @public
+  %0 = func.call @public(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: call @external
+  %1 = func.call @external(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: call @recursive
+  %2 = func.call @recursive(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+// CHECK: func.func @public
+func.func @public(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+// CHECK: func.func private @external
+func.func private @external(tensor<4xf32>) -> tensor<4xf32>
+// CHECK: func.func private @recursive
+func.func private @recursive(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @recursive(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
