@@ -48,52 +48,84 @@ Status Exchange::poll() {
   return transport.progress(moved);
 }
 
+/// OK, or why the job is over.
+Status Exchange::checkPeers(bool late) {
+  Status status = transport.checkPeers();
+  (void)transport.silence(); // looks at the signs of life
+  if (status.ok() && late)
+    status = timedOut();
+  if (status.ok())
+    return status;
+  // What a rank said before it left explains more than that it left.
+  bool moved = false;
+  if (Status told = transport.progress(moved); !told.ok())
+    return told;
+  transport.fail(status);
+  return status;
+}
+
 Status Exchange::finish() {
   Patience patience(transport.ranks());
-  while (!complete()) {
+  Clock::time_point nextCheck;
+  for (uint32_t busyTurns = 0; !complete();) {
     bool moved = false;
     if (Status status = transport.progress(moved); !status.ok())
       return status;
+    bool check = false;
     if (moved) {
+      // Survivors may have much to tell each other: look at the others nevertheless.
       patience.renew();
-      continue;
+      check = ++busyTurns % 64 == 0 && Clock::now() >= nextCheck;
+    } else {
+      check = patience.pass();
     }
-    if (!patience.pass())
+    if (!check)
       continue;
-    Status status = transport.checkPeers();
-    transport.silentRanks(timeout); // looks at the signs of life
-    if (status.ok() && patience.elapsed() >= timeout)
-      status = timedOut();
-    if (!status.ok()) {
-      // What a rank said before it left explains more than that it left.
-      if (Status told = transport.progress(moved); !told.ok())
-        return told;
-      transport.fail(status);
+    if (Status status = checkPeers(/*late=*/patience.elapsed() >= timeout); !status.ok())
       return status;
-    }
-    transport.idle(kCheckPeriod);
+    nextCheck = Clock::now() + kCheckPeriod;
+    if (!moved)
+      transport.idle(kCheckPeriod);
   }
   return Status();
 }
 
-/// Blames the ranks that show no sign of life; those that wait as well are victims.
+/// Those of `ranks` that have been silent for the longest time, if it is long at all. A
+/// busy machine may keep any rank silent for a while: hence the margins.
+static std::set<uint32_t> mostSilent(const std::set<uint32_t> &ranks,
+                                     const std::vector<Clock::duration> &silence, Clock::duration timeout) {
+  Clock::duration longest{};
+  for (uint32_t rank : ranks)
+    longest = std::max(longest, silence[rank]);
+  std::set<uint32_t> silent;
+  for (uint32_t rank : ranks)
+    if (silence[rank] >= timeout / 4 && silence[rank] >= longest * 3 / 4)
+      silent.insert(rank);
+  return silent;
+}
+
+/// Blames a silent peer; or, if all peers wait as well, a silent rank that they may
+/// wait for; or, if there is none, says that ranks wait for each other.
 Status Exchange::timedOut() {
-  std::set<uint32_t> pending;
+  std::vector<Clock::duration> silence = transport.silence();
+  std::set<uint32_t> pending, all;
   for (const Outgoing &message : outgoing)
     if (!message.done)
       pending.insert(message.peer);
   for (const Incoming &message : incoming)
     if (!message.done)
       pending.insert(message.peer);
-  std::vector<uint32_t> silent = transport.silentRanks(timeout / 2);
-  bool culprits = !silent.empty();
-  if (!culprits)
-    silent.assign(pending.begin(), pending.end());
+  for (uint32_t rank = 0; rank < transport.ranks(); ++rank)
+    all.insert(rank);
+  std::set<uint32_t> blamed = mostSilent(pending, silence, timeout);
+  if (blamed.empty())
+    blamed = mostSilent(all, silence, timeout);
+  bool deadlock = blamed.empty();
   std::string names;
-  for (uint32_t rank : silent)
+  for (uint32_t rank : deadlock ? pending : blamed)
     names += concat(names.empty() ? "" : ", ", rank);
   return Status::error(CGX_TIMEOUT, "rank ", names,
-                       culprits ? " did not answer for " : " waits as well, for ", timeout.count(), " ms");
+                       deadlock ? " waits as well, for " : " did not answer for ", timeout.count(), " ms");
 }
 
 } // namespace cgx

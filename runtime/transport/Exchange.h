@@ -41,6 +41,7 @@ public:
 
 private:
   bool complete() const;
+  Status checkPeers(bool late);
   Status timedOut();
 
   Transport &transport;

@@ -16,6 +16,7 @@
 
 #include "transport/Transport.h"
 
+#include <algorithm>
 #include <sched.h>
 
 namespace cgx {
@@ -39,12 +40,21 @@ public:
       __builtin_ia32_pause();
       return false;
     }
-    if (turns < spins + kYields) {
+    Clock::time_point now = Clock::now();
+    if (turns == spins) {
       ++turns;
+      last = now;
+    }
+    // By the clock, not by turns: on a busy machine one yield may take milliseconds.
+    if (!asleep && now - last < kYielding) {
       sched_yield();
       return false;
     }
-    measure();
+    // A turn counts for at most 100 ms: a job that a user suspends and continues, all
+    // ranks at once, has not been waiting all that time.
+    waited += std::min<Clock::duration>(now - last, std::chrono::milliseconds(100));
+    asleep = true;
+    last = now;
     return true;
   }
 
@@ -52,22 +62,12 @@ public:
   Clock::duration elapsed() const { return waited; }
 
 private:
-  static constexpr uint32_t kYields = 300;
+  static constexpr std::chrono::microseconds kYielding{100};
 
   static uint32_t usableCores() {
     cpu_set_t set;
     CPU_ZERO(&set);
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? uint32_t(CPU_COUNT(&set)) : 1;
-  }
-
-  /// A turn counts for at most 100 ms: a job that a user suspends and continues,
-  /// all ranks at once, has not been waiting all that time.
-  void measure() {
-    Clock::time_point now = Clock::now();
-    if (asleep)
-      waited += std::min<Clock::duration>(now - last, std::chrono::milliseconds(100));
-    asleep = true;
-    last = now;
   }
 
   uint32_t spins;

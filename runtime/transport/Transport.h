@@ -89,9 +89,9 @@ public:
   /// cannot end. Costs system calls: not for every turn of a loop.
   virtual Status checkPeers() = 0;
 
-  /// Ranks that have shown no sign of life for `period`: neither moving bytes
-  /// nor waiting for them.
-  virtual std::vector<uint32_t> silentRanks(std::chrono::milliseconds period) = 0;
+  /// For each rank, how long ago this rank saw a sign of life of it: that it moved
+  /// bytes, or waited for them. Signs are seen by calling this; zero for itself.
+  virtual std::vector<Clock::duration> silence() = 0;
 
   /// Gives up: tells every rank why, drops all posted messages, and makes every
   /// later progress() return the failure. The first failure stays.

@@ -251,8 +251,8 @@ Status RingTransport::checkPeers() {
   return Status();
 }
 
-std::vector<uint32_t> RingTransport::silentRanks(std::chrono::milliseconds period) {
-  std::vector<uint32_t> silent;
+std::vector<Clock::duration> RingTransport::silence() {
+  std::vector<Clock::duration> silence(ranks());
   Clock::time_point now = Clock::now();
   for (uint32_t rank = 0; rank < ranks(); ++rank) {
     Peer &peer = peers[rank];
@@ -260,11 +260,10 @@ std::vector<uint32_t> RingTransport::silentRanks(std::chrono::milliseconds perio
     if (heartbeat != peer.heartbeat || rank == self) {
       peer.heartbeat = heartbeat;
       peer.seen = now;
-    } else if (now - peer.seen >= period) {
-      silent.push_back(rank);
     }
+    silence[rank] = now - peer.seen;
   }
-  return silent;
+  return silence;
 }
 
 void RingTransport::fail(const Status &reason) {

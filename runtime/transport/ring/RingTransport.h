@@ -34,7 +34,7 @@ public:
   Status progress(bool &moved) override;
   void idle(std::chrono::microseconds limit) override;
   Status checkPeers() override;
-  std::vector<uint32_t> silentRanks(std::chrono::milliseconds period) override;
+  std::vector<Clock::duration> silence() override;
   void fail(const Status &reason) override;
   const Status &failure() const override { return failed; }
   uint64_t bytesSent() const override { return sent; }

@@ -23,6 +23,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <random>
+#include <regex>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -58,7 +59,8 @@ public:
       pid_t child = fork();
       if (child == 0) {
         cgx_status status = body(rank);
-        std::string report = char('0' + status) + std::string(cgx_last_error());
+        std::string report = std::to_string(Clock::now().time_since_epoch().count()) + " " +
+                             char('0' + status) + std::string(cgx_last_error());
         ssize_t written = write(ends[1], report.data(), report.size());
         _exit(written == ssize_t(report.size()) ? 0 : 1);
       }
@@ -87,12 +89,14 @@ public:
       return ending;
     char text[4096];
     ssize_t length = read(pipes[rank], text, sizeof(text));
-    ending.when = Clock::now();
     if (length <= 0)
       return ending;
+    std::string report(text, size_t(length));
+    size_t space = report.find(' ');
     ending.reported = true;
-    ending.status = cgx_status(text[0] - '0');
-    ending.message.assign(text + 1, size_t(length - 1));
+    ending.when = Clock::time_point(Clock::duration(std::stoll(report))); // one clock for all processes
+    ending.status = cgx_status(report[space + 1] - '0');
+    ending.message = report.substr(space + 2);
     return ending;
   }
 
@@ -429,16 +433,18 @@ TEST(Fault, RandomKillsNeverHangAndNeverLeak) {
       if (rank == victim)
         continue;
       // Killed before it joined, it never existed: the others wait for it until the timeout.
+      // Killed while the others joined, those that came later wait in a segment of their own.
       Ending ending = ranks.await(rank, 15000ms);
       ASSERT_TRUE(ending.reported) << "rank " << rank << " hangs";
       EXPECT_TRUE(ending.status == CGX_PEER_DIED || ending.status == CGX_TIMEOUT) << ending.message;
-      EXPECT_NE(ending.message.find("rank " + std::to_string(victim)), std::string::npos) << ending.message;
-      if (ending.status == CGX_PEER_DIED)
-        slowest = std::max(slowest, milliseconds(ending.when - killed));
+      std::regex namesVictim("rank ([0-9], )?" + std::to_string(victim));
+      EXPECT_TRUE(std::regex_search(ending.message, namesVictim)) << ending.message;
+      int64_t took = milliseconds(ending.when - killed);
+      EXPECT_TRUE(ending.status == CGX_TIMEOUT || took < 1000) << took << " ms: " << ending.message;
+      slowest = std::max(slowest, ending.status == CGX_PEER_DIED ? took : 0);
     }
     EXPECT_EQ(leftovers(job), "");
   }
-  EXPECT_LT(slowest, 1000);
   RecordProperty("slowest_milliseconds", int(slowest));
 }
 
