@@ -20,11 +20,6 @@ namespace {
 
 using namespace mlir;
 
-/// Whether the codec encodes elements of this type, without a message.
-bool takes(CodecAttrInterface codec, Type elementType) {
-  return succeeded(codec.verifyElementType(elementType, [] { return InFlightDiagnostic(); }));
-}
-
 struct AssignCodecs : impl::AssignCodecsPassBase<AssignCodecs> {
   using AssignCodecsPassBase::AssignCodecsPassBase;
 
@@ -84,7 +79,7 @@ private:
     if (!codec.isExact() && !op.acceptsLossyCodecs())
       return "reduction " + stringifyReduction(*op.getReductionKind()).str();
     Type elementType = op.getInputType(operand).getElementType();
-    if (!takes(codec, elementType))
+    if (!codec.takesElementType(elementType))
       return "element type " + getElementTypeName(elementType).str();
     return "";
   }

@@ -26,17 +26,31 @@ using namespace cgx;
 #define GET_TYPEDEF_CLASSES
 #include "cgx/Dialect/Cgx/CgxTypes.cpp.inc"
 
-// The generated printer of an enumeration puts a space before the name.
-static ParseResult parsePhaseName(OpAsmParser &parser, PhaseAttr &phase) {
+// The generated printers of enumerations put a space before the name.
+template <typename EnumAttr, typename Enum>
+static ParseResult parseEnumName(OpAsmParser &parser, std::optional<Enum> (*symbolize)(StringRef),
+                                 StringRef expected, EnumAttr &attribute) {
   StringRef name;
   SMLoc location = parser.getCurrentLocation();
   if (parser.parseKeyword(&name))
     return failure();
-  std::optional<Phase> value = symbolizePhase(name);
+  std::optional<Enum> value = symbolize(name);
   if (!value)
-    return parser.emitError(location) << "expected contribution or result, got " << name;
-  phase = PhaseAttr::get(parser.getContext(), *value);
+    return parser.emitError(location) << "expected " << expected << ", got " << name;
+  attribute = EnumAttr::get(parser.getContext(), *value);
   return success();
+}
+
+static ParseResult parseReductionName(OpAsmParser &parser, ReductionAttr &reduction) {
+  return parseEnumName(parser, symbolizeReduction, "sum, mean, max, min or product", reduction);
+}
+
+static void printReductionName(OpAsmPrinter &printer, Operation *, ReductionAttr reduction) {
+  printer << stringifyReduction(reduction.getValue());
+}
+
+static ParseResult parsePhaseName(OpAsmParser &parser, PhaseAttr &phase) {
+  return parseEnumName(parser, symbolizePhase, "contribution or result", phase);
 }
 
 static void printPhaseName(OpAsmPrinter &printer, Operation *, PhaseAttr phase) {

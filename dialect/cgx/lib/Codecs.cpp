@@ -94,14 +94,12 @@ bool IdentityAttr::isStateful() const { return false; }
 bool IdentityAttr::isAssociative() const { return true; }
 bool IdentityAttr::isExact() const { return true; }
 
-LogicalResult IdentityAttr::verifyElementType(Type elementType,
-                                              function_ref<InFlightDiagnostic()> emitError) const {
-  if (getCodecElementType(elementType))
-    return success();
-  return emitError()
-         << "codec identity: expected an element type of f16, bf16, f32, f64, i1 or an integer of 8 "
-            "to 64 bits, got "
-         << elementType;
+bool IdentityAttr::takesElementType(Type elementType) const {
+  return getCodecElementType(elementType).has_value();
+}
+
+StringRef IdentityAttr::getElementTypesText() const {
+  return "f16, bf16, f32, f64, i1 or an integer of 8 to 64 bits";
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,12 +133,11 @@ bool QuantizeAttr::isStateful() const { return false; }
 bool QuantizeAttr::isAssociative() const { return false; }
 bool QuantizeAttr::isExact() const { return false; }
 
-LogicalResult QuantizeAttr::verifyElementType(Type elementType,
-                                              function_ref<InFlightDiagnostic()> emitError) const {
-  if (elementType.isF32() || elementType.isF16() || elementType.isBF16())
-    return success();
-  return emitError() << "codec quantize: expected an element type of f16, bf16 or f32, got " << elementType;
+bool QuantizeAttr::takesElementType(Type elementType) const {
+  return elementType.isF32() || elementType.isF16() || elementType.isBF16();
 }
+
+StringRef QuantizeAttr::getElementTypesText() const { return "f16, bf16 or f32"; }
 
 LogicalResult QuantizeAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t bits, int64_t bucket,
                                    Rounding, ScaleType, bool) {

@@ -377,3 +377,12 @@ func.func @permute_c7(%a: tensor<4xf32>) {
       groups = #cgx.groups<[[0, 1], [2]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @reduction_name(%a: tensor<4xf32>) {
+  // expected-error@below {{expected sum, mean, max, min or product, got add}}
+  %0 = cgx.all_reduce add(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  return
+}

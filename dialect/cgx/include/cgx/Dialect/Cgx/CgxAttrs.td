@@ -42,8 +42,8 @@ class Cgx_CodecAttr<string name, string family> : Cgx_Attr<name, family, [Cgx_Co
     bool isStateful() const;
     bool isAssociative() const;
     bool isExact() const;
-    ::llvm::LogicalResult verifyElementType(::mlir::Type elementType,
-        ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) const;
+    bool takesElementType(::mlir::Type elementType) const;
+    ::llvm::StringRef getElementTypesText() const;
   }];
   let extraClassDeclaration = codecMethods;
 }

@@ -97,7 +97,7 @@ def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
   }];
   let arguments = !con(inputArguments, (ins Cgx_ReductionAttr:$reduction), collectiveArguments,
       (ins DefaultValuedAttr<Cgx_AlgorithmAttr, "::cgx::Algorithm::Auto">:$algorithm));
-  let assemblyFormat = "$reduction `` `(` $inputs `)` attr-dict `:` type($inputs)";
+  let assemblyFormat = "custom<ReductionName>($reduction) `` `(` $inputs `)` attr-dict `:` type($inputs)";
   let extraClassDeclaration = collectiveMethods # reductionMethods;
 }
 
@@ -155,7 +155,7 @@ def Cgx_ReduceScatterOp : Cgx_CollectiveOp<"reduce_scatter"> {
     - (C8) `mean` takes floating-point operands
   }];
   let arguments = !con(inputArguments, (ins Cgx_ReductionAttr:$reduction, Cgx_I64Attr:$dim), collectiveArguments);
-  let assemblyFormat = "$reduction `` `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+  let assemblyFormat = "custom<ReductionName>($reduction) `` `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
   let extraClassDeclaration = collectiveMethods # reductionMethods;
 }
 

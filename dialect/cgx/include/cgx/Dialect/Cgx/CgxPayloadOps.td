@@ -111,7 +111,7 @@ def Cgx_DecompressAccumulateOp : Cgx_PayloadOp<"decompress_accumulate", [Pure]> 
   }];
   let arguments = !con((ins Cgx_PayloadType:$input, Cgx_ReductionAttr:$reduction), payloadArguments);
   let results = (outs Cgx_Tensor:$result);
-  let assemblyFormat = "$reduction $input attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
+  let assemblyFormat = "custom<ReductionName>($reduction) $input attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
 }
 
 def Cgx_PayloadAllGatherOp : Cgx_PayloadCollectiveOp<"payload_all_gather"> {

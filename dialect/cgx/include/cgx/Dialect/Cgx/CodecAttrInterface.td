@@ -31,7 +31,7 @@ def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
       }], "::mlir::DictionaryAttr", "getManifestEntry">,
     InterfaceMethod<[{
         Bytes of the payload of `elements` elements: exact if `isFixedSize()`, else
-        an upper bound. The element type must satisfy `verifyElementType`.
+        an upper bound. The codec must take the element type.
       }], "uint64_t", "getPayloadBytes", (ins "::mlir::Type":$elementType, "uint64_t":$elements),
       /*methodBody=*/"", /*defaultImplementation=*/[{
         cgx_codec codec = $_attr.getCodec();
@@ -53,11 +53,22 @@ def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
         decode(encode(x)) is x, bit for bit.
       }], "bool", "isExact">,
     InterfaceMethod<[{
-        Fails, with a message through `emitError`, for an element type that the
-        codec cannot encode.
-      }], "::llvm::LogicalResult", "verifyElementType",
-      (ins "::mlir::Type":$elementType, "::llvm::function_ref<::mlir::InFlightDiagnostic()>":$emitError)>
+        The codec can encode elements of this type.
+      }], "bool", "takesElementType", (ins "::mlir::Type":$elementType)>,
+    InterfaceMethod<[{
+        The element types that it can encode, for messages: "f16, bf16 or f32".
+      }], "::llvm::StringRef", "getElementTypesText">
   ];
+  let extraClassDeclaration = [{
+    /// Fails, with a message through `emitError`, for an element type that the codec cannot encode.
+    ::llvm::LogicalResult verifyElementType(::mlir::Type elementType,
+        ::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError) {
+      if (takesElementType(elementType))
+        return ::mlir::success();
+      return emitError() << "codec " << getFamily() << ": expected an element type of "
+                         << getElementTypesText() << ", got " << elementType;
+    }
+  }];
 }
 
 #endif // CGX_DIALECT_CGX_CODECATTRINTERFACE_TD

@@ -1,0 +1,61 @@
+// Every operand that may be compressed gets the codec of the options, the others identity.
+// RUN: cgx-opt %s --cgx-assign-codecs | FileCheck %s
+// RUN: cgx-opt %s --cgx-assign-codecs="codec=quantize bits=8 bucket=512 rounding=nearest scale=f32 checksum" | FileCheck %s --check-prefix=OPTIONS
+// RUN: cgx-opt %s --cgx-assign-codecs="codec=identity" | FileCheck %s --check-prefix=IDENTITY
+// RUN: not cgx-opt %s --cgx-assign-codecs="bits=9" 2>&1 | FileCheck %s --check-prefix=BITS
+// RUN: not cgx-opt %s --cgx-assign-codecs="bucket=0" 2>&1 | FileCheck %s --check-prefix=BUCKET
+// RUN: not cgx-opt %s --cgx-assign-codecs="codec=topk" 2>&1 | FileCheck %s --check-prefix=CODEC
+// RUN: not cgx-opt %s --cgx-assign-codecs="rounding=up" 2>&1 | FileCheck %s --check-prefix=ROUNDING
+// RUN: not cgx-opt %s --cgx-assign-codecs="scale=f64" 2>&1 | FileCheck %s --check-prefix=SCALE
+
+// BITS: error: expected bits in 1..8, got 9
+// BUCKET: error: expected bucket in 1..4294967295, got 0
+// CODEC: error: expected codec to be quantize or identity, got topk
+// ROUNDING: error: expected rounding to be stochastic or nearest, got up
+// SCALE: error: expected scale to be bf16 or f32, got f64
+
+#g = #cgx.groups<[[0, 1]]>
+#x = #cgx.layer<"", other>
+module attributes {cgx.num_ranks = 2 : i64} {
+
+// CHECK-LABEL: func @reasons
+// OPTIONS-LABEL: func @reasons
+// IDENTITY-LABEL: func @reasons
+func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
+  // CHECK: cgx.exact_reason = ["", "parameter of rank 1"]
+  // CHECK-SAME: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity]
+  // OPTIONS: codecs = [#cgx.quantize<bits = 8, bucket = 512, rounding = nearest, scale = f32, checksum>, #cgx.identity]
+  // IDENTITY: codecs = [#cgx.identity, #cgx.identity]
+  %0:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "parameter of rank 1"], id = 0 : i64, groups = #g,
+      codecs = [#cgx.identity, #cgx.identity], layers = [#x, #x]} : tensor<64x128xf32>, tensor<128xf32>
+  return
+}
+
+// Without a filter, everything that can be is compressed; what cannot be says why.
+// CHECK-LABEL: func @refusals
+func.func @refusals(%w: tensor<64x128xf32>, %i: tensor<128xi32>, %h: tensor<2xbf16>) {
+  // CHECK: cgx.all_reduce sum
+  // CHECK-SAME: cgx.exact_reason = ["", "element type i32", ""]
+  // CHECK-SAME: codecs = [#cgx.quantize<{{.*}}>, #cgx.identity, #cgx.quantize<{{.*}}>]
+  %0:3 = cgx.all_reduce sum(%w, %i, %h) {id = 0 : i64, groups = #g,
+      codecs = [#cgx.identity, #cgx.identity, #cgx.identity], layers = [#x, #x, #x]}
+      : tensor<64x128xf32>, tensor<128xi32>, tensor<2xbf16>
+  // CHECK: cgx.all_reduce max
+  // CHECK-SAME: cgx.exact_reason = ["reduction max"]
+  // CHECK-SAME: codecs = [#cgx.identity]
+  %1 = cgx.all_reduce max(%w) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<64x128xf32>
+  // CHECK: cgx.all_gather
+  // CHECK-SAME: codecs = [#cgx.quantize<{{.*}}>]
+  %2 = cgx.all_gather(%w) {dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]}
+      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  return
+}
+
+// A codec that was assigned before is replaced.
+// IDENTITY-LABEL: func @replaced
+func.func @replaced(%w: tensor<64x128xf32>) {
+  // IDENTITY: codecs = [#cgx.identity]
+  %0 = cgx.all_reduce sum(%w) {id = 0 : i64, groups = #g, codecs = [#cgx.quantize], layers = [#x]} : tensor<64x128xf32>
+  return
+}
+}

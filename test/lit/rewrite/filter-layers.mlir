@@ -1,0 +1,50 @@
+// Which operands must stay exact, and the reasons that are written down.
+// RUN: cgx-opt %s --cgx-filter-layers | FileCheck %s
+// RUN: cgx-opt %s --cgx-filter-layers="exclude=params/l?/w,*norm* kinds=gradient,weight min-elements=100 min-rank=1" | FileCheck %s --check-prefix=OPTIONS
+// RUN: cgx-opt %s --cgx-filter-layers="exclude=*/bias,params/*" -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNUSED
+// RUN: not cgx-opt %s --cgx-filter-layers="kinds=grad" 2>&1 | FileCheck %s --check-prefix=KIND
+// RUN: not cgx-opt %s --cgx-filter-layers="exclude=[a" 2>&1 | FileCheck %s --check-prefix=GLOB
+
+// UNUSED-NOT: params/*
+// UNUSED: warning: exclude=*/bias matches the name of no layer of the program
+// UNUSED-NOT: params/*
+// KIND: error: expected kinds to be gradient, weight, activation or other, got grad
+// GLOB: error: expected exclude to be a glob, got [a: {{.*}}
+
+#g = #cgx.groups<[[0, 1]]>
+module attributes {cgx.num_ranks = 2 : i64} {
+
+// CHECK-LABEL: func @defaults
+// OPTIONS-LABEL: func @defaults
+func.func @defaults(%w: tensor<64x128xf32>, %b: tensor<1x128xf32>, %u: tensor<1x2000xf32>, %s: tensor<8x8xf32>,
+                    %l: tensor<f32>) {
+  // The bias is a vector, although JAX reduces it as a matrix; the unnamed operand has one dimension that counts.
+  // CHECK: cgx.exact_reason = ["", "parameter of rank 1", "operand of rank 1", "fewer than 1024 elements", "kind other"]
+  // OPTIONS: cgx.exact_reason = ["excluded by 'exclude=params/l?/w'", "", "", "fewer than 100 elements", "kind other"]
+  %0:5 = cgx.all_reduce mean(%w, %b, %u, %s, %l) {id = 0 : i64, groups = #g,
+      codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
+      layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>, #cgx.layer<"params/l1/b", gradient, [128]>,
+                #cgx.layer<"", gradient>, #cgx.layer<"params/small", gradient, [8, 8]>, #cgx.layer<"", other>]}
+      : tensor<64x128xf32>, tensor<1x128xf32>, tensor<1x2000xf32>, tensor<8x8xf32>, tensor<f32>
+  return
+}
+
+// CHECK-LABEL: func @kinds
+// OPTIONS-LABEL: func @kinds
+func.func @kinds(%a: tensor<64x128xf32>) {
+  // CHECK: cgx.all_gather{{.*}}cgx.exact_reason = ["kind weight"]
+  // OPTIONS: cgx.all_gather{{.*}}cgx.exact_reason = [""]
+  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"params/l3/kernel", weight, [128, 128]>]} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  // CHECK: cgx.permute{{.*}}cgx.exact_reason = ["kind activation"]
+  // OPTIONS: cgx.permute{{.*}}cgx.exact_reason = ["kind activation"]
+  %1 = cgx.permute(%a) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 2 : i64, groups = #g,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", activation>]} : tensor<64x128xf32>
+  // An exclusion matches across '/'.
+  // CHECK: cgx.reduce_scatter{{.*}}cgx.exact_reason = [""]
+  // OPTIONS: cgx.reduce_scatter{{.*}}cgx.exact_reason = ["excluded by 'exclude=*norm*'"]
+  %2 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 3 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"params/layer_norm/scale", gradient, [64, 128]>]} : (tensor<64x128xf32>) -> tensor<32x128xf32>
+  return
+}
+}

@@ -1,0 +1,184 @@
+// Reductions of values that all ranks of the groups already hold.
+// RUN: cgx-opt %s --cgx-fold-replicated --split-input-file | FileCheck %s
+
+#g = #cgx.groups<[[0, 1, 2, 3]]>
+#x = #cgx.layer<"", other>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
+
+// What JAX writes with check_vma=True: the backward pass reduced already.
+// CHECK-LABEL: func @sum_of_sum
+func.func @sum_of_sum(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: %[[R:.*]] = cgx.all_reduce sum
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  // CHECK-NEXT: %[[N:.*]] = stablehlo.constant dense<4.000000e+00> : tensor<8xf32>
+  // CHECK-NEXT: %[[P:.*]] = stablehlo.multiply %[[R]], %[[N]] : tensor<8xf32>
+  // CHECK-NEXT: return %[[P]]
+  %1 = cgx.all_reduce sum(%0) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// Also with ops in between, and once more: what was folded is replicated as well.
+// CHECK-LABEL: func @through_computation
+func.func @through_computation(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: cgx.all_reduce sum
+  // CHECK-NOT: cgx.all_reduce
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %c = stablehlo.constant dense<3.0> : tensor<8xf32>
+  %1 = stablehlo.add %0, %c : tensor<8xf32>
+  %2 = cgx.all_reduce sum(%1) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %3 = cgx.all_reduce sum(%2) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  return %3 : tensor<8xf32>
+}
+
+// CHECK-LABEL: func @not_of_rank_data
+func.func @not_of_rank_data(%a: tensor<8xf32>, %r: tensor<8xf32> {cgx.sharding = #cgx.sharding<[[]]>},
+                            %s: tensor<8xf32> {cgx.sharding = #cgx.sharding<[["data"]]>})
+    -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %0 = stablehlo.add %a, %r : tensor<8xf32>
+  // CHECK: cgx.all_reduce sum
+  %1 = cgx.all_reduce sum(%0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  // CHECK: cgx.all_reduce mean
+  %2 = cgx.all_reduce mean(%s) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  // CHECK-NOT: cgx.all_reduce
+  %3 = cgx.all_reduce max(%r) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  return %1, %2, %3 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// CHECK-LABEL: func @each_reduction
+// CHECK-SAME: (%[[R:[a-z0-9]+]]: tensor<8xf32>
+func.func @each_reduction(%r: tensor<8xf32> {cgx.sharding = #cgx.sharding<[[]]>},
+                          %i: tensor<8xi32> {cgx.sharding = #cgx.sharding<[[]]>},
+                          %b: tensor<8xi1> {cgx.sharding = #cgx.sharding<[[]]>})
+    -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xi32>, tensor<8xi1>) {
+  %0 = cgx.all_reduce mean(%r) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %1 = cgx.all_reduce max(%r) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %2 = cgx.all_reduce min(%r) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  // A power, and a sum of booleans, stay.
+  // CHECK: %[[P:.*]] = cgx.all_reduce product
+  %3 = cgx.all_reduce product(%r) {id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %4 = cgx.broadcast(%r) {root = 0 : i64, id = 4 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  // CHECK: %[[C:.*]] = stablehlo.constant dense<4> : tensor<8xi32>
+  // CHECK: %[[I:.*]] = stablehlo.multiply %{{.*}}, %[[C]] : tensor<8xi32>
+  %5 = cgx.all_reduce sum(%i) {id = 5 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xi32>
+  // CHECK: %[[B:.*]] = cgx.all_reduce sum
+  %6 = cgx.all_reduce sum(%b) {id = 6 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xi1>
+  // CHECK: return %[[R]], %[[R]], %[[R]], %[[P]], %[[R]], %[[I]], %[[B]]
+  return %0, %1, %2, %3, %4, %5, %6
+      : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xi32>, tensor<8xi1>
+}
+
+// The operands that stay keep their codecs, layers and reasons.
+// CHECK-LABEL: func @some_operands
+// CHECK-SAME: (%[[A:[a-z0-9]+]]: tensor<8xf32>, %[[R:[a-z0-9]+]]: tensor<4xf32>
+func.func @some_operands(%a: tensor<8xf32>, %r: tensor<4xf32> {cgx.sharding = #cgx.sharding<[[]]>}, %b: tensor<2xf32>)
+    -> (tensor<8xf32>, tensor<4xf32>, tensor<2xf32>) {
+  // CHECK: %[[M:.*]]:2 = cgx.all_reduce mean(%[[A]], %{{.*}}) {
+  // CHECK-SAME: cgx.exact_reason = ["", "kind other"]
+  // CHECK-SAME: codecs = [#cgx.quantize<{{.*}}>, #cgx.identity]
+  // CHECK-SAME: layers = [#cgx.layer<"a", gradient>, #cgx.layer<"b", other>]
+  // CHECK-SAME: : tensor<8xf32>, tensor<2xf32>
+  %0:3 = cgx.all_reduce mean(%a, %r, %b) {
+      cgx.exact_reason = ["", "", "kind other"], id = 0 : i64, groups = #g,
+      codecs = [#cgx.quantize, #cgx.identity, #cgx.identity],
+      layers = [#cgx.layer<"a", gradient>, #cgx.layer<"r", gradient>, #cgx.layer<"b", other>]}
+      : tensor<8xf32>, tensor<4xf32>, tensor<2xf32>
+  // CHECK: return %[[M]]#0, %[[R]], %[[M]]#1
+  return %0#0, %0#1, %0#2 : tensor<8xf32>, tensor<4xf32>, tensor<2xf32>
+}
+
+// The number of the rank is computed from nothing, and is another on each.
+// CHECK-LABEL: func @partition_id
+func.func @partition_id() -> tensor<ui32> {
+  // CHECK: stablehlo.partition_id
+  // CHECK: cgx.all_reduce max
+  %0 = stablehlo.partition_id : tensor<ui32>
+  %1 = cgx.all_reduce max(%0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<ui32>
+  return %1 : tensor<ui32>
+}
+
+// Regions: what they use from outside counts.
+// CHECK-LABEL: func @region_uses_rank_data
+func.func @region_uses_rank_data(%a: tensor<f32>, %p: tensor<i32> {cgx.sharding = #cgx.sharding<[]>}) -> tensor<f32> {
+  %0 = "stablehlo.case"(%p) ({
+    stablehlo.return %a : tensor<f32>
+  }) : (tensor<i32>) -> tensor<f32>
+  // CHECK: cgx.all_reduce mean
+  %1 = cgx.all_reduce mean(%0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// CHECK-LABEL: func @region_of_replicated
+func.func @region_of_replicated(%a: tensor<f32> {cgx.sharding = #cgx.sharding<[]>},
+                                %p: tensor<i32> {cgx.sharding = #cgx.sharding<[]>}) -> tensor<f32> {
+  %0 = "stablehlo.case"(%p) ({
+    stablehlo.return %a : tensor<f32>
+  }) : (tensor<i32>) -> tensor<f32>
+  // CHECK-NOT: cgx.all_reduce
+  %1 = cgx.all_reduce mean(%0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  return %1 : tensor<f32>
+}
+}
+
+// -----
+
+// Two axes: what is reduced along one still differs along the other.
+#data = #cgx.groups<[[0, 2], [1, 3]]>
+#model = #cgx.groups<[[0, 1], [2, 3]]>
+#all = #cgx.groups<[[0, 1, 2, 3]]>
+#irregular = #cgx.groups<[[0, 3], [1, 2]]>
+#reversed = #cgx.groups<[[2, 0], [3, 1]]>
+#x = #cgx.layer<"", other>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 2, "model" = 2, "unit" = 1]>, cgx.num_ranks = 4 : i64} {
+
+// CHECK-LABEL: func @other_axis
+func.func @other_axis(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  // CHECK: %[[D:.*]] = cgx.all_reduce sum
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #data, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  // CHECK: %[[M:.*]] = cgx.all_reduce mean(%[[D]])
+  %1 = cgx.all_reduce mean(%0) {id = 1 : i64, groups = #model, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  // CHECK: %[[R:.*]] = cgx.all_reduce mean(%[[D]])
+  %2 = cgx.all_reduce mean(%0) {id = 2 : i64, groups = #irregular, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %3 = cgx.all_reduce mean(%0) {id = 3 : i64, groups = #data, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  // After both axes, all ranks hold the same.
+  %4 = cgx.all_reduce mean(%1) {id = 4 : i64, groups = #all, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  // CHECK: return %[[M]], %[[R]], %[[D]], %[[M]]
+  return %1, %2, %3, %4 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// A lossy codec: random numbers depend on the rank, so that equal operands along `model` give
+// results that differ along it.
+// CHECK-LABEL: func @lossy
+func.func @lossy(%r: tensor<8xf32> {cgx.sharding = #cgx.sharding<[["data"]]>}) -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK: cgx.all_reduce sum
+  %0 = cgx.all_reduce sum(%r) {id = 0 : i64, groups = #data, codecs = [#cgx.quantize], layers = [#x]} : tensor<8xf32>
+  // CHECK: cgx.all_reduce mean
+  %1 = cgx.all_reduce mean(%0) {id = 1 : i64, groups = #model, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  // CHECK: cgx.all_reduce sum
+  // CHECK-NOT: cgx.all_reduce
+  %2 = cgx.all_reduce sum(%r) {id = 2 : i64, groups = #data, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %3 = cgx.all_reduce mean(%2) {id = 3 : i64, groups = #model, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  return %1, %3 : tensor<8xf32>, tensor<8xf32>
+}
+
+// Slices differ along the axes that they were cut over, and only along those.
+// CHECK-LABEL: func @slices
+func.func @slices(%r: tensor<8xf32> {cgx.sharding = #cgx.sharding<[[]]>}) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: %[[S:.*]] = cgx.reduce_scatter
+  %0 = cgx.reduce_scatter sum(%r) {dim = 0 : i64, id = 0 : i64, groups = #data, codecs = [#cgx.identity],
+      layers = [#x]} : (tensor<8xf32>) -> tensor<4xf32>
+  // CHECK: %[[M:.*]] = cgx.all_reduce mean(%[[S]])
+  %1 = cgx.all_reduce mean(%0) {id = 1 : i64, groups = #data, codecs = [#cgx.identity], layers = [#x]} : tensor<4xf32>
+  %2 = cgx.all_reduce mean(%0) {id = 2 : i64, groups = #model, codecs = [#cgx.identity], layers = [#x]} : tensor<4xf32>
+  // CHECK: return %[[M]], %[[S]]
+  return %1, %2 : tensor<4xf32>, tensor<4xf32>
+}
+
+// The order of the additions is another: the last bits may differ between the groups.
+// CHECK-LABEL: func @reversed_groups
+func.func @reversed_groups(%r: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK-COUNT-2: cgx.all_reduce
+  %0 = cgx.all_reduce sum(%r) {id = 0 : i64, groups = #reversed, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %1 = cgx.all_reduce mean(%0) {id = 1 : i64, groups = #data, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+}
