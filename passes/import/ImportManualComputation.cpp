@@ -148,7 +148,7 @@ struct ImportManualComputationPass : cgx::impl::ImportManualComputationPassBase<
                << "the step has no collective: its communication is left to a partitioner; "
                   "write the step with jax.shard_map, so that it is explicit";
     if (mesh->getNumRanks() > 1 && communicates)
-      setPerReplicaForm(step, *mesh);
+      setPerReplicaForm(step, *mesh, /*isStacked=*/getCount(module, "mhlo.num_replicas") > 1);
     else
       setReplicatedForm(step, *mesh);
     return success();

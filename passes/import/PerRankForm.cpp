@@ -138,7 +138,13 @@ void cgx::setPerRankForm(func::FuncOp step, MeshAttr mesh, ArrayRef<Distribution
                        builder.getStringAttr(value.name.empty() ? "result" + std::to_string(i) : value.name));
 }
 
-void cgx::setPerReplicaForm(func::FuncOp step, MeshAttr mesh) {
+/// pmap stacks the replicas' copies of the state: each has its slice, of size 1.
+static bool isSliceOfStack(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getRank() > 0 && tensor.getDimSize(0) == 1;
+}
+
+void cgx::setPerReplicaForm(func::FuncOp step, MeshAttr mesh, bool isStacked) {
   // Pieces are taken for whole first, only to see which arguments are fed.
   llvm::SmallBitVector isState(step.getNumArguments());
   llvm::SmallBitVector isNextState(step.getNumResults());
@@ -148,13 +154,17 @@ void cgx::setPerReplicaForm(func::FuncOp step, MeshAttr mesh) {
       isNextState.set(result);
     }
 
+  auto distribute = [&](Type type, bool isCopy) {
+    bool isWhole = isCopy && !(isStacked && isSliceOfStack(type));
+    return isWhole ? Distribution::replicated(type) : getFirstDimensionSplit(type, mesh);
+  };
   SmallVector<Distribution> arguments;
   SmallVector<Distribution> results;
-  for (auto [i, type] : llvm::enumerate(step.getArgumentTypes())) {
-    bool isSame = isState[i] || step.getArgAttr(i, "mhlo.is_same_data_across_replicas");
-    arguments.push_back(isSame ? Distribution::replicated(type) : getFirstDimensionSplit(type, mesh));
-  }
+  for (auto [i, type] : llvm::enumerate(step.getArgumentTypes()))
+    arguments.push_back(step.getArgAttr(i, "mhlo.is_same_data_across_replicas")
+                            ? Distribution::replicated(type)
+                            : distribute(type, isState[i]));
   for (auto [i, type] : llvm::enumerate(step.getResultTypes()))
-    results.push_back(isNextState[i] ? Distribution::replicated(type) : getFirstDimensionSplit(type, mesh));
+    results.push_back(distribute(type, isNextState[i]));
   setPerRankForm(step, mesh, arguments, results);
 }

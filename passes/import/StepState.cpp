@@ -22,10 +22,11 @@ RankedTensorType cgx::getStaticFloatTensor(Type type) {
                                                                                       : RankedTensorType();
 }
 
-/// `arg3`, which the import gives to what has no name.
+/// `arg3` or `result0`, which the import gives to what has no name.
 static bool isPlaceholder(StringRef name) {
   unsigned number = 0;
-  return name.empty() || (name.consume_front("arg") && !name.getAsInteger(10, number));
+  return name.empty() ||
+         ((name.consume_front("arg") || name.consume_front("result")) && !name.getAsInteger(10, number));
 }
 
 /// The path below `result[0]`: a step that returns several subtrees numbers them.
@@ -51,7 +52,8 @@ StepState::StepState(func::FuncOp step) : feeds(step.getNumResults()), fedBy(ste
     auto name = step.getArgAttrOfType<StringAttr>(i, kNameAttrName);
     StringAttr resultName =
         fedBy[i] ? step.getResultAttrOfType<StringAttr>(*fedBy[i], kNameAttrName) : StringAttr();
-    bool isNamedByResult = resultName && isPlaceholder(name ? name.getValue() : "");
+    bool isNamedByResult =
+        resultName && !isPlaceholder(resultName) && isPlaceholder(name ? name.getValue() : "");
     paths.push_back(isNamedByResult ? getPathBelowResult(resultName)
                                     : TreePath::parse(name ? name.getValue() : ""));
     types.push_back(getStaticFloatTensor(step.getArgumentTypes()[i]));

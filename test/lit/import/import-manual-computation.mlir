@@ -88,32 +88,36 @@ func.func public @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// The form of pmap before JAX 0.8: one replica's program. What a result feeds is
-// the replica's copy of the state; other arguments are split, scalars and what is
-// marked as the same are not.
+// The form of pmap before JAX 0.8: one replica's program. State and batch are
+// slices of stacks; scalars, what is marked as the same, and state that is no
+// slice are whole.
 
 // CHECK: cgx.mesh = #cgx.mesh<["replica" = 4]>, cgx.num_ranks = 4 : i64
 module @pmap_step attributes {mhlo.num_replicas = 4 : i32, mhlo.num_partitions = 1 : i32} {
   // CHECK-LABEL: func.func public @main(
-  // CHECK-SAME: tensor<8x2xf32> {cgx.global_type = tensor<8x2xf32>, cgx.name = "params['w']", cgx.sharding = #cgx.sharding<{{\[\[\], \[\]\]}}>
-  // CHECK-SAME: tensor<16x8xf32> {cgx.global_type = tensor<64x8xf32>, cgx.name = "x", cgx.sharding = #cgx.sharding<{{\[\["replica"\], \[\]\]}}>
+  // CHECK-SAME: tensor<1x8x2xf32> {cgx.global_type = tensor<4x8x2xf32>, cgx.name = "state['w']", cgx.sharding = #cgx.sharding<{{\[\["replica"\], \[\], \[\]\]}}>
+  // CHECK-SAME: tensor<8x2xf32> {cgx.global_type = tensor<8x2xf32>, cgx.name = "state['v']", cgx.sharding = #cgx.sharding<{{\[\[\], \[\]\]}}>
+  // CHECK-SAME: tensor<1x16x8xf32> {cgx.global_type = tensor<4x16x8xf32>, cgx.name = "x", cgx.sharding = #cgx.sharding<{{\[\["replica"\], \[\], \[\]\]}}>
   // CHECK-SAME: tensor<3xf32> {cgx.global_type = tensor<3xf32>, cgx.name = "same", cgx.sharding = #cgx.sharding<{{\[\[\]\]}}>
   // CHECK-SAME: tensor<f32> {cgx.global_type = tensor<f32>, cgx.name = "lr"
-  // CHECK-SAME: -> (tensor<8x2xf32> {cgx.feeds = 0 : i64, cgx.global_type = tensor<8x2xf32>
+  // CHECK-SAME: -> (tensor<1x8x2xf32> {cgx.feeds = 0 : i64, cgx.global_type = tensor<4x8x2xf32>
+  // CHECK-SAME: tensor<8x2xf32> {cgx.feeds = 1 : i64, cgx.global_type = tensor<8x2xf32>
   // CHECK-SAME: tensor<16x2xf32> {cgx.global_type = tensor<64x2xf32>
   func.func public @main(
-      %w: tensor<8x2xf32> {tf.aliasing_output = 0 : i32} loc("params['w']"), %x: tensor<16x8xf32> loc("x"),
-      %s: tensor<3xf32> {mhlo.is_same_data_across_replicas = true} loc("same"), %lr: tensor<f32> loc("lr"))
-      -> (tensor<8x2xf32> {jax.result_info = "result[0]['w']"}, tensor<16x2xf32> {jax.result_info = "result[1]"}) {
-    %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x2xf32>) -> tensor<16x2xf32>
-    %g = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x2xf32>) -> tensor<8x2xf32>
+      %w: tensor<1x8x2xf32> {tf.aliasing_output = 0 : i32} loc("state['w']"), %v: tensor<8x2xf32> {tf.aliasing_output = 1 : i32} loc("state['v']"),
+      %x: tensor<1x16x8xf32> loc("x"), %s: tensor<3xf32> {mhlo.is_same_data_across_replicas = true} loc("same"), %lr: tensor<f32> loc("lr"))
+      -> (tensor<1x8x2xf32> {jax.result_info = "result[0]['w']"}, tensor<8x2xf32> {jax.result_info = "result[0]['v']"}, tensor<16x2xf32> {jax.result_info = "result[1]"}) {
+    %x0 = stablehlo.reshape %x : (tensor<1x16x8xf32>) -> tensor<16x8xf32>
+    %y = stablehlo.dot_general %x0, %v, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x2xf32>) -> tensor<16x2xf32>
+    %g = stablehlo.dot_general %x0, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x2xf32>) -> tensor<8x2xf32>
     %r = "stablehlo.all_reduce"(%g) <{replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}> ({
     ^bb0(%a: tensor<f32>, %b: tensor<f32>):
       %sum = stablehlo.add %a, %b : tensor<f32>
       stablehlo.return %sum : tensor<f32>
     }) : (tensor<8x2xf32>) -> tensor<8x2xf32>
-    %n = stablehlo.subtract %w, %r : tensor<8x2xf32>
-    return %n, %y : tensor<8x2xf32>, tensor<16x2xf32>
+    %n = stablehlo.subtract %v, %r : tensor<8x2xf32>
+    %w1 = stablehlo.negate %w : tensor<1x8x2xf32>
+    return %w1, %n, %y : tensor<1x8x2xf32>, tensor<8x2xf32>, tensor<16x2xf32>
   }
 }
 

@@ -68,12 +68,13 @@ def ImportManualComputationPass : Pass<"cgx-import-manual-computation", "::mlir:
       computation starts. A value that one manual computation leaves in pieces is
       not put together again: an op that reads it is an error.
     - `mhlo.num_replicas = N` (`jax.pmap` before JAX 0.8): the program is that of
-      a replica already. Its arguments had a leading device axis that is gone:
-      an argument that a result feeds is the replica's copy of the state, any other
-      is taken as a piece of a batch, split in its first dimension (a scalar, or
-      one marked `mhlo.is_same_data_across_replicas`, is replicated).
-    - a program with collectives and without manual computation: per-rank already,
-      read like pmap's, or by `sdy.sharding` if its arguments have that.
+      a replica already. What it takes and returns are slices of size 1 of stacks,
+      one slice per replica: split in the first dimension. One that is marked
+      `mhlo.is_same_data_across_replicas` is replicated, and so are scalars and
+      state (what a result feeds) that is no such slice.
+    - a program with collectives and without manual computation: per-rank already.
+      State is taken as replicated, and any other argument as split in the first
+      dimension.
     - anything else: one rank.
 
     Refused, with a message that says what to do: a step that leaves communication

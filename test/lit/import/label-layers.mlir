@@ -1,0 +1,228 @@
+// RUN: cgx-opt %s --split-input-file --cgx-label-layers | FileCheck %s
+
+// Momentum with clipping by the global norm. The scale is a scalar of the
+// gradient: nothing is followed through it. The gradient reaches parameter and
+// momentum; it is computed with the parameter.
+
+// CHECK-LABEL: @clipped_momentum
+module @clipped_momentum attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(
+      %m: tensor<8x4xf32> {cgx.name = "state['mom']['w']"}, %w: tensor<8x4xf32> {cgx.name = "state['params']['w']"},
+      %x: tensor<16x8xf32> {cgx.name = "batch"})
+      -> (tensor<8x4xf32> {cgx.name = "result[0]['mom']['w']", cgx.feeds = 0 : i64},
+          tensor<8x4xf32> {cgx.name = "result[0]['params']['w']", cgx.feeds = 1 : i64},
+          tensor<f32> {cgx.name = "result[1]['loss']"}) {
+    %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+    %g0 = stablehlo.dot_general %y, %x, contracting_dims = [0] x [0] : (tensor<16x4xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+    %g1 = stablehlo.transpose %g0, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"params/w", gradient, [8, 4]>]
+    %g = cgx.all_reduce sum(%g1) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %gg = stablehlo.multiply %g, %g : tensor<8x4xf32>
+    %sq = stablehlo.reduce(%gg init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x4xf32>, tensor<f32>) -> tensor<f32>
+    %norm = stablehlo.rsqrt %sq : tensor<f32>
+    %scale = stablehlo.broadcast_in_dim %norm, dims = [] : (tensor<f32>) -> tensor<8x4xf32>
+    %clipped = stablehlo.multiply %g, %scale : tensor<8x4xf32>
+    %m1 = stablehlo.add %m, %clipped : tensor<8x4xf32>
+    %w1 = stablehlo.subtract %w, %m1 : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"", other>]{{.*}} : tensor<f32>
+    %loss = cgx.all_reduce sum(%sq) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<f32>
+    return %m1, %w1, %loss : tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>
+  }
+}
+
+// -----
+
+// JAX with check_vma sums a gradient twice: by automatic differentiation, as
+// 1x4 before a reduction over that 1, and by the user's pmean. An operand in half
+// precision; a variadic collective; a text whose arguments have no names.
+
+// CHECK-LABEL: @summed_twice
+module @summed_twice attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(%b: tensor<4xf32> {cgx.name = "arg0"}, %c: tensor<4xf32> {cgx.name = "arg1"}, %x: tensor<16x4xf32> {cgx.name = "arg2"})
+      -> (tensor<4xf32> {cgx.name = "result[0]['b']", cgx.feeds = 0 : i64}, tensor<4xf32> {cgx.name = "result[0]['c']", cgx.feeds = 1 : i64}) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %bs = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<4xf32>) -> tensor<16x4xf32>
+    %cs = stablehlo.broadcast_in_dim %c, dims = [1] : (tensor<4xf32>) -> tensor<16x4xf32>
+    %y = stablehlo.add %x, %bs : tensor<16x4xf32>
+    %z = stablehlo.multiply %y, %cs : tensor<16x4xf32>
+    %s = stablehlo.reduce(%z init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<16x4xf32>, tensor<f32>) -> tensor<4xf32>
+    %s1 = stablehlo.reshape %s : (tensor<4xf32>) -> tensor<1x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"b", gradient, [4]>]{{.*}} : tensor<1x4xf32>
+    %g0 = cgx.all_reduce sum(%s1) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<1x4xf32>
+    %g1 = stablehlo.reduce(%g0 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<1x4xf32>, tensor<f32>) -> tensor<4xf32>
+    %h1 = stablehlo.convert %s : (tensor<4xf32>) -> tensor<4xbf16>
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"b", gradient, [4]>, #cgx.layer<"c", gradient, [4]>]
+    %gh:2 = cgx.all_reduce sum(%g1, %h1) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>]} : tensor<4xf32>, tensor<4xbf16>
+    %h = stablehlo.convert %gh#1 : (tensor<4xbf16>) -> tensor<4xf32>
+    %b1 = stablehlo.subtract %b, %gh#0 : tensor<4xf32>
+    %c1 = stablehlo.subtract %c, %h : tensor<4xf32>
+    return %b1, %c1 : tensor<4xf32>, tensor<4xf32>
+  }
+}
+
+// -----
+
+// Batch normalization with statistics of the whole batch: they feed the running
+// statistics, but the step computes with them; they are no gradient. Partial
+// products summed over the model axis are activations.
+
+// CHECK-LABEL: @statistics_and_activations
+module @statistics_and_activations attributes {cgx.mesh = #cgx.mesh<["data" = 2, "model" = 2]>, cgx.num_ranks = 4 : i64} {
+  func.func public @main(
+      %mean: tensor<4xf32> {cgx.name = "state['batch_stats']['mean']"}, %w: tensor<8x4xf32> {cgx.name = "state['params']['w']"},
+      %x: tensor<16x8xf32> {cgx.name = "batch"})
+      -> (tensor<4xf32> {cgx.name = "result['batch_stats']['mean']", cgx.feeds = 0 : i64},
+          tensor<8x4xf32> {cgx.name = "result['params']['w']", cgx.feeds = 1 : i64}) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"", activation>]
+    %y = cgx.all_reduce sum(%p) {id = 0 : i64, groups = #cgx.groups<[[0, 1], [2, 3]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<16x4xf32>
+    %s = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<16x4xf32>, tensor<f32>) -> tensor<4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"", other>]
+    %batch = cgx.all_reduce sum(%s) {id = 1 : i64, groups = #cgx.groups<[[0, 2], [1, 3]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+    %mean1 = stablehlo.add %mean, %batch : tensor<4xf32>
+    %means = stablehlo.broadcast_in_dim %batch, dims = [1] : (tensor<4xf32>) -> tensor<16x4xf32>
+    %n = stablehlo.subtract %y, %means : tensor<16x4xf32>
+    %g0 = stablehlo.dot_general %x, %n, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"params/w", gradient, [8, 4]>]
+    %g = cgx.all_reduce sum(%g0) {id = 2 : i64, groups = #cgx.groups<[[0, 2], [1, 3]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    %w1 = stablehlo.subtract %w, %g : tensor<8x4xf32>
+    return %mean1, %w1 : tensor<4xf32>, tensor<8x4xf32>
+  }
+}
+
+// -----
+
+// Parameters in pieces (FSDP): gathered to compute with, gradients scattered.
+// The gathered parameter is a weight; its gradient has the shape of the piece.
+
+// CHECK-LABEL: @pieces
+module @pieces attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(%w: tensor<4x4xf32> {cgx.name = "state.params[0].w"}, %x: tensor<16x8xf32> {cgx.name = "batch"})
+      -> (tensor<4x4xf32> {cgx.name = "result.params[0].w", cgx.feeds = 0 : i64}) {
+    // CHECK: cgx.all_gather({{.*}}layers = [#cgx.layer<"params/0/w", weight, [4, 4]>]
+    %whole = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<8x4xf32>
+    %y = stablehlo.dot_general %x, %whole, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+    %g0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    // CHECK: cgx.reduce_scatter sum({{.*}}layers = [#cgx.layer<"params/0/w", gradient, [4, 4]>]
+    %g = cgx.reduce_scatter sum(%g0) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+    %w1 = stablehlo.subtract %w, %g : tensor<4x4xf32>
+    return %w1 : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+// Optimizer state in pieces, parameters whole (ZeRO): the gradient is scattered
+// to the piece of the momentum, and the updated parameter is gathered.
+
+// CHECK-LABEL: @state_in_pieces
+module @state_in_pieces attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(%w: tensor<8x4xf32> {cgx.name = "params['w']"}, %m: tensor<4x4xf32> {cgx.name = "momentum['w']"}, %x: tensor<16x8xf32> {cgx.name = "batch"}, %i: tensor<ui32> {cgx.name = "rank"})
+      -> (tensor<8x4xf32> {cgx.name = "result[0]['w']", cgx.feeds = 0 : i64}, tensor<4x4xf32> {cgx.name = "result[1]['w']", cgx.feeds = 1 : i64}) {
+    %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+    %g0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    // CHECK: cgx.reduce_scatter sum({{.*}}layers = [#cgx.layer<"w", gradient, [8, 4]>]
+    %g = cgx.reduce_scatter sum(%g0) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+    %m1 = stablehlo.add %m, %g : tensor<4x4xf32>
+    %piece = stablehlo.dynamic_slice %w, %i, %i, sizes = [4, 4] : (tensor<8x4xf32>, tensor<ui32>, tensor<ui32>) -> tensor<4x4xf32>
+    %p1 = stablehlo.subtract %piece, %m1 : tensor<4x4xf32>
+    // CHECK: cgx.all_gather({{.*}}layers = [#cgx.layer<"w", weight, [8, 4]>]
+    %w1 = cgx.all_gather(%p1) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<8x4xf32>
+    return %w1, %m1 : tensor<8x4xf32>, tensor<4x4xf32>
+  }
+}
+
+// -----
+
+// Local SGD: the parameter itself is averaged. A label given by hand stays.
+
+// CHECK-LABEL: @averaged
+module @averaged attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(%w: tensor<8x4xf32> {cgx.name = "params['w']"}, %x: tensor<8x4xf32> {cgx.name = "batch"})
+      -> (tensor<8x4xf32> {cgx.name = "result['w']", cgx.feeds = 0 : i64}) {
+    %g = stablehlo.multiply %w, %x : tensor<8x4xf32>
+    %w1 = stablehlo.subtract %w, %g : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w", weight, [8, 4]>]
+    %w2 = cgx.all_reduce mean(%w1) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"mine", activation>]
+    %w3 = cgx.all_reduce mean(%w2) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"mine", activation>]} : tensor<8x4xf32>
+    return %w3 : tensor<8x4xf32>
+  }
+}
+
+// -----
+
+// Gradients in one buffer: named by what the paths have in common. A loss that is
+// linear in its parameter: the gradient does not depend on it.
+
+// CHECK-LABEL: @flattened
+module @flattened attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(
+      %a: tensor<4xf32> {cgx.name = "state['params']['l1']['a']"}, %b: tensor<8xf32> {cgx.name = "state['params']['l1']['b']"},
+      %c: tensor<4xf32> {cgx.name = "state['params']['c']"}, %x: tensor<4xf32> {cgx.name = "batch"})
+      -> (tensor<4xf32> {cgx.name = "result['params']['l1']['a']", cgx.feeds = 0 : i64}, tensor<8xf32> {cgx.name = "result['params']['l1']['b']", cgx.feeds = 1 : i64},
+          tensor<4xf32> {cgx.name = "result['params']['c']", cgx.feeds = 2 : i64}) {
+    %ga = stablehlo.multiply %a, %x : tensor<4xf32>
+    %gb = stablehlo.multiply %b, %b : tensor<8xf32>
+    %flat = stablehlo.concatenate %ga, %gb, dim = 0 : (tensor<4xf32>, tensor<8xf32>) -> tensor<12xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"params/l1", gradient>]{{.*}} : tensor<12xf32>
+    %sum = cgx.all_reduce sum(%flat) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<12xf32>
+    %da = stablehlo.slice %sum [0:4] : (tensor<12xf32>) -> tensor<4xf32>
+    %db = stablehlo.slice %sum [4:12] : (tensor<12xf32>) -> tensor<8xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"params/c", gradient, [4]>]
+    %dc = cgx.all_reduce sum(%x) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+    %a1 = stablehlo.subtract %a, %da : tensor<4xf32>
+    %b1 = stablehlo.subtract %b, %db : tensor<8xf32>
+    %c1 = stablehlo.subtract %c, %dc : tensor<4xf32>
+    return %a1, %b1, %c1 : tensor<4xf32>, tensor<8xf32>, tensor<4xf32>
+  }
+}
+
+// -----
+
+// The step returns gradients under the names of its parameters and updates
+// nothing. A vector of metrics is no activation.
+
+// CHECK-LABEL: @gradients_returned
+module @gradients_returned attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(%w: tensor<8x4xf32> {cgx.name = "params['w']"}, %x: tensor<16x8xf32> {cgx.name = "x"})
+      -> (tensor<8x4xf32> {cgx.name = "result[0]['w']"}, tensor<4x4xf32> {cgx.name = "result[1]['confusion']"}) {
+    %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+    %g0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"w", gradient, [8, 4]>]
+    %g = cgx.all_reduce sum(%g0) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    %c = stablehlo.dot_general %y, %y, contracting_dims = [0] x [0] : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<4x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"", other>]
+    %cm = cgx.all_reduce sum(%c) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4x4xf32>
+    return %g, %cm : tensor<8x4xf32>, tensor<4x4xf32>
+  }
+}
+
+// -----
+
+// Several steps in one loop: the collective is inside, the state is carried.
+
+// CHECK-LABEL: @loop
+module @loop attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(%w: tensor<8x4xf32> {cgx.name = "params['w']"}, %x: tensor<16x8xf32> {cgx.name = "x"}, %n: tensor<i32> {cgx.name = "n"})
+      -> (tensor<8x4xf32> {cgx.name = "result['w']", cgx.feeds = 0 : i64}) {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %r:3 = stablehlo.while(%i = %n, %p = %w, %b = %x) : tensor<i32>, tensor<8x4xf32>, tensor<16x8xf32>
+    cond {
+      %c = stablehlo.compare GT, %i, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %y = stablehlo.dot_general %b, %p, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+      %g0 = stablehlo.dot_general %b, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+      // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"w", gradient, [8, 4]>]
+      %g = cgx.all_reduce sum(%g0) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+      %q = stablehlo.subtract %p, %g : tensor<8x4xf32>
+      %j = stablehlo.subtract %i, %one : tensor<i32>
+      stablehlo.return %j, %q, %b : tensor<i32>, tensor<8x4xf32>, tensor<16x8xf32>
+    }
+    return %r#1 : tensor<8x4xf32>
+  }
+}
