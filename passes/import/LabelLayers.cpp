@@ -92,7 +92,7 @@ private:
 
   Finding makeFinding(unsigned parameter, LayerKind kind) {
     return {kind, state.getPath(parameter).getLayerName(),
-            DenseI64ArrayAttr::get(step.getContext(), state.getFloatType(parameter).getShape())};
+            DenseI64ArrayAttr::get(step.getContext(), state.getParameterShape(parameter))};
   }
 
   /// The state of floating-point numbers that takes elements of an exchange.
@@ -263,12 +263,15 @@ private:
   }
 
   /// Without gradients that are exchanged, an activation is what the next state
-  /// depends on; in a step without state, what any result depends on.
+  /// depends on; in a step without state, what any result depends on, but not what
+  /// is a result itself (a gradient of a step without names).
   bool isUsedByResults(unsigned source, ArrayRef<Finding> findings) {
     if (llvm::any_of(findings, [](const Finding &finding) { return finding.kind == LayerKind::Gradient; }))
       return false;
     bool hasState =
         llvm::any_of(llvm::seq(state.getArgumentCount()), [&](unsigned i) { return state.isState(i); });
+    if (!hasState && flow.getReachedResults(source).any())
+      return false;
     for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
       if ((!hasState || state.getFedArgument(i)) && flow.dependsOn(value, source))
         return true;

@@ -57,6 +57,9 @@ StepState::StepState(func::FuncOp step) : feeds(step.getNumResults()), fedBy(ste
     paths.push_back(isNamedByResult ? getPathBelowResult(resultName)
                                     : TreePath::parse(name ? name.getValue() : ""));
     types.push_back(getStaticFloatTensor(step.getArgumentTypes()[i]));
+    auto sharding = step.getArgAttrOfType<ShardingAttr>(i, kShardingAttrName);
+    hasDeviceAxis.push_back(types[i] && types[i].getRank() > 0 && types[i].getDimSize(0) == 1 && sharding &&
+                            !sharding.getDimensions().front().empty());
   }
 }
 

@@ -44,9 +44,16 @@ public:
   /// static shape, else null.
   mlir::RankedTensorType getFloatType(unsigned argument) const { return types[argument]; }
 
+  /// The shape of such an argument as a parameter: without the device axis, a
+  /// first dimension that is split to size 1. pmap has one everywhere.
+  llvm::ArrayRef<int64_t> getParameterShape(unsigned argument) const {
+    return types[argument].getShape().drop_front(hasDeviceAxis[argument] ? 1 : 0);
+  }
+
 private:
   llvm::SmallVector<TreePath> paths;
   llvm::SmallVector<mlir::RankedTensorType> types;
+  llvm::SmallVector<bool> hasDeviceAxis;
   llvm::SmallVector<std::optional<unsigned>> feeds;
   llvm::SmallVector<std::optional<unsigned>> fedBy;
 };

@@ -226,3 +226,27 @@ module @loop attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 :
     return %r#1 : tensor<8x4xf32>
   }
 }
+
+// -----
+
+// The update of the parameter goes through a matrix product of the momentum: only
+// the momentum takes the gradient element by element. Its path ends like the
+// parameter's.
+
+// CHECK-LABEL: @orthogonalized
+module @orthogonalized attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(
+      %v: tensor<4x4xf32> {cgx.name = "state.weights['a']['v']"}, %w: tensor<4x4xf32> {cgx.name = "state.weights['a']['w']"},
+      %m: tensor<4x4xf32> {cgx.name = "state.opt[0].mu['a']['w']"}, %x: tensor<16x4xf32> {cgx.name = "x"})
+      -> (tensor<4x4xf32> {cgx.name = "result.weights['a']['w']", cgx.feeds = 1 : i64}, tensor<4x4xf32> {cgx.name = "result.opt[0].mu['a']['w']", cgx.feeds = 2 : i64}) {
+    %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x4xf32>, tensor<4x4xf32>) -> tensor<16x4xf32>
+    %z = stablehlo.dot_general %y, %v, contracting_dims = [1] x [0] : (tensor<16x4xf32>, tensor<4x4xf32>) -> tensor<16x4xf32>
+    %g0 = stablehlo.dot_general %x, %z, contracting_dims = [0] x [0] : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<4x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"weights/a/w", gradient, [4, 4]>]
+    %g = cgx.all_reduce sum(%g0) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4x4xf32>
+    %m1 = stablehlo.add %m, %g : tensor<4x4xf32>
+    %o = stablehlo.dot_general %m1, %m1, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %w1 = stablehlo.subtract %w, %o : tensor<4x4xf32>
+    return %w1, %m1 : tensor<4x4xf32>, tensor<4x4xf32>
+  }
+}

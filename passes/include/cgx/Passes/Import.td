@@ -204,12 +204,22 @@ def LabelLayersPass : Pass<"cgx-label-layers", "::mlir::ModuleOp"> {
        arguments of the same number of elements. These arguments are the parameter
        and the optimizer's state for it. The parameter is the one on which the
        collective's operand depends: a gradient is computed with the parameters,
-       never with the moments. When none or several qualify: the one with
-       "param" in its path, else the one that is not reached by accumulation, else the first.
-    2. *weight*: the operand of an all_gather that keeps elements of a parameter.
+       never with the moments. State that is replaced and not updated does not count.
+       Of several, the one with "param" in its path, else the first. If there is
+       none (the update goes through a matrix product, the loss is linear): an
+       argument of the same type on which the operand depends and whose path ends
+       like that of reached state (`mu['l1']['w']`, `params['l1']['w']`); else reached state
+       with "param" in its path, or whose next value is the value minus something,
+       unless other collectives compute with the result, as they do with statistics.
+       Results in one buffer are cut up to several parameters: one label, the
+       common part of their paths, no shape.
+    2. *weight*: an operand that keeps elements of a parameter, of a collective that
+       moves data (all_gather, permute, ...), or that is the only way by which they
+       come to the parameter's next value (averaged parameters, local SGD).
     3. *activation*: any other float operand of rank 1 or more that depends on data
-       that the step does not feed back, and whose result is used to compute
-       a gradient.
+       (arguments that nothing feeds) and whose result is used to compute a
+       gradient. Of reductions only sums, and only of what a contraction made: sums
+       of sums are statistics.
     4. *other*: everything else: losses, metrics, norms, batch statistics.
 
     A layer is named by the parameter's path in the state, without the name of the
