@@ -11,6 +11,28 @@
 
 include "mlir/Pass/PassBase.td"
 
+def EnsurePerRankPass : Pass<"cgx-ensure-per-rank", "::mlir::ModuleOp"> {
+  let summary = "imports a step, unless it is a program of cgx collectives already";
+  let description = [{
+    Runs the pipeline `cgx-import` on a module without cgx collectives. A module
+    that has some was imported before or was written by hand, and says of its
+    arguments what its author knows of them: without `cgx.sharding`, nothing,
+    and an import must not add that they are equal on all ranks.
+
+    Precondition: an exported step, or a per-rank program.
+    Postcondition: a per-rank program.
+
+    Input: a program written by hand. Each rank has its own %g.
+    ```mlir
+    func.func public @main(%g: tensor<64x128xf32>) -> tensor<64x128xf32> {
+      %0 = cgx.all_reduce mean(%g) {id = 0 : i64, ...} : tensor<64x128xf32>
+      return %0 : tensor<64x128xf32>
+    }
+    ```
+    Output: the same.
+  }];
+}
+
 def FoldReplicatedPass : Pass<"cgx-fold-replicated", "::mlir::ModuleOp"> {
   let summary = "removes reductions of values that all ranks already hold";
   let description = [{

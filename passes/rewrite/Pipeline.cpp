@@ -8,7 +8,6 @@
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
-#include "cgx/Passes/Import.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -41,8 +40,8 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
 }
 
 void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options) {
-  // A program that is per rank already passes through the import unchanged.
-  buildImportPipeline(manager);
+  // Whatever comes in, the passes below see one rank's program with cgx collectives.
+  manager.addPass(createEnsurePerRankPass());
   // From here on the passes rely on what the import promises.
   manager.addPass(createVerifyProgramPass());
   // Before decisions are made, so that none is made about a reduction that nobody needs.

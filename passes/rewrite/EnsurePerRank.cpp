@@ -1,0 +1,44 @@
+//===-- EnsurePerRank.cpp - Import what is not imported -------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Passes/Import.h"
+#include "cgx/Passes/Rewrite.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace cgx {
+#define GEN_PASS_DEF_ENSUREPERRANKPASS
+#include "cgx/Passes/RewritePasses.h.inc"
+
+namespace {
+
+using namespace mlir;
+
+struct EnsurePerRank : impl::EnsurePerRankPassBase<EnsurePerRank> {
+  EnsurePerRank() { buildImportPipeline(import); }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    import.getDependentDialects(registry);
+  }
+
+  void runOnOperation() override {
+    bool isPerRank = getOperation()
+                         .walk([](CommunicationOpInterface) { return WalkResult::interrupt(); })
+                         .wasInterrupted();
+    if (!isPerRank && failed(runPipeline(import, getOperation())))
+      signalPassFailure();
+  }
+
+private:
+  OpPassManager import{ModuleOp::getOperationName()};
+};
+
+} // namespace
+} // namespace cgx

@@ -1,0 +1,40 @@
+// The whole pipeline, on a program that is per rank already: what the options say reaches the passes.
+// RUN: cgx-opt %s --cgx-compress="bits=2 bucket=256 exclude=*/head" | FileCheck %s
+// RUN: cgx-opt %s --cgx-compress="bits=2 bucket=256 exclude=*/head group-bytes=0" | FileCheck %s --check-prefix=SINGLE
+// RUN: cgx-opt %s --cgx-compress=decompose | FileCheck %s --check-prefix=EXPLICIT
+// RUN: not cgx-opt %s --cgx-compress="bits=9" 2>&1 | FileCheck %s --check-prefix=BITS
+// Running it again decides the same.
+// RUN: cgx-opt %s --cgx-compress --cgx-compress="bits=2 bucket=256 exclude=*/head" | FileCheck %s
+
+// BITS: error: expected bits in 1..8, got 9
+
+#g = #cgx.groups<[[0, 1]]>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+
+// CHECK-LABEL: func public @main
+// CHECK: cgx.all_reduce mean(%{{.*}}, %{{.*}}, %{{.*}}) {
+// CHECK-SAME: cgx.exact_reason = ["", "excluded by 'exclude=*/head'", "parameter of rank 1"]
+// CHECK-SAME: codecs = [#cgx.quantize<bits = 2, bucket = 256, rounding = stochastic, scale = bf16>, #cgx.identity, #cgx.identity]
+// CHECK-NOT: cgx.all_reduce
+
+// SINGLE-LABEL: func public @main
+// SINGLE-COUNT-3: cgx.all_reduce mean
+// SINGLE-NOT: cgx.all_reduce
+
+// EXPLICIT-LABEL: func public @main
+// EXPLICIT-NOT: cgx.all_reduce
+// EXPLICIT-COUNT-3: cgx.decompress %
+func.func public @main(%w: tensor<64x128xf32>, %h: tensor<64x128xf32>, %b: tensor<1x128xf32>)
+    -> (tensor<64x128xf32>, tensor<64x128xf32>, tensor<1x128xf32>) {
+  %0 = cgx.all_reduce mean(%w) {id = 0 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"params/w", gradient, [64, 128]>]} : tensor<64x128xf32>
+  %1 = cgx.all_reduce mean(%h) {id = 1 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"params/head", gradient, [64, 128]>]} : tensor<64x128xf32>
+  %2 = cgx.all_reduce mean(%b) {id = 2 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"params/b", gradient, [128]>]} : tensor<1x128xf32>
+  // The mean of means is folded.
+  %3 = cgx.all_reduce mean(%0) {id = 3 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"params/w", gradient, [64, 128]>]} : tensor<64x128xf32>
+  return %3, %1, %2 : tensor<64x128xf32>, tensor<64x128xf32>, tensor<1x128xf32>
+}
+}
