@@ -38,6 +38,9 @@ using OutputOf = std::conditional_t<sink == Sink::f16 || sink == Sink::bf16, uin
 /// Outputs from this size on are written around the cache.
 constexpr uint64_t streamFromBytes = 8ull << 20;
 
+/// How far ahead of adding to them accumulators are asked for.
+constexpr uint64_t accumulateAheadBytes = 4096;
+
 /// Whether levelValue() of every level needs no limit: the values lie between that of level 0 and that of
 /// the top level. False for NaNs.
 inline bool isPlain(BucketScale scale, uint32_t bits, float limit) {
@@ -48,6 +51,7 @@ inline bool isPlain(BucketScale scale, uint32_t bits, float limit) {
 template <Sink sink> HWY_INLINE void emit(FloatVector value, OutputOf<sink> *HWY_RESTRICT out) {
   const Floats floats;
   if constexpr (sink == Sink::accumulate) {
+    hwy::Prefetch(reinterpret_cast<const char *>(reinterpret_cast<uintptr_t>(out) + accumulateAheadBytes));
     hn::StoreU(hn::Add(hn::LoadU(floats, out), value), floats, out);
   } else if constexpr (sink == Sink::streamedF32) {
     hn::Stream(value, floats, out);

@@ -118,9 +118,9 @@ TEST_P(QuantizeTest, CoversTheBucketsRange) {
     const std::vector<BucketScale> scales = scalesOf(codec, encodeValues(codec, values), values.size());
     for (size_t i = 0; i < values.size(); ++i) {
       const BucketScale &scale = scales[i / codec.bucket];
-      const double top = double(scale.minimum) + double(scale.unit) * ((1 << bits()) - 1);
+      const double range = double(scale.unit) * ((1 << bits()) - 1), top = double(scale.minimum) + range;
       ASSERT_LE(scale.minimum, values[i]);
-      ASSERT_GE(top * (1 + (top > 0 ? 0x1p-22 : -0x1p-22)), values[i]);
+      ASSERT_GE(top + range * 0x1p-22, values[i]); // the range and the unit are rounded once each
     }
   }
 }
