@@ -36,8 +36,11 @@ public:
   /// caller then checks on its peers and calls idle().
   bool pass() {
     if (turns < spins) {
-      ++turns;
-      __builtin_ia32_pause();
+      // The peer may have been put on this very core, and then spinning keeps it off.
+      if (++turns % kSpinsPerYield == 0)
+        sched_yield();
+      else
+        __builtin_ia32_pause();
       return false;
     }
     Clock::time_point now = Clock::now();
@@ -62,6 +65,7 @@ public:
   Clock::duration elapsed() const { return waited; }
 
 private:
+  static constexpr uint32_t kSpinsPerYield = 64; // some 2 us
   static constexpr std::chrono::microseconds kYielding{100};
 
   static uint32_t usableCores() {
