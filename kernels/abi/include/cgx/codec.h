@@ -124,7 +124,8 @@ static inline uint64_t cgx_chunk_alignment(const cgx_codec *codec) {
 /* First element of chunk `chunk` of `chunks`, for a tensor of `elements`
  * elements; chunk k is [begin(k), begin(k + 1)). Balanced to one alignment unit;
  * trailing chunks may be empty. */
-static inline uint64_t cgx_chunk_begin(const cgx_codec *codec, uint64_t elements, uint64_t chunks, uint64_t chunk) {
+static inline uint64_t cgx_chunk_begin(const cgx_codec *codec, uint64_t elements, uint64_t chunks,
+                                       uint64_t chunk) {
   uint64_t alignment = cgx_chunk_alignment(codec);
   uint64_t units = (elements + alignment - 1) / alignment;
   uint64_t per_chunk = units / chunks, remainder = units % chunks;
