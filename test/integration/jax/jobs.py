@@ -89,12 +89,15 @@ def train_in_jax(step, state, batches, steps, parameter):
                             for name, leaf in trees.named_leaves(state, parameter).items()})
 
 
+class Refused(AssertionError):
+    """A tool ended with another status than 0; the message begins with what it printed."""
+
+
 def run(tool, *arguments):
-    """Runs cgx-opt or cgx-run (`tool` names its variable), which must succeed; returns what it printed."""
+    """Runs cgx-opt or cgx-run (`tool` names its variable) and returns what it printed. Raises Refused."""
     result = subprocess.run([os.environ[tool], *map(str, arguments)], capture_output=True, text=True, check=False)
     if result.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, result.args))}: exit status {result.returncode}\n"
-                             f"{result.stdout[-2000:]}{result.stderr[-4000:]}")
+        raise Refused(f"{result.stderr[:4000]}\nexit status {result.returncode} of {' '.join(result.args)}")
     return result.stdout
 
 
