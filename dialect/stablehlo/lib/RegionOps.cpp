@@ -89,7 +89,9 @@ static ParseResult buildSimpleReducer(OpAsmParser &parser, SMLoc location, Opera
   Location loc = parser.getEncodedSourceLoc(location);
   Block &block = body.emplaceBlock();
   block.addArguments({type, type}, {loc, loc});
-  OpBuilder builder = OpBuilder::atBlockBegin(&block);
+  // The region has no op around it yet, so the block cannot tell the builder its context.
+  OpBuilder builder(parser.getContext());
+  builder.setInsertionPointToStart(&block);
   OperationState inner(loc, name);
   inner.addOperands(block.getArguments());
   inner.addTypes(type);

@@ -106,7 +106,7 @@ def Stablehlo_SubAxisInfoAttr : Stablehlo_Attr<"SubAxisInfo", "sub_axis_info"> {
 def Stablehlo_AxisRefAttr : Stablehlo_Attr<"AxisRef", "axis_ref"> {
   let summary = "a mesh axis, or a part of one";
   let parameters = (ins StringRefParameter<>:$name,
-                        OptionalParameter<"::cgx::stablehlo::SubAxisInfoAttr">:$subAxisInfo);
+                        OptionalParameter<"::cgx::stablehlo::SubAxisInfoAttr">:$sub_axis_info);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

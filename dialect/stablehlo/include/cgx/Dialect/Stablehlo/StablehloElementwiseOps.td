@@ -86,7 +86,7 @@ def Stablehlo_ConvertOp : Stablehlo_ElementwiseOp<"convert"> {
   let summary = "changes the element type";
   let arguments = (ins Stablehlo_Tensor:$operand);
   let results = (outs Stablehlo_Tensor:$result);
-  let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
 }
 
 def Stablehlo_IsFiniteOp : Stablehlo_ElementwiseOp<"is_finite"> {

@@ -1,0 +1,46 @@
+//===-- Lower.h - From a per-rank program to native code -------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#ifndef CGX_PASSES_LOWER_H
+#define CGX_PASSES_LOWER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+
+namespace mlir {
+class DialectRegistry;
+class OpPassManager;
+} // namespace mlir
+
+namespace cgx {
+
+namespace rt {
+class CgxRtDialect;
+} // namespace rt
+
+#define GEN_PASS_DECL
+#include "cgx/Passes/Lower.h.inc"
+
+/// Appends the passes that take a per-rank program (imported; compressed or not) to the LLVM dialect, with
+/// the entry point `cgx_program_step` and the constant `cgx_program_manifest`.
+void buildLowerToLLVMPipeline(mlir::OpPassManager &manager);
+
+/// The text of the manifest that the lowering left on the module; empty before.
+llvm::StringRef getManifest(mlir::ModuleOp module);
+
+/// Registers the passes declared here and the pipeline `--cgx-lower-to-llvm`.
+void registerLoweringPasses();
+
+/// Registers the dialect that the lowering uses in between, and the interface models
+/// of upstream dialects that it relies on.
+void registerLoweringInterfaces(mlir::DialectRegistry &registry);
+
+} // namespace cgx
+
+#endif // CGX_PASSES_LOWER_H

@@ -1,0 +1,258 @@
+//===-- Lower.td - Passes from a per-rank program to native code -*- tablegen -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===---------------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_LOWER
+#define CGX_PASSES_LOWER
+
+include "mlir/Pass/PassBase.td"
+
+def EmitManifestPass : Pass<"cgx-emit-manifest", "::mlir::ModuleOp"> {
+  let summary = "Write down what the program takes, returns and communicates";
+  let description = [{
+    Describes `@main` and every collective as JSON (schema in passes/README.md) and
+    puts the text into the module's attribute `cgx_rt.manifest`, from which
+    `cgx-emit-entry` makes the constant `cgx_program_manifest`. Runs first, while types
+    still have their signs and collectives their codecs.
+
+    Precondition: a per-rank program, every collective with an id of its own.
+    Postcondition: the module has `cgx_rt.manifest`; nothing else changed.
+
+    Input:
+    ```mlir
+    func.func public @main(%x: tensor<4xf32> {cgx.name = "batch"}) -> tensor<4xf32>
+    ```
+    Output:
+    ```mlir
+    module attributes {cgx_rt.manifest = "{\"cgx_manifest\":1,\"hash\":\"...\",\"ranks\":1, ...}"}
+    ```
+  }];
+}
+
+def FoldTransposesPass : Pass<"cgx-fold-transposes", "::mlir::ModuleOp"> {
+  let summary = "Fold transposes into the matrix products around them";
+  let description = [{
+    BLAS reads either operand transposed at no cost, so a transpose beside a product need
+    not move data. Automatic differentiation leaves one at almost every weight gradient.
+
+    Precondition: StableHLO. Postcondition: the same values, fewer transposes.
+
+    Input:
+    ```mlir
+    %0 = stablehlo.dot_general %dy, %x, contracting_dims = [0] x [0] : (tensor<16x10xf32>, tensor<16x128xf32>) -> tensor<10x128xf32>
+    %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<10x128xf32>) -> tensor<128x10xf32>
+    ```
+    Output:
+    ```mlir
+    %1 = stablehlo.dot_general %x, %dy, contracting_dims = [0] x [0] : (tensor<16x128xf32>, tensor<16x10xf32>) -> tensor<128x10xf32>
+    ```
+  }];
+}
+
+def StablehloToLinalgPass : Pass<"cgx-stablehlo-to-linalg", "::mlir::ModuleOp"> {
+  let summary = "Convert StableHLO to linalg, arith, math, tensor and scf";
+  let description = [{
+    Unsigned integers become signless, the sign moving into the operations. A matrix product
+    becomes a `linalg.contract` of rank 2 or 3. Updates of a scatter are applied one after
+    the other, in index order: the result does not depend on the machine.
+
+    Precondition: static shapes; no collective of StableHLO.
+    Postcondition: no operation of StableHLO. If some cannot be converted, one error
+    lists all of them, with their number and the place of the first.
+
+    Input:
+    ```mlir
+    %0 = stablehlo.add %a, %b : tensor<4xui32>
+    ```
+    Output:
+    ```mlir
+    %e = tensor.empty() : tensor<4xi32>
+    %0 = linalg.generic {...} ins(%a, %b) outs(%e) { ... arith.addi ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def LowerCollectivesPass : Pass<"cgx-lower-collectives", "::mlir::ModuleOp"> {
+  let summary = "Turn collectives into runtime calls in destination style";
+  let description = [{
+    An all-reduce, a broadcast and a permute replace their operand in place; bufferization
+    inserts a copy where the operand is still needed. Other collectives write to a new buffer.
+    Of the explicit form, payloads become byte tensors: the payloads of all chunks at equal distance, that of
+    chunk 0, the largest.
+
+    Precondition: tensors of static shape. Postcondition: no operation or type of the
+    cgx dialect.
+
+    Input:
+    ```mlir
+    %r = cgx.all_reduce sum(%g) {id = 0 : i64, ...} : tensor<64x128xf32>
+    ```
+    Output:
+    ```mlir
+    %r = cgx_rt.run 0 outs(%g : tensor<64x128xf32>) -> tensor<64x128xf32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::rt::CgxRtDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def MatmulToBlasPass : Pass<"cgx-matmul-to-blas", "::mlir::ModuleOp"> {
+  let summary = "Hand f32 matrix products to BLAS";
+  let description = [{
+    Precondition: products as `linalg.contract` into zeros, as cgx-stablehlo-to-linalg makes
+    them. Postcondition: those of f32 with at least `min-multiplications` are `cgx_rt.matmul`; small
+    ones and other types stay, to become loops.
+
+    Input:
+    ```mlir
+    %r = linalg.contract indexing_maps = [(m, n, k) -> (k, m), (m, n, k) -> (k, n), (m, n, k) -> (m, n)]
+           ins(%a, %b) outs(%zeros)
+    ```
+    Output:
+    ```mlir
+    %r = cgx_rt.matmul ins(%a, %b) outs(%empty) transpose_a = true transpose_b = false
+    ```
+  }];
+  let dependentDialects = ["::cgx::rt::CgxRtDialect", "::mlir::tensor::TensorDialect"];
+  let options = [Option<"minMultiplications", "min-multiplications", "int64_t", /*default=*/"4096",
+                        "Scalar multiplications below which a loop is faster than the call">];
+}
+
+def FuseElementwisePass : Pass<"cgx-fuse-elementwise", "::mlir::ModuleOp"> {
+  let summary = "Fuse elementwise operations into one loop";
+  let description = [{
+    A producer goes into its consumer where that saves a trip through memory and repeats no
+    expensive work: it has one use, or it is cheap; and the consumer's loop is not longer than its own,
+    or it only moves data.
+
+    Precondition: linalg on tensors. Postcondition: the same values.
+
+    Input:
+    ```mlir
+    %0 = linalg.generic ... { math.tanh }
+    %1 = linalg.generic ... ins(%0) { arith.mulf }
+    ```
+    Output:
+    ```mlir
+    %1 = linalg.generic ... { math.tanh, arith.mulf }
+    ```
+  }];
+}
+
+def DestinationPassingPass : Pass<"cgx-destination-passing", "::mlir::ModuleOp"> {
+  let summary = "Pass the results of main as buffers that the caller owns";
+  let description = [{
+    Gives `@main` the signature of the compiled step: the context as an integer, a buffer for each
+    argument (read only), a buffer for each result. The last operation before a result then writes where the
+    caller wants it.
+
+    Precondition: `@main` on tensors of static shape. Postcondition: it returns nothing.
+
+    Input:
+    ```mlir
+    func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> { ... return %r }
+    ```
+    Output:
+    ```mlir
+    func.func public @main(%context: i64, %x: memref<4xf32>, %r_out: memref<4xf32>) {
+      %x_tensor = bufferization.to_tensor %x restrict
+      ...
+      bufferization.materialize_in_destination %r in restrict writable %r_out
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def PlanMemoryPass : Pass<"cgx-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Place all temporary buffers in one block of scratch memory";
+  let description = [{
+    Sizes are static, so are lifetimes: buffers that never live at the same time share
+    bytes. `@main` gets one more argument, the scratch memory, which the compiled step
+    keeps between steps: a fresh page costs more than the loop that fills it.
+
+    Precondition: a bufferized `@main`, nothing else called. Postcondition: no allocation.
+
+    Input:
+    ```mlir
+    %a = memref.alloc() : memref<64x128xf32>
+    ```
+    Output:
+    ```mlir
+    %offset = arith.constant 4096 : index
+    %a = memref.view %scratch[%offset][] : memref<98304xi8> to memref<64x128xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def EmitRuntimeCallsPass : Pass<"cgx-emit-runtime-calls", "::mlir::ModuleOp"> {
+  let summary = "Turn runtime operations on buffers into calls of the C interface";
+  let description = [{
+    Precondition: bufferized, `@main` has the context as its first argument.
+    Postcondition: no operation of the cgx_rt dialect.
+
+    Input:
+    ```mlir
+    cgx_rt.run 0 outs(%g : memref<64x128xf32>)
+    ```
+    Output:
+    ```mlir
+    %p = memref.extract_aligned_pointer_as_index %g
+    %i = arith.index_cast %p : index to i64
+    call @cgx_rt_operand(%context, %c0, %c0, %i, %i)
+    call @cgx_rt_run(%context, %c0)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def ApproximateMathPass : Pass<"cgx-approximate-math", "::mlir::ModuleOp"> {
+  let summary = "Expand the math functions of training steps so that loops vectorize";
+  let description = [{
+    Replaces exp, expm1, log, log1p, tanh and erf on f32 by polynomials that are within a few
+    units in the last place, because a call in a loop keeps it scalar. Computes f16 and bf16 in f32.
+    Lets sums be reassociated, which is what vectorizing them means: their order is fixed when the program is
+    compiled, and equal in every step.
+
+    Precondition: loops or linalg on scalars. Postcondition: other functions call libm.
+
+    Input:
+    ```mlir
+    %y = math.exp %x : f32
+    ```
+    Output: a dozen `arith` operations.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
+def EmitEntryPass : Pass<"cgx-emit-entry", "::mlir::ModuleOp"> {
+  let summary = "Emit the entry point and the manifest of the compiled step";
+  let description = [{
+    Adds `cgx_program_step`, which loads the buffers' addresses, takes a block of scratch memory from those
+    of earlier steps, and calls main; and the constant `cgx_program_manifest`.
+
+    Precondition: `@main` in the LLVM dialect, with bare pointers. Postcondition: these two are
+    the only symbols that the object exports.
+
+    Input:
+    ```mlir
+    llvm.func @main(%context: i64, %x: !llvm.ptr, %y: !llvm.ptr, %scratch: !llvm.ptr)
+    ```
+    Output:
+    ```mlir
+    llvm.func @cgx_program_step(%context: !llvm.ptr, %arguments: !llvm.ptr, %results: !llvm.ptr)
+    llvm.func internal @main(...)
+    llvm.mlir.global constant @cgx_program_manifest("...")
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // CGX_PASSES_LOWER

@@ -1,0 +1,69 @@
+//===-- RuntimeOps.cpp - Verifiers and effects of runtime ops --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "ir/RuntimeOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+
+#include "RuntimeDialect.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "RuntimeOps.cpp.inc"
+
+using namespace mlir;
+
+namespace cgx::rt {
+
+void CgxRtDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "RuntimeOps.cpp.inc"
+      >();
+}
+
+LogicalResult MatmulOp::verify() {
+  auto a = cast<ShapedType>(getA().getType()), b = cast<ShapedType>(getB().getType()),
+       out = cast<ShapedType>(getOut().getType());
+  // (C1)
+  int64_t rank = out.getRank();
+  if ((rank != 2 && rank != 3) || a.getRank() != rank || b.getRank() != rank)
+    return emitOpError("expected three operands of rank 2 or three of rank 3, got ranks ")
+           << a.getRank() << ", " << b.getRank() << " and " << rank;
+  if (rank == 3 && (a.getDimSize(0) != out.getDimSize(0) || b.getDimSize(0) != out.getDimSize(0)))
+    return emitOpError("expected equal batch extents, got ")
+           << a.getDimSize(0) << ", " << b.getDimSize(0) << " and " << out.getDimSize(0);
+  // (C2)
+  int64_t row = rank - 2, column = rank - 1;
+  int64_t m = a.getDimSize(getTransposeA() ? column : row), k = a.getDimSize(getTransposeA() ? row : column);
+  int64_t n = b.getDimSize(getTransposeB() ? row : column),
+          kOfB = b.getDimSize(getTransposeB() ? column : row);
+  if (k != kOfB)
+    return emitOpError("expected equal contracted extents, got ") << k << " and " << kOfB;
+  if (out.getDimSize(row) != m || out.getDimSize(column) != n)
+    return emitOpError("expected a ")
+           << m << " by " << n << " result, got " << out.getDimSize(row) << " by " << out.getDimSize(column);
+  return success();
+}
+
+void MatmulOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  if (isa<TensorType>(getOut().getType()))
+    return;
+  effects.emplace_back(MemoryEffects::Read::get(), &getAMutable(), SideEffects::DefaultResource::get());
+  effects.emplace_back(MemoryEffects::Read::get(), &getBMutable(), SideEffects::DefaultResource::get());
+  effects.emplace_back(MemoryEffects::Write::get(), &getOutMutable(), SideEffects::DefaultResource::get());
+}
+
+LogicalResult RunOp::verify() {
+  // (C1)
+  if (!getInputs().empty() && getInputs().size() != getOutputs().size())
+    return emitOpError("expected no inputs or one for each output, got ")
+           << getInputs().size() << " inputs and " << getOutputs().size() << " outputs";
+  return success();
+}
+
+} // namespace cgx::rt

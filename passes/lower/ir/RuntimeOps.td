@@ -1,0 +1,113 @@
+//===-- RuntimeOps.td - Calls of the runtime, before they are calls -*- tablegen -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===------------------------------------------------------------------------------===//
+//
+// Private to the lowering: one op for each kind of runtime call, in destination style,
+// so that one-shot bufferization decides what happens in place, and so that memory
+// planning sees one op where the C interface has several calls.
+//
+//===------------------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_LOWER_RUNTIMEOPS
+#define CGX_PASSES_LOWER_RUNTIMEOPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def CgxRt_Dialect : Dialect {
+  let name = "cgx_rt";
+  let cppNamespace = "::cgx::rt";
+  let summary = "Runtime calls in destination style";
+}
+
+def CgxRt_Buffer : AnyTypeOf<[AnyStaticShapeTensor, AnyStaticShapeMemRef], "tensor or memref of static shape">;
+
+class CgxRt_Op<string mnemonic, list<Trait> traits = []>
+    : Op<CgxRt_Dialect, mnemonic, traits # [DestinationStyleOpInterface]>;
+
+def CgxRt_MatmulOp : CgxRt_Op<"matmul", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Multiply row-major f32 matrices, or batches of them, on BLAS";
+  let description = [{
+    Overwrites `out` with op(a) * op(b), where op transposes the last two dimensions if
+    the flag is set. All three have rank 2, or rank 3 with equal leading extents. `out`
+    is not read: this is no accumulation.
+
+    ```mlir
+    %r = cgx_rt.matmul ins(%a, %b : tensor<8x16xf32>, tensor<4x16xf32>) outs(%c : tensor<8x4xf32>)
+           transpose_a = false transpose_b = true -> tensor<8x4xf32>
+    ```
+
+    **Constraints:**
+    - (C1) all three have the same rank, which is 2 or 3, and equal batch extents.
+    - (C2) the extents agree under the flags.
+  }];
+  let arguments = (ins CgxRt_Buffer:$a, CgxRt_Buffer:$b, CgxRt_Buffer:$out, BoolAttr:$transpose_a,
+      BoolAttr:$transpose_b);
+  let results = (outs Optional<AnyStaticShapeTensor>:$result);
+  let assemblyFormat = [{
+    `ins` `(` $a `,` $b `:` type($a) `,` type($b) `)` `outs` `(` $out `:` type($out) `)`
+    `transpose_a` `=` $transpose_a `transpose_b` `=` $transpose_b attr-dict (`->` type($result)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutMutable(); }
+  }];
+  let hasVerifier = 1;
+}
+
+def CgxRt_RunOp : CgxRt_Op<"run", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Run one collective";
+  let description = [{
+    Runs the collective that the manifest lists as `id`. With `ins`, operand k goes from
+    `ins[k]` to `outs[k]`; without, every `outs[k]` is read and replaced in place. Has
+    effects even on tensors: all ranks must run it, and in the same order.
+
+    ```mlir
+    %r = cgx_rt.run 3 outs(%g : tensor<64x128xf32>) -> tensor<64x128xf32>
+    ```
+
+    **Constraints:**
+    - (C1) `ins` is empty or as long as `outs`.
+  }];
+  let arguments = (ins I64Attr:$id, Variadic<CgxRt_Buffer>:$inputs, Variadic<CgxRt_Buffer>:$outputs);
+  let results = (outs Variadic<AnyStaticShapeTensor>:$results);
+  let assemblyFormat = [{
+    $id (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
+    attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+    bool isInPlace() { return getInputs().empty(); }
+  }];
+  let hasVerifier = 1;
+}
+
+def CgxRt_PayloadOp : CgxRt_Op<"payload", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "One step of an explicit all-reduce";
+  let description = [{
+    Calls the function `callee` of the C interface (`cgx_rt_compress` and its like) for
+    operand `operand` of collective `id`, from `input` to `out`, which it overwrites.
+    Payloads are `tensor<..xi8>`. `phase` is passed where the function takes one.
+
+    ```mlir
+    %p = cgx_rt.payload @cgx_rt_compress(3, 0) phase = 0 ins(%x : tensor<64xf32>) outs(%e : tensor<80xi8>)
+           -> tensor<80xi8>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, I64Attr:$id, I64Attr:$operand, OptionalAttr<I64Attr>:$phase,
+      CgxRt_Buffer:$input, CgxRt_Buffer:$out);
+  let results = (outs Optional<AnyStaticShapeTensor>:$result);
+  let assemblyFormat = [{
+    $callee `(` $id `,` $operand `)` (`phase` `=` $phase^)? `ins` `(` $input `:` type($input) `)`
+    `outs` `(` $out `:` type($out) `)` attr-dict (`->` type($result)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutMutable(); }
+  }];
+}
+
+#endif // CGX_PASSES_LOWER_RUNTIMEOPS

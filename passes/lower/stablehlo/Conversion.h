@@ -1,0 +1,69 @@
+//===-- Conversion.h - What the conversions of StableHLO share -------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+//
+// Patterns read the sign of an integer from the type of the original operation; the converted
+// operands are signless. A pattern that does not cover a case fails to match, and the
+// pass then names the operation in its error.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef CGX_PASSES_LOWER_STABLEHLO_CONVERSION_H
+#define CGX_PASSES_LOWER_STABLEHLO_CONVERSION_H
+
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace cgx {
+
+/// Turns unsigned and signed integers into signless ones, in tensors and outside.
+class SignlessTypeConverter : public mlir::TypeConverter {
+public:
+  SignlessTypeConverter();
+};
+
+// One function for each file of patterns.
+void populateElementwisePatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateDataMovementPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateSlicePatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateReductionPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateContractionPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateGatherScatterPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateControlFlowPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateConvolutionPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateWindowPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateSortPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+
+// ---- Building blocks ---------------------------------------------------------------
+
+/// An uninitialized tensor.
+mlir::Value emptyTensor(mlir::OpBuilder &, mlir::Location, mlir::RankedTensorType);
+/// A tensor that holds `scalar` everywhere.
+mlir::Value filledTensor(mlir::OpBuilder &, mlir::Location, mlir::RankedTensorType, mlir::Value scalar);
+/// The zero of an integer or floating-point type.
+mlir::Value zeroOf(mlir::OpBuilder &, mlir::Location, mlir::Type);
+/// The element of a tensor of rank 0.
+mlir::Value scalarOf(mlir::OpBuilder &, mlir::Location, mlir::Value tensor);
+/// The same elements in row-major order under another static shape.
+mlir::Value reshaped(mlir::OpBuilder &, mlir::Location, mlir::Value tensor, llvm::ArrayRef<int64_t> shape);
+/// Without the dimensions in `dropped`, all of extent 1.
+mlir::Value withoutUnitDims(mlir::OpBuilder &, mlir::Location, mlir::Value tensor,
+                            llvm::function_ref<bool(int64_t dim)> dropped);
+/// result[i0, i1, ...] = tensor[...] with result dimension k running over dimension `permutation[k]`.
+mlir::Value transposed(mlir::OpBuilder &, mlir::Location, mlir::Value tensor,
+                       llvm::ArrayRef<int64_t> permutation);
+/// An integer scalar as an index, by its original sign.
+mlir::Value indexOf(mlir::OpBuilder &, mlir::Location, mlir::Value integer, mlir::Type original);
+mlir::Value constantIndex(mlir::OpBuilder &, mlir::Location, int64_t);
+/// `index` moved into [0, upper].
+mlir::Value clampedIndex(mlir::OpBuilder &, mlir::Location, mlir::Value index, int64_t upper);
+
+/// Parallel iterators.
+llvm::SmallVector<mlir::utils::IteratorType> parallel(int64_t count);
+
+} // namespace cgx
+
+#endif // CGX_PASSES_LOWER_STABLEHLO_CONVERSION_H

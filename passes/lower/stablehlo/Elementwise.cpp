@@ -1,0 +1,119 @@
+//===-- Elementwise.cpp - Elementwise operations, constants, iota -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "Conversion.h"
+#include "Scalar.h"
+#include "ScalarConvert.h"
+
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+
+namespace cgx {
+namespace {
+
+/// add(x, y) -> generic { addf }. Operands of rank 0 (of select and clamp) are read
+/// at every element.
+struct ElementwisePattern : ConversionPattern {
+  ElementwisePattern(const TypeConverter &converter, MLIRContext *context)
+      : ConversionPattern(converter, MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!isElementwise(op))
+      return failure();
+    auto type = cast<RankedTensorType>(getTypeConverter()->convertType(op->getResult(0).getType()));
+    if (!type.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "dynamic shape");
+    int64_t rank = type.getRank();
+    SmallVector<AffineMap> maps;
+    for (Value operand : operands) {
+      auto operandType = cast<RankedTensorType>(operand.getType());
+      if (operandType.getRank() != rank && operandType.getRank() != 0)
+        return rewriter.notifyMatchFailure(op, "changes the shape");
+      maps.push_back(operandType.getRank() == rank ? rewriter.getMultiDimIdentityMap(rank)
+                                                   : AffineMap::get(rank, 0, rewriter.getContext()));
+    }
+    maps.push_back(rewriter.getMultiDimIdentityMap(rank));
+    bool emitted = true;
+    Value empty = emptyTensor(rewriter, op->getLoc(), type);
+    auto generic =
+        linalg::GenericOp::create(rewriter, op->getLoc(), TypeRange{type}, operands, ValueRange{empty}, maps,
+                                  parallel(rank), [&](OpBuilder &b, Location loc, ValueRange arguments) {
+                                    Value result = emitScalar(b, op, arguments.drop_back());
+                                    emitted = result != nullptr;
+                                    linalg::YieldOp::create(b, loc, emitted ? result : arguments.back());
+                                  });
+    if (!emitted) {
+      rewriter.eraseOp(generic);
+      return rewriter.notifyMatchFailure(op, "not defined for this element type");
+    }
+    rewriter.replaceOp(op, generic);
+    return success();
+  }
+};
+
+struct ConstantPattern : OpConversionPattern<stablehlo::ConstantOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::ConstantOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(getTypeConverter()->convertType(op.getType()));
+    auto value = dyn_cast<DenseElementsAttr>(op.getValue());
+    if (!value || !type.getElementType().isIntOrFloat())
+      return rewriter.notifyMatchFailure(op, "not a dense constant of numbers");
+    if (value.getElementType() != type.getElementType())
+      value = value.bitcast(type.getElementType());
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, value);
+    return success();
+  }
+};
+
+struct IotaPattern : OpConversionPattern<stablehlo::IotaOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::IotaOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(getTypeConverter()->convertType(op.getType()));
+    Type element = type.getElementType();
+    if (!element.isIntOrFloat())
+      return rewriter.notifyMatchFailure(op, "not a number");
+    int64_t rank = type.getRank();
+    AffineMap identity[] = {rewriter.getMultiDimIdentityMap(rank)};
+    Value empty = emptyTensor(rewriter, op.getLoc(), type);
+    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+        op, TypeRange{type}, ValueRange(), ValueRange{empty}, identity, parallel(rank),
+        [&](OpBuilder &builder, Location loc, ValueRange) {
+          ImplicitLocOpBuilder b(loc, builder);
+          Type wide = b.getI64Type();
+          Value index = linalg::IndexOp::create(b, op.getIotaDimension());
+          Value number = arith::IndexCastOp::create(b, wide, index);
+          linalg::YieldOp::create(b, convertScalar(b, number, wide, element));
+        });
+    return success();
+  }
+};
+
+/// The barrier ordered XLA's rewrites; nothing here reorders effects.
+struct OptimizationBarrierPattern : OpConversionPattern<stablehlo::OptimizationBarrierOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::OptimizationBarrierOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, adaptor.getOperands());
+    return success();
+  }
+};
+
+} // namespace
+
+void populateElementwisePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<ElementwisePattern, ConstantPattern, IotaPattern, OptimizationBarrierPattern>(
+      converter, patterns.getContext());
+}
+
+} // namespace cgx

@@ -1,0 +1,333 @@
+//===-- Scalar.cpp - StableHLO on one element ------------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "Scalar.h"
+#include "Conversion.h"
+#include "ScalarConvert.h"
+
+#include "cgx/Dialect/Stablehlo/ChloDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace cgx {
+namespace {
+
+/// One operand's element: the builder at its place, the converted scalars, and the
+/// original element type, which has the sign.
+struct Element {
+  ImplicitLocOpBuilder &b;
+  ValueRange in;
+  Type type;
+
+  bool isFloat() const { return isa<FloatType>(type); }
+  bool isInteger() const { return isa<IntegerType>(type); }
+  bool isBool() const { return type.isInteger(1); }
+  Type signless() const { return in[0].getType(); }
+  unsigned width() const { return type.getIntOrFloatBitWidth(); }
+
+  Value number(double value) const { return arith::ConstantOp::create(b, b.getFloatAttr(signless(), value)); }
+  Value number(const APInt &value) const {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(signless(), value));
+  }
+  Value zero() const { return isFloat() ? number(0.0) : number(APInt(width(), 0)); }
+
+  /// One operation of the same type as the operands.
+  template <typename OpTy> Value make() const { return OpTy::create(b, in); }
+  /// That, if the element is a float.
+  template <typename OpTy> Value makeFloat() const { return isFloat() ? make<OpTy>() : Value(); }
+  /// By the kind of element; booleans are their own kind.
+  template <typename FloatOp, typename SignedOp, typename UnsignedOp, typename BoolOp> Value choose() const {
+    if (isFloat())
+      return make<FloatOp>();
+    if (isBool())
+      return make<BoolOp>();
+    if (!isInteger())
+      return nullptr;
+    return isUnsigned(type) ? make<UnsignedOp>() : make<SignedOp>();
+  }
+};
+
+/// XLA defines what C does not: x / 0 = -1 (all ones), x % 0 = x, and the one
+/// quotient that overflows wraps.
+Value divideIntegers(const Element &e, bool remainder) {
+  ImplicitLocOpBuilder &b = e.b;
+  Value x = e.in[0], y = e.in[1], zero = e.zero(), one = e.number(APInt(e.width(), 1));
+  Value byZero = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, y, zero);
+  Value atZero = remainder ? x : e.number(APInt::getAllOnes(e.width()));
+  if (isUnsigned(e.type)) {
+    Value safe = arith::SelectOp::create(b, byZero, one, y);
+    Value result = remainder ? arith::RemUIOp::create(b, x, safe).getResult()
+                             : arith::DivUIOp::create(b, x, safe).getResult();
+    return arith::SelectOp::create(b, byZero, atZero, result);
+  }
+  Value least = e.number(APInt::getSignedMinValue(e.width())),
+        minusOne = e.number(APInt::getAllOnes(e.width()));
+  Value overflows = arith::AndIOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, least),
+                                          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, y, minusOne));
+  // Dividing by one instead gives the wrapped quotient and a remainder of zero.
+  Value safe = arith::SelectOp::create(b, arith::OrIOp::create(b, byZero, overflows), one, y);
+  Value result = remainder ? arith::RemSIOp::create(b, x, safe).getResult()
+                           : arith::DivSIOp::create(b, x, safe).getResult();
+  return arith::SelectOp::create(b, byZero, atZero, result);
+}
+
+/// A shift by the width or more gives zero, or the sign.
+template <typename ShiftOp> Value shift(const Element &e) {
+  if (!e.isInteger())
+    return nullptr;
+  ImplicitLocOpBuilder &b = e.b;
+  Value tooFar =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::uge, e.in[1], e.number(APInt(e.width(), e.width())));
+  if (std::is_same_v<ShiftOp, arith::ShRSIOp>) {
+    Value distance = arith::SelectOp::create(b, tooFar, e.number(APInt(e.width(), e.width() - 1)), e.in[1]);
+    return ShiftOp::create(b, e.in[0], distance);
+  }
+  Value distance = arith::SelectOp::create(b, tooFar, e.zero(), e.in[1]);
+  return arith::SelectOp::create(b, tooFar, e.zero(), ShiftOp::create(b, e.in[0], distance));
+}
+
+Value sign(const Element &e) {
+  ImplicitLocOpBuilder &b = e.b;
+  Value x = e.in[0];
+  if (e.isFloat()) { // zeros and NaN stay
+    Value nonzero = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, x, e.zero());
+    return arith::SelectOp::create(b, nonzero, math::CopySignOp::create(b, e.number(1.0), x), x);
+  }
+  if (!e.isInteger())
+    return nullptr;
+  Value one = e.number(APInt(e.width(), 1));
+  Value positive = arith::SelectOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, e.zero()),
+                                           e.zero(), one);
+  if (isUnsigned(e.type))
+    return positive;
+  Value negative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, e.zero());
+  return arith::SelectOp::create(b, negative, e.number(APInt::getAllOnes(e.width())), positive);
+}
+
+Value clamp(const Element &e) {
+  ImplicitLocOpBuilder &b = e.b;
+  Value low = e.in[0], x = e.in[1], high = e.in[2];
+  if (e.isFloat())
+    return arith::MinimumFOp::create(b, arith::MaximumFOp::create(b, x, low), high);
+  if (!e.isInteger())
+    return nullptr;
+  if (isUnsigned(e.type))
+    return arith::MinUIOp::create(b, arith::MaxUIOp::create(b, x, low), high);
+  return arith::MinSIOp::create(b, arith::MaxSIOp::create(b, x, low), high);
+}
+
+Value power(const Element &e) {
+  if (e.isFloat())
+    return e.make<math::PowFOp>();
+  return e.isInteger() && !isUnsigned(e.type) ? e.make<math::IPowIOp>() : Value();
+}
+
+Value logistic(const Element &e) {
+  if (!e.isFloat())
+    return nullptr;
+  Value exp = math::ExpOp::create(e.b, arith::NegFOp::create(e.b, e.in[0]));
+  return arith::DivFOp::create(e.b, e.number(1.0), arith::AddFOp::create(e.b, e.number(1.0), exp));
+}
+
+/// 1 / sqrt(x): the hardware's estimate would differ from machine to machine.
+Value reciprocalSqrt(const Element &e) {
+  if (!e.isFloat())
+    return nullptr;
+  return arith::DivFOp::create(e.b, e.number(1.0), math::SqrtOp::create(e.b, e.in[0]));
+}
+
+Value negate(const Element &e) {
+  if (e.isFloat())
+    return e.make<arith::NegFOp>();
+  return e.isInteger() ? arith::SubIOp::create(e.b, e.zero(), e.in[0]).getResult() : Value();
+}
+
+Value isFinite(const Element &e) {
+  if (!e.isFloat())
+    return nullptr;
+  Value magnitude = math::AbsFOp::create(e.b, e.in[0]);
+  Value infinity = e.number(std::numeric_limits<double>::infinity());
+  return arith::CmpFOp::create(e.b, arith::CmpFPredicate::OLT, magnitude, infinity);
+}
+
+Value square(const Element &e) {
+  if (e.isFloat())
+    return arith::MulFOp::create(e.b, e.in[0], e.in[0]).getResult();
+  return e.isInteger() ? arith::MulIOp::create(e.b, e.in[0], e.in[0]).getResult() : Value();
+}
+
+Value bitwiseNot(const Element &e) {
+  return e.isInteger()
+             ? arith::XOrIOp::create(e.b, e.in[0], e.number(APInt::getAllOnes(e.width()))).getResult()
+             : Value();
+}
+
+Value absolute(const Element &e) {
+  if (e.isFloat())
+    return e.make<math::AbsFOp>();
+  if (!e.isInteger())
+    return nullptr;
+  return isUnsigned(e.type) ? e.in[0] : e.make<math::AbsIOp>();
+}
+
+Value bitcast(const Element &e, Type to) {
+  auto integer = dyn_cast<IntegerType>(to);
+  Type target = integer ? e.b.getIntegerType(integer.getWidth()) : to;
+  if (target.getIntOrFloatBitWidth() != e.width())
+    return nullptr; // changes the shape
+  return target == e.signless() ? e.in[0] : arith::BitcastOp::create(e.b, target, e.in[0]).getResult();
+}
+
+Value emit(const Element &e, Operation *op) {
+  using namespace stablehlo;
+  using mlir::Value;
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      // Arithmetic.
+      .Case([&](AddOp) { return e.choose<arith::AddFOp, arith::AddIOp, arith::AddIOp, arith::OrIOp>(); })
+      .Case(
+          [&](SubtractOp) { return e.choose<arith::SubFOp, arith::SubIOp, arith::SubIOp, arith::XOrIOp>(); })
+      .Case([&](MulOp) { return e.choose<arith::MulFOp, arith::MulIOp, arith::MulIOp, arith::AndIOp>(); })
+      .Case([&](DivOp) {
+        return e.isInteger() ? divideIntegers(e, /*remainder=*/false) : e.makeFloat<arith::DivFOp>();
+      })
+      .Case([&](RemOp) {
+        return e.isInteger() ? divideIntegers(e, /*remainder=*/true) : e.makeFloat<arith::RemFOp>();
+      })
+      .Case(
+          [&](MaxOp) { return e.choose<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp, arith::OrIOp>(); })
+      .Case(
+          [&](MinOp) { return e.choose<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp, arith::AndIOp>(); })
+      .Case([&](PowOp) { return power(e); })
+      .Case([&](NegOp) { return negate(e); })
+      .Case([&](AbsOp) { return absolute(e); })
+      .Case([&](SignOp) { return sign(e); })
+      .Case([&](ClampOp) { return clamp(e); })
+      // Bits.
+      .Case([&](AndOp) { return e.isInteger() ? e.make<arith::AndIOp>() : Value(); })
+      .Case([&](OrOp) { return e.isInteger() ? e.make<arith::OrIOp>() : Value(); })
+      .Case([&](XorOp) { return e.isInteger() ? e.make<arith::XOrIOp>() : Value(); })
+      .Case([&](NotOp) { return bitwiseNot(e); })
+      .Case([&](ShiftLeftOp) { return shift<arith::ShLIOp>(e); })
+      .Case([&](ShiftRightLogicalOp) { return shift<arith::ShRUIOp>(e); })
+      .Case([&](ShiftRightArithmeticOp) { return shift<arith::ShRSIOp>(e); })
+      .Case([&](PopulationCountOp) { return e.isInteger() ? e.make<math::CtPopOp>() : Value(); })
+      .Case(
+          [&](CountLeadingZerosOp) { return e.isInteger() ? e.make<math::CountLeadingZerosOp>() : Value(); })
+      // Functions.
+      .Case([&](ExpOp) { return e.makeFloat<math::ExpOp>(); })
+      .Case([&](Expm1Op) { return e.makeFloat<math::ExpM1Op>(); })
+      .Case([&](LogOp) { return e.makeFloat<math::LogOp>(); })
+      .Case([&](Log1pOp) { return e.makeFloat<math::Log1pOp>(); })
+      .Case([&](LogisticOp) { return logistic(e); })
+      .Case([&](TanhOp) { return e.makeFloat<math::TanhOp>(); })
+      .Case([&](TanOp) { return e.makeFloat<math::TanOp>(); })
+      .Case([&](SineOp) { return e.makeFloat<math::SinOp>(); })
+      .Case([&](CosineOp) { return e.makeFloat<math::CosOp>(); })
+      .Case([&](Atan2Op) { return e.makeFloat<math::Atan2Op>(); })
+      .Case([&](SqrtOp) { return e.makeFloat<math::SqrtOp>(); })
+      .Case([&](RsqrtOp) { return reciprocalSqrt(e); })
+      .Case([&](CbrtOp) { return e.makeFloat<math::CbrtOp>(); })
+      .Case([&](chlo::AcosOp) { return e.makeFloat<math::AcosOp>(); })
+      .Case([&](chlo::AcoshOp) { return e.makeFloat<math::AcoshOp>(); })
+      .Case([&](chlo::AsinOp) { return e.makeFloat<math::AsinOp>(); })
+      .Case([&](chlo::AsinhOp) { return e.makeFloat<math::AsinhOp>(); })
+      .Case([&](chlo::AtanOp) { return e.makeFloat<math::AtanOp>(); })
+      .Case([&](chlo::AtanhOp) { return e.makeFloat<math::AtanhOp>(); })
+      .Case([&](chlo::CoshOp) { return e.makeFloat<math::CoshOp>(); })
+      .Case([&](chlo::SinhOp) { return e.makeFloat<math::SinhOp>(); })
+      .Case([&](chlo::ErfOp) { return e.makeFloat<math::ErfOp>(); })
+      .Case([&](chlo::ErfcOp) { return e.makeFloat<math::ErfcOp>(); })
+      .Case([&](chlo::SquareOp) { return square(e); })
+      // Rounding.
+      .Case([&](CeilOp) { return e.makeFloat<math::CeilOp>(); })
+      .Case([&](FloorOp) { return e.makeFloat<math::FloorOp>(); })
+      .Case([&](RoundOp) { return e.makeFloat<math::RoundOp>(); })
+      .Case([&](RoundNearestEvenOp) { return e.makeFloat<math::RoundEvenOp>(); })
+      .Case([&](ReducePrecisionOp o) {
+        return e.isFloat() ? reducePrecision(e.b, e.in[0], o.getExponentBits(), o.getMantissaBits())
+                           : Value();
+      })
+      // Choice and type.
+      .Case([&](IsFiniteOp) { return isFinite(e); })
+      .Case([&](SelectOp) { return arith::SelectOp::create(e.b, e.in[0], e.in[1], e.in[2]).getResult(); })
+      .Case([&](CompareOp o) {
+        bool total = o.getCompareType() == ComparisonType::TOTALORDER;
+        return compareScalars(e.b, o.getComparisonDirection(), total, e.in[0], e.in[1], e.type);
+      })
+      .Case(
+          [&](ConvertOp o) { return convertScalar(e.b, e.in[0], e.type, getElementTypeOrSelf(o.getType())); })
+      .Case([&](BitcastConvertOp o) { return bitcast(e, getElementTypeOrSelf(o.getType())); })
+      .Default([](Operation *) { return Value(); });
+}
+
+} // namespace
+
+bool isElementwise(Operation *op) {
+  using namespace stablehlo;
+  return isa<AddOp, SubtractOp, MulOp, DivOp, RemOp, MaxOp, MinOp, PowOp, NegOp, AbsOp, SignOp, ClampOp,
+             AndOp, OrOp, XorOp, NotOp, ShiftLeftOp, ShiftRightLogicalOp, ShiftRightArithmeticOp,
+             PopulationCountOp, CountLeadingZerosOp, ExpOp, Expm1Op, LogOp, Log1pOp, LogisticOp, TanhOp,
+             TanOp, SineOp, CosineOp, Atan2Op, SqrtOp, RsqrtOp, CbrtOp, CeilOp, FloorOp, RoundOp,
+             RoundNearestEvenOp, ReducePrecisionOp, IsFiniteOp, SelectOp, CompareOp, ConvertOp,
+             BitcastConvertOp>(op) ||
+         isa<chlo::AcosOp, chlo::AcoshOp, chlo::AsinOp, chlo::AsinhOp, chlo::AtanOp, chlo::AtanhOp,
+             chlo::CoshOp, chlo::SinhOp, chlo::ErfOp, chlo::ErfcOp, chlo::SquareOp>(op);
+}
+
+Value emitScalar(OpBuilder &builder, Operation *op, ValueRange operands) {
+  ImplicitLocOpBuilder b(op->getLoc(), builder);
+  return emit({b, operands, getElementTypeOrSelf(op->getOperand(0).getType())}, op);
+}
+
+FailureOr<SmallVector<Value>> emitScalarRegion(OpBuilder &builder, Region &region, ValueRange arguments) {
+  if (!region.hasOneBlock())
+    return failure();
+  Block &block = region.front();
+  IRMapping scalars;
+  scalars.map(block.getArguments(), arguments);
+  auto lookup = [&](ValueRange values) -> FailureOr<SmallVector<Value>> {
+    SmallVector<Value> result;
+    for (Value value : values) {
+      Value scalar = scalars.lookupOrNull(value);
+      if (!scalar)
+        return failure(); // from outside of the region
+      result.push_back(scalar);
+    }
+    return result;
+  };
+  for (Operation &op : block.without_terminator()) {
+    FailureOr<SmallVector<Value>> operands = lookup(op.getOperands());
+    if (failed(operands))
+      return failure();
+    Value result;
+    if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {
+      auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
+      Type type = getElementTypeOrSelf(constant.getType());
+      if (!value || !value.isSplat() || !type.isIntOrFloat())
+        return failure();
+      Attribute element = value.getSplatValue<Attribute>();
+      if (auto integer = dyn_cast<IntegerAttr>(element))
+        element = IntegerAttr::get(builder.getIntegerType(type.getIntOrFloatBitWidth()), integer.getValue());
+      result = arith::ConstantOp::create(builder, op.getLoc(), cast<TypedAttr>(element));
+    } else if (isElementwise(&op)) {
+      result = emitScalar(builder, &op, *operands);
+    }
+    if (!result)
+      return failure();
+    scalars.map(op.getResult(0), result);
+  }
+  return lookup(block.getTerminator()->getOperands());
+}
+
+} // namespace cgx

@@ -1,0 +1,127 @@
+//===-- Slices.cpp - Slices, updates of slices, padding -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "Conversion.h"
+
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace cgx {
+namespace {
+
+SmallVector<OpFoldResult> indices(Builder &b, ArrayRef<int64_t> values) {
+  return getAsIndexOpFoldResult(b.getContext(), values);
+}
+
+SmallVector<OpFoldResult> ones(Builder &b, int64_t rank) {
+  return SmallVector<OpFoldResult>(rank, b.getIndexAttr(1));
+}
+
+struct SlicePattern : OpConversionPattern<stablehlo::SliceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::SliceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(getTypeConverter()->convertType(op.getType()));
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
+        op, type, adaptor.getOperand(), indices(rewriter, op.getStartIndices()),
+        indices(rewriter, type.getShape()), indices(rewriter, op.getStrides()));
+    return success();
+  }
+};
+
+/// Start indices that are moved so that the slice lies within the operand.
+SmallVector<OpFoldResult> clampedStarts(OpBuilder &b, Location loc, ValueRange originals, ValueRange starts,
+                                        ArrayRef<int64_t> operandShape, ArrayRef<int64_t> sliceShape) {
+  SmallVector<OpFoldResult> offsets;
+  for (auto [dim, start] : llvm::enumerate(starts)) {
+    Value index = indexOf(b, loc, scalarOf(b, loc, start), getElementTypeOrSelf(originals[dim].getType()));
+    offsets.push_back(clampedIndex(b, loc, index, operandShape[dim] - sliceShape[dim]));
+  }
+  return offsets;
+}
+
+struct DynamicSlicePattern : OpConversionPattern<stablehlo::DynamicSliceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::DynamicSliceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(getTypeConverter()->convertType(op.getType()));
+    auto from = cast<RankedTensorType>(adaptor.getOperand().getType());
+    SmallVector<OpFoldResult> offsets =
+        clampedStarts(rewriter, op.getLoc(), op.getStartIndices(), adaptor.getStartIndices(), from.getShape(),
+                      type.getShape());
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, adaptor.getOperand(), offsets,
+                                                        indices(rewriter, type.getShape()),
+                                                        ones(rewriter, type.getRank()));
+    return success();
+  }
+};
+
+struct DynamicUpdateSlicePattern : OpConversionPattern<stablehlo::DynamicUpdateSliceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::DynamicUpdateSliceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+    auto update = cast<RankedTensorType>(adaptor.getUpdate().getType());
+    SmallVector<OpFoldResult> offsets =
+        clampedStarts(rewriter, op.getLoc(), op.getStartIndices(), adaptor.getStartIndices(), type.getShape(),
+                      update.getShape());
+    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(op, adaptor.getUpdate(), adaptor.getOperand(), offsets,
+                                                       indices(rewriter, update.getShape()),
+                                                       ones(rewriter, type.getRank()));
+    return success();
+  }
+};
+
+/// Element i of a dimension goes to low + i * (interior + 1); negative padding drops the
+/// elements whose place lies outside.
+struct PadPattern : OpConversionPattern<stablehlo::PadOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::PadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto type = cast<RankedTensorType>(getTypeConverter()->convertType(op.getType()));
+    auto from = cast<RankedTensorType>(adaptor.getOperand().getType());
+    Value result = filledTensor(rewriter, loc, type, scalarOf(rewriter, loc, adaptor.getPaddingValue()));
+
+    SmallVector<int64_t> source, target, sizes, strides;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      int64_t low = op.getEdgePaddingLow()[dim], stride = op.getInteriorPadding()[dim] + 1;
+      int64_t first = low < 0 ? llvm::divideCeilSigned(-low, stride) : 0;
+      int64_t last =
+          std::min(from.getDimSize(dim) - 1, llvm::divideFloorSigned(type.getDimSize(dim) - 1 - low, stride));
+      source.push_back(first);
+      target.push_back(low + first * stride);
+      sizes.push_back(std::max<int64_t>(0, last - first + 1));
+      strides.push_back(stride);
+    }
+    if (!llvm::is_contained(sizes, 0)) {
+      Value kept = adaptor.getOperand();
+      if (from.getShape() != ArrayRef(sizes))
+        kept = tensor::ExtractSliceOp::create(
+            rewriter, loc, RankedTensorType::get(sizes, from.getElementType()), kept,
+            indices(rewriter, source), indices(rewriter, sizes), ones(rewriter, type.getRank()));
+      result = tensor::InsertSliceOp::create(rewriter, loc, kept, result, indices(rewriter, target),
+                                             indices(rewriter, sizes), indices(rewriter, strides));
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+} // namespace
+
+void populateSlicePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<SlicePattern, DynamicSlicePattern, DynamicUpdateSlicePattern, PadPattern>(
+      converter, patterns.getContext());
+}
+
+} // namespace cgx

@@ -1,0 +1,82 @@
+//===-- DestinationPassing.cpp - Results as buffers of the caller ----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "StepSignature.h"
+#include "cgx/Passes/Lower.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+namespace cgx {
+#define GEN_PASS_DEF_DESTINATIONPASSINGPASS
+#include "cgx/Passes/Lower.h.inc"
+
+namespace {
+
+/// The dense row-major buffer of a tensor.
+FailureOr<MemRefType> bufferOf(func::FuncOp main, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape())
+    return main.emitError("expected tensors of static shape in the signature of @main, got ") << type;
+  return MemRefType::get(tensor.getShape(), tensor.getElementType());
+}
+
+struct DestinationPassingPass : impl::DestinationPassingPassBase<DestinationPassingPass> {
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> main = lookupMain(getOperation());
+    if (failed(main) || failed(rewrite(*main)))
+      signalPassFailure();
+  }
+
+  LogicalResult rewrite(func::FuncOp main) {
+    SmallVector<Type> types = {IntegerType::get(&getContext(), 64)};
+    FunctionType signature = main.getFunctionType();
+    for (Type type : llvm::concat<const Type>(signature.getInputs(), signature.getResults())) {
+      FailureOr<MemRefType> buffer = bufferOf(main, type);
+      if (failed(buffer))
+        return failure();
+      types.push_back(*buffer);
+    }
+    Block &body = main.getBody().front();
+    OpBuilder builder = OpBuilder::atBlockBegin(&body);
+    Location loc = main.getLoc();
+
+    body.insertArgument(0u, types.front(), loc);
+    for (unsigned i = 1; i <= signature.getNumInputs(); ++i) {
+      BlockArgument argument = body.getArgument(i);
+      auto tensor =
+          bufferization::ToTensorOp::create(builder, argument.getLoc(), argument.getType(), argument,
+                                            /*restrict=*/true, /*writable=*/false);
+      argument.replaceAllUsesExcept(tensor, tensor);
+      argument.setType(types[i]);
+    }
+
+    auto ret = cast<func::ReturnOp>(body.getTerminator());
+    builder.setInsertionPoint(ret);
+    for (auto [index, value] : llvm::enumerate(ret.getOperands())) {
+      BlockArgument result = body.addArgument(types[1 + signature.getNumInputs() + index], loc);
+      bufferization::MaterializeInDestinationOp::create(builder, loc, /*result=*/Type(), value, result,
+                                                        /*restrict=*/true, /*writable=*/true);
+    }
+    ret->setOperands({});
+
+    main.setType(FunctionType::get(&getContext(), types, {}));
+    main.removeResAttrsAttr();
+    main.removeArgAttrsAttr();
+    // No result overlaps another buffer of the step, and arguments are only read.
+    for (unsigned i = 1; i < types.size(); ++i)
+      main.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), UnitAttr::get(&getContext()));
+    main->setAttr(argumentCountAttrName, builder.getI64IntegerAttr(signature.getNumInputs()));
+    return success();
+  }
+};
+
+} // namespace
+} // namespace cgx

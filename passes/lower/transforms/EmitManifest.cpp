@@ -1,0 +1,267 @@
+//===-- EmitManifest.cpp - What the program takes, returns and communicates -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===-----------------------------------------------------------------------------------===//
+#include "StepSignature.h"
+#include "cgx/Passes/Lower.h"
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/xxhash.h"
+
+#include <map>
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace cgx {
+#define GEN_PASS_DEF_EMITMANIFESTPASS
+#include "cgx/Passes/Lower.h.inc"
+
+namespace {
+
+json::Array arrayOf(ArrayRef<int64_t> values) { return json::Array(values); }
+
+std::string textOf(const json::Value &value) { return llvm::formatv("{0}", value).str(); }
+
+// ---- Arguments and results ----------------------------------------------------------------
+
+/// Per dimension, the names of the axes that split it.
+json::Array shardingOf(ShardingAttr sharding, int64_t rank) {
+  json::Array dims;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    json::Array axes;
+    if (sharding && dim < static_cast<int64_t>(sharding.getDimensions().size()))
+      for (auto axis : sharding.getDimensions()[dim].getAsRange<StringAttr>())
+        axes.push_back(axis.getValue());
+    dims.push_back(std::move(axes));
+  }
+  return dims;
+}
+
+/// One argument or result; `attributes` are those of its place in the signature.
+FailureOr<json::Object> describeValue(func::FuncOp main, Type type, DictionaryAttr attributes,
+                                      const Twine &defaultName) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape() || !getCodecElementType(tensor.getElementType()))
+    return main.emitError("expected tensors of static shape and a type that collectives carry in the "
+                          "signature of @main, got ")
+           << type;
+  auto get = [&](StringRef name) { return attributes ? attributes.get(name) : Attribute(); };
+  auto name = dyn_cast_or_null<StringAttr>(get(kNameAttrName));
+  RankedTensorType global = tensor;
+  if (auto attr = dyn_cast_or_null<TypeAttr>(get(kGlobalTypeAttrName)))
+    if (auto globalType = dyn_cast<RankedTensorType>(attr.getValue()))
+      global = globalType;
+  json::Object entry{
+      {"name", name ? name.getValue().str() : defaultName.str()},
+      {"dtype", getElementTypeName(tensor.getElementType())},
+      {"shape", arrayOf(tensor.getShape())},
+      {"global_shape", arrayOf(global.getShape())},
+      {"sharding", shardingOf(dyn_cast_or_null<ShardingAttr>(get(kShardingAttrName)), tensor.getRank())}};
+  if (auto feeds = dyn_cast_or_null<IntegerAttr>(get(kFeedsAttrName)))
+    entry["feeds"] = feeds.getInt();
+  return entry;
+}
+
+// ---- Collectives -------------------------------------------------------------------------
+
+json::Value valueOf(Attribute attribute) {
+  return llvm::TypeSwitch<Attribute, json::Value>(attribute)
+      .Case([](BoolAttr attr) { return attr.getValue(); })
+      .Case([](IntegerAttr attr) { return attr.getInt(); })
+      .Case([](StringAttr attr) { return attr.getValue(); })
+      .Default([](Attribute) { return nullptr; });
+}
+
+json::Object describeCodec(CodecAttrInterface codec) {
+  json::Object entry;
+  for (NamedAttribute parameter : codec.getManifestEntry())
+    entry[parameter.getName().getValue()] = valueOf(parameter.getValue());
+  return entry;
+}
+
+json::Array describeGroups(GroupsAttr groups) {
+  json::Array rows;
+  for (DenseI64ArrayAttr row : groups.getRows())
+    rows.push_back(arrayOf(row.asArrayRef()));
+  return rows;
+}
+
+json::Object describeOperand(RankedTensorType type, LayerAttr layer, CodecAttrInterface codec) {
+  return json::Object{{"layer", layer.getName()},
+                      {"kind", stringifyLayerKind(layer.getKind())},
+                      {"dtype", getElementTypeName(type.getElementType())},
+                      {"shape", arrayOf(type.getShape())},
+                      {"elements", type.getNumElements()},
+                      {"codec", describeCodec(codec)}};
+}
+
+json::Object describeCollective(CollectiveOpInterface op) {
+  json::Array operands;
+  for (unsigned i = 0; i < op.getInputs().size(); ++i)
+    operands.push_back(describeOperand(op.getInputType(i), op.getLayer(i), op.getCodec(i)));
+  json::Object entry{{"id", op.getId()},
+                     {"kind", op.getKind()},
+                     {"groups", describeGroups(op.getGroups())},
+                     {"operands", std::move(operands)}};
+  if (std::optional<Reduction> reduction = op.getReductionKind())
+    entry["reduction"] = stringifyReduction(*reduction);
+  // What only this kind of collective has.
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](AllReduceOp o) { entry["algorithm"] = stringifyAlgorithm(o.getAlgorithm()); })
+      .Case([&](AllGatherOp o) { entry["dim"] = o.getDim(); })
+      .Case([&](ReduceScatterOp o) { entry["dim"] = o.getDim(); })
+      .Case([&](AllToAllOp o) {
+        entry["split_dim"] = o.getSplitDim();
+        entry["concat_dim"] = o.getConcatDim();
+      })
+      .Case([&](BroadcastOp o) { entry["root"] = o.getRoot(); })
+      .Case([&](PermuteOp o) {
+        json::Array pairs;
+        for (auto [source, target] : o.getPairs())
+          pairs.push_back(json::Array{source, target});
+        entry["source_target_pairs"] = std::move(pairs);
+      });
+  return entry;
+}
+
+/// A collective in explicit form is spread over its payload operations.
+struct ExplicitCollective {
+  Operation *first = nullptr;
+  GroupsAttr groups;
+  std::map<int64_t, json::Object> operands;
+  std::optional<Reduction> reduction;
+
+  void add(PayloadOpInterface op) {
+    if (!first)
+      first = op;
+    if (auto exchange = dyn_cast<CommunicationOpInterface>(op.getOperation()))
+      groups = exchange.getGroups();
+    if (auto decompress = dyn_cast<DecompressAccumulateOp>(op.getOperation()))
+      reduction = decompress.getReduction();
+    auto compress = dyn_cast<CompressOp>(op.getOperation());
+    if (compress && compress.getPhase() == Phase::Contribution) {
+      PayloadType payload = op.getPayloadType();
+      operands[op.getOperandNumber()] =
+          describeOperand(payload.getTensorType(), compress.getLayer(), payload.getCodec());
+    }
+  }
+
+  FailureOr<json::Object> describe(int64_t id) {
+    json::Array inOrder;
+    for (auto &[number, operand] : operands) {
+      if (number != static_cast<int64_t>(inOrder.size()))
+        return first->emitError("expected operand ")
+               << inOrder.size() << " of collective " << id << " to be compressed, got operand " << number;
+      inOrder.push_back(std::move(operand));
+    }
+    if (inOrder.empty() || !groups || !reduction)
+      return first->emitError("expected compress, exchange and decompress_accumulate for collective ") << id;
+    return json::Object{{"id", id},
+                        {"kind", AllReduceOp::getOperationName().split('.').second},
+                        {"reduction", stringifyReduction(*reduction)},
+                        {"algorithm", stringifyAlgorithm(Algorithm::ScatterReduceAllGather)},
+                        {"groups", describeGroups(groups)},
+                        {"operands", std::move(inOrder)}};
+  }
+};
+
+/// All collectives by id.
+FailureOr<json::Array> describeCollectives(ModuleOp module) {
+  std::map<int64_t, json::Object> collectives;
+  std::map<int64_t, ExplicitCollective> explicitOnes;
+  WalkResult walk = module.walk([&](Operation *op) {
+    if (auto payload = dyn_cast<PayloadOpInterface>(op))
+      explicitOnes[payload.getId()].add(payload);
+    auto collective = dyn_cast<CollectiveOpInterface>(op);
+    if (collective && !collectives.try_emplace(collective.getId(), describeCollective(collective)).second) {
+      op->emitError("expected ids to be unique, got a second collective ") << collective.getId();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  for (auto &[id, collective] : explicitOnes) {
+    FailureOr<json::Object> entry = collective.describe(id);
+    if (failed(entry))
+      return failure();
+    if (!collectives.try_emplace(id, std::move(*entry)).second)
+      return collective.first->emitError("expected ids to be unique, got a collective and payloads with id ")
+             << id;
+  }
+  json::Array inOrder;
+  int64_t layerId = 0;
+  for (auto &[id, collective] : collectives) {
+    for (json::Value &operand : *collective.getArray("operands"))
+      (*operand.getAsObject())["layer_id"] = layerId++;
+    inOrder.push_back(std::move(collective));
+  }
+  return inOrder;
+}
+
+// ---- The module --------------------------------------------------------------------------
+
+json::Array describeMesh(MeshAttr mesh) {
+  json::Array axes;
+  if (mesh)
+    for (auto [name, size] : llvm::zip_equal(mesh.getAxes(), mesh.getSizes()))
+      axes.push_back(json::Object{{"name", name.getValue()}, {"size", size}});
+  return axes;
+}
+
+struct EmitManifestPass : impl::EmitManifestPassBase<EmitManifestPass> {
+  void runOnOperation() override {
+    FailureOr<std::string> manifest = describe(getOperation());
+    if (failed(manifest))
+      return signalPassFailure();
+    getOperation()->setAttr(manifestAttrName, StringAttr::get(&getContext(), *manifest));
+  }
+
+  FailureOr<std::string> describe(ModuleOp module) {
+    FailureOr<func::FuncOp> main = lookupMain(module);
+    if (failed(main))
+      return failure();
+    json::Array arguments, results;
+    FunctionType type = main->getFunctionType();
+    for (unsigned i = 0; i < type.getNumInputs(); ++i) {
+      auto entry = describeValue(*main, type.getInput(i), main->getArgAttrDict(i), "arg" + Twine(i));
+      if (failed(entry))
+        return failure();
+      arguments.push_back(std::move(*entry));
+    }
+    for (unsigned i = 0; i < type.getNumResults(); ++i) {
+      auto entry = describeValue(*main, type.getResult(i), main->getResultAttrDict(i), "result" + Twine(i));
+      if (failed(entry))
+        return failure();
+      results.push_back(std::move(*entry));
+    }
+    FailureOr<json::Array> collectives = describeCollectives(module);
+    if (failed(collectives))
+      return failure();
+
+    auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName);
+    auto ranks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
+    json::Object manifest{{"cgx_manifest", 1},
+                          {"ranks", ranks ? ranks.getInt() : 1},
+                          {"mesh", describeMesh(mesh)},
+                          {"arguments", std::move(arguments)},
+                          {"results", std::move(results)},
+                          {"collectives", std::move(*collectives)}};
+    // Ranks whose programs differ in any of this must not talk to each other.
+    uint64_t hash = llvm::xxh3_64bits(textOf(json::Object(manifest)));
+    manifest["hash"] = llvm::utohexstr(hash, /*LowerCase=*/true, /*Width=*/16);
+    return textOf(std::move(manifest));
+  }
+};
+
+} // namespace
+} // namespace cgx

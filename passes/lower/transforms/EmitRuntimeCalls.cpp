@@ -1,0 +1,103 @@
+//===-- EmitRuntimeCalls.cpp - Runtime operations to C calls ---------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "StepSignature.h"
+#include "cgx/Passes/Lower.h"
+#include "ir/RuntimeOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace cgx {
+#define GEN_PASS_DEF_EMITRUNTIMECALLSPASS
+#include "cgx/Passes/Lower.h.inc"
+
+namespace {
+
+/// Builds calls whose arguments are all i64, in place of one operation.
+class CallBuilder {
+public:
+  CallBuilder(Operation *op, SymbolTable &symbols) : builder(op), loc(op->getLoc()), symbols(symbols) {
+    context = op->getParentOfType<func::FuncOp>().getArgument(0);
+  }
+
+  Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 64); }
+
+  Value address(Value buffer) {
+    Value index = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
+    return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index);
+  }
+
+  void call(StringRef callee, ArrayRef<Value> arguments) {
+    func::CallOp::create(builder, loc, callee, TypeRange(), arguments);
+    if (symbols.lookup(callee))
+      return;
+    SmallVector<Type> types(arguments.size(), builder.getI64Type());
+    auto declaration = func::FuncOp::create(loc, callee, builder.getFunctionType(types, {}));
+    declaration.setPrivate();
+    symbols.insert(declaration);
+  }
+
+  Value context;
+
+private:
+  OpBuilder builder;
+  Location loc;
+  SymbolTable &symbols;
+};
+
+void emit(rt::RunOp op, CallBuilder &to) {
+  Value id = to.constant(op.getId());
+  for (auto [index, output] : llvm::enumerate(op.getOutputs())) {
+    Value out = to.address(output);
+    Value in = op.isInPlace() ? out : to.address(op.getInputs()[index]);
+    to.call("cgx_rt_operand", {to.context, id, to.constant(index), in, out});
+  }
+  to.call("cgx_rt_run", {to.context, id});
+}
+
+void emit(rt::PayloadOp op, CallBuilder &to) {
+  SmallVector<Value> arguments = {to.context, to.constant(op.getId()), to.constant(op.getOperand())};
+  if (std::optional<uint64_t> phase = op.getPhase())
+    arguments.push_back(to.constant(*phase));
+  arguments.append({to.address(op.getInput()), to.address(op.getOut())});
+  to.call(op.getCallee(), arguments);
+}
+
+void emit(rt::MatmulOp op, CallBuilder &to) {
+  auto a = cast<MemRefType>(op.getA().getType()), out = cast<MemRefType>(op.getOut().getType());
+  int64_t rank = out.getRank();
+  int64_t m = out.getDimSize(rank - 2), n = out.getDimSize(rank - 1);
+  int64_t k = a.getDimSize(op.getTransposeA() ? rank - 2 : rank - 1);
+  int64_t batch = rank == 3 ? out.getDimSize(0) : 1;
+  SmallVector<Value> arguments = {to.address(op.getA()), to.address(op.getB()), to.address(op.getOut())};
+  for (int64_t value :
+       {int64_t(op.getTransposeA()), int64_t(op.getTransposeB()), m, n, k, batch, m * k, k * n, m * n})
+    arguments.push_back(to.constant(value));
+  to.call("cgx_rt_matmul_f32", arguments);
+}
+
+struct EmitRuntimeCallsPass : impl::EmitRuntimeCallsPassBase<EmitRuntimeCallsPass> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    getOperation().walk([&](Operation *op) {
+      if (!isa<rt::CgxRtDialect>(op->getDialect()))
+        return;
+      CallBuilder to(op, symbols);
+      llvm::TypeSwitch<Operation *>(op).Case<rt::RunOp, rt::PayloadOp, rt::MatmulOp>(
+          [&](auto runtimeOp) { emit(runtimeOp, to); });
+      op->erase();
+    });
+  }
+};
+
+} // namespace
+} // namespace cgx

@@ -1,0 +1,99 @@
+//===-- LowerCollectives.cpp - Collectives to runtime operations -----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "cgx/Passes/Lower.h"
+#include "ir/RuntimeOps.h"
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+using namespace mlir;
+
+namespace cgx {
+#define GEN_PASS_DEF_LOWERCOLLECTIVESPASS
+#include "cgx/Passes/Lower.h.inc"
+
+namespace {
+
+Value emptyOf(OpBuilder &builder, Location loc, RankedTensorType type) {
+  return tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+}
+
+/// all_reduce(x) -> run outs(x), where result and operand have one size; else
+/// all_gather(x) -> run ins(x) outs(empty)
+template <typename OpTy> struct CollectivePattern : OpConversionPattern<OpTy> {
+  using OpConversionPattern<OpTy>::OpConversionPattern;
+  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ValueRange inputs = adaptor.getInputs();
+    if (isa<AllReduceOp, BroadcastOp, PermuteOp>(op)) {
+      rewriter.replaceOpWithNewOp<rt::RunOp>(op, op.getResultTypes(), op.getId(), ValueRange(), inputs);
+      return success();
+    }
+    SmallVector<Value> outputs;
+    for (Type type : op.getResultTypes())
+      outputs.push_back(emptyOf(rewriter, op.getLoc(), cast<RankedTensorType>(type)));
+    rewriter.replaceOpWithNewOp<rt::RunOp>(op, op.getResultTypes(), op.getId(), inputs, outputs);
+    return success();
+  }
+};
+
+/// compress(x) -> payload @cgx_rt_compress ins(x) outs(empty), and so for each step.
+template <typename OpTy> struct PayloadPattern : OpConversionPattern<OpTy> {
+  PayloadPattern(const TypeConverter &converter, MLIRContext *context, StringRef callee)
+      : OpConversionPattern<OpTy>(converter, context), callee(callee) {}
+
+  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    IntegerAttr phase;
+    if constexpr (std::is_same_v<OpTy, CompressOp>)
+      phase = rewriter.getI64IntegerAttr(static_cast<int64_t>(op.getPhase()));
+    auto type = cast<RankedTensorType>(this->getTypeConverter()->convertType(op.getType()));
+    Value empty = emptyOf(rewriter, op.getLoc(), type);
+    rewriter.replaceOpWithNewOp<rt::PayloadOp>(
+        op, type, FlatSymbolRefAttr::get(rewriter.getContext(), callee),
+        rewriter.getI64IntegerAttr(op.getId()), rewriter.getI64IntegerAttr(op.getOperandNumber()), phase,
+        adaptor.getInput(), empty);
+    return success();
+  }
+
+  StringRef callee;
+};
+
+struct LowerCollectivesPass : impl::LowerCollectivesPassBase<LowerCollectivesPass> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    TypeConverter converter;
+    converter.addConversion([](Type type) { return type; });
+    converter.addConversion([](PayloadType type) -> Type {
+      return RankedTensorType::get({static_cast<int64_t>(type.getBytes())},
+                                   IntegerType::get(type.getContext(), 8));
+    });
+
+    RewritePatternSet patterns(context);
+    patterns.add<CollectivePattern<AllReduceOp>, CollectivePattern<AllGatherOp>,
+                 CollectivePattern<ReduceScatterOp>, CollectivePattern<AllToAllOp>,
+                 CollectivePattern<BroadcastOp>, CollectivePattern<PermuteOp>>(converter, context);
+    patterns.add<PayloadPattern<CompressOp>>(converter, context, "cgx_rt_compress");
+    patterns.add<PayloadPattern<PayloadAllToAllOp>>(converter, context, "cgx_rt_payload_all_to_all");
+    patterns.add<PayloadPattern<DecompressAccumulateOp>>(converter, context, "cgx_rt_decompress_accumulate");
+    patterns.add<PayloadPattern<PayloadAllGatherOp>>(converter, context, "cgx_rt_payload_all_gather");
+    patterns.add<PayloadPattern<DecompressOp>>(converter, context, "cgx_rt_decompress");
+
+    ConversionTarget target(*context);
+    target.addIllegalDialect<CgxDialect>();
+    target.addLegalDialect<rt::CgxRtDialect, tensor::TensorDialect>();
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace cgx

@@ -1,0 +1,115 @@
+//===-- cgx-compile.cpp - A training step to a library ---------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "cgx/compile.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
+
+using namespace cgx::compile;
+
+static constexpr const char overview[] =
+    "cgx-compile: one step of a training loop to native code\n"
+    "\n"
+    "  Reads a step that a framework exported (StableHLO; its collectives stay exact) or one that cgx-opt\n"
+    "  rewrote, and writes a library with two symbols: the function cgx_program_step, which runs the step on "
+    "one\n"
+    "  rank, and the text cgx_program_manifest, which says what it takes, returns and communicates.\n"
+    "\n"
+    "EXAMPLES\n"
+    "  Compress the gradients, compile, and train on four ranks:\n"
+    "    cgx-opt step.mlir --cgx-compress=bits=4 -o step.cgx.mlir\n"
+    "    cgx-compile step.cgx.mlir -o step.so\n"
+    "    cgx-run step.so --ranks 4 --state state.safetensors --data data.safetensors\n"
+    "  An object for a program of your own, for the oldest processor that it must run on:\n"
+    "    cgx-compile step.cgx.mlir -o step.o --mcpu=x86-64-v3\n"
+    "    cc main.c step.o -lcgx_runtime -lm\n"
+    "\n"
+    "EXIT STATUS\n"
+    "  0 on success, 1 if the step cannot be compiled, 2 if the command line is wrong.\n";
+
+static llvm::cl::OptionCategory category("Options of cgx-compile");
+static llvm::cl::opt<std::string> input(llvm::cl::Positional, llvm::cl::desc("STEP.mlir"),
+                                        llvm::cl::init("-"), llvm::cl::cat(category));
+static llvm::cl::opt<std::string> output(
+    "o",
+    llvm::cl::desc("Where to write; the ending says what: .so a shared library, .o an object, .ll LLVM IR"),
+    llvm::cl::value_desc("FILE"), llvm::cl::Required, llvm::cl::cat(category));
+static llvm::cl::opt<std::string>
+    cpu("mcpu", llvm::cl::desc("Processor to compile for (default: native, the one of this machine)"),
+        llvm::cl::value_desc("NAME"), llvm::cl::init("native"), llvm::cl::cat(category));
+static llvm::cl::opt<std::string>
+    manifestFile("manifest", llvm::cl::desc("Also write the manifest to this file ('-' for standard output)"),
+                 llvm::cl::value_desc("FILE.json"), llvm::cl::cat(category));
+static llvm::cl::opt<std::string>
+    runtimeFolder("runtime-dir",
+                  llvm::cl::desc("Folder of libcgx_runtime.so (default: beside this program, ../lib)"),
+                  llvm::cl::value_desc("DIR"), llvm::cl::cat(category));
+
+static int fail(const llvm::Twine &message, int code = 1) {
+  llvm::WithColor::error(llvm::errs(), "cgx-compile") << message << '\n';
+  return code;
+}
+
+/// Writes a file as a whole or not at all. Returns the error, empty on success.
+static std::string write(llvm::StringRef path, llvm::StringRef bytes) {
+  std::error_code error;
+  llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_None);
+  if (error)
+    return ("cannot write '" + path + "': " + error.message()).str();
+  file.os() << bytes;
+  file.os().flush();
+  if (file.os().has_error()) {
+    error = file.os().error();
+    file.os().clear_error();
+    return ("cannot write '" + path + "': " + error.message()).str();
+  }
+  file.keep();
+  return "";
+}
+
+static std::string findRuntimeFolder(const char *program) {
+  if (!runtimeFolder.empty())
+    return runtimeFolder;
+  std::string self = llvm::sys::fs::getMainExecutable(program, reinterpret_cast<void *>(&findRuntimeFolder));
+  llvm::SmallString<128> folder(llvm::sys::path::parent_path(llvm::sys::path::parent_path(self)));
+  llvm::sys::path::append(folder, "lib");
+  return std::string(folder);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::cl::HideUnrelatedOptions(category);
+  if (!llvm::cl::ParseCommandLineOptions(argc, argv, overview, &llvm::errs()))
+    return 2;
+
+  llvm::StringRef ending = llvm::sys::path::extension(output);
+  if (ending != ".so" && ending != ".o" && ending != ".ll")
+    return fail("expected -o to end in .so, .o or .ll, got '" + output + "'", 2);
+
+  Options options;
+  options.cpu = cpu;
+  options.output = ending == ".ll" ? Output::LLVM : Output::Object;
+  Outcome outcome = compileFile(input, options);
+  llvm::errs() << outcome.diagnostics;
+  if (!outcome.artifact)
+    return 1;
+
+  std::string error = ending == ".so"
+                          ? linkSharedLibrary(*outcome.artifact, output, findRuntimeFolder(argv[0]))
+                          : write(output, outcome.artifact->bytes);
+  if (error.empty() && !manifestFile.empty())
+    error = write(manifestFile, outcome.artifact->manifest + "\n");
+  return error.empty() ? 0 : fail(error);
+}

@@ -1,0 +1,106 @@
+//===-- CodeGen.cpp - The LLVM dialect to machine code ---------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "CodeGen.h"
+
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+using namespace mlir;
+
+namespace cgx::compile {
+namespace {
+
+std::unique_ptr<llvm::TargetMachine> createTarget(ModuleOp module, const std::string &cpu) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) {
+    module.emitError(error);
+    return nullptr;
+  }
+  bool native = cpu == "native";
+  llvm::SubtargetFeatures features;
+  if (native)
+    for (const auto &feature : llvm::sys::getHostCPUFeatures())
+      features.AddFeature(feature.first(), feature.second);
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, native ? llvm::sys::getHostCPUName() : llvm::StringRef(cpu), features.getString(),
+      llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(machine->getTargetCPU())) {
+    module.emitError("expected --mcpu to be native or a processor of ")
+        << triple.str() << ", got '" << cpu << "'";
+    return nullptr;
+  }
+  return machine;
+}
+
+void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
+} // namespace
+
+std::optional<std::string> generateCode(ModuleOp module, const Options &options) {
+  std::unique_ptr<llvm::TargetMachine> machine = createTarget(module, options.cpu);
+  if (!machine)
+    return std::nullopt;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "cgx");
+  if (!code) {
+    module.emitError("cannot translate the module to LLVM IR");
+    return std::nullopt;
+  }
+  code->setDataLayout(machine->createDataLayout());
+  code->setTargetTriple(machine->getTargetTriple());
+  for (llvm::Function &function : *code)
+    if (!function.isDeclaration()) {
+      function.addFnAttr("target-cpu", machine->getTargetCPU());
+      function.addFnAttr("target-features", machine->getTargetFeatureString());
+      // The widest vectors: these loops stream through memory.
+      function.addFnAttr("prefer-vector-width", "512");
+    }
+  optimize(*code, *machine);
+
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  if (options.output == Output::LLVM) {
+    code->print(stream, /*AAW=*/nullptr);
+    return std::string(bytes);
+  }
+  llvm::legacy::PassManager emission;
+  if (machine->addPassesToEmitFile(emission, stream, /*DwoOut=*/nullptr, llvm::CodeGenFileType::ObjectFile)) {
+    module.emitError("the target cannot emit object files");
+    return std::nullopt;
+  }
+  emission.run(*code);
+  return std::string(bytes);
+}
+
+} // namespace cgx::compile

@@ -1,0 +1,22 @@
+//===-- CodeGen.h - The LLVM dialect to machine code -----------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#ifndef CGX_TOOLS_COMPILE_CODEGEN_H
+#define CGX_TOOLS_COMPILE_CODEGEN_H
+
+#include "cgx/compile.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace cgx::compile {
+
+/// Optimizes for the processor and emits. Nothing after a diagnostic on the module.
+std::optional<std::string> generateCode(mlir::ModuleOp module, const Options &options);
+
+} // namespace cgx::compile
+
+#endif // CGX_TOOLS_COMPILE_CODEGEN_H

@@ -1,0 +1,58 @@
+//===-- Compile.cpp - From a file to an artifact ---------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "cgx/compile.h"
+#include "CodeGen.h"
+#include "Frontend.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace cgx::compile {
+namespace {
+
+Outcome compileBuffer(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &options) {
+  Outcome outcome;
+  llvm::raw_string_ostream messages(outcome.diagnostics);
+  auto source = std::make_shared<llvm::SourceMgr>();
+  source->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+
+  DialectRegistry registry;
+  registerEverything(registry);
+  MLIRContext context(registry);
+  // What we do not define is listed by the lowering, all of it at once.
+  context.allowUnregisteredDialects();
+  SourceMgrDiagnosticHandler handler(*source, &context, messages);
+
+  Artifact artifact;
+  OwningOpRef<ModuleOp> module = lowerSource(source, context, artifact.manifest);
+  if (!module)
+    return outcome;
+  std::optional<std::string> bytes = generateCode(*module, options);
+  if (!bytes)
+    return outcome;
+  artifact.bytes = std::move(*bytes);
+  outcome.artifact = std::move(artifact);
+  return outcome;
+}
+
+} // namespace
+
+Outcome compileFile(const std::string &path, const Options &options) {
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false);
+  if (!buffer)
+    return {std::nullopt, path + ": error: cannot read: " + buffer.getError().message() + "\n"};
+  return compileBuffer(std::move(*buffer), options);
+}
+
+Outcome compileText(const std::string &text, const std::string &name, const Options &options) {
+  return compileBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name), options);
+}
+
+} // namespace cgx::compile

@@ -1,0 +1,52 @@
+//===-- Load.cpp - An object in the memory of this process -----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "cgx/compile.h"
+
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+
+namespace cgx::compile {
+namespace {
+
+llvm::Expected<LoadedStep> load(const Artifact &object) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  auto jit = llvm::orc::LLJITBuilder().create();
+  if (!jit)
+    return jit.takeError();
+  // The runtime, BLAS behind it, and libm.
+  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      (*jit)->getDataLayout().getGlobalPrefix());
+  if (!process)
+    return process.takeError();
+  (*jit)->getMainJITDylib().addGenerator(std::move(*process));
+  if (llvm::Error error = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object.bytes, "step.o")))
+    return error;
+  auto step = (*jit)->lookup(CGX_SYMBOL_STEP);
+  if (!step)
+    return step.takeError();
+  LoadedStep loaded;
+  loaded.step = step->toPtr<cgx_program_step_fn>();
+  loaded.manifest = object.manifest;
+  loaded.code = std::shared_ptr<llvm::orc::LLJIT>(std::move(*jit));
+  return loaded;
+}
+
+} // namespace
+
+LoadedStep loadObject(const Artifact &object, std::string &error) {
+  llvm::Expected<LoadedStep> loaded = load(object);
+  if (loaded)
+    return std::move(*loaded);
+  error = "cannot load the compiled step: " + llvm::toString(loaded.takeError());
+  return {};
+}
+
+} // namespace cgx::compile

@@ -1,0 +1,85 @@
+//===-- cgx-curves.cpp - Tables and curves from reports -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Curves.h"
+#include "lib/Table.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+
+using namespace cgx::plot;
+
+namespace {
+
+constexpr const char *kDescription = R"(cgx-curves - compare training runs by the reports of cgx-run
+
+Prints a Markdown table with a line for each run, and draws their losses over the
+steps as SVG. The training loss in the table is the mean of the last tenth of the
+steps; validation loss, accuracy and perplexity (exp of the validation loss) come
+from the report of an evaluation; bytes are what a rank sends in a step.
+)";
+
+constexpr const char *kFooter = R"(
+EXAMPLES
+  A table of two runs, with validation:
+    cgx-curves 'exact=exact.json,exact.eval.json' '4 bits=q4.json,q4.eval.json'
+  And their curves, each point the mean of 20 steps:
+    cgx-curves --svg loss.svg --title 'mlp-digits' --smooth 20 exact=exact.json q4=q4.json
+
+EXIT STATUS
+  0  done    1  a report cannot be read    2  the command line is wrong
+)";
+
+void write(const std::string &path, const std::string &text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  if (!(file << text) || !file.flush())
+    throw std::runtime_error("cannot write '" + path + "'");
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::vector<std::string> texts;
+  std::string svg;
+  Style style;
+  bool quiet = false;
+  CLI::App app(kDescription, "cgx-curves");
+  app.footer(kFooter);
+  app.add_option("runs", texts, "Runs: a label, the report of the training, that of an evaluation")
+      ->required()
+      ->type_name("LABEL=TRAIN.json[,EVAL.json]");
+  app.add_option("--svg", svg, "Where to draw the curves")->type_name("FILE.svg");
+  app.add_option("--title", style.title, "Title of the drawing")->type_name("TEXT");
+  app.add_option("--smooth", style.smoothing, "Steps that a point averages")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--no-table", quiet, "Print no table");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    if (error.get_exit_code() == 0)
+      return app.exit(error);
+    std::fprintf(stderr, "cgx-curves: error: %s (see --help)\n", error.what());
+    return 2;
+  }
+  try {
+    std::vector<Run> runs;
+    for (const std::string &text : texts)
+      runs.push_back(readRun(text));
+    if (!svg.empty())
+      write(svg, drawCurves(runs, style));
+    if (!quiet)
+      std::fputs(makeTable(runs).c_str(), stdout);
+    return 0;
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "cgx-curves: error: %s\n", error.what());
+    return 1;
+  }
+}
