@@ -234,15 +234,15 @@ def ReportPass : Pass<"cgx-report", "::mlir::ModuleOp"> {
     For any module with cgx collectives, composite or in explicit form: layer,
     kind, tensor, codec, raw bytes (the same algorithm with the elements as they
     are), wire bytes, their ratio, and why an operand stays exact. Bytes are
-    those that leave a rank in one step; the text shows the rank that sends
-    most, the JSON every rank. Wire bytes are exact for codecs of fixed size.
+    those that leave a rank in one step; the text shows the mean over the ranks,
+    the JSON every rank. Wire bytes are exact for codecs of fixed size.
     A collective inside of a loop counts once.
 
     The module is not changed.
 
     Input: any module. Output: on standard error, or in the file `output`,
     ```
-    cgx report: 4 ranks, 1 collective, 2 operands; bytes per rank and step
+    cgx report: 4 ranks, 1 collective, 2 operands; bytes per rank and step (mean over ranks)
     layer        kind      tensor      codec                                                    raw bytes  wire bytes  ratio  why exact
     params/l1/w  gradient  64x128xf32  quantize bits=4 bucket=128 rounding=stochastic scale=bf16      49152        6576  7.47x
     params/l1/b  gradient  128xf32     identity                                                       768         768  1.00x  parameter of rank 1

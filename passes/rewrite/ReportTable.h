@@ -39,7 +39,7 @@ struct ReportTable {
   std::vector<ReportRow> rows;
 };
 
-/// For people: columns, and totals below. Bytes are those of the rank that sends most.
+/// For people: columns, and totals below. Bytes are means over the ranks.
 void printText(const ReportTable &table, llvm::raw_ostream &os);
 
 /// For programs: everything, bytes for each rank.

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 
 namespace {
@@ -22,8 +23,11 @@ constexpr unsigned columns = 8;
 using Line = std::array<std::string, columns>;
 constexpr std::array<bool, columns> rightAligned = {false, false, false, false, true, true, true, false};
 
-uint64_t largest(const std::vector<uint64_t> &bytes) {
-  return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
+/// Mean over the ranks, to the nearest byte. Ranks own chunks of different sizes, so that they send
+/// slightly different amounts; their sum, and with it the ratio, does not depend on who owns what.
+uint64_t meanOf(const std::vector<uint64_t> &bytes) {
+  uint64_t sum = std::accumulate(bytes.begin(), bytes.end(), uint64_t(0));
+  return bytes.empty() ? 0 : (sum + bytes.size() / 2) / bytes.size();
 }
 
 std::string ratioText(uint64_t raw, uint64_t wire) {
@@ -43,7 +47,7 @@ std::string typeText(const cgx::ReportRow &row) {
 }
 
 Line lineOf(const cgx::ReportRow &row) {
-  uint64_t raw = largest(row.rawBytes), wire = largest(row.wireBytes);
+  uint64_t raw = meanOf(row.rawBytes), wire = meanOf(row.wireBytes);
   return {row.layer.empty() ? "-" : row.layer,
           row.kind,
           typeText(row),
@@ -54,7 +58,7 @@ Line lineOf(const cgx::ReportRow &row) {
           row.reason};
 }
 
-/// The sums over all rows, for the rank that sends most.
+/// The sums over all rows.
 Line totalOf(const cgx::ReportTable &table) {
   std::vector<uint64_t> raw(table.ranks), wire(table.ranks);
   for (const cgx::ReportRow &row : table.rows)
@@ -66,9 +70,9 @@ Line totalOf(const cgx::ReportTable &table) {
           "",
           "",
           "",
-          std::to_string(largest(raw)),
-          std::to_string(largest(wire)),
-          ratioText(largest(raw), largest(wire)),
+          std::to_string(meanOf(raw)),
+          std::to_string(meanOf(wire)),
+          ratioText(meanOf(raw), meanOf(wire)),
           ""};
 }
 
@@ -90,7 +94,8 @@ void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
     collectives.insert(row.collective);
   os << "cgx report: " << table.ranks << (table.ranks == 1 ? " rank, " : " ranks, ") << collectives.size()
      << (collectives.size() == 1 ? " collective, " : " collectives, ") << table.rows.size()
-     << (table.rows.size() == 1 ? " operand" : " operands") << "; bytes per rank and step\n";
+     << (table.rows.size() == 1 ? " operand" : " operands")
+     << "; bytes per rank and step (mean over ranks)\n";
   if (table.rows.empty())
     return;
 
