@@ -68,6 +68,7 @@ void buildBufferStage(OpPassManager &manager) {
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createPlanMemoryPass());
+  manager.addPass(createExpandCopiesPass());
 }
 
 /// Buffers to the LLVM dialect.
@@ -118,6 +119,7 @@ void registerLoweringPasses() {
   registerFuseElementwisePass();
   registerDestinationPassingPass();
   registerPlanMemoryPass();
+  registerExpandCopiesPass();
   registerApproximateMathPass();
   registerEmitRuntimeCallsPass();
   registerEmitEntryPass();

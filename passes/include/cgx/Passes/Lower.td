@@ -213,6 +213,28 @@ def EmitRuntimeCallsPass : Pass<"cgx-emit-runtime-calls", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def ExpandCopiesPass : Pass<"cgx-expand-copies", "::mlir::ModuleOp"> {
+  let summary = "Write copies of strided buffers as loops";
+  let description = [{
+    Slices, pads and concatenations copy into parts of larger buffers. The LLVM
+    lowering calls a library for such a copy; a loop needs none and vectorizes.
+    Copies between dense buffers stay, and become memcpy.
+
+    Precondition: buffers. Postcondition: both sides of every `memref.copy` are dense.
+
+    Input:
+    ```mlir
+    memref.copy %x, %part : memref<4x8xf32> to memref<4x8xf32, strided<[16, 1], offset: 8>>
+    ```
+    Output:
+    ```mlir
+    linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel", "parallel"]}
+        ins(%x : memref<4x8xf32>) outs(%part : memref<4x8xf32, strided<[16, 1], offset: 8>>) { yield }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def ApproximateMathPass : Pass<"cgx-approximate-math", "::mlir::ModuleOp"> {
   let summary = "Expand the math functions of training steps so that loops vectorize";
   let description = [{
