@@ -28,7 +28,7 @@ COMPRESSED = {
     "flattened": set(),  # all gradients as one vector, which has rank 1
     "fsdp": {"params/w0", "params/w1"},
     "loss_scaling": DENSE,
-    "music_tagger": {"weights/notes", "weights/time_conv/0", "weights/tags/0"},
+    "music_tagger": {"weights/notes", "weights/bars/0", "weights/tags/0"},
     "one_rank": set(),  # nothing is communicated
     "optax_clip": DENSE,
     "pmap_step": DENSE,
