@@ -123,8 +123,10 @@ struct ImportManualComputationPass : cgx::impl::ImportManualComputationPassBase<
         return failure();
     }
     if (auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName)) {
-      // Written by hand, or imported before.
-      setReplicatedForm(step, mesh);
+      // Written by hand, or imported before. What the ranks hold of an argument without a
+      // sharding is not known: calling it replicated would let its reductions be folded away.
+      SmallVector<Distribution> arguments(step.getNumArguments()), results(step.getNumResults());
+      setPerRankForm(step, mesh, arguments, results);
       return success();
     }
     if (failed(refuseGspmd(module)))

@@ -115,13 +115,13 @@ void cgx::setPerRankForm(func::FuncOp step, MeshAttr mesh, ArrayRef<Distribution
   setMesh(step, mesh);
   removeGlobalShardings(step);
   for (auto [i, distribution] : llvm::enumerate(arguments)) {
-    if (step.getArgAttr(i, kShardingAttrName))
+    if (step.getArgAttr(i, kShardingAttrName) || !distribution.sharding)
       continue;
     step.setArgAttr(i, kShardingAttrName, distribution.sharding);
     step.setArgAttr(i, kGlobalTypeAttrName, TypeAttr::get(distribution.globalType));
   }
   for (auto [i, distribution] : llvm::enumerate(results)) {
-    if (step.getResultAttr(i, kShardingAttrName))
+    if (step.getResultAttr(i, kShardingAttrName) || !distribution.sharding)
       continue;
     step.setResultAttr(i, kShardingAttrName, distribution.sharding);
     step.setResultAttr(i, kGlobalTypeAttrName, TypeAttr::get(distribution.globalType));
