@@ -12,8 +12,9 @@ import cgx_jax
 
 LOSS_TOLERANCE = 1e-4
 # Relative to the distance that training moved a tensor, over 20 steps. JAX on one device and
-# on four differ by up to 4e-6 in our examples.
-STATE_TOLERANCE = 1e-4
+# on four differ by up to 4e-6 in our examples. A sum that is taken in another order differs by
+# more: 1.4e-5 in the norm of 150 thousand gradients, which scales all updates.
+STATE_TOLERANCE = 1e-3
 # Adam divides a gradient by its own size. Where the true gradient is zero (the bias of attention
 # keys, whatever softmax cancels) it scales rounding up to a step: JAX's own runs differ by 8e-4.
 NOISE_TOLERANCE = 2e-2
