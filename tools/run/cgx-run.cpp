@@ -148,9 +148,14 @@ std::string uniqueJobName() {
 Program loadProgram(const Options &options) {
   if (isLibrary(options.program))
     return openLibrary(options.program);
-  if (!options.quiet)
-    std::fprintf(stderr, "cgx-run: compiling %s\n", options.program.c_str());
-  return compileStep(options.program);
+  if (options.quiet)
+    return compileStep(options.program);
+  std::fprintf(stderr, "cgx-run: compiling %s\n", options.program.c_str());
+  auto begin = std::chrono::steady_clock::now();
+  Program program = compileStep(options.program);
+  std::fprintf(stderr, "cgx-run: compiled in %.1f s\n",
+               std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  return program;
 }
 
 /// Checks what the ranks brought back, writes the files and the summary.

@@ -120,15 +120,16 @@ Job cgx::run::prepareJob(const Options &options, const InputFiles &files, Progra
   for (const std::string &value : options.values)
     inputs.values.push_back(splitAssignment(value, "--set"));
   job.bindings = bindArguments(job.manifest, inputs);
-  for (const std::string &warning : job.bindings.warnings)
-    std::fprintf(stderr, "cgx-run: warning: %s\n", warning.c_str());
   job.scalars = findScalars(job.manifest);
   job.stateArguments = findStateArguments(job.manifest, job.bindings);
   job.steps = countSteps(options, job.bindings);
   bool trains = std::any_of(job.manifest.results.begin(), job.manifest.results.end(),
                             [](const Value &result) { return result.feeds.has_value(); });
-  if (trains)
+  if (trains) { // an evaluation takes a part of the state, as often as one likes
     noteEarlierSteps(options, files);
+    for (const std::string &warning : job.bindings.warnings)
+      std::fprintf(stderr, "cgx-run: warning: %s\n", warning.c_str());
+  }
   job.transport = options.transport;
   job.seed = options.seed;
   job.timeoutMs = static_cast<uint32_t>(options.timeoutSeconds * 1000);
