@@ -164,6 +164,13 @@ void cgx_rt_operand(int64_t context, int64_t collective, int64_t operand, int64_
               [&](cgx::Context &impl) { impl.nameOperand(collective, operand, input(in), output(out)); });
 }
 
+void cgx_rt_rank(int64_t context, int64_t out) {
+  guardedCall(context, [&](cgx::Context &impl) {
+    uint32_t rank = impl.rank();
+    std::memcpy(output(out), &rank, sizeof(rank));
+  });
+}
+
 void cgx_rt_run(int64_t context, int64_t collective) {
   guardedCall(context, [&](cgx::Context &impl) { impl.run(collective); });
 }

@@ -33,6 +33,8 @@ public:
   /// The first failure stays; the others are its consequences.
   void fail(const Status &reason);
 
+  uint32_t rank() const { return transport->rank(); }
+
   void nameOperand(int64_t collective, int64_t operand, const std::byte *input, std::byte *output);
   void run(int64_t collective);
 

@@ -58,6 +58,7 @@ struct RuntimeOpBufferization : DstBufferizableOpInterfaceExternalModel<RuntimeO
 void registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, CgxRtDialect *) {
     MatmulOp::attachInterface<RuntimeOpBufferization<MatmulOp>>(*context);
+    RankOp::attachInterface<RuntimeOpBufferization<RankOp>>(*context);
     RunOp::attachInterface<RuntimeOpBufferization<RunOp>>(*context);
     PayloadOp::attachInterface<RuntimeOpBufferization<PayloadOp>>(*context);
   });

@@ -110,4 +110,21 @@ def CgxRt_PayloadOp : CgxRt_Op<"payload", [MemoryEffects<[MemRead, MemWrite]>]> 
   }];
 }
 
+def CgxRt_RankOp : CgxRt_Op<"rank", [MemoryEffects<[MemWrite]>]> {
+  let summary = "The number of this rank";
+  let description = [{
+    Overwrites `out`, of type i32 and rank 0, with the number of the rank that runs the step.
+
+    ```mlir
+    %r = cgx_rt.rank outs(%e : tensor<i32>) -> tensor<i32>
+    ```
+  }];
+  let arguments = (ins CgxRt_Buffer:$out);
+  let results = (outs Optional<AnyStaticShapeTensor>:$result);
+  let assemblyFormat = "`outs` `(` $out `:` type($out) `)` attr-dict (`->` type($result)^)?";
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutMutable(); }
+  }];
+}
+
 #endif // CGX_PASSES_LOWER_RUNTIMEOPS

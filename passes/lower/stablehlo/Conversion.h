@@ -33,9 +33,7 @@ void populateReductionPatterns(const mlir::TypeConverter &, mlir::RewritePattern
 void populateContractionPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateGatherScatterPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateControlFlowPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
-void populateConvolutionPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
-void populateWindowPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
-void populateSortPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateRankPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 
 // ---- Building blocks ---------------------------------------------------------------
 

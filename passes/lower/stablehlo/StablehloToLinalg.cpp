@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------------===//
 #include "Conversion.h"
 #include "cgx/Passes/Lower.h"
+#include "ir/RuntimeOps.h"
 
 #include "cgx/Dialect/Stablehlo/ChloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
@@ -41,14 +42,15 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
     populateContractionPatterns(converter, patterns);
     populateGatherScatterPatterns(converter, patterns);
     populateControlFlowPatterns(converter, patterns);
+    populateRankPatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     populateReturnOpTypeConversionPattern(patterns, converter);
 
     ConversionTarget target(*context);
     // StableHLO is left without a verdict, not illegal: the conversion goes on where a
     // pattern is missing, and the report below has them all.
-    target.addLegalDialect<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
-                           tensor::TensorDialect>();
+    target.addLegalDialect<arith::ArithDialect, rt::CgxRtDialect, linalg::LinalgDialect, math::MathDialect,
+                           scf::SCFDialect, tensor::TensorDialect>();
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
       return converter.isSignatureLegal(function.getFunctionType()) && converter.isLegal(&function.getBody());
     });

@@ -85,6 +85,8 @@ void emit(rt::MatmulOp op, CallBuilder &to) {
   to.call("cgx_rt_matmul_f32", arguments);
 }
 
+void emit(rt::RankOp op, CallBuilder &to) { to.call("cgx_rt_rank", {to.context, to.address(op.getOut())}); }
+
 struct EmitRuntimeCallsPass : impl::EmitRuntimeCallsPassBase<EmitRuntimeCallsPass> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
@@ -92,7 +94,7 @@ struct EmitRuntimeCallsPass : impl::EmitRuntimeCallsPassBase<EmitRuntimeCallsPas
       if (!isa<rt::CgxRtDialect>(op->getDialect()))
         return;
       CallBuilder to(op, symbols);
-      llvm::TypeSwitch<Operation *>(op).Case<rt::RunOp, rt::PayloadOp, rt::MatmulOp>(
+      llvm::TypeSwitch<Operation *>(op).Case<rt::RunOp, rt::PayloadOp, rt::MatmulOp, rt::RankOp>(
           [&](auto runtimeOp) { emit(runtimeOp, to); });
       op->erase();
     });

@@ -74,7 +74,8 @@ def StablehloToLinalgPass : Pass<"cgx-stablehlo-to-linalg", "::mlir::ModuleOp"> 
     %0 = linalg.generic {...} ins(%a, %b) outs(%e) { ... arith.addi ... }
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+  let dependentDialects = ["::cgx::rt::CgxRtDialect",
+      "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 

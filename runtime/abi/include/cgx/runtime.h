@@ -96,6 +96,8 @@ cgx_status cgx_context_telemetry(cgx_context *context, const char **out_json);
 
 /* Names the input and output buffer of one operand; they may be equal. */
 void cgx_rt_operand(int64_t context, int64_t collective, int64_t operand, int64_t input, int64_t output);
+/* Writes the number of this rank, 32 bits, to `output`. */
+void cgx_rt_rank(int64_t context, int64_t output);
 /* Runs the collective whose operands were named since the last run. */
 void cgx_rt_run(int64_t context, int64_t collective);
 
