@@ -191,7 +191,9 @@ static void copyBytes(std::byte *output, const std::byte *input, uint64_t bytes)
 
 void Context::payloadAllToAll(int64_t collective, int64_t operand, const std::byte *whole, std::byte *slots) {
   executeExplicit(collective, operand, [&](Execution &execution, const AllReduceOperand &reduced) {
-    ++execution.counters.runs;
+    // One run of the collective is one for each of its operands.
+    if (operand == 0)
+      ++execution.counters.runs;
     execution.counters.operands[operand].rawBytes += reduced.rawBytes();
     copyBytes(slots + reduced.ownSlot(), whole + reduced.ownBegin(), reduced.ownPayload());
     Traffic traffic = reduced.scatterTraffic(whole, slots);
