@@ -60,6 +60,7 @@ int main(int argc, char **argv) {
       ->check(CLI::Range(1, 1000000))
       ->type_name("N")
       ->capture_default_str();
+  app.add_flag("--log", style.logarithmic, "Draw the losses on a logarithmic axis");
   app.add_flag("--no-table", quiet, "Print no table");
   try {
     app.parse(argc, argv);

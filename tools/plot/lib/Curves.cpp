@@ -49,18 +49,20 @@ public:
     for (const Run &run : runs) {
       steps_ = std::max(steps_, static_cast<double>(run.loss.size()) - 1);
       for (double loss : run.loss)
-        if (std::isfinite(loss)) {
-          low = std::min(low, loss);
-          high = std::max(high, loss);
+        if (isShown(loss)) {
+          low = std::min(low, scale(loss));
+          high = std::max(high, scale(loss));
         }
     }
     if (low > high)
       low = 0, high = 1;
     if (low == high)
       high = low + 1;
-    tick_ = tickStep(high - low, 6);
-    low_ = std::floor(low / tick_) * tick_;
-    high_ = std::ceil(high / tick_) * tick_;
+    double tick = style.logarithmic ? 1 : tickStep(high - low, 6);
+    low_ = std::floor(low / tick) * tick;
+    high_ = std::ceil(high / tick) * tick;
+    for (double at = low_; at <= high_ + tick / 2; at += tick)
+      ticks_.push_back(style.logarithmic ? std::pow(10, at) : std::fabs(at) < tick / 2 ? 0 : at);
   }
 
   std::string draw() {
@@ -79,8 +81,11 @@ public:
 
 private:
   double x(double step) const { return kLeft + step / steps_ * (style_.width - kLeft - kRight); }
+  /// What has a place on the losses' axis.
+  bool isShown(double loss) const { return std::isfinite(loss) && (!style_.logarithmic || loss > 0); }
+  double scale(double loss) const { return style_.logarithmic ? std::log10(loss) : loss; }
   double y(double loss) const {
-    return style_.height - kBottom - (loss - low_) / (high_ - low_) * (style_.height - kTop - kBottom);
+    return style_.height - kBottom - (scale(loss) - low_) / (high_ - low_) * (style_.height - kTop - kBottom);
   }
 
   void line(double x1, double y1, double x2, double y2, const std::string &look) {
@@ -94,9 +99,9 @@ private:
   }
 
   void drawAxes() {
-    for (double loss = low_; loss <= high_ + tick_ / 2; loss += tick_) {
+    for (double loss : ticks_) {
       line(kLeft, y(loss), style_.width - kRight, y(loss), "stroke=\"#ddd\"");
-      text(kLeft - 8, y(loss) + 4, "end", format("%.3g", std::fabs(loss) < tick_ / 2 ? 0 : loss));
+      text(kLeft - 8, y(loss) + 4, "end", format("%.3g", loss));
     }
     double step = std::max(tickStep(steps_, 8), 1.0);
     for (double at = 0; at <= steps_; at += step) {
@@ -113,13 +118,14 @@ private:
     std::string stroke = "fill=\"none\" stroke-linejoin=\"round\" stroke=\"" + color + "\" ";
     if (style_.smoothing > 1)
       polyline(run.loss, stroke + "stroke-width=\"1\" opacity=\"0.3\"");
-    polyline(smooth(run.loss, style_.smoothing), stroke + "stroke-width=\"2\"");
+    std::string bold = std::string("stroke-width=\"2\"") + (index == 0 ? "" : " stroke-dasharray=\"7 4\"");
+    polyline(smooth(run.loss, style_.smoothing), stroke + bold);
     double top = kTop + 10 + 20 * static_cast<double>(index), left = style_.width - kRight - 200;
-    line(left, top, left + 24, top, "stroke-width=\"2\" stroke=\"" + color + "\"");
+    line(left, top, left + 25, top, stroke + bold);
     text(left + 32, top + 4, "start", escape(run.label));
   }
 
-  /// Breaks the line where the loss is not finite.
+  /// Breaks the line where the loss has no place.
   void polyline(const std::vector<double> &values, const std::string &look) {
     std::string points;
     auto finish = [&] {
@@ -128,7 +134,7 @@ private:
       points.clear();
     };
     for (size_t i = 0; i < values.size(); ++i) {
-      if (!std::isfinite(values[i])) {
+      if (!isShown(values[i])) {
         finish();
         continue;
       }
@@ -140,7 +146,8 @@ private:
 
   const std::vector<Run> &runs_;
   const Style &style_;
-  double steps_ = 1, low_, high_, tick_;
+  double steps_ = 1, low_, high_; // the ends of the axes, losses as they are scaled
+  std::vector<double> ticks_;
   std::string svg_;
 };
 

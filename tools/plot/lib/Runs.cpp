@@ -8,6 +8,7 @@
 
 #include "Runs.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -28,12 +29,12 @@ Json readReport(const std::string &path) {
   Json report;
   try {
     report = Json::parse(file);
-    if (report.at("cgx_report").get<int>() == 1)
+    if (report.at("cgx_run_report").get<int>() == 1)
       return report;
   } catch (const Json::exception &error) {
     throw std::runtime_error("'" + path + "' is not a report of cgx-run: " + error.what());
   }
-  throw std::runtime_error("'" + path + "' is a report of version " + report["cgx_report"].dump() +
+  throw std::runtime_error("'" + path + "' is a report of version " + report["cgx_run_report"].dump() +
                            ", expected 1");
 }
 
@@ -74,17 +75,22 @@ Run cgx::plot::readRun(const std::string &text) {
   return run;
 }
 
+double cgx::plot::meanOf(const std::vector<double> &values, size_t begin, size_t end) {
+  double sum = 0;
+  size_t count = 0;
+  for (size_t i = begin; i < end; ++i)
+    if (std::isfinite(values[i])) {
+      sum += values[i];
+      ++count;
+    }
+  return count == 0 ? std::nan("") : sum / static_cast<double>(count);
+}
+
 std::vector<double> cgx::plot::smooth(const std::vector<double> &values, size_t width) {
   std::vector<double> means;
   for (size_t i = 0; i < values.size(); ++i) {
-    double sum = 0;
-    size_t count = 0;
-    for (size_t j = i + 1 > width ? i + 1 - width : 0; j <= i; ++j)
-      if (std::isfinite(values[j])) {
-        sum += values[j];
-        ++count;
-      }
-    means.push_back(count == 0 ? std::nan("") : sum / static_cast<double>(count));
+    size_t reach = std::min({i, values.size() - 1 - i, width / 2});
+    means.push_back(std::isfinite(values[i]) ? meanOf(values, i - reach, i + reach + 1) : values[i]);
   }
   return means;
 }

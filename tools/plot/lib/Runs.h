@@ -27,7 +27,11 @@ struct Run {
 /// std::runtime_error.
 Run readRun(const std::string &text);
 
-/// The mean of each value and up to `width` - 1 values before it that are finite.
+/// The mean of the values in [begin, end) that are finite; NaN if none is.
+double meanOf(const std::vector<double> &values, size_t begin, size_t end);
+
+/// The mean of each value and as many neighbours before it as after it, up to
+/// `width` in all: the curve does not lag behind.
 std::vector<double> smooth(const std::vector<double> &values, size_t width);
 
 } // namespace cgx::plot

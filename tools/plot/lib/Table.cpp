@@ -49,9 +49,9 @@ std::vector<Column> makeColumns(const std::vector<Run> &runs) {
                                  {"wire/step"}, {"ratio"},         {"steps/s"}};
   for (const Run &run : runs) {
     // The loss of one step is noise; the last tenth of the run is not.
-    std::vector<double> training = smooth(run.loss, std::max<size_t>(run.loss.size() / 10, 1));
+    size_t steps = run.loss.size(), last = std::max<size_t>(steps / 10, 1);
     columns[0].push_back(run.label);
-    columns[1].push_back(training.empty() ? "" : format("%.4f", training.back()));
+    columns[1].push_back(run.loss.empty() ? "" : format("%.4f", meanOf(run.loss, steps - last, steps)));
     columns[2].push_back(run.validationLoss ? format("%.4f", *run.validationLoss) : "");
     columns[3].push_back(run.validationAccuracy ? format("%.2f %%", 100 * *run.validationAccuracy) : "");
     columns[4].push_back(run.validationLoss ? format("%.3f", std::exp(*run.validationLoss)) : "");

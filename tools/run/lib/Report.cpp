@@ -128,7 +128,7 @@ public:
     double seconds = 0;
     for (const Outcome &outcome : outcomes_)
       seconds = std::max(seconds, outcome.seconds);
-    Json report = {{"cgx_report", 1},
+    Json report = {{"cgx_run_report", 1},
                    {"program", {{"path", job_.program.path}, {"hash", job_.manifest.hash}}},
                    {"ranks", job_.manifest.ranks},
                    {"mesh", Json::array()},

@@ -1,0 +1,88 @@
+"""cgx-run with the compiler: steps as JAX printed them, trained without Python."""
+
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+from harness import CGX_RUN, RunTest, read_safetensors, shared_memory
+
+EXAMPLE = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "mlp-digits"
+CGX_OPT, CGX_COMPILE = os.environ["CGX_OPT"], os.environ["CGX_COMPILE"]
+COMPRESS = "--cgx-compress=codec=quantize bits=4 bucket=128 rounding=stochastic"
+
+
+class Compiled(RunTest):
+    def tool(self, *arguments, code=0):
+        result = subprocess.run([str(a) for a in arguments], capture_output=True, text=True, timeout=300,
+                                env=self.environment(), check=False)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def compressed(self):
+        program = self.folder / "step.cgx.mlir"
+        self.tool(CGX_OPT, EXAMPLE / "step.mlir", COMPRESS, "-o", program)
+        return program
+
+    def run_example(self, program, *arguments, name="run", steps=20, state=EXAMPLE / "state.safetensors"):
+        save, report = self.folder / f"{name}.safetensors", self.folder / f"{name}.json"
+        self.tool(CGX_RUN, program, "--ranks", 4, "--quiet", "--state", state, "--data",
+                  EXAMPLE / "train.safetensors", "--steps", steps, "--save", save, "--report", report, *arguments)
+        return json.loads(report.read_text()), read_safetensors(save)[0]
+
+    def test_text_and_library_and_transports_give_the_same_bits(self):
+        program, library = self.compressed(), self.folder / "step.so"
+        self.tool(CGX_COMPILE, program, "-o", library)
+        before = shared_memory()
+        expected_report, expected = self.run_example(program)
+        for candidate, transport in ((program, "inproc"), (library, "shm"), (library, "inproc")):
+            report, saved = self.run_example(candidate, "--transport", transport)
+            self.assertEqual(saved, expected)
+            self.assertEqual(report["loss"], expected_report["loss"])
+        self.assertEqual(shared_memory(), before)
+
+    def test_four_bits_train_as_well_and_send_a_seventh(self):
+        metrics = {}
+        for name, program in (("exact", EXAMPLE / "step.mlir"), ("q4", self.compressed())):
+            report, _ = self.run_example(program, "--repeat", name=name, steps=220)
+            evaluation = self.folder / "eval.json"
+            self.tool(CGX_RUN, EXAMPLE / "eval.mlir", "--quiet", "--state", self.folder / f"{name}.safetensors",
+                      "--data", EXAMPLE / "validation.safetensors", "--report", evaluation)
+            metrics[name] = json.loads(evaluation.read_text())["metrics"][0]["mean"]
+        self.assertGreater(metrics["exact"], 0.95)
+        self.assertGreater(metrics["q4"], 0.99 * metrics["exact"])
+        compressed = [layer for layer in report["layers"] if layer["codec"]["family"] == "quantize"]
+        self.assertEqual({layer["layer"] for layer in compressed}, {f"params/dense{i}/kernel" for i in range(3)})
+        for layer in compressed:
+            self.assertGreater(layer["ratio"], 7.1)
+
+    def test_the_bytes_of_the_compilers_report_are_those_of_the_run(self):
+        program = self.compressed()
+        predicted = json.loads(self.tool(CGX_OPT, program, "--cgx-report=format=json", "-o", os.devnull).stderr)
+        report, _ = self.run_example(program, steps=2)
+        for bytes_of in ("raw_bytes", "wire_bytes"):
+            self.assertEqual([(layer["layer"], layer[f"{bytes_of}_by_rank"]) for layer in predicted["layers"]],
+                             [(layer["layer"], layer[f"{bytes_of}_per_step"]) for layer in report["layers"]])
+
+    def test_a_step_resumes_in_the_middle(self):
+        program = self.compressed()
+        _, whole = self.run_example(program, "--seed", 5, name="whole", steps=20)
+        self.run_example(program, "--seed", 5, name="first", steps=12)
+        _, second = self.run_example(program, "--seed", 5, "--first-step", 12, name="second", steps=8,
+                                     state=self.folder / "first.safetensors")
+        self.assertEqual(second, whole)
+
+    def test_text_that_does_not_parse_is_refused(self):
+        text = (EXAMPLE / "step.mlir").read_text()
+        broken = self.folder / "broken.mlir"
+        for change in (text[:len(text) // 2], text.replace("stablehlo.maximum", "stablehlo.maximumm"), "", "\0"):
+            broken.write_text(change)
+            result = self.tool(CGX_RUN, broken, "--state", EXAMPLE / "state.safetensors", "--data",
+                               EXAMPLE / "train.safetensors", "--steps", 1, code=1)
+            self.assertIn("broken.mlir", result.stderr)
+            self.assertIn("error", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

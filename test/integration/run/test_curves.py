@@ -1,0 +1,64 @@
+"""cgx-curves: tables and drawings of reports."""
+
+import json
+import os
+import subprocess
+import unittest
+import xml.etree.ElementTree
+
+from harness import RunTest
+
+CGX_CURVES = os.environ["CGX_CURVES"]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Curves(RunTest):
+    def report(self, name, losses, **changes):
+        path = self.folder / f"{name}.json"
+        path.write_text(json.dumps({
+            "cgx_run_report": 1, "steps_per_second": 10, "metrics": [{"name": "accuracy", "mean": 0.5}],
+            "loss": {"name": "loss", "mean": 1.0, "per_step": losses},
+            "totals": {"raw_bytes_per_rank_and_step": 6000, "wire_bytes_per_rank_and_step": 800}, **changes}))
+        return path
+
+    def curves(self, *arguments):
+        return subprocess.run([CGX_CURVES, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+    def test_the_table_has_a_line_for_each_run(self):
+        run = self.report("run", [3.0] * 90 + [2.0] * 10)
+        result = self.curves(f"a={run}", f"b={run},{run}")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        head, rule, a, b = [[cell.strip() for cell in line.strip("|").split("|")]
+                            for line in result.stdout.splitlines()]
+        self.assertEqual(len({len(head), len(rule), len(a), len(b)}), 1)
+        row = dict(zip(head, b))
+        self.assertEqual(row["training loss"], "2.0000")
+        self.assertEqual(row["accuracy"], "50.00 %")
+        self.assertEqual(row["perplexity"], "2.718")
+        self.assertEqual(row["ratio"], "7.50")
+        self.assertEqual(dict(zip(head, a))["accuracy"], "")
+
+    def test_drawings_are_xml_whatever_the_losses_are(self):
+        svg = self.folder / "out.svg"
+        for losses in ([], [1.0], [None, None], [2.0, None, 1.0, 0.5], [0.0, -1.0, 5.0], [1.0] * 1000):
+            for options in ([], ["--log"], ["--smooth", 20]):
+                run = self.report("run", losses)
+                result = self.curves("--svg", svg, "--title", "a < b & c", *options, f"<x>={run}", f"y={run}")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertNotIn("nan", svg.read_text())
+                self.assertNotIn("inf", svg.read_text())
+                texts = [t.text for t in xml.etree.ElementTree.parse(svg).iter(f"{SVG}text")]
+                self.assertIn("<x>", texts)
+
+    def test_what_is_no_report_is_refused(self):
+        other = self.report("other", [], cgx_run_report=2)
+        (self.folder / "text").write_text("text")
+        for run, part in ((f"x={other}", "version 2, expected 1"), (f"x={self.folder}/text", "not a report of cgx-run"),
+                          (f"x={self.folder}/none", "cannot open"), ("x", "expected LABEL=")):
+            result = self.curves(run)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(part, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
