@@ -69,11 +69,7 @@ void Context::fail(const Status &reason) {
 Status Context::beginStep(uint64_t newStep) {
   if (inStep)
     fail(Status::error(CGX_INVALID_ARGUMENT, "step ", newStep, " begins before step ", step, " has ended"));
-  if (failure.ok()) {
-    bool moved = false; // a look at whether another rank has given up
-    if (Status status = transport->progress(moved); !status.ok())
-      fail(status);
-  }
+  // That another rank has given up shows in the next collective, whose name the error then has.
   if (!failure.ok())
     return failure;
   step = newStep;
