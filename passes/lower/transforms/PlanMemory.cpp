@@ -133,6 +133,7 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
 
     main.walk([](memref::DeallocOp dealloc) { dealloc.erase(); });
     for (Buffer buffer : buffers) {
+      builder.setInsertionPointToStart(&body); // the first operation may be the one erased below
       Value offset = arith::ConstantIndexOp::create(builder, loc, buffer.offset);
       Value view = memref::ViewOp::create(builder, buffer.alloc.getLoc(), buffer.alloc.getType(), scratch,
                                           offset, ValueRange());

@@ -1,0 +1,8 @@
+// The whole way down: one entry, one manifest, everything else internal.
+// RUN: cgx-opt %S/Inputs/step.mlir --cgx-lower-to-llvm | FileCheck %s
+
+// CHECK-DAG: llvm.func internal @main
+// CHECK-DAG: llvm.func @cgx_program_step(
+// CHECK-DAG: llvm.mlir.global {{.*}}@cgx_program_manifest(
+// CHECK-DAG: llvm.call @cgx_rt_operand(
+// CHECK-DAG: llvm.call @cgx_rt_run(

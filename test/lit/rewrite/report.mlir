@@ -1,0 +1,25 @@
+// The report counts the bytes of either form alike, as text and as JSON.
+// RUN: cgx-opt %s --cgx-report -o /dev/null 2>&1 | FileCheck %s
+// RUN: cgx-opt %s --cgx-decompose-collectives --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=EXPLICIT
+// RUN: cgx-opt %s --cgx-report=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
+// RUN: not cgx-opt %s --cgx-report=format=xml -o /dev/null 2>&1 | FileCheck %s --check-prefix=FORMAT
+
+// CHECK: cgx report: 4 ranks, 1 collective, 2 operands; bytes per rank and step (mean over ranks)
+// CHECK: params/l1/w gradient 64x128xf32 quantize bits=4 bucket=128 rounding=stochastic scale=bf16 49152 6576 7.47x
+// CHECK: params/l1/b gradient 128xf32 identity 768 768 1.00x parameter of rank 1
+// CHECK: total 49920 7344 6.80x
+// EXPLICIT: params/l1/w gradient 64x128xf32 quantize bits=4 bucket=128 rounding=stochastic scale=bf16 49152 6576 7.47x
+// EXPLICIT: total 49920 7344 6.80x
+// JSON: "layer": "params/l1/w"
+// JSON: "exact_reason": "parameter of rank 1"
+// JSON: "wire_bytes_by_rank"
+// FORMAT: expected 'text' or 'json' as format of the report, got 'xml'
+module attributes {cgx.num_ranks = 4 : i64} {
+  func.func public @main(%w: tensor<64x128xf32>, %b: tensor<128xf32>) -> (tensor<64x128xf32>, tensor<128xf32>) {
+    %r:2 = cgx.all_reduce mean(%w, %b) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
+        codecs = [#cgx.quantize<bits = 4, bucket = 128>, #cgx.identity],
+        layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>, #cgx.layer<"params/l1/b", gradient, [128]>],
+        cgx.exact_reason = ["", "parameter of rank 1"]} : tensor<64x128xf32>, tensor<128xf32>
+    return %r#0, %r#1 : tensor<64x128xf32>, tensor<128xf32>
+  }
+}
