@@ -23,7 +23,7 @@ VOCABULARY = 256  # bytes
 CONTEXT, WIDTH, HEADS, BLOCKS = 64, 192, 6, 2  # 1.0 million parameters
 BATCH = 16  # windows, global: 4 on each of four devices
 VALIDATION = 256  # windows from the end of the text, evaluated in one step
-STEPS = 250
+STEPS = 500
 
 mesh = jax.sharding.Mesh(np.array(jax.devices()), ("data",))
 
