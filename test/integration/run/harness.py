@@ -57,10 +57,6 @@ def samples(count=SAMPLES, label="U8"):
     return {"x": tensor("F32", [count, FEATURES], x), "y": tensor(label, [count], labels)}
 
 
-def shared_memory():
-    return {name for name in os.listdir("/dev/shm") if "cgx" in name}
-
-
 class RunTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -74,8 +70,16 @@ class RunTest(unittest.TestCase):
         write_safetensors(path, initial_state(ranks, **options))
         return path
 
-    def command(self, program, *arguments, state=None, data=None, lr="0.02"):
-        command = [CGX_RUN, str(FIXTURES / program)]
+    @property
+    def job(self):
+        """A name that no other test on this machine uses."""
+        return f"test-{self.folder.name}"
+
+    def expect_nothing_left(self):
+        self.assertEqual([name for name in os.listdir("/dev/shm") if self.job in name], [])
+
+    def command(self, program, *arguments, state=None, data=None, lr="0.02", job=True):
+        command = [CGX_RUN, str(FIXTURES / program)] + (["--job", self.job] if job else [])
         command += ["--state", str(state)] if state else []
         command += ["--data", str(data or self.data)]
         command += ["--set", f"lr={lr}"] if "eval" not in str(program) else []

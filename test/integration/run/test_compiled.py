@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import unittest
 
-from harness import CGX_RUN, RunTest, read_safetensors, shared_memory
+from harness import CGX_RUN, RunTest, read_safetensors
 
 EXAMPLE = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "mlp-digits"
 CGX_OPT, CGX_COMPILE = os.environ["CGX_OPT"], os.environ["CGX_COMPILE"]
@@ -27,20 +27,19 @@ class Compiled(RunTest):
 
     def run_example(self, program, *arguments, name="run", steps=20, state=EXAMPLE / "state.safetensors"):
         save, report = self.folder / f"{name}.safetensors", self.folder / f"{name}.json"
-        self.tool(CGX_RUN, program, "--ranks", 4, "--quiet", "--state", state, "--data",
+        self.tool(CGX_RUN, program, "--ranks", 4, "--quiet", "--job", self.job, "--state", state, "--data",
                   EXAMPLE / "train.safetensors", "--steps", steps, "--save", save, "--report", report, *arguments)
         return json.loads(report.read_text()), read_safetensors(save)[0]
 
     def test_text_and_library_and_transports_give_the_same_bits(self):
         program, library = self.compressed(), self.folder / "step.so"
         self.tool(CGX_COMPILE, program, "-o", library)
-        before = shared_memory()
         expected_report, expected = self.run_example(program)
         for candidate, transport in ((program, "inproc"), (library, "shm"), (library, "inproc")):
             report, saved = self.run_example(candidate, "--transport", transport)
             self.assertEqual(saved, expected)
             self.assertEqual(report["loss"], expected_report["loss"])
-        self.assertEqual(shared_memory(), before)
+        self.expect_nothing_left()
 
     def test_four_bits_train_as_well_and_send_a_seventh(self):
         metrics = {}

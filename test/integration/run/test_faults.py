@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from harness import RunTest, shared_memory
+from harness import RunTest
 
 TIMEOUT = 5
 
@@ -39,7 +39,6 @@ class Faults(RunTest):
         return error
 
     def test_a_killed_rank_is_named_and_the_others_stop(self):
-        before = shared_memory()
         for victim in (0, 2):
             process, ranks = self.start()
             self.assertEqual(len(ranks), 4)
@@ -49,19 +48,17 @@ class Faults(RunTest):
             self.assertIn(f"rank {victim}: killed by signal 9 (Killed)", error)
             others = [r for r in range(4) if r != victim]
             self.assertTrue(all(str(r) in error.split("(Killed)")[1] for r in others), error)
-            self.assertEqual(shared_memory(), before)
+            self.expect_nothing_left()
 
     def test_a_stopped_rank_is_a_timeout(self):
-        before = shared_memory()
         process, ranks = self.start()
         os.kill(ranks[1], signal.SIGSTOP)
         error = self.finish(process, ranks)
         self.assertEqual(process.returncode, 1)
         self.assertIn("timeout", error)
-        self.assertEqual(shared_memory(), before)
+        self.expect_nothing_left()
 
     def test_an_interrupted_run_stops_all_ranks(self):
-        before = shared_memory()
         for number in (signal.SIGINT, signal.SIGTERM):
             for transport in ("shm", "inproc"):
                 process, ranks = self.start("--transport", transport)
@@ -70,10 +67,9 @@ class Faults(RunTest):
                 error = self.finish(process, ranks)
                 self.assertEqual(process.returncode, 128 + number)
                 self.assertIn(f"interrupted by signal {int(number)}", error)
-        self.assertEqual(shared_memory(), before)
+        self.expect_nothing_left()
 
     def test_ranks_do_not_outlive_a_parent_that_is_killed(self):
-        before = shared_memory()
         process, ranks = self.start()
         process.kill()
         process.communicate(timeout=60)
@@ -81,7 +77,7 @@ class Faults(RunTest):
         while time.monotonic() < deadline and any(self.is_running(rank) for rank in ranks):
             time.sleep(0.1)
         self.assertFalse([rank for rank in ranks if self.is_running(rank)])
-        self.assertEqual(shared_memory(), before)
+        self.expect_nothing_left()
 
     @staticmethod
     def is_running(pid):
@@ -91,14 +87,13 @@ class Faults(RunTest):
             return False
 
     def test_a_missing_member_is_a_timeout_and_leaves_nothing(self):
-        before = shared_memory()
         begin = time.monotonic()
-        result = self.run_tool("train4.so", "--steps", 1, "--timeout", 2, state=self.state(),
-                               environment=self.environment(RANK=1, WORLD_SIZE=4, MASTER_PORT=f"m-{os.getpid()}"))
+        result = self.run_tool("train4.so", "--steps", 1, "--timeout", 2, state=self.state(), job=False,
+                               environment=self.environment(RANK=1, WORLD_SIZE=4, MASTER_PORT=self.job))
         self.assertEqual(result.returncode, 1)
         self.assertIn("rank 1: timeout", result.stderr)
         self.assertLess(time.monotonic() - begin, 10)
-        self.assertEqual(shared_memory(), before)
+        self.expect_nothing_left()
 
     def test_ranks_that_diverge_are_found_out(self):
         error = self.refuse("train4.so", "--steps", 3, state=self.state(),
