@@ -58,6 +58,8 @@ void buildTensorStage(OpPassManager &manager) {
 
 /// Tensors to buffers, which the caller or the scratch memory owns.
 void buildBufferStage(OpPassManager &manager) {
+  // Last on tensors: simplifications could turn a computed value into one that is carried.
+  manager.addPass(createCarryLoopValuesPass());
   manager.addPass(createDestinationPassingPass());
   // Lets the last operation before a result write to the caller's buffer.
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
@@ -117,6 +119,7 @@ void registerLoweringPasses() {
   registerLowerCollectivesPass();
   registerMatmulToBlasPass();
   registerFuseElementwisePass();
+  registerCarryLoopValuesPass();
   registerDestinationPassingPass();
   registerPlanMemoryPass();
   registerExpandCopiesPass();

@@ -1,4 +1,4 @@
-//===-- ControlFlow.cpp - If and case -*- C++ -*-===//
+//===-- ControlFlow.cpp - While, if, case -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,13 +17,41 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
+/// Moves a region of StableHLO, converting the types of its arguments. ReturnPattern converts its terminator.
+LogicalResult moveRegion(ConversionPatternRewriter &rewriter, const TypeConverter &converter, Region &from,
+                         Region &to) {
+  rewriter.inlineRegionBefore(from, to, to.end());
+  return rewriter.convertRegionTypes(&to, converter);
+}
+
+struct WhilePattern : OpConversionPattern<stablehlo::WhileOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::WhileOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
+      return failure();
+    auto loop = scf::WhileOp::create(rewriter, op.getLoc(), types, adaptor.getOperands());
+    if (failed(moveRegion(rewriter, *getTypeConverter(), op.getCond(), loop.getBefore())) ||
+        failed(moveRegion(rewriter, *getTypeConverter(), op.getBody(), loop.getAfter())))
+      return failure();
+    rewriter.replaceOp(op, loop);
+    return success();
+  }
+};
+
 /// stablehlo.return inside of a converted scf operation.
 struct ReturnPattern : OpConversionPattern<stablehlo::ReturnOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::ReturnOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Operation *parent = op->getParentOp();
-    if (!isa<scf::IfOp, scf::IndexSwitchOp>(parent))
+    if (auto loop = dyn_cast<scf::WhileOp>(parent); loop && op->getParentRegion() == &loop.getBefore()) {
+      Value proceed = scalarOf(rewriter, op.getLoc(), adaptor.getOperands().front());
+      rewriter.replaceOpWithNewOp<scf::ConditionOp>(op, proceed, loop.getBefore().front().getArguments());
+      return success();
+    }
+    if (!isa<scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(parent))
       return rewriter.notifyMatchFailure(op, "the parent is not converted");
     rewriter.replaceOpWithNewOp<scf::YieldOp>(op, adaptor.getOperands());
     return success();
@@ -73,7 +101,7 @@ struct CasePattern : OpConversionPattern<stablehlo::CaseOp> {
 } // namespace
 
 void populateControlFlowPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ReturnPattern, IfPattern, CasePattern>(converter, patterns.getContext());
+  patterns.add<WhilePattern, ReturnPattern, IfPattern, CasePattern>(converter, patterns.getContext());
 }
 
 } // namespace cgx

@@ -67,7 +67,7 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
   /// around them fail with an error that does not name them.
   static bool isNeverConverted(Operation *op) {
     using namespace stablehlo;
-    return isa<WhileOp, ConvolutionOp, SortOp, ReduceWindowOp, SelectAndScatterOp, MapOp, RngBitGeneratorOp,
+    return isa<ConvolutionOp, SortOp, ReduceWindowOp, SelectAndScatterOp, MapOp, RngBitGeneratorOp,
                CustomCallOp, CompositeOp, chlo::ErfInvOp, chlo::TopKOp>(op);
   }
 

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -20,11 +21,14 @@ namespace cgx {
 
 namespace {
 
-/// The dense row-major buffer of a tensor.
+/// The dense row-major buffer of a tensor. Without elements it is flat: a stride of 0 has no conversion to
+/// LLVM.
 FailureOr<MemRefType> bufferOf(func::FuncOp main, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape())
     return main.emitError("expected tensors of static shape in the signature of @main, got ") << type;
+  if (tensor.getNumElements() == 0)
+    return MemRefType::get({0}, tensor.getElementType());
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
@@ -51,10 +55,14 @@ struct DestinationPassingPass : impl::DestinationPassingPassBase<DestinationPass
     body.insertArgument(0u, types.front(), loc);
     for (unsigned i = 1; i <= signature.getNumInputs(); ++i) {
       BlockArgument argument = body.getArgument(i);
-      auto tensor =
-          bufferization::ToTensorOp::create(builder, argument.getLoc(), argument.getType(), argument,
-                                            /*restrict=*/true, /*writable=*/false);
-      argument.replaceAllUsesExcept(tensor, tensor);
+      auto type = cast<RankedTensorType>(argument.getType());
+      Operation *tensor;
+      if (type.getNumElements() == 0)
+        tensor = tensor::EmptyOp::create(builder, argument.getLoc(), type.getShape(), type.getElementType());
+      else
+        tensor = bufferization::ToTensorOp::create(builder, argument.getLoc(), type, argument,
+                                                   /*restrict=*/true, /*writable=*/false);
+      argument.replaceAllUsesExcept(tensor->getResult(0), tensor);
       argument.setType(types[i]);
     }
 
@@ -62,6 +70,8 @@ struct DestinationPassingPass : impl::DestinationPassingPassBase<DestinationPass
     builder.setInsertionPoint(ret);
     for (auto [index, value] : llvm::enumerate(ret.getOperands())) {
       BlockArgument result = body.addArgument(types[1 + signature.getNumInputs() + index], loc);
+      if (cast<RankedTensorType>(value.getType()).getNumElements() == 0)
+        continue;
       bufferization::MaterializeInDestinationOp::create(builder, loc, /*result=*/Type(), value, result,
                                                         /*restrict=*/true, /*writable=*/true);
     }

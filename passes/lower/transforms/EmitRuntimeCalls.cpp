@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -31,8 +32,16 @@ public:
 
   Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 64); }
 
+  /// Of the first element, which may lie behind the beginning of the allocation.
   Value address(Value buffer) {
     Value index = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
+    auto type = cast<MemRefType>(buffer.getType());
+    if (!type.getLayout().isIdentity()) {
+      Value offset = memref::ExtractStridedMetadataOp::create(builder, loc, buffer).getOffset();
+      Value bytes =
+          arith::ConstantIndexOp::create(builder, loc, llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+      index = arith::AddIOp::create(builder, loc, index, arith::MulIOp::create(builder, loc, offset, bytes));
+    }
     return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index);
   }
 
@@ -93,6 +102,11 @@ struct EmitRuntimeCallsPass : impl::EmitRuntimeCallsPassBase<EmitRuntimeCallsPas
     getOperation().walk([&](Operation *op) {
       if (!isa<rt::CgxRtDialect>(op->getDialect()))
         return;
+      for (Value buffer : op->getOperands())
+        if (!memref::isStaticShapeAndContiguousRowMajor(cast<MemRefType>(buffer.getType()))) {
+          op->emitError("expected contiguous buffers, got ") << buffer.getType();
+          return signalPassFailure();
+        }
       CallBuilder to(op, symbols);
       llvm::TypeSwitch<Operation *>(op).Case<rt::RunOp, rt::PayloadOp, rt::MatmulOp, rt::RankOp>(
           [&](auto runtimeOp) { emit(runtimeOp, to); });

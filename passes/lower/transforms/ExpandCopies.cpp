@@ -28,6 +28,8 @@ bool isDense(Value buffer) {
 struct ExpandCopiesPass : impl::ExpandCopiesPassBase<ExpandCopiesPass> {
   void runOnOperation() override {
     getOperation().walk([](memref::CopyOp copy) {
+      if (copy.getSource() == copy.getTarget())
+        return copy.erase();
       if (isDense(copy.getSource()) && isDense(copy.getTarget()))
         return;
       OpBuilder builder(copy);

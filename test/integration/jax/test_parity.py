@@ -27,9 +27,6 @@ HALF_STATE_TOLERANCE = 2e-2
 
 # Steps that cgx-run refuses, each with what it says.
 REFUSED = {
-    "accumulation": "native code is missing for .*stablehlo.while",
-    "dropout": "native code is missing for .*stablehlo.while",
-    "scanned_layers": "native code is missing for .*stablehlo.while",
     "auto_sharded": "the step has no collective",
     "conv_net": "native code is missing for stablehlo.convolution",
 }

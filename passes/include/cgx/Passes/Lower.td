@@ -74,8 +74,8 @@ def StablehloToLinalgPass : Pass<"cgx-stablehlo-to-linalg", "::mlir::ModuleOp"> 
     %0 = linalg.generic {...} ins(%a, %b) outs(%e) { ... arith.addi ... }
     ```
   }];
-  let dependentDialects = ["::cgx::rt::CgxRtDialect",
-      "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+  let dependentDialects = ["::cgx::rt::CgxRtDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
@@ -145,6 +145,35 @@ def FuseElementwisePass : Pass<"cgx-fuse-elementwise", "::mlir::ModuleOp"> {
   }];
 }
 
+def CarryLoopValuesPass : Pass<"cgx-carry-loop-values", "::mlir::ModuleOp"> {
+  let summary = "Leave what a loop carries in the buffers where the next iteration looks for it";
+  let description = [{
+    One-shot bufferization gives each value that a loop carries one buffer, and wants every iteration to leave
+    the next value there. This pass says so. A value that is a view of something carried is copied
+    first, because that buffer may be overwritten before it is read (two values that change places).
+
+    Precondition: `scf.while` on tensors. Postcondition: every tensor that its body yields is
+    what the loop carries at that position, or was materialized into it.
+
+    Input:
+    ```mlir
+    scf.while ... do {
+    ^bb0(%a: tensor<7xf32>, %b: tensor<7xf32>):
+      %c = ... : tensor<7xf32>
+      scf.yield %b, %c : tensor<7xf32>, tensor<7xf32>
+    }
+    ```
+    Output:
+    ```mlir
+      %b_copy = bufferization.alloc_tensor() copy(%b)
+      %next_a = bufferization.materialize_in_destination %b_copy in %a
+      %next_b = bufferization.materialize_in_destination %c in %b
+      scf.yield %next_a, %next_b
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
 def DestinationPassingPass : Pass<"cgx-destination-passing", "::mlir::ModuleOp"> {
   let summary = "Pass the results of main as buffers that the caller owns";
   let description = [{
@@ -168,7 +197,8 @@ def DestinationPassingPass : Pass<"cgx-destination-passing", "::mlir::ModuleOp">
     }
     ```
   }];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def PlanMemoryPass : Pass<"cgx-plan-memory", "::mlir::ModuleOp"> {

@@ -1,0 +1,261 @@
+"""Small functions, each about one thing that a training step does: name -> (function, arguments)."""
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+from jax import lax
+
+CASES = {}
+
+
+def case(name, function, *arguments):
+    assert name not in CASES, name
+    CASES[name] = (function, arguments)
+
+
+def normal(*shape, seed=0, dtype=np.float32):
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def integers(low, high, *shape, seed=0, dtype=np.int32):
+    return np.random.default_rng(seed).integers(low, high, shape).astype(dtype)
+
+
+SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 1e-30, -1e-30, 1e-10, 3e-4, 20.0, -20.0, 87.0, -87.0,
+                    89.0, -110.0, 1e30, -1e30, np.inf, -np.inf, np.nan], np.float32)
+
+# ---- Elementwise, floats ---------------------------------------------------------------------
+for name, function in {
+        "abs": jnp.abs, "ceil": jnp.ceil, "floor": jnp.floor, "round": jnp.round,
+        "round_away": lambda x: lax.round(x, lax.RoundingMethod.AWAY_FROM_ZERO), "sign": jnp.sign,
+        "negate": jnp.negative, "exp": jnp.exp, "expm1": jnp.expm1, "tanh": jnp.tanh, "logistic": jax.nn.sigmoid,
+        "sin": jnp.sin, "cos": jnp.cos, "tan": jnp.tan, "erf": lax.erf, "is_finite": jnp.isfinite, "cbrt": jnp.cbrt,
+        "square": jnp.square, "gelu": lambda x: jax.nn.gelu(x, approximate=False), "gelu_tanh": jax.nn.gelu,
+        "silu": jax.nn.silu, "softplus": jax.nn.softplus, "relu": jax.nn.relu}.items():
+    case(f"{name}/normal", function, 3 * normal(33, 70))
+    if name not in ("sin", "cos", "tan", "gelu", "gelu_tanh", "silu"):  # no digit is right beyond 1e10 there
+        case(f"{name}/special", function, SPECIAL)
+for name, function in {"log": jnp.log, "log1p": jnp.log1p, "sqrt": jnp.sqrt, "rsqrt": lax.rsqrt}.items():
+    case(f"{name}/positive", function, np.exp(3 * normal(33, 70)))
+    case(f"{name}/special", function, SPECIAL)
+for name, function in {
+        "add": jnp.add, "subtract": jnp.subtract, "multiply": jnp.multiply, "divide": jnp.divide,
+        "maximum": jnp.maximum, "minimum": jnp.minimum, "atan2": jnp.arctan2, "rem": lax.rem,
+        "less": jnp.less, "greater_equal": jnp.greater_equal, "equal": jnp.equal, "not_equal": jnp.not_equal}.items():
+    case(f"{name}/f32", function, normal(9, 31), normal(9, 31, seed=1))
+    case(f"{name}/special", function, SPECIAL[:, None], SPECIAL[None, :])
+case("pow/f32", jnp.power, np.exp(normal(40)), normal(40, seed=1))
+case("pow/integer", lambda x: x**3, normal(40))
+case("clamp/scalar", lambda x: jnp.clip(x, -0.5, 0.5), normal(7, 9))
+case("clamp/tensors", lax.clamp, normal(40) - 1, normal(40, seed=1), normal(40, seed=2) + 1)
+case("select", jnp.where, integers(0, 2, 7, 9).astype(bool), normal(7, 9), normal(7, 9, seed=1))
+case("select/scalar", lambda p, x, y: lax.select(p, x, y), np.bool_(True), normal(7, 9), normal(7, 9, seed=1))
+case("reduce_precision", lambda x: lax.reduce_precision(x, 8, 7), normal(100))
+case("reduce_precision/e5m2", lambda x: lax.reduce_precision(x, 5, 2), np.exp(4 * normal(200)) * np.sign(normal(200, seed=1)))
+case("totalorder", lambda x: jnp.sort(x), SPECIAL[:-1])
+case("next_after_bits", lambda x: lax.bitcast_convert_type(lax.bitcast_convert_type(x, jnp.int32) + 1, jnp.float32), normal(50))
+
+# ---- Elementwise, integers and booleans --------------------------------------------------------
+for dtype in (np.int32, np.uint32, np.int8, np.uint8):
+    low, high = (-100, 100) if np.dtype(dtype).kind == "i" else (0, 200)
+    x, y = integers(low, high, 60, dtype=dtype), integers(low, high, 60, seed=1, dtype=dtype)
+    y[:5], x[10:12] = 0, np.iinfo(dtype).min
+    y[10] = -1 if np.dtype(dtype).kind == "i" else 1
+    for name, function in {"add": lax.add, "sub": lax.sub, "mul": lax.mul, "div": lax.div, "rem": lax.rem,
+                           "max": lax.max, "min": lax.min, "and": lax.bitwise_and, "or": lax.bitwise_or,
+                           "xor": lax.bitwise_xor, "lt": lax.lt, "ge": lax.ge, "eq": lax.eq}.items():
+        case(f"{name}/{np.dtype(dtype).name}", function, x, y)
+    shift = integers(0, 40, 60, seed=2, dtype=dtype)
+    for name, function in {"shl": lax.shift_left, "shr": lax.shift_right_arithmetic,
+                           "shrl": lax.shift_right_logical}.items():
+        case(f"{name}/{np.dtype(dtype).name}", function, x, shift)
+    for name, function in {"not": lax.bitwise_not, "sign": lax.sign, "popcount": lax.population_count,
+                           "clz": lax.clz, "abs": jnp.abs}.items():
+        case(f"{name}/{np.dtype(dtype).name}", function, x)
+BITS = integers(0, 2, 50).astype(bool), integers(0, 2, 50, seed=1).astype(bool)
+for name, function in {"and": jnp.logical_and, "or": jnp.logical_or, "xor": jnp.logical_xor, "eq": jnp.equal}.items():
+    case(f"{name}/bool", function, *BITS)
+case("not/bool", jnp.logical_not, BITS[0])
+case("any/bool", lambda x: (jnp.any(x, 0), jnp.all(x, 1)), integers(0, 4, 6, 9).astype(bool))
+
+# ---- Conversions -------------------------------------------------------------------------------
+CONVERTIBLE = {"float32": np.concatenate([SPECIAL, 50 * normal(40)]), "bfloat16": (50 * normal(40)).astype(ml_dtypes.bfloat16),
+               "float16": (50 * normal(40)).astype(np.float16), "int32": integers(-2**31, 2**31, 40, dtype=np.int64).astype(np.int32),
+               "uint32": integers(0, 2**32, 40, dtype=np.int64).astype(np.uint32), "int8": integers(-128, 128, 40, dtype=np.int8),
+               "uint8": integers(0, 256, 40, dtype=np.uint8), "bool": BITS[0]}
+for source, values in CONVERTIBLE.items():
+    for target in CONVERTIBLE:
+        if source != target:
+            case(f"convert/{source}-{target}", lambda x, t=target: lax.convert_element_type(x, t), values)
+case("bf16/arithmetic", lambda x, y: jnp.tanh(x * y + x) / (1 + jnp.exp(y)),
+     normal(50, dtype=ml_dtypes.bfloat16), normal(50, seed=1, dtype=ml_dtypes.bfloat16))
+case("f16/arithmetic", lambda x, y: x * y + jnp.maximum(x, y), normal(50, dtype=np.float16), normal(50, seed=1, dtype=np.float16))
+
+# ---- Shapes --------------------------------------------------------------------------------------
+case("constant/dense", lambda x: x + np.arange(12, dtype=np.float32).reshape(3, 4), normal(3, 4))
+case("constant/unsigned", lambda x: x + np.arange(12, dtype=np.uint32) * np.uint32(2**28), integers(0, 9, 12, dtype=np.uint32))
+case("constant/bool", lambda x: jnp.where(np.arange(12) % 3 == 0, x, 0), normal(12))
+case("iota/f32", lambda x: x + lax.broadcasted_iota(jnp.float32, (4, 5), 1), normal(4, 5))
+case("iota/u32", lambda x: x + lax.broadcasted_iota(jnp.uint32, (4, 5), 0), integers(0, 9, 4, 5, dtype=np.uint32))
+case("broadcast/unit", lambda x: jnp.broadcast_to(x[:, None, :], (4, 7, 5)), normal(4, 5))
+case("broadcast/grow", lambda x: jnp.broadcast_to(x, (4, 7, 5)), normal(4, 1, 5))
+case("broadcast/scalar", lambda x: jnp.full((3, 5), x), np.float32(3.5))
+case("transpose", lambda x: jnp.transpose(x, (2, 0, 3, 1)), normal(3, 4, 5, 6))
+case("reshape", lambda x: (x.reshape(5, 24), x.reshape(2, 2, 30), x.reshape(120), x.reshape(1, 4, 1, 5, 6)), normal(4, 5, 6))
+case("reshape/scalar", lambda x: (x.reshape(()), x.reshape(1, 1)), normal(1))
+case("reverse", lambda x: (x[::-1], x[:, ::-1], lax.rev(x, (0, 1))), normal(5, 7))
+case("concatenate", lambda x, y, z: jnp.concatenate([x, y, z, x], 1), normal(3, 4), normal(3, 1, seed=1), normal(3, 6, seed=2))
+case("slice", lambda x: (x[1:4, 2:9:3], x[-1], x[:, 3]), normal(5, 11))
+case("slice/used", lambda x: jnp.tanh(x[1:4, 2:9:3]) @ x[:3, :2], normal(5, 11))
+case("split", lambda x: jnp.split(x, 3, axis=1), normal(4, 9))
+case("pad", lambda x: jnp.pad(x, ((1, 2), (0, 3)), constant_values=7), normal(4, 5))
+case("pad/interior", lambda x: lax.pad(x, np.float32(2), ((1, 2, 1), (0, 3, 2))), normal(4, 5))
+case("pad/negative", lambda x: lax.pad(x, np.float32(2), ((-1, 2, 0), (1, -2, 0))), normal(4, 5))
+case("pad/negative_interior", lambda x: lax.pad(x, np.float32(2), ((-2, 1, 1), (1, -3, 2))), normal(4, 5))
+case("pad/all", lambda x: lax.pad(x, np.float32(2), ((-4, 6, 0), (0, 0, 0))), normal(4, 5))
+for start in ((0, 0), (2, 3), (9, -4), (-1, 100)):
+    case(f"dynamic_slice/{start}", lambda x, i, j: lax.dynamic_slice(x, (i, j), (3, 2)), normal(6, 7),
+         np.int32(start[0]), np.int32(start[1]))
+    case(f"dynamic_update/{start}", lambda x, u, i, j: lax.dynamic_update_slice(x, u, (i, j)), normal(6, 7),
+         normal(3, 2, seed=1), np.int32(start[0]), np.int32(start[1]))
+case("roll", lambda x: jnp.roll(x, 2, axis=1), normal(3, 7))
+case("tril", lambda x: jnp.where(jnp.tril(jnp.ones((6, 6), bool)), x, -1e9), normal(6, 6))
+case("empty", lambda x: jnp.concatenate([x[:0], x]), normal(5, 2))
+
+# ---- Reductions ----------------------------------------------------------------------------------
+for axes in (0, 1, 2, (0, 1), (1, 2), (0, 2), None):
+    case(f"sum/{axes}", lambda x, a=axes: jnp.sum(x, a), normal(9, 31, 17))
+case("sum/long", lambda x: jnp.sum(x), np.abs(normal(1 << 20)))
+case("max", lambda x: (jnp.max(x, 0), jnp.max(x, 1), jnp.min(x)), normal(19, 33))
+case("max/nan", lambda x: jnp.max(x), SPECIAL)
+case("prod", lambda x: jnp.prod(x, 1), normal(19, 33))
+case("argmax", lambda x: (jnp.argmax(x, 0), jnp.argmin(x, 1)), normal(19, 33))
+case("argmax/ties", lambda x: jnp.argmax(x, 1), integers(0, 3, 19, 33).astype(np.float32))
+case("sum/int", lambda x: jnp.sum(x, 0), integers(-99, 99, 19, 33))
+case("sum/bf16", lambda x: jnp.sum(x, 0), normal(19, 33, dtype=ml_dtypes.bfloat16))
+case("variance", lambda x: (jnp.var(x, -1), jnp.std(x, 0)), normal(19, 33))
+case("softmax", jax.nn.softmax, 5 * normal(19, 33))
+case("log_softmax", jax.nn.log_softmax, 5 * normal(19, 33))
+case("logsumexp", lambda x: jax.nn.logsumexp(x, 0), 5 * normal(19, 33))
+case("cumsum", lambda x: jnp.cumsum(x, 1), normal(5, 33))
+case("cummax", lambda x: lax.cummax(x, 0), normal(9, 5))
+
+# ---- Products ------------------------------------------------------------------------------------
+case("matmul/small", jnp.matmul, normal(3, 4), normal(4, 5, seed=1))
+case("matmul/large", jnp.matmul, normal(65, 130), normal(130, 33, seed=1))
+case("matmul/vector", lambda a, x: (a @ x, x[:65] @ a), normal(65, 130), normal(130, seed=1))
+case("matmul/outer", jnp.outer, normal(65), normal(130, seed=1))
+case("matmul/inner", jnp.dot, normal(6500), normal(6500, seed=1))
+for equation, shapes in {
+        "ij,kj->ik": ((65, 130), (33, 130)), "ji,jk->ik": ((130, 65), (130, 33)), "ji,kj->ik": ((130, 65), (33, 130)),
+        "ij,jk->ki": ((65, 130), (130, 33)), "ji,kj->ki": ((130, 65), (33, 130)),
+        "bij,bjk->bik": ((4, 20, 30), (4, 30, 25)), "bij,bkj->bik": ((4, 20, 30), (4, 25, 30)),
+        "bij,bkj->bki": ((4, 20, 30), (4, 25, 30)),
+        "bthd,bshd->bhts": ((2, 16, 4, 8), (2, 16, 4, 8)), "bhts,bshd->bthd": ((2, 4, 16, 16), (2, 16, 4, 8)),
+        "btc,cd->btd": ((4, 16, 32), (32, 48)), "btc,btd->cd": ((4, 16, 32), (4, 16, 48)), "btd,cd->btc": ((4, 16, 48), (32, 48)),
+        "abij,cbjak->abcik": ((2, 3, 4, 5), (6, 3, 5, 2, 7)), "ijk,jkl->il": ((10, 12, 14), (12, 14, 9)),
+        "ijk,kjl->il": ((10, 12, 14), (14, 12, 9)), "i,i->": ((9,), (9,))}.items():
+    case(f"einsum/{equation}", lambda a, b, e=equation: jnp.einsum(e, a, b), normal(*shapes[0]), normal(*shapes[1], seed=1))
+case("matmul/bf16", jnp.matmul, normal(65, 130, dtype=ml_dtypes.bfloat16), normal(130, 33, seed=1, dtype=ml_dtypes.bfloat16))
+case("matmul/mixed", lambda a, b: jnp.matmul(a, b, preferred_element_type=jnp.float32),
+     normal(65, 130, dtype=ml_dtypes.bfloat16), normal(130, 33, seed=1, dtype=ml_dtypes.bfloat16))
+case("matmul/int", jnp.matmul, integers(-9, 9, 20, 30), integers(-9, 9, 30, 10, seed=1))
+case("matmul/zero", jnp.matmul, normal(3, 0), normal(0, 5))
+
+# ---- Gather and scatter -----------------------------------------------------------------------------
+TABLE, IDS = normal(50, 16), integers(-60, 60, 4, 9)
+for mode in ("clip", "fill", "wrap"):
+    case(f"take/{mode}", lambda t, i, m=mode: jnp.take(t, i, axis=0, mode=m), TABLE, IDS)
+case("index", lambda t, i: t[i], TABLE, np.abs(IDS) % 50)
+case("take/axis1", lambda t, i: jnp.take(t, i, axis=1), TABLE, integers(0, 16, 5))
+case("take_along_axis", lambda t, i: jnp.take_along_axis(t, i, 1), TABLE, integers(0, 16, 50, 3))
+case("index/two", lambda t, i, j: t[i, j], TABLE, integers(0, 50, 7), integers(0, 16, 7, seed=1))
+case("index/middle", lambda t, i: t[:, i, :], normal(3, 8, 5), integers(0, 8, 2, 3))
+case("gather/window", lambda t, i: jax.vmap(lambda k: lax.dynamic_slice(t, (k, 0), (3, 4)))(i), TABLE, integers(-5, 60, 6))
+case("embedding/gradient", lambda t, i, g: jax.vjp(lambda t: t[i], t)[1](g)[0], TABLE, integers(0, 50, 4, 9), normal(4, 9, 16, seed=1))
+case("scatter/add", lambda t, i, u: t.at[i].add(u), TABLE, IDS, normal(4, 9, 16, seed=1))
+case("scatter/set", lambda t, i, u: t.at[i].set(u, unique_indices=True), TABLE, np.arange(0, 50, 7), normal(8, 16, seed=1))
+case("scatter/multiply", lambda t, i, u: t.at[i].multiply(u), TABLE, integers(0, 50, 6), normal(6, 16, seed=1))
+case("scatter/max", lambda t, i, u: t.at[i].max(u), TABLE, integers(0, 50, 6), normal(6, 16, seed=1))
+case("scatter/elements", lambda t, i, j, u: t.at[i, j].add(u), TABLE, integers(0, 50, 7), integers(0, 16, 7, seed=1), normal(7))
+case("scatter/clip", lambda t, i, u: t.at[i].add(u, mode="clip"), TABLE, IDS, normal(4, 9, 16, seed=1))
+case("scatter/batched", lambda t, i, g: jax.vjp(lambda t: jnp.take_along_axis(t, i, 1), t)[1](g)[0], TABLE,
+     integers(0, 16, 50, 3), normal(50, 3, seed=1))
+case("scatter/window", lambda t, i, u: lax.scatter_add(
+    t, i, u, lax.ScatterDimensionNumbers((1, 2), (), (0, 1))), TABLE, np.array([[0, 0], [47, 3], [48, 0], [-1, 2], [5, 13]]), normal(5, 3, 4, seed=1))
+case("one_hot", lambda i: jax.nn.one_hot(i, 12), integers(0, 12, 9))
+case("cross_entropy", lambda x, y: jax.value_and_grad(
+    lambda x: -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(x), y[:, None], 1)))(x), normal(19, 12), integers(0, 12, 19))
+
+# ---- Control flow ---------------------------------------------------------------------------------
+case("while/count", lambda x: lax.while_loop(lambda c: c[0] < 5, lambda c: (c[0] + 1, c[1] * 1.5), (0, x)), normal(7))
+case("while/swap", lambda x, y: lax.fori_loop(0, 3, lambda i, c: (c[1], c[0]), (x, y)), normal(7), normal(7, seed=1))
+case("while/rotate", lambda x, y, z: lax.fori_loop(0, 4, lambda i, c: (c[1], c[2], c[0] + c[1]), (x, y, z)), normal(7), normal(7, seed=1), normal(7, seed=2))
+case("while/never", lambda x: lax.while_loop(lambda c: c[0] > 5, lambda c: (c[0] + 1, c[1] * 1.5), (0, x)), normal(7))
+case("while/newton", lambda x: lax.while_loop(lambda y: jnp.max(jnp.abs(y * y - x)) > 1e-3, lambda y: 0.5 * (y + x / y), x), np.abs(normal(7)) + 1)
+case("while/flag", lambda x: lax.while_loop(lambda c: c[0], lambda c: (jnp.sum(c[1]) < 50, c[1] * 2), (True, x))[1], np.abs(normal(7)))
+case("while/nested", lambda x: lax.fori_loop(0, 3, lambda i, c: lax.fori_loop(0, i, lambda j, d: (d[1] + j, d[0]), c), (x, x + 1)), normal(7))
+case("while/slices", lambda x: lax.fori_loop(0, 3, lambda i, c: jnp.concatenate([c[1:], c[:1]]) * 1.5, x), normal(7))
+case("while/shared", lambda x: (lax.fori_loop(0, 3, lambda i, c: c * x + 1, x), x * 2), normal(7))
+case("scan", lambda x: lax.scan(lambda c, v: (jnp.tanh(c + v), c * v), jnp.zeros(5), x), normal(11, 5))
+case("scan/gradient", lambda x: jax.grad(lambda x: jnp.sum(lax.scan(lambda c, v: (jnp.tanh(c + v), c * v), jnp.zeros(5), x)[1]))(x), normal(11, 5))
+case("scan/matmul", lambda w, x: lax.scan(lambda c, v: (jnp.tanh(c @ w + v), None), x[0], x)[0], normal(32, 32) / 6, normal(6, 20, 32, seed=1))
+case("cond/true", lambda p, x: lax.cond(p, lambda x: x + 1, lambda x: x * 2, x), np.bool_(True), normal(7))
+case("cond/false", lambda p, x: lax.cond(p, lambda x: (x + 1, x), lambda x: (x, x * 2), x), np.bool_(False), normal(7))
+for index in (-3, 0, 1, 2, 9):
+    case(f"switch/{index}", lambda i, x: lax.switch(i, [lambda x: x + 1, lambda x: x * 2, lambda x: -x], x), np.int32(index), normal(7))
+case("remat", lambda x: jax.grad(lambda x: jnp.sum(jax.checkpoint(lambda x: jnp.sin(jnp.tanh(x)))(x)))(x), normal(7))
+
+# ---- Sorting and random numbers -----------------------------------------------------------------------
+case("sort", lambda x: (jnp.sort(x, 0), jnp.sort(x, 1)), normal(9, 31))
+case("argsort", lambda x: jnp.argsort(x, 1), integers(0, 9, 4, 31).astype(np.float32))
+case("argsort/descending", lambda x: jnp.argsort(-x), normal(1000))
+case("sort/unsigned", jnp.sort, integers(0, 2**32, 40, dtype=np.int64).astype(np.uint32))
+case("top_k", lambda x: lax.top_k(x, 5), normal(6, 40))
+case("median", lambda x: jnp.median(x, 0), normal(9, 6))
+case("random/uniform", lambda k: jax.random.uniform(jax.random.wrap_key_data(k), (40,)), np.array([3, 4], np.uint32))
+case("random/normal", lambda k: jax.random.normal(jax.random.wrap_key_data(k), (40,)), np.array([3, 4], np.uint32))
+case("random/bernoulli", lambda k: jax.random.bernoulli(jax.random.wrap_key_data(k), 0.3, (5, 9)), np.array([3, 4], np.uint32))
+case("random/split", lambda k: jax.random.key_data(jax.random.split(jax.random.wrap_key_data(k), 3)), np.array([3, 4], np.uint32))
+case("random/permutation", lambda k: jax.random.permutation(jax.random.wrap_key_data(k), 50), np.array([3, 4], np.uint32))
+case("dropout", lambda k, x: jnp.where(jax.random.bernoulli(jax.random.wrap_key_data(k), 0.5, x.shape), x * 2, 0), np.array([3, 4], np.uint32), normal(7, 9))
+
+# ---- Windows and convolutions -----------------------------------------------------------------------
+IMAGE, FILTER = normal(2, 9, 8, 3), normal(3, 3, 3, 5, seed=1) / 5
+
+
+def conv(x, w, strides=(1, 1), padding="SAME", **options):
+    return lax.conv_general_dilated(x, w, strides, padding, dimension_numbers=("NHWC", "HWIO", "NHWC"), **options)
+
+
+case("conv/same", conv, IMAGE, FILTER)
+case("conv/valid", lambda x, w: conv(x, w, padding="VALID"), IMAGE, FILTER)
+case("conv/strided", lambda x, w: conv(x, w, (2, 3)), IMAGE, FILTER)
+case("conv/dilated", lambda x, w: conv(x, w, rhs_dilation=(2, 1)), IMAGE, FILTER)
+case("conv/transposed", lambda x, w: conv(x, w, padding=((1, 1), (1, 1)), lhs_dilation=(2, 2)), IMAGE, FILTER)
+case("conv/depthwise", lambda x, w: conv(x, w, feature_group_count=3), IMAGE, normal(3, 3, 1, 6, seed=1))
+case("conv/1d", lambda x, w: lax.conv_general_dilated(x, w, (1,), "SAME"), normal(2, 3, 20), normal(4, 3, 5, seed=1))
+case("conv/nchw", lambda x, w: lax.conv(x, w, (1, 1), "SAME"), normal(2, 3, 9, 8), normal(5, 3, 3, 3, seed=1))
+case("conv/gradients", lambda x, w, g: jax.vjp(conv, x, w)[1](g), IMAGE, FILTER, normal(2, 9, 8, 5, seed=2))
+case("conv/strided_gradients", lambda x, w, g: jax.vjp(lambda x, w: conv(x, w, (2, 2)), x, w)[1](g), IMAGE, FILTER, normal(2, 5, 4, 5, seed=2))
+case("conv/depthwise_gradients", lambda x, w, g: jax.vjp(lambda x, w: conv(x, w, feature_group_count=3), x, w)[1](g), IMAGE, normal(3, 3, 1, 6, seed=1), normal(2, 9, 8, 6, seed=2))
+for name, init, function in (("max", -np.inf, lax.max), ("sum", 0.0, lax.add)):
+    case(f"pool/{name}", lambda x, i=init, f=function: lax.reduce_window(x, np.float32(i), f, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), IMAGE)
+    case(f"pool/{name}_overlapping", lambda x, i=init, f=function: lax.reduce_window(x, np.float32(i), f, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"), IMAGE)
+    case(f"pool/{name}_gradient", lambda x, i=init, f=function: jax.grad(lambda x: jnp.sum(jnp.sin(lax.reduce_window(x, np.float32(i), f, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"))))(x), IMAGE)
+
+# ---- Whole networks ---------------------------------------------------------------------------------
+case("layer_norm/gradient", lambda x, g: jax.grad(lambda x: jnp.sum(jnp.sin((x - x.mean(-1, keepdims=True)) * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5) * g)))(x), normal(4, 6, 16), normal(16, seed=1))
+
+
+def attention(x, w):
+    q, k, v = jnp.split(x @ w, 3, axis=-1)
+    q, k, v = (t.reshape(2, 16, 4, 8) for t in (q, k, v))
+    scores = jnp.einsum("bthd,bshd->bhts", q, k) / np.sqrt(8).astype(np.float32)
+    scores = jnp.where(jnp.tril(jnp.ones((16, 16), bool)), scores, -jnp.inf)
+    return jnp.einsum("bhts,bshd->bthd", jax.nn.softmax(scores), v).reshape(2, 16, 32)
+
+
+case("attention", attention, normal(2, 16, 32), normal(32, 96, seed=1) / 6)
+case("attention/gradient", lambda x, w: jax.grad(lambda x, w: jnp.sum(jnp.sin(attention(x, w))), (0, 1))(x, w), normal(2, 16, 32), normal(32, 96, seed=1) / 6)

@@ -1,0 +1,70 @@
+"""JAX functions as compiled by cgx, next to what JAX computes.
+
+Takes from the environment CGX_COMPILE, the path of cgx-compile.
+"""
+
+import ctypes
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import jax
+import ml_dtypes
+import numpy as np
+
+DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
+          "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+          "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "bool": np.bool_}
+ALIGNMENT = 64  # what a compiled step expects of its buffers
+
+
+class CompileError(Exception):
+    """cgx-compile refused; the message is what it said."""
+
+
+def aligned(shape, dtype):
+    """An uninitialized array on a cache line of its own."""
+    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start:start + size].view(dtype).reshape(shape)
+
+
+def addresses(arrays):
+    return (ctypes.c_void_p * max(1, len(arrays)))(*[array.ctypes.data for array in arrays])
+
+
+class Step:
+    """A program for one rank that communicates nothing."""
+
+    def __init__(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            source, library = pathlib.Path(folder, "step.mlir"), pathlib.Path(folder, "step.so")
+            source.write_text(text)
+            done = subprocess.run([os.environ["CGX_COMPILE"], source, "-o", library],
+                                  capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise CompileError(done.stderr)
+            self.library = ctypes.CDLL(str(library))
+        self.manifest = json.loads(ctypes.string_at(ctypes.addressof(
+            ctypes.c_char.in_dll(self.library, "cgx_program_manifest"))))
+
+    def __call__(self, *arguments):
+        inputs = []
+        for value, entry in zip(arguments, self.manifest["arguments"], strict=True):
+            array = aligned(entry["shape"], DTYPES[entry["dtype"]])
+            array[...] = value
+            inputs.append(array)
+        # A result that is not written, or only in part, does not look right by chance.
+        results = [aligned(entry["shape"], DTYPES[entry["dtype"]]) for entry in self.manifest["results"]]
+        for result in results:
+            result.reshape(-1).view(np.uint8)[...] = 1 if result.dtype == np.bool_ else 0xA5
+        self.library.cgx_program_step(None, addresses(inputs), addresses(results))
+        return results
+
+
+def lower(function, *arguments):
+    """The text of a function as JAX exports it, all of its arguments kept."""
+    return jax.jit(function, keep_unused=True).lower(*arguments).as_text()
