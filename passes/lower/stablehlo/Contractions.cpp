@@ -54,25 +54,6 @@ Matrix asMatrix(OpBuilder &b, Location loc, Value operand, ArrayRef<int64_t> bat
   return {reshaped(b, loc, operand, shape), swapped};
 }
 
-/// Products of narrow floats are accumulated in f32.
-Type accumulatorOf(OpBuilder &b, Type element) {
-  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element;
-}
-
-Value truncated(OpBuilder &b, Location loc, Value tensor, RankedTensorType type) {
-  if (tensor.getType() == type)
-    return tensor;
-  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
-  return linalg::GenericOp::create(b, loc, TypeRange{type}, ValueRange{tensor},
-                                   ValueRange{emptyTensor(b, loc, type)}, maps, parallel(type.getRank()),
-                                   [&](OpBuilder &b, Location loc, ValueRange args) {
-                                     Value narrow =
-                                         arith::TruncFOp::create(b, loc, type.getElementType(), args[0]);
-                                     linalg::YieldOp::create(b, loc, narrow);
-                                   })
-      .getResult(0);
-}
-
 struct DotGeneralPattern : OpConversionPattern<stablehlo::DotGeneralOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::DotGeneralOp op, OpAdaptor adaptor,
@@ -100,6 +81,24 @@ SmallVector<int64_t> ContractionDims::freeDims(int64_t rank, ArrayRef<int64_t> b
     if (!llvm::is_contained(batch, dim) && !llvm::is_contained(contracted, dim))
       free.push_back(dim);
   return free;
+}
+
+Type accumulatorOf(OpBuilder &b, Type element) {
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element;
+}
+
+Value truncated(OpBuilder &b, Location loc, Value tensor, RankedTensorType type) {
+  if (tensor.getType() == type)
+    return tensor;
+  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
+  return linalg::GenericOp::create(b, loc, TypeRange{type}, ValueRange{tensor},
+                                   ValueRange{emptyTensor(b, loc, type)}, maps, parallel(type.getRank()),
+                                   [&](OpBuilder &b, Location loc, ValueRange args) {
+                                     Value narrow =
+                                         arith::TruncFOp::create(b, loc, type.getElementType(), args[0]);
+                                     linalg::YieldOp::create(b, loc, narrow);
+                                   })
+      .getResult(0);
 }
 
 Value contract(OpBuilder &b, Location loc, Value lhs, Value rhs, ContractionDims dims,

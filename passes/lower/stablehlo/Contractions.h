@@ -26,6 +26,12 @@ struct ContractionDims {
 mlir::Value contract(mlir::OpBuilder &, mlir::Location, mlir::Value lhs, mlir::Value rhs, ContractionDims,
                      mlir::RankedTensorType type);
 
+/// The type in which products of `element` are summed: f32 for narrower floats.
+mlir::Type accumulatorOf(mlir::OpBuilder &, mlir::Type element);
+
+/// A tensor of accumulators, rounded to `type`.
+mlir::Value truncated(mlir::OpBuilder &, mlir::Location, mlir::Value tensor, mlir::RankedTensorType type);
+
 } // namespace cgx
 
 #endif // CGX_PASSES_LOWER_STABLEHLO_CONTRACTIONS_H

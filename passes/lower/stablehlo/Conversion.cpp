@@ -9,8 +9,10 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -92,6 +94,35 @@ Value transposed(OpBuilder &b, Location loc, Value tensor, ArrayRef<int64_t> per
       .getResult(0);
 }
 
+Value padded(OpBuilder &b, Location loc, Value tensor, Value scalar, ArrayRef<int64_t> low,
+             ArrayRef<int64_t> high, ArrayRef<int64_t> interior) {
+  auto from = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape, source, target, sizes, strides;
+  for (int64_t dim = 0; dim < from.getRank(); ++dim) {
+    int64_t extent = from.getDimSize(dim), stride = interior[dim] + 1;
+    shape.push_back(low[dim] + high[dim] + std::max<int64_t>(0, (extent - 1) * stride + 1));
+    int64_t first = low[dim] < 0 ? llvm::divideCeilSigned(-low[dim], stride) : 0;
+    int64_t last = std::min(extent - 1, llvm::divideFloorSigned(shape[dim] - 1 - low[dim], stride));
+    source.push_back(first);
+    target.push_back(low[dim] + first * stride);
+    sizes.push_back(std::max<int64_t>(0, last - first + 1));
+    strides.push_back(stride);
+  }
+  SmallVector<int64_t> ones(from.getRank(), 1);
+  auto indices = [&](ArrayRef<int64_t> values) { return getAsIndexOpFoldResult(b.getContext(), values); };
+  bool none = llvm::is_contained(sizes, 0);
+  if (!none && from.getShape() != ArrayRef(sizes))
+    tensor = tensor::ExtractSliceOp::create(b, loc, RankedTensorType::get(sizes, from.getElementType()),
+                                            tensor, indices(source), indices(sizes), indices(ones));
+  if (!none && shape == sizes)
+    return tensor;
+  Value result = filledTensor(b, loc, RankedTensorType::get(shape, from.getElementType()), scalar);
+  if (none)
+    return result;
+  return tensor::InsertSliceOp::create(b, loc, tensor, result, indices(target), indices(sizes),
+                                       indices(strides));
+}
+
 Value indexOf(OpBuilder &b, Location loc, Value integer, Type original) {
   auto index = b.getIndexType();
   if (original.isUnsignedInteger())
@@ -106,6 +137,24 @@ Value constantIndex(OpBuilder &b, Location loc, int64_t value) {
 Value clampedIndex(OpBuilder &b, Location loc, Value index, int64_t upper) {
   Value atLeastZero = arith::MaxSIOp::create(b, loc, index, constantIndex(b, loc, 0));
   return arith::MinSIOp::create(b, loc, atLeastZero, constantIndex(b, loc, upper));
+}
+
+SmallVector<Value>
+loopNest(OpBuilder &b, Location loc, ArrayRef<int64_t> extents, ValueRange inits,
+         function_ref<SmallVector<Value>(OpBuilder &, ValueRange indices, ValueRange carried)> body) {
+  if (extents.empty())
+    return body(b, ValueRange(), inits);
+  SmallVector<Value> lower(extents.size(), constantIndex(b, loc, 0)), upper,
+      steps(extents.size(), constantIndex(b, loc, 1));
+  for (int64_t extent : extents)
+    upper.push_back(constantIndex(b, loc, extent));
+  scf::LoopNest nest = scf::buildLoopNest(
+      b, loc, lower, upper, steps, inits,
+      [&](OpBuilder &b, Location, ValueRange indices, ValueRange carried) -> scf::ValueVector {
+        SmallVector<Value> next = body(b, indices, carried);
+        return {next.begin(), next.end()};
+      });
+  return SmallVector<Value>(nest.results);
 }
 
 SmallVector<utils::IteratorType> parallel(int64_t count) {

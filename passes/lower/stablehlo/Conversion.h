@@ -31,6 +31,9 @@ void populateDataMovementPatterns(const mlir::TypeConverter &, mlir::RewritePatt
 void populateSlicePatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateReductionPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateContractionPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateConvolutionPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateReduceWindowPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateSelectAndScatterPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateGatherScatterPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateControlFlowPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateRankPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
@@ -53,11 +56,24 @@ mlir::Value withoutUnitDims(mlir::OpBuilder &, mlir::Location, mlir::Value tenso
 /// result[i0, i1, ...] = tensor[...] with result dimension k running over dimension `permutation[k]`.
 mlir::Value transposed(mlir::OpBuilder &, mlir::Location, mlir::Value tensor,
                        llvm::ArrayRef<int64_t> permutation);
+/// Element i of a dimension goes to low + i * (interior + 1), everything else is `scalar`; negative padding
+/// drops the elements whose place lies outside.
+mlir::Value padded(mlir::OpBuilder &, mlir::Location, mlir::Value tensor, mlir::Value scalar,
+                   llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high,
+                   llvm::ArrayRef<int64_t> interior);
 /// An integer scalar as an index, by its original sign.
 mlir::Value indexOf(mlir::OpBuilder &, mlir::Location, mlir::Value integer, mlir::Type original);
 mlir::Value constantIndex(mlir::OpBuilder &, mlir::Location, int64_t);
 /// `index` moved into [0, upper].
 mlir::Value clampedIndex(mlir::OpBuilder &, mlir::Location, mlir::Value index, int64_t upper);
+
+/// Sequential loops over `extents`, the last innermost, each of which hands on what `body` returns, given
+/// the indices and what the iteration before returned.
+llvm::SmallVector<mlir::Value>
+loopNest(mlir::OpBuilder &, mlir::Location, llvm::ArrayRef<int64_t> extents, mlir::ValueRange inits,
+         llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &, mlir::ValueRange indices,
+                                                           mlir::ValueRange carried)>
+             body);
 
 /// Parallel iterators.
 llvm::SmallVector<mlir::utils::IteratorType> parallel(int64_t count);

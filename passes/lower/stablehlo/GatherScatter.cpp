@@ -139,22 +139,15 @@ struct ScatterPattern : OpConversionPattern<stablehlo::ScatterOp> {
     bool emitted = true;
 
     auto nest = [&](OpBuilder &b, ArrayRef<int64_t> dims, ValueRange inits,
-                    function_ref<SmallVector<Value>(OpBuilder &, ValueRange)> body) -> SmallVector<Value> {
-      if (dims.empty())
-        return body(b, inits);
-      SmallVector<Value> lower(dims.size(), constantIndex(b, loc, 0)), upper,
-          steps(dims.size(), constantIndex(b, loc, 1));
+                    function_ref<SmallVector<Value>(OpBuilder &, ValueRange)> body) {
+      SmallVector<int64_t> extents;
       for (int64_t dim : dims)
-        upper.push_back(constantIndex(b, loc, updateType.getDimSize(dim)));
-      scf::LoopNest loops = scf::buildLoopNest(
-          b, loc, lower, upper, steps, inits,
-          [&](OpBuilder &b, Location, ValueRange indices, ValueRange results) -> scf::ValueVector {
-            for (auto [dim, index] : llvm::zip_equal(dims, indices))
-              batch[dim] = index;
-            SmallVector<Value> next = body(b, results);
-            return {next.begin(), next.end()};
-          });
-      return SmallVector<Value>(loops.results);
+        extents.push_back(updateType.getDimSize(dim));
+      return loopNest(b, loc, extents, inits, [&](OpBuilder &b, ValueRange indices, ValueRange results) {
+        for (auto [dim, index] : llvm::zip_equal(dims, indices))
+          batch[dim] = index;
+        return body(b, results);
+      });
     };
 
     auto updateWindow = [&](OpBuilder &b, ValueRange results, ArrayRef<Value> starts) {

@@ -11,7 +11,6 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -81,38 +80,13 @@ struct DynamicUpdateSlicePattern : OpConversionPattern<stablehlo::DynamicUpdateS
   }
 };
 
-/// Element i of a dimension goes to low + i * (interior + 1); negative padding drops the
-/// elements whose place lies outside.
 struct PadPattern : OpConversionPattern<stablehlo::PadOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::PadOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    auto type = cast<RankedTensorType>(getTypeConverter()->convertType(op.getType()));
-    auto from = cast<RankedTensorType>(adaptor.getOperand().getType());
-    Value result = filledTensor(rewriter, loc, type, scalarOf(rewriter, loc, adaptor.getPaddingValue()));
-
-    SmallVector<int64_t> source, target, sizes, strides;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      int64_t low = op.getEdgePaddingLow()[dim], stride = op.getInteriorPadding()[dim] + 1;
-      int64_t first = low < 0 ? llvm::divideCeilSigned(-low, stride) : 0;
-      int64_t last =
-          std::min(from.getDimSize(dim) - 1, llvm::divideFloorSigned(type.getDimSize(dim) - 1 - low, stride));
-      source.push_back(first);
-      target.push_back(low + first * stride);
-      sizes.push_back(std::max<int64_t>(0, last - first + 1));
-      strides.push_back(stride);
-    }
-    if (!llvm::is_contained(sizes, 0)) {
-      Value kept = adaptor.getOperand();
-      if (from.getShape() != ArrayRef(sizes))
-        kept = tensor::ExtractSliceOp::create(
-            rewriter, loc, RankedTensorType::get(sizes, from.getElementType()), kept,
-            indices(rewriter, source), indices(rewriter, sizes), ones(rewriter, type.getRank()));
-      result = tensor::InsertSliceOp::create(rewriter, loc, kept, result, indices(rewriter, target),
-                                             indices(rewriter, sizes), indices(rewriter, strides));
-    }
-    rewriter.replaceOp(op, result);
+    Value scalar = scalarOf(rewriter, op.getLoc(), adaptor.getPaddingValue());
+    rewriter.replaceOp(op, padded(rewriter, op.getLoc(), adaptor.getOperand(), scalar, op.getEdgePaddingLow(),
+                                  op.getEdgePaddingHigh(), op.getInteriorPadding()));
     return success();
   }
 };

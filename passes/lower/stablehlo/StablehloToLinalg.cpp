@@ -42,6 +42,9 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
     populateSlicePatterns(converter, patterns);
     populateReductionPatterns(converter, patterns);
     populateContractionPatterns(converter, patterns);
+    populateConvolutionPatterns(converter, patterns);
+    populateReduceWindowPatterns(converter, patterns);
+    populateSelectAndScatterPatterns(converter, patterns);
     populateGatherScatterPatterns(converter, patterns);
     populateControlFlowPatterns(converter, patterns);
     populateRankPatterns(converter, patterns);
@@ -67,8 +70,7 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
   /// around them fail with an error that does not name them.
   static bool isNeverConverted(Operation *op) {
     using namespace stablehlo;
-    return isa<ConvolutionOp, SortOp, ReduceWindowOp, SelectAndScatterOp, MapOp, RngBitGeneratorOp,
-               CustomCallOp, CompositeOp, chlo::ErfInvOp, chlo::TopKOp>(op);
+    return isa<SortOp, MapOp, RngBitGeneratorOp, CustomCallOp, CompositeOp, chlo::ErfInvOp, chlo::TopKOp>(op);
   }
 
   static bool isLeftover(Operation *op) {

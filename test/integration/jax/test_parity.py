@@ -28,7 +28,6 @@ HALF_STATE_TOLERANCE = 2e-2
 # Steps that cgx-run refuses, each with what it says.
 REFUSED = {
     "auto_sharded": "the step has no collective",
-    "conv_net": "native code is missing for stablehlo.convolution",
 }
 STEPS_OF_A_VARIANT = 5
 

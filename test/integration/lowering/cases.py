@@ -139,7 +139,17 @@ case("softmax", jax.nn.softmax, 5 * normal(19, 33))
 case("log_softmax", jax.nn.log_softmax, 5 * normal(19, 33))
 case("logsumexp", lambda x: jax.nn.logsumexp(x, 0), 5 * normal(19, 33))
 case("cumsum", lambda x: jnp.cumsum(x, 1), normal(5, 33))
-case("cummax", lambda x: lax.cummax(x, 0), normal(9, 5))
+case("cumsum/reverse", lambda x: (lax.cumsum(x, 0, reverse=True), lax.cumsum(x, 1, reverse=True)), normal(5, 33))
+case("cumsum/gradient", lambda x: jax.grad(lambda x: jnp.sum(jnp.sin(jnp.cumsum(x, 1))))(x), normal(5, 33, 3))
+case("cumsum/int", lambda x: jnp.cumsum(x, 0), integers(-99, 99, 19, 3))
+case("cumsum/one", lambda x: jnp.cumsum(x, 1), normal(5, 1))
+case("cumsum/empty", lambda x: jnp.cumsum(x, 1), normal(0, 3))
+case("cumsum/bool", lambda x: jnp.cumsum(x), BITS[0])
+case("cumsum/long", lambda x: jnp.cumsum(x), integers(-9, 9, 100000).astype(np.float32))
+case("cumprod", lambda x: jnp.cumprod(x, 0), normal(9, 5))
+case("cummax", lambda x: (lax.cummax(x, 0), lax.cummin(x, 1)), normal(9, 5))
+case("cummax/nan", lambda x: lax.cummax(x), SPECIAL)
+case("cumlogsumexp", lambda x: lax.cumlogsumexp(x, 0), normal(9, 5))
 
 # ---- Products ------------------------------------------------------------------------------------
 case("matmul/small", jnp.matmul, normal(3, 4), normal(4, 5, seed=1))
@@ -240,10 +250,62 @@ case("conv/nchw", lambda x, w: lax.conv(x, w, (1, 1), "SAME"), normal(2, 3, 9, 8
 case("conv/gradients", lambda x, w, g: jax.vjp(conv, x, w)[1](g), IMAGE, FILTER, normal(2, 9, 8, 5, seed=2))
 case("conv/strided_gradients", lambda x, w, g: jax.vjp(lambda x, w: conv(x, w, (2, 2)), x, w)[1](g), IMAGE, FILTER, normal(2, 5, 4, 5, seed=2))
 case("conv/depthwise_gradients", lambda x, w, g: jax.vjp(lambda x, w: conv(x, w, feature_group_count=3), x, w)[1](g), IMAGE, normal(3, 3, 1, 6, seed=1), normal(2, 9, 8, 6, seed=2))
+case("conv/strided_odd", lambda x, w, g: jax.vjp(lambda x, w: conv(x, w, (3, 2), ((2, 0), (-1, 3))), x, w)[1](g), IMAGE, FILTER,
+     normal(2, 3, 4, 5, seed=2))
+case("conv/dilated_gradients", lambda x, w, g: jax.vjp(lambda x, w: conv(x, w, (1, 2), rhs_dilation=(2, 1)), x, w)[1](g), IMAGE, FILTER,
+     normal(2, 9, 4, 5, seed=2))
+case("conv/negative_padding", lambda x, w: conv(x, w, padding=((-2, 1), (3, -4))), IMAGE, FILTER)
+case("conv/negative_padding_dilated", lambda x, w: conv(x, w, padding=((-3, 1), (3, -4)), lhs_dilation=(3, 2), rhs_dilation=(2, 3)), IMAGE, FILTER)
+case("conv/1x1", conv, IMAGE, normal(1, 1, 3, 5, seed=1))
+case("conv/1x1_gradients", lambda x, w, g: jax.vjp(conv, x, w)[1](g), IMAGE, normal(1, 1, 3, 5, seed=1), normal(2, 9, 8, 5, seed=2))
+case("conv/1x1_strided", lambda x, w: conv(x, w, (2, 2)), IMAGE, normal(1, 1, 3, 5, seed=1))
+case("conv/1x1_nchw", lambda x, w: lax.conv(x, w, (1, 1), "SAME"), normal(2, 3, 9, 8), normal(5, 3, 1, 1, seed=1))
+case("conv/whole", lambda x, w: conv(x, w, padding="VALID"), IMAGE, normal(9, 8, 3, 5, seed=1))
+case("conv/groups", lambda x, w: conv(x, w, (2, 1), feature_group_count=2), normal(2, 9, 8, 4), normal(3, 3, 2, 6, seed=1))
+case("conv/groups_gradients", lambda x, w, g: jax.vjp(lambda x, w: conv(x, w, (2, 1), feature_group_count=2), x, w)[1](g),
+     normal(2, 9, 8, 4), normal(3, 3, 2, 6, seed=1), normal(2, 5, 8, 6, seed=2))
+case("conv/groups_nchw", lambda x, w, g: jax.vjp(lambda x, w: lax.conv_general_dilated(x, w, (1, 2), "SAME", feature_group_count=2), x, w)[1](g),
+     normal(2, 4, 9, 8), normal(6, 2, 3, 3, seed=1), normal(2, 6, 9, 4, seed=2))
+case("conv/batch_groups", lambda x, w: conv(x, w, batch_group_count=2), normal(4, 9, 8, 3), normal(3, 3, 3, 6, seed=1))
+case("conv/batch_groups_gradients", lambda x, w, g: jax.vjp(lambda x, w: conv(x, w, batch_group_count=2), x, w)[1](g),
+     normal(4, 9, 8, 3), normal(3, 3, 3, 6, seed=1), normal(2, 9, 8, 6, seed=2))
+case("conv/3d", lambda x, w, g: jax.vjp(lambda x, w: lax.conv_general_dilated(x, w, (1, 2, 1), "SAME"), x, w)[1](g),
+     normal(2, 3, 5, 6, 4), normal(4, 3, 3, 2, 3, seed=1), normal(2, 4, 5, 3, 4, seed=2))
+case("conv/0d", lambda x, w: lax.conv_general_dilated(x, w, (), ()), normal(4, 3), normal(5, 3, seed=1))
+for numbers in ("HNWC,OHIW->CHNW", "CWHN,IWHO->WNCH", "NHCW,WIOH->NHWC"):
+    left, right = {"N": 2, "H": 9, "W": 8, "C": 3}, {"H": 3, "W": 2, "I": 3, "O": 5}
+    case(f"conv/{numbers}", lambda x, w, n=(numbers[:4], numbers[5:9], numbers[11:]): lax.conv_general_dilated(
+        x, w, (1, 2), "SAME", dimension_numbers=n), normal(*(left[c] for c in numbers[:4])), normal(*(right[c] for c in numbers[5:9]), seed=1))
+case("conv/bf16", conv, IMAGE.astype(ml_dtypes.bfloat16), FILTER.astype(ml_dtypes.bfloat16))
+case("conv/bf16_groups", lambda x, w: conv(x, w, feature_group_count=3), IMAGE.astype(ml_dtypes.bfloat16), normal(3, 3, 1, 6, seed=1, dtype=ml_dtypes.bfloat16))
+case("conv/int", conv, integers(-9, 9, 2, 9, 8, 3), integers(-9, 9, 3, 3, 3, 5, seed=1))
+case("conv/int_groups", lambda x, w: conv(x, w, feature_group_count=3), integers(-9, 9, 2, 9, 8, 3), integers(-9, 9, 3, 3, 1, 6, seed=1))
+case("conv/empty", lambda x, w: conv(x, w), normal(0, 9, 8, 3), FILTER)
+case("conv/no_features", lambda x, w: conv(x, w), normal(2, 9, 8, 0), normal(3, 3, 0, 5))
+case("conv/relu", lambda x, w, v: conv(jax.nn.relu(conv(x, w)), v), IMAGE, FILTER, normal(3, 3, 5, 4, seed=3))
+case("conv/scan", lambda x, w: lax.scan(lambda c, _: (jnp.tanh(conv(c, w)), None), x, None, 3)[0], IMAGE, normal(3, 3, 3, 3, seed=1))
 for name, init, function in (("max", -np.inf, lax.max), ("sum", 0.0, lax.add)):
     case(f"pool/{name}", lambda x, i=init, f=function: lax.reduce_window(x, np.float32(i), f, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), IMAGE)
     case(f"pool/{name}_overlapping", lambda x, i=init, f=function: lax.reduce_window(x, np.float32(i), f, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"), IMAGE)
     case(f"pool/{name}_gradient", lambda x, i=init, f=function: jax.grad(lambda x: jnp.sum(jnp.sin(lax.reduce_window(x, np.float32(i), f, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"))))(x), IMAGE)
+    case(f"pool/{name}_nchw", lambda x, i=init, f=function: lax.reduce_window(x, np.float32(i), f, (1, 1, 3, 2), (1, 1, 2, 1), "SAME"), IMAGE)
+    case(f"pool/{name}_dilated", lambda x, i=init, f=function: lax.reduce_window(
+        x, np.float32(i), f, (1, 3, 2, 1), (1, 2, 1, 1), ((0, 0), (3, 1), (-1, 2), (0, 0)), (1, 2, 3, 1), (1, 2, 1, 1)), IMAGE)
+    case(f"pool/{name}_negative_padding", lambda x, i=init, f=function: lax.reduce_window(
+        x, np.float32(i), f, (1, 3, 2, 2), (1, 2, 1, 1), ((0, 0), (-2, -1), (-1, 2), (0, 0))), IMAGE)
+    case(f"pool/{name}_global", lambda x, i=init, f=function: lax.reduce_window(x, np.float32(i), f, (1, 9, 8, 1), (1, 1, 1, 1), "VALID"), IMAGE)
+    case(f"pool/{name}_nothing", lambda x, i=init, f=function: lax.reduce_window(x, np.float32(i), f, (1, 1, 1, 1), (1, 2, 3, 1), "VALID"), IMAGE)
+    case(f"pool/{name}_empty", lambda x, i=init, f=function: lax.reduce_window(x, np.float32(i), f, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), normal(0, 9, 8, 3))
+    case(f"pool/{name}_windows_in_gaps", lambda x, i=init, f=function: jax.grad(lambda x: jnp.sum(jnp.sin(lax.reduce_window(
+        x, np.float32(i), f, (1, 2, 3, 1), (1, 3, 4, 1), ((0, 0), (1, 2), (0, 3), (0, 0))))))(x), IMAGE)
+    case(f"pool/{name}_bf16", lambda x, i=init, f=function: lax.reduce_window(
+        x, ml_dtypes.bfloat16(i), f, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), IMAGE.astype(ml_dtypes.bfloat16))
+case("pool/int", lambda x: lax.reduce_window(x, np.int32(-2**31), lax.max, (3, 3), (1, 2), "SAME"), integers(-99, 99, 9, 8))
+case("pool/unsigned", lambda x: lax.reduce_window(x, np.uint8(0), lax.max, (3, 3), (1, 2), "SAME"), integers(0, 256, 9, 8, dtype=np.uint8))
+case("pool/ties", lambda x: jax.grad(lambda x: jnp.sum(jnp.sin(lax.reduce_window(
+    x, np.float32(-np.inf), lax.max, (3, 3), (1, 2), "SAME"))))(x), integers(0, 3, 9, 8).astype(np.float32))
+case("pool/pairs", lambda x, i: lax.reduce_window((x, i), (np.float32(-np.inf), np.int32(0)), lambda a, b: (
+    jnp.maximum(a[0], b[0]), jnp.where(a[0] >= b[0], a[1], b[1])), (2, 2), (2, 2), "VALID"), normal(8, 6), np.arange(48, dtype=np.int32).reshape(8, 6))
 
 # ---- Whole networks ---------------------------------------------------------------------------------
 case("layer_norm/gradient", lambda x, g: jax.grad(lambda x: jnp.sum(jnp.sin((x - x.mean(-1, keepdims=True)) * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5) * g)))(x), normal(4, 6, 16), normal(16, seed=1))

@@ -17,8 +17,6 @@ from compiled import CompileError, Step, lower
 
 # Operations without native code, which are refused by name, and the cases that need them.
 MISSING = {
-    "stablehlo.convolution": ("conv/",),
-    "stablehlo.reduce_window": ("pool/", "cumsum", "cummax"),
     "stablehlo.sort": ("sort", "argsort", "median", "totalorder", "random/permutation"),
     "chlo.erf_inv": ("random/normal",),
     "chlo.top_k": ("top_k",),
