@@ -8,6 +8,7 @@
 #include "Conversion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -27,6 +28,10 @@ SignlessTypeConverter::SignlessTypeConverter() {
 
 Value emptyTensor(OpBuilder &b, Location loc, RankedTensorType type) {
   return tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+}
+
+Value ownTensor(OpBuilder &b, Location loc, RankedTensorType type) {
+  return bufferization::AllocTensorOp::create(b, loc, type, /*dynamicSizes=*/ValueRange());
 }
 
 Value filledTensor(OpBuilder &b, Location loc, RankedTensorType type, Value scalar) {

@@ -34,6 +34,7 @@ void populateContractionPatterns(const mlir::TypeConverter &, mlir::RewritePatte
 void populateConvolutionPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateReduceWindowPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateSelectAndScatterPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateSortPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateGatherScatterPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateControlFlowPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateRankPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
@@ -42,6 +43,9 @@ void populateRankPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &
 
 /// An uninitialized tensor.
 mlir::Value emptyTensor(mlir::OpBuilder &, mlir::Location, mlir::RankedTensorType);
+/// An uninitialized tensor for a loop to write in place. Equal ones of the other kind are merged, and
+/// bufferization takes no care of what several values write to uninitialized memory.
+mlir::Value ownTensor(mlir::OpBuilder &, mlir::Location, mlir::RankedTensorType);
 /// A tensor that holds `scalar` everywhere.
 mlir::Value filledTensor(mlir::OpBuilder &, mlir::Location, mlir::RankedTensorType, mlir::Value scalar);
 /// The zero of an integer or floating-point type.

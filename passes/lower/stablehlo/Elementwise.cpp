@@ -60,6 +60,33 @@ struct ElementwisePattern : ConversionPattern {
   }
 };
 
+/// map(x, y) { region } -> generic { region }
+struct MapPattern : OpConversionPattern<stablehlo::MapOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::MapOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(getTypeConverter()->convertType(op.getType()));
+    SmallVector<AffineMap> maps(adaptor.getInputs().size() + 1,
+                                rewriter.getMultiDimIdentityMap(type.getRank()));
+    Value empty = emptyTensor(rewriter, op.getLoc(), type);
+    bool emitted = true;
+    auto generic = linalg::GenericOp::create(
+        rewriter, op.getLoc(), TypeRange{type}, adaptor.getInputs(), ValueRange{empty}, maps,
+        parallel(type.getRank()), [&](OpBuilder &b, Location loc, ValueRange arguments) {
+          FailureOr<SmallVector<Value>> result =
+              emitScalarRegion(b, op.getComputation(), arguments.drop_back());
+          emitted = succeeded(result);
+          linalg::YieldOp::create(b, loc, emitted ? result->front() : arguments.back());
+        });
+    if (!emitted) {
+      rewriter.eraseOp(generic);
+      return rewriter.notifyMatchFailure(op, "the region is not elementwise");
+    }
+    rewriter.replaceOp(op, generic);
+    return success();
+  }
+};
+
 struct ConstantPattern : OpConversionPattern<stablehlo::ConstantOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::ConstantOp op, OpAdaptor,
@@ -112,7 +139,7 @@ struct OptimizationBarrierPattern : OpConversionPattern<stablehlo::OptimizationB
 } // namespace
 
 void populateElementwisePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ElementwisePattern, ConstantPattern, IotaPattern, OptimizationBarrierPattern>(
+  patterns.add<ElementwisePattern, MapPattern, ConstantPattern, IotaPattern, OptimizationBarrierPattern>(
       converter, patterns.getContext());
 }
 

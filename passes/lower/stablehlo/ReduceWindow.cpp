@@ -79,7 +79,7 @@ private:
     auto type = cast<RankedTensorType>(inputs.front().getType());
     SmallVector<Value> empty;
     for (Value input : inputs)
-      empty.push_back(emptyTensor(rewriter, loc, cast<RankedTensorType>(input.getType())));
+      empty.push_back(ownTensor(rewriter, loc, cast<RankedTensorType>(input.getType())));
     bool emitted = true;
     SmallVector<Value> results =
         loopNest(rewriter, loc, type.getShape(), empty,

@@ -8,6 +8,7 @@
 #include "Scalar.h"
 #include "Conversion.h"
 #include "ScalarConvert.h"
+#include "SpecialFunctions.h"
 
 #include "cgx/Dialect/Stablehlo/ChloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
@@ -161,6 +162,14 @@ Value isFinite(const Element &e) {
   return arith::CmpFOp::create(e.b, arith::CmpFPredicate::OLT, magnitude, infinity);
 }
 
+/// Whether x is the infinity of that sign.
+Value isInfinite(const Element &e, Value x, double sign) {
+  if (!e.isFloat())
+    return nullptr;
+  Value infinity = e.number(sign * std::numeric_limits<double>::infinity());
+  return arith::CmpFOp::create(e.b, arith::CmpFPredicate::OEQ, x, infinity);
+}
+
 Value square(const Element &e) {
   if (e.isFloat())
     return arith::MulFOp::create(e.b, e.in[0], e.in[0]).getResult();
@@ -179,6 +188,34 @@ Value absolute(const Element &e) {
   if (!e.isInteger())
     return nullptr;
   return isUnsigned(e.type) ? e.in[0] : e.make<math::AbsIOp>();
+}
+
+/// The bits of floats of one sign are in the order of the floats.
+Value nextAfter(const Element &e) {
+  if (!e.isFloat())
+    return nullptr;
+  ImplicitLocOpBuilder &b = e.b;
+  Value x = e.in[0], y = e.in[1];
+  IntegerType type = b.getIntegerType(e.width());
+  auto integer = [&](APInt value) { return arith::ConstantOp::create(b, b.getIntegerAttr(type, value)); };
+  auto compare = [&](arith::CmpFPredicate predicate, Value left, Value right) -> Value {
+    return arith::CmpFOp::create(b, predicate, left, right);
+  };
+  Value bits = arith::BitcastOp::create(b, type, x), one = integer(APInt(e.width(), 1));
+  Value upwards = compare(arith::CmpFPredicate::OLT, x, y),
+        positive = compare(arith::CmpFPredicate::OGT, x, e.zero());
+  Value grows = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, upwards, positive);
+  Value neighbour = arith::SelectOp::create(b, grows, arith::AddIOp::create(b, bits, one),
+                                            arith::SubIOp::create(b, bits, one));
+  // Zeros are one number: the next is the least one, with the sign of y.
+  Value sign =
+      arith::AndIOp::create(b, arith::BitcastOp::create(b, type, y), integer(APInt::getSignMask(e.width())));
+  Value isZero = compare(arith::CmpFPredicate::OEQ, x, e.zero());
+  neighbour = arith::SelectOp::create(b, isZero, arith::OrIOp::create(b, sign, one), neighbour);
+  Value result = arith::BitcastOp::create(b, e.signless(), neighbour);
+  result = arith::SelectOp::create(b, compare(arith::CmpFPredicate::OEQ, x, y), y, result);
+  Value isNaN = compare(arith::CmpFPredicate::UNO, x, y);
+  return arith::SelectOp::create(b, isNaN, arith::AddFOp::create(b, x, y), result);
 }
 
 Value bitcast(const Element &e, Type to) {
@@ -249,6 +286,10 @@ Value emit(const Element &e, Operation *op) {
       .Case([&](chlo::ErfOp) { return e.makeFloat<math::ErfOp>(); })
       .Case([&](chlo::ErfcOp) { return e.makeFloat<math::ErfcOp>(); })
       .Case([&](chlo::SquareOp) { return square(e); })
+      .Case([&](chlo::NextAfterOp) { return nextAfter(e); })
+      .Case([&](chlo::ErfInvOp) { return e.isFloat() ? emitErfInv(e.b, e.in[0]) : Value(); })
+      .Case([&](chlo::LgammaOp) { return e.isFloat() ? emitLgamma(e.b, e.in[0]) : Value(); })
+      .Case([&](chlo::DigammaOp) { return e.isFloat() ? emitDigamma(e.b, e.in[0]) : Value(); })
       // Rounding.
       .Case([&](CeilOp) { return e.makeFloat<math::CeilOp>(); })
       .Case([&](FloorOp) { return e.makeFloat<math::FloorOp>(); })
@@ -260,6 +301,11 @@ Value emit(const Element &e, Operation *op) {
       })
       // Choice and type.
       .Case([&](IsFiniteOp) { return isFinite(e); })
+      .Case([&](chlo::IsInfOp) {
+        return e.isFloat() ? isInfinite(e, math::AbsFOp::create(e.b, e.in[0]), 1.0) : Value();
+      })
+      .Case([&](chlo::IsPosInfOp) { return isInfinite(e, e.in[0], 1.0); })
+      .Case([&](chlo::IsNegInfOp) { return isInfinite(e, e.in[0], -1.0); })
       .Case([&](SelectOp) { return arith::SelectOp::create(e.b, e.in[0], e.in[1], e.in[2]).getResult(); })
       .Case([&](CompareOp o) {
         bool total = o.getCompareType() == ComparisonType::TOTALORDER;
@@ -282,12 +328,26 @@ bool isElementwise(Operation *op) {
              RoundNearestEvenOp, ReducePrecisionOp, IsFiniteOp, SelectOp, CompareOp, ConvertOp,
              BitcastConvertOp>(op) ||
          isa<chlo::AcosOp, chlo::AcoshOp, chlo::AsinOp, chlo::AsinhOp, chlo::AtanOp, chlo::AtanhOp,
-             chlo::CoshOp, chlo::SinhOp, chlo::ErfOp, chlo::ErfcOp, chlo::SquareOp>(op);
+             chlo::CoshOp, chlo::SinhOp, chlo::ErfOp, chlo::ErfcOp, chlo::SquareOp, chlo::NextAfterOp,
+             chlo::ErfInvOp, chlo::LgammaOp, chlo::DigammaOp, chlo::IsInfOp, chlo::IsPosInfOp,
+             chlo::IsNegInfOp>(op);
 }
 
 Value emitScalar(OpBuilder &builder, Operation *op, ValueRange operands) {
   ImplicitLocOpBuilder b(op->getLoc(), builder);
   return emit({b, operands, getElementTypeOrSelf(op->getOperand(0).getType())}, op);
+}
+
+/// The element of a constant that has one value. Null if it has none, or no number.
+static Value emitScalarConstant(OpBuilder &builder, stablehlo::ConstantOp constant) {
+  auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
+  Type type = getElementTypeOrSelf(constant.getType());
+  if (!value || !value.isSplat() || !type.isIntOrFloat())
+    return nullptr;
+  Attribute element = value.getSplatValue<Attribute>();
+  if (auto integer = dyn_cast<IntegerAttr>(element))
+    element = IntegerAttr::get(builder.getIntegerType(type.getIntOrFloatBitWidth()), integer.getValue());
+  return arith::ConstantOp::create(builder, constant.getLoc(), cast<TypedAttr>(element));
 }
 
 FailureOr<SmallVector<Value>> emitScalarRegion(OpBuilder &builder, Region &region, ValueRange arguments) {
@@ -300,6 +360,9 @@ FailureOr<SmallVector<Value>> emitScalarRegion(OpBuilder &builder, Region &regio
     SmallVector<Value> result;
     for (Value value : values) {
       Value scalar = scalars.lookupOrNull(value);
+      // Simplifications move constants out of regions.
+      if (auto constant = value.getDefiningOp<stablehlo::ConstantOp>(); !scalar && constant)
+        scalar = emitScalarConstant(builder, constant);
       if (!scalar)
         return failure(); // from outside of the region
       result.push_back(scalar);
@@ -307,22 +370,12 @@ FailureOr<SmallVector<Value>> emitScalarRegion(OpBuilder &builder, Region &regio
     return result;
   };
   for (Operation &op : block.without_terminator()) {
+    if (isa<stablehlo::ConstantOp>(op))
+      continue; // emitted where it is used
     FailureOr<SmallVector<Value>> operands = lookup(op.getOperands());
-    if (failed(operands))
+    if (failed(operands) || !isElementwise(&op))
       return failure();
-    Value result;
-    if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {
-      auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
-      Type type = getElementTypeOrSelf(constant.getType());
-      if (!value || !value.isSplat() || !type.isIntOrFloat())
-        return failure();
-      Attribute element = value.getSplatValue<Attribute>();
-      if (auto integer = dyn_cast<IntegerAttr>(element))
-        element = IntegerAttr::get(builder.getIntegerType(type.getIntOrFloatBitWidth()), integer.getValue());
-      result = arith::ConstantOp::create(builder, op.getLoc(), cast<TypedAttr>(element));
-    } else if (isElementwise(&op)) {
-      result = emitScalar(builder, &op, *operands);
-    }
+    Value result = emitScalar(builder, &op, *operands);
     if (!result)
       return failure();
     scalars.map(op.getResult(0), result);

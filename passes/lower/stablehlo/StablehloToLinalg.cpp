@@ -13,6 +13,7 @@
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -46,6 +47,7 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
     populateReduceWindowPatterns(converter, patterns);
     populateSelectAndScatterPatterns(converter, patterns);
     populateGatherScatterPatterns(converter, patterns);
+    populateSortPatterns(converter, patterns);
     populateControlFlowPatterns(converter, patterns);
     populateRankPatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
@@ -54,8 +56,9 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
     ConversionTarget target(*context);
     // StableHLO is left without a verdict, not illegal: the conversion goes on where a
     // pattern is missing, and the report below has them all.
-    target.addLegalDialect<arith::ArithDialect, rt::CgxRtDialect, linalg::LinalgDialect, math::MathDialect,
-                           scf::SCFDialect, tensor::TensorDialect>();
+    target
+        .addLegalDialect<arith::ArithDialect, bufferization::BufferizationDialect, rt::CgxRtDialect,
+                         linalg::LinalgDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
       return converter.isSignatureLegal(function.getFunctionType()) && converter.isLegal(&function.getBody());
     });
@@ -70,7 +73,7 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
   /// around them fail with an error that does not name them.
   static bool isNeverConverted(Operation *op) {
     using namespace stablehlo;
-    return isa<SortOp, MapOp, RngBitGeneratorOp, CustomCallOp, CompositeOp, chlo::ErfInvOp, chlo::TopKOp>(op);
+    return isa<RngBitGeneratorOp, CustomCallOp, CompositeOp>(op);
   }
 
   static bool isLeftover(Operation *op) {

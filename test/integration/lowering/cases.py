@@ -36,6 +36,16 @@ for name, function in {
     case(f"{name}/normal", function, 3 * normal(33, 70))
     if name not in ("sin", "cos", "tan", "gelu", "gelu_tanh", "silu"):  # no digit is right beyond 1e10 there
         case(f"{name}/special", function, SPECIAL)
+case("erf_inv/normal", lax.erf_inv, np.concatenate([np.linspace(-1.1, 1.1, 500), [1 - 1e-6, 1e-30]]).astype(np.float32))
+case("erf_inv/special", lax.erf_inv, SPECIAL)
+case("erf_inv/bf16", lax.erf_inv, np.linspace(-1, 1, 50).astype(ml_dtypes.bfloat16))
+case("lgamma/normal", lax.lgamma, np.concatenate([np.linspace(0.01, 30, 500), np.linspace(-9.3, -0.01, 50)]).astype(np.float32))
+case("lgamma/special", lax.lgamma, SPECIAL)
+case("digamma/normal", lax.digamma, np.concatenate([np.linspace(0.01, 30, 500), np.linspace(-9.3, -0.1, 50)]).astype(np.float32))
+case("digamma/special", lax.digamma, SPECIAL[SPECIAL > -1e20])
+case("next_after/special", lambda x, y: lax.bitcast_convert_type(lax.nextafter(x, y), jnp.int32), SPECIAL[:-1, None], SPECIAL[None, :-1])
+for name, function in {"isinf": jnp.isinf, "isposinf": jnp.isposinf, "isneginf": jnp.isneginf, "isnan": jnp.isnan}.items():
+    case(f"{name}/special", function, SPECIAL)
 for name, function in {"log": jnp.log, "log1p": jnp.log1p, "sqrt": jnp.sqrt, "rsqrt": lax.rsqrt}.items():
     case(f"{name}/positive", function, np.exp(3 * normal(33, 70)))
     case(f"{name}/special", function, SPECIAL)
@@ -219,13 +229,44 @@ case("remat", lambda x: jax.grad(lambda x: jnp.sum(jax.checkpoint(lambda x: jnp.
 
 # ---- Sorting and random numbers -----------------------------------------------------------------------
 case("sort", lambda x: (jnp.sort(x, 0), jnp.sort(x, 1)), normal(9, 31))
+case("sort/middle", lambda x: jnp.sort(x, 1), normal(4, 17, 3))
+case("sort/special", jnp.sort, np.concatenate([SPECIAL[::-1], -SPECIAL]))
+for extent in (0, 1, 2, 3, 4, 5, 8, 64, 65, 1000):
+    case(f"sort/{extent}", jnp.sort, normal(extent))
+    case(f"sort/{extent}_rows", lambda x: jnp.sort(x, 0), integers(-9, 9, extent, 2))
+case("sort/equal", lambda x, y: lax.sort((x, y), num_keys=1), integers(0, 3, 100), np.arange(100, dtype=np.int32))
+case("sort/keys", lambda x, y, z: lax.sort((x, y, z), num_keys=2), integers(0, 3, 100), integers(0, 3, 100, seed=1).astype(np.float32),
+     np.arange(100, dtype=np.int32))
+case("sort/bf16", lambda x: jnp.sort(x), normal(50, dtype=ml_dtypes.bfloat16))
+case("sort/bool", lambda x: jnp.sort(x), BITS[0])
+case("sort/same", lambda x: lax.sort((x, x, x + 1), num_keys=1), normal(50))
+case("sort/gradient", lambda x, g: jax.vjp(jnp.sort, x)[1](g), normal(50), normal(50, seed=1))
+case("sort/argument_kept", lambda x: (x + 1, jnp.sort(x), x * 2), normal(50))
+case("sort/loop", lambda x: lax.fori_loop(0, 3, lambda i, x: jnp.sort(jnp.sin(x * 9)), x), normal(50))
 case("argsort", lambda x: jnp.argsort(x, 1), integers(0, 9, 4, 31).astype(np.float32))
 case("argsort/descending", lambda x: jnp.argsort(-x), normal(1000))
 case("sort/unsigned", jnp.sort, integers(0, 2**32, 40, dtype=np.int64).astype(np.uint32))
+case("sort/quantile", lambda x: jnp.quantile(x, 0.9, axis=0), normal(50, 3))
+case("searchsorted", lambda x, y: jnp.searchsorted(jnp.sort(x), y), normal(50), normal(20, seed=1))
 case("top_k", lambda x: lax.top_k(x, 5), normal(6, 40))
+case("top_k/equal", lambda x: lax.top_k(x, 5), integers(0, 4, 6, 40))
+case("top_k/special", lambda x: lax.top_k(x, 23), SPECIAL)
+case("top_k/all", lambda x: lax.top_k(x, 7), normal(7))
+case("top_k/unsigned", lambda x: lax.top_k(x, 3), integers(0, 256, 40, dtype=np.uint8))
+case("top_k/bf16", lambda x: lax.top_k(x, 3), normal(40, dtype=ml_dtypes.bfloat16))
+case("top_k/gradient", lambda x: jax.grad(lambda x: jnp.sum(jnp.sin(lax.top_k(x, 3)[0])))(x), normal(6, 40))
 case("median", lambda x: jnp.median(x, 0), normal(9, 6))
 case("random/uniform", lambda k: jax.random.uniform(jax.random.wrap_key_data(k), (40,)), np.array([3, 4], np.uint32))
 case("random/normal", lambda k: jax.random.normal(jax.random.wrap_key_data(k), (40,)), np.array([3, 4], np.uint32))
+for name, function in {"truncated_normal": lambda k: jax.random.truncated_normal(k, -2, 2, (500,)),
+                       "orthogonal_seed": lambda k: jax.random.normal(k, (50, 3), jnp.bfloat16),
+                       "categorical": lambda k: jax.random.categorical(k, jnp.arange(6.0), shape=(50,)),
+                       "gumbel": lambda k: jax.random.gumbel(k, (50,)), "laplace": lambda k: jax.random.laplace(k, (50,)),
+                       "exponential": lambda k: jax.random.exponential(k, (50,)), "randint": lambda k: jax.random.randint(k, (50,), -5, 90),
+                       "choice": lambda k: jax.random.choice(k, 50, (7,), replace=False), "gamma": lambda k: jax.random.gamma(k, 2.5, (20,)),
+                       "fold_in": lambda k: jax.random.uniform(jax.random.fold_in(k, 7), (20,))}.items():
+    case(f"random/{name}", lambda k, f=function: f(jax.random.wrap_key_data(k)), np.array([3, 4], np.uint32))
+case("random/bits", lambda k: jax.random.bits(jax.random.wrap_key_data(k, impl="rbg"), (20,)), np.array([3, 4, 5, 6], np.uint32))
 case("random/bernoulli", lambda k: jax.random.bernoulli(jax.random.wrap_key_data(k), 0.3, (5, 9)), np.array([3, 4], np.uint32))
 case("random/split", lambda k: jax.random.key_data(jax.random.split(jax.random.wrap_key_data(k), 3)), np.array([3, 4], np.uint32))
 case("random/permutation", lambda k: jax.random.permutation(jax.random.wrap_key_data(k), 50), np.array([3, 4], np.uint32))

@@ -75,6 +75,7 @@ def StablehloToLinalgPass : Pass<"cgx-stablehlo-to-linalg", "::mlir::ModuleOp"> 
     ```
   }];
   let dependentDialects = ["::cgx::rt::CgxRtDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }

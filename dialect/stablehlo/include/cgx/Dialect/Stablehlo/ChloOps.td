@@ -50,6 +50,14 @@ def Chlo_LgammaOp : Chlo_UnaryOp<"lgamma", "logarithm of the gamma function">;
 def Chlo_SinhOp : Chlo_UnaryOp<"sinh", "hyperbolic sine">;
 def Chlo_SquareOp : Chlo_UnaryOp<"square", "the element times itself">;
 
+def Chlo_NextAfterOp
+    : Op<Chlo_Dialect, "next_after", [Pure, Elementwise, SameOperandsAndResultShape]> {
+  let summary = "the representable number after `x` towards `y`";
+  let arguments = (ins Stablehlo_Tensor:$x, Stablehlo_Tensor:$y);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = "$x `,` $y attr-dict `:` type($x) `,` type($y) `->` type($result)";
+}
+
 def Chlo_TopKOp : Op<Chlo_Dialect, "top_k", [Pure]> {
   let summary = "the largest elements of the last dimension, and where they are";
   let arguments = (ins Stablehlo_Tensor:$operand, I64Attr:$k);
