@@ -44,8 +44,7 @@ struct FilterLayers : impl::FilterLayersPassBase<FilterLayers> {
     });
     for (const Exclusion &exclusion : exclusions)
       if (!exclusion.matched)
-        emitWarning(getOperation().getLoc())
-            << "exclude=" << exclusion.text << " matches the name of no layer of the program";
+        warnOfUnmatched(exclusion);
   }
 
 private:
@@ -71,6 +70,21 @@ private:
       exclusions.push_back({text, std::move(*pattern)});
     }
     return success();
+  }
+
+  /// With the glob that was probably meant, where a name contains the text of this one.
+  void warnOfUnmatched(const Exclusion &exclusion) {
+    InFlightDiagnostic warning = emitWarning(getOperation().getLoc());
+    warning << "exclude=" << exclusion.text << " matches the name of no layer of the program";
+    StringRef part = StringRef(exclusion.text).trim("*/");
+    getOperation().walk([&](CollectiveOpInterface op) {
+      for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
+        if (StringRef name = op.getLayer(i).getName(); !part.empty() && name.contains(part)) {
+          warning << "; *" << part << "* would match " << name;
+          return WalkResult::interrupt();
+        }
+      return WalkResult::advance();
+    });
   }
 
   /// Why the operand of this type must stay exact; "" if it may be compressed.
