@@ -23,12 +23,12 @@ VOCABULARY = 256  # bytes
 CONTEXT, WIDTH, HEADS, BLOCKS = 64, 192, 6, 2  # 1.0 million parameters
 BATCH = 16  # windows, global: 4 on each of four devices
 VALIDATION = 256  # windows from the end of the text, evaluated in one step
-STEPS = 500
+STEPS = 700
 
 mesh = jax.sharding.Mesh(np.array(jax.devices()), ("data",))
 
-schedule = optax.warmup_cosine_decay_schedule(0.0, peak_value=3e-3, warmup_steps=20, decay_steps=STEPS,
-                                              end_value=3e-4)
+schedule = optax.warmup_cosine_decay_schedule(0.0, peak_value=1.5e-3, warmup_steps=100, decay_steps=STEPS,
+                                              end_value=0.0)
 optimizer = optax.chain(
     optax.clip_by_global_norm(1.0),
     optax.adamw(schedule, b1=0.9, b2=0.99, weight_decay=0.1,
