@@ -60,9 +60,10 @@ void buildTensorStage(OpPassManager &manager) {
 void buildBufferStage(OpPassManager &manager) {
   // Last on tensors: simplifications could turn a computed value into one that is carried.
   manager.addPass(createCarryLoopValuesPass());
-  manager.addPass(createDestinationPassingPass());
-  // Lets the last operation before a result write to the caller's buffer.
+  // Lets the last operation before a slice write to it. Not after the next pass: it would also compute several
+  // results in the buffer of one.
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
+  manager.addPass(createDestinationPassingPass());
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
   options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
@@ -75,6 +76,8 @@ void buildBufferStage(OpPassManager &manager) {
 
 /// Buffers to the LLVM dialect.
 void buildLLVMStage(OpPassManager &manager) {
+  // On whole loops, and before functions become polynomials, which then are polynomials of vectors.
+  manager.addPass(createVectorizeReductionsPass());
   manager.addPass(createApproximateMathPass());
   // f16 and bf16 are storage types: their arithmetic is that of f32.
   arith::ArithEmulateUnsupportedFloatsOptions floats;
@@ -123,6 +126,7 @@ void registerLoweringPasses() {
   registerDestinationPassingPass();
   registerPlanMemoryPass();
   registerExpandCopiesPass();
+  registerVectorizeReductionsPass();
   registerApproximateMathPass();
   registerEmitRuntimeCallsPass();
   registerEmitEntryPass();

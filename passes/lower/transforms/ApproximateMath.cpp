@@ -8,7 +8,6 @@
 #include "cgx/Passes/Lower.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -31,20 +30,8 @@ bool isApproximated(StringRef name) {
                             name);
 }
 
-/// Marks the additions that accumulate a sum: the only operations whose order may change.
-void allowReassociation(linalg::GenericOp op) {
-  if (op.getNumReductionLoops() == 0)
-    return;
-  for (Value yielded : op.getBody()->getTerminator()->getOperands()) {
-    auto add = yielded.getDefiningOp<arith::AddFOp>();
-    if (add)
-      add.setFastmath(add.getFastmath() | arith::FastMathFlags::reassoc);
-  }
-}
-
 struct ApproximateMathPass : impl::ApproximateMathPassBase<ApproximateMathPass> {
   void runOnOperation() override {
-    getOperation().walk(allowReassociation);
     RewritePatternSet patterns(&getContext());
     populateMathF32ExpansionPatterns(patterns, isApproximated);
     populateMathPolynomialApproximationPatterns(patterns, isApproximated);

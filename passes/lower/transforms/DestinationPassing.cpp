@@ -10,8 +10,11 @@
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 
@@ -30,6 +33,41 @@ FailureOr<MemRefType> bufferOf(func::FuncOp main, Type type) {
   if (tensor.getNumElements() == 0)
     return MemRefType::get({0}, tensor.getElementType());
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
+}
+
+/// The operand whose memory `value` overwrites, if it can be told. A loop keeps what it carries in one place.
+OpOperand *overwritten(OpResult value) {
+  Operation *op = value.getOwner();
+  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
+    return destination.getTiedOpOperand(value);
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
+    return loop.getTiedLoopInit(value);
+  return nullptr;
+}
+
+/// Where the computation of a result begins with uninitialized memory, begins it with the caller's buffer
+/// instead. Only where nothing else is computed in that memory: another result could be, which the final
+/// write to the buffer would destroy, unseen by bufferization.
+void computeIn(Value buffer, Value result, OpBuilder &builder) {
+  for (auto value = dyn_cast<OpResult>(result); value;) {
+    OpOperand *operand = overwritten(value);
+    if (!operand || operand->get().getType() != result.getType())
+      return;
+    if (operand->get().getDefiningOp<tensor::EmptyOp>()) {
+      operand->set(bufferization::ToTensorOp::create(builder, buffer.getLoc(), result.getType(), buffer,
+                                                     /*restrict=*/true, /*writable=*/true));
+      return;
+    }
+    if (!operand->get().hasOneUse()) {
+      // A fill costs no more than the copy of one.
+      auto fill = operand->get().getDefiningOp<linalg::FillOp>();
+      if (!fill)
+        return;
+      OpBuilder beforeUse(operand->getOwner());
+      operand->set(beforeUse.clone(*fill)->getResult(0));
+    }
+    value = dyn_cast<OpResult>(operand->get());
+  }
 }
 
 struct DestinationPassingPass : impl::DestinationPassingPassBase<DestinationPassingPass> {
@@ -72,6 +110,8 @@ struct DestinationPassingPass : impl::DestinationPassingPassBase<DestinationPass
       BlockArgument result = body.addArgument(types[1 + signature.getNumInputs() + index], loc);
       if (cast<RankedTensorType>(value.getType()).getNumElements() == 0)
         continue;
+      OpBuilder atBegin = OpBuilder::atBlockBegin(&body);
+      computeIn(result, value, atBegin);
       bufferization::MaterializeInDestinationOp::create(builder, loc, /*result=*/Type(), value, result,
                                                         /*restrict=*/true, /*writable=*/true);
     }

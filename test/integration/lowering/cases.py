@@ -137,6 +137,13 @@ case("empty", lambda x: jnp.concatenate([x[:0], x]), normal(5, 2))
 for axes in (0, 1, 2, (0, 1), (1, 2), (0, 2), None):
     case(f"sum/{axes}", lambda x, a=axes: jnp.sum(x, a), normal(9, 31, 17))
 case("sum/long", lambda x: jnp.sum(x), np.abs(normal(1 << 20)))
+for extent in (0, 1, 15, 16, 17, 32, 47, 100):
+    case(f"sum/rows_{extent}", lambda x: (jnp.sum(x, 1), jnp.sum(x), jnp.sum(jnp.exp(x) * x, 1), jnp.mean(x[:, ::-1], 1)), normal(5, extent))
+    case(f"sum/bool_{extent}", lambda x: jnp.mean(x > 0, 1), normal(5, extent))
+    case(f"max/rows_{extent}", lambda x: (jnp.max(x, 1, initial=-1), jnp.min(x, initial=1), jnp.max(jnp.where(x > 0, jnp.nan, x), 1, initial=-1)),
+         normal(5, extent))
+case("sum/f16", lambda x: jnp.sum(x, 1), normal(19, 33, dtype=np.float16))
+case("sum/slices", lambda x: (jnp.sum(x[:, 1:40], 1), jnp.sum(x[:, ::2], 1), jnp.sum(x.T, 1)), normal(19, 83))
 case("max", lambda x: (jnp.max(x, 0), jnp.max(x, 1), jnp.min(x)), normal(19, 33))
 case("max/nan", lambda x: jnp.max(x), SPECIAL)
 case("prod", lambda x: jnp.prod(x, 1), normal(19, 33))
@@ -160,6 +167,17 @@ case("cumprod", lambda x: jnp.cumprod(x, 0), normal(9, 5))
 case("cummax", lambda x: (lax.cummax(x, 0), lax.cummin(x, 1)), normal(9, 5))
 case("cummax/nan", lambda x: lax.cummax(x), SPECIAL)
 case("cumlogsumexp", lambda x: lax.cumlogsumexp(x, 0), normal(9, 5))
+
+# ---- Results that begin with one value ----------------------------------------------------------
+case("results/fill", lambda x: (jnp.sum(x[:, 1:40], 1), jnp.sum(x[:, ::2], 1)), normal(19, 83))
+case("results/update", lambda x, u: (lambda f: (lax.dynamic_update_slice(f, u, (0, 0)), f, lax.dynamic_update_slice(f, u, (7, 0))))(jnp.sin(x)),
+     normal(19, 83), normal(3, 83, seed=1))
+case("results/scatter", lambda x, u: (lambda f: (f.at[1].add(u), f.at[2].add(u), f))(jnp.zeros_like(x)), normal(19, 83), normal(83, seed=1))
+case("results/chain", lambda x, u: (lambda f: (lambda g: (g.at[2].add(u), g, f))(f.at[1].add(u)))(jnp.sin(x)), normal(19, 83), normal(83, seed=1))
+case("results/loops", lambda x: (lambda f: (lax.fori_loop(0, 3, lambda i, c: c + x, f), lax.fori_loop(0, 4, lambda i, c: c * x + 1, f)))(
+    jnp.zeros_like(x)), normal(7, 5))
+case("results/same", lambda x: (lambda f: (f, f, -f))(jnp.sin(x)), normal(7, 5))
+case("results/matmul", lambda a, b: (lambda c: (c, c.at[0].add(1.0), c * 2))(a @ b), normal(32, 48), normal(48, 16, seed=1))
 
 # ---- Products ------------------------------------------------------------------------------------
 case("matmul/small", jnp.matmul, normal(3, 4), normal(4, 5, seed=1))

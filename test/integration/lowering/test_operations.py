@@ -10,6 +10,7 @@ import sys
 import unittest
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from cases import CASES
@@ -46,6 +47,21 @@ class Operations(unittest.TestCase):
     pass
 
 
+class FloatingPointEnvironment(unittest.TestCase):
+    """Compiled steps compute with subnormal numbers, as IEEE 754 has it and unlike XLA on CPUs, which takes them
+    for zero; and they leave the modes of the thread as they were."""
+
+    def test_subnormal_numbers(self):
+        tiny = np.float32(1e-40) * np.arange(1, 40, dtype=np.float32)
+        wide, tall = np.full((20, 30), 1e-30, np.float32), np.full((30, 20), 1e-10, np.float32)  # a product on BLAS
+        step = Step(lower(lambda x, a, b: (x * 0.5, jnp.sum(x), a @ b), tiny, wide, tall))
+        half, total, product = step(tiny, wide, tall)
+        np.testing.assert_array_equal(half, tiny * np.float32(0.5))
+        np.testing.assert_array_equal(total, np.sum(tiny))  # exact, as all are multiples of the least number
+        np.testing.assert_allclose(product, np.full((20, 20), 3e-39), rtol=1e-5)
+        self.assertGreater(np.float32(1e-40) * np.ones(1, np.float32)[0] / np.float32(2), 0)
+
+
 def missing_in(case):
     return next((op for op, starts in MISSING.items() if case.startswith(starts)), None)
 
@@ -68,6 +84,8 @@ def load_tests(loader, tests, pattern):
     for name in CASES:
         if not chosen or any(name.startswith(choice) for choice in chosen):
             suite.addTest(Operations(f"test {name}"))
+    if not chosen:
+        suite.addTests(loader.loadTestsFromTestCase(FloatingPointEnvironment))
     return suite
 
 

@@ -179,8 +179,8 @@ def DestinationPassingPass : Pass<"cgx-destination-passing", "::mlir::ModuleOp">
   let summary = "Pass the results of main as buffers that the caller owns";
   let description = [{
     Gives `@main` the signature of the compiled step: the context as an integer, a buffer for each
-    argument (read only), a buffer for each result. The last operation before a result then writes where the
-    caller wants it.
+    argument (read only), a buffer for each result. A result is computed in its buffer from the beginning, unless
+    another value begins in the same memory.
 
     Precondition: `@main` on tensors of static shape. Postcondition: it returns nothing.
 
@@ -267,13 +267,38 @@ def ExpandCopiesPass : Pass<"cgx-expand-copies", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def VectorizeReductionsPass : Pass<"cgx-vectorize-reductions", "::mlir::ModuleOp"> {
+  let summary = "Reduce rows in lanes, in an order that the shape alone decides";
+  let description = [{
+    Sums, products, maxima and minima of floats whose last loop runs over neighbours in memory: element k of a
+    row goes to lane k mod 16, then the lanes are combined as a tree, then what is left of the row follows.
+    Reductions of other loops keep the order of the elements.
+
+    Precondition: linalg on buffers. Postcondition: those reductions are loops over vectors.
+
+    Input:
+    ```mlir
+    linalg.generic {... iterator_types = ["parallel", "reduction"]} ins(%x : memref<4x70xf32>)
+        outs(%sum : memref<4xf32>) { ... arith.addf %out, %in ... }
+    ```
+    Output:
+    ```mlir
+    scf.for %row = %c0 to %c4 step %c1 {
+      %lanes = scf.for %k = %c0 to %c64 step %c16 iter_args(%sum = %zeros) -> vector<16xf32> { ... }
+      ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def ApproximateMathPass : Pass<"cgx-approximate-math", "::mlir::ModuleOp"> {
   let summary = "Expand the math functions of training steps so that loops vectorize";
   let description = [{
     Replaces exp, expm1, log, log1p, tanh and erf on f32 by polynomials that are within a few
     units in the last place, because a call in a loop keeps it scalar. Computes f16 and bf16 in f32.
-    Lets sums be reassociated, which is what vectorizing them means: their order is fixed when the program is
-    compiled, and equal in every step.
 
     Precondition: loops or linalg on scalars. Postcondition: other functions call libm.
 
