@@ -60,8 +60,8 @@ void buildTensorStage(OpPassManager &manager) {
 void buildBufferStage(OpPassManager &manager) {
   // Last on tensors: simplifications could turn a computed value into one that is carried.
   manager.addPass(createCarryLoopValuesPass());
-  // Lets the last operation before a slice write to it. Not after the next pass: it would also compute several
-  // results in the buffer of one.
+  // Lets the last operation before a slice write to it. Not after the next pass: it would also compute
+  // several results in the buffer of one.
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
   manager.addPass(createDestinationPassingPass());
   bufferization::OneShotBufferizePassOptions options;
