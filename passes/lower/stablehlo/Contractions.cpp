@@ -87,16 +87,21 @@ Type accumulatorOf(OpBuilder &b, Type element) {
   return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element;
 }
 
-Value truncated(OpBuilder &b, Location loc, Value tensor, RankedTensorType type) {
-  if (tensor.getType() == type)
+Value withElement(OpBuilder &b, Location loc, Value tensor, Type element) {
+  auto from = cast<RankedTensorType>(tensor.getType());
+  if (from.getElementType() == element)
     return tensor;
+  auto type = RankedTensorType::get(from.getShape(), element);
+  bool widens = element.getIntOrFloatBitWidth() > from.getElementTypeBitWidth();
   SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
   return linalg::GenericOp::create(b, loc, TypeRange{type}, ValueRange{tensor},
                                    ValueRange{emptyTensor(b, loc, type)}, maps, parallel(type.getRank()),
                                    [&](OpBuilder &b, Location loc, ValueRange args) {
-                                     Value narrow =
-                                         arith::TruncFOp::create(b, loc, type.getElementType(), args[0]);
-                                     linalg::YieldOp::create(b, loc, narrow);
+                                     Value converted =
+                                         widens
+                                             ? arith::ExtFOp::create(b, loc, element, args[0]).getResult()
+                                             : arith::TruncFOp::create(b, loc, element, args[0]).getResult();
+                                     linalg::YieldOp::create(b, loc, converted);
                                    })
       .getResult(0);
 }
@@ -134,17 +139,23 @@ Value contract(OpBuilder &b, Location loc, Value lhs, Value rhs, ContractionDims
   };
   AffineMap maps[] = {a.transposed ? map(k, m) : map(m, k), c.transposed ? map(k, n) : map(n, k), map(m, n)};
 
+  // Narrow floats become f32 before the product, not in it, so that BLAS can compute it.
+  Type accumulator = accumulatorOf(b, type.getElementType());
+  for (Matrix *matrix : {&a, &c})
+    if (isa<FloatType>(accumulator) && isa<FloatType>(getElementTypeOrSelf(matrix->tensor.getType())))
+      matrix->tensor = withElement(b, loc, matrix->tensor, accumulator);
+
   auto aType = cast<RankedTensorType>(a.tensor.getType()), cType = cast<RankedTensorType>(c.tensor.getType());
   SmallVector<int64_t> shape = {aType.getDimSize(aType.getRank() - (a.transposed ? 1 : 2)),
                                 cType.getDimSize(cType.getRank() - (c.transposed ? 1 : 2))};
   if (batched)
     shape.insert(shape.begin(), aType.getDimSize(0));
-  auto accumulated = RankedTensorType::get(shape, accumulatorOf(b, type.getElementType()));
+  auto accumulated = RankedTensorType::get(shape, accumulator);
   Value zeros = filledTensor(b, loc, accumulated, zeroOf(b, loc, accumulated.getElementType()));
   Value product = linalg::ContractOp::create(b, loc, TypeRange{accumulated}, ValueRange{a.tensor, c.tensor},
                                              ValueRange{zeros}, b.getAffineMapArrayAttr(maps))
                       .getResult(0);
-  product = truncated(b, loc, product, RankedTensorType::get(shape, type.getElementType()));
+  product = withElement(b, loc, product, type.getElementType());
   return reshaped(b, loc, product, type.getShape());
 }
 

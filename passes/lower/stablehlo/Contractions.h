@@ -29,8 +29,8 @@ mlir::Value contract(mlir::OpBuilder &, mlir::Location, mlir::Value lhs, mlir::V
 /// The type in which products of `element` are summed: f32 for narrower floats.
 mlir::Type accumulatorOf(mlir::OpBuilder &, mlir::Type element);
 
-/// A tensor of accumulators, rounded to `type`.
-mlir::Value truncated(mlir::OpBuilder &, mlir::Location, mlir::Value tensor, mlir::RankedTensorType type);
+/// `tensor` with its floats rounded or extended to `element`.
+mlir::Value withElement(mlir::OpBuilder &, mlir::Location, mlir::Value tensor, mlir::Type element);
 
 } // namespace cgx
 

@@ -147,7 +147,7 @@ public:
             })
             .getResult(0);
     result = reshaped(b, loc, result, type.getShape());
-    return truncated(b, loc, result, type);
+    return withElement(b, loc, result, type.getElementType());
   }
 
 private:

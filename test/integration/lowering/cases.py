@@ -198,6 +198,10 @@ for equation, shapes in {
 case("matmul/bf16", jnp.matmul, normal(65, 130, dtype=ml_dtypes.bfloat16), normal(130, 33, seed=1, dtype=ml_dtypes.bfloat16))
 case("matmul/mixed", lambda a, b: jnp.matmul(a, b, preferred_element_type=jnp.float32),
      normal(65, 130, dtype=ml_dtypes.bfloat16), normal(130, 33, seed=1, dtype=ml_dtypes.bfloat16))
+case("matmul/f16", jnp.matmul, normal(65, 130, dtype=np.float16), normal(130, 33, seed=1, dtype=np.float16))
+case("matmul/bf16_small", jnp.matmul, normal(3, 4, dtype=ml_dtypes.bfloat16), normal(4, 5, seed=1, dtype=ml_dtypes.bfloat16))
+case("matmul/bf16_gradients", lambda a, b: jax.grad(lambda a, b: jnp.sum(jnp.tanh(a @ b).astype(jnp.float32)), (0, 1))(a, b),
+     normal(65, 130, dtype=ml_dtypes.bfloat16) / 8, normal(130, 33, seed=1, dtype=ml_dtypes.bfloat16) / 8)
 case("matmul/int", jnp.matmul, integers(-9, 9, 20, 30), integers(-9, 9, 30, 10, seed=1))
 case("matmul/zero", jnp.matmul, normal(3, 0), normal(0, 5))
 
