@@ -24,7 +24,7 @@ struct AssignCodecs : impl::AssignCodecsPassBase<AssignCodecs> {
   using AssignCodecsPassBase::AssignCodecsPassBase;
 
   void runOnOperation() override {
-    CodecAttrInterface assigned = buildCodec();
+    CodecAttrInterface assigned = withErrorFeedback(buildCodec());
     if (!assigned)
       return signalPassFailure();
     getOperation().walk([&](CollectiveOpInterface op) { assign(op, assigned); });
@@ -40,6 +40,22 @@ private:
       return buildQuantize(emitError);
     emitError() << "expected codec to be quantize or identity, got " << codec;
     return {};
+  }
+
+  /// The codec with the error feedback of the options; null, after an error, if there is no such.
+  CodecAttrInterface withErrorFeedback(CodecAttrInterface assigned) {
+    if (!assigned || errorFeedback == "none")
+      return assigned;
+    auto emitError = [&] { return mlir::emitError(getOperation().getLoc()); };
+    std::optional<ResidualStorage> storage = symbolizeResidualStorage(errorFeedback);
+    if (!storage) {
+      emitError() << "expected error-feedback to be none, f32, bf16 or int8, got " << errorFeedback;
+      return {};
+    }
+    auto feedback =
+        ErrorFeedbackAttr::getChecked(emitError, &getContext(), assigned,
+                                      Builder(&getContext()).getF64FloatAttr(decay.getValue()), *storage);
+    return feedback ? CodecAttrInterface(feedback) : CodecAttrInterface();
   }
 
   CodecAttrInterface buildQuantize(function_ref<InFlightDiagnostic()> emitError) {

@@ -146,7 +146,11 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     Option<"bucket", "bucket", "int64_t", "128", "quantize: elements that share one scale">,
     Option<"rounding", "rounding", "std::string", "\"stochastic\"", "quantize: stochastic or nearest">,
     Option<"scale", "scale", "std::string", "\"bf16\"", "quantize: bf16 or f32">,
-    Option<"checksum", "checksum", "bool", "false", "End payloads in a checksum">
+    Option<"checksum", "checksum", "bool", "false", "End payloads in a checksum">,
+    Option<"errorFeedback", "error-feedback", "std::string", "\"none\"",
+           "Make up for what encoding loses, and keep it in f32, bf16 or int8: none, f32, bf16 or int8">,
+    Option<"decay", "error-feedback-decay", "double", "1.0",
+           "The share of a loss that is made up for, above 0 and up to 1">
   ];
 }
 

@@ -36,6 +36,8 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
   codec.rounding = options.rounding;
   codec.scale = options.scale;
   codec.checksum = options.checksum;
+  codec.errorFeedback = options.errorFeedback;
+  codec.decay = options.decay;
   return codec;
 }
 

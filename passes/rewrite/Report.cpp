@@ -21,6 +21,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -44,6 +45,8 @@ std::string codecText(CodecAttrInterface codec) {
         stream << ' ' << entry.getName().getValue();
     } else if (auto number = dyn_cast<IntegerAttr>(entry.getValue())) {
       stream << ' ' << entry.getName().getValue() << '=' << number.getInt();
+    } else if (auto real = dyn_cast<FloatAttr>(entry.getValue())) {
+      stream << ' ' << entry.getName().getValue() << '=' << llvm::format("%g", real.getValueAsDouble());
     } else if (auto word = dyn_cast<StringAttr>(entry.getValue())) {
       stream << ' ' << entry.getName().getValue() << '=' << word.getValue();
     }

@@ -150,6 +150,29 @@ void cgx_context_abort(cgx_context *context, const char *reason) {
               [&](cgx::Context &impl) { impl.abort(reason ? reason : "no reason given"); });
 }
 
+cgx_status cgx_context_state_count(const cgx_context *context, uint64_t *out_count) {
+  return report(guarded([&]() -> cgx::Status {
+    if (!context || !out_count)
+      return {CGX_INVALID_ARGUMENT, "expected a context and a place for the number, got null"};
+    *out_count = context->impl->stateTensors().size();
+    return {};
+  }));
+}
+
+cgx_status cgx_context_state_tensor(cgx_context *context, uint64_t index, cgx_state_tensor *out_tensor) {
+  return report(guarded([&]() -> cgx::Status {
+    if (!context || !out_tensor)
+      return {CGX_INVALID_ARGUMENT, "expected a context and a place for the tensor, got null"};
+    std::span<const cgx::StateTensor> tensors = context->impl->stateTensors();
+    if (index >= tensors.size())
+      return cgx::Status::error(CGX_INVALID_ARGUMENT, "expected an index below ", tensors.size(), ", got ",
+                                index);
+    const cgx::StateTensor &tensor = tensors[index];
+    *out_tensor = {tensor.name.c_str(), uint32_t(tensor.type), tensor.elements, tensor.data};
+    return {};
+  }));
+}
+
 cgx_status cgx_context_telemetry(cgx_context *context, const char **out_json) {
   return report(guarded([&]() -> cgx::Status {
     if (!context || !out_json)

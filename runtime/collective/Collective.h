@@ -16,6 +16,7 @@
 #include "collective/RankArithmetic.h"
 #include "collective/Scratch.h"
 #include "manifest/Manifest.h"
+#include "state/OperandState.h"
 #include "telemetry/Telemetry.h"
 #include "transport/Exchange.h"
 
@@ -42,6 +43,7 @@ struct Execution {
   uint64_t seed;
   uint64_t step;
   Scratch &scratch;
+  std::span<OperandState> states; ///< one for each operand
   CollectiveCounters &counters;
 
   uint32_t self() const { return group.position; }

@@ -12,12 +12,19 @@
 #include "cgx/kernels/reduce.h"
 #include "collective/WideReduction.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace cgx {
 
 OperandCodec::OperandCodec(const Execution &execution, size_t operand)
-    : execution(execution), operand(execution.collective.operands[operand]) {}
+    : execution(execution), operand(execution.collective.operands[operand]),
+      state(execution.states[operand]) {}
+
+static RandomKey keyOf(const Execution &execution, const OperandInfo &operand, uint32_t phase) {
+  return makeRandomKey(execution.seed, execution.step, operand.layerId, execution.transport.rank(), phase);
+}
 
 void OperandCodec::encode(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
                           std::byte *payload) const {
@@ -27,9 +34,39 @@ void OperandCodec::encode(uint32_t phase, const std::byte *input, uint64_t first
     std::memcpy(payload, input, payloadBytes(elements));
     return;
   }
-  RandomKey key =
-      makeRandomKey(execution.seed, execution.step, operand.layerId, execution.transport.rank(), phase);
-  cgx::encode(operand.codec, operand.type, input, elements, key, first, payload);
+  if (Residual *residual = residualOf(phase))
+    return encodeWithFeedback(phase, input, first, elements, *residual, payload);
+  cgx::encode(operand.codec, operand.type, input, elements, keyOf(execution, operand, phase), first, payload);
+}
+
+Residual *OperandCodec::residualOf(uint32_t phase) const {
+  std::optional<Residual> &residual = phase == kContribution ? state.contribution : state.result;
+  return residual ? &*residual : nullptr;
+}
+
+// Algorithm 2.1 of the thesis, lines 3 to 5, with p the sum, c what the payload says:
+//   p = input + residual;  payload = Q(p);  residual = decay * (p - c)
+void OperandCodec::encodeWithFeedback(uint32_t phase, const std::byte *input, uint64_t first,
+                                      uint64_t elements, Residual &residual, std::byte *payload) const {
+  auto take = [&] {
+    auto *memory = reinterpret_cast<float *>(execution.scratch.take(elements * sizeof(float)));
+    return std::span(memory, elements);
+  };
+  std::span<float> lost = take(), sum = take(), sent = take();
+  residual.load(first, lost);
+  std::copy(lost.begin(), lost.end(), sum.begin());
+  const cgx_codec exact{};
+  (void)decodeAccumulate(exact, operand.type, input, elements * elementBytes(), elements, sum.data());
+  encodeFromF32(operand.codec, operand.type, sum.data(), elements, keyOf(execution, operand, phase), first,
+                payload);
+  std::fill(sent.begin(), sent.end(), 0.0f);
+  // What this rank has just encoded is a payload.
+  (void)decodeAccumulate(operand.codec, operand.type, payload, payloadBytes(elements), elements, sent.data());
+  // Where a gradient overflowed the step is void, and what was lost before is not made up for.
+  for (uint64_t i = 0; i < elements; ++i)
+    if (float now = sum[i] - sent[i]; std::isfinite(now))
+      lost[i] = operand.errorFeedback->decay * now;
+  residual.store(first, lost);
 }
 
 Status OperandCodec::refused(uint32_t sender, const char *why) const {

@@ -31,7 +31,8 @@ public:
     return {operand.codec, uint32_t(operand.type), operand.elements, count};
   }
 
-  /// Encodes `elements` elements, of which the first is element `first` of its tensor.
+  /// Encodes `elements` elements, of which the first is element `first` of its tensor. With error feedback,
+  /// encodes their sum with what was lost of them before, and remembers what is lost now.
   void encode(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
               std::byte *payload) const;
 
@@ -46,12 +47,16 @@ public:
   Status reduce(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
 
 private:
+  Residual *residualOf(uint32_t phase) const;
+  void encodeWithFeedback(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
+                          Residual &residual, std::byte *payload) const;
   Status refused(uint32_t sender, const char *why) const;
   Status reduceLossy(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
   void reduceExact(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
 
   const Execution &execution;
   const OperandInfo &operand;
+  OperandState &state;
 };
 
 } // namespace cgx

@@ -28,7 +28,7 @@ static TransportConfig transportConfig(const cgx_context_config &config) {
 
 Context::Context(const cgx_context_config &config, Program program, std::unique_ptr<Transport> transport)
     : transport(std::move(transport)), program(std::move(program)), telemetry(this->program),
-      timeout(config.timeout_ms), seed(config.seed) {
+      state(this->program, config.rank), timeout(config.timeout_ms), seed(config.seed) {
   for (const CollectiveInfo &info : this->program.collectives) {
     named.emplace_back(info.operands.size());
     isNamed.emplace_back(info.operands.size(), false);
@@ -118,6 +118,7 @@ template <typename Body> void Context::execute(int64_t collective, Body body) {
                       .seed = seed,
                       .step = step,
                       .scratch = scratch,
+                      .states = state.operandsOf(size_t(info - program.collectives.data())),
                       .counters = telemetry.collectives[info - program.collectives.data()]};
   Status status;
   try {

@@ -30,6 +30,9 @@ public:
   void abort(const std::string &reason);
   const char *telemetryJson();
 
+  /// What codecs remember from step to step, to be saved and written back between steps.
+  std::span<const StateTensor> stateTensors() const { return state.tensors(); }
+
   /// The first failure stays; the others are its consequences.
   void fail(const Status &reason);
 
@@ -59,6 +62,7 @@ private:
   Program program;
   Telemetry telemetry;
   Scratch scratch;
+  ProgramState state;
   std::string json;
   std::chrono::milliseconds timeout;
   uint64_t seed;

@@ -55,6 +55,8 @@ constexpr std::array<Named<uint32_t>, 2> kFamilies = {
     {{"identity", CGX_CODEC_IDENTITY}, {"quantize", CGX_CODEC_QUANTIZE}}};
 constexpr std::array<Named<uint32_t>, 2> kRoundings = {
     {{"nearest", CGX_ROUND_NEAREST}, {"stochastic", CGX_ROUND_STOCHASTIC}}};
+constexpr std::array<Named<ResidualStorage>, 3> kResidualStorages = {
+    {{"f32", ResidualStorage::F32}, {"bf16", ResidualStorage::Bf16}, {"int8", ResidualStorage::Int8}}};
 constexpr std::array<Named<uint32_t>, 2> kScales = {{{"bf16", CGX_SCALE_BF16}, {"f32", CGX_SCALE_F32}}};
 
 /// Reads the fields of one JSON object. The first error stays; reading goes on with
@@ -108,6 +110,13 @@ public:
     if (value > std::numeric_limits<uint32_t>::max())
       reject(concat("expected a 32-bit number as '", name, "', got ", value));
     return uint32_t(value);
+  }
+
+  double real(const char *name) {
+    const Json &value = field(name);
+    if (!value.is_number())
+      reject(concat("expected a number as '", name, "'"));
+    return value.is_number() ? value.get<double>() : 0.0;
   }
 
   bool flag(const char *name) {
@@ -188,6 +197,19 @@ static Status parseCodec(const Json &json, const std::string &place, cgx_codec &
   return reader.status();
 }
 
+static Status parseErrorFeedback(const Json &json, const std::string &place, OperandInfo &operand) {
+  Reader reader(json, place + ", codec");
+  if (!reader.has("error_feedback"))
+    return reader.status();
+  ErrorFeedback feedback;
+  feedback.storage = reader.oneOf("error_feedback", kResidualStorages);
+  feedback.decay = float(reader.real("decay"));
+  if (!(feedback.decay > 0.0f && feedback.decay <= 1.0f))
+    reader.reject(concat("expected a decay above 0 and up to 1, got ", feedback.decay));
+  operand.errorFeedback = feedback;
+  return reader.status();
+}
+
 static Status parseOperand(const Json &json, const CollectiveInfo &collective, size_t index,
                            OperandInfo &operand) {
   std::string place = concat("collective ", collective.id, ", operand ", index);
@@ -213,6 +235,10 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
     return reader.status();
   if (Status status = parseCodec(reader.field("codec"), place, operand.codec); !status.ok())
     return status;
+  if (Status status = parseErrorFeedback(reader.field("codec"), place, operand); !status.ok())
+    return status;
+  if (operand.errorFeedback && operand.isExact())
+    reader.reject("expected error feedback on a lossy codec only: identity loses nothing");
   if (const char *wrong = checkCodec(operand.codec, operand.type))
     reader.reject(wrong);
   if (!operand.isExact() && operand.elements >= CGX_PAYLOAD_MAX_ELEMENTS)

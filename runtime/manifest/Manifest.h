@@ -13,15 +13,23 @@
 #ifndef CGX_RUNTIME_MANIFEST_MANIFEST_H
 #define CGX_RUNTIME_MANIFEST_MANIFEST_H
 
+#include "state/Residual.h"
 #include "status/Status.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace cgx {
+
+/// Whether a rank adds to what it encodes what earlier encodings lost, and how it keeps that.
+struct ErrorFeedback {
+  float decay = 1.0f; ///< the share of a loss that is made up for, in (0, 1]
+  ResidualStorage storage = ResidualStorage::F32;
+};
 
 enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast, Permute };
 /// What a collective does with the contributions. (cgx::Reduction of the kernels knows
@@ -39,6 +47,7 @@ struct OperandInfo {
   uint64_t elements = 0;       ///< of the input
   std::vector<uint64_t> shape; ///< of the input; present where the kind has a dimension
   cgx_codec codec{};
+  std::optional<ErrorFeedback> errorFeedback;
 
   bool isExact() const { return codec.family == CGX_CODEC_IDENTITY; }
 };

@@ -50,8 +50,8 @@ EXAMPLES
   Evaluate, over the whole file:
     cgx-run eval.mlir --ranks 4 --state trained.safetensors --data validation.safetensors
   Continue a run that was saved after step 440:
-    cgx-run step.mlir --ranks 4 --state trained.safetensors --data train.safetensors \
-        --first-step 440 --steps 440 --repeat
+    cgx-run step.mlir --ranks 4 --resume trained.safetensors --data train.safetensors \
+        --steps 440 --repeat
   One rank of a job that another launcher starts (RANK and WORLD_SIZE, or the variables of
   Open MPI, MPICH or Slurm, say which):
     mpirun -np 4 cgx-run step.so --state state.safetensors --data train.safetensors
@@ -95,6 +95,11 @@ void describe(CLI::App &app, Options &options) {
   app.add_option("--state", options.state, "First values of parameters, optimizer state, ...")
       ->type_name("FILE.safetensors")
       ->group("Input");
+  app.add_option("--resume", options.resume,
+                 "Go on where a run with --save ended: its state, step, seed and what its codecs remember")
+      ->type_name("FILE.safetensors")
+      ->excludes("--state")
+      ->group("Input");
   app.add_option("--data", options.data, "Samples")->type_name("FILE.safetensors")->group("Input");
   app.add_option("--set", options.values, "Value of an argument; @step is the number of the step")
       ->type_name("NAME=VALUE")
@@ -115,16 +120,16 @@ void describe(CLI::App &app, Options &options) {
       ->check(CLI::Validator(checkWhole, ""))
       ->type_name("K")
       ->capture_default_str()
+      ->excludes("--resume")
       ->group("Steps");
   app.add_flag("--repeat", options.repeat, "Start over where the data ends")->group("Steps");
   app.add_flag("--shuffle", options.shuffle, "Take samples in an order that --seed decides, new in each pass")
       ->group("Steps");
-  app.add_option("--seed", options.seed, "Of stochastic rounding and of --shuffle")
+  app.add_option("--seed", options.seed, "Of stochastic rounding and of --shuffle; 0 by default")
       ->check(CLI::Validator(checkWhole, ""))
       ->type_name("S")
-      ->capture_default_str()
       ->group("Steps");
-  app.add_option("--save", options.save, "Where to write the state after the last step")
+  app.add_option("--save", options.save, "Where to write state and codecs' memory after the last step")
       ->type_name("FILE.safetensors")
       ->group("Output");
   app.add_option("--report", options.report,

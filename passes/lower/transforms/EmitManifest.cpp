@@ -77,6 +77,7 @@ json::Value valueOf(Attribute attribute) {
   return llvm::TypeSwitch<Attribute, json::Value>(attribute)
       .Case([](BoolAttr attr) { return attr.getValue(); })
       .Case([](IntegerAttr attr) { return attr.getInt(); })
+      .Case([](FloatAttr attr) { return attr.getValueAsDouble(); })
       .Case([](StringAttr attr) { return attr.getValue(); })
       .Default([](Attribute) { return nullptr; });
 }

@@ -72,6 +72,26 @@ class Compiled(RunTest):
                                      state=self.folder / "first.safetensors")
         self.assertEqual(second, whole)
 
+    def test_a_resumed_run_has_what_codecs_remember(self):
+        program = self.folder / "feedback.mlir"
+        self.tool(CGX_OPT, EXAMPLE / "step.mlir", "--cgx-compress=bits=1 rounding=nearest error-feedback=int8", "-o",
+                  program)
+        _, whole = self.run_example(program, "--seed", 5, "--shuffle", name="whole", steps=20)
+        self.run_example(program, "--seed", 5, "--shuffle", name="first", steps=12)
+        first, second = self.folder / "first.safetensors", self.folder / "second.safetensors"
+        resume = [CGX_RUN, program, "--quiet", "--job", self.job, "--resume", first, "--shuffle", "--data",
+                  EXAMPLE / "train.safetensors", "--steps", 8, "--save", second]
+        self.tool(*resume)
+        self.assertEqual(read_safetensors(second)[0], whole)
+        result = self.tool(*resume, "--seed", 6, code=1)
+        self.assertIn("was saved by a run with --seed 5, got --seed 6", result.stderr)
+        result = self.tool(CGX_RUN, EXAMPLE / "step.mlir", *resume[2:], code=1)
+        self.assertIn("was saved by another program", result.stderr)
+        # Without --resume its tensors are a start like any other.
+        _, forgetful = self.run_example(program, "--seed", 5, "--shuffle", "--first-step", 12, name="forgetful",
+                                        steps=8, state=first)
+        self.assertNotEqual(forgetful, whole)
+
     def test_text_that_does_not_parse_is_refused(self):
         text = (EXAMPLE / "step.mlir").read_text()
         broken = self.folder / "broken.mlir"

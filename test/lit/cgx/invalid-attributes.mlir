@@ -25,6 +25,26 @@ func.func private @quantize_rounding() attributes {a = #cgx.quantize<rounding = 
 func.func private @quantize_scale() attributes {a = #cgx.quantize<scale = f64>}
 
 // -----
+// expected-error@below {{expected error feedback of a lossy codec, got #cgx.identity}}
+func.func private @error_feedback_c1_exact() attributes {a = #cgx.error_feedback<#cgx.identity>}
+
+// -----
+// expected-error@below {{expected error feedback of a lossy codec, got #cgx.error_feedback<#cgx.quantize}}
+func.func private @error_feedback_c1_twice() attributes {a = #cgx.error_feedback<#cgx.error_feedback<#cgx.quantize<>>>}
+
+// -----
+// expected-error@below {{expected decay to be above 0 and up to 1, got 1.5}}
+func.func private @error_feedback_c2() attributes {a = #cgx.error_feedback<#cgx.quantize<>, decay = 1.5>}
+
+// -----
+// expected-error@below {{expected decay or storage, got store}}
+func.func private @error_feedback_unknown() attributes {a = #cgx.error_feedback<#cgx.quantize<>, store = f32>}
+
+// -----
+// expected-error@below {{expected f32, bf16 or int8, got f16}}
+func.func private @error_feedback_storage() attributes {a = #cgx.error_feedback<#cgx.quantize<>, storage = f16>}
+
+// -----
 // expected-error@below {{expected at least one rank in each group, got none in group 1}}
 func.func private @groups_c1() attributes {a = #cgx.groups<[[0], []]>}
 

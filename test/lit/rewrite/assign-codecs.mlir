@@ -7,7 +7,12 @@
 // RUN: not cgx-opt %s --cgx-assign-codecs="codec=topk" 2>&1 | FileCheck %s --check-prefix=CODEC
 // RUN: not cgx-opt %s --cgx-assign-codecs="rounding=up" 2>&1 | FileCheck %s --check-prefix=ROUNDING
 // RUN: not cgx-opt %s --cgx-assign-codecs="scale=f64" 2>&1 | FileCheck %s --check-prefix=SCALE
+// RUN: cgx-opt %s --cgx-assign-codecs="bits=1 error-feedback=bf16 error-feedback-decay=0.5" | FileCheck %s --check-prefix=FEEDBACK
+// RUN: not cgx-opt %s --cgx-assign-codecs="error-feedback=yes" 2>&1 | FileCheck %s --check-prefix=STORAGE
+// RUN: not cgx-opt %s --cgx-assign-codecs="error-feedback=f32 codec=identity" 2>&1 | FileCheck %s --check-prefix=LOSSLESS
 
+// STORAGE: error: expected error-feedback to be none, f32, bf16 or int8, got yes
+// LOSSLESS: error: expected error feedback of a lossy codec, got #cgx.identity
 // BITS: error: expected bits in 1..8, got 9
 // BUCKET: error: expected bucket in 1..4294967295, got 0
 // CODEC: error: expected codec to be quantize or identity, got topk
@@ -26,6 +31,7 @@ func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
   // CHECK-SAME: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity]
   // OPTIONS: codecs = [#cgx.quantize<bits = 8, bucket = 512, rounding = nearest, scale = f32, checksum>, #cgx.identity]
   // IDENTITY: codecs = [#cgx.identity, #cgx.identity]
+  // FEEDBACK: codecs = [#cgx.error_feedback<#cgx.quantize<bits = 1, bucket = 128, rounding = stochastic, scale = bf16>, decay = 5.000000e-01, storage = bf16>, #cgx.identity]
   %0:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "parameter of rank 1"], id = 0 : i64, groups = #g,
       codecs = [#cgx.identity, #cgx.identity], layers = [#x, #x]} : tensor<64x128xf32>, tensor<128xf32>
   return

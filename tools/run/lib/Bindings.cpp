@@ -8,6 +8,7 @@
 
 #include "cgx/run/Bindings.h"
 
+#include "cgx/run/CodecState.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/TreePath.h"
 
@@ -53,7 +54,7 @@ public:
   std::vector<std::string> left() const {
     std::vector<std::string> names;
     for (size_t i = 0; i < paths_.size(); ++i)
-      if (!taken_[i])
+      if (!taken_[i] && !isCodecState(paths_[i].name()))
         names.push_back(paths_[i].name());
     return names;
   }

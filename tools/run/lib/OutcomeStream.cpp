@@ -19,8 +19,15 @@
 using namespace cgx::run;
 using Json = nlohmann::json;
 
-// On the wire: the length of a CBOR header, the header, and the blocks whose
-// lengths it names. CBOR, because text has no NaN.
+// On the wire: the length of a CBOR header, the header, and the blocks and codec
+// tensors whose lengths it names. CBOR, because text has no NaN.
+
+static Json describeCodecState(const Outcome &outcome) {
+  Json tensors = Json::array();
+  for (const CodecTensor &tensor : outcome.codecState)
+    tensors.push_back({{"name", tensor.name}, {"type", tensor.type}, {"bytes", tensor.bytes.size()}});
+  return tensors;
+}
 
 bool cgx::run::sendOutcome(int fd, uint32_t rank, const Outcome &outcome) {
   std::vector<uint64_t> blockBytes;
@@ -32,12 +39,15 @@ bool cgx::run::sendOutcome(int fd, uint32_t rank, const Outcome &outcome) {
                                                {"telemetry", outcome.telemetry},
                                                {"scalars", outcome.scalars},
                                                {"hashes", outcome.hashes},
-                                               {"blocks", blockBytes}});
+                                               {"blocks", blockBytes},
+                                               {"codec_state", describeCodecState(outcome)}});
   uint64_t length = header.size();
   bool sent =
       writeAll(fd, std::as_bytes(std::span(&length, 1))) && writeAll(fd, std::as_bytes(std::span(header)));
   for (const std::vector<std::byte> &block : outcome.blocks)
     sent = sent && writeAll(fd, block);
+  for (const CodecTensor &tensor : outcome.codecState)
+    sent = sent && writeAll(fd, tensor.bytes);
   return sent;
 }
 
@@ -72,12 +82,23 @@ std::optional<std::pair<uint32_t, Outcome>> OutcomeReader::take() {
     outcome.telemetry = json.at("telemetry").get<std::string>();
     outcome.scalars = json.at("scalars").get<std::vector<std::vector<double>>>();
     outcome.hashes = json.at("hashes").get<std::vector<uint64_t>>();
-    for (uint64_t size : json.at("blocks").get<std::vector<uint64_t>>()) {
-      if (size > rest.size())
-        return std::nullopt;
-      outcome.blocks.emplace_back(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
+    bool complete = true;
+    auto takeBytes = [&](uint64_t size) -> std::vector<std::byte> {
+      complete = complete && size <= rest.size();
+      if (!complete)
+        return {};
+      std::vector<std::byte> bytes(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
       rest = rest.subspan(size);
-    }
+      return bytes;
+    };
+    for (uint64_t size : json.at("blocks").get<std::vector<uint64_t>>())
+      outcome.blocks.push_back(takeBytes(size));
+    for (const Json &tensor : json.at("codec_state"))
+      outcome.codecState.push_back({tensor.at("name").get<std::string>(),
+                                    tensor.at("type").get<ElementType>(),
+                                    takeBytes(tensor.at("bytes").get<uint64_t>())});
+    if (!complete)
+      return std::nullopt;
     return std::pair(json.at("rank").get<uint32_t>(), std::move(outcome));
   } catch (const Json::exception &) {
     return std::nullopt;

@@ -11,6 +11,7 @@
 #include "cgx/run/TreePath.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 using namespace cgx::run;
@@ -91,7 +92,7 @@ uint64_t countSteps(const Options &options, const Bindings &bindings) {
 }
 
 void noteEarlierSteps(const Options &options, const InputFiles &files) {
-  if (!files.state || options.firstStep != 0)
+  if (!files.state || options.firstStep != 0 || !options.resume.empty())
     return;
   auto entry = files.state->metadata().find("cgx.steps");
   if (entry != files.state->metadata().end())
@@ -99,20 +100,59 @@ void noteEarlierSteps(const Options &options, const InputFiles &files) {
                  options.state.c_str(), entry->second.c_str(), entry->second.c_str());
 }
 
+/// What --save wrote about the run, by name. Throws for a file that --save did not write.
+const std::string &metadataOf(const SafetensorsFile &checkpoint, const std::string &name) {
+  auto entry = checkpoint.metadata().find(name);
+  if (entry == checkpoint.metadata().end())
+    throw Error("'" + checkpoint.path() + "' has no '" + name +
+                "': expected a file that cgx-run --save wrote");
+  return entry->second;
+}
+
+uint64_t numberOf(const SafetensorsFile &checkpoint, const std::string &name) {
+  const std::string &text = metadataOf(checkpoint, name);
+  uint64_t number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw Error("'" + checkpoint.path() + "': expected '" + name + "' to be a whole number, got '" + text +
+                "'");
+  return number;
+}
+
+/// Goes on where the checkpoint was saved: with its step, its seed and its program.
+void resume(Options &options, const SafetensorsFile &checkpoint, const Manifest &manifest) {
+  options.firstStep = numberOf(checkpoint, "cgx.steps");
+  uint64_t seed = numberOf(checkpoint, "cgx.seed");
+  if (options.seed.value_or(seed) != seed)
+    throw Error("'" + checkpoint.path() + "' was saved by a run with --seed " + std::to_string(seed) +
+                ", got --seed " + std::to_string(*options.seed));
+  options.seed = seed;
+  if (const std::string &program = metadataOf(checkpoint, "cgx.program"); program != manifest.hash)
+    throw Error("'" + checkpoint.path() + "' was saved by another program (" + program + ", this one is " +
+                manifest.hash + "): --state with --first-step " + std::to_string(options.firstStep) +
+                " starts from its tensors, with codecs that remember nothing");
+}
+
 } // namespace
 
 InputFiles::InputFiles(const Options &options) {
   if (!options.state.empty())
     state = SafetensorsFile::open(options.state);
+  if (!options.resume.empty())
+    state = SafetensorsFile::open(options.resume);
   if (!options.data.empty())
     data = SafetensorsFile::open(options.data);
 }
 
-Job cgx::run::prepareJob(const Options &options, const InputFiles &files, Program program) {
+Job cgx::run::prepareJob(Options options, const InputFiles &files, Program program) {
   Job job;
   job.manifest = Manifest::parse(program.manifest);
   job.program = std::move(program);
   checkRanks(job.manifest, options);
+  if (!options.resume.empty()) {
+    resume(options, *files.state, job.manifest);
+    job.checkpoint = &*files.state;
+  }
   applyFeeds(job.manifest, options.feeds);
   Inputs inputs;
   inputs.state = files.state ? &*files.state : nullptr;
@@ -131,7 +171,7 @@ Job cgx::run::prepareJob(const Options &options, const InputFiles &files, Progra
       std::fprintf(stderr, "cgx-run: warning: %s\n", warning.c_str());
   }
   job.transport = options.transport;
-  job.seed = options.seed;
+  job.seed = options.seed.value_or(0);
   job.timeoutMs = static_cast<uint32_t>(options.timeoutSeconds * 1000);
   job.firstStep = options.firstStep;
   job.shuffle = options.shuffle && job.bindings.globalBatch > 0;

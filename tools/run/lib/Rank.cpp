@@ -98,6 +98,8 @@ public:
       fillOnce(i);
     connect();
     try {
+      if (job_.checkpoint)
+        restoreCodecState(context_.get(), rank_, *job_.checkpoint);
       runSteps(outcome);
     } catch (const Error &error) {
       cgx_context_abort(context_.get(), error.what());
@@ -107,6 +109,8 @@ public:
     check(cgx_context_telemetry(context_.get(), &telemetry));
     outcome.telemetry = telemetry;
     collectState(outcome);
+    if (job_.save)
+      outcome.codecState = copyCodecState(context_.get(), rank_);
   }
 
 private:

@@ -69,6 +69,9 @@ void cgx::run::saveState(const Job &job, const std::vector<Outcome> &outcomes, c
         insertBlock(value, job.manifest.mesh, rank, outcomes[rank].blocks[i].data(), whole.data());
     tensors.push_back({value.name, value.type, value.globalShape, whole});
   }
+  for (const Outcome &outcome : outcomes)
+    for (const CodecTensor &tensor : outcome.codecState)
+      tensors.push_back(tensor.view());
   writeSafetensors(path, std::move(tensors),
                    {{"cgx.steps", std::to_string(job.firstStep + job.steps)},
                     {"cgx.seed", std::to_string(job.seed)},

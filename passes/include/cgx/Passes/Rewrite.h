@@ -36,6 +36,13 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<std::string> scale{*this, "scale", llvm::cl::desc("quantize: bf16 or f32"), llvm::cl::init("bf16")};
   Option<bool> checksum{*this, "checksum", llvm::cl::desc("End payloads in a checksum"),
                         llvm::cl::init(false)};
+  Option<std::string> errorFeedback{
+      *this, "error-feedback",
+      llvm::cl::desc("Make up for what encoding loses, and keep it in f32, bf16 or int8; none: do not"),
+      llvm::cl::init("none")};
+  Option<double> decay{*this, "error-feedback-decay",
+                       llvm::cl::desc("The share of a loss that is made up for, above 0 and up to 1"),
+                       llvm::cl::init(1.0)};
   ListOption<std::string> kinds{
       *this, "kinds",
       llvm::cl::desc("What may be compressed: gradient (default), weight, activation, other")};

@@ -91,6 +91,19 @@ void cgx_context_abort(cgx_context *context, const char *reason);
  * the context and lives until the next call or destroy. */
 cgx_status cgx_context_telemetry(cgx_context *context, const char **out_json);
 
+/* What the codecs of this rank remember from step to step, such as the residuals of error feedback:
+ * a checkpoint without it is not the whole run. Number, names and sizes follow from the
+ * program; all is zero at first. A host copies `data` out between two steps, and to go on
+ * from there writes the same bytes back in the same rank of a new job, before its first step. */
+typedef struct cgx_state_tensor {
+  const char *name;      /* unique in its rank; lives as long as the context */
+  uint32_t element_type; /* cgx_element_type */
+  uint64_t elements;
+  void *data;
+} cgx_state_tensor;
+cgx_status cgx_context_state_count(const cgx_context *context, uint64_t *out_count);
+cgx_status cgx_context_state_tensor(cgx_context *context, uint64_t index, cgx_state_tensor *out_tensor);
+
 /* ---- Called by compiled steps. `context` is a cgx_context* as an integer, addresses are
  * data pointers as integers, `collective` is the id in the manifest. ---------------------- */
 

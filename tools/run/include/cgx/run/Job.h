@@ -14,6 +14,7 @@
 #define CGX_RUN_JOB_H
 
 #include "cgx/run/Bindings.h"
+#include "cgx/run/CodecState.h"
 #include "cgx/run/Program.h"
 
 #include <atomic>
@@ -48,6 +49,8 @@ struct Job {
   uint64_t firstStep = 0, steps = 0;
   bool shuffle = false;
   bool save = false;
+  /// The checkpoint that the run goes on from, codecs included; null for a fresh run.
+  const SafetensorsFile *checkpoint = nullptr;
 
   bool quiet = false;
   uint64_t logEvery = 0; ///< steps between lines; 0: about one line a second
@@ -62,6 +65,7 @@ struct Outcome {
   /// The blocks themselves when the job saves and this rank is the first that holds
   /// them; else empty.
   std::vector<std::vector<std::byte>> blocks;
+  std::vector<CodecTensor> codecState; ///< when the job saves
 };
 
 /// 0, or the signal that asked this process to stop. Set by a signal handler.

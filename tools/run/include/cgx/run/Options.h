@@ -13,16 +13,17 @@
 namespace cgx::run {
 
 struct Options {
-  std::string program, state, data, save, report, transport = "shm", jobName;
+  std::string program, state, resume, data, save, report, transport = "shm", jobName;
   std::optional<uint32_t> ranks;
   std::optional<uint64_t> steps;
-  uint64_t firstStep = 0, seed = 0, logEvery = 0;
+  std::optional<uint64_t> seed; ///< 0, or that of the run that is resumed
+  uint64_t firstStep = 0, logEvery = 0;
   double timeoutSeconds = 30;
   bool repeat = false, shuffle = false, quiet = false;
   std::vector<std::string> feeds, values; ///< A=B, as typed
 };
 
-/// The input files of a job, which must outlive it.
+/// The input files of a job, which must outlive it; `state` is the checkpoint when a run is resumed.
 struct InputFiles {
   std::optional<SafetensorsFile> state, data;
 
@@ -31,7 +32,7 @@ struct InputFiles {
 
 /// Brings program, inputs and options together and checks that they fit. Prints
 /// warnings. Throws Error.
-Job prepareJob(const Options &options, const InputFiles &files, Program program);
+Job prepareJob(Options options, const InputFiles &files, Program program);
 
 /// Compiles a step from MLIR text to memory, or says that this build cannot.
 /// Throws Error.

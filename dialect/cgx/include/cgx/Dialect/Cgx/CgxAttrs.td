@@ -94,6 +94,52 @@ def Cgx_QuantizeAttr : Cgx_CodecAttr<"Quantize", "quantize"> {
   let genVerifyDecl = 1;
 }
 
+def Cgx_ErrorFeedbackAttr : Cgx_Attr<"ErrorFeedback", "error_feedback", [Cgx_CodecAttrInterface]> {
+  let summary = "another codec, to which each rank hands what earlier encodings lost";
+  let description = [{
+    Before a rank encodes, it adds what it meant to send before and did not; after
+    that it remembers what is lost now (Algorithm 2.1 of the thesis behind CGX
+    and L-GreCo). So that what a biased codec drops, such as the small elements of a
+    sparse one, arrives later. The owner of a chunk does the same with the result
+    of an all-reduce.
+
+        p = x + residual      payload = encode(p)      residual = decay * (p - decode(payload))
+
+    Payloads are those of the other codec. `decay` is the share of a loss that is made up
+    for. `storage` is how the residual is kept, as large as the tensor: `f32`,
+    `bf16`, or `int8` with a scale for each 128 elements. It belongs to a rank and an
+    operand, and is saved with `cgx-run --save`.
+
+    Written by hand, `decay` and `storage` may be left out, and are then 1 and f32.
+
+    Example:
+    ```mlir
+    #cgx.error_feedback<#cgx.quantize<bits = 2, bucket = 128, rounding = nearest, scale = bf16>, decay = 9.000000e-01, storage = bf16>
+    ```
+
+    **Constraints:**
+    - (C1) the other codec is not exact, and has no error feedback itself
+    - (C2) `decay` is above 0 and up to 1
+  }];
+  let parameters = (ins "::cgx::CodecAttrInterface":$inner, "::mlir::FloatAttr":$decay,
+                        "::cgx::ResidualStorage":$storage);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    // CodecAttrInterface
+    cgx_codec getCodec() const;
+    ::llvm::StringRef getFamily() const;
+    ::mlir::DictionaryAttr getManifestEntry() const;
+    bool isFixedSize() const;
+    bool isUnbiased() const;
+    bool isStateful() const;
+    bool isAssociative() const;
+    bool isExact() const;
+    bool takesElementType(::mlir::Type elementType) const;
+    ::llvm::StringRef getElementTypesText() const;
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Who exchanges, and for what
 //===----------------------------------------------------------------------===//

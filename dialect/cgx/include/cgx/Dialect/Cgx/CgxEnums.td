@@ -57,4 +57,10 @@ def Cgx_ScaleType : Cgx_Enum<"ScaleType", "how the scale of a bucket is stored",
   I32EnumAttrCase<"F32", 1, "f32">
 ]>;
 
+def Cgx_ResidualStorage : Cgx_Enum<"ResidualStorage", "how a rank keeps what encoding lost", [
+  I32EnumAttrCase<"F32", 0, "f32">,
+  I32EnumAttrCase<"BF16", 1, "bf16">,
+  I32EnumAttrCase<"Int8", 2, "int8">
+]>;
+
 #endif // CGX_DIALECT_CGX_CGXENUMS_TD

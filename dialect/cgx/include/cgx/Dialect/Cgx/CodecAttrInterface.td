@@ -27,7 +27,7 @@ def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
       }], "::llvm::StringRef", "getFamily">,
     InterfaceMethod<[{
         The family and its parameters under the names of the manifest, as strings,
-        64-bit integers and booleans.
+        64-bit integers, floats and booleans.
       }], "::mlir::DictionaryAttr", "getManifestEntry">,
     InterfaceMethod<[{
         Bytes of the payload of `elements` elements: exact if `isFixedSize()`, else

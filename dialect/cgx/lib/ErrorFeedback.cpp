@@ -1,0 +1,87 @@
+//===-- ErrorFeedback.cpp - a codec that makes up for its losses ----------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+using namespace cgx;
+
+cgx_codec ErrorFeedbackAttr::getCodec() const { return getInner().getCodec(); }
+StringRef ErrorFeedbackAttr::getFamily() const { return getInner().getFamily(); }
+
+DictionaryAttr ErrorFeedbackAttr::getManifestEntry() const {
+  Builder builder(getContext());
+  NamedAttrList entry(getInner().getManifestEntry());
+  entry.set("error_feedback", builder.getStringAttr(stringifyResidualStorage(getStorage())));
+  entry.set("decay", getDecay());
+  return entry.getDictionary(getContext());
+}
+
+bool ErrorFeedbackAttr::isFixedSize() const { return getInner().isFixedSize(); }
+bool ErrorFeedbackAttr::isUnbiased() const {
+  return false;
+} // a step's payload also holds earlier steps' losses
+bool ErrorFeedbackAttr::isStateful() const { return true; }
+bool ErrorFeedbackAttr::isAssociative() const { return getInner().isAssociative(); }
+bool ErrorFeedbackAttr::isExact() const { return false; }
+bool ErrorFeedbackAttr::takesElementType(Type type) const { return getInner().takesElementType(type); }
+StringRef ErrorFeedbackAttr::getElementTypesText() const { return getInner().getElementTypesText(); }
+
+LogicalResult ErrorFeedbackAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                        CodecAttrInterface inner, FloatAttr decay, ResidualStorage) {
+  if (inner.isExact() || isa<ErrorFeedbackAttr>(inner)) // (C1)
+    return emitError() << "expected error feedback of a lossy codec, got " << inner;
+  double value = decay.getValueAsDouble();
+  if (!decay.getType().isF64() || !(value > 0 && value <= 1)) // (C2)
+    return emitError() << "expected decay to be above 0 and up to 1, got " << value;
+  return success();
+}
+
+// `<` codec (`,` `decay` `=` float)? (`,` `storage` `=` keyword)? `>`
+Attribute ErrorFeedbackAttr::parse(AsmParser &parser, Type) {
+  SMLoc location = parser.getCurrentLocation();
+  CodecAttrInterface inner;
+  double decay = 1.0;
+  ResidualStorage storage = ResidualStorage::F32;
+  if (parser.parseLess() || parser.parseAttribute(inner))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef name;
+    SMLoc nameLocation = parser.getCurrentLocation();
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return {};
+    if (name == "decay") {
+      if (parser.parseFloat(decay))
+        return {};
+    } else if (name == "storage") {
+      StringRef text;
+      SMLoc textLocation = parser.getCurrentLocation();
+      if (parser.parseKeyword(&text))
+        return {};
+      std::optional<ResidualStorage> parsed = symbolizeResidualStorage(text);
+      if (!parsed)
+        return parser.emitError(textLocation) << "expected f32, bf16 or int8, got " << text, Attribute();
+      storage = *parsed;
+    } else {
+      return parser.emitError(nameLocation) << "expected decay or storage, got " << name, Attribute();
+    }
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<ErrorFeedbackAttr>(location, parser.getContext(), inner,
+                                              parser.getBuilder().getF64FloatAttr(decay), storage);
+}
+
+void ErrorFeedbackAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getInner() << ", decay = ";
+  printer.printFloat(getDecay().getValue());
+  printer << ", storage = " << stringifyResidualStorage(getStorage()) << '>';
+}

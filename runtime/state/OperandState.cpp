@@ -1,0 +1,45 @@
+//===-- state/OperandState.cpp - What a rank remembers of operands -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "state/OperandState.h"
+
+#include "collective/RankArithmetic.h"
+
+namespace cgx {
+
+static OperandState makeState(const CollectiveInfo &collective, const OperandInfo &operand, uint32_t rank) {
+  OperandState state;
+  if (!operand.errorFeedback)
+    return state;
+  ResidualStorage storage = operand.errorFeedback->storage;
+  state.contribution.emplace(storage, 0, operand.elements);
+  // Only an all-reduce encodes what it made of the contributions.
+  if (collective.kind == CollectiveKind::AllReduce) {
+    Group group = groupOf(collective.groups, rank);
+    Chunks chunks{operand.codec, uint32_t(operand.type), operand.elements, group.size()};
+    state.result.emplace(storage, chunks.begin(group.position), chunks.size(group.position));
+  }
+  return state;
+}
+
+ProgramState::ProgramState(const Program &program, uint32_t rank) {
+  for (const CollectiveInfo &collective : program.collectives) {
+    std::vector<OperandState> &states = this->states.emplace_back();
+    for (size_t i = 0; i < collective.operands.size(); ++i) {
+      const OperandInfo &operand = collective.operands[i];
+      OperandState &state = states.emplace_back(makeState(collective, operand, rank));
+      std::string name = concat("residual[", collective.id, ".", i, " ", operand.layer, "]");
+      if (state.contribution)
+        state.contribution->describe(name + ".contribution", described);
+      if (state.result)
+        state.result->describe(name + ".result", described);
+    }
+  }
+}
+
+} // namespace cgx

@@ -1,0 +1,39 @@
+//===-- state/OperandState.h - What a rank remembers of operands -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_STATE_OPERANDSTATE_H
+#define CGX_RUNTIME_STATE_OPERANDSTATE_H
+
+#include "manifest/Manifest.h"
+
+namespace cgx {
+
+/// What a rank remembers of one operand from step to step.
+struct OperandState {
+  std::optional<Residual> contribution; ///< lost from what this rank gives
+  std::optional<Residual> result;       ///< lost from what it makes of its own chunk, as its owner
+};
+
+/// The memory of one rank for all operands of a program. It is made at once, zero, so that its names and
+/// sizes follow from the program and a checkpoint can be written back before the first step.
+class ProgramState {
+public:
+  ProgramState(const Program &program, uint32_t rank);
+
+  /// One for each operand of the collective at `index` of the program.
+  std::span<OperandState> operandsOf(size_t index) { return states[index]; }
+
+  std::span<const StateTensor> tensors() const { return described; }
+
+private:
+  std::vector<std::vector<OperandState>> states;
+  std::vector<StateTensor> described;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_STATE_OPERANDSTATE_H

@@ -1,0 +1,116 @@
+//===-- state/Residual.cpp - What encoding lost so far -----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "state/Residual.h"
+
+#include "cgx/kernels/float16.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+namespace cgx {
+
+Residual::Residual(ResidualStorage storage, uint64_t begin, uint64_t elements)
+    : storage(storage), begin(begin), elements(elements) {
+  switch (storage) {
+  case ResidualStorage::F32:
+    floats.resize(elements);
+    break;
+  case ResidualStorage::Bf16:
+    halves.resize(elements);
+    break;
+  case ResidualStorage::Int8:
+    bytes.resize(elements);
+    scales.resize((elements + kBlock - 1) / kBlock);
+    break;
+  }
+}
+
+void Residual::load(uint64_t first, std::span<float> values) const {
+  uint64_t offset = first - begin;
+  if (storage == ResidualStorage::F32) {
+    std::copy_n(floats.begin() + int64_t(offset), values.size(), values.begin());
+    return;
+  }
+  if (storage == ResidualStorage::Bf16) {
+    for (uint64_t i = 0; i < values.size(); ++i)
+      values[i] = floatFromBfloat16(halves[offset + i]);
+    return;
+  }
+  for (uint64_t i = 0; i < values.size(); ++i)
+    values[i] = float(bytes[offset + i]) * scales[(offset + i) / kBlock];
+}
+
+std::span<int8_t> Residual::blockOf(uint64_t block) {
+  uint64_t start = block * kBlock;
+  return std::span(bytes).subspan(start, std::min(kBlock, elements - start));
+}
+
+void Residual::loadBlock(uint64_t block, std::span<float> values) const {
+  load(begin + block * kBlock, values);
+}
+
+void Residual::storeBlock(uint64_t block, std::span<const float> values) {
+  float largest = 0.0f;
+  for (float value : values)
+    largest = std::max(largest, std::fabs(value));
+  float scale = largest / 127.0f;
+  if (!std::isfinite(127.0f * scale)) // rounded up, next to the largest float
+    scale = std::nextafter(scale, 0.0f);
+  scales[block] = scale;
+  std::span<int8_t> target = blockOf(block);
+  for (uint64_t i = 0; i < values.size(); ++i) {
+    // A scale that underflows to zero holds nothing; a subnormal one may give more than 127.
+    float level = scale == 0.0f ? 0.0f : std::nearbyintf(values[i] / scale);
+    target[i] = int8_t(std::clamp(level, -127.0f, 127.0f));
+  }
+}
+
+void Residual::store(uint64_t first, std::span<const float> values) {
+  uint64_t offset = first - begin;
+  if (storage == ResidualStorage::F32) {
+    std::copy(values.begin(), values.end(), floats.begin() + int64_t(offset));
+    return;
+  }
+  if (storage == ResidualStorage::Bf16) {
+    constexpr float largest = 0x1.fep127f; // what is above would round to infinity
+    for (uint64_t i = 0; i < values.size(); ++i)
+      halves[offset + i] = bfloat16FromFloat(std::clamp(values[i], -largest, largest));
+    return;
+  }
+  // A block that is replaced in part keeps the rest, at its new scale.
+  for (uint64_t done = 0; done < values.size();) {
+    uint64_t block = (offset + done) / kBlock, inBlock = (offset + done) % kBlock;
+    std::array<float, kBlock> memory;
+    std::span<float> whole = std::span(memory).first(blockOf(block).size());
+    loadBlock(block, whole);
+    uint64_t count = std::min(whole.size() - inBlock, values.size() - done);
+    std::copy_n(values.begin() + int64_t(done), count, whole.begin() + int64_t(inBlock));
+    storeBlock(block, whole);
+    done += count;
+  }
+}
+
+void Residual::describe(const std::string &name, std::vector<StateTensor> &tensors) {
+  switch (storage) {
+  case ResidualStorage::F32:
+    tensors.push_back({name, CGX_F32, elements, floats.data()});
+    return;
+  case ResidualStorage::Bf16:
+    tensors.push_back({name, CGX_BF16, elements, halves.data()});
+    return;
+  case ResidualStorage::Int8:
+    tensors.push_back({name, CGX_I8, elements, bytes.data()});
+    tensors.push_back({name + ".scales", CGX_F32, scales.size(), scales.data()});
+    return;
+  }
+}
+
+} // namespace cgx

@@ -1,0 +1,64 @@
+//===-- state/Residual.h - What encoding lost so far -------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The memory of error feedback (Algorithm 2.1 of the thesis behind CGX and L-GreCo): what
+// a rank meant to send and did not, to be added to what it sends next.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_STATE_RESIDUAL_H
+#define CGX_RUNTIME_STATE_RESIDUAL_H
+
+#include "state/StateTensor.h"
+
+#include <span>
+#include <vector>
+
+namespace cgx {
+
+/// How the elements of a residual are kept.
+enum class ResidualStorage {
+  F32,
+  Bf16, ///< rounded to nearest even
+  Int8, ///< blocks of 128 share a scale, the largest magnitude / 127, in f32
+};
+
+/// A residual for the elements [begin, begin + elements) of an operand; zero at first.
+class Residual {
+public:
+  Residual(ResidualStorage storage, uint64_t begin, uint64_t elements);
+
+  /// The residual of the elements that start with element `first` of the operand.
+  void load(uint64_t first, std::span<float> values) const;
+
+  /// Replaces it. The values are finite. What the storage cannot hold is lost.
+  void store(uint64_t first, std::span<const float> values);
+
+  /// The memory behind it, to be saved and restored, under `name`.
+  void describe(const std::string &name, std::vector<StateTensor> &tensors);
+
+private:
+  /// Elements of Int8 that share a scale.
+  static constexpr uint64_t kBlock = 128;
+
+  void loadBlock(uint64_t block, std::span<float> values) const;
+  void storeBlock(uint64_t block, std::span<const float> values);
+  std::span<int8_t> blockOf(uint64_t block);
+
+  ResidualStorage storage;
+  uint64_t begin;
+  uint64_t elements;
+  // One of these, by storage; `scales` goes with `bytes`.
+  std::vector<float> floats;
+  std::vector<uint16_t> halves;
+  std::vector<int8_t> bytes;
+  std::vector<float> scales;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_STATE_RESIDUAL_H

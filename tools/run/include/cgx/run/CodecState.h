@@ -1,0 +1,43 @@
+//===-- cgx/run/CodecState.h - What codecs remember, in files ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A checkpoint holds, beside the state of the program, what the runtime's codecs
+// remember (residuals of error feedback): one tensor for each rank and piece, named
+// `cgx.codec_state/rank3/<name that the runtime gives it>`.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_CODECSTATE_H
+#define CGX_RUN_CODECSTATE_H
+
+#include "cgx/run/Safetensors.h"
+#include "cgx/runtime.h"
+
+namespace cgx::run {
+
+/// Whether a tensor of a checkpoint belongs to a codec, not to the program.
+bool isCodecState(std::string_view name);
+
+/// A copy of one of the runtime's state tensors.
+struct CodecTensor {
+  std::string name; ///< as in a checkpoint
+  ElementType type = CGX_F32;
+  std::vector<std::byte> bytes;
+
+  TensorView view() const;
+};
+
+/// Copies what the codecs of `rank` remember.
+std::vector<CodecTensor> copyCodecState(cgx_context *context, uint32_t rank);
+
+/// Writes it back, from a checkpoint. Throws Error when the file lacks a part of it, has it in another size
+/// or type, or has more than the program remembers.
+void restoreCodecState(cgx_context *context, uint32_t rank, const SafetensorsFile &checkpoint);
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_CODECSTATE_H
