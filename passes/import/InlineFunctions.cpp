@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,15 +36,20 @@ public:
 private:
   enum class State { Flattening, Flat };
 
-  /// Inlines the calls of a function, those of its callees first. A function
+  /// Inlines the calls of a function, and its composites, those of its callees first. A function
   /// that is being flattened already calls itself: that call stays.
   void flatten(func::FuncOp function) {
     if (!states.try_emplace(function, State::Flattening).second)
       return;
-    SmallVector<func::CallOp> calls;
-    function.walk([&](func::CallOp call) { calls.push_back(call); });
-    for (func::CallOp call : calls) {
-      auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    SmallVector<Operation *> calls;
+    function.walk([&](Operation *op) {
+      if (isa<func::CallOp, stablehlo::CompositeOp>(op))
+        calls.push_back(op);
+    });
+    for (Operation *call : calls) {
+      auto composite = dyn_cast<stablehlo::CompositeOp>(call);
+      StringRef name = composite ? composite.getDecomposition() : cast<func::CallOp>(call).getCallee();
+      auto callee = symbols.lookup<func::FuncOp>(name);
       if (!callee || !callee.isPrivate() || !callee.getBody().hasOneBlock())
         continue;
       flatten(callee);
@@ -53,18 +59,18 @@ private:
     states[function] = State::Flat;
   }
 
-  static void inlineCall(func::CallOp call, func::FuncOp callee) {
+  static void inlineCall(Operation *call, func::FuncOp callee) {
     OpBuilder builder(call);
     IRMapping mapping;
-    mapping.map(callee.getArguments(), call.getOperands());
+    mapping.map(callee.getArguments(), call->getOperands());
     Block &body = callee.getBody().front();
     for (Operation &op : body.without_terminator()) {
       Operation *copy = builder.clone(op, mapping);
-      copy->walk([&](Operation *inner) { inner->setLoc(CallSiteLoc::get(inner->getLoc(), call.getLoc())); });
+      copy->walk([&](Operation *inner) { inner->setLoc(CallSiteLoc::get(inner->getLoc(), call->getLoc())); });
     }
-    for (auto [result, value] : llvm::zip_equal(call.getResults(), body.getTerminator()->getOperands()))
+    for (auto [result, value] : llvm::zip_equal(call->getResults(), body.getTerminator()->getOperands()))
       result.replaceAllUsesWith(mapping.lookup(value));
-    call.erase();
+    call->erase();
   }
 
   void eraseUnusedFunctions() {

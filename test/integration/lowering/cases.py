@@ -247,6 +247,8 @@ case("cond/true", lambda p, x: lax.cond(p, lambda x: x + 1, lambda x: x * 2, x),
 case("cond/false", lambda p, x: lax.cond(p, lambda x: (x + 1, x), lambda x: (x, x * 2), x), np.bool_(False), normal(7))
 for index in (-3, 0, 1, 2, 9):
     case(f"switch/{index}", lambda i, x: lax.switch(i, [lambda x: x + 1, lambda x: x * 2, lambda x: -x], x), np.int32(index), normal(7))
+case("composite", lambda x, y: lax.composite(lambda x, y, *, scale: jnp.sin(x) @ y * scale, "user.scaled")(x, y, scale=2.0) + 1,
+     normal(7, 5), normal(5, 3, seed=1))
 case("remat", lambda x: jax.grad(lambda x: jnp.sum(jax.checkpoint(lambda x: jnp.sin(jnp.tanh(x)))(x)))(x), normal(7))
 
 # ---- Sorting and random numbers -----------------------------------------------------------------------

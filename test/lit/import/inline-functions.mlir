@@ -15,7 +15,10 @@ func.func public @main(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
     %3 = func.call @negate_abs(%1) : (tensor<4xf32>) -> tensor<4xf32> loc("third call")
     stablehlo.return %3 : tensor<4xf32>
   }) : (tensor<i32>) -> tensor<4xf32>
-  return %2 : tensor<4xf32>
+  // CHECK-NOT: stablehlo.composite
+  // CHECK: stablehlo.negate %{{.*}} loc(callsite("negation" at "composite"))
+  %4 = stablehlo.composite "user.negate" %2 {decomposition = @negate} : (tensor<4xf32>) -> tensor<4xf32> loc("composite")
+  return %4 : tensor<4xf32>
 }
 // CHECK-NOT: @negate
 func.func private @negate(%x: tensor<4xf32>) -> tensor<4xf32> {

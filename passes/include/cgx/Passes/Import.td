@@ -22,6 +22,9 @@ def InlineFunctionsPass : Pass<"cgx-inline-functions", "::mlir::ModuleOp"> {
     crashes at one with a region); an exported function is a plain sequence of ops,
     which is all that has to be known here.
 
+    A `stablehlo.composite` becomes the body of its decomposition likewise: native code knows none by name, and
+    collectives inside must be found.
+
     Precondition: none. Postcondition: no call of a private function with one block
     remains, except in a recursion; private functions without a use are gone.
 
