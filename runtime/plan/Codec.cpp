@@ -1,0 +1,97 @@
+//===-- plan/Codec.cpp - Codecs as text -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/plan/Codec.h"
+
+#include "cgx/plan/Error.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace cgx::plan {
+
+using Json = nlohmann::json; // sorts keys
+
+namespace {
+
+/// What the compiler gives a quantizer that is asked for without more.
+const Json &quantizeDefaults() {
+  static const Json defaults = {
+      {"family", "quantize"}, {"bits", 4}, {"bucket", 128}, {"rounding", "stochastic"}, {"scale", "bf16"}};
+  return defaults;
+}
+
+std::string valueText(const Json &value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+Json parseObject(std::string_view text) {
+  Json codec = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!codec.is_object() || !codec.contains("family") || !codec["family"].is_string())
+    throw Error("expected a codec, an object with a 'family', got " + std::string(text));
+  return codec;
+}
+
+Json parseValue(const std::string &text) {
+  Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return value.is_number() || value.is_boolean() ? value : Json(text);
+}
+
+/// Family first, then the parameters in the order in which people name them.
+std::string label(std::string_view json, bool brief) {
+  Json codec = parseObject(json);
+  const Json &defaults = quantizeDefaults();
+  bool isQuantize = codec["family"] == "quantize";
+  std::string text = codec["family"].get<std::string>();
+  std::vector<std::string> keys;
+  for (const char *first : {"bits", "bucket", "rounding", "scale"})
+    if (codec.contains(first))
+      keys.push_back(first);
+  for (const auto &[key, value] : codec.items())
+    if (key != "family" && std::find(keys.begin(), keys.end(), key) == keys.end())
+      keys.push_back(key);
+  for (const std::string &key : keys) {
+    bool isDefault = isQuantize && (key == "rounding" || key == "scale") && codec[key] == defaults[key];
+    if (!brief || !isDefault)
+      text += " " + key + "=" + valueText(codec[key]);
+  }
+  return text;
+}
+
+} // namespace
+
+std::string canonicalCodec(std::string_view json) {
+  Json codec = parseObject(json);
+  for (auto entry = codec.begin(); entry != codec.end();)
+    entry = *entry == false ? codec.erase(entry) : std::next(entry);
+  return codec.dump();
+}
+
+std::string parseCodecLabel(std::string_view label) {
+  std::string text(label);
+  std::replace(text.begin(), text.end(), ',', ' ');
+  std::istringstream words(text);
+  std::string word;
+  if (!(words >> word) || word.find('=') != std::string::npos)
+    throw Error("expected a codec such as 'quantize bits=4 bucket=128', got '" + std::string(label) + "'");
+  Json codec = word == "quantize" ? quantizeDefaults() : Json{{"family", word}};
+  while (words >> word) {
+    size_t sign = word.find('=');
+    if (sign == 0 || sign == std::string::npos || sign + 1 == word.size())
+      throw Error("expected NAME=VALUE in the codec '" + std::string(label) + "', got '" + word + "'");
+    codec[word.substr(0, sign)] = parseValue(word.substr(sign + 1));
+  }
+  return canonicalCodec(codec.dump());
+}
+
+std::string codecLabel(std::string_view json) { return label(json, /*brief=*/false); }
+
+std::string shortCodecLabel(std::string_view json) { return label(json, /*brief=*/true); }
+
+} // namespace cgx::plan

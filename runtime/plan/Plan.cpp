@@ -1,0 +1,101 @@
+//===-- plan/Plan.cpp - Plans as JSON -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/plan/Plan.h"
+
+#include "Fields.h"
+
+#include <algorithm>
+#include <set>
+
+namespace cgx::plan {
+
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+
+static Cost parseCost(const Json &json, const char *place) {
+  Fields fields(json, place);
+  return {fields.amount("squared_error"), fields.amount("wire_bytes"), fields.amountOr("seconds", 0)};
+}
+
+static OrderedJson costJson(const Cost &cost) {
+  return {{"squared_error", cost.error}, {"wire_bytes", cost.bytes}, {"seconds", cost.seconds}};
+}
+
+Plan Plan::parse(std::string_view text) {
+  Json json = parseSchema(text, "cgx_plan", 1);
+  Fields fields(json, "plan");
+  Plan plan;
+  plan.program = fields.text("program");
+  plan.solver = fields.text("solver");
+  plan.proven = fields.at("proven") == true;
+  plan.objective = fields.text("objective");
+  plan.reference = fields.codec("reference");
+  plan.alpha = fields.amount("alpha");
+  plan.errorBound = fields.amount("squared_error_bound");
+  plan.planned = parseCost(fields.at("planned"), "planned");
+  plan.ofReference = parseCost(fields.at("of_reference"), "of_reference");
+  std::set<std::pair<std::string, std::string>> names;
+  for (const Json &entry : fields.list("layers")) {
+    Fields layer(entry, "layer at position " + std::to_string(plan.layers.size()));
+    plan.layers.push_back({layer.text("layer"), layer.text("kind"), layer.text("dtype"),
+                           layer.count("elements"), layer.codec("codec"), layer.amount("squared_error"),
+                           layer.amount("wire_bytes")});
+    if (!names.insert({plan.layers.back().layer, plan.layers.back().kind}).second)
+      throw Error("layer '" + plan.layers.back().layer + "' is there twice with kind " +
+                  plan.layers.back().kind);
+  }
+  return plan;
+}
+
+std::string Plan::toJson() const {
+  OrderedJson list = OrderedJson::array();
+  for (const PlannedLayer &layer : layers)
+    list.push_back({{"layer", layer.layer},
+                    {"kind", layer.kind},
+                    {"dtype", layer.dtype},
+                    {"elements", layer.elements},
+                    {"codec", OrderedJson::parse(layer.codec)},
+                    {"squared_error", layer.squaredError},
+                    {"wire_bytes", layer.wireBytes}});
+  OrderedJson json = {{"cgx_plan", 1},
+                      {"program", program},
+                      {"solver", solver},
+                      {"proven", proven},
+                      {"objective", objective},
+                      {"reference", OrderedJson::parse(reference)},
+                      {"alpha", alpha},
+                      {"squared_error_bound", errorBound},
+                      {"planned", costJson(planned)},
+                      {"of_reference", costJson(ofReference)},
+                      {"layers", std::move(list)}};
+  return json.dump(1) + "\n";
+}
+
+Plan makePlan(const Profile &profile, const ProblemOptions &options, const Problem &problem,
+              const Solver &solver, const Solution &solution) {
+  Plan plan;
+  plan.program = profile.program;
+  plan.solver = solver.name;
+  plan.proven = solution.proven;
+  plan.objective = options.objective == Objective::Bytes ? "bytes" : "time";
+  plan.reference = options.reference;
+  plan.alpha = options.alpha;
+  plan.errorBound = problem.errorBound;
+  plan.planned = problem.cost(solution.assignment);
+  plan.ofReference = problem.reference;
+  for (size_t i = 0; i < problem.layers.size(); ++i) {
+    const Layer &layer = problem.layers[i];
+    const Choice &choice = layer.choices[solution.assignment[i]];
+    plan.layers.push_back(
+        {layer.name, layer.kind, layer.dtype, layer.elements, choice.codec, choice.error, choice.bytes});
+  }
+  return plan;
+}
+
+} // namespace cgx::plan

@@ -1,0 +1,166 @@
+//===-- plan/Problem.cpp - From a profile to a problem -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/plan/Problem.h"
+
+#include "cgx/plan/Codec.h"
+#include "cgx/plan/Error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace cgx::plan {
+
+namespace {
+
+/// A candidate as one rank's link feels it: every rank sends its share of the bytes.
+Choice makeChoice(const Candidate &candidate, const Link &link, double latency, uint32_t ranks) {
+  double transfer = candidate.wireBytes / ranks / link.bytesPerSecond;
+  return {candidate.codec, candidate.squaredError, candidate.wireBytes,
+          latency + candidate.encodeSeconds + candidate.decodeSeconds + transfer};
+}
+
+bool dominates(const Choice &a, const Choice &b, bool timeMatters) {
+  return a.error <= b.error && a.bytes <= b.bytes && (!timeMatters || a.seconds <= b.seconds);
+}
+
+std::vector<Choice> withoutDominated(const std::vector<Choice> &all, bool timeMatters) {
+  std::vector<Choice> kept;
+  for (size_t i = 0; i < all.size(); ++i) {
+    bool isDominated = !std::isfinite(all[i].error);
+    for (size_t j = 0; j < all.size() && !isDominated; ++j)
+      // Of two equal ones the first stays.
+      isDominated = j != i && dominates(all[j], all[i], timeMatters) &&
+                    (!dominates(all[i], all[j], timeMatters) || j < i);
+    if (!isDominated)
+      kept.push_back(all[i]);
+  }
+  return kept;
+}
+
+Layer makeLayer(const LayerProfile &profile, const ProblemOptions &options, bool opensCollective,
+                uint32_t ranks, bool &hasReference) {
+  Layer layer;
+  layer.name = profile.layer;
+  layer.kind = profile.kind;
+  layer.dtype = profile.dtype;
+  layer.elements = profile.elements;
+  layer.norm = profile.gradientNorm;
+  layer.previousNorm = profile.previousNorm;
+  layer.readySeconds = profile.readySeconds;
+  double latency = opensCollective ? options.link.latencySeconds : 0;
+  const Choice *exact = nullptr;
+  for (const Candidate &candidate : profile.candidates)
+    layer.all.push_back(makeChoice(candidate, options.link, latency, ranks));
+  std::stable_sort(layer.all.begin(), layer.all.end(),
+                   [](const Choice &a, const Choice &b) { return a.bytes < b.bytes; });
+  for (const Choice &choice : layer.all)
+    if (choice.codec == kExact)
+      exact = &choice;
+  if (!exact)
+    throw Error("layer '" + layer.name + "' has no candidate 'identity': a layer may always stay exact");
+  layer.reference = *exact;
+  for (const Choice &choice : layer.all)
+    if (choice.codec == options.reference) {
+      hasReference = true;
+      // Where the gradient is not finite, no lossy codec is a reference.
+      if (std::isfinite(choice.error))
+        layer.reference = choice;
+    }
+  bool timeMatters = options.objective == Objective::Time || std::isfinite(options.maxSeconds);
+  layer.choices = withoutDominated(layer.all, timeMatters);
+  return layer;
+}
+
+void checkOptions(const Profile &profile, const ProblemOptions &options) {
+  if (profile.layers.empty())
+    throw Error("the profile has no layers: nothing is to be decided");
+  if (!(options.alpha >= 0))
+    throw Error("expected an alpha that is not negative, got " + std::to_string(options.alpha));
+  if (!(options.link.bytesPerSecond > 0))
+    throw Error("expected a bandwidth above 0");
+  if (profile.ranks == 0)
+    throw Error("expected a profile of at least one rank");
+}
+
+} // namespace
+
+Problem Problem::make(const Profile &profile, const ProblemOptions &options) {
+  checkOptions(profile, options);
+  std::vector<size_t> order(profile.layers.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return profile.layers[a].position < profile.layers[b].position;
+  });
+  Problem problem;
+  problem.objective = options.objective;
+  problem.maxSeconds = options.maxSeconds;
+  bool hasReference = options.reference == kExact;
+  std::optional<int64_t> collective;
+  for (size_t index : order) {
+    const LayerProfile &layer = profile.layers[index];
+    bool opens = collective != layer.collective;
+    collective = layer.collective;
+    problem.layers.push_back(makeLayer(layer, options, opens, profile.ranks, hasReference));
+  }
+  if (!hasReference)
+    throw Error("the reference " + codecLabel(options.reference) + " is no candidate of any layer");
+  double end = 0;
+  for (const Layer &layer : problem.layers) {
+    problem.reference.error += layer.reference.error;
+    problem.reference.bytes += layer.reference.bytes;
+    end = finish(end, layer.readySeconds, layer.reference.seconds);
+  }
+  problem.reference.seconds = end;
+  problem.errorBound = options.alpha * problem.reference.error;
+  return problem;
+}
+
+Cost Problem::cost(const Assignment &assignment) const {
+  Cost cost;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const Choice &choice = layers[i].choices[assignment[i]];
+    cost.error += choice.error;
+    cost.bytes += choice.bytes;
+    cost.seconds = finish(cost.seconds, layers[i].readySeconds, choice.seconds);
+  }
+  return cost;
+}
+
+size_t Problem::indexOf(size_t layer, const Choice &choice) const {
+  const std::vector<Choice> &choices = layers[layer].choices;
+  for (size_t i = 0; i < choices.size(); ++i)
+    if (choices[i].codec == choice.codec)
+      return i;
+  for (size_t i = 0; i < choices.size(); ++i)
+    if (dominates(choices[i], choice, timeMatters()))
+      return i;
+  // Only a choice of infinite error is dominated by nothing.
+  return safest()[layer];
+}
+
+Assignment Problem::referenceAssignment() const {
+  Assignment assignment(layers.size());
+  for (size_t i = 0; i < layers.size(); ++i)
+    assignment[i] = indexOf(i, layers[i].reference);
+  return assignment;
+}
+
+Assignment Problem::safest() const {
+  Assignment assignment(layers.size());
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const std::vector<Choice> &choices = layers[i].choices;
+    auto least = std::min_element(choices.begin(), choices.end(),
+                                  [](const Choice &a, const Choice &b) { return a.error < b.error; });
+    assignment[i] = size_t(least - choices.begin());
+  }
+  return assignment;
+}
+
+} // namespace cgx::plan

@@ -1,0 +1,259 @@
+//===-- plan/solvers/Schedule.cpp - The optimum where the order counts -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The last collective ends at the maximum over all layers k of
+//
+//   ready(k) + seconds(k) + ... + seconds(last),
+//
+// k being the last layer that did not wait for another one. Weights m(k) >= 0 on these lines
+// (of sum 1 for the objective time) turn them into a sum over layers, in which layer i
+// weighs w(i) = m(0) + ... + m(i), and the sum is a lower bound whatever the weights are.
+// Multiplicative updates find good ones; the relaxation of the weighted problem gives the
+// price of error and reduced costs.
+//
+// Then partial assignments ("labels") are extended layer by layer, in the order of
+// communication. One that ends no earlier and has no less error, and no fewer bytes where
+// bytes count, than another is dropped, as is one whose reduced costs exceed the gap. A
+// collective that waits for the backward pass makes labels of different ends equal.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Schedule.h"
+
+#include "Incumbent.h"
+#include "Relaxation.h"
+#include "Solvers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace cgx::plan {
+
+namespace {
+
+constexpr int kWeightUpdates = 120;
+
+struct Label {
+  double end, error, bytes, reduced;
+  uint32_t parent, choice;
+};
+
+/// A lower bound with its reduced costs.
+struct Bound {
+  double value = -std::numeric_limits<double>::infinity();
+  Costs reduced;
+};
+
+class Schedule {
+public:
+  Schedule(const Problem &problem, uint64_t limit, const Assignment &start)
+      : problem(problem), limit(limit), best(problem), countsBytes(problem.objective == Objective::Bytes) {
+    best.offer(start);
+  }
+
+  Solution solve() {
+    findBound();
+    fronts.push_back({{0, 0, 0, 0, 0, 0}});
+    std::vector<double> leastError = suffix([](const Choice &c) { return c.error; });
+    std::vector<double> leastBytes = suffix([](const Choice &c) { return c.bytes; });
+    std::vector<double> leastEnd = latestEnd();
+    for (size_t i = 0; i < problem.layers.size(); ++i) {
+      extend(i, leastError[i + 1], leastBytes[i + 1], leastEnd[i + 1]);
+      if (seen > limit)
+        return {best.assignment(), false};
+    }
+    for (uint32_t i = 0; i < fronts.back().size(); ++i)
+      best.offer(assignmentOf(i));
+    return {best.assignment(), true};
+  }
+
+private:
+  /// The sum of the least of layers i, i + 1, ... for each i.
+  template <typename Of> std::vector<double> suffix(Of of) const {
+    std::vector<double> sums(problem.layers.size() + 1, 0);
+    for (size_t i = problem.layers.size(); i-- > 0;) {
+      double least = std::numeric_limits<double>::infinity();
+      for (const Choice &choice : problem.layers[i].choices)
+        least = std::min(least, of(choice));
+      sums[i] = sums[i + 1] + least;
+    }
+    return sums;
+  }
+
+  /// When the step ends at the earliest if layers before i had ended at 0, and the sum of
+  /// the least seconds from i on is the other line: see earliestEnd.
+  std::vector<double> latestEnd() {
+    leastSeconds = suffix([](const Choice &c) { return c.seconds; });
+    std::vector<double> ends(problem.layers.size() + 1, 0);
+    for (size_t i = problem.layers.size(); i-- > 0;)
+      ends[i] = std::max(ends[i + 1], problem.layers[i].readySeconds + leastSeconds[i]);
+    return ends;
+  }
+
+  /// Weighted seconds of a layer, plus its bytes where they are the objective.
+  Costs weighted(const std::vector<double> &weights) const {
+    Costs costs;
+    double weight = 0;
+    for (size_t i = 0; i < problem.layers.size(); ++i) {
+      weight += weights[i];
+      costs.emplace_back();
+      for (const Choice &choice : problem.layers[i].choices)
+        costs.back().push_back(weight * choice.seconds + (countsBytes ? choice.bytes : 0));
+    }
+    return costs;
+  }
+
+  /// The lines of the assignment: for each layer, when all ended had it not waited.
+  std::vector<double> lines(const Assignment &assignment) const {
+    std::vector<double> lines(assignment.size());
+    double seconds = 0;
+    for (size_t i = assignment.size(); i-- > 0;) {
+      seconds += problem.layers[i].choices[assignment[i]].seconds;
+      lines[i] = problem.layers[i].readySeconds + seconds;
+    }
+    return lines;
+  }
+
+  void findBound() {
+    size_t count = problem.layers.size();
+    // Under a bound of time weights are prices of a second; begin with none.
+    double scale = countsBytes ? 0 : 1;
+    std::vector<double> shares(count, 1.0 / double(count)), weights(count);
+    for (int round = 0; round < kWeightUpdates; ++round) {
+      double constant = 0;
+      for (size_t i = 0; i < count; ++i) {
+        weights[i] = scale * shares[i];
+        constant += weights[i] * (problem.layers[i].readySeconds - (countsBytes ? problem.maxSeconds : 0));
+      }
+      Costs costs = weighted(weights);
+      Relaxation relaxation = Relaxation::solve(problem, costs);
+      best.offer(relaxation.rounded);
+      keepBound(relaxation.bound + constant, relaxation, costs);
+      update(lines(relaxation.rounded), shares, scale, relaxation.bound, round);
+    }
+  }
+
+  /// Moves weight to the lines that end late, and all weight up while the bound is broken.
+  void update(const std::vector<double> &lines, std::vector<double> &shares, double &scale, double bytes,
+              int round) const {
+    double latest = *std::max_element(lines.begin(), lines.end()), total = 0;
+    double rate = 8 / std::sqrt(1.0 + round);
+    for (size_t i = 0; i < lines.size(); ++i) {
+      shares[i] = std::max(shares[i] * std::exp(rate * (lines[i] - latest) / std::max(latest, 1e-12)), 1e-12);
+      total += shares[i];
+    }
+    for (double &share : shares)
+      share /= total;
+    if (!countsBytes)
+      return;
+    bool isLate = !problem.fitsTime(latest);
+    double first = std::max(bytes, 1.0) / std::max(problem.maxSeconds, 1e-12) / 16;
+    scale = isLate ? std::max(scale * (1 + rate / 8), first) : scale / (1 + rate / 8);
+  }
+
+  void keepBound(double value, const Relaxation &relaxation, const Costs &costs) {
+    if (value <= bound.value)
+      return;
+    bound.value = value;
+    bound.reduced.assign(costs.size(), {});
+    for (size_t i = 0; i < costs.size(); ++i)
+      for (size_t c = 0; c < costs[i].size(); ++c)
+        bound.reduced[i].push_back(relaxation.reducedCost(problem, costs, i, c));
+  }
+
+  bool mayImprove(double value) const { return !best.fits() || value < best.value() * (1 - 1e-12); }
+
+  void extend(size_t layer, double leastError, double leastBytes, double leastEnd) {
+    const Layer &at = problem.layers[layer];
+    const std::vector<Label> &front = fronts.back();
+    std::vector<Label> next;
+    for (size_t c = 0; c < at.choices.size(); ++c) {
+      const Choice &choice = at.choices[c];
+      double reduced = bound.reduced[layer][c];
+      if (!mayImprove(bound.value + reduced))
+        continue;
+      for (uint32_t i = 0; i < front.size(); ++i) {
+        Label label{finish(front[i].end, at.readySeconds, choice.seconds),
+                    front[i].error + choice.error,
+                    front[i].bytes + choice.bytes,
+                    front[i].reduced + reduced,
+                    i,
+                    uint32_t(c)};
+        double end = std::max(label.end + leastSeconds[layer + 1], leastEnd);
+        if (problem.fitsError(label.error + leastError) && problem.fitsTime(end) &&
+            mayImprove(countsBytes ? label.bytes + leastBytes : end) &&
+            mayImprove(bound.value + label.reduced))
+          next.push_back(label);
+      }
+    }
+    seen += next.size();
+    // A label that ends before the next layer is ready could as well end then.
+    double ready = layer + 1 < problem.layers.size() ? problem.layers[layer + 1].readySeconds : 0;
+    for (Label &label : next)
+      label.end = std::max(label.end, ready);
+    fronts.push_back(countsBytes ? paretoOfThree(std::move(next)) : paretoOfTwo(std::move(next)));
+  }
+
+  static std::vector<Label> paretoOfTwo(std::vector<Label> labels) {
+    std::sort(labels.begin(), labels.end(), [](const Label &a, const Label &b) {
+      return a.end != b.end ? a.end < b.end : a.error < b.error;
+    });
+    double leastError = std::numeric_limits<double>::infinity();
+    std::erase_if(labels, [&](const Label &label) {
+      bool isDominated = label.error >= leastError;
+      leastError = std::min(leastError, label.error);
+      return isDominated;
+    });
+    return labels;
+  }
+
+  /// By ends, with a staircase of (error, bytes) of the labels that end earlier.
+  static std::vector<Label> paretoOfThree(std::vector<Label> labels) {
+    std::sort(labels.begin(), labels.end(), [](const Label &a, const Label &b) {
+      return a.end != b.end ? a.end < b.end : a.error != b.error ? a.error < b.error : a.bytes < b.bytes;
+    });
+    std::map<double, double> stairs; // error -> bytes, which fall as errors rise
+    std::erase_if(labels, [&](const Label &label) {
+      auto above = stairs.upper_bound(label.error);
+      if (above != stairs.begin() && std::prev(above)->second <= label.bytes)
+        return true;
+      auto at = stairs.insert_or_assign(label.error, label.bytes).first;
+      for (auto after = std::next(at); after != stairs.end() && after->second >= label.bytes;)
+        after = stairs.erase(after);
+      return false;
+    });
+    return labels;
+  }
+
+  Assignment assignmentOf(uint32_t index) const {
+    Assignment assignment(problem.layers.size());
+    for (size_t i = assignment.size(); i-- > 0;) {
+      const Label &label = fronts[i + 1][index];
+      assignment[i] = label.choice;
+      index = label.parent;
+    }
+    return assignment;
+  }
+
+  const Problem &problem;
+  uint64_t limit, seen = 0;
+  Incumbent best;
+  bool countsBytes;
+  Bound bound;
+  std::vector<double> leastSeconds;
+  std::vector<std::vector<Label>> fronts; ///< by the number of layers assigned
+};
+
+} // namespace
+
+Solution solveSchedule(const Problem &problem, const SolverOptions &options) {
+  return Schedule(problem, options.labelLimit, solveLGreco(problem, options).assignment).solve();
+}
+
+} // namespace cgx::plan
