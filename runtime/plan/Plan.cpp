@@ -45,7 +45,7 @@ Plan Plan::parse(std::string_view text) {
     Fields layer(entry, "layer at position " + std::to_string(plan.layers.size()));
     plan.layers.push_back({layer.text("layer"), layer.text("kind"), layer.text("dtype"),
                            layer.count("elements"), layer.codec("codec"), layer.amount("squared_error"),
-                           layer.amount("wire_bytes")});
+                           layer.amount("wire_bytes"), layer.amount("raw_bytes")});
     if (!names.insert({plan.layers.back().layer, plan.layers.back().kind}).second)
       throw Error("layer '" + plan.layers.back().layer + "' is there twice with kind " +
                   plan.layers.back().kind);
@@ -62,7 +62,8 @@ std::string Plan::toJson() const {
                     {"elements", layer.elements},
                     {"codec", OrderedJson::parse(layer.codec)},
                     {"squared_error", layer.squaredError},
-                    {"wire_bytes", layer.wireBytes}});
+                    {"wire_bytes", layer.wireBytes},
+                    {"raw_bytes", layer.rawBytes}});
   OrderedJson json = {{"cgx_plan", 1},
                       {"program", program},
                       {"solver", solver},
@@ -92,8 +93,8 @@ Plan makePlan(const Profile &profile, const ProblemOptions &options, const Probl
   for (size_t i = 0; i < problem.layers.size(); ++i) {
     const Layer &layer = problem.layers[i];
     const Choice &choice = layer.choices[solution.assignment[i]];
-    plan.layers.push_back(
-        {layer.name, layer.kind, layer.dtype, layer.elements, choice.codec, choice.error, choice.bytes});
+    plan.layers.push_back({layer.name, layer.kind, layer.dtype, layer.elements, choice.codec, choice.error,
+                           choice.bytes, layer.rawBytes});
   }
   return plan;
 }

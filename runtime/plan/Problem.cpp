@@ -65,6 +65,7 @@ Layer makeLayer(const LayerProfile &profile, const ProblemOptions &options, bool
       exact = &choice;
   if (!exact)
     throw Error("layer '" + layer.name + "' has no candidate 'identity': a layer may always stay exact");
+  layer.rawBytes = exact->bytes;
   layer.reference = *exact;
   for (const Choice &choice : layer.all)
     if (choice.codec == options.reference) {

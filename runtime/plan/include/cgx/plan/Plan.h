@@ -21,6 +21,7 @@ struct PlannedLayer {
   uint64_t elements = 0;
   std::string codec; ///< canonical
   double squaredError = 0, wireBytes = 0;
+  double rawBytes = 0; ///< wire bytes without a codec
 
   bool operator==(const PlannedLayer &) const = default;
 };

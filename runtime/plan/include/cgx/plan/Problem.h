@@ -30,6 +30,7 @@ struct Choice {
 struct Layer {
   std::string name, kind, dtype;
   uint64_t elements = 0;
+  double rawBytes = 0; ///< that leave all ranks when it is exact
   double norm = 0;
   std::optional<double> previousNorm;
   double readySeconds = 0;     ///< when the backward pass hands it over
