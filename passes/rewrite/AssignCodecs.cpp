@@ -1,10 +1,12 @@
-//===-- AssignCodecs.cpp - One codec for all that may be compressed -------===//
+//===-- AssignCodecs.cpp - A codec for all that may be compressed -------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
+#include "PlannedCodecs.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Passes/Rewrite.h"
@@ -24,13 +26,33 @@ struct AssignCodecs : impl::AssignCodecsPassBase<AssignCodecs> {
   using AssignCodecsPassBase::AssignCodecsPassBase;
 
   void runOnOperation() override {
+    if (!plan.empty())
+      return assignPlanned();
     CodecAttrInterface assigned = withErrorFeedback(buildCodec());
     if (!assigned)
       return signalPassFailure();
-    getOperation().walk([&](CollectiveOpInterface op) { assign(op, assigned); });
+    getOperation().walk([&](CollectiveOpInterface op) { assign(op, [&](LayerAttr) { return assigned; }); });
   }
 
 private:
+  void assignPlanned() {
+    FailureOr<PlannedCodecs> planned = PlannedCodecs::read(getOperation(), plan);
+    if (failed(planned) || failed(planned->verifyFits(getOperation())))
+      return signalPassFailure();
+    bool isWrong = false;
+    getOperation().walk([&](CollectiveOpInterface op) {
+      assign(op, [&](LayerAttr layer) {
+        CodecAttrInterface codec = planned->lookup(layer);
+        if (!codec.isExact() && !isa<ErrorFeedbackAttr>(codec) && !isWrong)
+          codec = withErrorFeedback(codec);
+        isWrong |= !codec;
+        return codec ? codec : CodecAttrInterface(IdentityAttr::get(&getContext()));
+      });
+    });
+    if (isWrong)
+      signalPassFailure();
+  }
+
   /// The codec of the options; null, after an error, if they describe none.
   CodecAttrInterface buildCodec() {
     auto emitError = [&] { return mlir::emitError(getOperation().getLoc()); };
@@ -75,15 +97,23 @@ private:
     return quantize ? CodecAttrInterface(quantize) : CodecAttrInterface();
   }
 
-  void assign(CollectiveOpInterface op, CodecAttrInterface assigned) {
+  /// `codecOf` is asked for the layers of operands that have no reason to stay exact.
+  void assign(CollectiveOpInterface op, function_ref<CodecAttrInterface(LayerAttr)> codecOf) {
     Builder builder(&getContext());
     auto given = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
     SmallVector<Attribute> codecs, reasons;
     for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
       std::string reason = given ? cast<StringAttr>(given[i]).str() : "";
-      if (reason.empty())
-        reason = getRefusal(op, i, assigned);
-      codecs.push_back(reason.empty() ? Attribute(assigned) : IdentityAttr::get(&getContext()));
+      CodecAttrInterface assigned = IdentityAttr::get(&getContext());
+      if (reason.empty()) {
+        CodecAttrInterface wanted = codecOf(op.getLayer(i));
+        reason = getRefusal(op, i, wanted);
+        if (reason.empty() && wanted.isExact() && !plan.empty())
+          reason = "exact in the plan";
+        if (reason.empty())
+          assigned = wanted;
+      }
+      codecs.push_back(assigned);
       reasons.push_back(builder.getStringAttr(reason));
     }
     op.setCodecsAttr(builder.getArrayAttr(codecs));

@@ -116,17 +116,24 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
 }
 
 def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
-  let summary = "gives every operand that may be compressed the same codec";
+  let summary = "gives every operand that may be compressed its codec: the same, or that of a plan";
   let description = [{
     Replaces the codecs of all collectives: operands whose `cgx.exact_reason` is
     "" get the codec of the options, the others `#cgx.identity`. Where the codec
     cannot encode an operand, because of its element type or of the reduction,
     the operand stays exact and the reason is written down.
 
+    With `plan`, a file that `cgx-plan solve` wrote, each layer has a codec of its
+    own, and the options for one codec are not read; `error-feedback` is added to codecs
+    without. The plan must be of this program: that a layer is missing on either side,
+    or has another size or element type, is an error that lists all differences. An operand
+    that must stay exact does so whatever the plan says.
+
     Precondition: `cgx-filter-layers`; a collective without `cgx.exact_reason`
     may be compressed throughout.
     Postcondition: an operand has a codec that is not exact if and only if its
-    `cgx.exact_reason` is "" and the options name such a codec.
+    `cgx.exact_reason` is "" and the options name such a codec. Of an operand that the plan
+    leaves exact, that is the reason.
 
     Input:
     ```mlir
@@ -141,6 +148,7 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
+    Option<"plan", "plan", "std::string", "\"\"", "Plan of cgx-plan, with a codec for each layer">,
     Option<"codec", "codec", "std::string", "\"quantize\"", "Codec family: quantize or identity">,
     Option<"bits", "bits", "int64_t", "4", "quantize: bits of a level, 1 to 8">,
     Option<"bucket", "bucket", "int64_t", "128", "quantize: elements that share one scale">,

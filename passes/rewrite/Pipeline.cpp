@@ -30,6 +30,7 @@ static FilterLayersPassOptions getFilter(const CompressPipelineOptions &options)
 /// What `options` say of the codec.
 static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) {
   AssignCodecsPassOptions codec;
+  codec.plan = options.plan;
   codec.codec = options.codec;
   codec.bits = options.bits;
   codec.bucket = options.bucket;

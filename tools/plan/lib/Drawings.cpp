@@ -25,7 +25,7 @@ using plot::format;
 
 namespace {
 
-constexpr double kWidth = 900, kHeight = 440, kLeft = 64, kRight = 72, kTop = 48, kBottom = 52, kLegend = 170;
+constexpr double kWidth = 900, kHeight = 440, kLeft = 84, kRight = 92, kTop = 48, kBottom = 52, kLegend = 170;
 
 /// Below the title, one name behind another.
 void drawLegend(Canvas &canvas, const std::vector<std::string> &names, double left, double top) {
@@ -78,7 +78,7 @@ std::string drawBits(const std::vector<Plan> &plans, const std::string &title) {
   for (double size : sizes.ticks())
     if (sizes.at(size) >= kTop - 1 && sizes.at(size) <= bottom + 1)
       canvas.text(right + 8, sizes.at(size) + 4, "start", format("%.0e", size));
-  canvas.uprightText(right + 58, (kTop + bottom) / 2, "elements of a layer (bars)");
+  canvas.uprightText(right + 76, (kTop + bottom) / 2, "elements of a layer (bars)");
   for (size_t i = 0; i < plans.size(); ++i) {
     std::vector<std::pair<double, double>> points;
     for (size_t j = 0; j < layers.size(); ++j)
@@ -130,9 +130,12 @@ std::string drawFronts(const std::vector<Front> &fronts, const Cost &reference, 
       if (errors.shows(cost.error))
         points.emplace_back(errors.at(cost.error), values.at(valueOf(cost)));
     std::sort(points.begin(), points.end());
-    canvas.polyline(points, "fill=\"none\" stroke-width=\"1.5\" stroke=\"" + plot::color(i) + "\"");
+    // Fronts that agree show beside each other: what comes later is thinner.
+    double width = 1 + 0.8 * double(fronts.size() - i);
+    canvas.polyline(points, "fill=\"none\" opacity=\"0.8\" stroke-width=\"" + format("%.1f", width) +
+                                "\" stroke=\"" + plot::color(i) + "\"");
     for (auto [x, y] : points)
-      canvas.circle(x, y, 3, "fill=\"" + plot::color(i) + "\"");
+      canvas.circle(x, y, 1 + width / 2, "fill=\"" + plot::color(i) + "\"");
   }
   if (errors.shows(reference.error)) {
     canvas.circle(errors.at(reference.error), values.at(valueOf(reference)), 6,

@@ -26,6 +26,8 @@ namespace cgx {
 
 /// The options of `--cgx-compress`. Those of a pass have its names and defaults.
 struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptions> {
+  Option<std::string> plan{*this, "plan", llvm::cl::desc("Plan of cgx-plan, with a codec for each layer"),
+                           llvm::cl::init("")};
   Option<std::string> codec{*this, "codec", llvm::cl::desc("Codec family: quantize or identity"),
                             llvm::cl::init("quantize")};
   Option<int64_t> bits{*this, "bits", llvm::cl::desc("quantize: bits of a level, 1 to 8"), llvm::cl::init(4)};

@@ -1,0 +1,56 @@
+//===-- PlannedCodecs.h - The codecs of a plan -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads what `cgx-plan` wrote (runtime/plan/README.md): a codec for each layer, by name and
+// kind. Knows no family: a codec's object {"family": "f", "p": 1} is the attribute
+// #cgx.f<p = 1>.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_REWRITE_PLANNEDCODECS_H
+#define CGX_PASSES_REWRITE_PLANNEDCODECS_H
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+
+namespace cgx {
+
+class PlannedCodecs {
+public:
+  /// Fails, after an error at the module, where the file is no plan or names a codec that there
+  /// is not.
+  static mlir::FailureOr<PlannedCodecs> read(mlir::ModuleOp module, llvm::StringRef path);
+
+  /// Fails, after an error with every difference, unless the plan and the operands that may be
+  /// compressed are of the same layers.
+  mlir::LogicalResult verifyFits(mlir::ModuleOp module) const;
+
+  /// The codec of a layer that `verifyFits` has seen.
+  CodecAttrInterface lookup(LayerAttr layer) const;
+
+private:
+  struct Entry {
+    std::string dtype;
+    int64_t elements;
+    CodecAttrInterface codec;
+  };
+  /// Name and kind.
+  using Key = std::pair<std::string, std::string>;
+
+  static Key keyOf(LayerAttr layer);
+
+  std::string path;
+  std::map<Key, Entry> entries;
+};
+
+} // namespace cgx
+
+#endif // CGX_PASSES_REWRITE_PLANNEDCODECS_H
