@@ -70,6 +70,21 @@ void computeIn(Value buffer, Value result, OpBuilder &builder) {
   }
 }
 
+/// Uninitialized memory of its own for each use: a buffer that several operations begin with is shared by
+/// what they compute, and bufferization does not see all of its readers behind a region.
+void separateEmptyTensors(func::FuncOp main) {
+  SmallVector<tensor::EmptyOp> shared;
+  main.walk([&](tensor::EmptyOp empty) {
+    if (!empty->use_empty() && !empty->hasOneUse())
+      shared.push_back(empty);
+  });
+  for (tensor::EmptyOp empty : shared)
+    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(empty->getUses()))) {
+      OpBuilder builder(use.getOwner());
+      use.set(builder.clone(*empty)->getResult(0));
+    }
+}
+
 struct DestinationPassingPass : impl::DestinationPassingPassBase<DestinationPassingPass> {
   void runOnOperation() override {
     FailureOr<func::FuncOp> main = lookupMain(getOperation());
@@ -86,6 +101,7 @@ struct DestinationPassingPass : impl::DestinationPassingPassBase<DestinationPass
         return failure();
       types.push_back(*buffer);
     }
+    separateEmptyTensors(main);
     Block &body = main.getBody().front();
     OpBuilder builder = OpBuilder::atBlockBegin(&body);
     Location loc = main.getLoc();
