@@ -51,7 +51,7 @@ struct ReturnPattern : OpConversionPattern<stablehlo::ReturnOp> {
       rewriter.replaceOpWithNewOp<scf::ConditionOp>(op, proceed, loop.getBefore().front().getArguments());
       return success();
     }
-    if (!isa<scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(parent))
+    if (!isa<scf::WhileOp, scf::IfOp>(parent))
       return rewriter.notifyMatchFailure(op, "the parent is not converted");
     rewriter.replaceOpWithNewOp<scf::YieldOp>(op, adaptor.getOperands());
     return success();
@@ -75,7 +75,9 @@ struct IfPattern : OpConversionPattern<stablehlo::IfOp> {
   }
 };
 
-/// An index outside of the branches takes the last one.
+/// case(i) { a } { b } { c } -> if (i == 0) { a } else { if (i == 1) { b } else { c } }, so that an index
+/// outside of the branches takes the last one. Not an scf.index_switch: bufferization takes its result for
+/// new memory where a branch hands on a tensor from outside, which later updates in place then destroy.
 struct CasePattern : OpConversionPattern<stablehlo::CaseOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::CaseOp op, OpAdaptor adaptor,
@@ -85,15 +87,30 @@ struct CasePattern : OpConversionPattern<stablehlo::CaseOp> {
       return failure();
     Location loc = op.getLoc();
     Value index = indexOf(rewriter, loc, scalarOf(rewriter, loc, adaptor.getIndex()), rewriter.getI32Type());
-    int64_t last = static_cast<int64_t>(op.getBranches().size()) - 1;
-    auto branch = scf::IndexSwitchOp::create(rewriter, loc, types, index,
-                                             llvm::to_vector(llvm::seq<int64_t>(0, last)), last);
-    for (int64_t i = 0; i < last; ++i)
-      rewriter.inlineRegionBefore(op.getBranches()[i], branch.getCaseRegions()[i],
-                                  branch.getCaseRegions()[i].end());
-    rewriter.inlineRegionBefore(op.getBranches()[last], branch.getDefaultRegion(),
-                                branch.getDefaultRegion().end());
-    rewriter.replaceOp(op, branch);
+    size_t last = op.getBranches().size() - 1;
+    auto choose = [&](auto &choose, size_t number) -> scf::IfOp {
+      // The only branch is always taken.
+      Value chosen = last == 0 ? arith::ConstantIntOp::create(rewriter, loc, 1, 1).getResult()
+                               : arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, index,
+                                                       constantIndex(rewriter, loc, number))
+                                     .getResult();
+      auto branch = scf::IfOp::create(rewriter, loc, types, chosen, /*addThenBlock=*/false,
+                                      /*addElseBlock=*/false);
+      auto move = [&](Region &from, Region &to) { rewriter.inlineRegionBefore(from, to, to.end()); };
+      OpBuilder::InsertionGuard guard(rewriter);
+      if (number + 1 < last) {
+        rewriter.createBlock(&branch.getElseRegion());
+        scf::IfOp others = choose(choose, number + 1);
+        scf::YieldOp::create(rewriter, loc, others.getResults());
+      } else if (last == 0) {
+        rewriter.cloneRegionBefore(op.getBranches()[0], branch.getElseRegion(), branch.getElseRegion().end());
+      } else {
+        move(op.getBranches()[last], branch.getElseRegion());
+      }
+      move(op.getBranches()[number], branch.getThenRegion());
+      return branch;
+    };
+    rewriter.replaceOp(op, choose(choose, 0));
     return success();
   }
 };
