@@ -74,6 +74,42 @@ def FoldReplicatedPass : Pass<"cgx-fold-replicated", "::mlir::ModuleOp"> {
   let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
 }
 
+def HoistReductionsPass : Pass<"cgx-hoist-reductions", "::mlir::ModuleOp"> {
+  let summary = "reduces once behind a loop what the loop adds up";
+  let description = [{
+    JAX differentiates a `lax.scan` into a loop that adds up the gradient of each
+    weight, and under `shard_map(check_vma=True)` it reduces over the ranks in every
+    iteration. Sums and means are linear: each rank may add up its own part, and
+    the ranks reduce once. A scan over n positions sends n times less.
+
+    Moved are `cgx.all_reduce` sum and mean whose results are only added to values
+    that the loop carries and that nothing else in it reads. The order of
+    floating-point additions changes.
+
+    Precondition: none.
+    Postcondition: no such reduction is left in a `stablehlo.while`.
+
+    Input:
+    ```mlir
+    %0:2 = stablehlo.while(%i = %c0, %sum = %begin) ... do {
+      %r = cgx.all_reduce sum(%x) {...} : tensor<8xf32>
+      %s = stablehlo.add %sum, %r : tensor<8xf32>
+      stablehlo.return %n, %s : tensor<i32>, tensor<8xf32>
+    }
+    ```
+    Output:
+    ```mlir
+    %0:2 = stablehlo.while(%i = %c0, %sum = %zero) ... do {
+      %s = stablehlo.add %sum, %x : tensor<8xf32>
+      stablehlo.return %n, %s : tensor<i32>, tensor<8xf32>
+    }
+    %r = cgx.all_reduce sum(%0#1) {...} : tensor<8xf32>
+    %total = stablehlo.add %begin, %r : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+}
+
 def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
   let summary = "decides which operands must stay exact, and says why";
   let description = [{

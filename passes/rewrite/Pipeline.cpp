@@ -49,6 +49,8 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   manager.addPass(createVerifyProgramPass());
   // Before decisions are made, so that none is made about a reduction that nobody needs.
   manager.addPass(createFoldReplicatedPass());
+  // Likewise: one collective behind a loop, instead of one in each iteration, is another decision.
+  manager.addPass(createHoistReductionsPass());
   // First what must stay exact, then the codec of the rest: each decision has one place.
   manager.addPass(createFilterLayersPass(getFilter(options)));
   manager.addPass(createAssignCodecsPass(getCodec(options)));

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ReportTable.h"
+#include "StepRuns.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Passes/Rewrite.h"
@@ -66,6 +67,7 @@ void describe(ReportRow &row, LayerAttr layer, RankedTensorType type, CodecAttrI
 void addCollective(CollectiveOpInterface op, ReportTable &table) {
   auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
   auto exact = IdentityAttr::get(op->getContext());
+  std::optional<uint64_t> runs = getRunsPerStep(op);
   for (unsigned operand = 0; operand < op.getInputs().size(); ++operand) {
     ReportRow &row = table.rows.emplace_back();
     row.collective = op.getId();
@@ -73,9 +75,10 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
     describe(row, op.getLayer(operand), op.getInputType(operand), op.getCodec(operand));
     if (reasons && operand < reasons.size())
       row.reason = cast<StringAttr>(reasons[operand]).getValue().str();
+    row.runs = runs;
     for (int64_t rank = 0; rank < table.ranks; ++rank) {
-      row.wireBytes.push_back(op.getOperandWireBytes(operand, rank));
-      row.rawBytes.push_back(op.getOperandWireBytesAs(exact, operand, rank));
+      row.wireBytes.push_back(runs.value_or(1) * op.getOperandWireBytes(operand, rank));
+      row.rawBytes.push_back(runs.value_or(1) * op.getOperandWireBytesAs(exact, operand, rank));
     }
   }
 }
@@ -92,6 +95,7 @@ public:
       ReportRow &row = table.rows.emplace_back();
       row.collective = op.getId();
       row.operation = "all_reduce (explicit)";
+      row.runs = getRunsPerStep(op);
       row.wireBytes.resize(table.ranks);
       row.rawBytes.resize(table.ranks);
     }
@@ -108,11 +112,12 @@ private:
     cgx_codec raw = IdentityAttr::get(payload.getContext()).getCodec();
     uint32_t type = *getCodecElementType(payload.getElementType());
     for (int64_t rank = 0; rank < table.ranks; ++rank) {
-      row.wireBytes[rank] += exchange.getWireBytes(rank);
+      row.wireBytes[rank] += row.runs.value_or(1) * exchange.getWireBytes(rank);
       auto membership = exchange.getGroups().getMembership(rank);
       if (first && membership)
-        row.rawBytes[rank] = cgx_all_reduce_wire_bytes(&raw, type, payload.getNumElements(),
-                                                       membership->group.size(), membership->position);
+        row.rawBytes[rank] =
+            row.runs.value_or(1) * cgx_all_reduce_wire_bytes(&raw, type, payload.getNumElements(),
+                                                             membership->group.size(), membership->position);
     }
   }
 

@@ -32,6 +32,10 @@ static void printRow(OStream &json, const cgx::ReportRow &row) {
     json.attribute("dtype", row.elementType);
     json.attribute("codec", row.codec);
     json.attribute("exact_reason", row.reason);
+    if (row.runs)
+      json.attribute("runs_per_step", *row.runs);
+    else
+      json.attribute("runs_per_step", nullptr);
     printBytes(json, "raw_bytes_by_rank", row.rawBytes);
     printBytes(json, "wire_bytes_by_rank", row.wireBytes);
   });

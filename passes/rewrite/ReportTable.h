@@ -11,6 +11,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,10 @@ struct ReportRow {
   std::string codec;
   /// Why it stays exact; empty for what is compressed.
   std::string reason;
-  /// Bytes that leave each rank in one step, encoded and as the elements are.
+  /// How often it runs in a step, in loops; nothing where the step decides that while it runs.
+  std::optional<uint64_t> runs = 1;
+  /// Bytes that leave each rank in one step, encoded and as the elements are; in one run where `runs` is
+  /// not known.
   std::vector<uint64_t> wireBytes;
   std::vector<uint64_t> rawBytes;
 };

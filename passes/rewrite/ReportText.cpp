@@ -43,7 +43,12 @@ std::string typeText(const cgx::ReportRow &row) {
   std::string text;
   for (int64_t dimension : row.shape)
     text += std::to_string(dimension) + "x";
-  return text + row.elementType;
+  text += row.elementType;
+  if (!row.runs)
+    text += " x?";
+  else if (*row.runs != 1)
+    text += " x" + std::to_string(*row.runs);
+  return text;
 }
 
 Line lineOf(const cgx::ReportRow &row) {
@@ -111,4 +116,8 @@ void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
       widths[column] = std::max(widths[column], line[column].size());
   for (const Line &line : lines)
     printLine(line, widths, os);
+  if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.runs && *row.runs != 1; }))
+    os << "xN: runs N times in a step, in a loop; bytes are those of all runs\n";
+  if (llvm::any_of(table.rows, [](const ReportRow &row) { return !row.runs; }))
+    os << "x?: the step decides how often this runs; bytes are those of one run\n";
 }

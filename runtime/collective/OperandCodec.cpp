@@ -22,8 +22,10 @@ OperandCodec::OperandCodec(const Execution &execution, size_t operand)
     : execution(execution), operand(execution.collective.operands[operand]),
       state(execution.states[operand]) {}
 
-static RandomKey keyOf(const Execution &execution, const OperandInfo &operand, uint32_t phase) {
-  return makeRandomKey(execution.seed, execution.step, operand.layerId, execution.transport.rank(), phase);
+static RandomKey keyOf(const Execution &execution, const OperandInfo &operand, const OperandState &state,
+                       uint32_t phase) {
+  return makeRandomKey(execution.seed, execution.step, operand.layerId, execution.transport.rank(),
+                       2 * state.runs + phase);
 }
 
 void OperandCodec::encode(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
@@ -36,7 +38,7 @@ void OperandCodec::encode(uint32_t phase, const std::byte *input, uint64_t first
   }
   if (Residual *residual = residualOf(phase))
     return encodeWithFeedback(phase, input, first, elements, *residual, payload);
-  cgx::encode(operand.codec, operand.type, input, elements, keyOf(execution, operand, phase), first, payload);
+  cgx::encode(operand.codec, operand.type, input, elements, keyOf(execution, operand, state, phase), first, payload);
 }
 
 Residual *OperandCodec::residualOf(uint32_t phase) const {
@@ -57,7 +59,7 @@ void OperandCodec::encodeWithFeedback(uint32_t phase, const std::byte *input, ui
   std::copy(lost.begin(), lost.end(), sum.begin());
   const cgx_codec exact{};
   (void)decodeAccumulate(exact, operand.type, input, elements * elementBytes(), elements, sum.data());
-  encodeFromF32(operand.codec, operand.type, sum.data(), elements, keyOf(execution, operand, phase), first,
+  encodeFromF32(operand.codec, operand.type, sum.data(), elements, keyOf(execution, operand, state, phase), first,
                 payload);
   std::fill(sent.begin(), sent.end(), 0.0f);
   // What this rank has just encoded is a payload.

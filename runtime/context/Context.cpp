@@ -73,6 +73,7 @@ Status Context::beginStep(uint64_t newStep) {
   if (!failure.ok())
     return failure;
   step = newStep;
+  state.beginStep();
   inStep = true;
   return Status();
 }
@@ -163,7 +164,10 @@ void Context::run(int64_t collective) {
       if (!isNamed[index][i])
         return Status::error(CGX_INVALID_ARGUMENT, "operand ", i, " was not named");
     isNamed[index].assign(isNamed[index].size(), false);
-    return runCollective(execution, named[index]);
+    Status status = runCollective(execution, named[index]);
+    for (OperandState &operand : execution.states)
+      ++operand.runs;
+    return status;
   });
 }
 
@@ -210,6 +214,7 @@ void Context::payloadAllGather(int64_t collective, int64_t operand, const std::b
                                std::byte *whole) {
   executeExplicit(collective, operand, [&](Execution &execution, const AllReduceOperand &reduced) {
     copyBytes(whole + reduced.ownBegin(), payload, reduced.ownPayload());
+    ++execution.states[size_t(operand)].runs; // nothing is encoded behind this
     Traffic traffic = reduced.gatherTraffic(payload, whole);
     return exchange(execution, {&traffic, 1}, kResult, uint32_t(1 + operand), size_t(operand));
   });

@@ -16,6 +16,8 @@ namespace cgx {
 struct OperandState {
   std::optional<Residual> contribution; ///< lost from what this rank gives
   std::optional<Residual> result;       ///< lost from what it makes of its own chunk, as its owner
+  /// How often the operand was exchanged in this step: a collective in a loop rounds anew each time.
+  uint64_t runs = 0;
 };
 
 /// The memory of one rank for all operands of a program. It is made at once, zero, so that its names and
@@ -26,6 +28,8 @@ public:
 
   /// One for each operand of the collective at `index` of the program.
   std::span<OperandState> operandsOf(size_t index) { return states[index]; }
+
+  void beginStep();
 
   std::span<const StateTensor> tensors() const { return described; }
 

@@ -190,6 +190,28 @@ TEST_P(CollectiveTest, AllReduceOfUnevenGroups) {
   runAndCompare();
 }
 
+// As in a loop: with the same random numbers, the errors of its runs would add up.
+TEST_P(CollectiveTest, EachRunInAStepRoundsAnew) {
+  OperandSpec operand{.shape = {1000}, .codec = quantize(2, 128)};
+  addAllReduce(everybody(ranks()), {operand}, "sum");
+  uint32_t id = cases[0].json["id"];
+  Case second = cases[0];
+  second.expected[0] = modelAllReduce(cases[0].inputs[0], everybody(ranks()), operand, "sum",
+                                      {.seed = kSeed, .layerId = uint64_t(id) * 16, .runs = 1});
+  EXPECT_EQ(second.expected == cases[0].expected, ranks() == 1);
+  runJob([&](cgx_context *context, uint32_t rank) {
+    for (uint64_t repetition = 0; repetition < 2; ++repetition) { // the next step begins from the start
+      ASSERT_EQ(cgx_context_begin_step(context, 0), CGX_OK) << cgx_last_error();
+      std::vector<Bytes> outputs, secondOutputs;
+      execute(context, cases[0], rank, outputs);
+      execute(context, second, rank, secondOutputs);
+      ASSERT_EQ(cgx_context_end_step(context), CGX_OK) << cgx_last_error();
+      expectModel(cases[0], rank, outputs);
+      expectModel(second, rank, secondOutputs);
+    }
+  });
+}
+
 TEST_P(CollectiveTest, AllReduceInPlace) {
   addAllReduce(
       everybody(ranks()),

@@ -123,7 +123,7 @@ Bytes encodePart(const OperandSpec &operand, const std::byte *input, uint64_t fi
                  const ModelKey &key, uint32_t rank) {
   Bytes payload(cgx_payload_bytes(&operand.codec, operand.type, elements));
   encode(operand.codec, operand.type, input, elements,
-         makeRandomKey(key.seed, key.step, key.layerId, rank, 0), first, payload.data(),
+         makeRandomKey(key.seed, key.step, key.layerId, rank, 2 * key.runs), first, payload.data(),
          *findImplementation("reference"));
   return payload;
 }
@@ -246,7 +246,7 @@ PerRank modelAllReduce(const PerRank &inputs, const std::vector<std::vector<uint
       std::vector<float> sum = reduceLossy(operand, contributions, begin, count, reduction, key, row);
       Bytes payload(cgx_payload_bytes(&operand.codec, operand.type, count));
       encodeFromF32(operand.codec, operand.type, sum.data(), count,
-                    makeRandomKey(key.seed, key.step, key.layerId, row[chunk], 1), begin, payload.data(),
+                    makeRandomKey(key.seed, key.step, key.layerId, row[chunk], 2 * key.runs + 1), begin, payload.data(),
                     reference);
       decodePart(operand, payload, count, output);
     }

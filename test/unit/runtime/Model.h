@@ -29,6 +29,7 @@ struct ModelKey {
   uint64_t seed = 0;
   uint64_t step = 0;
   uint64_t layerId = 0;
+  uint64_t runs = 0; ///< of the collective in the same step, before this one
 };
 
 /// Values in a range that the type can hold sums of.

@@ -1,0 +1,73 @@
+//===-- StepRuns.cpp - How often an operation runs in a step --------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepRuns.h"
+
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+
+namespace cgx {
+namespace {
+
+/// The value of a constant integer of rank 0.
+std::optional<int64_t> constantOf(Value value) {
+  DenseIntElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) || elements.getNumElements() != 1)
+    return std::nullopt;
+  return (*elements.begin()).trySExtValue();
+}
+
+/// `value` as the argument of a loop's region that it is.
+std::optional<unsigned> argumentOf(Value value, Region &region) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != &region.front())
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
+/// The length of a loop that counts from a constant to a constant in steps of one, as scans do:
+///   cond: i < n     body: ..., i + 1
+std::optional<uint64_t> lengthOf(stablehlo::WhileOp loop) {
+  Operation *condition = loop.getCond().front().getTerminator(),
+            *yield = loop.getBody().front().getTerminator();
+  auto compare = condition->getOperand(0).getDefiningOp<stablehlo::CompareOp>();
+  if (!compare || compare.getComparisonDirection() != stablehlo::ComparisonDirection::LT)
+    return std::nullopt;
+  std::optional<unsigned> counter = argumentOf(compare.getLhs(), loop.getCond());
+  std::optional<int64_t> end = constantOf(compare.getRhs());
+  if (!counter || !end)
+    return std::nullopt;
+  std::optional<int64_t> begin = constantOf(loop.getOperand()[*counter]);
+  auto next = yield->getOperand(*counter).getDefiningOp<stablehlo::AddOp>();
+  if (!begin || !next || argumentOf(next.getLhs(), loop.getBody()) != counter ||
+      constantOf(next.getRhs()) != 1)
+    return std::nullopt;
+  return static_cast<uint64_t>(std::max<int64_t>(*end - *begin, 0));
+}
+
+} // namespace
+
+std::optional<uint64_t> getRunsPerStep(Operation *op) {
+  uint64_t runs = 1;
+  for (Operation *parent = op->getParentOp(); parent && !isa<FunctionOpInterface>(parent);
+       parent = parent->getParentOp()) {
+    auto loop = dyn_cast<stablehlo::WhileOp>(parent);
+    std::optional<uint64_t> length = loop ? lengthOf(loop) : std::nullopt;
+    if (!length)
+      return std::nullopt;
+    runs *= *length;
+  }
+  return runs;
+}
+
+} // namespace cgx

@@ -1,0 +1,23 @@
+//===-- StepRuns.h - How often an operation runs in a step ------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_PASSES_REWRITE_STEPRUNS_H
+#define CGX_PASSES_REWRITE_STEPRUNS_H
+
+#include "mlir/IR/Operation.h"
+
+#include <optional>
+
+namespace cgx {
+
+/// How often an operation runs in one step: the product of the lengths of the loops around it. Nothing where
+/// the step decides that while it runs: a loop that does not count to a constant, a branch.
+std::optional<uint64_t> getRunsPerStep(mlir::Operation *op);
+
+} // namespace cgx
+
+#endif // CGX_PASSES_REWRITE_STEPRUNS_H
