@@ -38,7 +38,8 @@ void OperandCodec::encode(uint32_t phase, const std::byte *input, uint64_t first
   }
   if (Residual *residual = residualOf(phase))
     return encodeWithFeedback(phase, input, first, elements, *residual, payload);
-  cgx::encode(operand.codec, operand.type, input, elements, keyOf(execution, operand, state, phase), first, payload);
+  cgx::encode(operand.codec, operand.type, input, elements, keyOf(execution, operand, state, phase), first,
+              payload);
 }
 
 Residual *OperandCodec::residualOf(uint32_t phase) const {
@@ -59,8 +60,8 @@ void OperandCodec::encodeWithFeedback(uint32_t phase, const std::byte *input, ui
   std::copy(lost.begin(), lost.end(), sum.begin());
   const cgx_codec exact{};
   (void)decodeAccumulate(exact, operand.type, input, elements * elementBytes(), elements, sum.data());
-  encodeFromF32(operand.codec, operand.type, sum.data(), elements, keyOf(execution, operand, state, phase), first,
-                payload);
+  encodeFromF32(operand.codec, operand.type, sum.data(), elements, keyOf(execution, operand, state, phase),
+                first, payload);
   std::fill(sent.begin(), sent.end(), 0.0f);
   // What this rank has just encoded is a payload.
   (void)decodeAccumulate(operand.codec, operand.type, payload, payloadBytes(elements), elements, sent.data());

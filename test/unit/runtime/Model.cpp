@@ -246,8 +246,8 @@ PerRank modelAllReduce(const PerRank &inputs, const std::vector<std::vector<uint
       std::vector<float> sum = reduceLossy(operand, contributions, begin, count, reduction, key, row);
       Bytes payload(cgx_payload_bytes(&operand.codec, operand.type, count));
       encodeFromF32(operand.codec, operand.type, sum.data(), count,
-                    makeRandomKey(key.seed, key.step, key.layerId, row[chunk], 2 * key.runs + 1), begin, payload.data(),
-                    reference);
+                    makeRandomKey(key.seed, key.step, key.layerId, row[chunk], 2 * key.runs + 1), begin,
+                    payload.data(), reference);
       decodePart(operand, payload, count, output);
     }
   }
