@@ -173,6 +173,20 @@ cgx_status cgx_context_state_tensor(cgx_context *context, uint64_t index, cgx_st
   }));
 }
 
+cgx_status cgx_context_gather(cgx_context *context, const void *data, uint64_t bytes, cgx_take_fn take,
+                              void *user) {
+  return report(guarded([&]() -> cgx::Status {
+    if (!context || !take || (!data && bytes != 0))
+      return {CGX_INVALID_ARGUMENT, "expected a context, bytes and a function that takes them, got null"};
+    auto gathered = context->impl->gather({static_cast<const std::byte *>(data), bytes});
+    if (!gathered.ok())
+      return gathered.status();
+    for (uint32_t rank = 0; rank < gathered->size(); ++rank)
+      take(user, rank, (*gathered)[rank].data(), (*gathered)[rank].size());
+    return {};
+  }));
+}
+
 cgx_status cgx_context_telemetry(cgx_context *context, const char **out_json) {
   return report(guarded([&]() -> cgx::Status {
     if (!context || !out_json)

@@ -8,6 +8,7 @@
 
 #include "context/Context.h"
 
+#include "context/Gather.h"
 #include "context/Handshake.h"
 
 #include <algorithm>
@@ -98,6 +99,17 @@ void Context::abort(const std::string &reason) {
 const char *Context::telemetryJson() {
   json = telemetry.toJson(program, transport->rank(), transport->bytesSent() - handshakeBytes);
   return json.c_str();
+}
+
+Result<std::vector<std::vector<std::byte>>> Context::gather(std::span<const std::byte> bytes) {
+  if (!failure.ok())
+    return failure;
+  if (inStep)
+    return Status::error(CGX_INVALID_ARGUMENT, "expected to gather between steps, not in step ", step);
+  Result<std::vector<std::vector<std::byte>>> gathered = cgx::gather(*transport, timeout, step, bytes);
+  if (!gathered.ok())
+    fail(gathered.status());
+  return gathered;
 }
 
 template <typename Body> void Context::execute(int64_t collective, Body body) {

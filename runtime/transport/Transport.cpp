@@ -9,6 +9,7 @@
 #include "transport/Transport.h"
 
 #include "transport/inproc/Inproc.h"
+#include "transport/mpi/Mpi.h"
 #include "transport/shm/Shm.h"
 
 #include <array>
@@ -21,9 +22,10 @@ std::string describe(const Tag &tag) {
 }
 
 std::span<const TransportKind> transportKinds() {
-  static constexpr std::array<TransportKind, 2> kinds = {{
+  static constexpr std::array<TransportKind, 3> kinds = {{
       {"inproc", "ranks are threads of one process", connectInproc},
       {"shm", "ranks are processes of one host, over POSIX shared memory", connectShm},
+      {"mpi", "ranks are processes of any hosts, started by mpirun", connectMpi},
   }};
   return kinds;
 }

@@ -53,8 +53,9 @@ EXAMPLES
     cgx-run step.mlir --ranks 4 --resume trained.safetensors --data train.safetensors \
         --steps 440 --repeat
   One rank of a job that another launcher starts (RANK and WORLD_SIZE, or the variables of
-  Open MPI, MPICH or Slurm, say which):
+  Open MPI, MPICH or Slurm, say which), on one host or, over MPI, on several:
     mpirun -np 4 cgx-run step.so --state state.safetensors --data train.safetensors
+    mpirun -np 4 --hostfile hosts cgx-run step.so --transport mpi --state state.safetensors ...
 
 EXIT STATUS
   0  all steps were done and all checks passed
@@ -78,8 +79,9 @@ void describe(CLI::App &app, Options &options) {
       ->check(CLI::Validator(checkWhole, ""))
       ->type_name("N")
       ->group("Ranks");
-  app.add_option("--transport", options.transport, "shm: one process a rank; inproc: one thread a rank")
-      ->check(CLI::IsMember({"shm", "inproc"}))
+  app.add_option("--transport", options.transport,
+                 "shm: one process a rank; inproc: one thread a rank; mpi: under mpirun, on any hosts")
+      ->check(CLI::IsMember({"shm", "inproc", "mpi"}))
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Ranks");
@@ -182,15 +184,25 @@ void checkWritable(const std::string &path) {
     throw Error("cannot write '" + path + "': " + std::strerror(errno));
 }
 
+/// Ranks find each other in shared memory, by the name of their job.
+void checkOneHost(const Membership &membership, const Options &options) {
+  if (membership.localRanks.value_or(membership.ranks) != membership.ranks)
+    throw Error("the job has " + std::to_string(membership.ranks) + " ranks, of which " +
+                std::to_string(*membership.localRanks) +
+                " are on this host: --transport shm needs all on one, --transport mpi does not");
+  if (options.jobName.empty())
+    throw Error(membership.launcher + " makes this a rank of a job without a name: give one with --job");
+}
+
 void run(Options options) {
   std::optional<Membership> membership;
   if (!options.ranks && (membership = findMembership())) {
     options.ranks = membership->ranks;
     options.jobName = options.jobName.empty() ? membership->jobName : options.jobName;
-    if (options.jobName.empty())
-      throw Error(membership->launcher + " makes this a rank of a job without a name: give one with --job");
-    if (options.transport != "shm")
-      throw Error("expected --transport shm for ranks in processes of their own, got " + options.transport);
+    if (options.transport == "inproc")
+      throw Error("expected --transport shm or mpi for ranks in processes of their own, got inproc");
+    if (options.transport == "shm")
+      checkOneHost(*membership, options);
     options.quiet = options.quiet || membership->rank != 0;
   }
   checkWritable(options.save);
@@ -199,11 +211,16 @@ void run(Options options) {
   Job job = prepareJob(options, files, loadProgram(options));
   if (membership) {
     job.name = options.jobName;
-    std::vector<Outcome> outcomes = runMember(job, membership->rank);
+    bool remote = options.transport == "mpi";
+    std::vector<Outcome> outcomes =
+        remote ? runRemoteMember(job, membership->rank) : runMember(job, membership->rank);
     if (membership->rank == 0)
       finish(options, job, outcomes);
     return;
   }
+  if (options.transport == "mpi")
+    throw Error("expected mpirun to start the ranks of --transport mpi: mpirun -n " +
+                std::to_string(job.manifest.ranks) + " cgx-run ... --transport mpi, without --ranks");
   job.name = options.jobName.empty() ? uniqueJobName() : options.jobName;
   finish(options, job, options.transport == "inproc" ? runThreads(job) : runProcesses(job));
 }

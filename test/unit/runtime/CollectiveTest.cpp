@@ -89,7 +89,9 @@ protected:
       ASSERT_EQ(spec.create(context), CGX_OK) << cgx_last_error();
       body(context.get(), rank);
     };
-    if (GetParam().processes)
+    if (isUnderMpi())
+      runMpiRank(ranks(), run);
+    else if (GetParam().processes)
       runProcesses(ranks(), run);
     else
       runThreads(ranks(), run);
@@ -431,6 +433,8 @@ TEST_P(CollectiveTest, TwoInterleavedContextsDoNotMeet) {
 }
 
 std::vector<Setting> settings() {
+  if (isUnderMpi())
+    return {{"mpi", "mpi", true, uint32_t(std::stoul(std::getenv("OMPI_COMM_WORLD_SIZE"))), 0}};
   std::vector<Setting> all;
   for (uint32_t ranks = 1; ranks <= 8; ++ranks)
     all.push_back({"inproc", "inproc", false, ranks, 0});

@@ -24,6 +24,15 @@ std::string uniqueJob() {
   return "test." + std::to_string(getpid()) + "." + std::to_string(count.fetch_add(1));
 }
 
+bool isUnderMpi() { return std::getenv("CGX_TEST_MPI") != nullptr; }
+
+void runMpiRank(uint32_t ranks, const std::function<void(uint32_t rank)> &body) {
+  const char *rank = std::getenv("OMPI_COMM_WORLD_RANK"), *size = std::getenv("OMPI_COMM_WORLD_SIZE");
+  ASSERT_TRUE(rank && size) << "expected mpirun to start this";
+  ASSERT_EQ(std::to_string(ranks), size);
+  body(uint32_t(std::stoul(rank)));
+}
+
 void runThreads(uint32_t ranks, const std::function<void(uint32_t rank)> &body) {
   std::vector<std::thread> threads;
   for (uint32_t rank = 0; rank < ranks; ++rank)

@@ -24,6 +24,12 @@ void runThreads(uint32_t ranks, const std::function<void(uint32_t rank)> &body);
 /// failed test assertions it saw; expects all to exit with 0.
 void runProcesses(uint32_t ranks, const std::function<void(uint32_t rank)> &body);
 
+/// Whether mpirun started this process, to test what runs under it: then there is one job, of the ranks that
+/// mpirun started.
+bool isUnderMpi();
+/// Runs `body` as the rank that this process is, of `ranks` that mpirun must have started.
+void runMpiRank(uint32_t ranks, const std::function<void(uint32_t rank)> &body);
+
 /// Names of this host's shared memory objects that belong to `job`.
 std::string leftovers(const std::string &job);
 

@@ -43,7 +43,9 @@ protected:
   }
 
   void asEveryRank(uint32_t ranks, const std::function<void(uint32_t)> &body) {
-    if (GetParam().processes)
+    if (isUnderMpi())
+      runMpiRank(ranks, body);
+    else if (GetParam().processes)
       runProcesses(ranks, body);
     else
       runThreads(ranks, body);
@@ -380,12 +382,17 @@ TEST_P(TransportTest, ManyRanksComeTogether) {
       16);
 }
 
-INSTANTIATE_TEST_SUITE_P(Settings, TransportTest,
-                         testing::Values(Setting{"Inproc", "inproc", false, 0},
-                                         Setting{"InprocTinyRing", "inproc", false, 64},
-                                         Setting{"ShmThreads", "shm", false, 4096},
-                                         Setting{"ShmProcesses", "shm", true, 0},
-                                         Setting{"ShmProcessesTinyRing", "shm", true, 64}),
+std::vector<Setting> settings() {
+  if (isUnderMpi()) // test/integration/mpi chooses the tests that make sense there
+    return {{"Mpi", "mpi", true, 0}};
+  return {{"Inproc", "inproc", false, 0},
+          {"InprocTinyRing", "inproc", false, 64},
+          {"ShmThreads", "shm", false, 4096},
+          {"ShmProcesses", "shm", true, 0},
+          {"ShmProcessesTinyRing", "shm", true, 64}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, TransportTest, testing::ValuesIn(settings()),
                          [](const auto &info) { return info.param.name; });
 
 } // namespace

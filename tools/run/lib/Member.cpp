@@ -146,14 +146,12 @@ std::optional<Membership> cgx::run::findMembership() {
   for (const Launcher &launcher : kLaunchers) {
     if (!std::getenv(launcher.rank) || !std::getenv(launcher.ranks))
       continue;
-    Membership found{parseVariable(launcher.rank), parseVariable(launcher.ranks), launcher.rank, {}};
+    Membership found{parseVariable(launcher.rank), parseVariable(launcher.ranks), launcher.rank, {}, {}};
     if (found.rank >= found.ranks)
       throw Error(std::string("expected ") + launcher.rank + " to be below " + launcher.ranks + "=" +
                   std::to_string(found.ranks) + ", got " + std::to_string(found.rank));
-    if (launcher.localRanks && std::getenv(launcher.localRanks) &&
-        parseVariable(launcher.localRanks) != found.ranks)
-      throw Error("the job has " + std::to_string(found.ranks) + " ranks, of which " +
-                  std::getenv(launcher.localRanks) + " are on this host: all must be on one host");
+    if (launcher.localRanks && std::getenv(launcher.localRanks))
+      found.localRanks = parseVariable(launcher.localRanks);
     if (const char *job = std::getenv(launcher.job))
       found.jobName = job;
     return found;

@@ -29,7 +29,7 @@ static Json describeCodecState(const Outcome &outcome) {
   return tensors;
 }
 
-bool cgx::run::sendOutcome(int fd, uint32_t rank, const Outcome &outcome) {
+std::vector<std::byte> cgx::run::packOutcome(uint32_t rank, const Outcome &outcome) {
   std::vector<uint64_t> blockBytes;
   for (const std::vector<std::byte> &block : outcome.blocks)
     blockBytes.push_back(block.size());
@@ -41,14 +41,20 @@ bool cgx::run::sendOutcome(int fd, uint32_t rank, const Outcome &outcome) {
                                                {"hashes", outcome.hashes},
                                                {"blocks", blockBytes},
                                                {"codec_state", describeCodecState(outcome)}});
+  std::vector<std::byte> bytes;
+  auto add = [&](std::span<const std::byte> piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); };
   uint64_t length = header.size();
-  bool sent =
-      writeAll(fd, std::as_bytes(std::span(&length, 1))) && writeAll(fd, std::as_bytes(std::span(header)));
+  add(std::as_bytes(std::span(&length, 1)));
+  add(std::as_bytes(std::span(header)));
   for (const std::vector<std::byte> &block : outcome.blocks)
-    sent = sent && writeAll(fd, block);
+    add(block);
   for (const CodecTensor &tensor : outcome.codecState)
-    sent = sent && writeAll(fd, tensor.bytes);
-  return sent;
+    add(tensor.bytes);
+  return bytes;
+}
+
+bool cgx::run::sendOutcome(int fd, uint32_t rank, const Outcome &outcome) {
+  return writeAll(fd, packOutcome(rank, outcome));
 }
 
 bool OutcomeReader::read(int fd) {

@@ -113,6 +113,11 @@ public:
       outcome.codecState = copyCodecState(context_.get(), rank_);
   }
 
+  void sayFarewell(const Farewell &farewell, const Outcome &outcome) {
+    if (farewell)
+      farewell(context_.get(), outcome);
+  }
+
 private:
   static std::vector<uint64_t> bufferSizes(const Manifest &manifest) {
     std::vector<uint64_t> sizes;
@@ -245,10 +250,12 @@ private:
 
 } // namespace
 
-Outcome cgx::run::runRank(const Job &job, uint32_t rank, const StopSignal &stop) {
+Outcome cgx::run::runRank(const Job &job, uint32_t rank, const StopSignal &stop, const Farewell &farewell) {
   Outcome outcome;
   try {
-    RankLoop(job, rank, stop).run(outcome);
+    RankLoop loop(job, rank, stop);
+    loop.run(outcome);
+    loop.sayFarewell(farewell, outcome);
   } catch (const std::exception &error) {
     outcome.error = error.what();
   }

@@ -56,7 +56,7 @@ typedef struct cgx_context cgx_context;
 typedef struct cgx_context_config {
   uint32_t struct_size;  /* sizeof(cgx_context_config): set by the initializer */
   uint32_t abi_version;  /* CGX_ABI_VERSION: set by the initializer */
-  const char *transport; /* "inproc" or "shm" */
+  const char *transport; /* "inproc", "shm" or "mpi" */
   const char *job;       /* names the job; equal on its ranks, unique on the host */
   uint32_t rank;
   uint32_t ranks;
@@ -103,6 +103,13 @@ typedef struct cgx_state_tensor {
 } cgx_state_tensor;
 cgx_status cgx_context_state_count(const cgx_context *context, uint64_t *out_count);
 cgx_status cgx_context_state_tensor(cgx_context *context, uint64_t index, cgx_state_tensor *out_tensor);
+
+/* Brings bytes of every rank, as many as each likes, to rank 0, where `take` is called once for each
+ * rank, in order, before this returns; on the other ranks it is not called. For hosts that
+ * have something to tell each other between steps, on whatever machines they run. All ranks call it. */
+typedef void (*cgx_take_fn)(void *user, uint32_t rank, const void *data, uint64_t bytes);
+cgx_status cgx_context_gather(cgx_context *context, const void *data, uint64_t bytes, cgx_take_fn take,
+                              void *user);
 
 /* ---- Called by compiled steps. `context` is a cgx_context* as an integer, addresses are
  * data pointers as integers, `collective` is the id in the manifest. ---------------------- */

@@ -18,6 +18,7 @@
 #include "cgx/run/Program.h"
 
 #include <atomic>
+#include <functional>
 
 namespace cgx::run {
 
@@ -71,8 +72,11 @@ struct Outcome {
 /// 0, or the signal that asked this process to stop. Set by a signal handler.
 using StopSignal = std::atomic<int>;
 
+/// What a rank does at the end, while it is still connected to the others. May throw Error.
+using Farewell = std::function<void(cgx_context *context, const Outcome &outcome)>;
+
 /// Runs all steps as one rank. Never throws.
-Outcome runRank(const Job &job, uint32_t rank, const StopSignal &stop);
+Outcome runRank(const Job &job, uint32_t rank, const StopSignal &stop, const Farewell &farewell = {});
 
 /// A hash of bytes, equal on all machines.
 uint64_t hashBytes(std::span<const std::byte> bytes, uint64_t seed = 0);

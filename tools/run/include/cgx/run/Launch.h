@@ -35,13 +35,17 @@ std::vector<Outcome> runProcesses(const Job &job);
 /// others hand their outcomes to rank 0; on them the result is empty.
 std::vector<Outcome> runMember(const Job &job, uint32_t rank);
 
+/// The same for ranks on any hosts: the outcomes travel over the job's own transport.
+std::vector<Outcome> runRemoteMember(const Job &job, uint32_t rank);
+
 /// What the environment says of a job started elsewhere.
 struct Membership {
   uint32_t rank, ranks;
-  std::string launcher; ///< the variable that told the rank
-  std::string jobName;  ///< empty when the environment names none
+  std::string launcher;               ///< the variable that told the rank
+  std::string jobName;                ///< empty when the environment names none
+  std::optional<uint32_t> localRanks; ///< of the job, on this host
 };
-/// Nothing outside of such a job. Throws Error on nonsense or on several hosts.
+/// Nothing outside of such a job. Throws Error on nonsense.
 std::optional<Membership> findMembership();
 
 } // namespace cgx::run

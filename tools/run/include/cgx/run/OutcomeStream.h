@@ -18,6 +18,9 @@
 
 namespace cgx::run {
 
+/// The bytes of an outcome, as they are sent.
+std::vector<std::byte> packOutcome(uint32_t rank, const Outcome &outcome);
+
 /// False with errno set when the reader is gone.
 bool sendOutcome(int fd, uint32_t rank, const Outcome &outcome);
 
@@ -26,6 +29,9 @@ class OutcomeReader {
 public:
   /// Reads what is there; false at the end of the file or on an error.
   bool read(int fd);
+
+  /// Adds bytes that came in another way.
+  void append(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
 
   /// Nothing when the bytes so far are no complete outcome.
   std::optional<std::pair<uint32_t, Outcome>> take();

@@ -1,0 +1,54 @@
+//===-- context/Gather.cpp - Bring what ranks have to rank 0 -----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "context/Gather.h"
+
+#include "transport/Exchange.h"
+
+namespace cgx {
+
+static constexpr uint32_t kGatherCollective = 0xfffffffe;
+
+/// First how much, then what.
+enum GatherPhase : uint16_t { kSizes, kBytes };
+
+Result<std::vector<std::vector<std::byte>>> gather(Transport &transport, std::chrono::milliseconds timeout,
+                                                   uint64_t step, std::span<const std::byte> bytes) {
+  std::vector<std::vector<std::byte>> gathered;
+  auto tag = [&](GatherPhase phase) {
+    return Tag{.step = step, .collective = kGatherCollective, .phase = phase};
+  };
+  if (transport.rank() != 0) {
+    uint64_t size = bytes.size();
+    Exchange exchange(transport, timeout);
+    exchange.send(0, tag(kSizes), {std::as_bytes(std::span(&size, 1))});
+    exchange.send(0, tag(kBytes), {bytes});
+    if (Status status = exchange.finish(); !status.ok())
+      return status;
+    return gathered;
+  }
+  std::vector<uint64_t> sizes(transport.ranks());
+  {
+    Exchange exchange(transport, timeout);
+    for (uint32_t rank = 1; rank < transport.ranks(); ++rank)
+      exchange.receive(rank, tag(kSizes), {std::as_writable_bytes(std::span(&sizes[rank], 1))});
+    if (Status status = exchange.finish(); !status.ok())
+      return status;
+  }
+  Exchange exchange(transport, timeout);
+  gathered.emplace_back(bytes.begin(), bytes.end());
+  for (uint32_t rank = 1; rank < transport.ranks(); ++rank)
+    gathered.emplace_back(sizes[rank]);
+  for (uint32_t rank = 1; rank < transport.ranks(); ++rank)
+    exchange.receive(rank, tag(kBytes), {gathered[rank]});
+  if (Status status = exchange.finish(); !status.ok())
+    return status;
+  return gathered;
+}
+
+} // namespace cgx

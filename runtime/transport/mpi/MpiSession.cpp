@@ -1,0 +1,84 @@
+//===-- transport/mpi/MpiSession.cpp - MPI in this process -------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/mpi/MpiSession.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+namespace cgx {
+
+static std::atomic<bool> abandoned{false};
+
+void abandonMpi() { abandoned = true; }
+bool isMpiAbandoned() { return abandoned; }
+
+Status mpiStatus(int code, const char *call) {
+  if (code == MPI_SUCCESS)
+    return Status();
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return Status::error(CGX_INTERNAL, call, ": ", std::string(text, size_t(length)));
+}
+
+static void finalizeAtExit() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (!finalized && !abandoned)
+    MPI_Finalize();
+}
+
+Status startMpi() {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  int initialized = 0, finalized = 0, provided = MPI_THREAD_SINGLE;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (finalized || abandoned)
+    return Status(CGX_UNSUPPORTED, "MPI was finalized, or a job over it has failed, in this process");
+  if (!initialized) {
+    if (Status status =
+            mpiStatus(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+        !status.ok())
+      return status;
+    std::atexit(finalizeAtExit);
+  }
+  MPI_Query_thread(&provided);
+  if (provided < MPI_THREAD_FUNNELED)
+    return Status(CGX_UNSUPPORTED, "expected an MPI that allows threads (MPI_THREAD_FUNNELED)");
+  return Status();
+}
+
+Result<MPI_Comm> makeCommunicator(std::chrono::milliseconds timeout) {
+  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Request request;
+  if (Status status = mpiStatus(MPI_Comm_idup(MPI_COMM_WORLD, &communicator, &request), "MPI_Comm_idup");
+      !status.ok())
+    return status;
+  Clock::time_point deadline = Clock::now() + timeout;
+  for (int done = 0;;) {
+    if (Status status = mpiStatus(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Comm_idup");
+        !status.ok())
+      return status;
+    if (done)
+      break;
+    if (Clock::now() >= deadline) {
+      abandonMpi();
+      return Status::error(CGX_TIMEOUT, "not all ranks of MPI_COMM_WORLD joined the job within ",
+                           timeout.count(), " ms");
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  return communicator;
+}
+
+} // namespace cgx

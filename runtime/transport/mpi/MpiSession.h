@@ -1,0 +1,35 @@
+//===-- transport/mpi/MpiSession.h - MPI in this process ---------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_TRANSPORT_MPI_MPISESSION_H
+#define CGX_RUNTIME_TRANSPORT_MPI_MPISESSION_H
+
+#include "transport/Transport.h"
+
+#include <mpi.h>
+
+namespace cgx {
+
+/// What MPI says of an error code, as a status; OK for MPI_SUCCESS.
+Status mpiStatus(int code, const char *call);
+
+/// Starts MPI, once, unless the host program has. It is finalized when the process ends
+/// normally.
+Status startMpi();
+
+/// After a failure nothing may be asked of MPI: messages to dead ranks would never end, and finalizing waits
+/// for them. The process then ends without.
+void abandonMpi();
+bool isMpiAbandoned();
+
+/// A communicator of the job's own, equal to MPI_COMM_WORLD, that returns errors. Waits for the other
+/// ranks, at most `timeout`.
+Result<MPI_Comm> makeCommunicator(std::chrono::milliseconds timeout);
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_TRANSPORT_MPI_MPISESSION_H

@@ -1,0 +1,369 @@
+//===-- transport/mpi/MpiTransport.cpp - Messages over MPI -------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/mpi/MpiTransport.h"
+
+#include "transport/mpi/Mpi.h"
+#include "transport/mpi/MpiSession.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <thread>
+
+namespace cgx {
+
+namespace {
+
+constexpr uint64_t kMagic = 0x4d50494d58474343; // "CCGXMIPM"
+constexpr int kNoteTag = 1 << 29;
+/// MPI counts with int: longer pieces are several blocks.
+constexpr size_t kLongestBlock = size_t{1} << 30;
+/// Between two looks for notes, each of which costs a call.
+constexpr std::chrono::microseconds kLookPeriod{100};
+constexpr std::chrono::milliseconds kLongAbsence{50};
+/// How often, and for how long, a peer that has left or gone on must have been seen as such before
+/// what it owes is given up.
+constexpr uint32_t kDoubts = 100;
+constexpr std::chrono::milliseconds kDoubtPeriod{200};
+
+/// 29 bits: five of the step, and what no two messages of one exchange share.
+int mpiTag(const Tag &tag) {
+  uint32_t name = (tag.collective * 2654435761u + tag.phase * 40503u + tag.part) & 0xffffffu;
+  return int((uint32_t(tag.step & 31u) << 24) | name);
+}
+
+int stepBits(int tag) { return tag >> 24; }
+
+/// Header and pieces, in place: addresses are absolute.
+template <typename Header, typename Message>
+Result<MPI_Datatype> makeDatatype(Header &header, const Message &message) {
+  std::vector<int> lengths;
+  std::vector<MPI_Aint> addresses;
+  auto add = [&](const void *address, size_t bytes) {
+    for (size_t done = 0; done < bytes; done += kLongestBlock) {
+      lengths.push_back(int(std::min(bytes - done, kLongestBlock)));
+      MPI_Aint at = 0;
+      MPI_Get_address(static_cast<const char *>(address) + done, &at);
+      addresses.push_back(at);
+    }
+  };
+  add(&header, sizeof(header));
+  for (const auto &piece : message.pieces)
+    add(piece.data(), piece.size());
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  Status status = mpiStatus(
+      MPI_Type_create_hindexed(int(lengths.size()), lengths.data(), addresses.data(), MPI_BYTE, &type),
+      "MPI_Type_create_hindexed");
+  if (status.ok())
+    status = mpiStatus(MPI_Type_commit(&type), "MPI_Type_commit");
+  if (!status.ok())
+    return status;
+  return type;
+}
+
+} // namespace
+
+MpiTransport::MpiTransport(MPI_Comm communicator, uint32_t rank, uint32_t ranks,
+                           std::chrono::milliseconds timeout)
+    : communicator(communicator), self(rank), peers(ranks), lastAlive(Clock::now()),
+      alivePeriod(std::clamp(timeout / 16, std::chrono::milliseconds(5), std::chrono::milliseconds(50))) {
+  for (Peer &peer : peers)
+    peer.heard = Clock::now();
+}
+
+MpiTransport::~MpiTransport() {
+  if (!failed.ok() || isMpiAbandoned())
+    return;
+  assert(messages.empty() && "Exchange completes its messages or fails");
+  Note note;
+  note.kind = NoteKind::Leaving;
+  tellAll(note, std::chrono::seconds(1));
+  if (!isMpiAbandoned())
+    MPI_Comm_free(&communicator);
+}
+
+template <typename Message> Status MpiTransport::start(Message &message) {
+  Posted &posted = messages.emplace_back();
+  Result<MPI_Datatype> type = makeDatatype(posted.header, message);
+  if (!type.ok()) {
+    messages.pop_back();
+    return type.status();
+  }
+  MPI_Datatype datatype = *type;
+  int peer = int(message.peer), tag = mpiTag(message.tag), code;
+  if constexpr (std::is_same_v<Message, Outgoing>) {
+    posted.out = &message;
+    posted.header = {kMagic, message.tag, messageBytes(message)};
+    code = MPI_Isend(MPI_BOTTOM, 1, datatype, peer, tag, communicator, &posted.request);
+  } else {
+    posted.in = &message;
+    code = MPI_Irecv(MPI_BOTTOM, 1, datatype, peer, tag, communicator, &posted.request);
+  }
+  MPI_Type_free(&datatype); // when the message is complete
+  return mpiStatus(code, posted.out ? "MPI_Isend" : "MPI_Irecv");
+}
+
+void MpiTransport::post(Outgoing &message) {
+  assert(message.peer != self && message.peer < ranks());
+  if (!failed.ok())
+    return;
+  if (Status status = start(message); !status.ok())
+    fail(status);
+}
+
+void MpiTransport::post(Incoming &message) {
+  assert(message.peer != self && message.peer < ranks());
+  if (!failed.ok())
+    return;
+  if (Status status = start(message); !status.ok())
+    fail(status);
+}
+
+Status MpiTransport::progress(bool &moved) {
+  moved = false;
+  if (!failed.ok())
+    return failed;
+  for (auto posted = messages.begin(); posted != messages.end();) {
+    int done = 0;
+    int code = MPI_Test(&posted->request, &done, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS && !done) {
+      ++posted;
+      continue;
+    }
+    moved = true;
+    if (Status status = complete(*posted, code); !status.ok()) {
+      fail(status);
+      return failed;
+    }
+    posted = messages.erase(posted);
+  }
+  Clock::time_point now = Clock::now();
+  if (now - lastLook < kLookPeriod)
+    return Status();
+  // MPI moves messages when it is called: who comes back from long work has some catching up to do.
+  uint32_t looks = now - lastLook >= kLongAbsence ? 64 : 1;
+  lastLook = now;
+  Status status;
+  for (uint32_t i = 0; i < looks && status.ok(); ++i)
+    status = readNotes(moved);
+  return status;
+}
+
+/// Checks a message that MPI calls complete, and tells who waits for it.
+Status MpiTransport::complete(Posted &posted, int code) {
+  if (posted.out) {
+    sent += posted.header.bytes;
+    posted.out->done = true;
+    return mpiStatus(code, "MPI_Isend");
+  }
+  Incoming &message = *posted.in;
+  int kind = MPI_SUCCESS;
+  MPI_Error_class(code, &kind);
+  if (kind == MPI_ERR_TRUNCATE)
+    return Status::error(CGX_MISMATCH, "expected ", messageBytes(message), " bytes from rank ", message.peer,
+                         " (", describe(message.tag), "), got more");
+  if (code != MPI_SUCCESS)
+    return mpiStatus(code, "MPI_Irecv");
+  const Header &header = posted.header;
+  if (header.magic != kMagic)
+    return Status::error(CGX_INTERNAL, "expected a message header from rank ", message.peer,
+                         ", got other bytes");
+  if (header.tag != message.tag)
+    return Status::error(CGX_MISMATCH, "rank ", message.peer, " is at ", describe(header.tag), ", rank ",
+                         self, " at ", describe(message.tag));
+  if (header.bytes != messageBytes(message))
+    return Status::error(CGX_MISMATCH, "expected ", messageBytes(message), " bytes from rank ", message.peer,
+                         " (", describe(message.tag), "), got ", header.bytes);
+  peers[message.peer].heard = Clock::now();
+  peers[message.peer].doubts = 0;
+  message.done = true;
+  return Status();
+}
+
+Status MpiTransport::readNotes(bool &moved) {
+  for (;;) {
+    int there = 0;
+    MPI_Status mpi;
+    if (Status status =
+            mpiStatus(MPI_Iprobe(MPI_ANY_SOURCE, kNoteTag, communicator, &there, &mpi), "MPI_Iprobe");
+        !status.ok()) {
+      fail(status);
+      return failed;
+    }
+    if (!there)
+      return Status();
+    Note note;
+    MPI_Recv(&note, sizeof(note), MPI_BYTE, mpi.MPI_SOURCE, kNoteTag, communicator, MPI_STATUS_IGNORE);
+    Peer &peer = peers[size_t(mpi.MPI_SOURCE)];
+    peer.heard = Clock::now();
+    switch (note.kind) {
+    case NoteKind::Alive:
+      break;
+    case NoteKind::Leaving:
+      peer.left = true;
+      break;
+    case NoteKind::Failed:
+      note.text.back() = 0;
+      failed = Status::error(cgx_status(note.code), "rank ", mpi.MPI_SOURCE, " gave up: ", note.text.data());
+      drop();
+      return failed;
+    }
+    moved |= note.kind != NoteKind::Alive;
+  }
+}
+
+/// Sends a note, unless the last one to that rank is still on its way.
+void MpiTransport::tell(uint32_t rank, NoteSlot &slot) {
+  int done = 1;
+  if (slot.request != MPI_REQUEST_NULL &&
+      (MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || !done))
+    return;
+  MPI_Isend(&slot.note, sizeof(slot.note), MPI_BYTE, int(rank), kNoteTag, communicator, &slot.request);
+}
+
+/// Sends a note to all ranks and waits until MPI has taken it, but not for long.
+void MpiTransport::tellAll(const Note &note, std::chrono::milliseconds patience) {
+  Clock::time_point deadline = Clock::now() + patience;
+  std::vector<NoteSlot> slots(ranks());
+  for (uint32_t rank = 0; rank < ranks(); ++rank)
+    if (rank != self && !peers[rank].left) {
+      slots[rank].note = note;
+      tell(rank, slots[rank]);
+    }
+  auto onTheirWay = [&](NoteSlot &slot) {
+    int done = 1;
+    if (slot.request != MPI_REQUEST_NULL && MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      return false; // nobody is there to take it
+    return !done;
+  };
+  auto anyLeft = [&] {
+    bool left = false;
+    for (NoteSlot &slot : slots)
+      left |= onTheirWay(slot);
+    for (Peer &peer : peers)
+      left |= onTheirWay(peer.alive);
+    return left;
+  };
+  while (anyLeft()) {
+    if (Clock::now() >= deadline) {
+      abandonMpi(); // the memory of the notes goes away
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+void MpiTransport::idle(std::chrono::microseconds limit) {
+  Clock::time_point now = Clock::now();
+  if (now - lastAlive >= alivePeriod) {
+    lastAlive = now;
+    for (uint32_t rank = 0; rank < ranks(); ++rank)
+      if (rank != self && !peers[rank].left)
+        tell(rank, peers[rank].alive);
+  }
+  // MPI has no doorbell: look again soon.
+  std::this_thread::sleep_for(std::min(limit, std::chrono::microseconds(50)));
+}
+
+/// The tag of a message from a peer that nobody has asked for and that belongs to another step than what
+/// this rank waits for.
+std::optional<int> MpiTransport::findLostStep(const Incoming &wanted) const {
+  int there = 0;
+  MPI_Status mpi;
+  MPI_Iprobe(int(wanted.peer), MPI_ANY_TAG, communicator, &there, &mpi);
+  bool lost = there && mpi.MPI_TAG != kNoteTag && stepBits(mpi.MPI_TAG) != stepBits(mpiTag(wanted.tag));
+  return lost ? std::optional(mpi.MPI_TAG) : std::nullopt;
+}
+
+Status MpiTransport::describeLostStep(const Incoming &wanted, int tag) const {
+  int there = 0, bytes = 0;
+  MPI_Status mpi;
+  MPI_Message found;
+  MPI_Improbe(int(wanted.peer), tag, communicator, &there, &found, &mpi);
+  MPI_Get_count(&mpi, MPI_BYTE, &bytes);
+  std::vector<std::byte> message(std::max(size_t(bytes), sizeof(Header)));
+  MPI_Mrecv(message.data(), bytes, MPI_BYTE, &found, MPI_STATUS_IGNORE);
+  Header header;
+  std::memcpy(&header, message.data(), sizeof(header));
+  return Status::error(CGX_MISMATCH, "rank ", wanted.peer, " is at ", describe(header.tag), ", rank ", self,
+                       " at ", describe(wanted.tag));
+}
+
+Status MpiTransport::checkPeers() {
+  bool moved = false;
+  if (Status status = readNotes(moved); !status.ok())
+    return status;
+  for (const Posted &posted : messages) {
+    uint32_t rank = posted.out ? posted.out->peer : posted.in->peer;
+    Peer &peer = peers[rank];
+    std::optional<int> lost = posted.in && !peer.left ? findLostStep(*posted.in) : std::nullopt;
+    if (!peer.left && !lost)
+      continue;
+    // What is on its way needs calls of MPI on this side to arrive, however long ago it was sent.
+    if (peer.doubts++ == 0)
+      peer.doubtedAt = Clock::now();
+    if (peer.doubts < kDoubts || Clock::now() - peer.doubtedAt < kDoubtPeriod)
+      continue;
+    return lost ? describeLostStep(*posted.in, *lost)
+                : Status::error(CGX_PEER_DIED, "rank ", rank, " left the job");
+  }
+  return Status();
+}
+
+std::vector<Clock::duration> MpiTransport::silence() {
+  bool moved = false;
+  if (failed.ok())
+    (void)readNotes(moved);
+  std::vector<Clock::duration> silence(ranks());
+  for (uint32_t rank = 0; rank < ranks(); ++rank)
+    silence[rank] = rank == self ? Clock::duration{} : Clock::now() - peers[rank].heard;
+  return silence;
+}
+
+/// Forgets all messages. MPI still knows their memory, so that it must not be called again.
+void MpiTransport::drop() {
+  messages.clear();
+  abandonMpi();
+}
+
+void MpiTransport::fail(const Status &reason) {
+  if (!failed.ok())
+    return;
+  failed = reason;
+  Note note;
+  note.kind = NoteKind::Failed;
+  note.code = uint32_t(reason.getCode());
+  std::string text = reason.message().substr(0, note.text.size() - 1);
+  std::copy(text.begin(), text.end(), note.text.begin());
+  tellAll(note, std::chrono::seconds(1));
+  drop();
+}
+
+Result<std::unique_ptr<Transport>> connectMpi(const TransportConfig &config) {
+  if (Status status = startMpi(); !status.ok())
+    return status;
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (uint32_t(ranks) != config.ranks || uint32_t(rank) != config.rank)
+    return Status::error(CGX_MISMATCH, "expected to be rank ", config.rank, " of ", config.ranks,
+                         ", but MPI says rank ", rank, " of ", ranks, ": start the job with mpirun -n ",
+                         config.ranks);
+  int *largestTag = nullptr, known = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largestTag, &known);
+  if (!known || *largestTag < kNoteTag)
+    return Status::error(CGX_UNSUPPORTED, "expected an MPI with tags up to ", kNoteTag);
+  Result<MPI_Comm> communicator = makeCommunicator(config.timeout);
+  if (!communicator.ok())
+    return communicator.status();
+  return std::unique_ptr<Transport>(
+      std::make_unique<MpiTransport>(*communicator, config.rank, config.ranks, config.timeout));
+}
+
+} // namespace cgx

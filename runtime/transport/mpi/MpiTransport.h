@@ -1,0 +1,107 @@
+//===-- transport/mpi/MpiTransport.h - Messages over MPI ---------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A message is one MPI message of a header, which names it in full, and its pieces,
+// sent and received in place. MPI matches it by a tag of 30 bits that follows from
+// the name; the header tells whether it is the right one.
+//
+// What else ranks have to tell each other (that one has failed, leaves, or still
+// waits) are notes: small messages under a tag of their own.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_TRANSPORT_MPI_MPITRANSPORT_H
+#define CGX_RUNTIME_TRANSPORT_MPI_MPITRANSPORT_H
+
+#include "transport/Transport.h"
+
+#include <array>
+#include <list>
+#include <mpi.h>
+#include <optional>
+
+namespace cgx {
+
+class MpiTransport final : public Transport {
+public:
+  /// Owns the communicator.
+  MpiTransport(MPI_Comm communicator, uint32_t rank, uint32_t ranks, std::chrono::milliseconds timeout);
+  ~MpiTransport() override;
+  MpiTransport(const MpiTransport &) = delete;
+  MpiTransport &operator=(const MpiTransport &) = delete;
+
+  uint32_t rank() const override { return self; }
+  uint32_t ranks() const override { return uint32_t(peers.size()); }
+  void post(Outgoing &message) override;
+  void post(Incoming &message) override;
+  Status progress(bool &moved) override;
+  void idle(std::chrono::microseconds limit) override;
+  Status checkPeers() override;
+  std::vector<Clock::duration> silence() override;
+  void fail(const Status &reason) override;
+  const Status &failure() const override { return failed; }
+  uint64_t bytesSent() const override { return sent; }
+
+private:
+  /// What precedes the bytes of a message.
+  struct Header {
+    uint64_t magic;
+    Tag tag;
+    uint64_t bytes;
+  };
+
+  /// A message on its way. Its place in memory is known to MPI.
+  struct Posted {
+    MPI_Request request = MPI_REQUEST_NULL;
+    Header header{};
+    Outgoing *out = nullptr;
+    Incoming *in = nullptr;
+  };
+
+  enum class NoteKind : uint32_t { Alive, Leaving, Failed };
+  struct Note {
+    NoteKind kind = NoteKind::Alive;
+    uint32_t code = 0; ///< Failed: a cgx_status
+    std::array<char, 1016> text{};
+  };
+  /// A note on its way to one peer.
+  struct NoteSlot {
+    Note note;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  struct Peer {
+    NoteSlot alive;          ///< the last sign of life that was sent to it
+    Clock::time_point heard; ///< when something came from it
+    bool left = false;
+    uint32_t doubts = 0; ///< looks that found it gone, or ahead, since it last delivered
+    Clock::time_point doubtedAt;
+  };
+
+  template <typename Message> Status start(Message &message);
+  Status complete(Posted &posted, int code);
+  Status readNotes(bool &moved);
+  void tell(uint32_t rank, NoteSlot &slot);
+  void tellAll(const Note &note, std::chrono::milliseconds patience);
+  std::optional<int> findLostStep(const Incoming &wanted) const;
+  Status describeLostStep(const Incoming &wanted, int tag) const;
+  void drop();
+
+  MPI_Comm communicator;
+  uint32_t self;
+  std::vector<Peer> peers;
+  std::list<Posted> messages;
+  Clock::time_point lastAlive;
+  std::chrono::milliseconds alivePeriod; ///< between two signs of life of a rank that waits
+  Clock::time_point lastLook;            ///< for notes
+  Status failed;
+  uint64_t sent = 0;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_TRANSPORT_MPI_MPITRANSPORT_H

@@ -1,0 +1,134 @@
+"""The mpi transport, under mpirun on this host: the transports' own suites, the bits of other
+transports, and what happens when a rank dies, stops or runs something else."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
+
+from harness import CGX_RUN, FIXTURES, RunTest
+
+BINARIES = pathlib.Path(CGX_RUN).parent
+MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-mca", "pml", "ob1", "-mca", "btl", "self,vader",
+          "-mca", "mpi_yield_when_idle", "1"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
+
+# Tests of TransportTest and the ranks that each needs. A failure ends MPI in its process: one mpirun each.
+TRANSPORT_TESTS = {
+    "MessagesOfEverySizeArriveWhole": 3, "PiecesAreGatheredAndScattered": 2, "MessagesAreMatchedByTagNotByArrival": 2,
+    "EqualTagsKeepTheOrderOfPosting": 2, "SentBytesAreCountedWithoutHeaders": 2, "WhatARankSentBeforeItLeftArrives": 2,
+    "AJobNameCanBeUsedAgain": 3,
+}
+TRANSPORT_FAILURES = {
+    "AnotherLengthIsAMismatchOnBothSides": 2, "ARankInAnotherStepIsAMismatch": 2, "WaitingForARankThatLeftFailsAtOnce": 3,
+    "SendingToARankThatLeftFailsWhenTheRingIsFull": 3, "AFailureReachesAllRanksWithItsReason": 3,
+    "ASilentRankIsNamedAfterTheTimeout": 3, "RanksThatWaitForEachOtherSaySo": 2,
+}
+
+
+class MpiTest(RunTest):
+    def mpi(self, ranks, *command, timeout=120, environment=None):
+        return subprocess.run([*MPIRUN, "-np", str(ranks), *map(str, command)], capture_output=True, text=True,
+                              timeout=timeout, env=environment or self.environment(), check=False)
+
+    def suite(self, binary, ranks, pattern):
+        """Runs tests of a suite as ranks of one job; all ranks must have passed all."""
+        result = self.mpi(ranks, BINARIES / binary, f"--gtest_filter={pattern}", "--gtest_color=no",
+                          environment=self.environment(CGX_TEST_MPI=1))
+        self.assertNotIn("FAILED", result.stdout, (result.stdout + result.stderr)[:3000])
+        self.assertIn("[  PASSED  ]", result.stdout, result.stderr)
+        self.assertNotIn("[  PASSED  ] 0 tests", result.stdout)
+        return result
+
+    def test_messages(self):
+        for test, ranks in TRANSPORT_TESTS.items():
+            with self.subTest(test):
+                result = self.suite("TransportTest", ranks, f"*.{test}/Mpi")
+                self.assertEqual((result.returncode, result.stdout.count("[  PASSED  ]")), (0, ranks))
+
+    # The first rank that ends with an error takes the others with it: not all say that they passed.
+    def test_failures(self):
+        for test, ranks in TRANSPORT_FAILURES.items():
+            with self.subTest(test):
+                self.suite("TransportTest", ranks, f"*.{test}/Mpi")
+
+    def test_collectives_have_the_bits_of_the_model(self):
+        for ranks in (1, 2, 3, 5):
+            with self.subTest(ranks):
+                result = self.suite("CollectiveTest", ranks, "*")
+                self.assertEqual((result.returncode, result.stdout.count("[  PASSED  ]")), (0, ranks))
+
+    def training(self, transport, *options):
+        save, report = self.folder / f"{transport}.safetensors", self.folder / f"{transport}.json"
+        return save, report, self.command("train4.so", "--transport", transport, "--steps", 30, "--repeat", "--save", save,
+                                          "--report", report, *options, state=self.state(4), job=transport == "shm")
+
+    def test_training_has_the_bits_of_shared_memory(self):
+        saved = {}
+        for transport in ("mpi", "shm"):
+            save, report, command = self.training(transport)
+            result = self.mpi(4, *command) if transport == "mpi" else subprocess.run(
+                command, capture_output=True, text=True, timeout=120, env=self.environment(), check=False)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            saved[transport] = save.read_bytes(), json.loads(report.read_text())
+        self.assertEqual(saved["mpi"][0], saved["shm"][0])
+        self.assertEqual(saved["mpi"][1]["totals"], saved["shm"][1]["totals"])
+        self.assertEqual(saved["mpi"][1]["transport"], "mpi")
+
+    def test_a_wrong_number_of_ranks_and_a_missing_mpirun_are_said(self):
+        _, _, command = self.training("mpi")
+        result = self.mpi(3, *command)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("exported for", result.stderr)
+        alone = subprocess.run(command, capture_output=True, text=True, timeout=60, env=self.environment(), check=False)
+        self.assertEqual(alone.returncode, 1)
+        self.assertIn("mpirun -n 4 cgx-run", alone.stderr)
+
+    def endless(self, *options):
+        """A job that trains until something happens to it, and the processes of its ranks."""
+        _, _, command = self.training("mpi", "--timeout", 2, *options)
+        command[command.index("--steps") + 1] = "1000000"
+        job = subprocess.Popen([*MPIRUN, "-np", "4", *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               text=True, env=self.environment())
+        self.addCleanup(job.kill)
+        deadline = time.monotonic() + 60
+        ranks = []
+        while len(ranks) < 4:
+            self.assertLess(time.monotonic(), deadline, "the job did not start")
+            time.sleep(0.3)
+            found = subprocess.run(["pgrep", "-P", str(job.pid), "-f", "cgx-run"], capture_output=True, text=True, check=False)
+            ranks = [int(pid) for pid in found.stdout.split()]
+        time.sleep(1)
+        return job, ranks
+
+    def test_a_killed_rank_ends_the_job(self):
+        job, ranks = self.endless()
+        os.kill(ranks[2], signal.SIGKILL)
+        output, _ = job.communicate(timeout=30)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertIn("signal 9", output)
+
+    def test_a_stopped_rank_is_named(self):
+        job, ranks = self.endless()
+        os.kill(ranks[1], signal.SIGSTOP)
+        try:
+            output = ""
+            for line in job.stdout:
+                output += line
+                if "did not answer" in line:
+                    break
+            self.assertRegex(output, r"collective \d+ \(all_reduce.*rank \d did not answer for 2000 ms")
+        finally:
+            os.kill(ranks[1], signal.SIGKILL)
+        job.communicate(timeout=30)
+        self.assertNotEqual(job.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
