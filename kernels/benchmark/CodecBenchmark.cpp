@@ -145,7 +145,12 @@ void runCase(benchmark::State &state, const Case &c, Buffers &buffers, const cgx
 }
 
 cgx_codec quantize(uint32_t bits, uint32_t bucket, cgx_rounding rounding, bool checksum = false) {
-  return cgx_codec{CGX_CODEC_QUANTIZE, bits, bucket, uint32_t(rounding), CGX_SCALE_BF16, checksum};
+  return {.family = CGX_CODEC_QUANTIZE,
+          .bits = bits,
+          .bucket = bucket,
+          .rounding = uint32_t(rounding),
+          .scale = CGX_SCALE_BF16,
+          .checksum = checksum};
 }
 
 std::vector<Case> targetCases() {

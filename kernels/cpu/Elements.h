@@ -10,7 +10,7 @@
 #ifndef CGX_KERNELS_CPU_ELEMENTS_H
 #define CGX_KERNELS_CPU_ELEMENTS_H
 
-#include "QuantizeKernels.h"
+#include "CodecFamily.h"
 #include "cgx/kernels/float16.h"
 
 namespace cgx {

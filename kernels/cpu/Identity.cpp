@@ -6,41 +6,51 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Identity.h"
-
 #include "Elements.h"
+#include "Families.h"
 
 namespace cgx {
+namespace {
 
-void roundFromF32(cgx_element_type type, const float *input, uint64_t elements, void *output) {
-  switch (type) {
-  case CGX_F16:
+uint64_t encode(const EncodeArguments &arguments) {
+  const uint64_t elements = arguments.elements;
+  if (arguments.source == Source::f32ToF16)
     for (uint64_t i = 0; i < elements; ++i)
-      storeElement(CGX_F16, output, i, input[i]);
-    return;
-  case CGX_BF16:
+      storeElement(CGX_F16, arguments.body, i, loadF32(arguments.input, i));
+  else if (arguments.source == Source::f32ToBf16)
     for (uint64_t i = 0; i < elements; ++i)
-      storeElement(CGX_BF16, output, i, input[i]);
-    return;
-  default:
-    memcpy(output, input, elements * 4);
-  }
+      storeElement(CGX_BF16, arguments.body, i, loadF32(arguments.input, i));
+  else
+    memcpy(arguments.body, arguments.input, elements * cgx_element_bytes(arguments.type));
+  return elements * cgx_element_bytes(arguments.type);
 }
 
-void accumulateAsF32(cgx_element_type type, const void *input, uint64_t elements, float *accumulator) {
-  switch (type) {
-  case CGX_F16:
-    for (uint64_t i = 0; i < elements; ++i)
-      accumulator[i] += loadElement(Source::f16, input, i);
-    return;
-  case CGX_BF16:
-    for (uint64_t i = 0; i < elements; ++i)
-      accumulator[i] += loadElement(Source::bf16, input, i);
-    return;
-  default:
-    for (uint64_t i = 0; i < elements; ++i)
-      accumulator[i] += loadF32(input, i);
-  }
+DecodeError decode(const DecodeArguments &arguments, void *output) {
+  memcpy(output, arguments.body, arguments.bodyBytes);
+  return DecodeError::ok;
 }
+
+template <Source source> void accumulate(const DecodeArguments &arguments, float *accumulator) {
+  for (uint64_t i = 0; i < arguments.elements; ++i)
+    accumulator[i] += loadElement(source, arguments.body, i);
+}
+
+DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulator) {
+  if (arguments.type == CGX_F16)
+    accumulate<Source::f16>(arguments, accumulator);
+  else if (arguments.type == CGX_BF16)
+    accumulate<Source::bf16>(arguments, accumulator);
+  else
+    accumulate<Source::f32>(arguments, accumulator);
+  return DecodeError::ok;
+}
+
+constexpr BodyKernels reference = {encode, decode, decodeAccumulate};
+
+} // namespace
+
+const CodecFamily identityFamily = {
+    "identity", /*hasEnvelope=*/false,
+    [](const cgx_codec &, cgx_element_type) -> const char * { return nullptr; }, &reference};
 
 } // namespace cgx

@@ -8,8 +8,7 @@
 
 #include "cgx/kernels/implementation.h"
 
-#include "ReferenceQuantize.h"
-#include "simd/Quantize.h"
+#include "simd/Implementations.h"
 
 #include <array>
 
@@ -17,7 +16,7 @@ namespace cgx {
 namespace {
 
 constexpr Implementation reference = {"reference", "plain loops, any machine", [] { return true; },
-                                      &referenceQuantizeKernels};
+                                      /*families=*/nullptr};
 
 constexpr size_t maxImplementations = 8;
 

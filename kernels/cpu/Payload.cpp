@@ -11,16 +11,32 @@
 #include "cgx/kernels/checksum.h"
 #include "cgx/kernels/random.h"
 
+#include <iterator>
+
 namespace cgx {
 namespace {
 
-/// 16 bits that differ, almost surely, between two codecs or element types.
+constexpr uint64_t golden = 0x9e3779b97f4a7c15ull;
+
+/// 16 bits that differ, almost surely, between two codecs or element types. Fields of later
+/// families count, with their number, only where they are not 0: codecs without them keep their bits.
 uint16_t fingerprint(const cgx_codec &codec, cgx_element_type type) {
   const uint32_t fields[] = {codec.family, codec.bits,     codec.bucket,  codec.rounding,
                              codec.scale,  codec.checksum, uint32_t(type)};
+  const uint32_t laterFields[] = {codec.scaling,
+                                  codec.levels,
+                                  codec.magnitude,
+                                  codec.format,
+                                  floatBits(codec.density),
+                                  floatBits(codec.threshold),
+                                  codec.optimizer};
+  static_assert(sizeof fields + sizeof laterFields == sizeof(cgx_codec) + sizeof(uint32_t));
   uint64_t x = 0;
   for (uint32_t field : fields)
-    x = mixBits(x + 0x9e3779b97f4a7c15ull + field);
+    x = mixBits(x + golden + field);
+  for (uint64_t number = 0; number < std::size(laterFields); ++number)
+    if (laterFields[number] != 0)
+      x = mixBits(x + golden + ((number + 1) << 32) + laterFields[number]);
   return uint16_t(x);
 }
 
@@ -42,18 +58,10 @@ const char *decodeErrorText(DecodeError error) {
     return "payload has another number of elements or bytes";
   case DecodeError::badChecksum:
     return "payload is damaged: wrong checksum";
+  case DecodeError::malformed:
+    return "payload is damaged: no encoder writes this";
   }
   return "unknown decode error";
-}
-
-PayloadSections payloadSections(const cgx_codec &codec, cgx_element_type type, uint64_t elements) {
-  const uint64_t buckets = (elements + codec.bucket - 1) / codec.bucket;
-  PayloadSections sections;
-  sections.scales = CGX_PAYLOAD_HEADER_BYTES;
-  sections.levels = sections.scales + buckets * (codec.scale == CGX_SCALE_F32 ? 8 : 4);
-  sections.checksum =
-      cgx_payload_bytes(&codec, type, elements) - (codec.checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0);
-  return sections;
 }
 
 void writePayloadHeader(const cgx_codec &codec, cgx_element_type type, uint64_t elements, void *payload) {
@@ -65,21 +73,16 @@ void writePayloadHeader(const cgx_codec &codec, cgx_element_type type, uint64_t 
   memcpy(payload, &header, sizeof header);
 }
 
-void writePayloadChecksum(const cgx_codec &codec, cgx_element_type type, uint64_t elements, void *payload) {
+uint64_t endPayload(const cgx_codec &codec, void *payload, uint64_t bytes) {
   if (!codec.checksum)
-    return;
-  const uint64_t bytes = payloadSections(codec, type, elements).checksum;
+    return bytes;
   const uint64_t sum = checksum(payload, bytes);
   memcpy(static_cast<char *>(payload) + bytes, &sum, sizeof sum);
+  return bytes + CGX_PAYLOAD_CHECKSUM_BYTES;
 }
 
-DecodeError checkPayload(const cgx_codec &codec, cgx_element_type type, const void *payload,
-                         uint64_t payloadBytes, uint64_t elements) {
-  const uint64_t expectedBytes = cgx_payload_bytes(&codec, type, elements);
-  if (elements == 0 || codec.family == CGX_CODEC_IDENTITY)
-    return payloadBytes < expectedBytes   ? DecodeError::truncated
-           : payloadBytes > expectedBytes ? DecodeError::wrongLength
-                                          : DecodeError::ok;
+DecodeError checkEnvelope(const cgx_codec &codec, cgx_element_type type, const void *payload,
+                          uint64_t payloadBytes, uint64_t elements) {
   if (payloadBytes < sizeof(PayloadHeader))
     return DecodeError::truncated;
   PayloadHeader header;
@@ -92,10 +95,16 @@ DecodeError checkPayload(const cgx_codec &codec, cgx_element_type type, const vo
     return DecodeError::wrongCodec;
   if (header.elements != elements)
     return DecodeError::wrongLength;
-  if (payloadBytes != expectedBytes)
-    return payloadBytes < expectedBytes ? DecodeError::truncated : DecodeError::wrongLength;
+  const uint64_t mostBytes = cgx_payload_bytes(&codec, type, elements);
+  const uint64_t checksumBytes = codec.checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0;
+  const uint64_t leastBytes =
+      cgx_payload_is_fixed(&codec) ? mostBytes : CGX_PAYLOAD_HEADER_BYTES + checksumBytes;
+  if (payloadBytes < leastBytes)
+    return DecodeError::truncated;
+  if (payloadBytes > mostBytes)
+    return DecodeError::wrongLength;
   if (codec.checksum) {
-    const uint64_t bytes = expectedBytes - CGX_PAYLOAD_CHECKSUM_BYTES;
+    const uint64_t bytes = payloadBytes - checksumBytes;
     uint64_t stored;
     memcpy(&stored, static_cast<const char *>(payload) + bytes, sizeof stored);
     if (stored != checksum(payload, bytes))

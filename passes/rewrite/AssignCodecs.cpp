@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CodecText.h"
 #include "PlannedCodecs.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
@@ -55,13 +56,17 @@ private:
 
   /// The codec of the options; null, after an error, if they describe none.
   CodecAttrInterface buildCodec() {
-    auto emitError = [&] { return mlir::emitError(getOperation().getLoc()); };
-    if (codec == IdentityAttr::getMnemonic())
-      return IdentityAttr::get(&getContext());
-    if (codec == QuantizeAttr::getMnemonic())
-      return buildQuantize(emitError);
-    emitError() << "expected codec to be quantize or identity, got " << codec;
-    return {};
+    SmallVector<std::string> parameters;
+    for (const Option<std::string> *option : {&bits, &bucket, &rounding, &scale, &scaling, &levels})
+      if (!option->empty())
+        parameters.push_back((option->getArgStr() + " = " + option->getValue()).str());
+    if (checksum)
+      parameters.push_back("checksum");
+    std::string reason;
+    CodecAttrInterface built = parseCodec(&getContext(), codec, parameters, reason);
+    if (!built)
+      mlir::emitError(getOperation().getLoc()) << reason;
+    return built;
   }
 
   /// The codec with the error feedback of the options; null, after an error, if there is no such.
@@ -78,23 +83,6 @@ private:
         ErrorFeedbackAttr::getChecked(emitError, &getContext(), assigned,
                                       Builder(&getContext()).getF64FloatAttr(decay.getValue()), *storage);
     return feedback ? CodecAttrInterface(feedback) : CodecAttrInterface();
-  }
-
-  CodecAttrInterface buildQuantize(function_ref<InFlightDiagnostic()> emitError) {
-    std::optional<Rounding> roundingCase = symbolizeRounding(rounding);
-    if (!roundingCase) {
-      emitError() << "expected rounding to be stochastic or nearest, got " << rounding;
-      return {};
-    }
-    std::optional<ScaleType> scaleCase = symbolizeScaleType(scale);
-    if (!scaleCase) {
-      emitError() << "expected scale to be bf16 or f32, got " << scale;
-      return {};
-    }
-    QuantizeAttr quantize =
-        QuantizeAttr::getChecked(emitError, &getContext(), bits.getValue(), bucket.getValue(), *roundingCase,
-                                 *scaleCase, checksum.getValue());
-    return quantize ? CodecAttrInterface(quantize) : CodecAttrInterface();
   }
 
   /// `codecOf` is asked for the layers of operands that have no reason to stay exact.

@@ -159,6 +159,10 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     cannot encode an operand, because of its element type or of the reduction,
     the operand stays exact and the reason is written down.
 
+    A parameter that is not given has the default of the family's attribute, which
+    parses `codec` and its parameters: `codec=quantize bits=8` and
+    `codec=quantize<bits=8>` are `#cgx.quantize<bits = 8>`.
+
     With `plan`, a file that `cgx-plan solve` wrote, each layer has a codec of its
     own, and the options for one codec are not read; `error-feedback` is added to codecs
     without. The plan must be of this program: that a layer is missing on either side,
@@ -185,11 +189,14 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"plan", "plan", "std::string", "\"\"", "Plan of cgx-plan, with a codec for each layer">,
-    Option<"codec", "codec", "std::string", "\"quantize\"", "Codec family: quantize or identity">,
-    Option<"bits", "bits", "int64_t", "4", "quantize: bits of a level, 1 to 8">,
-    Option<"bucket", "bucket", "int64_t", "128", "quantize: elements that share one scale">,
-    Option<"rounding", "rounding", "std::string", "\"stochastic\"", "quantize: stochastic or nearest">,
-    Option<"scale", "scale", "std::string", "\"bf16\"", "quantize: bf16 or f32">,
+    Option<"codec", "codec", "std::string", "\"quantize\"",
+           "Codec family, with its parameters in angle brackets or as the options below">,
+    Option<"bits", "bits", "std::string", "\"\"", "quantize: bits of a level, 1 to 8">,
+    Option<"bucket", "bucket", "std::string", "\"\"", "Elements that share one scale">,
+    Option<"rounding", "rounding", "std::string", "\"\"", "quantize: stochastic, nearest or random_shift">,
+    Option<"scale", "scale", "std::string", "\"\"", "What scales are stored as: bf16 or f32">,
+    Option<"scaling", "scaling", "std::string", "\"\"", "quantize: what levels span: min_max, max_abs or l2">,
+    Option<"levels", "levels", "std::string", "\"\"", "quantize: where levels lie: uniform, exponential or learned">,
     Option<"checksum", "checksum", "bool", "false", "End payloads in a checksum">,
     Option<"errorFeedback", "error-feedback", "std::string", "\"none\"",
            "Make up for what encoding loses, and keep it in f32, bf16 or int8: none, f32, bf16 or int8">,

@@ -36,6 +36,8 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
   codec.bucket = options.bucket;
   codec.rounding = options.rounding;
   codec.scale = options.scale;
+  codec.scaling = options.scaling;
+  codec.levels = options.levels;
   codec.checksum = options.checksum;
   codec.errorFeedback = options.errorFeedback;
   codec.decay = options.decay;

@@ -8,7 +8,8 @@
 
 #include "PlannedCodecs.h"
 
-#include "mlir/AsmParser/AsmParser.h"
+#include "CodecText.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -49,15 +50,6 @@ std::string assemblyOf(const json::Object &codec) {
                ", decay = " + llvm::formatv("{0:E}", codec.getNumber("decay").value_or(1)).str() +
                ", storage = " + storage->str() + ">";
   return assembly;
-}
-
-/// Null, and why not in `reason`, where the text is no codec.
-CodecAttrInterface parseCodec(MLIRContext *context, const std::string &assembly, std::string &reason) {
-  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
-    reason += (reason.empty() ? "" : "; ") + diagnostic.str();
-    return success();
-  });
-  return dyn_cast_or_null<CodecAttrInterface>(parseAttribute(assembly, context));
 }
 
 bool mayBeCompressed(CollectiveOpInterface op, unsigned operand) {

@@ -9,6 +9,7 @@
 #include "manifest/Manifest.h"
 
 #include "cgx/kernels/codecs.h"
+#include "cgx/manifest/codec_json.h"
 
 #include <algorithm>
 #include <array>
@@ -51,10 +52,6 @@ constexpr std::array<Named<cgx_element_type>, 13> kTypes = {{{"f32", CGX_F32},
                                                              {"u32", CGX_U32},
                                                              {"u64", CGX_U64},
                                                              {"bool", CGX_BOOL}}};
-constexpr std::array<Named<uint32_t>, 2> kFamilies = {
-    {{"identity", CGX_CODEC_IDENTITY}, {"quantize", CGX_CODEC_QUANTIZE}}};
-constexpr std::array<Named<uint32_t>, 2> kRoundings = {
-    {{"nearest", CGX_ROUND_NEAREST}, {"stochastic", CGX_ROUND_STOCHASTIC}}};
 constexpr std::array<Named<ResidualStorage>, 3> kResidualStorages = {
     {{"f32", ResidualStorage::F32}, {"bf16", ResidualStorage::Bf16}, {"int8", ResidualStorage::Int8}}};
 constexpr std::array<Named<uint32_t>, 2> kScales = {{{"bf16", CGX_SCALE_BF16}, {"f32", CGX_SCALE_F32}}};
@@ -183,20 +180,6 @@ const CollectiveInfo *Program::find(int64_t id) const {
   return found != collectives.end() && int64_t(found->id) == id ? &*found : nullptr;
 }
 
-static Status parseCodec(const Json &json, const std::string &place, cgx_codec &codec) {
-  Reader reader(json, place + ", codec");
-  codec = {};
-  codec.family = reader.oneOf("family", kFamilies);
-  if (codec.family == CGX_CODEC_QUANTIZE) {
-    codec.bits = reader.number32("bits");
-    codec.bucket = reader.number32("bucket");
-    codec.rounding = reader.oneOf("rounding", kRoundings);
-    codec.scale = reader.oneOf("scale", kScales);
-    codec.checksum = reader.has("checksum") && reader.flag("checksum") ? 1 : 0;
-  }
-  return reader.status();
-}
-
 static Status parseErrorFeedback(const Json &json, const std::string &place, OperandInfo &operand) {
   Reader reader(json, place + ", codec");
   if (!reader.has("error_feedback"))
@@ -233,8 +216,8 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
     reader.reject(concat("expected a tensor that fits into memory, got ", operand.elements, " elements"));
   if (!reader.status().ok())
     return reader.status();
-  if (Status status = parseCodec(reader.field("codec"), place, operand.codec); !status.ok())
-    return status;
+  if (std::string wrong = readCodec(reader.field("codec"), operand.codec); !wrong.empty())
+    return Status::error(CGX_BAD_MANIFEST, "manifest: ", place, ", codec: ", wrong);
   if (Status status = parseErrorFeedback(reader.field("codec"), place, operand); !status.ok())
     return status;
   if (operand.errorFeedback && operand.isExact())

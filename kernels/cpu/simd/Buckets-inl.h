@@ -16,6 +16,7 @@
 #define CGX_KERNELS_CPU_SIMD_BUCKETS
 #endif
 
+#include "../QuantizeSections.h"
 #include "../ScaleSection.h"
 #include "Vectors-inl.h"
 

@@ -6,10 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiled once for each instruction set by foreach_target.h, and listed as one
-// implementation each, so that tests and benchmarks can run every one of them. An
-// instruction set without fused multiply-add has none: emulating it would be
-// slower than the reference.
+// Compiled once for each instruction set by foreach_target.h.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/Quantize.cpp"
@@ -22,7 +19,7 @@
 #include "Segments-inl.h"
 #endif
 
-#include "Quantize.h"
+#include "Implementations.h"
 
 #if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE
 HWY_BEFORE_NAMESPACE();
@@ -51,65 +48,40 @@ namespace {
     return function<8>(__VA_ARGS__);                                                                         \
   }
 
-void encode(const QuantizeEncodeArguments &arguments) {
+void encodeSections(const QuantizeEncodeArguments &arguments) {
   CGX_DISPATCH_BITS(encodeBits, arguments.codec->bits, arguments)
 }
 
-void decode(const QuantizeDecodeArguments &arguments, cgx_element_type type, void *output) {
+void decodeSections(const QuantizeDecodeArguments &arguments, cgx_element_type type, void *output) {
   CGX_DISPATCH_BITS(decodeBits, arguments.codec->bits, arguments, type, output)
 }
 
-void decodeAccumulate(const QuantizeDecodeArguments &arguments, float *accumulator) {
-  CGX_DISPATCH_BITS(decodeAccumulateBits, arguments.codec->bits, arguments, accumulator)
-}
+void accumulateSections(const QuantizeDecodeArguments &arguments, float *accumulator){
+    CGX_DISPATCH_BITS(decodeAccumulateBits, arguments.codec -> bits, arguments, accumulator)}
 
 #undef CGX_DISPATCH_BITS
 
+uint64_t encode(const EncodeArguments &arguments) {
+  encodeSections(cutBody(arguments));
+  return cgx_quantize_body_bytes(arguments.codec, arguments.elements);
+}
+
+DecodeError decode(const DecodeArguments &arguments, void *output) {
+  decodeSections(cutBody(arguments), arguments.type, output);
+  return DecodeError::ok;
+}
+
+DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulator) {
+  accumulateSections(cutBody(arguments), accumulator);
+  return DecodeError::ok;
+}
+
 } // namespace
 
-const QuantizeKernels quantizeKernels = {encode, decode, decodeAccumulate};
+extern const BodyKernels quantizeKernels; // not internal to this file
+const BodyKernels quantizeKernels = {encode, decode, decodeAccumulate};
 
 } // namespace HWY_NAMESPACE
 } // namespace cgx
 HWY_AFTER_NAMESPACE();
-#endif
-
-#if HWY_ONCE
-#include "hwy/targets.h"
-
-namespace cgx {
-namespace {
-
-#if HWY_TARGETS & HWY_AVX3
-constexpr Implementation avx512 = {"avx512", "AVX-512 F, BW, CD, DQ and VL",
-                                   [] { return (hwy::SupportedTargets() & HWY_AVX3) != 0; },
-                                   &N_AVX3::quantizeKernels};
-#endif
-#if HWY_TARGETS & HWY_AVX2
-constexpr Implementation avx2 = {"avx2", "AVX2, FMA and F16C",
-                                 [] { return (hwy::SupportedTargets() & HWY_AVX2) != 0; },
-                                 &N_AVX2::quantizeKernels};
-#endif
-#if HWY_TARGETS & HWY_NEON
-constexpr Implementation neon = {
-    "neon", "64-bit Arm", [] { return (hwy::SupportedTargets() & HWY_NEON) != 0; }, &N_NEON::quantizeKernels};
-#endif
-
-constexpr const Implementation *compiled[] = {
-#if HWY_TARGETS & HWY_AVX3
-    &avx512,
-#endif
-#if HWY_TARGETS & HWY_AVX2
-    &avx2,
-#endif
-#if HWY_TARGETS & HWY_NEON
-    &neon,
-#endif
-};
-
-} // namespace
-
-std::span<const Implementation *const> simdImplementations() { return compiled; }
-
-} // namespace cgx
 #endif

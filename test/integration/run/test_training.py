@@ -59,7 +59,7 @@ class Training(RunTest):
         self.assertEqual(exact["totals"]["ratio"], 1)
         self.assertEqual(compressed["totals"]["raw_bytes_per_step"], exact["totals"]["raw_bytes_per_step"])
         self.assertEqual(sorted(compressed["codecs"]), ["identity",
-                                                        "quantize 4 bits, bucket 128, stochastic, bf16 scale"])
+                                                        "quantize bits=4 bucket=128 rounding=stochastic scale=bf16"])
 
     def test_blocks_are_split_by_rank_and_assembled(self):
         data = samples()

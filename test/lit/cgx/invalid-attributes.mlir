@@ -45,6 +45,10 @@ func.func private @error_feedback_unknown() attributes {a = #cgx.error_feedback<
 func.func private @error_feedback_storage() attributes {a = #cgx.error_feedback<#cgx.quantize<>, storage = f16>}
 
 // -----
+// expected-error@below {{expected no parameters}}
+func.func private @identity_parameters() attributes {a = #cgx.identity<bits = 4>}
+
+// -----
 // expected-error@below {{expected at least one rank in each group, got none in group 1}}
 func.func private @groups_c1() attributes {a = #cgx.groups<[[0], []]>}
 

@@ -1,10 +1,14 @@
 // Every operand that may be compressed gets the codec of the options, the others identity.
 // RUN: cgx-opt %s --cgx-assign-codecs | FileCheck %s
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=quantize bits=8 bucket=512 rounding=nearest scale=f32 checksum" | FileCheck %s --check-prefix=OPTIONS
+// RUN: cgx-opt %s --cgx-assign-codecs="codec=quantize<bits=8,bucket=512,rounding=nearest,scale=f32,checksum>" | FileCheck %s --check-prefix=OPTIONS
+// RUN: cgx-opt %s --cgx-assign-codecs="codec='quantize<bits = 8, bucket = 512>' rounding=nearest scale=f32 checksum" | FileCheck %s --check-prefix=OPTIONS
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=identity" | FileCheck %s --check-prefix=IDENTITY
 // RUN: not cgx-opt %s --cgx-assign-codecs="bits=9" 2>&1 | FileCheck %s --check-prefix=BITS
 // RUN: not cgx-opt %s --cgx-assign-codecs="bucket=0" 2>&1 | FileCheck %s --check-prefix=BUCKET
-// RUN: not cgx-opt %s --cgx-assign-codecs="codec=topk" 2>&1 | FileCheck %s --check-prefix=CODEC
+// RUN: not cgx-opt %s --cgx-assign-codecs="codec=zip" 2>&1 | FileCheck %s --check-prefix=CODEC
+// RUN: not cgx-opt %s --cgx-assign-codecs="codec=mesh" 2>&1 | FileCheck %s --check-prefix=MESH
+// RUN: not cgx-opt %s --cgx-assign-codecs="codec=identity bits=4" 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not cgx-opt %s --cgx-assign-codecs="rounding=up" 2>&1 | FileCheck %s --check-prefix=ROUNDING
 // RUN: not cgx-opt %s --cgx-assign-codecs="scale=f64" 2>&1 | FileCheck %s --check-prefix=SCALE
 // RUN: cgx-opt %s --cgx-assign-codecs="bits=1 error-feedback=bf16 error-feedback-decay=0.5" | FileCheck %s --check-prefix=FEEDBACK
@@ -15,9 +19,11 @@
 // LOSSLESS: error: expected error feedback of a lossy codec, got #cgx.identity
 // BITS: error: expected bits in 1..8, got 9
 // BUCKET: error: expected bucket in 1..4294967295, got 0
-// CODEC: error: expected codec to be quantize or identity, got topk
-// ROUNDING: error: expected rounding to be stochastic or nearest, got up
-// SCALE: error: expected scale to be bf16 or f32, got f64
+// CODEC: error: expected codec to be a family such as quantize or identity, got zip
+// MESH: error: expected codec to be a family such as quantize or identity, got mesh
+// NONE: error: expected no parameters
+// ROUNDING: error: expected nearest or stochastic, got up
+// SCALE: error: expected bf16 or f32, got f64
 
 #g = #cgx.groups<[[0, 1]]>
 #x = #cgx.layer<"", other>

@@ -107,7 +107,12 @@ std::vector<float> toFloats(cgx_element_type type, const void *elements, uint64_
 
 cgx_codec quantizeCodec(uint32_t bits, uint32_t bucket, cgx_rounding rounding, cgx_scale_type scale,
                         bool checksum) {
-  return cgx_codec{CGX_CODEC_QUANTIZE, bits, bucket, uint32_t(rounding), uint32_t(scale), checksum ? 1u : 0u};
+  return {.family = CGX_CODEC_QUANTIZE,
+          .bits = bits,
+          .bucket = bucket,
+          .rounding = uint32_t(rounding),
+          .scale = uint32_t(scale),
+          .checksum = checksum ? 1u : 0u};
 }
 
 std::string describe(const cgx_codec &codec) {

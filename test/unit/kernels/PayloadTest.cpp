@@ -181,8 +181,9 @@ TEST(CodecTest, ChecksItsParameters) {
   EXPECT_NE(checkCodec(quantizeCodec(0, 128), CGX_F32), nullptr);
   EXPECT_NE(checkCodec(quantizeCodec(9, 128), CGX_F32), nullptr);
   EXPECT_NE(checkCodec(quantizeCodec(4, 0), CGX_F32), nullptr);
-  EXPECT_NE(checkCodec(cgx_codec{7, 0, 0, 0, 0, 0}, CGX_F32), nullptr);
-  EXPECT_NE(checkCodec(cgx_codec{0, 0, 0, 0, 0, 1}, CGX_F32), nullptr);
+  EXPECT_NE(checkCodec(cgx_codec{.family = CGX_CODEC_FAMILY_COUNT}, CGX_F32), nullptr);
+  EXPECT_NE(checkCodec(cgx_codec{.checksum = 1}, CGX_F32), nullptr);
+  EXPECT_NE(checkCodec(quantizeCodec(4, 128), CGX_ELEMENT_TYPE_COUNT), nullptr);
 }
 
 TEST(CodecTest, IdentityKeepsEveryBit) {

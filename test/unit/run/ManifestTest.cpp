@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/run/Manifest.h"
+
+#include "cgx/manifest/codec_fields.h"
 #include "cgx/run/Error.h"
 
 #include <gtest/gtest.h>
@@ -60,8 +62,8 @@ TEST(Manifest, IsReadCompletely) {
   EXPECT_FALSE(manifest.results[1].feeds);
   const Collective &collective = manifest.collectives.at(0);
   EXPECT_EQ(collective.id, 7);
-  EXPECT_EQ(codecString(collective.operands[0].codec),
-            "quantize 4 bits, bucket 128, stochastic, bf16 scale, checksum");
+  EXPECT_EQ(cgx::describeCodec(collective.operands[0].codec),
+            "quantize bits=4 bucket=128 rounding=stochastic scale=bf16 checksum");
 }
 
 TEST(Manifest, ContradictionsAreRefused) {
@@ -81,8 +83,8 @@ TEST(Manifest, ContradictionsAreRefused) {
   EXPECT_REFUSED(with("/results/0/feeds", -1), "argument");
   EXPECT_REFUSED(with("/collectives/0/groups/1/1", 4), "rank 4");
   EXPECT_REFUSED(with("/collectives/0/groups/1/1", 0), "there twice");
-  EXPECT_REFUSED(with("/collectives/0/operands/0/codec/family", "zip"), "unknown codec family 'zip'");
-  EXPECT_REFUSED(with("/collectives/0/operands/0/codec/bits", 9), "9 bits");
+  EXPECT_REFUSED(with("/collectives/0/operands/0/codec/family", "zip"), "got 'zip'");
+  EXPECT_REFUSED(with("/collectives/0/operands/0/codec/bits", 9), "in 1..8 as 'bits', got 9");
   EXPECT_REFUSED(with("/arguments", 3), "malformed");
 }
 

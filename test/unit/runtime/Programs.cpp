@@ -8,6 +8,8 @@
 
 #include "Programs.h"
 
+#include "cgx/manifest/codec_json.h"
+
 #include <array>
 #include <numeric>
 
@@ -15,17 +17,6 @@ namespace cgx::test {
 
 static constexpr std::array<const char *, 13> kTypeNames = {"f32", "f16", "bf16", "f64", "i8",  "i16", "i32",
                                                             "i64", "u8",  "u16",  "u32", "u64", "bool"};
-
-Json codecJson(const cgx_codec &codec) {
-  if (codec.family == CGX_CODEC_IDENTITY)
-    return {{"family", "identity"}};
-  return {{"family", "quantize"},
-          {"bits", codec.bits},
-          {"bucket", codec.bucket},
-          {"rounding", codec.rounding == CGX_ROUND_NEAREST ? "nearest" : "stochastic"},
-          {"scale", codec.scale == CGX_SCALE_F32 ? "f32" : "bf16"},
-          {"checksum", codec.checksum != 0}};
-}
 
 uint64_t OperandSpec::elements() const {
   return std::accumulate(shape.begin(), shape.end(), uint64_t(1), std::multiplies<>());
@@ -41,7 +32,7 @@ Json collectiveJson(uint32_t id, const std::string &kind, const std::vector<std:
                     {"dtype", kTypeNames[operand.type]},
                     {"elements", operand.elements()},
                     {"shape", operand.shape},
-                    {"codec", codecJson(operand.codec)}});
+                    {"codec", writeCodec(operand.codec)}});
   Json json = {{"id", id}, {"kind", kind}, {"groups", groups}, {"operands", std::move(list)}};
   json.update(more);
   return json;

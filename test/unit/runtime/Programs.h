@@ -18,9 +18,6 @@ namespace cgx::test {
 
 using Json = nlohmann::json;
 
-/// The manifest's "codec" object of a codec.
-Json codecJson(const cgx_codec &codec);
-
 struct OperandSpec {
   cgx_element_type type = CGX_F32;
   std::vector<uint64_t> shape;

@@ -8,6 +8,7 @@
 
 #include "cgx/run/Manifest.h"
 
+#include "cgx/manifest/codec_json.h"
 #include "cgx/run/Error.h"
 
 #include <nlohmann/json.hpp>
@@ -95,33 +96,14 @@ Value parseValue(const Json &entry, const Mesh &mesh) {
   return value;
 }
 
-cgx_codec parseCodec(const Json &entry) {
-  cgx_codec codec = {};
-  std::string family = entry.at("family").get<std::string>();
-  if (family == "identity")
-    return codec;
-  if (family != "quantize")
-    fail("unknown codec family '" + family + "'");
-  codec.family = CGX_CODEC_QUANTIZE;
-  codec.bits = entry.at("bits").get<uint32_t>();
-  codec.bucket = entry.at("bucket").get<uint32_t>();
-  codec.rounding =
-      entry.at("rounding").get<std::string>() == "stochastic" ? CGX_ROUND_STOCHASTIC : CGX_ROUND_NEAREST;
-  codec.scale = entry.at("scale").get<std::string>() == "f32" ? CGX_SCALE_F32 : CGX_SCALE_BF16;
-  codec.checksum = entry.value("checksum", false) ? 1 : 0;
-  if (codec.bits < 1 || codec.bits > 8 || codec.bucket < 1)
-    fail("a quantize codec of " + std::to_string(codec.bits) + " bits, bucket " +
-         std::to_string(codec.bucket));
-  return codec;
-}
-
 Operand parseOperand(const Json &entry) {
   Operand operand;
   operand.layer = entry.value("layer", "");
   operand.kind = entry.value("kind", "other");
   operand.type = parseType(entry);
   operand.elements = entry.at("elements").get<uint64_t>();
-  operand.codec = parseCodec(entry.at("codec"));
+  if (std::string wrong = cgx::readCodec(entry.at("codec"), operand.codec); !wrong.empty())
+    fail("codec of layer '" + operand.layer + "': " + wrong);
   return operand;
 }
 
@@ -203,13 +185,4 @@ std::string Manifest::meshString() const {
   for (const MeshAxis &axis : mesh)
     text += (text.empty() ? "" : ", ") + axis.name + "=" + std::to_string(axis.size);
   return text;
-}
-
-std::string cgx::run::codecString(const cgx_codec &codec) {
-  if (codec.family == CGX_CODEC_IDENTITY)
-    return "identity";
-  return "quantize " + std::to_string(codec.bits) + " bits, bucket " + std::to_string(codec.bucket) +
-         (codec.rounding == CGX_ROUND_STOCHASTIC ? ", stochastic" : ", nearest") +
-         (codec.scale == CGX_SCALE_F32 ? ", f32 scale" : ", bf16 scale") +
-         (codec.checksum ? ", checksum" : "");
 }

@@ -9,6 +9,8 @@
 #include "cgx/run/Report.h"
 
 #include "Traffic.h"
+#include "cgx/manifest/codec_fields.h"
+#include "cgx/manifest/codec_json.h"
 #include "cgx/run/Blocks.h"
 #include "cgx/run/Error.h"
 
@@ -94,17 +96,6 @@ Json describeSeries(const std::string &name, const std::vector<double> &values) 
           {"per_step", values}};
 }
 
-Json describeCodec(const cgx_codec &codec) {
-  if (codec.family == CGX_CODEC_IDENTITY)
-    return {{"family", "identity"}};
-  return {{"family", "quantize"},
-          {"bits", codec.bits},
-          {"bucket", codec.bucket},
-          {"rounding", codec.rounding == CGX_ROUND_STOCHASTIC ? "stochastic" : "nearest"},
-          {"scale", codec.scale == CGX_SCALE_F32 ? "f32" : "bf16"},
-          {"checksum", codec.checksum != 0}};
-}
-
 /// Bytes of one operand, by rank.
 struct Counts {
   std::vector<uint64_t> raw, wire;
@@ -171,7 +162,7 @@ private:
         Counts counts = checkedCounts(collective, i);
         raw += sum(counts.raw);
         wire += sum(counts.wire);
-        std::string codec = codecString(operand.codec);
+        std::string codec = cgx::describeCodec(operand.codec);
         if (std::find(codecs.begin(), codecs.end(), codec) == codecs.end())
           codecs.push_back(codec);
         report["layers"].push_back({{"layer", operand.layer},
@@ -181,7 +172,7 @@ private:
                                     {"kind", operand.kind},
                                     {"dtype", elementTypeName(operand.type)},
                                     {"elements", operand.elements},
-                                    {"codec", describeCodec(operand.codec)},
+                                    {"codec", cgx::writeCodec(operand.codec)},
                                     {"raw_bytes_per_step", counts.raw},
                                     {"wire_bytes_per_step", counts.wire},
                                     {"ratio", ratio(sum(counts.raw), sum(counts.wire))}});

@@ -43,30 +43,80 @@ typedef enum cgx_element_type {
 
 /* Codec families. Values are part of the wire format: never renumber. */
 typedef enum cgx_codec_family {
-  CGX_CODEC_IDENTITY = 0, /* raw little-endian elements, no header */
-  CGX_CODEC_QUANTIZE = 1, /* min-max uniform levels per bucket (QSGD as in CGX, 3.5) */
-  CGX_CODEC_FAMILY_COUNT = 2
+  CGX_CODEC_IDENTITY = 0,           /* raw little-endian elements, no header */
+  CGX_CODEC_QUANTIZE = 1,           /* levels of a few bits per bucket (QSGD as in CGX, 3.5) */
+  CGX_CODEC_TERNARY = 2,            /* -s, 0, s (TernGrad) */
+  CGX_CODEC_SIGN = 3,               /* one bit (1-bit SGD, signSGD) */
+  CGX_CODEC_NATURAL = 4,            /* sign and exponent (C_NAT) */
+  CGX_CODEC_CAST = 5,               /* a narrower floating-point format */
+  CGX_CODEC_TOPK = 6,               /* the largest elements */
+  CGX_CODEC_RANDK = 7,              /* elements at random places */
+  CGX_CODEC_THRESHOLD = 8,          /* the elements above a magnitude */
+  CGX_CODEC_ADAPTIVE_THRESHOLD = 9, /* the same, the magnitude from the data */
+  CGX_CODEC_LOSSLESS = 10,          /* entropy-coded exponents */
+  CGX_CODEC_GCOMP = 11,             /* the same, and mantissas as short as the optimizer allows */
+  CGX_CODEC_FAMILY_COUNT = 12
 } cgx_codec_family;
 
 typedef enum cgx_rounding {
-  CGX_ROUND_NEAREST = 0,   /* biased, half the worst-case error */
-  CGX_ROUND_STOCHASTIC = 1 /* unbiased */
+  CGX_ROUND_NEAREST = 0,    /* biased, half the worst-case error */
+  CGX_ROUND_STOCHASTIC = 1, /* unbiased: each element by its own random number */
+  CGX_ROUND_RANDOM_SHIFT =
+      2 /* unbiased: to the nearest level, levels shifted at random per bucket (QSDP, 5.5) */
 } cgx_rounding;
 
-/* How a bucket's scale (unit and minimum) is stored. */
+/* How the scale of a bucket is stored. */
 typedef enum cgx_scale_type {
-  CGX_SCALE_BF16 = 0, /* 4 bytes a bucket; minimum rounded down, unit rounded up */
-  CGX_SCALE_F32 = 1   /* 8 bytes a bucket */
+  CGX_SCALE_BF16 = 0, /* 2 bytes a value; lower ends rounded down, distances up */
+  CGX_SCALE_F32 = 1   /* 4 bytes a value */
 } cgx_scale_type;
 
-/* One codec: a family and its parameters. Fields that a family does not use are 0. */
+/* What the levels of a bucket span. */
+typedef enum cgx_scaling {
+  CGX_SCALING_MIN_MAX = 0, /* from the smallest element to the largest */
+  CGX_SCALING_MAX_ABS = 1, /* from -m to m, m the largest magnitude; 0 is a level */
+  CGX_SCALING_L2 = 2       /* from -m to m, m the Euclidean norm; 0 is a level */
+} cgx_scaling;
+
+/* Where the levels of a bucket lie. */
+typedef enum cgx_levels {
+  CGX_LEVELS_UNIFORM = 0,     /* evenly */
+  CGX_LEVELS_EXPONENTIAL = 1, /* 0, and powers of two below the end, of both signs */
+  CGX_LEVELS_LEARNED = 2      /* as fitted to the data; their table travels in the payload (QSDP, 5.6.2) */
+} cgx_levels;
+
+/* What the elements of one sign become. */
+typedef enum cgx_sign_magnitude {
+  CGX_SIGN_MEANS = 0, /* the mean of the bucket's elements of that sign (1-bit SGD) */
+  CGX_SIGN_NORM = 1   /* the mean magnitude of the bucket: its l1 norm over its length (scaled signSGD) */
+} cgx_sign_magnitude;
+
+/* What an element is cast to. */
+typedef enum cgx_format {
+  CGX_FORMAT_BF16 = 0,
+  CGX_FORMAT_F16 = 1,
+  CGX_FORMAT_FP8_E4M3 = 2, /* with a scale for each bucket */
+  CGX_FORMAT_FP8_E5M2 = 3, /* with a scale for each bucket */
+  CGX_FORMAT_MXFP8 = 4,    /* e4m3 with a power of two for each 32 (OCP microscaling) */
+  CGX_FORMAT_MXFP4 = 5     /* e2m1 with a power of two for each 32 (OCP microscaling) */
+} cgx_format;
+
+/* One codec: a family and its parameters. Fields that a family does not use are 0. New
+ * fields go to the end: payloads of codecs that leave them 0 stay the same. */
 typedef struct cgx_codec {
-  uint32_t family;   /* cgx_codec_family */
-  uint32_t bits;     /* quantize: bits of a level, 1 to 8 */
-  uint32_t bucket;   /* quantize: elements that share one scale, >= 1 */
-  uint32_t rounding; /* quantize: cgx_rounding */
-  uint32_t scale;    /* quantize: cgx_scale_type */
-  uint32_t checksum; /* 1: payloads end in a checksum, 0: they do not */
+  uint32_t family;    /* cgx_codec_family */
+  uint32_t bits;      /* quantize: bits of a level, 1 to 8 */
+  uint32_t bucket;    /* quantize, ternary, sign, cast: elements that share one scale, >= 1 */
+  uint32_t rounding;  /* quantize: cgx_rounding */
+  uint32_t scale;     /* quantize, ternary, sign, cast to fp8: cgx_scale_type */
+  uint32_t checksum;  /* 1: payloads end in a checksum, 0: they do not */
+  uint32_t scaling;   /* quantize: cgx_scaling */
+  uint32_t levels;    /* quantize: cgx_levels */
+  uint32_t magnitude; /* sign: cgx_sign_magnitude */
+  uint32_t format;    /* cast: cgx_format */
+  float density;      /* topk, randk: the share of elements that is sent, in (0, 1] */
+  float threshold;    /* threshold: the smallest magnitude that is sent */
+  uint32_t optimizer; /* gcomp: whose metric says how long mantissas are */
 } cgx_codec;
 
 /* Bytes of the header of every payload that is not an identity payload. */
@@ -101,24 +151,57 @@ static inline uint64_t cgx_element_bytes(uint32_t element_type) {
   }
 }
 
-/* Exact bytes of the payload of `elements` elements. An empty tensor has an
- * empty payload (no header): nothing is sent for it. */
+/* Bytes of a value of a bucket's scale. */
+static inline uint64_t cgx_scale_bytes(const cgx_codec *codec) {
+  return codec->scale == CGX_SCALE_F32 ? 4u : 2u;
+}
+
+/* Buckets of `elements` elements; the last one may be shorter. */
+static inline uint64_t cgx_bucket_count(const cgx_codec *codec, uint64_t elements) {
+  return elements / codec->bucket + (elements % codec->bucket != 0);
+}
+
+/* Body bytes, by family: what is between header and checksum. */
+static inline uint64_t cgx_quantize_body_bytes(const cgx_codec *codec, uint64_t elements) {
+  uint64_t table_bytes = codec->levels == CGX_LEVELS_LEARNED ? 4ull << codec->bits : 0;
+  uint64_t scale_values = codec->scaling == CGX_SCALING_MIN_MAX ? 2 : 1;
+  return table_bytes + cgx_bucket_count(codec, elements) * scale_values * cgx_scale_bytes(codec) +
+         (elements * codec->bits + 7) / 8;
+}
+
+/* Whether payloads of one length have one size. */
+static inline int cgx_payload_is_fixed(const cgx_codec *codec) {
+  switch (codec->family) {
+  case CGX_CODEC_THRESHOLD:
+  case CGX_CODEC_ADAPTIVE_THRESHOLD:
+  case CGX_CODEC_LOSSLESS:
+  case CGX_CODEC_GCOMP:
+    return 0;
+  default:
+    return 1;
+  }
+}
+
+/* Bytes of the payload of `elements` elements: exact where cgx_payload_is_fixed(), else
+ * the most that a payload can have, and encoding says how many it has. An empty tensor
+ * has an empty payload (no header): nothing is sent for it. */
 static inline uint64_t cgx_payload_bytes(const cgx_codec *codec, uint32_t element_type, uint64_t elements) {
-  uint64_t buckets, scale_bytes, level_bytes;
+  uint64_t body_bytes = 0;
   if (elements == 0)
     return 0;
-  if (codec->family == CGX_CODEC_IDENTITY)
+  switch (codec->family) {
+  case CGX_CODEC_IDENTITY:
     return elements * cgx_element_bytes(element_type);
-  buckets = (elements + codec->bucket - 1) / codec->bucket;
-  scale_bytes = buckets * (codec->scale == CGX_SCALE_F32 ? 8u : 4u);
-  level_bytes = (elements * codec->bits + 7) / 8;
-  return CGX_PAYLOAD_HEADER_BYTES + scale_bytes + level_bytes +
-         (codec->checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0u);
+  case CGX_CODEC_QUANTIZE:
+    body_bytes = cgx_quantize_body_bytes(codec, elements);
+    break;
+  }
+  return CGX_PAYLOAD_HEADER_BYTES + body_bytes + (codec->checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0u);
 }
 
 /* Elements that no chunk boundary may divide. */
 static inline uint64_t cgx_chunk_alignment(const cgx_codec *codec) {
-  return codec->family == CGX_CODEC_QUANTIZE ? codec->bucket : 1u;
+  return codec->bucket > 1 ? codec->bucket : 1u;
 }
 
 /* First element of chunk `chunk` of `chunks`, for a tensor of `elements`

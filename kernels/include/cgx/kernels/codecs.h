@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // What the runtime calls. All functions are pure: no state, no allocation, any thread.
-// Buffers need no alignment and must not overlap. A payload has exactly
-// cgx_payload_bytes(codec, type, elements) bytes and fewer than
-// CGX_PAYLOAD_MAX_ELEMENTS elements; an empty tensor has an empty payload.
+// Buffers need no alignment and must not overlap. A payload has fewer than
+// CGX_PAYLOAD_MAX_ELEMENTS elements, and exactly cgx_payload_bytes(codec, type, elements)
+// bytes, or at most as many if its codec's payloads are not of one size
+// (cgx_payload_is_fixed). An empty tensor has an empty payload.
 //
 // Determinism: a payload depends on the arguments only, never on the implementation,
 // and levels depend on the element's position in its tensor (firstElement + i), so a
@@ -28,17 +29,18 @@ namespace cgx {
 /// it. The functions below require a codec that passed.
 const char *checkCodec(const cgx_codec &codec, cgx_element_type type);
 
-/// Encodes `elements` elements; the first is element `firstElement` of its tensor.
-void encode(const cgx_codec &codec, cgx_element_type type, const void *input, uint64_t elements,
-            RandomKey key, uint64_t firstElement, void *payload,
-            const Implementation &with = defaultImplementation());
+/// Encodes `elements` elements; the first is element `firstElement` of its tensor. `payload` has room for
+/// cgx_payload_bytes(); returns how many of them the payload has.
+uint64_t encode(const cgx_codec &codec, cgx_element_type type, const void *input, uint64_t elements,
+                RandomKey key, uint64_t firstElement, void *payload,
+                const Implementation &with = defaultImplementation());
 
 /// The same for the owner of a chunk, who has its sum in f32: encodes the sum rounded once
 /// to `type`, which must be f32, f16 or bf16. This is the result of an exact reduction, also
 /// in that a sum beyond the type's range is an infinity.
-void encodeFromF32(const cgx_codec &codec, cgx_element_type type, const float *input, uint64_t elements,
-                   RandomKey key, uint64_t firstElement, void *payload,
-                   const Implementation &with = defaultImplementation());
+uint64_t encodeFromF32(const cgx_codec &codec, cgx_element_type type, const float *input, uint64_t elements,
+                       RandomKey key, uint64_t firstElement, void *payload,
+                       const Implementation &with = defaultImplementation());
 
 /// Decodes into elements of `type`: the value in f32, rounded once. Any bytes may be given:
 /// what is not the expected payload is refused, and nothing is written then.

@@ -16,13 +16,14 @@
 
 namespace cgx {
 
-struct QuantizeKernels;
+struct BodyKernels;
 
 struct Implementation {
   const char *name;        ///< such as "avx2"
   const char *description; ///< one line for a person
   bool (*isSupported)();   ///< whether this machine can run it
-  const QuantizeKernels *quantize;
+  /// By family, what it has in its own vectors; null where the family's reference runs.
+  const BodyKernels *const *families;
 };
 
 /// All implementations of this build, the best first, `reference` last.

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Header, sections and checksum of payloads that are not identity payloads, and the
+// Header and checksum of payloads that are not identity payloads, and the
 // reasons to refuse one. kernels/FORMAT.md has the bytes.
 #ifndef CGX_KERNELS_PAYLOAD_H
 #define CGX_KERNELS_PAYLOAD_H
@@ -36,29 +36,23 @@ enum class [[nodiscard]] DecodeError {
   wrongCodec,  ///< a payload of another codec or element type
   wrongLength, ///< a payload of another number of elements, or with bytes behind its end
   badChecksum, ///< damaged
+  malformed,   ///< a body that no encoder writes, of a codec whose bodies have a structure
 };
 
 /// What to tell a person, such as "payload is truncated". Never null.
 const char *decodeErrorText(DecodeError error);
 
-/// Where the sections of a payload start.
-struct PayloadSections {
-  uint64_t scales;   ///< one (minimum, unit) a bucket
-  uint64_t levels;   ///< packed as in packing.h
-  uint64_t checksum; ///< the payload's end when it has no checksum
-};
-
-PayloadSections payloadSections(const cgx_codec &codec, cgx_element_type type, uint64_t elements);
-
 /// Writes the header of a payload of `elements` > 0 elements.
 void writePayloadHeader(const cgx_codec &codec, cgx_element_type type, uint64_t elements, void *payload);
 
-/// Writes the checksum, if the codec has one, over everything before it.
-void writePayloadChecksum(const cgx_codec &codec, cgx_element_type type, uint64_t elements, void *payload);
+/// Ends a payload whose header and body have `bytes` bytes: appends the checksum, if the codec has one, and
+/// returns the bytes of the payload.
+uint64_t endPayload(const cgx_codec &codec, void *payload, uint64_t bytes);
 
-/// Whether `payload` is a payload of this codec, element type and number of elements.
-DecodeError checkPayload(const cgx_codec &codec, cgx_element_type type, const void *payload,
-                         uint64_t payloadBytes, uint64_t elements);
+/// Whether `payload` has the envelope of a payload of this codec, element type and number of elements, which
+/// must not be 0. The body is between header and checksum.
+DecodeError checkEnvelope(const cgx_codec &codec, cgx_element_type type, const void *payload,
+                          uint64_t payloadBytes, uint64_t elements);
 
 } // namespace cgx
 

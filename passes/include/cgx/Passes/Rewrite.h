@@ -28,14 +28,24 @@ namespace cgx {
 struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptions> {
   Option<std::string> plan{*this, "plan", llvm::cl::desc("Plan of cgx-plan, with a codec for each layer"),
                            llvm::cl::init("")};
-  Option<std::string> codec{*this, "codec", llvm::cl::desc("Codec family: quantize or identity"),
-                            llvm::cl::init("quantize")};
-  Option<int64_t> bits{*this, "bits", llvm::cl::desc("quantize: bits of a level, 1 to 8"), llvm::cl::init(4)};
-  Option<int64_t> bucket{*this, "bucket", llvm::cl::desc("quantize: elements that share one scale"),
-                         llvm::cl::init(128)};
-  Option<std::string> rounding{*this, "rounding", llvm::cl::desc("quantize: stochastic or nearest"),
-                               llvm::cl::init("stochastic")};
-  Option<std::string> scale{*this, "scale", llvm::cl::desc("quantize: bf16 or f32"), llvm::cl::init("bf16")};
+  Option<std::string> codec{
+      *this, "codec",
+      llvm::cl::desc("Codec family, with its parameters in angle brackets or as the options below"),
+      llvm::cl::init("quantize")};
+  Option<std::string> bits{*this, "bits", llvm::cl::desc("quantize: bits of a level, 1 to 8"),
+                           llvm::cl::init("")};
+  Option<std::string> bucket{*this, "bucket", llvm::cl::desc("Elements that share one scale"),
+                             llvm::cl::init("")};
+  Option<std::string> rounding{
+      *this, "rounding", llvm::cl::desc("quantize: stochastic, nearest or random_shift"), llvm::cl::init("")};
+  Option<std::string> scale{*this, "scale", llvm::cl::desc("What scales are stored as: bf16 or f32"),
+                            llvm::cl::init("")};
+  Option<std::string> scaling{*this, "scaling",
+                              llvm::cl::desc("quantize: what levels span: min_max, max_abs or l2"),
+                              llvm::cl::init("")};
+  Option<std::string> levels{*this, "levels",
+                             llvm::cl::desc("quantize: where levels lie: uniform, exponential or learned"),
+                             llvm::cl::init("")};
   Option<bool> checksum{*this, "checksum", llvm::cl::desc("End payloads in a checksum"),
                         llvm::cl::init(false)};
   Option<std::string> errorFeedback{

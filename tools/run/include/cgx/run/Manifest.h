@@ -74,9 +74,6 @@ struct Manifest {
   std::string meshString() const;
 };
 
-/// For messages and reports: `identity`, `quantize 4 bits, bucket 128, stochastic`.
-std::string codecString(const cgx_codec &codec);
-
 } // namespace cgx::run
 
 #endif // CGX_RUN_MANIFEST_H

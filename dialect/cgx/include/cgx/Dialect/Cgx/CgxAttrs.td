@@ -37,13 +37,7 @@ class Cgx_CodecAttr<string name, string family> : Cgx_Attr<name, family, [Cgx_Co
     cgx_codec getCodec() const;
     ::llvm::StringRef getFamily() const { return getMnemonic(); }
     ::mlir::DictionaryAttr getManifestEntry() const;
-    bool isFixedSize() const;
     bool isUnbiased() const;
-    bool isStateful() const;
-    bool isAssociative() const;
-    bool isExact() const;
-    bool takesElementType(::mlir::Type elementType) const;
-    ::llvm::StringRef getElementTypesText() const;
   }];
   let extraClassDeclaration = codecMethods;
 }
@@ -58,6 +52,13 @@ def Cgx_IdentityAttr : Cgx_CodecAttr<"Identity", "identity"> {
     ```mlir
     #cgx.identity
     ```
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = codecMethods # [{
+    bool isAssociative() const;
+    bool isExact() const;
+    bool takesElementType(::mlir::Type elementType) const;
+    ::llvm::StringRef getElementTypesText() const;
   }];
 }
 

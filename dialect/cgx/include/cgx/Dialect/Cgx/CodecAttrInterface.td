@@ -39,25 +39,36 @@ def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
       }]>,
     InterfaceMethod<[{
         The bytes of a payload follow from shape and codec alone.
-      }], "bool", "isFixedSize">,
+      }], "bool", "isFixedSize", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/[{ 
+        cgx_codec codec = $_attr.getCodec();
+        return cgx_payload_is_fixed(&codec) != 0;
+       }]>,
     InterfaceMethod<[{
         The expected value of decode(encode(x)) is x.
       }], "bool", "isUnbiased">,
     InterfaceMethod<[{
         Encoding depends on earlier steps (error feedback, warm starts).
-      }], "bool", "isStateful">,
+      }], "bool", "isStateful", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
     InterfaceMethod<[{
         Payloads can be summed without decoding them.
-      }], "bool", "isAssociative">,
+      }], "bool", "isAssociative", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
     InterfaceMethod<[{
         decode(encode(x)) is x, bit for bit.
-      }], "bool", "isExact">,
+      }], "bool", "isExact", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
     InterfaceMethod<[{
         The codec can encode elements of this type.
-      }], "bool", "takesElementType", (ins "::mlir::Type":$elementType)>,
+      }], "bool", "takesElementType", (ins "::mlir::Type":$elementType),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return elementType.isF32() || elementType.isF16() || elementType.isBF16();
+      }]>,
     InterfaceMethod<[{
         The element types that it can encode, for messages: "f16, bf16 or f32".
-      }], "::llvm::StringRef", "getElementTypesText">
+      }], "::llvm::StringRef", "getElementTypesText", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/[{ return "f16, bf16 or f32"; }]>
   ];
   let extraClassDeclaration = [{
     /// Fails, with a message through `emitError`, for an element type that the codec cannot encode.

@@ -1,14 +1,13 @@
-//===-- Quantize.h - The implementations in vectors -------------*- C++ -*-===//
+//===-- Implementations.h - The implementations in vectors ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_KERNELS_CPU_SIMD_QUANTIZE_H
-#define CGX_KERNELS_CPU_SIMD_QUANTIZE_H
+#ifndef CGX_KERNELS_CPU_SIMD_IMPLEMENTATIONS_H
+#define CGX_KERNELS_CPU_SIMD_IMPLEMENTATIONS_H
 
-#include "../QuantizeKernels.h"
 #include "cgx/kernels/implementation.h"
 
 namespace cgx {
@@ -18,4 +17,4 @@ std::span<const Implementation *const> simdImplementations();
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_CPU_SIMD_QUANTIZE_H
+#endif // CGX_KERNELS_CPU_SIMD_IMPLEMENTATIONS_H

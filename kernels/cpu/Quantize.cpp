@@ -1,4 +1,4 @@
-//===-- ReferenceQuantize.cpp - The quantize codec in a plain loop --------===//
+//===-- Quantize.cpp - The quantize codec in a plain loop -----------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ReferenceQuantize.h"
-
 #include "Elements.h"
+#include "Families.h"
+#include "QuantizeSections.h"
 #include "ScaleSection.h"
 #include "cgx/kernels/packing.h"
 
@@ -32,10 +32,11 @@ BucketScale measureBucket(const QuantizeEncodeArguments &arguments, uint64_t beg
   return makeBucketScale(minimum, maximum, arguments.codec->bits, arguments.codec->scale);
 }
 
-void encode(const QuantizeEncodeArguments &arguments) {
+uint64_t encode(const EncodeArguments &whole) {
+  const QuantizeEncodeArguments arguments = cutBody(whole);
   const cgx_codec &codec = *arguments.codec;
   const uint64_t elements = arguments.elements;
-  memset(arguments.levels, 0, (elements * codec.bits + 7) / 8);
+  memset(arguments.levels, 0, levelBytes(codec, elements));
   uint64_t bucket = 0;
   for (uint64_t begin = 0; begin < elements; begin += codec.bucket, ++bucket) {
     const uint64_t end = bucketEnd(codec, elements, begin);
@@ -53,6 +54,7 @@ void encode(const QuantizeEncodeArguments &arguments) {
       storeLevel(arguments.levels, codec.bits, levelPlace(codec.bits, elements, i), level);
     }
   }
+  return cgx_quantize_body_bytes(&codec, elements);
 }
 
 /// Calls consume(index, value) for every element.
@@ -70,17 +72,38 @@ void forEachValue(const QuantizeDecodeArguments &arguments, float limit, Consume
   }
 }
 
-void decode(const QuantizeDecodeArguments &arguments, cgx_element_type type, void *output) {
-  forEachValue(arguments, largestValue(type),
-               [&](uint64_t i, float value) { storeElement(type, output, i, value); });
+DecodeError decode(const DecodeArguments &arguments, void *output) {
+  forEachValue(cutBody(arguments), largestValue(arguments.type),
+               [&](uint64_t i, float value) { storeElement(arguments.type, output, i, value); });
+  return DecodeError::ok;
 }
 
-void decodeAccumulate(const QuantizeDecodeArguments &arguments, float *accumulator) {
-  forEachValue(arguments, largestValue(CGX_F32), [&](uint64_t i, float value) { accumulator[i] += value; });
+DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulator) {
+  forEachValue(cutBody(arguments), largestValue(CGX_F32),
+               [&](uint64_t i, float value) { accumulator[i] += value; });
+  return DecodeError::ok;
 }
+
+const char *check(const cgx_codec &codec, cgx_element_type type) {
+  if (const char *wrong = checkIsFloat(type))
+    return wrong;
+  if (codec.bits < 1 || codec.bits > 8)
+    return "expected 1 to 8 bits";
+  if (const char *wrong = checkBucket(codec))
+    return wrong;
+  if (codec.rounding > CGX_ROUND_STOCHASTIC)
+    return "expected rounding nearest or stochastic";
+  if (codec.scaling != CGX_SCALING_MIN_MAX)
+    return "expected scaling min_max";
+  if (codec.levels != CGX_LEVELS_UNIFORM)
+    return "expected levels uniform";
+  return checkScaleType(codec);
+}
+
+constexpr BodyKernels reference = {encode, decode, decodeAccumulate};
 
 } // namespace
 
-const QuantizeKernels referenceQuantizeKernels = {encode, decode, decodeAccumulate};
+const CodecFamily quantizeFamily = {"quantize", /*hasEnvelope=*/true, check, &reference};
 
 } // namespace cgx

@@ -1,0 +1,20 @@
+//===-- Families.h - The codec families that there are ----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CPU_FAMILIES_H
+#define CGX_KERNELS_CPU_FAMILIES_H
+
+#include "CodecFamily.h"
+
+namespace cgx {
+
+extern const CodecFamily identityFamily;
+extern const CodecFamily quantizeFamily;
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_CPU_FAMILIES_H

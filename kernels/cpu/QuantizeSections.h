@@ -1,0 +1,61 @@
+//===-- QuantizeSections.h - The body of a quantize payload -----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the loops of `quantize` are called with: its arguments, and its body cut into
+// sections.
+#ifndef CGX_KERNELS_CPU_QUANTIZESECTIONS_H
+#define CGX_KERNELS_CPU_QUANTIZESECTIONS_H
+
+#include "CodecFamily.h"
+
+namespace cgx {
+
+struct QuantizeEncodeArguments {
+  const cgx_codec *codec;
+  Source source;
+  const void *input;
+  uint64_t elements;
+  RandomKey key;
+  uint64_t firstElement;
+  uint8_t *scales;
+  uint8_t *levels;
+};
+
+struct QuantizeDecodeArguments {
+  const cgx_codec *codec;
+  const uint8_t *scales;
+  const uint8_t *levels;
+  uint64_t elements;
+};
+
+inline uint64_t levelBytes(const cgx_codec &codec, uint64_t elements) {
+  return (elements * codec.bits + 7) / 8;
+}
+
+/// Bytes before the levels.
+inline uint64_t levelsOffset(const cgx_codec &codec, uint64_t elements) {
+  return cgx_quantize_body_bytes(&codec, elements) - levelBytes(codec, elements);
+}
+
+inline QuantizeEncodeArguments cutBody(const EncodeArguments &arguments) {
+  return QuantizeEncodeArguments{
+      arguments.codec, arguments.source,
+      arguments.input, arguments.elements,
+      arguments.key,   arguments.firstElement,
+      arguments.body,  arguments.body + levelsOffset(*arguments.codec, arguments.elements)};
+}
+
+inline QuantizeDecodeArguments cutBody(const DecodeArguments &arguments) {
+  return QuantizeDecodeArguments{arguments.codec, arguments.body,
+                                 arguments.body + levelsOffset(*arguments.codec, arguments.elements),
+                                 arguments.elements};
+}
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_CPU_QUANTIZESECTIONS_H

@@ -1,0 +1,76 @@
+//===-- Implementations.cpp - The implementations in vectors --------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One implementation for each instruction set, so that tests and benchmarks can run every
+// one of them. An instruction set without fused multiply-add has none: emulating it
+// would be slower than the reference.
+
+#include "Implementations.h"
+
+#include "../CodecFamily.h"
+#include "hwy/highway.h"
+#include "hwy/targets.h"
+
+#include <array>
+
+namespace cgx {
+namespace {
+
+using Families = std::array<const BodyKernels *, CGX_CODEC_FAMILY_COUNT>;
+
+/// The table of an instruction set from the kernels that it has.
+constexpr Families listKernels(const BodyKernels &quantize) {
+  Families families = {};
+  families[CGX_CODEC_QUANTIZE] = &quantize;
+  return families;
+}
+
+} // namespace
+
+#if HWY_TARGETS & HWY_AVX3
+namespace N_AVX3 {
+extern const BodyKernels quantizeKernels;
+}
+static constexpr Families avx512Families = listKernels(N_AVX3::quantizeKernels);
+static constexpr Implementation avx512 = {"avx512", "AVX-512 F, BW, CD, DQ and VL",
+                                          [] { return (hwy::SupportedTargets() & HWY_AVX3) != 0; },
+                                          avx512Families.data()};
+#endif
+#if HWY_TARGETS & HWY_AVX2
+namespace N_AVX2 {
+extern const BodyKernels quantizeKernels;
+}
+static constexpr Families avx2Families = listKernels(N_AVX2::quantizeKernels);
+static constexpr Implementation avx2 = {"avx2", "AVX2, FMA and F16C",
+                                        [] { return (hwy::SupportedTargets() & HWY_AVX2) != 0; },
+                                        avx2Families.data()};
+#endif
+#if HWY_TARGETS & HWY_NEON
+namespace N_NEON {
+extern const BodyKernels quantizeKernels;
+}
+static constexpr Families neonFamilies = listKernels(N_NEON::quantizeKernels);
+static constexpr Implementation neon = {
+    "neon", "64-bit Arm", [] { return (hwy::SupportedTargets() & HWY_NEON) != 0; }, neonFamilies.data()};
+#endif
+
+static constexpr const Implementation *compiled[] = {
+#if HWY_TARGETS & HWY_AVX3
+    &avx512,
+#endif
+#if HWY_TARGETS & HWY_AVX2
+    &avx2,
+#endif
+#if HWY_TARGETS & HWY_NEON
+    &neon,
+#endif
+};
+
+std::span<const Implementation *const> simdImplementations() { return compiled; }
+
+} // namespace cgx

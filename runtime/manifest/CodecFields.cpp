@@ -1,0 +1,69 @@
+//===-- manifest/CodecFields.cpp - Codecs by name ----------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/manifest/codec_fields.h"
+
+#include <sstream>
+
+namespace cgx {
+namespace {
+
+constexpr std::string_view roundings[] = {"nearest", "stochastic", "random_shift"};
+constexpr std::string_view scaleTypes[] = {"bf16", "f32"};
+constexpr std::string_view scalings[] = {"min_max", "max_abs", "l2"};
+constexpr std::string_view levels[] = {"uniform", "exponential", "learned"};
+
+constexpr CodecField bucket = {.name = "bucket", .number = &cgx_codec::bucket, .least = 1};
+constexpr CodecField scale = {.name = "scale", .number = &cgx_codec::scale, .cases = scaleTypes};
+constexpr CodecField checksum = {
+    .name = "checksum", .number = &cgx_codec::checksum, .isFlag = true, .isOptional = true};
+
+constexpr CodecField quantize[] = {
+    {.name = "bits", .number = &cgx_codec::bits, .least = 1, .most = 8},
+    bucket,
+    {.name = "rounding", .number = &cgx_codec::rounding, .cases = roundings},
+    scale,
+    {.name = "scaling", .number = &cgx_codec::scaling, .cases = scalings, .isOptional = true},
+    {.name = "levels", .number = &cgx_codec::levels, .cases = levels, .isOptional = true},
+    checksum};
+
+constexpr CodecFamilyFields families[] = {{"identity", CGX_CODEC_IDENTITY, {}},
+                                          {"quantize", CGX_CODEC_QUANTIZE, quantize}};
+
+} // namespace
+
+std::span<const CodecFamilyFields> codecFamilyFields() { return families; }
+
+const CodecFamilyFields &fieldsOf(uint32_t family) {
+  for (const CodecFamilyFields &entry : families)
+    if (entry.family == family)
+      return entry;
+  return families[CGX_CODEC_IDENTITY];
+}
+
+std::string describeCodec(const cgx_codec &codec) {
+  const CodecFamilyFields &family = fieldsOf(codec.family);
+  std::ostringstream text;
+  text << family.name;
+  for (const CodecField &field : family.fields) {
+    if (field.isOptional && codec.*field.number == 0)
+      continue;
+    if (field.isFlag) {
+      text << ' ' << field.name;
+    } else if (field.real) {
+      text << ' ' << field.name << '=' << codec.*field.real;
+    } else if (field.cases.empty()) {
+      text << ' ' << field.name << '=' << codec.*field.number;
+    } else {
+      text << ' ' << field.name << '=' << field.cases[codec.*field.number];
+    }
+  }
+  return text.str();
+}
+
+} // namespace cgx

@@ -1,0 +1,29 @@
+//===-- cgx/manifest/codec_json.h - Codecs as JSON ---------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The codec entries of a manifest, for everybody who reads or writes one.
+#ifndef CGX_MANIFEST_CODEC_JSON_H
+#define CGX_MANIFEST_CODEC_JSON_H
+
+#include "cgx/codec.h"
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace cgx {
+
+/// Reads an entry into `codec`: names and types only, not whether a parameter is in its range. Returns
+/// what is wrong, or "".
+std::string readCodec(const nlohmann::json &entry, cgx_codec &codec);
+
+/// The entry of a codec.
+nlohmann::json writeCodec(const cgx_codec &codec);
+
+} // namespace cgx
+
+#endif // CGX_MANIFEST_CODEC_JSON_H

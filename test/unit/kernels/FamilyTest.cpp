@@ -1,0 +1,225 @@
+//===-- FamilyTest.cpp - What is true of every codec family ---------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One line for a codec in `codecs`, and it is run through everything here: every
+// implementation, every element type, short and long, any bytes.
+
+#include "Inputs.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <ostream>
+#include <tuple>
+
+namespace cgx::test {
+namespace {
+
+struct FamilyCase {
+  const char *name;
+  cgx_codec codec;
+  /// Elements that one element which is not finite may spoil; 0: those of its payload.
+  uint64_t spoiled;
+  /// Pieces, cut where chunks are, decode to the values of the whole.
+  bool piecesAreTheWhole = true;
+};
+
+void PrintTo(const FamilyCase &c, std::ostream *out) { *out << c.name; }
+
+const FamilyCase codecs[] = {
+    {"quantize",
+     {.family = CGX_CODEC_QUANTIZE, .bits = 4, .bucket = 128, .rounding = CGX_ROUND_STOCHASTIC},
+     128},
+};
+
+constexpr uint64_t lengths[] = {1, 2, 7, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300, 1000, 2048, 4096, 5003};
+
+class FamilyTest
+    : public testing::TestWithParam<std::tuple<FamilyCase, const Implementation *, cgx_element_type>> {
+protected:
+  const FamilyCase &family() const { return std::get<0>(GetParam()); }
+  const cgx_codec &codec() const { return family().codec; }
+  const Implementation &implementation() const { return *std::get<1>(GetParam()); }
+  cgx_element_type type() const { return std::get<2>(GetParam()); }
+  const Implementation &reference() const { return *findImplementation("reference"); }
+
+  /// The payload, in a buffer that ends where it does.
+  Bytes encodeBytes(const Bytes &input, uint64_t elements, uint64_t firstElement, const Implementation &with,
+                    uint8_t fill = 0xcd, uint64_t misalignment = 0) const {
+    Bytes buffer(cgx_payload_bytes(&codec(), type(), elements), 0, fill);
+    const uint64_t bytes = encode(codec(), type(), input.data(), elements, RandomKey{testSeed()},
+                                  firstElement, buffer.data(), with);
+    EXPECT_LE(bytes, buffer.size());
+    const std::vector<uint8_t> all = buffer.copy();
+    return Bytes({all.begin(), all.begin() + int64_t(bytes)}, misalignment);
+  }
+
+  std::vector<float> decodeBytes(const Bytes &payload, uint64_t elements, const Implementation &with) const {
+    Bytes output(elements * cgx_element_bytes(type()), 1);
+    EXPECT_EQ(decode(codec(), type(), payload.data(), payload.size(), elements, output.data(), with),
+              DecodeError::ok);
+    return toFloats(type(), output.data(), elements);
+  }
+
+  std::vector<float> throughCodec(const std::vector<float> &values, uint64_t firstElement = 0) const {
+    const Bytes input(toElements(type(), values), 0);
+    return decodeBytes(encodeBytes(input, values.size(), firstElement, implementation()), values.size(),
+                       implementation());
+  }
+
+  /// Decodes on both implementations and compares errors and values.
+  void compareDecoders(const Bytes &payload, uint64_t elements) const {
+    const uint64_t bytes = elements * cgx_element_bytes(type());
+    Bytes expected(bytes), actual(bytes, 1);
+    const DecodeError error =
+        decode(codec(), type(), payload.data(), payload.size(), elements, expected.data(), reference());
+    ASSERT_EQ(
+        decode(codec(), type(), payload.data(), payload.size(), elements, actual.data(), implementation()),
+        error);
+    ASSERT_EQ(actual.copy(), expected.copy());
+    std::vector<float> expectedSum(elements, 0.25f), actualSum(elements, 0.25f);
+    ASSERT_EQ(decodeAccumulate(codec(), type(), payload.data(), payload.size(), elements, expectedSum.data(),
+                               reference()),
+              error);
+    ASSERT_EQ(decodeAccumulate(codec(), type(), payload.data(), payload.size(), elements, actualSum.data(),
+                               implementation()),
+              error);
+    for (uint64_t i = 0; i < elements; ++i) // which NaN a sum is, is not promised
+      ASSERT_TRUE(floatBits(actualSum[i]) == floatBits(expectedSum[i]) ||
+                  (std::isnan(actualSum[i]) && std::isnan(expectedSum[i])))
+          << "sum " << i << ": " << actualSum[i] << ", " << expectedSum[i];
+  }
+};
+
+TEST_P(FamilyTest, IsAccepted) {
+  EXPECT_STREQ(checkCodec(codec(), type()), nullptr);
+  EXPECT_NE(checkCodec(codec(), CGX_I32), nullptr);
+}
+
+TEST_P(FamilyTest, GivesTheBitsOfTheReference) {
+  std::mt19937_64 random(testSeed());
+  for (Shape shape : allShapes)
+    for (uint64_t elements : lengths) {
+      const uint64_t firstElement = random() % 2 ? random() % 10000 * cgx_chunk_alignment(&codec()) : 0;
+      SCOPED_TRACE(std::string(shapeName(shape)) + ", " + std::to_string(elements) +
+                   " elements, CGX_TEST_SEED=" + std::to_string(testSeed()));
+      const std::vector<float> values = makeFloats(shape, elements, random);
+      const Bytes input(toElements(type(), values), random() % 2);
+      const Bytes expected = encodeBytes(input, elements, firstElement, reference());
+      ASSERT_EQ(encodeBytes(input, elements, firstElement, implementation()).copy(), expected.copy());
+
+      Bytes fromF32(cgx_payload_bytes(&codec(), type(), elements));
+      const uint64_t bytes = encodeFromF32(codec(), type(), values.data(), elements, RandomKey{testSeed()},
+                                           firstElement, fromF32.data(), implementation());
+      ASSERT_EQ(bytes, expected.size());
+      ASSERT_EQ(memcmp(fromF32.data(), expected.data(), bytes), 0) << "encodeFromF32";
+      ASSERT_NO_FATAL_FAILURE(compareDecoders(expected, elements));
+    }
+}
+
+TEST_P(FamilyTest, FillsItsPayload) {
+  std::mt19937_64 random(testSeed());
+  for (uint64_t elements : lengths) {
+    const Bytes input(toElements(type(), makeFloats(Shape::gradient, elements, random)), 0);
+    const Bytes first = encodeBytes(input, elements, 0, implementation(), 0x00);
+    ASSERT_EQ(encodeBytes(input, elements, 0, implementation(), 0xff).copy(), first.copy());
+    if (cgx_payload_is_fixed(&codec())) {
+      ASSERT_EQ(first.size(), cgx_payload_bytes(&codec(), type(), elements));
+    }
+  }
+  EXPECT_EQ(encode(codec(), type(), nullptr, 0, RandomKey{1}, 0, nullptr, implementation()), 0u);
+  EXPECT_EQ(decode(codec(), type(), nullptr, 0, 0, nullptr, implementation()), DecodeError::ok);
+}
+
+TEST_P(FamilyTest, RefusesTruncationsAndWritesNothing) {
+  std::mt19937_64 random(testSeed());
+  const Bytes payload = encodeBytes(Bytes(toElements(type(), makeFloats(Shape::gradient, 300, random)), 0),
+                                    300, 0, implementation());
+  for (uint64_t size = 0; size < payload.size(); ++size) {
+    const Bytes cut({payload.data(), payload.data() + size}, 0);
+    Bytes output(300 * cgx_element_bytes(type()));
+    const std::vector<uint8_t> before = output.copy();
+    ASSERT_NE(decode(codec(), type(), cut.data(), size, 300, output.data(), implementation()),
+              DecodeError::ok);
+    ASSERT_EQ(output.copy(), before);
+  }
+}
+
+TEST_P(FamilyTest, DecodesAnyBytesAsTheReferenceDoes) {
+  std::mt19937_64 random(testSeed());
+  for (uint64_t elements : lengths)
+    for (int draw = 0; draw < 8; ++draw) {
+      const Bytes input(toElements(type(), makeFloats(Shape::uniform, elements, random)), 0);
+      Bytes payload = encodeBytes(input, elements, 0, reference(), 0, draw % 2);
+      for (uint64_t i = CGX_PAYLOAD_HEADER_BYTES; i < payload.size(); ++i)
+        if (draw < 4 || random() % 8 == 0)
+          payload.data()[i] = uint8_t(random());
+      ASSERT_NO_FATAL_FAILURE(compareDecoders(payload, elements)) << elements << " elements";
+    }
+}
+
+TEST_P(FamilyTest, PiecesDecodeToTheValuesOfTheWhole) {
+  if (!family().piecesAreTheWhole)
+    GTEST_SKIP() << "encoding looks at the whole payload";
+  std::mt19937_64 random(testSeed());
+  const std::vector<float> values = makeFloats(Shape::gradient, 5003, random);
+  const std::vector<float> whole = throughCodec(values);
+  for (uint64_t chunks : {2u, 3u, 7u}) {
+    std::vector<float> pieces;
+    for (uint64_t chunk = 0; chunk < chunks; ++chunk) {
+      const uint64_t begin = cgx_chunk_begin(&codec(), values.size(), chunks, chunk);
+      const uint64_t end = cgx_chunk_begin(&codec(), values.size(), chunks, chunk + 1);
+      const std::vector<float> part =
+          throughCodec({values.begin() + int64_t(begin), values.begin() + int64_t(end)}, begin);
+      pieces.insert(pieces.end(), part.begin(), part.end());
+    }
+    ASSERT_EQ(pieces, whole) << chunks << " chunks";
+  }
+}
+
+TEST_P(FamilyTest, WhatIsNotFiniteIsSeenAndSpoilsNoOtherBucket) {
+  std::mt19937_64 random(testSeed());
+  const float infinity = std::numeric_limits<float>::infinity(),
+              nan = std::numeric_limits<float>::quiet_NaN();
+  for (float poison : {nan, -nan, infinity, -infinity})
+    for (uint64_t at : {0u, 63u, 500u, 997u}) {
+      std::vector<float> values = makeFloats(Shape::uniform, 998, random);
+      const std::vector<float> clean = throughCodec(values);
+      values[at] = poison;
+      const std::vector<float> decoded = throughCodec(values);
+      ASSERT_FALSE(std::isfinite(decoded[at])) << poison << " at " << at << " became " << decoded[at];
+      const uint64_t spoiled = family().spoiled == 0 ? values.size() : family().spoiled;
+      for (size_t i = 0; i < values.size(); ++i)
+        if (i / spoiled != at / spoiled) {
+          ASSERT_EQ(decoded[i], clean[i]) << "element " << i << ", " << poison << " at " << at;
+        }
+    }
+}
+
+TEST_P(FamilyTest, FiniteElementsStayFinite) {
+  std::mt19937_64 random(testSeed());
+  for (Shape shape : {Shape::gradient, Shape::uniform, Shape::tiny, Shape::constant})
+    for (float value : throughCodec(makeFloats(shape, 3000, random)))
+      ASSERT_TRUE(std::isfinite(value)) << shapeName(shape);
+}
+
+std::string parameterName(const testing::TestParamInfo<FamilyTest::ParamType> &info) {
+  const char *types[] = {"f32", "f16", "bf16"};
+  return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param)->name + "_" +
+         types[std::get<2>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FamilyTest,
+                         testing::Combine(testing::ValuesIn(codecs),
+                                          testing::ValuesIn(supportedImplementations()),
+                                          testing::Values(CGX_F32, CGX_F16, CGX_BF16)),
+                         parameterName);
+
+} // namespace
+} // namespace cgx::test
