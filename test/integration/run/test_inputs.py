@@ -90,7 +90,7 @@ class Inputs(RunTest):
                 ({"RANK": 0, "WORLD_SIZE": 4}, "give one with --job"),
                 ({"RANK": 0, "WORLD_SIZE": 2, "MASTER_PORT": 1}, "got 2 ranks"),
                 ({"OMPI_COMM_WORLD_RANK": 0, "OMPI_COMM_WORLD_SIZE": 4, "OMPI_COMM_WORLD_LOCAL_SIZE": 2},
-                 "all must be on one host")):
+                 "needs all on one")):
             error = self.refuse("train4.so", "--steps", 1, state=self.state(), job=False,
                                 environment=self.environment(**variables))
             self.assertIn(part, error)
