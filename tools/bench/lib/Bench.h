@@ -1,0 +1,78 @@
+//===-- Bench.h - What is measured, and what comes out ----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A benchmark runs one collective with several codecs on several sizes. In each
+// round every variant of a size runs once, behind a barrier, so that whatever
+// wanders on a shared machine wanders for all of them. A run takes as long as
+// it takes the slowest rank.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_BENCH_BENCH_H
+#define CGX_BENCH_BENCH_H
+
+#include "cgx/codec.h"
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace cgx::bench {
+
+/// What a person has to know; the text says what would be right.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Variant {
+  std::string name; ///< the codec as text, or that of the reference
+  cgx_codec codec{};
+};
+
+struct Options {
+  std::string collective; ///< as in manifests: all_reduce
+  std::string transport = "shm";
+  uint32_t ranks = 2;
+  std::vector<uint64_t> sizes; ///< bytes of f32 that each rank puts in
+  std::vector<Variant> variants;
+  uint32_t warmup = 3, repetitions = 21;
+  uint32_t timeoutMs = 60000;
+  std::string json;
+};
+
+/// Times of one variant on one size: by repetition, of the slowest rank, in seconds.
+struct Series {
+  uint64_t bytes = 0;
+  std::string variant;
+  std::vector<double> seconds;
+};
+
+/// The rank of this process in a job that mpirun started.
+struct Membership {
+  uint32_t rank = 0, ranks = 1;
+  std::string job;
+};
+
+/// "quantize bits=8 bucket=512", the defaults of cgx-opt for what is left out. Throws Error.
+Variant parseCodec(const std::string &text);
+/// "64MiB", "1e6", "4096". Throws Error.
+uint64_t parseSize(const std::string &text);
+
+/// Runs one rank of the job; the series come back on rank 0 and are empty elsewhere. Throws Error.
+std::vector<Series> runRank(const Options &options, const std::string &job, uint32_t rank,
+                            bool withReference);
+
+/// A round trip of a flag between two threads, in microseconds: tells where this machine has put its cores.
+double spinRoundTrip();
+
+std::string tableOf(const Options &options, const std::vector<Series> &series);
+std::string jsonOf(const Options &options, const std::vector<Series> &series, double roundTrip);
+
+} // namespace cgx::bench
+
+#endif // CGX_BENCH_BENCH_H

@@ -1,0 +1,72 @@
+//===-- Parse.cpp - Codecs and sizes as people type them --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bench.h"
+#include "cgx/manifest/codec_fields.h"
+#include "cgx/manifest/codec_json.h"
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace cgx::bench {
+
+using Json = nlohmann::json;
+
+/// What cgx-opt takes for parameters that are left out.
+static Json defaultsOf(const std::string &family) {
+  if (family == "quantize")
+    return {{"bits", 4}, {"bucket", 128}, {"rounding", "stochastic"}, {"scale", "bf16"}};
+  return Json::object();
+}
+
+/// A number or a flag where the text is one, else the text.
+static Json valueOf(const std::string &text) {
+  Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return value.is_number() || value.is_boolean() ? value : Json(text);
+}
+
+Variant parseCodec(const std::string &text) {
+  std::istringstream words(text);
+  std::string family, word;
+  words >> family;
+  Json entry = defaultsOf(family);
+  entry["family"] = family;
+  while (words >> word) {
+    size_t sign = word.find('=');
+    if (sign == std::string::npos)
+      entry[word] = true;
+    else
+      entry[word.substr(0, sign)] = valueOf(word.substr(sign + 1));
+  }
+  Variant variant;
+  if (std::string wrong = readCodec(entry, variant.codec); !wrong.empty())
+    throw Error("--codec '" + text + "': " + wrong);
+  variant.name = describeCodec(variant.codec);
+  return variant;
+}
+
+uint64_t parseSize(const std::string &text) {
+  size_t end = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &end);
+  } catch (const std::exception &) {
+    end = 0;
+  }
+  std::string unit = text.substr(end);
+  double factor = unit.empty() || unit == "B" ? 1
+                  : unit == "KiB"             ? 1024
+                  : unit == "MiB"             ? 1024.0 * 1024
+                  : unit == "GiB"             ? 1024.0 * 1024 * 1024
+                                              : 0;
+  if (end == 0 || factor == 0 || !(value * factor >= 4) || value * factor > 8e9)
+    throw Error("expected a size from 4 bytes to 8e9, such as 4KiB or 64MiB, got '" + text + "'");
+  return static_cast<uint64_t>(value * factor);
+}
+
+} // namespace cgx::bench

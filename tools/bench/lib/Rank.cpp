@@ -1,0 +1,185 @@
+//===-- Rank.cpp - One rank of a benchmark ----------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bench.h"
+#include "Reference.h"
+#include "cgx/manifest/codec_json.h"
+#include "cgx/runtime.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+
+namespace cgx::bench {
+
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr int64_t kBarrier = 0;
+
+struct DestroyContext {
+  void operator()(cgx_context *context) const { cgx_context_destroy(context); }
+};
+
+void check(cgx_status status) {
+  if (status != CGX_OK)
+    throw Error(std::string(cgx_status_name(status)) + ": " + cgx_last_error());
+}
+
+/// Elements that each rank puts in: whole ones, as many for each rank where ranks share them.
+uint64_t elementsOf(const Options &options, uint64_t bytes) {
+  return std::max<uint64_t>(bytes / sizeof(float) / options.ranks, 1) * options.ranks;
+}
+
+/// Variant v on size s is collective 1 + s * variants + v; the barrier is collective 0.
+int64_t idOf(const Options &options, size_t size, size_t variant) {
+  return static_cast<int64_t>(1 + size * options.variants.size() + variant);
+}
+
+Json collectiveOf(const Options &options, int64_t id, const std::string &kind, uint64_t elements,
+                  const cgx_codec &codec) {
+  std::vector<uint32_t> everybody(options.ranks);
+  for (uint32_t rank = 0; rank < options.ranks; ++rank)
+    everybody[rank] = rank;
+  Json operand = {{"layer", "benchmark"},      {"layer_id", id},
+                  {"kind", "gradient"},        {"dtype", "f32"},
+                  {"elements", elements},      {"shape", Json::array({elements})},
+                  {"codec", writeCodec(codec)}};
+  return {{"id", id},
+          {"kind", kind},
+          {"reduction", "sum"},
+          {"algorithm", "auto"},
+          {"groups", Json::array({everybody})},
+          {"operands", Json::array({operand})},
+          {"dim", 0},
+          {"split_dim", 0},
+          {"concat_dim", 0},
+          {"root", 0}};
+}
+
+std::string manifestOf(const Options &options) {
+  Json collectives = Json::array({collectiveOf(options, kBarrier, "all_reduce", 1, cgx_codec{})});
+  for (size_t size = 0; size < options.sizes.size(); ++size)
+    for (size_t variant = 0; variant < options.variants.size(); ++variant)
+      collectives.push_back(collectiveOf(options, idOf(options, size, variant), options.collective,
+                                         elementsOf(options, options.sizes[size]),
+                                         options.variants[variant].codec));
+  return Json{
+      {"cgx_manifest", 1}, {"hash", "cgx-bench"}, {"ranks", options.ranks}, {"collectives", collectives}}
+      .dump();
+}
+
+class RankBench {
+public:
+  RankBench(const Options &options, const std::string &job, uint32_t rank, bool withReference)
+      : options(options), rank(rank), withReference(withReference) {
+    std::string manifest = manifestOf(options);
+    cgx_context_config config = CGX_CONTEXT_CONFIG_INIT;
+    config.transport = options.transport.c_str();
+    config.job = job.c_str();
+    config.rank = rank;
+    config.ranks = options.ranks;
+    config.timeout_ms = options.timeoutMs;
+    config.manifest = manifest.c_str();
+    cgx_context *created = nullptr;
+    check(cgx_context_create(&config, &created));
+    context.reset(created);
+    if (withReference)
+      startReference();
+  }
+
+  std::vector<Series> run() {
+    for (size_t size = 0; size < options.sizes.size(); ++size)
+      measure(size);
+    return slowest();
+  }
+
+private:
+  void runCollective(int64_t id, const float *input, float *output) {
+    auto handle = reinterpret_cast<int64_t>(context.get());
+    cgx_rt_operand(handle, id, 0, reinterpret_cast<int64_t>(input), reinterpret_cast<int64_t>(output));
+    cgx_rt_run(handle, id);
+  }
+
+  void measure(size_t size) {
+    uint64_t elements = elementsOf(options, options.sizes[size]);
+    std::vector<float> input(elements),
+        output(elements * (options.collective == "all_gather" ? options.ranks : 1));
+    std::mt19937_64 random(rank);
+    std::normal_distribution<float> normal; // as gradients are shaped, roughly
+    for (float &x : input)
+      x = normal(random);
+    size_t variants = options.variants.size() + (withReference ? 1 : 0);
+    size_t first = mine.size();
+    for (size_t variant = 0; variant < variants; ++variant)
+      mine.push_back({options.sizes[size],
+                      variant < options.variants.size() ? options.variants[variant].name
+                                                        : referenceName(options.collective),
+                      {}});
+    for (uint32_t round = 0; round < options.warmup + options.repetitions; ++round) {
+      check(cgx_context_begin_step(context.get(), step++));
+      for (size_t variant = 0; variant < variants; ++variant) {
+        float flag = 0;
+        runCollective(kBarrier, &flag, &flag);
+        Clock::time_point begin = Clock::now();
+        if (variant < options.variants.size())
+          runCollective(idOf(options, size, variant), input.data(), output.data());
+        else
+          runReference(options.collective, input.data(), output.data(), elements, options.ranks);
+        double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        if (round >= options.warmup)
+          mine[first + variant].seconds.push_back(seconds);
+      }
+      check(cgx_context_end_step(context.get()));
+    }
+  }
+
+  /// Brings the times of all ranks to rank 0 and takes the longest of each run.
+  std::vector<Series> slowest() {
+    std::vector<double> times;
+    for (const Series &series : mine)
+      times.insert(times.end(), series.seconds.begin(), series.seconds.end());
+    std::vector<double> longest(times.size());
+    auto take = [](void *user, uint32_t, const void *data, uint64_t bytes) {
+      auto &longest = *static_cast<std::vector<double> *>(user);
+      std::vector<double> theirs(bytes / sizeof(double));
+      std::memcpy(theirs.data(), data, bytes);
+      for (size_t i = 0; i < std::min(theirs.size(), longest.size()); ++i)
+        longest[i] = std::max(longest[i], theirs[i]);
+    };
+    check(cgx_context_gather(context.get(), times.data(), times.size() * sizeof(double), take, &longest));
+    if (rank != 0)
+      return {};
+    size_t next = 0;
+    for (Series &series : mine)
+      for (double &seconds : series.seconds)
+        seconds = longest[next++];
+    return mine;
+  }
+
+  const Options &options;
+  uint32_t rank;
+  bool withReference;
+  std::unique_ptr<cgx_context, DestroyContext> context;
+  std::vector<Series> mine;
+  uint64_t step = 0;
+};
+
+} // namespace
+
+std::vector<Series> runRank(const Options &options, const std::string &job, uint32_t rank,
+                            bool withReference) {
+  return RankBench(options, job, rank, withReference).run();
+}
+
+} // namespace cgx::bench
