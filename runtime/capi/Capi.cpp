@@ -196,6 +196,36 @@ cgx_status cgx_context_telemetry(cgx_context *context, const char **out_json) {
   }));
 }
 
+cgx_status cgx_context_begin_profile(cgx_context *context, const char *options) {
+  return report(guarded([&]() -> cgx::Status {
+    return context ? context->impl->beginProfile(options)
+                   : cgx::Status(CGX_INVALID_ARGUMENT, "expected a context, got null");
+  }));
+}
+
+cgx_status cgx_context_end_profile(cgx_context *context, const char **out_profile) {
+  return report(guarded([&]() -> cgx::Status {
+    return context && out_profile
+               ? context->impl->endProfile(out_profile)
+               : cgx::Status(CGX_INVALID_ARGUMENT, "expected a context and a place for the text, got null");
+  }));
+}
+
+cgx_status cgx_context_adapt(cgx_context *context, const char *request, const char **out_plan) {
+  return report(guarded([&]() -> cgx::Status {
+    return context && out_plan
+               ? context->impl->adapt(request, out_plan)
+               : cgx::Status(CGX_INVALID_ARGUMENT, "expected a context and a place for the text, got null");
+  }));
+}
+
+cgx_status cgx_context_adopt_plan(cgx_context *context, const char *plan) {
+  return report(guarded([&]() -> cgx::Status {
+    return context && plan ? context->impl->adoptPlan(plan)
+                           : cgx::Status(CGX_INVALID_ARGUMENT, "expected a context and a plan, got null");
+  }));
+}
+
 void cgx_rt_operand(int64_t context, int64_t collective, int64_t operand, int64_t in, int64_t out) {
   guardedCall(context,
               [&](cgx::Context &impl) { impl.nameOperand(collective, operand, input(in), output(out)); });

@@ -29,7 +29,8 @@ static TransportConfig transportConfig(const cgx_context_config &config) {
 
 Context::Context(const cgx_context_config &config, Program program, std::unique_ptr<Transport> transport)
     : transport(std::move(transport)), program(std::move(program)), telemetry(this->program),
-      state(this->program, config.rank), timeout(config.timeout_ms), seed(config.seed) {
+      state(this->program, config.rank), adaptation(this->program), timeout(config.timeout_ms),
+      seed(config.seed) {
   for (const CollectiveInfo &info : this->program.collectives) {
     named.emplace_back(info.operands.size());
     isNamed.emplace_back(info.operands.size(), false);
@@ -76,6 +77,8 @@ Status Context::beginStep(uint64_t newStep) {
   step = newStep;
   state.beginStep();
   inStep = true;
+  if (Profiler *profiler = adaptation.active())
+    profiler->beginStep();
   return Status();
 }
 
@@ -86,6 +89,8 @@ Status Context::endStep() {
     if (failure.ok() && std::find(isNamed[i].begin(), isNamed[i].end(), true) != isNamed[i].end())
       fail(Status::error(CGX_INVALID_ARGUMENT, program.collectives[i].describe(),
                          ": operands were named, but it did not run"));
+  if (Profiler *profiler = adaptation.active(); profiler && inStep)
+    profiler->endStep();
   inStep = false;
   if (failure.ok())
     ++telemetry.steps;
@@ -112,6 +117,52 @@ Result<std::vector<std::vector<std::byte>>> Context::gather(std::span<const std:
   return gathered;
 }
 
+template <typename Body> Status Context::meet(Body body) {
+  if (!failure.ok())
+    return failure;
+  if (inStep)
+    return Status(CGX_INVALID_ARGUMENT, "profiles and plans are exchanged between steps, not in one");
+  uint64_t before = transport->bytesSent();
+  Status status = body(Meeting{*transport, timeout, seed, step});
+  handshakeBytes += transport->bytesSent() - before;
+  // Plans that are refused or differ are so on all ranks alike, and nothing was changed.
+  if (!status.ok() && status.getCode() != CGX_INVALID_ARGUMENT && status.getCode() != CGX_MISMATCH)
+    fail(status);
+  return status;
+}
+
+Status Context::beginProfile(const char *options) {
+  if (inStep)
+    return Status(CGX_INVALID_ARGUMENT, "a profile begins between steps, not in one");
+  return adaptation.begin(options, telemetry.steps == 0 ? step : step + 1);
+}
+
+Status Context::endProfile(const char **profile) {
+  return meet([&](const Meeting &meeting) {
+    Result<plan::Profile> measured = adaptation.end(meeting);
+    if (measured.ok()) {
+      planning = measured->toJson();
+      *profile = planning.c_str();
+    }
+    return measured.status();
+  });
+}
+
+Status Context::adoptPlan(const char *plan) {
+  return meet([&](const Meeting &meeting) { return adaptation.adopt(meeting, plan); });
+}
+
+Status Context::adapt(const char *request, const char **plan) {
+  return meet([&](const Meeting &meeting) {
+    Result<std::string> adopted = adaptation.adapt(meeting, request);
+    if (adopted.ok()) {
+      planning = std::move(*adopted);
+      *plan = planning.c_str();
+    }
+    return adopted.status();
+  });
+}
+
 template <typename Body> void Context::execute(int64_t collective, Body body) {
   if (!failure.ok())
     return;
@@ -134,12 +185,17 @@ template <typename Body> void Context::execute(int64_t collective, Body body) {
                       .states = state.operandsOf(size_t(info - program.collectives.data())),
                       .counters = telemetry.collectives[info - program.collectives.data()]};
   Status status;
+  Profiler *profiler = adaptation.active();
+  if (profiler)
+    profiler->enterCollective(size_t(info - program.collectives.data()));
   try {
     scratch.reset();
     status = body(execution);
   } catch (const std::bad_alloc &) { // the one exception that the code under here can meet
     status = Status(CGX_RESOURCE_EXHAUSTED, "out of memory");
   }
+  if (profiler)
+    profiler->leaveCollective();
   if (!status.ok())
     fail(status.within(info->describe()));
 }
@@ -148,6 +204,10 @@ template <typename Body> void Context::executeExplicit(int64_t collective, int64
   execute(collective, [&](Execution &execution) {
     if (execution.collective.kind != CollectiveKind::AllReduce)
       return Status(CGX_UNSUPPORTED, "only an all_reduce has an explicit form");
+    if (adaptation.isChanged(size_t(&execution.collective - program.collectives.data())))
+      return Status(CGX_UNSUPPORTED,
+                    "a plan changed the codec of a collective in explicit form, whose buffers were "
+                    "laid out by the compiler: compile it without decompose");
     if (operand < 0 || size_t(operand) >= execution.collective.operands.size())
       return Status::error(CGX_INVALID_ARGUMENT, "expected an operand below ",
                            execution.collective.operands.size(), ", got ", operand);
@@ -176,6 +236,10 @@ void Context::run(int64_t collective) {
       if (!isNamed[index][i])
         return Status::error(CGX_INVALID_ARGUMENT, "operand ", i, " was not named");
     isNamed[index].assign(isNamed[index].size(), false);
+    // Before it runs: the result may take the place of the operand.
+    if (Profiler *profiler = adaptation.active())
+      for (size_t i = 0; i < named[index].size(); ++i)
+        profiler->observe(index, i, named[index][i].input);
     Status status = runCollective(execution, named[index]);
     for (OperandState &operand : execution.states)
       ++operand.runs;
@@ -186,6 +250,8 @@ void Context::run(int64_t collective) {
 void Context::compress(int64_t collective, int64_t operand, int64_t phase, const std::byte *input,
                        std::byte *payload) {
   executeExplicit(collective, operand, [&](Execution &execution, const AllReduceOperand &reduced) {
+    if (Profiler *profiler = adaptation.active(); profiler && phase == kContribution)
+      profiler->observe(size_t(&execution.collective - program.collectives.data()), size_t(operand), input);
     Stopwatch stopwatch(execution.counters.encode);
     if (phase == kContribution)
       reduced.compressContribution(input, payload);

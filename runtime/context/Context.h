@@ -16,6 +16,7 @@
 
 #include "collective/AllReduce.h"
 #include "collective/Collective.h"
+#include "profile/Adaptation.h"
 
 #include <memory>
 
@@ -29,6 +30,12 @@ public:
   Status endStep();
   void abort(const std::string &reason);
   const char *telemetryJson();
+
+  // Between steps, on all ranks; see profile/Adaptation.h. The texts are JSON.
+  Status beginProfile(const char *options);
+  Status endProfile(const char **profile);
+  Status adoptPlan(const char *plan);
+  Status adapt(const char *request, const char **plan);
 
   /// What codecs remember from step to step, to be saved and written back between steps.
   std::span<const StateTensor> stateTensors() const { return state.tensors(); }
@@ -61,12 +68,17 @@ private:
   /// The same for one operand of an all-reduce: `body(execution, operand)`.
   template <typename Body> void executeExplicit(int64_t collective, int64_t operand, Body body);
 
+  /// Calls `body(meeting)` if the ranks may meet now. That they could not is the job's failure.
+  template <typename Body> Status meet(Body body);
+
   std::unique_ptr<Transport> transport;
   Program program;
   Telemetry telemetry;
   Scratch scratch;
   ProgramState state;
-  std::string json;
+  Adaptation adaptation;
+  std::string json;     ///< of telemetry
+  std::string planning; ///< the last profile or plan
   std::chrono::milliseconds timeout;
   uint64_t seed;
   uint64_t step = 0;
@@ -74,7 +86,7 @@ private:
   Status failure;
   std::vector<std::vector<OperandBuffers>> named; ///< per collective, in the program's order
   std::vector<std::vector<bool>> isNamed;
-  uint64_t handshakeBytes = 0; ///< sent before the first step, not the program's
+  uint64_t handshakeBytes = 0; ///< sent before the first step and between steps, not the program's
 };
 
 } // namespace cgx

@@ -165,6 +165,13 @@ const char *kindName(CollectiveKind kind) {
   return "collective";
 }
 
+const char *elementTypeName(cgx_element_type type) {
+  for (const auto &entry : kTypes)
+    if (entry.value == type)
+      return entry.name;
+  return "unknown";
+}
+
 std::string CollectiveInfo::describe() const {
   std::string text = concat("collective ", id, " (", kindName(kind));
   if (!operands.empty())
@@ -178,6 +185,13 @@ const CollectiveInfo *Program::find(int64_t id) const {
   auto found = std::lower_bound(collectives.begin(), collectives.end(), id,
                                 [](const CollectiveInfo &info, int64_t id) { return int64_t(info.id) < id; });
   return found != collectives.end() && int64_t(found->id) == id ? &*found : nullptr;
+}
+
+Result<cgx_codec> parseCodec(const std::string &json) {
+  cgx_codec codec;
+  if (std::string wrong = readCodec(Json::parse(json, nullptr, /*allow_exceptions=*/false), codec); !wrong.empty())
+    return Status::error(CGX_INVALID_ARGUMENT, "codec: ", wrong);
+  return codec;
 }
 
 static Status parseErrorFeedback(const Json &json, const std::string &place, OperandInfo &operand) {

@@ -37,6 +37,11 @@ enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll, Broad
 enum class ReduceKind { Sum, Mean, Max, Min, Product };
 
 const char *kindName(CollectiveKind kind);
+/// As in a manifest: f32, bf16, ...
+const char *elementTypeName(cgx_element_type type);
+
+/// A codec as a manifest has it.
+Result<cgx_codec> parseCodec(const std::string &json);
 
 /// One operand of a collective.
 struct OperandInfo {

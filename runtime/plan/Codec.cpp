@@ -90,6 +90,50 @@ std::string parseCodecLabel(std::string_view label) {
   return canonicalCodec(codec.dump());
 }
 
+namespace {
+
+/// `2..8` or `128|512` as single values; any other text is one.
+std::vector<std::string> expandValue(const std::string &text) {
+  std::vector<std::string> values;
+  size_t dots = text.find("..");
+  auto isWhole = [](const std::string &part) {
+    return !part.empty() && part.size() < 10 && part.find_first_not_of("0123456789") == std::string::npos;
+  };
+  if (dots != std::string::npos) {
+    std::string first = text.substr(0, dots), last = text.substr(dots + 2);
+    if (!isWhole(first) || !isWhole(last) || std::stol(first) > std::stol(last) ||
+        std::stol(last) - std::stol(first) > 1000)
+      throw Error("expected a range such as 2..8, got '" + text + "'");
+    for (long value = std::stol(first); value <= std::stol(last); ++value)
+      values.push_back(std::to_string(value));
+    return values;
+  }
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, '|');)
+    values.push_back(part);
+  return values;
+}
+
+} // namespace
+
+std::vector<std::string> expandCodecLabel(std::string_view label) {
+  std::istringstream words{std::string(label)};
+  std::vector<std::string> labels = {""};
+  for (std::string word; words >> word;) {
+    size_t sign = word.find('=');
+    std::vector<std::string> longer;
+    for (const std::string &begun : labels)
+      for (const std::string &value : expandValue(sign == std::string::npos ? word : word.substr(sign + 1)))
+        longer.push_back(begun + (begun.empty() ? "" : " ") +
+                         (sign == std::string::npos ? value : word.substr(0, sign + 1) + value));
+    labels = std::move(longer);
+  }
+  std::vector<std::string> codecs;
+  for (const std::string &single : labels)
+    codecs.push_back(parseCodecLabel(single));
+  return codecs;
+}
+
 std::string codecLabel(std::string_view json) { return label(json, /*brief=*/false); }
 
 std::string shortCodecLabel(std::string_view json) { return label(json, /*brief=*/true); }

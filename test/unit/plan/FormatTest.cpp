@@ -58,6 +58,16 @@ TEST(Codec, OfAnUnknownFamilyIsCarriedAsItIs) {
   EXPECT_EQ(codecLabel(topk), "topk density=0.01 feedback=true");
 }
 
+TEST(Codec, StandsForManyInOneLabel) {
+  std::vector<std::string> codecs = expandCodecLabel("quantize bits=2..4 bucket=128|512");
+  ASSERT_EQ(codecs.size(), 6u);
+  EXPECT_EQ(codecs[0], parseCodecLabel("quantize bits=2 bucket=128"));
+  EXPECT_EQ(codecs[5], parseCodecLabel("quantize bits=4 bucket=512"));
+  EXPECT_EQ(expandCodecLabel("identity"), std::vector<std::string>{kExact});
+  EXPECT_THROW(expandCodecLabel("quantize bits=8..2"), Error);
+  EXPECT_THROW(expandCodecLabel("quantize bits=a..b"), Error);
+}
+
 TEST(Codec, RefusesWhatIsNone) {
   EXPECT_NE(messageOf([] { parseCodecLabel(""); }), "");
   EXPECT_NE(messageOf([] { parseCodecLabel("quantize bits"); }), "");

@@ -111,6 +111,22 @@ typedef void (*cgx_take_fn)(void *user, uint32_t rank, const void *data, uint64_
 cgx_status cgx_context_gather(cgx_context *context, const void *data, uint64_t bytes, cgx_take_fn take,
                               void *user);
 
+/* Codecs that follow what is measured. All ranks call these between the same two steps, with the same
+ * texts; formats of profiles, plans and requests are in runtime/plan/README.md. The explicit form below
+ * can be profiled, but its codecs cannot change.
+ *
+ * begin_profile: from the next step on, adds up what this rank contributes to compressed collectives.
+ * `options` is JSON, {"candidates": ["quantize bits=2..8 bucket=128", ...]}, or null; the
+ * candidates of the first call stay. end_profile tries them and gives all ranks the same profile.
+ * adapt ends the profile as well, lets rank 0 make a plan of it, adopts the plan and gives it to
+ * all ranks. adopt_plan takes the codecs of a plan from the next step on. A plan that does not fit or
+ * differs between ranks is refused on all of them, and the job goes on as before. Strings belong to
+ * the context and live until the next of these calls. */
+cgx_status cgx_context_begin_profile(cgx_context *context, const char *options);
+cgx_status cgx_context_end_profile(cgx_context *context, const char **out_profile);
+cgx_status cgx_context_adapt(cgx_context *context, const char *request, const char **out_plan);
+cgx_status cgx_context_adopt_plan(cgx_context *context, const char *plan);
+
 /* ---- Called by compiled steps. `context` is a cgx_context* as an integer, addresses are
  * data pointers as integers, `collective` is the id in the manifest. ---------------------- */
 

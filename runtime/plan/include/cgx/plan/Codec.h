@@ -15,6 +15,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cgx::plan {
 
@@ -27,6 +28,10 @@ std::string canonicalCodec(std::string_view json);
 /// From `identity`, or `quantize bits=4 bucket=128`: a family and its parameters, separated
 /// by blanks or commas. What is left out of quantize has the compiler's default. Throws Error.
 std::string parseCodecLabel(std::string_view label);
+
+/// From a label with several values of a parameter, `bits=2..8 bucket=128|512`, all codecs that
+/// it stands for. Throws Error.
+std::vector<std::string> expandCodecLabel(std::string_view label);
 
 /// For people: `quantize bits=4 bucket=128 rounding=stochastic scale=bf16`.
 std::string codecLabel(std::string_view json);

@@ -1,0 +1,130 @@
+//===-- profile/Adaptation.cpp - Codecs that change while a program runs -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "profile/Adaptation.h"
+
+#include "cgx/kernels/codecs.h"
+#include "cgx/plan/Codec.h"
+#include "cgx/plan/Error.h"
+#include "cgx/plan/Request.h"
+#include "profile/Gather.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cgx {
+
+/// The phase in which ranks compare plans.
+static constexpr uint16_t kComparison = 1;
+/// Before a text of rank 0: a plan, or why there is none.
+static constexpr char kIsPlan = '+', kIsError = '-';
+
+Status Adaptation::begin(const char *optionsJson, uint64_t firstStep) {
+  if (active())
+    return Status(CGX_INVALID_ARGUMENT, "a profile begins while another is measured");
+  if (profiled.empty())
+    return Status(CGX_INVALID_ARGUMENT,
+                  "the program compresses nothing, so there is nothing to profile: compile it "
+                  "with cgx-opt --cgx-compress");
+  if (!profiler) {
+    Result<std::vector<CodecCandidate>> candidates = parseCandidates(optionsJson);
+    if (!candidates.ok())
+      return candidates.status();
+    profiler = std::make_unique<Profiler>(program, profiled, std::move(*candidates));
+  }
+  profiler->begin(firstStep);
+  return Status();
+}
+
+Result<plan::Profile> Adaptation::end(const Meeting &meeting) {
+  if (!active())
+    return Status(CGX_INVALID_ARGUMENT, "a profile ends that has not begun");
+  return profiler->finish(meeting.transport, meeting.timeout, meeting.seed, meeting.step);
+}
+
+Result<std::string> Adaptation::solve(const plan::Profile &profile, const char *requestJson) const {
+  try {
+    return plan::Request::parse(requestJson ? requestJson : "{}").solve(profile).toJson();
+  } catch (const plan::Error &error) {
+    return Status(CGX_INVALID_ARGUMENT, error.what());
+  }
+}
+
+Result<std::string> Adaptation::adapt(const Meeting &meeting, const char *requestJson) {
+  Result<plan::Profile> profile = end(meeting);
+  if (!profile.ok())
+    return profile.status();
+  std::string text;
+  if (meeting.transport.rank() == 0) {
+    Result<std::string> solved = solve(*profile, requestJson);
+    text = solved.ok() ? kIsPlan + *solved : kIsError + solved.status().message();
+  }
+  Result<std::string> told = broadcastText(meeting.transport, meeting.timeout, meeting.step, text);
+  if (!told.ok())
+    return told.status();
+  if (told->empty() || told->front() != kIsPlan)
+    return Status(CGX_INVALID_ARGUMENT,
+                  "rank 0 found no plan: " + told->substr(std::min<size_t>(told->size(), 1)));
+  std::string planJson = told->substr(1);
+  if (Status status = apply(planJson); !status.ok())
+    return status;
+  return planJson;
+}
+
+Status Adaptation::adopt(const Meeting &meeting, const std::string &planJson) {
+  // Equal plans first: a rank that refuses its own would leave the others waiting.
+  double digest = double(std::hash<std::string>()(planJson) >> 12);
+  Result<std::vector<std::vector<double>>> all =
+      gatherNumbers(meeting.transport, meeting.timeout, meeting.step, kComparison, {digest});
+  if (!all.ok())
+    return all.status();
+  for (uint32_t rank = 0; rank < all->size(); ++rank)
+    if ((*all)[rank][0] != (*all)[0][0])
+      return Status::error(CGX_MISMATCH, "rank ", rank, " adopts another plan than rank 0");
+  return apply(planJson);
+}
+
+Status Adaptation::apply(const std::string &planJson) {
+  plan::Plan plan;
+  try {
+    plan = plan::Plan::parse(planJson);
+  } catch (const plan::Error &error) {
+    return Status(CGX_INVALID_ARGUMENT, error.what());
+  }
+  std::vector<std::pair<ProfiledOperand, cgx_codec>> changes;
+  for (const plan::PlannedLayer &layer : plan.layers) {
+    auto place = std::find_if(profiled.begin(), profiled.end(), [&](const ProfiledOperand &entry) {
+      const OperandInfo &operand = program.collectives[entry.collective].operands[entry.operand];
+      return operand.layer == layer.layer && operand.kind == layer.kind;
+    });
+    if (place == profiled.end())
+      return Status::error(CGX_INVALID_ARGUMENT, "the plan has layer '", layer.layer, "' (", layer.kind,
+                           "), which the program does not compress");
+    const OperandInfo &operand = program.collectives[place->collective].operands[place->operand];
+    if (operand.elements != layer.elements || elementTypeName(operand.type) != layer.dtype)
+      return Status::error(CGX_INVALID_ARGUMENT, "the plan's layer '", layer.layer, "' has ", layer.elements,
+                           " elements of ", layer.dtype, ", the program's ", operand.elements, " of ",
+                           elementTypeName(operand.type));
+    Result<cgx_codec> codec = parseCodec(layer.codec);
+    if (!codec.ok())
+      return codec.status().within("layer '" + layer.layer + "'");
+    if (const char *wrong = checkCodec(*codec, operand.type))
+      return Status::error(CGX_INVALID_ARGUMENT, "layer '", layer.layer, "': ", wrong);
+    changes.push_back({*place, *codec});
+  }
+  changed.resize(program.collectives.size());
+  for (const auto &[place, codec] : changes) {
+    cgx_codec &current = program.collectives[place.collective].operands[place.operand].codec;
+    if (std::memcmp(&current, &codec, sizeof codec) != 0)
+      changed[place.collective] = true;
+    current = codec;
+  }
+  return Status();
+}
+
+} // namespace cgx

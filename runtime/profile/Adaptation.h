@@ -1,0 +1,64 @@
+//===-- profile/Adaptation.h - Codecs that change while a program runs -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Between two steps: profile, solve, switch. Everything here is done by all ranks together,
+// and leaves all of them with the same profile, the same plan and the same codecs.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_PROFILE_ADAPTATION_H
+#define CGX_RUNTIME_PROFILE_ADAPTATION_H
+
+#include "profile/Profiler.h"
+
+#include <memory>
+
+namespace cgx {
+
+/// The connection over which ranks agree.
+struct Meeting {
+  Transport &transport;
+  std::chrono::milliseconds timeout;
+  uint64_t seed;
+  uint64_t step; ///< the last that was done
+};
+
+class Adaptation {
+public:
+  /// `program` outlives this; its codecs are what `adopt` changes.
+  explicit Adaptation(Program &program) : program(program), profiled(findProfiledOperands(program)) {}
+
+  /// The profiler while a period is measured; else null.
+  Profiler *active() { return profiler && profiler->isActive() ? profiler.get() : nullptr; }
+
+  Status begin(const char *optionsJson, uint64_t firstStep);
+  Result<plan::Profile> end(const Meeting &meeting);
+
+  /// Ends the period, lets rank 0 solve, and adopts the plan everywhere. Rank 0 alone, because
+  /// ties may be broken otherwise on another machine. Returns the plan.
+  Result<std::string> adapt(const Meeting &meeting, const char *requestJson);
+
+  /// Takes the codecs of a plan from the next step on.
+  Status adopt(const Meeting &meeting, const std::string &planJson);
+
+  /// Whether a plan gave an operand of the collective another codec than that it was compiled
+  /// with, for which its explicit form has laid out buffers.
+  bool isChanged(size_t collective) const { return !changed.empty() && changed[collective]; }
+
+private:
+  Result<std::string> solve(const plan::Profile &profile, const char *requestJson) const;
+  Status apply(const std::string &planJson);
+
+  Program &program;
+  std::vector<ProfiledOperand> profiled;
+  std::unique_ptr<Profiler> profiler;
+  std::vector<bool> changed; ///< by collective
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_PROFILE_ADAPTATION_H

@@ -1,0 +1,61 @@
+//===-- profile/Gather.cpp - Every rank's numbers, to every rank -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "profile/Gather.h"
+
+namespace cgx {
+
+/// Phases of the messages here.
+static constexpr uint16_t kSize = 100, kText = 101;
+
+Result<std::vector<std::vector<double>>> gatherNumbers(Transport &transport,
+                                                       std::chrono::milliseconds timeout, uint64_t step,
+                                                       uint16_t phase, std::vector<double> own) {
+  std::vector<std::vector<double>> all(transport.ranks(), std::vector<double>(own.size()));
+  all[transport.rank()] = std::move(own);
+  Exchange exchange(transport, timeout);
+  Tag tag{.step = step, .collective = kProfileCollective, .phase = phase, .part = 0};
+  for (uint32_t rank = 0; rank < transport.ranks(); ++rank) {
+    if (rank == transport.rank())
+      continue;
+    exchange.receive(rank, tag, {std::as_writable_bytes(std::span(all[rank]))});
+    exchange.send(rank, tag, {std::as_bytes(std::span(all[transport.rank()]))});
+  }
+  if (Status status = exchange.finish(); !status.ok())
+    return status.within("the exchange of profiles");
+  return all;
+}
+
+/// From rank 0 to the others; `bytes` has the right size everywhere.
+static Status broadcastBytes(Transport &transport, std::chrono::milliseconds timeout, Tag tag,
+                             std::span<std::byte> bytes) {
+  Exchange exchange(transport, timeout);
+  if (transport.rank() != 0)
+    exchange.receive(0, tag, {bytes});
+  for (uint32_t rank = 1; rank < transport.ranks() && transport.rank() == 0; ++rank)
+    exchange.send(rank, tag, {bytes});
+  return exchange.finish().within("the broadcast of a plan");
+}
+
+Result<std::string> broadcastText(Transport &transport, std::chrono::milliseconds timeout, uint64_t step,
+                                  const std::string &text) {
+  uint64_t size = text.size();
+  Tag tag{.step = step, .collective = kProfileCollective, .phase = kSize, .part = 0};
+  if (Status status = broadcastBytes(transport, timeout, tag, std::as_writable_bytes(std::span(&size, 1)));
+      !status.ok())
+    return status;
+  std::string received = transport.rank() == 0 ? text : std::string(size, '\0');
+  tag.phase = kText;
+  if (Status status = broadcastBytes(transport, timeout, tag,
+                                     std::as_writable_bytes(std::span(received.data(), received.size())));
+      !status.ok())
+    return status;
+  return received;
+}
+
+} // namespace cgx

@@ -1,0 +1,33 @@
+//===-- profile/Gather.h - Every rank's numbers, to every rank -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_RUNTIME_PROFILE_GATHER_H
+#define CGX_RUNTIME_PROFILE_GATHER_H
+
+#include "transport/Exchange.h"
+
+#include <string>
+
+namespace cgx {
+
+/// What distinguishes the messages of a profile from those of the program.
+inline constexpr uint32_t kProfileCollective = 0xfffffffdu;
+
+/// Sends `own` to all ranks; returns the numbers of all, in the order of the ranks. All must
+/// call it between the same two steps, with as many numbers.
+Result<std::vector<std::vector<double>>> gatherNumbers(Transport &transport,
+                                                       std::chrono::milliseconds timeout, uint64_t step,
+                                                       uint16_t phase, std::vector<double> own);
+
+/// The text of rank 0, on all ranks.
+Result<std::string> broadcastText(Transport &transport, std::chrono::milliseconds timeout, uint64_t step,
+                                  const std::string &text);
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_PROFILE_GATHER_H

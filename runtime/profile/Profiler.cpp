@@ -1,0 +1,242 @@
+//===-- profile/Profiler.cpp - What a step sends, measured -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "profile/Profiler.h"
+
+#include "cgx/kernels/codecs.h"
+#include "cgx/plan/Codec.h"
+#include "cgx/plan/Error.h"
+#include "cgx/wire.h"
+#include "profile/Gather.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace cgx {
+
+/// Random numbers of trials are none of the program's.
+static constexpr uint32_t kTrialPhase = 2;
+/// Of the exchange of what was measured.
+static constexpr uint16_t kMeasured = 0;
+
+static constexpr const char *kDefaultCandidates[] = {"quantize bits=2..8 bucket=128",
+                                                     "quantize bits=2..8 bucket=512"};
+
+Result<std::vector<CodecCandidate>> parseCandidates(const char *optionsJson) {
+  std::vector<CodecCandidate> candidates;
+  try {
+    nlohmann::json options = nlohmann::json::parse(optionsJson ? optionsJson : "{}");
+    auto texts = options.value(
+        "candidates", std::vector<std::string>(std::begin(kDefaultCandidates), std::end(kDefaultCandidates)));
+    std::set<std::string> known = {plan::kExact};
+    for (const std::string &text : texts)
+      for (const std::string &json : plan::expandCodecLabel(text)) {
+        Result<cgx_codec> codec = parseCodec(json);
+        if (!codec.ok())
+          return Status::error(CGX_INVALID_ARGUMENT, "candidate '", text, "': ", codec.status().message());
+        if (const char *wrong = checkCodec(*codec, CGX_F32))
+          return Status::error(CGX_INVALID_ARGUMENT, "candidate '", text, "': ", wrong);
+        if (known.insert(json).second)
+          candidates.push_back({json, *codec});
+      }
+  } catch (const plan::Error &error) {
+    return Status(CGX_INVALID_ARGUMENT, error.what());
+  } catch (const nlohmann::json::exception &error) {
+    return Status::error(CGX_INVALID_ARGUMENT, "options of a profile: ", error.what());
+  }
+  return candidates;
+}
+
+std::vector<ProfiledOperand> findProfiledOperands(const Program &program) {
+  std::vector<ProfiledOperand> profiled;
+  std::set<std::pair<std::string, std::string>> names;
+  for (size_t i = 0; i < program.collectives.size(); ++i)
+    for (size_t j = 0; j < program.collectives[i].operands.size(); ++j) {
+      const OperandInfo &operand = program.collectives[i].operands[j];
+      if (!operand.isExact() && names.insert({operand.layer, operand.kind}).second)
+        profiled.push_back({i, j});
+    }
+  return profiled;
+}
+
+/// Bytes that leave all ranks when the operand is sent with the codec.
+static double wireBytes(const CollectiveInfo &info, const OperandInfo &operand, const cgx_codec &codec) {
+  double bytes = 0;
+  for (const std::vector<uint32_t> &group : info.groups) {
+    uint64_t ranks = group.size();
+    if (info.kind == CollectiveKind::AllReduce)
+      for (uint64_t position = 0; position < ranks; ++position)
+        bytes += double(cgx_all_reduce_wire_bytes(&codec, operand.type, operand.elements, ranks, position));
+    else // What each rank gives, to each other one: a share of it where shares differ.
+      bytes += double(cgx_payload_bytes(&codec, operand.type, operand.elements)) * double(ranks - 1) *
+               (info.kind == CollectiveKind::AllGather ? double(ranks) : 1);
+  }
+  if (info.kind == CollectiveKind::Permute)
+    bytes = double(cgx_payload_bytes(&codec, operand.type, operand.elements)) * double(info.pairs.size());
+  return bytes;
+}
+
+/// Ranks that reduce one operand together; codecs work less on each, the more there are.
+static double groupSize(const CollectiveInfo &info) {
+  return info.groups.empty() ? 1 : double(std::max<size_t>(info.groups[0].size(), 1));
+}
+
+Profiler::Profiler(const Program &program, std::vector<ProfiledOperand> profiled,
+                   std::vector<CodecCandidate> candidates)
+    : program(program), candidates(std::move(candidates)), ready(program.collectives.size()),
+      readyInStep(program.collectives.size()) {
+  for (const ProfiledOperand &place : profiled)
+    operands.push_back({place, {}, 0, std::nullopt});
+}
+
+void Profiler::begin(uint64_t first) {
+  bool hasNorms = steps != 0;
+  for (Accumulated &entry : operands) {
+    if (hasNorms)
+      entry.previousNorm = entry.norm;
+    entry.sum.assign(infoOf(entry).elements, 0.0f);
+  }
+  std::fill(ready.begin(), ready.end(), 0.0);
+  firstStep = first;
+  steps = 0;
+  stepSeconds = computeSeconds = profilingSeconds = 0;
+  active = true;
+}
+
+static double secondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void Profiler::beginStep() {
+  stepBegan = workBegan = Clock::now();
+  inStep = computed = 0;
+  std::fill(readyInStep.begin(), readyInStep.end(), std::numeric_limits<double>::infinity());
+}
+
+void Profiler::endStep() {
+  computed += secondsSince(workBegan);
+  computeSeconds += computed;
+  stepSeconds += secondsSince(stepBegan) - inStep;
+  profilingSeconds += inStep;
+  for (size_t i = 0; i < ready.size(); ++i)
+    if (std::isfinite(readyInStep[i]))
+      ready[i] += readyInStep[i];
+  ++steps;
+}
+
+void Profiler::enterCollective(size_t collective) {
+  computed += secondsSince(workBegan);
+  // A collective of several calls is ready when the first of them comes.
+  readyInStep[collective] = std::min(readyInStep[collective], computed);
+}
+
+void Profiler::leaveCollective() { workBegan = Clock::now(); }
+
+void Profiler::observe(size_t collective, size_t operand, const std::byte *input) {
+  Clock::time_point begin = Clock::now();
+  for (Accumulated &entry : operands)
+    if (entry.place.collective == collective && entry.place.operand == operand) {
+      const OperandInfo &info = infoOf(entry);
+      const cgx_codec exact{};
+      // An identity payload is the elements themselves.
+      (void)decodeAccumulate(exact, info.type, input, info.elements * cgx_element_bytes(info.type),
+                             info.elements, entry.sum.data());
+    }
+  inStep += secondsSince(begin);
+}
+
+/// For each operand: its norm, then error and seconds of each candidate, then when it was
+/// ready; then seconds of a step and of profiling.
+std::vector<double> Profiler::measure(uint64_t seed, uint64_t step, uint32_t rank) {
+  Clock::time_point begin = Clock::now();
+  double count = double(std::max<uint64_t>(steps, 1));
+  std::vector<double> measured;
+  for (Accumulated &entry : operands) {
+    const OperandInfo &info = infoOf(entry);
+    double square = 0;
+    for (float &value : entry.sum) {
+      value = steps == 0 ? 0 : value / float(steps);
+      square += double(value) * double(value);
+    }
+    measured.push_back(std::sqrt(square));
+    RandomKey key = makeRandomKey(seed, step, info.layerId, rank, kTrialPhase);
+    for (const CodecCandidate &candidate : candidates) {
+      Trial::Outcome outcome;
+      if (!checkCodec(candidate.codec, info.type))
+        outcome = trial.run(candidate.codec, info.type, entry.sum, key);
+      double shares = groupSize(program.collectives[entry.place.collective]);
+      measured.push_back(outcome.squaredError);
+      // A contribution and a share of the result; all contributions to a share, and the result.
+      measured.push_back(outcome.encodeSeconds * (1 + 1 / shares));
+      measured.push_back(outcome.decodeSeconds * 2);
+    }
+    measured.push_back(ready[entry.place.collective] / count);
+  }
+  measured.push_back(stepSeconds / count);
+  measured.push_back(computeSeconds / count);
+  measured.push_back(profilingSeconds + secondsSince(begin));
+  return measured;
+}
+
+/// Means over the ranks, summed in their order: equal bits on all of them.
+plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
+  size_t at = 0;
+  auto next = [&] {
+    double sum = 0;
+    for (const std::vector<double> &rank : all)
+      sum += rank[at];
+    ++at;
+    return std::isnan(sum) ? std::numeric_limits<double>::infinity() : sum / double(all.size());
+  };
+  plan::Profile profile;
+  profile.program = program.hash;
+  profile.ranks = program.ranks;
+  profile.firstStep = firstStep;
+  profile.steps = steps;
+  for (Accumulated &entry : operands) {
+    const CollectiveInfo &collective = program.collectives[entry.place.collective];
+    const OperandInfo &info = infoOf(entry);
+    plan::LayerProfile layer;
+    layer.layer = info.layer;
+    layer.kind = info.kind;
+    layer.dtype = elementTypeName(info.type);
+    layer.elements = info.elements;
+    layer.collective = collective.id;
+    layer.position = profile.layers.size();
+    layer.gradientNorm = entry.norm = next();
+    layer.previousNorm = entry.previousNorm;
+    const cgx_codec exact{};
+    layer.candidates.push_back({plan::kExact, 0, wireBytes(collective, info, exact), 0, 0, 0});
+    for (const CodecCandidate &candidate : candidates) {
+      double error = next(), encode = next(), decode = next();
+      if (!checkCodec(candidate.codec, info.type))
+        layer.candidates.push_back(
+            {candidate.text, error, wireBytes(collective, info, candidate.codec), encode, 0, decode});
+    }
+    layer.readySeconds = next();
+    profile.layers.push_back(std::move(layer));
+  }
+  profile.stepSeconds = next();
+  profile.computeSeconds = next();
+  profile.profilingSeconds = next();
+  return profile;
+}
+
+Result<plan::Profile> Profiler::finish(Transport &transport, std::chrono::milliseconds timeout, uint64_t seed,
+                                       uint64_t step) {
+  active = false;
+  Result<std::vector<std::vector<double>>> all =
+      gatherNumbers(transport, timeout, step, kMeasured, measure(seed, step, transport.rank()));
+  if (!all.ok())
+    return all.status();
+  return assemble(*all);
+}
+
+} // namespace cgx

@@ -1,0 +1,99 @@
+//===-- profile/Profiler.h - What a step sends, measured -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Adds up what each rank contributes to compressed collectives over some steps, then tries
+// every candidate codec on the sums (L-GreCo: the error of a codec on the accumulated
+// gradient, without error feedback) and puts together what all ranks found.
+//
+// Profiled are the operands that the program as it was compiled compresses: the compiler
+// decided which may lose accuracy, a profile decides how much. Of two operands of the same
+// layer and kind the first is.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_PROFILE_PROFILER_H
+#define CGX_RUNTIME_PROFILE_PROFILER_H
+
+#include "cgx/plan/Profile.h"
+#include "manifest/Manifest.h"
+#include "profile/Trial.h"
+#include "transport/Transport.h"
+
+#include <chrono>
+
+namespace cgx {
+
+/// A codec to try.
+struct CodecCandidate {
+  std::string text; ///< canonical JSON
+  cgx_codec codec{};
+};
+
+/// From the text of an option, such as `quantize bits=2..8 bucket=128`, in JSON as
+/// {"candidates": [...]}; null is the default.
+Result<std::vector<CodecCandidate>> parseCandidates(const char *optionsJson);
+
+/// An operand that a profile looks at.
+struct ProfiledOperand {
+  size_t collective, operand; ///< positions in the program
+};
+
+/// Of a program as it was compiled.
+std::vector<ProfiledOperand> findProfiledOperands(const Program &program);
+
+class Profiler {
+public:
+  Profiler(const Program &program, std::vector<ProfiledOperand> profiled,
+           std::vector<CodecCandidate> candidates);
+
+  /// Begins a period. What the last one measured as norms is the previous norm of this one.
+  void begin(uint64_t firstStep);
+  bool isActive() const { return active; }
+
+  void beginStep();
+  void endStep();
+  /// Around each call that runs (a part of) the collective: what is between is the step's work.
+  void enterCollective(size_t collective);
+  void leaveCollective();
+  void observe(size_t collective, size_t operand, const std::byte *input);
+
+  /// Ends the period. All ranks must, between the same two steps; all get the same profile.
+  Result<plan::Profile> finish(Transport &transport, std::chrono::milliseconds timeout, uint64_t seed,
+                               uint64_t step);
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Accumulated {
+    ProfiledOperand place;
+    std::vector<float> sum;
+    double norm = 0;
+    std::optional<double> previousNorm;
+  };
+
+  const OperandInfo &infoOf(const Accumulated &entry) const {
+    return program.collectives[entry.place.collective].operands[entry.place.operand];
+  }
+  std::vector<double> measure(uint64_t seed, uint64_t step, uint32_t rank);
+  plan::Profile assemble(const std::vector<std::vector<double>> &all);
+
+  const Program &program;
+  std::vector<CodecCandidate> candidates;
+  std::vector<Accumulated> operands;
+  std::vector<double> ready;       ///< by collective, summed over steps
+  std::vector<double> readyInStep; ///< of the step that runs; infinite: not yet
+  Trial trial;
+  bool active = false;
+  uint64_t firstStep = 0, steps = 0;
+  double stepSeconds = 0, computeSeconds = 0, profilingSeconds = 0;
+  double inStep = 0, computed = 0; ///< of the step that runs: profiling, its own work
+  Clock::time_point stepBegan, workBegan;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_PROFILE_PROFILER_H
