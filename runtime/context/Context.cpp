@@ -122,6 +122,7 @@ template <typename Body> Status Context::meet(Body body) {
     return failure;
   if (inStep)
     return Status(CGX_INVALID_ARGUMENT, "profiles and plans are exchanged between steps, not in one");
+  Stopwatch stopwatch(telemetry.profiling);
   uint64_t before = transport->bytesSent();
   Status status = body(Meeting{*transport, timeout, seed, step});
   handshakeBytes += transport->bytesSent() - before;
@@ -237,9 +238,11 @@ void Context::run(int64_t collective) {
         return Status::error(CGX_INVALID_ARGUMENT, "operand ", i, " was not named");
     isNamed[index].assign(isNamed[index].size(), false);
     // Before it runs: the result may take the place of the operand.
-    if (Profiler *profiler = adaptation.active())
+    if (Profiler *profiler = adaptation.active()) {
+      Stopwatch stopwatch(telemetry.profiling);
       for (size_t i = 0; i < named[index].size(); ++i)
         profiler->observe(index, i, named[index][i].input);
+    }
     Status status = runCollective(execution, named[index]);
     for (OperandState &operand : execution.states)
       ++operand.runs;
@@ -250,8 +253,10 @@ void Context::run(int64_t collective) {
 void Context::compress(int64_t collective, int64_t operand, int64_t phase, const std::byte *input,
                        std::byte *payload) {
   executeExplicit(collective, operand, [&](Execution &execution, const AllReduceOperand &reduced) {
-    if (Profiler *profiler = adaptation.active(); profiler && phase == kContribution)
+    if (Profiler *profiler = adaptation.active(); profiler && phase == kContribution) {
+      Stopwatch stopwatch(telemetry.profiling);
       profiler->observe(size_t(&execution.collective - program.collectives.data()), size_t(operand), input);
+    }
     Stopwatch stopwatch(execution.counters.encode);
     if (phase == kContribution)
       reduced.compressContribution(input, payload);

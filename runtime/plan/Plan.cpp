@@ -43,9 +43,17 @@ Plan Plan::parse(std::string_view text) {
   std::set<std::pair<std::string, std::string>> names;
   for (const Json &entry : fields.list("layers")) {
     Fields layer(entry, "layer at position " + std::to_string(plan.layers.size()));
-    plan.layers.push_back({layer.text("layer"), layer.text("kind"), layer.text("dtype"),
-                           layer.count("elements"), layer.codec("codec"), layer.amount("squared_error"),
-                           layer.amount("wire_bytes"), layer.amount("raw_bytes")});
+    plan.layers.push_back({layer.text("layer"),
+                           layer.text("kind"),
+                           layer.text("dtype"),
+                           layer.count("elements"),
+                           layer.codec("codec"),
+                           layer.amount("squared_error"),
+                           layer.amount("wire_bytes"),
+                           layer.amount("raw_bytes"),
+                           {}});
+    if (layer.has("gradient_norm"))
+      plan.layers.back().gradientNorm = layer.amount("gradient_norm");
     if (!names.insert({plan.layers.back().layer, plan.layers.back().kind}).second)
       throw Error("layer '" + plan.layers.back().layer + "' is there twice with kind " +
                   plan.layers.back().kind);
@@ -55,7 +63,7 @@ Plan Plan::parse(std::string_view text) {
 
 std::string Plan::toJson() const {
   OrderedJson list = OrderedJson::array();
-  for (const PlannedLayer &layer : layers)
+  for (const PlannedLayer &layer : layers) {
     list.push_back({{"layer", layer.layer},
                     {"kind", layer.kind},
                     {"dtype", layer.dtype},
@@ -64,6 +72,9 @@ std::string Plan::toJson() const {
                     {"squared_error", layer.squaredError},
                     {"wire_bytes", layer.wireBytes},
                     {"raw_bytes", layer.rawBytes}});
+    if (layer.gradientNorm)
+      list.back()["gradient_norm"] = *layer.gradientNorm;
+  }
   OrderedJson json = {{"cgx_plan", 1},
                       {"program", program},
                       {"solver", solver},
@@ -94,7 +105,7 @@ Plan makePlan(const Profile &profile, const ProblemOptions &options, const Probl
     const Layer &layer = problem.layers[i];
     const Choice &choice = layer.choices[solution.assignment[i]];
     plan.layers.push_back({layer.name, layer.kind, layer.dtype, layer.elements, choice.codec, choice.error,
-                           choice.bytes, layer.rawBytes});
+                           choice.bytes, layer.rawBytes, layer.norm});
   }
   return plan;
 }

@@ -37,14 +37,18 @@ Status Adaptation::begin(const char *optionsJson, uint64_t firstStep) {
       return candidates.status();
     profiler = std::make_unique<Profiler>(program, profiled, std::move(*candidates));
   }
-  profiler->begin(firstStep);
+  profiler->begin(firstStep, norms);
   return Status();
 }
 
 Result<plan::Profile> Adaptation::end(const Meeting &meeting) {
   if (!active())
     return Status(CGX_INVALID_ARGUMENT, "a profile ends that has not begun");
-  return profiler->finish(meeting.transport, meeting.timeout, meeting.seed, meeting.step);
+  Result<plan::Profile> profile =
+      profiler->finish(meeting.transport, meeting.timeout, meeting.seed, meeting.step);
+  for (size_t i = 0; profile.ok() && i < norms.size(); ++i)
+    norms[i] = profile->layers[i].gradientNorm;
+  return profile;
 }
 
 Result<std::string> Adaptation::solve(const plan::Profile &profile, const char *requestJson) const {
@@ -97,6 +101,7 @@ Status Adaptation::apply(const std::string &planJson) {
     return Status(CGX_INVALID_ARGUMENT, error.what());
   }
   std::vector<std::pair<ProfiledOperand, cgx_codec>> changes;
+  std::vector<std::optional<double>> plannedNorms = norms;
   for (const plan::PlannedLayer &layer : plan.layers) {
     auto place = std::find_if(profiled.begin(), profiled.end(), [&](const ProfiledOperand &entry) {
       const OperandInfo &operand = program.collectives[entry.collective].operands[entry.operand];
@@ -116,7 +121,10 @@ Status Adaptation::apply(const std::string &planJson) {
     if (const char *wrong = checkCodec(*codec, operand.type))
       return Status::error(CGX_INVALID_ARGUMENT, "layer '", layer.layer, "': ", wrong);
     changes.push_back({*place, *codec});
+    if (layer.gradientNorm)
+      plannedNorms[size_t(place - profiled.begin())] = layer.gradientNorm;
   }
+  norms = std::move(plannedNorms);
   changed.resize(program.collectives.size());
   for (const auto &[place, codec] : changes) {
     cgx_codec &current = program.collectives[place.collective].operands[place.operand].codec;

@@ -30,7 +30,8 @@ struct Meeting {
 class Adaptation {
 public:
   /// `program` outlives this; its codecs are what `adopt` changes.
-  explicit Adaptation(Program &program) : program(program), profiled(findProfiledOperands(program)) {}
+  explicit Adaptation(Program &program)
+      : program(program), profiled(findProfiledOperands(program)), norms(profiled.size()) {}
 
   /// The profiler while a period is measured; else null.
   Profiler *active() { return profiler && profiler->isActive() ? profiler.get() : nullptr; }
@@ -55,6 +56,7 @@ private:
 
   Program &program;
   std::vector<ProfiledOperand> profiled;
+  std::vector<std::optional<double>> norms; ///< of the last period, by profiled operand
   std::unique_ptr<Profiler> profiler;
   std::vector<bool> changed; ///< by collective
 };

@@ -93,15 +93,13 @@ Profiler::Profiler(const Program &program, std::vector<ProfiledOperand> profiled
     : program(program), candidates(std::move(candidates)), ready(program.collectives.size()),
       readyInStep(program.collectives.size()) {
   for (const ProfiledOperand &place : profiled)
-    operands.push_back({place, {}, 0, std::nullopt});
+    operands.push_back({place, {}, std::nullopt});
 }
 
-void Profiler::begin(uint64_t first) {
-  bool hasNorms = steps != 0;
-  for (Accumulated &entry : operands) {
-    if (hasNorms)
-      entry.previousNorm = entry.norm;
-    entry.sum.assign(infoOf(entry).elements, 0.0f);
+void Profiler::begin(uint64_t first, const std::vector<std::optional<double>> &previousNorms) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    operands[i].previousNorm = previousNorms[i];
+    operands[i].sum.assign(infoOf(operands[i]).elements, 0.0f);
   }
   std::fill(ready.begin(), ready.end(), 0.0);
   firstStep = first;
@@ -210,7 +208,7 @@ plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
     layer.elements = info.elements;
     layer.collective = collective.id;
     layer.position = profile.layers.size();
-    layer.gradientNorm = entry.norm = next();
+    layer.gradientNorm = next();
     layer.previousNorm = entry.previousNorm;
     const cgx_codec exact{};
     layer.candidates.push_back({plan::kExact, 0, wireBytes(collective, info, exact), 0, 0, 0});

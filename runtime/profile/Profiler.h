@@ -50,8 +50,8 @@ public:
   Profiler(const Program &program, std::vector<ProfiledOperand> profiled,
            std::vector<CodecCandidate> candidates);
 
-  /// Begins a period. What the last one measured as norms is the previous norm of this one.
-  void begin(uint64_t firstStep);
+  /// Begins a period; the norms of the one before are by profiled operand.
+  void begin(uint64_t firstStep, const std::vector<std::optional<double>> &previousNorms);
   bool isActive() const { return active; }
 
   void beginStep();
@@ -71,7 +71,6 @@ private:
   struct Accumulated {
     ProfiledOperand place;
     std::vector<float> sum;
-    double norm = 0;
     std::optional<double> previousNorm;
   };
 

@@ -49,6 +49,7 @@ std::string Telemetry::toJson(const Program &program, uint32_t rank, uint64_t tr
                {"raw_bytes", raw},
                {"wire_bytes", wire},
                {"transport_bytes", transportBytes},
+               {"profiling_seconds", seconds(profiling)},
                {"collectives", std::move(list)}};
   return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }

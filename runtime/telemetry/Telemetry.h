@@ -43,6 +43,7 @@ private:
 /// The counters of one context; collectives in the order of the program's.
 struct Telemetry {
   uint64_t steps = 0;
+  std::chrono::nanoseconds profiling{}; ///< measuring, solving, agreeing; not part of any collective
   std::vector<CollectiveCounters> collectives;
 
   explicit Telemetry(const Program &program);

@@ -52,6 +52,13 @@ EXAMPLES
   Continue a run that was saved after step 440:
     cgx-run step.mlir --ranks 4 --resume trained.safetensors --data train.safetensors \
         --steps 440 --repeat
+  Measure what other codecs would cost, in the last 20 of 200 steps, and use what is best:
+    cgx-run step.mlir --ranks 4 --state state.safetensors --data train.safetensors \
+        --steps 200 --repeat --profile profile.json
+    cgx-plan solve profile.json -o plan.json
+    cgx-run step.mlir ... --plan plan.json
+  The same while training, from step 200 on, anew every 100 steps:
+    cgx-run step.mlir ... --adapt lgreco --adapt-every 100 --warmup 200
   One rank of a job that another launcher starts (RANK and WORLD_SIZE, or the variables of
   Open MPI, MPICH or Slurm, say which), on one host or, over MPI, on several:
     mpirun -np 4 cgx-run step.so --state state.safetensors --data train.safetensors
@@ -131,6 +138,44 @@ void describe(CLI::App &app, Options &options) {
       ->check(CLI::Validator(checkWhole, ""))
       ->type_name("S")
       ->group("Steps");
+  app.add_option("--plan", options.plan, "A plan of cgx-plan, whose codecs take the place of the program's")
+      ->type_name("FILE.json")
+      ->group("Codecs");
+  CLI::Option *profile = app.add_option("--profile", options.profile,
+                                        "Where to write what candidate codecs would cost, for cgx-plan")
+                             ->type_name("FILE.json")
+                             ->group("Codecs");
+  app.add_option("--adapt", options.adapt,
+                 "Make a new plan every --adapt-every steps, by this solver of cgx-plan, and go on with it")
+      ->excludes(profile)
+      ->type_name("SOLVER")
+      ->group("Codecs");
+  auto addCount = [&](const char *name, uint64_t &value, const char *description) {
+    app.add_option(name, value, description)
+        ->check(CLI::Validator(checkWhole, ""))
+        ->type_name("K")
+        ->capture_default_str()
+        ->group("Codecs");
+  };
+  addCount("--adapt-every", options.adaptEvery, "Steps from one plan to the next");
+  addCount("--warmup", options.warmup, "Steps before the first plan");
+  addCount("--profile-steps", options.profileSteps,
+           "Steps that are added up for a profile or a plan: the last");
+  app.add_option("--candidate", options.candidates,
+                 "Codecs to measure; by default quantize bits=2..8 bucket=128|512")
+      ->take_all()
+      ->expected(1)
+      ->type_name("CODEC")
+      ->group("Codecs");
+  app.add_option("--reference", options.reference, "The codec whose error plans may make")
+      ->type_name("CODEC")
+      ->capture_default_str()
+      ->group("Codecs");
+  app.add_option("--alpha", options.alpha, "Error that plans may make, in errors of the reference")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("X")
+      ->capture_default_str()
+      ->group("Codecs");
   app.add_option("--save", options.save, "Where to write state and codecs' memory after the last step")
       ->type_name("FILE.safetensors")
       ->group("Output");
@@ -171,8 +216,17 @@ void finish(const Options &options, const Job &job, const std::vector<Outcome> &
   std::string report = writeReport(job, outcomes);
   if (!options.save.empty())
     saveState(job, outcomes, options.save);
+  uint64_t end = job.firstStep + job.steps;
+  if (!options.save.empty() && job.planning.adapts() && job.steps != 0 &&
+      job.planning.isProfiled(end - 1, end) && !job.planning.isBoundary(end))
+    std::fprintf(stderr,
+                 "cgx-run: note: step %llu is among those that the next plan is made of: a run that goes "
+                 "on from here makes it of those that are left\n",
+                 static_cast<unsigned long long>(end));
   if (!options.report.empty())
     replaceFile(options.report, report);
+  if (!options.profile.empty())
+    replaceFile(options.profile, outcomes[0].profile);
   if (!options.quiet)
     std::fputs(summarize(report).c_str(), stdout);
 }
@@ -207,6 +261,9 @@ void run(Options options) {
   }
   checkWritable(options.save);
   checkWritable(options.report);
+  checkWritable(options.profile);
+  if (options.adaptEvery == 0 || options.profileSteps == 0)
+    throw Error("expected --adapt-every and --profile-steps above 0");
   InputFiles files(options);
   Job job = prepareJob(options, files, loadProgram(options));
   if (membership) {

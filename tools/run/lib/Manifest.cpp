@@ -186,3 +186,10 @@ std::string Manifest::meshString() const {
     text += (text.empty() ? "" : ", ") + axis.name + "=" + std::to_string(axis.size);
   return text;
 }
+
+cgx_codec cgx::run::parseCodec(const std::string &json) {
+  cgx_codec codec;
+  if (std::string wrong = readCodec(Json::parse(json, nullptr, /*allow_exceptions=*/false), codec); !wrong.empty())
+    throw Error("expected a codec, got " + json + ": " + wrong);
+  return codec;
+}

@@ -29,6 +29,13 @@ static Json describeCodecState(const Outcome &outcome) {
   return tensors;
 }
 
+static Json describePlans(const Outcome &outcome) {
+  Json plans = Json::array();
+  for (const AdoptedPlan &plan : outcome.plans)
+    plans.push_back({{"step", plan.step}, {"json", plan.json}});
+  return plans;
+}
+
 std::vector<std::byte> cgx::run::packOutcome(uint32_t rank, const Outcome &outcome) {
   std::vector<uint64_t> blockBytes;
   for (const std::vector<std::byte> &block : outcome.blocks)
@@ -39,6 +46,8 @@ std::vector<std::byte> cgx::run::packOutcome(uint32_t rank, const Outcome &outco
                                                {"telemetry", outcome.telemetry},
                                                {"scalars", outcome.scalars},
                                                {"hashes", outcome.hashes},
+                                               {"plans", describePlans(outcome)},
+                                               {"profile", outcome.profile},
                                                {"blocks", blockBytes},
                                                {"codec_state", describeCodecState(outcome)}});
   std::vector<std::byte> bytes;
@@ -88,6 +97,9 @@ std::optional<std::pair<uint32_t, Outcome>> OutcomeReader::take() {
     outcome.telemetry = json.at("telemetry").get<std::string>();
     outcome.scalars = json.at("scalars").get<std::vector<std::vector<double>>>();
     outcome.hashes = json.at("hashes").get<std::vector<uint64_t>>();
+    outcome.profile = json.at("profile").get<std::string>();
+    for (const Json &plan : json.at("plans"))
+      outcome.plans.push_back({plan.at("step").get<uint64_t>(), plan.at("json").get<std::string>()});
     bool complete = true;
     auto takeBytes = [&](uint64_t size) -> std::vector<std::byte> {
       complete = complete && size <= rest.size();

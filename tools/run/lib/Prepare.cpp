@@ -6,6 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cgx/plan/Codec.h"
+#include "cgx/plan/Error.h"
+#include "cgx/plan/Request.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/Options.h"
 #include "cgx/run/TreePath.h"
@@ -13,8 +16,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 using namespace cgx::run;
+namespace plan = cgx::plan;
+using Json = nlohmann::json;
 
 namespace {
 
@@ -133,6 +140,48 @@ void resume(Options &options, const SafetensorsFile &checkpoint, const Manifest 
                 " starts from its tensors, with codecs that remember nothing");
 }
 
+std::string readText(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file)
+    throw Error("cannot read '" + path + "'");
+  return text;
+}
+
+/// The plan of the options, or the one that was in force when the checkpoint was saved.
+std::string findPlan(const Options &options, const SafetensorsFile *checkpoint) {
+  if (!options.plan.empty())
+    return readText(options.plan);
+  if (!checkpoint)
+    return "";
+  auto entry = checkpoint->metadata().find("cgx.plan");
+  return entry == checkpoint->metadata().end() ? "" : entry->second;
+}
+
+/// Which codecs are measured and changed. What is wrong with it shows before the first step.
+Planning preparePlanning(const Options &options, const SafetensorsFile *checkpoint) {
+  Planning planning;
+  planning.plan = findPlan(options, checkpoint);
+  planning.profile = !options.profile.empty();
+  planning.profileSteps = options.profileSteps;
+  planning.every = options.adaptEvery;
+  planning.warmup = options.warmup;
+  try {
+    for (const std::string &candidate : options.candidates)
+      (void)plan::expandCodecLabel(candidate);
+    if (!options.candidates.empty())
+      planning.profileOptions = Json{{"candidates", options.candidates}}.dump();
+    if (!options.adapt.empty()) {
+      planning.request =
+          Json{{"solver", options.adapt}, {"reference", options.reference}, {"alpha", options.alpha}}.dump();
+      (void)plan::Request::parse(planning.request);
+    }
+  } catch (const plan::Error &error) {
+    throw Error(error.what());
+  }
+  return planning;
+}
+
 } // namespace
 
 InputFiles::InputFiles(const Options &options) {
@@ -176,6 +225,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.firstStep = options.firstStep;
   job.shuffle = options.shuffle && job.bindings.globalBatch > 0;
   job.save = !options.save.empty();
+  job.planning = preparePlanning(options, job.checkpoint);
   job.quiet = options.quiet;
   job.logEvery = options.logEvery;
   return job;

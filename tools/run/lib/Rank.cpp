@@ -189,11 +189,14 @@ private:
     for (std::vector<double> &series : outcome.scalars)
       series.reserve(job_.steps);
     std::vector<void *> arguments(arguments_.size()), results(results_.size());
+    Planner planner(job_.planning, context_.get());
+    uint64_t end = job_.firstStep + job_.steps;
     Clock::time_point start = Clock::now();
     for (uint64_t done = 0; done < job_.steps; ++done) {
       if (int signal = stop_.load())
         throw Error("interrupted by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")");
       uint64_t step = job_.firstStep + done;
+      planner.beforeStep(step, end);
       fillForStep(step);
       std::copy(arguments_.begin(), arguments_.end(), arguments.begin());
       std::copy(results_.begin(), results_.end(), results.begin());
@@ -210,6 +213,9 @@ private:
       }
       feed();
     }
+    planner.finish(end);
+    outcome.plans = std::move(planner.plans);
+    outcome.profile = std::move(planner.profile);
     outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
 

@@ -12,6 +12,7 @@
 #include "cgx/manifest/codec_fields.h"
 #include "cgx/manifest/codec_json.h"
 #include "cgx/run/Blocks.h"
+#include "cgx/run/CodecSchedule.h"
 #include "cgx/run/Error.h"
 
 #include <algorithm>
@@ -74,10 +75,12 @@ void cgx::run::saveState(const Job &job, const std::vector<Outcome> &outcomes, c
   for (const Outcome &outcome : outcomes)
     for (const CodecTensor &tensor : outcome.codecState)
       tensors.push_back(tensor.view());
-  writeSafetensors(path, std::move(tensors),
-                   {{"cgx.steps", std::to_string(job.firstStep + job.steps)},
-                    {"cgx.seed", std::to_string(job.seed)},
-                    {"cgx.program", job.manifest.hash}});
+  Metadata metadata = {{"cgx.steps", std::to_string(job.firstStep + job.steps)},
+                       {"cgx.seed", std::to_string(job.seed)},
+                       {"cgx.program", job.manifest.hash}};
+  if (!outcomes[0].plans.empty())
+    metadata["cgx.plan"] = outcomes[0].plans.back().json;
+  writeSafetensors(path, std::move(tensors), std::move(metadata));
 }
 
 namespace {
@@ -146,6 +149,7 @@ public:
     }
     addTraffic(report);
     addTimes(report);
+    addPlans(report, seconds);
     report["state_hash"] = stateHash(job_, outcomes_);
     return report;
   }
@@ -162,7 +166,9 @@ private:
         Counts counts = checkedCounts(collective, i);
         raw += sum(counts.raw);
         wire += sum(counts.wire);
-        std::string codec = cgx::describeCodec(operand.codec);
+        // What it ended with: a plan may have changed it on the way.
+        cgx_codec last = periods(collective, i).back().codec;
+        std::string codec = cgx::describeCodec(last);
         if (std::find(codecs.begin(), codecs.end(), codec) == codecs.end())
           codecs.push_back(codec);
         report["layers"].push_back({{"layer", operand.layer},
@@ -172,7 +178,7 @@ private:
                                     {"kind", operand.kind},
                                     {"dtype", elementTypeName(operand.type)},
                                     {"elements", operand.elements},
-                                    {"codec", cgx::writeCodec(operand.codec)},
+                                    {"codec", cgx::writeCodec(last)},
                                     {"raw_bytes_per_step", counts.raw},
                                     {"wire_bytes_per_step", counts.wire},
                                     {"ratio", ratio(sum(counts.raw), sum(counts.wire))}});
@@ -197,6 +203,32 @@ private:
                 std::to_string(collective.id));
   }
 
+  std::vector<CodecPeriod> periods(const Collective &collective, size_t operand) const {
+    return codecPeriods(job_.manifest, collective, operand, outcomes_[0].plans, job_.firstStep, job_.steps);
+  }
+
+  /// What `runs` runs of an operand send, in all periods; nothing without a formula for it, or when
+  /// codecs changed and some steps ran the collective more often than others.
+  std::optional<Traffic> promise(const Collective &collective, size_t operand, uint32_t rank,
+                                 uint64_t runs) const {
+    std::vector<CodecPeriod> all = periods(collective, operand);
+    bool isEven = job_.steps != 0 && runs % job_.steps == 0;
+    if (all.size() > 1 && !isEven)
+      return std::nullopt;
+    Traffic sum;
+    for (const CodecPeriod &period : all) {
+      Operand planned = collective.operands[operand];
+      planned.codec = period.codec;
+      std::optional<Traffic> once = traffic(collective, planned, rank);
+      if (!once)
+        return std::nullopt;
+      uint64_t times = all.size() == 1 ? runs : runs / job_.steps * period.steps;
+      sum.raw += once->raw * times;
+      sum.wire += once->wire * times;
+    }
+    return sum;
+  }
+
   /// Bytes of an operand in a step; where the tool has a formula, count and promise
   /// must agree.
   Counts checkedCounts(const Collective &collective, size_t operand) {
@@ -206,13 +238,13 @@ private:
       auto runs = counter.at("runs").get<uint64_t>();
       auto raw = counter.at("operands").at(operand).at("raw_bytes").get<uint64_t>();
       auto wire = counter.at("operands").at(operand).at("wire_bytes").get<uint64_t>();
-      std::optional<Traffic> promised = traffic(collective, collective.operands[operand], rank);
-      if (promised && (promised->wire * runs != wire || promised->raw * runs != raw))
+      std::optional<Traffic> promised = promise(collective, operand, rank, runs);
+      if (promised && (promised->wire != wire || promised->raw != raw))
         problems_.push_back("rank " + std::to_string(rank) + ", collective " + std::to_string(collective.id) +
                             ", operand " + std::to_string(operand) + " (layer '" +
                             collective.operands[operand].layer + "'): expected " +
-                            std::to_string(promised->wire * runs) + " wire bytes for " +
-                            std::to_string(promised->raw * runs) + " raw bytes in " + std::to_string(runs) +
+                            std::to_string(promised->wire) + " wire bytes for " +
+                            std::to_string(promised->raw) + " raw bytes in " + std::to_string(runs) +
                             " runs, counted " + std::to_string(wire) + " for " + std::to_string(raw));
       counts.raw.push_back(raw / std::max<uint64_t>(job_.steps, 1));
       counts.wire.push_back(wire / std::max<uint64_t>(job_.steps, 1));
@@ -242,6 +274,17 @@ private:
       report["communication_seconds_per_step"][part] =
           seconds / static_cast<double>(outcomes_.size() * std::max<uint64_t>(job_.steps, 1));
     }
+  }
+
+  /// The plan of every period, and what measuring cost.
+  void addPlans(Json &report, double seconds) const {
+    report["plans"] = Json::array();
+    for (const AdoptedPlan &adopted : outcomes_[0].plans)
+      report["plans"].push_back({{"step", adopted.step}, {"plan", Json::parse(adopted.json)}});
+    double profiling = 0;
+    for (const Json &rank : telemetry_)
+      profiling = std::max(profiling, rank.at("profiling_seconds").get<double>());
+    report["profiling"] = {{"seconds", profiling}, {"share", seconds > 0 ? profiling / seconds : 0}};
   }
 
   const Job &job_;

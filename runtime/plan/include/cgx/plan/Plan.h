@@ -21,7 +21,8 @@ struct PlannedLayer {
   uint64_t elements = 0;
   std::string codec; ///< canonical
   double squaredError = 0, wireBytes = 0;
-  double rawBytes = 0; ///< wire bytes without a codec
+  double rawBytes = 0;                ///< wire bytes without a codec
+  std::optional<double> gradientNorm; ///< when the plan was made; accordion compares with it
 
   bool operator==(const PlannedLayer &) const = default;
 };

@@ -15,6 +15,7 @@
 
 #include "cgx/run/Bindings.h"
 #include "cgx/run/CodecState.h"
+#include "cgx/run/Planning.h"
 #include "cgx/run/Program.h"
 
 #include <atomic>
@@ -53,6 +54,8 @@ struct Job {
   /// The checkpoint that the run goes on from, codecs included; null for a fresh run.
   const SafetensorsFile *checkpoint = nullptr;
 
+  Planning planning;
+
   bool quiet = false;
   uint64_t logEvery = 0; ///< steps between lines; 0: about one line a second
 };
@@ -67,6 +70,8 @@ struct Outcome {
   /// them; else empty.
   std::vector<std::vector<std::byte>> blocks;
   std::vector<CodecTensor> codecState; ///< when the job saves
+  std::vector<AdoptedPlan> plans;      ///< equal on all ranks
+  std::string profile;                 ///< JSON, equal on all ranks; empty: none was asked for
 };
 
 /// 0, or the signal that asked this process to stop. Set by a signal handler.

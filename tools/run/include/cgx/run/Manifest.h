@@ -74,6 +74,9 @@ struct Manifest {
   std::string meshString() const;
 };
 
+/// A codec as manifests and plans have it. Throws Error.
+cgx_codec parseCodec(const std::string &json);
+
 } // namespace cgx::run
 
 #endif // CGX_RUN_MANIFEST_H

@@ -21,6 +21,10 @@ struct Options {
   double timeoutSeconds = 30;
   bool repeat = false, shuffle = false, quiet = false;
   std::vector<std::string> feeds, values; ///< A=B, as typed
+  std::string plan, profile, adapt, reference = "quantize bits=4 bucket=128";
+  std::vector<std::string> candidates;
+  uint64_t profileSteps = 20, adaptEvery = 100, warmup = 200;
+  double alpha = 1;
 };
 
 /// The input files of a job, which must outlive it; `state` is the checkpoint when a run is resumed.
