@@ -83,9 +83,23 @@ static double wireBytes(const CollectiveInfo &info, const OperandInfo &operand, 
   return bytes;
 }
 
-/// Ranks that reduce one operand together; codecs work less on each, the more there are.
-static double groupSize(const CollectiveInfo &info) {
-  return info.groups.empty() ? 1 : double(std::max<size_t>(info.groups[0].size(), 1));
+/// The part of an operand that this rank tries codecs on: its chunk. The gradients of ranks are
+/// samples of one distribution, so that the chunks of all stand for a whole one, at the price of
+/// a chunk; and a chunk is what collectives encode.
+struct Share {
+  uint64_t ranks = 1, begin = 0, end = 0;
+};
+
+static Share shareOf(const CollectiveInfo &info, const OperandInfo &operand, uint32_t rank) {
+  Share share{.end = operand.elements};
+  for (const std::vector<uint32_t> &group : info.groups)
+    for (uint64_t position = 0; position < group.size(); ++position)
+      if (group[position] == rank) {
+        share.ranks = group.size();
+        share.begin = cgx_chunk_begin(&operand.codec, operand.elements, share.ranks, position);
+        share.end = cgx_chunk_begin(&operand.codec, operand.elements, share.ranks, position + 1);
+      }
+  return share;
 }
 
 Profiler::Profiler(const Program &program, std::vector<ProfiledOperand> profiled,
@@ -164,16 +178,18 @@ std::vector<double> Profiler::measure(uint64_t seed, uint64_t step, uint32_t ran
       square += double(value) * double(value);
     }
     measured.push_back(std::sqrt(square));
+    Share share = shareOf(program.collectives[entry.place.collective], info, rank);
+    std::span<const float> chunk(entry.sum.data() + share.begin, share.end - share.begin);
+    double ranks = double(share.ranks);
     RandomKey key = makeRandomKey(seed, step, info.layerId, rank, kTrialPhase);
     for (const CodecCandidate &candidate : candidates) {
       Trial::Outcome outcome;
       if (!checkCodec(candidate.codec, info.type))
-        outcome = trial.run(candidate.codec, info.type, entry.sum, key);
-      double shares = groupSize(program.collectives[entry.place.collective]);
-      measured.push_back(outcome.squaredError);
-      // A contribution and a share of the result; all contributions to a share, and the result.
-      measured.push_back(outcome.encodeSeconds * (1 + 1 / shares));
-      measured.push_back(outcome.decodeSeconds * 2);
+        outcome = trial.run(candidate.codec, info.type, chunk, key);
+      measured.push_back(outcome.squaredError * ranks);
+      // A contribution, and a chunk of the result; all contributions to a chunk, and the result.
+      measured.push_back(outcome.encodeSeconds * (ranks + 1));
+      measured.push_back(outcome.decodeSeconds * ranks * 2);
     }
     measured.push_back(ready[entry.place.collective] / count);
   }
@@ -214,6 +230,9 @@ plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
     layer.candidates.push_back({plan::kExact, 0, wireBytes(collective, info, exact), 0, 0, 0});
     for (const CodecCandidate &candidate : candidates) {
       double error = next(), encode = next(), decode = next();
+      // One rank's infinity need not be in the chunk that it tried.
+      if (!std::isfinite(layer.gradientNorm))
+        error = std::numeric_limits<double>::infinity();
       if (!checkCodec(candidate.codec, info.type))
         layer.candidates.push_back(
             {candidate.text, error, wireBytes(collective, info, candidate.codec), encode, 0, decode});

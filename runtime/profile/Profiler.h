@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Adds up what each rank contributes to compressed collectives over some steps, then tries
-// every candidate codec on the sums (L-GreCo: the error of a codec on the accumulated
-// gradient, without error feedback) and puts together what all ranks found.
+// every candidate codec on the sums, each rank on its chunk (L-GreCo: the error of a codec on
+// the accumulated gradient, without error feedback) and puts together what all ranks found.
 //
 // Profiled are the operands that the program as it was compiled compresses: the compiler
 // decided which may lose accuracy, a profile decides how much. Of two operands of the same

@@ -52,7 +52,7 @@ EXAMPLES
   Continue a run that was saved after step 440:
     cgx-run step.mlir --ranks 4 --resume trained.safetensors --data train.safetensors \
         --steps 440 --repeat
-  Measure what other codecs would cost, in the last 20 of 200 steps, and use what is best:
+  Measure what other codecs would cost, in the last 10 of 200 steps, and use what is best:
     cgx-run step.mlir --ranks 4 --state state.safetensors --data train.safetensors \
         --steps 200 --repeat --profile profile.json
     cgx-plan solve profile.json -o plan.json

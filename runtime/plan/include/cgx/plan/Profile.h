@@ -23,7 +23,7 @@ namespace cgx::plan {
 /// One codec, tried on one layer.
 struct Candidate {
   std::string codec;       ///< canonical, see Codec.h
-  double squaredError = 0; ///< on the accumulated gradient, mean over ranks; infinite: unusable
+  double squaredError = 0; ///< on the accumulated gradient; infinite: unusable
   double wireBytes = 0;    ///< that leave all ranks in a step
   double encodeSeconds = 0, exchangeSeconds = 0, decodeSeconds = 0; ///< of a step; 0: not measured
 

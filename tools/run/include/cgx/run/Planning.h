@@ -31,7 +31,7 @@ struct Planning {
   std::string plan;           ///< JSON, adopted before the first step; empty: the program's codecs
   bool profile = false;       ///< whether the last steps are profiled
   std::string profileOptions; ///< JSON: candidates
-  uint64_t profileSteps = 20;
+  uint64_t profileSteps = 10;
   std::string request; ///< JSON: what plans are made; empty: none
   uint64_t every = 100, warmup = 200;
 
