@@ -189,7 +189,8 @@ const CollectiveInfo *Program::find(int64_t id) const {
 
 Result<cgx_codec> parseCodec(const std::string &json) {
   cgx_codec codec;
-  if (std::string wrong = readCodec(Json::parse(json, nullptr, /*allow_exceptions=*/false), codec); !wrong.empty())
+  if (std::string wrong = readCodec(Json::parse(json, nullptr, /*allow_exceptions=*/false), codec);
+      !wrong.empty())
     return Status::error(CGX_INVALID_ARGUMENT, "codec: ", wrong);
   return codec;
 }

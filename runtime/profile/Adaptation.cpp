@@ -12,7 +12,7 @@
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
 #include "cgx/plan/Request.h"
-#include "profile/Gather.h"
+#include "profile/Agreement.h"
 
 #include <algorithm>
 #include <cstring>

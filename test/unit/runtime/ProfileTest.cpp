@@ -9,6 +9,7 @@
 #include "Contexts.h"
 #include "Job.h"
 #include "Programs.h"
+#include "cgx/manifest/codec_json.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -209,7 +210,7 @@ std::string planOf(int bits, uint64_t elements = kElements, const std::string &l
                       {"kind", "gradient"},
                       {"dtype", "f32"},
                       {"elements", elements},
-                      {"codec", codecJson(quantize(uint32_t(bits), 128))},
+                      {"codec", cgx::writeCodec(quantize(uint32_t(bits), 128))},
                       {"squared_error", 0},
                       {"wire_bytes", 1},
                       {"raw_bytes", 1}});

@@ -189,7 +189,8 @@ std::string Manifest::meshString() const {
 
 cgx_codec cgx::run::parseCodec(const std::string &json) {
   cgx_codec codec;
-  if (std::string wrong = readCodec(Json::parse(json, nullptr, /*allow_exceptions=*/false), codec); !wrong.empty())
+  if (std::string wrong = readCodec(Json::parse(json, nullptr, /*allow_exceptions=*/false), codec);
+      !wrong.empty())
     throw Error("expected a codec, got " + json + ": " + wrong);
   return codec;
 }

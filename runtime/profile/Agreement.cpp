@@ -1,4 +1,4 @@
-//===-- profile/Gather.cpp - Every rank's numbers, to every rank -*- C++ -*-===//
+//===-- profile/Agreement.cpp - Every rank's numbers, to every rank -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "profile/Gather.h"
+#include "profile/Agreement.h"
 
 namespace cgx {
 

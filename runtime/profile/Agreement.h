@@ -1,4 +1,4 @@
-//===-- profile/Gather.h - Every rank's numbers, to every rank -*- C++ -*-===//
+//===-- profile/Agreement.h - Every rank's numbers, to every rank -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CGX_RUNTIME_PROFILE_GATHER_H
-#define CGX_RUNTIME_PROFILE_GATHER_H
+#ifndef CGX_RUNTIME_PROFILE_AGREEMENT_H
+#define CGX_RUNTIME_PROFILE_AGREEMENT_H
 
 #include "transport/Exchange.h"
 
@@ -30,4 +30,4 @@ Result<std::string> broadcastText(Transport &transport, std::chrono::millisecond
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_PROFILE_GATHER_H
+#endif // CGX_RUNTIME_PROFILE_AGREEMENT_H
