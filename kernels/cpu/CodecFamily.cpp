@@ -20,6 +20,10 @@ constexpr std::array<const CodecFamily *, CGX_CODEC_FAMILY_COUNT> listFamilies()
   std::array<const CodecFamily *, CGX_CODEC_FAMILY_COUNT> families = {};
   families[CGX_CODEC_IDENTITY] = &identityFamily;
   families[CGX_CODEC_QUANTIZE] = &quantizeFamily;
+  families[CGX_CODEC_TERNARY] = &ternaryFamily;
+  families[CGX_CODEC_SIGN] = &signFamily;
+  families[CGX_CODEC_NATURAL] = &naturalFamily;
+  families[CGX_CODEC_CAST] = &castFamily;
   return families;
 }
 

@@ -14,6 +14,10 @@ namespace cgx {
 
 extern const CodecFamily identityFamily;
 extern const CodecFamily quantizeFamily;
+extern const CodecFamily ternaryFamily;
+extern const CodecFamily signFamily;
+extern const CodecFamily naturalFamily;
+extern const CodecFamily castFamily;
 
 } // namespace cgx
 

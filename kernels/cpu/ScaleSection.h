@@ -36,6 +36,28 @@ CGX_DEVICE_INLINE BucketScale loadScale(const uint8_t *scales, uint32_t scaleTyp
   return scale;
 }
 
+/// One value of a scale. bf16 must hold it.
+CGX_DEVICE_INLINE void storeScaleValue(uint8_t *scales, uint32_t scaleType, uint64_t index, float value) {
+  const uint32_t bits = floatBits(value);
+  if (scaleType == CGX_SCALE_F32) {
+    memcpy(scales + index * 4, &bits, 4);
+  } else {
+    const uint16_t upper = uint16_t(bits >> 16);
+    memcpy(scales + index * 2, &upper, 2);
+  }
+}
+
+CGX_DEVICE_INLINE float loadScaleValue(const uint8_t *scales, uint32_t scaleType, uint64_t index) {
+  if (scaleType == CGX_SCALE_F32) {
+    float value;
+    memcpy(&value, scales + index * 4, 4);
+    return value;
+  }
+  uint16_t upper;
+  memcpy(&upper, scales + index * 2, 2);
+  return floatFromBits(uint32_t(upper) << 16);
+}
+
 } // namespace cgx
 
 #endif // CGX_KERNELS_CPU_SCALESECTION_H

@@ -57,7 +57,8 @@ private:
   /// The codec of the options; null, after an error, if they describe none.
   CodecAttrInterface buildCodec() {
     SmallVector<std::string> parameters;
-    for (const Option<std::string> *option : {&bits, &bucket, &rounding, &scale, &scaling, &levels})
+    for (const Option<std::string> *option :
+         {&bits, &bucket, &rounding, &scale, &scaling, &levels, &magnitude, &format})
       if (!option->empty())
         parameters.push_back((option->getArgStr() + " = " + option->getValue()).str());
     if (checksum)

@@ -38,6 +38,8 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
   codec.scale = options.scale;
   codec.scaling = options.scaling;
   codec.levels = options.levels;
+  codec.magnitude = options.magnitude;
+  codec.format = options.format;
   codec.checksum = options.checksum;
   codec.errorFeedback = options.errorFeedback;
   codec.decay = options.decay;

@@ -18,6 +18,9 @@ constexpr std::string_view scaleTypes[] = {"bf16", "f32"};
 constexpr std::string_view scalings[] = {"min_max", "max_abs", "l2"};
 constexpr std::string_view levels[] = {"uniform", "exponential", "learned"};
 
+constexpr std::string_view magnitudes[] = {"means", "norm"};
+constexpr std::string_view formats[] = {"bf16", "f16", "fp8_e4m3", "fp8_e5m2", "mxfp8", "mxfp4"};
+
 constexpr CodecField bucket = {.name = "bucket", .number = &cgx_codec::bucket, .least = 1};
 constexpr CodecField scale = {.name = "scale", .number = &cgx_codec::scale, .cases = scaleTypes};
 constexpr CodecField checksum = {
@@ -32,8 +35,23 @@ constexpr CodecField quantize[] = {
     {.name = "levels", .number = &cgx_codec::levels, .cases = levels, .isOptional = true},
     checksum};
 
-constexpr CodecFamilyFields families[] = {{"identity", CGX_CODEC_IDENTITY, {}},
-                                          {"quantize", CGX_CODEC_QUANTIZE, quantize}};
+constexpr CodecField ternary[] = {bucket, scale, checksum};
+
+constexpr CodecField sign[] = {
+    bucket, {.name = "magnitude", .number = &cgx_codec::magnitude, .cases = magnitudes}, scale, checksum};
+
+constexpr CodecField natural[] = {checksum};
+
+constexpr CodecField cast[] = {
+    {.name = "format", .number = &cgx_codec::format, .cases = formats},
+    {.name = "bucket", .number = &cgx_codec::bucket, .isOptional = true},
+    {.name = "scale", .number = &cgx_codec::scale, .cases = scaleTypes, .isOptional = true},
+    checksum};
+
+constexpr CodecFamilyFields families[] = {
+    {"identity", CGX_CODEC_IDENTITY, {}},    {"quantize", CGX_CODEC_QUANTIZE, quantize},
+    {"ternary", CGX_CODEC_TERNARY, ternary}, {"sign", CGX_CODEC_SIGN, sign},
+    {"natural", CGX_CODEC_NATURAL, natural}, {"cast", CGX_CODEC_CAST, cast}};
 
 } // namespace
 

@@ -9,7 +9,7 @@ func.func private @quantize_c1() attributes {a = #cgx.quantize<bits = 9>}
 func.func private @quantize_c2() attributes {a = #cgx.quantize<bucket = 0>}
 
 // -----
-// expected-error@below {{expected bits, bucket, rounding, scale or checksum, got bit}}
+// expected-error@below {{expected bits, bucket, rounding, scale, scaling, levels or checksum, got bit}}
 func.func private @quantize_unknown() attributes {a = #cgx.quantize<bit = 4>}
 
 // -----
@@ -17,7 +17,7 @@ func.func private @quantize_unknown() attributes {a = #cgx.quantize<bit = 4>}
 func.func private @quantize_twice() attributes {a = #cgx.quantize<bits = 4, bits = 5>}
 
 // -----
-// expected-error@below {{expected nearest or stochastic, got up}}
+// expected-error@below {{expected nearest, stochastic or random_shift, got up}}
 func.func private @quantize_rounding() attributes {a = #cgx.quantize<rounding = up>}
 
 // -----
@@ -43,6 +43,66 @@ func.func private @error_feedback_unknown() attributes {a = #cgx.error_feedback<
 // -----
 // expected-error@below {{expected f32, bf16 or int8, got f16}}
 func.func private @error_feedback_storage() attributes {a = #cgx.error_feedback<#cgx.quantize<>, storage = f16>}
+
+// -----
+// expected-error@below {{expected bits in 2..8 with rounding random_shift, got 1}}
+func.func private @quantize_c3_shift() attributes {a = #cgx.quantize<bits = 1, rounding = random_shift, scale = f32>}
+
+// -----
+// expected-error@below {{expected bits in 2..8 with scaling l2, got 1}}
+func.func private @quantize_c3_scaling() attributes {a = #cgx.quantize<bits = 1, scaling = l2>}
+
+// -----
+// expected-error@below {{expected scale f32 with rounding random_shift, got bf16}}
+func.func private @quantize_c4_scale() attributes {a = #cgx.quantize<rounding = random_shift>}
+
+// -----
+// expected-error@below {{expected scaling min_max with rounding random_shift, got max_abs}}
+func.func private @quantize_c4_scaling() attributes {a = #cgx.quantize<rounding = random_shift, scale = f32, scaling = max_abs>}
+
+// -----
+// expected-error@below {{expected levels uniform with rounding random_shift, got learned}}
+func.func private @quantize_c4_levels() attributes {a = #cgx.quantize<rounding = random_shift, scale = f32, levels = learned>}
+
+// -----
+// expected-error@below {{expected scaling max_abs or l2 with levels exponential, got min_max}}
+func.func private @quantize_c5() attributes {a = #cgx.quantize<levels = exponential>}
+
+// -----
+// expected-error@below {{expected scaling min_max with levels learned, got l2}}
+func.func private @quantize_c6() attributes {a = #cgx.quantize<levels = learned, scaling = l2>}
+
+// -----
+// expected-error@below {{expected bucket in 1..4294967295, got 4294967296}}
+func.func private @ternary_c1() attributes {a = #cgx.ternary<bucket = 4294967296>}
+
+// -----
+// expected-error@below {{expected bucket in 1..4294967295, got 0}}
+func.func private @sign_c1() attributes {a = #cgx.sign<bucket = 0>}
+
+// -----
+// expected-error@below {{expected means or norm, got max}}
+func.func private @sign_magnitude() attributes {a = #cgx.sign<magnitude = max>}
+
+// -----
+// expected-error@below {{expected checksum, got bits}}
+func.func private @natural_unknown() attributes {a = #cgx.natural<bits = 8>}
+
+// -----
+// expected-error@below {{expected bf16, f16, fp8_e4m3, fp8_e5m2, mxfp8 or mxfp4, got fp16}}
+func.func private @cast_format() attributes {a = #cgx.cast<format = fp16>}
+
+// -----
+// expected-error@below {{expected bucket in 1..4294967295, got 0}}
+func.func private @cast_c1() attributes {a = #cgx.cast<format = fp8_e4m3, bucket = 0>}
+
+// -----
+// expected-error@below {{expected bucket and scale with format fp8_e4m3 or fp8_e5m2 only, got format mxfp8}}
+func.func private @cast_c2_bucket() attributes {a = #cgx.cast<format = mxfp8, bucket = 64>}
+
+// -----
+// expected-error@below {{expected bucket and scale with format fp8_e4m3 or fp8_e5m2 only, got format bf16}}
+func.func private @cast_c2_scale() attributes {a = #cgx.cast<format = bf16, scale = f32>}
 
 // -----
 // expected-error@below {{expected no parameters}}

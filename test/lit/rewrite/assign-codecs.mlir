@@ -22,7 +22,7 @@
 // CODEC: error: expected codec to be a family such as quantize or identity, got zip
 // MESH: error: expected codec to be a family such as quantize or identity, got mesh
 // NONE: error: expected no parameters
-// ROUNDING: error: expected nearest or stochastic, got up
+// ROUNDING: error: expected nearest, stochastic or random_shift, got up
 // SCALE: error: expected bf16 or f32, got f64
 
 #g = #cgx.groups<[[0, 1]]>

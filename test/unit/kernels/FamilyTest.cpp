@@ -36,6 +36,22 @@ const FamilyCase codecs[] = {
     {"quantize",
      {.family = CGX_CODEC_QUANTIZE, .bits = 4, .bucket = 128, .rounding = CGX_ROUND_STOCHASTIC},
      128},
+    {"ternary", {.family = CGX_CODEC_TERNARY, .bucket = 64}, 64},
+    {"ternaryOddF32",
+     {.family = CGX_CODEC_TERNARY, .bucket = 100, .scale = CGX_SCALE_F32, .checksum = 1},
+     100},
+    {"signMeans", {.family = CGX_CODEC_SIGN, .bucket = 512}, 512},
+    {"signMeansOddF32", {.family = CGX_CODEC_SIGN, .bucket = 37, .scale = CGX_SCALE_F32}, 37},
+    {"signNorm", {.family = CGX_CODEC_SIGN, .bucket = 96, .magnitude = CGX_SIGN_NORM}, 96},
+    {"natural", {.family = CGX_CODEC_NATURAL}, 1},
+    {"castBf16", {.family = CGX_CODEC_CAST, .format = CGX_FORMAT_BF16}, 1},
+    {"castF16", {.family = CGX_CODEC_CAST, .format = CGX_FORMAT_F16}, 1},
+    {"castE4m3", {.family = CGX_CODEC_CAST, .bucket = 128, .format = CGX_FORMAT_FP8_E4M3}, 128},
+    {"castE5m2OddF32",
+     {.family = CGX_CODEC_CAST, .bucket = 50, .scale = CGX_SCALE_F32, .format = CGX_FORMAT_FP8_E5M2},
+     50},
+    {"castMxfp8", {.family = CGX_CODEC_CAST, .bucket = 32, .format = CGX_FORMAT_MXFP8}, 32},
+    {"castMxfp4", {.family = CGX_CODEC_CAST, .bucket = 32, .checksum = 1, .format = CGX_FORMAT_MXFP4}, 32},
 };
 
 constexpr uint64_t lengths[] = {1, 2, 7, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300, 1000, 2048, 4096, 5003};

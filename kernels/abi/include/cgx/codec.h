@@ -106,7 +106,8 @@ typedef enum cgx_format {
 typedef struct cgx_codec {
   uint32_t family;    /* cgx_codec_family */
   uint32_t bits;      /* quantize: bits of a level, 1 to 8 */
-  uint32_t bucket;    /* quantize, ternary, sign, cast: elements that share one scale, >= 1 */
+  uint32_t bucket;    /* quantize, ternary, sign, cast: elements that share one scale, >= 1;
+                         cast: 32 for the mx formats, 0 for bf16 and f16 */
   uint32_t rounding;  /* quantize: cgx_rounding */
   uint32_t scale;     /* quantize, ternary, sign, cast to fp8: cgx_scale_type */
   uint32_t checksum;  /* 1: payloads end in a checksum, 0: they do not */
@@ -119,6 +120,8 @@ typedef struct cgx_codec {
   uint32_t optimizer; /* gcomp: whose metric says how long mantissas are */
 } cgx_codec;
 
+/* Elements that share a scale in the mx formats. */
+#define CGX_MX_BLOCK_ELEMENTS 32u
 /* Bytes of the header of every payload that is not an identity payload. */
 #define CGX_PAYLOAD_HEADER_BYTES 8u
 /* Bytes of the trailing checksum, where the codec asks for one. */
@@ -169,6 +172,31 @@ static inline uint64_t cgx_quantize_body_bytes(const cgx_codec *codec, uint64_t 
          (elements * codec->bits + 7) / 8;
 }
 
+static inline uint64_t cgx_ternary_body_bytes(const cgx_codec *codec, uint64_t elements) {
+  return cgx_bucket_count(codec, elements) * cgx_scale_bytes(codec) + 2 * ((elements + 7) / 8);
+}
+
+static inline uint64_t cgx_sign_body_bytes(const cgx_codec *codec, uint64_t elements) {
+  uint64_t scale_values = codec->magnitude == CGX_SIGN_MEANS ? 2 : 1;
+  return cgx_bucket_count(codec, elements) * scale_values * cgx_scale_bytes(codec) + (elements + 7) / 8;
+}
+
+static inline uint64_t cgx_natural_body_bytes(uint64_t elements) { return elements + (elements + 7) / 8; }
+
+static inline uint64_t cgx_cast_body_bytes(const cgx_codec *codec, uint64_t elements) {
+  switch (codec->format) {
+  case CGX_FORMAT_FP8_E4M3:
+  case CGX_FORMAT_FP8_E5M2:
+    return cgx_bucket_count(codec, elements) * cgx_scale_bytes(codec) + elements;
+  case CGX_FORMAT_MXFP8:
+    return cgx_bucket_count(codec, elements) + elements;
+  case CGX_FORMAT_MXFP4:
+    return cgx_bucket_count(codec, elements) + (elements + 1) / 2;
+  default:
+    return elements * 2;
+  }
+}
+
 /* Whether payloads of one length have one size. */
 static inline int cgx_payload_is_fixed(const cgx_codec *codec) {
   switch (codec->family) {
@@ -194,6 +222,18 @@ static inline uint64_t cgx_payload_bytes(const cgx_codec *codec, uint32_t elemen
     return elements * cgx_element_bytes(element_type);
   case CGX_CODEC_QUANTIZE:
     body_bytes = cgx_quantize_body_bytes(codec, elements);
+    break;
+  case CGX_CODEC_TERNARY:
+    body_bytes = cgx_ternary_body_bytes(codec, elements);
+    break;
+  case CGX_CODEC_SIGN:
+    body_bytes = cgx_sign_body_bytes(codec, elements);
+    break;
+  case CGX_CODEC_NATURAL:
+    body_bytes = cgx_natural_body_bytes(elements);
+    break;
+  case CGX_CODEC_CAST:
+    body_bytes = cgx_cast_body_bytes(codec, elements);
     break;
   }
   return CGX_PAYLOAD_HEADER_BYTES + body_bytes + (codec->checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0u);

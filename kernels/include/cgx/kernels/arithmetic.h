@@ -23,7 +23,7 @@
 #define CGX_KERNELS_ARITHMETIC_H
 
 #include "cgx/codec.h"
-#include "cgx/kernels/float16.h"
+#include "cgx/kernels/magnitude.h"
 
 namespace cgx {
 
@@ -120,18 +120,6 @@ CGX_DEVICE_INLINE float levelValue(BucketScale scale, uint32_t level, float limi
     return floatFromBits(0x7fc00000u);
   float value = fusedMultiplyAdd(float(level), scale.unit, scale.minimum);
   return value > limit ? limit : value < -limit ? -limit : value;
-}
-
-/// The largest finite value of an element type that codecs take.
-CGX_DEVICE_INLINE float largestValue(uint32_t elementType) {
-  switch (elementType) {
-  case CGX_F16:
-    return 65504.0f;
-  case CGX_BF16:
-    return floatFromBits(0x7f7f0000u);
-  default:
-    return floatFromBits(0x7f7fffffu);
-  }
 }
 
 } // namespace cgx

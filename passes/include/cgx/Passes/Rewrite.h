@@ -46,6 +46,12 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<std::string> levels{*this, "levels",
                              llvm::cl::desc("quantize: where levels lie: uniform, exponential or learned"),
                              llvm::cl::init("")};
+  Option<std::string> magnitude{*this, "magnitude",
+                                llvm::cl::desc("sign: what elements of one sign become: means or norm"),
+                                llvm::cl::init("")};
+  Option<std::string> format{*this, "format",
+                             llvm::cl::desc("cast: bf16, f16, fp8_e4m3, fp8_e5m2, mxfp8 or mxfp4"),
+                             llvm::cl::init("")};
   Option<bool> checksum{*this, "checksum", llvm::cl::desc("End payloads in a checksum"),
                         llvm::cl::init(false)};
   Option<std::string> errorFeedback{

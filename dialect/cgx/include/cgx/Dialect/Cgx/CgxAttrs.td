@@ -63,7 +63,7 @@ def Cgx_IdentityAttr : Cgx_CodecAttr<"Identity", "identity"> {
 }
 
 def Cgx_QuantizeAttr : Cgx_CodecAttr<"Quantize", "quantize"> {
-  let summary = "uniform levels between the minimum and the maximum of each bucket";
+  let summary = "levels of a few bits in each bucket";
   let description = [{
     Cuts the elements into buckets, stores for each the minimum and the unit
     (the distance of two levels), and for each element the number of its level
@@ -71,26 +71,118 @@ def Cgx_QuantizeAttr : Cgx_CodecAttr<"Quantize", "quantize"> {
 
         bucket  x0 x1 ... x127   ->   [minimum, unit]  [l0 l1 ... l127]     xi ~ minimum + li * unit
 
-    `rounding` is `nearest` (half the worst-case error, biased) or `stochastic`
-    (unbiased: the default, for gradients). `scale` says how minimum and unit
+    `rounding` is `nearest` (half the worst-case error, biased), `stochastic`
+    (unbiased: the default, for gradients), or `random_shift` (unbiased, and half
+    the error: levels are shifted at random, once for each bucket, and elements go to the
+    nearest; for weights, QSDP 5.5). `scale` says how minimum and unit
     are stored: `bf16`, 4 bytes a bucket together, or `f32`, 8 bytes. With
     `checksum`, payloads end in 8 bytes that the receiver checks.
 
+    `scaling` says what levels span: `min_max`, or symmetrically around the level 0 up to the
+    largest magnitude (`max_abs`) or the Euclidean norm of the bucket (`l2`, as QSGD has it), which
+    take half the bytes for scales. `levels` lie evenly (`uniform`), or at 0 and at powers of two
+    below the end of the span (`exponential`), or where a fit to the data puts them
+    (`learned`, QSDP 5.6.2: one table of 2^bits numbers a payload).
+
     Parameters may be left out when written by hand and are then those of the
-    example, without checksum. Encodes f32, f16 and bf16.
+    example, without checksum. `scaling = min_max` and `levels = uniform` are not printed.
+    Encodes f32, f16 and bf16.
 
     Example:
     ```mlir
     #cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>
     #cgx.quantize<bits = 2, bucket = 512, rounding = nearest, scale = f32, checksum>
+    #cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16, scaling = max_abs, levels = exponential>
     ```
 
     **Constraints:**
     - (C1) `bits` is in 1..8
     - (C2) `bucket` is in 1..2^32 - 1
+    - (C3) `bits` is at least 2 where 0 is a level (`max_abs`, `l2`) or levels are shifted (`random_shift`)
+    - (C4) `random_shift` is of `uniform` levels of `min_max` scaling, with `scale = f32`
+    - (C5) `exponential` levels have the scaling `max_abs` or `l2`
+    - (C6) `learned` levels have the scaling `min_max`
   }];
   let parameters = (ins "int64_t":$bits, "int64_t":$bucket, "::cgx::Rounding":$rounding,
-                        "::cgx::ScaleType":$scale, "bool":$checksum);
+                        "::cgx::ScaleType":$scale, "::cgx::Scaling":$scaling, "::cgx::Levels":$levels,
+                        "bool":$checksum);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Cgx_TernaryAttr : Cgx_CodecAttr<"Ternary", "ternary"> {
+  let summary = "-s, 0 or s";
+  let description = [{
+    TernGrad: `s` is the largest magnitude of a bucket, and an element becomes `s` of its sign with the
+    probability |x| / s, else 0. Unbiased; 2 bits an element.
+
+    Example:
+    ```mlir
+    #cgx.ternary<bucket = 512, scale = bf16>
+    ```
+
+    **Constraints:**
+    - (C1) `bucket` is in 1..2^32 - 1
+  }];
+  let parameters = (ins "int64_t":$bucket, "::cgx::ScaleType":$scale, "bool":$checksum);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Cgx_SignAttr : Cgx_CodecAttr<"Sign", "sign"> {
+  let summary = "one bit, and what the signs stand for";
+  let description = [{
+    An element is its sign. With `means`, the elements that are not negative become their mean in the bucket, and
+    the negative ones theirs (1-bit SGD); with `norm`, both the mean magnitude of the bucket (scaled signSGD), which
+    takes half the bytes for scales. Biased: meant for error feedback.
+
+    Example:
+    ```mlir
+    #cgx.sign<bucket = 512, magnitude = means, scale = bf16>
+    ```
+
+    **Constraints:**
+    - (C1) `bucket` is in 1..2^32 - 1
+  }];
+  let parameters = (ins "int64_t":$bucket, "::cgx::SignMagnitude":$magnitude, "::cgx::ScaleType":$scale,
+                        "bool":$checksum);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Cgx_NaturalAttr : Cgx_CodecAttr<"Natural", "natural"> {
+  let summary = "sign and exponent";
+  let description = [{
+    Natural compression: an element becomes one of the two powers of two around it, at random such
+    that the expected value is the element. 9 bits an element, at most an eighth more variance.
+
+    Example:
+    ```mlir
+    #cgx.natural
+    ```
+  }];
+  let parameters = (ins "bool":$checksum);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Cgx_CastAttr : Cgx_CodecAttr<"Cast", "cast"> {
+  let summary = "a narrower floating-point format";
+  let description = [{
+    Rounds each element to the nearest of `format`: `bf16`, `f16`; `fp8_e4m3`, `fp8_e5m2` with a scale for each
+    `bucket`, by which its largest magnitude becomes the format's; or `mxfp8`, `mxfp4`, which scale 32 elements by a
+    power of two (OCP microscaling). `bucket` and `scale` are of the fp8 formats only.
+
+    Example:
+    ```mlir
+    #cgx.cast<format = bf16>
+    #cgx.cast<format = fp8_e4m3, bucket = 128, scale = bf16>
+    ```
+
+    **Constraints:**
+    - (C1) of a format with a bucket, it is in 1..2^32 - 1
+    - (C2) other formats have none
+  }];
+  let parameters = (ins "::cgx::Format":$format, "int64_t":$bucket, "::cgx::ScaleType":$scale, "bool":$checksum);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

@@ -1,0 +1,105 @@
+//===-- Cast.cpp - The cast codec in a plain loop -------------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Buckets.h"
+#include "CastSections.h"
+#include "Families.h"
+#include "ScaleSection.h"
+
+namespace cgx {
+namespace {
+
+void encodeBucket(const EncodeArguments &arguments, uint64_t bucket, uint64_t begin, uint64_t end) {
+  const cgx_codec &codec = *arguments.codec;
+  const MiniFormat &format = miniFormatOf(codec);
+  uint8_t *codes = arguments.body + castCodesOffset(codec, arguments.elements);
+  const uint32_t largest = largestMagnitudeBits(arguments.source, arguments.input, begin, end);
+  const float factor = storeCastScale(arguments.body, codec, bucket, largest);
+  for (uint64_t i = begin; i < end; ++i) {
+    const float x = loadElement(arguments.source, arguments.input, i);
+    const uint32_t code = isFinite(factor) ? miniCode(format, x * factor) : 0;
+    if (format.codeBits == 8) {
+      codes[i] = uint8_t(code);
+    } else {
+      const NibblePlace place = nibblePlace(i, arguments.elements);
+      codes[place.byte] = uint8_t((place.shift ? codes[place.byte] & 0xfu : 0u) | code << place.shift);
+    }
+  }
+}
+
+uint64_t encode(const EncodeArguments &arguments) {
+  const cgx_codec &codec = *arguments.codec;
+  if (codec.format == CGX_FORMAT_BF16 || codec.format == CGX_FORMAT_F16) {
+    const cgx_element_type stored = codec.format == CGX_FORMAT_BF16 ? CGX_BF16 : CGX_F16;
+    for (uint64_t i = 0; i < arguments.elements; ++i)
+      storeElement(stored, arguments.body, i, loadElement(arguments.source, arguments.input, i));
+  } else {
+    forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
+      encodeBucket(arguments, bucket, begin, end);
+    });
+  }
+  return cgx_cast_body_bytes(&codec, arguments.elements);
+}
+
+template <typename Consume>
+void forEachValue(const DecodeArguments &arguments, float limit, const Consume &consume) {
+  const cgx_codec &codec = *arguments.codec;
+  if (codec.format == CGX_FORMAT_BF16 || codec.format == CGX_FORMAT_F16) {
+    const Source stored = codec.format == CGX_FORMAT_BF16 ? Source::bf16 : Source::f16;
+    for (uint64_t i = 0; i < arguments.elements; ++i) {
+      const float value = loadElement(stored, arguments.body, i);
+      consume(i, isFinite(value) ? holdWithin(value, limit) : value);
+    }
+    return;
+  }
+  const MiniFormat &format = miniFormatOf(codec);
+  const uint8_t *codes = arguments.body + castCodesOffset(codec, arguments.elements);
+  forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
+    const float scale = loadCastScale(arguments.body, codec, bucket);
+    for (uint64_t i = begin; i < end; ++i)
+      consume(i, castValue(format, scale, loadCode(format, codes, i, arguments.elements), limit));
+  });
+}
+
+DecodeError decode(const DecodeArguments &arguments, void *output) {
+  return storeValues(arguments, output, [](const auto &...all) { forEachValue(all...); });
+}
+
+DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulator) {
+  return addValues(arguments, accumulator, [](const auto &...all) { forEachValue(all...); });
+}
+
+const char *check(const cgx_codec &codec, cgx_element_type type) {
+  if (const char *wrong = checkIsFloat(type))
+    return wrong;
+  switch (codec.format) {
+  case CGX_FORMAT_BF16:
+  case CGX_FORMAT_F16:
+    return codec.bucket != 0 ? "expected no bucket for a format without scales" : nullptr;
+  case CGX_FORMAT_MXFP8:
+  case CGX_FORMAT_MXFP4:
+    return codec.bucket != CGX_MX_BLOCK_ELEMENTS ? "expected a bucket of 32 elements for an mx format"
+                                                 : nullptr;
+  case CGX_FORMAT_FP8_E4M3:
+  case CGX_FORMAT_FP8_E5M2:
+    break;
+  default:
+    return "expected format bf16, f16, fp8_e4m3, fp8_e5m2, mxfp8 or mxfp4";
+  }
+  if (const char *wrong = checkBucket(codec))
+    return wrong;
+  return checkScaleType(codec);
+}
+
+constexpr BodyKernels reference = {encode, decode, decodeAccumulate};
+
+} // namespace
+
+const CodecFamily castFamily = {"cast", /*hasEnvelope=*/true, check, &reference};
+
+} // namespace cgx

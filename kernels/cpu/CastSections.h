@@ -1,0 +1,80 @@
+//===-- CastSections.h - The body of a cast payload -------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CPU_CASTSECTIONS_H
+#define CGX_KERNELS_CPU_CASTSECTIONS_H
+
+#include "ScaleSection.h"
+#include "cgx/kernels/minifloat.h"
+
+namespace cgx {
+
+inline bool isMx(const cgx_codec &codec) {
+  return codec.format == CGX_FORMAT_MXFP8 || codec.format == CGX_FORMAT_MXFP4;
+}
+
+/// The format of the elements, of formats with a scale.
+inline const MiniFormat &miniFormatOf(const cgx_codec &codec) {
+  return codec.format == CGX_FORMAT_FP8_E5M2 ? e5m2 : codec.format == CGX_FORMAT_MXFP4 ? e2m1 : e4m3;
+}
+
+/// Bytes before the codes.
+inline uint64_t castCodesOffset(const cgx_codec &codec, uint64_t elements) {
+  return cgx_bucket_count(&codec, elements) * (isMx(codec) ? 1 : cgx_scale_bytes(&codec));
+}
+
+/// Stores the scale of a bucket from the bits of its largest magnitude, and returns what its elements
+/// are multiplied by; not finite if they are not.
+inline float storeCastScale(uint8_t *scales, const cgx_codec &codec, uint64_t bucket, uint32_t largestBits) {
+  const MiniFormat &format = miniFormatOf(codec);
+  if (isMx(codec)) {
+    const uint32_t exponent = mxExponent(format, largestBits);
+    scales[bucket] = uint8_t(exponent);
+    return exponent == 255 ? quietNan() : mxFactor(exponent);
+  }
+  const float scale = miniScale(format, largestBits, codec.scale);
+  storeScaleValue(scales, codec.scale, bucket, scale);
+  return miniFactor(scale);
+}
+
+inline float loadCastScale(const uint8_t *scales, const cgx_codec &codec, uint64_t bucket) {
+  return isMx(codec) ? mxScale(scales[bucket]) : loadScaleValue(scales, codec.scale, bucket);
+}
+
+/// Where a code of four bits lies. Whole blocks of 32 keep element j and 16 + j in one byte, what is
+/// left neighbours.
+struct NibblePlace {
+  uint64_t byte;
+  uint32_t shift;
+};
+
+inline NibblePlace nibblePlace(uint64_t index, uint64_t elements) {
+  if (index < elements / 32 * 32)
+    return {index / 32 * 16 + index % 16, uint32_t(index / 16 % 2) * 4};
+  return {index / 2, uint32_t(index % 2) * 4};
+}
+
+inline uint32_t loadCode(const MiniFormat &format, const uint8_t *codes, uint64_t index, uint64_t elements) {
+  if (format.codeBits == 8)
+    return codes[index];
+  const NibblePlace place = nibblePlace(index, elements);
+  return (codes[place.byte] >> place.shift) & 0xfu;
+}
+
+inline float castValue(const MiniFormat &format, float scale, uint32_t code, float limit) {
+  if (!isFinite(scale))
+    return quietNan();
+  const float number = miniValue(format, code);
+  if (!isFinite(number))
+    return number;
+  const float value = number * scale;
+  return value > limit ? limit : value < -limit ? -limit : value;
+}
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_CPU_CASTSECTIONS_H

@@ -1,0 +1,46 @@
+//===-- natural.h - Sign and exponent at random -----------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The arithmetic of `natural`: random bits are added below the exponent of |x|, and the carry
+// rounds it up with the probability that makes the result unbiased. This holds for
+// subnormal numbers as well, which become 0 or the smallest normal number.
+#ifndef CGX_KERNELS_NATURAL_H
+#define CGX_KERNELS_NATURAL_H
+
+#include "cgx/kernels/magnitude.h"
+
+namespace cgx {
+
+/// The exponent byte of what is not finite.
+constexpr uint32_t naturalNotFinite = 255;
+
+/// The largest exponent byte of a number.
+constexpr uint32_t naturalLargest = 254;
+
+/// 16 random bits in the upper bits of the mantissa, and half of one below them.
+CGX_DEVICE_INLINE uint32_t naturalFraction(uint16_t random) { return uint32_t(random) << 7 | 0x40u; }
+
+CGX_DEVICE_INLINE uint32_t naturalExponent(float x, uint16_t random) {
+  const uint32_t magnitude = magnitudeBits(x);
+  if (magnitude >= infinityBits)
+    return naturalNotFinite;
+  const uint32_t exponent = (magnitude + naturalFraction(random)) >> 23;
+  return exponent < naturalLargest ? exponent : naturalLargest;
+}
+
+/// The value of an exponent byte and a sign.
+CGX_DEVICE_INLINE float naturalValue(uint32_t exponent, bool isNegative, float limit) {
+  if (exponent == naturalNotFinite)
+    return quietNan();
+  const uint32_t bits = exponent << 23, most = floatBits(limit);
+  return floatFromBits((isNegative ? 0x80000000u : 0u) | (bits < most ? bits : most));
+}
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_NATURAL_H

@@ -1,0 +1,44 @@
+//===-- ternary.h - -s, 0 and s at random -----------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The arithmetic of `ternary`: an element becomes s of its sign if 16 random bits are
+// below the share |x| / s in fixed point with 16 fraction bits, else 0.
+#ifndef CGX_KERNELS_TERNARY_H
+#define CGX_KERNELS_TERNARY_H
+
+#include "cgx/kernels/device.h"
+
+namespace cgx {
+
+/// How a magnitude becomes its share of the scale: (|x| * prescale) * factor.
+struct ShareMap {
+  float prescale;
+  float factor;
+};
+
+/// Scales below this are prescaled, so that factors stay finite.
+constexpr float smallestPlainScale = 0x1p-96f;
+
+/// For a scale that is finite and not negative.
+CGX_DEVICE_INLINE ShareMap makeShareMap(float scale) {
+  if (scale == 0.0f)
+    return ShareMap{1.0f, 0.0f};
+  const float prescale = scale < smallestPlainScale ? 0x1p64f : 1.0f;
+  return ShareMap{prescale, 65536.0f / (scale * prescale)};
+}
+
+/// The share of a magnitude up to the scale, 0 to 65536, rounded to nearest even.
+CGX_DEVICE_INLINE uint32_t shareOf(ShareMap map, float magnitude) {
+  return floatBits(fusedMultiplyAdd(magnitude * map.prescale, map.factor, 8388608.0f)) & 0x1ffffu;
+}
+
+CGX_DEVICE_INLINE bool isKept(uint32_t share, uint16_t random) { return random < share; }
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_TERNARY_H

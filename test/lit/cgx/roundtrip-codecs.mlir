@@ -1,0 +1,35 @@
+// Every codec prints what it was parsed from; what is left out has its default.
+// RUN: cgx-opt %s --verify-roundtrip | FileCheck %s
+
+// CHECK: #cgx.identity
+func.func private @identity() attributes {a = #cgx.identity}
+// CHECK: #cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>
+func.func private @quantize() attributes {a = #cgx.quantize}
+// CHECK: #cgx.quantize<bits = 8, bucket = 64, rounding = random_shift, scale = f32, checksum>
+func.func private @quantize_shift() attributes {a = #cgx.quantize<checksum, scale = f32, rounding = random_shift, bucket = 64, bits = 8>}
+// CHECK: #cgx.quantize<bits = 4, bucket = 128, rounding = nearest, scale = bf16, scaling = max_abs, levels = exponential>
+func.func private @quantize_exponential() attributes {a = #cgx.quantize<levels = exponential, scaling = max_abs, rounding = nearest>}
+// CHECK: #cgx.quantize<bits = 2, bucket = 128, rounding = stochastic, scale = bf16, scaling = l2>
+func.func private @quantize_l2() attributes {a = #cgx.quantize<bits = 2, scaling = l2>}
+// CHECK: #cgx.quantize<bits = 3, bucket = 128, rounding = nearest, scale = bf16, levels = learned>
+func.func private @quantize_learned() attributes {a = #cgx.quantize<bits = 3, rounding = nearest, levels = learned>}
+// CHECK: #cgx.ternary<bucket = 512, scale = bf16>
+func.func private @ternary() attributes {a = #cgx.ternary}
+// CHECK: #cgx.ternary<bucket = 100, scale = f32, checksum>
+func.func private @ternary_all() attributes {a = #cgx.ternary<scale = f32, bucket = 100, checksum>}
+// CHECK: #cgx.sign<bucket = 512, magnitude = means, scale = bf16>
+func.func private @sign() attributes {a = #cgx.sign}
+// CHECK: #cgx.sign<bucket = 64, magnitude = norm, scale = f32, checksum>
+func.func private @sign_all() attributes {a = #cgx.sign<bucket = 64, magnitude = norm, scale = f32, checksum>}
+// CHECK: #cgx.natural
+func.func private @natural() attributes {a = #cgx.natural}
+// CHECK: #cgx.natural<checksum>
+func.func private @natural_checksum() attributes {a = #cgx.natural<checksum>}
+// CHECK: #cgx.cast<format = bf16>
+func.func private @cast() attributes {a = #cgx.cast}
+// CHECK: #cgx.cast<format = fp8_e5m2, bucket = 128, scale = bf16>
+func.func private @cast_fp8() attributes {a = #cgx.cast<format = fp8_e5m2>}
+// CHECK: #cgx.cast<format = fp8_e4m3, bucket = 64, scale = f32, checksum>
+func.func private @cast_fp8_all() attributes {a = #cgx.cast<format = fp8_e4m3, bucket = 64, scale = f32, checksum>}
+// CHECK: #cgx.cast<format = mxfp4>
+func.func private @cast_mx() attributes {a = #cgx.cast<format = mxfp4>}
