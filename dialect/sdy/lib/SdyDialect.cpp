@@ -43,6 +43,23 @@ void SdyDialect::initialize() {
 #include "cgx/Dialect/Sdy/SdyOps.cpp.inc"
       >();
   addInterfaces<SdyInlinerInterface>();
+  allowUnknownOperations();
+}
+
+Attribute SdyDialect::parseAttribute(DialectAsmParser &parser, Type type) const {
+  StringRef mnemonic;
+  Attribute attribute;
+  OptionalParseResult known = generatedAttributeParser(parser, &mnemonic, type, attribute);
+  if (known.has_value())
+    return attribute;
+  return UnknownAttr::get(getContext(), parser.getFullSymbolSpec());
+}
+
+void SdyDialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer) const {
+  if (auto unknown = dyn_cast<UnknownAttr>(attribute))
+    printer << unknown.getText();
+  else
+    (void)generatedAttributePrinter(attribute, printer);
 }
 
 std::optional<int64_t> MeshAttr::getAxisSize(StringRef name) const {

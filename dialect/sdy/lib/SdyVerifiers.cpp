@@ -106,6 +106,9 @@ LogicalResult TensorShardingAttr::verifyForType(Type type, Operation *user, Emit
   MeshAttr mesh = getMesh(user);
   if (!mesh) // (C1)
     return emitError() << "unknown mesh " << getMeshOrRef();
+  // On a single device there is nothing to split, and JAX names no dimensions then.
+  if (mesh.getAxes().empty() && getDimensions().empty())
+    return success();
   auto tensor = dyn_cast<RankedTensorType>(type);
   int64_t rank = tensor ? tensor.getRank() : 0;
   if (rank != static_cast<int64_t>(getDimensions().size())) // (C2)

@@ -74,6 +74,33 @@ void printSelectTypes(OpAsmPrinter &printer, Operation *, Type pred, Type onTrue
     printer.printFunctionalType(ArrayRef<Type>{pred, onTrue, onFalse}, ArrayRef<Type>(result));
 }
 
+/// The type of the parts of a tensor of complex numbers, or null.
+static Type getPartType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto element = tensor ? dyn_cast<ComplexType>(tensor.getElementType()) : ComplexType();
+  return element ? tensor.clone(element.getElementType()) : Type();
+}
+
+ParseResult parseComplexType(OpAsmParser &parser, Type &real, Type &imaginary, Type &result) {
+  SMLoc location = parser.getCurrentLocation();
+  if (parseSameOperandsAndResultTypes(parser, {&real, &imaginary}, result))
+    return failure();
+  if (real != result)
+    return success();
+  real = imaginary = getPartType(result);
+  if (!real)
+    return parser.emitError(location) << "expected a tensor of complex numbers, got " << result;
+  return success();
+}
+
+void printComplexType(OpAsmPrinter &printer, Operation *, Type real, Type imaginary, Type result) {
+  Type part = getPartType(result);
+  if (real == part && imaginary == part)
+    printer << result;
+  else
+    printer.printFunctionalType(ArrayRef<Type>{real, imaginary}, ArrayRef<Type>(result));
+}
+
 ParseResult parsePairwiseTypes(OpAsmParser &parser, SmallVectorImpl<Type> &operands,
                                SmallVectorImpl<Type> &results) {
   if (parser.parseTypeList(operands))
@@ -104,11 +131,7 @@ ParseResult parseVariadicOperands(OpAsmParser &parser,
 }
 
 void printVariadicOperands(OpAsmPrinter &printer, Operation *, OperandRange operands) {
-  for (Value operand : operands) {
-    printer << operand << ",";
-    if (operand != operands.back())
-      printer << ' ';
-  }
+  llvm::interleave(operands, printer, [&](Value operand) { printer << operand << ','; }, " ");
 }
 
 ParseResult parseDims(AsmParser &parser, SmallVectorImpl<int64_t> &dims) {

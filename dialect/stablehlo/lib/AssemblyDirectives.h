@@ -54,6 +54,10 @@ inline void printSameOperandsAndResultType(OpAsmPrinter &p, Operation *, Type a,
 ParseResult parseSelectTypes(OpAsmParser &parser, Type &pred, Type &onTrue, Type &onFalse, Type &result);
 void printSelectTypes(OpAsmPrinter &printer, Operation *, Type pred, Type onTrue, Type onFalse, Type result);
 
+/// The complex type, if both parts have its element type and shape; else functional.
+ParseResult parseComplexType(OpAsmParser &parser, Type &real, Type &imaginary, Type &result);
+void printComplexType(OpAsmPrinter &printer, Operation *, Type real, Type imaginary, Type result);
+
 /// `T0, T1` where results have the types of the operands.
 ParseResult parsePairwiseTypes(OpAsmParser &parser, SmallVectorImpl<Type> &operands,
                                SmallVectorImpl<Type> &results);

@@ -34,4 +34,5 @@ void ChloDialect::initialize() {
 #include "cgx/Dialect/Stablehlo/ChloOps.cpp.inc"
       >();
   addInterfaces<ChloInlinerInterface>();
+  allowUnknownOperations();
 }

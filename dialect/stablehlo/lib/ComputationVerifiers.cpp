@@ -107,17 +107,3 @@ LogicalResult WhileOp::verify() {
                            << " to have the types of the operands";
   return success();
 }
-
-LogicalResult AllReduceOp::verify() {
-  if (getOperands().empty())
-    return emitOpError() << "expected at least one operand";
-  if (getResultTypes() != getOperands().getTypes())
-    return emitOpError() << "expected results of the types of the operands";
-  if (auto dense = dyn_cast<DenseIntElementsAttr>(getReplicaGroups()))
-    if (dense.getType().getRank() != 2)
-      return emitOpError() << "expected replica_groups of rank 2, got " << dense.getType();
-  if (getComputation().getNumArguments() != 2)
-    return emitOpError() << "expected 2 arguments of the computation, got "
-                         << getComputation().getNumArguments();
-  return success();
-}

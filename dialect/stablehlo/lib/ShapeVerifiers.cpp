@@ -76,6 +76,15 @@ LogicalResult ClampOp::verify() {
   return verifyShape(*this, getResult(), tensorOf(getOperand()).getShape());
 }
 
+LogicalResult ComplexOp::verify() {
+  Type part = cast<ComplexType>(tensorOf(getResult()).getElementType()).getElementType();
+  Type expected = tensorOf(getResult()).clone(part);
+  if (getLhs().getType() == expected && getRhs().getType() == expected)
+    return success();
+  return emitOpError() << "expected real and imaginary parts of type " << expected << ", got "
+                       << getLhs().getType() << " and " << getRhs().getType();
+}
+
 LogicalResult CompareOp::verify() {
   if (getLhs().getType() == getRhs().getType())
     return success();

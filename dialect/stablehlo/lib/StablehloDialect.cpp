@@ -51,6 +51,23 @@ void StablehloDialect::initialize() {
 #include "cgx/Dialect/Stablehlo/StablehloTypes.cpp.inc"
       >();
   addInterfaces<StablehloInlinerInterface>();
+  allowUnknownOperations();
+}
+
+Attribute StablehloDialect::parseAttribute(DialectAsmParser &parser, Type type) const {
+  StringRef mnemonic;
+  Attribute attribute;
+  OptionalParseResult known = generatedAttributeParser(parser, &mnemonic, type, attribute);
+  if (known.has_value())
+    return attribute;
+  return UnknownAttr::get(getContext(), parser.getFullSymbolSpec());
+}
+
+void StablehloDialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer) const {
+  if (auto unknown = dyn_cast<UnknownAttr>(attribute))
+    printer << unknown.getText();
+  else
+    (void)generatedAttributePrinter(attribute, printer);
 }
 
 Operation *StablehloDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

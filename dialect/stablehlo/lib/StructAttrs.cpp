@@ -300,14 +300,16 @@ void ConvDimensionNumbersAttr::print(AsmPrinter &printer) const {
 // Meshes
 //===----------------------------------------------------------------------===//
 
-/// `[#attr, #attr]`, each of class `Attr`.
+/// `[<name = "x">, <name = "y">]`, each of class `Attr`, with or without its mnemonic.
 template <typename Attr>
 static ParseResult parseAttributeList(AsmParser &parser, SmallVectorImpl<Attr> &attributes) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                        [&] { return parser.parseAttribute(attributes.emplace_back()); });
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    return parser.parseCustomAttributeWithFallback(attributes.emplace_back());
+  });
 }
 
 Attribute MeshAttr::parse(AsmParser &parser, Type) {
+  SMLoc location = parser.getCurrentLocation();
   SmallVector<MeshAxisAttr> axes;
   DenseIntElementsAttr deviceIds;
   if (parser.parseLess() || parser.parseKeyword("axes") || parser.parseEqual() ||
@@ -318,26 +320,29 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
       return {};
   if (parser.parseGreater())
     return {};
-  return get(parser.getContext(), axes, deviceIds);
+  return getChecked([&] { return parser.emitError(location); }, parser.getContext(), ArrayRef(axes),
+                    deviceIds);
 }
 
 void MeshAttr::print(AsmPrinter &printer) const {
-  printer << "<axes = [";
-  llvm::interleaveComma(getAxes(), printer);
+  // Spaced as JAX does it, which the text of a module is compared with.
+  printer << "<axes=[";
+  llvm::interleaveComma(getAxes(), printer, [&](MeshAxisAttr axis) { axis.print(printer); });
   printer << ']';
   if (getDeviceIds())
-    printer << ", device_ids = " << getDeviceIds();
+    printer << ", device_ids=" << getDeviceIds();
   printer << '>';
 }
 
 Attribute ReplicaGroupMeshAxesAttr::parse(AsmParser &parser, Type) {
+  SMLoc location = parser.getCurrentLocation();
   Attribute mesh;
   SmallVector<AxisRefAttr> axes;
   if (parser.parseLess() || parser.parseKeyword("mesh") || parser.parseEqual() ||
       parser.parseAttribute(mesh) || parser.parseComma() || parser.parseKeyword("axes") ||
       parser.parseEqual() || parseAttributeList(parser, axes) || parser.parseGreater())
     return {};
-  return get(parser.getContext(), mesh, axes);
+  return getChecked([&] { return parser.emitError(location); }, parser.getContext(), mesh, ArrayRef(axes));
 }
 
 void ReplicaGroupMeshAxesAttr::print(AsmPrinter &printer) const {

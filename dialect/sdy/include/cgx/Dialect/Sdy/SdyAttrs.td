@@ -116,4 +116,15 @@ def Sdy_ManualAxes : Sdy_Attr<"ManualAxes", "manual_axes"> {
   let parameters = (ins OptionalArrayRefParameter<"::mlir::StringAttr">:$axes);
 }
 
+def Sdy_Unknown : AttrDef<Sdy_Dialect, "Unknown"> {
+  let attrName = "sdy.unknown";
+  let summary = "an attribute that only a partitioner reads, kept as its text";
+  let description = [{
+    Written as it was read, without a mnemonic of ours.
+
+    Example: `#sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=8}>`
+  }];
+  let parameters = (ins StringRefParameter<>:$text);
+}
+
 #endif // CGX_DIALECT_SDY_SDYATTRS_TD

@@ -50,13 +50,17 @@ def Chlo_LgammaOp : Chlo_UnaryOp<"lgamma", "logarithm of the gamma function">;
 def Chlo_SinhOp : Chlo_UnaryOp<"sinh", "hyperbolic sine">;
 def Chlo_SquareOp : Chlo_UnaryOp<"square", "the element times itself">;
 
-def Chlo_NextAfterOp
-    : Op<Chlo_Dialect, "next_after", [Pure, Elementwise, SameOperandsAndResultShape]> {
-  let summary = "the representable number after `x` towards `y`";
-  let arguments = (ins Stablehlo_Tensor:$x, Stablehlo_Tensor:$y);
+class Chlo_BinaryOp<string mnemonic, string text>
+    : Op<Chlo_Dialect, mnemonic, [Pure, Elementwise, SameOperandsAndResultShape]> {
+  let summary = text;
+  let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs);
   let results = (outs Stablehlo_Tensor:$result);
-  let assemblyFormat = "$x `,` $y attr-dict `:` type($x) `,` type($y) `->` type($result)";
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
 }
+
+def Chlo_NextAfterOp : Chlo_BinaryOp<"next_after", "the representable number after lhs towards rhs">;
+def Chlo_PolygammaOp : Chlo_BinaryOp<"polygamma", "derivative of order lhs of digamma">;
+def Chlo_ZetaOp : Chlo_BinaryOp<"zeta", "Hurwitz zeta function">;
 
 def Chlo_TopKOp : Op<Chlo_Dialect, "top_k", [Pure]> {
   let summary = "the largest elements of the last dimension, and where they are";

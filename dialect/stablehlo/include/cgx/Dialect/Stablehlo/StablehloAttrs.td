@@ -85,13 +85,27 @@ def Stablehlo_ResultAccuracyAttr : Stablehlo_StructAttr<"ResultAccuracy", "resul
 
 def Stablehlo_MeshAxisAttr : Stablehlo_Attr<"MeshAxis", "mesh_axis"> {
   let summary = "a named axis of a device mesh and its size";
+  let description = "**Constraints:** (C1) `size` is positive.";
+  let genVerifyDecl = 1;
   let parameters = (ins StringRefParameter<>:$name, "int64_t":$size);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Stablehlo_MeshAttr : Stablehlo_Attr<"Mesh", "mesh"> {
   let summary = "a mesh of devices";
-  let description = "`device_ids` lists the devices in row-major order of the axes; without it they are numbered so.";
+  let description = [{
+    `device_ids` lists the devices in row-major order of the axes; without it
+    they are numbered so.
+
+    ```mlir
+    #stablehlo.mesh<axes=[<name = "x", size = 2>, <name = "y", size = 2>], device_ids=dense<[3, 2, 1, 0]> : tensor<4xi64>>
+    ```
+
+    **Constraints:**
+    - (C1) Names of axes are unique.
+    - (C2) `device_ids` is a permutation of the numbers below the product of the sizes.
+  }];
+  let genVerifyDecl = 1;
   let parameters = (ins ArrayRefParameter<"::cgx::stablehlo::MeshAxisAttr">:$axes,
                         OptionalParameter<"::mlir::DenseIntElementsAttr">:$deviceIds);
   let hasCustomAssemblyFormat = 1;
@@ -112,6 +126,21 @@ def Stablehlo_AxisRefAttr : Stablehlo_Attr<"AxisRef", "axis_ref"> {
 
 def Stablehlo_ReplicaGroupMeshAxesAttr : Stablehlo_Attr<"ReplicaGroupMeshAxes", "replica_group_mesh_axes"> {
   let summary = "groups of devices that differ along the named axes only";
+  let description = [{
+    With `x` of a 2x2 mesh of axes x and y the groups are `[[0, 2], [1, 3]]`. The
+    mesh is given here or by the symbol of an `sdy.mesh`.
+
+    ```mlir
+    #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x", sub_axis_info = (1)2>]>
+    ```
+
+    **Constraints:**
+    - (C1) `mesh` is a `#stablehlo.mesh` or a symbol.
+    - (C2) Each axis is one of the mesh, if that is given here.
+    - (C3) A sub-axis `(pre)size` divides its axis: `pre * size` divides the size of the axis.
+    - (C4) No axis, or part of one, occurs twice.
+  }];
+  let genVerifyDecl = 1;
   let parameters = (ins "::mlir::Attribute":$mesh, ArrayRefParameter<"::cgx::stablehlo::AxisRefAttr">:$axes);
   let hasCustomAssemblyFormat = 1;
 }
@@ -120,5 +149,15 @@ def Stablehlo_ReplicaGroups : AnyAttrOf<[I64ElementsAttr, Stablehlo_ReplicaGroup
     "replica groups, dense or by mesh axes">;
 
 def Stablehlo_PrecisionConfig : TypedArrayAttrBase<Stablehlo_PrecisionAttr, "one precision per operand">;
+
+def Stablehlo_UnknownAttr : AttrDef<Stablehlo_Dialect, "Unknown"> {
+  let attrName = "stablehlo.unknown";
+  let summary = "an attribute that is not defined here, kept as its text";
+  let description = [{
+    Written as it was read, without a mnemonic of ours: `#stablehlo.foo<1>` of an
+    op that is not defined here either.
+  }];
+  let parameters = (ins StringRefParameter<>:$text);
+}
 
 #endif // CGX_DIALECT_STABLEHLO_STABLEHLOATTRS_TD

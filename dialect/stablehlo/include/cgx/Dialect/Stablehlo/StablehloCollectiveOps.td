@@ -33,6 +33,7 @@ def Stablehlo_ReduceScatterOp : Stablehlo_CollectiveOp<"reduce_scatter"> {
                        OptionalAttr<Stablehlo_ChannelHandleAttr>:$channel_handle, UnitAttr:$use_global_device_ids);
   let regions = (region SizedRegion<1>:$computation);
   let results = (outs Stablehlo_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 def Stablehlo_AllGatherOp : Stablehlo_CollectiveOp<"all_gather"> {
@@ -41,6 +42,7 @@ def Stablehlo_AllGatherOp : Stablehlo_CollectiveOp<"all_gather"> {
                        Stablehlo_ReplicaGroups:$replica_groups,
                        OptionalAttr<Stablehlo_ChannelHandleAttr>:$channel_handle, UnitAttr:$use_global_device_ids);
   let results = (outs Variadic<Stablehlo_Tensor>);
+  let hasVerifier = 1;
 }
 
 def Stablehlo_AllToAllOp : Stablehlo_CollectiveOp<"all_to_all"> {
@@ -49,6 +51,7 @@ def Stablehlo_AllToAllOp : Stablehlo_CollectiveOp<"all_to_all"> {
                        I64Attr:$split_count, Stablehlo_ReplicaGroups:$replica_groups,
                        OptionalAttr<Stablehlo_ChannelHandleAttr>:$channel_handle);
   let results = (outs Variadic<Stablehlo_Tensor>);
+  let hasVerifier = 1;
 }
 
 def Stablehlo_CollectivePermuteOp : Stablehlo_CollectiveOp<"collective_permute"> {
@@ -56,6 +59,7 @@ def Stablehlo_CollectivePermuteOp : Stablehlo_CollectiveOp<"collective_permute">
   let arguments = (ins Stablehlo_Tensor:$operand, I64ElementsAttr:$source_target_pairs,
                        OptionalAttr<Stablehlo_ChannelHandleAttr>:$channel_handle);
   let results = (outs Stablehlo_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 def Stablehlo_CollectiveBroadcastOp : Stablehlo_CollectiveOp<"collective_broadcast"> {
@@ -63,6 +67,7 @@ def Stablehlo_CollectiveBroadcastOp : Stablehlo_CollectiveOp<"collective_broadca
   let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_ReplicaGroups:$replica_groups,
                        OptionalAttr<Stablehlo_ChannelHandleAttr>:$channel_handle);
   let results = (outs Stablehlo_Tensor:$result);
+  let hasVerifier = 1;
 }
 
 def Stablehlo_PartitionIdOp : Stablehlo_Op<"partition_id", [Pure]> {

@@ -98,6 +98,16 @@ def Stablehlo_RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure]> {
   }];
 }
 
+def Stablehlo_RngOp : Stablehlo_Op<"rng", [MemoryEffects<[MemWrite]>]> {
+  let summary = "random numbers of a hidden state";
+  let arguments = (ins Stablehlo_Tensor:$a, Stablehlo_Tensor:$b, Stablehlo_IntTensor:$shape,
+                       Stablehlo_RngDistributionAttr:$rng_distribution);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 def Stablehlo_CustomCallOp : Stablehlo_Op<"custom_call", [MemoryEffects<[MemWrite]>]> {
   let summary = "a call of code outside of the program";
   let arguments = (ins Variadic<AnyType>:$inputs, StrAttr:$call_target_name,

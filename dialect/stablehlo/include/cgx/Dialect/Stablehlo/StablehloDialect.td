@@ -19,8 +19,15 @@ def Stablehlo_Dialect : Dialect {
     prints, pretty or generic, parses, verifies and prints back in a form that
     JAX accepts. Ops and attributes carry the names of the specification; see
     there for their semantics.
+
+    An op that is not defined here is parsed in its generic form and passes
+    through rewrites untouched, with its attributes; lowering to native code
+    names it in an error.
   }];
-  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attribute, ::mlir::DialectAsmPrinter &printer) const override;
+  }];
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
 }

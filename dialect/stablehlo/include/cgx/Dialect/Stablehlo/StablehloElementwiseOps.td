@@ -68,7 +68,6 @@ def Stablehlo_TanhOp : Stablehlo_FunctionOp<"tanh", "hyperbolic tangent">;
 def Stablehlo_AddOp : Stablehlo_BinaryOp<"add", "sum; of booleans or", [Commutative]>;
 def Stablehlo_AndOp : Stablehlo_BinaryOp<"and", "bitwise or logical and", [Commutative]>;
 def Stablehlo_Atan2Op : Stablehlo_BinaryOp<"atan2", "angle of the point (rhs, lhs)">;
-def Stablehlo_ComplexOp : Stablehlo_BinaryOp<"complex", "complex number of real and imaginary part">;
 def Stablehlo_DivOp : Stablehlo_BinaryOp<"divide", "quotient; of integers rounded towards zero">;
 def Stablehlo_MaxOp : Stablehlo_BinaryOp<"maximum", "larger element; a NaN if one is", [Commutative]>;
 def Stablehlo_MinOp : Stablehlo_BinaryOp<"minimum", "smaller element; a NaN if one is", [Commutative]>;
@@ -81,6 +80,16 @@ def Stablehlo_ShiftRightArithmeticOp : Stablehlo_BinaryOp<"shift_right_arithmeti
 def Stablehlo_ShiftRightLogicalOp : Stablehlo_BinaryOp<"shift_right_logical", "right shift that fills with zeros">;
 def Stablehlo_SubtractOp : Stablehlo_BinaryOp<"subtract", "difference">;
 def Stablehlo_XorOp : Stablehlo_BinaryOp<"xor", "bitwise or logical exclusive or", [Commutative]>;
+
+def Stablehlo_ComplexOp : Stablehlo_ElementwiseOp<"complex"> {
+  let summary = "complex number of real and imaginary part";
+  let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs);
+  let results = (outs Stablehlo_ComplexTensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs attr-dict `:` custom<ComplexType>(type($lhs), type($rhs), type($result))
+  }];
+  let hasVerifier = 1;
+}
 
 def Stablehlo_ConvertOp : Stablehlo_ElementwiseOp<"convert"> {
   let summary = "changes the element type";

@@ -13,5 +13,6 @@ include "cgx/Dialect/Stablehlo/StablehloContractionOps.td"
 include "cgx/Dialect/Stablehlo/StablehloControlFlowOps.td"
 include "cgx/Dialect/Stablehlo/StablehloDataMovementOps.td"
 include "cgx/Dialect/Stablehlo/StablehloElementwiseOps.td"
+include "cgx/Dialect/Stablehlo/StablehloLinearAlgebraOps.td"
 
 #endif // CGX_DIALECT_STABLEHLO_STABLEHLOOPS_TD

@@ -10,6 +10,7 @@
 
 include "cgx/Dialect/Stablehlo/StablehloDialect.td"
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/CommonTypeConstraints.td"
 
 def Stablehlo_TokenType : TypeDef<Stablehlo_Dialect, "Token"> {
   let mnemonic = "token";
@@ -25,7 +26,9 @@ def Stablehlo_FutureType : TypeDef<Stablehlo_Dialect, "Future"> {
 
 def Stablehlo_Tensor : Type<CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">, "ranked tensor", "::mlir::RankedTensorType">;
 def Stablehlo_TensorOrToken : AnyTypeOf<[Stablehlo_Tensor, Stablehlo_TokenType]>;
-def Stablehlo_PredTensor : TensorOf<[I1]>;
-def Stablehlo_IntTensor : TensorOf<[AnyInteger]>;
+def Stablehlo_PredTensor : RankedTensorOf<[I1]>;
+def Stablehlo_IntTensor : RankedTensorOf<[AnyInteger]>;
+def Stablehlo_FloatOrComplexTensor : RankedTensorOf<[AnyFloat, AnyComplex]>;
+def Stablehlo_ComplexTensor : RankedTensorOf<[AnyComplex]>;
 
 #endif // CGX_DIALECT_STABLEHLO_STABLEHLOTYPES_TD

@@ -1,0 +1,245 @@
+//===-- CollectiveVerifiers.cpp - groups, and the shapes that they make -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace cgx::stablehlo;
+
+using EmitError = function_ref<InFlightDiagnostic()>;
+
+//===----------------------------------------------------------------------===//
+// Replica groups
+//===----------------------------------------------------------------------===//
+
+LogicalResult MeshAxisAttr::verify(EmitError emitError, StringRef name, int64_t size) {
+  if (size < 1) // (C1)
+    return emitError() << "expected a positive size of axis \"" << name << "\", got " << size;
+  return success();
+}
+
+LogicalResult MeshAttr::verify(EmitError emitError, ArrayRef<MeshAxisAttr> axes,
+                               DenseIntElementsAttr deviceIds) {
+  llvm::StringSet<> names;
+  int64_t devices = 1;
+  for (MeshAxisAttr axis : axes) {
+    if (!names.insert(axis.getName()).second) // (C1)
+      return emitError() << "expected unique axis names, got \"" << axis.getName() << "\" twice";
+    devices *= axis.getSize();
+  }
+  if (!deviceIds)
+    return success();
+  SmallVector<int64_t> ids;
+  for (const APInt &id : deviceIds.getValues<APInt>())
+    ids.push_back(id.getSExtValue());
+  llvm::sort(ids);
+  if (!llvm::equal(ids, llvm::seq<int64_t>(0, devices))) // (C2)
+    return emitError() << "expected device_ids to be a permutation of the numbers below " << devices
+                       << ", got " << deviceIds;
+  return success();
+}
+
+/// Checks one axis against the mesh and against the parts of axes that were named before it.
+static LogicalResult verifyAxis(EmitError emitError, MeshAttr mesh, AxisRefAttr axis,
+                                ArrayRef<AxisRefAttr> before) {
+  const auto *found =
+      llvm::find_if(mesh.getAxes(), [&](MeshAxisAttr known) { return known.getName() == axis.getName(); });
+  if (found == mesh.getAxes().end()) // (C2)
+    return emitError() << "axis \"" << axis.getName() << "\" is not in the mesh " << mesh;
+  auto partOf = [&](AxisRefAttr ref) {
+    SubAxisInfoAttr part = ref.getSubAxisInfo();
+    return part ? std::pair(part.getPreSize(), part.getPreSize() * part.getSize())
+                : std::pair<int64_t, int64_t>(1, found->getSize());
+  };
+  auto [begin, end] = partOf(axis);
+  if (begin < 1 || end < 1 || found->getSize() % end != 0) // (C3)
+    return emitError() << "expected a sub-axis that divides \"" << axis.getName() << "\" of size "
+                       << found->getSize() << ", got (" << begin << ")" << axis.getSubAxisInfo().getSize();
+  for (AxisRefAttr other : before)
+    if (other.getName() == axis.getName() && begin < partOf(other).second &&
+        partOf(other).first < end) // (C4)
+      return emitError() << "axis \"" << axis.getName() << "\" is named twice";
+  return success();
+}
+
+LogicalResult ReplicaGroupMeshAxesAttr::verify(EmitError emitError, Attribute mesh,
+                                               ArrayRef<AxisRefAttr> axes) {
+  if (isa<FlatSymbolRefAttr>(mesh))
+    return success();
+  auto known = dyn_cast<MeshAttr>(mesh);
+  if (!known) // (C1)
+    return emitError() << "expected the symbol of a mesh or #stablehlo.mesh<...>, got " << mesh;
+  for (auto [index, axis] : llvm::enumerate(axes))
+    if (failed(verifyAxis(emitError, known, axis, axes.take_front(index))))
+      return failure();
+  return success();
+}
+
+/// Dense groups have a row each; -1 fills rows of fewer processes, and no process is in two groups.
+static LogicalResult verifyGroups(Operation *op, Attribute groups) {
+  auto dense = dyn_cast<DenseIntElementsAttr>(groups);
+  if (!dense)
+    return success();
+  if (dense.getType().getRank() != 2)
+    return op->emitOpError() << "expected replica_groups of rank 2, got " << dense.getType();
+  DenseSet<int64_t> seen;
+  for (int64_t id : dense.getValues<int64_t>()) {
+    if (id < -1)
+      return op->emitOpError() << "expected replica_groups of numbers from 0, or -1 as filling, got " << id;
+    if (id >= 0 && !seen.insert(id).second)
+      return op->emitOpError() << "expected each process in one group, got " << id << " twice";
+  }
+  return success();
+}
+
+/// The number of processes in each group, if the op alone tells it.
+static std::optional<int64_t> getGroupSize(Attribute groups) {
+  if (auto dense = dyn_cast<DenseIntElementsAttr>(groups)) {
+    auto values = dense.getValues<int64_t>();
+    if (dense.empty() || llvm::is_contained(values, -1))
+      return std::nullopt;
+    return dense.getType().getDimSize(1);
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyComputation(Operation *op, Region &computation) {
+  if (computation.getNumArguments() == 2)
+    return success();
+  return op->emitOpError() << "expected 2 arguments of the computation, got "
+                           << computation.getNumArguments();
+}
+
+static LogicalResult verifyDimension(Operation *op, StringRef name, int64_t dim, RankedTensorType type) {
+  if (dim >= 0 && dim < type.getRank())
+    return success();
+  return op->emitOpError() << "expected " << name << " in range [0, " << type.getRank() << "), got " << dim;
+}
+
+static LogicalResult verifyResult(Operation *op, Type result, RankedTensorType expected) {
+  if (getElementTypeOrSelf(result) == expected.getElementType() &&
+      succeeded(verifyCompatibleShape(result, expected)))
+    return success();
+  return op->emitOpError() << "expected a result of type " << expected << ", got " << result;
+}
+
+/// `type` with dimension `dim` times or divided by the size of a group. Null if it cannot be divided.
+static RankedTensorType scaled(RankedTensorType type, int64_t dim, int64_t factor, int64_t divisor) {
+  SmallVector<int64_t> shape(type.getShape());
+  if (!ShapedType::isDynamic(shape[dim])) {
+    if (shape[dim] * factor % divisor != 0)
+      return {};
+    shape[dim] = shape[dim] * factor / divisor;
+  }
+  return type.clone(shape);
+}
+
+LogicalResult AllReduceOp::verify() {
+  if (getOperands().empty())
+    return emitOpError() << "expected at least one operand";
+  if (getResultTypes() != getOperands().getTypes())
+    return emitOpError() << "expected results of the types of the operands, " << getOperands().getTypes()
+                         << ", got " << getResultTypes();
+  if (failed(verifyGroups(*this, getReplicaGroups())))
+    return failure();
+  return verifyComputation(*this, getComputation());
+}
+
+LogicalResult ReduceScatterOp::verify() {
+  auto operand = cast<RankedTensorType>(getOperand().getType());
+  int64_t dim = getScatterDimension();
+  if (failed(verifyGroups(*this, getReplicaGroups())) || failed(verifyComputation(*this, getComputation())) ||
+      failed(verifyDimension(*this, "scatter_dimension", dim, operand)))
+    return failure();
+  std::optional<int64_t> size = getGroupSize(getReplicaGroups());
+  if (!size)
+    return success();
+  RankedTensorType expected = scaled(operand, dim, 1, *size);
+  if (!expected)
+    return emitOpError() << "expected dimension " << dim << " of the operand to be a multiple of " << *size
+                         << ", the processes of a group, got " << operand;
+  return verifyResult(*this, getResult().getType(), expected);
+}
+
+LogicalResult AllGatherOp::verify() {
+  if (getOperands().empty())
+    return emitOpError() << "expected at least one operand";
+  if (getNumResults() != getOperands().size())
+    return emitOpError() << "expected " << getOperands().size() << " results, one per operand, got "
+                         << getNumResults();
+  if (failed(verifyGroups(*this, getReplicaGroups())))
+    return failure();
+  std::optional<int64_t> size = getGroupSize(getReplicaGroups());
+  for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults())) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    int64_t dim = getAllGatherDim();
+    if (failed(verifyDimension(*this, "all_gather_dim", dim, type)) ||
+        (size && failed(verifyResult(*this, result.getType(), scaled(type, dim, *size, 1)))))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult AllToAllOp::verify() {
+  if (getOperands().empty())
+    return emitOpError() << "expected at least one operand";
+  if (getNumResults() != getOperands().size())
+    return emitOpError() << "expected " << getOperands().size() << " results, one per operand, got "
+                         << getNumResults();
+  int64_t count = getSplitCount();
+  if (count < 1)
+    return emitOpError() << "expected a positive split_count, got " << count;
+  if (failed(verifyGroups(*this, getReplicaGroups())))
+    return failure();
+  std::optional<int64_t> size = getGroupSize(getReplicaGroups());
+  if (size && *size != count)
+    return emitOpError() << "expected split_count to be " << *size << ", the processes of a group, got "
+                         << count;
+  for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults())) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    if (failed(verifyDimension(*this, "split_dimension", getSplitDimension(), type)) ||
+        failed(verifyDimension(*this, "concat_dimension", getConcatDimension(), type)))
+      return failure();
+    RankedTensorType split = scaled(type, getSplitDimension(), 1, count);
+    if (!split)
+      return emitOpError() << "expected dimension " << getSplitDimension()
+                           << " of the operand to be a multiple of " << count << ", the split_count, got "
+                           << type;
+    if (failed(verifyResult(*this, result.getType(), scaled(split, getConcatDimension(), count, 1))))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult CollectivePermuteOp::verify() {
+  DenseIntElementsAttr pairs = getSourceTargetPairs();
+  if (pairs.getType().getRank() != 2 || pairs.getType().getDimSize(1) != 2)
+    return emitOpError() << "expected source_target_pairs of type tensor<Nx2xi64>, got " << pairs.getType();
+  DenseSet<int64_t> sources, targets;
+  for (auto [index, id] : llvm::enumerate(pairs.getValues<int64_t>())) {
+    if (id < 0)
+      return emitOpError() << "expected processes from 0 in source_target_pairs, got " << id;
+    if (!(index % 2 ? targets : sources).insert(id).second)
+      return emitOpError() << "expected unique " << (index % 2 ? "targets" : "sources")
+                           << " in source_target_pairs, got " << id << " twice";
+  }
+  return verifyResult(*this, getResult().getType(), cast<RankedTensorType>(getOperand().getType()));
+}
+
+LogicalResult CollectiveBroadcastOp::verify() {
+  if (failed(verifyGroups(*this, getReplicaGroups())))
+    return failure();
+  return verifyResult(*this, getResult().getType(), cast<RankedTensorType>(getOperand().getType()));
+}
