@@ -295,6 +295,9 @@ def ReportPass : Pass<"cgx-report", "::mlir::ModuleOp"> {
     the JSON every rank. Wire bytes are exact for codecs of fixed size.
     A collective inside of a loop counts once.
 
+    Collectives of stablehlo are not counted; a warning says so if there are no
+    others, since --cgx-import or --cgx-compress then stands behind this pass.
+
     The module is not changed.
 
     Input: any module. Output: on standard error, or in the file `output`,

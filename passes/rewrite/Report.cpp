@@ -16,6 +16,7 @@
 #include "StepRuns.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Rewrite.h"
 #include "cgx/wire.h"
 
@@ -125,6 +126,25 @@ private:
   llvm::MapVector<std::pair<int64_t, int64_t>, unsigned> rowOf;
 };
 
+/// Says so if all collectives are still those of the exported step: then nothing was counted, and
+/// most likely the passes are in the wrong order.
+void warnOfExportedCollectives(ModuleOp module) {
+  SmallVector<Operation *> exported;
+  module.walk([&](Operation *op) {
+    if (isa<stablehlo::AllReduceOp, stablehlo::ReduceScatterOp, stablehlo::AllGatherOp, stablehlo::AllToAllOp,
+            stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp>(op))
+      exported.push_back(op);
+  });
+  if (exported.empty())
+    return;
+  bool isOne = exported.size() == 1;
+  exported.front()->emitWarning() << "the report does not count the " << exported.size()
+                                  << (isOne ? " collective" : " collectives")
+                                  << " of stablehlo in the module, which " << (isOne ? "is" : "are")
+                                  << " not imported yet; expected --cgx-import or --cgx-compress before "
+                                     "--cgx-report";
+}
+
 int64_t ranksOf(ModuleOp module) {
   if (auto ranks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName))
     return ranks.getInt();
@@ -151,6 +171,8 @@ struct Report : impl::ReportPassBase<Report> {
       else if (auto payload = dyn_cast<PayloadOpInterface>(op))
         payloads.add(payload);
     });
+    if (table.rows.empty())
+      warnOfExportedCollectives(getOperation());
     if (failed(print(table)))
       signalPassFailure();
   }

@@ -14,11 +14,13 @@
 #include "cgx/Tools/Registration.h"
 
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Support/LogicalResult.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
 
 static constexpr const char overview[] =
     "cgx-opt: compresses the collectives of exported training steps\n"
@@ -37,6 +39,16 @@ static constexpr const char overview[] =
     "\n"
     "  Passes of cgx begin with --cgx-; the others are upstream's. The report goes to standard error.\n";
 
+/// Errors come without the op that they are about, which may be a whole step of training, unless
+/// --mlir-print-op-on-diagnostic asks for it.
+static void printNoOpsOnDiagnostics() {
+  mlir::registerMLIRContextCLOptions();
+  auto &options = llvm::cl::getRegisteredOptions();
+  auto found = options.find("mlir-print-op-on-diagnostic");
+  if (found != options.end())
+    static_cast<llvm::cl::opt<bool> *>(found->second)->setInitialValue(false);
+}
+
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
@@ -44,5 +56,6 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   cgx::registerCgxDialects(registry);
   cgx::registerCgxPasses();
+  printNoOpsOnDiagnostics();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, overview, registry));
 }

@@ -100,10 +100,12 @@ LogicalResult ReduceOp::verify() {
 
 LogicalResult WhileOp::verify() {
   if (getResultTypes() != getOperandTypes())
-    return emitOpError() << "expected results of the types of the operands";
+    return emitOpError() << "expected results of the types of the operands, " << getOperandTypes() << ", got "
+                         << getResultTypes();
   for (Region *region : {&getCond(), &getBody()})
     if (region->getArgumentTypes() != getOperandTypes())
       return emitOpError() << "expected the arguments of region " << region->getRegionNumber()
-                           << " to have the types of the operands";
+                           << " to have the types of the operands, " << getOperandTypes() << ", got "
+                           << region->getArgumentTypes();
   return success();
 }

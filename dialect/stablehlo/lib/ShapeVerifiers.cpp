@@ -317,7 +317,8 @@ LogicalResult ScatterOp::verify() {
       failed(verifyDims(*this, "update_window_dims", numbers.getUpdateWindowDims(), update.getRank())))
     return failure();
   if (getResultTypes() != getInputs().getTypes())
-    return emitOpError() << "expected results of the types of the operands";
+    return emitOpError() << "expected results of the types of the operands, " << getInputs().getTypes()
+                         << ", got " << getResultTypes();
   int64_t windowRank =
       input.getRank() - numbers.getInsertedWindowDims().size() - numbers.getInputBatchingDims().size();
   if (windowRank != static_cast<int64_t>(numbers.getUpdateWindowDims().size()))

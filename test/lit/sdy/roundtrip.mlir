@@ -67,3 +67,11 @@ func.func @shardings_of_results(%arg0: f32) -> tensor<8xf32> {
   %0 = tensor.splat %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"data"}]>]>} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// CHECK-LABEL: func.func @texts_of_a_partitioner(
+func.func @texts_of_a_partitioner(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  // A single device splits no dimension.
+  // CHECK: sdy.sharding = #sdy.sharding_per_value<[<@single_device, []>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}, custom>
+  %0 = stablehlo.custom_call @f(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@single_device, []>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}, custom>} : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

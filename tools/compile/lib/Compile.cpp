@@ -28,6 +28,8 @@ Outcome compileBuffer(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options 
   MLIRContext context(registry);
   // What we do not define is listed by the lowering, all of it at once.
   context.allowUnregisteredDialects();
+  // A whole step of training behind each error helps nobody.
+  context.printOpOnDiagnostic(false);
   SourceMgrDiagnosticHandler handler(*source, &context, messages);
 
   Artifact artifact;

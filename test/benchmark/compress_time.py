@@ -1,0 +1,85 @@
+"""How long cgx-opt takes to compress a step, as a function of its size.
+
+    python3 test/benchmark/compress_time.py build/release/bin/cgx-opt [--ops 5000 10000 20000] [--repeat 5]
+
+Generates a data-parallel step of about so many ops, a twentieth of them collectives as in exported
+networks of dense layers, and prints the fastest of the runs of each size, with and without the
+pipeline: what remains of the difference is parsing, printing and start-up.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import tempfile
+import time
+
+RANKS = 4
+OPS_PER_LAYER = 20
+SIZE = 32
+MATRIX = f"tensor<{SIZE}x{SIZE}xf32>"
+
+
+def layer(number):
+    """The forward pass of a layer, its gradient with the mean over ranks, and the update."""
+    before = "%x" if number == 0 else f"%y{number - 1}"
+    n = number
+    lines = [f"%a{n} = stablehlo.dot_general {before}, %w{n}, contracting_dims = [1] x [0] : ({MATRIX}, {MATRIX}) -> {MATRIX}",
+             f"%y{n} = stablehlo.tanh %a{n} : {MATRIX}",
+             f"%g{n}_0 = stablehlo.dot_general {before}, %y{n}, contracting_dims = [0] x [0] : ({MATRIX}, {MATRIX}) -> {MATRIX}"]
+    elementwise = OPS_PER_LAYER - len(lines) - 6
+    lines += [f"%g{n}_{i + 1} = stablehlo.multiply %g{n}_{i}, %g{n}_{i} : {MATRIX}" for i in range(elementwise)]
+    lines += [f'%s{n} = "stablehlo.all_reduce"(%g{n}_{elementwise}) <{{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, '
+              f"replica_groups = dense<[{list(range(RANKS))}]> : tensor<1x{RANKS}xi64>, use_global_device_ids}}> ({{",
+              "^bb0(%p: tensor<f32>, %q: tensor<f32>):",
+              "  %sum = stablehlo.add %p, %q : tensor<f32>",
+              "  stablehlo.return %sum : tensor<f32>",
+              f"}}) : ({MATRIX}) -> {MATRIX}",
+              f"%c{n} = stablehlo.constant dense<0.01> : tensor<f32>",
+              f"%b{n} = stablehlo.broadcast_in_dim %c{n}, dims = [] : (tensor<f32>) -> {MATRIX}",
+              f"%d{n} = stablehlo.multiply %s{n}, %b{n} : {MATRIX}",
+              f"%u{n} = stablehlo.subtract %w{n}, %d{n} : {MATRIX}"]
+    return lines
+
+
+def step(ops):
+    """A step of about `ops` ops; the module's text."""
+    layers = range(max(1, ops // OPS_PER_LAYER))
+    weights = [f"%w{n}: {MATRIX} {{tf.aliasing_output = {n} : i32}}" for n in layers]
+    results = [f'{MATRIX} {{jax.result_info = "result.l{n}.w"}}' for n in layers]
+    lines = ["module attributes {mhlo.num_partitions = 4 : i32} {",
+             f"func.func public @main({', '.join(weights)}, %x: {MATRIX}) -> ({', '.join(results)}) {{"]
+    for number in layers:
+        lines += layer(number)
+    lines += [f"return {', '.join(f'%u{n}' for n in layers)} : {', '.join(MATRIX for _ in layers)}", "}", "}"]
+    return "\n".join(lines) + "\n"
+
+
+def seconds(command, repeat):
+    """The fastest of `repeat` runs."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cgx_opt")
+    parser.add_argument("--ops", type=int, nargs="+", default=[5000, 10000, 20000])
+    parser.add_argument("--repeat", type=int, default=5)
+    arguments = parser.parse_args()
+    print(f"{'ops':>7} {'collectives':>11} {'parse, print':>13} {'with --cgx-compress':>20} {'per 1000 ops':>13}")
+    with tempfile.TemporaryDirectory() as folder:
+        for ops in arguments.ops:
+            program = pathlib.Path(folder) / "step.mlir"
+            program.write_text(step(ops))
+            plain = seconds([arguments.cgx_opt, program], arguments.repeat)
+            whole = seconds([arguments.cgx_opt, program, "--cgx-compress=bits=4 min-elements=1"], arguments.repeat)
+            print(f"{ops:7} {ops // OPS_PER_LAYER:11} {plain:11.3f} s {whole:18.3f} s {1e6 * whole / ops:10.1f} ms",
+                  flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""An editor's session with cgx-lsp-server: it opens the step of an example and asks what is
+under the cursor, then breaks the step and is told where.
+
+    test_lsp.py build/release/bin/cgx-lsp-server
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+STEP = ROOT / "examples" / "mlp-digits" / "step.mlir"
+SERVER = ""
+
+
+class Session:
+    """A server, and the messages to and from it: JSON behind a header with its length."""
+
+    def __init__(self, server):
+        self.process = subprocess.Popen([server, "--log=error"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL)
+        self.last_id = 0
+
+    def send(self, message):
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.process.stdin.flush()
+
+    def receive(self):
+        length = 0
+        while line := self.process.stdout.readline().strip():
+            name, value = line.split(b":")
+            if name == b"Content-Length":
+                length = int(value)
+        if not length:
+            raise EOFError("the server has closed its output")
+        return json.loads(self.process.stdout.read(length))
+
+    def notify(self, method, parameters):
+        self.send({"method": method, "params": parameters})
+
+    def request(self, method, parameters):
+        """The result of a request; messages that come before it are notifications."""
+        self.last_id += 1
+        self.send({"id": self.last_id, "method": method, "params": parameters})
+        while (answer := self.receive()).get("id") != self.last_id:
+            pass
+        return answer["result"]
+
+    def wait_for(self, method):
+        while (message := self.receive()).get("method") != method:
+            pass
+        return message["params"]
+
+    def close(self):
+        self.request("shutdown", None)
+        self.notify("exit", None)
+        self.process.stdin.close()
+        self.process.stdout.close()
+        return self.process.wait(timeout=30)
+
+
+class LspTest(unittest.TestCase):
+    def setUp(self):
+        self.session = Session(SERVER)
+        self.addCleanup(self.session.process.kill)
+        capabilities = self.session.request(
+            "initialize", {"processId": None, "rootUri": None, "capabilities": {}, "trace": "off"})["capabilities"]
+        self.assertTrue(capabilities["hoverProvider"])
+        self.session.notify("initialized", {})
+
+    def open(self, text):
+        """The diagnostics of a document that the editor opens."""
+        self.session.notify("textDocument/didOpen", {"textDocument": {
+            "uri": STEP.as_uri(), "languageId": "mlir", "version": 1, "text": text}})
+        return self.session.wait_for("textDocument/publishDiagnostics")["diagnostics"]
+
+    def at(self, text, pattern):
+        """The place of group 1 of the first match, as the protocol counts it."""
+        found = re.search(pattern, text)
+        start = text.rfind("\n", 0, found.start(1)) + 1
+        return {"textDocument": {"uri": STEP.as_uri()},
+                "position": {"line": text.count("\n", 0, start), "character": found.start(1) - start}}
+
+    def test_the_step_of_an_example(self):
+        text = STEP.read_text()
+        self.assertEqual([entry for entry in self.open(text) if entry["severity"] == 1], [])
+
+        hover = self.session.request("textDocument/hover", self.at(text, r"\b(stablehlo\.all_reduce)\b"))
+        self.assertIn("stablehlo.all_reduce", hover["contents"]["value"])
+        self.assertIn("replica_groups", hover["contents"]["value"])
+
+        use = self.at(text, r"stablehlo\.dot_general (%\w+)")
+        definitions = self.session.request("textDocument/definition", use)
+        self.assertEqual(len(definitions), 1)
+        self.assertLess(definitions[0]["range"]["start"]["line"], use["position"]["line"])
+        self.assertEqual(self.session.close(), 0)
+
+    def test_an_error_is_where_it_is(self):
+        text = STEP.read_text()
+        line = self.at(text, r"stablehlo\.(dot_general) ")["position"]["line"]
+        errors = self.open(text.replace("stablehlo.dot_general ", "stablehlo.dot_special ", 1))
+        self.assertEqual([entry["range"]["start"]["line"] for entry in errors], [line])
+        self.assertIn("custom op 'stablehlo.dot_special' is unknown", errors[0]["message"])
+        self.assertEqual(self.session.close(), 0)
+
+
+if __name__ == "__main__":
+    SERVER = sys.argv.pop(1)
+    unittest.main()
