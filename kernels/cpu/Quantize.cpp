@@ -6,82 +6,163 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Elements.h"
+#include "BucketMeasure.h"
+#include "Buckets.h"
 #include "Families.h"
 #include "QuantizeSections.h"
 #include "ScaleSection.h"
+#include "cgx/kernels/levels.h"
 #include "cgx/kernels/packing.h"
 
 namespace cgx {
 namespace {
 
-uint64_t bucketEnd(const cgx_codec &codec, uint64_t elements, uint64_t begin) {
-  return elements - begin < codec.bucket ? elements : begin + codec.bucket;
-}
-
-BucketScale measureBucket(const QuantizeEncodeArguments &arguments, uint64_t begin, uint64_t end) {
+/// False if an element of [begin, end) is not finite.
+bool measureBucket(const QuantizeEncodeArguments &arguments, uint64_t begin, uint64_t end,
+                   BucketMeasure &measure) {
   float minimum = loadElement(arguments.source, arguments.input, begin);
   float maximum = minimum;
   for (uint64_t i = begin; i < end; ++i) {
-    float x = loadElement(arguments.source, arguments.input, i);
+    const float x = loadElement(arguments.source, arguments.input, i);
     if (!isFinite(x))
-      return notFiniteScale();
+      return false;
     minimum = x < minimum ? x : minimum;
     maximum = x > maximum ? x : maximum;
   }
-  return makeBucketScale(minimum, maximum, arguments.codec->bits, arguments.codec->scale);
+  measure = completeMeasure(*arguments.codec, arguments.source, arguments.input, begin, end, minimum, maximum,
+                            arguments.key, arguments.firstElement);
+  return true;
+}
+
+/// Calls levelOf(x, random) for each element of a bucket, and stores the levels.
+template <typename LevelOf>
+void storeLevels(const QuantizeEncodeArguments &arguments, uint64_t begin, uint64_t end, LevelOf levelOf) {
+  const cgx_codec &codec = *arguments.codec;
+  for (uint64_t i = begin; i < end; ++i) {
+    const uint16_t random = codec.rounding == CGX_ROUND_STOCHASTIC
+                                ? randomHalf(arguments.key, arguments.firstElement + i)
+                                : uint16_t(0);
+    const uint32_t level = levelOf(loadElement(arguments.source, arguments.input, i), random);
+    storeLevel(arguments.levels, codec.bits, levelPlace(codec.bits, arguments.elements, i), level);
+  }
+}
+
+void encodeUniform(const QuantizeEncodeArguments &arguments) {
+  const cgx_codec &codec = *arguments.codec;
+  forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
+    BucketMeasure measure;
+    const BucketScale scale =
+        measureBucket(arguments, begin, end, measure) ? makeUniformScale(codec, measure) : notFiniteScale();
+    storeScale(arguments.scales, codec, bucket, scale);
+    if (!isFiniteScale(scale))
+      return; // levels 0
+    const FixedPointMap map = makeFixedPointMap(scale, codec.bits);
+    storeLevels(arguments, begin, end, [&](float x, uint16_t random) {
+      return cutFraction(fixedPoint(map, x), roundingOffset(codec.rounding, codec.bits, random), codec.bits);
+    });
+  });
+}
+
+void encodeExponential(const QuantizeEncodeArguments &arguments) {
+  const cgx_codec &codec = *arguments.codec;
+  forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
+    BucketMeasure measure;
+    const float scale = measureBucket(arguments, begin, end, measure)
+                            ? scaleNotBelow(symmetricEnd(codec.scaling, measure), codec.scale)
+                            : quietNan();
+    storeScaleValue(arguments.scales, codec.scale, bucket, scale);
+    if (!isFinite(scale) || scale == 0.0f)
+      return; // levels 0
+    storeLevels(arguments, begin, end, [&](float x, uint16_t random) {
+      return exponentialLevel(x, scale, codec.bits, codec.rounding, random);
+    });
+  });
+}
+
+/// Most elements that levels are learned from.
+constexpr uint64_t learnedElements = 4096;
+
+void encodeLearned(const QuantizeEncodeArguments &arguments) {
+  const cgx_codec &codec = *arguments.codec;
+  const uint32_t levels = 1u << codec.bits;
+  forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
+    BucketMeasure measure;
+    const BucketScale range = measureBucket(arguments, begin, end, measure)
+                                  ? makeBucketScale(measure.minimum, measure.maximum, /*bits=*/1, codec.scale)
+                                  : notFiniteScale();
+    storeScale(arguments.scales, codec, bucket, range);
+  });
+  float table[256];
+  for (uint32_t level = 0; level < levels; ++level)
+    table[level] = float(level) / float(levels - 1);
+  const uint64_t stride = arguments.elements / learnedElements + 1;
+  for (uint64_t i = 0; i < arguments.elements; i += stride) {
+    const BucketScale range = loadScale(arguments.scales, codec, i / codec.bucket);
+    if (isFiniteScale(range))
+      learnFrom(table, levels, shareOfRange(range, loadElement(arguments.source, arguments.input, i)));
+  }
+  memcpy(arguments.table, table, levels * 4);
+  forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
+    const BucketScale range = loadScale(arguments.scales, codec, bucket);
+    if (!isFiniteScale(range))
+      return; // levels 0
+    storeLevels(arguments, begin, end, [&](float x, uint16_t random) {
+      return learnedLevel(table, levels, shareOfRange(range, x), codec.rounding, random);
+    });
+  });
 }
 
 uint64_t encode(const EncodeArguments &whole) {
   const QuantizeEncodeArguments arguments = cutBody(whole);
   const cgx_codec &codec = *arguments.codec;
-  const uint64_t elements = arguments.elements;
-  memset(arguments.levels, 0, levelBytes(codec, elements));
-  uint64_t bucket = 0;
-  for (uint64_t begin = 0; begin < elements; begin += codec.bucket, ++bucket) {
-    const uint64_t end = bucketEnd(codec, elements, begin);
-    const BucketScale scale = measureBucket(arguments, begin, end);
-    storeScale(arguments.scales, codec.scale, bucket, scale);
-    if (!isFiniteScale(scale))
-      continue; // levels 0
-    const FixedPointMap map = makeFixedPointMap(scale, codec.bits);
-    for (uint64_t i = begin; i < end; ++i) {
-      uint32_t fixed = fixedPoint(map, loadElement(arguments.source, arguments.input, i));
-      uint16_t random = codec.rounding == CGX_ROUND_STOCHASTIC
-                            ? randomHalf(arguments.key, arguments.firstElement + i)
-                            : uint16_t(0);
-      uint32_t level = cutFraction(fixed, roundingOffset(codec.rounding, codec.bits, random), codec.bits);
-      storeLevel(arguments.levels, codec.bits, levelPlace(codec.bits, elements, i), level);
-    }
-  }
-  return cgx_quantize_body_bytes(&codec, elements);
+  memset(arguments.levels, 0, levelBytes(codec, arguments.elements));
+  if (codec.levels == CGX_LEVELS_EXPONENTIAL)
+    encodeExponential(arguments);
+  else if (codec.levels == CGX_LEVELS_LEARNED)
+    encodeLearned(arguments);
+  else
+    encodeUniform(arguments);
+  return cgx_quantize_body_bytes(&codec, arguments.elements);
 }
 
-/// Calls consume(index, value) for every element.
+/// Calls consume(index, valueOf(level)) for the elements of a bucket.
+template <typename ValueOf, typename Consume>
+void consumeBucket(const QuantizeDecodeArguments &arguments, uint64_t begin, uint64_t end, ValueOf valueOf,
+                   const Consume &consume) {
+  const uint32_t bits = arguments.codec->bits;
+  for (uint64_t i = begin; i < end; ++i)
+    consume(i, valueOf(loadLevel(arguments.levels, bits, levelPlace(bits, arguments.elements, i))));
+}
+
 template <typename Consume>
-void forEachValue(const QuantizeDecodeArguments &arguments, float limit, Consume consume) {
+void forEachValue(const DecodeArguments &whole, float limit, const Consume &consume) {
+  const QuantizeDecodeArguments arguments = cutBody(whole);
   const cgx_codec &codec = *arguments.codec;
-  uint64_t bucket = 0;
-  for (uint64_t begin = 0; begin < arguments.elements; begin += codec.bucket, ++bucket) {
-    const BucketScale scale = loadScale(arguments.scales, codec.scale, bucket);
-    const uint64_t end = bucketEnd(codec, arguments.elements, begin);
-    for (uint64_t i = begin; i < end; ++i) {
-      uint32_t level = loadLevel(arguments.levels, codec.bits, levelPlace(codec.bits, arguments.elements, i));
-      consume(i, levelValue(scale, level, limit));
+  float table[256];
+  memcpy(table, arguments.table, tableBytes(codec));
+  forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
+    if (codec.levels == CGX_LEVELS_EXPONENTIAL) {
+      const float scale = loadScaleValue(arguments.scales, codec.scale, bucket);
+      return consumeBucket(
+          arguments, begin, end,
+          [&](uint32_t level) { return exponentialValue(level, scale, codec.bits, limit); }, consume);
     }
-  }
+    const BucketScale scale = loadScale(arguments.scales, codec, bucket);
+    if (codec.levels == CGX_LEVELS_LEARNED)
+      return consumeBucket(
+          arguments, begin, end, [&](uint32_t level) { return learnedValue(table, level, scale, limit); },
+          consume);
+    consumeBucket(
+        arguments, begin, end, [&](uint32_t level) { return levelValue(scale, level, limit); }, consume);
+  });
 }
 
 DecodeError decode(const DecodeArguments &arguments, void *output) {
-  forEachValue(cutBody(arguments), largestValue(arguments.type),
-               [&](uint64_t i, float value) { storeElement(arguments.type, output, i, value); });
-  return DecodeError::ok;
+  return storeValues(arguments, output, [](const auto &...all) { forEachValue(all...); });
 }
 
 DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulator) {
-  forEachValue(cutBody(arguments), largestValue(CGX_F32),
-               [&](uint64_t i, float value) { accumulator[i] += value; });
-  return DecodeError::ok;
+  return addValues(arguments, accumulator, [](const auto &...all) { forEachValue(all...); });
 }
 
 const char *check(const cgx_codec &codec, cgx_element_type type) {
@@ -91,12 +172,22 @@ const char *check(const cgx_codec &codec, cgx_element_type type) {
     return "expected 1 to 8 bits";
   if (const char *wrong = checkBucket(codec))
     return wrong;
-  if (codec.rounding > CGX_ROUND_STOCHASTIC)
-    return "expected rounding nearest or stochastic";
-  if (codec.scaling != CGX_SCALING_MIN_MAX)
-    return "expected scaling min_max";
-  if (codec.levels != CGX_LEVELS_UNIFORM)
-    return "expected levels uniform";
+  if (codec.rounding > CGX_ROUND_RANDOM_SHIFT)
+    return "expected rounding nearest, stochastic or random_shift";
+  if (codec.scaling > CGX_SCALING_L2)
+    return "expected scaling min_max, max_abs or l2";
+  if (codec.levels > CGX_LEVELS_LEARNED)
+    return "expected levels uniform, exponential or learned";
+  const bool isShifted = codec.rounding == CGX_ROUND_RANDOM_SHIFT;
+  const bool isSymmetric = codec.scaling != CGX_SCALING_MIN_MAX;
+  if (codec.bits < 2 && (isShifted || isSymmetric))
+    return "expected 2 to 8 bits with rounding random_shift, or scaling max_abs or l2";
+  if (isShifted && (isSymmetric || codec.levels != CGX_LEVELS_UNIFORM || codec.scale != CGX_SCALE_F32))
+    return "expected scaling min_max, levels uniform and scale f32 with rounding random_shift";
+  if (codec.levels == CGX_LEVELS_EXPONENTIAL && !isSymmetric)
+    return "expected scaling max_abs or l2 with levels exponential";
+  if (codec.levels == CGX_LEVELS_LEARNED && isSymmetric)
+    return "expected scaling min_max with levels learned";
   return checkScaleType(codec);
 }
 

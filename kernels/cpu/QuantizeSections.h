@@ -22,12 +22,14 @@ struct QuantizeEncodeArguments {
   uint64_t elements;
   RandomKey key;
   uint64_t firstElement;
+  uint8_t *table; ///< of learned levels
   uint8_t *scales;
   uint8_t *levels;
 };
 
 struct QuantizeDecodeArguments {
   const cgx_codec *codec;
+  const uint8_t *table;
   const uint8_t *scales;
   const uint8_t *levels;
   uint64_t elements;
@@ -37,23 +39,31 @@ inline uint64_t levelBytes(const cgx_codec &codec, uint64_t elements) {
   return (elements * codec.bits + 7) / 8;
 }
 
+inline uint64_t tableBytes(const cgx_codec &codec) {
+  return codec.levels == CGX_LEVELS_LEARNED ? 4ull << codec.bits : 0;
+}
+
 /// Bytes before the levels.
 inline uint64_t levelsOffset(const cgx_codec &codec, uint64_t elements) {
   return cgx_quantize_body_bytes(&codec, elements) - levelBytes(codec, elements);
 }
 
 inline QuantizeEncodeArguments cutBody(const EncodeArguments &arguments) {
-  return QuantizeEncodeArguments{
-      arguments.codec, arguments.source,
-      arguments.input, arguments.elements,
-      arguments.key,   arguments.firstElement,
-      arguments.body,  arguments.body + levelsOffset(*arguments.codec, arguments.elements)};
+  return QuantizeEncodeArguments{arguments.codec,
+                                 arguments.source,
+                                 arguments.input,
+                                 arguments.elements,
+                                 arguments.key,
+                                 arguments.firstElement,
+                                 arguments.body,
+                                 arguments.body + tableBytes(*arguments.codec),
+                                 arguments.body + levelsOffset(*arguments.codec, arguments.elements)};
 }
 
 inline QuantizeDecodeArguments cutBody(const DecodeArguments &arguments) {
-  return QuantizeDecodeArguments{arguments.codec, arguments.body,
-                                 arguments.body + levelsOffset(*arguments.codec, arguments.elements),
-                                 arguments.elements};
+  return QuantizeDecodeArguments{
+      arguments.codec, arguments.body, arguments.body + tableBytes(*arguments.codec),
+      arguments.body + levelsOffset(*arguments.codec, arguments.elements), arguments.elements};
 }
 
 } // namespace cgx

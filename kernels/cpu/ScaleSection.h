@@ -12,30 +12,6 @@
 
 namespace cgx {
 
-CGX_DEVICE_INLINE void storeScale(uint8_t *scales, uint32_t scaleType, uint64_t bucket, BucketScale scale) {
-  if (scaleType == CGX_SCALE_F32) {
-    memcpy(scales + bucket * 8, &scale.minimum, 4);
-    memcpy(scales + bucket * 8 + 4, &scale.unit, 4);
-    return;
-  }
-  uint32_t pair = (floatBits(scale.minimum) >> 16) | (floatBits(scale.unit) & 0xffff0000u);
-  memcpy(scales + bucket * 4, &pair, 4);
-}
-
-CGX_DEVICE_INLINE BucketScale loadScale(const uint8_t *scales, uint32_t scaleType, uint64_t bucket) {
-  BucketScale scale;
-  if (scaleType == CGX_SCALE_F32) {
-    memcpy(&scale.minimum, scales + bucket * 8, 4);
-    memcpy(&scale.unit, scales + bucket * 8 + 4, 4);
-    return scale;
-  }
-  uint32_t pair;
-  memcpy(&pair, scales + bucket * 4, 4);
-  scale.minimum = floatFromBits(pair << 16);
-  scale.unit = floatFromBits(pair & 0xffff0000u);
-  return scale;
-}
-
 /// One value of a scale. bf16 must hold it.
 CGX_DEVICE_INLINE void storeScaleValue(uint8_t *scales, uint32_t scaleType, uint64_t index, float value) {
   const uint32_t bits = floatBits(value);
@@ -56,6 +32,23 @@ CGX_DEVICE_INLINE float loadScaleValue(const uint8_t *scales, uint32_t scaleType
   uint16_t upper;
   memcpy(&upper, scales + index * 2, 2);
   return floatFromBits(uint32_t(upper) << 16);
+}
+
+/// The scale of a bucket of uniform levels: minimum and unit, or the unit alone if levels lie on both
+/// sides of 0.
+CGX_DEVICE_INLINE void storeScale(uint8_t *scales, const cgx_codec &codec, uint64_t bucket,
+                                  BucketScale scale) {
+  if (codec.scaling != CGX_SCALING_MIN_MAX)
+    return storeScaleValue(scales, codec.scale, bucket, scale.unit);
+  storeScaleValue(scales, codec.scale, 2 * bucket, scale.minimum);
+  storeScaleValue(scales, codec.scale, 2 * bucket + 1, scale.unit);
+}
+
+CGX_DEVICE_INLINE BucketScale loadScale(const uint8_t *scales, const cgx_codec &codec, uint64_t bucket) {
+  if (codec.scaling != CGX_SCALING_MIN_MAX)
+    return symmetricScale(loadScaleValue(scales, codec.scale, bucket), codec.bits);
+  return BucketScale{loadScaleValue(scales, codec.scale, 2 * bucket),
+                     loadScaleValue(scales, codec.scale, 2 * bucket + 1)};
 }
 
 } // namespace cgx

@@ -16,6 +16,7 @@
 #define CGX_KERNELS_CPU_SIMD_BUCKETS
 #endif
 
+#include "../BucketMeasure.h"
 #include "../QuantizeSections.h"
 #include "../ScaleSection.h"
 #include "Vectors-inl.h"
@@ -26,7 +27,8 @@ namespace HWY_NAMESPACE {
 
 /// The scale of the bucket of elements [begin, end), begin < end.
 template <Source source>
-BucketScale measureBucket(const cgx_codec &codec, const void *input, uint64_t begin, uint64_t end) {
+BucketScale measureBucket(const QuantizeEncodeArguments &arguments, uint64_t begin, uint64_t end) {
+  const void *input = arguments.input;
   const Floats floats;
   float minimum, maximum;
   bool finite = true;
@@ -51,7 +53,11 @@ BucketScale measureBucket(const cgx_codec &codec, const void *input, uint64_t be
     minimum = hn::GetLane(hn::MinOfLanes(floats, low));
     maximum = hn::GetLane(hn::MaxOfLanes(floats, high));
   }
-  return finite ? makeBucketScale(minimum, maximum, codec.bits, codec.scale) : notFiniteScale();
+  if (!finite)
+    return notFiniteScale();
+  return makeUniformScale(*arguments.codec,
+                          completeMeasure(*arguments.codec, source, input, begin, end, minimum, maximum,
+                                          arguments.key, arguments.firstElement));
 }
 
 using Four = hn::CappedTag<float, 4>;

@@ -199,7 +199,7 @@ void decodeBuffered(const QuantizeDecodeArguments &arguments, UnpackBuffer unpac
     for (uint64_t i = chunk; i < chunk + count;) {
       if (i == bucketEnd) {
         bucketEnd = end - i < codec.bucket ? end : i + codec.bucket;
-        scale = loadScale(arguments.scales, codec.scale, bucket++);
+        scale = loadScale(arguments.scales, codec, bucket++);
       }
       const uint64_t runEnd = bucketEnd < chunk + count ? bucketEnd : chunk + count;
       decodeRun(scale, limit, buffer + (i - chunk), i, runEnd - i, consumer);
@@ -235,7 +235,7 @@ uint64_t decodeSegments(const QuantizeDecodeArguments &arguments, float limit, O
   for (; buckets != 0 && begin + segment <= arguments.elements; begin += segment) {
     bool plain = true;
     for (uint64_t b = 0; b < buckets; ++b) {
-      scales[b] = loadScale(arguments.scales, codec.scale, begin / bucket + b);
+      scales[b] = loadScale(arguments.scales, codec, begin / bucket + b);
       plain &= isPlain(scales[b], bits, limit);
     }
     if (HWY_UNLIKELY(!plain)) {

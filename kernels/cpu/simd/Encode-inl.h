@@ -33,11 +33,11 @@ HWY_INLINE WordVector fixedPoint(FloatVector distance, FloatVector factor, Float
   return hn::BitCast(Words(), hn::MulAdd(distance, factor, magic));
 }
 
-/// fixedPointMagic plus half a level for nearest rounding: both are whole numbers of last places, so
+/// fixedPointMagic plus half a level for rounding to the nearest: both are whole numbers of last places, so
 /// the sum is what adding the half afterwards gives.
 HWY_INLINE float magicOf(const cgx_codec &codec) {
-  return codec.rounding == CGX_ROUND_NEAREST ? fixedPointMagic + float(1u << (15u - codec.bits))
-                                             : fixedPointMagic;
+  return codec.rounding != CGX_ROUND_STOCHASTIC ? fixedPointMagic + float(1u << (15u - codec.bits))
+                                                : fixedPointMagic;
 }
 
 /// The rows of a block that lies in the buffer.
@@ -62,7 +62,7 @@ void fillRun(const cgx_codec &codec, BucketScale scale, const void *input, uint6
   }
   const FixedPointMap map = makeFixedPointMap(scale, codec.bits);
   if (count < lanes) {
-    const uint32_t half = codec.rounding == CGX_ROUND_NEAREST ? 1u << (15u - codec.bits) : 0u;
+    const uint32_t half = codec.rounding != CGX_ROUND_STOCHASTIC ? 1u << (15u - codec.bits) : 0u;
     for (uint64_t i = 0; i < count; ++i)
       out[i] = uint16_t(cgx::fixedPoint(map, loadElement(source, input, begin + i)) + half);
     return;
@@ -150,8 +150,8 @@ void encodeBuffered(const QuantizeEncodeArguments &arguments, RandomCursor &rand
     for (uint64_t i = chunk; i < chunk + count;) {
       if (i == bucketEnd) {
         bucketEnd = arguments.elements - i < codec.bucket ? arguments.elements : i + codec.bucket;
-        scale = measureBucket<source>(codec, arguments.input, i, bucketEnd);
-        storeScale(arguments.scales, codec.scale, bucket++, scale);
+        scale = measureBucket<source>(arguments, i, bucketEnd);
+        storeScale(arguments.scales, codec, bucket++, scale);
       }
       const uint64_t runEnd = bucketEnd < chunk + count ? bucketEnd : chunk + count;
       fillRun<source>(codec, scale, arguments.input, i, runEnd, buffer + (i - chunk));

@@ -19,6 +19,7 @@
 #include "Segments-inl.h"
 #endif
 
+#include "../Families.h"
 #include "Implementations.h"
 
 #if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE
@@ -56,22 +57,32 @@ void decodeSections(const QuantizeDecodeArguments &arguments, cgx_element_type t
   CGX_DISPATCH_BITS(decodeBits, arguments.codec->bits, arguments, type, output)
 }
 
-void accumulateSections(const QuantizeDecodeArguments &arguments, float *accumulator){
-    CGX_DISPATCH_BITS(decodeAccumulateBits, arguments.codec -> bits, arguments, accumulator)}
+void accumulateSections(const QuantizeDecodeArguments &arguments, float *accumulator) {
+  CGX_DISPATCH_BITS(decodeAccumulateBits, arguments.codec->bits, arguments, accumulator)
+}
 
 #undef CGX_DISPATCH_BITS
 
+/// Levels that do not lie evenly are left to the reference.
+bool hasVectors(const cgx_codec &codec) { return codec.levels == CGX_LEVELS_UNIFORM; }
+
 uint64_t encode(const EncodeArguments &arguments) {
+  if (!hasVectors(*arguments.codec))
+    return quantizeFamily.reference->encode(arguments);
   encodeSections(cutBody(arguments));
   return cgx_quantize_body_bytes(arguments.codec, arguments.elements);
 }
 
 DecodeError decode(const DecodeArguments &arguments, void *output) {
+  if (!hasVectors(*arguments.codec))
+    return quantizeFamily.reference->decode(arguments, output);
   decodeSections(cutBody(arguments), arguments.type, output);
   return DecodeError::ok;
 }
 
 DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulator) {
+  if (!hasVectors(*arguments.codec))
+    return quantizeFamily.reference->decodeAccumulate(arguments, accumulator);
   accumulateSections(cutBody(arguments), accumulator);
   return DecodeError::ok;
 }

@@ -15,6 +15,9 @@
 //             or 16 - bits random bits (stochastic)
 //   value     minimum + level * unit, rounded once
 //
+// Other scalings and the random shift differ in the scale only; levels that do not lie evenly
+// are in levels.h.
+//
 // Levels are computed against the scale as it is stored, so that rounding the
 // scale costs range but no bias. Fixed point leaves a bias of at most 2^-17 of the
 // bucket's range. The minimum is rounded down and the unit up, so levels never
@@ -67,6 +70,71 @@ CGX_DEVICE_INLINE BucketScale makeBucketScale(float minimum, float maximum, uint
     unit = smallestUnit;
   scale.unit = scaleType == CGX_SCALE_BF16 ? floatFromBfloat16(bfloat16RoundUp(unit)) : unit;
   return isFiniteScale(scale) ? scale : notFiniteScale();
+}
+
+/// What a bucket is scaled by: its extremes, and, for the scalings and roundings that ask for
+/// them, its Euclidean norm and 16 random bits.
+struct BucketMeasure {
+  float minimum;
+  float maximum;
+  float norm;
+  uint16_t random;
+};
+
+/// Levels shifted by a random part of the unit, down, so that one level more covers the range. The unit is
+/// not less than what keeps the shifted minimum's own rounding below an eighth of it.
+CGX_DEVICE_INLINE BucketScale makeShiftedScale(BucketMeasure measure, uint32_t bits) {
+  BucketScale scale = makeBucketScale(measure.minimum, measure.maximum, bits, CGX_SCALE_F32);
+  if (scale.unit == 0.0f || !isFiniteScale(scale))
+    return scale;
+  const float steps = float((1u << bits) - 2u); // one level less than there are
+  const float range = measure.maximum - scale.minimum;
+  float unit = isFinite(range) ? range / steps : measure.maximum / steps - scale.minimum / steps;
+  const float low = floatFromBits(magnitudeBits(measure.minimum)),
+              high = floatFromBits(magnitudeBits(measure.maximum));
+  const float coarsest = (low > high ? low : high) * 0x1p-21f;
+  unit = unit > coarsest ? unit : coarsest;
+  unit = unit > smallestUnit ? unit : smallestUnit;
+  scale.unit = unit;
+  scale.minimum = fusedMultiplyAdd(float(measure.random) * -0x1p-16f, unit, scale.minimum);
+  return isFiniteScale(scale) ? scale : notFiniteScale();
+}
+
+/// Levels on both sides of 0.
+CGX_DEVICE_INLINE uint32_t symmetricSteps(uint32_t bits) { return (1u << (bits - 1u)) - 1u; }
+
+/// The scale of symmetrical levels from the stored unit: level `steps` is 0, exactly.
+CGX_DEVICE_INLINE BucketScale symmetricScale(float unit, uint32_t bits) {
+  const BucketScale scale = {-(float(symmetricSteps(bits)) * unit) + 0.0f, unit};
+  return isFiniteScale(scale) ? scale : notFiniteScale();
+}
+
+/// Levels from -end to end. The unit has at most 16 significant bits, so that multiples of it are exact.
+CGX_DEVICE_INLINE BucketScale makeSymmetricScale(float end, uint32_t bits, uint32_t scaleType) {
+  if (end == 0.0f)
+    return BucketScale{0.0f, 0.0f};
+  float unit = end / float(symmetricSteps(bits));
+  unit = unit > smallestUnit ? unit : smallestUnit;
+  if (!isFinite(unit))
+    return notFiniteScale();
+  const uint32_t below = scaleType == CGX_SCALE_BF16 ? 0xffffu : 0xffu;
+  return symmetricScale(floatFromBits((floatBits(unit) + below) & ~below), bits);
+}
+
+/// The end of symmetrical levels.
+CGX_DEVICE_INLINE float symmetricEnd(uint32_t scaling, BucketMeasure measure) {
+  if (scaling == CGX_SCALING_L2)
+    return measure.norm;
+  return measure.maximum > -measure.minimum ? measure.maximum : -measure.minimum;
+}
+
+/// The scale of uniform levels, as stored.
+CGX_DEVICE_INLINE BucketScale makeUniformScale(const cgx_codec &codec, BucketMeasure measure) {
+  if (codec.scaling != CGX_SCALING_MIN_MAX)
+    return makeSymmetricScale(symmetricEnd(codec.scaling, measure), codec.bits, codec.scale);
+  if (codec.rounding == CGX_ROUND_RANDOM_SHIFT)
+    return makeShiftedScale(measure, codec.bits);
+  return makeBucketScale(measure.minimum, measure.maximum, codec.bits, codec.scale);
 }
 
 /// Units in this range need no prescaling; see FixedPointMap.
