@@ -95,6 +95,7 @@ struct Case {
   cgx_element_type type;
   double target256KiB; ///< ratio to memcpy, of targets.md; 0 where none is set
   double target256MiB;
+  const char *family = nullptr; ///< a name for a codec that is not of uniform levels
 };
 
 std::string caseName(const Case &c, size_t bytes) {
@@ -102,8 +103,11 @@ std::string caseName(const Case &c, size_t bytes) {
   const char *types[] = {"f32", "f16", "bf16"};
   std::string name = operations[int(c.operation)];
   if (c.operation != Operation::copy) {
-    name += " " + std::to_string(c.codec.bits) + " bit bucket " + std::to_string(c.codec.bucket);
-    if (c.operation == Operation::encode)
+    if (c.family)
+      name += std::string(" ") + c.family;
+    else
+      name += " " + std::to_string(c.codec.bits) + " bit bucket " + std::to_string(c.codec.bucket);
+    if (c.operation == Operation::encode && !c.family)
       name += c.codec.rounding == CGX_ROUND_STOCHASTIC ? " stochastic" : " nearest";
     name += std::string(" ") + types[c.type];
     if (c.codec.checksum)
@@ -153,9 +157,23 @@ cgx_codec quantize(uint32_t bits, uint32_t bucket, cgx_rounding rounding, bool c
           .checksum = checksum};
 }
 
+/// Codecs other than quantize with uniform levels of the bucket's range.
+constexpr struct {
+  const char *name;
+  cgx_codec codec;
+  double target256MiB;
+} families[] = {
+    {"ternary", {.family = CGX_CODEC_TERNARY, .bucket = 512}, 1.2},
+    {"sign means", {.family = CGX_CODEC_SIGN, .bucket = 512}, 1.2},
+    {"natural", {.family = CGX_CODEC_NATURAL}, 1.2},
+    {"cast bf16", {.family = CGX_CODEC_CAST, .format = CGX_FORMAT_BF16}, 1.2},
+    {"cast fp8_e4m3", {.family = CGX_CODEC_CAST, .bucket = 128, .format = CGX_FORMAT_FP8_E4M3}, 1.2},
+    {"cast mxfp4", {.family = CGX_CODEC_CAST, .bucket = 32, .format = CGX_FORMAT_MXFP4}, 1.2},
+};
+
 std::vector<Case> targetCases() {
   const cgx_codec four = quantize(4, 128, CGX_ROUND_STOCHASTIC);
-  return {
+  std::vector<Case> cases = {
       {Operation::copy, {}, CGX_F32, 0, 0},
       {Operation::encode, four, CGX_F32, 0.45, 1.6},
       {Operation::encode, quantize(4, 128, CGX_ROUND_NEAREST), CGX_F32, 0.6, 1.6},
@@ -166,6 +184,10 @@ std::vector<Case> targetCases() {
       {Operation::decode, quantize(8, 512, CGX_ROUND_NEAREST), CGX_F32, 0, 0},
       {Operation::decodeAccumulate, quantize(8, 512, CGX_ROUND_NEAREST), CGX_F32, 0, 0},
   };
+  for (const auto &[name, codec, target] : families)
+    for (Operation operation : {Operation::encode, Operation::decode, Operation::decodeAccumulate})
+      cases.push_back({operation, codec, CGX_F32, 0, target, name});
+  return cases;
 }
 
 std::vector<Case> otherCases() {
@@ -181,6 +203,24 @@ std::vector<Case> otherCases() {
     add(quantize(4, bucket, CGX_ROUND_STOCHASTIC), CGX_F32);
   for (cgx_element_type type : {CGX_F16, CGX_BF16})
     add(quantize(4, 128, CGX_ROUND_STOCHASTIC), type);
+  const auto addVariant = [&](const char *name, const cgx_codec &codec) {
+    for (Operation operation : {Operation::encode, Operation::decode, Operation::decodeAccumulate})
+      cases.push_back({operation, codec, CGX_F32, 0, 0, name});
+  };
+  cgx_codec variant = quantize(4, 128, CGX_ROUND_RANDOM_SHIFT);
+  variant.scale = CGX_SCALE_F32;
+  addVariant("4 bit random shift", variant);
+  variant = quantize(4, 128, CGX_ROUND_STOCHASTIC);
+  variant.scaling = CGX_SCALING_MAX_ABS;
+  addVariant("4 bit max_abs", variant);
+  variant.levels = CGX_LEVELS_EXPONENTIAL;
+  addVariant("4 bit exponential", variant);
+  variant.levels = CGX_LEVELS_UNIFORM;
+  variant.scaling = CGX_SCALING_L2;
+  addVariant("4 bit l2", variant);
+  variant.scaling = CGX_SCALING_MIN_MAX;
+  variant.levels = CGX_LEVELS_LEARNED;
+  addVariant("4 bit learned", variant);
   add(quantize(4, 128, CGX_ROUND_STOCHASTIC, /*checksum=*/true), CGX_F32);
   return cases;
 }

@@ -23,12 +23,7 @@ void encodeBucket(const EncodeArguments &arguments, uint64_t bucket, uint64_t be
   for (uint64_t i = begin; i < end; ++i) {
     const float x = loadElement(arguments.source, arguments.input, i);
     const uint32_t code = isFinite(factor) ? miniCode(format, x * factor) : 0;
-    if (format.codeBits == 8) {
-      codes[i] = uint8_t(code);
-    } else {
-      const NibblePlace place = nibblePlace(i, arguments.elements);
-      codes[place.byte] = uint8_t((place.shift ? codes[place.byte] & 0xfu : 0u) | code << place.shift);
-    }
+    storeCode(format, codes, i, arguments.elements, code);
   }
 }
 

@@ -58,6 +58,17 @@ inline NibblePlace nibblePlace(uint64_t index, uint64_t elements) {
   return {index / 2, uint32_t(index % 2) * 4};
 }
 
+/// Stores the codes of a payload in order: the low half of a byte before the high one.
+inline void storeCode(const MiniFormat &format, uint8_t *codes, uint64_t index, uint64_t elements,
+                      uint32_t code) {
+  if (format.codeBits == 8) {
+    codes[index] = uint8_t(code);
+    return;
+  }
+  const NibblePlace place = nibblePlace(index, elements);
+  codes[place.byte] = uint8_t((place.shift ? codes[place.byte] & 0xfu : 0u) | code << place.shift);
+}
+
 inline uint32_t loadCode(const MiniFormat &format, const uint8_t *codes, uint64_t index, uint64_t elements) {
   if (format.codeBits == 8)
     return codes[index];

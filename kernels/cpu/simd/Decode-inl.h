@@ -18,52 +18,19 @@
 #endif
 
 #include "Segments-inl.h"
-#include "hwy/cache_control.h"
+#include "Sinks-inl.h"
 
 #include <cmath>
-#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
-
-/// Where decoded values go: stored as f32, through the cache or around it, as f16 or bf16, or added to
-/// f32.
-enum class Sink { f32, streamedF32, f16, bf16, accumulate };
-
-/// What a sink writes to.
-template <Sink sink>
-using OutputOf = std::conditional_t<sink == Sink::f16 || sink == Sink::bf16, uint16_t, float>;
-
-/// Outputs from this size on are written around the cache.
-constexpr uint64_t streamFromBytes = 8ull << 20;
-
-/// How far ahead of adding to them accumulators are asked for.
-constexpr uint64_t accumulateAheadBytes = 4096;
 
 /// Whether levelValue() of every level needs no limit: the values lie between that of level 0 and that of
 /// the top level. False for NaNs.
 inline bool isPlain(BucketScale scale, uint32_t bits, float limit) {
   const float top = fusedMultiplyAdd(float((1u << bits) - 1u), scale.unit, scale.minimum);
   return std::abs(scale.minimum) <= limit && std::abs(top) <= limit;
-}
-
-template <Sink sink> HWY_INLINE void emit(FloatVector value, OutputOf<sink> *HWY_RESTRICT out) {
-  const Floats floats;
-  if constexpr (sink == Sink::accumulate) {
-    hwy::Prefetch(reinterpret_cast<const char *>(reinterpret_cast<uintptr_t>(out) + accumulateAheadBytes));
-    hn::StoreU(hn::Add(hn::LoadU(floats, out), value), floats, out);
-  } else if constexpr (sink == Sink::streamedF32) {
-    hn::Stream(value, floats, out);
-  } else if constexpr (sink == Sink::f32) {
-    hn::StoreU(value, floats, out);
-  } else if constexpr (sink == Sink::f16) {
-    const hn::Rebind<hwy::float16_t, Floats> narrow;
-    hn::StoreU(hn::DemoteTo(narrow, value), narrow, reinterpret_cast<hwy::float16_t *>(out));
-  } else {
-    const WordVector bits = hn::ShiftRight<16>(roundToBfloat16(value));
-    hn::StoreU(hn::TruncateTo(NarrowHalves(), bits), NarrowHalves(), out);
-  }
 }
 
 /// The rows of a block, computed. `scales` has one entry a row, or one if the block is of one bucket.
@@ -132,15 +99,7 @@ inline void unpackDense(const uint8_t *in, uint64_t count, uint32_t bits, uint16
 template <Sink sink> struct Consumer {
   OutputOf<sink> *output;
 
-  void one(uint64_t index, float value) const {
-    if constexpr (sink == Sink::accumulate)
-      output[index] += value;
-    else
-      storeElement(sink == Sink::f16    ? CGX_F16
-                   : sink == Sink::bf16 ? CGX_BF16
-                                        : CGX_F32,
-                   output, index, value);
-  }
+  void one(uint64_t index, float value) const { emitOne<sink>(value, output + index); }
 
   HWY_INLINE void vector(uint64_t index, FloatVector value) const {
     // A vector of the buffer is not aligned.
@@ -279,16 +238,8 @@ void decodeTo(const QuantizeDecodeArguments &arguments, cgx_element_type type, v
 
 template <uint32_t bits>
 void decodeBits(const QuantizeDecodeArguments &arguments, cgx_element_type type, void *output) {
-  if (type == CGX_F16)
-    return decodeTo<bits, Sink::f16>(arguments, type, output);
-  if (type == CGX_BF16)
-    return decodeTo<bits, Sink::bf16>(arguments, type, output);
-  const bool stream =
-      arguments.elements * 4 >= streamFromBytes && reinterpret_cast<uintptr_t>(output) % 64 == 0;
-  if (!stream)
-    return decodeTo<bits, Sink::f32>(arguments, type, output);
-  decodeTo<bits, Sink::streamedF32>(arguments, type, output);
-  hwy::FlushStream();
+  withSink(type, arguments.elements, output,
+           [&]<Sink sink>(SinkTag<sink>) { decodeTo<bits, sink>(arguments, type, output); });
 }
 
 template <uint32_t bits>

@@ -24,9 +24,14 @@ namespace {
 using Families = std::array<const BodyKernels *, CGX_CODEC_FAMILY_COUNT>;
 
 /// The table of an instruction set from the kernels that it has.
-constexpr Families listKernels(const BodyKernels &quantize) {
+constexpr Families listKernels(const BodyKernels &quantize, const BodyKernels &ternary,
+                               const BodyKernels &sign, const BodyKernels &natural, const BodyKernels &cast) {
   Families families = {};
   families[CGX_CODEC_QUANTIZE] = &quantize;
+  families[CGX_CODEC_TERNARY] = &ternary;
+  families[CGX_CODEC_SIGN] = &sign;
+  families[CGX_CODEC_NATURAL] = &natural;
+  families[CGX_CODEC_CAST] = &cast;
   return families;
 }
 
@@ -34,27 +39,33 @@ constexpr Families listKernels(const BodyKernels &quantize) {
 
 #if HWY_TARGETS & HWY_AVX3
 namespace N_AVX3 {
-extern const BodyKernels quantizeKernels;
+extern const BodyKernels quantizeKernels, ternaryKernels, signKernels, naturalKernels, castKernels;
 }
-static constexpr Families avx512Families = listKernels(N_AVX3::quantizeKernels);
+static constexpr Families avx512Families =
+    listKernels(N_AVX3::quantizeKernels, N_AVX3::ternaryKernels, N_AVX3::signKernels, N_AVX3::naturalKernels,
+                N_AVX3::castKernels);
 static constexpr Implementation avx512 = {"avx512", "AVX-512 F, BW, CD, DQ and VL",
                                           [] { return (hwy::SupportedTargets() & HWY_AVX3) != 0; },
                                           avx512Families.data()};
 #endif
 #if HWY_TARGETS & HWY_AVX2
 namespace N_AVX2 {
-extern const BodyKernels quantizeKernels;
+extern const BodyKernels quantizeKernels, ternaryKernels, signKernels, naturalKernels, castKernels;
 }
-static constexpr Families avx2Families = listKernels(N_AVX2::quantizeKernels);
+static constexpr Families avx2Families =
+    listKernels(N_AVX2::quantizeKernels, N_AVX2::ternaryKernels, N_AVX2::signKernels, N_AVX2::naturalKernels,
+                N_AVX2::castKernels);
 static constexpr Implementation avx2 = {"avx2", "AVX2, FMA and F16C",
                                         [] { return (hwy::SupportedTargets() & HWY_AVX2) != 0; },
                                         avx2Families.data()};
 #endif
 #if HWY_TARGETS & HWY_NEON
 namespace N_NEON {
-extern const BodyKernels quantizeKernels;
+extern const BodyKernels quantizeKernels, ternaryKernels, signKernels, naturalKernels, castKernels;
 }
-static constexpr Families neonFamilies = listKernels(N_NEON::quantizeKernels);
+static constexpr Families neonFamilies =
+    listKernels(N_NEON::quantizeKernels, N_NEON::ternaryKernels, N_NEON::signKernels, N_NEON::naturalKernels,
+                N_NEON::castKernels);
 static constexpr Implementation neon = {
     "neon", "64-bit Arm", [] { return (hwy::SupportedTargets() & HWY_NEON) != 0; }, neonFamilies.data()};
 #endif

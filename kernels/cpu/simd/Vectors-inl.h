@@ -38,15 +38,14 @@ constexpr size_t lanes = hn::MaxLanes(Floats());
 constexpr size_t rowLanes = 16;
 static_assert(rowLanes % lanes == 0);
 
-/// Bits of f32 whose upper halves are the nearest bf16, ties to even. Of a NaN it may make an infinity.
+/// Bits of f32 whose upper halves are the nearest bf16, ties to even. Of a NaN it may make anything.
 HWY_INLINE WordVector roundToBfloat16(FloatVector x) {
   const WordVector bits = hn::BitCast(Words(), x);
   const WordVector odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(Words(), 1));
   return hn::Add(hn::Add(bits, hn::Set(Words(), 0x7fff)), odd);
 }
 
-/// Elements [index, index + lanes) as f32. A NaN of f32ToBf16 may become an infinity, which a bucket
-/// does not tell apart.
+/// Elements [index, index + lanes) as f32. A NaN of f32ToBf16 stays the NaN that it is in f32.
 template <Source source> HWY_INLINE FloatVector loadElements(const void *input, uint64_t index) {
   const Floats floats;
   if constexpr (source == Source::f16) {
@@ -61,7 +60,8 @@ template <Source source> HWY_INLINE FloatVector loadElements(const void *input, 
       const hn::Rebind<hwy::float16_t, Floats> narrow;
       return hn::PromoteTo(floats, hn::DemoteTo(narrow, x));
     } else if constexpr (source == Source::f32ToBf16) {
-      return hn::BitCast(floats, hn::And(roundToBfloat16(x), hn::Set(Words(), 0xffff0000u)));
+      const WordVector rounded = hn::And(roundToBfloat16(x), hn::Set(Words(), 0xffff0000u));
+      return hn::IfThenElse(hn::IsNaN(x), x, hn::BitCast(floats, rounded));
     } else {
       return x;
     }

@@ -281,6 +281,21 @@ TEST_P(FamilyTest, WhatIsNotFiniteIsSeenAndSpoilsNoOtherBucket) {
     }
 }
 
+TEST_P(FamilyTest, EveryNanOfASumIsSeen) {
+  // Rounding the bits of a NaN as if it were a number may carry into the sign.
+  for (uint32_t bits : {0x7fffffffu, 0xffffffffu, 0x7f800001u, 0x7fff8000u}) {
+    std::vector<float> sum(300, 1.0f);
+    sum[200] = floatFromBits(bits);
+    Bytes payload(cgx_payload_bytes(&codec(), type(), sum.size()));
+    const uint64_t bytes = encodeFromF32(codec(), type(), sum.data(), sum.size(), RandomKey{1}, 0,
+                                         payload.data(), implementation());
+    Bytes output(sum.size() * cgx_element_bytes(type()));
+    ASSERT_EQ(decode(codec(), type(), payload.data(), bytes, sum.size(), output.data(), implementation()),
+              DecodeError::ok);
+    ASSERT_FALSE(std::isfinite(toFloats(type(), output.data(), sum.size())[200]));
+  }
+}
+
 TEST_P(FamilyTest, FiniteElementsStayFinite) {
   std::mt19937_64 random(testSeed());
   for (Shape shape : {Shape::gradient, Shape::uniform, Shape::tiny, Shape::constant})

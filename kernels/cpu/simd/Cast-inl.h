@@ -1,0 +1,180 @@
+//===-- Cast-inl.h - The cast codec in vectors ------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#if defined(CGX_KERNELS_CPU_SIMD_CAST) == defined(HWY_TARGET_TOGGLE)
+#ifdef CGX_KERNELS_CPU_SIMD_CAST
+#undef CGX_KERNELS_CPU_SIMD_CAST
+#else
+#define CGX_KERNELS_CPU_SIMD_CAST
+#endif
+
+#include "../CastSections.h"
+#include "Natural-inl.h"
+#include "Rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cgx {
+namespace HWY_NAMESPACE {
+
+/// miniCode() of every lane.
+template <const MiniFormat &format> HWY_INLINE WordVector miniCodes(FloatVector y) {
+  const Floats floats;
+  const Words words;
+  constexpr int shift = int(23 - format.mantissaBits);
+  const FloatVector magnitude = hn::Min(hn::Abs(y), hn::Set(floats, format.largest));
+  const WordVector bits = hn::BitCast(words, magnitude);
+  const WordVector odd = hn::And(hn::ShiftRight<shift>(bits), hn::Set(words, 1));
+  const WordVector rounded = hn::Add(hn::Add(bits, odd), hn::Set(words, (1u << (shift - 1)) - 1u));
+  const WordVector normal =
+      hn::Sub(hn::ShiftRight<shift>(rounded), hn::Set(words, (127u - format.bias) << format.mantissaBits));
+  const WordVector subnormal = hn::And(
+      hn::BitCast(words, hn::Add(magnitude, hn::Set(floats, format.subnormalMagic))), hn::Set(words, 0xff));
+  const WordMask isSubnormal =
+      hn::RebindMask(words, hn::Lt(magnitude, hn::Set(floats, format.smallestNormal)));
+  const WordVector sign =
+      hn::ShiftRight<32 - int(format.codeBits)>(hn::And(hn::BitCast(words, y), hn::Set(words, 0x80000000u)));
+  return hn::Or(hn::IfThenElse(isSubnormal, subnormal, normal), sign);
+}
+
+/// castValue() of every lane, for a scale that is finite.
+template <const MiniFormat &format>
+HWY_INLINE FloatVector castValues(WordVector codes, FloatVector scale, FloatVector limit) {
+  const Floats floats;
+  const Words words;
+  const hn::RebindToSigned<Floats> integers;
+  constexpr uint32_t signBit = 1u << (format.codeBits - 1);
+  const WordVector magnitude = hn::And(codes, hn::Set(words, signBit - 1));
+  const WordVector sign = hn::ShiftLeft<32 - int(format.codeBits)>(hn::And(codes, hn::Set(words, signBit)));
+  const FloatVector subnormal =
+      hn::Mul(hn::ConvertTo(floats, hn::BitCast(integers, magnitude)), hn::Set(floats, format.subnormalUnit));
+  const FloatVector normal =
+      hn::BitCast(floats, hn::Add(hn::ShiftLeft<23 - int(format.mantissaBits)>(magnitude),
+                                  hn::Set(words, (127u - format.bias) << 23)));
+  const WordMask isSubnormal = hn::Lt(magnitude, hn::Set(words, 1u << format.mantissaBits));
+  const FloatVector number = hn::IfThenElse(hn::RebindMask(floats, isSubnormal), subnormal, normal);
+  const FloatVector value = hn::Min(hn::Mul(number, hn::Abs(scale)), limit);
+  const WordVector scaleSign = hn::And(hn::BitCast(words, scale), hn::Set(words, 0x80000000u));
+  const FloatVector result = hn::BitCast(floats, hn::Or(hn::BitCast(words, value), hn::Xor(sign, scaleSign)));
+  if constexpr (format.largestCode == signBit - 1)
+    return result;
+  const WordMask isNan = hn::Gt(magnitude, hn::Set(words, format.largestCode));
+  return hn::IfThenElse(hn::RebindMask(floats, isNan), hn::Set(floats, quietNan()), result);
+}
+
+template <const MiniFormat &format, Source source> void encodeMini(const EncodeArguments &arguments) {
+  const Floats floats;
+  const cgx_codec &codec = *arguments.codec;
+  uint8_t *codes = arguments.body + castCodesOffset(codec, arguments.elements);
+  constexpr bool isNibble = format.codeBits == 4;
+  forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
+    const uint32_t largest = largestMagnitude<source>(arguments.input, begin, end);
+    const float factor = storeCastScale(arguments.body, codec, bucket, largest);
+    if (!isFinite(factor)) {
+      memset(codes + (isNibble ? begin / 2 : begin), 0, isNibble ? (end - begin + 1) / 2 : end - begin);
+      return;
+    }
+    const FloatVector factors = hn::Set(floats, factor);
+    uint64_t i = begin;
+    for (; i + 32 <= end; i += 32) {
+      prefetchRow<source>(arguments.input, i);
+      for (size_t c = 0; c < rowLanes; c += lanes) {
+        const WordVector low =
+            miniCodes<format>(hn::Mul(loadElements<source>(arguments.input, i + c), factors));
+        const WordVector high =
+            miniCodes<format>(hn::Mul(loadElements<source>(arguments.input, i + 16 + c), factors));
+        if constexpr (isNibble) {
+          const WordVector both = hn::Or(low, hn::ShiftLeft<4>(high));
+          hn::StoreU(hn::TruncateTo(Bytes(), both), Bytes(), codes + i / 2 + c);
+        } else {
+          hn::StoreU(hn::TruncateTo(Bytes(), low), Bytes(), codes + i + c);
+          hn::StoreU(hn::TruncateTo(Bytes(), high), Bytes(), codes + i + 16 + c);
+        }
+      }
+    }
+    for (; i < end; ++i)
+      storeCode(format, codes, i, arguments.elements,
+                miniCode(format, loadElement(source, arguments.input, i) * factor));
+  });
+}
+
+template <const MiniFormat &format, Sink sink>
+void decodeMini(const DecodeArguments &arguments, float limit, OutputOf<sink> *output) {
+  const Floats floats;
+  const Words words;
+  const cgx_codec &codec = *arguments.codec;
+  const uint8_t *codes = arguments.body + castCodesOffset(codec, arguments.elements);
+  const FloatVector limits = hn::Set(floats, limit);
+  forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
+    const float scale = loadCastScale(arguments.body, codec, bucket);
+    const FloatVector scales = hn::Set(floats, scale);
+    uint64_t i = begin;
+    for (; isFinite(scale) && i + 32 <= end; i += 32)
+      for (size_t c = 0; c < rowLanes; c += lanes) {
+        WordVector low, high;
+        if constexpr (format.codeBits == 4) {
+          const WordVector both = hn::PromoteTo(words, hn::LoadU(Bytes(), codes + i / 2 + c));
+          low = hn::And(both, hn::Set(words, 0xf));
+          high = hn::ShiftRight<4>(both);
+        } else {
+          low = hn::PromoteTo(words, hn::LoadU(Bytes(), codes + i + c));
+          high = hn::PromoteTo(words, hn::LoadU(Bytes(), codes + i + 16 + c));
+        }
+        emit<sink>(castValues<format>(low, scales, limits), output + i + c);
+        emit<sink>(castValues<format>(high, scales, limits), output + i + 16 + c);
+      }
+    for (; i < end; ++i)
+      emitOne<sink>(castValue(format, scale, loadCode(format, codes, i, arguments.elements), limit),
+                    output + i);
+  });
+}
+
+/// To and from bf16 or f16: `wide` is how its elements lie in memory.
+template <Source wide, Source source> void encodeHalves(const EncodeArguments &arguments) {
+  constexpr Sink sink = wide == Source::bf16 ? Sink::bf16 : Sink::f16;
+  uint16_t *output = reinterpret_cast<uint16_t *>(arguments.body);
+  uint64_t i = 0;
+  for (; i + lanes <= arguments.elements; i += lanes) {
+    const FloatVector x = loadElements<source>(arguments.input, i);
+    if (wide == Source::bf16 && HWY_UNLIKELY(!hn::AllFalse(Floats(), hn::IsNaN(x))))
+      for (size_t k = i; k < i + lanes; ++k)
+        emitOne<sink>(loadElement(source, arguments.input, k), output + k);
+    else
+      emit<sink>(x, output + i);
+  }
+  for (; i < arguments.elements; ++i)
+    emitOne<sink>(loadElement(source, arguments.input, i), output + i);
+}
+
+template <Source wide, Sink sink>
+void decodeHalves(const DecodeArguments &arguments, float limit, OutputOf<sink> *output) {
+  const Floats floats;
+  const Words words;
+  const FloatVector top = hn::Set(floats, limit), bottom = hn::Set(floats, -limit);
+  const auto one = [&](uint64_t i) {
+    const float value = loadElement(wide, arguments.body, i);
+    emitOne<sink>(isFinite(value) ? holdWithin(value, limit) : value, output + i);
+  };
+  uint64_t i = 0;
+  for (; i + lanes <= arguments.elements; i += lanes) {
+    const FloatVector x = loadElements<wide>(arguments.body, i);
+    if (HWY_UNLIKELY(!hn::AllTrue(words, hn::Lt(magnitudesOf(x), hn::Set(words, infinityBits))))) {
+      for (size_t k = i; k < i + lanes; ++k)
+        one(k);
+      continue;
+    }
+    emit<sink>(hn::Max(hn::Min(x, top), bottom), output + i);
+  }
+  for (; i < arguments.elements; ++i)
+    one(i);
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace cgx
+HWY_AFTER_NAMESPACE();
+
+#endif // per-target include guard
