@@ -9,7 +9,7 @@
 #include "BucketMeasure.h"
 #include "Buckets.h"
 #include "Families.h"
-#include "QuantizeSections.h"
+#include "LearnedTable.h"
 #include "ScaleSection.h"
 #include "cgx/kernels/levels.h"
 #include "cgx/kernels/packing.h"
@@ -79,9 +79,6 @@ void encodeExponential(const QuantizeEncodeArguments &arguments) {
   });
 }
 
-/// Most elements that levels are learned from.
-constexpr uint64_t learnedElements = 4096;
-
 void encodeLearned(const QuantizeEncodeArguments &arguments) {
   const cgx_codec &codec = *arguments.codec;
   const uint32_t levels = 1u << codec.bits;
@@ -92,15 +89,8 @@ void encodeLearned(const QuantizeEncodeArguments &arguments) {
                                   : notFiniteScale();
     storeScale(arguments.scales, codec, bucket, range);
   });
-  float table[256];
-  for (uint32_t level = 0; level < levels; ++level)
-    table[level] = float(level) / float(levels - 1);
-  const uint64_t stride = arguments.elements / learnedElements + 1;
-  for (uint64_t i = 0; i < arguments.elements; i += stride) {
-    const BucketScale range = loadScale(arguments.scales, codec, i / codec.bucket);
-    if (isFiniteScale(range))
-      learnFrom(table, levels, shareOfRange(range, loadElement(arguments.source, arguments.input, i)));
-  }
+  float table[maxTableLevels];
+  learnTable(arguments, table);
   memcpy(arguments.table, table, levels * 4);
   forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
     const BucketScale range = loadScale(arguments.scales, codec, bucket);
@@ -138,7 +128,7 @@ template <typename Consume>
 void forEachValue(const DecodeArguments &whole, float limit, const Consume &consume) {
   const QuantizeDecodeArguments arguments = cutBody(whole);
   const cgx_codec &codec = *arguments.codec;
-  float table[256];
+  float table[maxTableLevels];
   memcpy(table, arguments.table, tableBytes(codec));
   forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
     if (codec.levels == CGX_LEVELS_EXPONENTIAL) {

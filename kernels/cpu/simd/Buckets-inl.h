@@ -25,12 +25,10 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// The scale of the bucket of elements [begin, end), begin < end.
+/// The extremes of elements [begin, end), begin < end. False if one of them is not finite.
 template <Source source>
-BucketScale measureBucket(const QuantizeEncodeArguments &arguments, uint64_t begin, uint64_t end) {
-  const void *input = arguments.input;
+bool extremesOfRun(const void *input, uint64_t begin, uint64_t end, float &minimum, float &maximum) {
   const Floats floats;
-  float minimum, maximum;
   bool finite = true;
   if (end - begin < lanes) {
     minimum = maximum = loadElement(source, input, begin);
@@ -40,24 +38,30 @@ BucketScale measureBucket(const QuantizeEncodeArguments &arguments, uint64_t beg
       minimum = x < minimum ? x : minimum;
       maximum = x > maximum ? x : maximum;
     }
-  } else {
-    FloatVector low = loadElements<source>(input, begin), high = low;
-    FloatVector poison = hn::Zero(floats); // x * 0 is a NaN for what is not finite
-    for (uint64_t i = begin; i < end; i += lanes) {
-      const FloatVector x = loadElements<source>(input, i + lanes <= end ? i : end - lanes);
-      low = hn::Min(low, x);
-      high = hn::Max(high, x);
-      poison = hn::MulAdd(x, hn::Zero(floats), poison);
-    }
-    finite = hn::AllTrue(floats, hn::Eq(poison, poison));
-    minimum = hn::GetLane(hn::MinOfLanes(floats, low));
-    maximum = hn::GetLane(hn::MaxOfLanes(floats, high));
+    return finite;
   }
-  if (!finite)
+  FloatVector low = loadElements<source>(input, begin), high = low;
+  FloatVector poison = hn::Zero(floats); // x * 0 is a NaN for what is not finite
+  for (uint64_t i = begin; i < end; i += lanes) {
+    const FloatVector x = loadElements<source>(input, i + lanes <= end ? i : end - lanes);
+    low = hn::Min(low, x);
+    high = hn::Max(high, x);
+    poison = hn::MulAdd(x, hn::Zero(floats), poison);
+  }
+  minimum = hn::GetLane(hn::MinOfLanes(floats, low));
+  maximum = hn::GetLane(hn::MaxOfLanes(floats, high));
+  return hn::AllTrue(floats, hn::Eq(poison, poison));
+}
+
+/// The scale of the bucket of elements [begin, end), begin < end, with uniform levels.
+template <Source source>
+BucketScale measureBucket(const QuantizeEncodeArguments &arguments, uint64_t begin, uint64_t end) {
+  float minimum, maximum;
+  if (!extremesOfRun<source>(arguments.input, begin, end, minimum, maximum))
     return notFiniteScale();
   return makeUniformScale(*arguments.codec,
-                          completeMeasure(*arguments.codec, source, input, begin, end, minimum, maximum,
-                                          arguments.key, arguments.firstElement));
+                          completeMeasure(*arguments.codec, source, arguments.input, begin, end, minimum,
+                                          maximum, arguments.key, arguments.firstElement));
 }
 
 using Four = hn::CappedTag<float, 4>;

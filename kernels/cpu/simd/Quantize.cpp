@@ -15,11 +15,10 @@
 #include "hwy/highway.h"
 
 #if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE
-#include "Decode-inl.h"
+#include "Mapped-inl.h"
 #include "Segments-inl.h"
 #endif
 
-#include "../Families.h"
 #include "Implementations.h"
 
 #if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE
@@ -49,40 +48,54 @@ namespace {
     return function<8>(__VA_ARGS__);                                                                         \
   }
 
+template <uint32_t bits> void encodeLevels(const QuantizeEncodeArguments &arguments) {
+  if (arguments.codec->levels == CGX_LEVELS_UNIFORM)
+    encodeBits<bits>(arguments);
+  else
+    encodeMappedLevels(arguments, packBuffer<bits>);
+}
+
+template <uint32_t bits>
+void decodeLevels(const QuantizeDecodeArguments &arguments, cgx_element_type type, void *output) {
+  if (arguments.codec->levels == CGX_LEVELS_UNIFORM)
+    return decodeBits<bits>(arguments, type, output);
+  withSink(type, arguments.elements, output, [&]<Sink sink>(SinkTag<sink>) {
+    decodeMappedLevels<sink>(arguments, unpackBuffer<bits>, largestValue(type),
+                             static_cast<OutputOf<sink> *>(output));
+  });
+}
+
+template <uint32_t bits> void accumulateLevels(const QuantizeDecodeArguments &arguments, float *accumulator) {
+  if (arguments.codec->levels == CGX_LEVELS_UNIFORM)
+    decodeAccumulateBits<bits>(arguments, accumulator);
+  else
+    decodeMappedLevels<Sink::accumulate>(arguments, unpackBuffer<bits>, largestValue(CGX_F32), accumulator);
+}
+
 void encodeSections(const QuantizeEncodeArguments &arguments) {
-  CGX_DISPATCH_BITS(encodeBits, arguments.codec->bits, arguments)
+  CGX_DISPATCH_BITS(encodeLevels, arguments.codec->bits, arguments)
 }
 
 void decodeSections(const QuantizeDecodeArguments &arguments, cgx_element_type type, void *output) {
-  CGX_DISPATCH_BITS(decodeBits, arguments.codec->bits, arguments, type, output)
+  CGX_DISPATCH_BITS(decodeLevels, arguments.codec->bits, arguments, type, output)
 }
 
-void accumulateSections(const QuantizeDecodeArguments &arguments, float *accumulator) {
-  CGX_DISPATCH_BITS(decodeAccumulateBits, arguments.codec->bits, arguments, accumulator)
-}
+void accumulateSections(const QuantizeDecodeArguments &arguments, float *accumulator){
+    CGX_DISPATCH_BITS(accumulateLevels, arguments.codec -> bits, arguments, accumulator)}
 
 #undef CGX_DISPATCH_BITS
 
-/// Levels that do not lie evenly are left to the reference.
-bool hasVectors(const cgx_codec &codec) { return codec.levels == CGX_LEVELS_UNIFORM; }
-
 uint64_t encode(const EncodeArguments &arguments) {
-  if (!hasVectors(*arguments.codec))
-    return quantizeFamily.reference->encode(arguments);
   encodeSections(cutBody(arguments));
   return cgx_quantize_body_bytes(arguments.codec, arguments.elements);
 }
 
 DecodeError decode(const DecodeArguments &arguments, void *output) {
-  if (!hasVectors(*arguments.codec))
-    return quantizeFamily.reference->decode(arguments, output);
   decodeSections(cutBody(arguments), arguments.type, output);
   return DecodeError::ok;
 }
 
 DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulator) {
-  if (!hasVectors(*arguments.codec))
-    return quantizeFamily.reference->decodeAccumulate(arguments, accumulator);
   accumulateSections(cutBody(arguments), accumulator);
   return DecodeError::ok;
 }

@@ -11,6 +11,12 @@ from harness import CGX_RUN, RunTest, read_safetensors
 EXAMPLE = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "mlp-digits"
 CGX_OPT, CGX_COMPILE = os.environ["CGX_OPT"], os.environ["CGX_COMPILE"]
 COMPRESS = "--cgx-compress=codec=quantize bits=4 bucket=128 rounding=stochastic"
+# One of each family, and of the variants of quantize. Encodings of a fixed size only.
+CODECS = ("quantize bits=4 rounding=random_shift scale=f32", "quantize bits=4 scaling=max_abs",
+          "quantize bits=8 scaling=l2", "quantize bits=4 scaling=max_abs levels=exponential",
+          "quantize bits=3 levels=learned", "ternary bucket=128", "sign error-feedback=f32",
+          "sign magnitude=norm error-feedback=f32", "natural", "cast format=bf16", "cast format=fp8_e4m3 bucket=64",
+          "cast format=mxfp8", "cast format=mxfp4")
 
 
 class Compiled(RunTest):
@@ -63,6 +69,20 @@ class Compiled(RunTest):
         for bytes_of in ("raw_bytes", "wire_bytes"):
             self.assertEqual([(layer["layer"], layer[f"{bytes_of}_by_rank"]) for layer in predicted["layers"]],
                              [(layer["layer"], layer[f"{bytes_of}_per_step"]) for layer in report["layers"]])
+
+    def test_every_codec_trains_and_sends_the_bytes_of_the_compilers_report(self):
+        for codec in CODECS:
+            with self.subTest(codec=codec):
+                program = self.folder / "codec.mlir"
+                self.tool(CGX_OPT, EXAMPLE / "step.mlir", f"--cgx-compress=codec={codec}", "-o", program)
+                predicted = json.loads(self.tool(CGX_OPT, program, "--cgx-report=format=json", "-o", os.devnull).stderr)
+                report, _ = self.run_example(program, steps=22)
+                losses = report["loss"]["per_step"]
+                self.assertLess(sum(losses[-5:]), 0.7 * sum(losses[:5]))
+                self.assertEqual([layer["wire_bytes_by_rank"] for layer in predicted["layers"]],
+                                 [layer["wire_bytes_per_step"] for layer in report["layers"]])
+                for key, value in (pair.split("=") for pair in codec.split()[1:] if "error" not in pair):
+                    self.assertIn(value, {str(layer["codec"].get(key)) for layer in report["layers"]})
 
     def test_a_step_resumes_in_the_middle(self):
         program = self.compressed()

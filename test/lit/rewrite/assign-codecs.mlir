@@ -7,6 +7,10 @@
 // RUN: not cgx-opt %s --cgx-assign-codecs="bits=9" 2>&1 | FileCheck %s --check-prefix=BITS
 // RUN: not cgx-opt %s --cgx-assign-codecs="bucket=0" 2>&1 | FileCheck %s --check-prefix=BUCKET
 // RUN: not cgx-opt %s --cgx-assign-codecs="codec=zip" 2>&1 | FileCheck %s --check-prefix=CODEC
+// RUN: cgx-opt %s --cgx-assign-codecs="codec=sign bucket=64 magnitude=norm" | FileCheck %s --check-prefix=SIGN
+// RUN: cgx-opt %s --cgx-assign-codecs="codec=cast format=fp8_e4m3 checksum" | FileCheck %s --check-prefix=CAST
+// RUN: cgx-opt %s --cgx-assign-codecs="scaling=max_abs levels=exponential" | FileCheck %s --check-prefix=EXPONENTIAL
+// RUN: not cgx-opt %s --cgx-assign-codecs="codec=natural bits=8" 2>&1 | FileCheck %s --check-prefix=PARAMETER
 // RUN: not cgx-opt %s --cgx-assign-codecs="codec=mesh" 2>&1 | FileCheck %s --check-prefix=MESH
 // RUN: not cgx-opt %s --cgx-assign-codecs="codec=identity bits=4" 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not cgx-opt %s --cgx-assign-codecs="rounding=up" 2>&1 | FileCheck %s --check-prefix=ROUNDING
@@ -22,6 +26,7 @@
 // CODEC: error: expected codec to be a family such as quantize or identity, got zip
 // MESH: error: expected codec to be a family such as quantize or identity, got mesh
 // NONE: error: expected no parameters
+// PARAMETER: error: expected checksum, got bits
 // ROUNDING: error: expected nearest, stochastic or random_shift, got up
 // SCALE: error: expected bf16 or f32, got f64
 
@@ -37,6 +42,9 @@ func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
   // CHECK-SAME: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity]
   // OPTIONS: codecs = [#cgx.quantize<bits = 8, bucket = 512, rounding = nearest, scale = f32, checksum>, #cgx.identity]
   // IDENTITY: codecs = [#cgx.identity, #cgx.identity]
+  // SIGN: codecs = [#cgx.sign<bucket = 64, magnitude = norm, scale = bf16>, #cgx.identity]
+  // CAST: codecs = [#cgx.cast<format = fp8_e4m3, bucket = 128, scale = bf16, checksum>, #cgx.identity]
+  // EXPONENTIAL: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16, scaling = max_abs, levels = exponential>, #cgx.identity]
   // FEEDBACK: codecs = [#cgx.error_feedback<#cgx.quantize<bits = 1, bucket = 128, rounding = stochastic, scale = bf16>, decay = 5.000000e-01, storage = bf16>, #cgx.identity]
   %0:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "parameter of rank 1"], id = 0 : i64, groups = #g,
       codecs = [#cgx.identity, #cgx.identity], layers = [#x, #x]} : tensor<64x128xf32>, tensor<128xf32>

@@ -125,7 +125,8 @@ CGX_DEVICE_INLINE BucketScale makeSymmetricScale(float end, uint32_t bits, uint3
 CGX_DEVICE_INLINE float symmetricEnd(uint32_t scaling, BucketMeasure measure) {
   if (scaling == CGX_SCALING_L2)
     return measure.norm;
-  return measure.maximum > -measure.minimum ? measure.maximum : -measure.minimum;
+  const float end = measure.maximum > -measure.minimum ? measure.maximum : -measure.minimum;
+  return end + 0.0f; // of the two zeros, +0
 }
 
 /// The scale of uniform levels, as stored.

@@ -85,13 +85,11 @@ CGX_DEVICE_INLINE void learnFrom(float *table, uint32_t levels, float share) {
     table[nearest] = fusedMultiplyAdd(share - table[nearest], learningRate, table[nearest]);
 }
 
-/// The share of a bucket's range at an element.
+/// The share of a bucket's range at an element. A range that is finite holds every distance.
 CGX_DEVICE_INLINE float shareOfRange(BucketScale scale, float x) {
   if (scale.unit == 0.0f)
     return 0.0f;
-  const float distance = x - scale.minimum;
-  const float share =
-      isFinite(distance) ? distance / scale.unit : x / scale.unit - scale.minimum / scale.unit;
+  const float share = (x - scale.minimum) / scale.unit;
   return share < 0.0f ? 0.0f : share > 1.0f ? 1.0f : share;
 }
 

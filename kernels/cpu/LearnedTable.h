@@ -1,0 +1,39 @@
+//===-- LearnedTable.h - Levels fitted to the elements of a payload ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CPU_LEARNEDTABLE_H
+#define CGX_KERNELS_CPU_LEARNEDTABLE_H
+
+#include "Elements.h"
+#include "QuantizeSections.h"
+#include "ScaleSection.h"
+#include "cgx/kernels/levels.h"
+
+namespace cgx {
+
+constexpr uint32_t maxTableLevels = 256;
+
+/// Most elements that levels are learned from.
+constexpr uint64_t learnedElements = 4096;
+
+/// Fits the table to the elements of a payload, of which the scales are stored.
+inline void learnTable(const QuantizeEncodeArguments &arguments, float *table) {
+  const cgx_codec &codec = *arguments.codec;
+  const uint32_t levels = 1u << codec.bits;
+  for (uint32_t level = 0; level < levels; ++level)
+    table[level] = float(level) / float(levels - 1);
+  const uint64_t stride = arguments.elements / learnedElements + 1;
+  for (uint64_t i = 0; i < arguments.elements; i += stride) {
+    const BucketScale range = loadScale(arguments.scales, codec, i / codec.bucket);
+    if (isFiniteScale(range))
+      learnFrom(table, levels, shareOfRange(range, loadElement(arguments.source, arguments.input, i)));
+  }
+}
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_CPU_LEARNEDTABLE_H
