@@ -84,8 +84,8 @@ MpiTransport::~MpiTransport() {
   Note note;
   note.kind = NoteKind::Leaving;
   tellAll(note, std::chrono::seconds(1));
-  if (!isMpiAbandoned())
-    MPI_Comm_free(&communicator);
+  // The communicator stays until MPI ends: a note that is still on its way would otherwise be taken for a
+  // message of the next one, which gets its number.
 }
 
 template <typename Message> Status MpiTransport::start(Message &message) {

@@ -28,7 +28,7 @@ namespace cgx {
 
 class MpiTransport final : public Transport {
 public:
-  /// Owns the communicator.
+  /// Nobody else uses the communicator.
   MpiTransport(MPI_Comm communicator, uint32_t rank, uint32_t ranks, std::chrono::milliseconds timeout);
   ~MpiTransport() override;
   MpiTransport(const MpiTransport &) = delete;
