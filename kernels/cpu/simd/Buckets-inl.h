@@ -149,16 +149,83 @@ HWY_INLINE BucketExtremes extremesOf(const void *HWY_RESTRICT input, uint64_t be
 /// What measureBuckets() needs of a codec, computed once a payload.
 struct MeasuringPlan {
   uint64_t bucket;
-  bool narrow; ///< scales are stored in bf16
-  float steps; ///< 2^bits - 1
-  float one;   ///< a level in fixed point
+  bool narrow;      ///< scales are stored in bf16
+  bool symmetrical; ///< levels lie on both sides of 0, and the unit alone is stored
+  float steps;      ///< units between the ends, or between 0 and the end
+  float one;        ///< a level in fixed point
 
   explicit MeasuringPlan(const cgx_codec &codec)
-      : bucket(codec.bucket), narrow(codec.scale == CGX_SCALE_BF16), steps(float((1u << codec.bits) - 1u)),
+      : bucket(codec.bucket), narrow(codec.scale == CGX_SCALE_BF16),
+        symmetrical(codec.scaling == CGX_SCALING_MAX_ABS),
+        steps(float(symmetrical ? symmetricSteps(codec.bits) : (1u << codec.bits) - 1u)),
         one(float(1u << (16u - codec.bits))) {}
 
-  uint64_t scaleBytes() const { return narrow ? 4 : 8; }
+  uint64_t scaleBytes() const { return (narrow ? 2 : 4) * (symmetrical ? 1 : 2); }
 };
+
+/// Scales of four buckets, as stored.
+struct FourScales {
+  FourVector minimum;
+  FourVector unit;
+  hn::Mask<Four> flat; ///< one value in all of the bucket, and the unit is 0
+};
+
+/// makeBucketScale() of every lane.
+HWY_INLINE FourScales scaleBetween(const MeasuringPlan &plan, FourVector lowest, FourVector highest) {
+  const Four four;
+  const hn::RebindToSigned<Four> integers;
+  FourVector minimum = hn::Add(lowest, hn::Zero(four));
+  const auto top = hn::Set(integers, int32_t(0xffff0000u));
+  const auto below = hn::Set(integers, 0xffff);
+  if (plan.narrow) {
+    const auto bits = hn::BitCast(integers, minimum);
+    const auto away = hn::And(hn::BroadcastSignBit(bits), below);
+    minimum = hn::BitCast(four, hn::And(hn::Add(bits, away), top));
+  }
+  const FourVector range = hn::Sub(highest, minimum);
+  FourVector unit = hn::Max(hn::Div(range, hn::Set(four, plan.steps)), hn::Set(four, smallestUnit));
+  if (plan.narrow) {
+    const auto bits = hn::BitCast(integers, unit);
+    unit = hn::BitCast(four, hn::And(hn::Add(bits, below), top));
+  }
+  const auto flat = hn::Eq(range, hn::Zero(four));
+  return FourScales{minimum, hn::IfThenZeroElse(flat, unit), flat};
+}
+
+/// makeSymmetricScale() of every lane.
+HWY_INLINE FourScales scaleAroundZero(const MeasuringPlan &plan, FourVector lowest, FourVector highest) {
+  const Four four;
+  const hn::RebindToSigned<Four> integers;
+  const FourVector end = hn::Max(highest, hn::Neg(lowest)), steps = hn::Set(four, plan.steps);
+  const FourVector unit = hn::Max(hn::Div(end, steps), hn::Set(four, smallestUnit));
+  const int32_t below = plan.narrow ? 0xffff : 0xff;
+  const auto rounded =
+      hn::And(hn::Add(hn::BitCast(integers, unit), hn::Set(integers, below)), hn::Set(integers, ~below));
+  const auto flat = hn::Eq(end, hn::Zero(four));
+  const FourVector stored = hn::IfThenZeroElse(flat, hn::BitCast(four, rounded));
+  return FourScales{hn::Add(hn::Neg(hn::Mul(steps, stored)), hn::Zero(four)), stored, flat};
+}
+
+/// Stores the scales of the first `count` buckets.
+template <uint64_t count>
+HWY_INLINE void storeScales(const MeasuringPlan &plan, const FourScales &of, uint8_t *scales) {
+  const Four four;
+  const hn::RebindToUnsigned<Four> words;
+  HWY_ALIGN uint8_t stored[32];
+  if (plan.symmetrical && plan.narrow) {
+    const hn::Rebind<uint16_t, Four> halves;
+    const auto upper = hn::ShiftRight<16>(hn::BitCast(words, of.unit));
+    hn::StoreU(hn::TruncateTo(halves, upper), halves, reinterpret_cast<uint16_t *>(stored));
+  } else if (plan.symmetrical) {
+    hn::StoreU(of.unit, four, reinterpret_cast<float *>(stored));
+  } else if (plan.narrow) {
+    const auto low = hn::ShiftRight<16>(hn::BitCast(words, of.minimum));
+    hn::StoreU(hn::Or(low, hn::BitCast(words, of.unit)), words, reinterpret_cast<uint32_t *>(stored));
+  } else {
+    hn::StoreInterleaved2(of.minimum, of.unit, four, reinterpret_cast<float *>(stored));
+  }
+  memcpy(scales, stored, count * plan.scaleBytes());
+}
 
 /// Measures `count` (1, 2 or 4) buckets from element `begin` on: stores their scales, and the minimum
 /// and the factor that fixedPoint() needs; writes four of each of these in any case. False, and
@@ -170,8 +237,6 @@ HWY_INLINE bool measureBuckets(const MeasuringPlan &plan, const void *HWY_RESTRI
   static_assert(count == 1 || count == 2 || count == 4);
   const Floats floats;
   const Four four;
-  const hn::RebindToSigned<Four> integers;
-  const hn::RebindToUnsigned<Four> words;
   const uint64_t bucket = plan.bucket;
   FourVector lowest, highest;
   FloatVector poison;
@@ -198,39 +263,17 @@ HWY_INLINE bool measureBuckets(const MeasuringPlan &plan, const void *HWY_RESTRI
     poison = e.poison;
   }
 
-  // makeBucketScale() and makeFixedPointMap(), lane by lane.
-  FourVector minimum = hn::Add(lowest, hn::Zero(four));
-  const auto top = hn::Set(integers, int32_t(0xffff0000u));
-  const auto below = hn::Set(integers, 0xffff);
-  if (plan.narrow) {
-    const auto bits = hn::BitCast(integers, minimum);
-    const auto away = hn::And(hn::BroadcastSignBit(bits), below);
-    minimum = hn::BitCast(four, hn::And(hn::Add(bits, away), top));
-  }
-  const FourVector range = hn::Sub(highest, minimum);
-  FourVector unit = hn::Max(hn::Div(range, hn::Set(four, plan.steps)), hn::Set(four, smallestUnit));
-  if (plan.narrow) {
-    const auto bits = hn::BitCast(integers, unit);
-    unit = hn::BitCast(four, hn::And(hn::Add(bits, below), top));
-  }
-  const auto flat = hn::Eq(range, hn::Zero(four));
-  unit = hn::IfThenZeroElse(flat, unit);
-  const FourVector factor = hn::Div(hn::Set(four, plan.one), unit);
-  hn::StoreU(minimum, four, minimums);
-  hn::StoreU(hn::IfThenZeroElse(flat, factor), four, factors);
-  HWY_ALIGN uint8_t stored[32];
-  if (plan.narrow) {
-    const auto low = hn::ShiftRight<16>(hn::BitCast(words, minimum));
-    hn::StoreU(hn::Or(low, hn::BitCast(words, unit)), words, reinterpret_cast<uint32_t *>(stored));
-    memcpy(scales, stored, count * 4);
-  } else {
-    hn::StoreInterleaved2(minimum, unit, four, reinterpret_cast<float *>(stored));
-    memcpy(scales, stored, count * 8);
-  }
+  const FourScales of =
+      plan.symmetrical ? scaleAroundZero(plan, lowest, highest) : scaleBetween(plan, lowest, highest);
+  storeScales<count>(plan, of, scales);
+  // makeFixedPointMap(), lane by lane.
+  const FourVector factor = hn::Div(hn::Set(four, plan.one), of.unit);
+  hn::StoreU(of.minimum, four, minimums);
+  hn::StoreU(hn::IfThenZeroElse(of.flat, factor), four, factors);
 
-  const auto plain =
-      hn::And(hn::Ge(unit, hn::Set(four, smallestPlainUnit)), hn::Le(unit, hn::Set(four, largestPlainUnit)));
-  return hn::AllTrue(four, hn::Or(plain, flat)) && hn::AllTrue(floats, hn::Eq(poison, poison));
+  const auto plain = hn::And(hn::Ge(of.unit, hn::Set(four, smallestPlainUnit)),
+                             hn::Le(of.unit, hn::Set(four, largestPlainUnit)));
+  return hn::AllTrue(four, hn::Or(plain, of.flat)) && hn::AllTrue(floats, hn::Eq(poison, poison));
 }
 
 } // namespace HWY_NAMESPACE

@@ -21,24 +21,27 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
-/// miniCode() of every lane.
-template <const MiniFormat &format> HWY_INLINE WordVector miniCodes(FloatVector y) {
+/// miniCode() of every lane: a number is added to each magnitude whose last place is that of the format at
+/// this exponent, or of its subnormal numbers. Unless `clamped`, no magnitude may round to above the largest.
+template <const MiniFormat &format, bool clamped> HWY_INLINE WordVector miniCodes(FloatVector y) {
   const Floats floats;
   const Words words;
   constexpr int shift = int(23 - format.mantissaBits);
-  const FloatVector magnitude = hn::Min(hn::Abs(y), hn::Set(floats, format.largest));
-  const WordVector bits = hn::BitCast(words, magnitude);
-  const WordVector odd = hn::And(hn::ShiftRight<shift>(bits), hn::Set(words, 1));
-  const WordVector rounded = hn::Add(hn::Add(bits, odd), hn::Set(words, (1u << (shift - 1)) - 1u));
-  const WordVector normal =
-      hn::Sub(hn::ShiftRight<shift>(rounded), hn::Set(words, (127u - format.bias) << format.mantissaBits));
-  const WordVector subnormal = hn::And(
-      hn::BitCast(words, hn::Add(magnitude, hn::Set(floats, format.subnormalMagic))), hn::Set(words, 0xff));
-  const WordMask isSubnormal =
-      hn::RebindMask(words, hn::Lt(magnitude, hn::Set(floats, format.smallestNormal)));
-  const WordVector sign =
-      hn::ShiftRight<32 - int(format.codeBits)>(hn::And(hn::BitCast(words, y), hn::Set(words, 0x80000000u)));
-  return hn::Or(hn::IfThenElse(isSubnormal, subnormal, normal), sign);
+  constexpr uint32_t lowestExponent = (128u - format.bias) << 23;
+  FloatVector magnitude = hn::Abs(y);
+  if constexpr (clamped)
+    magnitude = hn::Min(magnitude, hn::Set(floats, format.largest));
+  const WordVector exponent = hn::Max(hn::And(hn::BitCast(words, magnitude), hn::Set(words, 0x7f800000u)),
+                                      hn::Set(words, lowestExponent));
+  const WordVector magic = hn::Add(exponent, hn::Set(words, uint32_t(shift) << 23));
+  const WordVector sum = hn::BitCast(words, hn::Add(magnitude, hn::BitCast(floats, magic)));
+  // The integer that the last places count, and above it what exponents count for.
+  const WordVector places = hn::Sub(sum, magic);
+  const WordVector code =
+      hn::Add(places, hn::ShiftRight<shift>(hn::Sub(exponent, hn::Set(words, lowestExponent))));
+  constexpr uint32_t signBit = 1u << (format.codeBits - 1);
+  return hn::OrAnd(code, hn::ShiftRight<32 - int(format.codeBits)>(hn::BitCast(words, y)),
+                   hn::Set(words, signBit));
 }
 
 /// castValue() of every lane, for a scale that is finite.
@@ -66,7 +69,8 @@ HWY_INLINE FloatVector castValues(WordVector codes, FloatVector scale, FloatVect
   return hn::IfThenElse(hn::RebindMask(floats, isNan), hn::Set(floats, quietNan()), result);
 }
 
-template <const MiniFormat &format, Source source> void encodeMini(const EncodeArguments &arguments) {
+template <const MiniFormat &format, bool clamped, Source source>
+void encodeMini(const EncodeArguments &arguments) {
   const Floats floats;
   const cgx_codec &codec = *arguments.codec;
   uint8_t *codes = arguments.body + castCodesOffset(codec, arguments.elements);
@@ -84,9 +88,9 @@ template <const MiniFormat &format, Source source> void encodeMini(const EncodeA
       prefetchRow<source>(arguments.input, i);
       for (size_t c = 0; c < rowLanes; c += lanes) {
         const WordVector low =
-            miniCodes<format>(hn::Mul(loadElements<source>(arguments.input, i + c), factors));
+            miniCodes<format, clamped>(hn::Mul(loadElements<source>(arguments.input, i + c), factors));
         const WordVector high =
-            miniCodes<format>(hn::Mul(loadElements<source>(arguments.input, i + 16 + c), factors));
+            miniCodes<format, clamped>(hn::Mul(loadElements<source>(arguments.input, i + 16 + c), factors));
         if constexpr (isNibble) {
           const WordVector both = hn::Or(low, hn::ShiftLeft<4>(high));
           hn::StoreU(hn::TruncateTo(Bytes(), both), Bytes(), codes + i / 2 + c);

@@ -110,11 +110,13 @@ uint64_t encodeCast(const EncodeArguments &arguments) {
     case CGX_FORMAT_F16:
       return encodeHalves<Source::f16, source>(arguments);
     case CGX_FORMAT_FP8_E5M2:
-      return encodeMini<e5m2, source>(arguments);
+      return encodeMini<e5m2, /*clamped=*/false, source>(arguments);
+    case CGX_FORMAT_FP8_E4M3:
+      return encodeMini<e4m3, /*clamped=*/false, source>(arguments);
     case CGX_FORMAT_MXFP4:
-      return encodeMini<e2m1, source>(arguments);
+      return encodeMini<e2m1, /*clamped=*/true, source>(arguments);
     default:
-      return encodeMini<e4m3, source>(arguments);
+      return encodeMini<e4m3, /*clamped=*/true, source>(arguments);
     }
   });
   return cgx_cast_body_bytes(&codec, arguments.elements);

@@ -199,8 +199,9 @@ void encodeSource(const QuantizeEncodeArguments &arguments, const SegmentPlan &c
   const MeasuringPlan plan(codec);
   RandomCursor random(arguments.key);
   // Rows of random words start at multiples of 32 elements.
+  // The norm, and the random number of a bucket, are left to the other way.
   const bool isCut = cut.buckets != 0 && arguments.firstElement % 32 == 0 &&
-                     codec.scaling == CGX_SCALING_MIN_MAX && codec.rounding != CGX_ROUND_RANDOM_SHIFT;
+                     codec.scaling != CGX_SCALING_L2 && codec.rounding != CGX_ROUND_RANDOM_SHIFT;
   const uint64_t end = isCut ? arguments.elements / cut.elements * cut.elements : 0;
   const bool ahead = cut.elements <= maxAheadElements;
   MeasuredSegment segments[2];
