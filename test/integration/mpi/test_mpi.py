@@ -7,18 +7,15 @@ import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
 
-from harness import CGX_RUN, FIXTURES, RunTest
+from harness import CGX_RUN, RunTest
+from mpijob import MpiJob
 
 BINARIES = pathlib.Path(CGX_RUN).parent
-MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-mca", "pml", "ob1", "-mca", "btl", "self,vader",
-          "-mca", "mpi_yield_when_idle", "1"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
-
 # Tests of TransportTest and the ranks that each needs. A failure ends MPI in its process: one mpirun each.
 TRANSPORT_TESTS = {
     "MessagesOfEverySizeArriveWhole": 3, "PiecesAreGatheredAndScattered": 2, "MessagesAreMatchedByTagNotByArrival": 2,
@@ -34,23 +31,22 @@ TRANSPORT_FAILURES = {
 
 class MpiTest(RunTest):
     def mpi(self, ranks, *command, timeout=120, environment=None):
-        return subprocess.run([*MPIRUN, "-np", str(ranks), *map(str, command)], capture_output=True, text=True,
-                              timeout=timeout, env=environment or self.environment(), check=False)
+        return MpiJob(ranks, command, environment or self.environment()).wait(timeout)
 
     def suite(self, binary, ranks, pattern):
         """Runs tests of a suite as ranks of one job; all ranks must have passed all."""
         result = self.mpi(ranks, BINARIES / binary, f"--gtest_filter={pattern}", "--gtest_color=no",
                           environment=self.environment(CGX_TEST_MPI=1))
-        self.assertNotIn("FAILED", result.stdout, (result.stdout + result.stderr)[:3000])
-        self.assertIn("[  PASSED  ]", result.stdout, result.stderr)
-        self.assertNotIn("[  PASSED  ] 0 tests", result.stdout)
+        self.assertNotIn("FAILED", result.output)
+        self.assertIn("[  PASSED  ]", result.output)
+        self.assertNotIn("[  PASSED  ] 0 tests", result.output)
         return result
 
     def test_messages(self):
         for test, ranks in TRANSPORT_TESTS.items():
             with self.subTest(test):
                 result = self.suite("TransportTest", ranks, f"*.{test}/Mpi")
-                self.assertEqual((result.returncode, result.stdout.count("[  PASSED  ]")), (0, ranks))
+                self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, ranks))
 
     # The first rank that ends with an error takes the others with it: not all say that they passed.
     def test_failures(self):
@@ -62,7 +58,7 @@ class MpiTest(RunTest):
         for ranks in (1, 2, 3, 5):
             with self.subTest(ranks):
                 result = self.suite("CollectiveTest", ranks, "*")
-                self.assertEqual((result.returncode, result.stdout.count("[  PASSED  ]")), (0, ranks))
+                self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, ranks))
 
     def training(self, transport, *options):
         save, report = self.folder / f"{transport}.safetensors", self.folder / f"{transport}.json"
@@ -73,9 +69,11 @@ class MpiTest(RunTest):
         saved = {}
         for transport in ("mpi", "shm"):
             save, report, command = self.training(transport)
-            result = self.mpi(4, *command) if transport == "mpi" else subprocess.run(
-                command, capture_output=True, text=True, timeout=120, env=self.environment(), check=False)
-            self.assertEqual(result.returncode, 0, result.stderr)
+            if transport == "mpi":
+                result = self.mpi(4, *command)
+                self.assertEqual(result.returncode, 0, result.output)
+            else:
+                subprocess.run(command, capture_output=True, timeout=120, env=self.environment(), check=True)
             saved[transport] = save.read_bytes(), json.loads(report.read_text())
         self.assertEqual(saved["mpi"][0], saved["shm"][0])
         self.assertEqual(saved["mpi"][1]["totals"], saved["shm"][1]["totals"])
@@ -85,7 +83,7 @@ class MpiTest(RunTest):
         _, _, command = self.training("mpi")
         result = self.mpi(3, *command)
         self.assertNotEqual(result.returncode, 0)
-        self.assertIn("exported for", result.stderr)
+        self.assertIn("exported for", result.output)
         alone = subprocess.run(command, capture_output=True, text=True, timeout=60, env=self.environment(), check=False)
         self.assertEqual(alone.returncode, 1)
         self.assertIn("mpirun -n 4 cgx-run", alone.stderr)
@@ -94,39 +92,30 @@ class MpiTest(RunTest):
         """A job that trains until something happens to it, and the processes of its ranks."""
         _, _, command = self.training("mpi", "--timeout", 2, *options)
         command[command.index("--steps") + 1] = "1000000"
-        job = subprocess.Popen([*MPIRUN, "-np", "4", *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               text=True, env=self.environment())
+        job = MpiJob(4, command, self.environment())
         self.addCleanup(job.kill)
-        deadline = time.monotonic() + 60
-        ranks = []
-        while len(ranks) < 4:
-            self.assertLess(time.monotonic(), deadline, "the job did not start")
-            time.sleep(0.3)
-            found = subprocess.run(["pgrep", "-P", str(job.pid), "-f", "cgx-run"], capture_output=True, text=True, check=False)
-            ranks = [int(pid) for pid in found.stdout.split()]
+        ranks = job.started()
         time.sleep(1)
         return job, ranks
 
     def test_a_killed_rank_ends_the_job(self):
         job, ranks = self.endless()
         os.kill(ranks[2], signal.SIGKILL)
-        output, _ = job.communicate(timeout=30)
+        job.wait(timeout=30)
         self.assertNotEqual(job.returncode, 0)
-        self.assertIn("signal 9", output)
+        self.assertIn("signal 9", job.output)
 
     def test_a_stopped_rank_is_named(self):
         job, ranks = self.endless()
         os.kill(ranks[1], signal.SIGSTOP)
         try:
-            output = ""
-            for line in job.stdout:
-                output += line
-                if "did not answer" in line:
-                    break
-            self.assertRegex(output, r"collective \d+ \(all_reduce.*rank \d did not answer for 2000 ms")
+            deadline = time.monotonic() + 30
+            while "did not answer" not in job.output and time.monotonic() < deadline:
+                time.sleep(0.1)
         finally:
             os.kill(ranks[1], signal.SIGKILL)
-        job.communicate(timeout=30)
+        job.wait(timeout=30)
+        self.assertRegex(job.output, r"collective \d+ \(all_reduce.*rank \d did not answer for 2000 ms")
         self.assertNotEqual(job.returncode, 0)
 
 

@@ -1,0 +1,77 @@
+"""A command as ranks of one MPI job."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+
+MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-mca", "pml", "ob1", "-mca", "btl", "self,vader",
+          "-mca", "mpi_yield_when_idle", "1"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
+
+# Open MPI 4.1's mpirun can deadlock with itself (PMIx_server_finalize) or crash after a rank has left without
+# MPI_Finalize, as a rank of a failed job must: about one time in thirty, when all ranks have ended already.
+PATIENCE_WITH_MPIRUN = 5
+
+
+class MpiJob:
+    """Runs at once; `returncode` and `output` (of all ranks, both streams) are there after `wait`."""
+
+    def __init__(self, ranks, command, environment):
+        self.ranks = ranks
+        self.file = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([*MPIRUN, "-np", str(ranks), *map(str, command)], stdout=self.file,
+                                        stderr=subprocess.STDOUT, env=environment)
+        self.returncode = None
+
+    def pids(self):
+        """The processes of the ranks that have started and not ended."""
+        children = []
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+            except OSError:  # ended meanwhile
+                continue
+            if int(parent) == self.process.pid and state not in "ZX":
+                children.append(int(stat.parent.name))
+        return sorted(children)
+
+    def started(self, timeout=60):
+        """The processes of all ranks, in the order of the ranks."""
+        deadline = time.monotonic() + timeout
+        while len(ranks := self.pids()) < self.ranks:
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                raise AssertionError(f"the job did not start: {self.output}")
+            time.sleep(0.1)
+        return ranks
+
+    @property
+    def output(self):
+        self.file.flush()
+        return os.pread(self.file.fileno(), 1 << 24, 0).decode(errors="replace")
+
+    def wait(self, timeout=120):
+        """Waits for the job to end. Raises subprocess.TimeoutExpired when a rank does not."""
+        deadline = alone_since = time.monotonic()
+        deadline += timeout
+        while self.process.poll() is None:
+            now = time.monotonic()
+            if self.pids():
+                alone_since = now
+            elif now - alone_since > PATIENCE_WITH_MPIRUN:
+                self.kill()
+                return self
+            if now > deadline:
+                self.kill()
+                raise subprocess.TimeoutExpired(self.process.args, timeout, self.output)
+            time.sleep(0.05)
+        self.returncode = self.process.returncode
+        return self
+
+    def kill(self):
+        for pid in [self.process.pid, *self.pids()]:
+            try:
+                os.kill(pid, 9)
+            except ProcessLookupError:
+                pass
+        self.returncode = self.process.wait()
