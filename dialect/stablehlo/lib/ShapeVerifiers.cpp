@@ -69,6 +69,17 @@ static LogicalResult verifyScalarOrSame(Operation *op, StringRef name, Value val
   return op->emitOpError() << "expected " << name << " of rank 0 or of the result's shape, got " << type;
 }
 
+LogicalResult cgx::stablehlo::verifyOneElementType(Operation *op) {
+  SmallVector<Type> elements;
+  for (Type type : op->getOperandTypes())
+    elements.push_back(getElementTypeOrSelf(type));
+  for (Type type : op->getResultTypes())
+    elements.push_back(getElementTypeOrSelf(type));
+  if (llvm::all_equal(elements))
+    return success();
+  return op->emitOpError() << "expected operands and result of one element type, got " << elements;
+}
+
 LogicalResult ClampOp::verify() {
   if (failed(verifyScalarOrSame(*this, "min", getMin(), getResult())) ||
       failed(verifyScalarOrSame(*this, "max", getMax(), getResult())))

@@ -86,3 +86,27 @@ func.func @format(%a: tensor<4xf32>) {
   %0 = stablehlo.reduce_precision %a, format = f8 : tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @binary(%a: tensor<4xf32>, %b: tensor<4xi32>) {
+  // expected-error@+1 {{expected operands and result of one element type, got 'f32', 'i32', 'f32'}}
+  %0 = stablehlo.add %a, %b : (tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @function(%a: tensor<4xf32>) {
+  // expected-error@+1 {{expected operands and result of one element type, got 'f32', 'f64'}}
+  %0 = stablehlo.exponential %a : (tensor<4xf32>) -> tensor<4xf64>
+  return
+}
+
+// -----
+
+func.func @rounding(%a: tensor<4xf32>) {
+  // expected-error@+1 {{expected operands and result of one element type, got 'f32', 'f64'}}
+  %0 = stablehlo.floor %a : (tensor<4xf32>) -> tensor<4xf64>
+  return
+}

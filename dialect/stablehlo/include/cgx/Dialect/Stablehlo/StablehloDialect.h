@@ -28,6 +28,19 @@
 #define GET_TYPEDEF_CLASSES
 #include "cgx/Dialect/Stablehlo/StablehloTypes.h.inc"
 
+namespace cgx::stablehlo {
+
+/// Fails unless operands and results of `op` have one element type.
+llvm::LogicalResult verifyOneElementType(mlir::Operation *op);
+
+/// An elementwise op that converts nothing.
+template <typename ConcreteType>
+struct OneElementType : mlir::OpTrait::TraitBase<ConcreteType, OneElementType> {
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyOneElementType(op); }
+};
+
+} // namespace cgx::stablehlo
+
 #define GET_OP_CLASSES
 #include "cgx/Dialect/Stablehlo/StablehloOps.h.inc"
 

@@ -16,8 +16,13 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 class Stablehlo_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Stablehlo_Op<mnemonic, [Pure, Elementwise, SameOperandsAndResultShape] # traits>;
 
-// One operand, result of the same type.
-class Stablehlo_UnaryOp<string mnemonic, string text, list<Trait> traits = []>
+// What MLIR's trait for this says names no types.
+def Stablehlo_OneElementType : NativeOpTrait<"OneElementType"> {
+  let cppNamespace = "::cgx::stablehlo";
+}
+
+// One operand.
+class Stablehlo_UnaryOp<string mnemonic, string text, list<Trait> traits = [Stablehlo_OneElementType]>
     : Stablehlo_ElementwiseOp<mnemonic, traits> {
   let summary = text;
   let arguments = (ins Stablehlo_Tensor:$operand);
@@ -25,13 +30,16 @@ class Stablehlo_UnaryOp<string mnemonic, string text, list<Trait> traits = []>
   let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
 }
 
+// One operand that may be complex, and a real result.
+class Stablehlo_RealPartOp<string mnemonic, string text> : Stablehlo_UnaryOp<mnemonic, text, []>;
+
 // The same, with an accuracy that a frontend may ask for.
 class Stablehlo_FunctionOp<string mnemonic, string text> : Stablehlo_UnaryOp<mnemonic, text> {
   let arguments = (ins Stablehlo_Tensor:$operand, OptionalAttr<Stablehlo_ResultAccuracyAttr>:$result_accuracy);
 }
 
 class Stablehlo_BinaryOp<string mnemonic, string text, list<Trait> traits = []>
-    : Stablehlo_ElementwiseOp<mnemonic, traits> {
+    : Stablehlo_ElementwiseOp<mnemonic, [Stablehlo_OneElementType] # traits> {
   let summary = text;
   let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs);
   let results = (outs Stablehlo_Tensor:$result);
@@ -40,7 +48,7 @@ class Stablehlo_BinaryOp<string mnemonic, string text, list<Trait> traits = []>
   }];
 }
 
-def Stablehlo_AbsOp : Stablehlo_UnaryOp<"abs", "absolute value; of a complex number its modulus">;
+def Stablehlo_AbsOp : Stablehlo_RealPartOp<"abs", "absolute value; of a complex number its modulus">;
 def Stablehlo_CbrtOp : Stablehlo_FunctionOp<"cbrt", "cubic root">;
 def Stablehlo_CeilOp : Stablehlo_UnaryOp<"ceil", "rounds up">;
 def Stablehlo_CosineOp : Stablehlo_FunctionOp<"cosine", "cosine">;
@@ -48,14 +56,14 @@ def Stablehlo_CountLeadingZerosOp : Stablehlo_UnaryOp<"count_leading_zeros", "le
 def Stablehlo_ExpOp : Stablehlo_FunctionOp<"exponential", "e to the power of the element">;
 def Stablehlo_Expm1Op : Stablehlo_FunctionOp<"exponential_minus_one", "exponential minus one, exact near zero">;
 def Stablehlo_FloorOp : Stablehlo_UnaryOp<"floor", "rounds down">;
-def Stablehlo_ImagOp : Stablehlo_UnaryOp<"imag", "imaginary part">;
+def Stablehlo_ImagOp : Stablehlo_RealPartOp<"imag", "imaginary part">;
 def Stablehlo_LogOp : Stablehlo_FunctionOp<"log", "natural logarithm">;
 def Stablehlo_Log1pOp : Stablehlo_FunctionOp<"log_plus_one", "logarithm of one plus the element, exact near zero">;
 def Stablehlo_LogisticOp : Stablehlo_FunctionOp<"logistic", "logistic function">;
 def Stablehlo_NegOp : Stablehlo_UnaryOp<"negate", "negation">;
 def Stablehlo_NotOp : Stablehlo_UnaryOp<"not", "bitwise or logical not">;
 def Stablehlo_PopulationCountOp : Stablehlo_UnaryOp<"popcnt", "number of one bits">;
-def Stablehlo_RealOp : Stablehlo_UnaryOp<"real", "real part">;
+def Stablehlo_RealOp : Stablehlo_RealPartOp<"real", "real part">;
 def Stablehlo_RoundOp : Stablehlo_UnaryOp<"round_nearest_afz", "rounds to nearest, ties away from zero">;
 def Stablehlo_RoundNearestEvenOp : Stablehlo_UnaryOp<"round_nearest_even", "rounds to nearest, ties to even">;
 def Stablehlo_RsqrtOp : Stablehlo_FunctionOp<"rsqrt", "one over the square root">;
