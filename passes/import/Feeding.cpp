@@ -14,6 +14,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace cgx;
@@ -35,10 +36,10 @@ StringRef cgx::getArgumentName(BlockArgument argument) {
   return name;
 }
 
-/// `cgx.name` if there is one, else the name that the framework gave.
+/// `cgx.name` if there is one, else the name that the framework gave; reports and manifests are UTF-8.
 static std::string getKnownName(Attribute given, StringRef exported) {
   auto name = dyn_cast_or_null<StringAttr>(given);
-  return name ? name.str() : exported.str();
+  return llvm::json::fixUTF8(name ? name.getValue() : exported);
 }
 
 SmallVector<StepValue> cgx::getStepArguments(func::FuncOp step) {

@@ -54,7 +54,6 @@ constexpr std::array<Named<cgx_element_type>, 13> kTypes = {{{"f32", CGX_F32},
                                                              {"bool", CGX_BOOL}}};
 constexpr std::array<Named<ResidualStorage>, 3> kResidualStorages = {
     {{"f32", ResidualStorage::F32}, {"bf16", ResidualStorage::Bf16}, {"int8", ResidualStorage::Int8}}};
-constexpr std::array<Named<uint32_t>, 2> kScales = {{{"bf16", CGX_SCALE_BF16}, {"f32", CGX_SCALE_F32}}};
 
 /// Reads the fields of one JSON object. The first error stays; reading goes on with
 /// defaults, so that callers check once.

@@ -10,6 +10,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace cgx;
@@ -48,6 +49,10 @@ static LogicalResult verifyExactReason(Operation *op, NamedAttribute attribute) 
     return op->emitOpError() << "expected " << attribute.getName().getValue() << " to be "
                              << collective.getInputs().size() << " strings, one per operand, got "
                              << attribute.getValue();
+  for (auto reason : reasons.getAsRange<StringAttr>())
+    if (!llvm::json::isUTF8(reason))
+      return op->emitOpError() << "expected " << attribute.getName().getValue() << " to be UTF-8, got \""
+                               << llvm::json::fixUTF8(reason) << "\"";
   return success();
 }
 
@@ -67,6 +72,9 @@ static LogicalResult verifyValueAttribute(Operation *op, const Twine &value, Typ
   if (attribute.getName() == kNameAttrName && !isa<StringAttr>(attribute.getValue()))
     return op->emitOpError() << "expected " << attribute.getName().getValue() << " of " << value
                              << " to be a string, got " << attribute.getValue();
+  if (auto name = dyn_cast<StringAttr>(attribute.getValue()); name && !llvm::json::isUTF8(name))
+    return op->emitOpError() << "expected " << attribute.getName().getValue() << " of " << value
+                             << " to be UTF-8, got \"" << llvm::json::fixUTF8(name) << "\"";
   if (attribute.getName() == kGlobalTypeAttrName && !isa<TypeAttr>(attribute.getValue()))
     return op->emitOpError() << "expected " << attribute.getName().getValue() << " of " << value
                              << " to be a type, got " << attribute.getValue();

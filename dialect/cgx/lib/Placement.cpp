@@ -12,6 +12,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace cgx;
@@ -117,8 +118,11 @@ void GroupsAttr::print(AsmPrinter &printer) const {
 // #cgx.layer
 //===----------------------------------------------------------------------===//
 
-LogicalResult LayerAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef, LayerKind,
+LogicalResult LayerAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, LayerKind,
                                 DenseI64ArrayAttr shape) {
+  if (!llvm::json::isUTF8(name)) // (C2)
+    return emitError() << "expected the name of a layer to be UTF-8, got \"" << llvm::json::fixUTF8(name)
+                       << "\"";
   if (!shape)
     return success();
   for (int64_t size : shape.asArrayRef())
@@ -176,6 +180,9 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError, Arr
   for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
     if (axis.empty()) // (C1)
       return emitError() << "expected each axis to have a name, got \"\"";
+    if (!llvm::json::isUTF8(axis)) // (C1)
+      return emitError() << "expected the name of an axis to be UTF-8, got \"" << llvm::json::fixUTF8(axis)
+                         << "\"";
     if (!seen.insert(axis).second) // (C1)
       return emitError() << "expected each axis once, got " << axis << " again";
     if (size < 1) // (C2)

@@ -9,6 +9,7 @@
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace cgx::sdy;
@@ -24,6 +25,9 @@ LogicalResult MeshAttr::verify(EmitError emitError, ArrayRef<MeshAxisAttr> axes,
   llvm::SmallDenseSet<StringRef> names;
   int64_t devices = 1;
   for (MeshAxisAttr axis : axes) {
+    if (!llvm::json::isUTF8(axis.getName()))
+      return emitError() << "expected axis names in UTF-8, got \"" << llvm::json::fixUTF8(axis.getName())
+                         << "\"";
     if (!names.insert(axis.getName()).second) // (C1)
       return emitError() << "expected unique axis names, got \"" << axis.getName() << "\" twice";
     if (axis.getSize() <= 0) // (C2)

@@ -195,3 +195,21 @@ func.func private @result_type() -> (tensor<4xf32> {cgx.global_type = "f32"})
 // -----
 // expected-error@below {{expected cgx.feeds of result 0 to be the number of one of 1 arguments as i64, got 1 : i64}}
 func.func private @result_feeds(tensor<4xf32>) -> (tensor<4xf32> {cgx.feeds = 1 : i64})
+
+// -----
+
+// Reports and manifests are JSON, which is UTF-8.
+// expected-error@below {{expected the name of a layer to be UTF-8, got "w}}
+func.func private @layer_c2() attributes {a = #cgx.layer<"w\FF", gradient>}
+
+// -----
+
+// expected-error@below {{expected the name of an axis to be UTF-8}}
+func.func private @mesh_c1_utf8() attributes {a = #cgx.mesh<["\FE" = 4]>}
+
+// -----
+
+// expected-error@below {{expected cgx.name of argument 0 to be UTF-8}}
+func.func @main(%x: tensor<4xf32> {cgx.name = "\C0"}) {
+  return
+}

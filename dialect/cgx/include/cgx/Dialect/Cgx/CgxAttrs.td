@@ -296,6 +296,7 @@ def Cgx_LayerAttr : Cgx_Attr<"Layer", "layer"> {
 
     **Constraints:**
     - (C1) dimensions are not negative
+    - (C2) the name is UTF-8: reports and manifests hold it
   }];
   let parameters = (ins StringRefParameter<"path of the parameter, keys joined by '/'">:$name,
                         "::cgx::LayerKind":$kind,
@@ -320,7 +321,7 @@ def Cgx_MeshAttr : Cgx_Attr<"Mesh", "mesh"> {
     ```
 
     **Constraints:**
-    - (C1) names are unique and not empty
+    - (C1) names are unique, not empty, and UTF-8
     - (C2) sizes are positive
   }];
   let parameters = (ins OptionalArrayRefParameter<"::mlir::StringAttr">:$axes,

@@ -1,0 +1,117 @@
+//===-- test/fuzz/PayloadFuzz.cpp - Any body behind a right header ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every codec that a manifest can name. A decoder must refuse the bytes or decode them, within the payload
+// and the output, on every instruction set of this machine alike; and it must decode what an encoder made of
+// them.
+
+#include "Bytes.h"
+
+#include "cgx/kernels/codecs.h"
+#include "cgx/manifest/codec_fields.h"
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <vector>
+
+using namespace cgx;
+
+static cgx_codec takeCodec(Bytes &bytes) {
+  auto families = codecFamilyFields();
+  const CodecFamilyFields &family = families[bytes.take<uint8_t>() % families.size()];
+  cgx_codec codec{};
+  codec.family = family.family;
+  codec.checksum = bytes.take<uint8_t>() & 1;
+  for (const CodecField &field : family.fields) {
+    if (field.real)
+      codec.*field.real = float(bytes.between(0, 1000)) / 1000;
+    else if (field.isFlag)
+      codec.*field.number = bytes.take<uint8_t>() & 1;
+    else if (!field.cases.empty())
+      codec.*field.number = bytes.take<uint8_t>() % uint32_t(field.cases.size());
+    else
+      codec.*field.number = bytes.between(field.least, std::min(field.most, field.least + 2047));
+  }
+  return codec;
+}
+
+static void require(bool holds, const char *what, const cgx_codec &codec) {
+  if (holds)
+    return;
+  std::cerr << describeCodec(codec) << ": expected " << what << "\n";
+  std::abort();
+}
+
+/// A buffer of exactly `bytes` bytes, so that one byte too far is seen.
+static std::unique_ptr<uint8_t[]> makeBuffer(uint64_t bytes) { return std::make_unique<uint8_t[]>(bytes); }
+
+static void decodeEverywhere(const cgx_codec &codec, cgx_element_type type, const uint8_t *payload,
+                             uint64_t payloadBytes, uint64_t elements, bool mustDecode) {
+  uint64_t outputBytes = elements * cgx_element_bytes(type);
+  auto first = makeBuffer(outputBytes);
+  DecodeError expected = DecodeError::ok;
+  for (const Implementation *implementation : implementations()) {
+    auto output = makeBuffer(outputBytes);
+    auto accumulator = std::make_unique<float[]>(elements);
+    DecodeError error = decode(codec, type, payload, payloadBytes, elements, output.get(), *implementation);
+    DecodeError added =
+        decodeAccumulate(codec, type, payload, payloadBytes, elements, accumulator.get(), *implementation);
+    require(error == added, "decode and decodeAccumulate to agree", codec);
+    require(!mustDecode || error == DecodeError::ok, "what was encoded to decode", codec);
+    if (implementation == implementations().front()) {
+      expected = error;
+      std::memcpy(first.get(), output.get(), outputBytes);
+    }
+    require(error == expected, "one verdict of all implementations", codec);
+    require(error != DecodeError::ok || outputBytes == 0 ||
+                std::memcmp(first.get(), output.get(), outputBytes) == 0,
+            "one result of all implementations", codec);
+  }
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  Bytes bytes(data, size);
+  cgx_codec codec = takeCodec(bytes);
+  auto type = cgx_element_type(bytes.between(CGX_F32, CGX_BF16));
+  if (checkCodec(codec, type))
+    return 0;
+  uint64_t elements = bytes.between(0, 2000);
+  RandomKey key{bytes.take<uint64_t>()};
+  std::span<const uint8_t> material = bytes.rest();
+  uint64_t most = cgx_payload_bytes(&codec, type, elements);
+
+  // Any numbers, encoded.
+  uint64_t inputBytes = elements * cgx_element_bytes(type);
+  auto input = makeBuffer(inputBytes);
+  for (uint64_t i = 0; i < inputBytes; ++i)
+    input[i] = material.empty() ? 0 : material[i % material.size()];
+  auto encoded = makeBuffer(most);
+  uint64_t encodedBytes = encode(codec, type, input.get(), elements, key, 0, encoded.get());
+  require(encodedBytes <= most && (!cgx_payload_is_fixed(&codec) || encodedBytes == most),
+          "as many bytes as predicted", codec);
+  auto payload = makeBuffer(encodedBytes);
+  std::memcpy(payload.get(), encoded.get(), encodedBytes);
+  decodeEverywhere(codec, type, payload.get(), encodedBytes, elements, true);
+
+  // Any bytes behind a right header, as many as encoding gave or as there are.
+  uint64_t anyBytes = cgx_payload_is_fixed(&codec) ? most : CGX_PAYLOAD_HEADER_BYTES + material.size();
+  if (elements == 0 || codec.family == CGX_CODEC_IDENTITY || codec.checksum)
+    return 0;
+  auto any = makeBuffer(anyBytes);
+  for (uint64_t i = CGX_PAYLOAD_HEADER_BYTES; i < anyBytes; ++i)
+    any[i] = material.empty() ? 0xff : material[(i - CGX_PAYLOAD_HEADER_BYTES) % material.size()];
+  writePayloadHeader(codec, type, elements, any.get());
+  decodeEverywhere(codec, type, any.get(), anyBytes, elements, false);
+
+  // The header too, and any length.
+  auto raw = makeBuffer(material.size());
+  std::copy(material.begin(), material.end(), raw.get());
+  decodeEverywhere(codec, type, raw.get(), material.size(), elements, false);
+  return 0;
+}

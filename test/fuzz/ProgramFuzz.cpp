@@ -1,0 +1,59 @@
+//===-- test/fuzz/ProgramFuzz.cpp - Any text as a program -------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads it with the dialects of cgx, verifies it, prints it and reads that again; then compresses it.
+
+#include "Bytes.h"
+
+#include "cgx/Tools/Registration.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Shard/IR/ShardDialect.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+#include <cstdlib>
+
+using namespace mlir;
+
+static DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  registry.insert<func::FuncDialect, shard::ShardDialect>();
+  cgx::registerCgxDialects(registry);
+  cgx::registerCgxPasses();
+  return registry;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static const DialectRegistry registry = makeRegistry();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  bool hasReason = false;
+  context.getDiagEngine().registerHandler([&](Diagnostic &) { hasReason = true; });
+  std::string text(Bytes(data, size).text());
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  if (!module) {
+    if (!hasReason)
+      __builtin_trap();
+    return 0;
+  }
+  std::string printed;
+  llvm::raw_string_ostream(printed) << *module;
+  if (!parseSourceString<ModuleOp>(printed, ParserConfig(&context))) {
+    llvm::errs() << "printed so that it does not read:\n" << printed;
+    std::abort();
+  }
+  hasReason = false;
+  PassManager passes(&context);
+  if (failed(parsePassPipeline("cgx-compress{bits=4},cgx-report{format=json}", passes, llvm::errs())))
+    std::abort();
+  if (failed(passes.run(*module)) && !hasReason)
+    __builtin_trap();
+  return 0;
+}
