@@ -169,6 +169,8 @@ constexpr struct {
     {"cast bf16", {.family = CGX_CODEC_CAST, .format = CGX_FORMAT_BF16}, 1.2},
     {"cast fp8_e4m3", {.family = CGX_CODEC_CAST, .bucket = 128, .format = CGX_FORMAT_FP8_E4M3}, 1.2},
     {"cast mxfp4", {.family = CGX_CODEC_CAST, .bucket = 32, .format = CGX_FORMAT_MXFP4}, 1.2},
+    {"topk 1 %", {.family = CGX_CODEC_TOPK, .density = 0.01f}, 0.25},
+    {"randk 1 %", {.family = CGX_CODEC_RANDK, .density = 0.01f}, 0},
 };
 
 std::vector<Case> targetCases() {

@@ -24,6 +24,8 @@ constexpr std::array<const CodecFamily *, CGX_CODEC_FAMILY_COUNT> listFamilies()
   families[CGX_CODEC_SIGN] = &signFamily;
   families[CGX_CODEC_NATURAL] = &naturalFamily;
   families[CGX_CODEC_CAST] = &castFamily;
+  families[CGX_CODEC_TOPK] = &topkFamily;
+  families[CGX_CODEC_RANDK] = &randkFamily;
   return families;
 }
 
@@ -47,6 +49,10 @@ const char *checkIsFloat(cgx_element_type type) {
 
 const char *checkBucket(const cgx_codec &codec) {
   return codec.bucket < 1 ? "expected a bucket of at least 1 element" : nullptr;
+}
+
+const char *checkDensity(const cgx_codec &codec) {
+  return codec.density > 0.0f && codec.density <= 1.0f ? nullptr : "expected a density above 0 and up to 1";
 }
 
 const char *checkScaleType(const cgx_codec &codec) {

@@ -74,6 +74,9 @@ const char *checkIsFloat(cgx_element_type type);
 /// Null for a bucket size that a codec may have, else what is wrong.
 const char *checkBucket(const cgx_codec &codec);
 
+/// Null for a share of elements that a codec may send, else what is wrong.
+const char *checkDensity(const cgx_codec &codec);
+
 /// Null for a type that scales can be stored in, else what is wrong.
 const char *checkScaleType(const cgx_codec &codec);
 

@@ -18,6 +18,8 @@ extern const CodecFamily ternaryFamily;
 extern const CodecFamily signFamily;
 extern const CodecFamily naturalFamily;
 extern const CodecFamily castFamily;
+extern const CodecFamily topkFamily;
+extern const CodecFamily randkFamily;
 
 } // namespace cgx
 

@@ -199,6 +199,7 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     Option<"levels", "levels", "std::string", "\"\"", "quantize: where levels lie: uniform, exponential or learned">,
     Option<"magnitude", "magnitude", "std::string", "\"\"", "sign: what elements of one sign become: means or norm">,
     Option<"format", "format", "std::string", "\"\"", "cast: bf16, f16, fp8_e4m3, fp8_e5m2, mxfp8 or mxfp4">,
+    Option<"density", "density", "std::string", "\"\"", "topk, randk: the share of elements that is sent">,
     Option<"checksum", "checksum", "bool", "false", "End payloads in a checksum">,
     Option<"errorFeedback", "error-feedback", "std::string", "\"none\"",
            "Make up for what encoding loses, and keep it in f32, bf16 or int8: none, f32, bf16 or int8">,

@@ -40,6 +40,7 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
   codec.levels = options.levels;
   codec.magnitude = options.magnitude;
   codec.format = options.format;
+  codec.density = options.density;
   codec.checksum = options.checksum;
   codec.errorFeedback = options.errorFeedback;
   codec.decay = options.decay;

@@ -24,8 +24,9 @@ OperandCodec::OperandCodec(const Execution &execution, size_t operand)
 
 static RandomKey keyOf(const Execution &execution, const OperandInfo &operand, const OperandState &state,
                        uint32_t phase) {
-  return makeRandomKey(execution.seed, execution.step, operand.layerId, execution.transport.rank(),
-                       2 * state.runs + phase);
+  bool isShared = cgx_codec_shares_randomness(&operand.codec);
+  return makeRandomKey(execution.seed, execution.step, operand.layerId,
+                       isShared ? 0 : execution.transport.rank(), 2 * state.runs + (isShared ? 0 : phase));
 }
 
 void OperandCodec::encode(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,

@@ -8,6 +8,8 @@
 
 #include "cgx/manifest/codec_fields.h"
 
+#include <charconv>
+#include <iterator>
 #include <sstream>
 
 namespace cgx {
@@ -48,10 +50,13 @@ constexpr CodecField cast[] = {
     {.name = "scale", .number = &cgx_codec::scale, .cases = scaleTypes, .isOptional = true},
     checksum};
 
+constexpr CodecField sparse[] = {{.name = "density", .real = &cgx_codec::density}, checksum};
+
 constexpr CodecFamilyFields families[] = {
     {"identity", CGX_CODEC_IDENTITY, {}},    {"quantize", CGX_CODEC_QUANTIZE, quantize},
     {"ternary", CGX_CODEC_TERNARY, ternary}, {"sign", CGX_CODEC_SIGN, sign},
-    {"natural", CGX_CODEC_NATURAL, natural}, {"cast", CGX_CODEC_CAST, cast}};
+    {"natural", CGX_CODEC_NATURAL, natural}, {"cast", CGX_CODEC_CAST, cast},
+    {"topk", CGX_CODEC_TOPK, sparse},        {"randk", CGX_CODEC_RANDK, sparse}};
 
 } // namespace
 
@@ -64,6 +69,11 @@ const CodecFamilyFields &fieldsOf(uint32_t family) {
   return families[CGX_CODEC_IDENTITY];
 }
 
+std::string realText(float value) {
+  char text[32];
+  return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
+}
+
 std::string describeCodec(const cgx_codec &codec) {
   const CodecFamilyFields &family = fieldsOf(codec.family);
   std::ostringstream text;
@@ -74,7 +84,7 @@ std::string describeCodec(const cgx_codec &codec) {
     if (field.isFlag) {
       text << ' ' << field.name;
     } else if (field.real) {
-      text << ' ' << field.name << '=' << codec.*field.real;
+      text << ' ' << field.name << '=' << realText(codec.*field.real);
     } else if (field.cases.empty()) {
       text << ' ' << field.name << '=' << codec.*field.number;
     } else {

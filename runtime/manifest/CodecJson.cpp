@@ -99,7 +99,7 @@ Json writeCodec(const cgx_codec &codec) {
     if (field.isFlag)
       entry[field.name] = codec.*field.number != 0;
     else if (field.real)
-      entry[field.name] = codec.*field.real;
+      entry[field.name] = std::stod(realText(codec.*field.real)); // 0.01, and not the double next to 0.01f
     else if (field.cases.empty())
       entry[field.name] = codec.*field.number;
     else

@@ -198,6 +198,16 @@ func.func private @result_feeds(tensor<4xf32>) -> (tensor<4xf32> {cgx.feeds = 1 
 
 // -----
 
+// expected-error@below {{expected density to be above 0 and up to 1, got 0}}
+func.func private @topk_c1() attributes {a = #cgx.topk<density = 0.0>}
+
+// -----
+
+// expected-error@below {{expected density to be above 0 and up to 1, got 1.5}}
+func.func private @randk_c1() attributes {a = #cgx.randk<density = 1.5>}
+
+// -----
+
 // Reports and manifests are JSON, which is UTF-8.
 // expected-error@below {{expected the name of a layer to be UTF-8, got "w}}
 func.func private @layer_c2() attributes {a = #cgx.layer<"w\FF", gradient>}

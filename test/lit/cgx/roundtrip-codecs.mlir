@@ -25,6 +25,14 @@ func.func private @sign_all() attributes {a = #cgx.sign<bucket = 64, magnitude =
 func.func private @natural() attributes {a = #cgx.natural}
 // CHECK: #cgx.natural<checksum>
 func.func private @natural_checksum() attributes {a = #cgx.natural<checksum>}
+// CHECK: #cgx.topk<density = 1.000000e-02>
+func.func private @topk() attributes {a = #cgx.topk}
+// CHECK: #cgx.topk<density = 1.000000e+00, checksum>
+func.func private @topk_all() attributes {a = #cgx.topk<density = 1, checksum>}
+// CHECK: #cgx.randk<density = 2.500000e-01>
+func.func private @randk() attributes {a = #cgx.randk<density = 0.25>}
+// CHECK: #cgx.error_feedback<#cgx.topk<density = 1.000000e-03>, decay = 1.000000e+00, storage = f32>
+func.func private @topk_feedback() attributes {a = #cgx.error_feedback<#cgx.topk<density = 0.001>>}
 // CHECK: #cgx.cast<format = bf16>
 func.func private @cast() attributes {a = #cgx.cast}
 // CHECK: #cgx.cast<format = fp8_e5m2, bucket = 128, scale = bf16>

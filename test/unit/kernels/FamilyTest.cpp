@@ -114,6 +114,10 @@ const FamilyCase codecs[] = {
      {.family = CGX_CODEC_CAST, .bucket = 50, .scale = CGX_SCALE_F32, .format = CGX_FORMAT_FP8_E5M2},
      50},
     {"castMxfp8", {.family = CGX_CODEC_CAST, .bucket = 32, .format = CGX_FORMAT_MXFP8}, 32},
+    {"topk", {.family = CGX_CODEC_TOPK, .density = 0.01f}, 0, /*piecesAreTheWhole=*/false},
+    {"topkThird", {.family = CGX_CODEC_TOPK, .checksum = 1, .density = 0.3f}, 0, /*piecesAreTheWhole=*/false},
+    {"topkAll", {.family = CGX_CODEC_TOPK, .density = 1.0f}, 1},
+    {"randk", {.family = CGX_CODEC_RANDK, .density = 0.02f}, 0, /*piecesAreTheWhole=*/false},
     {"castMxfp4", {.family = CGX_CODEC_CAST, .bucket = 32, .checksum = 1, .format = CGX_FORMAT_MXFP4}, 32},
 };
 

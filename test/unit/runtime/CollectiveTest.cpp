@@ -137,8 +137,14 @@ const std::vector<uint64_t> kSizes = {0, 1, 3, 127, 128, 129, 1000, 5003};
 const std::vector<cgx_element_type> kFloats = {CGX_F32, CGX_F16, CGX_BF16};
 
 std::vector<cgx_codec> codecs() {
-  return {quantize(4, 128), quantize(4, 128, CGX_ROUND_NEAREST), quantize(8, 512), quantize(1, 64),
-          quantize(3, 100, CGX_ROUND_STOCHASTIC, CGX_SCALE_F32, /*checksum=*/true)};
+  return {quantize(4, 128),
+          quantize(4, 128, CGX_ROUND_NEAREST),
+          quantize(8, 512),
+          quantize(1, 64),
+          quantize(3, 100, CGX_ROUND_STOCHASTIC, CGX_SCALE_F32, /*checksum=*/true),
+          {.family = CGX_CODEC_SIGN, .bucket = 64},
+          {.family = CGX_CODEC_TOPK, .density = 0.03f},
+          {.family = CGX_CODEC_RANDK, .density = 0.1f}};
 }
 
 /// Every other rank together, and the last one alone.

@@ -119,11 +119,18 @@ void reduceExact(cgx_element_type type, const std::vector<const std::byte *> &in
   throw std::logic_error("no element type");
 }
 
+/// Of what `rank` encodes in a phase, 0 or 1. Codecs that choose elements at random choose the same
+/// everywhere.
+RandomKey keyOf(const OperandSpec &operand, const ModelKey &key, uint32_t rank, uint64_t phase) {
+  if (operand.codec.family == CGX_CODEC_RANDK)
+    return makeRandomKey(key.seed, key.step, key.layerId, 0, 2 * key.runs);
+  return makeRandomKey(key.seed, key.step, key.layerId, rank, 2 * key.runs + phase);
+}
+
 Bytes encodePart(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
                  const ModelKey &key, uint32_t rank) {
   Bytes payload(cgx_payload_bytes(&operand.codec, operand.type, elements));
-  encode(operand.codec, operand.type, input, elements,
-         makeRandomKey(key.seed, key.step, key.layerId, rank, 2 * key.runs), first, payload.data(),
+  encode(operand.codec, operand.type, input, elements, keyOf(operand, key, rank, 0), first, payload.data(),
          *findImplementation("reference"));
   return payload;
 }
@@ -245,8 +252,7 @@ PerRank modelAllReduce(const PerRank &inputs, const std::vector<std::vector<uint
       }
       std::vector<float> sum = reduceLossy(operand, contributions, begin, count, reduction, key, row);
       Bytes payload(cgx_payload_bytes(&operand.codec, operand.type, count));
-      encodeFromF32(operand.codec, operand.type, sum.data(), count,
-                    makeRandomKey(key.seed, key.step, key.layerId, row[chunk], 2 * key.runs + 1), begin,
+      encodeFromF32(operand.codec, operand.type, sum.data(), count, keyOf(operand, key, row[chunk], 1), begin,
                     payload.data(), reference);
       decodePart(operand, payload, count, output);
     }

@@ -61,3 +61,16 @@ LogicalResult cgx::detail::verifyBucket(function_ref<InFlightDiagnostic()> emitE
     return emitError() << "expected bucket in 1.." << UINT32_MAX << ", got " << bucket;
   return success();
 }
+
+LogicalResult cgx::detail::verifyDensity(function_ref<InFlightDiagnostic()> emitError, FloatAttr density) {
+  double value = density.getValueAsDouble();
+  if (!density.getType().isF64() || !(value > 0 && value <= 1) || static_cast<float>(value) == 0)
+    return emitError() << "expected density to be above 0 and up to 1, got " << value;
+  return success();
+}
+
+void cgx::detail::printSparse(AsmPrinter &printer, FloatAttr density, bool checksum) {
+  printer << "<density = ";
+  printer.printFloat(density.getValue());
+  printer << (checksum ? ", checksum>" : ">");
+}

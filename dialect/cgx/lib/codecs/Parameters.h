@@ -107,6 +107,24 @@ private:
 /// Fails for a bucket that cgx_codec cannot hold.
 llvm::LogicalResult verifyBucket(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, int64_t bucket);
 
+/// Fails for a share of elements that cgx_codec cannot hold.
+llvm::LogicalResult verifyDensity(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                                  mlir::FloatAttr density);
+
+/// `<` `density` `=` float (`,` `checksum`)? `>`, of the codecs that send some elements only; 1 % if left
+/// out.
+template <typename SparseAttr> mlir::Attribute parseSparse(mlir::AsmParser &parser) {
+  double density = 0.01;
+  bool checksum = false;
+  llvm::SMLoc location = parser.getCurrentLocation();
+  if (ParameterParser(parser).real("density", density).flag("checksum", checksum).parse())
+    return {};
+  return parser.getChecked<SparseAttr>(location, parser.getContext(),
+                                       parser.getBuilder().getF64FloatAttr(density), checksum);
+}
+
+void printSparse(mlir::AsmPrinter &printer, mlir::FloatAttr density, bool checksum);
+
 } // namespace cgx::detail
 
 #endif // CGX_DIALECT_CGX_LIB_CODECS_PARAMETERS_H

@@ -197,6 +197,54 @@ static inline uint64_t cgx_cast_body_bytes(const cgx_codec *codec, uint64_t elem
   }
 }
 
+/* Elements of a payload that topk and randk send: the nearest to density * elements, at least 1. */
+static inline uint64_t cgx_sparse_count(const cgx_codec *codec, uint64_t elements) {
+  uint64_t count = (uint64_t)((double)codec->density * (double)elements + 0.5);
+  return count < 1 ? 1u : count > elements ? elements : count;
+}
+
+/* How `count` of `elements` positions are written down: each as its lowest bits, and the rest of all
+ * together in a bit vector (Elias-Fano coding, within 0.8 bits a position of the least possible for
+ * random ones) ... */
+static inline uint32_t cgx_position_low_bits(uint64_t elements, uint64_t count) {
+  uint32_t bits = 0;
+  while ((elements / count) >> (bits + 1) != 0)
+    ++bits;
+  return bits;
+}
+static inline uint64_t cgx_position_low_bytes(uint64_t elements, uint64_t count) {
+  return (count * cgx_position_low_bits(elements, count) + 7) / 8;
+}
+static inline uint64_t cgx_position_high_bits(uint64_t elements, uint64_t count) {
+  return ((elements - 1) >> cgx_position_low_bits(elements, count)) + count;
+}
+/* ... or, where that is no longer, as one bit an element. */
+static inline int cgx_positions_are_bitmap(uint64_t elements, uint64_t count) {
+  return (elements + 7) / 8 <=
+         cgx_position_low_bytes(elements, count) + (cgx_position_high_bits(elements, count) + 7) / 8;
+}
+static inline uint64_t cgx_position_bytes(uint64_t elements, uint64_t count) {
+  return cgx_positions_are_bitmap(elements, count)
+             ? (elements + 7) / 8
+             : cgx_position_low_bytes(elements, count) + (cgx_position_high_bits(elements, count) + 7) / 8;
+}
+
+static inline uint64_t cgx_topk_body_bytes(const cgx_codec *codec, uint32_t element_type, uint64_t elements) {
+  uint64_t count = cgx_sparse_count(codec, elements);
+  return 4u + cgx_position_bytes(elements, count) + count * cgx_element_bytes(element_type);
+}
+
+static inline uint64_t cgx_randk_body_bytes(const cgx_codec *codec, uint32_t element_type,
+                                            uint64_t elements) {
+  return 4u + 8u + cgx_sparse_count(codec, elements) * cgx_element_bytes(element_type);
+}
+
+/* Whether all ranks draw the same random numbers, in both phases of an all-reduce: then their payloads
+ * hold the same positions, and so does that of the sum. */
+static inline int cgx_codec_shares_randomness(const cgx_codec *codec) {
+  return codec->family == CGX_CODEC_RANDK;
+}
+
 /* Whether payloads of one length have one size. */
 static inline int cgx_payload_is_fixed(const cgx_codec *codec) {
   switch (codec->family) {
@@ -234,6 +282,12 @@ static inline uint64_t cgx_payload_bytes(const cgx_codec *codec, uint32_t elemen
     break;
   case CGX_CODEC_CAST:
     body_bytes = cgx_cast_body_bytes(codec, elements);
+    break;
+  case CGX_CODEC_TOPK:
+    body_bytes = cgx_topk_body_bytes(codec, element_type, elements);
+    break;
+  case CGX_CODEC_RANDK:
+    body_bytes = cgx_randk_body_bytes(codec, element_type, elements);
     break;
   }
   return CGX_PAYLOAD_HEADER_BYTES + body_bytes + (codec->checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0u);

@@ -52,6 +52,9 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<std::string> format{*this, "format",
                              llvm::cl::desc("cast: bf16, f16, fp8_e4m3, fp8_e5m2, mxfp8 or mxfp4"),
                              llvm::cl::init("")};
+  Option<std::string> density{*this, "density",
+                              llvm::cl::desc("topk, randk: the share of elements that is sent"),
+                              llvm::cl::init("")};
   Option<bool> checksum{*this, "checksum", llvm::cl::desc("End payloads in a checksum"),
                         llvm::cl::init(false)};
   Option<std::string> errorFeedback{

@@ -44,6 +44,9 @@ std::span<const CodecFamilyFields> codecFamilyFields();
 /// The family of that number; it must be one of a manifest.
 const CodecFamilyFields &fieldsOf(uint32_t family);
 
+/// The shortest number that reads as this one, such as "0.01".
+std::string realText(float value);
+
 /// Such as "quantize bits=4 bucket=128 rounding=stochastic scale=bf16".
 std::string describeCodec(const cgx_codec &codec);
 

@@ -187,6 +187,47 @@ def Cgx_CastAttr : Cgx_CodecAttr<"Cast", "cast"> {
   let genVerifyDecl = 1;
 }
 
+def Cgx_TopkAttr : Cgx_CodecAttr<"Topk", "topk"> {
+  let summary = "the largest elements";
+  let description = [{
+    Sends the share `density` of the elements, the largest in magnitude (of equal ones the first), at least one; the
+    others are 0. Exact, not estimated; what is selected from is the chunk of a rank. Positions take little more than
+    their entropy: 9 bits each at 1 %. Biased: meant for error feedback.
+
+    Example:
+    ```mlir
+    #cgx.topk<density = 1.000000e-02>
+    #cgx.error_feedback<#cgx.topk<density = 1.000000e-02>, decay = 1.000000e+00, storage = f32>
+    ```
+
+    **Constraints:**
+    - (C1) `density` is above 0 and up to 1
+  }];
+  let parameters = (ins "::mlir::FloatAttr":$density, "bool":$checksum);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Cgx_RandkAttr : Cgx_CodecAttr<"Randk", "randk"> {
+  let summary = "elements at random places";
+  let description = [{
+    Sends the share `density` of the elements, at least one, from places that are drawn anew for each payload; the others
+    are 0. All ranks draw the same places from the job's seed, so that none is sent, and a sum of contributions has
+    no more elements than one. Values are not scaled up: meant for error feedback.
+
+    Example:
+    ```mlir
+    #cgx.randk<density = 1.000000e-02>
+    ```
+
+    **Constraints:**
+    - (C1) `density` is above 0 and up to 1
+  }];
+  let parameters = (ins "::mlir::FloatAttr":$density, "bool":$checksum);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def Cgx_ErrorFeedbackAttr : Cgx_Attr<"ErrorFeedback", "error_feedback", [Cgx_CodecAttrInterface]> {
   let summary = "another codec, to which each rank hands what earlier encodings lost";
   let description = [{

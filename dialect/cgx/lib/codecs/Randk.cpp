@@ -1,0 +1,36 @@
+//===-- Randk.cpp - #cgx.randk --------------------------------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Parameters.h"
+
+using namespace mlir;
+using namespace cgx;
+
+cgx_codec RandkAttr::getCodec() const {
+  return {.family = CGX_CODEC_RANDK,
+          .checksum = getChecksum(),
+          .density = static_cast<float>(getDensity().getValueAsDouble())};
+}
+
+DictionaryAttr RandkAttr::getManifestEntry() const {
+  return detail::ManifestEntry(*this)
+      .real("density", getDensity().getValueAsDouble())
+      .flag("checksum", getChecksum())
+      .get();
+}
+
+bool RandkAttr::isUnbiased() const { return false; }
+
+LogicalResult RandkAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr density, bool) {
+  return detail::verifyDensity(emitError, density); // (C1)
+}
+
+Attribute RandkAttr::parse(AsmParser &parser, Type) { return detail::parseSparse<RandkAttr>(parser); }
+void RandkAttr::print(AsmPrinter &printer) const {
+  detail::printSparse(printer, getDensity(), getChecksum());
+}

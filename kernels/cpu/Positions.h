@@ -1,0 +1,116 @@
+//===-- kernels/cpu/Positions.h - Which elements were sent ------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Positions in rising order, in as many bytes as cgx_position_bytes() says: a bitmap, or Elias-Fano coding.
+// There, position i is cut into its lowest bits, packed one behind the other, and the number `high` that is
+// left, for which bit `high + i` of a bit vector is set.
+#ifndef CGX_KERNELS_CPU_POSITIONS_H
+#define CGX_KERNELS_CPU_POSITIONS_H
+
+#include "BitPlane.h"
+#include "cgx/codec.h"
+
+#include <bit>
+#include <cstring>
+
+namespace cgx {
+
+class PositionsWriter {
+public:
+  PositionsWriter(uint64_t elements, uint64_t count, uint8_t *bytes)
+      : isBitmap(cgx_positions_are_bitmap(elements, count)), lowBits(cgx_position_low_bits(elements, count)),
+        low(bytes), high(isBitmap ? bytes : bytes + cgx_position_low_bytes(elements, count)) {
+    std::memset(bytes, 0, cgx_position_bytes(elements, count));
+  }
+
+  void add(uint64_t position) {
+    if (isBitmap)
+      return setBit(high, position, true);
+    for (uint32_t bit = 0; bit < lowBits; ++bit)
+      setBit(low, written * lowBits + bit, (position >> bit) & 1);
+    setBit(high, (position >> lowBits) + written, true);
+    ++written;
+  }
+
+private:
+  bool isBitmap;
+  uint32_t lowBits;
+  uint8_t *low, *high;
+  uint64_t written = 0;
+};
+
+class PositionsReader {
+public:
+  PositionsReader(uint64_t elements, uint64_t count, const uint8_t *bytes)
+      : elements(elements), count(count), isBitmap(cgx_positions_are_bitmap(elements, count)),
+        lowBits(cgx_position_low_bits(elements, count)), low(bytes),
+        high(isBitmap ? bytes : bytes + cgx_position_low_bytes(elements, count)),
+        highBits(isBitmap ? elements : cgx_position_high_bits(elements, count)) {}
+
+  /// Whether these are `count` positions of `elements` elements in rising order, as a writer leaves them.
+  bool isWellFormed() const {
+    uint64_t found = 0, next = 0;
+    bool rising = true;
+    forEachBit([&](uint64_t bit) {
+      const uint64_t position = positionOf(found, bit);
+      rising &= found < count && position >= next && position < elements;
+      next = position + 1;
+      ++found;
+    });
+    return rising && found == count;
+  }
+
+  /// Calls take(i, position) for each. Only for positions that are well formed.
+  template <typename Take> void forEach(const Take &take) const {
+    uint64_t found = 0;
+    forEachBit([&](uint64_t bit) {
+      take(found, positionOf(found, bit));
+      ++found;
+    });
+  }
+
+private:
+  uint64_t positionOf(uint64_t i, uint64_t bit) const {
+    if (isBitmap)
+      return bit;
+    return ((bit - i) << lowBits) | loadLow(i);
+  }
+
+  uint64_t loadLow(uint64_t i) const {
+    uint64_t value = 0;
+    if (i < count)
+      for (uint32_t bit = 0; bit < lowBits; ++bit)
+        value |= uint64_t(loadBit(low, i * lowBits + bit)) << bit;
+    return value;
+  }
+
+  /// Bits of the last byte behind the end count too: a writer leaves none there.
+  template <typename Take> void forEachBit(const Take &take) const {
+    const uint64_t bytes = planeBytes(highBits);
+    uint64_t byte = 0;
+    for (; byte + 8 <= bytes; byte += 8) {
+      uint64_t word;
+      std::memcpy(&word, high + byte, 8);
+      for (; word != 0; word &= word - 1)
+        take(byte * 8 + uint64_t(std::countr_zero(word)));
+    }
+    for (; byte < bytes; ++byte)
+      for (uint32_t word = high[byte]; word != 0; word &= word - 1)
+        take(byte * 8 + uint64_t(std::countr_zero(word)));
+  }
+
+  uint64_t elements, count;
+  bool isBitmap;
+  uint32_t lowBits;
+  const uint8_t *low, *high;
+  uint64_t highBits;
+};
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_CPU_POSITIONS_H

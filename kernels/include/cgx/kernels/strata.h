@@ -1,0 +1,27 @@
+//===-- kernels/include/cgx/kernels/strata.h - Elements at random places ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The positions of randk. The elements are cut into as many strata as elements are sent, equal to one
+// element, and one is drawn of each: positions rise and differ without a search, every element has the same
+// chance up to the strata's rounding, and each position can be computed alone.
+#ifndef CGX_KERNELS_STRATA_H
+#define CGX_KERNELS_STRATA_H
+
+#include "cgx/kernels/random.h"
+
+namespace cgx {
+
+/// Position `i` of `count` among `elements` elements, fewer than 2^32.
+CGX_DEVICE_INLINE uint64_t drawPosition(RandomStream stream, uint64_t elements, uint64_t count, uint64_t i) {
+  const uint64_t begin = i * elements / count, size = (i + 1) * elements / count - begin;
+  return begin + ((uint64_t(randomWord(stream, uint32_t(i))) * size) >> 32);
+}
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_STRATA_H
