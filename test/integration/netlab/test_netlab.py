@@ -1,0 +1,89 @@
+"""tools/netlab: hosts of its own that are gone afterwards, and a job over them with the bits of shared memory."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
+
+from harness import RunTest
+
+NETLAB = pathlib.Path(__file__).parents[3] / "tools" / "netlab"
+
+
+def why_not():
+    """Why there can be no network namespaces here, or None."""
+    if os.geteuid() != 0:
+        return "needs root"
+    if not shutil.which("ip") or not shutil.which("tc"):
+        return "needs iproute2"
+    trial = subprocess.run([NETLAB, "--hosts", "2", "--", "true"], capture_output=True, text=True, check=False)
+    return None if trial.returncode == 0 else trial.stderr.strip()
+
+
+class Refusals(unittest.TestCase):
+    def test_wrong_options_are_named(self):
+        for arguments, words in ((["--hosts", "1", "--", "true"], "expected 2 to 64 hosts, got 1"),
+                                 (["--rate", "fast", "--", "true"], "expected a rate such as 100mbit or 1gbit")):
+            result = subprocess.run([NETLAB, *arguments], capture_output=True, text=True, check=False)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(words, result.stderr)
+
+
+@unittest.skipIf(why_not(), f"no network namespaces here: {why_not()}")
+class Netlab(RunTest):
+    def netlab(self, *command, **options):
+        return subprocess.run([NETLAB, *map(str, command)], capture_output=True, text=True, timeout=120, check=False,
+                              env=self.environment(), **options)
+
+    def namespaces(self, pid):
+        names = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+        return [line for line in names.splitlines() if f"-{pid}-" in line]
+
+    def test_the_exit_status_is_the_commands(self):
+        self.assertEqual(self.netlab("--hosts", 2, "--", "sh", "-c", "exit 7").returncode, 7)
+
+    def test_links_have_the_rate_that_was_asked_for(self):
+        result = self.netlab("--hosts", 2, "--rate", "123mbit", "--", "tc", "qdisc", "show", "dev", "eth0")
+        self.assertIn("rate 123Mbit", result.stdout, result.stderr)
+
+    def test_a_latency_is_there_or_refused(self):
+        result = self.netlab("--hosts", 2, "--latency", "3ms", "--", "tc", "qdisc", "show", "dev", "eth0")
+        if result.returncode == 0:
+            self.assertIn("delay 3ms", result.stdout)
+        else:
+            self.assertIn("--latency needs the kernel's netem", result.stderr)
+
+    def test_nothing_is_left_when_it_is_interrupted(self):
+        job = subprocess.Popen([NETLAB, "--hosts", "3", "--", "sleep", "1000"], env=self.environment())
+        deadline = time.monotonic() + 30
+        while len(self.namespaces(job.pid)) < 4:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        job.send_signal(signal.SIGTERM)
+        self.assertEqual(job.wait(timeout=30), 128 + signal.SIGTERM)
+        self.assertEqual(self.namespaces(job.pid), [])
+
+    @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
+    def test_a_job_over_hosts_has_the_bits_of_shared_memory(self):
+        saved = []
+        for transport in ("shm", "mpi"):
+            save = self.folder / f"{transport}.safetensors"
+            command = self.command("train4.so", "--transport", transport, "--steps", 10, "--repeat", "--save", save,
+                                   state=self.state(4), job=transport == "shm")
+            if transport == "mpi":
+                command = [NETLAB, "--hosts", 4, "--rate", "1gbit", "--", "mpirun", "-np", 4, *command]
+            result = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=120, check=False,
+                                    env=self.environment())
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            saved.append(save.read_bytes())
+        self.assertEqual(*saved)
+
+
+if __name__ == "__main__":
+    unittest.main()
