@@ -18,7 +18,7 @@ namespace cgx {
 #include "cgx/Passes/RewritePasses.h.inc"
 
 /// What `options` say of the pass that decides what stays exact.
-static FilterLayersPassOptions getFilter(const CompressPipelineOptions &options) {
+template <typename Options> static FilterLayersPassOptions getFilter(const Options &options) {
   FilterLayersPassOptions filter;
   filter.kinds.assign(options.kinds.begin(), options.kinds.end());
   filter.exclude.assign(options.exclude.begin(), options.exclude.end());
@@ -47,8 +47,9 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
   return codec;
 }
 
-void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options) {
-  // Whatever comes in, the passes below see one rank's program with cgx collectives.
+/// From whatever comes in to one rank's program with the collectives that it needs, and what must stay exact.
+static void addDecisions(mlir::OpPassManager &manager, const FilterLayersPassOptions &filter) {
+  // The passes below see one rank's program with cgx collectives.
   manager.addPass(createEnsurePerRankPass());
   // From here on the passes rely on what the import promises.
   manager.addPass(createVerifyProgramPass());
@@ -57,7 +58,11 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   // Likewise: one collective behind a loop, instead of one in each iteration, is another decision.
   manager.addPass(createHoistReductionsPass());
   // First what must stay exact, then the codec of the rest: each decision has one place.
-  manager.addPass(createFilterLayersPass(getFilter(options)));
+  manager.addPass(createFilterLayersPass(filter));
+}
+
+void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options) {
+  addDecisions(manager, getFilter(options));
   manager.addPass(createAssignCodecsPass(getCodec(options)));
   // Once codecs are known: an operand keeps its own wherever it travels.
   manager.addPass(createGroupCollectivesPass(GroupCollectivesPassOptions{options.groupBytes}));
@@ -67,11 +72,25 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   manager.addPass(createVerifyProgramPass());
 }
 
+void buildInstrumentPipeline(mlir::OpPassManager &manager, const InstrumentPipelineOptions &options) {
+  addDecisions(manager, getFilter(options));
+  AssignCodecsPassOptions exact;
+  exact.codec = "identity";
+  manager.addPass(createAssignCodecsPass(exact));
+  manager.addPass(createGroupCollectivesPass(GroupCollectivesPassOptions{options.groupBytes}));
+  manager.addPass(createVerifyProgramPass());
+}
+
 void registerRewritePasses() {
   registerCgxRewritePasses();
   mlir::PassPipelineRegistration<CompressPipelineOptions>(
       "cgx-compress", "from an exported step to a program whose collectives are compressed",
       buildCompressPipeline);
+  mlir::PassPipelineRegistration<InstrumentPipelineOptions>(
+      "cgx-instrument",
+      "from an exported step to a program that sends everything exactly, and on whose layers cgx-run "
+      "--profile and --adapt measure codecs",
+      buildInstrumentPipeline);
 }
 
 } // namespace cgx

@@ -238,7 +238,8 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
     reader.reject("expected error feedback on a lossy codec only: identity loses nothing");
   if (const char *wrong = checkCodec(operand.codec, operand.type))
     reader.reject(wrong);
-  if (!operand.isExact() && operand.elements >= CGX_PAYLOAD_MAX_ELEMENTS)
+  operand.mayBeCompressed = reader.has("may_be_compressed") && reader.flag("may_be_compressed");
+  if (operand.isPlannable() && operand.elements >= CGX_PAYLOAD_MAX_ELEMENTS)
     reader.reject(concat("expected fewer than ", CGX_PAYLOAD_MAX_ELEMENTS,
                          " elements of a compressed operand, got ", operand.elements));
   return reader.status();
@@ -247,7 +248,7 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
 /// Whether the reduction is defined for the operand.
 static const char *checkReduction(ReduceKind reduction, const OperandInfo &operand) {
   bool linear = reduction == ReduceKind::Sum || reduction == ReduceKind::Mean;
-  if (!operand.isExact() && !linear)
+  if (operand.isPlannable() && !linear)
     return "expected the reduction sum or mean for a lossy codec";
   bool floating = operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16 ||
                   operand.type == CGX_F64;

@@ -53,8 +53,11 @@ struct OperandInfo {
   std::vector<uint64_t> shape; ///< of the input; present where the kind has a dimension
   cgx_codec codec{};
   std::optional<ErrorFeedback> errorFeedback;
+  bool mayBeCompressed = false; ///< though the program sends it exactly
 
   bool isExact() const { return codec.family == CGX_CODEC_IDENTITY; }
+  /// Whether profiles measure codecs on it and plans may change its codec.
+  bool isPlannable() const { return !isExact() || mayBeCompressed; }
 };
 
 struct CollectiveInfo {

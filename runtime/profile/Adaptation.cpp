@@ -29,8 +29,8 @@ Status Adaptation::begin(const char *optionsJson, uint64_t firstStep) {
     return Status(CGX_INVALID_ARGUMENT, "a profile begins while another is measured");
   if (profiled.empty())
     return Status(CGX_INVALID_ARGUMENT,
-                  "the program compresses nothing, so there is nothing to profile: compile it "
-                  "with cgx-opt --cgx-compress");
+                  "no layer of the program may be compressed, so there is nothing to profile: compile it "
+                  "with cgx-opt --cgx-instrument or --cgx-compress");
   if (!profiler) {
     Result<std::vector<CodecCandidate>> candidates = parseCandidates(optionsJson);
     if (!candidates.ok())

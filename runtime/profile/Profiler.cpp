@@ -60,7 +60,7 @@ std::vector<ProfiledOperand> findProfiledOperands(const Program &program) {
   for (size_t i = 0; i < program.collectives.size(); ++i)
     for (size_t j = 0; j < program.collectives[i].operands.size(); ++j) {
       const OperandInfo &operand = program.collectives[i].operands[j];
-      if (!operand.isExact() && names.insert({operand.layer, operand.kind}).second)
+      if (operand.isPlannable() && names.insert({operand.layer, operand.kind}).second)
         profiled.push_back({i, j});
     }
   return profiled;

@@ -105,10 +105,22 @@ json::Object describeOperand(RankedTensorType type, LayerAttr layer, CodecAttrIn
                       {"codec", describeCodec(codec)}};
 }
 
+/// Whether an operand that travels exactly need not: nothing but the choice of codecs keeps it so.
+bool mayBeCompressed(CollectiveOpInterface op, unsigned operand) {
+  auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
+  Type type = op.getInputType(operand).getElementType();
+  return reasons && cast<StringAttr>(reasons[operand]).empty() && op.getCodec(operand).isExact() &&
+         op.acceptsLossyCodecs() && (type.isF32() || type.isF16() || type.isBF16());
+}
+
 json::Object describeCollective(CollectiveOpInterface op) {
   json::Array operands;
-  for (unsigned i = 0; i < op.getInputs().size(); ++i)
-    operands.push_back(describeOperand(op.getInputType(i), op.getLayer(i), op.getCodec(i)));
+  for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+    json::Object operand = describeOperand(op.getInputType(i), op.getLayer(i), op.getCodec(i));
+    if (mayBeCompressed(op, i))
+      operand["may_be_compressed"] = true;
+    operands.push_back(std::move(operand));
+  }
   json::Object entry{{"id", op.getId()},
                      {"kind", op.getKind()},
                      {"groups", describeGroups(op.getGroups())},

@@ -38,6 +38,23 @@ class Compiled(RunTest):
                   EXAMPLE / "train.safetensors", "--steps", steps, "--save", save, "--report", report, *arguments)
         return json.loads(report.read_text()), read_safetensors(save)[0]
 
+    def test_an_instrumented_step_is_exact_until_a_plan_says_otherwise(self):
+        program, profile, plan = (self.folder / name for name in ("step.cgx.mlir", "profile.json", "plan.json"))
+        self.tool(CGX_OPT, EXAMPLE / "step.mlir", "--cgx-instrument", "-o", program)
+        _, exact = self.run_example(EXAMPLE / "step.mlir", name="exact")
+        measured, state = self.run_example(program, "--profile", profile)
+        self.assertEqual(state, exact)
+        self.assertEqual(measured["totals"]["ratio"], 1)
+        self.tool(pathlib.Path(CGX_RUN).with_name("cgx-plan"), "solve", profile, "-o", plan)
+        planned, state = self.run_example(program, "--plan", plan)
+        self.assertNotEqual(state, exact)
+        self.assertGreater(planned["totals"]["ratio"], 5)
+        # The same as a step that was compiled with the plan.
+        self.tool(CGX_OPT, EXAMPLE / "step.mlir", f"--cgx-compress=plan={plan}", "-o", program)
+        compiled, same = self.run_example(program)
+        self.assertEqual(compiled["totals"], planned["totals"])
+        self.assertEqual(same, state)
+
     def test_text_and_library_and_transports_give_the_same_bits(self):
         program, library = self.compressed(), self.folder / "step.so"
         self.tool(CGX_COMPILE, program, "-o", library)

@@ -14,14 +14,13 @@
 
 using namespace cgx::run;
 
-/// Of the operands of one layer and kind that are compressed, plans speak of the first.
+/// Of the operands of one layer and kind that may be compressed, plans speak of the first.
 static bool isPlanned(const Manifest &manifest, const Collective &collective, size_t operand) {
   const Operand &wanted = collective.operands[operand];
   for (const Collective &other : manifest.collectives)
     for (size_t i = 0; i < other.operands.size(); ++i) {
       const Operand &candidate = other.operands[i];
-      if (candidate.codec.family != CGX_CODEC_IDENTITY && candidate.layer == wanted.layer &&
-          candidate.kind == wanted.kind)
+      if (candidate.isPlannable && candidate.layer == wanted.layer && candidate.kind == wanted.kind)
         return other.id == collective.id && i == operand;
     }
   return false;

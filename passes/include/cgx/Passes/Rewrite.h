@@ -80,11 +80,31 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
                          llvm::cl::init(false)};
 };
 
+/// The options of `--cgx-instrument`: those of `--cgx-compress` that decide what must stay exact.
+struct InstrumentPipelineOptions : mlir::PassPipelineOptions<InstrumentPipelineOptions> {
+  ListOption<std::string> kinds{
+      *this, "kinds", llvm::cl::desc("What is measured: gradient (default), weight, activation, other")};
+  ListOption<std::string> exclude{*this, "exclude",
+                                  llvm::cl::desc("Names of layers that are not measured, as globs")};
+  Option<int64_t> minElements{*this, "min-elements", llvm::cl::desc("Smaller operands are not measured"),
+                              llvm::cl::init(1024)};
+  Option<int64_t> minRank{*this, "min-rank",
+                          llvm::cl::desc("Parameters of fewer dimensions are not measured"),
+                          llvm::cl::init(2)};
+  Option<uint64_t> groupBytes{*this, "group-bytes",
+                              llvm::cl::desc("Raw bytes of all-reduces that travel together"),
+                              llvm::cl::init(4194304)};
+};
+
 /// Appends the passes that take an exported training step, or a program of cgx
 /// collectives, to a program whose collectives are compressed as `options` say.
 void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options);
 
-/// Registers the passes declared here and the pipeline `--cgx-compress`.
+/// Appends the same passes without a choice of codecs: every layer travels exactly, and those that may be
+/// compressed are marked for profiles and plans made at run time.
+void buildInstrumentPipeline(mlir::OpPassManager &manager, const InstrumentPipelineOptions &options);
+
+/// Registers the passes declared here and the pipelines `--cgx-compress` and `--cgx-instrument`.
 void registerRewritePasses();
 
 } // namespace cgx

@@ -47,6 +47,7 @@ struct Operand {
   ElementType type = CGX_F32;
   uint64_t elements = 0;
   cgx_codec codec = {};
+  bool isPlannable = false; ///< compressed, or exact until a plan says otherwise
 };
 
 struct Collective {
