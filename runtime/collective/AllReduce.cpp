@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "collective/AllReduce.h"
+#include "collective/PipelinedAllReduce.h"
 
 #include <cstring>
 
@@ -14,12 +15,12 @@ namespace cgx {
 
 void AllReduceOperand::compressContribution(const std::byte *tensor, std::byte *whole) const {
   for (uint64_t chunk = 0; chunk < chunks.count; ++chunk)
-    codec.encode(kContribution, tensor + chunks.beginByte(chunk), chunks.begin(chunk), chunks.size(chunk),
-                 whole + begins[chunk]);
+    codec.encodeChunk(kContribution, tensor + chunks.beginByte(chunk), chunks.begin(chunk),
+                      chunks.size(chunk), whole + begins[chunk]);
 }
 
 void AllReduceOperand::compressResult(const std::byte *chunk, std::byte *payload) const {
-  codec.encode(kResult, chunk, chunks.begin(execution.self()), chunks.size(execution.self()), payload);
+  codec.encodeChunk(kResult, chunk, chunks.begin(execution.self()), chunks.size(execution.self()), payload);
 }
 
 Traffic AllReduceOperand::scatterTraffic(const std::byte *whole, std::byte *slots) const {
@@ -44,14 +45,14 @@ Status AllReduceOperand::reduceOwn(const std::byte *slots, std::byte *chunk) con
   std::vector<const std::byte *> payloads;
   for (uint32_t position = 0; position < execution.group.size(); ++position)
     payloads.push_back(slots + position * chunks.slot());
-  return codec.reduce(payloads, chunks.size(execution.self()), chunk);
+  return codec.reduceChunk(payloads, chunks.size(execution.self()), chunk);
 }
 
 Status AllReduceOperand::decompress(const std::byte *whole, std::byte *tensor) const {
   for (uint32_t chunk = 0; chunk < chunks.count; ++chunk) {
     std::span<const std::byte> payload(whole + begins[chunk], chunks.payload(chunk));
-    if (Status status = codec.decode(payload, execution.group.ranks[chunk], chunks.size(chunk),
-                                     tensor + chunks.beginByte(chunk));
+    if (Status status = codec.decodeChunk(payload, execution.group.ranks[chunk], chunks.size(chunk),
+                                          tensor + chunks.beginByte(chunk));
         !status.ok())
       return status;
   }
@@ -86,7 +87,7 @@ public:
     // In place, the exact sum would overwrite this rank's own contribution.
     bool overwrites = ownOutput() == payloads[self] && bytes != 0;
     std::byte *sum = overwrites ? execution.scratch.take(bytes) : ownOutput();
-    Status status = operand.codec.reduce(payloads, operand.chunks.size(self), sum);
+    Status status = operand.codec.reduceChunk(payloads, operand.chunks.size(self), sum);
     if (overwrites)
       std::memcpy(ownOutput(), sum, bytes);
     return status;
@@ -116,13 +117,9 @@ private:
 
 } // namespace
 
-Status runAllReduce(Execution &execution, Buffers operands) {
+/// Phase after phase, for any codec over any transport.
+static Status runInPhases(Execution &execution, Buffers operands) {
   CollectiveCounters &counters = execution.counters;
-  if (execution.group.size() == 1) { // the sum of one is itself: nothing is encoded
-    for (size_t i = 0; i < operands.size(); ++i)
-      copyWhole(execution.collective.operands[i], operands[i]);
-    return Status();
-  }
   std::vector<Running> running;
   for (size_t i = 0; i < operands.size(); ++i) {
     running.emplace_back(execution, i, operands[i]);
@@ -155,6 +152,17 @@ Status runAllReduce(Execution &execution, Buffers operands) {
     if (Status status = operand.finish(); !status.ok())
       return status;
   return Status();
+}
+
+Status runAllReduce(Execution &execution, Buffers operands) {
+  if (execution.group.size() == 1) { // the sum of one is itself: nothing is encoded
+    for (size_t i = 0; i < operands.size(); ++i)
+      copyWhole(execution.collective.operands[i], operands[i]);
+    return Status();
+  }
+  if (canPipelineAllReduce(execution))
+    return runPipelinedAllReduce(execution, operands);
+  return runInPhases(execution, operands);
 }
 
 } // namespace cgx

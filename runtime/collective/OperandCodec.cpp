@@ -13,14 +13,18 @@
 #include "collective/WideReduction.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
 namespace cgx {
 
+/// Elements that are reduced at a time: a few of them are in the first-level cache.
+static constexpr uint64_t kBlockElements = 2048;
+
 OperandCodec::OperandCodec(const Execution &execution, size_t operand)
-    : execution(execution), operand(execution.collective.operands[operand]),
-      state(execution.states[operand]) {}
+    : execution(execution), operand(execution.collective.operands[operand]), state(execution.states[operand]),
+      room(execution.scratch) {}
 
 static RandomKey keyOf(const Execution &execution, const OperandInfo &operand, const OperandState &state,
                        uint32_t phase) {
@@ -52,11 +56,9 @@ Residual *OperandCodec::residualOf(uint32_t phase) const {
 //   p = input + residual;  payload = Q(p);  residual = decay * (p - c)
 void OperandCodec::encodeWithFeedback(uint32_t phase, const std::byte *input, uint64_t first,
                                       uint64_t elements, Residual &residual, std::byte *payload) const {
-  auto take = [&] {
-    auto *memory = reinterpret_cast<float *>(execution.scratch.take(elements * sizeof(float)));
-    return std::span(memory, elements);
-  };
-  std::span<float> lost = take(), sum = take(), sent = take();
+  auto *memory = reinterpret_cast<float *>(room.atLeast(3 * elements * sizeof(float)));
+  std::span<float> lost(memory, elements), sum(memory + elements, elements),
+      sent(memory + 2 * elements, elements);
   residual.load(first, lost);
   std::copy(lost.begin(), lost.end(), sum.begin());
   const cgx_codec exact{};
@@ -103,7 +105,7 @@ Status OperandCodec::reduce(std::span<const std::byte *const> payloads, uint64_t
 Status OperandCodec::reduceLossy(std::span<const std::byte *const> payloads, uint64_t elements,
                                  std::byte *output) const {
   bool inPlace = operand.type == CGX_F32;
-  auto *sum = reinterpret_cast<float *>(inPlace ? output : execution.scratch.take(elements * sizeof(float)));
+  auto *sum = reinterpret_cast<float *>(inPlace ? output : room.atLeast(elements * sizeof(float)));
   std::memset(sum, 0, elements * sizeof(float));
   for (size_t position = 0; position < payloads.size(); ++position) {
     DecodeError error = decodeAccumulate(operand.codec, operand.type, payloads[position],
@@ -120,11 +122,23 @@ Status OperandCodec::reduceLossy(std::span<const std::byte *const> payloads, uin
 
 void OperandCodec::reduceExact(std::span<const std::byte *const> payloads, uint64_t elements,
                                std::byte *output) const {
+  // Block by block, so that the sum stays in the first-level cache.
+  std::vector<const std::byte *> block(payloads.begin(), payloads.end());
+  for (uint64_t begin = 0; begin < elements; begin += kBlockElements) {
+    uint64_t count = std::min(kBlockElements, elements - begin);
+    reduceBlock(block, count, output + begin * elementBytes());
+    for (const std::byte *&payload : block)
+      payload += count * elementBytes();
+  }
+}
+
+void OperandCodec::reduceBlock(std::span<const std::byte *const> payloads, uint64_t elements,
+                               std::byte *output) const {
   ReduceKind kind = execution.collective.reduction;
   if (operand.type == CGX_F16 || operand.type == CGX_BF16) {
-    auto *wide = reinterpret_cast<float *>(execution.scratch.take(elements * sizeof(float)));
-    reduceWide(kind, operand.type, payloads, elements, wide);
-    narrow(operand.type, wide, elements, output);
+    std::array<float, kBlockElements> wide;
+    reduceWide(kind, operand.type, payloads, elements, wide.data());
+    narrow(operand.type, wide.data(), elements, output);
     return;
   }
   std::memcpy(output, payloads[0], elements * elementBytes());
@@ -132,6 +146,47 @@ void OperandCodec::reduceExact(std::span<const std::byte *const> payloads, uint6
     cgx::reduce(kernelReduction(kind), operand.type, output, payload, elements);
   if (kind == ReduceKind::Mean)
     divide(operand.type, output, elements, payloads.size());
+}
+
+// Bits of an int8 residual depend on what is stored with them, in blocks of 128.
+bool OperandCodec::hasFreePieces() const {
+  return !operand.errorFeedback || operand.errorFeedback->storage != ResidualStorage::Int8 ||
+         cgx_chunk_alignment(&operand.codec) % Residual::kBlock == 0;
+}
+
+void OperandCodec::encodeChunk(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
+                               std::byte *payload) const {
+  for (uint64_t done = 0, count = 0; done < elements; done += count) {
+    count = std::min(pieceElements(elements), elements - done);
+    encode(phase, input + done * elementBytes(), first + done, count, payload);
+    payload += payloadBytes(count);
+  }
+}
+
+Status OperandCodec::decodeChunk(std::span<const std::byte> payload, uint32_t sender, uint64_t elements,
+                                 std::byte *output) const {
+  for (uint64_t done = 0, count = 0; done < elements; done += count) {
+    count = std::min(pieceElements(elements), elements - done);
+    uint64_t bytes = payloadBytes(count);
+    if (Status status = decode(payload.first(bytes), sender, count, output + done * elementBytes());
+        !status.ok())
+      return status;
+    payload = payload.subspan(bytes);
+  }
+  return Status();
+}
+
+Status OperandCodec::reduceChunk(std::span<const std::byte *const> payloads, uint64_t elements,
+                                 std::byte *output) const {
+  std::vector<const std::byte *> piece(payloads.begin(), payloads.end());
+  for (uint64_t done = 0, count = 0; done < elements; done += count) {
+    count = std::min(pieceElements(elements), elements - done);
+    if (Status status = reduce(piece, count, output + done * elementBytes()); !status.ok())
+      return status;
+    for (const std::byte *&payload : piece)
+      payload += payloadBytes(count);
+  }
+  return Status();
 }
 
 } // namespace cgx

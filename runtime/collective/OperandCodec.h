@@ -27,6 +27,15 @@ public:
   uint64_t payloadBytes(uint64_t elements) const {
     return cgx_payload_bytes(&operand.codec, operand.type, elements);
   }
+  /// Elements that are one payload of a chunk of `elements` elements (cgx/wire.h): all but the last piece
+  /// have as many.
+  uint64_t pieceElements(uint64_t elements) const {
+    uint64_t piece = cgx_piece_elements(&operand.codec);
+    return piece == 0 ? elements : piece;
+  }
+  /// Whether pieces may be encoded in any order, with the same result.
+  bool hasFreePieces() const;
+
   Chunks chunks(uint64_t count) const {
     return {operand.codec, uint32_t(operand.type), operand.elements, count};
   }
@@ -35,6 +44,13 @@ public:
   /// encodes their sum with what was lost of them before, and remembers what is lost now.
   void encode(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
               std::byte *payload) const;
+
+  /// The same of a chunk, piece after piece. So are the next ones.
+  void encodeChunk(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
+                   std::byte *payload) const;
+  Status decodeChunk(std::span<const std::byte> payload, uint32_t sender, uint64_t elements,
+                     std::byte *output) const;
+  Status reduceChunk(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
 
   /// `sender` is the rank whose payload it is, for the message.
   Status decode(std::span<const std::byte> payload, uint32_t sender, uint64_t elements,
@@ -53,10 +69,12 @@ private:
   Status refused(uint32_t sender, const char *why) const;
   Status reduceLossy(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
   void reduceExact(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
+  void reduceBlock(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
 
   const Execution &execution;
   const OperandInfo &operand;
   OperandState &state;
+  mutable ScratchRoom room;
 };
 
 } // namespace cgx

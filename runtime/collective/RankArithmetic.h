@@ -13,7 +13,7 @@
 #ifndef CGX_RUNTIME_COLLECTIVE_RANKARITHMETIC_H
 #define CGX_RUNTIME_COLLECTIVE_RANKARITHMETIC_H
 
-#include "cgx/codec.h"
+#include "cgx/wire.h"
 
 #include <cstdint>
 #include <vector>
@@ -62,7 +62,7 @@ struct Chunks {
   uint64_t size(uint64_t chunk) const { return begin(chunk + 1) - begin(chunk); }
   uint64_t beginByte(uint64_t chunk) const { return begin(chunk) * cgx_element_bytes(type); }
   uint64_t bytes(uint64_t chunk) const { return size(chunk) * cgx_element_bytes(type); }
-  uint64_t payload(uint64_t chunk) const { return cgx_payload_bytes(&codec, type, size(chunk)); }
+  uint64_t payload(uint64_t chunk) const { return cgx_pieces_payload_bytes(&codec, type, size(chunk)); }
   /// Distance of payloads of one chunk, from several ranks: has room for any chunk, of
   /// which chunk 0 is the largest.
   uint64_t slot() const { return payload(0); }

@@ -65,6 +65,24 @@ private:
   uint64_t used = 0;
 };
 
+/// A piece of scratch that is used again and again by what needs it for a moment.
+class ScratchRoom {
+public:
+  explicit ScratchRoom(Scratch &scratch) : scratch(scratch) {}
+
+  /// Uninitialized, and no longer what was given before.
+  std::byte *atLeast(uint64_t bytes) {
+    if (bytes > size)
+      memory = scratch.take(size = bytes);
+    return memory;
+  }
+
+private:
+  Scratch &scratch;
+  std::byte *memory = nullptr;
+  uint64_t size = 0;
+};
+
 } // namespace cgx
 
 #endif // CGX_RUNTIME_COLLECTIVE_SCRATCH_H

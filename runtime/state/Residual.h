@@ -30,6 +30,9 @@ enum class ResidualStorage {
 /// A residual for the elements [begin, begin + elements) of an operand; zero at first.
 class Residual {
 public:
+  /// Elements of Int8 that share a scale.
+  static constexpr uint64_t kBlock = 128;
+
   Residual(ResidualStorage storage, uint64_t begin, uint64_t elements);
 
   /// The residual of the elements that start with element `first` of the operand.
@@ -42,9 +45,6 @@ public:
   void describe(const std::string &name, std::vector<StateTensor> &tensors);
 
 private:
-  /// Elements of Int8 that share a scale.
-  static constexpr uint64_t kBlock = 128;
-
   void loadBlock(uint64_t block, std::span<float> values) const;
   void storeBlock(uint64_t block, std::span<const float> values);
   std::span<int8_t> blockOf(uint64_t block);

@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A batch of messages that starts as it is filled and is waited for as a whole.
-// This is the one place that waits: it spins, then yields, then sleeps, and
-// notices ranks that die or stay silent.
+// Waiting.h says how.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_EXCHANGE_H
@@ -17,6 +16,7 @@
 #include "transport/Transport.h"
 
 #include <deque>
+#include <set>
 
 namespace cgx {
 
@@ -41,8 +41,8 @@ public:
 
 private:
   bool complete() const;
-  Status checkPeers(bool late);
-  Status timedOut();
+  /// Ranks whose messages are still on their way.
+  std::set<uint32_t> pending() const;
 
   Transport &transport;
   std::chrono::milliseconds timeout;

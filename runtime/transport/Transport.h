@@ -16,6 +16,7 @@
 #define CGX_RUNTIME_TRANSPORT_TRANSPORT_H
 
 #include "status/Status.h"
+#include "transport/Parcels.h"
 
 #include <chrono>
 #include <cstddef>
@@ -28,20 +29,6 @@
 namespace cgx {
 
 using Clock = std::chrono::steady_clock;
-
-/// Names a message between two ranks, so that it is matched by what it is and
-/// never by when it arrives. Messages of one pair with equal tags are matched in
-/// the order of posting. Messages of two steps are never in flight together.
-struct Tag {
-  uint64_t step = 0;
-  uint32_t collective = 0;
-  uint16_t phase = 0;
-  uint16_t part = 0; ///< which piece of the phase, such as one operand
-
-  friend bool operator==(const Tag &, const Tag &) = default;
-};
-
-std::string describe(const Tag &tag);
 
 /// A message to `peer`: the concatenation of `pieces`, which stay untouched until
 /// `done`.
@@ -79,7 +66,11 @@ public:
   virtual void post(Outgoing &message) = 0;
   virtual void post(Incoming &message) = 0;
 
-  /// Moves what can be moved without waiting; `moved` says whether anything was.
+  /// Null if this transport cannot lend memory to this many ranks.
+  virtual Parcels *parcels() { return nullptr; }
+
+  /// Moves what can be moved without waiting; `moved` says whether anything was, by this rank
+  /// or, for parcels, by a peer.
   virtual Status progress(bool &moved) = 0;
 
   /// Sleeps until a peer did something, or about `limit` has passed.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/wire.h"
 
 #include "mlir/IR/DialectImplementation.h"
 
@@ -51,7 +52,9 @@ uint64_t PayloadType::getChunkElements(int64_t chunk) const {
 }
 
 uint64_t PayloadType::getChunkBytes(int64_t chunk) const {
-  return getCodec().getPayloadBytes(getElementType(), getChunkElements(chunk));
+  cgx_codec codec = getCodec().getCodec();
+  return cgx_chunk_payload_bytes(&codec, *getCodecElementType(getElementType()), getNumElements(),
+                                 getChunks(), chunk);
 }
 
 uint64_t PayloadType::getBytes() const {

@@ -24,6 +24,8 @@ static constexpr size_t kBurstBytes = 32 * 1024;
 RingTransport::RingTransport(std::unique_ptr<Membership> membership, uint32_t rank)
     : membership(std::move(membership)), segment(this->membership->segment()), self(rank),
       peers(segment.header().ranks) {
+  if (slotsPerLane(ranks()) != 0)
+    lent.emplace(segment, self);
   uint64_t capacity = segment.header().ringBytes;
   for (uint32_t peer = 0; peer < ranks(); ++peer) {
     peers[peer].seen = Clock::now();
@@ -90,6 +92,15 @@ Status RingTransport::progress(bool &moved) {
     if (peerMoved)
       ringDoorbell(segment.member(rank));
     moved |= peerMoved;
+  }
+  if (lent) {
+    if (!lent->damage().ok()) {
+      fail(lent->damage());
+      return failed;
+    }
+    uint64_t activity = lent->activity();
+    moved |= activity != lentActivity;
+    lentActivity = activity;
   }
   if (moved)
     segment.member(self).heartbeat.fetch_add(1, std::memory_order_relaxed);
@@ -224,7 +235,7 @@ void RingTransport::idle(std::chrono::microseconds limit) {
   Member &own = segment.member(self);
   own.heartbeat.fetch_add(1, std::memory_order_relaxed);
   sleepUntilRung(own, limit, [&] {
-    if (segment.header().failed.load() != 0)
+    if (segment.header().failed.load() != 0 || (lent && lent->activity() != lentActivity))
       return false;
     return std::none_of(peers.begin(), peers.end(), [](Peer &peer) {
       return (!peer.receives.empty() && peer.reader.available() != 0) ||

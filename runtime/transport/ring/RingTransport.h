@@ -18,6 +18,7 @@
 #include "transport/Transport.h"
 #include "transport/ring/ByteRing.h"
 #include "transport/ring/Rendezvous.h"
+#include "transport/ring/RingParcels.h"
 
 #include <deque>
 
@@ -31,13 +32,14 @@ public:
   uint32_t ranks() const override { return uint32_t(peers.size()); }
   void post(Outgoing &message) override;
   void post(Incoming &message) override;
+  Parcels *parcels() override { return lent ? &*lent : nullptr; }
   Status progress(bool &moved) override;
   void idle(std::chrono::microseconds limit) override;
   Status checkPeers() override;
   std::vector<Clock::duration> silence() override;
   void fail(const Status &reason) override;
   const Status &failure() const override { return failed; }
-  uint64_t bytesSent() const override { return sent; }
+  uint64_t bytesSent() const override { return sent + (lent ? lent->bytesSent() : 0); }
 
 private:
   /// What precedes each message in a ring.
@@ -91,6 +93,8 @@ private:
   Segment segment;
   uint32_t self;
   std::vector<Peer> peers;
+  std::optional<RingParcels> lent; ///< where there are slots for that many ranks
+  uint64_t lentActivity = 0;       ///< last seen
   Status failed;
   uint64_t sent = 0;
 };

@@ -15,9 +15,27 @@
 namespace cgx {
 
 static constexpr uint64_t kHeaderBytes = 64;
+static constexpr uint64_t kSlotAlignment = 4096;
 
 static uint64_t membersEnd(uint32_t ranks) { return kHeaderBytes + ranks * sizeof(Member); }
 static uint64_t notesEnd(uint32_t ranks) { return membersEnd(ranks) + (ranks + 1) * sizeof(FailureNote); }
+
+/// Which of the ordered pairs of ranks this is.
+static uint64_t pairIndex(uint32_t from, uint32_t to, uint32_t ranks) {
+  return uint64_t(from) * (ranks - 1) + (to < from ? to : to - 1);
+}
+
+static uint64_t lanesBytes(uint32_t ranks) {
+  return slotsPerLane(ranks) == 0 ? 0 : uint64_t(ranks) * (ranks - 1) * Parcels::kLanes * sizeof(Lane);
+}
+
+static uint64_t slotsBytes(uint32_t ranks) {
+  return uint64_t(ranks) * Parcels::kLanes * slotsPerLane(ranks) * kSlotBytes;
+}
+
+static uint64_t roundUp(uint64_t bytes, uint64_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 
 uint64_t Segment::ringBytesFor(uint64_t wish) {
   constexpr uint64_t limit = uint64_t(1) << 40;
@@ -29,7 +47,8 @@ uint64_t Segment::ringBytesFor(uint64_t wish) {
 uint64_t Segment::totalBytes(uint32_t ranks, uint64_t ringBytes) {
   uint64_t rings = uint64_t(ranks) * (ranks - 1), bytes = 0;
   if (__builtin_mul_overflow(rings, ringBytes + sizeof(RingControl), &bytes) ||
-      __builtin_add_overflow(bytes, notesEnd(ranks), &bytes))
+      __builtin_add_overflow(bytes, notesEnd(ranks) + lanesBytes(ranks) + kSlotAlignment + slotsBytes(ranks),
+                             &bytes))
     return 0;
   return bytes;
 }
@@ -53,8 +72,27 @@ FailureNote &Segment::note(uint32_t index) const {
 }
 
 std::byte *Segment::ring(uint32_t from, uint32_t to) const {
-  uint64_t index = uint64_t(from) * (header().ranks - 1) + (to < from ? to : to - 1);
+  uint64_t index = pairIndex(from, to, header().ranks);
   return base + notesEnd(header().ranks) + index * (sizeof(RingControl) + header().ringBytes);
+}
+
+uint64_t Segment::lanesBegin() const {
+  uint64_t rings = uint64_t(header().ranks) * (header().ranks - 1);
+  return notesEnd(header().ranks) + rings * (sizeof(RingControl) + header().ringBytes);
+}
+
+uint64_t Segment::slotsBegin() const {
+  return roundUp(lanesBegin() + lanesBytes(header().ranks), kSlotAlignment);
+}
+
+Lane &Segment::lane(uint32_t from, uint32_t to, uint32_t lane) const {
+  uint64_t index = pairIndex(from, to, header().ranks) * Parcels::kLanes + lane;
+  return *reinterpret_cast<Lane *>(base + lanesBegin() + index * sizeof(Lane));
+}
+
+std::byte *Segment::slot(uint32_t owner, uint32_t lane, uint32_t index) const {
+  uint64_t slots = slotsPerLane(header().ranks);
+  return base + slotsBegin() + ((uint64_t(owner) * Parcels::kLanes + lane) * slots + index) * kSlotBytes;
 }
 
 RingControl &Segment::ringControl(uint32_t from, uint32_t to) const {

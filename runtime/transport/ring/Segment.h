@@ -9,17 +9,19 @@
 // The layout of the memory over which the ranks of one host talk, whether it is
 // heap memory of one process (inproc) or a shared memory segment (shm):
 //
-//   SegmentHeader | Member x ranks | FailureNote x (ranks + 1) | rings
+//   SegmentHeader | Member x ranks | FailureNote x (ranks + 1) | rings | lanes | slots
 //
 // There is one ring for each ordered pair of ranks: a RingControl, then
-// `ring_bytes` of data. Everything in it is free of pointers, and zero bytes are
-// the valid initial state of all but the header.
+// `ring_bytes` of data. Parcels travel by lanes, of which each ordered pair has
+// two, through slots of the sender, from which all receivers read. Everything in it
+// is free of pointers, and zero bytes are the valid initial state of all but the header.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_RING_SEGMENT_H
 #define CGX_RUNTIME_TRANSPORT_RING_SEGMENT_H
 
 #include "status/Status.h"
+#include "transport/Parcels.h"
 
 #include <atomic>
 #include <cstddef>
@@ -29,12 +31,26 @@ namespace cgx {
 
 inline constexpr uint64_t kSegmentMagic = 0x544e454d47455347; // "GSEGMENT"
 /// Changes with every change of this file's structures.
-inline constexpr uint32_t kSegmentLayout = 1;
+inline constexpr uint32_t kSegmentLayout = 2;
 /// Rings grow with the square of the ranks; more belong on several hosts.
 inline constexpr uint32_t kSegmentMaxRanks = 256;
 inline constexpr uint64_t kDefaultRingBytes = 256 * 1024;
 /// A ring holds at least one message header.
 inline constexpr uint64_t kMinRingBytes = 64;
+
+/// Bytes of a slot: what a second-level cache holds several of.
+inline constexpr uint64_t kSlotBytes = 128 * 1024;
+/// Slots grow with the square of the ranks: beyond this, where they take 28 MiB, there are
+/// none. Containers have 64 MiB of shared memory by default.
+inline constexpr uint32_t kMostRanksWithSlots = 8;
+/// Slots of a rank on one lane. At least one for each other rank, or contributions could
+/// wait for each other in a circle; some more, to be ahead.
+inline constexpr uint32_t slotsPerLane(uint32_t ranks) {
+  return ranks > kMostRanksWithSlots || ranks < 2 ? 0 : ranks <= 5 ? 8 : 2 * (ranks - 1);
+}
+/// No lane has more parcels than this on their way, as each is in a slot.
+inline constexpr uint32_t kLaneParcels = 32;
+static_assert(slotsPerLane(kMostRanksWithSlots) <= kLaneParcels);
 
 /// Fixed for all versions, so that ranks of different builds can tell each other apart.
 struct SegmentHeader {
@@ -79,6 +95,21 @@ struct alignas(64) RingControl {
   alignas(64) std::atomic<uint64_t> head; ///< written by the receiver
 };
 
+/// A parcel on its way. The receiver waits for `number`, and finds all else in the same
+/// cache line.
+struct alignas(64) ParcelNote {
+  std::atomic<uint64_t> number; ///< 1 + the parcels sent on this lane before; written last
+  Tag tag;
+  uint32_t slot;
+  uint32_t bytes;
+};
+
+/// One lane of an ordered pair of ranks.
+struct alignas(64) Lane {
+  std::atomic<uint64_t> released; ///< parcels that the receiver has given back
+  ParcelNote notes[kLaneParcels];
+};
+
 /// Finds the parts of a segment; does not own it.
 class Segment {
 public:
@@ -97,6 +128,8 @@ public:
   FailureNote &note(uint32_t index) const;
   RingControl &ringControl(uint32_t from, uint32_t to) const;
   std::byte *ringData(uint32_t from, uint32_t to) const;
+  Lane &lane(uint32_t from, uint32_t to, uint32_t lane) const;
+  std::byte *slot(uint32_t owner, uint32_t lane, uint32_t index) const;
 
   /// Makes `reason`, from the rank (or, with index == ranks, from a rank that was
   /// turned away), the job's failure, unless it has one.
@@ -106,6 +139,8 @@ public:
 
 private:
   std::byte *ring(uint32_t from, uint32_t to) const;
+  uint64_t lanesBegin() const;
+  uint64_t slotsBegin() const;
 
   std::byte *base = nullptr;
 };

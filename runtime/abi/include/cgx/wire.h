@@ -20,12 +20,44 @@
 extern "C" {
 #endif
 
+/* Elements of a piece. An all-reduce encodes, sends and decodes a chunk piece by piece, so
+ * that the three overlap; the payload of a chunk is those of its pieces, one behind the
+ * other. 0 for codecs that must see a chunk as a whole: a piece is then the chunk. */
+#define CGX_PIECE_ELEMENTS 32768u
+static inline uint64_t cgx_piece_elements(const cgx_codec *codec) {
+  uint64_t alignment = cgx_chunk_alignment(codec);
+  switch (codec->family) {
+  case CGX_CODEC_QUANTIZE:
+    if (codec->levels == CGX_LEVELS_LEARNED) /* one table for all */
+      return 0;
+    break;
+  case CGX_CODEC_TERNARY:
+  case CGX_CODEC_SIGN:
+  case CGX_CODEC_NATURAL:
+  case CGX_CODEC_CAST:
+    break;
+  default:
+    return 0;
+  }
+  return alignment < CGX_PIECE_ELEMENTS ? CGX_PIECE_ELEMENTS / alignment * alignment : alignment;
+}
+
+/* Bytes of the payload of a chunk of `elements` elements. */
+static inline uint64_t cgx_pieces_payload_bytes(const cgx_codec *codec, uint32_t element_type,
+                                                uint64_t elements) {
+  uint64_t piece = cgx_piece_elements(codec);
+  if (piece == 0)
+    return cgx_payload_bytes(codec, element_type, elements);
+  return elements / piece * cgx_payload_bytes(codec, element_type, piece) +
+         cgx_payload_bytes(codec, element_type, elements % piece);
+}
+
 /* Bytes of the payload of chunk `chunk` of `chunks`. */
 static inline uint64_t cgx_chunk_payload_bytes(const cgx_codec *codec, uint32_t element_type,
                                                uint64_t elements, uint64_t chunks, uint64_t chunk) {
-  return cgx_payload_bytes(codec, element_type,
-                           cgx_chunk_begin(codec, elements, chunks, chunk + 1) -
-                               cgx_chunk_begin(codec, elements, chunks, chunk));
+  return cgx_pieces_payload_bytes(codec, element_type,
+                                  cgx_chunk_begin(codec, elements, chunks, chunk + 1) -
+                                      cgx_chunk_begin(codec, elements, chunks, chunk));
 }
 
 /* Scatter-reduce-allgather over `ranks` ranks: rank `position` of the group sends each

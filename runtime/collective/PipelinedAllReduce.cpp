@@ -1,0 +1,377 @@
+//===-- collective/PipelinedAllReduce.cpp - Piece by piece ------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "collective/PipelinedAllReduce.h"
+
+#include "collective/OperandCodec.h"
+#include "transport/Waiting.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cgx {
+
+namespace {
+
+/// Bytes of tensor in a parcel: so many stay in a second-level cache, with what is made of them.
+constexpr uint64_t kParcelBytes = 128 * 1024;
+/// Parcels that a chunk is cut into if they do not get shorter than this.
+constexpr uint64_t kParcelsPerChunk = 8;
+constexpr uint64_t kShortestParcel = 16 * 1024;
+
+/// Elements of a pair of operand and chunk that are one payload.
+struct Piece {
+  size_t operand;
+  uint64_t first;    ///< element of the tensor
+  uint64_t elements; ///< 0 for none
+  uint64_t offset;   ///< of the payload in its parcel
+  uint64_t bytes;    ///< of the payload
+};
+
+/// How far a chunk, over all operands, has got.
+struct Cursor {
+  size_t operand = 0;
+  uint64_t element = 0; ///< of the chunk
+  uint32_t parcels = 0;
+};
+
+struct Operand {
+  Operand(const Execution &execution, size_t index, const OperandBuffers &buffers)
+      : codec(execution, index), chunks(codec.chunks(execution.group.size())), buffers(buffers) {
+    pieceElements = codec.isExact() ? exactPieceElements() : codec.pieceElements(chunks.size(0));
+  }
+
+  OperandCodec codec;
+  Chunks chunks;
+  OperandBuffers buffers;
+  uint64_t pieceElements;
+
+private:
+  /// Nobody sees where exact chunks are cut: short ones into shorter pieces, which overlap as well.
+  uint64_t exactPieceElements() const {
+    uint64_t bytes = std::clamp(chunks.bytes(0) / kParcelsPerChunk, kShortestParcel, kParcelBytes);
+    return bytes / codec.elementBytes();
+  }
+};
+
+class Pipeline {
+public:
+  Pipeline(Execution &execution, Buffers buffers)
+      : execution(execution), parcels(*execution.transport.parcels()), self(execution.self()),
+        size(execution.group.size()), room(execution.scratch), sumRoom(execution.scratch) {
+    operands.reserve(buffers.size());
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      Operand &operand = operands.emplace_back(execution, i, buffers[i]);
+      execution.counters.operands[i].rawBytes += allReduceWireBytes(operand.chunks.exact(), self);
+    }
+    contributions.resize(size);
+    results.resize(size);
+    payloads.resize(size);
+    for (uint32_t position = 0; position < size; ++position) {
+      settle(position, contributions[position]);
+      settle(position, results[position]);
+      if (position != self)
+        others.push_back(execution.group.ranks[position]);
+    }
+    next = nextTarget(/*from=*/0);
+  }
+
+  Status run() {
+    Clock::time_point begin = Clock::now();
+    auto worked = execution.counters.encode + execution.counters.decode;
+    Status status = loop();
+    // What was neither encoding nor decoding was sending, receiving or waiting.
+    execution.counters.exchange +=
+        Clock::now() - begin - (execution.counters.encode + execution.counters.decode - worked);
+    return status;
+  }
+
+private:
+  Status loop() {
+    Waiting waiting(execution.transport, execution.timeout);
+    for (;;) {
+      bool worked = false;
+      if (Status status = takeResults(worked); !status.ok())
+        return status;
+      if (Status status = reduce(worked); !status.ok())
+        return status;
+      contribute(worked);
+      if (isDone())
+        return Status();
+      if (Status status = waiting.turn(worked, [&] { return pending(); }); !status.ok())
+        return status;
+      if (!worked)
+        if (Status status = checkLeavers(); !status.ok())
+          return status;
+    }
+  }
+
+  bool isAtEnd(const Cursor &cursor) const { return cursor.operand == operands.size(); }
+
+  bool isDone() const {
+    return next == size &&
+           std::all_of(results.begin(), results.end(), [&](const Cursor &cursor) { return isAtEnd(cursor); });
+  }
+
+  /// Moves on to the next operand that has elements left in the chunk.
+  void settle(uint32_t chunk, Cursor &cursor) const {
+    while (!isAtEnd(cursor) && cursor.element == operands[cursor.operand].chunks.size(chunk)) {
+      ++cursor.operand;
+      cursor.element = 0;
+    }
+  }
+
+  /// The pieces of the next parcel of a chunk: one of full size, or several that together are no larger.
+  std::span<const Piece> nextParcel(uint32_t chunk, Cursor &cursor) {
+    pieces.clear();
+    uint64_t offset = 0, raw = 0;
+    while (!isAtEnd(cursor)) {
+      const Operand &operand = operands[cursor.operand];
+      uint64_t elements = std::min(operand.pieceElements, operand.chunks.size(chunk) - cursor.element);
+      uint64_t bytes = operand.codec.payloadBytes(elements), elementBytes = operand.codec.elementBytes();
+      bool fits = offset + bytes <= parcels.capacity() && raw + elements * elementBytes <= kParcelBytes;
+      bool aligned = !operand.codec.isExact() || offset % elementBytes == 0;
+      if (!pieces.empty() && !(fits && aligned))
+        break;
+      pieces.push_back(
+          {cursor.operand, operand.chunks.begin(chunk) + cursor.element, elements, offset, bytes});
+      offset += bytes;
+      raw += elements * elementBytes;
+      cursor.element += elements;
+      settle(chunk, cursor);
+    }
+    ++cursor.parcels;
+    return pieces;
+  }
+
+  static uint64_t bytesOf(std::span<const Piece> parcel) {
+    return parcel.back().offset + parcel.back().bytes;
+  }
+
+  Tag tag(uint32_t phase, const Cursor &cursor) const {
+    return execution.tag(phase, cursor.parcels & 0xffff);
+  }
+
+  /// The parcel of that position which is due now, or null if it has not come yet.
+  const Parcel *due(uint32_t position, uint32_t phase) {
+    return parcels.front(execution.group.ranks[position], phase);
+  }
+
+  Status check(uint32_t position, const Parcel &parcel, const Tag &expected, uint64_t bytes) const {
+    uint32_t rank = execution.group.ranks[position];
+    if (parcel.tag != expected)
+      return Status::error(CGX_MISMATCH, "rank ", rank, " is at ", describe(parcel.tag), ", rank ",
+                           execution.transport.rank(), " at ", describe(expected));
+    if (parcel.bytes.size() != bytes)
+      return Status::error(CGX_MISMATCH, "expected ", bytes, " bytes from rank ", rank, " (",
+                           describe(expected), "), got ", parcel.bytes.size());
+    return Status();
+  }
+
+  const std::byte *input(const Piece &piece) const {
+    const Operand &operand = operands[piece.operand];
+    return operand.buffers.input + piece.first * operand.codec.elementBytes();
+  }
+  std::byte *output(const Piece &piece) const {
+    const Operand &operand = operands[piece.operand];
+    return operand.buffers.output + piece.first * operand.codec.elementBytes();
+  }
+
+  void send(uint32_t phase, const Tag &tag, std::span<const Piece> parcel,
+            std::span<const uint32_t> receivers) {
+    for (const Piece &piece : parcel)
+      execution.counters.operands[piece.operand].wireBytes += piece.bytes * receivers.size();
+    parcels.send(phase, tag, bytesOf(parcel), receivers);
+  }
+
+  /// Sends the next parcel of this rank's contributions: the first of each chunk, then the second of each.
+  void contribute(bool &worked) {
+    if (next == size)
+      return;
+    std::byte *memory = parcels.reserve(kContribution);
+    if (!memory)
+      return;
+    worked = true;
+    uint32_t target = execution.peer(next);
+    Tag name = tag(kContribution, contributions[target]);
+    std::span<const Piece> parcel = nextParcel(target, contributions[target]);
+    {
+      Stopwatch stopwatch(execution.counters.encode);
+      for (const Piece &piece : parcel)
+        operands[piece.operand].codec.encode(kContribution, input(piece), piece.first, piece.elements,
+                                             memory + piece.offset);
+    }
+    send(kContribution, name, parcel, {&execution.group.ranks[target], 1});
+    next = nextTarget(next);
+  }
+
+  /// The round after `round` whose peer has parcels to come; `size` if there is none.
+  uint32_t nextTarget(uint32_t round) const {
+    for (uint32_t step = 1; step < size; ++step)
+      if (uint32_t other = (round + step - 1) % (size - 1) + 1;
+          !isAtEnd(contributions[execution.peer(other)]))
+        return other;
+    return size;
+  }
+
+  /// Reduces the next parcel of this rank's chunk if all contributions are there.
+  Status reduce(bool &worked) {
+    Cursor &cursor = results[self];
+    if (isAtEnd(cursor))
+      return Status();
+    for (uint32_t position = 0; position < size; ++position)
+      if (position != self && !due(position, kContribution))
+        return Status();
+    std::byte *memory = parcels.reserve(kResult);
+    if (!memory)
+      return Status();
+    worked = true;
+    Tag contribution = tag(kContribution, cursor), result = tag(kResult, cursor);
+    std::span<const Piece> parcel = nextParcel(self, cursor);
+    for (uint32_t position = 0; position < size; ++position)
+      if (position != self)
+        if (Status status = check(position, *due(position, kContribution), contribution, bytesOf(parcel));
+            !status.ok())
+          return status;
+    for (const Piece &piece : parcel)
+      if (Status status = reducePiece(piece, memory + piece.offset); !status.ok())
+        return status;
+    for (uint32_t rank : others)
+      parcels.release(rank, kContribution);
+    send(kResult, result, parcel, others);
+    Stopwatch stopwatch(execution.counters.decode);
+    for (const Piece &piece : parcel)
+      if (Status status = decode(piece, memory, self); !status.ok())
+        return status;
+    return Status();
+  }
+
+  /// Sums the contributions to a piece, in the order of the group, and encodes the sum.
+  Status reducePiece(const Piece &piece, std::byte *payload) {
+    const OperandCodec &codec = operands[piece.operand].codec;
+    for (uint32_t position = 0; position < size; ++position)
+      if (position != self)
+        payloads[position] = due(position, kContribution)->bytes.data() + piece.offset;
+    if (codec.isExact()) {
+      Stopwatch stopwatch(execution.counters.decode);
+      payloads[self] = input(piece);
+      return codec.reduce(payloads, piece.elements, payload);
+    }
+    std::byte *own = room.atLeast(parcels.capacity());
+    std::byte *sum = sumRoom.atLeast(std::max(kParcelBytes, piece.elements * codec.elementBytes()));
+    {
+      Stopwatch stopwatch(execution.counters.encode);
+      codec.encode(kContribution, input(piece), piece.first, piece.elements, own);
+    }
+    payloads[self] = own;
+    {
+      Stopwatch stopwatch(execution.counters.decode);
+      if (Status status = codec.reduce(payloads, piece.elements, sum); !status.ok())
+        return status;
+    }
+    Stopwatch stopwatch(execution.counters.encode);
+    codec.encode(kResult, sum, piece.first, piece.elements, payload);
+    return Status();
+  }
+
+  Status decode(const Piece &piece, const std::byte *parcel, uint32_t owner) const {
+    return operands[piece.operand].codec.decode({parcel + piece.offset, piece.bytes},
+                                                execution.group.ranks[owner], piece.elements, output(piece));
+  }
+
+  /// Decodes all results that are there.
+  Status takeResults(bool &worked) {
+    for (uint32_t position = 0; position < size; ++position) {
+      if (position == self)
+        continue;
+      Cursor &cursor = results[position];
+      while (!isAtEnd(cursor)) {
+        const Parcel *parcel = due(position, kResult);
+        if (!parcel)
+          break;
+        worked = true;
+        Stopwatch stopwatch(execution.counters.decode);
+        Tag name = tag(kResult, cursor);
+        std::span<const Piece> parts = nextParcel(position, cursor);
+        if (Status status = check(position, *parcel, name, bytesOf(parts)); !status.ok())
+          return status;
+        for (const Piece &piece : parts)
+          if (Status status = decode(piece, parcel->bytes.data(), position); !status.ok())
+            return status;
+        parcels.release(execution.group.ranks[position], kResult);
+      }
+    }
+    return Status();
+  }
+
+  /// Whether something that this position sends is missing.
+  bool owes(uint32_t position) {
+    if (position == self)
+      return false;
+    return (!isAtEnd(results[position]) && !due(position, kResult)) ||
+           (!isAtEnd(results[self]) && !due(position, kContribution));
+  }
+
+  std::set<uint32_t> pending() {
+    std::set<uint32_t> ranks;
+    for (uint32_t position = 0; position < size; ++position)
+      if (owes(position))
+        ranks.insert(execution.group.ranks[position]);
+    return ranks;
+  }
+
+  Status checkLeavers() {
+    for (uint32_t position = 0; position < size; ++position) {
+      uint32_t rank = execution.group.ranks[position];
+      // In this order: it sent everything before it left.
+      if (position == self || !parcels.hasLeft(rank) || !owes(position))
+        continue;
+      // What a rank said before it left explains more than that it left.
+      bool moved = false;
+      if (Status told = execution.transport.progress(moved); !told.ok())
+        return told;
+      return Status::error(CGX_PEER_DIED, "rank ", rank, " left the job");
+    }
+    return Status();
+  }
+
+  Execution &execution;
+  Parcels &parcels;
+  uint32_t self, size;
+  std::vector<Operand> operands;
+  std::vector<uint32_t> others;      ///< the other ranks of the group
+  std::vector<Cursor> contributions; ///< of this rank, to each position
+  std::vector<Cursor> results;       ///< of each position; this rank's own tells how far it has reduced
+  uint32_t next;                     ///< round of the next contribution, or `size`
+  std::vector<Piece> pieces;
+  std::vector<const std::byte *> payloads; ///< of one piece, by position
+  ScratchRoom room, sumRoom;
+};
+
+} // namespace
+
+bool canPipelineAllReduce(const Execution &execution) {
+  Parcels *parcels = execution.transport.parcels();
+  if (!parcels)
+    return false;
+  for (size_t i = 0; i < execution.collective.operands.size(); ++i) {
+    OperandCodec codec(execution, i);
+    if (codec.isExact())
+      continue;
+    uint64_t piece = cgx_piece_elements(&codec.info().codec);
+    if (piece == 0 || codec.payloadBytes(piece) > parcels->capacity() || !codec.hasFreePieces())
+      return false;
+  }
+  return true;
+}
+
+Status runPipelinedAllReduce(Execution &execution, Buffers operands) {
+  return Pipeline(execution, operands).run();
+}
+
+} // namespace cgx

@@ -1,0 +1,63 @@
+//===-- transport/Parcels.h - Messages in memory of the transport --*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A transport that has memory which ranks share, or buffers of its own, can lend it: the
+// sender writes a message where the receiver reads it. Parcels are such messages, short
+// and of one order per lane and pair of ranks. One parcel may go to several ranks at
+// once, and is written once.
+//
+// A lane stops when its parcels are not taken: lanes are apart, so that what must always be
+// taken (results) never waits behind what may have to wait (contributions).
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_TRANSPORT_PARCELS_H
+#define CGX_RUNTIME_TRANSPORT_PARCELS_H
+
+#include "transport/Tag.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace cgx {
+
+/// A parcel that has come; its memory is the transport's until it is released.
+struct Parcel {
+  Tag tag;
+  std::span<const std::byte> bytes;
+};
+
+class Parcels {
+public:
+  static constexpr uint32_t kLanes = 2;
+
+  virtual ~Parcels() = default;
+
+  /// The most bytes of a parcel.
+  virtual uint64_t capacity() const = 0;
+
+  /// Memory for the lane's next parcel, capacity() bytes aligned to 64, or null while all
+  /// of it is on its way. The same memory until it is sent.
+  virtual std::byte *reserve(uint32_t lane) = 0;
+
+  /// Sends the first `bytes` of the reserved memory to all of `receivers`.
+  virtual void send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) = 0;
+
+  /// The oldest parcel of `peer` on this lane, or null if there is none yet.
+  virtual const Parcel *front(uint32_t peer, uint32_t lane) = 0;
+
+  /// Gives the front parcel's memory back to its sender.
+  virtual void release(uint32_t peer, uint32_t lane) = 0;
+
+  /// Whether `peer` has left the job: what it has not sent will not come.
+  virtual bool hasLeft(uint32_t peer) const = 0;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_TRANSPORT_PARCELS_H

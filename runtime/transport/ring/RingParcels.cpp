@@ -1,0 +1,103 @@
+//===-- transport/ring/RingParcels.cpp - Parcels in shared slots --*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/ring/RingParcels.h"
+
+#include "transport/ring/Doorbell.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace cgx {
+
+RingParcels::RingParcels(Segment segment, uint32_t rank)
+    : segment(segment), self(rank), ranks(segment.header().ranks), outboxes(kLanes), routes(ranks * kLanes) {
+  for (Outbox &outbox : outboxes)
+    outbox.readers.resize(slotsPerLane(ranks));
+  for (uint32_t peer = 0; peer < ranks; ++peer)
+    for (uint32_t lane = 0; lane < kLanes && peer != self; ++lane) {
+      route(peer, lane).out = &segment.lane(self, peer, lane);
+      route(peer, lane).in = &segment.lane(peer, self, lane);
+    }
+}
+
+bool RingParcels::isFree(uint32_t lane, std::vector<Reader> &readers) {
+  std::erase_if(readers, [&](const Reader &reader) {
+    return route(reader.peer, lane).out->released.load(std::memory_order_acquire) >= reader.parcel;
+  });
+  return readers.empty();
+}
+
+std::byte *RingParcels::reserve(uint32_t lane) {
+  Outbox &outbox = outboxes[lane];
+  // The first free one, not the next: it is still in the cache.
+  for (uint32_t slot = 0; slot < outbox.readers.size() && !outbox.reserved; ++slot)
+    if (isFree(lane, outbox.readers[slot]))
+      outbox.reserved = slot;
+  return outbox.reserved ? segment.slot(self, lane, *outbox.reserved) : nullptr;
+}
+
+void RingParcels::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) {
+  Outbox &outbox = outboxes[lane];
+  assert(outbox.reserved && bytes <= kSlotBytes && !receivers.empty());
+  for (uint32_t receiver : receivers) {
+    Route &to = route(receiver, lane);
+    ParcelNote &note = to.out->notes[to.sent % kLaneParcels];
+    note.tag = tag;
+    note.slot = *outbox.reserved;
+    note.bytes = uint32_t(bytes);
+    note.number.store(++to.sent); // sequentially consistent, as doorbells need it
+    outbox.readers[*outbox.reserved].push_back({receiver, to.sent});
+    ringDoorbell(segment.member(receiver));
+    sent += bytes;
+  }
+  outbox.reserved.reset();
+  segment.member(self).heartbeat.fetch_add(1, std::memory_order_relaxed);
+}
+
+const Parcel *RingParcels::front(uint32_t peer, uint32_t lane) {
+  Route &from = route(peer, lane);
+  if (from.inFront)
+    return &from.parcel;
+  const ParcelNote &note = from.in->notes[from.taken % kLaneParcels];
+  if (note.number.load(std::memory_order_acquire) != from.taken + 1)
+    return nullptr;
+  // Read once: the peer may scribble over it meanwhile.
+  uint32_t slot = note.slot, bytes = note.bytes;
+  if (slot >= slotsPerLane(ranks) || bytes > kSlotBytes) {
+    damaged = Status::error(CGX_INTERNAL, "the lane from rank ", peer, " is damaged");
+    return nullptr;
+  }
+  from.parcel = {note.tag, {segment.slot(peer, lane, slot), bytes}};
+  from.inFront = true;
+  return &from.parcel;
+}
+
+void RingParcels::release(uint32_t peer, uint32_t lane) {
+  Route &from = route(peer, lane);
+  assert(from.inFront);
+  from.inFront = false;
+  from.in->released.store(++from.taken);
+  ringDoorbell(segment.member(peer));
+  segment.member(self).heartbeat.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool RingParcels::hasLeft(uint32_t peer) const {
+  return segment.member(peer).state.load() == uint32_t(MemberState::Left);
+}
+
+uint64_t RingParcels::activity() const {
+  uint64_t sum = 0;
+  for (const Route &route : routes)
+    if (route.in)
+      sum += route.out->released.load() +
+             (route.in->notes[route.taken % kLaneParcels].number.load() > route.taken) + route.taken;
+  return sum;
+}
+
+} // namespace cgx
