@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace cgx {
 
@@ -29,10 +31,40 @@ Status mpiStatus(int code, const char *call) {
   return Status::error(CGX_INTERNAL, call, ": ", std::string(text, size_t(length)));
 }
 
+namespace {
+struct Unfinished {
+  MPI_Request request;
+  std::shared_ptr<void> memory;
+};
+} // namespace
+
+/// What finishBeforeMpiEnds() was given. Never destroyed: MPI may end later than this process's objects.
+static std::vector<Unfinished> &unfinished() {
+  static auto *all = new std::vector<Unfinished>;
+  return *all;
+}
+
+void finishBeforeMpiEnds(MPI_Request request, std::shared_ptr<void> memory) {
+  unfinished().push_back({request, std::move(memory)});
+}
+
+/// Whether all of it arrives; the others are on their way out as well, and take it.
+static bool finishAll() {
+  Clock::time_point deadline = Clock::now() + std::chrono::seconds(30);
+  for (Unfinished &entry : unfinished())
+    for (int done = 0; !done;) {
+      if (MPI_Test(&entry.request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || Clock::now() >= deadline)
+        return false;
+      if (!done)
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  return true;
+}
+
 static void finalizeAtExit() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (!finalized && !abandoned)
+  if (!finalized && !abandoned && finishAll())
     MPI_Finalize();
 }
 

@@ -10,6 +10,7 @@
 
 #include "transport/Transport.h"
 
+#include <memory>
 #include <mpi.h>
 
 namespace cgx {
@@ -20,6 +21,9 @@ Status mpiStatus(int code, const char *call);
 /// Starts MPI, once, unless the host program has. It is finalized when the process ends
 /// normally.
 Status startMpi();
+
+/// Lets a message take its time: `memory`, which holds it, stays until it has been taken or MPI is ended.
+void finishBeforeMpiEnds(MPI_Request request, std::shared_ptr<void> memory);
 
 /// After a failure nothing may be asked of MPI: messages to dead ranks would never end, and finalizing waits
 /// for them. The process then ends without.

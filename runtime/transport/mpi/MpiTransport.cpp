@@ -83,7 +83,11 @@ MpiTransport::~MpiTransport() {
   assert(messages.empty() && "Exchange completes its messages or fails");
   Note note;
   note.kind = NoteKind::Leaving;
-  tellAll(note, std::chrono::seconds(1));
+  // Who computes for long, on a busy machine, takes its notes late: MPI has them until it ends.
+  for (std::unique_ptr<NoteSlot> &slot : tellAll(note, std::chrono::milliseconds(100))) {
+    MPI_Request request = slot->request;
+    finishBeforeMpiEnds(request, std::shared_ptr<NoteSlot>(std::move(slot)));
+  }
   // The communicator stays until MPI ends: a note that is still on its way would otherwise be taken for a
   // message of the next one, which gets its number.
 }
@@ -227,45 +231,37 @@ void MpiTransport::tell(uint32_t rank, NoteSlot &slot) {
   MPI_Isend(&slot.note, sizeof(slot.note), MPI_BYTE, int(rank), kNoteTag, communicator, &slot.request);
 }
 
-/// Sends a note to all ranks and waits until MPI has taken it, but not for long.
-void MpiTransport::tellAll(const Note &note, std::chrono::milliseconds patience) {
+/// Sends a note to all ranks and waits until MPI has taken it, but not for long. Returns the notes, of this
+/// and of life, that are still on their way.
+std::vector<std::unique_ptr<MpiTransport::NoteSlot>>
+MpiTransport::tellAll(const Note &note, std::chrono::milliseconds patience) {
   Clock::time_point deadline = Clock::now() + patience;
-  std::vector<NoteSlot> slots(ranks());
-  for (uint32_t rank = 0; rank < ranks(); ++rank)
+  std::vector<std::unique_ptr<NoteSlot>> slots;
+  for (uint32_t rank = 0; rank < ranks(); ++rank) {
+    slots.push_back(std::move(peers[rank].alive));
     if (rank != self && !peers[rank].left) {
-      slots[rank].note = note;
-      tell(rank, slots[rank]);
+      slots.push_back(std::make_unique<NoteSlot>());
+      slots.back()->note = note;
+      tell(rank, *slots.back());
     }
-  auto onTheirWay = [&](NoteSlot &slot) {
-    int done = 1;
-    if (slot.request != MPI_REQUEST_NULL && MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-      return false; // nobody is there to take it
-    return !done;
-  };
-  auto anyLeft = [&] {
-    bool left = false;
-    for (NoteSlot &slot : slots)
-      left |= onTheirWay(slot);
-    for (Peer &peer : peers)
-      left |= onTheirWay(peer.alive);
-    return left;
-  };
-  while (anyLeft()) {
-    if (Clock::now() >= deadline) {
-      abandonMpi(); // the memory of the notes goes away
-      return;
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
+  auto hasArrived = [](const std::unique_ptr<NoteSlot> &slot) {
+    int done = 1;
+    return slot->request == MPI_REQUEST_NULL ||
+           (MPI_Test(&slot->request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done);
+  };
+  while (std::erase_if(slots, hasArrived), !slots.empty() && Clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  return slots;
 }
 
 void MpiTransport::idle(std::chrono::microseconds limit) {
   Clock::time_point now = Clock::now();
-  if (now - lastAlive >= alivePeriod) {
+  if (failed.ok() && now - lastAlive >= alivePeriod) {
     lastAlive = now;
     for (uint32_t rank = 0; rank < ranks(); ++rank)
       if (rank != self && !peers[rank].left)
-        tell(rank, peers[rank].alive);
+        tell(rank, *peers[rank].alive);
   }
   // MPI has no doorbell: look again soon.
   std::this_thread::sleep_for(std::min(limit, std::chrono::microseconds(50)));
@@ -341,7 +337,8 @@ void MpiTransport::fail(const Status &reason) {
   note.code = uint32_t(reason.getCode());
   std::string text = reason.message().substr(0, note.text.size() - 1);
   std::copy(text.begin(), text.end(), note.text.begin());
-  tellAll(note, std::chrono::seconds(1));
+  for (std::unique_ptr<NoteSlot> &slot : tellAll(note, std::chrono::seconds(1)))
+    (void)slot.release(); // MPI, which is not called again, may still look at it
   drop();
 }
 

@@ -21,6 +21,7 @@
 
 #include <array>
 #include <list>
+#include <memory>
 #include <mpi.h>
 #include <optional>
 
@@ -75,7 +76,8 @@ private:
   };
 
   struct Peer {
-    NoteSlot alive;          ///< the last sign of life that was sent to it
+    /// The last sign of life that was sent to it.
+    std::unique_ptr<NoteSlot> alive = std::make_unique<NoteSlot>();
     Clock::time_point heard; ///< when something came from it
     bool left = false;
     uint32_t doubts = 0; ///< looks that found it gone, or ahead, since it last delivered
@@ -86,7 +88,7 @@ private:
   Status complete(Posted &posted, int code);
   Status readNotes(bool &moved);
   void tell(uint32_t rank, NoteSlot &slot);
-  void tellAll(const Note &note, std::chrono::milliseconds patience);
+  std::vector<std::unique_ptr<NoteSlot>> tellAll(const Note &note, std::chrono::milliseconds patience);
   std::optional<int> findLostStep(const Incoming &wanted) const;
   Status describeLostStep(const Incoming &wanted, int tag) const;
   void drop();
