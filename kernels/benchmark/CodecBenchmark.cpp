@@ -120,11 +120,11 @@ std::string caseName(const Case &c, size_t bytes) {
 void runCase(benchmark::State &state, const Case &c, Buffers &buffers, const cgx::Implementation &with) {
   buffers.fill(c.type);
   const uint64_t elements = buffers.elements(c.type);
-  const uint64_t payloadBytes = cgx_payload_bytes(&c.codec, c.type, elements);
   void *input = buffers.input.get(), *output = buffers.output.get(), *payload = buffers.payload.get();
   const cgx::RandomKey key = cgx::makeRandomKey(1, 2, 3, 4, 0);
+  uint64_t payloadBytes = 0;
   if (c.operation != Operation::copy)
-    cgx::encode(c.codec, c.type, input, elements, key, 0, payload, with);
+    payloadBytes = cgx::encode(c.codec, c.type, input, elements, key, 0, payload, with);
   for (auto _ : state) {
     switch (c.operation) {
     case Operation::copy:
@@ -169,6 +169,7 @@ constexpr struct {
     {"cast bf16", {.family = CGX_CODEC_CAST, .format = CGX_FORMAT_BF16}, 1.2},
     {"cast fp8_e4m3", {.family = CGX_CODEC_CAST, .bucket = 128, .format = CGX_FORMAT_FP8_E4M3}, 1.2},
     {"cast mxfp4", {.family = CGX_CODEC_CAST, .bucket = 32, .format = CGX_FORMAT_MXFP4}, 1.2},
+    {"adaptive threshold", {.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 512, .threshold = 0.9f}, 0},
     {"topk 1 %", {.family = CGX_CODEC_TOPK, .density = 0.01f}, 0.25},
     {"randk 1 %", {.family = CGX_CODEC_RANDK, .density = 0.01f}, 0},
 };

@@ -26,6 +26,8 @@ constexpr std::array<const CodecFamily *, CGX_CODEC_FAMILY_COUNT> listFamilies()
   families[CGX_CODEC_CAST] = &castFamily;
   families[CGX_CODEC_TOPK] = &topkFamily;
   families[CGX_CODEC_RANDK] = &randkFamily;
+  families[CGX_CODEC_THRESHOLD] = &thresholdFamily;
+  families[CGX_CODEC_ADAPTIVE_THRESHOLD] = &adaptiveThresholdFamily;
   return families;
 }
 

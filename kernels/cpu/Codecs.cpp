@@ -19,7 +19,7 @@ uint64_t encodeSource(const cgx_codec &codec, cgx_element_type type, Source sour
   if (elements == 0)
     return 0;
   const CodecFamily &family = *findCodecFamily(codec.family);
-  const uint64_t headerBytes = family.hasEnvelope ? CGX_PAYLOAD_HEADER_BYTES : 0;
+  const uint64_t headerBytes = family.hasEnvelope ? cgx_payload_body_begin(&codec) : 0;
   if (family.hasEnvelope)
     writePayloadHeader(codec, type, elements, payload);
   const EncodeArguments arguments = {
@@ -46,7 +46,7 @@ DecodeError decodeWith(const cgx_codec &codec, cgx_element_type type, const void
     const DecodeError error = checkEnvelope(codec, type, payload, payloadBytes, elements);
     if (error != DecodeError::ok)
       return error;
-    headerBytes = CGX_PAYLOAD_HEADER_BYTES;
+    headerBytes = cgx_payload_body_begin(&codec);
     checksumBytes = codec.checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0;
   }
   return decodeBody(bodyKernels(family, codec.family, with),

@@ -20,6 +20,8 @@ extern const CodecFamily naturalFamily;
 extern const CodecFamily castFamily;
 extern const CodecFamily topkFamily;
 extern const CodecFamily randkFamily;
+extern const CodecFamily thresholdFamily;
+extern const CodecFamily adaptiveThresholdFamily;
 
 } // namespace cgx
 

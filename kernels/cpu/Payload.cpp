@@ -74,11 +74,20 @@ void writePayloadHeader(const cgx_codec &codec, cgx_element_type type, uint64_t 
 }
 
 uint64_t endPayload(const cgx_codec &codec, void *payload, uint64_t bytes) {
+  const uint64_t allBytes = bytes + (codec.checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0);
+  if (!cgx_payload_is_fixed(&codec))
+    memcpy(static_cast<char *>(payload) + CGX_PAYLOAD_HEADER_BYTES, &allBytes, sizeof allBytes);
   if (!codec.checksum)
-    return bytes;
+    return allBytes;
   const uint64_t sum = checksum(payload, bytes);
   memcpy(static_cast<char *>(payload) + bytes, &sum, sizeof sum);
-  return bytes + CGX_PAYLOAD_CHECKSUM_BYTES;
+  return allBytes;
+}
+
+uint64_t statedPayloadBytes(const void *payload) {
+  uint64_t bytes;
+  memcpy(&bytes, static_cast<const char *>(payload) + CGX_PAYLOAD_HEADER_BYTES, sizeof bytes);
+  return bytes;
 }
 
 DecodeError checkEnvelope(const cgx_codec &codec, cgx_element_type type, const void *payload,
@@ -97,11 +106,15 @@ DecodeError checkEnvelope(const cgx_codec &codec, cgx_element_type type, const v
     return DecodeError::wrongLength;
   const uint64_t mostBytes = cgx_payload_bytes(&codec, type, elements);
   const uint64_t checksumBytes = codec.checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0;
-  const uint64_t leastBytes =
-      cgx_payload_is_fixed(&codec) ? mostBytes : CGX_PAYLOAD_HEADER_BYTES + checksumBytes;
-  if (payloadBytes < leastBytes)
+  uint64_t expectedBytes = mostBytes;
+  if (!cgx_payload_is_fixed(&codec)) {
+    if (payloadBytes < cgx_payload_body_begin(&codec) + checksumBytes)
+      return DecodeError::truncated;
+    expectedBytes = statedPayloadBytes(payload);
+  }
+  if (payloadBytes < expectedBytes)
     return DecodeError::truncated;
-  if (payloadBytes > mostBytes)
+  if (payloadBytes > expectedBytes || payloadBytes > mostBytes)
     return DecodeError::wrongLength;
   if (codec.checksum) {
     const uint64_t bytes = payloadBytes - checksumBytes;

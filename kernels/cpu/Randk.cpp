@@ -50,13 +50,13 @@ template <typename Take> void forEachDrawn(const DecodeArguments &arguments, con
 }
 
 DecodeError decode(const DecodeArguments &arguments, void *output) {
-  storeSparse(arguments, arguments.body + valuesBegin, output,
+  storeSparse(arguments, loadRest(arguments.body), arguments.body + valuesBegin, output,
               [&](const auto &take) { forEachDrawn(arguments, take); });
   return DecodeError::ok;
 }
 
 DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulator) {
-  addSparse(arguments, arguments.body + valuesBegin, accumulator,
+  addSparse(arguments, loadRest(arguments.body), arguments.body + valuesBegin, accumulator,
             [&](const auto &take) { forEachDrawn(arguments, take); });
   return DecodeError::ok;
 }

@@ -66,10 +66,9 @@ inline float loadRest(const uint8_t *body) {
 
 /// Decodes with forEachSent(take), which calls take(i, index) for the i-th value, that of element `index`.
 template <typename ForEachSent>
-void storeSparse(const DecodeArguments &arguments, const uint8_t *values, void *output,
+void storeSparse(const DecodeArguments &arguments, float rest, const uint8_t *values, void *output,
                  const ForEachSent &forEachSent) {
   const uint64_t size = cgx_element_bytes(arguments.type);
-  const float rest = loadRest(arguments.body);
   if (rest == 0.0f)
     memset(output, 0, arguments.elements * size);
   else
@@ -82,9 +81,8 @@ void storeSparse(const DecodeArguments &arguments, const uint8_t *values, void *
 
 /// The same added to an accumulator. Elements that were not sent add nothing.
 template <typename ForEachSent>
-void addSparse(const DecodeArguments &arguments, const uint8_t *values, float *accumulator,
+void addSparse(const DecodeArguments &arguments, float rest, const uint8_t *values, float *accumulator,
                const ForEachSent &forEachSent) {
-  const float rest = loadRest(arguments.body);
   if (rest != 0.0f)
     for (uint64_t i = 0; i < arguments.elements; ++i)
       accumulator[i] = rest;

@@ -107,13 +107,13 @@ template <typename Put> DecodeError decodeWith(const DecodeArguments &arguments,
 
 DecodeError decode(const DecodeArguments &arguments, void *output) {
   return decodeWith(arguments, [&](const uint8_t *values, const auto &forEachSent) {
-    storeSparse(arguments, values, output, forEachSent);
+    storeSparse(arguments, loadRest(arguments.body), values, output, forEachSent);
   });
 }
 
 DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulator) {
   return decodeWith(arguments, [&](const uint8_t *values, const auto &forEachSent) {
-    addSparse(arguments, values, accumulator, forEachSent);
+    addSparse(arguments, loadRest(arguments.body), values, accumulator, forEachSent);
   });
 }
 

@@ -58,7 +58,7 @@ private:
   CodecAttrInterface buildCodec() {
     SmallVector<std::string> parameters;
     for (const Option<std::string> *option :
-         {&bits, &bucket, &rounding, &scale, &scaling, &levels, &magnitude, &format, &density})
+         {&bits, &bucket, &rounding, &scale, &scaling, &levels, &magnitude, &format, &density, &threshold})
       if (!option->empty())
         parameters.push_back((option->getArgStr() + " = " + option->getValue()).str());
     if (checksum)

@@ -41,6 +41,7 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
   codec.magnitude = options.magnitude;
   codec.format = options.format;
   codec.density = options.density;
+  codec.threshold = options.threshold;
   codec.checksum = options.checksum;
   codec.errorFeedback = options.errorFeedback;
   codec.decay = options.decay;

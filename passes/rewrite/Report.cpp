@@ -62,6 +62,7 @@ void describe(ReportRow &row, LayerAttr layer, RankedTensorType type, CodecAttrI
   row.shape.assign(type.getShape().begin(), type.getShape().end());
   row.elementType = getElementTypeName(type.getElementType()).str();
   row.codec = codecText(codec);
+  row.isMost = !codec.isFixedSize();
 }
 
 /// Rows of a collective as written: one per operand.

@@ -38,6 +38,8 @@ static void printRow(OStream &json, const cgx::ReportRow &row) {
       json.attribute("runs_per_step", nullptr);
     printBytes(json, "raw_bytes_by_rank", row.rawBytes);
     printBytes(json, "wire_bytes_by_rank", row.wireBytes);
+    if (row.isMost)
+      json.attribute("wire_bytes_are_most", true);
   });
 }
 

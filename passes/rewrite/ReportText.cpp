@@ -58,7 +58,7 @@ Line lineOf(const cgx::ReportRow &row) {
           typeText(row),
           row.codec,
           std::to_string(raw),
-          std::to_string(wire),
+          (row.isMost ? "<= " : "") + std::to_string(wire),
           ratioText(raw, wire),
           row.reason};
 }
@@ -118,6 +118,8 @@ void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
     printLine(line, widths, os);
   if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.runs && *row.runs != 1; }))
     os << "xN: runs N times in a step, in a loop; bytes are those of all runs\n";
+  if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.isMost; }))
+    os << "<=: how many depends on the data; these are the most, and counted as such in the total\n";
   if (llvm::any_of(table.rows, [](const ReportRow &row) { return !row.runs; }))
     os << "x?: the step decides how often this runs; bytes are those of one run\n";
 }

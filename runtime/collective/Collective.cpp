@@ -8,13 +8,16 @@
 
 #include "collective/Collective.h"
 
+#include "cgx/kernels/payload.h"
+
+#include <algorithm>
 #include <cstring>
 
 namespace cgx {
 
-Status exchange(Execution &execution, std::span<const Traffic> traffic, uint32_t phase, uint32_t part,
-                size_t firstOperand) {
-  Stopwatch stopwatch(execution.counters.exchange);
+/// Sends and receives all bytes of the traffic.
+static Status exchangeAll(Execution &execution, std::span<const Traffic> traffic, uint32_t phase,
+                          uint32_t part, size_t firstOperand) {
   Exchange messages(execution.transport, execution.timeout);
   for (uint32_t round = 1; round < execution.group.size(); ++round) {
     uint32_t to = execution.peer(round), from = execution.sender(round);
@@ -29,6 +32,85 @@ Status exchange(Execution &execution, std::span<const Traffic> traffic, uint32_t
     messages.send(execution.group.ranks[to], execution.tag(phase, part), std::move(outgoing));
   }
   return messages.finish();
+}
+
+namespace {
+
+/// Traffic of payloads that vary in size. Who receives one has room for the largest, and learns from its
+/// beginning, which comes first in a message of its own, how many bytes follow.
+class VaryingTraffic {
+public:
+  VaryingTraffic(const Execution &execution, std::span<const Traffic> traffic, size_t firstOperand)
+      : execution(execution), firstOperand(firstOperand), traffic(traffic.begin(), traffic.end()),
+        beginnings(traffic.size(), Traffic(execution.group.size())) {
+    for (size_t i = 0; i < traffic.size(); ++i)
+      for (uint32_t position = 0; position < execution.group.size(); ++position)
+        if (position != execution.self())
+          cut(i, position);
+  }
+
+  /// To be exchanged first.
+  const std::vector<Traffic> &first() const { return beginnings; }
+  /// What then remains; its receiving ends have the right lengths once `begin` is OK.
+  const std::vector<Traffic> &rest() const { return traffic; }
+
+  Status begin() {
+    for (size_t i = 0; i < traffic.size(); ++i)
+      for (uint32_t position = 0; position < execution.group.size(); ++position) {
+        std::span<std::byte> beginning = beginnings[i].receive[position],
+                             &left = traffic[i].receive[position];
+        if (beginning.empty() || position == execution.self())
+          continue;
+        uint64_t stated = statedPayloadBytes(beginning.data()), most = beginning.size() + left.size();
+        if (stated < beginning.size() || stated > most)
+          return Status::error(CGX_BAD_PAYLOAD, "layer '", operand(i).layer, "', payload of rank ",
+                               execution.group.ranks[position], ": expected ", beginning.size(), " to ", most,
+                               " bytes, got ", stated);
+        left = left.first(stated - beginning.size());
+      }
+    return Status();
+  }
+
+private:
+  const OperandInfo &operand(size_t i) const { return execution.collective.operands[firstOperand + i]; }
+
+  void cut(size_t i, uint32_t position) {
+    const cgx_codec &codec = operand(i).codec;
+    if (cgx_payload_is_fixed(&codec))
+      return;
+    uint64_t bytes = cgx_payload_body_begin(&codec);
+    if (std::span<const std::byte> &whole = traffic[i].send[position]; !whole.empty()) {
+      beginnings[i].send[position] = whole.first(bytes);
+      whole = whole.first(statedPayloadBytes(whole.data())).subspan(bytes);
+    }
+    if (std::span<std::byte> &whole = traffic[i].receive[position]; !whole.empty()) {
+      beginnings[i].receive[position] = whole.first(bytes);
+      whole = whole.subspan(bytes);
+    }
+  }
+
+  const Execution &execution;
+  size_t firstOperand;
+  std::vector<Traffic> traffic;
+  std::vector<Traffic> beginnings; ///< empty for payloads of one size
+};
+
+} // namespace
+
+Status exchange(Execution &execution, std::span<const Traffic> traffic, uint32_t phase, uint32_t part,
+                size_t firstOperand) {
+  Stopwatch stopwatch(execution.counters.exchange);
+  std::span operands = std::span(execution.collective.operands).subspan(firstOperand, traffic.size());
+  if (std::all_of(operands.begin(), operands.end(),
+                  [](const OperandInfo &operand) { return cgx_payload_is_fixed(&operand.codec); }))
+    return exchangeAll(execution, traffic, phase, part, firstOperand);
+  VaryingTraffic varying(execution, traffic, firstOperand);
+  if (Status status = exchangeAll(execution, varying.first(), phase, part | kBeginningsPart, firstOperand);
+      !status.ok())
+    return status;
+  if (Status status = varying.begin(); !status.ok())
+    return status;
+  return exchangeAll(execution, varying.rest(), phase, part, firstOperand);
 }
 
 void copyWhole(const OperandInfo &operand, const OperandBuffers &buffers) {

@@ -59,6 +59,8 @@ struct Execution {
 /// `part` of messages that hold all operands of a collective; those of one operand
 /// have its index + 1.
 inline constexpr uint32_t kAllOperands = 0;
+/// Set in the part of messages that hold the beginnings of payloads which vary in size.
+inline constexpr uint32_t kBeginningsPart = 0x8000;
 
 /// The bytes of one operand that go to and come from each position of the group. What
 /// this rank has for itself is not among them: its own entries are ignored.
@@ -70,7 +72,8 @@ struct Traffic {
 };
 
 /// Sends and receives, all operands in one message per pair of ranks, and counts.
-/// `firstOperand` is the operand that traffic[0] belongs to.
+/// `firstOperand` is the operand that traffic[0] belongs to. Of a payload that varies in size, `send` and
+/// `receive` hold as many bytes as it can have; what it has is sent and counted.
 Status exchange(Execution &execution, std::span<const Traffic> traffic, uint32_t phase, uint32_t part,
                 size_t firstOperand = 0);
 

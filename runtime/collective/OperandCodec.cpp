@@ -67,12 +67,21 @@ void OperandCodec::encodeWithFeedback(uint32_t phase, const std::byte *input, ui
                 first, payload);
   std::fill(sent.begin(), sent.end(), 0.0f);
   // What this rank has just encoded is a payload.
-  (void)decodeAccumulate(operand.codec, operand.type, payload, payloadBytes(elements), elements, sent.data());
+  uint64_t bytes = written(payload, elements).size();
+  (void)decodeAccumulate(operand.codec, operand.type, payload, bytes, elements, sent.data());
   // Where a gradient overflowed the step is void, and what was lost before is not made up for.
   for (uint64_t i = 0; i < elements; ++i)
     if (float now = sum[i] - sent[i]; std::isfinite(now))
       lost[i] = operand.errorFeedback->decay * now;
   residual.store(first, lost);
+}
+
+/// The payload in memory that has room for any one.
+std::span<const std::byte> OperandCodec::written(const std::byte *payload, uint64_t elements) const {
+  uint64_t most = payloadBytes(elements);
+  if (most == 0 || cgx_payload_is_fixed(&operand.codec))
+    return {payload, most};
+  return {payload, std::min(most, statedPayloadBytes(payload))};
 }
 
 Status OperandCodec::refused(uint32_t sender, const char *why) const {
@@ -87,6 +96,7 @@ Status OperandCodec::decode(std::span<const std::byte> payload, uint32_t sender,
     std::memcpy(output, payload.data(), payload.size());
     return Status();
   }
+  payload = written(payload.data(), elements);
   DecodeError error =
       cgx::decode(operand.codec, operand.type, payload.data(), payload.size(), elements, output);
   return error == DecodeError::ok ? Status() : refused(sender, decodeErrorText(error));
@@ -108,8 +118,9 @@ Status OperandCodec::reduceLossy(std::span<const std::byte *const> payloads, uin
   auto *sum = reinterpret_cast<float *>(inPlace ? output : room.atLeast(elements * sizeof(float)));
   std::memset(sum, 0, elements * sizeof(float));
   for (size_t position = 0; position < payloads.size(); ++position) {
-    DecodeError error = decodeAccumulate(operand.codec, operand.type, payloads[position],
-                                         payloadBytes(elements), elements, sum);
+    std::span<const std::byte> payload = written(payloads[position], elements);
+    DecodeError error =
+        decodeAccumulate(operand.codec, operand.type, payload.data(), payload.size(), elements, sum);
     if (error != DecodeError::ok)
       return refused(execution.group.ranks[position], decodeErrorText(error));
   }

@@ -24,6 +24,7 @@ public:
   const OperandInfo &info() const { return operand; }
   bool isExact() const { return operand.isExact(); }
   uint64_t elementBytes() const { return cgx_element_bytes(operand.type); }
+  /// Of payloads that vary in size: the most that one has.
   uint64_t payloadBytes(uint64_t elements) const {
     return cgx_payload_bytes(&operand.codec, operand.type, elements);
   }
@@ -58,11 +59,12 @@ public:
 
   /// Reduces the payloads of all positions, in their order, into elements of the
   /// operand's type: computed in f32 for the 16-bit types and for lossy codecs, and
-  /// rounded once. The payloads have payloadBytes(elements) bytes each; `output` may
+  /// rounded once. The payloads have room for payloadBytes(elements) bytes each; `output` may
   /// be none of them.
   Status reduce(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
 
 private:
+  std::span<const std::byte> written(const std::byte *payload, uint64_t elements) const;
   Residual *residualOf(uint32_t phase) const;
   void encodeWithFeedback(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
                           Residual &residual, std::byte *payload) const;

@@ -52,11 +52,22 @@ constexpr CodecField cast[] = {
 
 constexpr CodecField sparse[] = {{.name = "density", .real = &cgx_codec::density}, checksum};
 
+constexpr CodecField threshold[] = {{.name = "threshold", .real = &cgx_codec::threshold}, checksum};
+
+constexpr CodecField adaptiveThreshold[] = {
+    bucket, {.name = "threshold", .real = &cgx_codec::threshold}, checksum};
+
 constexpr CodecFamilyFields families[] = {
-    {"identity", CGX_CODEC_IDENTITY, {}},    {"quantize", CGX_CODEC_QUANTIZE, quantize},
-    {"ternary", CGX_CODEC_TERNARY, ternary}, {"sign", CGX_CODEC_SIGN, sign},
-    {"natural", CGX_CODEC_NATURAL, natural}, {"cast", CGX_CODEC_CAST, cast},
-    {"topk", CGX_CODEC_TOPK, sparse},        {"randk", CGX_CODEC_RANDK, sparse}};
+    {"identity", CGX_CODEC_IDENTITY, {}},
+    {"quantize", CGX_CODEC_QUANTIZE, quantize},
+    {"ternary", CGX_CODEC_TERNARY, ternary},
+    {"sign", CGX_CODEC_SIGN, sign},
+    {"natural", CGX_CODEC_NATURAL, natural},
+    {"cast", CGX_CODEC_CAST, cast},
+    {"topk", CGX_CODEC_TOPK, sparse},
+    {"randk", CGX_CODEC_RANDK, sparse},
+    {"threshold", CGX_CODEC_THRESHOLD, threshold},
+    {"adaptive_threshold", CGX_CODEC_ADAPTIVE_THRESHOLD, adaptiveThreshold}};
 
 } // namespace
 

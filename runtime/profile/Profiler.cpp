@@ -66,7 +66,7 @@ std::vector<ProfiledOperand> findProfiledOperands(const Program &program) {
   return profiled;
 }
 
-/// Bytes that leave all ranks when the operand is sent with the codec.
+/// Bytes that leave all ranks when the operand is sent with the codec, in payloads as long as they can be.
 static double wireBytes(const CollectiveInfo &info, const OperandInfo &operand, const cgx_codec &codec) {
   double bytes = 0;
   for (const std::vector<uint32_t> &group : info.groups) {
@@ -164,8 +164,8 @@ void Profiler::observe(size_t collective, size_t operand, const std::byte *input
   inStep += secondsSince(begin);
 }
 
-/// For each operand: its norm, then error and seconds of each candidate, then when it was
-/// ready; then seconds of a step and of profiling.
+/// For each operand: its norm, then error, seconds and the share of filled bytes of each candidate, then
+/// when it was ready; then seconds of a step and of profiling.
 std::vector<double> Profiler::measure(uint64_t seed, uint64_t step, uint32_t rank) {
   Clock::time_point begin = Clock::now();
   double count = double(std::max<uint64_t>(steps, 1));
@@ -190,6 +190,7 @@ std::vector<double> Profiler::measure(uint64_t seed, uint64_t step, uint32_t ran
       // A contribution, and a chunk of the result; all contributions to a chunk, and the result.
       measured.push_back(outcome.encodeSeconds * (ranks + 1));
       measured.push_back(outcome.decodeSeconds * ranks * 2);
+      measured.push_back(outcome.filled);
     }
     measured.push_back(ready[entry.place.collective] / count);
   }
@@ -229,13 +230,14 @@ plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
     const cgx_codec exact{};
     layer.candidates.push_back({plan::kExact, 0, wireBytes(collective, info, exact), 0, 0, 0});
     for (const CodecCandidate &candidate : candidates) {
-      double error = next(), encode = next(), decode = next();
+      double error = next(), encode = next(), decode = next(), filled = next();
       // One rank's infinity need not be in the chunk that it tried.
       if (!std::isfinite(layer.gradientNorm))
         error = std::numeric_limits<double>::infinity();
       if (!checkCodec(candidate.codec, info.type))
-        layer.candidates.push_back(
-            {candidate.text, error, wireBytes(collective, info, candidate.codec), encode, 0, decode});
+        layer.candidates.push_back({candidate.text, error,
+                                    filled * wireBytes(collective, info, candidate.codec), encode, 0,
+                                    decode});
     }
     layer.readySeconds = next();
     profile.layers.push_back(std::move(layer));

@@ -44,7 +44,8 @@ Trial::Outcome Trial::run(const cgx_codec &codec, cgx_element_type type, std::sp
   };
   if (gradient.empty())
     return {};
-  payload.resize(std::max(payload.size(), size_t(cgx_payload_bytes(&codec, type, gradient.size()))));
+  uint64_t most = cgx_payload_bytes(&codec, type, gradient.size());
+  payload.resize(std::max(payload.size(), size_t(most)));
   decoded.resize(std::max(decoded.size(), gradient.size()));
   std::span<float> result(decoded.data(), gradient.size());
   std::fill(result.begin(), result.end(), 0.0f);
@@ -57,7 +58,7 @@ Trial::Outcome Trial::run(const cgx_codec &codec, cgx_element_type type, std::sp
   Clock::time_point end = Clock::now();
   double error = squaredDistance(gradient, result);
   return {std::isfinite(error) ? error : std::numeric_limits<double>::infinity(), seconds(begin, encoded),
-          seconds(encoded, end)};
+          seconds(encoded, end), double(bytes) / double(most)};
 }
 
 } // namespace cgx

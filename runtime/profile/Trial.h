@@ -26,6 +26,7 @@ public:
   struct Outcome {
     double squaredError = 0; ///< infinite where it is no number
     double encodeSeconds = 0, decodeSeconds = 0;
+    double filled = 1; ///< the share of the bytes that a payload can have
   };
 
   /// `type` is the operand's, to which the gradient is rounded first; `codec` must take it.

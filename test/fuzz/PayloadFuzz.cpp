@@ -100,13 +100,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   decodeEverywhere(codec, type, payload.get(), encodedBytes, elements, true);
 
   // Any bytes behind a right header, as many as encoding gave or as there are.
-  uint64_t anyBytes = cgx_payload_is_fixed(&codec) ? most : CGX_PAYLOAD_HEADER_BYTES + material.size();
+  uint64_t begin = cgx_payload_body_begin(&codec);
+  uint64_t anyBytes = cgx_payload_is_fixed(&codec) ? most : begin + material.size();
   if (elements == 0 || codec.family == CGX_CODEC_IDENTITY || codec.checksum)
     return 0;
   auto any = makeBuffer(anyBytes);
-  for (uint64_t i = CGX_PAYLOAD_HEADER_BYTES; i < anyBytes; ++i)
-    any[i] = material.empty() ? 0xff : material[(i - CGX_PAYLOAD_HEADER_BYTES) % material.size()];
+  for (uint64_t i = begin; i < anyBytes; ++i)
+    any[i] = material.empty() ? 0xff : material[(i - begin) % material.size()];
   writePayloadHeader(codec, type, elements, any.get());
+  (void)endPayload(codec, any.get(), anyBytes); // its length
   decodeEverywhere(codec, type, any.get(), anyBytes, elements, false);
 
   // The header too, and any length.

@@ -208,6 +208,21 @@ func.func private @randk_c1() attributes {a = #cgx.randk<density = 1.5>}
 
 // -----
 
+// expected-error@below {{expected threshold to be at least 0, as an f32, got 1.0}}
+func.func private @threshold_c1() attributes {a = #cgx.threshold<threshold = 1.0e39>}
+
+// -----
+
+// expected-error@below {{expected bucket in 1..4294967295, got 0}}
+func.func private @adaptive_threshold_c1() attributes {a = #cgx.adaptive_threshold<bucket = 0>}
+
+// -----
+
+// expected-error@below {{expected threshold to be above 0 and up to 1, got 0}}
+func.func private @adaptive_threshold_c2() attributes {a = #cgx.adaptive_threshold<threshold = 0.0>}
+
+// -----
+
 // Reports and manifests are JSON, which is UTF-8.
 // expected-error@below {{expected the name of a layer to be UTF-8, got "w}}
 func.func private @layer_c2() attributes {a = #cgx.layer<"w\FF", gradient>}

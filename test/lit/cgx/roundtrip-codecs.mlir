@@ -33,6 +33,14 @@ func.func private @topk_all() attributes {a = #cgx.topk<density = 1, checksum>}
 func.func private @randk() attributes {a = #cgx.randk<density = 0.25>}
 // CHECK: #cgx.error_feedback<#cgx.topk<density = 1.000000e-03>, decay = 1.000000e+00, storage = f32>
 func.func private @topk_feedback() attributes {a = #cgx.error_feedback<#cgx.topk<density = 0.001>>}
+// CHECK: #cgx.threshold<threshold = 1.000000e-03>
+func.func private @threshold() attributes {a = #cgx.threshold}
+// CHECK: #cgx.threshold<threshold = 0.000000e+00, checksum>
+func.func private @threshold_none() attributes {a = #cgx.threshold<threshold = 0, checksum>}
+// CHECK: #cgx.adaptive_threshold<bucket = 512, threshold = 5.000000e-01>
+func.func private @adaptive_threshold() attributes {a = #cgx.adaptive_threshold}
+// CHECK: #cgx.adaptive_threshold<bucket = 50, threshold = 1.000000e+00, checksum>
+func.func private @adaptive_threshold_all() attributes {a = #cgx.adaptive_threshold<bucket = 50, threshold = 1, checksum>}
 // CHECK: #cgx.cast<format = bf16>
 func.func private @cast() attributes {a = #cgx.cast}
 // CHECK: #cgx.cast<format = fp8_e5m2, bucket = 128, scale = bf16>

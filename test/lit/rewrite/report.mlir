@@ -2,6 +2,7 @@
 // RUN: cgx-opt %s --cgx-report -o /dev/null 2>&1 | FileCheck %s
 // RUN: cgx-opt %s --cgx-decompose-collectives --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=EXPLICIT
 // RUN: cgx-opt %s --cgx-report=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
+// RUN: sed 's/#cgx.quantize<bits = 4, bucket = 128>/#cgx.threshold/' %s | cgx-opt --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=VARYING
 // RUN: not cgx-opt %s --cgx-report=format=xml -o /dev/null 2>&1 | FileCheck %s --check-prefix=FORMAT
 
 // CHECK: cgx report: 4 ranks, 1 collective, 2 operands; bytes per rank and step (mean over ranks)
@@ -10,6 +11,8 @@
 // CHECK: total 49920 7344 6.80x
 // EXPLICIT: params/l1/w gradient 64x128xf32 quantize bits=4 bucket=128 rounding=stochastic scale=bf16 49152 6576 7.47x
 // EXPLICIT: total 49920 7344 6.80x
+// VARYING: params/l1/w gradient 64x128xf32 threshold threshold=0.001 49152 <= 50{{.*}} 0.97x
+// VARYING: <=: how many depends on the data
 // JSON: "layer": "params/l1/w"
 // JSON: "exact_reason": "parameter of rank 1"
 // JSON: "wire_bytes_by_rank"

@@ -118,6 +118,12 @@ const FamilyCase codecs[] = {
     {"topkThird", {.family = CGX_CODEC_TOPK, .checksum = 1, .density = 0.3f}, 0, /*piecesAreTheWhole=*/false},
     {"topkAll", {.family = CGX_CODEC_TOPK, .density = 1.0f}, 1},
     {"randk", {.family = CGX_CODEC_RANDK, .density = 0.02f}, 0, /*piecesAreTheWhole=*/false},
+    {"threshold", {.family = CGX_CODEC_THRESHOLD, .threshold = 0.5f}, 1},
+    {"thresholdNone", {.family = CGX_CODEC_THRESHOLD, .checksum = 1}, 1},
+    {"adaptiveThreshold", {.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 50, .threshold = 0.9f}, 50},
+    {"adaptiveThresholdLargest",
+     {.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 500, .checksum = 1, .threshold = 1.0f},
+     500},
     {"castMxfp4", {.family = CGX_CODEC_CAST, .bucket = 32, .checksum = 1, .format = CGX_FORMAT_MXFP4}, 32},
 };
 
@@ -237,11 +243,13 @@ TEST_P(FamilyTest, RefusesTruncationsAndWritesNothing) {
 TEST_P(FamilyTest, DecodesAnyBytesAsTheReferenceDoes) {
   std::mt19937_64 random(testSeed());
   for (uint64_t elements : lengths)
-    for (int draw = 0; draw < 8; ++draw) {
+    for (int draw = 0; draw < 12; ++draw) {
       const Bytes input(toElements(type(), makeFloats(Shape::uniform, elements, random)), 0);
       Bytes payload = encodeBytes(input, elements, 0, reference(), 0, draw % 2);
-      for (uint64_t i = CGX_PAYLOAD_HEADER_BYTES; i < payload.size(); ++i)
-        if (draw < 4 || random() % 8 == 0)
+      // A length that is not that of the bytes is refused before the body is looked at.
+      const uint64_t begin = draw % 4 == 0 ? CGX_PAYLOAD_HEADER_BYTES : cgx_payload_body_begin(&codec());
+      for (uint64_t i = begin; i < payload.size(); ++i)
+        if (draw < 2 || random() % (draw < 6 ? 8 : 64) == 0)
           payload.data()[i] = uint8_t(random());
       ASSERT_NO_FATAL_FAILURE(compareDecoders(payload, elements)) << elements << " elements";
     }

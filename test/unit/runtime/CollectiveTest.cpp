@@ -145,7 +145,9 @@ std::vector<cgx_codec> codecs() {
           quantize(3, 100, CGX_ROUND_STOCHASTIC, CGX_SCALE_F32, /*checksum=*/true),
           {.family = CGX_CODEC_SIGN, .bucket = 64},
           {.family = CGX_CODEC_TOPK, .density = 0.03f},
-          {.family = CGX_CODEC_RANDK, .density = 0.1f}};
+          {.family = CGX_CODEC_RANDK, .density = 0.1f},
+          {.family = CGX_CODEC_THRESHOLD, .threshold = 0.7f},
+          {.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 50, .checksum = 1, .threshold = 0.5f}};
 }
 
 /// Every other rank together, and the last one alone.
@@ -265,11 +267,13 @@ TEST_P(CollectiveTest, ExplicitFormGivesTheBitsOfRun) {
   for (const char *reduction : {"sum", "mean"})
     for (uint64_t size : sizes)
       for (cgx_element_type type : kFloats)
-        addAllReduce(everybody(ranks()),
-                     {{.type = type, .shape = {size}, .codec = quantize(4, 128)},
-                      {.type = type, .shape = {size}},
-                      {.type = type, .shape = {size}, .codec = quantize(3, 100, CGX_ROUND_NEAREST)}},
-                     reduction);
+        addAllReduce(
+            everybody(ranks()),
+            {{.type = type, .shape = {size}, .codec = quantize(4, 128)},
+             {.type = type, .shape = {size}},
+             {.type = type, .shape = {size}, .codec = quantize(3, 100, CGX_ROUND_NEAREST)},
+             {.type = type, .shape = {size}, .codec = {.family = CGX_CODEC_THRESHOLD, .threshold = 0.5f}}},
+            reduction);
   runJob([&](cgx_context *context, uint32_t rank) {
     ASSERT_EQ(cgx_context_begin_step(context, 0), CGX_OK);
     std::vector<std::vector<Bytes>> outputs(cases.size());

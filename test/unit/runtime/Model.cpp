@@ -130,8 +130,8 @@ RandomKey keyOf(const OperandSpec &operand, const ModelKey &key, uint32_t rank, 
 Bytes encodePart(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
                  const ModelKey &key, uint32_t rank) {
   Bytes payload(cgx_payload_bytes(&operand.codec, operand.type, elements));
-  encode(operand.codec, operand.type, input, elements, keyOf(operand, key, rank, 0), first, payload.data(),
-         *findImplementation("reference"));
+  payload.resize(encode(operand.codec, operand.type, input, elements, keyOf(operand, key, rank, 0), first,
+                        payload.data(), *findImplementation("reference")));
   return payload;
 }
 
@@ -252,8 +252,8 @@ PerRank modelAllReduce(const PerRank &inputs, const std::vector<std::vector<uint
       }
       std::vector<float> sum = reduceLossy(operand, contributions, begin, count, reduction, key, row);
       Bytes payload(cgx_payload_bytes(&operand.codec, operand.type, count));
-      encodeFromF32(operand.codec, operand.type, sum.data(), count, keyOf(operand, key, row[chunk], 1), begin,
-                    payload.data(), reference);
+      payload.resize(encodeFromF32(operand.codec, operand.type, sum.data(), count,
+                                   keyOf(operand, key, row[chunk], 1), begin, payload.data(), reference));
       decodePart(operand, payload, count, output);
     }
   }

@@ -225,6 +225,7 @@ private:
       uint64_t times = all.size() == 1 ? runs : runs / job_.steps * period.steps;
       sum.raw += once->raw * times;
       sum.wire += once->wire * times;
+      sum.isMost |= once->isMost;
     }
     return sum;
   }
@@ -239,13 +240,13 @@ private:
       auto raw = counter.at("operands").at(operand).at("raw_bytes").get<uint64_t>();
       auto wire = counter.at("operands").at(operand).at("wire_bytes").get<uint64_t>();
       std::optional<Traffic> promised = promise(collective, operand, rank, runs);
-      if (promised && (promised->wire != wire || promised->raw != raw))
-        problems_.push_back("rank " + std::to_string(rank) + ", collective " + std::to_string(collective.id) +
-                            ", operand " + std::to_string(operand) + " (layer '" +
-                            collective.operands[operand].layer + "'): expected " +
-                            std::to_string(promised->wire) + " wire bytes for " +
-                            std::to_string(promised->raw) + " raw bytes in " + std::to_string(runs) +
-                            " runs, counted " + std::to_string(wire) + " for " + std::to_string(raw));
+      if (promised && (!promised->allows(wire) || promised->raw != raw))
+        problems_.push_back(
+            "rank " + std::to_string(rank) + ", collective " + std::to_string(collective.id) + ", operand " +
+            std::to_string(operand) + " (layer '" + collective.operands[operand].layer + "'): expected " +
+            (promised->isMost ? "at most " : "") + std::to_string(promised->wire) + " wire bytes for " +
+            std::to_string(promised->raw) + " raw bytes in " + std::to_string(runs) + " runs, counted " +
+            std::to_string(wire) + " for " + std::to_string(raw));
       counts.raw.push_back(raw / std::max<uint64_t>(job_.steps, 1));
       counts.wire.push_back(wire / std::max<uint64_t>(job_.steps, 1));
     }

@@ -28,7 +28,8 @@ std::optional<Traffic> cgx::run::traffic(const Collective &collective, const Ope
     auto position = static_cast<uint64_t>(member - group.begin());
     return Traffic{
         cgx_all_reduce_wire_bytes(&identity, operand.type, operand.elements, group.size(), position),
-        cgx_all_reduce_wire_bytes(&operand.codec, operand.type, operand.elements, group.size(), position)};
+        cgx_all_reduce_wire_bytes(&operand.codec, operand.type, operand.elements, group.size(), position),
+        cgx_payload_is_fixed(&operand.codec) == 0};
   }
   return Traffic{};
 }

@@ -18,8 +18,11 @@
 namespace cgx::run {
 
 struct Traffic {
-  uint64_t raw = 0;  ///< had the elements been sent as they are
-  uint64_t wire = 0; ///< with the operand's codec
+  uint64_t raw = 0;    ///< had the elements been sent as they are
+  uint64_t wire = 0;   ///< with the operand's codec
+  bool isMost = false; ///< payloads vary in size, and `wire` is the most that they can be
+
+  bool allows(uint64_t bytes) const { return isMost ? bytes <= wire : bytes == wire; }
 };
 
 /// Nothing when the tool knows no formula for the collective.

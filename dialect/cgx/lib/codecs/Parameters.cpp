@@ -62,10 +62,11 @@ LogicalResult cgx::detail::verifyBucket(function_ref<InFlightDiagnostic()> emitE
   return success();
 }
 
-LogicalResult cgx::detail::verifyDensity(function_ref<InFlightDiagnostic()> emitError, FloatAttr density) {
-  double value = density.getValueAsDouble();
-  if (!density.getType().isF64() || !(value > 0 && value <= 1) || static_cast<float>(value) == 0)
-    return emitError() << "expected density to be above 0 and up to 1, got " << value;
+LogicalResult cgx::detail::verifyShare(function_ref<InFlightDiagnostic()> emitError, StringRef name,
+                                       FloatAttr share) {
+  double value = share.getValueAsDouble();
+  if (!share.getType().isF64() || !(value > 0 && value <= 1) || static_cast<float>(value) == 0)
+    return emitError() << "expected " << name << " to be above 0 and up to 1, got " << value;
   return success();
 }
 

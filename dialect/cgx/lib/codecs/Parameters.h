@@ -107,9 +107,9 @@ private:
 /// Fails for a bucket that cgx_codec cannot hold.
 llvm::LogicalResult verifyBucket(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, int64_t bucket);
 
-/// Fails for a share of elements that cgx_codec cannot hold.
-llvm::LogicalResult verifyDensity(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
-                                  mlir::FloatAttr density);
+/// Fails for what is no share, above 0 and up to 1, that cgx_codec can hold. `name` is the parameter's.
+llvm::LogicalResult verifyShare(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                                llvm::StringRef name, mlir::FloatAttr share);
 
 /// `<` `density` `=` float (`,` `checksum`)? `>`, of the codecs that send some elements only; 1 % if left
 /// out.

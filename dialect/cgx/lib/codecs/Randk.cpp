@@ -27,7 +27,7 @@ DictionaryAttr RandkAttr::getManifestEntry() const {
 bool RandkAttr::isUnbiased() const { return false; }
 
 LogicalResult RandkAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr density, bool) {
-  return detail::verifyDensity(emitError, density); // (C1)
+  return detail::verifyShare(emitError, "density", density); // (C1)
 }
 
 Attribute RandkAttr::parse(AsmParser &parser, Type) { return detail::parseSparse<RandkAttr>(parser); }

@@ -27,7 +27,7 @@ DictionaryAttr TopkAttr::getManifestEntry() const {
 bool TopkAttr::isUnbiased() const { return false; }
 
 LogicalResult TopkAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr density, bool) {
-  return detail::verifyDensity(emitError, density); // (C1)
+  return detail::verifyShare(emitError, "density", density); // (C1)
 }
 
 Attribute TopkAttr::parse(AsmParser &parser, Type) { return detail::parseSparse<TopkAttr>(parser); }

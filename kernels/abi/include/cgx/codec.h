@@ -107,7 +107,8 @@ typedef struct cgx_codec {
   uint32_t family;    /* cgx_codec_family */
   uint32_t bits;      /* quantize: bits of a level, 1 to 8 */
   uint32_t bucket;    /* quantize, ternary, sign, cast: elements that share one scale, >= 1;
-                         cast: 32 for the mx formats, 0 for bf16 and f16 */
+                         cast: 32 for the mx formats, 0 for bf16 and f16;
+                         adaptive_threshold: elements that share one threshold */
   uint32_t rounding;  /* quantize: cgx_rounding */
   uint32_t scale;     /* quantize, ternary, sign, cast to fp8: cgx_scale_type */
   uint32_t checksum;  /* 1: payloads end in a checksum, 0: they do not */
@@ -116,7 +117,8 @@ typedef struct cgx_codec {
   uint32_t magnitude; /* sign: cgx_sign_magnitude */
   uint32_t format;    /* cast: cgx_format */
   float density;      /* topk, randk: the share of elements that is sent, in (0, 1] */
-  float threshold;    /* threshold: the smallest magnitude that is sent */
+  float threshold;    /* threshold: the smallest magnitude that is sent, >= 0;
+                         adaptive_threshold: the same as a share of the bucket's largest, in (0, 1] */
   uint32_t optimizer; /* gcomp: whose metric says how long mantissas are */
 } cgx_codec;
 
@@ -124,6 +126,8 @@ typedef struct cgx_codec {
 #define CGX_MX_BLOCK_ELEMENTS 32u
 /* Bytes of the header of every payload that is not an identity payload. */
 #define CGX_PAYLOAD_HEADER_BYTES 8u
+/* Bytes behind the header, of payloads that vary in size: how many bytes the payload has. */
+#define CGX_PAYLOAD_LENGTH_BYTES 8u
 /* Bytes of the trailing checksum, where the codec asks for one. */
 #define CGX_PAYLOAD_CHECKSUM_BYTES 8u
 /* A payload holds fewer elements than this; larger chunks are cut further. */
@@ -239,6 +243,11 @@ static inline uint64_t cgx_randk_body_bytes(const cgx_codec *codec, uint32_t ele
   return 4u + 8u + cgx_sparse_count(codec, elements) * cgx_element_bytes(element_type);
 }
 
+/* At most: the number of elements that are sent, their positions, and all of them. */
+static inline uint64_t cgx_threshold_most_body_bytes(uint32_t element_type, uint64_t elements) {
+  return 8u + (elements + 7) / 8 + elements * cgx_element_bytes(element_type);
+}
+
 /* Whether all ranks draw the same random numbers, in both phases of an all-reduce: then their payloads
  * hold the same positions, and so does that of the sum. */
 static inline int cgx_codec_shares_randomness(const cgx_codec *codec) {
@@ -256,6 +265,11 @@ static inline int cgx_payload_is_fixed(const cgx_codec *codec) {
   default:
     return 1;
   }
+}
+
+/* Where the body begins in a payload that is not an identity payload. */
+static inline uint64_t cgx_payload_body_begin(const cgx_codec *codec) {
+  return CGX_PAYLOAD_HEADER_BYTES + (cgx_payload_is_fixed(codec) ? 0u : CGX_PAYLOAD_LENGTH_BYTES);
 }
 
 /* Bytes of the payload of `elements` elements: exact where cgx_payload_is_fixed(), else
@@ -289,8 +303,12 @@ static inline uint64_t cgx_payload_bytes(const cgx_codec *codec, uint32_t elemen
   case CGX_CODEC_RANDK:
     body_bytes = cgx_randk_body_bytes(codec, element_type, elements);
     break;
+  case CGX_CODEC_THRESHOLD:
+  case CGX_CODEC_ADAPTIVE_THRESHOLD:
+    body_bytes = cgx_threshold_most_body_bytes(element_type, elements);
+    break;
   }
-  return CGX_PAYLOAD_HEADER_BYTES + body_bytes + (codec->checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0u);
+  return cgx_payload_body_begin(codec) + body_bytes + (codec->checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0u);
 }
 
 /* Elements that no chunk boundary may divide. */

@@ -45,9 +45,13 @@ const char *decodeErrorText(DecodeError error);
 /// Writes the header of a payload of `elements` > 0 elements.
 void writePayloadHeader(const cgx_codec &codec, cgx_element_type type, uint64_t elements, void *payload);
 
-/// Ends a payload whose header and body have `bytes` bytes: appends the checksum, if the codec has one, and
-/// returns the bytes of the payload.
+/// Ends a payload of which `bytes` bytes are there, header and body: writes down its length, if payloads of
+/// the codec vary in size, appends the checksum, if the codec has one, and returns the bytes of the payload.
 uint64_t endPayload(const cgx_codec &codec, void *payload, uint64_t bytes);
+
+/// How many bytes a payload has by its own account, in the first cgx_payload_body_begin() bytes. Only for
+/// codecs whose payloads vary in size; any bytes may be given, and any number comes back.
+uint64_t statedPayloadBytes(const void *payload);
 
 /// Whether `payload` has the envelope of a payload of this codec, element type and number of elements, which
 /// must not be 0. The body is between header and checksum.

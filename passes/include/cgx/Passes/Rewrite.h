@@ -34,7 +34,7 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
       llvm::cl::init("quantize")};
   Option<std::string> bits{*this, "bits", llvm::cl::desc("quantize: bits of a level, 1 to 8"),
                            llvm::cl::init("")};
-  Option<std::string> bucket{*this, "bucket", llvm::cl::desc("Elements that share one scale"),
+  Option<std::string> bucket{*this, "bucket", llvm::cl::desc("Elements that share one scale, or threshold"),
                              llvm::cl::init("")};
   Option<std::string> rounding{
       *this, "rounding", llvm::cl::desc("quantize: stochastic, nearest or random_shift"), llvm::cl::init("")};
@@ -55,6 +55,11 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<std::string> density{*this, "density",
                               llvm::cl::desc("topk, randk: the share of elements that is sent"),
                               llvm::cl::init("")};
+  Option<std::string> threshold{
+      *this, "threshold",
+      llvm::cl::desc("threshold: the smallest magnitude that is sent; adaptive_threshold: as a share of the "
+                     "bucket's largest"),
+      llvm::cl::init("")};
   Option<bool> checksum{*this, "checksum", llvm::cl::desc("End payloads in a checksum"),
                         llvm::cl::init(false)};
   Option<std::string> errorFeedback{

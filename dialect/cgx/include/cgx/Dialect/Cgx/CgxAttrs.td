@@ -228,6 +228,48 @@ def Cgx_RandkAttr : Cgx_CodecAttr<"Randk", "randk"> {
   let genVerifyDecl = 1;
 }
 
+def Cgx_ThresholdAttr : Cgx_CodecAttr<"Threshold", "threshold"> {
+  let summary = "the elements above a magnitude";
+  let description = [{
+    Sends the elements whose magnitude is at least `threshold`, exactly; the others are 0. Zeros are never sent: with
+    threshold 0, all others are. How long a payload is depends on the data; predicted is the most that it can be.
+    Biased: meant for error feedback.
+
+    Example:
+    ```mlir
+    #cgx.threshold<threshold = 1.000000e-03>
+    ```
+
+    **Constraints:**
+    - (C1) `threshold` is at least 0, and an f32 can hold it
+  }];
+  let parameters = (ins "::mlir::FloatAttr":$threshold, "bool":$checksum);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Cgx_AdaptiveThresholdAttr : Cgx_CodecAttr<"AdaptiveThreshold", "adaptive_threshold"> {
+  let summary = "the elements that are large beside their neighbours";
+  let description = [{
+    Sends the elements whose magnitude is at least the share `threshold` of the largest one among the `bucket` elements
+    around them, exactly; the others are 0. So every bucket sends something, and layers of any scale send about equally
+    much (AdaComp's local selection, with residuals that error feedback keeps). How long a payload is depends on
+    the data; predicted is the most that it can be. Biased: meant for error feedback.
+
+    Example:
+    ```mlir
+    #cgx.adaptive_threshold<bucket = 512, threshold = 5.000000e-01>
+    ```
+
+    **Constraints:**
+    - (C1) `bucket` is positive and below 2^32
+    - (C2) `threshold` is above 0 and up to 1
+  }];
+  let parameters = (ins "int64_t":$bucket, "::mlir::FloatAttr":$threshold, "bool":$checksum);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def Cgx_ErrorFeedbackAttr : Cgx_Attr<"ErrorFeedback", "error_feedback", [Cgx_CodecAttrInterface]> {
   let summary = "another codec, to which each rank hands what earlier encodings lost";
   let description = [{
