@@ -73,6 +73,9 @@ class ParityTest(unittest.TestCase):
     def test_language_model(self):
         self.check_example("transformer-lm")
 
+    def test_convolutional_classifier(self):
+        self.check_example("verse-cnn")
+
     def check_step(self, name):
         module, (step, state, batch) = jobs.load_step(name)
         state_name, batch_name = jobs.parameters(step)
