@@ -137,6 +137,10 @@ bool cgx::isMadeByContraction(Value value) {
       worklist.push_back(collective.getInputs()[result.getResultNumber()]);
       continue;
     }
+    if (auto wait = dyn_cast<WaitOp>(result.getOwner())) {
+      worklist.push_back(wait.getStart().getInputs()[result.getResultNumber()]);
+      continue;
+    }
     SmallVector<Value> kept = getKeptOperands(result);
     StringRef name = result.getOwner()->getName().stripDialect();
     bool isStatistic = name == "reduce" || name == "constant" || name == "iota" ||

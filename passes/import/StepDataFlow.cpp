@@ -61,6 +61,8 @@ void StepDataFlow::visit(Operation &op) {
   StringRef name = op.getName().getStringRef();
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
     visitExchanges(collective);
+  else if (isa<WaitOp>(op))
+    return; // its results were visited with the start
   else if (name == "stablehlo.while")
     visitLoop(op);
   else if (name == "stablehlo.case" || name == "stablehlo.if")
@@ -81,7 +83,7 @@ static bool add(StepDataFlow::Sources &to, const StepDataFlow::Sources &from) {
 }
 
 void StepDataFlow::visitExchanges(CollectiveOpInterface collective) {
-  for (auto [input, result] : llvm::zip_equal(collective.getInputs(), collective->getResults())) {
+  for (auto [input, result] : llvm::zip_equal(collective.getInputs(), collective.getResultTensors())) {
     BitVector any = getSources(input).any;
     at(result).any |= any;
   }

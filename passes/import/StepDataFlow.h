@@ -22,7 +22,7 @@ struct Exchange {
   unsigned index;
 
   mlir::Value getInput() { return collective.getInputs()[index]; }
-  mlir::Value getResult() { return collective->getResult(index); }
+  mlir::Value getResult() { return collective.getResultTensors()[index]; }
 };
 
 /// For every value of a step, the sources that it is computed from, in one pass

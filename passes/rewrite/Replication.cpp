@@ -92,13 +92,15 @@ std::optional<AxisSet> Replication::getAxes(GroupsAttr groups) {
 void Replication::visit(Operation *op) {
   if (isa<FunctionOpInterface>(op))
     visitArguments(op);
-  if (op->getNumResults() == 0)
+  if (op->getNumResults() == 0 || isa<WaitOp>(op)) // its results were those of the start
     return;
   if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
     // One visit for all operands would mix what is known of each.
     std::optional<AxisSet> axes = getAxes(collective.getGroups());
-    bool givesEqualResults = isa<AllReduceOp, AllGatherOp, BroadcastOp>(op);
-    bool keepsPositions = givesEqualResults || isa<ReduceScatterOp, AllToAllOp>(op);
+    bool givesEqualResults =
+        isa<AllReduceOp, AllGatherOp, BroadcastOp, AllReduceStartOp, AllGatherStartOp, BroadcastStartOp>(op);
+    bool keepsPositions =
+        givesEqualResults || isa<ReduceScatterOp, AllToAllOp, ReduceScatterStartOp, AllToAllStartOp>(op);
     for (auto [number, input] : llvm::enumerate(collective.getInputs())) {
       AxisSet known = 0;
       // Along other axes the results are equal if the operands are and the same is computed from
@@ -107,7 +109,7 @@ void Replication::visit(Operation *op) {
         known = getAxes(input) & ~*axes;
       if (axes && givesEqualResults)
         known |= *axes;
-      axesOf[op->getResult(number)] = known;
+      axesOf[collective.getResultTensors()[number]] = known;
     }
     return;
   }

@@ -32,74 +32,131 @@ template <typename Op> uint64_t sumOverOperands(Op op, int64_t rank) {
   return bytes;
 }
 
-} // namespace
-
-uint64_t AllReduceOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  auto membership = getGroups().getMembership(rank);
+template <typename Op>
+uint64_t allReduceBytes(Op op, CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  auto membership = op.getGroups().getMembership(rank);
   if (!membership)
     return 0;
   cgx_codec parameters = codec.getCodec();
-  RankedTensorType type = getInputType(operand);
+  RankedTensorType type = op.getInputType(operand);
   return cgx_all_reduce_wire_bytes(&parameters, *getCodecElementType(type.getElementType()),
                                    type.getNumElements(), membership->group.size(), membership->position);
 }
 
 // Each rank sends its payload to all others.
-uint64_t AllGatherOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  auto membership = getGroups().getMembership(rank);
-  return membership ? (membership->group.size() - 1) * getPartBytes(codec, getInputType(operand), /*parts=*/1)
-                    : 0;
+template <typename Op>
+uint64_t allGatherBytes(Op op, CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  auto membership = op.getGroups().getMembership(rank);
+  return membership
+             ? (membership->group.size() - 1) * getPartBytes(codec, op.getInputType(operand), /*parts=*/1)
+             : 0;
 }
 
 // Each rank sends all others their slices.
-uint64_t ReduceScatterOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  auto membership = getGroups().getMembership(rank);
+template <typename Op>
+uint64_t reduceScatterBytes(Op op, CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  auto membership = op.getGroups().getMembership(rank);
   if (!membership)
     return 0;
   int64_t ranks = membership->group.size();
-  return (ranks - 1) * getPartBytes(codec, getInputType(operand), ranks);
+  return (ranks - 1) * getPartBytes(codec, op.getInputType(operand), ranks);
 }
 
 // Each rank sends all others their slices.
-uint64_t AllToAllOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  auto membership = getGroups().getMembership(rank);
+template <typename Op>
+uint64_t allToAllBytes(Op op, CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  auto membership = op.getGroups().getMembership(rank);
   if (!membership)
     return 0;
   int64_t ranks = membership->group.size();
-  return (ranks - 1) * getPartBytes(codec, getInputType(operand), ranks);
+  return (ranks - 1) * getPartBytes(codec, op.getInputType(operand), ranks);
 }
 
 // The root sends its payload to all others.
-uint64_t BroadcastOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  auto membership = getGroups().getMembership(rank);
-  if (!membership || membership->position != getRoot())
+template <typename Op>
+uint64_t broadcastBytes(Op op, CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  auto membership = op.getGroups().getMembership(rank);
+  if (!membership || membership->position != op.getRoot())
     return 0;
-  return (membership->group.size() - 1) * getPartBytes(codec, getInputType(operand), /*parts=*/1);
+  return (membership->group.size() - 1) * getPartBytes(codec, op.getInputType(operand), /*parts=*/1);
 }
 
 // Each source sends its payload once, unless to itself.
-uint64_t PermuteOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  for (auto [source, target] : getPairs())
+template <typename Op>
+uint64_t permuteBytes(Op op, CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  for (auto [source, target] : op.getPairs())
     if (source == rank && target != rank)
-      return getPartBytes(codec, getInputType(operand), /*parts=*/1);
+      return getPartBytes(codec, op.getInputType(operand), /*parts=*/1);
   return 0;
 }
 
-uint64_t AllReduceOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
-uint64_t AllGatherOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
-uint64_t ReduceScatterOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
-uint64_t AllToAllOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
-uint64_t BroadcastOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
-uint64_t PermuteOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+} // namespace
 
-SmallVector<std::pair<int64_t, int64_t>> PermuteOp::getPairs() {
+// Of each collective, and of the op that starts it.
+uint64_t AllReduceOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  return allReduceBytes(*this, codec, operand, rank);
+}
+uint64_t AllReduceStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  return allReduceBytes(*this, codec, operand, rank);
+}
+uint64_t AllGatherOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  return allGatherBytes(*this, codec, operand, rank);
+}
+uint64_t AllGatherStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  return allGatherBytes(*this, codec, operand, rank);
+}
+uint64_t ReduceScatterOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  return reduceScatterBytes(*this, codec, operand, rank);
+}
+uint64_t ReduceScatterStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand,
+                                                     int64_t rank) {
+  return reduceScatterBytes(*this, codec, operand, rank);
+}
+uint64_t AllToAllOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  return allToAllBytes(*this, codec, operand, rank);
+}
+uint64_t AllToAllStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  return allToAllBytes(*this, codec, operand, rank);
+}
+uint64_t BroadcastOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  return broadcastBytes(*this, codec, operand, rank);
+}
+uint64_t BroadcastStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  return broadcastBytes(*this, codec, operand, rank);
+}
+uint64_t PermuteOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  return permuteBytes(*this, codec, operand, rank);
+}
+uint64_t PermuteStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
+  return permuteBytes(*this, codec, operand, rank);
+}
+
+uint64_t AllReduceOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t AllReduceStartOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t AllGatherOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t AllGatherStartOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t ReduceScatterOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t ReduceScatterStartOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t AllToAllOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t AllToAllStartOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t BroadcastOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t BroadcastStartOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t PermuteOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+uint64_t PermuteStartOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
+
+static SmallVector<std::pair<int64_t, int64_t>> pairsOf(DenseIntElementsAttr sourceTargetPairs) {
   SmallVector<std::pair<int64_t, int64_t>> pairs;
-  auto values = getSourceTargetPairs().getValues<int64_t>();
+  auto values = sourceTargetPairs.getValues<int64_t>();
   for (auto it = values.begin(); it != values.end();) {
     int64_t source = *it++;
     pairs.emplace_back(source, *it++);
   }
   return pairs;
+}
+
+SmallVector<std::pair<int64_t, int64_t>> PermuteOp::getPairs() { return pairsOf(getSourceTargetPairs()); }
+SmallVector<std::pair<int64_t, int64_t>> PermuteStartOp::getPairs() {
+  return pairsOf(getSourceTargetPairs());
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,3 +206,21 @@ LogicalResult PermuteOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &result
   llvm::append_range(results, getInputs());
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Starts and waits
+//===----------------------------------------------------------------------===//
+
+/// The results of the wait for what was started.
+template <typename Op> static ResultRange resultsOfWait(Op start) {
+  return cast<WaitOp>(*start.getHandle().user_begin())->getResults();
+}
+
+ResultRange AllReduceStartOp::getResultTensors() { return resultsOfWait(*this); }
+ResultRange AllGatherStartOp::getResultTensors() { return resultsOfWait(*this); }
+ResultRange ReduceScatterStartOp::getResultTensors() { return resultsOfWait(*this); }
+ResultRange AllToAllStartOp::getResultTensors() { return resultsOfWait(*this); }
+ResultRange BroadcastStartOp::getResultTensors() { return resultsOfWait(*this); }
+ResultRange PermuteStartOp::getResultTensors() { return resultsOfWait(*this); }
+
+CollectiveOpInterface WaitOp::getStart() { return cast<CollectiveOpInterface>(getHandle().getDefiningOp()); }

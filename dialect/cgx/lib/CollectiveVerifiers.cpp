@@ -13,6 +13,13 @@
 using namespace mlir;
 using namespace cgx;
 
+TypeRange cgx::detail::getResultTensorTypes(Operation *op) {
+  if (op->getNumResults() == 1)
+    if (auto handle = dyn_cast<HandleType>(op->getResult(0).getType()))
+      return handle.getTypes();
+  return op->getResultTypes();
+}
+
 LogicalResult cgx::detail::verifyCollective(Operation *op) {
   auto collective = cast<CollectiveOpInterface>(op);
   size_t operands = collective.getInputs().size();
@@ -24,9 +31,8 @@ LogicalResult cgx::detail::verifyCollective(Operation *op) {
   if (collective.getLayers().size() != operands) // (C2)
     return op->emitOpError() << "expected " << operands << " layers, one per operand, got "
                              << collective.getLayers().size();
-  if (op->getNumResults() != operands) // (C2)
-    return op->emitOpError() << "expected " << operands << " results, one per operand, got "
-                             << op->getNumResults();
+  if (size_t results = getResultTensorTypes(op).size(); results != operands) // (C2)
+    return op->emitOpError() << "expected " << operands << " results, one per operand, got " << results;
   for (unsigned i = 0; i < operands; ++i) { // (C3)
     auto emitError = [&] { return op->emitOpError() << "operand " << i << ": "; };
     if (failed(
@@ -82,80 +88,144 @@ LogicalResult verifyResultShape(Op op, unsigned i, int64_t divided, int64_t mult
   }
   if (multiplied >= 0)
     shape[multiplied] *= size;
-  Type expected = type.clone(shape);
-  if (op.getResult(i).getType() != expected)
-    return op.emitOpError() << "expected result " << i << " to be " << expected << ", got "
-                            << op.getResult(i).getType();
+  Type expected = type.clone(shape), actual = cgx::detail::getResultTensorTypes(op)[i];
+  if (actual != expected)
+    return op.emitOpError() << "expected result " << i << " to be " << expected << ", got " << actual;
+  return success();
+}
+
+template <typename Op> LogicalResult verifyAllGather(Op op) {
+  FailureOr<int64_t> size = verifyUniformGroups(op); // (C4)
+  if (failed(size))
+    return failure();
+  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) // (C5), (C6)
+    if (failed(verifyDimension(op, i, "dim", op.getDim())) ||
+        failed(verifyResultShape(op, i, /*divided=*/-1, /*multiplied=*/op.getDim(), *size)))
+      return failure();
+  return success();
+}
+
+template <typename Op> LogicalResult verifyReduceScatter(Op op) {
+  FailureOr<int64_t> size = verifyUniformGroups(op); // (C4)
+  if (failed(size))
+    return failure();
+  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) // (C5), (C6)
+    if (failed(verifyDimension(op, i, "dim", op.getDim())) ||
+        failed(verifyResultShape(op, i, /*divided=*/op.getDim(), /*multiplied=*/-1, *size)))
+      return failure();
+  return verifyReduction(op); // (C7), (C8)
+}
+
+template <typename Op> LogicalResult verifyAllToAll(Op op) {
+  FailureOr<int64_t> size = verifyUniformGroups(op); // (C4)
+  if (failed(size))
+    return failure();
+  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) // (C5), (C6)
+    if (failed(verifyDimension(op, i, "split_dim", op.getSplitDim())) ||
+        failed(verifyDimension(op, i, "concat_dim", op.getConcatDim())) ||
+        failed(verifyResultShape(op, i, op.getSplitDim(), op.getConcatDim(), *size)))
+      return failure();
+  return success();
+}
+
+template <typename Op> LogicalResult verifyBroadcast(Op op) {
+  if (op.getRoot() < 0 || op.getRoot() >= op.getGroups().getSmallestSize()) // (C5)
+    return op.emitOpError() << "expected root in 0.." << op.getGroups().getSmallestSize() - 1
+                            << ", the positions of the smallest group, got " << op.getRoot();
+  return success();
+}
+
+template <typename Op> LogicalResult verifyPermute(Op op) {
+  ArrayRef<int64_t> shape = op.getSourceTargetPairs().getShapedType().getShape();
+  bool isEmpty = op.getSourceTargetPairs().getNumElements() == 0;
+  if (!isEmpty && (shape.size() != 2 || shape[1] != 2)) // (C5)
+    return op.emitOpError() << "expected source_target_pairs of shape [n, 2], got [" << shape << "]";
+  llvm::DenseMap<int64_t, int64_t> groupOf;
+  for (auto [number, row] : llvm::enumerate(op.getGroups().getRows()))
+    for (int64_t rank : row.asArrayRef())
+      groupOf[rank] = number;
+  llvm::DenseSet<int64_t> sources, targets;
+  for (auto [source, target] : op.getPairs()) {
+    if (!sources.insert(source).second) // (C6)
+      return op.emitOpError() << "expected each rank at most once as a source, got rank " << source
+                              << " again";
+    if (!targets.insert(target).second) // (C6)
+      return op.emitOpError() << "expected each rank at most once as a target, got rank " << target
+                              << " again";
+    auto of = groupOf.find(source), to = groupOf.find(target);
+    bool together =
+        source == target || (of != groupOf.end() && to != groupOf.end() && of->second == to->second);
+    if (!together) // (C7)
+      return op.emitOpError() << "expected source and target to be in one group, got " << source << " and "
+                              << target << " with " << op.getGroups();
+  }
   return success();
 }
 
 } // namespace
 
-// (C4) is in the op's definition. (C5), (C6)
+// (C4) of the ops whose results have the types of their operands is in their definitions. (C5), (C6)
 LogicalResult AllReduceOp::verify() { return verifyReduction(*this); }
+LogicalResult AllGatherOp::verify() { return verifyAllGather(*this); }
+LogicalResult ReduceScatterOp::verify() { return verifyReduceScatter(*this); }
+LogicalResult AllToAllOp::verify() { return verifyAllToAll(*this); }
+LogicalResult BroadcastOp::verify() { return verifyBroadcast(*this); }
+LogicalResult PermuteOp::verify() { return verifyPermute(*this); }
 
-LogicalResult AllGatherOp::verify() {
-  FailureOr<int64_t> size = verifyUniformGroups(*this); // (C4)
-  if (failed(size))
-    return failure();
-  for (unsigned i = 0, e = getInputs().size(); i < e; ++i) // (C5), (C6)
-    if (failed(verifyDimension(*this, i, "dim", getDim())) ||
-        failed(verifyResultShape(*this, i, /*divided=*/-1, /*multiplied=*/getDim(), *size)))
-      return failure();
+//===----------------------------------------------------------------------===//
+// Starts and waits
+//===----------------------------------------------------------------------===//
+
+/// (S2)
+static LogicalResult verifyHandle(Operation *start) {
+  Value handle = start->getResult(0);
+  size_t users = std::distance(handle.user_begin(), handle.user_end());
+  if (users != 1)
+    return start->emitOpError() << "expected one cgx.wait for the handle, got " << users << " users";
+  Operation *user = *handle.user_begin();
+  if (isa<WaitOp>(user) && user->getBlock() == start->getBlock())
+    return success();
+  InFlightDiagnostic diagnostic = start->emitOpError()
+                                  << "expected a cgx.wait in the same block as the user of the handle";
+  diagnostic.attachNote(user->getLoc()) << "it is used here";
+  return diagnostic;
+}
+
+/// (S1) where the results have the types of the operands.
+template <typename Op> static LogicalResult verifySameTypes(Op op) {
+  for (auto [i, input, result] : llvm::enumerate(op.getInputs(), op.getHandle().getType().getTypes()))
+    if (input.getType() != result)
+      return op.emitOpError() << "expected result " << i << " to be " << input.getType() << ", got "
+                              << result;
   return success();
 }
 
-LogicalResult ReduceScatterOp::verify() {
-  FailureOr<int64_t> size = verifyUniformGroups(*this); // (C4)
-  if (failed(size))
-    return failure();
-  for (unsigned i = 0, e = getInputs().size(); i < e; ++i) // (C5), (C6)
-    if (failed(verifyDimension(*this, i, "dim", getDim())) ||
-        failed(verifyResultShape(*this, i, /*divided=*/getDim(), /*multiplied=*/-1, *size)))
-      return failure();
-  return verifyReduction(*this); // (C7), (C8)
+LogicalResult AllReduceStartOp::verify() {
+  return failure(failed(verifySameTypes(*this)) || failed(verifyReduction(*this)) ||
+                 failed(verifyHandle(*this)));
+}
+LogicalResult AllGatherStartOp::verify() {
+  return failure(failed(verifyAllGather(*this)) || failed(verifyHandle(*this)));
+}
+LogicalResult ReduceScatterStartOp::verify() {
+  return failure(failed(verifyReduceScatter(*this)) || failed(verifyHandle(*this)));
+}
+LogicalResult AllToAllStartOp::verify() {
+  return failure(failed(verifyAllToAll(*this)) || failed(verifyHandle(*this)));
+}
+LogicalResult BroadcastStartOp::verify() {
+  return failure(failed(verifySameTypes(*this)) || failed(verifyBroadcast(*this)) ||
+                 failed(verifyHandle(*this)));
+}
+LogicalResult PermuteStartOp::verify() {
+  return failure(failed(verifySameTypes(*this)) || failed(verifyPermute(*this)) ||
+                 failed(verifyHandle(*this)));
 }
 
-LogicalResult AllToAllOp::verify() {
-  FailureOr<int64_t> size = verifyUniformGroups(*this); // (C4)
-  if (failed(size))
-    return failure();
-  for (unsigned i = 0, e = getInputs().size(); i < e; ++i) // (C5), (C6)
-    if (failed(verifyDimension(*this, i, "split_dim", getSplitDim())) ||
-        failed(verifyDimension(*this, i, "concat_dim", getConcatDim())) ||
-        failed(verifyResultShape(*this, i, getSplitDim(), getConcatDim(), *size)))
-      return failure();
-  return success();
-}
-
-LogicalResult BroadcastOp::verify() {
-  if (getRoot() < 0 || getRoot() >= getGroups().getSmallestSize()) // (C5)
-    return emitOpError() << "expected root in 0.." << getGroups().getSmallestSize() - 1
-                         << ", the positions of the smallest group, got " << getRoot();
-  return success();
-}
-
-LogicalResult PermuteOp::verify() {
-  ArrayRef<int64_t> shape = getSourceTargetPairs().getShapedType().getShape();
-  bool isEmpty = getSourceTargetPairs().getNumElements() == 0;
-  if (!isEmpty && (shape.size() != 2 || shape[1] != 2)) // (C5)
-    return emitOpError() << "expected source_target_pairs of shape [n, 2], got [" << shape << "]";
-  llvm::DenseMap<int64_t, int64_t> groupOf;
-  for (auto [number, row] : llvm::enumerate(getGroups().getRows()))
-    for (int64_t rank : row.asArrayRef())
-      groupOf[rank] = number;
-  llvm::DenseSet<int64_t> sources, targets;
-  for (auto [source, target] : getPairs()) {
-    if (!sources.insert(source).second) // (C6)
-      return emitOpError() << "expected each rank at most once as a source, got rank " << source << " again";
-    if (!targets.insert(target).second) // (C6)
-      return emitOpError() << "expected each rank at most once as a target, got rank " << target << " again";
-    auto of = groupOf.find(source), to = groupOf.find(target);
-    bool together =
-        source == target || (of != groupOf.end() && to != groupOf.end() && of->second == to->second);
-    if (!together) // (C7)
-      return emitOpError() << "expected source and target to be in one group, got " << source << " and "
-                           << target << " with " << getGroups();
-  }
+LogicalResult WaitOp::verify() {
+  Operation *definition = getHandle().getDefiningOp();
+  if (!definition || !isa<CollectiveOpInterface>(definition) ||
+      definition->getBlock() != (*this)->getBlock()) // (C1)
+    return emitOpError("expected the handle of a collective started in the same block");
   return success();
 }

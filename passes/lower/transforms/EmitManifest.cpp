@@ -129,15 +129,16 @@ json::Object describeCollective(CollectiveOpInterface op) {
     entry["reduction"] = stringifyReduction(*reduction);
   // What only this kind of collective has.
   llvm::TypeSwitch<Operation *>(op)
-      .Case([&](AllReduceOp o) { entry["algorithm"] = stringifyAlgorithm(o.getAlgorithm()); })
-      .Case([&](AllGatherOp o) { entry["dim"] = o.getDim(); })
-      .Case([&](ReduceScatterOp o) { entry["dim"] = o.getDim(); })
-      .Case([&](AllToAllOp o) {
+      .Case<AllReduceOp, AllReduceStartOp>(
+          [&](auto o) { entry["algorithm"] = stringifyAlgorithm(o.getAlgorithm()); })
+      .Case<AllGatherOp, AllGatherStartOp>([&](auto o) { entry["dim"] = o.getDim(); })
+      .Case<ReduceScatterOp, ReduceScatterStartOp>([&](auto o) { entry["dim"] = o.getDim(); })
+      .Case<AllToAllOp, AllToAllStartOp>([&](auto o) {
         entry["split_dim"] = o.getSplitDim();
         entry["concat_dim"] = o.getConcatDim();
       })
-      .Case([&](BroadcastOp o) { entry["root"] = o.getRoot(); })
-      .Case([&](PermuteOp o) {
+      .Case<BroadcastOp, BroadcastStartOp>([&](auto o) { entry["root"] = o.getRoot(); })
+      .Case<PermuteOp, PermuteStartOp>([&](auto o) {
         json::Array pairs;
         for (auto [source, target] : o.getPairs())
           pairs.push_back(json::Array{source, target});

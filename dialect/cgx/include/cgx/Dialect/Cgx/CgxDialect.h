@@ -52,7 +52,16 @@ inline constexpr llvm::StringLiteral kExactReasonAttrName = "cgx.exact_reason";
 #define GET_TYPEDEF_CLASSES
 #include "cgx/Dialect/Cgx/CgxTypes.h.inc"
 
+namespace cgx {
+/// What starts and waits of collectives write, as far as passes can tell: it keeps them in order.
+struct FlightResource : mlir::SideEffects::Resource::Base<FlightResource> {
+  llvm::StringRef getName() final { return "cgx.flight"; }
+};
+} // namespace cgx
+
 namespace cgx::detail {
+/// The types of what a collective results in: its results, or those that the handle of a start holds.
+mlir::TypeRange getResultTensorTypes(mlir::Operation *op);
 /// (C1) to (C3) of every collective.
 llvm::LogicalResult verifyCollective(mlir::Operation *op);
 } // namespace cgx::detail

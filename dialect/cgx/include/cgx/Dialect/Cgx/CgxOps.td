@@ -11,5 +11,6 @@
 
 include "cgx/Dialect/Cgx/CgxCollectiveOps.td"
 include "cgx/Dialect/Cgx/CgxPayloadOps.td"
+include "cgx/Dialect/Cgx/CgxStartOps.td"
 
 #endif // CGX_DIALECT_CGX_CGXOPS_TD

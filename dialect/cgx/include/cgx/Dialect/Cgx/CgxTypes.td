@@ -71,6 +71,21 @@ def Cgx_PayloadType : Cgx_Type<"Payload", "payload"> {
   }];
 }
 
+def Cgx_HandleType : Cgx_Type<"Handle", "handle"> {
+  let summary = "a collective that was started, and the types of its results";
+  let description = [{
+    What `cgx.all_reduce_start` and its like give and `cgx.wait` takes. It has no
+    value that a program could look at or keep.
+
+    Example:
+    ```mlir
+    !cgx.handle<tensor<64x128xf32>, tensor<128xf32>>
+    ```
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"::mlir::Type">:$types);
+  let assemblyFormat = "(`<` $types^ `>`)?";
+}
+
 // Tensors that a collective carries: the element types of cgx/codec.h, of static shape.
 def Cgx_Tensor : StaticShapeTensorOf<[
     F32, F16, BF16, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64]>;

@@ -34,7 +34,7 @@ def Cgx_CommunicationOpInterface : OpInterface<"CommunicationOpInterface"> {
 def Cgx_CollectiveOpInterface : OpInterface<"CollectiveOpInterface", [Cgx_CommunicationOpInterface]> {
   let description = [{
     A collective with one codec and one layer per operand, and one result per
-    operand.
+    operand: those of the op, or, where the op only starts it, those of its `cgx.wait`.
   }];
   let cppNamespace = "::cgx";
   let verify = "return ::cgx::detail::verifyCollective($_op);";
@@ -52,6 +52,10 @@ def Cgx_CollectiveOpInterface : OpInterface<"CollectiveOpInterface", [Cgx_Commun
         How the operands of the ranks are combined; nothing for ops that only move data.
       }], "::std::optional<::cgx::Reduction>", "getReductionKind", (ins), /*methodBody=*/"",
       /*defaultImplementation=*/"return ::std::nullopt;">,
+    InterfaceMethod<[{
+        One tensor per operand.
+      }], "::mlir::ResultRange", "getResultTensors", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_op->getResults();">,
     InterfaceMethod<[{
         Wire bytes of one operand if `codec` encoded it: bytes that leave `rank` for it in one
         execution. Linear in the number of ranks.
