@@ -114,7 +114,7 @@ private:
   bool isAtEnd(const Cursor &cursor) const { return cursor.operand == operands.size(); }
 
   bool isDone() const {
-    return next == size &&
+    return next == size && parcels.isAllTaken() &&
            std::all_of(results.begin(), results.end(), [&](const Cursor &cursor) { return isAtEnd(cursor); });
   }
 

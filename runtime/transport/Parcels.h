@@ -54,6 +54,9 @@ public:
   /// Gives the front parcel's memory back to its sender.
   virtual void release(uint32_t peer, uint32_t lane) = 0;
 
+  /// Whether all that was sent needs this rank no more: it may turn to other work then.
+  virtual bool isAllTaken() const { return true; }
+
   /// Whether `peer` has left the job: what it has not sent will not come.
   virtual bool hasLeft(uint32_t peer) const = 0;
 };

@@ -22,6 +22,8 @@ namespace {
 
 constexpr uint64_t kMagic = 0x4d50494d58474343; // "CCGXMIPM"
 constexpr int kNoteTag = 1 << 29;
+constexpr int kFirstParcelTag = kNoteTag + 1;
+constexpr int kLargestTag = kNoteTag + int(Parcels::kLanes);
 /// MPI counts with int: longer pieces are several blocks.
 constexpr size_t kLongestBlock = size_t{1} << 30;
 /// Between two looks for notes, each of which costs a call.
@@ -129,10 +131,25 @@ void MpiTransport::post(Incoming &message) {
     fail(status);
 }
 
+Parcels *MpiTransport::parcels() {
+  if (!lent && failed.ok() && ranks() <= MpiParcels::kMostRanks) {
+    lent.emplace(communicator, kFirstParcelTag, self, ranks());
+    for (uint32_t rank = 0; rank < ranks(); ++rank)
+      if (peers[rank].left)
+        lent->noteLeaving(rank);
+  }
+  return lent ? &*lent : nullptr;
+}
+
 Status MpiTransport::progress(bool &moved) {
   moved = false;
   if (!failed.ok())
     return failed;
+  if (lent)
+    if (Status status = lent->progress(moved); !status.ok()) {
+      fail(status);
+      return failed;
+    }
   for (auto posted = messages.begin(); posted != messages.end();) {
     int done = 0;
     int code = MPI_Test(&posted->request, &done, MPI_STATUS_IGNORE);
@@ -211,6 +228,8 @@ Status MpiTransport::readNotes(bool &moved) {
       break;
     case NoteKind::Leaving:
       peer.left = true;
+      if (lent)
+        lent->noteLeaving(uint32_t(mpi.MPI_SOURCE));
       break;
     case NoteKind::Failed:
       note.text.back() = 0;
@@ -273,7 +292,7 @@ std::optional<int> MpiTransport::findLostStep(const Incoming &wanted) const {
   int there = 0;
   MPI_Status mpi;
   MPI_Iprobe(int(wanted.peer), MPI_ANY_TAG, communicator, &there, &mpi);
-  bool lost = there && mpi.MPI_TAG != kNoteTag && stepBits(mpi.MPI_TAG) != stepBits(mpiTag(wanted.tag));
+  bool lost = there && mpi.MPI_TAG < kNoteTag && stepBits(mpi.MPI_TAG) != stepBits(mpiTag(wanted.tag));
   return lost ? std::optional(mpi.MPI_TAG) : std::nullopt;
 }
 
@@ -318,7 +337,9 @@ std::vector<Clock::duration> MpiTransport::silence() {
     (void)readNotes(moved);
   std::vector<Clock::duration> silence(ranks());
   for (uint32_t rank = 0; rank < ranks(); ++rank)
-    silence[rank] = rank == self ? Clock::duration{} : Clock::now() - peers[rank].heard;
+    if (rank != self)
+      silence[rank] =
+          Clock::now() - (lent ? std::max(peers[rank].heard, lent->heard(rank)) : peers[rank].heard);
   return silence;
 }
 
@@ -354,8 +375,8 @@ Result<std::unique_ptr<Transport>> connectMpi(const TransportConfig &config) {
                          config.ranks);
   int *largestTag = nullptr, known = 0;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largestTag, &known);
-  if (!known || *largestTag < kNoteTag)
-    return Status::error(CGX_UNSUPPORTED, "expected an MPI with tags up to ", kNoteTag);
+  if (!known || *largestTag < kLargestTag)
+    return Status::error(CGX_UNSUPPORTED, "expected an MPI with tags up to ", kLargestTag);
   Result<MPI_Comm> communicator = makeCommunicator(config.timeout);
   if (!communicator.ok())
     return communicator.status();

@@ -17,7 +17,7 @@
 #ifndef CGX_RUNTIME_TRANSPORT_MPI_MPITRANSPORT_H
 #define CGX_RUNTIME_TRANSPORT_MPI_MPITRANSPORT_H
 
-#include "transport/Transport.h"
+#include "transport/mpi/MpiParcels.h"
 
 #include <array>
 #include <list>
@@ -39,13 +39,14 @@ public:
   uint32_t ranks() const override { return uint32_t(peers.size()); }
   void post(Outgoing &message) override;
   void post(Incoming &message) override;
+  Parcels *parcels() override;
   Status progress(bool &moved) override;
   void idle(std::chrono::microseconds limit) override;
   Status checkPeers() override;
   std::vector<Clock::duration> silence() override;
   void fail(const Status &reason) override;
   const Status &failure() const override { return failed; }
-  uint64_t bytesSent() const override { return sent; }
+  uint64_t bytesSent() const override { return sent + (lent ? lent->bytesSent() : 0); }
 
 private:
   /// What precedes the bytes of a message.
@@ -97,6 +98,7 @@ private:
   uint32_t self;
   std::vector<Peer> peers;
   std::list<Posted> messages;
+  std::optional<MpiParcels> lent; ///< once it was asked for
   Clock::time_point lastAlive;
   std::chrono::milliseconds alivePeriod; ///< between two signs of life of a rank that waits
   Clock::time_point lastLook;            ///< for notes

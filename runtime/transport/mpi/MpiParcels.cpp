@@ -1,0 +1,144 @@
+//===-- transport/mpi/MpiParcels.cpp - Short messages over MPI ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/mpi/MpiParcels.h"
+
+#include "transport/mpi/MpiSession.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace cgx {
+
+namespace {
+
+/// Receives of all lanes and peers together, and the bounds for one of each.
+constexpr uint32_t kReceives = 64, kFewestReceives = 2, kMostReceives = 8;
+/// What a peer has sent before it left arrives within this time, if this rank calls MPI.
+constexpr std::chrono::milliseconds kArrival{200};
+
+} // namespace
+
+MpiParcels::MpiParcels(MPI_Comm communicator, int firstTag, uint32_t rank, uint32_t ranks)
+    : communicator(communicator), firstTag(firstTag), self(rank), ranks(ranks),
+      receives(std::clamp(kReceives / (ranks * kLanes), kFewestReceives, kMostReceives)),
+      in(new Buffer[size_t(ranks) * kLanes * receives]), out(new Buffer[size_t(kLanes) * kSlots]),
+      requests(sendOf(kLanes - 1, kSlots - 1, ranks - 1) + 1, MPI_REQUEST_NULL), completed(requests.size()),
+      inboxes(size_t(ranks) * kLanes), lastHeard(ranks, Clock::now()), leftAt(ranks) {
+  for (Inbox &inbox : inboxes)
+    inbox.came.resize(receives);
+  for (uint32_t peer = 0; peer < ranks; ++peer)
+    for (uint32_t lane = 0; lane < kLanes && peer != self; ++lane)
+      for (uint32_t slot = 0; slot < receives; ++slot)
+        post(peer, lane, slot);
+}
+
+MpiParcels::~MpiParcels() {
+  if (isMpiAbandoned())
+    return;
+  assert(unsent == 0 && "an all-reduce ends when its parcels are taken, or fails");
+  for (MPI_Request &request : requests)
+    if (request != MPI_REQUEST_NULL) {
+      MPI_Cancel(&request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+void MpiParcels::note(int code, const char *call) {
+  if (Status status = mpiStatus(code, call); !status.ok() && damaged.ok())
+    damaged = status;
+}
+
+void MpiParcels::post(uint32_t peer, uint32_t lane, uint32_t slot) {
+  if (isMpiAbandoned())
+    return;
+  uint32_t receive = receiveOf(routeOf(peer, lane), slot);
+  note(MPI_Irecv(&in[receive], int(sizeof(Buffer)), MPI_BYTE, int(peer), firstTag + int(lane), communicator,
+                 &requests[receive]),
+       "MPI_Irecv");
+}
+
+std::byte *MpiParcels::reserve(uint32_t lane) {
+  Outbox &outbox = outboxes[lane];
+  // The first free one, not the next: it is still in the cache.
+  for (uint32_t slot = 0; slot < kSlots && !outbox.reserved && !isMpiAbandoned(); ++slot)
+    if (outbox.receivers[slot] == 0)
+      outbox.reserved = slot;
+  return outbox.reserved ? out[lane * kSlots + *outbox.reserved].bytes.data() : nullptr;
+}
+
+void MpiParcels::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) {
+  Outbox &outbox = outboxes[lane];
+  assert(outbox.reserved && bytes <= kCapacity && !receivers.empty());
+  uint32_t slot = *outbox.reserved;
+  Buffer &buffer = out[lane * kSlots + slot];
+  buffer.header = {tag, bytes};
+  for (uint32_t receiver : receivers) {
+    note(MPI_Issend(&buffer, int(offsetof(Buffer, bytes) + bytes), MPI_BYTE, int(receiver),
+                    firstTag + int(lane), communicator, &requests[sendOf(lane, slot, receiver)]),
+         "MPI_Issend");
+    sent += bytes;
+  }
+  outbox.receivers[slot] = uint32_t(receivers.size());
+  unsent += receivers.size();
+  outbox.reserved.reset();
+}
+
+void MpiParcels::complete(uint32_t request) {
+  uint32_t allReceives = ranks * kLanes * receives;
+  if (request < allReceives) {
+    uint32_t route = request / receives;
+    inboxes[route].came[request % receives] = true;
+    lastHeard[route / kLanes] = Clock::now();
+    return;
+  }
+  uint32_t slot = (request - allReceives) / ranks;
+  --outboxes[slot / kSlots].receivers[slot % kSlots];
+  --unsent;
+  lastHeard[(request - allReceives) % ranks] = Clock::now();
+}
+
+Status MpiParcels::progress(bool &moved) {
+  int count = 0;
+  note(MPI_Testsome(int(requests.size()), requests.data(), &count, completed.data(), MPI_STATUSES_IGNORE),
+       "MPI_Testsome");
+  for (int i = 0; count != MPI_UNDEFINED && i < count && damaged.ok(); ++i)
+    complete(uint32_t(completed[size_t(i)]));
+  moved |= count != MPI_UNDEFINED && count > 0;
+  return damaged;
+}
+
+const Parcel *MpiParcels::front(uint32_t peer, uint32_t lane) {
+  uint32_t route = routeOf(peer, lane);
+  Inbox &inbox = inboxes[route];
+  if (!inbox.parcel && inbox.came[inbox.head]) {
+    const Buffer &buffer = in[receiveOf(route, inbox.head)];
+    if (buffer.header.bytes > kCapacity) {
+      damaged = Status::error(CGX_INTERNAL, "rank ", peer, " sent a parcel of ", buffer.header.bytes,
+                              " bytes, expected at most ", kCapacity);
+      return nullptr;
+    }
+    inbox.parcel = Parcel{buffer.header.tag, std::span(buffer.bytes).first(buffer.header.bytes)};
+  }
+  return inbox.parcel ? &*inbox.parcel : nullptr;
+}
+
+void MpiParcels::release(uint32_t peer, uint32_t lane) {
+  Inbox &inbox = inboxes[routeOf(peer, lane)];
+  assert(inbox.parcel);
+  inbox.parcel.reset();
+  inbox.came[inbox.head] = false;
+  post(peer, lane, inbox.head);
+  inbox.head = (inbox.head + 1) % receives;
+}
+
+bool MpiParcels::hasLeft(uint32_t peer) const {
+  return leftAt[peer] && Clock::now() - *leftAt[peer] >= kArrival;
+}
+
+} // namespace cgx
