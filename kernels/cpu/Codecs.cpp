@@ -9,6 +9,7 @@
 #include "cgx/kernels/codecs.h"
 
 #include "CodecFamily.h"
+#include "cgx/kernels/lowrank.h"
 
 namespace cgx {
 namespace {
@@ -59,6 +60,8 @@ DecodeError decodeWith(const cgx_codec &codec, cgx_element_type type, const void
 const char *checkCodec(const cgx_codec &codec, cgx_element_type type) {
   if (cgx_element_bytes(type) == 0)
     return "expected an element type of cgx/codec.h";
+  if (codec.family == CGX_CODEC_LOWRANK)
+    return checkLowrank(codec, type);
   const CodecFamily *family = findCodecFamily(codec.family);
   if (!family)
     return "expected a codec family of which this build has the kernels";

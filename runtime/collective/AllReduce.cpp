@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "collective/AllReduce.h"
+#include "collective/FactoredAllReduce.h"
 #include "collective/PipelinedAllReduce.h"
 
 #include <cstring>
@@ -160,6 +161,8 @@ Status runAllReduce(Execution &execution, Buffers operands) {
       copyWhole(execution.collective.operands[i], operands[i]);
     return Status();
   }
+  if (hasFactors(execution.collective))
+    return runFactoredAllReduce(execution, operands);
   if (canPipelineAllReduce(execution))
     return runPipelinedAllReduce(execution, operands);
   return runInPhases(execution, operands);

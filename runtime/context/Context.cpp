@@ -212,6 +212,8 @@ template <typename Body> void Context::executeExplicit(int64_t collective, int64
     if (operand < 0 || size_t(operand) >= execution.collective.operands.size())
       return Status::error(CGX_INVALID_ARGUMENT, "expected an operand below ",
                            execution.collective.operands.size(), ", got ", operand);
+    if (execution.collective.operands[size_t(operand)].hasFactors())
+      return Status(CGX_UNSUPPORTED, "lowrank has no payloads, and so no explicit form");
     return Status(body(execution, AllReduceOperand(execution, size_t(operand))));
   });
 }

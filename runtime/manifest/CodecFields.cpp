@@ -57,6 +57,8 @@ constexpr CodecField threshold[] = {{.name = "threshold", .real = &cgx_codec::th
 constexpr CodecField adaptiveThreshold[] = {
     bucket, {.name = "threshold", .real = &cgx_codec::threshold}, checksum};
 
+constexpr CodecField lowrank[] = {{.name = "rank", .number = &cgx_codec::rank, .least = 1}};
+
 constexpr CodecFamilyFields families[] = {
     {"identity", CGX_CODEC_IDENTITY, {}},
     {"quantize", CGX_CODEC_QUANTIZE, quantize},
@@ -67,7 +69,8 @@ constexpr CodecFamilyFields families[] = {
     {"topk", CGX_CODEC_TOPK, sparse},
     {"randk", CGX_CODEC_RANDK, sparse},
     {"threshold", CGX_CODEC_THRESHOLD, threshold},
-    {"adaptive_threshold", CGX_CODEC_ADAPTIVE_THRESHOLD, adaptiveThreshold}};
+    {"adaptive_threshold", CGX_CODEC_ADAPTIVE_THRESHOLD, adaptiveThreshold},
+    {"lowrank", CGX_CODEC_LOWRANK, lowrank}};
 
 } // namespace
 

@@ -186,6 +186,28 @@ const CollectiveInfo *Program::find(int64_t id) const {
   return found != collectives.end() && int64_t(found->id) == id ? &*found : nullptr;
 }
 
+std::string OperandInfo::refuse(const cgx_codec &wanted) const {
+  if (const char *wrong = checkCodec(wanted, type))
+    return wrong;
+  if (!cgx_codec_has_payloads(&wanted) && wanted.rank > mostRank)
+    return mostRank == 0
+               ? "lowrank is for sums and means of matrices that are longer than its factors, in an "
+                 "all_reduce that was compiled with it or with --cgx-instrument"
+               : concat("expected lowrank of rank 1 to ", mostRank, ", got ", wanted.rank);
+  return "";
+}
+
+/// The ranks that an operand has room for if the program uses lowrank for it, or leaves the codec open.
+static uint32_t findMostRank(const CollectiveInfo &collective, const OperandInfo &operand) {
+  bool isSummed = collective.kind == CollectiveKind::AllReduce &&
+                  (collective.reduction == ReduceKind::Sum || collective.reduction == ReduceKind::Mean);
+  if (!isSummed || !(operand.hasFactors() || operand.mayBeCompressed))
+    return 0;
+  uint64_t rows = cgx_matrix_rows(operand.shape.data(), operand.shape.size());
+  uint64_t useful = cgx_lowrank_most(rows, operand.type, operand.elements);
+  return uint32_t(std::min<uint64_t>(useful, std::max(operand.codec.rank, kAdoptableRank)));
+}
+
 Result<cgx_codec> parseCodec(const std::string &json) {
   cgx_codec codec;
   if (std::string wrong = readCodec(Json::parse(json, nullptr, /*allow_exceptions=*/false), codec);
@@ -236,9 +258,11 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
     return status;
   if (operand.errorFeedback && operand.isExact())
     reader.reject("expected error feedback on a lossy codec only: identity loses nothing");
-  if (const char *wrong = checkCodec(operand.codec, operand.type))
-    reader.reject(wrong);
+  operand.codec = cgx_codec_for_shape(&operand.codec, operand.shape.data(), operand.shape.size());
   operand.mayBeCompressed = reader.has("may_be_compressed") && reader.flag("may_be_compressed");
+  operand.mostRank = findMostRank(collective, operand);
+  if (std::string wrong = operand.refuse(operand.codec); !wrong.empty())
+    reader.reject(wrong);
   if (operand.isPlannable() && operand.elements >= CGX_PAYLOAD_MAX_ELEMENTS)
     reader.reject(concat("expected fewer than ", CGX_PAYLOAD_MAX_ELEMENTS,
                          " elements of a compressed operand, got ", operand.elements));

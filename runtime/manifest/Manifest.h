@@ -43,6 +43,9 @@ const char *elementTypeName(cgx_element_type type);
 /// A codec as a manifest has it.
 Result<cgx_codec> parseCodec(const std::string &json);
 
+/// Ranks up to this one may take the place of each other while a program runs.
+inline constexpr uint32_t kAdoptableRank = 8;
+
 /// One operand of a collective.
 struct OperandInfo {
   std::string layer;
@@ -54,10 +57,14 @@ struct OperandInfo {
   cgx_codec codec{};
   std::optional<ErrorFeedback> errorFeedback;
   bool mayBeCompressed = false; ///< though the program sends it exactly
+  uint32_t mostRank = 0;        ///< of lowrank's factors that there is room for; 0 where it cannot be used
 
   bool isExact() const { return codec.family == CGX_CODEC_IDENTITY; }
   /// Whether profiles measure codecs on it and plans may change its codec.
   bool isPlannable() const { return !isExact() || mayBeCompressed; }
+  bool hasFactors() const { return !cgx_codec_has_payloads(&codec); }
+  /// What is wrong with the codec for this operand, whose mostRank is known; "" if nothing.
+  std::string refuse(const cgx_codec &codec) const;
 };
 
 struct CollectiveInfo {

@@ -118,7 +118,8 @@ Status Adaptation::apply(const std::string &planJson) {
     Result<cgx_codec> codec = parseCodec(layer.codec);
     if (!codec.ok())
       return codec.status().within("layer '" + layer.layer + "'");
-    if (const char *wrong = checkCodec(*codec, operand.type))
+    *codec = cgx_codec_for_shape(&*codec, operand.shape.data(), operand.shape.size());
+    if (std::string wrong = operand.refuse(*codec); !wrong.empty())
       return Status::error(CGX_INVALID_ARGUMENT, "layer '", layer.layer, "': ", wrong);
     changes.push_back({*place, *codec});
     if (layer.gradientNorm)

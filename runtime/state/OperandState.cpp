@@ -14,6 +14,9 @@ namespace cgx {
 
 static OperandState makeState(const CollectiveInfo &collective, const OperandInfo &operand, uint32_t rank) {
   OperandState state;
+  if (operand.mostRank != 0)
+    state.warmStart.resize(operand.mostRank *
+                           (operand.elements / cgx_matrix_rows(operand.shape.data(), operand.shape.size())));
   if (!operand.errorFeedback)
     return state;
   ResidualStorage storage = operand.errorFeedback->storage;
@@ -33,11 +36,14 @@ ProgramState::ProgramState(const Program &program, uint32_t rank) {
     for (size_t i = 0; i < collective.operands.size(); ++i) {
       const OperandInfo &operand = collective.operands[i];
       OperandState &state = states.emplace_back(makeState(collective, operand, rank));
-      std::string name = concat("residual[", collective.id, ".", i, " ", operand.layer, "]");
+      std::string place = concat("[", collective.id, ".", i, " ", operand.layer, "]"),
+                  name = "residual" + place;
       if (state.contribution)
         state.contribution->describe(name + ".contribution", described);
       if (state.result)
         state.result->describe(name + ".result", described);
+      if (!state.warmStart.empty())
+        described.push_back({"warm_start" + place, CGX_F32, state.warmStart.size(), state.warmStart.data()});
     }
   }
 }

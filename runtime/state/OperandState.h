@@ -16,6 +16,9 @@ namespace cgx {
 struct OperandState {
   std::optional<Residual> contribution; ///< lost from what this rank gives
   std::optional<Residual> result;       ///< lost from what it makes of its own chunk, as its owner
+  /// Of lowrank: the right factor that the next step begins with, for the largest rank that there is room
+  /// for. The same on all ranks of a group. A vector of zeros has yet to be drawn.
+  std::vector<float> warmStart;
   /// How often the operand was exchanged in this step: a collective in a loop rounds anew each time.
   uint64_t runs = 0;
 };

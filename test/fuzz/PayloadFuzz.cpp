@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Bytes bytes(data, size);
   cgx_codec codec = takeCodec(bytes);
   auto type = cgx_element_type(bytes.between(CGX_F32, CGX_BF16));
-  if (checkCodec(codec, type))
+  if (checkCodec(codec, type) || !cgx_codec_has_payloads(&codec))
     return 0;
   uint64_t elements = bytes.between(0, 2000);
   RandomKey key{bytes.take<uint64_t>()};

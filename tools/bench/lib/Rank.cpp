@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -46,6 +47,16 @@ int64_t idOf(const Options &options, size_t size, size_t variant) {
   return static_cast<int64_t>(1 + size * options.variants.size() + variant);
 }
 
+/// Nearly square where ranks do not share a dimension: lowrank needs a matrix.
+std::vector<uint64_t> shapeOf(const std::string &kind, uint64_t elements) {
+  if (kind != "all_reduce")
+    return {elements};
+  auto rows = static_cast<uint64_t>(std::sqrt(static_cast<double>(elements)));
+  while (elements % rows != 0)
+    --rows;
+  return {rows, elements / rows};
+}
+
 Json collectiveOf(const Options &options, int64_t id, const std::string &kind, uint64_t elements,
                   const cgx_codec &codec) {
   std::vector<uint32_t> everybody(options.ranks);
@@ -53,7 +64,7 @@ Json collectiveOf(const Options &options, int64_t id, const std::string &kind, u
     everybody[rank] = rank;
   Json operand = {{"layer", "benchmark"},      {"layer_id", id},
                   {"kind", "gradient"},        {"dtype", "f32"},
-                  {"elements", elements},      {"shape", Json::array({elements})},
+                  {"elements", elements},      {"shape", shapeOf(kind, elements)},
                   {"codec", writeCodec(codec)}};
   return {{"id", id},
           {"kind", kind},

@@ -40,7 +40,7 @@ std::vector<CodecPeriod> cgx::run::codecPeriods(const Manifest &manifest, const 
     try {
       for (const plan::PlannedLayer &layer : plan::Plan::parse(adopted.json).layers)
         if (layer.layer == described.layer && layer.kind == described.kind)
-          periods.back().codec = parseCodec(layer.codec);
+          periods.back().codec = described.used(parseCodec(layer.codec));
     } catch (const plan::Error &error) {
       throw Error("the plan of step " + std::to_string(adopted.step) + ": " + error.what());
     }

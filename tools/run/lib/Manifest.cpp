@@ -104,6 +104,8 @@ Operand parseOperand(const Json &entry) {
   operand.elements = entry.at("elements").get<uint64_t>();
   if (std::string wrong = cgx::readCodec(entry.at("codec"), operand.codec); !wrong.empty())
     fail("codec of layer '" + operand.layer + "': " + wrong);
+  operand.shape = entry.value("shape", std::vector<uint64_t>());
+  operand.codec = operand.used(operand.codec);
   operand.isPlannable = operand.codec.family != CGX_CODEC_IDENTITY || entry.value("may_be_compressed", false);
   return operand;
 }

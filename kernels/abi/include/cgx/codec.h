@@ -55,7 +55,8 @@ typedef enum cgx_codec_family {
   CGX_CODEC_ADAPTIVE_THRESHOLD = 9, /* the same, the magnitude from the data */
   CGX_CODEC_LOSSLESS = 10,          /* entropy-coded exponents */
   CGX_CODEC_GCOMP = 11,             /* the same, and mantissas as short as the optimizer allows */
-  CGX_CODEC_FAMILY_COUNT = 12
+  CGX_CODEC_LOWRANK = 12,           /* factors of a matrix, summed exactly (PowerSGD): no payloads */
+  CGX_CODEC_FAMILY_COUNT = 13
 } cgx_codec_family;
 
 typedef enum cgx_rounding {
@@ -120,6 +121,8 @@ typedef struct cgx_codec {
   float threshold;    /* threshold: the smallest magnitude that is sent, >= 0;
                          adaptive_threshold: the same as a share of the bucket's largest, in (0, 1] */
   uint32_t optimizer; /* gcomp: whose metric says how long mantissas are */
+  uint32_t rank;      /* lowrank: of the factors, >= 1 */
+  uint32_t rows; /* lowrank: of the operand's matrix; no parameter, cgx_codec_for_shape() says how many */
 } cgx_codec;
 
 /* Elements that share a scale in the mx formats. */
@@ -272,6 +275,47 @@ static inline uint64_t cgx_payload_body_begin(const cgx_codec *codec) {
   return CGX_PAYLOAD_HEADER_BYTES + (cgx_payload_is_fixed(codec) ? 0u : CGX_PAYLOAD_LENGTH_BYTES);
 }
 
+/* Whether tensors travel in payloads, encoded by one rank and decoded by others. Of the codecs without, an
+ * all_reduce adds up what it sends, and there is no explicit form. */
+static inline int cgx_codec_has_payloads(const cgx_codec *codec) {
+  return codec->family != CGX_CODEC_LOWRANK;
+}
+
+/* Rows of the matrix that lowrank sees in a tensor, row-major as it lies in memory: its first dimensions
+ * against the others, cut where rows and columns together are fewest, behind the fewest dimensions if that
+ * is in several places. 1 without two dimensions. */
+static inline uint64_t cgx_matrix_rows(const uint64_t *shape, uint64_t dimensions) {
+  uint64_t elements = 1, rows = 1, best = 1, dimension;
+  for (dimension = 0; dimension < dimensions; ++dimension)
+    elements *= shape[dimension];
+  if (elements == 0)
+    return 1;
+  for (dimension = 0; dimension + 1 < dimensions; ++dimension) {
+    rows *= shape[dimension];
+    if (rows + elements / rows < best + elements / best)
+      best = rows;
+  }
+  return best;
+}
+
+/* The codec as it is used for a tensor of that shape. */
+static inline cgx_codec cgx_codec_for_shape(const cgx_codec *codec, const uint64_t *shape,
+                                            uint64_t dimensions) {
+  cgx_codec used = *codec;
+  used.rows = codec->family == CGX_CODEC_LOWRANK ? (uint32_t)cgx_matrix_rows(shape, dimensions) : 0;
+  return used;
+}
+
+/* The largest rank whose factors, in f32, are shorter than a tensor of `rows` rows; 0 if there is none. It
+ * is below rows and columns. */
+static inline uint64_t cgx_lowrank_most(uint64_t rows, uint32_t element_type, uint64_t elements) {
+  uint64_t columns = rows == 0 ? 0 : elements / rows;
+  uint64_t bytes = elements * cgx_element_bytes(element_type);
+  if (bytes == 0 || elements >= CGX_PAYLOAD_MAX_ELEMENTS)
+    return 0;
+  return (bytes - 1) / (4u * (rows + columns));
+}
+
 /* Bytes of the payload of `elements` elements: exact where cgx_payload_is_fixed(), else
  * the most that a payload can have, and encoding says how many it has. An empty tensor
  * has an empty payload (no header): nothing is sent for it. */
@@ -282,6 +326,8 @@ static inline uint64_t cgx_payload_bytes(const cgx_codec *codec, uint32_t elemen
   switch (codec->family) {
   case CGX_CODEC_IDENTITY:
     return elements * cgx_element_bytes(element_type);
+  case CGX_CODEC_LOWRANK: /* has none */
+    return 0;
   case CGX_CODEC_QUANTIZE:
     body_bytes = cgx_quantize_body_bytes(codec, elements);
     break;

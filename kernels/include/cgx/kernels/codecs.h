@@ -26,7 +26,7 @@
 namespace cgx {
 
 /// Null when the kernels take this codec for this element type, else what is wrong with
-/// it. The functions below require a codec that passed.
+/// it. The functions below require a codec that passed, and that has payloads: lowrank has none (lowrank.h).
 const char *checkCodec(const cgx_codec &codec, cgx_element_type type);
 
 /// Encodes `elements` elements; the first is element `firstElement` of its tensor. `payload` has room for

@@ -60,10 +60,11 @@ static inline uint64_t cgx_chunk_payload_bytes(const cgx_codec *codec, uint32_t 
                                       cgx_chunk_begin(codec, elements, chunks, chunk));
 }
 
-/* Scatter-reduce-allgather over `ranks` ranks: rank `position` of the group sends each
+/* Scatter-reduce-allgather of payloads over `ranks` ranks: rank `position` of the group sends each
  * other rank that rank's chunk, and then its own reduced chunk to each of them. */
-static inline uint64_t cgx_all_reduce_wire_bytes(const cgx_codec *codec, uint32_t element_type,
-                                                 uint64_t elements, uint64_t ranks, uint64_t position) {
+static inline uint64_t cgx_payload_all_reduce_wire_bytes(const cgx_codec *codec, uint32_t element_type,
+                                                         uint64_t elements, uint64_t ranks,
+                                                         uint64_t position) {
   uint64_t chunk, sent = 0;
   if (ranks < 2)
     return 0;
@@ -72,6 +73,20 @@ static inline uint64_t cgx_all_reduce_wire_bytes(const cgx_codec *codec, uint32_
     sent += chunk == position ? payload * (ranks - 1) : payload;
   }
   return sent;
+}
+
+/* The same with any codec: of lowrank, the bytes of the all-reduces of both factors. */
+static inline uint64_t cgx_all_reduce_wire_bytes(const cgx_codec *codec, uint32_t element_type,
+                                                 uint64_t elements, uint64_t ranks, uint64_t position) {
+  const cgx_codec exact = {0};
+  if (cgx_codec_has_payloads(codec))
+    return cgx_payload_all_reduce_wire_bytes(codec, element_type, elements, ranks, position);
+  if (codec->rows == 0)
+    return 0;
+  return cgx_payload_all_reduce_wire_bytes(&exact, CGX_F32, (uint64_t)codec->rank * codec->rows, ranks,
+                                           position) +
+         cgx_payload_all_reduce_wire_bytes(&exact, CGX_F32, (uint64_t)codec->rank * (elements / codec->rows),
+                                           ranks, position);
 }
 
 #ifdef __cplusplus

@@ -46,8 +46,14 @@ struct Operand {
   std::string kind;  ///< gradient, weight, activation, other
   ElementType type = CGX_F32;
   uint64_t elements = 0;
+  std::vector<uint64_t> shape;
   cgx_codec codec = {};
   bool isPlannable = false; ///< compressed, or exact until a plan says otherwise
+
+  /// A codec as it is used for this operand.
+  cgx_codec used(const cgx_codec &wanted) const {
+    return cgx_codec_for_shape(&wanted, shape.data(), shape.size());
+  }
 };
 
 struct Collective {
