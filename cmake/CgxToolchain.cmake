@@ -44,7 +44,8 @@ endif()
 function(cgx_compile_options target)
   # What a designated initializer leaves out is 0 on purpose: a cgx_codec has the fields of all families.
   # And clang warns of what libstdc++ 12 deprecates and uses itself.
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers
+  # nvcc has its own names for these: kernels/cuda gives them.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wno-missing-field-initializers
     $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
-    $<$<BOOL:${CGX_WARNINGS_AS_ERRORS}>:-Werror>)
+    $<$<BOOL:${CGX_WARNINGS_AS_ERRORS}>:-Werror>>)
 endfunction()

@@ -16,7 +16,7 @@ namespace {
 
 void encodeBucket(const EncodeArguments &arguments, uint64_t bucket, uint64_t begin, uint64_t end) {
   const cgx_codec &codec = *arguments.codec;
-  const MiniFormat &format = miniFormatOf(codec);
+  const MiniFormat format = miniFormatOf(codec);
   uint8_t *codes = arguments.body + castCodesOffset(codec, arguments.elements);
   const uint32_t largest = largestMagnitudeBits(arguments.source, arguments.input, begin, end);
   const float factor = storeCastScale(arguments.body, codec, bucket, largest);
@@ -52,7 +52,7 @@ void forEachValue(const DecodeArguments &arguments, float limit, const Consume &
     }
     return;
   }
-  const MiniFormat &format = miniFormatOf(codec);
+  const MiniFormat format = miniFormatOf(codec);
   const uint8_t *codes = arguments.body + castCodesOffset(codec, arguments.elements);
   forEachBucket(codec.bucket, arguments.elements, [&](uint64_t bucket, uint64_t begin, uint64_t end) {
     const float scale = loadCastScale(arguments.body, codec, bucket);

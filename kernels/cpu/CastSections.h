@@ -13,24 +13,27 @@
 
 namespace cgx {
 
-inline bool isMx(const cgx_codec &codec) {
+CGX_DEVICE_INLINE bool isMx(const cgx_codec &codec) {
   return codec.format == CGX_FORMAT_MXFP8 || codec.format == CGX_FORMAT_MXFP4;
 }
 
 /// The format of the elements, of formats with a scale.
-inline const MiniFormat &miniFormatOf(const cgx_codec &codec) {
-  return codec.format == CGX_FORMAT_FP8_E5M2 ? e5m2 : codec.format == CGX_FORMAT_MXFP4 ? e2m1 : e4m3;
+CGX_DEVICE_INLINE MiniFormat miniFormatOf(const cgx_codec &codec) {
+  // Constants of the function: a GPU has no access to those of the namespace.
+  constexpr MiniFormat wide = e5m2, narrow = e2m1, other = e4m3;
+  return codec.format == CGX_FORMAT_FP8_E5M2 ? wide : codec.format == CGX_FORMAT_MXFP4 ? narrow : other;
 }
 
 /// Bytes before the codes.
-inline uint64_t castCodesOffset(const cgx_codec &codec, uint64_t elements) {
+CGX_DEVICE_INLINE uint64_t castCodesOffset(const cgx_codec &codec, uint64_t elements) {
   return cgx_bucket_count(&codec, elements) * (isMx(codec) ? 1 : cgx_scale_bytes(&codec));
 }
 
 /// Stores the scale of a bucket from the bits of its largest magnitude, and returns what its elements
 /// are multiplied by; not finite if they are not.
-inline float storeCastScale(uint8_t *scales, const cgx_codec &codec, uint64_t bucket, uint32_t largestBits) {
-  const MiniFormat &format = miniFormatOf(codec);
+CGX_DEVICE_INLINE float storeCastScale(uint8_t *scales, const cgx_codec &codec, uint64_t bucket,
+                                       uint32_t largestBits) {
+  const MiniFormat format = miniFormatOf(codec);
   if (isMx(codec)) {
     const uint32_t exponent = mxExponent(format, largestBits);
     scales[bucket] = uint8_t(exponent);
@@ -41,7 +44,7 @@ inline float storeCastScale(uint8_t *scales, const cgx_codec &codec, uint64_t bu
   return miniFactor(scale);
 }
 
-inline float loadCastScale(const uint8_t *scales, const cgx_codec &codec, uint64_t bucket) {
+CGX_DEVICE_INLINE float loadCastScale(const uint8_t *scales, const cgx_codec &codec, uint64_t bucket) {
   return isMx(codec) ? mxScale(scales[bucket]) : loadScaleValue(scales, codec.scale, bucket);
 }
 
@@ -52,15 +55,15 @@ struct NibblePlace {
   uint32_t shift;
 };
 
-inline NibblePlace nibblePlace(uint64_t index, uint64_t elements) {
+CGX_DEVICE_INLINE NibblePlace nibblePlace(uint64_t index, uint64_t elements) {
   if (index < elements / 32 * 32)
     return {index / 32 * 16 + index % 16, uint32_t(index / 16 % 2) * 4};
   return {index / 2, uint32_t(index % 2) * 4};
 }
 
 /// Stores the codes of a payload in order: the low half of a byte before the high one.
-inline void storeCode(const MiniFormat &format, uint8_t *codes, uint64_t index, uint64_t elements,
-                      uint32_t code) {
+CGX_DEVICE_INLINE void storeCode(const MiniFormat &format, uint8_t *codes, uint64_t index, uint64_t elements,
+                                 uint32_t code) {
   if (format.codeBits == 8) {
     codes[index] = uint8_t(code);
     return;
@@ -69,14 +72,15 @@ inline void storeCode(const MiniFormat &format, uint8_t *codes, uint64_t index, 
   codes[place.byte] = uint8_t((place.shift ? codes[place.byte] & 0xfu : 0u) | code << place.shift);
 }
 
-inline uint32_t loadCode(const MiniFormat &format, const uint8_t *codes, uint64_t index, uint64_t elements) {
+CGX_DEVICE_INLINE uint32_t loadCode(const MiniFormat &format, const uint8_t *codes, uint64_t index,
+                                    uint64_t elements) {
   if (format.codeBits == 8)
     return codes[index];
   const NibblePlace place = nibblePlace(index, elements);
   return (codes[place.byte] >> place.shift) & 0xfu;
 }
 
-inline float castValue(const MiniFormat &format, float scale, uint32_t code, float limit) {
+CGX_DEVICE_INLINE float castValue(const MiniFormat &format, float scale, uint32_t code, float limit) {
   if (!isFinite(scale))
     return quietNan();
   const float number = miniValue(format, code);

@@ -11,15 +11,6 @@
 #include "cgx/kernels/random.h"
 
 namespace cgx {
-namespace {
-
-uint64_t mixWord(uint64_t word, uint64_t position) {
-  uint64_t x = (word ^ (position * 0x9e3779b97f4a7c15ull)) * 0xbf58476d1ce4e5b9ull;
-  return (x ^ (x >> 32)) * 0x94d049bb133111ebull;
-}
-
-} // namespace
-
 uint64_t checksum(const void *data, uint64_t bytes) {
   const char *begin = static_cast<const char *>(data);
   const uint64_t words = bytes / 8;
@@ -27,12 +18,12 @@ uint64_t checksum(const void *data, uint64_t bytes) {
   for (uint64_t i = 0; i < words; ++i) {
     uint64_t word;
     memcpy(&word, begin + i * 8, sizeof word);
-    sum += mixWord(word, i + 1);
+    sum += mixChecksumWord(word, i + 1);
   }
   if (bytes % 8 != 0) {
     uint64_t word = 0;
     memcpy(&word, begin + words * 8, bytes % 8);
-    sum += mixWord(word, words + 1);
+    sum += mixChecksumWord(word, words + 1);
   }
   return mixBits(sum);
 }

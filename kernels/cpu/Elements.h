@@ -16,15 +16,11 @@
 namespace cgx {
 
 CGX_DEVICE_INLINE uint16_t loadBits16(const void *buffer, uint64_t index) {
-  uint16_t bits;
-  memcpy(&bits, static_cast<const char *>(buffer) + index * 2, sizeof bits);
-  return bits;
+  return loadFrom<uint16_t>(static_cast<const char *>(buffer) + index * 2);
 }
 
 CGX_DEVICE_INLINE float loadF32(const void *buffer, uint64_t index) {
-  float value;
-  memcpy(&value, static_cast<const char *>(buffer) + index * 4, sizeof value);
-  return value;
+  return loadFrom<float>(static_cast<const char *>(buffer) + index * 4);
 }
 
 CGX_DEVICE_INLINE float loadElement(Source source, const void *buffer, uint64_t index) {
@@ -46,12 +42,9 @@ CGX_DEVICE_INLINE float loadElement(Source source, const void *buffer, uint64_t 
 /// Stores a value as an element of f32, f16 or bf16.
 CGX_DEVICE_INLINE void storeElement(cgx_element_type type, void *buffer, uint64_t index, float value) {
   char *bytes = static_cast<char *>(buffer);
-  if (type == CGX_F32) {
-    memcpy(bytes + index * 4, &value, sizeof value);
-    return;
-  }
-  uint16_t bits = type == CGX_F16 ? float16FromFloat(value) : bfloat16FromFloat(value);
-  memcpy(bytes + index * 2, &bits, sizeof bits);
+  if (type == CGX_F32)
+    return storeTo(bytes + index * 4, value);
+  storeTo(bytes + index * 2, type == CGX_F16 ? float16FromFloat(value) : bfloat16FromFloat(value));
 }
 
 } // namespace cgx

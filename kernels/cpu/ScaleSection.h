@@ -14,24 +14,15 @@ namespace cgx {
 
 /// One value of a scale. bf16 must hold it.
 CGX_DEVICE_INLINE void storeScaleValue(uint8_t *scales, uint32_t scaleType, uint64_t index, float value) {
-  const uint32_t bits = floatBits(value);
-  if (scaleType == CGX_SCALE_F32) {
-    memcpy(scales + index * 4, &bits, 4);
-  } else {
-    const uint16_t upper = uint16_t(bits >> 16);
-    memcpy(scales + index * 2, &upper, 2);
-  }
+  if (scaleType == CGX_SCALE_F32)
+    return storeTo(scales + index * 4, value);
+  storeTo(scales + index * 2, uint16_t(floatBits(value) >> 16));
 }
 
 CGX_DEVICE_INLINE float loadScaleValue(const uint8_t *scales, uint32_t scaleType, uint64_t index) {
-  if (scaleType == CGX_SCALE_F32) {
-    float value;
-    memcpy(&value, scales + index * 4, 4);
-    return value;
-  }
-  uint16_t upper;
-  memcpy(&upper, scales + index * 2, 2);
-  return floatFromBits(uint32_t(upper) << 16);
+  if (scaleType == CGX_SCALE_F32)
+    return loadFrom<float>(scales + index * 4);
+  return floatFromBits(uint32_t(loadFrom<uint16_t>(scales + index * 2)) << 16);
 }
 
 /// The scale of a bucket of uniform levels: minimum and unit, or the unit alone if levels lie on both

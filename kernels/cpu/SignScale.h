@@ -21,6 +21,18 @@ struct SignScale {
   float negative;
 };
 
+/// What is stored for a bucket of `elements` elements, of finite sums of those of either sign.
+CGX_DEVICE_INLINE SignScale signScaleOf(const cgx_codec &codec, double positive, double negative,
+                                        uint64_t elements, uint64_t negatives) {
+  if (codec.magnitude == CGX_SIGN_NORM) {
+    const float mean = nearestScale(float((positive - negative) / double(elements)), codec.scale);
+    return {mean, -mean};
+  }
+  const uint64_t positives = elements - negatives;
+  return {nearestScale(positives ? float(positive / double(positives)) : 0.0f, codec.scale),
+          nearestScale(negatives ? float(negative / double(negatives)) : 0.0f, codec.scale)};
+}
+
 struct SignSums {
   static constexpr uint32_t lanes = 16;
   double positive[lanes] = {};
@@ -44,13 +56,7 @@ struct SignSums {
         positive[lane] += positive[lane + half];
         negative[lane] += negative[lane + half];
       }
-    if (codec.magnitude == CGX_SIGN_NORM) {
-      const float mean = nearestScale(float((positive[0] - negative[0]) / double(elements)), codec.scale);
-      return {mean, -mean};
-    }
-    const uint64_t positives = elements - negatives;
-    return {nearestScale(positives ? float(positive[0] / double(positives)) : 0.0f, codec.scale),
-            nearestScale(negatives ? float(negative[0] / double(negatives)) : 0.0f, codec.scale)};
+    return signScaleOf(codec, positive[0], negative[0], elements, negatives);
   }
 };
 
@@ -58,7 +64,8 @@ inline uint64_t signScaleBytes(const cgx_codec &codec, uint64_t elements) {
   return cgx_sign_body_bytes(&codec, elements) - (elements + 7) / 8;
 }
 
-inline void storeSignScale(uint8_t *scales, const cgx_codec &codec, uint64_t bucket, SignScale scale) {
+CGX_DEVICE_INLINE void storeSignScale(uint8_t *scales, const cgx_codec &codec, uint64_t bucket,
+                                      SignScale scale) {
   if (codec.magnitude == CGX_SIGN_NORM)
     return storeScaleValue(scales, codec.scale, bucket, scale.positive);
   storeScaleValue(scales, codec.scale, 2 * bucket, scale.positive);
@@ -66,7 +73,8 @@ inline void storeSignScale(uint8_t *scales, const cgx_codec &codec, uint64_t buc
 }
 
 /// The values within the limit; both are NaN if one is not finite.
-inline SignScale loadSignScale(const uint8_t *scales, const cgx_codec &codec, uint64_t bucket, float limit) {
+CGX_DEVICE_INLINE SignScale loadSignScale(const uint8_t *scales, const cgx_codec &codec, uint64_t bucket,
+                                          float limit) {
   SignScale scale;
   if (codec.magnitude == CGX_SIGN_NORM) {
     scale.positive = loadScaleValue(scales, codec.scale, bucket);

@@ -18,6 +18,13 @@
 
 #include <stdint.h>
 
+/* Functions that kernels on a GPU call too. */
+#if defined(__CUDACC__)
+#define CGX_CODEC_FUNCTION static inline __host__ __device__
+#else
+#define CGX_CODEC_FUNCTION static inline
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -137,7 +144,7 @@ typedef struct cgx_codec {
 #define CGX_PAYLOAD_MAX_ELEMENTS 0xffffffffull
 
 /* Bytes of one element; 0 for a value that is no element type. */
-static inline uint64_t cgx_element_bytes(uint32_t element_type) {
+CGX_CODEC_FUNCTION uint64_t cgx_element_bytes(uint32_t element_type) {
   switch (element_type) {
   case CGX_F64:
   case CGX_I64:
@@ -162,12 +169,12 @@ static inline uint64_t cgx_element_bytes(uint32_t element_type) {
 }
 
 /* Bytes of a value of a bucket's scale. */
-static inline uint64_t cgx_scale_bytes(const cgx_codec *codec) {
+CGX_CODEC_FUNCTION uint64_t cgx_scale_bytes(const cgx_codec *codec) {
   return codec->scale == CGX_SCALE_F32 ? 4u : 2u;
 }
 
 /* Buckets of `elements` elements; the last one may be shorter. */
-static inline uint64_t cgx_bucket_count(const cgx_codec *codec, uint64_t elements) {
+CGX_CODEC_FUNCTION uint64_t cgx_bucket_count(const cgx_codec *codec, uint64_t elements) {
   return elements / codec->bucket + (elements % codec->bucket != 0);
 }
 
@@ -205,7 +212,7 @@ static inline uint64_t cgx_cast_body_bytes(const cgx_codec *codec, uint64_t elem
 }
 
 /* Elements of a payload that topk and randk send: the nearest to density * elements, at least 1. */
-static inline uint64_t cgx_sparse_count(const cgx_codec *codec, uint64_t elements) {
+CGX_CODEC_FUNCTION uint64_t cgx_sparse_count(const cgx_codec *codec, uint64_t elements) {
   uint64_t count = (uint64_t)((double)codec->density * (double)elements + 0.5);
   return count < 1 ? 1u : count > elements ? elements : count;
 }
@@ -213,24 +220,24 @@ static inline uint64_t cgx_sparse_count(const cgx_codec *codec, uint64_t element
 /* How `count` of `elements` positions are written down: each as its lowest bits, and the rest of all
  * together in a bit vector (Elias-Fano coding, within 0.8 bits a position of the least possible for
  * random ones) ... */
-static inline uint32_t cgx_position_low_bits(uint64_t elements, uint64_t count) {
+CGX_CODEC_FUNCTION uint32_t cgx_position_low_bits(uint64_t elements, uint64_t count) {
   uint32_t bits = 0;
   while ((elements / count) >> (bits + 1) != 0)
     ++bits;
   return bits;
 }
-static inline uint64_t cgx_position_low_bytes(uint64_t elements, uint64_t count) {
+CGX_CODEC_FUNCTION uint64_t cgx_position_low_bytes(uint64_t elements, uint64_t count) {
   return (count * cgx_position_low_bits(elements, count) + 7) / 8;
 }
-static inline uint64_t cgx_position_high_bits(uint64_t elements, uint64_t count) {
+CGX_CODEC_FUNCTION uint64_t cgx_position_high_bits(uint64_t elements, uint64_t count) {
   return ((elements - 1) >> cgx_position_low_bits(elements, count)) + count;
 }
 /* ... or, where that is no longer, as one bit an element. */
-static inline int cgx_positions_are_bitmap(uint64_t elements, uint64_t count) {
+CGX_CODEC_FUNCTION int cgx_positions_are_bitmap(uint64_t elements, uint64_t count) {
   return (elements + 7) / 8 <=
          cgx_position_low_bytes(elements, count) + (cgx_position_high_bits(elements, count) + 7) / 8;
 }
-static inline uint64_t cgx_position_bytes(uint64_t elements, uint64_t count) {
+CGX_CODEC_FUNCTION uint64_t cgx_position_bytes(uint64_t elements, uint64_t count) {
   return cgx_positions_are_bitmap(elements, count)
              ? (elements + 7) / 8
              : cgx_position_low_bytes(elements, count) + (cgx_position_high_bits(elements, count) + 7) / 8;

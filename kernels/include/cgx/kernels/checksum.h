@@ -13,9 +13,15 @@
 #ifndef CGX_KERNELS_CHECKSUM_H
 #define CGX_KERNELS_CHECKSUM_H
 
-#include <stdint.h>
+#include "cgx/kernels/device.h"
 
 namespace cgx {
+
+/// What word `position - 1` of the bytes adds to the sum.
+CGX_DEVICE_INLINE uint64_t mixChecksumWord(uint64_t word, uint64_t position) {
+  const uint64_t x = (word ^ (position * 0x9e3779b97f4a7c15ull)) * 0xbf58476d1ce4e5b9ull;
+  return (x ^ (x >> 32)) * 0x94d049bb133111ebull;
+}
 
 uint64_t checksum(const void *data, uint64_t bytes);
 

@@ -38,7 +38,34 @@ CGX_DEVICE_INLINE float floatFromBits(uint32_t bits) {
 
 /// a * b + c with one rounding, on every machine: in hardware where there is an
 /// instruction for it, in the C library where there is not.
-CGX_DEVICE_INLINE float fusedMultiplyAdd(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+CGX_DEVICE_INLINE float fusedMultiplyAdd(float a, float b, float c) {
+#if defined(__CUDA_ARCH__)
+  return __fmaf_rn(a, b, c);
+#else
+  return __builtin_fmaf(a, b, c);
+#endif
+}
+
+/// Reads a value from anywhere on the host; from where it is aligned on a GPU, whose loads are as wide
+/// as the pointer allows.
+template <typename T> CGX_DEVICE_INLINE T loadFrom(const void *address) {
+#if defined(__CUDA_ARCH__)
+  return *static_cast<const T *>(address);
+#else
+  T value;
+  memcpy(&value, address, sizeof value);
+  return value;
+#endif
+}
+
+/// Writes a value, as loadFrom() reads it.
+template <typename T> CGX_DEVICE_INLINE void storeTo(void *address, T value) {
+#if defined(__CUDA_ARCH__)
+  *static_cast<T *>(address) = value;
+#else
+  memcpy(address, &value, sizeof value);
+#endif
+}
 
 CGX_DEVICE_INLINE bool isFinite(float value) { return (floatBits(value) & 0x7f800000u) != 0x7f800000u; }
 

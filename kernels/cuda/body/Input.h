@@ -1,0 +1,74 @@
+//===-- Input.h - What an encoder reads ----------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CUDA_BODY_INPUT_H
+#define CGX_KERNELS_CUDA_BODY_INPUT_H
+
+#include "Item.h"
+#include "cgx/kernels/magnitude.h"
+
+namespace cgx::cuda {
+
+/// The elements of a tensor.
+struct TensorInput {
+  CGX_BODY static float load(const EncodeItem &item, uint64_t index) {
+    return loadElement(item.source, item.input, index);
+  }
+};
+
+/// A sum in f32, rounded once to the element type.
+CGX_BODY float roundSum(Source source, float sum) {
+  return source == Source::f32ToF16    ? floatFromFloat16(float16FromFloat(sum))
+         : source == Source::f32ToBf16 ? floatFromBfloat16(bfloat16FromFloat(sum))
+                                       : sum;
+}
+
+/// The sum of an owner, computed anew for every element that is asked for.
+template <typename Family> struct SumInput {
+  CGX_BODY static float load(const EncodeItem &item, uint64_t index) {
+    float sum = 0.0f;
+    for (uint32_t i = 0; i < item.contributionCount; ++i) {
+      const PayloadItem &payload = item.contributions[i];
+      sum += Family::value(item.codec, item.type, payload.payload + payload.bodyBegin, item.sections,
+                           item.elements, index, largestValue(CGX_F32));
+    }
+    return roundSum(item.source, sum / item.divisor);
+  }
+};
+
+/// The end of a bucket that begins at `begin`.
+CGX_BODY uint64_t bucketEnd(const EncodeItem &item, uint64_t begin) {
+  const uint64_t left = item.elements - begin;
+  return begin + (left < item.codec.bucket ? left : item.codec.bucket);
+}
+
+/// The bits of the largest magnitude of a bucket, which all lanes have.
+template <typename Input, typename Lanes>
+CGX_BODY uint32_t largestBits(const Lanes &lanes, const EncodeItem &item, uint64_t begin, uint64_t end) {
+  PerLane<Lanes, uint32_t> largest;
+  lanes.forEach([&](uint32_t lane) {
+    largest[lane] = 0;
+    for (uint64_t i = begin + lane; i < end; i += laneCount) {
+      const uint32_t bits = magnitudeBits(Input::load(item, i));
+      largest[lane] = bits > largest[lane] ? bits : largest[lane];
+    }
+  });
+  return lanes.first(
+      combineLanes(lanes, largest, laneCount, [](uint32_t a, uint32_t b) { return a > b ? a : b; }));
+}
+
+/// Byte `byte` of a bit plane of elements that `isSet`.
+template <typename IsSet> CGX_BODY uint8_t planeByte(uint64_t byte, uint64_t elements, const IsSet &isSet) {
+  uint32_t bits = 0;
+  for (uint64_t i = byte * 8; i < byte * 8 + 8 && i < elements; ++i)
+    bits |= uint32_t(isSet(i)) << (i % 8);
+  return uint8_t(bits);
+}
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_BODY_INPUT_H

@@ -1,0 +1,70 @@
+//===-- Item.h - Rows of the tables that kernels read --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CUDA_BODY_ITEM_H
+#define CGX_KERNELS_CUDA_BODY_ITEM_H
+
+#include "Elements.h"
+#include "Slice.h"
+#include "cgx/kernels/cuda.h"
+
+namespace cgx::cuda {
+
+/// Where the sections of a body begin. A family uses those it has.
+struct Sections {
+  uint64_t table;    ///< of learned levels
+  uint64_t scales;   ///< a scale for each bucket
+  uint64_t codes;    ///< levels, codes, exponents, elements, or the bit plane `kept`
+  uint64_t negative; ///< bit plane of signs
+};
+
+/// A payload that is read. Checked by every block that reads it, before anything is written.
+struct PayloadItem {
+  const uint8_t *payload;
+  PayloadHeader header; ///< that it must have
+  uint64_t bytes;       ///< that were given
+  uint64_t mostBytes;   ///< cgx_payload_bytes()
+  const uint64_t *sum;  ///< the checksum of its bytes, or null where it has none
+  uint32_t bodyBegin;
+  bool hasEnvelope;
+  bool isFixed;
+};
+
+/// A tensor to encode.
+struct EncodeItem {
+  cgx_codec codec;
+  cgx_element_type type;
+  Source source;
+  const void *input;
+  uint64_t elements;
+  uint64_t firstElement;
+  uint64_t layerId, rank, phase;
+  uint8_t *payload;
+  uint8_t *body;
+  Sections sections;
+  PayloadHeader header;
+  bool hasEnvelope;
+  // An owner's: the input is the sum of what these payloads hold.
+  const PayloadItem *contributions;
+  uint32_t contributionCount;
+  float divisor;
+};
+
+/// A payload to decode.
+struct DecodeItem {
+  cgx_codec codec;
+  cgx_element_type type;
+  const PayloadItem *payload;
+  const uint8_t *body;
+  uint64_t elements;
+  Sections sections;
+  void *output;
+};
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_BODY_ITEM_H

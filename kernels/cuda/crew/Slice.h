@@ -1,0 +1,47 @@
+//===-- Slice.h - What one block of threads works on ---------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CUDA_CREW_SLICE_H
+#define CGX_KERNELS_CUDA_CREW_SLICE_H
+
+#include "cgx/kernels/device.h"
+
+/// Functions of kernel bodies: compiled for the GPU by nvcc, and for the CPU by any other compiler, which
+/// runs them on a SerialCrew.
+#if defined(__CUDACC__)
+#define CGX_BODY __device__ inline
+#else
+#define CGX_BODY inline
+#endif
+
+namespace cgx::cuda {
+
+constexpr uint32_t laneCount = 32;
+
+/// Indices [begin, end) of an item of a table: buckets, words or bytes, as the body says.
+struct Slice {
+  uint64_t begin;
+  uint64_t end;
+  uint32_t item;
+};
+
+template <typename Lanes, typename T> using PerLane = typename Lanes::template PerLane<T>;
+
+/// Combines what the lanes hold, in groups of `width` lanes that lie side by side: upper halves with lower
+/// ones until one is left. Lane 0 of a group has that; all have it if the order does not matter to `combine`.
+template <typename Lanes, typename Values, typename Combine>
+CGX_BODY Values combineLanes(const Lanes &lanes, Values value, uint32_t width, const Combine &combine) {
+  for (uint32_t mask = width / 2; mask > 0; mask /= 2) {
+    const Values other = lanes.shuffleXor(value, mask);
+    lanes.forEach([&](uint32_t lane) { value[lane] = combine(value[lane], other[lane]); });
+  }
+  return value;
+}
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_CREW_SLICE_H

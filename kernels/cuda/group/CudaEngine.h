@@ -1,0 +1,59 @@
+//===-- CudaEngine.h - Kernel bodies on a GPU ----------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CUDA_GROUP_CUDAENGINE_H
+#define CGX_KERNELS_CUDA_GROUP_CUDAENGINE_H
+
+#include "DeviceCrew.h"
+#include "cgx/kernels/cuda.h"
+
+#include <cuda_runtime.h>
+
+namespace cgx::cuda {
+
+inline Outcome outcomeOf(cudaError_t error, const char *what) {
+  if (error == cudaSuccess)
+    return {};
+  return {std::string("CUDA: ") + what + ": " + cudaGetErrorString(error)};
+}
+
+/// One block for each slice.
+template <typename Body>
+__global__ void __launch_bounds__(blockThreads) runSlices(const Body body, const Slice *slices) {
+  body(DeviceCrew(), slices[blockIdx.x]);
+}
+
+class CudaEngine {
+public:
+  Outcome allocate(uint64_t bytes, void *&memory) {
+    Outcome outcome = outcomeOf(cudaMalloc(&memory, bytes), "allocating a group's tables");
+    return outcome.ok() ? outcomeOf(cudaMemset(memory, 0, bytes), "clearing a group's tables") : outcome;
+  }
+  void release(void *memory) { cudaFree(memory); }
+
+  Outcome upload(void *to, const void *from, uint64_t bytes) {
+    return outcomeOf(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copying a group's tables");
+  }
+  Outcome download(void *to, const void *from, uint64_t bytes, Stream stream) {
+    if (bytes != 0)
+      if (Outcome outcome = outcomeOf(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream),
+                                      "copying a group's results");
+          !outcome.ok())
+        return outcome;
+    return outcomeOf(cudaStreamSynchronize(stream), "waiting for a group");
+  }
+
+  template <typename Body>
+  Outcome launch(const Body &body, const Slice *slices, uint32_t count, Stream stream) {
+    runSlices<<<count, blockThreads, Body::sharedBytes, stream>>>(body, slices);
+    return outcomeOf(cudaGetLastError(), "launching a kernel");
+  }
+};
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_GROUP_CUDAENGINE_H

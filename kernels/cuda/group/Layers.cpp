@@ -1,0 +1,159 @@
+//===-- Layers.cpp - Rows of the tables from layers -----------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Layers.h"
+
+#include "BitPlane.h"
+
+#include "CastSections.h"
+#include "QuantizeSections.h"
+#include "SignScale.h"
+#include "cgx/kernels/codecs.h"
+
+namespace cgx::cuda {
+
+static bool hasEnvelope(const cgx_codec &codec) { return codec.family != CGX_CODEC_IDENTITY; }
+
+static uint32_t bodyBegin(const cgx_codec &codec) {
+  return hasEnvelope(codec) ? uint32_t(cgx_payload_body_begin(&codec)) : 0;
+}
+
+Sections sectionsOf(const cgx_codec &codec, uint64_t elements) {
+  switch (codec.family) {
+  case CGX_CODEC_QUANTIZE:
+    return {.scales = tableBytes(codec), .codes = levelsOffset(codec, elements)};
+  case CGX_CODEC_TERNARY: {
+    const uint64_t kept = cgx_bucket_count(&codec, elements) * cgx_scale_bytes(&codec);
+    return {.codes = kept, .negative = kept + planeBytes(elements)};
+  }
+  case CGX_CODEC_SIGN:
+    return {.negative = signScaleBytes(codec, elements)};
+  case CGX_CODEC_NATURAL:
+    return {.negative = elements};
+  case CGX_CODEC_CAST:
+    return {.codes = codec.bucket ? castCodesOffset(codec, elements) : 0};
+  default:
+    return {};
+  }
+}
+
+const char *checkCodec(const cgx_codec &codec, cgx_element_type type) {
+  if (const char *wrong = cgx::checkCodec(codec, type))
+    return wrong;
+  switch (codec.family) {
+  case CGX_CODEC_IDENTITY:
+  case CGX_CODEC_QUANTIZE:
+  case CGX_CODEC_TERNARY:
+  case CGX_CODEC_SIGN:
+  case CGX_CODEC_NATURAL:
+  case CGX_CODEC_CAST:
+    return nullptr;
+  default:
+    return "expected a codec family that has kernels for GPUs";
+  }
+}
+
+static Outcome wrongLayer(size_t number, const std::string &what) {
+  return {"layer " + std::to_string(number) + ": " + what};
+}
+
+Outcome checkAligned(const void *pointer, uint64_t alignment, const char *what, size_t number) {
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  if (address == 0)
+    return wrongLayer(number, std::string("expected a pointer to its ") + what + ", got null");
+  if (address % alignment != 0)
+    return wrongLayer(number, std::string("expected its ") + what + " aligned to " +
+                                  std::to_string(alignment) + " bytes, got an address " +
+                                  std::to_string(address % alignment) + " behind");
+  return {};
+}
+
+static Outcome checkElements(const cgx_codec &codec, cgx_element_type type, uint64_t elements,
+                             size_t number) {
+  if (const char *wrong = checkCodec(codec, type))
+    return wrongLayer(number, wrong);
+  if (elements >= CGX_PAYLOAD_MAX_ELEMENTS)
+    return wrongLayer(number, "expected fewer than 4294967295 elements, got " + std::to_string(elements));
+  return {};
+}
+
+Outcome checkLayer(const EncodedLayer &layer, size_t number) {
+  if (Outcome outcome = checkElements(layer.codec, layer.type, layer.elements, number); !outcome.ok())
+    return outcome;
+  return layer.elements == 0 ? Outcome() : checkAligned(layer.payload, 8, "payload", number);
+}
+
+Outcome checkLayer(const DecodeLayer &layer, size_t number, bool accumulates) {
+  if (Outcome outcome = checkElements(layer.codec, layer.type, layer.elements, number); !outcome.ok())
+    return outcome;
+  if (accumulates && layer.type != CGX_F32 && layer.type != CGX_F16 && layer.type != CGX_BF16)
+    return wrongLayer(number, "expected element type f32, f16 or bf16 to accumulate");
+  if (layer.elements == 0)
+    return {};
+  if (Outcome outcome = checkAligned(layer.payload, 8, "payload", number); !outcome.ok())
+    return outcome;
+  return checkAligned(layer.output, accumulates ? 4 : cgx_element_bytes(layer.type), "output", number);
+}
+
+PayloadItem payloadItem(const cgx_codec &codec, cgx_element_type type, const void *payload, uint64_t bytes,
+                        uint64_t elements) {
+  PayloadItem item = {};
+  item.payload = static_cast<const uint8_t *>(payload);
+  item.hasEnvelope = hasEnvelope(codec);
+  if (item.hasEnvelope)
+    writePayloadHeader(codec, type, elements, &item.header);
+  item.bytes = bytes;
+  item.mostBytes = cgx_payload_bytes(&codec, type, elements);
+  item.bodyBegin = bodyBegin(codec);
+  item.isFixed = cgx_payload_is_fixed(&codec) != 0;
+  return item;
+}
+
+Source sourceOf(cgx_element_type type, bool isSum) {
+  switch (type) {
+  case CGX_F16:
+    return isSum ? Source::f32ToF16 : Source::f16;
+  case CGX_BF16:
+    return isSum ? Source::f32ToBf16 : Source::bf16;
+  default:
+    return Source::f32;
+  }
+}
+
+EncodeItem encodeItem(const EncodedLayer &layer, Source source) {
+  EncodeItem item = {};
+  item.codec = layer.codec;
+  item.type = layer.type;
+  item.source = source;
+  item.elements = layer.elements;
+  item.firstElement = layer.firstElement;
+  item.layerId = layer.layerId;
+  item.rank = layer.rank;
+  item.phase = layer.phase;
+  item.payload = static_cast<uint8_t *>(layer.payload);
+  item.body = item.payload + bodyBegin(layer.codec);
+  item.sections = sectionsOf(layer.codec, layer.elements);
+  item.hasEnvelope = hasEnvelope(layer.codec);
+  if (item.hasEnvelope && layer.elements != 0)
+    writePayloadHeader(layer.codec, layer.type, layer.elements, &item.header);
+  item.divisor = 1.0f;
+  return item;
+}
+
+DecodeItem decodeItem(const DecodeLayer &layer) {
+  DecodeItem item = {};
+  item.codec = layer.codec;
+  item.type = layer.type;
+  item.body = static_cast<const uint8_t *>(layer.payload) + bodyBegin(layer.codec);
+  item.elements = layer.elements;
+  item.sections = sectionsOf(layer.codec, layer.elements);
+  item.output = layer.output;
+  return item;
+}
+
+} // namespace cgx::cuda

@@ -1,0 +1,33 @@
+//===-- Layers.h - Rows of the tables from layers ------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CUDA_GROUP_LAYERS_H
+#define CGX_KERNELS_CUDA_GROUP_LAYERS_H
+
+#include "Item.h"
+
+namespace cgx::cuda {
+
+/// Where a codec's sections begin in the body of `elements` elements.
+Sections sectionsOf(const cgx_codec &codec, uint64_t elements);
+
+/// Ok, or what is wrong with a layer's codec, length and pointers. `number` says which one.
+Outcome checkLayer(const EncodedLayer &layer, size_t number);
+Outcome checkLayer(const DecodeLayer &layer, size_t number, bool accumulates);
+Outcome checkAligned(const void *pointer, uint64_t alignment, const char *what, size_t number);
+
+PayloadItem payloadItem(const cgx_codec &codec, cgx_element_type type, const void *payload, uint64_t bytes,
+                        uint64_t elements);
+EncodeItem encodeItem(const EncodedLayer &layer, Source source);
+DecodeItem decodeItem(const DecodeLayer &layer);
+
+/// The source of a tensor, or of sums.
+Source sourceOf(cgx_element_type type, bool isSum);
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_GROUP_LAYERS_H

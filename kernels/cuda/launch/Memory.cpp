@@ -1,0 +1,140 @@
+//===-- Memory.cpp - Memory, streams and graphs by the CUDA runtime -------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/kernels/cuda_memory.h"
+
+#include <cuda_runtime_api.h>
+
+namespace cgx::cuda {
+
+static Outcome outcomeOf(cudaError_t error, const char *what) {
+  if (error == cudaSuccess)
+    return {};
+  return {std::string("CUDA: ") + what + ": " + cudaGetErrorString(error)};
+}
+
+Outcome availability() {
+  // The answer is that of the first call: drivers do not come and go while a process runs.
+  static const std::string missing = []() -> std::string {
+    int devices = 0;
+    const cudaError_t error = cudaGetDeviceCount(&devices);
+    if (error == cudaErrorInsufficientDriver || error == cudaErrorStubLibrary)
+      return "no CUDA device: no driver is installed, or one older than CUDA " +
+             std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
+    if (error != cudaSuccess)
+      return std::string("no CUDA device: ") + cudaGetErrorString(error);
+    return devices == 0 ? "no CUDA device: the driver finds none" : "";
+  }();
+  return {missing};
+}
+
+MemoryKind memoryKindOf(const void *pointer) {
+  cudaPointerAttributes attributes = {};
+  if (!availability().ok() || cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess)
+    return MemoryKind::host;
+  switch (attributes.type) {
+  case cudaMemoryTypeDevice:
+  case cudaMemoryTypeManaged:
+    return MemoryKind::device;
+  case cudaMemoryTypeHost:
+    return MemoryKind::pinned;
+  default:
+    return MemoryKind::host;
+  }
+}
+
+Outcome Memory::allocate(MemoryKind ofKind, uint64_t bytes) {
+  if (Outcome outcome = availability(); !outcome.ok())
+    return outcome;
+  Memory before = std::move(*this);
+  const std::string amount = std::to_string(bytes) + " bytes of ";
+  Outcome outcome = ofKind == MemoryKind::device
+                        ? outcomeOf(cudaMalloc(&address, bytes), (amount + "device memory").c_str())
+                        : outcomeOf(cudaHostAlloc(&address, bytes, cudaHostAllocDefault),
+                                    (amount + "pinned memory").c_str());
+  if (outcome.ok()) {
+    kind = ofKind;
+    size = bytes;
+  }
+  return outcome;
+}
+
+Memory::~Memory() {
+  // When a process ends, the runtime may be gone before its memory: nothing is left to do then.
+  if (kind == MemoryKind::device)
+    (void)cudaFree(address);
+  else if (kind == MemoryKind::pinned)
+    (void)cudaFreeHost(address);
+}
+
+Outcome copy(void *to, const void *from, uint64_t bytes, Stream stream) {
+  if (bytes == 0)
+    return {};
+  return outcomeOf(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying memory");
+}
+
+Outcome waitFor(Stream stream) { return outcomeOf(cudaStreamSynchronize(stream), "waiting for a stream"); }
+
+Outcome makeStream(Stream &stream) {
+  if (Outcome outcome = availability(); !outcome.ok())
+    return outcome;
+  return outcomeOf(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+}
+
+void destroyStream(Stream stream) { (void)cudaStreamDestroy(stream); }
+
+Outcome timeOn(Stream stream, const std::function<Outcome()> &put, double &seconds) {
+  cudaEvent_t begin, end;
+  if (Outcome outcome = outcomeOf(cudaEventCreate(&begin), "making an event"); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = outcomeOf(cudaEventCreate(&end), "making an event"); !outcome.ok()) {
+    (void)cudaEventDestroy(begin);
+    return outcome;
+  }
+  Outcome outcome = outcomeOf(cudaEventRecord(begin, stream), "recording an event");
+  if (outcome.ok())
+    outcome = put();
+  if (outcome.ok())
+    outcome = outcomeOf(cudaEventRecord(end, stream), "recording an event");
+  if (outcome.ok())
+    outcome = outcomeOf(cudaEventSynchronize(end), "waiting for an event");
+  float milliseconds = 0.0f;
+  if (outcome.ok())
+    outcome = outcomeOf(cudaEventElapsedTime(&milliseconds, begin, end), "timing");
+  seconds = double(milliseconds) * 1e-3;
+  (void)cudaEventDestroy(begin);
+  (void)cudaEventDestroy(end);
+  return outcome;
+}
+
+Outcome replayGraph(Stream stream, uint32_t times, const std::function<Outcome()> &put) {
+  if (Outcome outcome =
+          outcomeOf(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing a graph");
+      !outcome.ok())
+    return outcome;
+  Outcome outcome = put();
+  cudaGraph_t graph = nullptr;
+  const cudaError_t captured = cudaStreamEndCapture(stream, &graph);
+  if (!outcome.ok())
+    return outcome;
+  cudaGraphExec_t ready = nullptr;
+  outcome = outcomeOf(captured, "capturing a graph");
+  if (outcome.ok())
+    outcome = outcomeOf(cudaGraphInstantiate(&ready, graph, 0), "making a graph");
+  for (uint32_t time = 0; time < times && outcome.ok(); ++time)
+    outcome = outcomeOf(cudaGraphLaunch(ready, stream), "replaying a graph");
+  if (outcome.ok())
+    outcome = waitFor(stream);
+  if (ready)
+    (void)cudaGraphExecDestroy(ready);
+  if (graph)
+    (void)cudaGraphDestroy(graph);
+  return outcome;
+}
+
+} // namespace cgx::cuda

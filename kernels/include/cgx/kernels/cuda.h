@@ -1,0 +1,119 @@
+//===-- cuda.h - Codecs on the memory of a GPU ---------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The codecs of codecs.h for many layers at once, on memory of one GPU, with the same bits. A group is made
+// once, from a table of layers; it keeps the table, and what its kernels need between them, on the
+// device. Running it launches a number of kernels that depends on the codecs in it and not on the number of
+// layers, allocates nothing and waits for nothing, so that it can be captured in a CUDA graph. What differs
+// from step to step is read from device memory when the kernels run: the elements, and the StepState.
+//
+// Buffers are device memory, aligned to their elements, payloads to 8 bytes. An empty layer is skipped.
+// Nothing here needs CUDA to be included, and everything can be called on a machine without a GPU, where it
+// says what is missing.
+#ifndef CGX_KERNELS_CUDA_H
+#define CGX_KERNELS_CUDA_H
+
+#include "cgx/codec.h"
+#include "cgx/kernels/payload.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+struct CUstream_st;
+
+namespace cgx::cuda {
+
+/// A cudaStream_t; null is the default stream.
+using Stream = CUstream_st *;
+
+/// What went wrong, for a person; empty if nothing did.
+struct [[nodiscard]] Outcome {
+  std::string error;
+  bool ok() const { return error.empty(); }
+};
+
+/// Whether this process can use a GPU: ok, or such as "no CUDA device: no driver is installed".
+Outcome availability();
+
+/// What random numbers depend on besides the layer. Lies in device memory.
+struct StepState {
+  uint64_t seed;
+  uint64_t step;
+};
+
+/// How a layer is encoded. Random numbers are those of makeRandomKey(seed, step, layerId, rank, phase).
+struct EncodedLayer {
+  cgx_codec codec = {};
+  cgx_element_type type = CGX_F32;
+  uint64_t elements = 0;
+  uint64_t firstElement = 0; ///< the position of the first one in its tensor
+  uint64_t layerId = 0, rank = 0, phase = 0;
+  void *payload = nullptr; ///< room for cgx_payload_bytes()
+};
+
+/// A tensor to encode, as `encode` does; or sums in f32 of elements of `type`, as `encodeFromF32` does.
+struct EncodeLayer {
+  EncodedLayer encoded;
+  const void *input = nullptr;
+  bool isSum = false;
+};
+
+/// The chunk of which a rank is the owner: payloads of its codec, one of each rank, to add in their order
+/// from 0, to divide by `divisor`, and to encode as sums. Nothing of the sums is written to memory.
+struct OwnerLayer {
+  EncodedLayer encoded;
+  std::vector<const void *> contributions;
+  uint32_t divisor = 1;
+};
+
+/// A payload to decode into elements of `type`, or to add to accumulators in f32.
+struct DecodeLayer {
+  cgx_codec codec = {};
+  cgx_element_type type = CGX_F32;
+  const void *payload = nullptr;
+  uint64_t payloadBytes = 0; ///< that were received; of payloads that vary in size, the room
+  uint64_t elements = 0;
+  void *output = nullptr;
+};
+
+/// A group of layers that is encoded, decoded or accumulated by one call.
+class Group {
+public:
+  virtual ~Group() = default;
+
+  /// Launches the kernels on the stream. `state` is device memory, and not read when nothing is encoded.
+  /// Errors are those of launching; what the kernels find is in results().
+  virtual Outcome run(Stream stream, const StepState *state) = 0;
+
+  /// Copies what the last run found, after the stream has reached this point: for each payload that was
+  /// read, in the order of the layers and their contributions, whether it was refused. What would have come
+  /// of a refused payload is not written. Waits for the stream.
+  virtual Outcome results(Stream stream, std::vector<DecodeError> &errors) = 0;
+
+  /// How many kernels a run launches.
+  virtual uint32_t launches() const = 0;
+};
+
+/// Makes groups. Null with an error for codecs that checkCodec() refuses or that have no kernels for GPUs,
+/// for pointers that are not aligned, and without a GPU.
+std::unique_ptr<Group> makeEncodeGroup(std::span<const EncodeLayer> layers, Outcome &outcome);
+std::unique_ptr<Group> makeOwnerGroup(std::span<const OwnerLayer> layers, Outcome &outcome);
+std::unique_ptr<Group> makeDecodeGroup(std::span<const DecodeLayer> layers, Outcome &outcome);
+std::unique_ptr<Group> makeAccumulateGroup(std::span<const DecodeLayer> layers, Outcome &outcome);
+
+/// Adds 1 to the step, on the stream: the last node of a graph that is replayed every step.
+Outcome advanceStep(Stream stream, StepState *state);
+
+/// Null when the GPU kernels take this codec for this element type, else what is wrong with it.
+const char *checkCodec(const cgx_codec &codec, cgx_element_type type);
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_H

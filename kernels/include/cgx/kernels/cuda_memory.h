@@ -1,0 +1,73 @@
+//===-- cuda_memory.h - Memory of a GPU, and the order of what happens to it ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// As much of the CUDA runtime as programs around the codecs need, so that only the library of the GPU
+// kernels links it. Everything but waitFor() returns at once.
+#ifndef CGX_KERNELS_CUDA_MEMORY_H
+#define CGX_KERNELS_CUDA_MEMORY_H
+
+#include "cgx/kernels/cuda.h"
+
+#include <functional>
+#include <utility>
+
+namespace cgx::cuda {
+
+enum class MemoryKind {
+  host,   ///< anything that is not one of these
+  pinned, ///< of the host, copied from and to a GPU without a detour
+  device,
+};
+
+/// What a pointer points to. `host` without a GPU.
+MemoryKind memoryKindOf(const void *pointer);
+
+/// Owned memory, released with its owner.
+class Memory {
+public:
+  Memory() = default;
+  Memory(Memory &&other) noexcept { *this = std::move(other); }
+  Memory &operator=(Memory &&other) noexcept {
+    std::swap(kind, other.kind);
+    std::swap(address, other.address);
+    std::swap(size, other.size);
+    return *this;
+  }
+  ~Memory();
+
+  /// Replaces what was owned by `bytes` bytes, not 0, of device or pinned memory.
+  Outcome allocate(MemoryKind ofKind, uint64_t bytes);
+
+  template <typename T = void> T *get() const { return static_cast<T *>(address); }
+  uint64_t bytes() const { return size; }
+
+private:
+  MemoryKind kind = MemoryKind::host;
+  void *address = nullptr;
+  uint64_t size = 0;
+};
+
+/// Copies between any two kinds of memory, in the order of the stream.
+Outcome copy(void *to, const void *from, uint64_t bytes, Stream stream);
+
+/// Waits until the stream has done all that was put on it.
+Outcome waitFor(Stream stream);
+
+/// A stream of its own.
+Outcome makeStream(Stream &stream);
+void destroyStream(Stream stream);
+
+/// Runs put() between two points of a stream, and waits: the time between them on the GPU, in seconds.
+Outcome timeOn(Stream stream, const std::function<Outcome()> &put, double &seconds);
+
+/// Runs put() as the making of a CUDA graph, and replays it `times` times.
+Outcome replayGraph(Stream stream, uint32_t times, const std::function<Outcome()> &put);
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_MEMORY_H

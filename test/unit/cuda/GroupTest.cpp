@@ -1,0 +1,330 @@
+//===-- GroupTest.cpp - The kernels for GPUs against the codecs of the CPU ---===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every test draws groups of layers, of any family and parameters, lengths and inputs, and
+// compares all bytes with what the CPU makes of them.
+
+#include "../kernels/Inputs.h"
+#include "Devices.h"
+#include "RandomCodecs.h"
+
+#include "cgx/kernels/codecs.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace cgx::test {
+namespace {
+
+constexpr cuda::StepState step = {11, 22};
+
+struct Layer {
+  cgx_codec codec;
+  cgx_element_type type;
+  uint64_t elements, firstElement, layerId, rank, phase;
+
+  RandomKey key() const { return makeRandomKey(step.seed, step.step, layerId, rank, phase); }
+  uint64_t payloadBytes() const { return cgx_payload_bytes(&codec, type, elements); }
+  cuda::EncodedLayer encoded(void *payload) const {
+    return {codec, type, elements, firstElement, layerId, rank, phase, payload};
+  }
+  std::string describe() const {
+    return describeFields(codec) + ", type " + std::to_string(type) + ", " + std::to_string(elements) +
+           " elements from " + std::to_string(firstElement) + ", CGX_TEST_SEED=" + std::to_string(testSeed());
+  }
+};
+
+class GroupTest : public testing::TestWithParam<MakeDevice *> {
+protected:
+  void SetUp() override {
+    device = GetParam()();
+    if (cuda::Outcome outcome = device->availability(); !outcome.ok())
+      GTEST_SKIP() << outcome.error;
+    state = static_cast<const cuda::StepState *>(place(&step, sizeof step));
+  }
+
+  void *place(const void *bytes, uint64_t count) {
+    return device->place({static_cast<const uint8_t *>(bytes), count});
+  }
+  void *place(const std::vector<uint8_t> &bytes) { return device->place(bytes); }
+  template <typename T> T *placeValues(const std::vector<T> &values) {
+    return static_cast<T *>(place(values.data(), values.size() * sizeof(T)));
+  }
+  /// Memory with anything in it.
+  void *room(uint64_t bytes) { return place(std::vector<uint8_t>(bytes, 0xcd)); }
+
+  Layer randomLayer(uint32_t family) {
+    constexpr cgx_element_type types[] = {CGX_F32, CGX_F16, CGX_BF16};
+    constexpr uint64_t lengths[] = {1,   2,   7,   31,  32,   33,   127,  128,
+                                    129, 511, 512, 513, 1000, 4096, 5003, 20011};
+    Layer layer = {};
+    layer.type = types[random() % 3];
+    layer.codec = randomCodec(family, layer.type, random);
+    layer.elements = lengths[random() % std::size(lengths)];
+    layer.firstElement = random() % 2 ? random() % 10000 * cgx_chunk_alignment(&layer.codec) : 0;
+    layer.layerId = random() % 100;
+    layer.rank = random() % 8;
+    layer.phase = random() % 2;
+    return layer;
+  }
+
+  std::vector<Layer> randomGroup() {
+    std::vector<Layer> layers;
+    for (uint64_t count = 1 + random() % 12; layers.size() < count;)
+      layers.push_back(randomLayer(families[random() % std::size(families)]));
+    layers[random() % layers.size()].elements = 0;
+    return layers;
+  }
+
+  std::vector<float> randomFloats(uint64_t elements) {
+    return makeFloats(allShapes[random() % std::size(allShapes)], elements, random);
+  }
+
+  /// What the CPU makes of elements.
+  std::vector<uint8_t> expectedPayload(const Layer &layer, const std::vector<uint8_t> &input) {
+    std::vector<uint8_t> payload(layer.payloadBytes());
+    payload.resize(encode(layer.codec, layer.type, input.data(), layer.elements, layer.key(),
+                          layer.firstElement, payload.data()));
+    return payload;
+  }
+
+  /// A payload with as much room as the longest.
+  std::vector<uint8_t> padded(const Layer &layer, std::vector<uint8_t> payload) {
+    payload.resize(layer.payloadBytes(), 0xab);
+    return payload;
+  }
+
+  void expectPayload(const Layer &layer, const void *payload, const std::vector<uint8_t> &expected) {
+    ASSERT_EQ(device->fetch(payload, expected.size()), expected) << layer.describe();
+  }
+
+  std::unique_ptr<cuda::Group> decodeGroup(const std::vector<cuda::DecodeLayer> &layers, bool accumulates) {
+    cuda::Outcome outcome;
+    auto group = (accumulates ? device->makeAccumulate : device->makeDecode)(layers, outcome);
+    EXPECT_TRUE(outcome.ok()) << outcome.error;
+    return group;
+  }
+
+  void run(cuda::Group &group) {
+    const cuda::Outcome outcome = group.run(nullptr, state);
+    ASSERT_TRUE(outcome.ok()) << outcome.error;
+  }
+
+  std::vector<DecodeError> resultsOf(cuda::Group &group) {
+    std::vector<DecodeError> errors;
+    const cuda::Outcome outcome = group.results(nullptr, errors);
+    EXPECT_TRUE(outcome.ok()) << outcome.error;
+    return errors;
+  }
+
+  static constexpr uint32_t families[] = {CGX_CODEC_IDENTITY, CGX_CODEC_QUANTIZE, CGX_CODEC_QUANTIZE,
+                                          CGX_CODEC_QUANTIZE, CGX_CODEC_TERNARY,  CGX_CODEC_SIGN,
+                                          CGX_CODEC_NATURAL,  CGX_CODEC_CAST};
+  static constexpr int draws = 60;
+  std::unique_ptr<Device> device;
+  const cuda::StepState *state = nullptr;
+  std::mt19937_64 random{testSeed()};
+};
+
+/// Sums are compared as numbers where they are NaN: which NaN a sum is, is not promised.
+void expectSums(const std::vector<uint8_t> &actual, const std::vector<float> &expected, const Layer &layer) {
+  for (uint64_t i = 0; i < expected.size(); ++i) {
+    float sum;
+    memcpy(&sum, actual.data() + i * sizeof sum, sizeof sum);
+    ASSERT_TRUE(floatBits(sum) == floatBits(expected[i]) || (std::isnan(sum) && std::isnan(expected[i])))
+        << "sum " << i << ": " << sum << ", expected " << expected[i] << ", " << layer.describe();
+  }
+}
+
+TEST_P(GroupTest, EncodesTensorsToTheBitsOfTheCpu) {
+  for (int draw = 0; draw < draws; ++draw) {
+    const std::vector<Layer> layers = randomGroup();
+    std::vector<cuda::EncodeLayer> table;
+    std::vector<std::vector<uint8_t>> expected;
+    for (const Layer &layer : layers) {
+      const std::vector<uint8_t> input = toElements(layer.type, randomFloats(layer.elements));
+      expected.push_back(expectedPayload(layer, input));
+      table.push_back({layer.encoded(room(layer.payloadBytes())), place(input)});
+    }
+    cuda::Outcome outcome;
+    const auto group = device->makeEncode(table, outcome);
+    ASSERT_TRUE(outcome.ok()) << outcome.error;
+    for (int repetition = 0; repetition < 2; ++repetition)
+      ASSERT_NO_FATAL_FAILURE(run(*group));
+    for (size_t i = 0; i < layers.size(); ++i)
+      ASSERT_NO_FATAL_FAILURE(expectPayload(layers[i], table[i].encoded.payload, expected[i]));
+  }
+}
+
+TEST_P(GroupTest, EncodesSumsToTheBitsOfTheCpu) {
+  for (int draw = 0; draw < draws; ++draw) {
+    const std::vector<Layer> layers = randomGroup();
+    std::vector<cuda::EncodeLayer> table;
+    std::vector<std::vector<uint8_t>> expected;
+    for (const Layer &layer : layers) {
+      const std::vector<float> input = randomFloats(layer.elements);
+      std::vector<uint8_t> &payload = expected.emplace_back(layer.payloadBytes());
+      payload.resize(encodeFromF32(layer.codec, layer.type, input.data(), layer.elements, layer.key(),
+                                   layer.firstElement, payload.data()));
+      table.push_back({layer.encoded(room(layer.payloadBytes())), placeValues(input), /*isSum=*/true});
+    }
+    cuda::Outcome outcome;
+    const auto group = device->makeEncode(table, outcome);
+    ASSERT_TRUE(outcome.ok()) << outcome.error;
+    ASSERT_NO_FATAL_FAILURE(run(*group));
+    for (size_t i = 0; i < layers.size(); ++i)
+      ASSERT_NO_FATAL_FAILURE(expectPayload(layers[i], table[i].encoded.payload, expected[i]));
+  }
+}
+
+TEST_P(GroupTest, DecodesToTheBitsOfTheCpu) {
+  for (int draw = 0; draw < draws; ++draw) {
+    const std::vector<Layer> layers = randomGroup();
+    std::vector<cuda::DecodeLayer> table;
+    std::vector<std::vector<uint8_t>> expected;
+    for (const Layer &layer : layers) {
+      const auto payload = expectedPayload(layer, toElements(layer.type, randomFloats(layer.elements)));
+      std::vector<uint8_t> &output = expected.emplace_back(layer.elements * cgx_element_bytes(layer.type));
+      ASSERT_EQ(
+          decode(layer.codec, layer.type, payload.data(), payload.size(), layer.elements, output.data()),
+          DecodeError::ok);
+      table.push_back({layer.codec, layer.type, place(padded(layer, payload)), layer.payloadBytes(),
+                       layer.elements, room(output.size())});
+    }
+    const auto group = decodeGroup(table, /*accumulates=*/false);
+    ASSERT_NO_FATAL_FAILURE(run(*group));
+    for (DecodeError error : resultsOf(*group))
+      ASSERT_EQ(error, DecodeError::ok);
+    for (size_t i = 0; i < layers.size(); ++i)
+      ASSERT_EQ(device->fetch(table[i].output, expected[i].size()), expected[i]) << layers[i].describe();
+  }
+}
+
+TEST_P(GroupTest, AccumulatesToTheBitsOfTheCpu) {
+  for (int draw = 0; draw < draws; ++draw) {
+    const std::vector<Layer> layers = randomGroup();
+    std::vector<cuda::DecodeLayer> table;
+    std::vector<std::vector<float>> expected;
+    for (const Layer &layer : layers) {
+      const auto payload = expectedPayload(layer, toElements(layer.type, randomFloats(layer.elements)));
+      std::vector<float> &sum = expected.emplace_back(makeFloats(Shape::uniform, layer.elements, random));
+      float *accumulator = placeValues(sum);
+      ASSERT_EQ(decodeAccumulate(layer.codec, layer.type, payload.data(), payload.size(), layer.elements,
+                                 sum.data()),
+                DecodeError::ok);
+      table.push_back({layer.codec, layer.type, place(padded(layer, payload)), layer.payloadBytes(),
+                       layer.elements, accumulator});
+    }
+    const auto group = decodeGroup(table, /*accumulates=*/true);
+    ASSERT_NO_FATAL_FAILURE(run(*group));
+    for (size_t i = 0; i < layers.size(); ++i)
+      ASSERT_NO_FATAL_FAILURE(expectSums(device->fetch(table[i].output, expected[i].size() * sizeof(float)),
+                                         expected[i], layers[i]));
+  }
+}
+
+TEST_P(GroupTest, OwnersEncodeTheSumOfContributions) {
+  for (int draw = 0; draw < draws; ++draw) {
+    const std::vector<Layer> layers = randomGroup();
+    std::vector<cuda::OwnerLayer> table;
+    std::vector<std::vector<uint8_t>> expected;
+    for (const Layer &layer : layers) {
+      cuda::OwnerLayer &owner = table.emplace_back();
+      owner.encoded = layer.encoded(room(layer.payloadBytes()));
+      owner.divisor = random() % 2 ? 1 : 3;
+      std::vector<float> sum(layer.elements, 0.0f);
+      for (uint32_t rank = 0; rank < 1 + uint32_t(draw % 4); ++rank) {
+        const auto payload = expectedPayload(layer, toElements(layer.type, randomFloats(layer.elements)));
+        ASSERT_EQ(decodeAccumulate(layer.codec, layer.type, payload.data(), payload.size(), layer.elements,
+                                   sum.data()),
+                  DecodeError::ok);
+        owner.contributions.push_back(place(padded(layer, payload)));
+      }
+      for (float &value : sum)
+        value /= float(owner.divisor);
+      std::vector<uint8_t> &payload = expected.emplace_back(layer.payloadBytes());
+      payload.resize(encodeFromF32(layer.codec, layer.type, sum.data(), layer.elements, layer.key(),
+                                   layer.firstElement, payload.data()));
+    }
+    cuda::Outcome outcome;
+    const auto group = device->makeOwner(table, outcome);
+    ASSERT_TRUE(outcome.ok()) << outcome.error;
+    ASSERT_NO_FATAL_FAILURE(run(*group));
+    for (size_t i = 0; i < layers.size(); ++i)
+      ASSERT_NO_FATAL_FAILURE(expectPayload(layers[i], table[i].encoded.payload, expected[i]));
+  }
+}
+
+TEST_P(GroupTest, RefusesWhatTheCpuRefusesAndWritesNothing) {
+  for (int draw = 0; draw < draws; ++draw) {
+    Layer layer = randomLayer(families[1 + random() % (std::size(families) - 1)]);
+    auto payload = expectedPayload(layer, toElements(layer.type, randomFloats(layer.elements)));
+    uint64_t given = payload.size();
+    if (draw % 3 == 0)
+      given = random() % payload.size();
+    else if (draw % 3 == 1)
+      payload[random() % CGX_PAYLOAD_HEADER_BYTES] ^= uint8_t(1 + random() % 255);
+    else
+      payload[random() % payload.size()] ^= uint8_t(1 + random() % 255);
+    const std::vector<uint8_t> before(layer.elements * cgx_element_bytes(layer.type), 0xcd);
+    std::vector<uint8_t> expected = before;
+    const DecodeError error =
+        decode(layer.codec, layer.type, payload.data(), given, layer.elements, expected.data());
+    payload.resize(given);
+    void *output = room(expected.size());
+    const auto group = decodeGroup({{layer.codec, layer.type, place(payload), given, layer.elements, output}},
+                                   /*accumulates=*/false);
+    if (!group) // nothing was given, so there is nowhere to point to
+      continue;
+    ASSERT_NO_FATAL_FAILURE(run(*group));
+    ASSERT_EQ(resultsOf(*group), std::vector{error}) << layer.describe();
+    ASSERT_EQ(device->fetch(output, expected.size()), expected) << layer.describe();
+  }
+}
+
+TEST_P(GroupTest, LaunchesDoNotGrowWithTheNumberOfLayers) {
+  const Layer layer = {quantizeCodec(4, 128), CGX_F32, 1000, 0, 0, 0, 0};
+  uint32_t launches[2] = {};
+  for (size_t count : {1u, 50u}) {
+    std::vector<cuda::EncodeLayer> table;
+    for (size_t i = 0; i < count; ++i)
+      table.push_back({layer.encoded(room(layer.payloadBytes())), room(layer.elements * sizeof(float))});
+    cuda::Outcome outcome;
+    const auto group = device->makeEncode(table, outcome);
+    ASSERT_TRUE(outcome.ok()) << outcome.error;
+    launches[count > 1] = group->launches();
+  }
+  EXPECT_GT(launches[0], 0u);
+  EXPECT_EQ(launches[0], launches[1]);
+}
+
+TEST_P(GroupTest, SaysWhatIsWrongWithALayer) {
+  const Layer good = {quantizeCodec(4, 128), CGX_F32, 100, 0, 0, 0, 0};
+  auto *payload = static_cast<uint8_t *>(room(good.payloadBytes() + 8));
+  const void *input = room(400);
+  const auto errorOf = [&](cuda::EncodeLayer layer) {
+    cuda::Outcome outcome;
+    const auto group = device->makeEncode(std::vector{layer}, outcome);
+    EXPECT_EQ(group == nullptr, !outcome.ok());
+    return outcome.error;
+  };
+  EXPECT_EQ(errorOf({good.encoded(payload), input}), "");
+  EXPECT_EQ(errorOf({good.encoded(payload), nullptr}), "layer 0: expected a pointer to its input, got null");
+  EXPECT_EQ(errorOf({good.encoded(payload + 4), input}),
+            "layer 0: expected its payload aligned to 8 bytes, got an address 4 behind");
+  Layer wrong = good;
+  wrong.codec.bits = 9;
+  EXPECT_EQ(errorOf({wrong.encoded(payload), input}), "layer 0: expected 1 to 8 bits");
+}
+
+INSTANTIATE_TEST_SUITE_P(On, GroupTest, testing::Values(makeEmulation, makeGpu),
+                         [](const auto &info) { return info.param()->name(); });
+
+} // namespace
+} // namespace cgx::test
