@@ -29,7 +29,8 @@ CodecAttrInterface parseCodec(MLIRContext *context, StringRef text, ArrayRef<std
   StringRef family = text.take_until([](char c) { return c == '<'; }).trim();
   auto known = AbstractAttribute::lookup(("cgx." + family).str(), context);
   if (!known || !known->get().hasInterface(CodecAttrInterface::getInterfaceID())) {
-    reason = ("expected codec to be a family such as quantize or identity, got " + family).str();
+    reason =
+        ("expected codec to be one of " + llvm::join(getCodecMnemonics(), ", ") + ", got " + family).str();
     return {};
   }
   SmallVector<std::string> all;

@@ -87,6 +87,25 @@ void CgxDialect::initialize() {
   addInterfaces<CgxInlinerInterface>();
 }
 
+/// The mnemonics of those attributes that are codecs.
+template <typename... Attributes> static SmallVector<StringRef> mnemonicsOfCodecs() {
+  SmallVector<StringRef> mnemonics;
+  auto add = [&]<typename Attribute>() {
+    if constexpr (std::is_base_of_v<CodecAttrInterface::Trait<Attribute>, Attribute>)
+      mnemonics.push_back(Attribute::getMnemonic());
+  };
+  (add.template operator()<Attributes>(), ...);
+  llvm::sort(mnemonics);
+  return mnemonics;
+}
+
+SmallVector<StringRef> cgx::getCodecMnemonics() {
+  return mnemonicsOfCodecs<
+#define GET_ATTRDEF_LIST
+#include "cgx/Dialect/Cgx/CgxAttrs.cpp.inc"
+      >();
+}
+
 ArrayAttr cgx::getIdentityCodecs(MLIRContext *context, unsigned count) {
   return ArrayAttr::get(context, SmallVector<Attribute>(count, IdentityAttr::get(context)));
 }

@@ -25,8 +25,8 @@
 // LOSSLESS: error: expected error feedback of a lossy codec, got #cgx.identity
 // BITS: error: expected bits in 1..8, got 9
 // BUCKET: error: expected bucket in 1..4294967295, got 0
-// CODEC: error: expected codec to be a family such as quantize or identity, got zip
-// MESH: error: expected codec to be a family such as quantize or identity, got mesh
+// CODEC: error: expected codec to be one of adaptive_threshold, cast, {{.*}}, topk, got zip
+// MESH: error: expected codec to be one of {{.*}}, got mesh
 // NONE: error: expected no parameters
 // PARAMETER: error: expected checksum, got bits
 // ROUNDING: error: expected nearest, stochastic or random_shift, got up

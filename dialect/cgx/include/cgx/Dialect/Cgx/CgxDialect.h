@@ -73,6 +73,9 @@ llvm::LogicalResult verifyCollective(mlir::Operation *op);
 
 namespace cgx {
 
+/// What the attributes are called that describe codecs, in alphabetical order.
+llvm::SmallVector<llvm::StringRef> getCodecMnemonics();
+
 /// `count` times `#cgx.identity`: the codecs of a collective of which nothing was decided.
 mlir::ArrayAttr getIdentityCodecs(mlir::MLIRContext *context, unsigned count);
 
