@@ -83,6 +83,87 @@ struct RuntimeOpBufferization : DstBufferizableOpInterfaceExternalModel<RuntimeO
   }
 };
 
+/// While a collective is in flight, the runtime reads its inputs and writes its outputs. To bufferization it
+/// does so twice: the start reads what it is given and overwrites the outputs, and the wait reads
+/// both again. So nobody else writes to an input before the wait, or sees an output between the two.
+struct StartBufferization : BufferizableOpInterface::ExternalModel<StartBufferization, StartOp> {
+  static std::optional<unsigned> outputOf(StartOp start, OpOperand &operand) {
+    unsigned begin = start.getInputs().size();
+    return operand.getOperandNumber() < begin ? std::nullopt
+                                              : std::optional(operand.getOperandNumber() - begin);
+  }
+
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    auto start = cast<StartOp>(op);
+    return !outputOf(start, operand) || start.isInPlace();
+  }
+  bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    return outputOf(cast<StartOp>(op), operand).has_value();
+  }
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    auto start = cast<StartOp>(op);
+    if (std::optional<unsigned> output = outputOf(start, operand))
+      return {{start.getInFlight()[*output], BufferRelation::Equivalent}};
+    return {};
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto start = cast<StartOp>(op);
+    SmallVector<Value> buffers, dense;
+    for (OpOperand &operand : op->getOpOperands()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, operand.get(), options, state);
+      if (failed(buffer))
+        return failure();
+      buffers.push_back(*buffer);
+      bool reads = !outputOf(start, operand) || start.isInPlace();
+      FailureOr<Value> contiguous = asContiguous(rewriter, op->getLoc(), *buffer, reads, options);
+      if (failed(contiguous))
+        return failure();
+      dense.push_back(*contiguous);
+    }
+    rewriter.setInsertionPoint(op);
+    size_t inputs = start.getInputs().size();
+    auto onBuffers =
+        StartOp::create(rewriter, op->getLoc(), start.getTicket().getType(), TypeRange(), start.getId(),
+                        ArrayRef(dense).take_front(inputs), ArrayRef(dense).drop_front(inputs));
+    SmallVector<Value> values = {onBuffers.getTicket()};
+    values.append(buffers.begin() + inputs, buffers.end());
+    replaceOpWithBufferizedValues(rewriter, op, values);
+    return success();
+  }
+};
+
+struct WaitBufferization : DstBufferizableOpInterfaceExternalModel<WaitBufferization, WaitOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &, const AnalysisState &) const { return true; }
+  /// The runtime has the addresses since the start.
+  bool mustBufferizeInPlace(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    return cast<WaitOp>(op).isDpsInit(&operand);
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto wait = cast<WaitOp>(op);
+    SmallVector<Value> buffers;
+    for (Value output : wait.getOutputs()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, output, options, state);
+      if (failed(buffer))
+        return failure();
+      buffers.push_back(*buffer);
+    }
+    // The start, which comes first, is on buffers by now: those that the runtime uses.
+    StartOp start = wait.getStart();
+    rewriter.setInsertionPoint(op);
+    WaitOp::create(rewriter, op->getLoc(), TypeRange(), start.getTicket(), start.getInputs(),
+                   start.getOutputs());
+    for (auto [used, buffer] : llvm::zip_equal(start.getOutputs(), buffers))
+      if (used != buffer && failed(options.createMemCpy(rewriter, op->getLoc(), used, buffer)))
+        return failure();
+    replaceOpWithBufferizedValues(rewriter, op, buffers);
+    return success();
+  }
+};
+
 } // namespace
 
 void registerBufferization(DialectRegistry &registry) {
@@ -90,6 +171,8 @@ void registerBufferization(DialectRegistry &registry) {
     MatmulOp::attachInterface<RuntimeOpBufferization<MatmulOp>>(*context);
     RankOp::attachInterface<RuntimeOpBufferization<RankOp>>(*context);
     RunOp::attachInterface<RuntimeOpBufferization<RunOp>>(*context);
+    StartOp::attachInterface<StartBufferization>(*context);
+    WaitOp::attachInterface<WaitBufferization>(*context);
     PayloadOp::attachInterface<RuntimeOpBufferization<PayloadOp>>(*context);
   });
 }

@@ -9,8 +9,12 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include "RuntimeDialect.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "RuntimeTypes.cpp.inc"
 
 #define GET_OP_CLASSES
 #include "RuntimeOps.cpp.inc"
@@ -20,6 +24,10 @@ using namespace mlir;
 namespace cgx::rt {
 
 void CgxRtDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "RuntimeTypes.cpp.inc"
+      >();
   addOperations<
 #define GET_OP_LIST
 #include "RuntimeOps.cpp.inc"
@@ -58,11 +66,32 @@ void MatmulOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffe
   effects.emplace_back(MemoryEffects::Write::get(), &getOutMutable(), SideEffects::DefaultResource::get());
 }
 
-LogicalResult RunOp::verify() {
-  // (C1)
-  if (!getInputs().empty() && getInputs().size() != getOutputs().size())
-    return emitOpError("expected no inputs or one for each output, got ")
-           << getInputs().size() << " inputs and " << getOutputs().size() << " outputs";
+/// (C1) of runs and starts.
+template <typename OpTy> static LogicalResult verifyInputs(OpTy op) {
+  if (!op.getInputs().empty() && op.getInputs().size() != op.getOutputs().size())
+    return op.emitOpError("expected no inputs or one for each output, got ")
+           << op.getInputs().size() << " inputs and " << op.getOutputs().size() << " outputs";
+  return success();
+}
+
+LogicalResult RunOp::verify() { return verifyInputs(*this); }
+
+LogicalResult StartOp::verify() {
+  if (failed(verifyInputs(*this)))
+    return failure();
+  for (Value result : getResults()) // (C2)
+    if (!result.hasOneUse() || !isa<WaitOp>(*result.user_begin()))
+      return emitOpError("expected one cgx_rt.wait as the user of everything that it gives");
+  return success();
+}
+
+LogicalResult WaitOp::verify() {
+  StartOp start = getStart();
+  if (!start || start->getBlock() != (*this)->getBlock()) // (C1)
+    return emitOpError("expected the ticket of a start in the same block");
+  bool isOnTensors = !start.getInFlight().empty();
+  if (isOnTensors && !llvm::equal(start.getInFlight(), getOutputs()))
+    return emitOpError("expected the tensors in flight as outs, got others");
   return success();
 }
 

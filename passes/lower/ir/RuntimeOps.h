@@ -17,6 +17,9 @@
 
 #include "RuntimeDialect.h.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "RuntimeTypes.h.inc"
+
 #define GET_OP_CLASSES
 #include "RuntimeOps.h.inc"
 

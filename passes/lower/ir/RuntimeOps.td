@@ -15,6 +15,7 @@
 #ifndef CGX_PASSES_LOWER_RUNTIMEOPS
 #define CGX_PASSES_LOWER_RUNTIMEOPS
 
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -23,6 +24,12 @@ def CgxRt_Dialect : Dialect {
   let name = "cgx_rt";
   let cppNamespace = "::cgx::rt";
   let summary = "Runtime calls in destination style";
+  let useDefaultTypePrinterParser = 1;
+}
+
+def CgxRt_TicketType : TypeDef<CgxRt_Dialect, "Ticket"> {
+  let mnemonic = "ticket";
+  let summary = "A collective in flight";
 }
 
 def CgxRt_Buffer : AnyTypeOf<[AnyStaticShapeTensor, AnyStaticShapeMemRef], "tensor or memref of static shape">;
@@ -82,6 +89,61 @@ def CgxRt_RunOp : CgxRt_Op<"run", [AttrSizedOperandSegments, MemoryEffects<[MemR
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
     bool isInPlace() { return getInputs().empty(); }
+  }];
+  let hasVerifier = 1;
+}
+
+def CgxRt_StartOp : Op<CgxRt_Dialect, "start", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Start one collective";
+  let description = [{
+    As `cgx_rt.run`, but the program goes on: until the `cgx_rt.wait` that takes the ticket, the runtime reads
+    `ins` and writes `outs` whenever it likes. On tensors, what it writes to is `in_flight`, for the wait
+    only: bufferization sees that the start overwrites `outs`.
+
+    ```mlir
+    %ticket, %t = cgx_rt.start 3 outs(%g : tensor<64x128xf32>) -> tensor<64x128xf32>
+    %r = cgx_rt.wait %ticket outs(%t : tensor<64x128xf32>) -> tensor<64x128xf32>
+    ```
+
+    **Constraints:**
+    - (C1) `ins` is empty or as long as `outs`.
+    - (C2) one `cgx_rt.wait` is the only user of the ticket and of each tensor in flight.
+  }];
+  let arguments = (ins I64Attr:$id, Variadic<CgxRt_Buffer>:$inputs, Variadic<CgxRt_Buffer>:$outputs);
+  let results = (outs CgxRt_TicketType:$ticket, Variadic<AnyStaticShapeTensor>:$in_flight);
+  let assemblyFormat = [{
+    $id (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
+    attr-dict (`->` type($in_flight)^)?
+  }];
+  let extraClassDeclaration = [{
+    bool isInPlace() { return getInputs().empty(); }
+  }];
+  let hasVerifier = 1;
+}
+
+def CgxRt_WaitOp : CgxRt_Op<"wait", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Wait for a collective in flight";
+  let description = [{
+    Takes the operands of the start as well: `ins`, so that nothing overwrites them before, and `outs`,
+    where the results are. So buffers live as long as the runtime uses them.
+
+    ```mlir
+    %r = cgx_rt.wait %ticket ins(%a : tensor<4xf32>) outs(%t : tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    **Constraints:**
+    - (C1) the ticket is that of a `cgx_rt.start` in the same block, and what is in flight is its `outs`.
+  }];
+  let arguments = (ins CgxRt_TicketType:$ticket, Variadic<CgxRt_Buffer>:$inputs, Variadic<CgxRt_Buffer>:$outputs);
+  let results = (outs Variadic<AnyStaticShapeTensor>:$results);
+  let assemblyFormat = [{
+    $ticket (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
+    attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+    /// Always there in IR that was verified.
+    StartOp getStart() { return getTicket().getDefiningOp<StartOp>(); }
   }];
   let hasVerifier = 1;
 }

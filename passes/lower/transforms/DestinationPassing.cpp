@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------------===//
 #include "StepSignature.h"
 #include "cgx/Passes/Lower.h"
+#include "ir/RuntimeOps.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -42,6 +43,8 @@ OpOperand *overwritten(OpResult value) {
     return destination.getTiedOpOperand(value);
   if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
     return loop.getTiedLoopInit(value);
+  if (auto start = dyn_cast<rt::StartOp>(op)) // the first result is the ticket
+    return &start.getOutputsMutable()[value.getResultNumber() - 1];
   return nullptr;
 }
 

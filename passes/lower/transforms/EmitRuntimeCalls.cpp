@@ -63,14 +63,21 @@ private:
   SymbolTable &symbols;
 };
 
-void emit(rt::RunOp op, CallBuilder &to) {
+/// Names the operands of a collective, and calls what runs or starts it.
+template <typename OpTy> void emitCollective(OpTy op, StringRef callee, CallBuilder &to) {
   Value id = to.constant(op.getId());
   for (auto [index, output] : llvm::enumerate(op.getOutputs())) {
     Value out = to.address(output);
     Value in = op.isInPlace() ? out : to.address(op.getInputs()[index]);
     to.call("cgx_rt_operand", {to.context, id, to.constant(index), in, out});
   }
-  to.call("cgx_rt_run", {to.context, id});
+  to.call(callee, {to.context, id});
+}
+
+void emit(rt::RunOp op, CallBuilder &to) { emitCollective(op, "cgx_rt_run", to); }
+void emit(rt::StartOp op, CallBuilder &to) { emitCollective(op, "cgx_rt_start", to); }
+void emit(rt::WaitOp op, CallBuilder &to) {
+  to.call("cgx_rt_wait", {to.context, to.constant(op.getStart().getId())});
 }
 
 void emit(rt::PayloadOp op, CallBuilder &to) {
@@ -99,19 +106,24 @@ void emit(rt::RankOp op, CallBuilder &to) { to.call("cgx_rt_rank", {to.context, 
 struct EmitRuntimeCallsPass : impl::EmitRuntimeCallsPassBase<EmitRuntimeCallsPass> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
+    SmallVector<Operation *> emitted; // a wait asks its start
     getOperation().walk([&](Operation *op) {
       if (!isa<rt::CgxRtDialect>(op->getDialect()))
         return;
       for (Value buffer : op->getOperands())
-        if (!memref::isStaticShapeAndContiguousRowMajor(cast<MemRefType>(buffer.getType()))) {
-          op->emitError("expected contiguous buffers, got ") << buffer.getType();
+        if (auto type = dyn_cast<MemRefType>(buffer.getType());
+            type && !memref::isStaticShapeAndContiguousRowMajor(type)) {
+          op->emitError("expected contiguous buffers, got ") << type;
           return signalPassFailure();
         }
       CallBuilder to(op, symbols);
-      llvm::TypeSwitch<Operation *>(op).Case<rt::RunOp, rt::PayloadOp, rt::MatmulOp, rt::RankOp>(
-          [&](auto runtimeOp) { emit(runtimeOp, to); });
-      op->erase();
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<rt::RunOp, rt::StartOp, rt::WaitOp, rt::PayloadOp, rt::MatmulOp, rt::RankOp>(
+              [&](auto runtimeOp) { emit(runtimeOp, to); });
+      emitted.push_back(op);
     });
+    for (Operation *op : llvm::reverse(emitted))
+      op->erase();
   }
 };
 

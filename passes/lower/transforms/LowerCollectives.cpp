@@ -26,6 +26,16 @@ Value emptyOf(OpBuilder &builder, Location loc, RankedTensorType type) {
   return tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
 }
 
+/// Result and operand have one size, so that the one can take the place of the other.
+bool runsInPlace(Operation *op) {
+  return isa<AllReduceOp, BroadcastOp, PermuteOp, AllReduceStartOp, BroadcastStartOp, PermuteStartOp>(op);
+}
+
+SmallVector<Value> emptyOutputs(OpBuilder &builder, Location loc, TypeRange types) {
+  return llvm::map_to_vector(types,
+                             [&](Type type) { return emptyOf(builder, loc, cast<RankedTensorType>(type)); });
+}
+
 /// all_reduce(x) -> run outs(x), where result and operand have one size; else
 /// all_gather(x) -> run ins(x) outs(empty)
 template <typename OpTy> struct CollectivePattern : OpConversionPattern<OpTy> {
@@ -33,13 +43,11 @@ template <typename OpTy> struct CollectivePattern : OpConversionPattern<OpTy> {
   LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     ValueRange inputs = adaptor.getInputs();
-    if (isa<AllReduceOp, BroadcastOp, PermuteOp>(op)) {
+    if (runsInPlace(op)) {
       rewriter.replaceOpWithNewOp<rt::RunOp>(op, op.getResultTypes(), op.getId(), ValueRange(), inputs);
       return success();
     }
-    SmallVector<Value> outputs;
-    for (Type type : op.getResultTypes())
-      outputs.push_back(emptyOf(rewriter, op.getLoc(), cast<RankedTensorType>(type)));
+    SmallVector<Value> outputs = emptyOutputs(rewriter, op.getLoc(), op.getResultTypes());
     rewriter.replaceOpWithNewOp<rt::RunOp>(op, op.getResultTypes(), op.getId(), inputs, outputs);
     return success();
   }
@@ -67,9 +75,31 @@ template <typename OpTy> struct PayloadPattern : OpConversionPattern<OpTy> {
   StringRef callee;
 };
 
+/// h = all_reduce_start(x) ; wait h -> t, s = start outs(x) ; wait t outs(s)
+/// h = all_gather_start(x) ; wait h -> t, s = start ins(x) outs(empty) ; wait t ins(x) outs(s)
+void lowerPair(WaitOp wait) {
+  CollectiveOpInterface collective = wait.getStart();
+  bool inPlace = runsInPlace(collective);
+  TypeRange types = wait.getResultTypes();
+  OpBuilder builder(collective);
+  SmallVector<Value> inputs(collective.getInputs());
+  SmallVector<Value> outputs = inPlace ? inputs : emptyOutputs(builder, collective.getLoc(), types);
+  if (inPlace)
+    inputs.clear();
+  auto start = rt::StartOp::create(builder, collective.getLoc(), builder.getType<rt::TicketType>(), types,
+                                   collective.getId(), inputs, outputs);
+  builder.setInsertionPoint(wait);
+  auto result =
+      rt::WaitOp::create(builder, wait.getLoc(), types, start.getTicket(), inputs, start.getInFlight());
+  wait->replaceAllUsesWith(result.getResults());
+  wait.erase();
+  collective->erase();
+}
+
 struct LowerCollectivesPass : impl::LowerCollectivesPassBase<LowerCollectivesPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
+    getOperation().walk(lowerPair);
     TypeConverter converter;
     converter.addConversion([](Type type) { return type; });
     converter.addConversion([](PayloadType type) -> Type {

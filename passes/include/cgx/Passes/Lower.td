@@ -84,7 +84,8 @@ def LowerCollectivesPass : Pass<"cgx-lower-collectives", "::mlir::ModuleOp"> {
   let summary = "Turn collectives into runtime calls in destination style";
   let description = [{
     An all-reduce, a broadcast and a permute replace their operand in place; bufferization
-    inserts a copy where the operand is still needed. Other collectives write to a new buffer.
+    inserts a copy where the operand is still needed. Other collectives write to a new buffer. A start and
+    its wait both name the buffers, which nobody else uses between the two.
     Of the explicit form, payloads become byte tensors: the payloads of all chunks at equal distance, that of
     chunk 0, the largest.
 
