@@ -196,6 +196,21 @@ cgx_status cgx_context_telemetry(cgx_context *context, const char **out_json) {
   }));
 }
 
+cgx_status cgx_context_begin_trace(cgx_context *context) {
+  return report(guarded([&]() -> cgx::Status {
+    return context ? context->impl->beginTrace()
+                   : cgx::Status(CGX_INVALID_ARGUMENT, "expected a context, got null");
+  }));
+}
+
+cgx_status cgx_context_trace(cgx_context *context, const char **out_json) {
+  return report(guarded([&]() -> cgx::Status {
+    return context && out_json
+               ? context->impl->traceJson(out_json)
+               : cgx::Status(CGX_INVALID_ARGUMENT, "expected a context and a place for the text, got null");
+  }));
+}
+
 cgx_status cgx_context_begin_profile(cgx_context *context, const char *options) {
   return report(guarded([&]() -> cgx::Status {
     return context ? context->impl->beginProfile(options)
@@ -240,6 +255,14 @@ void cgx_rt_rank(int64_t context, int64_t out) {
 
 void cgx_rt_run(int64_t context, int64_t collective) {
   guardedCall(context, [&](cgx::Context &impl) { impl.run(collective); });
+}
+
+void cgx_rt_start(int64_t context, int64_t collective) {
+  guardedCall(context, [&](cgx::Context &impl) { impl.start(collective); });
+}
+
+void cgx_rt_wait(int64_t context, int64_t collective) {
+  guardedCall(context, [&](cgx::Context &impl) { impl.wait(collective); });
 }
 
 void cgx_rt_compress(int64_t context, int64_t collective, int64_t operand, int64_t phase, int64_t in,

@@ -82,12 +82,15 @@ public:
   }
 
   Status run() {
-    Clock::time_point begin = Clock::now();
-    auto worked = execution.counters.encode + execution.counters.decode;
-    Status status = loop();
+    CollectiveCounters &counters = execution.counters;
+    auto worked = counters.encode.time + counters.decode.time;
+    Status status;
+    {
+      Stopwatch stopwatch(counters.exchange);
+      status = loop();
+    }
     // What was neither encoding nor decoding was sending, receiving or waiting.
-    execution.counters.exchange +=
-        Clock::now() - begin - (execution.counters.encode + execution.counters.decode - worked);
+    counters.exchange.time -= counters.encode.time + counters.decode.time - worked;
     return status;
   }
 

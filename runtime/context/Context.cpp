@@ -30,7 +30,7 @@ static TransportConfig transportConfig(const cgx_context_config &config) {
 Context::Context(const cgx_context_config &config, Program program, std::unique_ptr<Transport> transport)
     : transport(std::move(transport)), program(std::move(program)), telemetry(this->program),
       state(this->program, config.rank), adaptation(this->program), timeout(config.timeout_ms),
-      seed(config.seed) {
+      seed(config.seed), flights(*this->transport, this->program.collectives.size()) {
   for (const CollectiveInfo &info : this->program.collectives) {
     named.emplace_back(info.operands.size());
     isNamed.emplace_back(info.operands.size(), false);
@@ -61,11 +61,31 @@ Result<std::unique_ptr<Context>> Context::create(const cgx_context_config &confi
   return std::unique_ptr<Context>(new Context(config, std::move(program), std::move(*transport)));
 }
 
+class Context::Pause {
+public:
+  explicit Pause(Context &context) : context(context) {
+    if (context.trace)
+      context.trace->step.add(Activity::Compute, Timeline::kNone, context.computesSince, TraceClock::now());
+  }
+  ~Pause() {
+    if (context.trace)
+      context.computesSince = TraceClock::now();
+  }
+  Pause(const Pause &) = delete;
+  Pause &operator=(const Pause &) = delete;
+
+private:
+  Context &context;
+};
+
 void Context::fail(const Status &reason) {
   if (!failure.ok())
     return;
-  failure = reason;
-  transport->fail(reason);
+  failure = flights.any() ? flights.cancel(reason) : Status();
+  if (failure.ok())
+    failure = reason;
+  flights.forget();
+  transport->fail(failure);
 }
 
 Status Context::beginStep(uint64_t newStep) {
@@ -77,6 +97,7 @@ Status Context::beginStep(uint64_t newStep) {
   step = newStep;
   state.beginStep();
   inStep = true;
+  stepBegan = computesSince = TraceClock::now();
   if (Profiler *profiler = adaptation.active())
     profiler->beginStep();
   return Status();
@@ -85,10 +106,18 @@ Status Context::beginStep(uint64_t newStep) {
 Status Context::endStep() {
   if (!inStep && failure.ok())
     fail(Status(CGX_INVALID_ARGUMENT, "a step ends that has not begun"));
-  for (size_t i = 0; i < program.collectives.size(); ++i)
-    if (failure.ok() && std::find(isNamed[i].begin(), isNamed[i].end(), true) != isNamed[i].end())
+  for (size_t i = 0; i < program.collectives.size() && failure.ok(); ++i) {
+    if (std::find(isNamed[i].begin(), isNamed[i].end(), true) != isNamed[i].end())
       fail(Status::error(CGX_INVALID_ARGUMENT, program.collectives[i].describe(),
                          ": operands were named, but it did not run"));
+    else if (flights.isInFlight(i))
+      fail(Status::error(CGX_INVALID_ARGUMENT, program.collectives[i].describe(),
+                         ": it was started, but the step did not wait for it"));
+  }
+  if (trace && inStep) {
+    Pause pause(*this);
+    trace->step.add(Activity::Step, Timeline::kNone, stepBegan, TraceClock::now());
+  }
   if (Profiler *profiler = adaptation.active(); profiler && inStep)
     profiler->endStep();
   inStep = false;
@@ -101,7 +130,26 @@ void Context::abort(const std::string &reason) {
   fail(Status(CGX_PEER_DIED, concat("rank ", transport->rank(), " aborted: ", reason)));
 }
 
+Status Context::beginTrace() {
+  if (inStep)
+    return Status(CGX_INVALID_ARGUMENT, "a trace begins between steps, not in one");
+  trace = std::make_unique<Trace>();
+  for (CollectiveCounters &counters : telemetry.collectives)
+    counters.wait.timeline = &trace->step;
+  return Status();
+}
+
+Status Context::traceJson(const char **text) {
+  if (!trace)
+    return Status(CGX_INVALID_ARGUMENT, "expected a trace that was begun");
+  (void)flights.land();
+  events = trace->toJson(program, transport->rank());
+  *text = events.c_str();
+  return Status();
+}
+
 const char *Context::telemetryJson() {
+  (void)flights.land(); // its failure is for the wait to tell
   json = telemetry.toJson(program, transport->rank(), transport->bytesSent() - handshakeBytes);
   return json.c_str();
 }
@@ -164,45 +212,64 @@ Status Context::adapt(const char *request, const char **plan) {
   });
 }
 
-template <typename Body> void Context::execute(int64_t collective, Body body) {
+const CollectiveInfo *Context::admit(int64_t collective) {
   if (!failure.ok())
-    return;
+    return nullptr;
   const CollectiveInfo *info = program.find(collective);
   if (!info)
-    return fail(
-        Status::error(CGX_INVALID_ARGUMENT, "expected a collective of the program, got id ", collective));
-  if (!inStep)
-    return fail(Status::error(CGX_INVALID_ARGUMENT, info->describe(), ": called outside a step"));
+    fail(Status::error(CGX_INVALID_ARGUMENT, "expected a collective of the program, got id ", collective));
+  else if (!inStep)
+    fail(Status::error(CGX_INVALID_ARGUMENT, info->describe(), ": called outside a step"));
+  return failure.ok() ? info : nullptr;
+}
+
+template <typename Body> Status Context::execute(const CollectiveInfo &info, bool beside, Body body) {
+  CollectiveCounters &counters = telemetry.collectives[indexOf(info)];
+  counters.runsOn(!trace ? nullptr : beside ? &trace->progress : &trace->step);
+  Stopwatch stopwatch(counters.total);
   // A permutation names ranks, not positions.
-  bool everybody = info->kind == CollectiveKind::Permute;
+  bool everybody = info.kind == CollectiveKind::Permute;
   Execution execution{.transport = *transport,
                       .timeout = timeout,
-                      .collective = *info,
+                      .collective = info,
                       .group = everybody ? groupOfAll(transport->ranks(), transport->rank())
-                                         : groupOf(info->groups, transport->rank()),
+                                         : groupOf(info.groups, transport->rank()),
                       .seed = seed,
                       .step = step,
                       .scratch = scratch,
-                      .states = state.operandsOf(size_t(info - program.collectives.data())),
-                      .counters = telemetry.collectives[info - program.collectives.data()]};
+                      .states = state.operandsOf(indexOf(info)),
+                      .counters = counters};
   Status status;
-  Profiler *profiler = adaptation.active();
-  if (profiler)
-    profiler->enterCollective(size_t(info - program.collectives.data()));
   try {
     scratch.reset();
     status = body(execution);
   } catch (const std::bad_alloc &) { // the one exception that the code under here can meet
     status = Status(CGX_RESOURCE_EXHAUSTED, "out of memory");
   }
+  return status.within(info.describe());
+}
+
+template <typename Body> void Context::executeNow(int64_t collective, Body body) {
+  const CollectiveInfo *info = admit(collective);
+  if (!info)
+    return;
+  Pause pause(*this);
+  Profiler *profiler = adaptation.active();
+  if (profiler)
+    profiler->enterCollective(indexOf(*info));
+  TraceClock::time_point begin = TraceClock::now();
+  Status status = flights.any() ? flights.land() : Status();
+  if (status.ok())
+    status = execute(*info, /*beside=*/false, body);
+  telemetry.collectives[indexOf(*info)].wait.time += TraceClock::now() - begin;
   if (profiler)
     profiler->leaveCollective();
   if (!status.ok())
-    fail(status.within(info->describe()));
+    fail(status);
 }
 
 template <typename Body> void Context::executeExplicit(int64_t collective, int64_t operand, Body body) {
-  execute(collective, [&](Execution &execution) {
+  executeNow(collective, [&](Execution &execution) {
     if (execution.collective.kind != CollectiveKind::AllReduce)
       return Status(CGX_UNSUPPORTED, "only an all_reduce has an explicit form");
     if (adaptation.isChanged(size_t(&execution.collective - program.collectives.data())))
@@ -219,37 +286,108 @@ template <typename Body> void Context::executeExplicit(int64_t collective, int64
 }
 
 void Context::nameOperand(int64_t collective, int64_t operand, const std::byte *input, std::byte *output) {
-  execute(collective, [&](Execution &execution) {
-    size_t index = size_t(&execution.collective - program.collectives.data());
-    if (operand < 0 || size_t(operand) >= named[index].size())
-      return Status::error(CGX_INVALID_ARGUMENT, "expected an operand below ", named[index].size(), ", got ",
-                           operand);
-    if ((!input || !output) && execution.collective.operands[operand].elements != 0)
-      return Status::error(CGX_INVALID_ARGUMENT, "operand ", operand, " has no buffer");
-    named[index][operand] = {input, output};
-    isNamed[index][operand] = true;
-    return Status();
-  });
+  const CollectiveInfo *info = admit(collective);
+  if (!info)
+    return;
+  size_t index = indexOf(*info);
+  if (operand < 0 || size_t(operand) >= named[index].size())
+    return fail(Status::error(CGX_INVALID_ARGUMENT, info->describe(), ": expected an operand below ",
+                              named[index].size(), ", got ", operand));
+  if ((!input || !output) && info->operands[operand].elements != 0)
+    return fail(
+        Status::error(CGX_INVALID_ARGUMENT, info->describe(), ": operand ", operand, " has no buffer"));
+  named[index][operand] = {input, output};
+  isNamed[index][operand] = true;
 }
 
-void Context::run(int64_t collective) {
-  execute(collective, [&](Execution &execution) {
-    size_t index = size_t(&execution.collective - program.collectives.data());
-    for (size_t i = 0; i < isNamed[index].size(); ++i)
-      if (!isNamed[index][i])
-        return Status::error(CGX_INVALID_ARGUMENT, "operand ", i, " was not named");
-    isNamed[index].assign(isNamed[index].size(), false);
+Status Context::takeNamed(const CollectiveInfo &info) {
+  std::vector<bool> &isThere = isNamed[indexOf(info)];
+  for (size_t i = 0; i < isThere.size(); ++i)
+    if (!isThere[i])
+      return Status::error(CGX_INVALID_ARGUMENT, info.describe(), ": operand ", i, " was not named");
+  isThere.assign(isThere.size(), false);
+  return Status();
+}
+
+Status Context::runNow(const CollectiveInfo &info, Buffers operands, bool beside) {
+  return execute(info, beside, [&](Execution &execution) {
     // Before it runs: the result may take the place of the operand.
     if (Profiler *profiler = adaptation.active()) {
       Stopwatch stopwatch(telemetry.profiling);
-      for (size_t i = 0; i < named[index].size(); ++i)
-        profiler->observe(index, i, named[index][i].input);
+      for (size_t i = 0; i < operands.size(); ++i)
+        profiler->observe(indexOf(info), i, operands[i].input);
     }
-    Status status = runCollective(execution, named[index]);
+    Status status = runCollective(execution, operands);
     for (OperandState &operand : execution.states)
       ++operand.runs;
     return status;
   });
+}
+
+void Context::run(int64_t collective) {
+  // Behind what is in flight, and by the same thread, which has its hands on the transport.
+  if (flights.any()) {
+    start(collective);
+    return wait(collective);
+  }
+  const CollectiveInfo *info = admit(collective);
+  if (!info)
+    return;
+  if (Status status = takeNamed(*info); !status.ok())
+    return fail(status);
+  Pause pause(*this);
+  Profiler *profiler = adaptation.active();
+  if (profiler)
+    profiler->enterCollective(indexOf(*info));
+  TraceClock::time_point begin = TraceClock::now();
+  Status status = runNow(*info, named[indexOf(*info)], /*beside=*/false);
+  telemetry.collectives[indexOf(*info)].wait.time += TraceClock::now() - begin;
+  if (profiler)
+    profiler->leaveCollective();
+  if (!status.ok())
+    fail(status);
+}
+
+void Context::start(int64_t collective) {
+  const CollectiveInfo *info = admit(collective);
+  if (!info)
+    return;
+  size_t index = indexOf(*info);
+  if (flights.isInFlight(index))
+    return fail(Status::error(CGX_INVALID_ARGUMENT, info->describe(),
+                              ": it is started again, but the step did not wait for it"));
+  if (Status status = takeNamed(*info); !status.ok())
+    return fail(status);
+  // Ready; the step goes on with its work.
+  if (Profiler *profiler = adaptation.active()) {
+    profiler->enterCollective(index);
+    profiler->leaveCollective();
+  }
+  flights.start(
+      index, [this, info, operands = named[index]](bool beside) { return runNow(*info, operands, beside); });
+}
+
+void Context::wait(int64_t collective) {
+  const CollectiveInfo *info = admit(collective);
+  if (!info)
+    return;
+  size_t index = indexOf(*info);
+  if (!flights.isInFlight(index))
+    return fail(Status::error(CGX_INVALID_ARGUMENT, info->describe(),
+                              ": the step waits for it, but did not start it"));
+  Pause pause(*this);
+  Profiler *profiler = adaptation.active();
+  if (profiler)
+    profiler->enterCollective(index);
+  Status status;
+  {
+    Stopwatch stopwatch(telemetry.collectives[index].wait);
+    status = flights.wait(index);
+  }
+  if (profiler)
+    profiler->leaveCollective();
+  if (!status.ok())
+    fail(status);
 }
 
 void Context::compress(int64_t collective, int64_t operand, int64_t phase, const std::byte *input,

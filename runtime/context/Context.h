@@ -17,6 +17,7 @@
 #include "collective/AllReduce.h"
 #include "collective/Collective.h"
 #include "profile/Adaptation.h"
+#include "progress/Flights.h"
 
 #include <memory>
 
@@ -30,6 +31,8 @@ public:
   Status endStep();
   void abort(const std::string &reason);
   const char *telemetryJson();
+  Status beginTrace();
+  Status traceJson(const char **events);
 
   // Between steps, on all ranks; see profile/Adaptation.h. The texts are JSON.
   Status beginProfile(const char *options);
@@ -50,6 +53,8 @@ public:
 
   void nameOperand(int64_t collective, int64_t operand, const std::byte *input, std::byte *output);
   void run(int64_t collective);
+  void start(int64_t collective);
+  void wait(int64_t collective);
 
   // The explicit form. Buffers are laid out as in AllReduce.h.
   void compress(int64_t collective, int64_t operand, int64_t phase, const std::byte *input,
@@ -62,11 +67,21 @@ public:
 private:
   Context(const cgx_context_config &config, Program program, std::unique_ptr<Transport> transport);
 
-  /// Calls `body(execution)` for a collective of the program, unless the step has
-  /// failed; failures, also of finding it, become the step's.
-  template <typename Body> void execute(int64_t collective, Body body);
+  /// The collective with that id, unless the step has failed: also if there is none, which fails it.
+  const CollectiveInfo *admit(int64_t collective);
+  size_t indexOf(const CollectiveInfo &info) const { return size_t(&info - program.collectives.data()); }
+  /// Calls `body(execution)`, on the thread of the step or `beside` it.
+  template <typename Body> Status execute(const CollectiveInfo &info, bool beside, Body body);
+  /// The same on the thread of the step, behind what is in flight; failures become the step's.
+  template <typename Body> void executeNow(int64_t collective, Body body);
+  Status runNow(const CollectiveInfo &info, Buffers operands, bool beside);
+  /// Takes the operands that were named; OK, or what is missing.
+  Status takeNamed(const CollectiveInfo &info);
   /// The same for one operand of an all-reduce: `body(execution, operand)`.
   template <typename Body> void executeExplicit(int64_t collective, int64_t operand, Body body);
+
+  /// While it lives, the step does not compute.
+  class Pause;
 
   /// Calls `body(meeting)` if the ranks may meet now. That they could not is the job's failure.
   template <typename Body> Status meet(Body body);
@@ -78,6 +93,7 @@ private:
   ProgramState state;
   Adaptation adaptation;
   std::string json;     ///< of telemetry
+  std::string events;   ///< of the trace
   std::string planning; ///< the last profile or plan
   std::chrono::milliseconds timeout;
   uint64_t seed;
@@ -87,6 +103,9 @@ private:
   std::vector<std::vector<OperandBuffers>> named; ///< per collective, in the program's order
   std::vector<std::vector<bool>> isNamed;
   uint64_t handshakeBytes = 0; ///< sent before the first step and between steps, not the program's
+  std::unique_ptr<Trace> trace;
+  TraceClock::time_point stepBegan, computesSince; ///< where there is a trace
+  Flights flights;                                 ///< last: it uses everything above
 };
 
 } // namespace cgx

@@ -15,11 +15,16 @@ namespace cgx {
 using Json = nlohmann::ordered_json;
 
 Telemetry::Telemetry(const Program &program) : collectives(program.collectives.size()) {
-  for (size_t i = 0; i < collectives.size(); ++i)
-    collectives[i].operands.resize(program.collectives[i].operands.size());
+  for (size_t i = 0; i < collectives.size(); ++i) {
+    CollectiveCounters &counters = collectives[i];
+    counters.operands.resize(program.collectives[i].operands.size());
+    for (Timer *timer :
+         {&counters.encode, &counters.exchange, &counters.decode, &counters.total, &counters.wait})
+      timer->collective = uint32_t(i);
+  }
 }
 
-static double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+static double seconds(const Timer &timer) { return std::chrono::duration<double>(timer.time).count(); }
 
 std::string Telemetry::toJson(const Program &program, uint32_t rank, uint64_t transportBytes) const {
   uint64_t wire = 0, raw = 0;
@@ -42,7 +47,9 @@ std::string Telemetry::toJson(const Program &program, uint32_t rank, uint64_t tr
                     {"seconds",
                      {{"encode", seconds(counters.encode)},
                       {"exchange", seconds(counters.exchange)},
-                      {"decode", seconds(counters.decode)}}}});
+                      {"decode", seconds(counters.decode)},
+                      {"total", seconds(counters.total)},
+                      {"wait", seconds(counters.wait)}}}});
   }
   Json json = {{"rank", rank},
                {"steps", steps},

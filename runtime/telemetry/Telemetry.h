@@ -8,9 +8,7 @@
 #ifndef CGX_RUNTIME_TELEMETRY_TELEMETRY_H
 #define CGX_RUNTIME_TELEMETRY_TELEMETRY_H
 
-#include "manifest/Manifest.h"
-
-#include <chrono>
+#include "telemetry/Trace.h"
 
 namespace cgx {
 
@@ -19,31 +17,52 @@ struct OperandCounters {
   uint64_t wireBytes = 0; ///< payload bytes that left this rank
 };
 
-struct CollectiveCounters {
-  uint64_t runs = 0;
-  std::vector<OperandCounters> operands;
-  std::chrono::nanoseconds encode{};
-  std::chrono::nanoseconds exchange{}; ///< sending, receiving, waiting
-  std::chrono::nanoseconds decode{};   ///< decoding and reducing
+/// Adds up the time of one activity of one collective.
+struct Timer {
+  Activity activity;
+  std::chrono::nanoseconds time{};
+  Timeline *timeline = nullptr; ///< where spans are kept; null: nowhere
+  uint32_t collective = Timeline::kNone;
 };
 
-/// Adds the time until the end of its scope to a counter.
+/// Adds the time until the end of its scope to a timer.
 class Stopwatch {
 public:
-  explicit Stopwatch(std::chrono::nanoseconds &counter) : counter(counter) {}
-  ~Stopwatch() { counter += std::chrono::steady_clock::now() - begin; }
+  explicit Stopwatch(Timer &timer) : timer(timer) {}
+  ~Stopwatch() {
+    TraceClock::time_point end = TraceClock::now();
+    timer.time += end - begin;
+    if (timer.timeline)
+      timer.timeline->add(timer.activity, timer.collective, begin, end);
+  }
   Stopwatch(const Stopwatch &) = delete;
   Stopwatch &operator=(const Stopwatch &) = delete;
 
 private:
-  std::chrono::nanoseconds &counter;
-  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  Timer &timer;
+  TraceClock::time_point begin = TraceClock::now();
+};
+
+struct CollectiveCounters {
+  uint64_t runs = 0;
+  std::vector<OperandCounters> operands;
+  Timer encode{Activity::Encode};
+  Timer exchange{Activity::Exchange}; ///< sending, receiving, waiting for ranks
+  Timer decode{Activity::Decode};     ///< decoding and reducing
+  Timer total{Activity::Collective};  ///< of all runs
+  Timer wait{Activity::Wait};         ///< the part of it during which the step did nothing else
+
+  /// Whoever runs the collective next keeps its spans there; null: nowhere.
+  void runsOn(Timeline *timeline) {
+    for (Timer *timer : {&encode, &exchange, &decode, &total})
+      timer->timeline = timeline;
+  }
 };
 
 /// The counters of one context; collectives in the order of the program's.
 struct Telemetry {
   uint64_t steps = 0;
-  std::chrono::nanoseconds profiling{}; ///< measuring, solving, agreeing; not part of any collective
+  Timer profiling{Activity::Compute}; ///< measuring, solving, agreeing; not part of any collective
   std::vector<CollectiveCounters> collectives;
 
   explicit Telemetry(const Program &program);

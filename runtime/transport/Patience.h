@@ -64,15 +64,15 @@ public:
   /// Time since the last renewal that this rank was able to see pass.
   Clock::duration elapsed() const { return waited; }
 
-private:
-  static constexpr uint32_t kSpinsPerYield = 64; // some 2 us
-  static constexpr std::chrono::microseconds kYielding{100};
-
   static uint32_t usableCores() {
     cpu_set_t set;
     CPU_ZERO(&set);
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? uint32_t(CPU_COUNT(&set)) : 1;
   }
+
+private:
+  static constexpr uint32_t kSpinsPerYield = 64; // some 2 us
+  static constexpr std::chrono::microseconds kYielding{100};
 
   uint32_t spins;
   uint32_t turns = 0;

@@ -21,6 +21,20 @@ std::string describe(const Tag &tag) {
                 tag.part);
 }
 
+void Transport::interrupt(const Status &reason) {
+  std::lock_guard lock(interrupting);
+  if (interruptedBy.ok())
+    interruptedBy = reason;
+  interrupted = true;
+}
+
+Status Transport::interruption() const {
+  if (!interrupted.load(std::memory_order_relaxed))
+    return Status();
+  std::lock_guard lock(interrupting);
+  return interruptedBy;
+}
+
 std::span<const TransportKind> transportKinds() {
   static constexpr std::array<TransportKind, 3> kinds = {{
       {"inproc", "ranks are threads of one process", connectInproc},

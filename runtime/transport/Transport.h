@@ -18,10 +18,12 @@
 #include "status/Status.h"
 #include "transport/Parcels.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -93,6 +95,20 @@ public:
 
   /// Payload bytes handed to peers since creation, headers excluded.
   virtual uint64_t bytesSent() const = 0;
+
+  /// Whether any thread may call, as long as no two do at a time. If not, only the one that connected.
+  virtual bool servesAnyThread() const { return true; }
+
+  /// Lets the thread that waits for messages give up with `reason`, soon. The one verb that may be called
+  /// while another thread calls others.
+  void interrupt(const Status &reason);
+  /// OK, or why who waits must give up.
+  Status interruption() const;
+
+private:
+  mutable std::mutex interrupting;
+  Status interruptedBy; ///< guarded by `interrupting`
+  std::atomic<bool> interrupted{false};
 };
 
 /// How a rank joins its job.

@@ -29,6 +29,10 @@ public:
   /// Ends a turn of the loop. `worked` says whether the loop did something in it;
   /// `pending()` is the ranks that it waits for.
   template <typename Pending> Status turn(bool worked, Pending pending) {
+    if (Status reason = transport.interruption(); !reason.ok()) {
+      transport.fail(reason);
+      return reason;
+    }
     bool moved = false;
     // Who finds work to do need not look up each time.
     if (!worked || ++busyTurns % kTurnsPerLook == 0)

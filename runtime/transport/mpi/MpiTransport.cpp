@@ -274,6 +274,13 @@ MpiTransport::tellAll(const Note &note, std::chrono::milliseconds patience) {
   return slots;
 }
 
+/// startMpi() asks for as much; a host program that started MPI may have asked for less.
+bool MpiTransport::servesAnyThread() const {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  return provided >= MPI_THREAD_SERIALIZED;
+}
+
 void MpiTransport::idle(std::chrono::microseconds limit) {
   Clock::time_point now = Clock::now();
   if (failed.ok() && now - lastAlive >= alivePeriod) {

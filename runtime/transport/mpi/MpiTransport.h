@@ -47,6 +47,7 @@ public:
   void fail(const Status &reason) override;
   const Status &failure() const override { return failed; }
   uint64_t bytesSent() const override { return sent + (lent ? lent->bytesSent() : 0); }
+  bool servesAnyThread() const override;
 
 private:
   /// What precedes the bytes of a message.

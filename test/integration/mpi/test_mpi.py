@@ -60,6 +60,12 @@ class MpiTest(RunTest):
                 result = self.suite("CollectiveTest", ranks, "*")
                 self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, ranks))
 
+    def test_collectives_run_beside_the_step(self):
+        for ranks in (1, 2, 3):
+            with self.subTest(ranks):
+                result = self.suite("StartTest", ranks, "Transports*")
+                self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, ranks))
+
     def training(self, transport, *options):
         save, report = self.folder / f"{transport}.safetensors", self.folder / f"{transport}.json"
         return save, report, self.command("train4.so", "--transport", transport, "--steps", 30, "--repeat", "--save", save,

@@ -91,6 +91,12 @@ void cgx_context_abort(cgx_context *context, const char *reason);
  * the context and lives until the next call or destroy. */
 cgx_status cgx_context_telemetry(cgx_context *context, const char **out_json);
 
+/* From now on remembers when this rank did what; what it remembered is forgotten. Between two steps. The text
+ * is a JSON array of events of the trace event format that Chrome and Perfetto read, with the rank as the
+ * process. The string belongs to the context and lives until the next call or destroy. */
+cgx_status cgx_context_begin_trace(cgx_context *context);
+cgx_status cgx_context_trace(cgx_context *context, const char **out_json);
+
 /* What the codecs of this rank remember from step to step, such as the residuals of error feedback:
  * a checkpoint without it is not the whole run. Number, names and sizes follow from the
  * program; all is zero at first. A host copies `data` out between two steps, and to go on
@@ -136,6 +142,14 @@ void cgx_rt_operand(int64_t context, int64_t collective, int64_t operand, int64_
 void cgx_rt_rank(int64_t context, int64_t output);
 /* Runs the collective whose operands were named since the last run. */
 void cgx_rt_run(int64_t context, int64_t collective);
+
+/* The same in two halves: start returns at once, and a thread of the context's own, made by the first start,
+ * runs what was started, in that order. Until the wait for the same id has returned, nobody may write to
+ * the inputs or touch the outputs; then the results are there. Every start is waited for before the step
+ * ends, and before the same collective is started again. Whatever else communicates in between queues behind
+ * what was started: all ranks must start and run in one order. */
+void cgx_rt_start(int64_t context, int64_t collective);
+void cgx_rt_wait(int64_t context, int64_t collective);
 
 /* The explicit form of an all-reduce, one call for each cgx payload op, giving the bits
  * that cgx_rt_run gives. N is the size of the group, and chunk k holds the elements
