@@ -10,6 +10,8 @@
 // ratio to memcpy of the same size in the same run. Repetitions of all are interleaved at
 // random and the median counts, as clocks of shared machines wander.
 
+#include "CudaBenchmark.h"
+
 #include "cgx/kernels/codecs.h"
 
 #include <benchmark/benchmark.h>
@@ -28,9 +30,12 @@ namespace {
 
 constexpr char usage[] =
     "usage: cgx-codec-bench [--all] [--implementation=NAME] [--benchmark_...]\n"
+    "       cgx-codec-bench --device cuda [--all]\n"
     "\n"
-    "Measures encode, decode and decode-accumulate against memcpy, 256 KiB and 256 MiB.\n"
+    "Measures encode, decode and decode-accumulate against memcpy, 256 KiB and 256 MiB; on a GPU\n"
+    "against a copy in its memory, 256 MiB, and a group of 300 layers against one tensor.\n"
     "  --all                  all widths, buckets and element types, not only those with a target\n"
+    "  --device cpu|cuda      where: on this machine's processor (default), or its first GPU\n"
     "  --implementation=NAME  avx512, avx2, reference; default: the best of this machine\n"
     "Flags of Google Benchmark work too. For example, the 4-bit codec at 256 KiB only:\n"
     "  cgx-codec-bench --benchmark_filter='(memcpy|4 bit).*256 KiB'\n";
@@ -279,6 +284,7 @@ int reportRatios(RatioReporter &reporter, const std::vector<Case> &cases, const 
 
 int main(int argc, char **argv) {
   bool all = false;
+  std::string device = "cpu";
   const cgx::Implementation *with = &cgx::defaultImplementation();
   char repetitions[] = "--benchmark_repetitions=15",
        interleave[] = "--benchmark_enable_random_interleaving=true", time[] = "--benchmark_min_time=0.01";
@@ -290,6 +296,10 @@ int main(int argc, char **argv) {
     } else if (argument == "--help" || argument == "-h") {
       std::fputs(usage, stdout);
       return 0;
+    } else if (argument == "--device" && i + 1 < argc) {
+      device = argv[++i];
+    } else if (argument.rfind("--device=", 0) == 0) {
+      device = argument.substr(strlen("--device="));
     } else if (argument.rfind("--implementation=", 0) == 0) {
       const std::string name = argument.substr(strlen("--implementation="));
       with = cgx::findImplementation(name);
@@ -302,6 +312,12 @@ int main(int argc, char **argv) {
     } else {
       arguments.push_back(argv[i]);
     }
+  }
+  if (device == "cuda")
+    return cgx::runCudaBenchmark(all);
+  if (device != "cpu") {
+    std::fprintf(stderr, "cgx-codec-bench: expected --device cpu or cuda, got '%s'\n", device.c_str());
+    return 2;
   }
   int count = int(arguments.size());
   benchmark::Initialize(&count, arguments.data());

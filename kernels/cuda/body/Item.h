@@ -34,6 +34,14 @@ struct PayloadItem {
   bool isFixed;
 };
 
+/// How much of an item goes through octets (Octets.h).
+struct OctetRange {
+  uint32_t count;      ///< octets from its beginning; 0: none
+  uint32_t bucketRows; ///< rows of an octet that share a scale
+  uint32_t ofBucket;   ///< octets that share one
+  bool aligned;        ///< codes lie at a multiple of 8 bytes, not only of 4
+};
+
 /// A tensor to encode.
 struct EncodeItem {
   cgx_codec codec;
@@ -48,6 +56,7 @@ struct EncodeItem {
   Sections sections;
   PayloadHeader header;
   bool hasEnvelope;
+  OctetRange octets;
   // An owner's: the input is the sum of what these payloads hold.
   const PayloadItem *contributions;
   uint32_t contributionCount;
@@ -62,6 +71,7 @@ struct DecodeItem {
   const uint8_t *body;
   uint64_t elements;
   Sections sections;
+  OctetRange octets;
   void *output;
 };
 

@@ -10,6 +10,8 @@
 
 #include "Slice.h"
 
+#include <type_traits>
+
 namespace cgx::cuda {
 
 constexpr uint32_t blockThreads = 256;
@@ -28,7 +30,18 @@ struct DeviceLanes {
 
   template <typename T>
   __device__ __forceinline__ PerLane<T> shuffleXor(const PerLane<T> &value, uint32_t mask) const {
-    return {__shfl_xor_sync(0xffffffffu, value.own, int(mask))};
+    if constexpr (std::is_arithmetic_v<T>) {
+      return {__shfl_xor_sync(0xffffffffu, value.own, int(mask))};
+    } else {
+      static_assert(sizeof(T) % sizeof(uint32_t) == 0);
+      constexpr uint32_t words = sizeof(T) / sizeof(uint32_t);
+      uint32_t word[words];
+      memcpy(word, &value.own, sizeof(T));
+      unrolled<words>([&](uint32_t i) { word[i] = __shfl_xor_sync(0xffffffffu, word[i], int(mask)); });
+      PerLane<T> moved;
+      memcpy(&moved.own, word, sizeof(T));
+      return moved;
+    }
   }
 
   __device__ __forceinline__ uint32_t ballot(const PerLane<bool> &holds) const {

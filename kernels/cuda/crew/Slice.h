@@ -13,7 +13,7 @@
 /// Functions of kernel bodies: compiled for the GPU by nvcc, and for the CPU by any other compiler, which
 /// runs them on a SerialCrew.
 #if defined(__CUDACC__)
-#define CGX_BODY __device__ inline
+#define CGX_BODY __device__ __forceinline__
 #else
 #define CGX_BODY inline
 #endif
@@ -21,6 +21,15 @@
 namespace cgx::cuda {
 
 constexpr uint32_t laneCount = 32;
+
+/// Calls step(i) for i below `count`, without a loop on a GPU: what `i` indexes is then in registers.
+template <uint32_t count, typename Step> CGX_BODY void unrolled(const Step &step) {
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+  for (uint32_t i = 0; i < count; ++i)
+    step(i);
+}
 
 /// Indices [begin, end) of an item of a table: buckets, words or bytes, as the body says.
 struct Slice {

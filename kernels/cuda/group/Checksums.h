@@ -22,10 +22,11 @@ template <typename Engine> uint64_t *addSums(GroupOn<Engine> &group, std::vector
     items[i].sum = sums + i;
   const SummedItem *table = group.upload(items);
   const auto all = [](const SummedItem &) { return true; };
-  const auto one = [](const SummedItem &) { return uint64_t(1); };
+  const auto one = [](const SummedItem &) { return Range{0, 1}; };
   group.addStep(ClearSums{table}, slicesOf(items, 1, all, one));
-  group.addStep(SumWords{table}, slicesOf(items, wordsOfSlice, all,
-                                          [](const SummedItem &item) { return (item.given.bytes + 7) / 8; }));
+  group.addStep(SumWords{table}, slicesOf(items, wordsOfSlice, all, [](const SummedItem &item) {
+                  return Range{0, (item.given.bytes + 7) / 8};
+                }));
   group.addStep(FinishSums{table}, slicesOf(items, 1, all, one));
   return sums;
 }

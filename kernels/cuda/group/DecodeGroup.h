@@ -13,10 +13,13 @@
 #include "FamilyList.h"
 #include "GroupOn.h"
 #include "Layers.h"
+#include "OctetDecode.h"
+#include "OctetShapes.h"
 
 namespace cgx::cuda {
 
 constexpr uint64_t elementsOfSlice = 8192;
+constexpr uint64_t octetPartsOfSlice = 1024;
 
 template <Sink sink, typename Engine>
 std::unique_ptr<Group> makeDecodeGroupOn(std::span<const DecodeLayer> layers, Outcome &outcome) {
@@ -29,7 +32,8 @@ std::unique_ptr<Group> makeDecodeGroupOn(std::span<const DecodeLayer> layers, Ou
     outcome = checkLayer(layers[i], i, /*accumulates=*/sink == Sink::add);
     if (!outcome.ok() || layers[i].elements == 0)
       continue;
-    items.push_back(decodeItem(layers[i]));
+    DecodeItem &item = items.emplace_back(decodeItem(layers[i]));
+    item.octets = octetRange<false>(item, arePairs(item.output, sink == Sink::add ? CGX_F32 : item.type));
     payloads.push_back(payloadItem(layers[i].codec, layers[i].type, layers[i].payload, layers[i].payloadBytes,
                                    layers[i].elements));
     hasChecksum.push_back(layers[i].codec.checksum != 0);
@@ -42,13 +46,20 @@ std::unique_ptr<Group> makeDecodeGroupOn(std::span<const DecodeLayer> layers, Ou
   addVerification(*group, payloads, hasChecksum);
   group->fill(received, payloads);
   const DecodeTable table = {group->upload(items), received, group->allocateErrors(payloads.size())};
+  forEachOctetShape</*isSum=*/false>([&](auto shape) {
+    group->addStep(
+        DecodeOctets<shape.bits, shape.bucketRows, sink>{table},
+        slicesOf(
+            items, octetPartsOfSlice, [&](const DecodeItem &item) { return shape.isOf(item); },
+            [](const DecodeItem &item) { return Range{0, uint64_t(item.octets.count) * octetLanes}; }));
+  });
   forEachFamily([&](auto family) {
     using Family = typename decltype(family)::type;
     group->addStep(DecodeValues<Family, sink>{table},
                    slicesOf(
                        items, elementsOfSlice,
                        [](const DecodeItem &item) { return isOf<Family>(item.codec); },
-                       [](const DecodeItem &item) { return item.elements; }));
+                       [](const DecodeItem &item) { return Range{elementsOfOctets(item), item.elements}; }));
   });
   outcome = group->made;
   return outcome.ok() ? std::move(group) : nullptr;

@@ -13,6 +13,8 @@
 #include "FamilyList.h"
 #include "GroupOn.h"
 #include "Layers.h"
+#include "OctetEncode.h"
+#include "OctetShapes.h"
 #include "cgx/kernels/codecs.h"
 
 namespace cgx::cuda {
@@ -20,15 +22,17 @@ namespace cgx::cuda {
 /// Indices of a slice: enough for a block to be worth its start, few enough to fill a GPU.
 constexpr uint64_t codesOfSlice = 4096;
 constexpr uint64_t bucketsOfSlice = 64;
+constexpr uint64_t octetFoursOfSlice = 32;
 
-/// The steps of the items of one family.
+/// The steps of the items of one family, but for what goes through octets.
 template <typename Input, typename Family, typename Engine>
 void addEncodeSteps(GroupOn<Engine> &group, const EncodeTable &table, const std::vector<EncodeItem> &items) {
   const auto isOurs = [](const EncodeItem &item) { return isOf<Family>(item.codec); };
   if constexpr (Family::hasBuckets)
     group.addStep(StoreScales<Family, Input>{table},
                   slicesOf(items, bucketsOfSlice, isOurs, [](const EncodeItem &item) {
-                    return cgx_bucket_count(&item.codec, item.elements);
+                    return Range{elementsOfOctets(item) / item.codec.bucket,
+                                 cgx_bucket_count(&item.codec, item.elements)};
                   }));
   if constexpr (std::is_same_v<Family, Quantize>)
     group.addStep(LearnTable<Input>{table}, slicesOf(
@@ -37,8 +41,22 @@ void addEncodeSteps(GroupOn<Engine> &group, const EncodeTable &table, const std:
                                                   return isOf<Quantize>(item.codec) &&
                                                          item.codec.levels == CGX_LEVELS_LEARNED;
                                                 },
-                                                [](const EncodeItem &) { return 1; }));
-  group.addStep(StoreCodes<Family, Input>{table}, slicesOf(items, codesOfSlice, isOurs, Family::codeCount));
+                                                [](const EncodeItem &) { return Range{0, 1}; }));
+  group.addStep(StoreCodes<Family, Input>{table},
+                slicesOf(items, codesOfSlice, isOurs, [](const EncodeItem &item) {
+                  return Range{elementsOfOctets(item) * item.codec.bits / 16, Family::codeCount(item)};
+                }));
+}
+
+/// The one step of what goes through octets.
+template <bool isSum, typename Engine>
+void addOctetSteps(GroupOn<Engine> &group, const EncodeTable &table, const std::vector<EncodeItem> &items) {
+  forEachOctetShape<isSum>([&](auto shape) {
+    group.addStep(EncodeOctets<shape.bits, shape.bucketRows, isSum>{table},
+                  slicesOf(
+                      items, octetFoursOfSlice, [&](const EncodeItem &item) { return shape.isOf(item); },
+                      [](const EncodeItem &item) { return Range{0, (item.octets.count + 3) / 4}; }));
+  });
 }
 
 /// The items of layers that are not empty, checked.
@@ -75,11 +93,13 @@ std::unique_ptr<Group> makeEncodeGroupOn(std::span<const EncodeLayer> layers, Ou
       encodeItems(layers, outcome, [](const EncodeLayer &layer, size_t number, EncodeItem &item) {
         item.source = sourceOf(item.type, layer.isSum);
         item.input = layer.input;
+        item.octets = octetRange<false>(item, arePairs(layer.input, layer.isSum ? CGX_F32 : item.type));
         return checkAligned(layer.input, layer.isSum ? 4 : cgx_element_bytes(item.type), "input", number);
       });
   if (!outcome.ok())
     return nullptr;
   const EncodeTable table = {group->upload(items), nullptr, nullptr, nullptr};
+  addOctetSteps</*isSum=*/false>(*group, table, items);
   forEachFamily([&](auto family) {
     addEncodeSteps<TensorInput, typename decltype(family)::type>(*group, table, items);
   });
@@ -101,6 +121,7 @@ std::unique_ptr<Group> makeOwnerGroupOn(std::span<const OwnerLayer> layers, Outc
         item.source = sourceOf(item.type, /*isSum=*/true);
         item.divisor = float(layer.divisor);
         item.contributionCount = uint32_t(layer.contributions.size());
+        item.octets = octetRange<true>(item, /*arePairs=*/true);
         const uint64_t bytes = cgx_payload_bytes(&item.codec, item.type, item.elements);
         for (const void *payload : layer.contributions) {
           if (Outcome wrong = checkAligned(payload, 8, "contribution", number); !wrong.ok())
@@ -123,6 +144,7 @@ std::unique_ptr<Group> makeOwnerGroupOn(std::span<const OwnerLayer> layers, Outc
   addVerification(*group, payloads, hasChecksum);
   group->fill(contributions, payloads);
   const EncodeTable table = {group->upload(items), nullptr, contributions, errors};
+  addOctetSteps</*isSum=*/true>(*group, table, items);
   forEachFamily([&](auto family) {
     using Family = typename decltype(family)::type;
     addEncodeSteps<SumInput<Family>, Family>(*group, table, items);

@@ -101,17 +101,22 @@ private:
   uint64_t errorCount = 0;
 };
 
-/// Cuts [0, countOf(item)) of each item that `isWanted` into slices of at most `most` indices.
-template <typename Item, typename IsWanted, typename CountOf>
+/// Indices of an item.
+struct Range {
+  uint64_t begin, end;
+};
+
+/// Cuts rangeOf(item) of each item that `isWanted` into slices of at most `most` indices.
+template <typename Item, typename IsWanted, typename RangeOf>
 std::vector<Slice> slicesOf(const std::vector<Item> &items, uint64_t most, const IsWanted &isWanted,
-                            const CountOf &countOf) {
+                            const RangeOf &rangeOf) {
   std::vector<Slice> slices;
   for (uint32_t item = 0; item < items.size(); ++item) {
     if (!isWanted(items[item]))
       continue;
-    const uint64_t count = countOf(items[item]);
-    for (uint64_t begin = 0; begin < count; begin += most)
-      slices.push_back({begin, std::min(count, begin + most), item});
+    const Range range = rangeOf(items[item]);
+    for (uint64_t begin = range.begin; begin < range.end; begin += most)
+      slices.push_back({begin, std::min(range.end, begin + most), item});
   }
   return slices;
 }

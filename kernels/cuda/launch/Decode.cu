@@ -1,4 +1,4 @@
-//===-- Decode.cu - Decoding and accumulating on a GPU --------------------===//
+//===-- Decode.cu - Decoding on a GPU --------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,11 +14,6 @@ namespace cgx::cuda {
 std::unique_ptr<Group> makeDecodeGroup(std::span<const DecodeLayer> layers, Outcome &outcome) {
   outcome = availability();
   return outcome.ok() ? makeDecodeGroupOn<Sink::store, CudaEngine>(layers, outcome) : nullptr;
-}
-
-std::unique_ptr<Group> makeAccumulateGroup(std::span<const DecodeLayer> layers, Outcome &outcome) {
-  outcome = availability();
-  return outcome.ok() ? makeDecodeGroupOn<Sink::add, CudaEngine>(layers, outcome) : nullptr;
 }
 
 } // namespace cgx::cuda

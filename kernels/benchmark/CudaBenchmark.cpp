@@ -1,0 +1,279 @@
+//===-- CudaBenchmark.cpp - Speed of the codecs on a GPU ------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Bytes that an operation must move, read and written, a second, over those of a copy from device memory to
+// device memory of 256 MiB. Everything runs once in each round, so that clocks wander for all, and medians
+// count. One measurement is a few runs behind each other, timed by events on the stream.
+
+#include "CudaBenchmark.h"
+
+#include "cgx/kernels/cuda_memory.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <stdexcept>
+
+namespace cgx {
+namespace {
+
+using cuda::Group;
+using cuda::Memory;
+using cuda::MemoryKind;
+using cuda::Outcome;
+
+constexpr uint64_t tensorBytes = 256u << 20;
+constexpr uint32_t rounds = 21, warmupRounds = 3, runsOfMeasurement = 4, ownerRanks = 4;
+
+void require(const Outcome &outcome) {
+  if (!outcome.ok())
+    throw std::runtime_error(outcome.error);
+}
+
+std::unique_ptr<Group> require(std::unique_ptr<Group> group, const Outcome &outcome) {
+  require(outcome);
+  return group;
+}
+
+struct Codec {
+  const char *name;
+  cgx_codec codec;
+  double encodeTarget, decodeTarget, accumulateTarget, ownerTarget; ///< of targets.md; 0: none
+  bool isExtra;                                                     ///< measured with --all only
+};
+
+cgx_codec quantize(uint32_t bits, uint32_t bucket, cgx_rounding rounding) {
+  return {.family = CGX_CODEC_QUANTIZE, .bits = bits, .bucket = bucket, .rounding = uint32_t(rounding)};
+}
+
+const Codec codecs[] = {
+    {"quantize 4 bit bucket 128 nearest", quantize(4, 128, CGX_ROUND_NEAREST), 0.85, 0.85, 0.85, 0.8, false},
+    {"quantize 4 bit bucket 128 stochastic", quantize(4, 128, CGX_ROUND_STOCHASTIC), 0.8, 0, 0, 0.8, false},
+    {"quantize 8 bit bucket 512 nearest", quantize(8, 512, CGX_ROUND_NEAREST), 0.85, 0.85, 0.85, 0.8, false},
+    {"quantize 8 bit bucket 512 stochastic", quantize(8, 512, CGX_ROUND_STOCHASTIC), 0.8, 0, 0, 0.8, false},
+    {"quantize 2 bit bucket 128 stochastic", quantize(2, 128, CGX_ROUND_STOCHASTIC), 0.8, 0.85, 0.85, 0.8,
+     true},
+    {"quantize 3 bit bucket 128 stochastic", quantize(3, 128, CGX_ROUND_STOCHASTIC), 0.8, 0.85, 0.85, 0,
+     true},
+    {"quantize 4 bit bucket 100 stochastic", quantize(4, 100, CGX_ROUND_STOCHASTIC), 0, 0, 0, 0, true},
+    {"cast bf16", {.family = CGX_CODEC_CAST, .format = CGX_FORMAT_BF16}, 0.9, 0.9, 0.9, 0, false},
+    {"cast fp8_e4m3 bucket 128",
+     {.family = CGX_CODEC_CAST, .bucket = 128, .format = CGX_FORMAT_FP8_E4M3},
+     0,
+     0,
+     0,
+     0,
+     true},
+    {"ternary bucket 512", {.family = CGX_CODEC_TERNARY, .bucket = 512}, 0, 0, 0, 0, true},
+    {"sign bucket 512", {.family = CGX_CODEC_SIGN, .bucket = 512}, 0, 0, 0, 0, true},
+    {"natural", {.family = CGX_CODEC_NATURAL}, 0, 0, 0, 0, true},
+};
+
+/// Something to time.
+struct Entry {
+  std::string name;
+  std::function<Outcome()> run;
+  double movedBytes;
+  double target;
+  std::vector<double> seconds = {};
+
+  double rate() const {
+    std::vector<double> sorted = seconds;
+    std::nth_element(sorted.begin(), sorted.begin() + long(sorted.size() / 2), sorted.end());
+    return movedBytes / sorted[sorted.size() / 2];
+  }
+};
+
+/// Lengths of 300 layers as a transformer has them: 25 blocks of matrices, biases and norms.
+std::vector<uint64_t> transformerLayers() {
+  constexpr uint64_t width = 480;
+  constexpr uint64_t block[] = {3 * width * width,
+                                3 * width,
+                                width * width,
+                                width,
+                                4 * width * width,
+                                4 * width,
+                                4 * width * width,
+                                width,
+                                width,
+                                width,
+                                width,
+                                width};
+  std::vector<uint64_t> layers;
+  for (int i = 0; i < 25; ++i)
+    layers.insert(layers.end(), std::begin(block), std::end(block));
+  return layers;
+}
+
+class CudaBenchmark {
+public:
+  explicit CudaBenchmark(bool all) : all(all) {
+    require(cuda::availability());
+    require(cuda::makeStream(stream));
+    for (Memory *memory : {&input, &output, &payload})
+      require(memory->allocate(MemoryKind::device, 2 * tensorBytes));
+    require(contributions.allocate(MemoryKind::device, ownerRanks * tensorBytes));
+    require(state.allocate(MemoryKind::device, sizeof(cuda::StepState)));
+    const cuda::StepState first = {1, 2};
+    require(cuda::copy(state.get(), &first, sizeof first, stream));
+    fillInput();
+  }
+  ~CudaBenchmark() { cuda::destroyStream(stream); }
+
+  int run() {
+    entries.push_back({"copy", [this] { return cuda::copy(output.get(), input.get(), tensorBytes, stream); },
+                       2.0 * tensorBytes, 0});
+    for (const Codec &codec : codecs)
+      if (all || !codec.isExtra)
+        addCodec(codec);
+    const size_t oneTensor = addLayers("one tensor", {totalOf(transformerLayers())});
+    const size_t manyLayers = addLayers("300 layers", transformerLayers());
+    for (uint32_t round = 0; round < warmupRounds + rounds; ++round)
+      for (Entry &entry : entries)
+        measure(entry, round >= warmupRounds);
+    print(entries[oneTensor].rate() / entries[manyLayers].rate());
+    return 0;
+  }
+
+private:
+  /// Bell-shaped elements, as gradients are.
+  void fillInput() {
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal(0.0f, 1e-3f);
+    std::vector<float> pattern(1 << 20);
+    std::generate(pattern.begin(), pattern.end(), [&] { return normal(random); });
+    const uint64_t bytes = pattern.size() * sizeof(float);
+    for (uint64_t begin = 0; begin < input.bytes(); begin += bytes)
+      require(cuda::copy(input.get<char>() + begin, pattern.data(), bytes, stream));
+    require(cuda::waitFor(stream));
+  }
+
+  cuda::EncodedLayer encoded(const cgx_codec &codec, uint64_t elements, void *to) const {
+    return {codec, CGX_F32, elements, 0, 3, 0, 0, to};
+  }
+
+  void add(std::string name, std::shared_ptr<Group> group, double movedBytes, double target) {
+    entries.push_back({std::move(name),
+                       [this, group] { return group->run(stream, state.get<cuda::StepState>()); }, movedBytes,
+                       target});
+  }
+
+  void addCodec(const Codec &of) {
+    constexpr uint64_t elements = tensorBytes / sizeof(float);
+    const uint64_t bytes = cgx_payload_bytes(&of.codec, CGX_F32, elements);
+    const std::string name = of.name;
+    Outcome outcome;
+    const cuda::EncodeLayer layer = {encoded(of.codec, elements, payload.get()), input.get()};
+    add("encode " + name, require(cuda::makeEncodeGroup(std::span(&layer, 1), outcome), outcome),
+        double(tensorBytes + bytes), of.encodeTarget);
+    const cuda::DecodeLayer back = {of.codec, CGX_F32, payload.get(), bytes, elements, output.get()};
+    add("decode " + name, require(cuda::makeDecodeGroup(std::span(&back, 1), outcome), outcome),
+        double(tensorBytes + bytes), of.decodeTarget);
+    add("accumulate " + name, require(cuda::makeAccumulateGroup(std::span(&back, 1), outcome), outcome),
+        double(2 * tensorBytes + bytes), of.accumulateTarget);
+    addOwner(of, bytes);
+  }
+
+  /// The owner of a chunk among four ranks, each of which has a payload for it.
+  void addOwner(const Codec &of, uint64_t bytes) {
+    constexpr uint64_t elements = tensorBytes / sizeof(float);
+    const uint64_t apart = (bytes + 255) / 256 * 256;
+    if (ownerRanks * apart > contributions.bytes())
+      return;
+    cuda::OwnerLayer owner = {encoded(of.codec, elements, output.get()), {}};
+    std::vector<cuda::EncodeLayer> made;
+    for (uint32_t rank = 0; rank < ownerRanks; ++rank) {
+      owner.contributions.push_back(contributions.get<char>() + rank * apart);
+      made.push_back({encoded(of.codec, elements, contributions.get<char>() + rank * apart), input.get()});
+    }
+    Outcome outcome;
+    // Payloads of all codecs share their memory: they are made again before they are summed up.
+    std::shared_ptr<Group> make = require(cuda::makeEncodeGroup(made, outcome), outcome);
+    std::shared_ptr<Group> sum = require(cuda::makeOwnerGroup(std::span(&owner, 1), outcome), outcome);
+    add("owner of " + std::to_string(ownerRanks) + " " + of.name, sum, double((ownerRanks + 1) * bytes),
+        of.ownerTarget);
+    prepare.resize(entries.size());
+    prepare.back() = make;
+  }
+
+  static uint64_t totalOf(const std::vector<uint64_t> &lengths) {
+    uint64_t total = 0;
+    for (uint64_t length : lengths)
+      total += length;
+    return total;
+  }
+
+  size_t addLayers(const char *name, const std::vector<uint64_t> &lengths) {
+    const cgx_codec codec = quantize(4, 128, CGX_ROUND_STOCHASTIC);
+    std::vector<cuda::EncodeLayer> layers;
+    uint64_t from = 0, to = 0, payloadBytes = 0;
+    for (uint64_t length : lengths) {
+      layers.push_back({encoded(codec, length, payload.get<char>() + to), input.get<float>() + from});
+      const uint64_t bytes = cgx_payload_bytes(&codec, CGX_F32, length);
+      payloadBytes += bytes;
+      from += length;
+      to += (bytes + 7) / 8 * 8;
+    }
+    Outcome outcome;
+    std::shared_ptr<Group> group = require(cuda::makeEncodeGroup(layers, outcome), outcome);
+    add(std::string("encode ") + name + ", quantize 4 bit, " + std::to_string(group->launches()) +
+            " launches",
+        group, double(from * sizeof(float) + payloadBytes), 0);
+    return entries.size() - 1;
+  }
+
+  void measure(Entry &entry, bool counts) {
+    const size_t number = size_t(&entry - entries.data());
+    if (number < prepare.size() && prepare[number])
+      require(prepare[number]->run(stream, state.get<cuda::StepState>()));
+    double seconds = 0;
+    require(cuda::timeOn(
+        stream,
+        [&] {
+          Outcome outcome;
+          for (uint32_t run = 0; run < runsOfMeasurement && outcome.ok(); ++run)
+            outcome = entry.run();
+          return outcome;
+        },
+        seconds));
+    if (counts)
+      entry.seconds.push_back(seconds / runsOfMeasurement);
+  }
+
+  void print(double slowdown) const {
+    const double copy = entries.front().rate();
+    std::printf("%-62s %8s %8s %8s\n", "256 MiB of f32 on a GPU", "GB/s", "/copy", "target");
+    for (const Entry &entry : entries) {
+      std::printf("%-62s %8.0f %8.2f", entry.name.c_str(), entry.rate() / 1e9, entry.rate() / copy);
+      if (entry.target > 0)
+        std::printf(" %8.2f", entry.target);
+      std::printf("\n");
+    }
+    std::printf("%-62s %8s %8.2f %8.2f\n", "time of 300 layers over that of one tensor of their total", "",
+                slowdown, 1.15);
+  }
+
+  bool all;
+  cuda::Stream stream = nullptr;
+  Memory input, output, payload, contributions, state;
+  std::vector<Entry> entries;
+  std::vector<std::shared_ptr<Group>> prepare; ///< by entry, what runs before it is timed, or null
+};
+
+} // namespace
+
+int runCudaBenchmark(bool all) {
+  try {
+    return CudaBenchmark(all).run();
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "cgx-codec-bench: error: %s\n", error.what());
+    return 1;
+  }
+}
+
+} // namespace cgx
