@@ -39,8 +39,12 @@ Value decompose(OpBuilder &builder, AllReduceOp op, unsigned operand) {
                                 /*chunks=*/ranks, /*slots=*/0);
   LayerAttr layer = op.getLayer(operand);
 
-  Value contribution =
+  auto contribution =
       CompressOp::create(builder, location, whole, input, Phase::Contribution, id, operand, layer);
+  if (op->hasAttr(kOriginsAttrName)) {
+    auto [from, position] = getOrigins(op)[operand];
+    contribution->setAttr(kOriginsAttrName, builder.getDenseI64ArrayAttr({from, position}));
+  }
   Value received = PayloadAllToAllOp::create(builder, location, whole.getOwnChunk(/*slots=*/ranks),
                                              contribution, id, operand, op.getGroups());
   Value reduced = DecompressAccumulateOp::create(builder, location, whole.getChunkTensorType(), received,

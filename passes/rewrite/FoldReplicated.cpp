@@ -72,6 +72,13 @@ Operation *keepOperands(CollectiveOpInterface op, ArrayRef<unsigned> kept) {
   op.setLayersAttr(select(op.getLayers()));
   if (auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName))
     op->setAttr(kExactReasonAttrName, select(reasons));
+  if (op->hasAttr(kOriginsAttrName)) {
+    SmallVector<Origin> origins = getOrigins(op);
+    SmallVector<int64_t> keptOrigins;
+    for (unsigned i : kept)
+      keptOrigins.append({origins[i].first, origins[i].second});
+    op->setAttr(kOriginsAttrName, builder.getDenseI64ArrayAttr(keptOrigins));
+  }
   OperationState state(op.getLoc(), op->getName());
   state.addAttributes(op->getAttrs());
   for (unsigned i : kept) {

@@ -245,6 +245,52 @@ def GroupCollectivesPass : Pass<"cgx-group-collectives", "::mlir::ModuleOp"> {
   ];
 }
 
+def OverlapCollectivesPass : Pass<"cgx-overlap-collectives", "::mlir::ModuleOp"> {
+  let summary = "starts collectives as soon as their operands are there, and waits where results are used";
+  let description = [{
+    The backward pass makes the gradient of the last layer first. Sent at once, it travels while the
+    rest is computed; exported steps reduce all gradients behind the backward pass.
+
+        compute  | backward l3 | backward l2 | backward l1 | update l3 | ...
+        travel                 |  gradients of l3  | of l2        | of l1 |
+
+    Per block: takes collectives in the order in which their operands become available; merges all-reduces
+    as `cgx-group-collectives` does, but in this order, so that a group starts when its last gradient is
+    there; orders the ops by the collectives that they need, so that what needs none, or an early one, does not
+    wait behind what needs a late one; turns each collective into a start right behind its operands and a `cgx.wait`
+    right before the first use. Where nothing is computed between the two, the collective stays as it is. Starts
+    have one order on all ranks, which run one program. Results are, bit for bit, those of the program without this pass.
+
+    Precondition: codecs are assigned, no explicit form (its ops are not started; that is an error).
+    Postcondition: every collective that is not started has nothing to overlap with.
+
+    Input:
+    ```mlir
+    %g2 = stablehlo.dot_general ...
+    %g1 = stablehlo.dot_general ...
+    %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, ...} : tensor<64x128xf32>
+    %r2 = cgx.all_reduce mean(%g2) {id = 1 : i64, ...} : tensor<128x10xf32>
+    %u1 = stablehlo.subtract %p1, %r1 : tensor<64x128xf32>
+    %u2 = stablehlo.subtract %p2, %r2 : tensor<128x10xf32>
+    ```
+    Output: with `group-bytes=0`,
+    ```mlir
+    %g2 = stablehlo.dot_general ...
+    %h2 = cgx.all_reduce_start mean(%g2) {id = 1 : i64, ...} : (tensor<128x10xf32>) -> !cgx.handle<tensor<128x10xf32>>
+    %g1 = stablehlo.dot_general ...
+    %h1 = cgx.all_reduce_start mean(%g1) {id = 0 : i64, ...} : (tensor<64x128xf32>) -> !cgx.handle<tensor<64x128xf32>>
+    %r2 = cgx.wait %h2 : !cgx.handle<tensor<128x10xf32>>
+    %u2 = stablehlo.subtract %p2, %r2 : tensor<128x10xf32>
+    %r1 = cgx.wait %h1 : !cgx.handle<tensor<64x128xf32>>
+    %u1 = stablehlo.subtract %p1, %r1 : tensor<64x128xf32>
+    ```
+  }];
+  let options = [
+    Option<"groupBytes", "group-bytes", "uint64_t", "1048576",
+           "Raw bytes that a group may hold; larger operands travel alone, 0 merges nothing">
+  ];
+}
+
 def DecomposeCollectivesPass : Pass<"cgx-decompose-collectives", "::mlir::ModuleOp"> {
   let summary = "writes compressed all-reduces as encoding, exchange and decoding";
   let description = [{

@@ -66,10 +66,15 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   addDecisions(manager, getFilter(options));
   manager.addPass(createAssignCodecsPass(getCodec(options)));
   // Once codecs are known: an operand keeps its own wherever it travels.
-  manager.addPass(createGroupCollectivesPass(GroupCollectivesPassOptions{options.groupBytes}));
-  // Last: what comes before asks collectives for their layers, and the explicit form has none.
+  if (!options.overlap)
+    manager.addPass(createGroupCollectivesPass(GroupCollectivesPassOptions{options.groupBytes}));
+  // Late: what comes before asks collectives for their layers, and the explicit form has none.
   if (options.decompose)
     manager.addPass(createDecomposeCollectivesPass());
+  // Groups by itself, by when operands are there. Last: it refuses the explicit form, and passes before move
+  // collectives without looking at what overlaps.
+  if (options.overlap)
+    manager.addPass(createOverlapCollectivesPass(OverlapCollectivesPassOptions{options.groupBytes}));
   manager.addPass(createVerifyProgramPass());
 }
 

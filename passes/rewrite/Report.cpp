@@ -74,6 +74,7 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
     ReportRow &row = table.rows.emplace_back();
     row.collective = op.getId();
     row.operation = op.getKind().str();
+    row.isStarted = op->getNumResults() == 1 && isa<HandleType>(op->getResult(0).getType());
     describe(row, op.getLayer(operand), op.getInputType(operand), op.getCodec(operand));
     if (reasons && operand < reasons.size())
       row.reason = cast<StringAttr>(reasons[operand]).getValue().str();

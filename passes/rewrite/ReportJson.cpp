@@ -23,6 +23,8 @@ static void printRow(OStream &json, const cgx::ReportRow &row) {
   json.object([&] {
     json.attribute("collective", row.collective);
     json.attribute("operation", row.operation);
+    if (row.isStarted)
+      json.attribute("started_early", true);
     json.attribute("layer", row.layer);
     json.attribute("kind", row.kind);
     json.attributeArray("shape", [&] {

@@ -36,6 +36,8 @@ struct ReportRow {
   /// not known.
   std::vector<uint64_t> wireBytes;
   std::vector<uint64_t> rawBytes;
+  /// It is started ahead of where its results are used.
+  bool isStarted = false;
   /// Payloads vary in size: wireBytes are the most that they can be.
   bool isMost = false;
 };

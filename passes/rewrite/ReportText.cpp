@@ -94,12 +94,17 @@ void printLine(const Line &line, const std::array<size_t, columns> &widths, llvm
 } // namespace
 
 void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
-  std::set<int64_t> collectives;
-  for (const ReportRow &row : table.rows)
+  std::set<int64_t> collectives, started;
+  for (const ReportRow &row : table.rows) {
     collectives.insert(row.collective);
+    if (row.isStarted)
+      started.insert(row.collective);
+  }
   os << "cgx report: " << table.ranks << (table.ranks == 1 ? " rank, " : " ranks, ") << collectives.size()
-     << (collectives.size() == 1 ? " collective, " : " collectives, ") << table.rows.size()
-     << (table.rows.size() == 1 ? " operand" : " operands")
+     << (collectives.size() == 1 ? " collective" : " collectives");
+  if (!started.empty())
+    os << " (" << started.size() << " started early)";
+  os << ", " << table.rows.size() << (table.rows.size() == 1 ? " operand" : " operands")
      << "; bytes per rank and step (mean over ranks)\n";
   if (table.rows.empty())
     return;

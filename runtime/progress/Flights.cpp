@@ -10,12 +10,23 @@
 
 #include "transport/Patience.h"
 
+#include <exception>
+
 namespace cgx {
 
 Flights::~Flights() {
   if (any())
     (void)cancel(
         Status::error(CGX_PEER_DIED, "rank ", transport.rank(), " left the job with a collective in flight"));
+}
+
+/// On the progress thread nobody else would catch what the memory of the host program may throw.
+static Status runGuarded(const Flights::Run &run, bool beside) {
+  try {
+    return run(beside);
+  } catch (const std::exception &error) {
+    return {CGX_INTERNAL, error.what()};
+  }
 }
 
 void Flights::start(size_t collective, Run run) {
@@ -25,7 +36,7 @@ void Flights::start(size_t collective, Run run) {
   bool beside = transport.servesAnyThread();
   auto work = [this, &flight, beside, run = std::move(run)] {
     if (failure.ok())
-      failure = run(beside);
+      failure = runGuarded(run, beside);
     flight.status = failure;
     if (!failure.ok())
       transport.fail(failure);

@@ -11,6 +11,7 @@
 #include "cgx/run/Launch.h"
 #include "cgx/run/Options.h"
 #include "cgx/run/Report.h"
+#include "cgx/run/Trace.h"
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -183,6 +184,10 @@ void describe(CLI::App &app, Options &options) {
                  "Where to write losses, speed and bytes (schema in tools/run/README.md)")
       ->type_name("FILE.json")
       ->group("Output");
+  app.add_option("--trace", options.trace,
+                 "Where to write what each rank did when, for Perfetto (ui.perfetto.dev)")
+      ->type_name("FILE.json")
+      ->group("Output");
   app.add_option("--log-every", options.logEvery,
                  "Steps between lines of progress; about a second by default")
       ->check(CLI::Validator(checkWhole, ""))
@@ -225,6 +230,8 @@ void finish(const Options &options, const Job &job, const std::vector<Outcome> &
                  static_cast<unsigned long long>(end));
   if (!options.report.empty())
     replaceFile(options.report, report);
+  if (!options.trace.empty())
+    replaceFile(options.trace, writeTrace(outcomes));
   if (!options.profile.empty())
     replaceFile(options.profile, outcomes[0].profile);
   if (!options.quiet)
@@ -261,6 +268,7 @@ void run(Options options) {
   }
   checkWritable(options.save);
   checkWritable(options.report);
+  checkWritable(options.trace);
   checkWritable(options.profile);
   if (options.adaptEvery == 0 || options.profileSteps == 0)
     throw Error("expected --adapt-every and --profile-steps above 0");

@@ -56,6 +56,31 @@ static LogicalResult verifyExactReason(Operation *op, NamedAttribute attribute) 
   return success();
 }
 
+static LogicalResult verifyOrigins(Operation *op, NamedAttribute attribute) {
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  if (!collective && !isa<CompressOp>(op))
+    return op->emitOpError() << "has " << attribute.getName().getValue() << ", which belongs on a collective";
+  size_t operands = collective ? collective.getInputs().size() : 1;
+  auto origins = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+  if (!origins || size_t(origins.size()) != 2 * operands)
+    return op->emitOpError() << "expected " << attribute.getName().getValue() << " to be an array of "
+                             << 2 * operands << " i64, two per operand, got " << attribute.getValue();
+  return success();
+}
+
+SmallVector<Origin> cgx::getOrigins(CollectiveOpInterface op) {
+  auto attribute = op->getAttrOfType<DenseI64ArrayAttr>(kOriginsAttrName);
+  SmallVector<Origin> origins;
+  for (int64_t i = 0, e = op.getInputs().size(); i < e; ++i)
+    origins.push_back(attribute ? Origin(attribute[2 * i], attribute[2 * i + 1]) : Origin(op.getId(), i));
+  return origins;
+}
+
+Origin cgx::getOrigin(CompressOp op) {
+  auto attribute = op->getAttrOfType<DenseI64ArrayAttr>(kOriginsAttrName);
+  return attribute ? Origin(attribute[0], attribute[1]) : Origin(op.getId(), op.getOperandNumber());
+}
+
 LogicalResult CgxDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == kMeshAttrName)
     return verifyMesh(op, attribute);
@@ -63,6 +88,8 @@ LogicalResult CgxDialect::verifyOperationAttribute(Operation *op, NamedAttribute
     return verifyNumRanks(op, attribute);
   if (attribute.getName() == kExactReasonAttrName)
     return verifyExactReason(op, attribute);
+  if (attribute.getName() == kOriginsAttrName)
+    return verifyOrigins(op, attribute);
   return success();
 }
 

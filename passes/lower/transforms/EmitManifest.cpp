@@ -188,14 +188,35 @@ struct ExplicitCollective {
   }
 };
 
+/// Where the operands of collectives come from, by id and position.
+using Origins = std::map<std::pair<int64_t, int64_t>, Origin>;
+
+/// Numbers the operands of all collectives, by which random numbers are selected: in the order of where they
+/// come from, so that it does not matter which travel together.
+void numberLayers(std::map<int64_t, json::Object> &collectives, const Origins &origins) {
+  SmallVector<std::pair<Origin, json::Object *>> operands;
+  for (auto &[id, collective] : collectives)
+    for (auto [number, operand] : llvm::enumerate(*collective.getArray("operands")))
+      operands.emplace_back(origins.at({id, static_cast<int64_t>(number)}), operand.getAsObject());
+  llvm::stable_sort(operands, [](const auto &a, const auto &b) { return a.first < b.first; });
+  for (auto [layerId, operand] : llvm::enumerate(operands))
+    (*operand.second)["layer_id"] = static_cast<int64_t>(layerId);
+}
+
 /// All collectives by id.
 FailureOr<json::Array> describeCollectives(ModuleOp module) {
   std::map<int64_t, json::Object> collectives;
   std::map<int64_t, ExplicitCollective> explicitOnes;
+  Origins origins;
   WalkResult walk = module.walk([&](Operation *op) {
+    if (auto compress = dyn_cast<CompressOp>(op))
+      origins[{compress.getId(), compress.getOperandNumber()}] = getOrigin(compress);
     if (auto payload = dyn_cast<PayloadOpInterface>(op))
       explicitOnes[payload.getId()].add(payload);
     auto collective = dyn_cast<CollectiveOpInterface>(op);
+    if (collective)
+      for (auto [number, origin] : llvm::enumerate(getOrigins(collective)))
+        origins[{collective.getId(), static_cast<int64_t>(number)}] = origin;
     if (collective && !collectives.try_emplace(collective.getId(), describeCollective(collective)).second) {
       op->emitError("expected ids to be unique, got a second collective ") << collective.getId();
       return WalkResult::interrupt();
@@ -212,13 +233,10 @@ FailureOr<json::Array> describeCollectives(ModuleOp module) {
       return collective.first->emitError("expected ids to be unique, got a collective and payloads with id ")
              << id;
   }
+  numberLayers(collectives, origins);
   json::Array inOrder;
-  int64_t layerId = 0;
-  for (auto &[id, collective] : collectives) {
-    for (json::Value &operand : *collective.getArray("operands"))
-      (*operand.getAsObject())["layer_id"] = layerId++;
+  for (auto &[id, collective] : collectives)
     inOrder.push_back(std::move(collective));
-  }
   return inOrder;
 }
 

@@ -238,3 +238,18 @@ func.func private @mesh_c1_utf8() attributes {a = #cgx.mesh<["\FE" = 4]>}
 func.func @main(%x: tensor<4xf32> {cgx.name = "\C0"}) {
   return
 }
+
+// -----
+
+func.func @origins_of_every_operand(%a: tensor<4xf32>, %b: tensor<4xf32>) {
+  // expected-error@below {{expected cgx.origins to be an array of 4 i64, two per operand, got array<i64: 0, 0>}}
+  %0:2 = cgx.all_reduce sum(%a, %b) {cgx.origins = array<i64: 0, 0>, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>]}
+      : tensor<4xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error@below {{has cgx.origins, which belongs on a collective}}
+func.func private @origins_of_a_function() attributes {cgx.origins = array<i64: 0, 0>}

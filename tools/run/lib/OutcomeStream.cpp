@@ -44,6 +44,7 @@ std::vector<std::byte> cgx::run::packOutcome(uint32_t rank, const Outcome &outco
                                                {"error", outcome.error},
                                                {"seconds", outcome.seconds},
                                                {"telemetry", outcome.telemetry},
+                                               {"trace", outcome.trace},
                                                {"scalars", outcome.scalars},
                                                {"hashes", outcome.hashes},
                                                {"plans", describePlans(outcome)},
@@ -95,6 +96,7 @@ std::optional<std::pair<uint32_t, Outcome>> OutcomeReader::take() {
     outcome.error = json.at("error").get<std::string>();
     outcome.seconds = json.at("seconds").get<double>();
     outcome.telemetry = json.at("telemetry").get<std::string>();
+    outcome.trace = json.at("trace").get<std::string>();
     outcome.scalars = json.at("scalars").get<std::vector<std::vector<double>>>();
     outcome.hashes = json.at("hashes").get<std::vector<uint64_t>>();
     outcome.profile = json.at("profile").get<std::string>();

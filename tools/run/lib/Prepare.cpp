@@ -225,6 +225,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.firstStep = options.firstStep;
   job.shuffle = options.shuffle && job.bindings.globalBatch > 0;
   job.save = !options.save.empty();
+  job.trace = !options.trace.empty();
   job.planning = preparePlanning(options, job.checkpoint);
   job.quiet = options.quiet;
   job.logEvery = options.logEvery;

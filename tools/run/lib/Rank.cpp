@@ -97,6 +97,8 @@ public:
     for (size_t i = 0; i < manifest_.arguments.size(); ++i)
       fillOnce(i);
     connect();
+    if (job_.trace)
+      check(cgx_context_begin_trace(context_.get()));
     try {
       if (job_.checkpoint)
         restoreCodecState(context_.get(), rank_, *job_.checkpoint);
@@ -108,6 +110,11 @@ public:
     const char *telemetry = nullptr;
     check(cgx_context_telemetry(context_.get(), &telemetry));
     outcome.telemetry = telemetry;
+    if (job_.trace) {
+      const char *events = nullptr;
+      check(cgx_context_trace(context_.get(), &events));
+      outcome.trace = events;
+    }
     collectState(outcome);
     if (job_.save)
       outcome.codecState = copyCodecState(context_.get(), rank_);

@@ -264,16 +264,32 @@ private:
     }
   }
 
-  /// Seconds of a step that a rank spends on communication, by what it does.
+  /// Seconds of a step that a rank spends on communication, by what it does; and by collective, how long
+  /// each takes and how long the step waits for it.
   void addTimes(Json &report) const {
+    auto perStep = [&](double seconds) {
+      return seconds / static_cast<double>(outcomes_.size() * std::max<uint64_t>(job_.steps, 1));
+    };
     report["communication_seconds_per_step"] = Json::object();
-    for (const char *part : {"encode", "exchange", "decode"}) {
+    for (const char *part : {"encode", "exchange", "decode", "total", "wait"}) {
       double seconds = 0;
       for (const Json &rank : telemetry_)
         for (const Json &collective : rank.at("collectives"))
           seconds += collective.at("seconds").at(part).get<double>();
-      report["communication_seconds_per_step"][part] =
-          seconds / static_cast<double>(outcomes_.size() * std::max<uint64_t>(job_.steps, 1));
+      report["communication_seconds_per_step"][part] = perStep(seconds);
+    }
+    report["collectives"] = Json::array();
+    const Json &first = telemetry_[0].at("collectives");
+    for (size_t i = 0; i < first.size(); ++i) {
+      double total = 0, wait = 0;
+      for (const Json &rank : telemetry_) {
+        total += rank.at("collectives").at(i).at("seconds").at("total").get<double>();
+        wait += rank.at("collectives").at(i).at("seconds").at("wait").get<double>();
+      }
+      report["collectives"].push_back({{"id", first[i].at("id")},
+                                       {"kind", first[i].at("kind")},
+                                       {"communication_seconds_per_step", perStep(total)},
+                                       {"wait_seconds_per_step", perStep(wait)}});
     }
   }
 

@@ -81,6 +81,10 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<uint64_t> groupBytes{*this, "group-bytes",
                               llvm::cl::desc("Raw bytes of all-reduces that travel together"),
                               llvm::cl::init(4194304)};
+  Option<bool> overlap{*this, "overlap",
+                       llvm::cl::desc("Start collectives as soon as their operands are there, and wait where "
+                                      "results are used"),
+                       llvm::cl::init(false)};
   Option<bool> decompose{*this, "decompose", llvm::cl::desc("Write compressed all-reduces in explicit form"),
                          llvm::cl::init(false)};
 };

@@ -51,6 +51,7 @@ struct Job {
   uint64_t firstStep = 0, steps = 0;
   bool shuffle = false;
   bool save = false;
+  bool trace = false;
   /// The checkpoint that the run goes on from, codecs included; null for a fresh run.
   const SafetensorsFile *checkpoint = nullptr;
 
@@ -64,6 +65,7 @@ struct Outcome {
   std::string error; ///< empty when the rank did all steps
   double seconds = 0;
   std::string telemetry;                    ///< JSON of the runtime
+  std::string trace;                        ///< JSON of the runtime; empty: none was asked for
   std::vector<std::vector<double>> scalars; ///< by scalar, then by step; of rank 0 only
   std::vector<uint64_t> hashes;             ///< of this rank's block of each state argument
   /// The blocks themselves when the job saves and this rank is the first that holds

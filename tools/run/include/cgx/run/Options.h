@@ -13,7 +13,7 @@
 namespace cgx::run {
 
 struct Options {
-  std::string program, state, resume, data, save, report, transport = "shm", jobName;
+  std::string program, state, resume, data, save, report, trace, transport = "shm", jobName;
   std::optional<uint32_t> ranks;
   std::optional<uint64_t> steps;
   std::optional<uint64_t> seed; ///< 0, or that of the run that is resumed

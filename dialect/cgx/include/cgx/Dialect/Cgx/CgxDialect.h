@@ -39,6 +39,7 @@ inline constexpr llvm::StringLiteral kShardingAttrName = "cgx.sharding";
 inline constexpr llvm::StringLiteral kGlobalTypeAttrName = "cgx.global_type";
 inline constexpr llvm::StringLiteral kFeedsAttrName = "cgx.feeds";
 inline constexpr llvm::StringLiteral kExactReasonAttrName = "cgx.exact_reason";
+inline constexpr llvm::StringLiteral kOriginsAttrName = "cgx.origins";
 
 } // namespace cgx
 
@@ -75,6 +76,13 @@ namespace cgx {
 
 /// What the attributes are called that describe codecs, in alphabetical order.
 llvm::SmallVector<llvm::StringRef> getCodecMnemonics();
+
+/// The collective, by its id, and the position in it that an operand had before collectives were merged.
+using Origin = std::pair<int64_t, int64_t>;
+/// Of each operand of a collective.
+llvm::SmallVector<Origin> getOrigins(CollectiveOpInterface op);
+/// Of the operand that is encoded here.
+Origin getOrigin(CompressOp op);
 
 /// `count` times `#cgx.identity`: the codecs of a collective of which nothing was decided.
 mlir::ArrayAttr getIdentityCodecs(mlir::MLIRContext *context, unsigned count);

@@ -45,6 +45,10 @@ def Cgx_Dialect : Dialect {
       next value this result is.
     - `cgx.exact_reason` (strings, one per operand) on collectives: why an
       operand must stay exact; "" where it may be compressed.
+    - `cgx.origins` (`array<i64>`, two per operand) on collectives that were
+      merged, and on `cgx.compress` that came of one: the id of the collective
+      and the position in it that the operand had before. Random numbers are
+      selected by it, so that merging changes no bit of a result.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
