@@ -57,8 +57,8 @@ private:
   /// The codec of the options; null, after an error, if they describe none.
   CodecAttrInterface buildCodec() {
     SmallVector<std::string> parameters;
-    for (const Option<std::string> *option :
-         {&bits, &bucket, &rounding, &scale, &scaling, &levels, &magnitude, &format, &density, &threshold})
+    for (const Option<std::string> *option : {&bits, &bucket, &rounding, &scale, &scaling, &levels,
+                                              &magnitude, &format, &density, &threshold, &rank})
       if (!option->empty())
         parameters.push_back((option->getArgStr() + " = " + option->getValue()).str());
     if (checksum)
@@ -116,7 +116,9 @@ private:
     Type elementType = op.getInputType(operand).getElementType();
     if (!codec.takesElementType(elementType))
       return "element type " + getElementTypeName(elementType).str();
-    return "";
+    if (!codec.hasPayloads() && !isa<AllReduceOp>(op.getOperation()))
+      return op.getKind().str() + " with " + codec.getFamily().str();
+    return codec.getShapeRefusal(op.getInputType(operand));
   }
 };
 

@@ -25,7 +25,9 @@ bool isDecomposed(AllReduceOp op) {
       op.getAlgorithm() == Algorithm::Auto || op.getAlgorithm() == Algorithm::ScatterReduceAllGather;
   bool isExact =
       llvm::all_of(op.getCodecs(), [](Attribute codec) { return cast<CodecAttrInterface>(codec).isExact(); });
-  return byScatterReduceAllGather && !isExact && !op.getGroups().isTrivial() &&
+  bool hasPayloads = llvm::all_of(
+      op.getCodecs(), [](Attribute codec) { return cast<CodecAttrInterface>(codec).hasPayloads(); });
+  return byScatterReduceAllGather && !isExact && !op.getGroups().isTrivial() && hasPayloads &&
          op.getGroups().getUniformSize();
 }
 

@@ -156,8 +156,8 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
   let description = [{
     Replaces the codecs of all collectives: operands whose `cgx.exact_reason` is
     "" get the codec of the options, the others `#cgx.identity`. Where the codec
-    cannot encode an operand, because of its element type or of the reduction,
-    the operand stays exact and the reason is written down.
+    cannot encode an operand, because of its element type, its shape or the
+    collective, the operand stays exact and the reason is written down.
 
     A parameter that is not given has the default of the family's attribute, which
     parses `codec` and its parameters: `codec=quantize bits=8` and
@@ -202,6 +202,7 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     Option<"density", "density", "std::string", "\"\"", "topk, randk: the share of elements that is sent">,
     Option<"threshold", "threshold", "std::string", "\"\"",
            "threshold: the smallest magnitude that is sent; adaptive_threshold: as a share of the bucket's largest">,
+    Option<"rank", "rank", "std::string", "\"\"", "lowrank: of the factors that are sent">,
     Option<"checksum", "checksum", "bool", "false", "End payloads in a checksum">,
     Option<"errorFeedback", "error-feedback", "std::string", "\"none\"",
            "Make up for what encoding loses, and keep it in f32, bf16 or int8: none, f32, bf16 or int8">,
@@ -305,11 +306,13 @@ def DecomposeCollectivesPass : Pass<"cgx-decompose-collectives", "::mlir::Module
                              ->      |S0|S1|      ->      [s0 s1]
 
     All-reduces with the algorithm `auto` or `scatter_reduce_allgather` are
-    rewritten; those with exact codecs only, and those over groups of different
-    sizes (chunks must have one static type on all ranks), stay.
+    rewritten; those with exact codecs only, those with a codec that has no
+    payloads (lowrank), and those over groups of different sizes (chunks must
+    have one static type on all ranks), stay.
 
     Precondition: codecs are assigned.
-    Postcondition: no all-reduce over groups of one size has a codec that is not exact.
+    Postcondition: no all-reduce over groups of one size has a codec that is not exact, unless
+    one of its codecs has no payloads.
 
     Input: (4 ranks)
     ```mlir

@@ -42,6 +42,7 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
   codec.format = options.format;
   codec.density = options.density;
   codec.threshold = options.threshold;
+  codec.rank = options.rank;
   codec.checksum = options.checksum;
   codec.errorFeedback = options.errorFeedback;
   codec.decay = options.decay;

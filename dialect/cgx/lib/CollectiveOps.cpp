@@ -37,8 +37,10 @@ uint64_t allReduceBytes(Op op, CodecAttrInterface codec, unsigned operand, int64
   auto membership = op.getGroups().getMembership(rank);
   if (!membership)
     return 0;
-  cgx_codec parameters = codec.getCodec();
   RankedTensorType type = op.getInputType(operand);
+  SmallVector<uint64_t> shape(type.getShape());
+  cgx_codec general = codec.getCodec(),
+            parameters = cgx_codec_for_shape(&general, shape.data(), shape.size());
   return cgx_all_reduce_wire_bytes(&parameters, *getCodecElementType(type.getElementType()),
                                    type.getNumElements(), membership->group.size(), membership->position);
 }

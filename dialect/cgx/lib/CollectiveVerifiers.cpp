@@ -35,9 +35,13 @@ LogicalResult cgx::detail::verifyCollective(Operation *op) {
     return op->emitOpError() << "expected " << operands << " results, one per operand, got " << results;
   for (unsigned i = 0; i < operands; ++i) { // (C3)
     auto emitError = [&] { return op->emitOpError() << "operand " << i << ": "; };
-    if (failed(
-            collective.getCodec(i).verifyElementType(collective.getInputType(i).getElementType(), emitError)))
+    CodecAttrInterface codec = collective.getCodec(i);
+    if (failed(codec.verifyElementType(collective.getInputType(i).getElementType(), emitError)))
       return failure();
+    if (!codec.hasPayloads() && !isa<AllReduceOp>(op)) // (C3)
+      return emitError() << "codec " << codec.getFamily() << ": expected an all_reduce";
+    if (std::string refusal = codec.getShapeRefusal(collective.getInputType(i)); !refusal.empty()) // (C3)
+      return emitError() << "codec " << codec.getFamily() << ": " << refusal;
   }
   return success();
 }

@@ -149,6 +149,11 @@ func.func private @sharding_c1() attributes {a = #cgx.sharding<[["data"], ["data
 func.func private @payload_c2(!cgx.payload<4xi32, #cgx.quantize, chunks = 2>)
 
 // -----
+// expected-error@below {{expected a codec that has payloads, got #cgx.error_feedback<#cgx.lowrank<rank = 2>, decay = 1.000000e+00, storage = f32>}}
+func.func private @payload_c2_lowrank(!cgx.payload<64x64xf32, #cgx.error_feedback<#cgx.lowrank<rank = 2>>, chunks = 2>)
+
+// -----
+
 // expected-error@below {{expected chunks to be positive, got 0}}
 func.func private @payload_c3(!cgx.payload<4xf32, #cgx.identity, chunks = 0>)
 
@@ -220,6 +225,16 @@ func.func private @adaptive_threshold_c1() attributes {a = #cgx.adaptive_thresho
 
 // expected-error@below {{expected threshold to be above 0 and up to 1, got 0}}
 func.func private @adaptive_threshold_c2() attributes {a = #cgx.adaptive_threshold<threshold = 0.0>}
+
+// -----
+
+// expected-error@below {{expected rank in 1..4294967295, got 0}}
+func.func private @lowrank_c1() attributes {a = #cgx.lowrank<rank = 0>}
+
+// -----
+
+// expected-error@below {{expected rank, got checksum}}
+func.func private @lowrank_has_no_payload_to_check() attributes {a = #cgx.lowrank<rank = 2, checksum>}
 
 // -----
 

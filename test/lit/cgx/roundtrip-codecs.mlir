@@ -41,6 +41,10 @@ func.func private @threshold_none() attributes {a = #cgx.threshold<threshold = 0
 func.func private @adaptive_threshold() attributes {a = #cgx.adaptive_threshold}
 // CHECK: #cgx.adaptive_threshold<bucket = 50, threshold = 1.000000e+00, checksum>
 func.func private @adaptive_threshold_all() attributes {a = #cgx.adaptive_threshold<bucket = 50, threshold = 1, checksum>}
+// CHECK: #cgx.lowrank<rank = 4>
+func.func private @lowrank() attributes {a = #cgx.lowrank}
+// CHECK: #cgx.error_feedback<#cgx.lowrank<rank = 1>, decay = 1.000000e+00, storage = bf16>
+func.func private @lowrank_feedback() attributes {a = #cgx.error_feedback<#cgx.lowrank<rank = 1>, storage = bf16>}
 // CHECK: #cgx.cast<format = bf16>
 func.func private @cast() attributes {a = #cgx.cast}
 // CHECK: #cgx.cast<format = fp8_e5m2, bucket = 128, scale = bf16>

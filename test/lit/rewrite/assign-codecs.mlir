@@ -11,6 +11,7 @@
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=cast format=fp8_e4m3 checksum" | FileCheck %s --check-prefix=CAST
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=topk density=0.05 error-feedback=f32" | FileCheck %s --check-prefix=TOPK
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=adaptive_threshold threshold=0.25" | FileCheck %s --check-prefix=THRESHOLD
+// RUN: cgx-opt %s --cgx-assign-codecs="codec=lowrank rank=2 error-feedback=f32" | FileCheck %s --check-prefix=LOWRANK
 // RUN: cgx-opt %s --cgx-assign-codecs="scaling=max_abs levels=exponential" | FileCheck %s --check-prefix=EXPONENTIAL
 // RUN: not cgx-opt %s --cgx-assign-codecs="codec=natural bits=8" 2>&1 | FileCheck %s --check-prefix=PARAMETER
 // RUN: not cgx-opt %s --cgx-assign-codecs="codec=mesh" 2>&1 | FileCheck %s --check-prefix=MESH
@@ -47,6 +48,7 @@ func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
   // SIGN: codecs = [#cgx.sign<bucket = 64, magnitude = norm, scale = bf16>, #cgx.identity]
   // TOPK: codecs = [#cgx.error_feedback<#cgx.topk<density = 5.000000e-02>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
   // THRESHOLD: codecs = [#cgx.adaptive_threshold<bucket = 512, threshold = 2.500000e-01>, #cgx.identity]
+  // LOWRANK: codecs = [#cgx.error_feedback<#cgx.lowrank<rank = 2>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
   // CAST: codecs = [#cgx.cast<format = fp8_e4m3, bucket = 128, scale = bf16, checksum>, #cgx.identity]
   // EXPONENTIAL: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16, scaling = max_abs, levels = exponential>, #cgx.identity]
   // FEEDBACK: codecs = [#cgx.error_feedback<#cgx.quantize<bits = 1, bucket = 128, rounding = stochastic, scale = bf16>, decay = 5.000000e-01, storage = bf16>, #cgx.identity]

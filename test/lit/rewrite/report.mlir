@@ -3,6 +3,7 @@
 // RUN: cgx-opt %s --cgx-decompose-collectives --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=EXPLICIT
 // RUN: cgx-opt %s --cgx-report=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
 // RUN: sed 's/#cgx.quantize<bits = 4, bucket = 128>/#cgx.threshold/' %s | cgx-opt --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=VARYING
+// RUN: sed 's/#cgx.quantize<bits = 4, bucket = 128>/#cgx.lowrank<rank = 2>/' %s | cgx-opt --cgx-decompose-collectives --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOWRANK
 // RUN: not cgx-opt %s --cgx-report=format=xml -o /dev/null 2>&1 | FileCheck %s --check-prefix=FORMAT
 
 // CHECK: cgx report: 4 ranks, 1 collective, 2 operands; bytes per rank and step (mean over ranks)
@@ -13,6 +14,8 @@
 // EXPLICIT: total 49920 7344 6.80x
 // VARYING: params/l1/w gradient 64x128xf32 threshold threshold=0.001 49152 <= 50{{.*}} 0.97x
 // VARYING: <=: how many depends on the data
+// 2 * 3/4 of two vectors of 64 and two of 128, in f32; there is no explicit form of it.
+// LOWRANK: params/l1/w gradient 64x128xf32 lowrank rank=2 49152 2304 21.33x
 // JSON: "layer": "params/l1/w"
 // JSON: "exact_reason": "parameter of rank 1"
 // JSON: "wire_bytes_by_rank"

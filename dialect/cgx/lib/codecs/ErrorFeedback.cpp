@@ -33,6 +33,9 @@ bool ErrorFeedbackAttr::isStateful() const { return true; }
 bool ErrorFeedbackAttr::isAssociative() const { return getInner().isAssociative(); }
 bool ErrorFeedbackAttr::isExact() const { return false; }
 bool ErrorFeedbackAttr::takesElementType(Type type) const { return getInner().takesElementType(type); }
+std::string ErrorFeedbackAttr::getShapeRefusal(RankedTensorType type) const {
+  return getInner().getShapeRefusal(type);
+}
 StringRef ErrorFeedbackAttr::getElementTypesText() const { return getInner().getElementTypesText(); }
 
 LogicalResult ErrorFeedbackAttr::verify(function_ref<InFlightDiagnostic()> emitError,

@@ -60,6 +60,8 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
       llvm::cl::desc("threshold: the smallest magnitude that is sent; adaptive_threshold: as a share of the "
                      "bucket's largest"),
       llvm::cl::init("")};
+  Option<std::string> rank{*this, "rank", llvm::cl::desc("lowrank: of the factors that are sent"),
+                           llvm::cl::init("")};
   Option<bool> checksum{*this, "checksum", llvm::cl::desc("End payloads in a checksum"),
                         llvm::cl::init(false)};
   Option<std::string> errorFeedback{

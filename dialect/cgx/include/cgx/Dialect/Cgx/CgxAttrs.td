@@ -270,6 +270,40 @@ def Cgx_AdaptiveThresholdAttr : Cgx_CodecAttr<"AdaptiveThreshold", "adaptive_thr
   let genVerifyDecl = 1;
 }
 
+def Cgx_LowrankAttr : Cgx_CodecAttr<"Lowrank", "lowrank"> {
+  let summary = "two factors of a matrix, found by power iteration over the steps";
+  let description = [{
+    PowerSGD: an `all_reduce` of matrices sends, in place of each, `rank` vectors as long as a column and `rank`
+    as long as a row, and adds them up exactly, in f32. The result is the sum, or the mean, of the matrices projected to
+    the space that the first ones span; it is exact if the sum of the ranks' matrices has no larger rank. Each step
+    goes on from the last one's factors, so that those of a matrix that changes slowly become the best ones.
+    They are saved with `cgx-run --save`. Biased: meant for error feedback, with which a rank keeps what of its own
+    matrix is not in that space.
+
+        P = all_reduce(M Q)   P = orthonormal(P)   Q = all_reduce(transpose(M) P)   result = P transpose(Q)
+
+    The matrix is the tensor as it lies in memory, its first dimensions against the others: cut where rows and columns
+    together are fewest, `576x128` for a convolution of `3x3x64x128`. A number that is not finite on any rank
+    makes the whole result no number. There are no payloads, and so no checksum and no explicit form.
+
+    Example:
+    ```mlir
+    #cgx.lowrank<rank = 4>
+    ```
+
+    **Constraints:**
+    - (C1) `rank` is positive and below 2^32
+  }];
+  let parameters = (ins "int64_t":$rank);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = codecMethods # [{
+    bool isStateful() const;
+    bool isAssociative() const;
+    std::string getShapeRefusal(::mlir::RankedTensorType type) const;
+  }];
+}
+
 def Cgx_ErrorFeedbackAttr : Cgx_Attr<"ErrorFeedback", "error_feedback", [Cgx_CodecAttrInterface]> {
   let summary = "another codec, to which each rank hands what earlier encodings lost";
   let description = [{
@@ -313,6 +347,7 @@ def Cgx_ErrorFeedbackAttr : Cgx_Attr<"ErrorFeedback", "error_feedback", [Cgx_Cod
     bool isExact() const;
     bool takesElementType(::mlir::Type elementType) const;
     ::llvm::StringRef getElementTypesText() const;
+    std::string getShapeRefusal(::mlir::RankedTensorType type) const;
   }];
 }
 

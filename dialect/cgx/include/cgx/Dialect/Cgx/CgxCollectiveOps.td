@@ -44,7 +44,7 @@ class Cgx_CollectiveOp<string mnemonic, list<Trait> traits = []>
     **Constraints:**
     - (C1) `id` is not negative
     - (C2) `codecs` and `layers` have one entry per operand, and there is one result per operand
-    - (C3) each codec takes the element type of its operand
+    - (C3) each codec takes the element type and the shape of its operand, and the kind of collective
   }];
 
   code collectiveMethods = [{

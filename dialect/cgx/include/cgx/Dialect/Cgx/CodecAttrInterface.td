@@ -66,6 +66,19 @@ def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
         return elementType.isF32() || elementType.isF16() || elementType.isBF16();
       }]>,
     InterfaceMethod<[{
+        Tensors travel in payloads, which one rank encodes and others decode. Of a codec
+        without, an all_reduce adds up what it sends: other collectives cannot use it, and it
+        has no explicit form.
+      }], "bool", "hasPayloads", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        cgx_codec codec = $_attr.getCodec();
+        return cgx_codec_has_payloads(&codec) != 0;
+      }]>,
+    InterfaceMethod<[{
+        Why the codec is of no use for a tensor of this type, whose elements it takes; "" if it is.
+      }], "std::string", "getShapeRefusal", (ins "::mlir::RankedTensorType":$type),
+      /*methodBody=*/"", /*defaultImplementation=*/[{ return ""; }]>,
+    InterfaceMethod<[{
         The element types that it can encode, for messages: "f16, bf16 or f32".
       }], "::llvm::StringRef", "getElementTypesText", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/[{ return "f16, bf16 or f32"; }]>
