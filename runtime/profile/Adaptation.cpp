@@ -24,6 +24,18 @@ static constexpr uint16_t kComparison = 1;
 /// Before a text of rank 0: a plan, or why there is none.
 static constexpr char kIsPlan = '+', kIsError = '-';
 
+Status Adaptation::checkUsable(const CodecCandidate &candidate) const {
+  bool isTaken = std::any_of(profiled.begin(), profiled.end(), [&](const ProfiledOperand &entry) {
+    return program.collectives[entry.collective].operands[entry.operand].refuse(candidate.codec).empty();
+  });
+  if (isTaken || cgx_codec_has_payloads(&candidate.codec))
+    return Status();
+  return Status::error(
+      CGX_INVALID_ARGUMENT, "candidate 'lowrank rank=", candidate.codec.rank,
+      "': no layer of the program takes it: ",
+      program.collectives[profiled[0].collective].operands[profiled[0].operand].refuse(candidate.codec));
+}
+
 Status Adaptation::begin(const char *optionsJson, uint64_t firstStep) {
   if (active())
     return Status(CGX_INVALID_ARGUMENT, "a profile begins while another is measured");
@@ -35,6 +47,9 @@ Status Adaptation::begin(const char *optionsJson, uint64_t firstStep) {
     Result<std::vector<CodecCandidate>> candidates = parseCandidates(optionsJson);
     if (!candidates.ok())
       return candidates.status();
+    for (const CodecCandidate &candidate : *candidates)
+      if (Status status = checkUsable(candidate); !status.ok())
+        return status;
     profiler = std::make_unique<Profiler>(program, profiled, std::move(*candidates));
   }
   profiler->begin(firstStep, norms);

@@ -52,6 +52,8 @@ public:
 
 private:
   Result<std::string> solve(const plan::Profile &profile, const char *requestJson) const;
+  /// Whether a layer can take the candidate, if layers differ in that.
+  Status checkUsable(const CodecCandidate &candidate) const;
   Status apply(const std::string &planJson);
 
   Program &program;

@@ -164,6 +164,31 @@ void Profiler::observe(size_t collective, size_t operand, const std::byte *input
   inStep += secondsSince(begin);
 }
 
+uint32_t Profiler::largestFactorRank(const OperandInfo &info) const {
+  uint32_t most = 0;
+  for (const CodecCandidate &candidate : candidates)
+    if (!cgx_codec_has_payloads(&candidate.codec) && info.refuse(candidate.codec).empty())
+      most = std::max(most, candidate.codec.rank);
+  return most;
+}
+
+Trial::Outcome Profiler::tryCandidate(const CodecCandidate &candidate, const Accumulated &entry,
+                                      uint32_t rank, RandomKey key) {
+  // A matrix is a whole one: each rank's own.
+  if (!cgx_codec_has_payloads(&candidate.codec))
+    return factorTrial.outcome(candidate.codec.rank);
+  const OperandInfo &info = infoOf(entry);
+  Share share = shareOf(program.collectives[entry.place.collective], info, rank);
+  Trial::Outcome outcome = trial.run(candidate.codec, info.type,
+                                     std::span(entry.sum).subspan(share.begin, share.end - share.begin), key);
+  double ranks = double(share.ranks);
+  outcome.squaredError *= ranks;
+  // A contribution, and a chunk of the result; all contributions to a chunk, and the result.
+  outcome.encodeSeconds *= ranks + 1;
+  outcome.decodeSeconds *= ranks * 2;
+  return outcome;
+}
+
 /// For each operand: its norm, then error, seconds and the share of filled bytes of each candidate, then
 /// when it was ready; then seconds of a step and of profiling.
 std::vector<double> Profiler::measure(uint64_t seed, uint64_t step, uint32_t rank) {
@@ -178,18 +203,16 @@ std::vector<double> Profiler::measure(uint64_t seed, uint64_t step, uint32_t ran
       square += double(value) * double(value);
     }
     measured.push_back(std::sqrt(square));
-    Share share = shareOf(program.collectives[entry.place.collective], info, rank);
-    std::span<const float> chunk(entry.sum.data() + share.begin, share.end - share.begin);
-    double ranks = double(share.ranks);
     RandomKey key = makeRandomKey(seed, step, info.layerId, rank, kTrialPhase);
+    if (uint32_t most = largestFactorRank(info))
+      factorTrial.run(entry.sum, cgx_matrix_rows(info.shape.data(), info.shape.size()), most, key);
     for (const CodecCandidate &candidate : candidates) {
       Trial::Outcome outcome;
-      if (!checkCodec(candidate.codec, info.type))
-        outcome = trial.run(candidate.codec, info.type, chunk, key);
-      measured.push_back(outcome.squaredError * ranks);
-      // A contribution, and a chunk of the result; all contributions to a chunk, and the result.
-      measured.push_back(outcome.encodeSeconds * (ranks + 1));
-      measured.push_back(outcome.decodeSeconds * ranks * 2);
+      if (info.refuse(candidate.codec).empty())
+        outcome = tryCandidate(candidate, entry, rank, key);
+      measured.push_back(outcome.squaredError);
+      measured.push_back(outcome.encodeSeconds);
+      measured.push_back(outcome.decodeSeconds);
       measured.push_back(outcome.filled);
     }
     measured.push_back(ready[entry.place.collective] / count);
@@ -230,14 +253,14 @@ plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
     const cgx_codec exact{};
     layer.candidates.push_back({plan::kExact, 0, wireBytes(collective, info, exact), 0, 0, 0});
     for (const CodecCandidate &candidate : candidates) {
+      cgx_codec codec = cgx_codec_for_shape(&candidate.codec, info.shape.data(), info.shape.size());
       double error = next(), encode = next(), decode = next(), filled = next();
       // One rank's infinity need not be in the chunk that it tried.
       if (!std::isfinite(layer.gradientNorm))
         error = std::numeric_limits<double>::infinity();
-      if (!checkCodec(candidate.codec, info.type))
-        layer.candidates.push_back({candidate.text, error,
-                                    filled * wireBytes(collective, info, candidate.codec), encode, 0,
-                                    decode});
+      if (info.refuse(candidate.codec).empty())
+        layer.candidates.push_back(
+            {candidate.text, error, filled * wireBytes(collective, info, codec), encode, 0, decode});
     }
     layer.readySeconds = next();
     profile.layers.push_back(std::move(layer));

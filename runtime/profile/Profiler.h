@@ -20,6 +20,7 @@
 
 #include "cgx/plan/Profile.h"
 #include "manifest/Manifest.h"
+#include "profile/FactorTrial.h"
 #include "profile/Trial.h"
 #include "transport/Transport.h"
 
@@ -77,6 +78,11 @@ private:
   const OperandInfo &infoOf(const Accumulated &entry) const {
     return program.collectives[entry.place.collective].operands[entry.place.operand];
   }
+  /// What a candidate does to this rank's share of a gradient, as a rank of the group does it.
+  Trial::Outcome tryCandidate(const CodecCandidate &candidate, const Accumulated &entry, uint32_t rank,
+                              RandomKey key);
+  /// The largest of the candidates' that the operand takes; 0 if there is none.
+  uint32_t largestFactorRank(const OperandInfo &info) const;
   std::vector<double> measure(uint64_t seed, uint64_t step, uint32_t rank);
   plan::Profile assemble(const std::vector<std::vector<double>> &all);
 
@@ -86,6 +92,7 @@ private:
   std::vector<double> ready;       ///< by collective, summed over steps
   std::vector<double> readyInStep; ///< of the step that runs; infinite: not yet
   Trial trial;
+  FactorTrial factorTrial; ///< of the operand that is measured
   bool active = false;
   uint64_t firstStep = 0, steps = 0;
   double stepSeconds = 0, computeSeconds = 0, profilingSeconds = 0;

@@ -33,8 +33,27 @@ Residual::Residual(ResidualStorage storage, uint64_t begin, uint64_t elements)
   }
 }
 
+Residual::Overlap Residual::overlapOf(uint64_t first, uint64_t count) const {
+  uint64_t from = std::clamp(first, begin, begin + elements);
+  uint64_t to = std::clamp(first + count, from, begin + elements);
+  return from == to ? Overlap{0, 0} : Overlap{from - first, to - from};
+}
+
 void Residual::load(uint64_t first, std::span<float> values) const {
-  uint64_t offset = first - begin;
+  auto [skipped, kept] = overlapOf(first, values.size());
+  if (kept != values.size())
+    std::fill(values.begin(), values.end(), 0.0f);
+  if (kept != 0)
+    loadKept(first + skipped - begin, values.subspan(skipped, kept));
+}
+
+void Residual::store(uint64_t first, std::span<const float> values) {
+  auto [skipped, kept] = overlapOf(first, values.size());
+  if (kept != 0)
+    storeKept(first + skipped - begin, values.subspan(skipped, kept));
+}
+
+void Residual::loadKept(uint64_t offset, std::span<float> values) const {
   if (storage == ResidualStorage::F32) {
     std::copy_n(floats.begin() + int64_t(offset), values.size(), values.begin());
     return;
@@ -53,9 +72,7 @@ std::span<int8_t> Residual::blockOf(uint64_t block) {
   return std::span(bytes).subspan(start, std::min(kBlock, elements - start));
 }
 
-void Residual::loadBlock(uint64_t block, std::span<float> values) const {
-  load(begin + block * kBlock, values);
-}
+void Residual::loadBlock(uint64_t block, std::span<float> values) const { loadKept(block * kBlock, values); }
 
 void Residual::storeBlock(uint64_t block, std::span<const float> values) {
   float largest = 0.0f;
@@ -73,8 +90,7 @@ void Residual::storeBlock(uint64_t block, std::span<const float> values) {
   }
 }
 
-void Residual::store(uint64_t first, std::span<const float> values) {
-  uint64_t offset = first - begin;
+void Residual::storeKept(uint64_t offset, std::span<const float> values) {
   if (storage == ResidualStorage::F32) {
     std::copy(values.begin(), values.end(), floats.begin() + int64_t(offset));
     return;

@@ -35,16 +35,24 @@ public:
 
   Residual(ResidualStorage storage, uint64_t begin, uint64_t elements);
 
-  /// The residual of the elements that start with element `first` of the operand.
+  /// The residual of the elements that start with element `first` of the operand: zero where there is none.
+  /// (A plan whose codec has longer buckets moves the ends of chunks.)
   void load(uint64_t first, std::span<float> values) const;
 
-  /// Replaces it. The values are finite. What the storage cannot hold is lost.
+  /// Replaces it, where there is one. The values are finite. What the storage cannot hold is lost.
   void store(uint64_t first, std::span<const float> values);
 
   /// The memory behind it, to be saved and restored, under `name`.
   void describe(const std::string &name, std::vector<StateTensor> &tensors);
 
 private:
+  /// Elements of a range that are in front of those kept, and that are kept.
+  struct Overlap {
+    uint64_t skipped, kept;
+  };
+  Overlap overlapOf(uint64_t first, uint64_t count) const;
+  void loadKept(uint64_t offset, std::span<float> values) const;
+  void storeKept(uint64_t offset, std::span<const float> values);
   void loadBlock(uint64_t block, std::span<float> values) const;
   void storeBlock(uint64_t block, std::span<const float> values);
   std::span<int8_t> blockOf(uint64_t block);

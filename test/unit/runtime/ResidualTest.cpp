@@ -47,6 +47,18 @@ TEST_P(ResidualTest, KeepsPiecesOfAnyPlaceAndLength) {
   }
 }
 
+TEST_P(ResidualTest, OutsideOfItNothingIsKept) {
+  Residual residual(GetParam().storage, 100, 300);
+  std::vector<float> values(500, 1.0f), got(500, 7.0f);
+  residual.store(0, values);
+  residual.load(0, got);
+  for (uint64_t i = 0; i < 500; ++i)
+    EXPECT_EQ(got[i], i >= 100 && i < 400 ? 1.0f : 0.0f) << i;
+  residual.store(400, std::span(values).first(100));
+  residual.load(20, std::span(got).first(50));
+  EXPECT_EQ(got[0], 0.0f);
+}
+
 TEST_P(ResidualTest, StaysFiniteAtTheEndsOfTheRange) {
   constexpr float largest = std::numeric_limits<float>::max();
   constexpr float smallest = std::numeric_limits<float>::denorm_min();
