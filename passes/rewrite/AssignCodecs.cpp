@@ -65,9 +65,20 @@ private:
       parameters.push_back("checksum");
     std::string reason;
     CodecAttrInterface built = parseCodec(&getContext(), codec, parameters, reason);
-    if (!built)
+    CodecAttrInterface back = built;
+    if (built && !backCodec.empty())
+      back = parseCodec(&getContext(), backCodec, {}, reason);
+    if (!built || !back)
       mlir::emitError(getOperation().getLoc()) << reason;
-    return built;
+    if (!built || !back || backCodec.empty())
+      return back;
+    return orNull(TwoWayAttr::getChecked([&] { return mlir::emitError(getOperation().getLoc()); },
+                                         &getContext(), built, back));
+  }
+
+  /// As an interface; null stays null.
+  static CodecAttrInterface orNull(Attribute codec) {
+    return codec ? cast<CodecAttrInterface>(codec) : CodecAttrInterface();
   }
 
   /// The codec with the error feedback of the options; null, after an error, if there is no such.
@@ -80,10 +91,9 @@ private:
       emitError() << "expected error-feedback to be none, f32, bf16 or int8, got " << errorFeedback;
       return {};
     }
-    auto feedback =
-        ErrorFeedbackAttr::getChecked(emitError, &getContext(), assigned,
-                                      Builder(&getContext()).getF64FloatAttr(decay.getValue()), *storage);
-    return feedback ? CodecAttrInterface(feedback) : CodecAttrInterface();
+    return orNull(ErrorFeedbackAttr::getChecked(emitError, &getContext(), assigned,
+                                                Builder(&getContext()).getF64FloatAttr(decay.getValue()),
+                                                *storage));
   }
 
   /// `codecOf` is asked for the layers of operands that have no reason to stay exact.
@@ -116,7 +126,7 @@ private:
     Type elementType = op.getInputType(operand).getElementType();
     if (!codec.takesElementType(elementType))
       return "element type " + getElementTypeName(elementType).str();
-    if (!codec.hasPayloads() && !isa<AllReduceOp>(op.getOperation()))
+    if (codec.needsAllReduce() && !op.isAllReduce())
       return op.getKind().str() + " with " + codec.getFamily().str();
     return codec.getShapeRefusal(op.getInputType(operand));
   }

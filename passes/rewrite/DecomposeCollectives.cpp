@@ -25,9 +25,9 @@ bool isDecomposed(AllReduceOp op) {
       op.getAlgorithm() == Algorithm::Auto || op.getAlgorithm() == Algorithm::ScatterReduceAllGather;
   bool isExact =
       llvm::all_of(op.getCodecs(), [](Attribute codec) { return cast<CodecAttrInterface>(codec).isExact(); });
-  bool hasPayloads = llvm::all_of(
-      op.getCodecs(), [](Attribute codec) { return cast<CodecAttrInterface>(codec).hasPayloads(); });
-  return byScatterReduceAllGather && !isExact && !op.getGroups().isTrivial() && hasPayloads &&
+  bool hasExplicitForm = llvm::none_of(
+      op.getCodecs(), [](Attribute codec) { return cast<CodecAttrInterface>(codec).needsAllReduce(); });
+  return byScatterReduceAllGather && !isExact && !op.getGroups().isTrivial() && hasExplicitForm &&
          op.getGroups().getUniformSize();
 }
 

@@ -163,6 +163,8 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     parses `codec` and its parameters: `codec=quantize bits=8` and
     `codec=quantize<bits=8>` are `#cgx.quantize<bits = 8>`.
 
+    `back-codec` is parsed like `codec`, and makes of both a `#cgx.two_way`.
+
     With `plan`, a file that `cgx-plan solve` wrote, each layer has a codec of its
     own, and the options for one codec are not read; `error-feedback` is added to codecs
     without. The plan must be of this program: that a layer is missing on either side,
@@ -204,6 +206,8 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
            "threshold: the smallest magnitude that is sent; adaptive_threshold: as a share of the bucket's largest">,
     Option<"rank", "rank", "std::string", "\"\"", "lowrank: of the factors that are sent">,
     Option<"checksum", "checksum", "bool", "false", "End payloads in a checksum">,
+    Option<"backCodec", "back-codec", "std::string", "\"\"",
+           "Codec of what an all-reduce sends back, with its parameters in angle brackets; the same if left out">,
     Option<"errorFeedback", "error-feedback", "std::string", "\"none\"",
            "Make up for what encoding loses, and keep it in f32, bf16 or int8: none, f32, bf16 or int8">,
     Option<"decay", "error-feedback-decay", "double", "1.0",
@@ -292,6 +296,37 @@ def OverlapCollectivesPass : Pass<"cgx-overlap-collectives", "::mlir::ModuleOp">
   ];
 }
 
+def MergeLayersPass : Pass<"cgx-merge-layers", "::mlir::ModuleOp"> {
+  let summary = "encodes layers of one codec as one vector: the scope of an entire model";
+  let description = [{
+    Of each `cgx.all_reduce`, puts the operands that have the same lossy codec, element type and
+    kind of layer one behind the other into one operand, and takes the results apart. What
+    a codec chooses, such as the largest elements, it then chooses among all of
+    them, and its buckets do not end with a layer. The new operand's layer has
+    the names of all, joined by ` + `.
+
+    Precondition: codecs are assigned, and collectives grouped: layers of different
+    collectives are not merged.
+    Postcondition: no all-reduce has two such operands.
+
+    Input:
+    ```mlir
+    %r:2 = cgx.all_reduce mean(%a, %b) {codecs = [#t, #t], layers = [#cgx.layer<"a", gradient, [4, 8]>,
+        #cgx.layer<"b", gradient, [10]>], ...} : tensor<4x8xf32>, tensor<10xf32>
+    ```
+    Output:
+    ```mlir
+    %0 = stablehlo.reshape %a : (tensor<4x8xf32>) -> tensor<32xf32>
+    %1 = stablehlo.concatenate %0, %b, dim = 0 : (tensor<32xf32>, tensor<10xf32>) -> tensor<42xf32>
+    %2 = cgx.all_reduce mean(%1) {codecs = [#t], layers = [#cgx.layer<"a + b", gradient, [42]>], ...} : tensor<42xf32>
+    %3 = stablehlo.slice %2 [0:32] : (tensor<42xf32>) -> tensor<32xf32>
+    %r0 = stablehlo.reshape %3 : (tensor<32xf32>) -> tensor<4x8xf32>
+    %r1 = stablehlo.slice %2 [32:42] : (tensor<42xf32>) -> tensor<10xf32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+}
+
 def DecomposeCollectivesPass : Pass<"cgx-decompose-collectives", "::mlir::ModuleOp"> {
   let summary = "writes compressed all-reduces as encoding, exchange and decoding";
   let description = [{
@@ -306,13 +341,13 @@ def DecomposeCollectivesPass : Pass<"cgx-decompose-collectives", "::mlir::Module
                              ->      |S0|S1|      ->      [s0 s1]
 
     All-reduces with the algorithm `auto` or `scatter_reduce_allgather` are
-    rewritten; those with exact codecs only, those with a codec that has no
-    payloads (lowrank), and those over groups of different sizes (chunks must
+    rewritten; those with exact codecs only, those with a codec that needs an
+    all-reduce as one op (lowrank, two_way), and those over groups of different sizes (chunks must
     have one static type on all ranks), stay.
 
     Precondition: codecs are assigned.
     Postcondition: no all-reduce over groups of one size has a codec that is not exact, unless
-    one of its codecs has no payloads.
+    one of its codecs needs it.
 
     Input: (4 ranks)
     ```mlir

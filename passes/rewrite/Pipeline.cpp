@@ -13,6 +13,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
+#include <limits>
+
 namespace cgx {
 #define GEN_PASS_REGISTRATION
 #include "cgx/Passes/RewritePasses.h.inc"
@@ -43,6 +45,7 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
   codec.density = options.density;
   codec.threshold = options.threshold;
   codec.rank = options.rank;
+  codec.backCodec = options.backCodec;
   codec.checksum = options.checksum;
   codec.errorFeedback = options.errorFeedback;
   codec.decay = options.decay;
@@ -67,8 +70,13 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   addDecisions(manager, getFilter(options));
   manager.addPass(createAssignCodecsPass(getCodec(options)));
   // Once codecs are known: an operand keeps its own wherever it travels.
-  if (!options.overlap)
-    manager.addPass(createGroupCollectivesPass(GroupCollectivesPassOptions{options.groupBytes}));
+  bool isEntireModel = options.scope == CodecScope::EntireModel;
+  if (isEntireModel || !options.overlap)
+    manager.addPass(createGroupCollectivesPass(GroupCollectivesPassOptions{
+        isEntireModel ? std::numeric_limits<uint64_t>::max() : options.groupBytes}));
+  // Only what travels together can be encoded together.
+  if (isEntireModel)
+    manager.addPass(createMergeLayersPass());
   // Late: what comes before asks collectives for their layers, and the explicit form has none.
   if (options.decompose)
     manager.addPass(createDecomposeCollectivesPass());

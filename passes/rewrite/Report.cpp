@@ -36,13 +36,15 @@ namespace {
 using namespace mlir;
 
 /// "quantize bits=4 bucket=128 ...": the family and its parameters in the manifest's words.
-std::string codecText(CodecAttrInterface codec) {
-  std::string text = codec.getFamily().str();
+std::string codecText(DictionaryAttr codec) {
+  std::string text = codec.getAs<StringAttr>("family").str();
   llvm::raw_string_ostream stream(text);
-  for (NamedAttribute entry : codec.getManifestEntry()) {
+  for (NamedAttribute entry : codec) {
     if (entry.getName() == "family")
       continue;
-    if (auto flag = dyn_cast<BoolAttr>(entry.getValue())) {
+    if (auto other = dyn_cast<DictionaryAttr>(entry.getValue())) {
+      stream << ' ' << entry.getName().getValue() << "=(" << codecText(other) << ')';
+    } else if (auto flag = dyn_cast<BoolAttr>(entry.getValue())) {
       if (flag.getValue())
         stream << ' ' << entry.getName().getValue();
     } else if (auto number = dyn_cast<IntegerAttr>(entry.getValue())) {
@@ -61,7 +63,7 @@ void describe(ReportRow &row, LayerAttr layer, RankedTensorType type, CodecAttrI
   row.kind = stringifyLayerKind(layer.getKind()).str();
   row.shape.assign(type.getShape().begin(), type.getShape().end());
   row.elementType = getElementTypeName(type.getElementType()).str();
-  row.codec = codecText(codec);
+  row.codec = codecText(codec.getManifestEntry());
   row.isMost = !codec.isFixedSize();
 }
 

@@ -21,7 +21,8 @@ void AllReduceOperand::compressContribution(const std::byte *tensor, std::byte *
 }
 
 void AllReduceOperand::compressResult(const std::byte *chunk, std::byte *payload) const {
-  codec.encodeChunk(kResult, chunk, chunks.begin(execution.self()), chunks.size(execution.self()), payload);
+  resultCodec.encodeChunk(kResult, chunk, chunks.begin(execution.self()), chunks.size(execution.self()),
+                          payload);
 }
 
 Traffic AllReduceOperand::scatterTraffic(const std::byte *whole, std::byte *slots) const {
@@ -36,8 +37,8 @@ Traffic AllReduceOperand::scatterTraffic(const std::byte *whole, std::byte *slot
 Traffic AllReduceOperand::gatherTraffic(const std::byte *payload, std::byte *whole) const {
   Traffic traffic(execution.group.size());
   for (uint32_t position = 0; position < execution.group.size(); ++position) {
-    traffic.send[position] = {payload, ownPayload()};
-    traffic.receive[position] = {whole + begins[position], chunks.payload(position)};
+    traffic.send[position] = {payload, ownResultPayload()};
+    traffic.receive[position] = {whole + resultBegins[position], resultChunks.payload(position)};
   }
   return traffic;
 }
@@ -51,9 +52,9 @@ Status AllReduceOperand::reduceOwn(const std::byte *slots, std::byte *chunk) con
 
 Status AllReduceOperand::decompress(const std::byte *whole, std::byte *tensor) const {
   for (uint32_t chunk = 0; chunk < chunks.count; ++chunk) {
-    std::span<const std::byte> payload(whole + begins[chunk], chunks.payload(chunk));
-    if (Status status = codec.decodeChunk(payload, execution.group.ranks[chunk], chunks.size(chunk),
-                                          tensor + chunks.beginByte(chunk));
+    std::span<const std::byte> payload(whole + resultBegins[chunk], resultChunks.payload(chunk));
+    if (Status status = resultCodec.decodeChunk(payload, execution.group.ranks[chunk], chunks.size(chunk),
+                                                tensor + chunks.beginByte(chunk));
         !status.ok())
       return status;
   }
@@ -67,7 +68,7 @@ namespace {
 class Running {
 public:
   Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
-      : operand(execution, index), buffers(buffers), self(execution.self()), exact(operand.codec.isExact()),
+      : operand(execution, index), buffers(buffers), self(execution.self()), exact(operand.isExact()),
         slots(execution.scratch.take(operand.slotsBytes())),
         whole(exact ? nullptr : execution.scratch.take(operand.wholeBytes())) {}
 
@@ -98,8 +99,8 @@ public:
   Traffic gather() const {
     if (exact)
       return operand.gatherTraffic(ownOutput(), buffers.output);
-    operand.compressResult(ownOutput(), whole + operand.ownBegin());
-    return operand.gatherTraffic(whole + operand.ownBegin(), whole);
+    operand.compressResult(ownOutput(), whole + operand.ownResultBegin());
+    return operand.gatherTraffic(whole + operand.ownResultBegin(), whole);
   }
 
   Status finish() const { return exact ? Status() : operand.decompress(whole, buffers.output); }

@@ -29,18 +29,27 @@
 
 #include "collective/OperandCodec.h"
 
+#include <algorithm>
+
 namespace cgx {
 
 /// One operand on its way through an all-reduce.
 class AllReduceOperand {
 public:
   AllReduceOperand(const Execution &execution, size_t index)
-      : execution(execution), codec(execution, index), chunks(codec.chunks(execution.group.size())),
-        begins(chunks.payloadBegins()) {}
+      : execution(execution), codec(execution, index), resultCodec(execution, index, kResult),
+        chunks(codec.chunks(execution.group.size())),
+        resultChunks(resultCodec.chunks(execution.group.size())), begins(chunks.payloadBegins()),
+        resultBegins(resultChunks.payloadBegins()) {}
 
+  bool isExact() const { return codec.isExact() && resultCodec.isExact(); }
+
+  /// Of this rank's chunk: a contribution to it, and the result.
   uint64_t ownPayload() const { return chunks.payload(execution.self()); }
+  uint64_t ownResultPayload() const { return resultChunks.payload(execution.self()); }
 
-  uint64_t wholeBytes() const { return begins.back(); }
+  /// Of a tensor's contributions, or results: what has room for either.
+  uint64_t wholeBytes() const { return std::max(begins.back(), resultBegins.back()); }
   uint64_t slotsBytes() const { return chunks.count * chunks.slot(); }
 
   /// Encodes this rank's tensor into a whole payload.
@@ -54,8 +63,9 @@ public:
   /// From this rank's result to a whole payload, without its own part.
   Traffic gatherTraffic(const std::byte *payload, std::byte *whole) const;
 
-  /// Where this rank's chunk is in a whole payload, and its slot.
+  /// Where this rank's chunk is in a whole payload of contributions or of results, and its slot.
   uint64_t ownBegin() const { return begins[execution.self()]; }
+  uint64_t ownResultBegin() const { return resultBegins[execution.self()]; }
   uint64_t ownSlot() const { return execution.self() * chunks.slot(); }
 
   /// Reduces the payloads in the slots into elements of this rank's chunk.
@@ -67,9 +77,9 @@ public:
   uint64_t rawBytes() const { return allReduceWireBytes(chunks.exact(), execution.self()); }
 
   const Execution &execution;
-  OperandCodec codec;
-  Chunks chunks;
-  std::vector<uint64_t> begins; ///< of the chunks, in a whole payload
+  OperandCodec codec, resultCodec;
+  Chunks chunks, resultChunks;                ///< with the same elements
+  std::vector<uint64_t> begins, resultBegins; ///< of the chunks, in a whole payload
 };
 
 } // namespace cgx

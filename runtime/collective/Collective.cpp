@@ -40,9 +40,10 @@ namespace {
 /// beginning, which comes first in a message of its own, how many bytes follow.
 class VaryingTraffic {
 public:
-  VaryingTraffic(const Execution &execution, std::span<const Traffic> traffic, size_t firstOperand)
-      : execution(execution), firstOperand(firstOperand), traffic(traffic.begin(), traffic.end()),
-        beginnings(traffic.size(), Traffic(execution.group.size())) {
+  VaryingTraffic(const Execution &execution, std::span<const Traffic> traffic, uint32_t phase,
+                 size_t firstOperand)
+      : execution(execution), phase(phase), firstOperand(firstOperand),
+        traffic(traffic.begin(), traffic.end()), beginnings(traffic.size(), Traffic(execution.group.size())) {
     for (size_t i = 0; i < traffic.size(); ++i)
       for (uint32_t position = 0; position < execution.group.size(); ++position)
         if (position != execution.self())
@@ -75,7 +76,7 @@ private:
   const OperandInfo &operand(size_t i) const { return execution.collective.operands[firstOperand + i]; }
 
   void cut(size_t i, uint32_t position) {
-    const cgx_codec &codec = operand(i).codec;
+    const cgx_codec &codec = operand(i).codecOf(phase);
     if (cgx_payload_is_fixed(&codec))
       return;
     uint64_t bytes = cgx_payload_body_begin(&codec);
@@ -90,6 +91,7 @@ private:
   }
 
   const Execution &execution;
+  uint32_t phase;
   size_t firstOperand;
   std::vector<Traffic> traffic;
   std::vector<Traffic> beginnings; ///< empty for payloads of one size
@@ -102,9 +104,9 @@ Status exchange(Execution &execution, std::span<const Traffic> traffic, uint32_t
   Stopwatch stopwatch(execution.counters.exchange);
   std::span operands = std::span(execution.collective.operands).subspan(firstOperand, traffic.size());
   if (std::all_of(operands.begin(), operands.end(),
-                  [](const OperandInfo &operand) { return cgx_payload_is_fixed(&operand.codec); }))
+                  [&](const OperandInfo &operand) { return cgx_payload_is_fixed(&operand.codecOf(phase)); }))
     return exchangeAll(execution, traffic, phase, part, firstOperand);
-  VaryingTraffic varying(execution, traffic, firstOperand);
+  VaryingTraffic varying(execution, traffic, phase, firstOperand);
   if (Status status = exchangeAll(execution, varying.first(), phase, part | kBeginningsPart, firstOperand);
       !status.ok())
     return status;

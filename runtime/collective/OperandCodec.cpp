@@ -22,13 +22,13 @@ namespace cgx {
 /// Elements that are reduced at a time: a few of them are in the first-level cache.
 static constexpr uint64_t kBlockElements = 2048;
 
-OperandCodec::OperandCodec(const Execution &execution, size_t operand)
-    : execution(execution), operand(execution.collective.operands[operand]), state(execution.states[operand]),
-      room(execution.scratch) {}
+OperandCodec::OperandCodec(const Execution &execution, size_t operand, uint32_t phase)
+    : execution(execution), operand(execution.collective.operands[operand]),
+      codec(this->operand.codecOf(phase)), state(execution.states[operand]), room(execution.scratch) {}
 
-static RandomKey keyOf(const Execution &execution, const OperandInfo &operand, const OperandState &state,
-                       uint32_t phase) {
-  bool isShared = cgx_codec_shares_randomness(&operand.codec);
+static RandomKey keyOf(const Execution &execution, const OperandInfo &operand, const cgx_codec &codec,
+                       const OperandState &state, uint32_t phase) {
+  bool isShared = cgx_codec_shares_randomness(&codec);
   return makeRandomKey(execution.seed, execution.step, operand.layerId,
                        isShared ? 0 : execution.transport.rank(), 2 * state.runs + (isShared ? 0 : phase));
 }
@@ -43,7 +43,7 @@ void OperandCodec::encode(uint32_t phase, const std::byte *input, uint64_t first
   }
   if (Residual *residual = residualOf(phase))
     return encodeWithFeedback(phase, input, first, elements, *residual, payload);
-  cgx::encode(operand.codec, operand.type, input, elements, keyOf(execution, operand, state, phase), first,
+  cgx::encode(codec, operand.type, input, elements, keyOf(execution, operand, codec, state, phase), first,
               payload);
 }
 
@@ -63,12 +63,12 @@ void OperandCodec::encodeWithFeedback(uint32_t phase, const std::byte *input, ui
   std::copy(lost.begin(), lost.end(), sum.begin());
   const cgx_codec exact{};
   (void)decodeAccumulate(exact, operand.type, input, elements * elementBytes(), elements, sum.data());
-  encodeFromF32(operand.codec, operand.type, sum.data(), elements, keyOf(execution, operand, state, phase),
+  encodeFromF32(codec, operand.type, sum.data(), elements, keyOf(execution, operand, codec, state, phase),
                 first, payload);
   std::fill(sent.begin(), sent.end(), 0.0f);
   // What this rank has just encoded is a payload.
   uint64_t bytes = written(payload, elements).size();
-  (void)decodeAccumulate(operand.codec, operand.type, payload, bytes, elements, sent.data());
+  (void)decodeAccumulate(codec, operand.type, payload, bytes, elements, sent.data());
   // Where a gradient overflowed the step is void, and what was lost before is not made up for.
   for (uint64_t i = 0; i < elements; ++i)
     if (float now = sum[i] - sent[i]; std::isfinite(now))
@@ -79,7 +79,7 @@ void OperandCodec::encodeWithFeedback(uint32_t phase, const std::byte *input, ui
 /// The payload in memory that has room for any one.
 std::span<const std::byte> OperandCodec::written(const std::byte *payload, uint64_t elements) const {
   uint64_t most = payloadBytes(elements);
-  if (most == 0 || cgx_payload_is_fixed(&operand.codec))
+  if (most == 0 || cgx_payload_is_fixed(&codec))
     return {payload, most};
   return {payload, std::min(most, statedPayloadBytes(payload))};
 }
@@ -97,8 +97,7 @@ Status OperandCodec::decode(std::span<const std::byte> payload, uint32_t sender,
     return Status();
   }
   payload = written(payload.data(), elements);
-  DecodeError error =
-      cgx::decode(operand.codec, operand.type, payload.data(), payload.size(), elements, output);
+  DecodeError error = cgx::decode(codec, operand.type, payload.data(), payload.size(), elements, output);
   return error == DecodeError::ok ? Status() : refused(sender, decodeErrorText(error));
 }
 
@@ -119,8 +118,7 @@ Status OperandCodec::reduceLossy(std::span<const std::byte *const> payloads, uin
   std::memset(sum, 0, elements * sizeof(float));
   for (size_t position = 0; position < payloads.size(); ++position) {
     std::span<const std::byte> payload = written(payloads[position], elements);
-    DecodeError error =
-        decodeAccumulate(operand.codec, operand.type, payload.data(), payload.size(), elements, sum);
+    DecodeError error = decodeAccumulate(codec, operand.type, payload.data(), payload.size(), elements, sum);
     if (error != DecodeError::ok)
       return refused(execution.group.ranks[position], decodeErrorText(error));
   }
@@ -162,7 +160,7 @@ void OperandCodec::reduceBlock(std::span<const std::byte *const> payloads, uint6
 // Bits of an int8 residual depend on what is stored with them, in blocks of 128.
 bool OperandCodec::hasFreePieces() const {
   return !operand.errorFeedback || operand.errorFeedback->storage != ResidualStorage::Int8 ||
-         cgx_chunk_alignment(&operand.codec) % Residual::kBlock == 0;
+         cgx_chunk_alignment(&codec) % Residual::kBlock == 0;
 }
 
 void OperandCodec::encodeChunk(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,

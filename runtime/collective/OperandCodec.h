@@ -19,26 +19,26 @@ namespace cgx {
 /// give the same result.
 class OperandCodec {
 public:
-  OperandCodec(const Execution &execution, size_t operand);
+  /// Of contributions, which is that of all collectives but all_reduce, or of its results.
+  OperandCodec(const Execution &execution, size_t operand, uint32_t phase = kContribution);
 
   const OperandInfo &info() const { return operand; }
-  bool isExact() const { return operand.isExact(); }
+  const cgx_codec &parameters() const { return codec; }
+  bool isExact() const { return codec.family == CGX_CODEC_IDENTITY; }
   uint64_t elementBytes() const { return cgx_element_bytes(operand.type); }
   /// Of payloads that vary in size: the most that one has.
-  uint64_t payloadBytes(uint64_t elements) const {
-    return cgx_payload_bytes(&operand.codec, operand.type, elements);
-  }
+  uint64_t payloadBytes(uint64_t elements) const { return cgx_payload_bytes(&codec, operand.type, elements); }
   /// Elements that are one payload of a chunk of `elements` elements (cgx/wire.h): all but the last piece
   /// have as many.
   uint64_t pieceElements(uint64_t elements) const {
-    uint64_t piece = cgx_piece_elements(&operand.codec);
+    uint64_t piece = cgx_piece_elements(&codec);
     return piece == 0 ? elements : piece;
   }
   /// Whether pieces may be encoded in any order, with the same result.
   bool hasFreePieces() const;
 
   Chunks chunks(uint64_t count) const {
-    return {operand.codec, uint32_t(operand.type), operand.elements, count};
+    return {codec, uint32_t(operand.type), operand.elements, count, operand.codec};
   }
 
   /// Encodes `elements` elements, of which the first is element `first` of its tensor. With error feedback,
@@ -75,6 +75,7 @@ private:
 
   const Execution &execution;
   const OperandInfo &operand;
+  const cgx_codec &codec;
   OperandState &state;
   mutable ScratchRoom room;
 };

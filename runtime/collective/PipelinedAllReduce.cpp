@@ -364,6 +364,8 @@ bool canPipelineAllReduce(const Execution &execution) {
     return false;
   for (size_t i = 0; i < execution.collective.operands.size(); ++i) {
     OperandCodec codec(execution, i);
+    if (codec.info().back) // of which payloads differ by phase
+      return false;
     if (codec.isExact())
       continue;
     uint64_t piece = cgx_piece_elements(&codec.info().codec);

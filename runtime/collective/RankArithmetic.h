@@ -16,6 +16,7 @@
 #include "cgx/wire.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace cgx {
@@ -58,7 +59,12 @@ struct Chunks {
   uint64_t elements = 0;
   uint64_t count = 1;
 
-  uint64_t begin(uint64_t chunk) const { return cgx_chunk_begin(&codec, elements, count, chunk); }
+  /// Cuts chunks in place of `codec`.
+  std::optional<cgx_codec> cut = {};
+
+  uint64_t begin(uint64_t chunk) const {
+    return cgx_chunk_begin(cut ? &*cut : &codec, elements, count, chunk);
+  }
   uint64_t size(uint64_t chunk) const { return begin(chunk + 1) - begin(chunk); }
   uint64_t beginByte(uint64_t chunk) const { return begin(chunk) * cgx_element_bytes(type); }
   uint64_t bytes(uint64_t chunk) const { return size(chunk) * cgx_element_bytes(type); }
@@ -79,6 +85,7 @@ struct Chunks {
   Chunks exact() const {
     Chunks raw = *this;
     raw.codec = cgx_codec{};
+    raw.cut.reset();
     return raw;
   }
 };

@@ -279,8 +279,10 @@ template <typename Body> void Context::executeExplicit(int64_t collective, int64
     if (operand < 0 || size_t(operand) >= execution.collective.operands.size())
       return Status::error(CGX_INVALID_ARGUMENT, "expected an operand below ",
                            execution.collective.operands.size(), ", got ", operand);
-    if (execution.collective.operands[size_t(operand)].hasFactors())
-      return Status(CGX_UNSUPPORTED, "lowrank has no payloads, and so no explicit form");
+    if (const OperandInfo &info = execution.collective.operands[size_t(operand)];
+        info.hasFactors() || info.back)
+      return Status(CGX_UNSUPPORTED,
+                    "codecs without payloads, or with another way back, have no explicit form");
     return Status(body(execution, AllReduceOperand(execution, size_t(operand))));
   });
 }

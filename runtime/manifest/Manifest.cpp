@@ -229,6 +229,24 @@ static Status parseErrorFeedback(const Json &json, const std::string &place, Ope
   return reader.status();
 }
 
+/// The codec of results, where an operand's codec has one inside.
+static Status parseBackCodec(const Json &json, const std::string &place, const CollectiveInfo &collective,
+                             OperandInfo &operand) {
+  auto found = json.find("back");
+  if (found == json.end())
+    return Status();
+  cgx_codec back;
+  std::string wrong = readCodec(*found, back);
+  if (wrong.empty() && collective.kind != CollectiveKind::AllReduce)
+    wrong = "expected a way back in an all_reduce only";
+  if (wrong.empty() && !(cgx_codec_has_payloads(&operand.codec) && cgx_codec_has_payloads(&back)))
+    wrong = "expected codecs other than lowrank";
+  if (!wrong.empty())
+    return Status::error(CGX_BAD_MANIFEST, "manifest: ", place, ", codec 'back': ", wrong);
+  operand.back = back;
+  return Status();
+}
+
 static Status parseOperand(const Json &json, const CollectiveInfo &collective, size_t index,
                            OperandInfo &operand) {
   std::string place = concat("collective ", collective.id, ", operand ", index);
@@ -258,12 +276,15 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
     return status;
   if (operand.errorFeedback && operand.isExact())
     reader.reject("expected error feedback on a lossy codec only: identity loses nothing");
+  if (Status status = parseBackCodec(reader.field("codec"), place, collective, operand); !status.ok())
+    return status;
   operand.codec = cgx_codec_for_shape(&operand.codec, operand.shape.data(), operand.shape.size());
   operand.mayBeCompressed = reader.has("may_be_compressed") && reader.flag("may_be_compressed");
   operand.mostRank = findMostRank(collective, operand);
-  if (std::string wrong = operand.refuse(operand.codec); !wrong.empty())
-    reader.reject(wrong);
-  if (operand.isPlannable() && operand.elements >= CGX_PAYLOAD_MAX_ELEMENTS)
+  for (const cgx_codec &codec : {operand.codec, operand.codecOf(1)})
+    if (std::string wrong = operand.refuse(codec); !wrong.empty())
+      reader.reject(wrong);
+  if ((operand.isPlannable() || !operand.isExact()) && operand.elements >= CGX_PAYLOAD_MAX_ELEMENTS)
     reader.reject(concat("expected fewer than ", CGX_PAYLOAD_MAX_ELEMENTS,
                          " elements of a compressed operand, got ", operand.elements));
   return reader.status();
@@ -272,7 +293,7 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
 /// Whether the reduction is defined for the operand.
 static const char *checkReduction(ReduceKind reduction, const OperandInfo &operand) {
   bool linear = reduction == ReduceKind::Sum || reduction == ReduceKind::Mean;
-  if (operand.isPlannable() && !linear)
+  if ((operand.isPlannable() || !operand.isExact()) && !linear)
     return "expected the reduction sum or mean for a lossy codec";
   bool floating = operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16 ||
                   operand.type == CGX_F64;

@@ -55,13 +55,18 @@ struct OperandInfo {
   uint64_t elements = 0;       ///< of the input
   std::vector<uint64_t> shape; ///< of the input; present where the kind has a dimension
   cgx_codec codec{};
+  std::optional<cgx_codec> back; ///< all_reduce: of the result, if that is encoded otherwise
   std::optional<ErrorFeedback> errorFeedback;
   bool mayBeCompressed = false; ///< though the program sends it exactly
   uint32_t mostRank = 0;        ///< of lowrank's factors that there is room for; 0 where it cannot be used
 
-  bool isExact() const { return codec.family == CGX_CODEC_IDENTITY; }
+  bool isExact() const {
+    return codec.family == CGX_CODEC_IDENTITY && (!back || back->family == CGX_CODEC_IDENTITY);
+  }
+  /// The codec of contributions (phase 0), or of results (phase 1).
+  const cgx_codec &codecOf(uint32_t phase) const { return phase != 0 && back ? *back : codec; }
   /// Whether profiles measure codecs on it and plans may change its codec.
-  bool isPlannable() const { return !isExact() || mayBeCompressed; }
+  bool isPlannable() const { return (!isExact() || mayBeCompressed) && !back; }
   bool hasFactors() const { return !cgx_codec_has_payloads(&codec); }
   /// What is wrong with the codec for this operand, whose mostRank is known; "" if nothing.
   std::string refuse(const cgx_codec &codec) const;

@@ -39,10 +39,10 @@ uint64_t allReduceBytes(Op op, CodecAttrInterface codec, unsigned operand, int64
     return 0;
   RankedTensorType type = op.getInputType(operand);
   SmallVector<uint64_t> shape(type.getShape());
-  cgx_codec general = codec.getCodec(),
-            parameters = cgx_codec_for_shape(&general, shape.data(), shape.size());
-  return cgx_all_reduce_wire_bytes(&parameters, *getCodecElementType(type.getElementType()),
-                                   type.getNumElements(), membership->group.size(), membership->position);
+  cgx_codec general = codec.getCodec(), back = codec.getBackCodec(),
+            there = cgx_codec_for_shape(&general, shape.data(), shape.size());
+  return cgx_two_way_wire_bytes(&there, &back, *getCodecElementType(type.getElementType()),
+                                type.getNumElements(), membership->group.size(), membership->position);
 }
 
 // Each rank sends its payload to all others.

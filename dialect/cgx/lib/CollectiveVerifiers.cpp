@@ -38,7 +38,7 @@ LogicalResult cgx::detail::verifyCollective(Operation *op) {
     CodecAttrInterface codec = collective.getCodec(i);
     if (failed(codec.verifyElementType(collective.getInputType(i).getElementType(), emitError)))
       return failure();
-    if (!codec.hasPayloads() && !isa<AllReduceOp>(op)) // (C3)
+    if (codec.needsAllReduce() && !collective.isAllReduce()) // (C3)
       return emitError() << "codec " << codec.getFamily() << ": expected an all_reduce";
     if (std::string refusal = codec.getShapeRefusal(collective.getInputType(i)); !refusal.empty()) // (C3)
       return emitError() << "codec " << codec.getFamily() << ": " << refusal;

@@ -21,8 +21,8 @@ LogicalResult PayloadType::verify(function_ref<InFlightDiagnostic()> emitError, 
       return emitError() << "expected a static shape";
   if (failed(codec.verifyElementType(elementType, emitError))) // (C2)
     return failure();
-  if (!codec.hasPayloads()) // (C2)
-    return emitError() << "expected a codec that has payloads, got " << codec;
+  if (codec.needsAllReduce()) // (C2)
+    return emitError() << "expected a codec that has an explicit form, got " << codec;
   if (chunks < 1) // (C3)
     return emitError() << "expected chunks to be positive, got " << chunks;
   if (slots < 0) // (C4)

@@ -74,6 +74,12 @@ FailureOr<json::Object> describeValue(func::FuncOp main, Type type, DictionaryAt
 // ---- Collectives -------------------------------------------------------------------------
 
 json::Value valueOf(Attribute attribute) {
+  if (auto entries = dyn_cast<DictionaryAttr>(attribute)) {
+    json::Object object;
+    for (NamedAttribute entry : entries)
+      object[entry.getName().getValue()] = valueOf(entry.getValue());
+    return object;
+  }
   return llvm::TypeSwitch<Attribute, json::Value>(attribute)
       .Case([](BoolAttr attr) { return attr.getValue(); })
       .Case([](IntegerAttr attr) { return attr.getInt(); })

@@ -18,7 +18,7 @@ CODECS = ("quantize bits=4 rounding=random_shift scale=f32", "quantize bits=4 sc
           "sign magnitude=norm error-feedback=f32", "natural", "cast format=bf16", "cast format=fp8_e4m3 bucket=64",
           "cast format=mxfp8", "cast format=mxfp4", "topk density=0.05 error-feedback=f32",
           "randk density=0.2 error-feedback=bf16", "threshold threshold=0.01 error-feedback=f32",
-          "adaptive_threshold bucket=64 threshold=0.5 error-feedback=f32")
+          "adaptive_threshold bucket=64 threshold=0.5 error-feedback=f32", "lowrank rank=2 error-feedback=f32")
 VARYING = ("threshold", "adaptive_threshold")  # as long as the data make them
 
 
@@ -108,6 +108,63 @@ class Compiled(RunTest):
                         self.assertEqual(most["wire_bytes_by_rank"], layer["wire_bytes_per_step"])
                 for key, value in (pair.split("=") for pair in codec.split()[1:] if "error" not in pair):
                     self.assertIn(value, {str(layer["codec"].get(key)) for layer in report["layers"]})
+
+    def compile_and_report(self, options):
+        program = self.folder / "step.cgx.mlir"
+        self.tool(CGX_OPT, EXAMPLE / "step.mlir", f"--cgx-compress={options}", "-o", program)
+        return program, json.loads(self.tool(CGX_OPT, program, "--cgx-report=format=json", "-o", os.devnull).stderr)
+
+    def test_factors_go_on_where_they_were_and_are_alike_over_transports(self):
+        program, _ = self.compile_and_report("codec=lowrank rank=2 error-feedback=bf16")
+        _, whole = self.run_example(program, "--seed", 5, name="whole", steps=12)
+        _, other = self.run_example(program, "--seed", 5, "--transport", "shm", name="shm", steps=12)
+        self.assertEqual(other, whole)
+        self.assertTrue(any("warm_start" in name for name in whole))
+        self.run_example(program, "--seed", 5, name="first", steps=7)
+        second = self.folder / "second.safetensors"
+        self.tool(CGX_RUN, program, "--quiet", "--job", self.job, "--resume", self.folder / "first.safetensors",
+                  "--data", EXAMPLE / "train.safetensors", "--steps", 5, "--save", second)
+        self.assertEqual(read_safetensors(second)[0], whole)
+
+    def test_a_plan_gives_each_layer_its_rank(self):
+        program, plan = self.folder / "step.cgx.mlir", self.folder / "plan.json"
+        profile = self.folder / "profile.json"
+        self.tool(CGX_OPT, EXAMPLE / "step.mlir", "--cgx-instrument", "-o", program)
+        self.run_example(program, "--profile", profile, "--candidate", "lowrank rank=1..8")
+        self.tool(pathlib.Path(CGX_RUN).with_name("cgx-plan"), "solve", profile, "--reference", "lowrank rank=4",
+                  "-o", plan)
+        planned, predicted = self.compile_and_report(f"plan={plan} error-feedback=f32")
+        report, _ = self.run_example(planned, steps=4)
+        self.assertIn("lowrank", {layer["codec"]["family"] for layer in report["layers"]})
+        self.assertEqual([layer["wire_bytes_by_rank"] for layer in predicted["layers"]],
+                         [layer["wire_bytes_per_step"] for layer in report["layers"]])
+
+    def test_an_entire_model_is_one_vector(self):
+        options = "codec=topk density=0.05 error-feedback=f32 "
+        runs = {}
+        for scope in ("layer-wise", "entire-model"):
+            program, predicted = self.compile_and_report(options + f"scope={scope}")
+            report, state = self.run_example(program, name=scope, steps=22)
+            self.assertEqual([layer["wire_bytes_by_rank"] for layer in predicted["layers"]],
+                             [layer["wire_bytes_per_step"] for layer in report["layers"]])
+            losses = report["loss"]["per_step"]
+            self.assertLess(sum(losses[-5:]), 0.7 * sum(losses[:5]))
+            runs[scope] = [layer for layer in report["layers"] if layer["codec"]["family"] == "topk"], state
+        layers, merged = runs["layer-wise"][0], runs["entire-model"][0]
+        self.assertEqual([layer["layer"] for layer in merged], [" + ".join(layer["layer"] for layer in layers)])
+        self.assertEqual(merged[0]["elements"], sum(layer["elements"] for layer in layers))
+        self.assertNotEqual(runs["layer-wise"][1], runs["entire-model"][1])
+
+    def test_results_travel_by_another_codec(self):
+        program, predicted = self.compile_and_report(
+            "codec=topk density=0.05 back-codec=quantize<bits=4,bucket=128> error-feedback=f32")
+        report, state = self.run_example(program, steps=22)
+        self.assertEqual([layer["wire_bytes_by_rank"] for layer in predicted["layers"]],
+                         [layer["wire_bytes_per_step"] for layer in report["layers"]])
+        losses = report["loss"]["per_step"]
+        self.assertLess(sum(losses[-5:]), 0.7 * sum(losses[:5]))
+        self.assertIn("quantize", {layer["codec"].get("back", {}).get("family") for layer in report["layers"]})
+        self.assertEqual(self.run_example(program, "--transport", "shm", name="shm", steps=22)[1], state)
 
     def test_a_step_resumes_in_the_middle(self):
         program = self.compressed()

@@ -149,7 +149,7 @@ func.func private @sharding_c1() attributes {a = #cgx.sharding<[["data"], ["data
 func.func private @payload_c2(!cgx.payload<4xi32, #cgx.quantize, chunks = 2>)
 
 // -----
-// expected-error@below {{expected a codec that has payloads, got #cgx.error_feedback<#cgx.lowrank<rank = 2>, decay = 1.000000e+00, storage = f32>}}
+// expected-error@below {{expected a codec that has an explicit form, got #cgx.error_feedback<#cgx.lowrank<rank = 2>, decay = 1.000000e+00, storage = f32>}}
 func.func private @payload_c2_lowrank(!cgx.payload<64x64xf32, #cgx.error_feedback<#cgx.lowrank<rank = 2>>, chunks = 2>)
 
 // -----
@@ -235,6 +235,16 @@ func.func private @lowrank_c1() attributes {a = #cgx.lowrank<rank = 0>}
 
 // expected-error@below {{expected rank, got checksum}}
 func.func private @lowrank_has_no_payload_to_check() attributes {a = #cgx.lowrank<rank = 2, checksum>}
+
+// -----
+
+// expected-error@below {{expected a codec for one way, without error feedback, got #cgx.two_way<there = #cgx.topk<density = 1.000000e-02>, back = #cgx.natural>}}
+func.func private @two_way_c1() attributes {a = #cgx.two_way<there = #cgx.two_way<there = #cgx.topk, back = #cgx.natural>, back = #cgx.natural>}
+
+// -----
+
+// expected-error@below {{expected a lossy codec for one of the ways, got #cgx.identity and #cgx.identity}}
+func.func private @two_way_c2() attributes {a = #cgx.two_way<there = #cgx.identity, back = #cgx.identity>}
 
 // -----
 

@@ -37,6 +37,43 @@ func.func @all_reduce_c3(%a: tensor<4xi32>) {
 
 // -----
 
+func.func @all_reduce_c3_shape(%a: tensor<3x4xf32>) {
+  // expected-error@below {{operand 0: codec lowrank: factors of rank 2 are no shorter than a matrix of 3x4}}
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.lowrank<rank = 2>], layers = [#cgx.layer<"", other>]} : tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c3_vector(%a: tensor<100xf32>) {
+  // expected-error@below {{operand 0: codec lowrank: factors of rank 1 are no shorter than a matrix of 1x100}}
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.error_feedback<#cgx.lowrank<rank = 1>>], layers = [#cgx.layer<"", other>]} : tensor<100xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scatter_c3_lowrank(%a: tensor<64x64xf32>) {
+  // expected-error@below {{operand 0: codec lowrank: expected an all_reduce}}
+  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.lowrank], layers = [#cgx.layer<"", other>]} : (tensor<64x64xf32>) -> tensor<32x64xf32>
+  return
+}
+
+// -----
+
+func.func @all_gather_c3_two_way(%a: tensor<64x64xf32>) {
+  // expected-error@below {{operand 0: codec topk: expected an all_reduce}}
+  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.two_way<there = #cgx.topk, back = #cgx.natural>], layers = [#cgx.layer<"", other>]}
+      : (tensor<64x64xf32>) -> tensor<128x64xf32>
+  return
+}
+
+// -----
+
 func.func @all_reduce_c4(%a: tensor<4xf32>) {
   // expected-error@below {{results have the types of the operands}}
   %0 = "cgx.all_reduce"(%a) <{reduction = #cgx<reduction sum>, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,

@@ -45,6 +45,10 @@ func.func private @adaptive_threshold_all() attributes {a = #cgx.adaptive_thresh
 func.func private @lowrank() attributes {a = #cgx.lowrank}
 // CHECK: #cgx.error_feedback<#cgx.lowrank<rank = 1>, decay = 1.000000e+00, storage = bf16>
 func.func private @lowrank_feedback() attributes {a = #cgx.error_feedback<#cgx.lowrank<rank = 1>, storage = bf16>}
+// CHECK: #cgx.two_way<there = #cgx.topk<density = 1.000000e-02>, back = #cgx.natural>
+func.func private @two_way() attributes {a = #cgx.two_way<there = #cgx.topk, back = #cgx.natural>}
+// CHECK: #cgx.error_feedback<#cgx.two_way<there = #cgx.identity, back = #cgx.ternary<{{.*}}>>, decay = 1.000000e+00, storage = f32>
+func.func private @two_way_feedback() attributes {a = #cgx.error_feedback<#cgx.two_way<there = #cgx.identity, back = #cgx.ternary>>}
 // CHECK: #cgx.cast<format = bf16>
 func.func private @cast() attributes {a = #cgx.cast}
 // CHECK: #cgx.cast<format = fp8_e5m2, bucket = 128, scale = bf16>

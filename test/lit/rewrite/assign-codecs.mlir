@@ -12,6 +12,9 @@
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=topk density=0.05 error-feedback=f32" | FileCheck %s --check-prefix=TOPK
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=adaptive_threshold threshold=0.25" | FileCheck %s --check-prefix=THRESHOLD
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=lowrank rank=2 error-feedback=f32" | FileCheck %s --check-prefix=LOWRANK
+// RUN: cgx-opt %s --cgx-assign-codecs="codec=topk back-codec=quantize<bits=8> error-feedback=f32" | FileCheck %s --check-prefix=BACK
+// RUN: not cgx-opt %s --cgx-assign-codecs="codec=topk back-codec=zip" 2>&1 | FileCheck %s --check-prefix=CODEC
+// RUN: not cgx-opt %s --cgx-assign-codecs="codec=lowrank back-codec=natural" 2>&1 | FileCheck %s --check-prefix=ONEWAY
 // RUN: cgx-opt %s --cgx-assign-codecs="scaling=max_abs levels=exponential" | FileCheck %s --check-prefix=EXPONENTIAL
 // RUN: not cgx-opt %s --cgx-assign-codecs="codec=natural bits=8" 2>&1 | FileCheck %s --check-prefix=PARAMETER
 // RUN: not cgx-opt %s --cgx-assign-codecs="codec=mesh" 2>&1 | FileCheck %s --check-prefix=MESH
@@ -24,9 +27,10 @@
 
 // STORAGE: error: expected error-feedback to be none, f32, bf16 or int8, got yes
 // LOSSLESS: error: expected error feedback of a lossy codec, got #cgx.identity
+// ONEWAY: error: expected a codec for one way, without error feedback, got #cgx.lowrank<rank = 4>
 // BITS: error: expected bits in 1..8, got 9
 // BUCKET: error: expected bucket in 1..4294967295, got 0
-// CODEC: error: expected codec to be one of adaptive_threshold, cast, {{.*}}, topk, got zip
+// CODEC: error: expected codec to be one of adaptive_threshold, cast, {{.*}}, topk, two_way, got zip
 // MESH: error: expected codec to be one of {{.*}}, got mesh
 // NONE: error: expected no parameters
 // PARAMETER: error: expected checksum, got bits
@@ -48,6 +52,7 @@ func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
   // SIGN: codecs = [#cgx.sign<bucket = 64, magnitude = norm, scale = bf16>, #cgx.identity]
   // TOPK: codecs = [#cgx.error_feedback<#cgx.topk<density = 5.000000e-02>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
   // THRESHOLD: codecs = [#cgx.adaptive_threshold<bucket = 512, threshold = 2.500000e-01>, #cgx.identity]
+  // BACK: codecs = [#cgx.error_feedback<#cgx.two_way<there = #cgx.topk<density = 1.000000e-02>, back = #cgx.quantize<bits = 8, bucket = 128, rounding = stochastic, scale = bf16>>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
   // LOWRANK: codecs = [#cgx.error_feedback<#cgx.lowrank<rank = 2>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
   // CAST: codecs = [#cgx.cast<format = fp8_e4m3, bucket = 128, scale = bf16, checksum>, #cgx.identity]
   // EXPONENTIAL: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16, scaling = max_abs, levels = exponential>, #cgx.identity]
@@ -70,6 +75,10 @@ func.func @refusals(%w: tensor<64x128xf32>, %i: tensor<128xi32>, %h: tensor<2xbf
   // CHECK-SAME: cgx.exact_reason = ["reduction max"]
   // CHECK-SAME: codecs = [#cgx.identity]
   %1 = cgx.all_reduce max(%w) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<64x128xf32>
+  // LOWRANK-LABEL: func @refusals
+  // LOWRANK: cgx.exact_reason = ["", "element type i32", "factors of rank 2 are no shorter than a matrix of 1x2"]
+  // LOWRANK: cgx.exact_reason = ["reduction max"]
+  // LOWRANK: cgx.exact_reason = ["all_gather with lowrank"]
   // CHECK: cgx.all_gather
   // CHECK-SAME: codecs = [#cgx.quantize<{{.*}}>]
   %2 = cgx.all_gather(%w) {dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]}

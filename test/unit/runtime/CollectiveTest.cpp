@@ -185,6 +185,23 @@ TEST_P(CollectiveTest, CompressedAllReduceOfEveryCodec) {
   runAndCompare();
 }
 
+// Any codec there with any other back, exact ones too.
+TEST_P(CollectiveTest, AllReduceWithAnotherCodecOnTheWayBack) {
+  std::vector<cgx_codec> all = codecs();
+  all.push_back({});
+  for (uint64_t size : {uint64_t(1), uint64_t(129), uint64_t(3001)})
+    for (size_t there = 0; there < all.size(); ++there)
+      for (size_t step : {1, 4}) {
+        std::vector<OperandSpec> operands;
+        for (cgx_element_type type : kFloats)
+          operands.push_back(
+              {.type = type, .shape = {size}, .codec = all[there], .back = all[(there + step) % all.size()]});
+        operands.push_back({.shape = {7}});
+        addAllReduce(everybody(ranks()), operands, "mean");
+      }
+  runAndCompare();
+}
+
 TEST_P(CollectiveTest, AllReduceLargerThanAnyRing) {
   addAllReduce(everybody(ranks()), {{.shape = {300001}}, {.shape = {300001}, .codec = quantize(8, 512)}},
                "sum");

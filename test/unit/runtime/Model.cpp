@@ -246,15 +246,22 @@ PerRank modelAllReduce(const PerRank &inputs, const std::vector<std::vector<uint
       std::vector<const std::byte *> contributions;
       for (uint32_t member : row)
         contributions.push_back(inputs[member].data() + begin * elementBytes);
+      OperandSpec result = operand;
+      result.codec = operand.back.value_or(operand.codec);
       if (operand.codec.family == CGX_CODEC_IDENTITY) {
         reduceExact(operand.type, contributions, count, reduction, output);
-        continue;
+      } else {
+        std::vector<float> sum = reduceLossy(operand, contributions, begin, count, reduction, key, row);
+        // Rounded to the type: exactly.
+        encodeFromF32(cgx_codec{}, operand.type, sum.data(), count, RandomKey{}, begin, output, reference);
       }
-      std::vector<float> sum = reduceLossy(operand, contributions, begin, count, reduction, key, row);
-      Bytes payload(cgx_payload_bytes(&operand.codec, operand.type, count));
-      payload.resize(encodeFromF32(operand.codec, operand.type, sum.data(), count,
-                                   keyOf(operand, key, row[chunk], 1), begin, payload.data(), reference));
-      decodePart(operand, payload, count, output);
+      if (result.codec.family == CGX_CODEC_IDENTITY)
+        continue;
+      Bytes sum(output, output + count * elementBytes),
+          payload(cgx_payload_bytes(&result.codec, operand.type, count));
+      payload.resize(encode(result.codec, operand.type, sum.data(), count, keyOf(result, key, row[chunk], 1),
+                            begin, payload.data(), reference));
+      decodePart(result, payload, count, output);
     }
   }
   return outputs;

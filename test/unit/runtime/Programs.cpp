@@ -25,7 +25,7 @@ uint64_t OperandSpec::elements() const {
 Json collectiveJson(uint32_t id, const std::string &kind, const std::vector<std::vector<uint32_t>> &groups,
                     const std::vector<OperandSpec> &operands, const Json &more) {
   Json list = Json::array();
-  for (const OperandSpec &operand : operands)
+  for (const OperandSpec &operand : operands) {
     list.push_back({{"layer", operand.layer},
                     {"layer_id", uint64_t(id) * 16 + list.size()},
                     {"kind", "gradient"},
@@ -33,6 +33,9 @@ Json collectiveJson(uint32_t id, const std::string &kind, const std::vector<std:
                     {"elements", operand.elements()},
                     {"shape", operand.shape},
                     {"codec", writeCodec(operand.codec)}});
+    if (operand.back)
+      list.back()["codec"]["back"] = writeCodec(*operand.back);
+  }
   Json json = {{"id", id}, {"kind", kind}, {"groups", groups}, {"operands", std::move(list)}};
   json.update(more);
   return json;

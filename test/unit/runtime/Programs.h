@@ -11,6 +11,7 @@
 #include "cgx/codec.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct OperandSpec {
   std::vector<uint64_t> shape;
   cgx_codec codec{};
   std::string layer = "params/w";
+  std::optional<cgx_codec> back = {}; ///< of results, if another one
 
   uint64_t elements() const;
 };

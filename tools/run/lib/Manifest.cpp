@@ -106,7 +106,11 @@ Operand parseOperand(const Json &entry) {
     fail("codec of layer '" + operand.layer + "': " + wrong);
   operand.shape = entry.value("shape", std::vector<uint64_t>());
   operand.codec = operand.used(operand.codec);
-  operand.isPlannable = operand.codec.family != CGX_CODEC_IDENTITY || entry.value("may_be_compressed", false);
+  if (entry["codec"].contains("back"))
+    if (std::string wrong = cgx::readCodec(entry["codec"]["back"], operand.back.emplace()); !wrong.empty())
+      fail("codec 'back' of layer '" + operand.layer + "': " + wrong);
+  bool isLossy = operand.codec.family != CGX_CODEC_IDENTITY;
+  operand.isPlannable = !operand.back && (isLossy || entry.value("may_be_compressed", false));
   return operand;
 }
 

@@ -178,7 +178,7 @@ private:
                                     {"kind", operand.kind},
                                     {"dtype", elementTypeName(operand.type)},
                                     {"elements", operand.elements},
-                                    {"codec", cgx::writeCodec(last)},
+                                    {"codec", codecEntry(last, operand.back)},
                                     {"raw_bytes_per_step", counts.raw},
                                     {"wire_bytes_per_step", counts.wire},
                                     {"ratio", ratio(sum(counts.raw), sum(counts.wire))}});
@@ -205,6 +205,13 @@ private:
 
   std::vector<CodecPeriod> periods(const Collective &collective, size_t operand) const {
     return codecPeriods(job_.manifest, collective, operand, outcomes_[0].plans, job_.firstStep, job_.steps);
+  }
+
+  static Json codecEntry(const cgx_codec &codec, const std::optional<cgx_codec> &back) {
+    Json entry = cgx::writeCodec(codec);
+    if (back)
+      entry["back"] = cgx::writeCodec(*back);
+    return entry;
   }
 
   /// What `runs` runs of an operand send, in all periods; nothing without a formula for it, or when

@@ -20,7 +20,7 @@ std::optional<Traffic> cgx::run::traffic(const Collective &collective, const Ope
     return std::nullopt;
   if (collective.algorithm != "scatter_reduce_allgather" && collective.algorithm != "auto")
     return std::nullopt;
-  const cgx_codec identity = {};
+  const cgx_codec identity = {}, back = operand.back.value_or(operand.codec);
   for (const std::vector<uint32_t> &group : collective.groups) {
     auto member = std::find(group.begin(), group.end(), rank);
     if (member == group.end())
@@ -28,8 +28,8 @@ std::optional<Traffic> cgx::run::traffic(const Collective &collective, const Ope
     auto position = static_cast<uint64_t>(member - group.begin());
     return Traffic{
         cgx_all_reduce_wire_bytes(&identity, operand.type, operand.elements, group.size(), position),
-        cgx_all_reduce_wire_bytes(&operand.codec, operand.type, operand.elements, group.size(), position),
-        cgx_payload_is_fixed(&operand.codec) == 0};
+        cgx_two_way_wire_bytes(&operand.codec, &back, operand.type, operand.elements, group.size(), position),
+        !cgx_payload_is_fixed(&operand.codec) || !cgx_payload_is_fixed(&back)};
   }
   return Traffic{};
 }

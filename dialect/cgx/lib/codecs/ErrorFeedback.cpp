@@ -33,6 +33,8 @@ bool ErrorFeedbackAttr::isStateful() const { return true; }
 bool ErrorFeedbackAttr::isAssociative() const { return getInner().isAssociative(); }
 bool ErrorFeedbackAttr::isExact() const { return false; }
 bool ErrorFeedbackAttr::takesElementType(Type type) const { return getInner().takesElementType(type); }
+cgx_codec ErrorFeedbackAttr::getBackCodec() const { return getInner().getBackCodec(); }
+bool ErrorFeedbackAttr::needsAllReduce() const { return getInner().needsAllReduce(); }
 std::string ErrorFeedbackAttr::getShapeRefusal(RankedTensorType type) const {
   return getInner().getShapeRefusal(type);
 }

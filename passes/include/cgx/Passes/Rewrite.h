@@ -24,6 +24,9 @@ namespace cgx {
 #define GEN_PASS_DECL
 #include "cgx/Passes/RewritePasses.h.inc"
 
+/// What one encoding is of.
+enum class CodecScope { LayerWise, EntireModel };
+
 /// The options of `--cgx-compress`. Those of a pass have its names and defaults.
 struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptions> {
   Option<std::string> plan{*this, "plan", llvm::cl::desc("Plan of cgx-plan, with a codec for each layer"),
@@ -62,6 +65,15 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
       llvm::cl::init("")};
   Option<std::string> rank{*this, "rank", llvm::cl::desc("lowrank: of the factors that are sent"),
                            llvm::cl::init("")};
+  Option<std::string> backCodec{
+      *this, "back-codec",
+      llvm::cl::desc("Codec of what an all-reduce sends back, if it is another one than `codec`"),
+      llvm::cl::init("")};
+  Option<CodecScope> scope{
+      *this, "scope", llvm::cl::desc("What is encoded as one vector"), llvm::cl::init(CodecScope::LayerWise),
+      llvm::cl::values(clEnumValN(CodecScope::LayerWise, "layer-wise", "each layer"),
+                       clEnumValN(CodecScope::EntireModel, "entire-model",
+                                  "all layers of a codec that can travel together, whatever group-bytes"))};
   Option<bool> checksum{*this, "checksum", llvm::cl::desc("End payloads in a checksum"),
                         llvm::cl::init(false)};
   Option<std::string> errorFeedback{

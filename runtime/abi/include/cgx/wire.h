@@ -60,33 +60,44 @@ static inline uint64_t cgx_chunk_payload_bytes(const cgx_codec *codec, uint32_t 
                                       cgx_chunk_begin(codec, elements, chunks, chunk));
 }
 
-/* Scatter-reduce-allgather of payloads over `ranks` ranks: rank `position` of the group sends each
- * other rank that rank's chunk, and then its own reduced chunk to each of them. */
-static inline uint64_t cgx_payload_all_reduce_wire_bytes(const cgx_codec *codec, uint32_t element_type,
-                                                         uint64_t elements, uint64_t ranks,
-                                                         uint64_t position) {
+/* Scatter-reduce-allgather over `ranks` ranks: rank `position` of the group sends each other rank
+ * that rank's chunk in a payload of the codec `there`, and then its own reduced chunk, in one of `back`, to
+ * each of them. Chunks are cut as for `there`. */
+static inline uint64_t cgx_payload_all_reduce_wire_bytes(const cgx_codec *there, const cgx_codec *back,
+                                                         uint32_t element_type, uint64_t elements,
+                                                         uint64_t ranks, uint64_t position) {
   uint64_t chunk, sent = 0;
   if (ranks < 2)
     return 0;
   for (chunk = 0; chunk < ranks; ++chunk) {
-    uint64_t payload = cgx_chunk_payload_bytes(codec, element_type, elements, ranks, chunk);
-    sent += chunk == position ? payload * (ranks - 1) : payload;
+    uint64_t count =
+        cgx_chunk_begin(there, elements, ranks, chunk + 1) - cgx_chunk_begin(there, elements, ranks, chunk);
+    sent += chunk == position ? cgx_pieces_payload_bytes(back, element_type, count) * (ranks - 1)
+                              : cgx_pieces_payload_bytes(there, element_type, count);
   }
   return sent;
 }
 
-/* The same with any codec: of lowrank, the bytes of the all-reduces of both factors. */
+/* The same with any codecs: of lowrank, which has no other way back, the bytes of the all-reduces of both
+ * factors. */
+static inline uint64_t cgx_two_way_wire_bytes(const cgx_codec *there, const cgx_codec *back,
+                                              uint32_t element_type, uint64_t elements, uint64_t ranks,
+                                              uint64_t position) {
+  const cgx_codec exact = {0};
+  if (cgx_codec_has_payloads(there))
+    return cgx_payload_all_reduce_wire_bytes(there, back, element_type, elements, ranks, position);
+  if (there->rows == 0)
+    return 0;
+  return cgx_payload_all_reduce_wire_bytes(&exact, &exact, CGX_F32, (uint64_t)there->rank * there->rows,
+                                           ranks, position) +
+         cgx_payload_all_reduce_wire_bytes(&exact, &exact, CGX_F32,
+                                           (uint64_t)there->rank * (elements / there->rows), ranks, position);
+}
+
+/* The same with one codec both ways. */
 static inline uint64_t cgx_all_reduce_wire_bytes(const cgx_codec *codec, uint32_t element_type,
                                                  uint64_t elements, uint64_t ranks, uint64_t position) {
-  const cgx_codec exact = {0};
-  if (cgx_codec_has_payloads(codec))
-    return cgx_payload_all_reduce_wire_bytes(codec, element_type, elements, ranks, position);
-  if (codec->rows == 0)
-    return 0;
-  return cgx_payload_all_reduce_wire_bytes(&exact, CGX_F32, (uint64_t)codec->rank * codec->rows, ranks,
-                                           position) +
-         cgx_payload_all_reduce_wire_bytes(&exact, CGX_F32, (uint64_t)codec->rank * (elements / codec->rows),
-                                           ranks, position);
+  return cgx_two_way_wire_bytes(codec, codec, element_type, elements, ranks, position);
 }
 
 #ifdef __cplusplus

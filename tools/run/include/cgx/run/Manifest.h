@@ -48,7 +48,8 @@ struct Operand {
   uint64_t elements = 0;
   std::vector<uint64_t> shape;
   cgx_codec codec = {};
-  bool isPlannable = false; ///< compressed, or exact until a plan says otherwise
+  std::optional<cgx_codec> back; ///< of an all_reduce's results, if that is another one
+  bool isPlannable = false;      ///< compressed, or exact until a plan says otherwise
 
   /// A codec as it is used for this operand.
   cgx_codec used(const cgx_codec &wanted) const {

@@ -347,7 +347,44 @@ def Cgx_ErrorFeedbackAttr : Cgx_Attr<"ErrorFeedback", "error_feedback", [Cgx_Cod
     bool isExact() const;
     bool takesElementType(::mlir::Type elementType) const;
     ::llvm::StringRef getElementTypesText() const;
+    cgx_codec getBackCodec() const;
+    bool needsAllReduce() const;
     std::string getShapeRefusal(::mlir::RankedTensorType type) const;
+  }];
+}
+
+def Cgx_TwoWayAttr : Cgx_Attr<"TwoWay", "two_way", [Cgx_CodecAttrInterface]> {
+  let summary = "one codec for what ranks contribute, another for the result";
+  let description = [{
+    In an `all_reduce`, contributions travel in payloads of the codec `there`, and the sum of a chunk, which its
+    owner sends to the others, in payloads of the codec `back`: a sum is denser and has another spread than what it
+    was made of (the bidirectional setting of the layer-wise paper). Chunks are cut as for `there`. The algorithm is
+    scatter-reduce-allgather, and there is no explicit form.
+
+    Example:
+    ```mlir
+    #cgx.two_way<there = #cgx.topk<density = 1.000000e-02>, back = #cgx.natural>
+    ```
+
+    **Constraints:**
+    - (C1) neither codec is two-way itself, has error feedback (which can be of both), or needs an all-reduce
+    - (C2) one of them is not exact
+  }];
+  let parameters = (ins "::cgx::CodecAttrInterface":$there, "::cgx::CodecAttrInterface":$back);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    // CodecAttrInterface
+    cgx_codec getCodec() const;
+    cgx_codec getBackCodec() const;
+    ::llvm::StringRef getFamily() const;
+    ::mlir::DictionaryAttr getManifestEntry() const;
+    bool isFixedSize() const;
+    bool isUnbiased() const;
+    bool isStateful() const;
+    bool needsAllReduce() const { return true; }
+    bool takesElementType(::mlir::Type elementType) const;
+    ::llvm::StringRef getElementTypesText() const;
   }];
 }
 

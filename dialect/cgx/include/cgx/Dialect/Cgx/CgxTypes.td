@@ -40,7 +40,7 @@ def Cgx_PayloadType : Cgx_Type<"Payload", "payload"> {
 
     **Constraints:**
     - (C1) the shape is static
-    - (C2) the codec takes the element type, and has payloads
+    - (C2) the codec takes the element type, and does not need an all-reduce
     - (C3) `chunks` is positive
     - (C4) `slots`, where given, is positive
   }];

@@ -66,13 +66,17 @@ def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
         return elementType.isF32() || elementType.isF16() || elementType.isBF16();
       }]>,
     InterfaceMethod<[{
-        Tensors travel in payloads, which one rank encodes and others decode. Of a codec
-        without, an all_reduce adds up what it sends: other collectives cannot use it, and it
-        has no explicit form.
-      }], "bool", "hasPayloads", (ins),
+        The codec of what an all_reduce sends back, the encoded sums of the contributions:
+        the same, if it is not two-way.
+      }], "cgx_codec", "getBackCodec", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/[{ return $_attr.getCodec(); }]>,
+    InterfaceMethod<[{
+        Only an all_reduce can use it, as one op: it has no explicit form, in which one payload
+        is what any rank encodes and any other decodes.
+      }], "bool", "needsAllReduce", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/[{
         cgx_codec codec = $_attr.getCodec();
-        return cgx_codec_has_payloads(&codec) != 0;
+        return !cgx_codec_has_payloads(&codec);
       }]>,
     InterfaceMethod<[{
         Why the codec is of no use for a tensor of this type, whose elements it takes; "" if it is.

@@ -75,6 +75,8 @@ def Cgx_CollectiveOpInterface : OpInterface<"CollectiveOpInterface", [Cgx_Commun
     uint64_t getOperandWireBytes(unsigned operand, int64_t rank) {
       return $_op.getOperandWireBytesAs(getCodec(operand), operand, rank);
     }
+    /// For codecs that need one.
+    bool isAllReduce() { return $_op.getKind() == "all_reduce"; }
     /// A codec that is not exact may encode the operands: an error of the elements is then an
     /// error of the results of the same size. That does not hold for max, min and product.
     bool acceptsLossyCodecs() {
