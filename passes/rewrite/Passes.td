@@ -291,7 +291,7 @@ def OverlapCollectivesPass : Pass<"cgx-overlap-collectives", "::mlir::ModuleOp">
     ```
   }];
   let options = [
-    Option<"groupBytes", "group-bytes", "uint64_t", "1048576",
+    Option<"groupBytes", "group-bytes", "uint64_t", "524288",
            "Raw bytes that a group may hold; larger operands travel alone, 0 merges nothing">
   ];
 }

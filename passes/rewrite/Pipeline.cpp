@@ -82,8 +82,13 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
     manager.addPass(createDecomposeCollectivesPass());
   // Groups by itself, by when operands are there. Last: it refuses the explicit form, and passes before move
   // collectives without looking at what overlaps.
-  if (options.overlap)
-    manager.addPass(createOverlapCollectivesPass(OverlapCollectivesPassOptions{options.groupBytes}));
+  if (options.overlap) {
+    OverlapCollectivesPassOptions overlap;
+    // What saves latency where nothing overlaps would be most of a model's gradients at once.
+    if (options.groupBytes.hasValue())
+      overlap.groupBytes = options.groupBytes;
+    manager.addPass(createOverlapCollectivesPass(overlap));
+  }
   manager.addPass(createVerifyProgramPass());
 }
 

@@ -92,9 +92,10 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
                               llvm::cl::init(1024)};
   Option<int64_t> minRank{*this, "min-rank", llvm::cl::desc("Parameters of fewer dimensions stay exact"),
                           llvm::cl::init(2)};
-  Option<uint64_t> groupBytes{*this, "group-bytes",
-                              llvm::cl::desc("Raw bytes of all-reduces that travel together"),
-                              llvm::cl::init(4194304)};
+  Option<uint64_t> groupBytes{
+      *this, "group-bytes",
+      llvm::cl::desc("Raw bytes of all-reduces that travel together; 524288 with overlap"),
+      llvm::cl::init(4194304)};
   Option<bool> overlap{*this, "overlap",
                        llvm::cl::desc("Start collectives as soon as their operands are there, and wait where "
                                       "results are used"),
