@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "collective/AllReduce.h"
-#include "collective/FactoredAllReduce.h"
+#include "collective/AllReduceAlgorithms.h"
 #include "collective/PipelinedAllReduce.h"
 
 #include <cstring>
@@ -119,54 +119,67 @@ private:
 
 } // namespace
 
-/// Phase after phase, for any codec over any transport.
-static Status runInPhases(Execution &execution, Buffers operands) {
-  CollectiveCounters &counters = execution.counters;
+static std::vector<Running> makeRunning(const Execution &execution, Buffers operands) {
   std::vector<Running> running;
-  for (size_t i = 0; i < operands.size(); ++i) {
+  for (size_t i = 0; i < operands.size(); ++i)
     running.emplace_back(execution, i, operands[i]);
-    counters.operands[i].rawBytes += running[i].operand.rawBytes();
-  }
+  return running;
+}
+
+static Status scatterReduce(Execution &execution, std::span<const Running> running) {
   std::vector<Traffic> traffic;
   {
-    Stopwatch stopwatch(counters.encode);
+    Stopwatch stopwatch(execution.counters.encode);
     for (const Running &operand : running)
       traffic.push_back(operand.scatter());
   }
   if (Status status = exchange(execution, traffic, kContribution, kAllOperands); !status.ok())
     return status;
+  Stopwatch stopwatch(execution.counters.decode);
+  for (const Running &operand : running)
+    if (Status status = operand.reduce(execution); !status.ok())
+      return status;
+  return Status();
+}
+
+static Status gatherChunks(Execution &execution, std::span<const Running> running) {
+  std::vector<Traffic> traffic;
   {
-    Stopwatch stopwatch(counters.decode);
-    for (const Running &operand : running)
-      if (Status status = operand.reduce(execution); !status.ok())
-        return status;
-  }
-  traffic.clear();
-  {
-    Stopwatch stopwatch(counters.encode);
+    Stopwatch stopwatch(execution.counters.encode);
     for (const Running &operand : running)
       traffic.push_back(operand.gather());
   }
   if (Status status = exchange(execution, traffic, kResult, kAllOperands); !status.ok())
     return status;
-  Stopwatch stopwatch(counters.decode);
+  Stopwatch stopwatch(execution.counters.decode);
   for (const Running &operand : running)
     if (Status status = operand.finish(); !status.ok())
       return status;
   return Status();
 }
 
-Status runAllReduce(Execution &execution, Buffers operands) {
-  if (execution.group.size() == 1) { // the sum of one is itself: nothing is encoded
-    for (size_t i = 0; i < operands.size(); ++i)
-      copyWhole(execution.collective.operands[i], operands[i]);
+Status runScatterReduce(Execution &execution, Buffers operands) {
+  if (execution.group.size() > 1)
+    return scatterReduce(execution, makeRunning(execution, operands));
+  for (size_t i = 0; i < operands.size(); ++i)
+    copyWhole(execution.collective.operands[i], operands[i]);
+  return Status();
+}
+
+Status runChunkGather(Execution &execution, Buffers operands) {
+  if (execution.group.size() == 1)
     return Status();
-  }
-  if (hasFactors(execution.collective))
-    return runFactoredAllReduce(execution, operands);
+  return gatherChunks(execution, makeRunning(execution, operands));
+}
+
+Status runScatterReduceAllGather(Execution &execution, Buffers operands) {
   if (canPipelineAllReduce(execution))
     return runPipelinedAllReduce(execution, operands);
-  return runInPhases(execution, operands);
+  // Phase after phase, for any codec over any transport.
+  std::vector<Running> running = makeRunning(execution, operands);
+  if (Status status = scatterReduce(execution, running); !status.ok())
+    return status;
+  return gatherChunks(execution, running);
 }
 
 } // namespace cgx

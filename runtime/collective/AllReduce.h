@@ -82,6 +82,12 @@ public:
   std::vector<uint64_t> begins, resultBegins; ///< of the chunks, in a whole payload
 };
 
+/// The halves of a scatter-reduce-allgather, phase by phase. The first leaves this rank's chunk of the
+/// result in its place in the output; the second hands these chunks to all, encoding each once. In a group
+/// of one the first copies.
+Status runScatterReduce(Execution &execution, Buffers operands);
+Status runChunkGather(Execution &execution, Buffers operands);
+
 } // namespace cgx
 
 #endif // CGX_RUNTIME_COLLECTIVE_ALLREDUCE_H

@@ -45,6 +45,9 @@ struct Execution {
   Scratch &scratch;
   std::span<OperandState> states; ///< one for each operand
   CollectiveCounters &counters;
+  /// In random numbers: this rank, or what stands for ranks that must encode equal bits alike.
+  uint32_t encoder = transport.rank();
+  bool hasOneOwner = false; ///< the first rank of the group owns all of an operand
 
   uint32_t self() const { return group.position; }
   /// The position to turn to in round 1 to group.size() - 1.

@@ -186,8 +186,8 @@ Status runFactoredAllReduce(Execution &execution, Buffers operands) {
     secondBuffers[i] = one.rightBuffers();
     const cgx_codec exact{};
     rawBytes.push_back(counters.operands[i].rawBytes +
-                       cgx_all_reduce_wire_bytes(&exact, operand.type, operand.elements,
-                                                 execution.group.size(), execution.self()));
+                       cgx_scheduled_wire_bytes(&execution.collective.schedule, &exact, operand.type,
+                                                operand.elements, execution.group.size(), execution.self()));
   }
   if (Status status = runInPlaceOf(execution, first, firstBuffers); !status.ok())
     return status;

@@ -19,9 +19,6 @@
 
 namespace cgx {
 
-/// Elements that are reduced at a time: a few of them are in the first-level cache.
-static constexpr uint64_t kBlockElements = 2048;
-
 OperandCodec::OperandCodec(const Execution &execution, size_t operand, uint32_t phase)
     : execution(execution), operand(execution.collective.operands[operand]),
       codec(this->operand.codecOf(phase)), state(execution.states[operand]), room(execution.scratch) {}
@@ -29,8 +26,8 @@ OperandCodec::OperandCodec(const Execution &execution, size_t operand, uint32_t 
 static RandomKey keyOf(const Execution &execution, const OperandInfo &operand, const cgx_codec &codec,
                        const OperandState &state, uint32_t phase) {
   bool isShared = cgx_codec_shares_randomness(&codec);
-  return makeRandomKey(execution.seed, execution.step, operand.layerId,
-                       isShared ? 0 : execution.transport.rank(), 2 * state.runs + (isShared ? 0 : phase));
+  return makeRandomKey(execution.seed, execution.step, operand.layerId, isShared ? 0 : execution.encoder,
+                       2 * state.runs + (isShared ? 0 : phase));
 }
 
 void OperandCodec::encode(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,

@@ -38,7 +38,7 @@ public:
   bool hasFreePieces() const;
 
   Chunks chunks(uint64_t count) const {
-    return {codec, uint32_t(operand.type), operand.elements, count, operand.codec};
+    return {codec, uint32_t(operand.type), operand.elements, count, execution.hasOneOwner, operand.codec};
   }
 
   /// Encodes `elements` elements, of which the first is element `first` of its tensor. With error feedback,
@@ -53,6 +53,16 @@ public:
                      std::byte *output) const;
   Status reduceChunk(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
 
+  struct PeerPayload {
+    const std::byte *bytes;
+    uint32_t sender; ///< a rank, for the message
+  };
+  /// Adds partial results of others, in their order, to the elements that this rank has: computed in f32
+  /// as below, divided by `divisor`, and rounded once. Means are no different from sums. `output` may be
+  /// `own`. OperandAccumulate.cpp.
+  Status accumulateChunk(const std::byte *own, std::span<const PeerPayload> payloads, uint64_t elements,
+                         uint64_t divisor, std::byte *output) const;
+
   /// `sender` is the rank whose payload it is, for the message.
   Status decode(std::span<const std::byte> payload, uint32_t sender, uint64_t elements,
                 std::byte *output) const;
@@ -64,6 +74,13 @@ public:
   Status reduce(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
 
 private:
+  /// Elements that are reduced at a time: a few of them are in the first-level cache.
+  static constexpr uint64_t kBlockElements = 2048;
+
+  Status accumulateLossy(const std::byte *own, std::span<const PeerPayload> payloads, uint64_t elements,
+                         uint64_t divisor, std::byte *output) const;
+  void accumulateExact(const std::byte *own, std::span<const PeerPayload> payloads, uint64_t elements,
+                       uint64_t divisor, std::byte *output) const;
   std::span<const std::byte> written(const std::byte *payload, uint64_t elements) const;
   Residual *residualOf(uint32_t phase) const;
   void encodeWithFeedback(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,

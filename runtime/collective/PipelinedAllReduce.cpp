@@ -65,10 +65,8 @@ public:
       : execution(execution), parcels(*execution.transport.parcels()), self(execution.self()),
         size(execution.group.size()), room(execution.scratch), sumRoom(execution.scratch) {
     operands.reserve(buffers.size());
-    for (size_t i = 0; i < buffers.size(); ++i) {
-      Operand &operand = operands.emplace_back(execution, i, buffers[i]);
-      execution.counters.operands[i].rawBytes += allReduceWireBytes(operand.chunks.exact(), self);
-    }
+    for (size_t i = 0; i < buffers.size(); ++i)
+      operands.emplace_back(execution, i, buffers[i]);
     contributions.resize(size);
     results.resize(size);
     payloads.resize(size);

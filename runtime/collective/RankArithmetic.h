@@ -58,11 +58,14 @@ struct Chunks {
   uint32_t type = CGX_F32;
   uint64_t elements = 0;
   uint64_t count = 1;
+  bool hasOneOwner = false; ///< then chunk 0 is the whole tensor, and the others are empty
 
   /// Cuts chunks in place of `codec`.
   std::optional<cgx_codec> cut = {};
 
   uint64_t begin(uint64_t chunk) const {
+    if (hasOneOwner)
+      return chunk == 0 ? 0 : elements;
     return cgx_chunk_begin(cut ? &*cut : &codec, elements, count, chunk);
   }
   uint64_t size(uint64_t chunk) const { return begin(chunk + 1) - begin(chunk); }
@@ -100,6 +103,53 @@ inline uint64_t allReduceWireBytes(const Chunks &chunks, uint32_t position) {
     if (chunk != position)
       bytes += chunks.payload(chunk);
   return bytes;
+}
+
+/// A tensor cut into what the ranks of a host own of it, in an algorithm of hosts.
+inline Chunks hostChunks(const cgx_schedule &schedule, const cgx_codec &inside, uint32_t type,
+                         uint64_t elements) {
+  return {inside, type, elements, schedule.local, schedule.leaders == CGX_LEADERS_ONE};
+}
+
+/// The positions that send `position` their sums in a binomial tree, the nearest first.
+inline std::vector<uint32_t> treeChildren(uint32_t position, uint32_t size) {
+  std::vector<uint32_t> children;
+  for (uint32_t distance = 1; position + distance < size && (position & distance) == 0; distance *= 2)
+    children.push_back(position + distance);
+  return children;
+}
+
+/// Where they send them: the position without its lowest bit.
+inline uint32_t treeParent(uint32_t position) { return position & (position - 1); }
+
+/// Elements of an operand.
+struct ElementRange {
+  uint64_t begin = 0, size = 0;
+};
+
+/// What a position encodes of an operand in the two phases of an all-reduce, other than inside of
+/// hosts: each element once, so that error feedback remembers one loss of each.
+struct EncodedRanges {
+  ElementRange contribution, result;
+};
+
+inline EncodedRanges encodedRanges(const cgx_schedule &schedule, const cgx_codec &codec, bool isExact,
+                                   uint32_t type, uint64_t elements, const Group &group) {
+  uint32_t ranks = group.size(), position = group.position;
+  if (schedule.algorithm == CGX_ALGORITHM_TREE && ranks > 1) {
+    if (position != 0)
+      return {{0, elements}, {0, 0}};
+    return {{0, 0}, {0, elements}};
+  }
+  if (schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL && ranks > 1) {
+    // Between hosts the own chunk is a tensor of its own.
+    elements = hostChunks(schedule, isExact ? codec : schedule.inside, type, elements)
+                   .size(position % schedule.local);
+    ranks /= schedule.local;
+    position /= schedule.local;
+  }
+  Chunks chunks{codec, type, elements, ranks};
+  return {{0, elements}, {chunks.begin(position), chunks.size(position)}};
 }
 
 /// A tensor seen as [outer, size, inner] around one dimension.

@@ -10,6 +10,7 @@
 
 #include "cgx/kernels/codecs.h"
 #include "cgx/manifest/codec_json.h"
+#include "cgx/manifest/schedule_json.h"
 
 #include <algorithm>
 #include <array>
@@ -338,6 +339,19 @@ static void checkDimension(Reader &reader, const CollectiveInfo &info, const cha
   }
 }
 
+/// An algorithm of hosts cuts groups into whole ones, and its codec takes what it encodes.
+static void checkHosts(Reader &reader, const CollectiveInfo &info) {
+  if (!reader.status().ok() || info.schedule.algorithm != CGX_ALGORITHM_HIERARCHICAL)
+    return;
+  for (const std::vector<uint32_t> &group : info.groups)
+    if (group.size() % info.schedule.local != 0)
+      reader.reject(concat("expected groups of hosts of ", info.schedule.local, " ranks, got a group of ",
+                           group.size()));
+  for (const OperandInfo &operand : info.operands)
+    if (const char *wrong = operand.isExact() ? nullptr : checkCodec(info.schedule.inside, operand.type))
+      reader.reject(concat("inside of hosts: ", wrong));
+}
+
 static Status parseCollective(const Json &json, size_t index, uint32_t ranks, CollectiveInfo &info) {
   Reader outer(json, concat("collective at position ", index));
   info.id = outer.number32("id");
@@ -348,8 +362,8 @@ static Status parseCollective(const Json &json, size_t index, uint32_t ranks, Co
   bool reduces = info.kind == CollectiveKind::AllReduce || info.kind == CollectiveKind::ReduceScatter;
   if (reduces)
     info.reduction = reader.oneOf("reduction", kReductions);
-  if (reader.has("algorithm"))
-    info.algorithm = reader.text("algorithm");
+  if (std::string wrong = readSchedule(json, info.schedule); !wrong.empty())
+    reader.reject(wrong);
   const Json &operands = reader.list("operands");
   info.operands.resize(operands.size());
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -384,6 +398,7 @@ static Status parseCollective(const Json &json, size_t index, uint32_t ranks, Co
   if (info.kind == CollectiveKind::Broadcast)
     info.root = reader.number32("root");
   checkGroups(reader, info, ranks);
+  checkHosts(reader, info);
   if (info.kind == CollectiveKind::AllGather || info.kind == CollectiveKind::ReduceScatter) {
     info.dim = reader.number("dim");
     checkDimension(reader, info, "dim", info.dim, /*split=*/info.kind == CollectiveKind::ReduceScatter);

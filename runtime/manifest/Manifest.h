@@ -13,6 +13,7 @@
 #ifndef CGX_RUNTIME_MANIFEST_MANIFEST_H
 #define CGX_RUNTIME_MANIFEST_MANIFEST_H
 
+#include "cgx/wire.h"
 #include "state/Residual.h"
 #include "status/Status.h"
 
@@ -76,7 +77,7 @@ struct CollectiveInfo {
   uint32_t id = 0;
   CollectiveKind kind = CollectiveKind::AllReduce;
   ReduceKind reduction = ReduceKind::Sum;
-  std::string algorithm = "auto";
+  cgx_schedule schedule{}; ///< all_reduce
   std::vector<std::vector<uint32_t>> groups;
   std::vector<OperandInfo> operands;
   uint64_t dim = 0;                                 ///< all_gather, reduce_scatter

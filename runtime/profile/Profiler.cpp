@@ -73,7 +73,8 @@ static double wireBytes(const CollectiveInfo &info, const OperandInfo &operand, 
     uint64_t ranks = group.size();
     if (info.kind == CollectiveKind::AllReduce)
       for (uint64_t position = 0; position < ranks; ++position)
-        bytes += double(cgx_all_reduce_wire_bytes(&codec, operand.type, operand.elements, ranks, position));
+        bytes += double(cgx_scheduled_wire_bytes(&info.schedule, &codec, operand.type, operand.elements,
+                                                 ranks, position));
     else // What each rank gives, to each other one: a share of it where shares differ.
       bytes += double(cgx_payload_bytes(&codec, operand.type, operand.elements)) * double(ranks - 1) *
                (info.kind == CollectiveKind::AllGather ? double(ranks) : 1);

@@ -20,13 +20,17 @@ static OperandState makeState(const CollectiveInfo &collective, const OperandInf
   if (!operand.errorFeedback)
     return state;
   ResidualStorage storage = operand.errorFeedback->storage;
-  state.contribution.emplace(storage, 0, operand.elements);
   // Only an all-reduce encodes what it made of the contributions.
-  if (collective.kind == CollectiveKind::AllReduce) {
-    Group group = groupOf(collective.groups, rank);
-    Chunks chunks{operand.codec, uint32_t(operand.type), operand.elements, group.size()};
-    state.result.emplace(storage, chunks.begin(group.position), chunks.size(group.position));
+  if (collective.kind != CollectiveKind::AllReduce) {
+    state.contribution.emplace(storage, 0, operand.elements);
+    return state;
   }
+  EncodedRanges ranges = encodedRanges(collective.schedule, operand.codec, operand.isExact(), operand.type,
+                                       operand.elements, groupOf(collective.groups, rank));
+  if (operand.mostRank != 0) // factors are made of the whole operand, by every algorithm
+    ranges.contribution = {0, operand.elements};
+  state.contribution.emplace(storage, ranges.contribution.begin, ranges.contribution.size);
+  state.result.emplace(storage, ranges.result.begin, ranges.result.size);
   return state;
 }
 

@@ -10,6 +10,7 @@
 
 #include "transport/inproc/Inproc.h"
 #include "transport/mpi/Mpi.h"
+#include "transport/routed/ShmMpi.h"
 #include "transport/shm/Shm.h"
 
 #include <array>
@@ -36,10 +37,11 @@ Status Transport::interruption() const {
 }
 
 std::span<const TransportKind> transportKinds() {
-  static constexpr std::array<TransportKind, 3> kinds = {{
+  static constexpr std::array<TransportKind, 4> kinds = {{
       {"inproc", "ranks are threads of one process", connectInproc},
       {"shm", "ranks are processes of one host, over POSIX shared memory", connectShm},
       {"mpi", "ranks are processes of any hosts, started by mpirun", connectMpi},
+      {"shm+mpi", "shared memory inside of hosts, MPI between them", connectShmMpi},
   }};
   return kinds;
 }

@@ -117,7 +117,8 @@ struct TransportConfig {
   uint32_t rank = 0;
   uint32_t ranks = 1;
   std::chrono::milliseconds timeout{30000};
-  uint64_t ringBytes = 0; ///< buffer of one ordered pair of ranks; 0: the transport's default
+  uint64_t ringBytes = 0;      ///< buffer of one ordered pair of ranks; 0: the transport's default
+  std::vector<uint32_t> names; ///< what shm calls the ranks in messages; by number if empty
 };
 
 /// One kind of transport, as a user may choose it.

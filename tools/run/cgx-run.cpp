@@ -88,8 +88,9 @@ void describe(CLI::App &app, Options &options) {
       ->type_name("N")
       ->group("Ranks");
   app.add_option("--transport", options.transport,
-                 "shm: one process a rank; inproc: one thread a rank; mpi: under mpirun, on any hosts")
-      ->check(CLI::IsMember({"shm", "inproc", "mpi"}))
+                 "shm: one process a rank; inproc: one thread a rank; mpi: under mpirun, on any hosts; "
+                 "shm+mpi: the same, over shared memory inside of hosts")
+      ->check(CLI::IsMember({"shm", "inproc", "mpi", "shm+mpi"}))
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Ranks");
@@ -255,6 +256,8 @@ void checkOneHost(const Membership &membership, const Options &options) {
     throw Error(membership.launcher + " makes this a rank of a job without a name: give one with --job");
 }
 
+bool needsMpi(const Options &options) { return options.transport == "mpi" || options.transport == "shm+mpi"; }
+
 void run(Options options) {
   std::optional<Membership> membership;
   if (!options.ranks && (membership = findMembership())) {
@@ -276,16 +279,17 @@ void run(Options options) {
   Job job = prepareJob(options, files, loadProgram(options));
   if (membership) {
     job.name = options.jobName;
-    bool remote = options.transport == "mpi";
+    bool remote = needsMpi(options);
     std::vector<Outcome> outcomes =
         remote ? runRemoteMember(job, membership->rank) : runMember(job, membership->rank);
     if (membership->rank == 0)
       finish(options, job, outcomes);
     return;
   }
-  if (options.transport == "mpi")
-    throw Error("expected mpirun to start the ranks of --transport mpi: mpirun -n " +
-                std::to_string(job.manifest.ranks) + " cgx-run ... --transport mpi, without --ranks");
+  if (needsMpi(options))
+    throw Error("expected mpirun to start the ranks of --transport " + options.transport + ": mpirun -n " +
+                std::to_string(job.manifest.ranks) + " cgx-run ... --transport " + options.transport +
+                ", without --ranks");
   job.name = options.jobName.empty() ? uniqueJobName() : options.jobName;
   finish(options, job, options.transport == "inproc" ? runThreads(job) : runProcesses(job));
 }

@@ -21,9 +21,10 @@ static constexpr uint32_t kMessageMagic = 0x4d584743; // "CGXM"
 /// telling, small enough that both sides copy at the same time, and in cache.
 static constexpr size_t kBurstBytes = 32 * 1024;
 
-RingTransport::RingTransport(std::unique_ptr<Membership> membership, uint32_t rank)
-    : membership(std::move(membership)), segment(this->membership->segment()), self(rank),
-      peers(segment.header().ranks) {
+RingTransport::RingTransport(std::unique_ptr<Membership> membership, uint32_t rank,
+                             std::vector<uint32_t> names)
+    : membership(std::move(membership)), names(std::move(names)), segment(this->membership->segment()),
+      self(rank), peers(segment.header().ranks) {
   if (slotsPerLane(ranks()) != 0)
     lent.emplace(segment, self);
   uint64_t capacity = segment.header().ringBytes;
@@ -178,7 +179,7 @@ Status RingTransport::pull(Peer &peer, uint32_t rank, bool &moved) {
       return status;
   }
   if (peer.reader.corrupt())
-    return Status::error(CGX_INTERNAL, "the ring from rank ", rank, " is damaged");
+    return Status::error(CGX_INTERNAL, "the ring from rank ", nameOf(rank), " is damaged");
   moved |= peer.reader.release();
   return Status();
 }
@@ -186,8 +187,8 @@ Status RingTransport::pull(Peer &peer, uint32_t rank, bool &moved) {
 Status RingTransport::matchesLength(const Incoming &message, uint64_t bytes) const {
   if (messageBytes(message) == bytes)
     return Status();
-  return Status::error(CGX_MISMATCH, "expected ", messageBytes(message), " bytes from rank ", message.peer,
-                       " (", describe(message.tag), "), got ", bytes);
+  return Status::error(CGX_MISMATCH, "expected ", messageBytes(message), " bytes from rank ",
+                       nameOf(message.peer), " (", describe(message.tag), "), got ", bytes);
 }
 
 /// Reads the header at the front of the ring and finds out who wants the message.
@@ -195,7 +196,8 @@ Status RingTransport::beginReceive(Peer &peer, uint32_t rank) {
   peer.reader.read(std::as_writable_bytes(std::span(&peer.header, 1)));
   const MessageHeader &header = peer.header;
   if (header.magic != kMessageMagic)
-    return Status::error(CGX_INTERNAL, "expected a message header from rank ", rank, ", got other bytes");
+    return Status::error(CGX_INTERNAL, "expected a message header from rank ", nameOf(rank),
+                         ", got other bytes");
   peer.receiving = {.inMessage = true, .piece = 0, .offset = 0, .left = header.bytes};
   auto wanted = std::find_if(peer.receives.begin(), peer.receives.end(),
                              [&](const Incoming *message) { return message->tag == header.tag; });
@@ -205,8 +207,8 @@ Status RingTransport::beginReceive(Peer &peer, uint32_t rank) {
   }
   const Tag &posted = peer.receives.front()->tag;
   if (posted.step != header.tag.step)
-    return Status::error(CGX_MISMATCH, "rank ", rank, " is at ", describe(header.tag), ", rank ", self,
-                         " at ", describe(posted));
+    return Status::error(CGX_MISMATCH, "rank ", nameOf(rank), " is at ", describe(header.tag), ", rank ",
+                         nameOf(self), " at ", describe(posted));
   peer.target = nullptr;
   peer.unexpected.push_back({header.tag, std::vector<std::byte>(header.bytes)});
   return Status();
@@ -252,12 +254,12 @@ Status RingTransport::checkPeers() {
     Member &member = segment.member(rank);
     bool left = member.state.load() == uint32_t(MemberState::Left);
     if (!left && !membership->isAlive(rank) && member.state.load() != uint32_t(MemberState::Left))
-      return Status::error(CGX_PEER_DIED, "rank ", rank, " died");
+      return Status::error(CGX_PEER_DIED, "rank ", nameOf(rank), " died");
     // A rank may leave after it has sent all that others still read.
     bool drained = !peer.receives.empty() && peer.reader.available() == 0;
     bool stuck = !peer.sends.empty() && !peer.writer.hasRoom(1);
     if (left && (drained || stuck))
-      return Status::error(CGX_PEER_DIED, "rank ", rank, " left the job");
+      return Status::error(CGX_PEER_DIED, "rank ", nameOf(rank), " left the job");
   }
   return Status();
 }

@@ -26,7 +26,8 @@ namespace cgx {
 
 class RingTransport final : public Transport {
 public:
-  RingTransport(std::unique_ptr<Membership> membership, uint32_t rank);
+  /// Messages call the ranks by `names`; by their numbers if there are none.
+  RingTransport(std::unique_ptr<Membership> membership, uint32_t rank, std::vector<uint32_t> names = {});
 
   uint32_t rank() const override { return self; }
   uint32_t ranks() const override { return uint32_t(peers.size()); }
@@ -89,7 +90,10 @@ private:
   Status deliver(const Unexpected &early, Incoming &message) const;
   Status matchesLength(const Incoming &message, uint64_t bytes) const;
 
+  uint32_t nameOf(uint32_t rank) const { return names.empty() ? rank : names[rank]; }
+
   std::unique_ptr<Membership> membership;
+  std::vector<uint32_t> names;
   Segment segment;
   uint32_t self;
   std::vector<Peer> peers;

@@ -48,6 +48,16 @@ class MpiTest(RunTest):
                 result = self.suite("TransportTest", ranks, f"*.{test}/Mpi")
                 self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, ranks))
 
+    # As two hosts: ranks 0 and 1, and the others.
+    def test_messages_inside_of_hosts_and_between(self):
+        for test, ranks in (TRANSPORT_TESTS | TRANSPORT_FAILURES).items():
+            with self.subTest(test):
+                self.suite("TransportTest", ranks, f"*.{test}/ShmMpi")
+
+    def test_collectives_over_hosts_have_the_bits_of_the_model(self):
+        result = self.suite("CollectiveTest", 4, "*ByEveryAlgorithm/shmMpi*:*CountersEqual*/shmMpi*:*InPlace/shmMpi*")
+        self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, 4))
+
     # The first rank that ends with an error takes the others with it: not all say that they passed.
     def test_failures(self):
         for test, ranks in TRANSPORT_FAILURES.items():
@@ -57,7 +67,7 @@ class MpiTest(RunTest):
     def test_collectives_have_the_bits_of_the_model(self):
         for ranks in (1, 2, 3, 5):
             with self.subTest(ranks):
-                result = self.suite("CollectiveTest", ranks, "*")
+                result = self.suite("CollectiveTest", ranks, "*/mpi*")
                 self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, ranks))
 
     def test_collectives_run_beside_the_step(self):
@@ -73,17 +83,18 @@ class MpiTest(RunTest):
 
     def test_training_has_the_bits_of_shared_memory(self):
         saved = {}
-        for transport in ("mpi", "shm"):
+        for transport in ("mpi", "shm+mpi", "shm"):
             save, report, command = self.training(transport)
-            if transport == "mpi":
+            if transport != "shm":
                 result = self.mpi(4, *command)
                 self.assertEqual(result.returncode, 0, result.output)
             else:
                 subprocess.run(command, capture_output=True, timeout=120, env=self.environment(), check=True)
             saved[transport] = save.read_bytes(), json.loads(report.read_text())
-        self.assertEqual(saved["mpi"][0], saved["shm"][0])
-        self.assertEqual(saved["mpi"][1]["totals"], saved["shm"][1]["totals"])
-        self.assertEqual(saved["mpi"][1]["transport"], "mpi")
+        for transport in ("mpi", "shm+mpi"):
+            self.assertEqual(saved[transport][0], saved["shm"][0])
+            self.assertEqual(saved[transport][1]["totals"], saved["shm"][1]["totals"])
+            self.assertEqual(saved[transport][1]["transport"], transport)
 
     def test_a_wrong_number_of_ranks_and_a_missing_mpirun_are_said(self):
         _, _, command = self.training("mpi")

@@ -6,6 +6,7 @@
  *
  * One rank, one collective, and the errors that a C program can cause.
  */
+#include "cgx/cost.h"
 #include "cgx/runtime.h"
 
 #include <stdio.h>

@@ -15,6 +15,8 @@
 #include "Contexts.h"
 #include "Job.h"
 #include "Model.h"
+#include "cgx/manifest/codec_json.h"
+#include "cgx/manifest/schedule_json.h"
 #include "cgx/wire.h"
 
 #include <functional>
@@ -70,6 +72,42 @@ protected:
         [=](const PerRank &inputs, const OperandSpec &operand, const ModelKey &key) {
           return modelAllReduce(inputs, groups, operand, reduction, key);
         });
+  }
+
+  using AlgorithmModel = PerRank(const PerRank &, const Groups &, const OperandSpec &, const std::string &,
+                                 const ModelKey &);
+
+  void addByHops(const char *algorithm, const Groups &groups, std::vector<OperandSpec> operands,
+                 const std::string &reduction) {
+    AlgorithmModel *model = algorithm == std::string("ring") ? modelRing : modelTree;
+    add("all_reduce", groups, std::move(operands), {{"reduction", reduction}, {"algorithm", algorithm}},
+        [=](const PerRank &inputs, const OperandSpec &operand, const ModelKey &key) {
+          return model(inputs, groups, operand, reduction, key);
+        });
+  }
+
+  void addByHosts(const Hosts &hosts, const Groups &groups, std::vector<OperandSpec> operands,
+                  const std::string &reduction) {
+    Json hierarchy = {{"local", hosts.local},
+                      {"inside", writeCodec(hosts.inside)},
+                      {"leaders", hosts.oneLeader ? "one" : "all"}};
+    add("all_reduce", groups, std::move(operands),
+        {{"reduction", reduction}, {"algorithm", "hierarchical"}, {"hierarchy", hierarchy}},
+        [=](const PerRank &inputs, const OperandSpec &operand, const ModelKey &key) {
+          return modelHierarchical(inputs, groups, operand, reduction, key, hosts);
+        });
+  }
+
+  /// Adds an all-reduce by each algorithm but the default one.
+  void addByEveryAlgorithm(const std::vector<OperandSpec> &operands, const std::string &reduction) {
+    for (const char *algorithm : {"ring", "tree"})
+      addByHops(algorithm, everybody(ranks()), operands, reduction);
+    for (uint32_t local = 1; local <= ranks(); ++local)
+      if (ranks() % local == 0)
+        for (bool oneLeader : {false, true})
+          for (const cgx_codec &inside : {cgx_codec{}, quantize(8, 64)})
+            addByHosts({.local = local, .inside = inside, .oneLeader = oneLeader}, everybody(ranks()),
+                       operands, reduction);
   }
 
   /// Runs body(context, rank) as every rank.
@@ -202,6 +240,71 @@ TEST_P(CollectiveTest, AllReduceWithAnotherCodecOnTheWayBack) {
   runAndCompare();
 }
 
+TEST_P(CollectiveTest, ExactAllReduceByEveryAlgorithm) {
+  for (const char *reduction : {"sum", "mean", "max"})
+    for (uint64_t size : {1, 1000}) {
+      std::vector<OperandSpec> operands;
+      for (int type = 0; type < CGX_ELEMENT_TYPE_COUNT; ++type)
+        if (std::string(reduction) != "mean" || type <= CGX_F64)
+          operands.push_back({.type = cgx_element_type(type), .shape = {uint64_t(size)}});
+      addByEveryAlgorithm(operands, reduction);
+    }
+  runAndCompare();
+}
+
+TEST_P(CollectiveTest, CompressedAllReduceByEveryAlgorithm) {
+  for (const char *reduction : {"sum", "mean"}) {
+    std::vector<OperandSpec> operands = {{.type = CGX_F32, .shape = {7}},
+                                         {.shape = {0}, .codec = quantize(4, 128)}};
+    for (const cgx_codec &codec : codecs())
+      for (cgx_element_type type : kFloats)
+        for (uint64_t size : {1, 5003})
+          operands.push_back({.type = type, .shape = {uint64_t(size)}, .codec = codec});
+    addByEveryAlgorithm(operands, reduction);
+  }
+  runAndCompare();
+}
+
+TEST_P(CollectiveTest, EveryAlgorithmOfManyPiecesAndUnevenGroups) {
+  addByEveryAlgorithm({{.shape = {ranks() * 33001}, .codec = quantize(4, 100)},
+                       {.type = CGX_BF16, .shape = {ranks() * 20001}}},
+                      "mean");
+  for (const char *algorithm : {"ring", "tree"})
+    addByHops(algorithm, unevenGroups(ranks()),
+              {{.shape = {1000}}, {.shape = {1000}, .codec = quantize(4, 128)}}, "sum");
+  runAndCompare();
+}
+
+TEST_P(CollectiveTest, BytesOfEveryAlgorithmEqualTheFormula) {
+  std::vector<OperandSpec> operands = {{.shape = {70001}, .codec = quantize(4, 128)},
+                                       {.type = CGX_BF16, .shape = {333}}};
+  addByEveryAlgorithm(operands, "sum");
+  runJob([&](cgx_context *context, uint32_t rank) {
+    ASSERT_EQ(cgx_context_begin_step(context, 0), CGX_OK);
+    for (const Case &one : cases) {
+      std::vector<Bytes> outputs;
+      execute(context, one, rank, outputs);
+    }
+    ASSERT_EQ(cgx_context_end_step(context), CGX_OK) << cgx_last_error();
+    const char *text = nullptr;
+    ASSERT_EQ(cgx_context_telemetry(context, &text), CGX_OK);
+    Json counted = Json::parse(text)["collectives"];
+    for (size_t c = 0; c < cases.size(); ++c) {
+      cgx_schedule schedule{};
+      ASSERT_EQ(readSchedule(cases[c].json, schedule), "");
+      for (size_t i = 0; i < operands.size(); ++i) {
+        const OperandSpec &operand = operands[i];
+        cgx_codec exact{};
+        auto bytes = [&](const cgx_codec &codec) {
+          return cgx_scheduled_wire_bytes(&schedule, &codec, operand.type, operand.elements(), ranks(), rank);
+        };
+        EXPECT_EQ(counted[c]["operands"][i]["wire_bytes"], bytes(operand.codec)) << cases[c].json;
+        EXPECT_EQ(counted[c]["operands"][i]["raw_bytes"], bytes(exact)) << cases[c].json;
+      }
+    }
+  });
+}
+
 TEST_P(CollectiveTest, AllReduceLargerThanAnyRing) {
   addAllReduce(everybody(ranks()), {{.shape = {300001}}, {.shape = {300001}, .codec = quantize(8, 512)}},
                "sum");
@@ -263,16 +366,22 @@ TEST_P(CollectiveTest, AllReduceInPlace) {
       everybody(ranks()),
       {{.shape = {1000}}, {.type = CGX_BF16, .shape = {77}}, {.shape = {1000}, .codec = quantize(4, 128)}},
       "sum");
+  addByEveryAlgorithm(std::vector(cases[0].operands), "sum");
   runJob([&](cgx_context *context, uint32_t rank) {
-    std::vector<Bytes> tensors;
-    for (const PerRank &input : cases[0].inputs)
-      tensors.push_back(input[rank]);
     ASSERT_EQ(cgx_context_begin_step(context, 0), CGX_OK);
-    for (size_t i = 0; i < tensors.size(); ++i)
-      cgx_rt_operand(address(context), 1, int64_t(i), address(tensors[i].data()), address(tensors[i].data()));
-    cgx_rt_run(address(context), 1);
+    std::vector<std::vector<Bytes>> tensors(cases.size());
+    for (size_t c = 0; c < cases.size(); ++c) {
+      int64_t id = cases[c].json["id"];
+      for (const PerRank &input : cases[c].inputs)
+        tensors[c].push_back(input[rank]);
+      for (size_t i = 0; i < tensors[c].size(); ++i)
+        cgx_rt_operand(address(context), id, int64_t(i), address(tensors[c][i].data()),
+                       address(tensors[c][i].data()));
+      cgx_rt_run(address(context), id);
+    }
     ASSERT_EQ(cgx_context_end_step(context), CGX_OK) << cgx_last_error();
-    expectModel(cases[0], rank, tensors);
+    for (size_t c = 0; c < cases.size(); ++c)
+      expectModel(cases[c], rank, tensors[c]);
   });
 }
 
@@ -484,8 +593,11 @@ TEST_P(CollectiveTest, TwoInterleavedContextsDoNotMeet) {
 }
 
 std::vector<Setting> settings() {
-  if (isUnderMpi())
-    return {{"mpi", "mpi", true, uint32_t(std::stoul(std::getenv("OMPI_COMM_WORLD_SIZE"))), 0}};
+  if (isUnderMpi()) {
+    playHosts();
+    uint32_t ranks = uint32_t(std::stoul(std::getenv("OMPI_COMM_WORLD_SIZE")));
+    return {{"mpi", "mpi", true, ranks, 0}, {"shmMpi", "shm+mpi", true, ranks, 0}};
+  }
   std::vector<Setting> all;
   for (uint32_t ranks = 1; ranks <= 8; ++ranks)
     all.push_back({"inproc", "inproc", false, ranks, 0});

@@ -27,9 +27,11 @@ using Memory = std::map<std::string, std::vector<char>>;
 constexpr uint64_t kElements = 1000; // no multiple of the bucket
 
 /// An all-reduce that loses much: one bit, nearest, with error feedback.
-std::string program(uint32_t ranks, const char *storage, double decay) {
+std::string program(uint32_t ranks, const char *storage, double decay,
+                    const Json &algorithm = {{"algorithm", "auto"}}) {
   OperandSpec operand{.shape = {kElements}, .codec = quantize(1, 64, CGX_ROUND_NEAREST)};
   Json collective = collectiveJson(3, "all_reduce", everybody(ranks), {operand}, {{"reduction", "sum"}});
+  collective.update(algorithm);
   collective["operands"][0]["codec"]["error_feedback"] = storage;
   collective["operands"][0]["codec"]["decay"] = decay;
   return manifestText(ranks, {collective});
@@ -94,10 +96,9 @@ Tensor residual(const Memory &memory, const std::string &phase) {
 class ErrorFeedbackTest : public testing::TestWithParam<uint32_t> {};
 
 // What was contributed is what arrived and what the ranks still hold back, however many bits are sent.
-TEST_P(ErrorFeedbackTest, NothingIsLostForGood) {
-  const uint32_t ranks = GetParam();
+void expectNothingLost(uint32_t ranks, const Json &algorithm) {
   constexpr uint64_t steps = 20;
-  std::string job = uniqueJob(), manifest = program(ranks, "f32", 1.0);
+  std::string job = uniqueJob(), manifest = program(ranks, "f32", 1.0, algorithm);
   std::vector<Memory> memory(ranks);
   std::vector<std::vector<Tensor>> results(ranks);
   runThreads(ranks, [&](uint32_t rank) {
@@ -111,8 +112,9 @@ TEST_P(ErrorFeedbackTest, NothingIsLostForGood) {
     for (uint64_t i = 0; i < own.size(); ++i)
       held[chunkBegin + i] += own[i];
     chunkBegin += own.size();
-    for (uint64_t i = 0; i < kElements; ++i) {
+    for (uint64_t i = 0; i < lost.size(); ++i)
       held[i] += lost[i];
+    for (uint64_t i = 0; i < kElements; ++i) {
       for (uint64_t step = 0; step < steps; ++step)
         missing[i] += contribution(rank, step)[i];
     }
@@ -129,6 +131,16 @@ TEST_P(ErrorFeedbackTest, NothingIsLostForGood) {
   if (ranks > 1) {
     EXPECT_GT(largest, 0.1); // one bit does lose something
   }
+}
+
+// By whatever algorithm: a rank that encodes a sum of several contributions remembers what that loses.
+TEST_P(ErrorFeedbackTest, NothingIsLostForGood) {
+  for (const char *algorithm : {"auto", "ring", "tree"})
+    expectNothingLost(GetParam(), {{"algorithm", algorithm}});
+  for (uint32_t local = 1; local < GetParam(); ++local)
+    if (GetParam() % local == 0)
+      expectNothingLost(
+          GetParam(), {{"algorithm", "hierarchical"}, {"hierarchy", {{"local", local}, {"leaders", "one"}}}});
 }
 
 TEST_P(ErrorFeedbackTest, ARunGoesOnFromItsMemory) {

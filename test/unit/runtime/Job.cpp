@@ -26,6 +26,11 @@ std::string uniqueJob() {
 
 bool isUnderMpi() { return std::getenv("CGX_TEST_MPI") != nullptr; }
 
+void playHosts() {
+  if (const char *rank = std::getenv("OMPI_COMM_WORLD_RANK"))
+    ::setenv("CGX_HOST", std::to_string(std::stoul(rank) / 2).c_str(), /*overwrite=*/0);
+}
+
 void runMpiRank(uint32_t ranks, const std::function<void(uint32_t rank)> &body) {
   const char *rank = std::getenv("OMPI_COMM_WORLD_RANK"), *size = std::getenv("OMPI_COMM_WORLD_SIZE");
   ASSERT_TRUE(rank && size) << "expected mpirun to start this";

@@ -27,6 +27,8 @@ void runProcesses(uint32_t ranks, const std::function<void(uint32_t rank)> &body
 /// Whether mpirun started this process, to test what runs under it: then there is one job, of the ranks that
 /// mpirun started.
 bool isUnderMpi();
+/// Makes each two ranks of the job a host, as far as the transport shm+mpi can tell.
+void playHosts();
 /// Runs `body` as the rank that this process is, of `ranks` that mpirun must have started.
 void runMpiRank(uint32_t ranks, const std::function<void(uint32_t rank)> &body);
 

@@ -63,6 +63,11 @@ TEST_P(ManifestRefusal, SaysWhatIsWrong) {
 
 Json &operand(Json &manifest) { return manifest["collectives"][0]["operands"][0]; }
 
+void setHierarchy(Json &manifest, const Json &hierarchy) {
+  manifest["collectives"][0]["algorithm"] = "hierarchical";
+  manifest["collectives"][0]["hierarchy"] = hierarchy;
+}
+
 const std::vector<Refusal> kRefusals = {
     {"Version", [](Json &m) { m["cgx_manifest"] = 2; }, "expected version 1, got 2"},
     {"NoHash", [](Json &m) { m.erase("hash"); }, "expected 'hash'"},
@@ -87,6 +92,29 @@ const std::vector<Refusal> kRefusals = {
     {"Bucket", [](Json &m) { operand(m)["codec"]["bucket"] = 0; }, "collective 5, operand 0"},
     {"Family", [](Json &m) { operand(m)["codec"]["family"] = "top_k"; }, "got 'top_k'"},
     {"LossyInteger", [](Json &m) { operand(m)["dtype"] = "i32"; }, "collective 5, operand 0"},
+    {"Algorithm", [](Json &m) { m["collectives"][0]["algorithm"] = "rings"; },
+     "expected one of auto, scatter_reduce_allgather, ring, tree, hierarchical as 'algorithm', got "
+     "\"rings\""},
+    {"NoHierarchy", [](Json &m) { m["collectives"][0]["algorithm"] = "hierarchical"; },
+     "expected a 'hierarchy' with the algorithm hierarchical"},
+    {"HierarchyOfRing",
+     [](Json &m) {
+       m["collectives"][0]["algorithm"] = "ring";
+       m["collectives"][0]["hierarchy"] = {{"local", 2}};
+     },
+     "expected no 'hierarchy' with the algorithm ring"},
+    {"EmptyHosts", [](Json &m) { setHierarchy(m, {{"local", 0}}); }, "expected at least 1 rank per host"},
+    {"BrokenHosts", [](Json &m) { setHierarchy(m, {{"local", 3}}); },
+     "expected groups of hosts of 3 ranks, got a group of 2"},
+    {"Leaders", [](Json &m) { setHierarchy(m, {{"local", 2}, {"leaders", "two"}}); },
+     "expected one of all, one as 'leaders', got \"two\""},
+    {"FeedbackInside",
+     [](Json &m) {
+       Json inside = operand(m)["codec"];
+       inside["error_feedback"] = "f32";
+       setHierarchy(m, {{"local", 2}, {"inside", inside}});
+     },
+     "expected no error feedback inside of hosts"},
     {"Scalar", [](Json &m) { m = 3; }, "expected an object"},
 };
 

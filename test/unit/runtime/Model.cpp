@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Model.h"
+#include "ModelParts.h"
 
 #include "cgx/kernels/codecs.h"
 #include "cgx/kernels/float16.h"
@@ -74,6 +75,8 @@ void reduceInteger(const std::vector<const std::byte *> &inputs, uint64_t elemen
       [](std::byte *data, uint64_t i, uint64_t value) { store<T>(data, i, T(value)); });
 }
 
+} // namespace
+
 void reduceExact(cgx_element_type type, const std::vector<const std::byte *> &inputs, uint64_t elements,
                  const std::string &reduction, std::byte *output) {
   switch (type) {
@@ -119,23 +122,22 @@ void reduceExact(cgx_element_type type, const std::vector<const std::byte *> &in
   throw std::logic_error("no element type");
 }
 
-/// Of what `rank` encodes in a phase, 0 or 1. Codecs that choose elements at random choose the same
-/// everywhere.
-RandomKey keyOf(const OperandSpec &operand, const ModelKey &key, uint32_t rank, uint64_t phase) {
+static RandomKey keyOf(const OperandSpec &operand, const ModelKey &key, uint32_t rank, uint64_t phase) {
   if (operand.codec.family == CGX_CODEC_RANDK)
     return makeRandomKey(key.seed, key.step, key.layerId, 0, 2 * key.runs);
   return makeRandomKey(key.seed, key.step, key.layerId, rank, 2 * key.runs + phase);
 }
 
 Bytes encodePart(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
-                 const ModelKey &key, uint32_t rank) {
+                 const ModelKey &key, uint32_t rank, uint64_t phase) {
   Bytes payload(cgx_payload_bytes(&operand.codec, operand.type, elements));
-  payload.resize(encode(operand.codec, operand.type, input, elements, keyOf(operand, key, rank, 0), first,
+  payload.resize(encode(operand.codec, operand.type, input, elements, keyOf(operand, key, rank, phase), first,
                         payload.data(), *findImplementation("reference")));
   return payload;
 }
 
-void decodePart(const OperandSpec &operand, const Bytes &payload, uint64_t elements, std::byte *output) {
+static void decodePart(const OperandSpec &operand, const Bytes &payload, uint64_t elements,
+                       std::byte *output) {
   if (elements == 0)
     return;
   if (decode(operand.codec, operand.type, payload.data(), payload.size(), elements, output,
@@ -143,24 +145,23 @@ void decodePart(const OperandSpec &operand, const Bytes &payload, uint64_t eleme
     throw std::logic_error("the model cannot decode its own payload");
 }
 
-/// Encodes and decodes, as a rank's tensor is on its way to others.
 Bytes roundTrip(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
-                const ModelKey &key, uint32_t rank) {
+                const ModelKey &key, uint32_t rank, uint64_t phase) {
   Bytes output(elements * cgx_element_bytes(operand.type));
   if (operand.codec.family == CGX_CODEC_IDENTITY)
     std::copy_n(input, output.size(), output.begin());
   else
-    decodePart(operand, encodePart(operand, input, first, elements, key, rank), elements, output.data());
+    decodePart(operand, encodePart(operand, input, first, elements, key, rank, phase), elements,
+               output.data());
   return output;
 }
 
-/// Sums the lossy contributions to elements [first, first + elements), in f32.
 std::vector<float> reduceLossy(const OperandSpec &operand, const std::vector<const std::byte *> &inputs,
                                uint64_t first, uint64_t elements, const std::string &reduction,
                                const ModelKey &key, const std::vector<uint32_t> &row) {
   std::vector<float> sum(elements, 0.0f);
   for (size_t i = 0; i < row.size() && elements != 0; ++i) {
-    Bytes payload = encodePart(operand, inputs[i], first, elements, key, row[i]);
+    Bytes payload = encodePart(operand, inputs[i], first, elements, key, row[i], /*phase=*/0);
     if (decodeAccumulate(operand.codec, operand.type, payload.data(), payload.size(), elements, sum.data(),
                          *findImplementation("reference")) != DecodeError::ok)
       throw std::logic_error("the model cannot decode its own payload");
@@ -171,12 +172,24 @@ std::vector<float> reduceLossy(const OperandSpec &operand, const std::vector<con
   return sum;
 }
 
+Bytes rounded(cgx_element_type type, const std::vector<float> &values) {
+  Bytes bytes(values.size() * cgx_element_bytes(type));
+  for (uint64_t i = 0; i < values.size(); ++i)
+    if (type == CGX_F32)
+      store(bytes.data(), i, values[i]);
+    else
+      store(bytes.data(), i, type == CGX_F16 ? float16FromFloat(values[i]) : bfloat16FromFloat(values[i]));
+  return bytes;
+}
+
 std::vector<uint32_t> rowOf(const std::vector<std::vector<uint32_t>> &groups, uint32_t rank) {
   for (const std::vector<uint32_t> &row : groups)
     if (std::find(row.begin(), row.end(), rank) != row.end())
       return row;
   return {rank};
 }
+
+namespace {
 
 /// Copies slice k of n along a dimension between a tensor and a dense slice.
 template <typename Copy>
@@ -279,7 +292,7 @@ PerRank modelAllGather(const PerRank &inputs, const std::vector<std::vector<uint
     for (uint64_t k = 0; k < row.size(); ++k) {
       Bytes part = row.size() == 1
                        ? inputs[rank]
-                       : roundTrip(operand, inputs[row[k]].data(), 0, operand.elements(), key, row[k]);
+                       : roundTrip(operand, inputs[row[k]].data(), 0, operand.elements(), key, row[k], 0);
       putSlice(outputs[rank], part, shape, dim, row.size(), k, elementBytes);
     }
   }
@@ -310,12 +323,7 @@ PerRank modelReduceScatter(const PerRank &inputs, const std::vector<std::vector<
     }
     std::vector<float> sum =
         reduceLossy(operand, contributions, self * elements, elements, reduction, key, row);
-    for (uint64_t i = 0; i < elements; ++i)
-      if (operand.type == CGX_F32)
-        store(outputs[rank].data(), i, sum[i]);
-      else
-        store(outputs[rank].data(), i,
-              operand.type == CGX_F16 ? float16FromFloat(sum[i]) : bfloat16FromFloat(sum[i]));
+    outputs[rank] = rounded(operand.type, sum);
   }
   return outputs;
 }
@@ -336,7 +344,7 @@ PerRank modelAllToAll(const PerRank &inputs, const std::vector<std::vector<uint3
     uint64_t elements = operand.elements() / row.size();
     for (uint64_t k = 0; k < row.size(); ++k) {
       Bytes slice = sliceOf(inputs[row[k]], operand.shape, splitDim, row.size(), self, elementBytes);
-      Bytes part = roundTrip(operand, slice.data(), self * elements, elements, key, row[k]);
+      Bytes part = roundTrip(operand, slice.data(), self * elements, elements, key, row[k], 0);
       putSlice(outputs[rank], part, shape, concatDim, row.size(), k, elementBytes);
     }
   }
@@ -348,7 +356,7 @@ PerRank modelBroadcast(const PerRank &inputs, const std::vector<std::vector<uint
   PerRank outputs = inputs;
   for (uint32_t rank = 0; rank < inputs.size(); ++rank)
     if (std::vector<uint32_t> row = rowOf(groups, rank); row.size() != 1)
-      outputs[rank] = roundTrip(operand, inputs[row[root]].data(), 0, operand.elements(), key, row[root]);
+      outputs[rank] = roundTrip(operand, inputs[row[root]].data(), 0, operand.elements(), key, row[root], 0);
   return outputs;
 }
 
@@ -356,7 +364,7 @@ PerRank modelPermute(const PerRank &inputs, const std::vector<std::pair<uint32_t
                      const OperandSpec &operand, const ModelKey &key) {
   PerRank outputs(inputs.size(), Bytes(inputs[0].size(), std::byte(0)));
   for (auto [source, target] : pairs)
-    outputs[target] = roundTrip(operand, inputs[source].data(), 0, operand.elements(), key, source);
+    outputs[target] = roundTrip(operand, inputs[source].data(), 0, operand.elements(), key, source, 0);
   return outputs;
 }
 

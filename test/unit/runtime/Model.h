@@ -38,6 +38,19 @@ Bytes randomTensor(cgx_element_type type, uint64_t elements, std::mt19937_64 &ra
 /// `reduction` as in manifests.
 PerRank modelAllReduce(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
                        const OperandSpec &operand, const std::string &reduction, const ModelKey &key);
+/// By other algorithms.
+PerRank modelRing(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
+                  const OperandSpec &operand, const std::string &reduction, const ModelKey &key);
+PerRank modelTree(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
+                  const OperandSpec &operand, const std::string &reduction, const ModelKey &key);
+struct Hosts {
+  uint32_t local = 1;
+  cgx_codec inside{};
+  bool oneLeader = false;
+};
+PerRank modelHierarchical(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
+                          const OperandSpec &operand, const std::string &reduction, const ModelKey &key,
+                          const Hosts &hosts);
 PerRank modelAllGather(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
                        const OperandSpec &operand, uint64_t dim, const ModelKey &key);
 PerRank modelReduceScatter(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,

@@ -58,6 +58,66 @@ TEST(RankArithmetic, WireBytesOfAllRanksAreWhatAllReceive) {
       }
 }
 
+TEST(RankArithmetic, RingsAndTreesSendEachPayloadToAllButOneTwice) {
+  for (uint32_t ranks = 2; ranks <= kMaxRanks; ++ranks)
+    for (uint64_t elements : kSizes)
+      for (const cgx_codec &codec : codecs()) {
+        cgx_schedule ring{.algorithm = CGX_ALGORITHM_RING}, tree{.algorithm = CGX_ALGORITHM_TREE};
+        uint64_t byRing = 0, byTree = 0;
+        for (uint32_t position = 0; position < ranks; ++position) {
+          byRing += cgx_scheduled_wire_bytes(&ring, &codec, CGX_F32, elements, ranks, position);
+          byTree += cgx_scheduled_wire_bytes(&tree, &codec, CGX_F32, elements, ranks, position);
+        }
+        Chunks chunks{codec, CGX_F32, elements, ranks}, whole{codec, CGX_F32, elements, 1};
+        EXPECT_EQ(byRing, 2 * (ranks - 1) * chunks.payloadBegins().back());
+        EXPECT_EQ(byTree, 2 * (ranks - 1) * whole.payload(0));
+      }
+}
+
+TEST(RankArithmetic, HostsOfOneAndOneHostOfAllAreNoHierarchy) {
+  for (uint32_t ranks = 2; ranks <= kMaxRanks; ++ranks)
+    for (const cgx_codec &codec : codecs())
+      for (uint32_t position = 0; position < ranks; ++position) {
+        cgx_schedule flat{}, hosts{.algorithm = CGX_ALGORITHM_HIERARCHICAL, .local = 1},
+            host{.algorithm = CGX_ALGORITHM_HIERARCHICAL, .local = ranks, .inside = codec};
+        uint64_t expected = cgx_scheduled_wire_bytes(&flat, &codec, CGX_F32, 100003, ranks, position);
+        EXPECT_EQ(cgx_scheduled_wire_bytes(&hosts, &codec, CGX_F32, 100003, ranks, position), expected);
+        EXPECT_EQ(cgx_scheduled_wire_bytes(&host, &codec, CGX_F32, 100003, ranks, position), expected);
+      }
+}
+
+TEST(RankArithmetic, ATreeReachesEveryPositionOnce) {
+  for (uint32_t size = 1; size <= 40; ++size) {
+    std::multiset<uint32_t> reached;
+    for (uint32_t position = 0; position < size; ++position) {
+      std::vector<uint32_t> children = treeChildren(position, size);
+      EXPECT_EQ(children.size(), cgx_tree_children(size, position));
+      for (uint32_t child : children) {
+        EXPECT_EQ(treeParent(child), position);
+        reached.insert(child);
+      }
+    }
+    EXPECT_EQ(reached.size(), size - 1);
+    EXPECT_EQ(std::set<uint32_t>(reached.begin(), reached.end()).size(), size - 1);
+    EXPECT_EQ(reached.count(0), 0u);
+  }
+}
+
+// So that error feedback has one loss of each element to remember, and none is forgotten.
+TEST(RankArithmetic, EachElementOfTheResultIsEncodedOnce) {
+  constexpr uint64_t elements = 1000;
+  for (uint32_t ranks = 2; ranks <= kMaxRanks; ++ranks)
+    for (uint32_t algorithm = 0; algorithm < CGX_ALGORITHM_HIERARCHICAL; ++algorithm) {
+      cgx_schedule schedule{.algorithm = algorithm};
+      uint64_t encoded = 0;
+      for (uint32_t position = 0; position < ranks; ++position)
+        encoded += encodedRanges(schedule, codecs()[1], /*isExact=*/false, CGX_F32, elements,
+                                 groupOfAll(ranks, position))
+                       .result.size;
+      EXPECT_EQ(encoded, elements);
+    }
+}
+
 TEST(RankArithmetic, InEachRoundEveryPositionIsTurnedToOnce) {
   for (uint32_t size = 1; size <= kMaxRanks; ++size)
     for (uint32_t round = 1; round < size; ++round) {

@@ -462,8 +462,10 @@ TEST_P(TransportTest, ManyRanksComeTogether) {
 }
 
 std::vector<Setting> settings() {
-  if (isUnderMpi()) // test/integration/mpi chooses the tests that make sense there
-    return {{"Mpi", "mpi", true, 0}};
+  if (isUnderMpi()) { // test/integration/mpi chooses the tests that make sense there
+    playHosts();
+    return {{"Mpi", "mpi", true, 0}, {"ShmMpi", "shm+mpi", true, 0}};
+  }
   return {{"Inproc", "inproc", false, 0},
           {"InprocTinyRing", "inproc", false, 64},
           {"ShmThreads", "shm", false, 4096},

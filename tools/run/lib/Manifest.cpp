@@ -9,6 +9,7 @@
 #include "cgx/run/Manifest.h"
 
 #include "cgx/manifest/codec_json.h"
+#include "cgx/manifest/schedule_json.h"
 #include "cgx/run/Error.h"
 
 #include <nlohmann/json.hpp>
@@ -118,7 +119,8 @@ Collective parseCollective(const Json &entry, uint32_t ranks) {
   Collective collective;
   collective.id = entry.at("id").get<int64_t>();
   collective.kind = entry.at("kind").get<std::string>();
-  collective.algorithm = entry.value("algorithm", "");
+  if (std::string wrong = cgx::readSchedule(entry, collective.schedule); !wrong.empty())
+    fail("collective " + std::to_string(collective.id) + ": " + wrong);
   collective.groups = entry.at("groups").get<std::vector<std::vector<uint32_t>>>();
   std::set<uint32_t> members;
   for (const auto &group : collective.groups)

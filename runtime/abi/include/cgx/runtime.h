@@ -56,7 +56,7 @@ typedef struct cgx_context cgx_context;
 typedef struct cgx_context_config {
   uint32_t struct_size;  /* sizeof(cgx_context_config): set by the initializer */
   uint32_t abi_version;  /* CGX_ABI_VERSION: set by the initializer */
-  const char *transport; /* "inproc", "shm" or "mpi" */
+  const char *transport; /* "inproc", "shm", "mpi" or "shm+mpi" */
   const char *job;       /* names the job; equal on its ranks, unique on the host */
   uint32_t rank;
   uint32_t ranks;

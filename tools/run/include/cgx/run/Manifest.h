@@ -15,6 +15,7 @@
 #define CGX_RUN_MANIFEST_H
 
 #include "cgx/run/Tensor.h"
+#include "cgx/wire.h"
 
 namespace cgx::run {
 
@@ -59,8 +60,8 @@ struct Operand {
 
 struct Collective {
   int64_t id = 0;
-  std::string kind;      ///< all_reduce, ...
-  std::string algorithm; ///< scatter_reduce_allgather, ...
+  std::string kind;        ///< all_reduce, ...
+  cgx_schedule schedule{}; ///< the algorithm of an all_reduce
   std::vector<std::vector<uint32_t>> groups;
   std::vector<Operand> operands;
 };

@@ -1,0 +1,59 @@
+//===-- collective/AllReduceAlgorithms.cpp - All-reduces, by name --*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "collective/AllReduceAlgorithms.h"
+
+#include "collective/FactoredAllReduce.h"
+
+#include <array>
+
+namespace cgx {
+
+namespace {
+
+struct Algorithm {
+  cgx_algorithm id;
+  Status (*run)(Execution &, Buffers);
+};
+
+constexpr std::array<Algorithm, 5> kAlgorithms = {{
+    {CGX_ALGORITHM_AUTO, runScatterReduceAllGather},
+    {CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER, runScatterReduceAllGather},
+    {CGX_ALGORITHM_RING, runRingAllReduce},
+    {CGX_ALGORITHM_TREE, runTreeAllReduce},
+    {CGX_ALGORITHM_HIERARCHICAL, runHierarchicalAllReduce},
+}};
+
+} // namespace
+
+Status runAllReduceOfGroup(Execution &execution, Buffers operands) {
+  if (execution.group.size() == 1) { // the sum of one is itself: nothing is encoded
+    for (size_t i = 0; i < operands.size(); ++i)
+      copyWhole(execution.collective.operands[i], operands[i]);
+    return Status();
+  }
+  for (const Algorithm &algorithm : kAlgorithms)
+    if (algorithm.id == execution.collective.schedule.algorithm)
+      return algorithm.run(execution, operands);
+  return Status(CGX_INTERNAL, "unknown algorithm");
+}
+
+Status runAllReduce(Execution &execution, Buffers operands) {
+  const cgx_codec exact{};
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const OperandInfo &operand = execution.collective.operands[i];
+    execution.counters.operands[i].rawBytes +=
+        cgx_scheduled_wire_bytes(&execution.collective.schedule, &exact, operand.type, operand.elements,
+                                 execution.group.size(), execution.self());
+  }
+  if (execution.group.size() > 1 && hasFactors(execution.collective))
+    return runFactoredAllReduce(execution, operands);
+  return runAllReduceOfGroup(execution, operands);
+}
+
+} // namespace cgx

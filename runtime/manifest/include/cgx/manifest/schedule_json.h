@@ -1,0 +1,33 @@
+//===-- cgx/manifest/schedule_json.h - Algorithms as JSON --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The algorithm of an all-reduce, as the entries of a manifest have it: "algorithm", and
+// "hierarchy" where the algorithm is that of hosts.
+#ifndef CGX_MANIFEST_SCHEDULE_JSON_H
+#define CGX_MANIFEST_SCHEDULE_JSON_H
+
+#include "cgx/wire.h"
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace cgx {
+
+/// Such as "scatter_reduce_allgather". `algorithm` is a cgx_algorithm.
+const char *algorithmName(uint32_t algorithm);
+
+/// Reads the algorithm of a collective's entry; without one, CGX_ALGORITHM_AUTO. Returns what is wrong, or
+/// "". That groups are of whole hosts is for the caller to check.
+std::string readSchedule(const nlohmann::json &collective, cgx_schedule &schedule);
+
+/// Adds it to the entry of a collective.
+void writeSchedule(const cgx_schedule &schedule, nlohmann::json &collective);
+
+} // namespace cgx
+
+#endif // CGX_MANIFEST_SCHEDULE_JSON_H

@@ -1,0 +1,61 @@
+//===-- routed/RoutedTransport.h - Two transports as one --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Messages to some ranks go over one transport, those to all others over another that has all
+// ranks. Each message has a double for the inner one, whose ranks have other numbers.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_TRANSPORT_ROUTED_ROUTEDTRANSPORT_H
+#define CGX_RUNTIME_TRANSPORT_ROUTED_ROUTEDTRANSPORT_H
+
+#include "transport/Transport.h"
+
+#include <list>
+#include <optional>
+
+namespace cgx {
+
+class RoutedTransport final : public Transport {
+public:
+  /// `members` are the ranks that `inner` has, in its order, this one among them.
+  RoutedTransport(std::unique_ptr<Transport> outer, std::unique_ptr<Transport> inner,
+                  std::vector<uint32_t> members);
+
+  uint32_t rank() const override { return outer->rank(); }
+  uint32_t ranks() const override { return outer->ranks(); }
+  void post(Outgoing &message) override;
+  void post(Incoming &message) override;
+  Status progress(bool &moved) override;
+  void idle(std::chrono::microseconds limit) override;
+  Status checkPeers() override;
+  std::vector<Clock::duration> silence() override;
+  void fail(const Status &reason) override;
+  const Status &failure() const override;
+  uint64_t bytesSent() const override { return outer->bytesSent() + inner->bytesSent(); }
+  bool servesAnyThread() const override { return outer->servesAnyThread() && inner->servesAnyThread(); }
+
+private:
+  template <typename Message> struct Double {
+    Message message;
+    Message *original;
+  };
+  template <typename Message>
+  void postInside(Message &message, uint32_t peer, std::list<Double<Message>> &doubles);
+  /// What one of the two says; the other fails with it.
+  Status shared(const Status &status);
+
+  std::unique_ptr<Transport> outer, inner;
+  std::vector<uint32_t> members;
+  std::vector<std::optional<uint32_t>> innerRanks; ///< by rank
+  std::list<Double<Outgoing>> outgoing;
+  std::list<Double<Incoming>> incoming;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_TRANSPORT_ROUTED_ROUTEDTRANSPORT_H

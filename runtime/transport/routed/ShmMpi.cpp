@@ -1,0 +1,101 @@
+//===-- routed/ShmMpi.cpp - Shared memory, and MPI between hosts --*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/routed/ShmMpi.h"
+
+#include "transport/Exchange.h"
+#include "transport/mpi/Mpi.h"
+#include "transport/routed/RoutedTransport.h"
+#include "transport/shm/Shm.h"
+
+#include <array>
+#include <cstdlib>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cgx {
+
+/// Above the ids of collectives, and not the handshake's.
+static constexpr uint32_t kHostsCollective = 0xfffffffd;
+
+/// What ranks of one host have in common.
+static uint64_t hostKey() {
+  std::array<char, 256> name{};
+  (void)gethostname(name.data(), name.size() - 1);
+  struct stat network{}, memory{};
+  (void)stat("/proc/self/ns/net", &network);
+  (void)stat("/dev/shm", &memory);
+  const char *given = std::getenv("CGX_HOST");
+  std::string text = concat(given ? given : "", "/", name.data(), "/", network.st_ino, "/", memory.st_dev);
+  uint64_t hash = 0xcbf29ce484222325ull; // FNV-1a
+  for (unsigned char byte : text)
+    hash = (hash ^ byte) * 0x100000001b3ull;
+  return hash;
+}
+
+namespace {
+
+/// What a rank tells the others.
+struct Card {
+  uint64_t host;
+  uint64_t nonce; ///< differs between jobs
+};
+
+struct HostMates {
+  std::vector<uint32_t> ranks;
+  uint64_t nonce = 0; ///< of the first of them
+};
+
+} // namespace
+
+static Result<HostMates> findHostMates(Transport &transport, std::chrono::milliseconds timeout) {
+  std::vector<Card> cards(transport.ranks());
+  Card &own = cards[transport.rank()];
+  own = {.host = hostKey(),
+         .nonce = uint64_t(Clock::now().time_since_epoch().count()) * 65536 + uint64_t(getpid()) % 65536};
+  Exchange exchange(transport, timeout);
+  Tag tag{.step = 0, .collective = kHostsCollective, .phase = 0, .part = 0};
+  for (uint32_t rank = 0; rank < transport.ranks(); ++rank)
+    if (rank != transport.rank()) {
+      exchange.receive(rank, tag, {std::as_writable_bytes(std::span(&cards[rank], 1))});
+      exchange.send(rank, tag, {std::as_bytes(std::span(&own, 1))});
+    }
+  if (Status status = exchange.finish(); !status.ok())
+    return status;
+  HostMates mates;
+  for (uint32_t rank = 0; rank < transport.ranks(); ++rank)
+    if (cards[rank].host == own.host)
+      mates.ranks.push_back(rank);
+  mates.nonce = cards[mates.ranks.front()].nonce;
+  return mates;
+}
+
+Result<std::unique_ptr<Transport>> connectShmMpi(const TransportConfig &config) {
+  Result<std::unique_ptr<Transport>> outer = connectMpi(config);
+  if (!outer.ok())
+    return outer.status();
+  Result<HostMates> mates = findHostMates(**outer, config.timeout);
+  if (!mates.ok())
+    return mates.status();
+  TransportConfig inside = config;
+  inside.job = concat("mpi-", mates->nonce);
+  inside.names = mates->ranks;
+  inside.ranks = uint32_t(mates->ranks.size());
+  for (uint32_t i = 0; i < inside.ranks; ++i)
+    if (mates->ranks[i] == config.rank)
+      inside.rank = i;
+  Result<std::unique_ptr<Transport>> inner = connectShm(inside);
+  if (!inner.ok()) {
+    (*outer)->fail(inner.status());
+    return inner.status();
+  }
+  return std::unique_ptr<Transport>(
+      std::make_unique<RoutedTransport>(std::move(*outer), std::move(*inner), std::move(mates->ranks)));
+}
+
+} // namespace cgx

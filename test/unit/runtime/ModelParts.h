@@ -1,0 +1,41 @@
+//===-- ModelParts.h - What models of collectives are made of ----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_TEST_UNIT_RUNTIME_MODELPARTS_H
+#define CGX_TEST_UNIT_RUNTIME_MODELPARTS_H
+
+#include "Model.h"
+
+namespace cgx::test {
+
+/// Elements in the order of `inputs`, rounded once.
+void reduceExact(cgx_element_type type, const std::vector<const std::byte *> &inputs, uint64_t elements,
+                 const std::string &reduction, std::byte *output);
+
+/// What `rank` encodes in a phase, 0 or 1. Codecs that choose elements at random choose the same
+/// everywhere.
+Bytes encodePart(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
+                 const ModelKey &key, uint32_t rank, uint64_t phase);
+
+/// Encodes and decodes, as a rank's tensor is on its way to others.
+Bytes roundTrip(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
+                const ModelKey &key, uint32_t rank, uint64_t phase);
+
+/// Sums the lossy contributions to elements [first, first + elements), in f32.
+std::vector<float> reduceLossy(const OperandSpec &operand, const std::vector<const std::byte *> &inputs,
+                               uint64_t first, uint64_t elements, const std::string &reduction,
+                               const ModelKey &key, const std::vector<uint32_t> &row);
+
+/// In a type that codecs take.
+Bytes rounded(cgx_element_type type, const std::vector<float> &values);
+
+/// The group of a rank.
+std::vector<uint32_t> rowOf(const std::vector<std::vector<uint32_t>> &groups, uint32_t rank);
+
+} // namespace cgx::test
+
+#endif // CGX_TEST_UNIT_RUNTIME_MODELPARTS_H
