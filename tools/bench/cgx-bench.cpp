@@ -7,15 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bench.h"
+#include "Launch.h"
+#include "Machine.h"
 #include "Reference.h"
+#include "Simulate.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
-#include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 using namespace cgx::bench;
@@ -38,72 +39,15 @@ EXAMPLES
   The same against MPI_Allreduce, over shared memory or over MPI:
     mpirun -np 2 cgx-bench all-reduce --transport shm --sizes 64MiB --codec "quantize bits=8 bucket=512"
     mpirun -np 4 -mca mpi_yield_when_idle 1 cgx-bench all-reduce --transport mpi --sizes 16MiB
+  What the machine can, for cgx-opt --cgx-compress="machine=machine.json"; a step on 2 to 4096 ranks of it:
+    cgx-bench calibrate --transport shm --ranks 2 -o machine.json
+    cgx-bench simulate step.so --machine machine.json --local 8 --link 10
   Codecs on memory, against memcpy:
     cgx-bench codec --help
 )";
 
 constexpr const char *kCollectives[] = {"all-reduce", "all-gather", "reduce-scatter", "broadcast",
                                         "all-to-all"};
-
-std::optional<Membership> findMembership() {
-  const char *rank = std::getenv("OMPI_COMM_WORLD_RANK"), *ranks = std::getenv("OMPI_COMM_WORLD_SIZE");
-  const char *job = std::getenv("PMIX_NAMESPACE");
-  if (!rank || !ranks)
-    return std::nullopt;
-  return Membership{static_cast<uint32_t>(std::stoul(rank)), static_cast<uint32_t>(std::stoul(ranks)),
-                    std::string("bench-") + (job ? job : "mpi")};
-}
-
-std::vector<Series> runThreads(const Options &options, const std::string &job) {
-  std::vector<Series> series;
-  std::vector<std::string> errors(options.ranks);
-  {
-    std::vector<std::jthread> threads;
-    for (uint32_t rank = 0; rank < options.ranks; ++rank)
-      threads.emplace_back([&, rank] {
-        try {
-          std::vector<Series> own = runRank(options, job, rank, /*withReference=*/false);
-          if (rank == 0)
-            series = std::move(own);
-        } catch (const std::exception &error) {
-          errors[rank] = error.what();
-        }
-      });
-  }
-  for (uint32_t rank = 0; rank < options.ranks; ++rank)
-    if (!errors[rank].empty())
-      throw Error("rank " + std::to_string(rank) + ": " + errors[rank]);
-  return series;
-}
-
-/// Forks the other ranks; this process is rank 0.
-std::vector<Series> runProcesses(const Options &options, const std::string &job) {
-  std::vector<pid_t> children;
-  for (uint32_t rank = 1; rank < options.ranks; ++rank) {
-    pid_t child = ::fork();
-    if (child < 0)
-      throw Error("cannot start rank " + std::to_string(rank));
-    if (child > 0) {
-      children.push_back(child);
-      continue;
-    }
-    try {
-      runRank(options, job, rank, /*withReference=*/false);
-      std::_Exit(0);
-    } catch (const std::exception &error) {
-      std::fprintf(stderr, "cgx-bench: rank %u: %s\n", rank, error.what());
-      std::_Exit(1);
-    }
-  }
-  std::vector<Series> series = runRank(options, job, 0, /*withReference=*/false);
-  for (size_t i = 0; i < children.size(); ++i) {
-    int status = 0;
-    ::waitpid(children[i], &status, 0);
-    if (status != 0)
-      throw Error("rank " + std::to_string(i + 1) + " failed");
-  }
-  return series;
-}
 
 void report(const Options &options, const std::vector<Series> &series, double roundTrip, bool underMpi) {
   std::printf("%s of f32, %u ranks, %s; %u repetitions; a flag goes to another core and back in %.2f us\n",
@@ -121,35 +65,116 @@ void report(const Options &options, const std::vector<Series> &series, double ro
     throw Error("cannot write '" + options.json + "'");
 }
 
-void runCollective(Options options, const std::vector<std::string> &sizes,
-                   const std::vector<std::string> &codecs, std::optional<uint32_t> ranks,
-                   std::optional<std::string> transport) {
+/// What was typed of a collective to be measured.
+struct Typed {
+  std::vector<std::string> sizes = {"4KiB", "1MiB", "64MiB"}, codecs, algorithms;
+  std::optional<uint32_t> ranks;
+  std::optional<std::string> transport;
+  uint32_t local = 1;
+};
+
+void runCollective(Options options, const Typed &typed) {
   for (char &c : options.collective)
     c = c == '-' ? '_' : c;
-  for (const std::string &size : sizes)
+  for (const std::string &size : typed.sizes)
     options.sizes.push_back(parseSize(size));
-  options.variants.push_back(parseCodec("identity"));
-  for (const std::string &codec : codecs)
+  std::vector<Variant> codecs = {parseCodec("identity")};
+  for (const std::string &codec : typed.codecs)
     if (Variant variant = parseCodec(codec); variant.name != "identity")
+      codecs.push_back(std::move(variant));
+  options.variants = codecs;
+  for (const std::string &algorithm : typed.algorithms)
+    for (Variant variant : codecs) {
+      variant.schedule = parseAlgorithm(algorithm, typed.local);
+      variant.name += " by " + algorithm;
       options.variants.push_back(std::move(variant));
-  std::optional<Membership> member = findMembership();
-  if (member && ranks && *ranks != member->ranks)
-    throw Error("expected --ranks to be " + std::to_string(member->ranks) +
-                ", as mpirun started, or to be left out, got " + std::to_string(*ranks));
-  options.ranks = member ? member->ranks : ranks.value_or(2);
-  options.transport = transport.value_or(member ? "mpi" : "shm");
-  if (!member && options.transport == "mpi")
-    throw Error("expected mpirun to start the ranks of --transport mpi: mpirun -np 2 cgx-bench ...");
-  if (member && options.transport == "inproc")
-    throw Error("expected --transport shm or mpi under mpirun, got inproc");
-  bool reports = !member || member->rank == 0;
-  double roundTrip = reports ? spinRoundTrip() : 0;
-  std::string job = member ? member->job : "bench-" + std::to_string(::getpid());
-  std::vector<Series> series = member ? runRank(options, job, member->rank, hasReference())
-                               : options.transport == "inproc" ? runThreads(options, job)
-                                                               : runProcesses(options, job);
-  if (reports)
-    report(options, series, roundTrip, member.has_value());
+    }
+  Launch launch = makeLaunch(typed.ranks, typed.transport);
+  options.ranks = launch.ranks;
+  options.transport = launch.transport;
+  double roundTrip = launch.reports() ? spinRoundTrip() : 0;
+  std::vector<Series> series;
+  bool withReference = launch.member && hasReference();
+  runRanks(launch, [&](uint32_t rank) {
+    std::vector<Series> own = runRank(options, launch.job, rank, withReference);
+    if (rank == 0)
+      series = std::move(own);
+  });
+  if (launch.reports())
+    report(options, series, roundTrip, launch.member.has_value());
+}
+
+/// What was typed of a machine to be measured.
+struct TypedMachine {
+  std::optional<uint32_t> ranks, local;
+  std::optional<std::string> transport;
+  std::vector<std::string> codecs;
+  std::string bytes = "8MiB", output;
+  uint32_t repetitions = 9;
+};
+
+void runCalibrate(const TypedMachine &typed) {
+  Launch launch = makeLaunch(typed.ranks, typed.transport);
+  CalibrateOptions options{.transport = launch.transport,
+                           .job = launch.job,
+                           .ranks = launch.ranks,
+                           .codecs = commonCodecs(),
+                           .bytes = parseSize(typed.bytes),
+                           .repetitions = typed.repetitions};
+  for (const std::string &codec : typed.codecs)
+    options.codecs.insert(options.codecs.begin(), parseCodec(codec).codec);
+  // Ranks of one host only are as far from each other as hosts.
+  uint32_t local = launch.member ? launch.member->localRanks : 1;
+  options.local = typed.local.value_or(local < launch.ranks && launch.ranks % local == 0 ? local : 1);
+  if (options.ranks < 2 || options.ranks % options.local != 0)
+    throw Error("expected at least 2 ranks, on hosts of equal size, got " + std::to_string(options.ranks) +
+                " ranks on hosts of " + std::to_string(options.local));
+  Machine machine;
+  runRanks(launch, [&](uint32_t rank) {
+    CalibrateOptions own = options;
+    own.rank = rank;
+    Machine measured = calibrate(own);
+    if (rank == 0)
+      machine = std::move(measured);
+  });
+  if (!launch.reports())
+    return;
+  std::ofstream file(typed.output);
+  if (!(file << machine.toJson()).flush())
+    throw Error("cannot write '" + typed.output + "'");
+  std::printf("%s: %.1f us and %.3f GB/s between %s, %.3f GB/s of adding up, %zu codecs\n",
+              typed.output.c_str(), machine.model.link.latency_seconds * 1e6,
+              machine.model.link.bytes_per_second / 1e9, options.local > 1 ? "hosts" : "ranks",
+              machine.model.reduce_bytes_per_second / 1e9, machine.codecs.size());
+}
+
+/// What was typed of a simulation.
+struct TypedSimulation {
+  std::string program, machine, algorithm, json;
+  std::vector<uint32_t> ranks;
+  std::optional<double> gigabits, microseconds;
+  uint32_t local = 1;
+};
+
+void runSimulate(const TypedSimulation &typed) {
+  Machine machine = Machine::load(typed.machine);
+  if (typed.gigabits)
+    machine.model.link.bytes_per_second = *typed.gigabits * 1e9 / 8;
+  if (typed.microseconds)
+    machine.model.link.latency_seconds = *typed.microseconds * 1e-6;
+  SimulateOptions options{.ranks = typed.ranks, .local = typed.local, .isBest = typed.algorithm == "best"};
+  if (options.ranks.empty())
+    for (uint32_t ranks = std::max(2u, typed.local); ranks <= 4096; ranks *= 2)
+      options.ranks.push_back(ranks);
+  if (!typed.algorithm.empty() && !options.isBest)
+    options.algorithm = parseAlgorithm(typed.algorithm, typed.local).algorithm;
+  std::vector<Prediction> predictions = simulate(loadProgram(typed.program), machine, options);
+  std::fputs(tableOf(predictions).c_str(), stdout);
+  if (typed.json.empty())
+    return;
+  std::ofstream file(typed.json);
+  if (!(file << jsonOf(predictions)).flush())
+    throw Error("cannot write '" + typed.json + "'");
 }
 
 /// `cgx-bench codec ...` is the program beside this one.
@@ -168,6 +193,74 @@ int runCodecBench(int argc, char **argv) {
   return 1;
 }
 
+void addLaunchOptions(CLI::App &command, std::optional<uint32_t> &ranks,
+                      std::optional<std::string> &transport) {
+  command.add_option("--ranks", ranks, "ranks to start (2), or as mpirun started")
+      ->check(CLI::Range(1u, 256u));
+  command
+      .add_option(
+          "--transport", transport,
+          "shm (default), inproc, mpi (default under mpirun), or shm+mpi: inside of hosts and between")
+      ->check(CLI::IsMember({"shm", "inproc", "mpi", "shm+mpi"}));
+}
+
+void addCollective(CLI::App &app, const char *collective, Options &options, Typed &typed) {
+  CLI::App *command = app.add_subcommand(collective, "this collective, exact and with each --codec");
+  command->callback([&options, collective] { options.collective = collective; });
+  addLaunchOptions(*command, typed.ranks, typed.transport);
+  command->add_option("--sizes", typed.sizes, "bytes that each rank puts in (4KiB,1MiB,64MiB)")
+      ->delimiter(',');
+  command->add_option("--codec", typed.codecs, "such as \"quantize bits=4 bucket=128\"; may be repeated")
+      ->take_all()
+      ->expected(1);
+  if (collective == std::string("all-reduce")) {
+    command
+        ->add_option("--algorithm", typed.algorithms,
+                     "ring, tree or hierarchical, beside the default; each with every codec")
+        ->delimiter(',');
+    command->add_option("--local", typed.local, "hierarchical: ranks per host (1)")
+        ->check(CLI::Range(1u, 256u));
+  }
+  command->add_option("--repetitions", options.repetitions, "of each variant (21)")
+      ->check(CLI::Range(1u, 100000u));
+  command->add_option("--warmup", options.warmup, "rounds before (3)")->check(CLI::Range(0u, 100000u));
+  command->add_option("--json", options.json, "file for all times");
+}
+
+void addCalibrate(CLI::App &app, TypedMachine &typed) {
+  CLI::App *command =
+      app.add_subcommand("calibrate", "measure links and codecs for cgx-opt's machine= and for simulate");
+  addLaunchOptions(*command, typed.ranks, typed.transport);
+  command->add_option("-o,--output", typed.output, "file to write")->required();
+  command->add_option("--local", typed.local, "consecutive ranks on one host (as mpirun says, or 1)")
+      ->check(CLI::Range(1u, 256u));
+  command->add_option("--codec", typed.codecs, "measured beside the common ones; may be repeated")
+      ->take_all()
+      ->expected(1);
+  command->add_option("--bytes", typed.bytes,
+                      "of a long message (8MiB); 16MiB or more where a switch bursts");
+  command->add_option("--repetitions", typed.repetitions, "of each measurement (9)")
+      ->check(CLI::Range(1u, 1000u));
+}
+
+void addSimulate(CLI::App &app, TypedSimulation &typed) {
+  CLI::App *command =
+      app.add_subcommand("simulate", "how long a step communicates with other ranks, hosts and links");
+  command->add_option("program", typed.program, "compiled step, or its manifest as JSON")->required();
+  command->add_option("--machine", typed.machine, "file of calibrate")->required();
+  command->add_option("--ranks", typed.ranks, "rank counts (2,4,8,...,4096)")
+      ->delimiter(',')
+      ->check(CLI::Range(1u, 1u << 20));
+  command->add_option("--local", typed.local, "ranks per host, which share its link (1)")
+      ->check(CLI::Range(1u, 1024u));
+  command->add_option("--link", typed.gigabits, "Gbit/s of a host's link, instead of what was measured")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--latency", typed.microseconds, "microseconds, likewise")->check(CLI::PositiveNumber);
+  command->add_option("--algorithm", typed.algorithm,
+                      "of all all-reduces: scatter_reduce_allgather, ring, tree, hierarchical, or best");
+  command->add_option("--json", typed.json, "file for all numbers");
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -178,26 +271,14 @@ int main(int argc, char **argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   Options options;
-  std::vector<std::string> sizes = {"4KiB", "1MiB", "64MiB"}, codecs;
-  std::optional<uint32_t> ranks;
-  std::optional<std::string> transport;
+  Typed typed;
+  TypedMachine machine;
+  TypedSimulation simulation;
   app.add_subcommand("codec", "encode, decode and accumulate, against memcpy");
-  for (const char *collective : kCollectives) {
-    CLI::App *command = app.add_subcommand(collective, "this collective, exact and with each --codec");
-    command->callback([&options, collective] { options.collective = collective; });
-    command->add_option("--ranks", ranks, "ranks to start (2), or as mpirun started")
-        ->check(CLI::Range(1u, 256u));
-    command->add_option("--transport", transport, "shm (default), inproc, or mpi (default under mpirun)")
-        ->check(CLI::IsMember({"shm", "inproc", "mpi"}));
-    command->add_option("--sizes", sizes, "bytes that each rank puts in (4KiB,1MiB,64MiB)")->delimiter(',');
-    command->add_option("--codec", codecs, "such as \"quantize bits=4 bucket=128\"; may be repeated")
-        ->take_all()
-        ->expected(1);
-    command->add_option("--repetitions", options.repetitions, "of each variant (21)")
-        ->check(CLI::Range(1u, 100000u));
-    command->add_option("--warmup", options.warmup, "rounds before (3)")->check(CLI::Range(0u, 100000u));
-    command->add_option("--json", options.json, "file for all times");
-  }
+  for (const char *collective : kCollectives)
+    addCollective(app, collective, options, typed);
+  addCalibrate(app, machine);
+  addSimulate(app, simulation);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -207,7 +288,12 @@ int main(int argc, char **argv) {
     return 2;
   }
   try {
-    runCollective(options, sizes, codecs, ranks, transport);
+    if (app.got_subcommand("calibrate"))
+      runCalibrate(machine);
+    else if (app.got_subcommand("simulate"))
+      runSimulate(simulation);
+    else
+      runCollective(options, typed);
     return 0;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "cgx-bench: error: %s\n", error.what());

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Drawings.h"
+#include "lib/MachineLink.h"
 #include "lib/Tables.h"
 #include "lib/Units.h"
 
@@ -113,7 +114,8 @@ ProblemOptions problemOptions(const Options &options, const std::string &link) {
   problem.reference = parseCodecLabel(options.reference);
   problem.alpha = options.alpha;
   problem.objective = options.objective == "time" ? Objective::Time : Objective::Bytes;
-  problem.link = {parseBandwidth(link), parseDuration(options.latency)};
+  problem.link = isMachineFile(link) ? loadMachineLink(link)
+                                     : Link{parseBandwidth(link), parseDuration(options.latency)};
   if (!options.maxTime.empty())
     problem.maxSeconds = parseDuration(options.maxTime);
   return problem;
@@ -274,8 +276,10 @@ void addProblem(CLI::App &command, Options &options, bool manyLinks) {
       ->take_all()
       ->expected(1)
       ->group("Problem");
-  CLI::Option *link = command.add_option("--link", options.links, "Bandwidth of the slowest link")
-                          ->type_name("N{k,M,G}bit")
+  CLI::Option *link = command
+                          .add_option("--link", options.links,
+                                      "Bandwidth of the slowest link, or what cgx-bench calibrate measured")
+                          ->type_name("N{k,M,G}bit|machine.json")
                           ->capture_default_str()
                           ->group("Link");
   manyLinks ? link->take_all()->expected(1) : link->take_last()->expected(1);

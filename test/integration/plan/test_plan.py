@@ -136,6 +136,16 @@ class Plan(unittest.TestCase):
         self.assertNotIn("nan", svg.read_text())
         xml.etree.ElementTree.parse(svg)
 
+    def test_a_link_may_be_a_measured_machine(self):
+        profile = self.write("profile.json", make_profile(3, 8))
+        link = {"latency_seconds": 1e-4, "message_seconds": 1e-6, "bytes_per_second": 1.25e7}
+        machine = self.write("machine.json", {"cgx_machine": 1, "link": link})
+        arguments = ("--objective", "time")
+        self.assertEqual(self.solve(profile, *arguments, "--link", machine),
+                         self.solve(profile, *arguments, "--link", "100Mbit", "--latency", "100us"))
+        self.assertIn("expected 'cgx_machine' of version 1",
+                      self.plan("solve", profile, "--link", self.write("other.json", "{}"), code=1))
+
     def test_simulate_knows_links_and_plans(self):
         profile = self.write("profile.json", make_profile(7, 12))
         plan = self.folder / "small.json"

@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from harness import RunTest
+from harness import FIXTURES, RunTest
 
 CGX_BENCH = os.environ["CGX_BENCH"]
 
@@ -31,12 +31,66 @@ class Bench(RunTest):
                         self.assertEqual(len(result["seconds"]), 5)
                         self.assertGreater(min(result["seconds"]), 0)
 
+    def test_algorithms_stand_beside_the_default(self):
+        report = self.folder / "bench.json"
+        self.bench("all-reduce", "--ranks", 4, "--sizes", "64KiB", "--codec", "quantize", "--algorithm",
+                   "ring,tree,hierarchical", "--local", 2, "--repetitions", 3, "--warmup", 1, "--json", report)
+        names = [r["variant"] for r in json.loads(report.read_text())["results"]]
+        self.assertEqual([name for name in names if name.startswith("identity")],
+                         ["identity"] + [f"identity by {a}" for a in ("ring", "tree", "hierarchical")])
+        self.assertEqual(len(names), 8)
+
+    def machine(self, ranks=2):
+        machine = self.folder / "machine.json"
+        self.bench("calibrate", "--ranks", ranks, "--bytes", "64KiB", "--repetitions", 3, "-o", machine)
+        return machine
+
+    def test_a_machine_has_rates_above_zero(self):
+        machine = json.loads(self.machine(ranks=3).read_text())
+        self.assertEqual((machine["cgx_machine"], machine["ranks"], machine["local"]), (1, 3, 1))
+        for link in ("link", "inside"):
+            self.assertGreater(min(machine[link].values()), 0)
+        self.assertIn("quantize", [entry["codec"]["family"] for entry in machine["codecs"]])
+        for entry in machine["codecs"]:
+            self.assertGreater(min(entry["encode_bytes_per_second"], entry["decode_bytes_per_second"]), 0)
+
+    def test_simulated_bytes_are_those_that_ranks_count(self):
+        machine, prediction = self.machine(), self.folder / "prediction.json"
+        for ranks in (2, 3, 4):
+            with self.subTest(ranks=ranks):
+                report, _ = self.train(f"train{ranks}.so", "--steps", 3, ranks=ranks)
+                self.bench("simulate", FIXTURES / f"train{ranks}.so", "--machine", machine, "--ranks", ranks, "--json",
+                           prediction)
+                predicted = json.loads(prediction.read_text())["predictions"][0]
+                self.assertEqual(sum(predicted["wire_bytes"]), report["totals"]["wire_bytes_per_step"])
+                self.assertAlmostEqual(predicted["mean_wire_bytes"],
+                                       report["totals"]["wire_bytes_per_rank_and_step"])
+
+    def test_a_simulation_reaches_4096_ranks_and_finds_hosts(self):
+        machine, prediction = self.machine(), self.folder / "prediction.json"
+        table = self.bench("simulate", FIXTURES / "train4.so", "--machine", machine, "--local", 8, "--link", 1,
+                           "--algorithm", "best", "--json", prediction).stdout
+        rows = json.loads(prediction.read_text())["predictions"]
+        self.assertEqual([row["ranks"] for row in rows], [8 * 2**i for i in range(10)])
+        self.assertEqual(len(table.splitlines()), 11)
+        for row in rows:
+            self.assertGreater(row["seconds"], 0)
+            self.assertGreater(row["exact_seconds"], 0)
+        # A larger group is never faster, by the best algorithm of each.
+        times = [row["seconds"] for row in rows]
+        self.assertEqual(times, sorted(times))
+
     def test_what_makes_no_sense_is_refused(self):
         for arguments, code, text in (
                 (["all-reduce", "--sizes", "4XiB"], 1, "expected a size"),
                 (["all-reduce", "--codec", "quantise"], 1, "--codec 'quantise'"),
                 (["all-reduce", "--transport", "mpi"], 1, "expected mpirun"),
                 (["all-reduce", "--ranks", "0"], 2, "--ranks"),
+                (["all-reduce", "--algorithm", "rings"], 1, "expected one of auto"),
+                (["all-reduce", "--ranks", "3", "--algorithm", "hierarchical", "--local", "2"], 1, "hosts of 2"),
+                (["calibrate", "--ranks", "1", "-o", "machine.json"], 1, "expected at least 2 ranks"),
+                (["simulate", __file__, "--machine", "no.json"], 1, "cannot read 'no.json'"),
+                (["simulate", __file__, "--machine", __file__], 1, "expected 'cgx_machine' of version 1"),
                 (["sum"], 2, "subcommand")):
             with self.subTest(arguments):
                 self.assertIn(text, self.bench(*arguments, code=code).stderr)

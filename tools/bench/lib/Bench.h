@@ -15,7 +15,7 @@
 #ifndef CGX_BENCH_BENCH_H
 #define CGX_BENCH_BENCH_H
 
-#include "cgx/codec.h"
+#include "cgx/wire.h"
 
 #include <cstdint>
 #include <stdexcept>
@@ -30,8 +30,9 @@ struct Error : std::runtime_error {
 };
 
 struct Variant {
-  std::string name; ///< the codec as text, or that of the reference
+  std::string name; ///< the codec as text, with the algorithm if one was asked for, or that of the reference
   cgx_codec codec{};
+  cgx_schedule schedule{}; ///< of an all-reduce
 };
 
 struct Options {
@@ -52,14 +53,10 @@ struct Series {
   std::vector<double> seconds;
 };
 
-/// The rank of this process in a job that mpirun started.
-struct Membership {
-  uint32_t rank = 0, ranks = 1;
-  std::string job;
-};
-
 /// "quantize bits=8 bucket=512", the defaults of cgx-opt for what is left out. Throws Error.
 Variant parseCodec(const std::string &text);
+/// "ring"; hierarchical with hosts of `local` ranks. Throws Error.
+cgx_schedule parseAlgorithm(const std::string &name, uint32_t local);
 /// "64MiB", "1e6", "4096". Throws Error.
 uint64_t parseSize(const std::string &text);
 

@@ -9,6 +9,7 @@
 #include "Bench.h"
 #include "cgx/manifest/codec_fields.h"
 #include "cgx/manifest/codec_json.h"
+#include "cgx/manifest/schedule_json.h"
 
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -48,6 +49,16 @@ Variant parseCodec(const std::string &text) {
     throw Error("--codec '" + text + "': " + wrong);
   variant.name = describeCodec(variant.codec);
   return variant;
+}
+
+cgx_schedule parseAlgorithm(const std::string &name, uint32_t local) {
+  Json entry = {{"algorithm", name}};
+  if (name == "hierarchical")
+    entry["hierarchy"] = {{"local", local}};
+  cgx_schedule schedule{};
+  if (std::string wrong = readSchedule(entry, schedule); !wrong.empty())
+    throw Error("--algorithm: " + wrong);
+  return schedule;
 }
 
 uint64_t parseSize(const std::string &text) {

@@ -9,6 +9,7 @@
 #include "Bench.h"
 #include "Reference.h"
 #include "cgx/manifest/codec_json.h"
+#include "cgx/manifest/schedule_json.h"
 #include "cgx/runtime.h"
 
 #include <algorithm>
@@ -58,33 +59,37 @@ std::vector<uint64_t> shapeOf(const std::string &kind, uint64_t elements) {
 }
 
 Json collectiveOf(const Options &options, int64_t id, const std::string &kind, uint64_t elements,
-                  const cgx_codec &codec) {
+                  const Variant &variant) {
   std::vector<uint32_t> everybody(options.ranks);
   for (uint32_t rank = 0; rank < options.ranks; ++rank)
     everybody[rank] = rank;
-  Json operand = {{"layer", "benchmark"},      {"layer_id", id},
-                  {"kind", "gradient"},        {"dtype", "f32"},
-                  {"elements", elements},      {"shape", shapeOf(kind, elements)},
-                  {"codec", writeCodec(codec)}};
-  return {{"id", id},
-          {"kind", kind},
-          {"reduction", "sum"},
-          {"algorithm", "auto"},
-          {"groups", Json::array({everybody})},
-          {"operands", Json::array({operand})},
-          {"dim", 0},
-          {"split_dim", 0},
-          {"concat_dim", 0},
-          {"root", 0}};
+  Json operand = {{"layer", "benchmark"},
+                  {"layer_id", id},
+                  {"kind", "gradient"},
+                  {"dtype", "f32"},
+                  {"elements", elements},
+                  {"shape", shapeOf(kind, elements)},
+                  {"codec", writeCodec(variant.codec)}};
+  Json collective = {{"id", id},
+                     {"kind", kind},
+                     {"reduction", "sum"},
+                     {"groups", Json::array({everybody})},
+                     {"operands", Json::array({operand})},
+                     {"dim", 0},
+                     {"split_dim", 0},
+                     {"concat_dim", 0},
+                     {"root", 0}};
+  writeSchedule(variant.schedule, collective);
+  return collective;
 }
 
 std::string manifestOf(const Options &options) {
-  Json collectives = Json::array({collectiveOf(options, kBarrier, "all_reduce", 1, cgx_codec{})});
+  Json collectives = Json::array({collectiveOf(options, kBarrier, "all_reduce", 1, Variant{})});
   for (size_t size = 0; size < options.sizes.size(); ++size)
     for (size_t variant = 0; variant < options.variants.size(); ++variant)
       collectives.push_back(collectiveOf(options, idOf(options, size, variant), options.collective,
                                          elementsOf(options, options.sizes[size]),
-                                         options.variants[variant].codec));
+                                         options.variants[variant]));
   return Json{
       {"cgx_manifest", 1}, {"hash", "cgx-bench"}, {"ranks", options.ranks}, {"collectives", collectives}}
       .dump();

@@ -1,0 +1,207 @@
+//===-- Calibrate.cpp - Measure links and codecs ----------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All ranks do the same at once, behind a barrier, and the slowest counts: links and cores are
+// measured as a collective finds them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bench.h"
+#include "Machine.h"
+#include "cgx/kernels/codecs.h"
+#include "cgx/kernels/reduce.h"
+#include "cgx/runtime.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+
+namespace cgx::bench {
+
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// The collectives that are timed.
+enum Id : int64_t { kBarrier, kShort, kLong, kShortInside, kLongInside, kFan };
+
+struct DestroyContext {
+  void operator()(cgx_context *context) const { cgx_context_destroy(context); }
+};
+
+void check(cgx_status status) {
+  if (status != CGX_OK)
+    throw Error(std::string(cgx_status_name(status)) + ": " + cgx_last_error());
+}
+
+class Calibration {
+public:
+  explicit Calibration(const CalibrateOptions &options) : options(options) {
+    std::string manifest = makeManifest();
+    cgx_context_config config = CGX_CONTEXT_CONFIG_INIT;
+    config.transport = options.transport.c_str();
+    config.job = options.job.c_str();
+    config.rank = options.rank;
+    config.ranks = options.ranks;
+    config.timeout_ms = 60000;
+    config.manifest = manifest.c_str();
+    cgx_context *created = nullptr;
+    check(cgx_context_create(&config, &created));
+    context.reset(created);
+    input.resize(options.bytes / sizeof(float));
+    output.resize(input.size());
+    std::mt19937 random(options.rank);
+    std::normal_distribution<float> normal;
+    for (float &x : input)
+      x = normal(random);
+  }
+
+  Machine run() {
+    Machine machine{.transport = options.transport, .ranks = options.ranks};
+    machine.model.local = options.local;
+    double fan = time([&] { runCollective(kFan); });
+    machine.model.link = link(kShort, kLong);
+    machine.model.inside = options.local > 1 ? link(kShortInside, kLongInside) : machine.model.link;
+    // All ranks of a host used its link at once.
+    machine.model.link.bytes_per_second *= options.local;
+    double others = std::max(1.0, double(options.ranks) - 2);
+    for (cgx_link *link : {&machine.model.link, &machine.model.inside})
+      link->message_seconds = std::max((fan - link->latency_seconds) / others, link->latency_seconds / 100);
+    double bytes = double(input.size() * sizeof(float));
+    machine.model.reduce_bytes_per_second =
+        bytes / time([&] { reduce(Reduction::sum, CGX_F32, output.data(), input.data(), input.size()); });
+    for (const cgx_codec &codec : options.codecs)
+      machine.codecs.push_back({codec, rates(codec)});
+    return machine;
+  }
+
+private:
+  std::string makeManifest() const {
+    uint32_t ranks = options.ranks, local = options.local;
+    std::vector<uint32_t> everybody(ranks);
+    Json between = Json::array(), inside = Json::array();
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      everybody[rank] = rank;
+      between.push_back({rank, (rank + local) % ranks});
+      inside.push_back({rank, rank / local * local + (rank + 1) % local});
+    }
+    Json collectives = Json::array();
+    auto add = [&](Id id, const char *kind, uint64_t elements, const Json &pairs) {
+      Json operand = {{"layer", "calibration"},
+                      {"layer_id", id},
+                      {"kind", "other"},
+                      {"dtype", "f32"},
+                      {"elements", elements},
+                      {"shape", Json::array({elements})},
+                      {"codec", {{"family", "identity"}}}};
+      collectives.push_back({{"id", id},
+                             {"kind", kind},
+                             {"reduction", "sum"},
+                             {"groups", Json::array({everybody})},
+                             {"operands", Json::array({operand})},
+                             {"split_dim", 0},
+                             {"concat_dim", 0},
+                             {"source_target_pairs", pairs}});
+    };
+    uint64_t elements = options.bytes / sizeof(float);
+    add(kBarrier, "all_reduce", 1, {});
+    add(kShort, "permute", 1, between);
+    add(kLong, "permute", elements, between);
+    add(kShortInside, "permute", 1, inside);
+    add(kLongInside, "permute", elements, inside);
+    add(kFan, "all_to_all", ranks, {});
+    return Json{
+        {"cgx_manifest", 1}, {"hash", "cgx-calibrate"}, {"ranks", ranks}, {"collectives", collectives}}
+        .dump();
+  }
+
+  void runCollective(int64_t id) {
+    auto handle = reinterpret_cast<int64_t>(context.get());
+    cgx_rt_operand(handle, id, 0, reinterpret_cast<int64_t>(input.data()),
+                   reinterpret_cast<int64_t>(output.data()));
+    cgx_rt_run(handle, id);
+  }
+
+  /// Seconds of the slowest rank: the median of the repetitions. The same on all ranks.
+  double time(const std::function<void()> &body) {
+    std::vector<double> times;
+    for (uint32_t i = 0; i <= options.repetitions; ++i) {
+      check(cgx_context_begin_step(context.get(), step++));
+      runCollective(kBarrier);
+      Clock::time_point begin = Clock::now();
+      body();
+      double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      check(cgx_context_end_step(context.get()));
+      if (i > 0) // the first one warms up
+        times.push_back(seconds);
+    }
+    times = slowest(times);
+    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+    return times[times.size() / 2];
+  }
+
+  /// By repetition; what this rank measured on all but rank 0.
+  std::vector<double> slowest(std::vector<double> times) {
+    auto take = [](void *user, uint32_t, const void *data, uint64_t bytes) {
+      auto &longest = *static_cast<std::vector<double> *>(user);
+      std::vector<double> theirs(bytes / sizeof(double));
+      std::memcpy(theirs.data(), data, bytes);
+      for (size_t i = 0; i < std::min(theirs.size(), longest.size()); ++i)
+        longest[i] = std::max(longest[i], theirs[i]);
+    };
+    std::vector<double> longest = times;
+    check(cgx_context_gather(context.get(), times.data(), times.size() * sizeof(double), take, &longest));
+    return longest;
+  }
+
+  cgx_link link(Id shortMessage, Id longMessage) {
+    double latency = time([&] { runCollective(shortMessage); });
+    double seconds = time([&] { runCollective(longMessage); });
+    return {.latency_seconds = latency,
+            .message_seconds = 0,
+            .bytes_per_second = double(options.bytes) / std::max(seconds - latency, 1e-9)};
+  }
+
+  cgx_codec_rates rates(const cgx_codec &codec) {
+    std::vector<std::byte> payload(cgx_payload_bytes(&codec, CGX_F32, input.size()));
+    uint64_t used = payload.size();
+    double bytes = double(input.size() * sizeof(float));
+    double encoding = time([&] {
+      used = encode(codec, CGX_F32, input.data(), input.size(), makeRandomKey(1, step, 0, options.rank, 0), 0,
+                    payload.data());
+    });
+    double decoding = time(
+        [&] { (void)decodeAccumulate(codec, CGX_F32, payload.data(), used, input.size(), output.data()); });
+    return {bytes / encoding, bytes / decoding};
+  }
+
+  const CalibrateOptions &options;
+  std::unique_ptr<cgx_context, DestroyContext> context;
+  std::vector<float> input, output;
+  uint64_t step = 0;
+};
+
+} // namespace
+
+std::vector<cgx_codec> commonCodecs() {
+  std::vector<cgx_codec> codecs;
+  for (const char *text : {"quantize", "quantize bits=8 bucket=512", "quantize bits=2",
+                           "ternary bucket=512 scale=bf16", "sign bucket=512 scale=bf16 magnitude=means",
+                           "natural", "cast format=bf16", "topk density=0.01", "randk density=0.01"})
+    codecs.push_back(parseCodec(text).codec);
+  return codecs;
+}
+
+Machine calibrate(const CalibrateOptions &options) { return Calibration(options).run(); }
+
+} // namespace cgx::bench

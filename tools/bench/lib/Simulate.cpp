@@ -1,0 +1,275 @@
+//===-- Simulate.cpp - Steps on other machines ------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Simulate.h"
+
+#include "Bench.h"
+#include "cgx/manifest/codec_json.h"
+#include "cgx/manifest/schedule_json.h"
+#include "cgx/runtime.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace cgx::bench {
+
+using Json = nlohmann::json;
+
+namespace {
+
+/// Ranks of which each one's bytes are told.
+constexpr uint32_t kMostListed = 64;
+/// Positions of larger groups whose bytes stand for all.
+constexpr uint32_t kSampled = 16;
+
+std::string manifestOf(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!(text << file.rdbuf()))
+    throw Error("cannot read '" + path + "'");
+  std::string bytes = std::move(text).str();
+  if (bytes.rfind("\177ELF", 0) != 0)
+    return bytes;
+  void *library = ::dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  const void *symbol = library ? ::dlsym(library, CGX_SYMBOL_MANIFEST) : nullptr;
+  if (!symbol)
+    throw Error("'" + path + "' is not a compiled step: it has no symbol " + CGX_SYMBOL_MANIFEST);
+  return static_cast<const char *>(symbol);
+}
+
+SimulatedOperand operandOf(const Json &entry) {
+  static const std::array<const char *, CGX_ELEMENT_TYPE_COUNT> types = {
+      "f32", "f16", "bf16", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool"};
+  SimulatedOperand operand;
+  auto type = std::find(types.begin(), types.end(), entry.at("dtype").get<std::string>());
+  if (type == types.end())
+    throw Error("expected an element type, got " + entry["dtype"].dump());
+  operand.type = static_cast<uint32_t>(type - types.begin());
+  operand.elements = entry.at("elements").get<uint64_t>();
+  if (std::string wrong = readCodec(entry.at("codec"), operand.codec); !wrong.empty())
+    throw Error("codec: " + wrong);
+  std::vector<uint64_t> shape = entry.value("shape", std::vector<uint64_t>{operand.elements});
+  operand.codec = cgx_codec_for_shape(&operand.codec, shape.data(), shape.size());
+  return operand;
+}
+
+SimulatedCollective collectiveOf(const Json &entry, uint64_t jobRanks) {
+  SimulatedCollective collective;
+  collective.kind = entry.at("kind").get<std::string>();
+  if (std::string wrong = readSchedule(entry, collective.schedule); !wrong.empty())
+    throw Error(wrong);
+  uint64_t largest = 1;
+  for (const Json &group : entry.value("groups", Json::array()))
+    largest = std::max<uint64_t>(largest, group.size());
+  if (largest != jobRanks)
+    collective.ranks = largest;
+  for (const Json &operand : entry.at("operands"))
+    collective.operands.push_back(operandOf(operand));
+  return collective;
+}
+
+/// A collective on a job of some size.
+class Estimate {
+public:
+  Estimate(const SimulatedCollective &collective, const Machine &machine, uint32_t jobRanks, uint32_t local)
+      : collective(collective), machine(machine), model(machine.model),
+        ranks(collective.ranks.value_or(jobRanks)), schedule(collective.schedule) {
+    model.local = local;
+    if (schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL)
+      schedule.local = static_cast<uint32_t>(std::min<uint64_t>(local, ranks));
+    // Groups that are not all ranks may lie across hosts in any way.
+    if (schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL && ranks % schedule.local != 0)
+      schedule = {};
+  }
+
+  void use(uint32_t algorithm) {
+    schedule = {};
+    schedule.algorithm = algorithm;
+    if (algorithm == CGX_ALGORITHM_HIERARCHICAL && ranks % model.local == 0)
+      schedule.local = static_cast<uint32_t>(model.local);
+    else if (algorithm == CGX_ALGORITHM_HIERARCHICAL)
+      schedule = {};
+  }
+
+  void useFastest() {
+    uint32_t best = CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER;
+    double least = std::numeric_limits<double>::infinity();
+    for (uint32_t algorithm : {CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER, CGX_ALGORITHM_RING, CGX_ALGORITHM_TREE,
+                               CGX_ALGORITHM_HIERARCHICAL}) {
+      use(algorithm);
+      if (double time = seconds(/*isExact=*/false); time < least) {
+        least = time;
+        best = algorithm;
+      }
+    }
+    use(best);
+  }
+
+  bool isAllReduce() const { return collective.kind == "all_reduce"; }
+  uint32_t algorithm() const { return schedule.algorithm; }
+  uint64_t size() const { return ranks; }
+
+  double seconds(bool isExact) const {
+    std::vector<cgx_costed_operand> operands;
+    for (const SimulatedOperand &operand : collective.operands) {
+      cgx_codec codec = isExact ? cgx_codec{} : operand.codec;
+      operands.push_back({.codec = codec,
+                          .rates = machine.ratesOf(codec),
+                          .inside_rates = machine.ratesOf(schedule.inside),
+                          .element_type = operand.type,
+                          .elements = operand.elements});
+    }
+    if (isAllReduce())
+      return cgx_all_reduce_seconds(&model, &schedule, operands.data(), operands.size(), ranks);
+    return exchangeSeconds(operands);
+  }
+
+  uint64_t wireBytes(uint64_t position) const {
+    uint64_t bytes = 0;
+    for (const SimulatedOperand &operand : collective.operands)
+      bytes += isAllReduce() ? cgx_scheduled_wire_bytes(&schedule, &operand.codec, operand.type,
+                                                        operand.elements, ranks, position)
+                             : exchangeBytes(operand, position);
+    return bytes;
+  }
+
+private:
+  /// What a rank sends in collectives of one exchange.
+  uint64_t exchangeBytes(const SimulatedOperand &operand, uint64_t position) const {
+    uint64_t elements = operand.elements, messages = ranks - 1;
+    if (collective.kind == "reduce_scatter" || collective.kind == "all_to_all")
+      elements /= ranks;
+    if (collective.kind == "permute")
+      messages = 1;
+    if (collective.kind == "broadcast" && position != 0)
+      messages = 0;
+    return messages * cgx_payload_bytes(&operand.codec, operand.type, elements);
+  }
+
+  double exchangeSeconds(const std::vector<cgx_costed_operand> &operands) const {
+    if (ranks < 2)
+      return 0;
+    const cgx_link &link = ranks > model.local ? model.link : model.inside;
+    double seconds = cgx_fan_seconds(&link, double(ranks)), bytes = 0;
+    bool isReduced = collective.kind == "reduce_scatter", isGathered = collective.kind == "all_gather";
+    for (const cgx_costed_operand &operand : operands) {
+      cgx_pass pass{};
+      cgx_add_to_pass(&pass, &model, &operand.codec, &operand.rates, operand.element_type,
+                      double(operand.elements));
+      bytes += double(exchangeBytes({operand.codec, operand.element_type, operand.elements}, 0));
+      seconds += pass.encode + (isReduced ? pass.accumulate : pass.decode * (isGathered ? double(ranks) : 1));
+    }
+    return seconds + bytes * double(std::min<uint64_t>(model.local, ranks)) / link.bytes_per_second;
+  }
+
+  const SimulatedCollective &collective;
+  const Machine &machine;
+  cgx_machine model;
+  uint64_t ranks;
+  cgx_schedule schedule;
+};
+
+Prediction predict(const std::vector<SimulatedCollective> &program, const Machine &machine, uint32_t ranks,
+                   const SimulateOptions &options) {
+  Prediction prediction{.ranks = ranks, .local = std::min(options.local, ranks)};
+  if (ranks % prediction.local != 0)
+    throw Error("expected hosts of " + std::to_string(options.local) + " ranks to divide the ranks, got " +
+                std::to_string(ranks));
+  bool isListed = ranks <= kMostListed;
+  prediction.wireBytes.resize(isListed ? ranks : 0);
+  for (const SimulatedCollective &collective : program) {
+    Estimate estimate(collective, machine, ranks, prediction.local);
+    if (estimate.isAllReduce() && options.isBest)
+      estimate.useFastest();
+    else if (estimate.isAllReduce() && options.algorithm)
+      estimate.use(*options.algorithm);
+    prediction.seconds += estimate.seconds(/*isExact=*/false);
+    prediction.exactSeconds += estimate.seconds(/*isExact=*/true);
+    uint64_t size = estimate.size(), step = isListed ? 1 : std::max<uint64_t>(size / kSampled, 1);
+    double sum = 0, positions = 0;
+    for (uint64_t position = 0; position < size; position += step, ++positions)
+      sum += double(estimate.wireBytes(position));
+    prediction.meanWireBytes += sum / positions;
+    for (uint32_t rank = 0; rank < prediction.wireBytes.size(); ++rank)
+      prediction.wireBytes[rank] += estimate.wireBytes(rank % size);
+    if (!estimate.isAllReduce())
+      continue;
+    std::string name = algorithmName(estimate.algorithm());
+    if (std::find(prediction.algorithms.begin(), prediction.algorithms.end(), name) ==
+        prediction.algorithms.end())
+      prediction.algorithms.push_back(name);
+  }
+  return prediction;
+}
+
+std::string joined(const std::vector<std::string> &words) {
+  std::string text;
+  for (const std::string &word : words)
+    text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+} // namespace
+
+std::vector<SimulatedCollective> loadProgram(const std::string &path) {
+  Json manifest = Json::parse(manifestOf(path), nullptr, /*allow_exceptions=*/false);
+  if (!manifest.is_object() || !manifest.contains("cgx_manifest"))
+    throw Error("expected '" + path + "' to be a manifest or a compiled step");
+  std::vector<SimulatedCollective> program;
+  try {
+    uint64_t ranks = manifest.at("ranks").get<uint64_t>();
+    for (const Json &entry : manifest.at("collectives"))
+      program.push_back(collectiveOf(entry, ranks));
+  } catch (const Json::exception &error) {
+    throw Error("'" + path + "': " + error.what());
+  }
+  return program;
+}
+
+std::vector<Prediction> simulate(const std::vector<SimulatedCollective> &program, const Machine &machine,
+                                 const SimulateOptions &options) {
+  std::vector<Prediction> predictions;
+  for (uint32_t ranks : options.ranks)
+    predictions.push_back(predict(program, machine, ranks, options));
+  return predictions;
+}
+
+std::string tableOf(const std::vector<Prediction> &predictions) {
+  std::string table = "  ranks  hosts    exact ms          ms  speedup  MB per rank  algorithms\n";
+  for (const Prediction &one : predictions) {
+    char line[256];
+    std::snprintf(line, sizeof line, "%7u%7u%12.3f%12.3f%8.2fx%13.3f  %s\n", one.ranks, one.ranks / one.local,
+                  one.exactSeconds * 1e3, one.seconds * 1e3,
+                  one.seconds > 0 ? one.exactSeconds / one.seconds : 1.0, one.meanWireBytes / 1e6,
+                  joined(one.algorithms).c_str());
+    table += line;
+  }
+  return table;
+}
+
+std::string jsonOf(const std::vector<Prediction> &predictions) {
+  Json rows = Json::array();
+  for (const Prediction &one : predictions)
+    rows.push_back({{"ranks", one.ranks},
+                    {"local", one.local},
+                    {"seconds", one.seconds},
+                    {"exact_seconds", one.exactSeconds},
+                    {"mean_wire_bytes", one.meanWireBytes},
+                    {"wire_bytes", one.wireBytes},
+                    {"algorithms", one.algorithms}});
+  return Json{{"cgx_simulation", 1}, {"predictions", rows}}.dump(1) + "\n";
+}
+
+} // namespace cgx::bench
