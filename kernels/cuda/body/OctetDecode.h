@@ -88,7 +88,7 @@ template <uint32_t bits, uint32_t bucketRows, Sink sink> struct DecodeOctets {
   DecodeTable table;
 
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
-    const DecodeItem &item = table.items[slice.item];
+    const DecodeItem item = table.items[slice.item]; // a copy: in registers
     if (!table.isSound(crew, item, slice))
       return;
     // Indices are lanes of octets.

@@ -46,7 +46,7 @@ template <uint32_t bits, uint32_t bucketRows, bool isSum> struct EncodeOctets {
   EncodeTable table;
 
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
-    const EncodeItem &item = table.items[slice.item];
+    const EncodeItem item = table.items[slice.item]; // a copy: in registers
     if (!table.isSound(crew, item, slice))
       return;
     RandomStream *stream = crew.template shared<RandomStream>();

@@ -18,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 
 namespace cgx::test {
 namespace {
@@ -132,7 +133,12 @@ protected:
   static constexpr uint32_t families[] = {CGX_CODEC_IDENTITY, CGX_CODEC_QUANTIZE, CGX_CODEC_QUANTIZE,
                                           CGX_CODEC_QUANTIZE, CGX_CODEC_TERNARY,  CGX_CODEC_SIGN,
                                           CGX_CODEC_NATURAL,  CGX_CODEC_CAST};
-  static constexpr int draws = 200;
+  /// Groups that a test draws: CGX_TEST_DRAWS, where each kernel takes its time.
+  static int drawCount() {
+    const char *text = std::getenv("CGX_TEST_DRAWS");
+    return text ? std::atoi(text) : 200;
+  }
+  const int draws = drawCount();
   std::unique_ptr<Device> device;
   const cuda::StepState *state = nullptr;
   std::mt19937_64 random{testSeed()};
