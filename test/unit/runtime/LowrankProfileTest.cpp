@@ -155,7 +155,8 @@ TEST(LowrankProfile, PlansGiveEachLayerItsRank) {
       EXPECT_EQ(texts[rank], texts[0]);
       EXPECT_EQ(results[rank], results[0]);
     }
-    for (const Json &layer : Json::parse(texts[0])["layers"])
+    Json plan = Json::parse(texts[0]);
+    for (const Json &layer : plan["layers"])
       if (layer["layer"] == "steep") {
         EXPECT_EQ(layer["codec"]["family"], "lowrank");
         EXPECT_LE(layer["codec"]["rank"], 2);
