@@ -10,7 +10,7 @@
 
 #include "cgx/kernels/codecs.h"
 #include "cgx/kernels/lowrank.h"
-#include "cgx/wire.h"
+#include "collective/AllReduceAlgorithms.h"
 #include "collective/WideReduction.h"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ namespace {
 class Factored {
 public:
   Factored(const Execution &execution, size_t index, const OperandBuffers &buffers)
-      : index(index), execution(execution), operand(execution.collective.operands[index]),
-        state(execution.states[index]), buffers(buffers), rank(operand.codec.rank), rows(operand.codec.rows),
+      : execution(execution), operand(execution.collective.operands[index]), state(execution.states[index]),
+        buffers(buffers), rank(operand.codec.rank), rows(operand.codec.rows),
         columns(operand.elements / rows), left(take(rank * rows)), right(take(rank * columns)),
         ownRight(take(rank * columns)), row(take(columns)), copy(isUsedAsItIs() ? nullptr : makeCopy()),
         matrix(copy ? copy : reinterpret_cast<const float *>(buffers.input)) {}
@@ -61,8 +61,6 @@ public:
     if (isFinite)
       storeWarmStart();
   }
-
-  const size_t index; ///< of the operand
 
 private:
   float *take(uint64_t elements) const {
@@ -155,7 +153,7 @@ Status runInPlaceOf(Execution &execution, const CollectiveInfo &collective, Buff
                   .scratch = execution.scratch,
                   .states = execution.states,
                   .counters = execution.counters};
-  return runAllReduce(other, operands);
+  return runAllReduceOfGroup(other, operands);
 }
 
 } // namespace
@@ -171,7 +169,6 @@ Status runFactoredAllReduce(Execution &execution, Buffers operands) {
   CollectiveInfo first = execution.collective, second = execution.collective;
   std::vector<OperandBuffers> firstBuffers(operands.begin(), operands.end()), secondBuffers(operands.size());
   std::vector<Factored> factored;
-  std::vector<uint64_t> rawBytes;
   for (size_t i = 0; i < operands.size(); ++i) {
     const OperandInfo &operand = execution.collective.operands[i];
     second.operands[i] = exactOperand(operand, 0);
@@ -184,10 +181,6 @@ Status runFactoredAllReduce(Execution &execution, Buffers operands) {
     firstBuffers[i] = one.leftBuffers();
     second.operands[i] = exactOperand(operand, one.rightElements());
     secondBuffers[i] = one.rightBuffers();
-    const cgx_codec exact{};
-    rawBytes.push_back(counters.operands[i].rawBytes +
-                       cgx_scheduled_wire_bytes(&execution.collective.schedule, &exact, operand.type,
-                                                operand.elements, execution.group.size(), execution.self()));
   }
   if (Status status = runInPlaceOf(execution, first, firstBuffers); !status.ok())
     return status;
@@ -199,10 +192,8 @@ Status runFactoredAllReduce(Execution &execution, Buffers operands) {
   if (Status status = runInPlaceOf(execution, second, secondBuffers); !status.ok())
     return status;
   Stopwatch stopwatch(counters.decode);
-  for (size_t i = 0; i < factored.size(); ++i) {
-    factored[i].finish();
-    counters.operands[factored[i].index].rawBytes = rawBytes[i]; // of the tensor, not of factors
-  }
+  for (Factored &one : factored)
+    one.finish();
   return Status();
 }
 
