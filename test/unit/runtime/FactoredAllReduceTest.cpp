@@ -32,6 +32,7 @@ struct LowrankJob {
   uint32_t ranks = 2;
   std::vector<OperandSpec> operands;
   std::string reduction = "mean";
+  std::string algorithm = "auto";
   const char *transport = "inproc";
   const char *feedback = nullptr; ///< storage of residuals, of compressed operands
   std::function<Tensors(uint32_t rank, uint64_t step)> input;
@@ -41,7 +42,8 @@ struct LowrankJob {
   std::vector<Json> telemetry;
 
   std::string manifest() const {
-    Json collective = collectiveJson(3, "all_reduce", everybody(ranks), operands, {{"reduction", reduction}});
+    Json collective = collectiveJson(3, "all_reduce", everybody(ranks), operands,
+                                     {{"reduction", reduction}, {"algorithm", algorithm}});
     for (Json &operand : collective["operands"])
       if (feedback && operand["codec"]["family"] != "identity") {
         operand["codec"]["error_feedback"] = feedback;
@@ -362,6 +364,36 @@ TEST_P(FactoredAllReduceTest, SendsTheBytesThatArePredicted) {
   if (ranks() == 2) {
     // Half of each factor of 72x16 to the other, and of the sum.
     EXPECT_EQ(job.telemetry[0]["collectives"][0]["operands"][0]["wire_bytes"], 3 * 2 * 2 * (72 + 16) / 2 * 4);
+  }
+}
+
+// The order of additions differs, and with it the last bits; what is sent is what the algorithm sends of
+// factors.
+TEST_P(FactoredAllReduceTest, FactorsTravelByAnyAlgorithm) {
+  for (auto [name, algorithm] : {std::pair("ring", CGX_ALGORITHM_RING), {"tree", CGX_ALGORITHM_TREE}}) {
+    LowrankJob job = jobOf({30, 50}, 3);
+    job.algorithm = name;
+    job.input = [](uint32_t r, uint64_t) -> Tensors { return {bytesOf(matrixOfRank(3, 30, 50, r))}; };
+    auto results = job.run(0, 2);
+    expectEqualOnAllRanks(results);
+    std::vector<float> mean(30 * 50);
+    for (uint32_t r = 0; r < ranks(); ++r) {
+      std::vector<float> matrix = matrixOfRank(3, 30, 50, r);
+      for (size_t i = 0; i < mean.size(); ++i)
+        mean[i] += matrix[i] / float(ranks());
+    }
+    EXPECT_LT(distance(floatsOf(job.operands[0], results[0][1][0]), mean), 1e-4 * norm(mean)) << name;
+    cgx_schedule schedule{.algorithm = uint32_t(algorithm), .local = 0, .leaders = 0, .inside = {}};
+    cgx_codec codec = lowrank(3);
+    codec.rows = 30;
+    const cgx_codec exact{};
+    for (uint32_t r = 0; r < ranks(); ++r) {
+      const Json &counted = job.telemetry[r]["collectives"][0]["operands"][0];
+      EXPECT_EQ(counted["wire_bytes"],
+                2 * cgx_scheduled_wire_bytes(&schedule, &codec, CGX_F32, 1500, ranks(), r));
+      EXPECT_EQ(counted["raw_bytes"],
+                2 * cgx_scheduled_wire_bytes(&schedule, &exact, CGX_F32, 1500, ranks(), r));
+    }
   }
 }
 
