@@ -56,6 +56,8 @@ std::string readHierarchy(const Json &hierarchy, cgx_schedule &schedule) {
   const Json &inside = hierarchy["inside"];
   if (std::string wrong = readCodec(inside, schedule.inside); !wrong.empty())
     return "inside of hosts: " + wrong;
+  if (!cgx_codec_has_payloads(&schedule.inside) || inside.contains("back"))
+    return "expected a codec of payloads, the same both ways, inside of hosts";
   return inside.contains("error_feedback") ? "expected no error feedback inside of hosts" : "";
 }
 

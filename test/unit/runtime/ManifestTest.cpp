@@ -115,6 +115,9 @@ const std::vector<Refusal> kRefusals = {
        setHierarchy(m, {{"local", 2}, {"inside", inside}});
      },
      "expected no error feedback inside of hosts"},
+    {"FactorsInside",
+     [](Json &m) { setHierarchy(m, {{"local", 2}, {"inside", {{"family", "lowrank"}, {"rank", 2}}}}); },
+     "expected a codec of payloads, the same both ways, inside of hosts"},
     {"Scalar", [](Json &m) { m = 3; }, "expected an object"},
 };
 
