@@ -42,7 +42,7 @@ struct Setting {
 /// Rows of operands: what every number of ranks up to 8 divides.
 constexpr uint64_t kRows = 840, kColumns = 7;
 
-/// One collective of each kind, with codecs of all sorts; ids are neither dense nor in order.
+/// One collective of each kind and algorithm, with codecs of all sorts; ids are neither dense nor in order.
 std::vector<Json> collectives(uint32_t ranks) {
   OperandSpec exact{.shape = {kRows, kColumns}}, lossy{.shape = {kRows, kColumns}, .codec = quantize(4, 64)};
   auto all = everybody(ranks);
@@ -56,6 +56,8 @@ std::vector<Json> collectives(uint32_t ranks) {
       collectiveJson(4, "all_to_all", all, {exact}, {{"split_dim", 0}, {"concat_dim", 0}}),
       collectiveJson(3, "broadcast", all, {lossy}, {{"root", 0}}),
       collectiveJson(5, "permute", all, {lossy}, {{"source_target_pairs", pairs}}),
+      collectiveJson(11, "all_reduce", all, {lossy}, {{"reduction", "sum"}, {"algorithm", "ring"}}),
+      collectiveJson(12, "all_reduce", all, {lossy}, {{"reduction", "sum"}, {"algorithm", "tree"}}),
   };
   list[0]["operands"][0]["codec"]["error_feedback"] = "f32";
   list[0]["operands"][0]["codec"]["decay"] = 1.0;
@@ -271,8 +273,8 @@ TEST_P(StartTest, TracesWhoDidWhatWhen) {
         byCategory[event["cat"]].push_back(event);
     }
     EXPECT_EQ(byCategory["step"].size(), 3u);
-    EXPECT_EQ(byCategory["collective"].size(), 3u * 6u);
-    EXPECT_EQ(byCategory["wait"].size(), 3u * 6u);
+    EXPECT_EQ(byCategory["collective"].size(), 3u * 8u);
+    EXPECT_EQ(byCategory["wait"].size(), 3u * 8u);
     EXPECT_GE(byCategory["compute"].size(), 3u);
     for (const Json &compute : byCategory["compute"])
       EXPECT_TRUE(std::any_of(byCategory["step"].begin(), byCategory["step"].end(),
