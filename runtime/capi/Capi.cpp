@@ -173,6 +173,14 @@ cgx_status cgx_context_state_tensor(cgx_context *context, uint64_t index, cgx_st
   }));
 }
 
+cgx_status cgx_context_use_cuda(cgx_context *context, void *stream) {
+  return report(guarded([&]() -> cgx::Status {
+    if (!context)
+      return {CGX_INVALID_ARGUMENT, "expected a context, got null"};
+    return context->impl->useCuda(static_cast<cgx::cuda::Stream>(stream));
+  }));
+}
+
 cgx_status cgx_context_gather(cgx_context *context, const void *data, uint64_t bytes, cgx_take_fn take,
                               void *user) {
   return report(guarded([&]() -> cgx::Status {

@@ -9,6 +9,7 @@
 #include "collective/Collective.h"
 
 #include "cgx/kernels/payload.h"
+#include "cuda/DeviceUse.h"
 
 #include <algorithm>
 #include <cstring>
@@ -122,6 +123,12 @@ void copyWhole(const OperandInfo &operand, const OperandBuffers &buffers) {
 
 Status runCollective(Execution &execution, Buffers operands) {
   ++execution.counters.runs;
+  if (execution.device && DeviceUse::isNeededFor(operands))
+    return execution.device->run(execution, operands);
+  return runOnHost(execution, operands);
+}
+
+Status runOnHost(Execution &execution, Buffers operands) {
   switch (execution.collective.kind) {
   case CollectiveKind::AllReduce:
     return runAllReduce(execution, operands);

@@ -24,6 +24,8 @@
 
 namespace cgx {
 
+class DeviceUse;
+
 /// Where an operand is and where its result goes. They are the same or do not overlap.
 struct OperandBuffers {
   const std::byte *input = nullptr;
@@ -47,7 +49,8 @@ struct Execution {
   CollectiveCounters &counters;
   /// In random numbers: this rank, or what stands for ranks that must encode equal bits alike.
   uint32_t encoder = transport.rank();
-  bool hasOneOwner = false; ///< the first rank of the group owns all of an operand
+  bool hasOneOwner = false;    ///< the first rank of the group owns all of an operand
+  DeviceUse *device = nullptr; ///< where buffers may lie on a GPU (cuda/DeviceUse.h)
 
   uint32_t self() const { return group.position; }
   /// The position to turn to in round 1 to group.size() - 1.
@@ -92,8 +95,11 @@ Status runAllToAll(Execution &execution, Buffers operands);
 Status runBroadcast(Execution &execution, Buffers operands);
 Status runPermute(Execution &execution, Buffers operands);
 
-/// Runs whatever kind the collective is.
+/// Runs whatever kind the collective is, wherever its buffers lie.
 Status runCollective(Execution &execution, Buffers operands);
+
+/// The same for buffers of the host.
+Status runOnHost(Execution &execution, Buffers operands);
 
 } // namespace cgx
 

@@ -238,7 +238,8 @@ template <typename Body> Status Context::execute(const CollectiveInfo &info, boo
                       .step = step,
                       .scratch = scratch,
                       .states = state.operandsOf(indexOf(info)),
-                      .counters = counters};
+                      .counters = counters,
+                      .device = device.get()};
   Status status;
   try {
     scratch.reset();
@@ -316,7 +317,7 @@ Status Context::runNow(const CollectiveInfo &info, Buffers operands, bool beside
     // Before it runs: the result may take the place of the operand.
     if (Profiler *profiler = adaptation.active()) {
       Stopwatch stopwatch(telemetry.profiling);
-      for (size_t i = 0; i < operands.size(); ++i)
+      for (size_t i = 0; i < operands.size() && !(device && DeviceUse::isNeededFor(operands)); ++i)
         profiler->observe(indexOf(info), i, operands[i].input);
     }
     Status status = runCollective(execution, operands);
@@ -324,6 +325,15 @@ Status Context::runNow(const CollectiveInfo &info, Buffers operands, bool beside
       ++operand.runs;
     return status;
   });
+}
+
+Status Context::useCuda(cuda::Stream stream) {
+  if (inStep)
+    return Status(CGX_INVALID_ARGUMENT, "expected a GPU to be named between steps, got one within a step");
+  if (cuda::Outcome outcome = cuda::availability(); !outcome.ok())
+    return Status(CGX_UNSUPPORTED, outcome.error);
+  device = std::make_unique<DeviceUse>(stream);
+  return Status();
 }
 
 void Context::run(int64_t collective) {

@@ -16,6 +16,7 @@
 
 #include "collective/AllReduce.h"
 #include "collective/Collective.h"
+#include "cuda/DeviceUse.h"
 #include "profile/Adaptation.h"
 #include "progress/Flights.h"
 
@@ -33,6 +34,9 @@ public:
   const char *telemetryJson();
   Status beginTrace();
   Status traceJson(const char **events);
+
+  /// Buffers of collectives may lie on a GPU from now on, and are used in the order of the stream.
+  Status useCuda(cuda::Stream stream);
 
   // Between steps, on all ranks; see profile/Adaptation.h. The texts are JSON.
   Status beginProfile(const char *options);
@@ -90,6 +94,7 @@ private:
   Program program;
   Telemetry telemetry;
   Scratch scratch;
+  std::unique_ptr<DeviceUse> device; ///< null while buffers are of the host
   ProgramState state;
   Adaptation adaptation;
   std::string json;     ///< of telemetry

@@ -42,17 +42,20 @@ EXAMPLES
   What the machine can, for cgx-opt --cgx-compress="machine=machine.json"; a step on 2 to 4096 ranks of it:
     cgx-bench calibrate --transport shm --ranks 2 -o machine.json
     cgx-bench simulate step.so --machine machine.json --local 8 --link 10
-  Codecs on memory, against memcpy:
+  Buffers on a GPU, which all ranks of this host share:
+    cgx-bench all-reduce --device cuda --ranks 2 --sizes 64MiB --codec quantize
+  Codecs on memory, against memcpy, or on a GPU, against a copy there:
     cgx-bench codec --help
+    cgx-bench codec --device cuda
 )";
 
 constexpr const char *kCollectives[] = {"all-reduce", "all-gather", "reduce-scatter", "broadcast",
                                         "all-to-all"};
 
 void report(const Options &options, const std::vector<Series> &series, double roundTrip, bool underMpi) {
-  std::printf("%s of f32, %u ranks, %s; %u repetitions; a flag goes to another core and back in %.2f us\n",
-              options.collective.c_str(), options.ranks, options.transport.c_str(), options.repetitions,
-              roundTrip);
+  std::printf("%s of f32%s, %u ranks, %s; %u repetitions; a flag goes to another core and back in %.2f us\n",
+              options.collective.c_str(), options.device == "cuda" ? " on a GPU" : "", options.ranks,
+              options.transport.c_str(), options.repetitions, roundTrip);
   std::fputs(tableOf(options, series).c_str(), stdout);
   if (!underMpi)
     std::puts(hasReference() ? "vs MPI: start cgx-bench under mpirun to compare with MPI in the same run"
@@ -208,6 +211,8 @@ void addCollective(CLI::App &app, const char *collective, Options &options, Type
   CLI::App *command = app.add_subcommand(collective, "this collective, exact and with each --codec");
   command->callback([&options, collective] { options.collective = collective; });
   addLaunchOptions(*command, typed.ranks, typed.transport);
+  command->add_option("--device", options.device, "where buffers lie: cpu (default) or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--sizes", typed.sizes, "bytes that each rank puts in (4KiB,1MiB,64MiB)")
       ->delimiter(',');
   command->add_option("--codec", typed.codecs, "such as \"quantize bits=4 bucket=128\"; may be repeated")

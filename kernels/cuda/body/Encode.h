@@ -26,7 +26,7 @@ struct EncodeTable {
   uint32_t *errors;            ///< of those
 
   CGX_BODY RandomKey keyOf(const EncodeItem &item) const {
-    return makeRandomKey(state->seed, state->step, item.layerId, item.rank, item.phase);
+    return makeRandomKey(state->seed, state->step, item.layerId, item.rank, item.phase + 2 * state->run);
   }
 
   template <typename Crew>

@@ -15,6 +15,7 @@
 #include "Layers.h"
 #include "OctetDecode.h"
 #include "OctetShapes.h"
+#include "SparseSteps.h"
 
 namespace cgx::cuda {
 
@@ -61,6 +62,7 @@ std::unique_ptr<Group> makeDecodeGroupOn(std::span<const DecodeLayer> layers, Ou
                        [](const DecodeItem &item) { return isOf<Family>(item.codec); },
                        [](const DecodeItem &item) { return Range{elementsOfOctets(item), item.elements}; }));
   });
+  addSparseDecodeSteps<sink>(*group, table, items);
   outcome = group->made;
   return outcome.ok() ? std::move(group) : nullptr;
 }

@@ -15,6 +15,7 @@
 #include "Layers.h"
 #include "OctetEncode.h"
 #include "OctetShapes.h"
+#include "SparseSteps.h"
 #include "cgx/kernels/codecs.h"
 
 namespace cgx::cuda {
@@ -103,6 +104,7 @@ std::unique_ptr<Group> makeEncodeGroupOn(std::span<const EncodeLayer> layers, Ou
   forEachFamily([&](auto family) {
     addEncodeSteps<TensorInput, typename decltype(family)::type>(*group, table, items);
   });
+  addSparseEncodeSteps(*group, table, items);
   addChecksumSteps(*group, items);
   outcome = group->made;
   return outcome.ok() ? std::move(group) : nullptr;
@@ -115,6 +117,9 @@ std::unique_ptr<Group> makeOwnerGroupOn(std::span<const OwnerLayer> layers, Outc
   outcome = {};
   std::vector<EncodeItem> items =
       encodeItems(layers, outcome, [&](const OwnerLayer &layer, size_t number, EncodeItem &item) {
+        if (!canSum(item.codec))
+          return Outcome{"layer " + std::to_string(number) +
+                         ": expected a codec whose payloads can be summed on a GPU"};
         if (item.type != CGX_F32 && item.type != CGX_F16 && item.type != CGX_BF16)
           return Outcome{"layer " + std::to_string(number) +
                          ": expected element type f32, f16 or bf16 to sum up"};

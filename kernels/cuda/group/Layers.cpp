@@ -52,9 +52,25 @@ const char *checkCodec(const cgx_codec &codec, cgx_element_type type) {
   case CGX_CODEC_SIGN:
   case CGX_CODEC_NATURAL:
   case CGX_CODEC_CAST:
+  case CGX_CODEC_TOPK:
+  case CGX_CODEC_RANDK:
+  case CGX_CODEC_THRESHOLD:
+  case CGX_CODEC_ADAPTIVE_THRESHOLD:
     return nullptr;
   default:
     return "expected a codec family that has kernels for GPUs";
+  }
+}
+
+bool canSum(const cgx_codec &codec) {
+  switch (codec.family) {
+  case CGX_CODEC_TOPK:
+  case CGX_CODEC_RANDK:
+  case CGX_CODEC_THRESHOLD:
+  case CGX_CODEC_ADAPTIVE_THRESHOLD:
+    return false;
+  default:
+    return true;
   }
 }
 

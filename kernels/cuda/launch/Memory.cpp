@@ -18,7 +18,8 @@ static Outcome outcomeOf(cudaError_t error, const char *what) {
   return {std::string("CUDA: ") + what + ": " + cudaGetErrorString(error)};
 }
 
-Outcome availability() {
+/// Why there is no GPU, or empty.
+static const std::string &missingGpu() {
   // The answer is that of the first call: drivers do not come and go while a process runs.
   static const std::string missing = []() -> std::string {
     int devices = 0;
@@ -30,12 +31,14 @@ Outcome availability() {
       return std::string("no CUDA device: ") + cudaGetErrorString(error);
     return devices == 0 ? "no CUDA device: the driver finds none" : "";
   }();
-  return {missing};
+  return missing;
 }
+
+Outcome availability() { return {missingGpu()}; }
 
 MemoryKind memoryKindOf(const void *pointer) {
   cudaPointerAttributes attributes = {};
-  if (!availability().ok() || cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess)
+  if (!missingGpu().empty() || cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess)
     return MemoryKind::host;
   switch (attributes.type) {
   case cudaMemoryTypeDevice:

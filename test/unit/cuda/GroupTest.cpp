@@ -23,14 +23,14 @@
 namespace cgx::test {
 namespace {
 
-constexpr cuda::StepState step = {11, 22};
+constexpr cuda::StepState step = {.seed = 11, .step = 22, .run = 3};
 
 struct Layer {
   cgx_codec codec;
   cgx_element_type type;
   uint64_t elements, firstElement, layerId, rank, phase;
 
-  RandomKey key() const { return makeRandomKey(step.seed, step.step, layerId, rank, phase); }
+  RandomKey key() const { return makeRandomKey(step.seed, step.step, layerId, rank, phase + 2 * step.run); }
   uint64_t payloadBytes() const { return cgx_payload_bytes(&codec, type, elements); }
   cuda::EncodedLayer encoded(void *payload) const {
     return {codec, type, elements, firstElement, layerId, rank, phase, payload};
@@ -75,10 +75,12 @@ protected:
     return layer;
   }
 
-  std::vector<Layer> randomGroup() {
+  std::vector<Layer> randomGroup(bool isSummed = false) {
     std::vector<Layer> layers;
     for (uint64_t count = 1 + random() % 12; layers.size() < count;)
-      layers.push_back(randomLayer(families[random() % std::size(families)]));
+      if (Layer layer = randomLayer(families[random() % std::size(families)]);
+          !isSummed || cuda::canSum(layer.codec))
+        layers.push_back(layer);
     layers[random() % layers.size()].elements = 0;
     return layers;
   }
@@ -130,9 +132,10 @@ protected:
     return errors;
   }
 
-  static constexpr uint32_t families[] = {CGX_CODEC_IDENTITY, CGX_CODEC_QUANTIZE, CGX_CODEC_QUANTIZE,
-                                          CGX_CODEC_QUANTIZE, CGX_CODEC_TERNARY,  CGX_CODEC_SIGN,
-                                          CGX_CODEC_NATURAL,  CGX_CODEC_CAST};
+  static constexpr uint32_t families[] = {
+      CGX_CODEC_IDENTITY, CGX_CODEC_QUANTIZE, CGX_CODEC_QUANTIZE,  CGX_CODEC_QUANTIZE,
+      CGX_CODEC_TERNARY,  CGX_CODEC_SIGN,     CGX_CODEC_NATURAL,   CGX_CODEC_CAST,
+      CGX_CODEC_TOPK,     CGX_CODEC_RANDK,    CGX_CODEC_THRESHOLD, CGX_CODEC_ADAPTIVE_THRESHOLD};
   /// Groups that a test draws: CGX_TEST_DRAWS, where each kernel takes its time.
   static int drawCount() {
     const char *text = std::getenv("CGX_TEST_DRAWS");
@@ -243,7 +246,7 @@ TEST_P(GroupTest, AccumulatesToTheBitsOfTheCpu) {
 
 TEST_P(GroupTest, OwnersEncodeTheSumOfContributions) {
   for (int draw = 0; draw < draws; ++draw) {
-    const std::vector<Layer> layers = randomGroup();
+    const std::vector<Layer> layers = randomGroup(/*isSummed=*/true);
     std::vector<cuda::OwnerLayer> table;
     std::vector<std::vector<uint8_t>> expected;
     for (const Layer &layer : layers) {
@@ -295,7 +298,12 @@ TEST_P(GroupTest, RefusesWhatTheCpuRefusesAndWritesNothing) {
     if (!group) // nothing was given, so there is nowhere to point to
       continue;
     ASSERT_NO_FATAL_FAILURE(run(*group));
-    ASSERT_EQ(resultsOf(*group), std::vector{error}) << layer.describe();
+    const std::vector<DecodeError> found = resultsOf(*group);
+    ASSERT_EQ(found.size(), 1u);
+    if (cgx_payload_is_fixed(&layer.codec))
+      ASSERT_EQ(int(found[0]), int(error)) << layer.describe();
+    else // bytes behind a payload are room for a longer one, so a wrong length may be seen later
+      ASSERT_EQ(found[0] == DecodeError::ok, error == DecodeError::ok) << layer.describe();
     ASSERT_EQ(device->fetch(output, expected.size()), expected) << layer.describe();
   }
 }

@@ -38,6 +38,7 @@ struct Variant {
 struct Options {
   std::string collective; ///< as in manifests: all_reduce
   std::string transport = "shm";
+  std::string device = "cpu"; ///< where the buffers lie: cpu or cuda
   uint32_t ranks = 2;
   std::vector<uint64_t> sizes; ///< bytes of f32 that each rank puts in
   std::vector<Variant> variants;

@@ -8,6 +8,7 @@
 
 #include "Bench.h"
 #include "Reference.h"
+#include "cgx/kernels/cuda_memory.h"
 #include "cgx/manifest/codec_json.h"
 #include "cgx/manifest/schedule_json.h"
 #include "cgx/runtime.h"
@@ -37,6 +38,34 @@ void check(cgx_status status) {
   if (status != CGX_OK)
     throw Error(std::string(cgx_status_name(status)) + ": " + cgx_last_error());
 }
+
+void check(const cuda::Outcome &outcome) {
+  if (!outcome.ok())
+    throw Error(outcome.error);
+}
+
+/// A buffer of the collective, where the options say.
+class Buffer {
+public:
+  Buffer(const Options &options, uint64_t elements) : host(elements) {
+    if (options.device == "cuda")
+      check(device.allocate(cuda::MemoryKind::device, elements * sizeof(float)));
+  }
+
+  float *get() { return device.get() ? device.get<float>() : host.data(); }
+  /// After host memory was filled.
+  void send() {
+    if (!device.get())
+      return;
+    check(cuda::copy(device.get(), host.data(), host.size() * sizeof(float), nullptr));
+    check(cuda::waitFor(nullptr));
+  }
+
+  std::vector<float> host;
+
+private:
+  cuda::Memory device;
+};
 
 /// Elements that each rank puts in: whole ones, as many for each rank where ranks share them.
 uint64_t elementsOf(const Options &options, uint64_t bytes) {
@@ -110,6 +139,8 @@ public:
     cgx_context *created = nullptr;
     check(cgx_context_create(&config, &created));
     context.reset(created);
+    if (options.device == "cuda")
+      check(cgx_context_use_cuda(created, /*stream=*/nullptr));
     if (withReference)
       startReference();
   }
@@ -129,12 +160,14 @@ private:
 
   void measure(size_t size) {
     uint64_t elements = elementsOf(options, options.sizes[size]);
-    std::vector<float> input(elements),
-        output(elements * (options.collective == "all_gather" ? options.ranks : 1));
+    Buffer input(options, elements),
+        output(options, elements * (options.collective == "all_gather" ? options.ranks : 1));
     std::mt19937_64 random(rank);
     std::normal_distribution<float> normal; // as gradients are shaped, roughly
-    for (float &x : input)
+    for (float &x : input.host)
       x = normal(random);
+    input.send();
+    output.send();
     size_t variants = options.variants.size() + (withReference ? 1 : 0);
     size_t first = mine.size();
     for (size_t variant = 0; variant < variants; ++variant)
@@ -149,9 +182,9 @@ private:
         runCollective(kBarrier, &flag, &flag);
         Clock::time_point begin = Clock::now();
         if (variant < options.variants.size())
-          runCollective(idOf(options, size, variant), input.data(), output.data());
+          runCollective(idOf(options, size, variant), input.get(), output.get());
         else
-          runReference(options.collective, input.data(), output.data(), elements, options.ranks);
+          runReference(options.collective, input.host.data(), output.host.data(), elements, options.ranks);
         double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
         if (round >= options.warmup)
           mine[first + variant].seconds.push_back(seconds);

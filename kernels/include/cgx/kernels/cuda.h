@@ -46,9 +46,11 @@ Outcome availability();
 struct StepState {
   uint64_t seed;
   uint64_t step;
+  uint64_t run; ///< how often the layers were exchanged in this step: counts as two phases
 };
 
-/// How a layer is encoded. Random numbers are those of makeRandomKey(seed, step, layerId, rank, phase).
+/// How a layer is encoded. Random numbers are those of makeRandomKey(seed, step, layerId, rank,
+/// phase + 2 * run).
 struct EncodedLayer {
   cgx_codec codec = {};
   cgx_element_type type = CGX_F32;
@@ -113,6 +115,9 @@ Outcome advanceStep(Stream stream, StepState *state);
 
 /// Null when the GPU kernels take this codec for this element type, else what is wrong with it.
 const char *checkCodec(const cgx_codec &codec, cgx_element_type type);
+
+/// Whether makeOwnerGroup() takes a codec that passed: payloads of some of the elements are not added up yet.
+bool canSum(const cgx_codec &codec);
 
 } // namespace cgx::cuda
 

@@ -76,6 +76,13 @@ typedef struct cgx_context_config {
 cgx_status cgx_context_create(const cgx_context_config *config, cgx_context **out_context);
 void cgx_context_destroy(cgx_context *context);
 
+/* From now on buffers that cgx_rt_operand names may lie in the memory of a GPU: they are read and written in
+ * the order of `stream`, a cudaStream_t (null: the default stream), and results are there when the
+ * collective returns. All-reduces with lossy codecs are encoded and decoded on the GPU, all else passes
+ * through pinned memory, with the same bits. Between steps. CGX_UNSUPPORTED, with what is missing, where
+ * there is no GPU. Profiles do not see what lies on a GPU. */
+cgx_status cgx_context_use_cuda(cgx_context *context, void *stream);
+
 /* The message of the calling thread's last failed call. Never null. */
 const char *cgx_last_error(void);
 
