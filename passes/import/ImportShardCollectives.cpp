@@ -110,7 +110,7 @@ private:
     return failed(common) ? failure() : replace<AllReduceOp>(op, [&](OpBuilder &builder) {
       return AllReduceOp::create(builder, op.getLoc(), TypeRange(op.getType()), ValueRange(op.getInput()),
                                  *reduction, common->id, common->groups, common->codecs, common->layers,
-                                 Algorithm::Auto);
+                                 Algorithm::Auto, /*hierarchy=*/nullptr);
     });
   }
 

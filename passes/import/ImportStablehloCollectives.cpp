@@ -272,7 +272,7 @@ private:
     return replaceReduction(op, [&](OpBuilder &builder, Reduction reduction, GroupsAttr groups,
                                     ArrayAttr codecs, ArrayAttr layers) {
       return AllReduceOp::create(builder, op->getLoc(), op->getResultTypes(), op->getOperands(), reduction,
-                                 ids.take(), groups, codecs, layers, Algorithm::Auto);
+                                 ids.take(), groups, codecs, layers, Algorithm::Auto, /*hierarchy=*/nullptr);
     });
   }
 

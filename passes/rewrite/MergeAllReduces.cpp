@@ -41,7 +41,7 @@ unsigned Rounds::roundOfOperands(Operation &op) const {
 }
 
 MergeKey getMergeKey(AllReduceOp op, const Rounds &rounds) {
-  return {rounds.of(op), op.getReduction(), op.getAlgorithm(), op.getGroups()};
+  return {rounds.of(op), op.getReduction(), op.getAlgorithm(), op.getGroups(), op.getHierarchyAttr()};
 }
 
 uint64_t getOperandBytes(AllReduceOp op) {
@@ -81,9 +81,10 @@ AllReduceOp merge(ArrayRef<AllReduceOp> ops) {
     id = std::min<int64_t>(id, op.getId());
     filtered |= op->hasAttr(kExactReasonAttrName);
   }
-  auto merged = AllReduceOp::create(
-      builder, builder.getFusedLoc(locations), ValueRange(inputs).getTypes(), inputs, last.getReduction(), id,
-      last.getGroups(), builder.getArrayAttr(codecs), builder.getArrayAttr(layers), last.getAlgorithm());
+  auto merged =
+      AllReduceOp::create(builder, builder.getFusedLoc(locations), ValueRange(inputs).getTypes(), inputs,
+                          last.getReduction(), id, last.getGroups(), builder.getArrayAttr(codecs),
+                          builder.getArrayAttr(layers), last.getAlgorithm(), last.getHierarchyAttr());
   merged->setAttr(kOriginsAttrName, builder.getDenseI64ArrayAttr(origins));
   if (filtered)
     merged->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons));

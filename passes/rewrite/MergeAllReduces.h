@@ -36,7 +36,7 @@ private:
 };
 
 /// What all-reduces that may become one have in common: round, reduction, algorithm and groups.
-using MergeKey = std::tuple<unsigned, Reduction, Algorithm, mlir::Attribute>;
+using MergeKey = std::tuple<unsigned, Reduction, Algorithm, mlir::Attribute, mlir::Attribute>;
 MergeKey getMergeKey(AllReduceOp op, const Rounds &rounds);
 
 /// All-reduces that may become one: `ops`, `bytes` of their operands.

@@ -124,9 +124,10 @@ private:
         return op.emitError("layers merged into a vector: codec ")
                << op.getCodec(operands[0]).getFamily() << ": " << refusal;
     }
-    auto merged = AllReduceOp::create(
-        builder, op.getLoc(), ValueRange(inputs).getTypes(), inputs, op.getReduction(), op.getId(),
-        op.getGroups(), builder.getArrayAttr(codecs), builder.getArrayAttr(layers), op.getAlgorithm());
+    auto merged =
+        AllReduceOp::create(builder, op.getLoc(), ValueRange(inputs).getTypes(), inputs, op.getReduction(),
+                            op.getId(), op.getGroups(), builder.getArrayAttr(codecs),
+                            builder.getArrayAttr(layers), op.getAlgorithm(), op.getHierarchyAttr());
     if (given)
       merged->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons));
     for (auto [operands, result] : llvm::zip_equal(merges, merged.getResults())) {

@@ -327,6 +327,45 @@ def MergeLayersPass : Pass<"cgx-merge-layers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
 }
 
+def ChooseAlgorithmsPass : Pass<"cgx-choose-algorithms", "::mlir::ModuleOp"> {
+  let summary = "gives all-reduces their algorithm: one for all, or by what was measured of the machine";
+  let description = [{
+    Replaces the algorithm `auto` of all-reduces by `algorithm`, with the hosts that
+    `local`, `inside` and `leaders` describe where that is `hierarchical`.
+
+    With `machine`, a file that `cgx-bench calibrate` wrote, `auto` becomes the
+    algorithm that is fastest by the cost model (`cgx/cost.h`); hosts are those of the
+    file unless `local` says otherwise. Where an all-reduce would be faster, or as fast, with all its operands
+    exact, they become so, and `cgx.exact_reason` has both times: the compiler
+    never makes a program slower that it knows to be fast enough.
+
+    Precondition: codecs are assigned; usually collectives are grouped, so that the model
+    sees what travels together.
+    Postcondition: with an `algorithm` or a `machine`, no all-reduce between ranks is `auto`.
+
+    Input: over a link of 100 Gbit/s
+    ```mlir
+    %r = cgx.all_reduce mean(%g) {codecs = [#cgx.quantize<...>], algorithm = #cgx.algorithm<auto>, ...}
+        : tensor<64x128xf32>
+    ```
+    Output:
+    ```mlir
+    %r = cgx.all_reduce mean(%g) {codecs = [#cgx.identity], algorithm = #cgx.algorithm<tree>,
+        cgx.exact_reason = ["0.021 ms exact, 0.054 ms compressed, by the cost model"], ...} : tensor<64x128xf32>
+    ```
+  }];
+  let options = [
+    Option<"algorithm", "algorithm", "std::string", "\"auto\"",
+           "auto, scatter_reduce_allgather, ring, tree or hierarchical">,
+    Option<"machineFile", "machine", "std::string", "\"\"",
+           "What cgx-bench calibrate measured, to choose auto by">,
+    Option<"local", "local", "int64_t", "0", "hierarchical: consecutive ranks of a group that are one host">,
+    Option<"inside", "inside", "std::string", "\"identity\"", "hierarchical: codec between ranks of a host">,
+    Option<"leaders", "leaders", "std::string", "\"all\"",
+           "hierarchical: which ranks of a host talk to other hosts, all or one">
+  ];
+}
+
 def DecomposeCollectivesPass : Pass<"cgx-decompose-collectives", "::mlir::ModuleOp"> {
   let summary = "writes compressed all-reduces as encoding, exchange and decoding";
   let description = [{

@@ -77,6 +77,11 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   // Only what travels together can be encoded together.
   if (isEntireModel)
     manager.addPass(createMergeLayersPass());
+  // Then the algorithm, once it is known what travels together: by that the cost model judges.
+  ChooseAlgorithmsPassOptions algorithms{options.algorithm, options.machine, options.local, options.inside,
+                                         options.leaders};
+  if (!options.overlap)
+    manager.addPass(createChooseAlgorithmsPass(algorithms));
   // Late: what comes before asks collectives for their layers, and the explicit form has none.
   if (options.decompose)
     manager.addPass(createDecomposeCollectivesPass());
@@ -88,6 +93,7 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
     if (options.groupBytes.hasValue())
       overlap.groupBytes = options.groupBytes;
     manager.addPass(createOverlapCollectivesPass(overlap));
+    manager.addPass(createChooseAlgorithmsPass(algorithms));
   }
   manager.addPass(createVerifyProgramPass());
 }

@@ -52,6 +52,17 @@ std::string assemblyOf(const json::Object &codec) {
   return assembly;
 }
 
+} // namespace
+
+CodecAttrInterface parseJsonCodec(MLIRContext *context, const json::Object &codec, std::string &reason) {
+  CodecAttrInterface attribute = parseCodec(context, assemblyOf(codec), reason);
+  if (!attribute)
+    reason = "expected a codec, got " + assemblyOf(codec) + (reason.empty() ? "" : ": ") + reason;
+  return attribute;
+}
+
+namespace {
+
 bool mayBeCompressed(CollectiveOpInterface op, unsigned operand) {
   auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
   return !reasons || cast<StringAttr>(reasons[operand]).empty();
@@ -92,10 +103,9 @@ FailureOr<PlannedCodecs> PlannedCodecs::read(ModuleOp module, StringRef path) {
       return refuse() << "expected 'layer', 'kind', 'dtype', 'elements' and 'codec' of the layer at position "
                       << index;
     std::string reason;
-    CodecAttrInterface attribute = parseCodec(module.getContext(), assemblyOf(*codec), reason);
+    CodecAttrInterface attribute = parseJsonCodec(module.getContext(), *codec, reason);
     if (!attribute)
-      return refuse() << "layer '" << *name << "': expected a codec, got " << assemblyOf(*codec)
-                      << (reason.empty() ? "" : ": ") << reason;
+      return refuse() << "layer '" << *name << "': " << reason;
     if (!codecs.entries.try_emplace({name->str(), kind->str()}, Entry{dtype->str(), *elements, attribute})
              .second)
       return refuse() << "layer '" << *name << "' is there twice with kind " << *kind;

@@ -21,7 +21,16 @@
 
 #include <map>
 
+namespace llvm::json {
+class Object;
+} // namespace llvm::json
+
 namespace cgx {
+
+/// The codec that an entry of a plan or of another JSON file describes, with its error feedback; null, and
+/// why, if it describes none.
+CodecAttrInterface parseJsonCodec(mlir::MLIRContext *context, const llvm::json::Object &codec,
+                                  std::string &reason);
 
 class PlannedCodecs {
 public:

@@ -41,8 +41,10 @@ uint64_t allReduceBytes(Op op, CodecAttrInterface codec, unsigned operand, int64
   SmallVector<uint64_t> shape(type.getShape());
   cgx_codec general = codec.getCodec(), back = codec.getBackCodec(),
             there = cgx_codec_for_shape(&general, shape.data(), shape.size());
-  return cgx_two_way_wire_bytes(&there, &back, *getCodecElementType(type.getElementType()),
-                                type.getNumElements(), membership->group.size(), membership->position);
+  cgx_schedule schedule = op.getSchedule();
+  return cgx_scheduled_two_way_wire_bytes(&schedule, &there, &back,
+                                          *getCodecElementType(type.getElementType()), type.getNumElements(),
+                                          membership->group.size(), membership->position);
 }
 
 // Each rank sends its payload to all others.

@@ -166,10 +166,32 @@ template <typename Op> LogicalResult verifyPermute(Op op) {
   return success();
 }
 
+template <typename Op> LogicalResult verifyAllReduce(Op op) {
+  if (failed(verifyReduction(op))) // (C5), (C6)
+    return failure();
+  std::optional<HierarchyAttr> hierarchy = op.getHierarchy();
+  if ((op.getAlgorithm() == Algorithm::Hierarchical) != hierarchy.has_value()) // (C7)
+    return op.emitOpError() << "expected " << (hierarchy ? "no hierarchy" : "a hierarchy")
+                            << " with the algorithm " << stringifyAlgorithm(op.getAlgorithm());
+  if (!hierarchy)
+    return success();
+  for (DenseI64ArrayAttr row : op.getGroups().getRows())
+    if (row.size() % hierarchy->getLocal() != 0) // (C8)
+      return op.emitOpError() << "expected groups of hosts of " << hierarchy->getLocal()
+                              << " ranks, got a group of " << row.size();
+  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) { // (C9)
+    auto emitError = [&] { return op.emitOpError() << "inside of hosts, operand " << i << ": "; };
+    if (!op.getCodec(i).isExact() &&
+        failed(hierarchy->getInside().verifyElementType(op.getInputType(i).getElementType(), emitError)))
+      return failure();
+  }
+  return success();
+}
+
 } // namespace
 
-// (C4) of the ops whose results have the types of their operands is in their definitions. (C5), (C6)
-LogicalResult AllReduceOp::verify() { return verifyReduction(*this); }
+// (C4) of the ops whose results have the types of their operands is in their definitions.
+LogicalResult AllReduceOp::verify() { return verifyAllReduce(*this); }
 LogicalResult AllGatherOp::verify() { return verifyAllGather(*this); }
 LogicalResult ReduceScatterOp::verify() { return verifyReduceScatter(*this); }
 LogicalResult AllToAllOp::verify() { return verifyAllToAll(*this); }

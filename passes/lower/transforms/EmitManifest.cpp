@@ -135,8 +135,13 @@ json::Object describeCollective(CollectiveOpInterface op) {
     entry["reduction"] = stringifyReduction(*reduction);
   // What only this kind of collective has.
   llvm::TypeSwitch<Operation *>(op)
-      .Case<AllReduceOp, AllReduceStartOp>(
-          [&](auto o) { entry["algorithm"] = stringifyAlgorithm(o.getAlgorithm()); })
+      .Case<AllReduceOp, AllReduceStartOp>([&](auto o) {
+        entry["algorithm"] = stringifyAlgorithm(o.getAlgorithm());
+        if (std::optional<HierarchyAttr> hierarchy = o.getHierarchy())
+          entry["hierarchy"] = json::Object{{"local", hierarchy->getLocal()},
+                                            {"leaders", stringifyLeaders(hierarchy->getLeaders())},
+                                            {"inside", describeCodec(hierarchy->getInside())}};
+      })
       .Case<AllGatherOp, AllGatherStartOp>([&](auto o) { entry["dim"] = o.getDim(); })
       .Case<ReduceScatterOp, ReduceScatterStartOp>([&](auto o) { entry["dim"] = o.getDim(); })
       .Case<AllToAllOp, AllToAllStartOp>([&](auto o) {

@@ -278,3 +278,23 @@ func.func @origins_of_every_operand(%a: tensor<4xf32>, %b: tensor<4xf32>) {
 
 // expected-error@below {{has cgx.origins, which belongs on a collective}}
 func.func private @origins_of_a_function() attributes {cgx.origins = array<i64: 0, 0>}
+
+// -----
+
+// expected-error@below {{expected at least 1 rank per host, got 0}}
+func.func private @hierarchy_c1() attributes {a = #cgx.hierarchy<local = 0>}
+
+// -----
+
+// expected-error@below {{expected a codec without error feedback and another way back inside of hosts}}
+func.func private @hierarchy_c2() attributes {a = #cgx.hierarchy<local = 2, inside = #cgx.error_feedback<#cgx.quantize>>}
+
+// -----
+
+// expected-error@below {{expected a codec of payloads inside of hosts}}
+func.func private @hierarchy_c3() attributes {a = #cgx.hierarchy<local = 2, inside = #cgx.lowrank<rank = 1>>}
+
+// -----
+
+// expected-error@below {{expected inside or leaders, got outside}}
+func.func private @hierarchy_parameter() attributes {a = #cgx.hierarchy<local = 2, outside = #cgx.identity>}

@@ -101,6 +101,47 @@ func.func @all_reduce_c6(%a: tensor<4xi32>) {
 
 // -----
 
+func.func @all_reduce_c7(%a: tensor<4xf32>) {
+  // expected-error@below {{expected a hierarchy with the algorithm hierarchical}}
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>], algorithm = #cgx.algorithm<hierarchical>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c7_ring(%a: tensor<4xf32>) {
+  // expected-error@below {{expected no hierarchy with the algorithm ring}}
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>], algorithm = #cgx.algorithm<ring>,
+      hierarchy = #cgx.hierarchy<local = 2>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @all_reduce_c8(%a: tensor<4xf32>) {
+  // expected-error@below {{expected groups of hosts of 2 ranks, got a group of 3}}
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2], [3]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>], algorithm = #cgx.algorithm<hierarchical>,
+      hierarchy = #cgx.hierarchy<local = 2>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// (C3) already refuses any other lossy codec for an operand that no lossy codec takes.
+func.func @all_reduce_c9(%a: tensor<4xi32>, %b: tensor<4xf32>) {
+  // Exact operands travel exactly inside of hosts, too.
+  %0:2 = cgx.all_reduce sum(%a, %b) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity, #cgx.quantize], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>],
+      algorithm = #cgx.algorithm<hierarchical>,
+      hierarchy = #cgx.hierarchy<local = 2, inside = #cgx.natural>} : tensor<4xi32>, tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @all_gather_c1(%a: tensor<4xf32>) {
   // expected-error@below {{expected id to be 0 or more, got -1}}
   %0 = cgx.all_gather(%a) {dim = 0 : i64, id = -1 : i64, groups = #cgx.groups<[[0, 1]]>,

@@ -22,6 +22,28 @@ func.func @all_reduce(%a: tensor<4xf32>, %b: tensor<64x128xf32>) -> (tensor<4xf3
   return %r#0, %r#1 : tensor<4xf32>, tensor<64x128xf32>
 }
 
+// CHECK-LABEL: func @algorithms
+func.func @algorithms(%a: tensor<4xf32>) {
+  // CHECK: algorithm = #cgx.algorithm<ring>
+  %0 = cgx.all_reduce sum(%a) {id = 30 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>], algorithm = #cgx.algorithm<ring>} : tensor<4xf32>
+  // CHECK: algorithm = #cgx.algorithm<tree>
+  %1 = cgx.all_reduce sum(%a) {id = 31 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>], algorithm = #cgx.algorithm<tree>} : tensor<4xf32>
+  // CHECK: algorithm = #cgx.algorithm<hierarchical>
+  // CHECK-SAME: hierarchy = #cgx.hierarchy<local = 2, inside = #cgx.identity, leaders = all>
+  %2 = cgx.all_reduce sum(%a) {id = 32 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"", other>], algorithm = #cgx.algorithm<hierarchical>,
+      hierarchy = #cgx.hierarchy<local = 2>} : tensor<4xf32>
+  // CHECK: hierarchy = #cgx.hierarchy<local = 4, inside = #cgx.natural, leaders = one>
+  %h = cgx.all_reduce_start sum(%a) {id = 33 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>], algorithm = #cgx.algorithm<hierarchical>,
+      hierarchy = #cgx.hierarchy<local = 4, inside = #cgx.natural, leaders = one>}
+      : (tensor<4xf32>) -> !cgx.handle<tensor<4xf32>>
+  %3 = cgx.wait %h : !cgx.handle<tensor<4xf32>>
+  return
+}
+
 // All reductions, on element types that codecs of other reductions would refuse.
 // CHECK-LABEL: func @reductions
 func.func @reductions(%a: tensor<3xi1>, %b: tensor<3xui8>, %c: tensor<f64>, %d: tensor<0x2xbf16>) {

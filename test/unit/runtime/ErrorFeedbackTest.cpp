@@ -137,10 +137,9 @@ void expectNothingLost(uint32_t ranks, const Json &algorithm) {
 TEST_P(ErrorFeedbackTest, NothingIsLostForGood) {
   for (const char *algorithm : {"auto", "ring", "tree"})
     expectNothingLost(GetParam(), {{"algorithm", algorithm}});
-  for (uint32_t local = 1; local < GetParam(); ++local)
-    if (GetParam() % local == 0)
-      expectNothingLost(
-          GetParam(), {{"algorithm", "hierarchical"}, {"hierarchy", {{"local", local}, {"leaders", "one"}}}});
+  if (GetParam() % 2 == 0)
+    expectNothingLost(GetParam(),
+                      {{"algorithm", "hierarchical"}, {"hierarchy", {{"local", 2}, {"leaders", "one"}}}});
 }
 
 TEST_P(ErrorFeedbackTest, ARunGoesOnFromItsMemory) {

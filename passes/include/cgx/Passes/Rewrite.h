@@ -100,6 +100,23 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
                        llvm::cl::desc("Start collectives as soon as their operands are there, and wait where "
                                       "results are used"),
                        llvm::cl::init(false)};
+  Option<std::string> algorithm{
+      *this, "algorithm",
+      llvm::cl::desc("Of all-reduces: auto, scatter_reduce_allgather, ring, tree or hierarchical"),
+      llvm::cl::init("auto")};
+  Option<std::string> machine{
+      *this, "machine",
+      llvm::cl::desc("What cgx-bench calibrate measured: auto becomes the fastest algorithm, and what "
+                     "compression would make slower stays exact"),
+      llvm::cl::init("")};
+  Option<int64_t> local{*this, "local",
+                        llvm::cl::desc("hierarchical: consecutive ranks of a group that are one host"),
+                        llvm::cl::init(0)};
+  Option<std::string> inside{*this, "inside", llvm::cl::desc("hierarchical: codec between ranks of a host"),
+                             llvm::cl::init("identity")};
+  Option<std::string> leaders{
+      *this, "leaders", llvm::cl::desc("hierarchical: which ranks of a host talk to other hosts, all or one"),
+      llvm::cl::init("all")};
   Option<bool> decompose{*this, "decompose", llvm::cl::desc("Write compressed all-reduces in explicit form"),
                          llvm::cl::init(false)};
 };

@@ -392,6 +392,41 @@ def Cgx_TwoWayAttr : Cgx_Attr<"TwoWay", "two_way", [Cgx_CodecAttrInterface]> {
 // Who exchanges, and for what
 //===----------------------------------------------------------------------===//
 
+def Cgx_HierarchyAttr : Cgx_Attr<"Hierarchy", "hierarchy"> {
+  let summary = "how the algorithm hierarchical cuts groups into hosts";
+  let description = [{
+    Each `local` consecutive positions of a group are one host. Operands are reduced inside
+    of each host, these results are reduced between hosts with the codec of the operand, and
+    handed out inside.
+
+        inside     host 0  [a0 a1] [b0 b1]  ->  a0+b0 | a1+b1       host 1  c0+d0 | c1+d1
+        between            a0+b0 <-> c0+d0      a1+b1 <-> c1+d1
+        inside             a0+b0+c0+d0 | a1+b1+c1+d1  ->  [r0 r1] [r0 r1]
+
+    With `leaders = all` each rank of a host owns a chunk and meets the owners of that chunk
+    on other hosts: all talk to other hosts. With `leaders = one` the first rank of a host has
+    the whole operand, and alone talks to other hosts.
+
+    `inside` is the codec between ranks of one host. An operand whose own codec is exact
+    travels exactly there too.
+
+    `inside` and `leaders` may be left out, and are then `#cgx.identity` and `all`.
+
+    Example:
+    ```mlir
+    #cgx.hierarchy<local = 4, inside = #cgx.identity, leaders = all>
+    ```
+
+    **Constraints:**
+    - (C1) `local` is at least 1
+    - (C2) `inside` has neither error feedback nor another way back
+    - (C3) `inside` sends payloads: it is not `lowrank`
+  }];
+  let parameters = (ins "int64_t":$local, "::cgx::CodecAttrInterface":$inside, "::cgx::Leaders":$leaders);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def Cgx_GroupsAttr : Cgx_Attr<"Groups", "groups"> {
   let summary = "the groups of ranks that a collective connects";
   let description = [{

@@ -77,6 +77,12 @@ def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
     ranks, the owner too, get the decoded encoding of that sum:
     `Q(Q(a) + Q(b))`.
 
+    With `ring` and `tree` a rank adds its own elements to the decoded partial result of
+    others and encodes the sum, hop by hop, and the last one encodes the result for
+    all: `Q(b + Q(a))`. Exact 16-bit elements are rounded at every hop, too. With
+    `hierarchical` it is `Q(Q(I(a) + I(b)) + Q(I(c) + I(d)))`, `I` being the codec inside of
+    hosts. The order of additions is that of the messages, the same in every run.
+
     `mean` is the sum divided by the size of the group, computed before the
     result is encoded, so that the error of the second encoding is not larger
     than that of the mean.
@@ -94,11 +100,18 @@ def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
     - (C4) results have the types of the operands
     - (C5) codecs that are not exact go with `sum` and `mean` only
     - (C6) `mean` takes floating-point operands
+    - (C7) `hierarchy` is there if and only if the algorithm is `hierarchical`
+    - (C8) the size of each group is a multiple of the hierarchy's `local`
+    - (C9) the hierarchy's codec takes the element types of operands that are not exact
   }];
   let arguments = !con(inputArguments, (ins Cgx_ReductionAttr:$reduction), collectiveArguments,
-      (ins DefaultValuedAttr<Cgx_AlgorithmAttr, "::cgx::Algorithm::Auto">:$algorithm));
+      (ins DefaultValuedAttr<Cgx_AlgorithmAttr, "::cgx::Algorithm::Auto">:$algorithm,
+           OptionalAttr<Cgx_HierarchyAttr>:$hierarchy));
   let assemblyFormat = "custom<ReductionName>($reduction) `` `(` $inputs `)` attr-dict `:` type($inputs)";
-  let extraClassDeclaration = collectiveMethods # reductionMethods;
+  let extraClassDeclaration = collectiveMethods # reductionMethods # [{
+    /// The algorithm and its parameters as the runtime and the tools know them.
+    cgx_schedule getSchedule() { return ::cgx::detail::getSchedule(getAlgorithm(), getHierarchy()); }
+  }];
 }
 
 def Cgx_AllGatherOp : Cgx_CollectiveOp<"all_gather"> {

@@ -9,7 +9,7 @@
 #ifndef CGX_DIALECT_CGX_CGXDIALECT_H
 #define CGX_DIALECT_CGX_CGXDIALECT_H
 
-#include "cgx/codec.h"
+#include "cgx/wire.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -65,6 +65,8 @@ namespace cgx::detail {
 mlir::TypeRange getResultTensorTypes(mlir::Operation *op);
 /// (C1) to (C3) of every collective.
 llvm::LogicalResult verifyCollective(mlir::Operation *op);
+/// An algorithm as the runtime and the tools know it.
+cgx_schedule getSchedule(Algorithm algorithm, std::optional<HierarchyAttr> hierarchy);
 } // namespace cgx::detail
 
 #include "cgx/Dialect/Cgx/CommunicationInterfaces.h.inc"

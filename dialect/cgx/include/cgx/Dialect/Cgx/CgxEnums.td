@@ -25,12 +25,25 @@ def Cgx_Reduction : Cgx_Enum<"Reduction", "how the operands of the ranks are com
   I32EnumAttrCase<"Product", 4, "product">
 ]>;
 
+// The numbers of this and the next are those of cgx/wire.h.
 def Cgx_Algorithm : Cgx_Enum<"Algorithm", "which messages a collective is made of", [
   // The compiler or the runtime chooses.
   I32EnumAttrCase<"Auto", 0, "auto">,
   // Every rank owns one chunk: it receives that chunk from all others, reduces it, and sends
   // the result to all others.
-  I32EnumAttrCase<"ScatterReduceAllGather", 1, "scatter_reduce_allgather">
+  I32EnumAttrCase<"ScatterReduceAllGather", 1, "scatter_reduce_allgather">,
+  // Every rank owns one chunk: partial results travel around the ranks to the owner, each rank
+  // adding what it has, and the result travels around once more.
+  I32EnumAttrCase<"Ring", 2, "ring">,
+  // Partial results go up a binomial tree to the first rank of the group, the result down again.
+  I32EnumAttrCase<"Tree", 3, "tree">,
+  // Inside of each host first, then between hosts, then inside again: #cgx.hierarchy.
+  I32EnumAttrCase<"Hierarchical", 4, "hierarchical">
+]>;
+
+def Cgx_Leaders : Cgx_Enum<"Leaders", "which ranks of a host talk to other hosts", [
+  I32EnumAttrCase<"All", 0, "all">,
+  I32EnumAttrCase<"One", 1, "one">
 ]>;
 
 def Cgx_LayerKind : Cgx_Enum<"LayerKind", "what is communicated for a layer", [

@@ -1,0 +1,77 @@
+//===-- Hierarchy.cpp - groups as hosts of several ranks ------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+using namespace cgx;
+
+LogicalResult HierarchyAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t local,
+                                    CodecAttrInterface inside, Leaders) {
+  if (local < 1) // (C1)
+    return emitError() << "expected at least 1 rank per host, got " << local;
+  if (isa<ErrorFeedbackAttr, TwoWayAttr>(inside)) // (C2)
+    return emitError() << "expected a codec without error feedback and another way back inside of hosts, got "
+                       << inside;
+  cgx_codec codec = inside.getCodec();
+  if (!cgx_codec_has_payloads(&codec)) // (C3)
+    return emitError() << "expected a codec of payloads inside of hosts, got " << inside;
+  return success();
+}
+
+// `<` `local` `=` integer (`,` `inside` `=` codec)? (`,` `leaders` `=` keyword)? `>`
+Attribute HierarchyAttr::parse(AsmParser &parser, Type) {
+  SMLoc location = parser.getCurrentLocation();
+  int64_t local = 0;
+  CodecAttrInterface inside = IdentityAttr::get(parser.getContext());
+  Leaders leaders = Leaders::All;
+  if (parser.parseLess() || parser.parseKeyword("local") || parser.parseEqual() || parser.parseInteger(local))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef name;
+    SMLoc nameLocation = parser.getCurrentLocation();
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return {};
+    if (name == "inside") {
+      if (parser.parseAttribute(inside))
+        return {};
+    } else if (name == "leaders") {
+      StringRef text;
+      SMLoc textLocation = parser.getCurrentLocation();
+      if (parser.parseKeyword(&text))
+        return {};
+      std::optional<Leaders> parsed = symbolizeLeaders(text);
+      if (!parsed)
+        return parser.emitError(textLocation) << "expected all or one, got " << text, Attribute();
+      leaders = *parsed;
+    } else {
+      return parser.emitError(nameLocation) << "expected inside or leaders, got " << name, Attribute();
+    }
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<HierarchyAttr>(location, parser.getContext(), local, inside, leaders);
+}
+
+void HierarchyAttr::print(AsmPrinter &printer) const {
+  printer << "<local = " << getLocal() << ", inside = " << getInside()
+          << ", leaders = " << stringifyLeaders(getLeaders()) << '>';
+}
+
+cgx_schedule cgx::detail::getSchedule(Algorithm algorithm, std::optional<HierarchyAttr> hierarchy) {
+  cgx_schedule schedule{};
+  schedule.algorithm = static_cast<uint32_t>(algorithm);
+  if (hierarchy) {
+    schedule.local = static_cast<uint32_t>(hierarchy->getLocal());
+    schedule.leaders = static_cast<uint32_t>(hierarchy->getLeaders());
+    schedule.inside = hierarchy->getInside().getCodec();
+  }
+  return schedule;
+}

@@ -1,0 +1,45 @@
+// All-reduces get the algorithm of the options, or the one that is fastest by the cost model.
+// RUN: cgx-opt %s --cgx-choose-algorithms=algorithm=ring | FileCheck %s --check-prefix=RING
+// RUN: cgx-opt %s --cgx-choose-algorithms="algorithm=hierarchical local=2 inside=quantize<bits=8>" | FileCheck %s --check-prefix=HOSTS
+// RUN: cgx-opt %s --cgx-choose-algorithms | FileCheck %s --check-prefix=AUTO
+// RUN: cgx-opt %s --cgx-choose-algorithms=machine=%S/Inputs/slow-link.json | FileCheck %s --check-prefix=SLOW
+// RUN: cgx-opt %s --cgx-choose-algorithms=machine=%S/Inputs/fast-link.json | FileCheck %s --check-prefix=FAST
+// RUN: cgx-opt %s --cgx-choose-algorithms=machine=%S/Inputs/fast-link.json --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
+// RUN: not cgx-opt %s --cgx-choose-algorithms=algorithm=rings 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not cgx-opt %s --cgx-choose-algorithms=algorithm=hierarchical 2>&1 | FileCheck %s --check-prefix=LOCAL
+// RUN: not cgx-opt %s --cgx-choose-algorithms="algorithm=hierarchical local=3" 2>&1 | FileCheck %s --check-prefix=GROUP
+// RUN: not cgx-opt %s --cgx-choose-algorithms=machine=%s 2>&1 | FileCheck %s --check-prefix=FILE
+// RUN: not cgx-opt %s --cgx-choose-algorithms=machine=%S/Inputs/plan.json 2>&1 | FileCheck %s --check-prefix=KIND
+
+// NAME: expected algorithm to be auto, scatter_reduce_allgather, ring, tree or hierarchical, got rings
+// LOCAL: expected local, the ranks of a host, with the algorithm hierarchical
+// GROUP: expected groups of hosts of 3 ranks, got a group of 4
+// FILE: machine '{{.*}}': expected JSON
+// KIND: machine '{{.*}}plan.json': expected 'cgx_machine' of version 1, as cgx-bench calibrate writes it
+
+#g = #cgx.groups<[[0, 1, 2, 3]]>
+module attributes {cgx.num_ranks = 4 : i64} {
+
+// 64 MiB over a slow link are compressed, 4 bytes go up a tree, and who asked for a ring gets it.
+// RING-LABEL: @main
+// RING: algorithm = #cgx.algorithm<ring>{{.*}}id = 0
+// RING: algorithm = #cgx.algorithm<ring>{{.*}}id = 1
+// RING: algorithm = #cgx.algorithm<tree>{{.*}}id = 2
+// HOSTS: algorithm = #cgx.algorithm<hierarchical>
+// HOSTS-SAME: hierarchy = #cgx.hierarchy<local = 2, inside = #cgx.quantize<bits = 8, {{.*}}>, leaders = all>
+// AUTO-NOT: cgx.algorithm<ring>
+// SLOW: algorithm = #cgx.algorithm<scatter_reduce_allgather>{{.*}}codecs = [#cgx.quantize
+// SLOW: algorithm = #cgx.algorithm<{{scatter_reduce_allgather|tree}}>{{.*}}id = 1
+// FAST: cgx.exact_reason = ["{{.*}} ms exact, {{.*}} ms compressed, by the cost model"]
+// FAST-SAME: codecs = [#cgx.identity]
+// REPORT: identity {{.*}} ms exact, {{.*}} ms compressed, by the cost model
+func.func public @main(%w: tensor<4096x4096xf32>, %b: tensor<f32>) -> (tensor<4096x4096xf32>, tensor<f32>, tensor<f32>) {
+  %0 = cgx.all_reduce mean(%w) {id = 0 : i64, groups = #g, codecs = [#cgx.quantize],
+      layers = [#cgx.layer<"w", gradient>], cgx.exact_reason = [""]} : tensor<4096x4096xf32>
+  %1 = cgx.all_reduce mean(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"loss", other>], cgx.exact_reason = ["kind other"]} : tensor<f32>
+  %2 = cgx.all_reduce mean(%b) {id = 2 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"loss", other>], algorithm = #cgx.algorithm<tree>} : tensor<f32>
+  return %0, %1, %2 : tensor<4096x4096xf32>, tensor<f32>, tensor<f32>
+}
+}
