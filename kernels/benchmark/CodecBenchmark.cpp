@@ -11,6 +11,7 @@
 // random and the median counts, as clocks of shared machines wander.
 
 #include "CudaBenchmark.h"
+#include "LosslessBenchmark.h"
 
 #include "cgx/kernels/codecs.h"
 
@@ -29,12 +30,13 @@
 namespace {
 
 constexpr char usage[] =
-    "usage: cgx-codec-bench [--all] [--implementation=NAME] [--benchmark_...]\n"
+    "usage: cgx-codec-bench [--all | --lossless] [--implementation=NAME] [--benchmark_...]\n"
     "       cgx-codec-bench --device cuda [--all]\n"
     "\n"
     "Measures encode, decode and decode-accumulate against memcpy, 256 KiB and 256 MiB; on a GPU\n"
     "against a copy in its memory, 256 MiB, and a group of 300 layers against one tensor.\n"
     "  --all                  all widths, buckets and element types, not only those with a target\n"
+    "  --lossless             the codec lossless, its size too, beside zstd -1 and zlib -1\n"
     "  --device cpu|cuda      where: on this machine's processor (default), or its first GPU\n"
     "  --implementation=NAME  avx512, avx2, reference; default: the best of this machine\n"
     "Flags of Google Benchmark work too. For example, the 4-bit codec at 256 KiB only:\n"
@@ -176,6 +178,7 @@ constexpr struct {
     {"cast mxfp4", {.family = CGX_CODEC_CAST, .bucket = 32, .format = CGX_FORMAT_MXFP4}, 1.2},
     {"adaptive threshold", {.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 512, .threshold = 0.9f}, 0},
     {"topk 1 %", {.family = CGX_CODEC_TOPK, .density = 0.01f}, 0.25},
+    {"lossless", {.family = CGX_CODEC_LOSSLESS}, 0},
     {"randk 1 %", {.family = CGX_CODEC_RANDK, .density = 0.01f}, 0},
 };
 
@@ -283,7 +286,7 @@ int reportRatios(RatioReporter &reporter, const std::vector<Case> &cases, const 
 } // namespace
 
 int main(int argc, char **argv) {
-  bool all = false;
+  bool all = false, lossless = false;
   std::string device = "cpu";
   const cgx::Implementation *with = &cgx::defaultImplementation();
   char repetitions[] = "--benchmark_repetitions=15",
@@ -293,6 +296,8 @@ int main(int argc, char **argv) {
     const std::string argument = argv[i];
     if (argument == "--all") {
       all = true;
+    } else if (argument == "--lossless") {
+      lossless = true;
     } else if (argument == "--help" || argument == "-h") {
       std::fputs(usage, stdout);
       return 0;
@@ -319,6 +324,8 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "cgx-codec-bench: expected --device cpu or cuda, got '%s'\n", device.c_str());
     return 2;
   }
+  if (lossless)
+    return cgx::benchmarkLossless(*with);
   int count = int(arguments.size());
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data()))

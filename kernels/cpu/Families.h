@@ -22,6 +22,7 @@ extern const CodecFamily topkFamily;
 extern const CodecFamily randkFamily;
 extern const CodecFamily thresholdFamily;
 extern const CodecFamily adaptiveThresholdFamily;
+extern const CodecFamily losslessFamily;
 
 } // namespace cgx
 

@@ -107,7 +107,7 @@ private:
       if (reason.empty()) {
         CodecAttrInterface wanted = codecOf(op.getLayer(i));
         reason = getRefusal(op, i, wanted);
-        if (reason.empty() && wanted.isExact() && !plan.empty())
+        if (reason.empty() && wanted.isRaw() && !plan.empty())
           reason = "exact in the plan";
         if (reason.empty())
           assigned = wanted;

@@ -23,11 +23,11 @@ using namespace mlir;
 bool isDecomposed(AllReduceOp op) {
   bool byScatterReduceAllGather =
       op.getAlgorithm() == Algorithm::Auto || op.getAlgorithm() == Algorithm::ScatterReduceAllGather;
-  bool isExact =
-      llvm::all_of(op.getCodecs(), [](Attribute codec) { return cast<CodecAttrInterface>(codec).isExact(); });
+  bool isRaw =
+      llvm::all_of(op.getCodecs(), [](Attribute codec) { return cast<CodecAttrInterface>(codec).isRaw(); });
   bool hasExplicitForm = llvm::none_of(
       op.getCodecs(), [](Attribute codec) { return cast<CodecAttrInterface>(codec).needsAllReduce(); });
-  return byScatterReduceAllGather && !isExact && !op.getGroups().isTrivial() && hasExplicitForm &&
+  return byScatterReduceAllGather && !isRaw && !op.getGroups().isTrivial() && hasExplicitForm &&
          op.getGroups().getUniformSize();
 }
 

@@ -173,7 +173,7 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
 
     Precondition: `cgx-filter-layers`; a collective without `cgx.exact_reason`
     may be compressed throughout.
-    Postcondition: an operand has a codec that is not exact if and only if its
+    Postcondition: an operand has a codec other than identity if and only if its
     `cgx.exact_reason` is "" and the options name such a codec. Of an operand that the plan
     leaves exact, that is the reason.
 

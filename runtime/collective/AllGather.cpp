@@ -23,8 +23,7 @@ public:
   Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), buffers(buffers), count(execution.group.size()),
         slices(resultShape(), execution.collective.dim, count, codec.elementBytes()),
-        payloadBytes(codec.payloadBytes(codec.info().elements)),
-        direct(codec.isExact() && slices.contiguous()),
+        payloadBytes(codec.payloadBytes(codec.info().elements)), direct(codec.isRaw() && slices.contiguous()),
         payloads(direct ? buffers.output : execution.scratch.take(count * payloadBytes)) {}
 
   Traffic traffic() const {

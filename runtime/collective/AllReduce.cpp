@@ -68,7 +68,7 @@ namespace {
 class Running {
 public:
   Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
-      : operand(execution, index), buffers(buffers), self(execution.self()), exact(operand.isExact()),
+      : operand(execution, index), buffers(buffers), self(execution.self()), exact(operand.isRaw()),
         slots(execution.scratch.take(operand.slotsBytes())),
         whole(exact ? nullptr : execution.scratch.take(operand.wholeBytes())) {}
 

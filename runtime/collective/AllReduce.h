@@ -42,7 +42,7 @@ public:
         resultChunks(resultCodec.chunks(execution.group.size())), begins(chunks.payloadBegins()),
         resultBegins(resultChunks.payloadBegins()) {}
 
-  bool isExact() const { return codec.isExact() && resultCodec.isExact(); }
+  bool isRaw() const { return codec.isRaw() && resultCodec.isRaw(); }
 
   /// Of this rank's chunk: a contribution to it, and the result.
   uint64_t ownPayload() const { return chunks.payload(execution.self()); }

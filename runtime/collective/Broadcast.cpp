@@ -22,10 +22,10 @@ public:
   Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), buffers(buffers), root(execution.collective.root),
         isRoot(execution.self() == root), payloadBytes(codec.payloadBytes(codec.info().elements)),
-        payload(codec.isExact() ? buffers.output : execution.scratch.take(payloadBytes)) {}
+        payload(codec.isRaw() ? buffers.output : execution.scratch.take(payloadBytes)) {}
 
   Traffic traffic() const {
-    if (isRoot && !codec.isExact())
+    if (isRoot && !codec.isRaw())
       codec.encode(kContribution, buffers.input, /*first=*/0, codec.info().elements, payload);
     else if (isRoot)
       copyWhole(codec.info(), buffers);
@@ -39,7 +39,7 @@ public:
   }
 
   Status finish() const {
-    if (codec.isExact())
+    if (codec.isRaw())
       return Status();
     return codec.decode({payload, payloadBytes}, execution.group.ranks[root], codec.info().elements,
                         buffers.output);

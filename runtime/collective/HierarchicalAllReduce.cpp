@@ -44,7 +44,7 @@ CollectiveInfo insideOf(const CollectiveInfo &collective) {
   CollectiveInfo inside = collective;
   inside.schedule = {};
   for (OperandInfo &operand : inside.operands)
-    if (!operand.isExact()) {
+    if (!operand.isRaw()) {
       operand.codec = collective.schedule.inside;
       operand.back.reset();
       operand.errorFeedback.reset();

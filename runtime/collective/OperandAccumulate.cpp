@@ -25,14 +25,34 @@ Status OperandCodec::accumulateChunk(const std::byte *own, std::span<const PeerP
   for (uint64_t done = 0, count = 0; done < elements; done += count) {
     count = std::min(pieceElements(elements), elements - done);
     uint64_t begin = done * elementBytes();
-    if (isExact())
+    if (isRaw()) {
       accumulateExact(own + begin, piece, count, divisor, output + begin);
-    else if (Status status = accumulateLossy(own + begin, piece, count, divisor, output + begin);
-             !status.ok())
-      return status;
+    } else {
+      auto accumulate =
+          cgx_codec_is_exact(&codec) ? &OperandCodec::accumulateDecoded : &OperandCodec::accumulateLossy;
+      if (Status status = (this->*accumulate)(own + begin, piece, count, divisor, output + begin);
+          !status.ok())
+        return status;
+    }
     for (PeerPayload &payload : piece)
       payload.bytes += payloadBytes(count);
   }
+  return Status();
+}
+
+/// Of exact payloads that are not the elements themselves.
+Status OperandCodec::accumulateDecoded(const std::byte *own, std::span<const PeerPayload> payloads,
+                                       uint64_t elements, uint64_t divisor, std::byte *output) const {
+  uint64_t bytes = elements * elementBytes();
+  std::byte *memory = room.atLeast(payloads.size() * bytes);
+  std::vector<PeerPayload> decoded;
+  for (const PeerPayload &peer : payloads) {
+    std::byte *at = memory + decoded.size() * bytes;
+    if (Status status = decode({peer.bytes, payloadBytes(elements)}, peer.sender, elements, at); !status.ok())
+      return status;
+    decoded.push_back({at, peer.sender});
+  }
+  accumulateExact(own, decoded, elements, divisor, output);
   return Status();
 }
 

@@ -34,7 +34,7 @@ void OperandCodec::encode(uint32_t phase, const std::byte *input, uint64_t first
                           std::byte *payload) const {
   if (elements == 0)
     return;
-  if (isExact()) {
+  if (isRaw()) {
     std::memcpy(payload, input, payloadBytes(elements));
     return;
   }
@@ -89,7 +89,7 @@ Status OperandCodec::decode(std::span<const std::byte> payload, uint32_t sender,
                             std::byte *output) const {
   if (elements == 0)
     return Status();
-  if (isExact()) {
+  if (isRaw()) {
     std::memcpy(output, payload.data(), payload.size());
     return Status();
   }
@@ -102,9 +102,29 @@ Status OperandCodec::reduce(std::span<const std::byte *const> payloads, uint64_t
                             std::byte *output) const {
   if (elements == 0)
     return Status();
-  if (!isExact())
+  if (!cgx_codec_is_exact(&codec))
     return reduceLossy(payloads, elements, output);
+  if (!isRaw())
+    return reduceDecoded(payloads, elements, output);
   reduceExact(payloads, elements, output);
+  return Status();
+}
+
+/// Decodes all, to reduce them in the one order that gives the bits of raw payloads.
+Status OperandCodec::reduceDecoded(std::span<const std::byte *const> payloads, uint64_t elements,
+                                   std::byte *output) const {
+  uint64_t bytes = elements * elementBytes();
+  std::byte *memory = room.atLeast(payloads.size() * bytes);
+  std::vector<const std::byte *> decoded;
+  for (size_t position = 0; position < payloads.size(); ++position) {
+    std::byte *own = memory + position * bytes;
+    if (Status status = decode({payloads[position], payloadBytes(elements)}, execution.group.ranks[position],
+                               elements, own);
+        !status.ok())
+      return status;
+    decoded.push_back(own);
+  }
+  reduceExact(decoded, elements, output);
   return Status();
 }
 

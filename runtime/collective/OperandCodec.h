@@ -14,9 +14,8 @@ namespace cgx {
 
 /// The codec of one operand in one execution, with the random numbers of this rank.
 ///
-/// A payload of an exact codec is the elements themselves. `isExact()` lets an
-/// algorithm save the copies; all functions below work for exact codecs too, and
-/// give the same result.
+/// Of some codecs a payload is the elements themselves. `isRaw()` lets an algorithm save
+/// the copies; all functions below work for them too, and give the same result.
 class OperandCodec {
 public:
   /// Of contributions, which is that of all collectives but all_reduce, or of its results.
@@ -24,7 +23,7 @@ public:
 
   const OperandInfo &info() const { return operand; }
   const cgx_codec &parameters() const { return codec; }
-  bool isExact() const { return codec.family == CGX_CODEC_IDENTITY; }
+  bool isRaw() const { return codec.family == CGX_CODEC_IDENTITY; }
   uint64_t elementBytes() const { return cgx_element_bytes(operand.type); }
   /// Of payloads that vary in size: the most that one has.
   uint64_t payloadBytes(uint64_t elements) const { return cgx_payload_bytes(&codec, operand.type, elements); }
@@ -69,14 +68,16 @@ public:
 
   /// Reduces the payloads of all positions, in their order, into elements of the
   /// operand's type: computed in f32 for the 16-bit types and for lossy codecs, and
-  /// rounded once. The payloads have room for payloadBytes(elements) bytes each; `output` may
-  /// be none of them.
+  /// rounded once. Exact codecs give the bits of exact payloads, whichever they are. The payloads have room
+  /// for payloadBytes(elements) bytes each; `output` may be none of them.
   Status reduce(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
 
 private:
   /// Elements that are reduced at a time: a few of them are in the first-level cache.
   static constexpr uint64_t kBlockElements = 2048;
 
+  Status accumulateDecoded(const std::byte *own, std::span<const PeerPayload> payloads, uint64_t elements,
+                           uint64_t divisor, std::byte *output) const;
   Status accumulateLossy(const std::byte *own, std::span<const PeerPayload> payloads, uint64_t elements,
                          uint64_t divisor, std::byte *output) const;
   void accumulateExact(const std::byte *own, std::span<const PeerPayload> payloads, uint64_t elements,
@@ -86,6 +87,8 @@ private:
   void encodeWithFeedback(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
                           Residual &residual, std::byte *payload) const;
   Status refused(uint32_t sender, const char *why) const;
+  Status reduceDecoded(std::span<const std::byte *const> payloads, uint64_t elements,
+                       std::byte *output) const;
   Status reduceLossy(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
   void reduceExact(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
   void reduceBlock(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;

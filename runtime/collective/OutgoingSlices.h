@@ -18,7 +18,7 @@ namespace cgx {
 /// random numbers counts slice after slice.
 inline const std::byte *encodeSlices(const Execution &execution, const OperandCodec &codec,
                                      const Slices &slices, const std::byte *tensor) {
-  if (codec.isExact() && slices.contiguous())
+  if (codec.isRaw() && slices.contiguous())
     return tensor;
   uint32_t count = execution.group.size();
   uint64_t payloadBytes = codec.payloadBytes(slices.elements());

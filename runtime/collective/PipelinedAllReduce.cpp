@@ -43,7 +43,7 @@ struct Cursor {
 struct Operand {
   Operand(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : codec(execution, index), chunks(codec.chunks(execution.group.size())), buffers(buffers) {
-    pieceElements = codec.isExact() ? exactPieceElements() : codec.pieceElements(chunks.size(0));
+    pieceElements = codec.isRaw() ? exactPieceElements() : codec.pieceElements(chunks.size(0));
   }
 
   OperandCodec codec;
@@ -136,7 +136,7 @@ private:
       uint64_t elements = std::min(operand.pieceElements, operand.chunks.size(chunk) - cursor.element);
       uint64_t bytes = operand.codec.payloadBytes(elements), elementBytes = operand.codec.elementBytes();
       bool fits = offset + bytes <= parcels.capacity() && raw + elements * elementBytes <= kParcelBytes;
-      bool aligned = !operand.codec.isExact() || offset % elementBytes == 0;
+      bool aligned = !operand.codec.isRaw() || offset % elementBytes == 0;
       if (!pieces.empty() && !(fits && aligned))
         break;
       pieces.push_back(
@@ -258,7 +258,7 @@ private:
     for (uint32_t position = 0; position < size; ++position)
       if (position != self)
         payloads[position] = due(position, kContribution)->bytes.data() + piece.offset;
-    if (codec.isExact()) {
+    if (codec.isRaw()) {
       Stopwatch stopwatch(execution.counters.decode);
       payloads[self] = input(piece);
       return codec.reduce(payloads, piece.elements, payload);
@@ -364,7 +364,7 @@ bool canPipelineAllReduce(const Execution &execution) {
     OperandCodec codec(execution, i);
     if (codec.info().back) // of which payloads differ by phase
       return false;
-    if (codec.isExact())
+    if (codec.isRaw())
       continue;
     uint64_t piece = cgx_piece_elements(&codec.info().codec);
     if (piece == 0 || codec.payloadBytes(piece) > parcels->capacity() || !codec.hasFreePieces())

@@ -27,7 +27,7 @@ class Running {
 public:
   Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : operand(execution, index), buffers(buffers), self(execution.self()), ranks(execution.group.size()),
-        exact(operand.isExact()), divisor(divisorOf(execution)), prior(rankOf(ranks - 1)),
+        exact(operand.isRaw()), divisor(divisorOf(execution)), prior(rankOf(ranks - 1)),
         received(execution.scratch.take(operand.chunks.slot())),
         encoded(exact ? nullptr : execution.scratch.take(operand.chunks.slot())),
         whole(exact ? nullptr : execution.scratch.take(operand.wholeBytes())) {}

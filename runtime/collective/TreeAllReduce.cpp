@@ -27,7 +27,7 @@ class Running {
 public:
   Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), resultCodec(execution, index, kResult),
-        exact(codec.info().isExact()), buffers(buffers),
+        exact(codec.info().isRaw()), buffers(buffers),
         children(treeChildren(execution.self(), execution.group.size())),
         parent(treeParent(execution.self())), elements(codec.info().elements),
         bytes(codec.chunks(1).payload(0)), resultBytes(resultCodec.chunks(1).payload(0)),

@@ -42,7 +42,8 @@ constexpr CodecField ternary[] = {bucket, scale, checksum};
 constexpr CodecField sign[] = {
     bucket, {.name = "magnitude", .number = &cgx_codec::magnitude, .cases = magnitudes}, scale, checksum};
 
-constexpr CodecField natural[] = {checksum};
+/// Of families that have nothing to choose.
+constexpr CodecField plain[] = {checksum};
 
 constexpr CodecField cast[] = {
     {.name = "format", .number = &cgx_codec::format, .cases = formats},
@@ -64,12 +65,13 @@ constexpr CodecFamilyFields families[] = {
     {"quantize", CGX_CODEC_QUANTIZE, quantize},
     {"ternary", CGX_CODEC_TERNARY, ternary},
     {"sign", CGX_CODEC_SIGN, sign},
-    {"natural", CGX_CODEC_NATURAL, natural},
+    {"natural", CGX_CODEC_NATURAL, plain},
     {"cast", CGX_CODEC_CAST, cast},
     {"topk", CGX_CODEC_TOPK, sparse},
     {"randk", CGX_CODEC_RANDK, sparse},
     {"threshold", CGX_CODEC_THRESHOLD, threshold},
     {"adaptive_threshold", CGX_CODEC_ADAPTIVE_THRESHOLD, adaptiveThreshold},
+    {"lossless", CGX_CODEC_LOSSLESS, plain},
     {"lowrank", CGX_CODEC_LOWRANK, lowrank}};
 
 } // namespace

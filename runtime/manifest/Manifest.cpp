@@ -276,7 +276,7 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
   if (Status status = parseErrorFeedback(reader.field("codec"), place, operand); !status.ok())
     return status;
   if (operand.errorFeedback && operand.isExact())
-    reader.reject("expected error feedback on a lossy codec only: identity loses nothing");
+    reader.reject("expected error feedback on a lossy codec only: an exact one loses nothing");
   if (Status status = parseBackCodec(reader.field("codec"), place, collective, operand); !status.ok())
     return status;
   operand.codec = cgx_codec_for_shape(&operand.codec, operand.shape.data(), operand.shape.size());
@@ -285,7 +285,7 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
   for (const cgx_codec &codec : {operand.codec, operand.codecOf(1)})
     if (std::string wrong = operand.refuse(codec); !wrong.empty())
       reader.reject(wrong);
-  if ((operand.isPlannable() || !operand.isExact()) && operand.elements >= CGX_PAYLOAD_MAX_ELEMENTS)
+  if ((operand.isPlannable() || !operand.isRaw()) && operand.elements >= CGX_PAYLOAD_MAX_ELEMENTS)
     reader.reject(concat("expected fewer than ", CGX_PAYLOAD_MAX_ELEMENTS,
                          " elements of a compressed operand, got ", operand.elements));
   return reader.status();
@@ -347,9 +347,12 @@ static void checkHosts(Reader &reader, const CollectiveInfo &info) {
     if (group.size() % info.schedule.local != 0)
       reader.reject(concat("expected groups of hosts of ", info.schedule.local, " ranks, got a group of ",
                            group.size()));
+  bool isLinear = info.reduction == ReduceKind::Sum || info.reduction == ReduceKind::Mean;
   for (const OperandInfo &operand : info.operands)
-    if (const char *wrong = operand.isExact() ? nullptr : checkCodec(info.schedule.inside, operand.type))
+    if (const char *wrong = operand.isRaw() ? nullptr : checkCodec(info.schedule.inside, operand.type))
       reader.reject(concat("inside of hosts: ", wrong));
+    else if (!isLinear && !operand.isRaw() && !cgx_codec_is_exact(&info.schedule.inside))
+      reader.reject("inside of hosts: expected the reduction sum or mean for a lossy codec");
 }
 
 static Status parseCollective(const Json &json, size_t index, uint32_t ranks, CollectiveInfo &info) {

@@ -61,7 +61,9 @@ struct OperandInfo {
   bool mayBeCompressed = false; ///< though the program sends it exactly
   uint32_t mostRank = 0;        ///< of lowrank's factors that there is room for; 0 where it cannot be used
 
-  bool isExact() const {
+  bool isExact() const { return cgx_codec_is_exact(&codec) && (!back || cgx_codec_is_exact(&*back)); }
+  /// Payloads are the elements as they are.
+  bool isRaw() const {
     return codec.family == CGX_CODEC_IDENTITY && (!back || back->family == CGX_CODEC_IDENTITY);
   }
   /// The codec of contributions (phase 0), or of results (phase 1).

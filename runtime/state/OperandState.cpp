@@ -25,7 +25,7 @@ static OperandState makeState(const CollectiveInfo &collective, const OperandInf
     state.contribution.emplace(storage, 0, operand.elements);
     return state;
   }
-  EncodedRanges ranges = encodedRanges(collective.schedule, operand.codec, operand.isExact(), operand.type,
+  EncodedRanges ranges = encodedRanges(collective.schedule, operand.codec, operand.isRaw(), operand.type,
                                        operand.elements, groupOf(collective.groups, rank));
   if (operand.mostRank != 0) // factors are made of the whole operand, by every algorithm
     ranges.contribution = {0, operand.elements};

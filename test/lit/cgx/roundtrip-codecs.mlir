@@ -33,6 +33,10 @@ func.func private @topk_all() attributes {a = #cgx.topk<density = 1, checksum>}
 func.func private @randk() attributes {a = #cgx.randk<density = 0.25>}
 // CHECK: #cgx.error_feedback<#cgx.topk<density = 1.000000e-03>, decay = 1.000000e+00, storage = f32>
 func.func private @topk_feedback() attributes {a = #cgx.error_feedback<#cgx.topk<density = 0.001>>}
+// CHECK: a = #cgx.lossless}
+func.func private @lossless() attributes {a = #cgx.lossless}
+// CHECK: #cgx.lossless<checksum>
+func.func private @lossless_checksum() attributes {a = #cgx.lossless<checksum>}
 // CHECK: #cgx.threshold<threshold = 1.000000e-03>
 func.func private @threshold() attributes {a = #cgx.threshold}
 // CHECK: #cgx.threshold<threshold = 0.000000e+00, checksum>

@@ -11,6 +11,7 @@
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=cast format=fp8_e4m3 checksum" | FileCheck %s --check-prefix=CAST
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=topk density=0.05 error-feedback=f32" | FileCheck %s --check-prefix=TOPK
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=adaptive_threshold threshold=0.25" | FileCheck %s --check-prefix=THRESHOLD
+// RUN: cgx-opt %s --cgx-assign-codecs="codec=lossless checksum" | FileCheck %s --check-prefix=EVERY-BIT
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=lowrank rank=2 error-feedback=f32" | FileCheck %s --check-prefix=LOWRANK
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=topk back-codec=quantize<bits=8> error-feedback=f32" | FileCheck %s --check-prefix=BACK
 // RUN: not cgx-opt %s --cgx-assign-codecs="codec=topk back-codec=zip" 2>&1 | FileCheck %s --check-prefix=CODEC
@@ -52,6 +53,7 @@ func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
   // SIGN: codecs = [#cgx.sign<bucket = 64, magnitude = norm, scale = bf16>, #cgx.identity]
   // TOPK: codecs = [#cgx.error_feedback<#cgx.topk<density = 5.000000e-02>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
   // THRESHOLD: codecs = [#cgx.adaptive_threshold<bucket = 512, threshold = 2.500000e-01>, #cgx.identity]
+  // EVERY-BIT: codecs = [#cgx.lossless<checksum>, #cgx.identity]
   // BACK: codecs = [#cgx.error_feedback<#cgx.two_way<there = #cgx.topk<density = 1.000000e-02>, back = #cgx.quantize<bits = 8, bucket = 128, rounding = stochastic, scale = bf16>>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
   // LOWRANK: codecs = [#cgx.error_feedback<#cgx.lowrank<rank = 2>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
   // CAST: codecs = [#cgx.cast<format = fp8_e4m3, bucket = 128, scale = bf16, checksum>, #cgx.identity]
@@ -74,6 +76,9 @@ func.func @refusals(%w: tensor<64x128xf32>, %i: tensor<128xi32>, %h: tensor<2xbf
   // CHECK: cgx.all_reduce max
   // CHECK-SAME: cgx.exact_reason = ["reduction max"]
   // CHECK-SAME: codecs = [#cgx.identity]
+  // EVERY-BIT: cgx.all_reduce max
+  // EVERY-BIT-SAME: cgx.exact_reason = [""]
+  // EVERY-BIT-SAME: codecs = [#cgx.lossless<checksum>]
   %1 = cgx.all_reduce max(%w) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<64x128xf32>
   // LOWRANK-LABEL: func @refusals
   // LOWRANK: cgx.exact_reason = ["", "element type i32", "factors of rank 2 are no shorter than a matrix of 1x2"]

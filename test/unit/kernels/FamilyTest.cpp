@@ -124,6 +124,8 @@ const FamilyCase codecs[] = {
     {"adaptiveThresholdLargest",
      {.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 500, .checksum = 1, .threshold = 1.0f},
      500},
+    {"lossless", {.family = CGX_CODEC_LOSSLESS}, 1},
+    {"losslessChecksum", {.family = CGX_CODEC_LOSSLESS, .checksum = 1}, 1},
     {"castMxfp4", {.family = CGX_CODEC_CAST, .bucket = 32, .checksum = 1, .format = CGX_FORMAT_MXFP4}, 32},
 };
 

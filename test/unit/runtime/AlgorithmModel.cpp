@@ -35,7 +35,7 @@ struct Part {
   Bytes add(uint64_t position, const std::vector<std::pair<uint64_t, Bytes>> &partial, bool isLast) const {
     uint64_t divisor = isLast && reduction == "mean" ? row.size() : 1;
     std::string kind = reduction == "mean" ? "sum" : reduction;
-    if (operand.codec.family == CGX_CODEC_IDENTITY)
+    if (cgx_codec_is_exact(&operand.codec))
       return addExactly(position, partial, kind, divisor);
     std::vector<float> sum(size, 0.0f);
     OperandSpec exact{.type = operand.type, .shape = {size}};

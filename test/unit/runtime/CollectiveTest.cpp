@@ -175,6 +175,8 @@ protected:
 const std::vector<uint64_t> kSizes = {0, 1, 3, 127, 128, 129, 1000, 5003};
 const std::vector<cgx_element_type> kFloats = {CGX_F32, CGX_F16, CGX_BF16};
 
+constexpr cgx_codec kLossless = {.family = CGX_CODEC_LOSSLESS};
+
 std::vector<cgx_codec> codecs() {
   return {quantize(4, 128),
           quantize(4, 128, CGX_ROUND_NEAREST),
@@ -185,7 +187,8 @@ std::vector<cgx_codec> codecs() {
           {.family = CGX_CODEC_TOPK, .density = 0.03f},
           {.family = CGX_CODEC_RANDK, .density = 0.1f},
           {.family = CGX_CODEC_THRESHOLD, .threshold = 0.7f},
-          {.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 50, .checksum = 1, .threshold = 0.5f}};
+          {.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 50, .checksum = 1, .threshold = 0.5f},
+          kLossless};
 }
 
 /// Every other rank together, and the last one alone.
@@ -220,6 +223,17 @@ TEST_P(CollectiveTest, CompressedAllReduceOfEveryCodec) {
         operands.push_back({.type = CGX_F32, .shape = {7}});
         addAllReduce(everybody(ranks()), operands, reduction);
       }
+  runAndCompare();
+}
+
+TEST_P(CollectiveTest, AnExactCodecGivesTheBitsOfRawElements) {
+  for (const char *reduction : {"max", "min", "product", "sum", "mean"})
+    for (uint64_t size : {uint64_t(7), uint64_t(1000), uint64_t(33000) * ranks()}) {
+      std::vector<OperandSpec> operands;
+      for (cgx_element_type type : kFloats)
+        operands.push_back({.type = type, .shape = {size}, .codec = kLossless});
+      addAllReduce(everybody(ranks()), operands, reduction);
+    }
   runAndCompare();
 }
 
@@ -398,7 +412,8 @@ TEST_P(CollectiveTest, ExplicitFormGivesTheBitsOfRun) {
             {{.type = type, .shape = {size}, .codec = quantize(4, 128)},
              {.type = type, .shape = {size}},
              {.type = type, .shape = {size}, .codec = quantize(3, 100, CGX_ROUND_NEAREST)},
-             {.type = type, .shape = {size}, .codec = {.family = CGX_CODEC_THRESHOLD, .threshold = 0.5f}}},
+             {.type = type, .shape = {size}, .codec = {.family = CGX_CODEC_THRESHOLD, .threshold = 0.5f}},
+             {.type = type, .shape = {size}, .codec = kLossless}},
             reduction);
   runJob([&](cgx_context *context, uint32_t rank) {
     ASSERT_EQ(cgx_context_begin_step(context, 0), CGX_OK);

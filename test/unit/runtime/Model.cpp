@@ -148,7 +148,7 @@ static void decodePart(const OperandSpec &operand, const Bytes &payload, uint64_
 Bytes roundTrip(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
                 const ModelKey &key, uint32_t rank, uint64_t phase) {
   Bytes output(elements * cgx_element_bytes(operand.type));
-  if (operand.codec.family == CGX_CODEC_IDENTITY)
+  if (cgx_codec_is_exact(&operand.codec))
     std::copy_n(input, output.size(), output.begin());
   else
     decodePart(operand, encodePart(operand, input, first, elements, key, rank, phase), elements,
@@ -261,14 +261,14 @@ PerRank modelAllReduce(const PerRank &inputs, const std::vector<std::vector<uint
         contributions.push_back(inputs[member].data() + begin * elementBytes);
       OperandSpec result = operand;
       result.codec = operand.back.value_or(operand.codec);
-      if (operand.codec.family == CGX_CODEC_IDENTITY) {
+      if (cgx_codec_is_exact(&operand.codec)) {
         reduceExact(operand.type, contributions, count, reduction, output);
       } else {
         std::vector<float> sum = reduceLossy(operand, contributions, begin, count, reduction, key, row);
         // Rounded to the type: exactly.
         encodeFromF32(cgx_codec{}, operand.type, sum.data(), count, RandomKey{}, begin, output, reference);
       }
-      if (result.codec.family == CGX_CODEC_IDENTITY)
+      if (cgx_codec_is_exact(&result.codec))
         continue;
       Bytes sum(output, output + count * elementBytes),
           payload(cgx_payload_bytes(&result.codec, operand.type, count));
@@ -317,7 +317,7 @@ PerRank modelReduceScatter(const PerRank &inputs, const std::vector<std::vector<
     for (const Bytes &slice : slices)
       contributions.push_back(slice.data());
     outputs[rank].assign(elements * elementBytes, std::byte(0));
-    if (operand.codec.family == CGX_CODEC_IDENTITY) {
+    if (cgx_codec_is_exact(&operand.codec)) {
       reduceExact(operand.type, contributions, elements, reduction, outputs[rank].data());
       continue;
     }

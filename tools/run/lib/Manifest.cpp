@@ -110,7 +110,7 @@ Operand parseOperand(const Json &entry) {
   if (entry["codec"].contains("back"))
     if (std::string wrong = cgx::readCodec(entry["codec"]["back"], operand.back.emplace()); !wrong.empty())
       fail("codec 'back' of layer '" + operand.layer + "': " + wrong);
-  bool isLossy = operand.codec.family != CGX_CODEC_IDENTITY;
+  bool isLossy = cgx_codec_is_exact(&operand.codec) == 0;
   operand.isPlannable = !operand.back && (isLossy || entry.value("may_be_compressed", false));
   return operand;
 }

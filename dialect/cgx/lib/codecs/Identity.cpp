@@ -18,6 +18,7 @@ DictionaryAttr IdentityAttr::getManifestEntry() const { return detail::ManifestE
 bool IdentityAttr::isUnbiased() const { return true; }
 bool IdentityAttr::isAssociative() const { return true; }
 bool IdentityAttr::isExact() const { return true; }
+bool IdentityAttr::isRaw() const { return true; }
 
 bool IdentityAttr::takesElementType(Type elementType) const {
   return getCodecElementType(elementType).has_value();

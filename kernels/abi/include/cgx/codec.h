@@ -258,6 +258,31 @@ static inline uint64_t cgx_threshold_most_body_bytes(uint32_t element_type, uint
   return 8u + (elements + 7) / 8 + elements * cgx_element_bytes(element_type);
 }
 
+/* Entropy-coded exponents. Blocks stand alone, and so do the streams of codes in a block. */
+#define CGX_LOSSLESS_BLOCK_ELEMENTS 8192u
+#define CGX_LOSSLESS_STREAM_ELEMENTS 2048u
+/* The most bytes of the table of codes. */
+#define CGX_LOSSLESS_MOST_TABLE_BYTES 136u
+static inline uint64_t cgx_lossless_block_count(uint64_t elements) {
+  return elements / CGX_LOSSLESS_BLOCK_ELEMENTS + (elements % CGX_LOSSLESS_BLOCK_ELEMENTS != 0);
+}
+/* A block whose elements lie there as they are: what comes before them, and they, filled up to 8 bytes. */
+static inline uint64_t cgx_lossless_raw_block_bytes(uint32_t element_type, uint64_t elements) {
+  return 8u + (elements * cgx_element_bytes(element_type) + 7) / 8 * 8;
+}
+/* At most: where blocks begin, the table, and all blocks as they are. */
+static inline uint64_t cgx_lossless_most_body_bytes(uint32_t element_type, uint64_t elements) {
+  uint64_t whole = elements / CGX_LOSSLESS_BLOCK_ELEMENTS, left = elements % CGX_LOSSLESS_BLOCK_ELEMENTS;
+  return 8u * cgx_lossless_block_count(elements) + CGX_LOSSLESS_MOST_TABLE_BYTES +
+         whole * cgx_lossless_raw_block_bytes(element_type, CGX_LOSSLESS_BLOCK_ELEMENTS) +
+         (left == 0 ? 0u : cgx_lossless_raw_block_bytes(element_type, left));
+}
+
+/* Whether decoding gives the bits that were encoded, whatever they are. */
+static inline int cgx_codec_is_exact(const cgx_codec *codec) {
+  return codec->family == CGX_CODEC_IDENTITY || codec->family == CGX_CODEC_LOSSLESS;
+}
+
 /* Whether all ranks draw the same random numbers, in both phases of an all-reduce: then their payloads
  * hold the same positions, and so does that of the sum. */
 static inline int cgx_codec_shares_randomness(const cgx_codec *codec) {
@@ -359,6 +384,9 @@ static inline uint64_t cgx_payload_bytes(const cgx_codec *codec, uint32_t elemen
   case CGX_CODEC_THRESHOLD:
   case CGX_CODEC_ADAPTIVE_THRESHOLD:
     body_bytes = cgx_threshold_most_body_bytes(element_type, elements);
+    break;
+  case CGX_CODEC_LOSSLESS:
+    body_bytes = cgx_lossless_most_body_bytes(element_type, elements);
     break;
   }
   return cgx_payload_body_begin(codec) + body_bytes + (codec->checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0u);

@@ -57,6 +57,7 @@ def Cgx_IdentityAttr : Cgx_CodecAttr<"Identity", "identity"> {
   let extraClassDeclaration = codecMethods # [{
     bool isAssociative() const;
     bool isExact() const;
+    bool isRaw() const;
     bool takesElementType(::mlir::Type elementType) const;
     ::llvm::StringRef getElementTypesText() const;
   }];
@@ -268,6 +269,25 @@ def Cgx_AdaptiveThresholdAttr : Cgx_CodecAttr<"AdaptiveThreshold", "adaptive_thr
   let parameters = (ins "int64_t":$bucket, "::mlir::FloatAttr":$threshold, "bool":$checksum);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+}
+
+def Cgx_LosslessAttr : Cgx_CodecAttr<"Lossless", "lossless"> {
+  let summary = "the elements, their exponents entropy-coded";
+  let description = [{
+    Sends every bit: mantissas as they are, exponents by a Huffman code that is made for each payload, and of zeros nothing
+    else (the exponents of GComp, 4). Exact, for every bit pattern, so that any reduction and any kind of layer may use it. How long a
+    payload is depends on the data; predicted is the most that it can be, a little more than the elements themselves.
+
+    Example:
+    ```mlir
+    #cgx.lossless
+    ```
+  }];
+  let parameters = (ins "bool":$checksum);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = codecMethods # [{
+    bool isExact() const;
+  }];
 }
 
 def Cgx_LowrankAttr : Cgx_CodecAttr<"Lowrank", "lowrank"> {

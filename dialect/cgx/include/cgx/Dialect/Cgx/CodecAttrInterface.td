@@ -60,6 +60,10 @@ def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
       }], "bool", "isExact", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
     InterfaceMethod<[{
+        A payload is the elements as they are: there is nothing to encode.
+      }], "bool", "isRaw", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
+    InterfaceMethod<[{
         The codec can encode elements of this type.
       }], "bool", "takesElementType", (ins "::mlir::Type":$elementType),
       /*methodBody=*/"", /*defaultImplementation=*/[{

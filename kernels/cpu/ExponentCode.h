@@ -1,0 +1,123 @@
+//===-- kernels/cpu/ExponentCode.h - The code of a payload's exponents ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Which exponents have a code, and which: counted in the elements, written into the payload, read from it.
+// And what encoding and decoding look up, made of that.
+#ifndef CGX_KERNELS_CPU_EXPONENTCODE_H
+#define CGX_KERNELS_CPU_EXPONENTCODE_H
+
+#include "cgx/codec.h"
+#include "cgx/kernels/exponents.h"
+#include "cgx/kernels/huffman.h"
+
+namespace cgx {
+
+/// Symbol s from 2 on is exponent `first` + s - 2.
+struct ExponentCode {
+  uint32_t first = 0;
+  uint32_t symbols = 0; ///< the zeros too; 0: there is no code
+  HuffmanLengths lengths = {};
+};
+
+/// The code for elements of which `bitsAt(i)` are the bits. Where there are many, only some are counted, and
+/// exponents that may be among the others have a code as well.
+template <typename BitsAt> ExponentCode makeExponentCode(uint64_t elements, const BitsAt &bitsAt) {
+  constexpr uint64_t run = 512, enough = 1u << 19;
+  const uint64_t stride = elements <= enough ? 1 : elements / enough;
+  // Neighbours are often equal: counting in turn, none waits for the one before.
+  std::array<std::array<uint32_t, 256>, 4> counted = {};
+  uint32_t zeros[2] = {};
+  for (uint64_t begin = 0; begin < elements; begin += run * stride)
+    for (uint64_t i = begin, end = std::min(begin + run, elements); i < end; ++i) {
+      const uint32_t bits = bitsAt(i);
+      ++counted[i % 4][exponentOf(bits)];
+      zeros[bits >> 31] += uint32_t(isZeroBits(bits));
+    }
+  std::array<uint32_t, 256> exponents;
+  for (uint32_t e = 0; e < 256; ++e)
+    exponents[e] = counted[0][e] + counted[1][e] + counted[2][e] + counted[3][e];
+  exponents[0] -= zeros[0] + zeros[1];
+
+  ExponentCode code;
+  uint32_t last = 0, least = 0;
+  for (uint32_t e = 0; e < 256; ++e)
+    if (exponents[e] != 0) {
+      code.first = code.symbols == 0 ? e : code.first;
+      code.symbols = 1; // as yet: there are some
+      last = e;
+    }
+  if (stride > 1) {
+    constexpr uint32_t below = 8, above = 2;
+    code.first = code.first < below ? 0 : code.first - below;
+    last = std::min(last + above, 255u);
+    least = 1;
+  }
+  code.symbols = std::min(zeroSymbols + last - code.first + 1, huffmanSymbols);
+  HuffmanCounts counts = {};
+  for (uint32_t s = 0; s < code.symbols; ++s)
+    counts[s] = std::max(least, s < zeroSymbols ? zeros[s] : exponents[code.first + s - zeroSymbols]);
+  code.lengths = huffmanLengths(counts);
+  return code;
+}
+
+/// Bytes of the table of a code with so many symbols.
+constexpr uint64_t tableBytes(uint32_t symbols) { return (4 + (symbols + 1) / 2 + 7) / 8 * 8; }
+static_assert(tableBytes(huffmanSymbols) == CGX_LOSSLESS_MOST_TABLE_BYTES);
+
+/// First exponent, number of symbols, four bits of length for each, up to a multiple of 8 bytes.
+inline void writeExponentCode(const ExponentCode &code, uint8_t *table) {
+  memset(table, 0, tableBytes(code.symbols));
+  const uint16_t header[2] = {uint16_t(code.first), uint16_t(code.symbols)};
+  memcpy(table, header, sizeof header);
+  for (uint32_t s = 0; s < code.symbols; ++s)
+    table[4 + s / 2] |= uint8_t(code.lengths[s] << (s % 2 * 4));
+}
+
+/// Whether `bytes` bytes begin with the table of a code, which is then in `code`.
+inline bool readExponentCode(const uint8_t *table, uint64_t bytes, ExponentCode &code) {
+  uint16_t header[2];
+  if (bytes < sizeof header)
+    return false;
+  memcpy(header, table, sizeof header);
+  code.first = header[0];
+  code.symbols = header[1];
+  if (code.symbols > huffmanSymbols || bytes < tableBytes(code.symbols) ||
+      (code.symbols > zeroSymbols && code.first + code.symbols - zeroSymbols > 256))
+    return false;
+  for (uint32_t s = 0; s < code.symbols; ++s) {
+    code.lengths[s] = (table[4 + s / 2] >> (s % 2 * 4)) & 0xf;
+    if (code.lengths[s] > huffmanMostBits)
+      return false;
+  }
+  return isCompleteCode(code.lengths);
+}
+
+/// By symbol: the code in the low 12 bits, its length above; 0 for symbols without a code.
+using CodeWords = std::array<uint16_t, huffmanSymbols>;
+
+inline CodeWords makeCodeWords(const ExponentCode &code) {
+  CodeWords words = {};
+  forEachCode(code.lengths, [&](uint32_t symbol, uint32_t length, uint32_t bits) {
+    words[symbol] = uint16_t(length << 12 | bits);
+  });
+  return words;
+}
+
+/// By the next 11 bits of a stream: the symbol in the low 8 bits, the length of its code above.
+using SymbolTable = std::array<uint16_t, huffmanTableSize>;
+
+inline void makeSymbolTable(const ExponentCode &code, SymbolTable &table) {
+  forEachCode(code.lengths, [&](uint32_t symbol, uint32_t length, uint32_t bits) {
+    for (uint32_t i = bits; i < huffmanTableSize; i += 1u << length)
+      table[i] = uint16_t(length << 8 | symbol);
+  });
+}
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_CPU_EXPONENTCODE_H

@@ -1,0 +1,283 @@
+//===-- kernels/cpu/LosslessBody.h - Blocks of entropy-coded exponents ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The body of a lossless payload around the loops over a block. Each instruction set has its own `Loops`:
+//
+//   Encoder(code), Decoder(code, elements): what the two loops over codes look up.
+//   split(type, elements, count, code, parts): cuts elements into parts. False if an exponent has no code.
+//   encodeStream(encoder, symbols, count, stream): writes their codes, and up to `codeSlack` bytes behind
+//     them; returns the bytes of the codes.
+//   decodeStreams(decoder, block, symbols): false if a stream has another number of bytes than its symbols
+//     need, or if the block has another number of elements that are not zero than it says.
+//   merge(type, code, block, symbols, elements): the way back from parts to elements.
+//   accumulate(type, elements, count, accumulator): adds elements to an f32 accumulator.
+#ifndef CGX_KERNELS_CPU_LOSSLESSBODY_H
+#define CGX_KERNELS_CPU_LOSSLESSBODY_H
+
+#include "Elements.h"
+#include "ExponentCode.h"
+
+#include <span>
+
+namespace cgx::lossless {
+
+constexpr uint32_t blockElements = CGX_LOSSLESS_BLOCK_ELEMENTS;
+constexpr uint32_t streamElements = CGX_LOSSLESS_STREAM_ELEMENTS;
+constexpr uint32_t blockStreams = blockElements / streamElements;
+constexpr uint32_t mostStreamBytes = (streamElements * huffmanMostBits + 7) / 8;
+/// Where blocks say how many of their elements are not zero: this one has its elements as they are.
+constexpr uint16_t rawMark = 0xffff;
+/// How far loops may write behind the end of codes, and of parts.
+constexpr uint32_t codeSlack = 64, partSlack = 64;
+/// How far loops may read behind the end of a block.
+constexpr uint32_t readSlack = 4096;
+static_assert(readSlack > mostStreamBytes + 8);
+
+constexpr uint64_t upTo8(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
+constexpr uint32_t streamCount(uint32_t elements) { return (elements + streamElements - 1) / streamElements; }
+
+/// Has what is soon needed come closer: the passes over a block leave memory alone most of the time.
+inline void prefetch(const uint8_t *begin, uint64_t bytes) {
+  for (uint64_t at = 0; at < bytes; at += 64)
+    __builtin_prefetch(begin + at, /*rw=*/0, /*locality=*/2);
+}
+
+/// Symbols of a block; parts of those of its elements that are not zero, in order.
+struct Parts {
+  uint8_t symbols[blockElements + partSlack];
+  uint8_t low[2 * blockElements + 2 * partSlack]; ///< f32: the lowest 16 bits
+  uint8_t rest[blockElements + partSlack];
+  uint32_t notZero;
+};
+
+/// Symbols of a block's streams.
+struct Symbols {
+  uint8_t of[blockStreams][streamElements + partSlack];
+};
+
+/// A block of a payload that is coded.
+struct Block {
+  uint32_t elements, notZero;
+  uint16_t streamBytes[blockStreams];
+  const uint8_t *low, *rest, *streams;
+
+  uint32_t inStream(uint32_t stream) const {
+    return std::min(streamElements, elements - stream * streamElements);
+  }
+};
+
+/// The bits of element i in memory, in the upper half if they are 16.
+CGX_DEVICE_INLINE uint32_t bitsAt(cgx_element_type type, const uint8_t *elements, uint64_t i) {
+  return type == CGX_F32 ? floatBits(loadF32(elements, i)) : uint32_t(loadBits16(elements, i)) << 16;
+}
+
+constexpr Source sourceOf(cgx_element_type type) {
+  return type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
+}
+
+/// A block as its elements are.
+inline uint64_t writeRaw(const uint8_t *elements, uint64_t bytes, uint8_t *block) {
+  const uint16_t header[4] = {rawMark};
+  memcpy(block, header, sizeof header);
+  memcpy(block + sizeof header, elements, bytes);
+  memset(block + sizeof header + bytes, 0, upTo8(bytes) - bytes);
+  return sizeof header + upTo8(bytes);
+}
+
+/// `next` is what will be encoded after this.
+template <typename Loops>
+uint64_t encodeBlock(cgx_element_type type, const uint8_t *elements, uint32_t count, const ExponentCode &code,
+                     const typename Loops::Encoder &encoder, std::span<const uint8_t> next, Parts &parts,
+                     uint8_t *block) {
+  const uint64_t rawBytes = count * cgx_element_bytes(type);
+  if (!Loops::split(type, elements, count, code, parts))
+    return writeRaw(elements, rawBytes, block);
+  uint8_t streams[blockStreams * mostStreamBytes + codeSlack];
+  uint16_t header[1 + blockStreams] = {uint16_t(parts.notZero)};
+  uint64_t codeBytes = 0;
+  for (uint32_t stream = 0; stream < streamCount(count); ++stream) {
+    const uint32_t begin = stream * streamElements;
+    // A share with each stream: more at a time would have to wait.
+    prefetch(next.data() + next.size() / blockStreams * stream, next.size() / blockStreams);
+    header[1 + stream] = uint16_t(Loops::encodeStream(
+        encoder, parts.symbols + begin, std::min(streamElements, count - begin), streams + codeBytes));
+    codeBytes += header[1 + stream];
+  }
+  const uint64_t headerBytes = 2 + 2 * streamCount(count), lowBytes = type == CGX_F32 ? 2 * parts.notZero : 0;
+  const uint64_t bytes = headerBytes + lowBytes + parts.notZero + codeBytes;
+  if (upTo8(bytes) >= cgx_lossless_raw_block_bytes(type, count))
+    return writeRaw(elements, rawBytes, block);
+  uint8_t *out = block;
+  const auto put = [&](const void *from, uint64_t size) {
+    memcpy(out, from, size);
+    out += size;
+  };
+  put(header, headerBytes);
+  put(parts.low, lowBytes);
+  put(parts.rest, parts.notZero);
+  put(streams, codeBytes);
+  memset(out, 0, upTo8(bytes) - bytes);
+  return upTo8(bytes);
+}
+
+template <typename Loops> uint64_t encodeBody(const EncodeArguments &arguments) {
+  const cgx_element_type type = arguments.type;
+  const auto *input = static_cast<const uint8_t *>(arguments.input);
+  const uint64_t elementBytes = cgx_element_bytes(type),
+                 blocks = cgx_lossless_block_count(arguments.elements);
+  const uint8_t *const inputEnd = input + arguments.elements * bytesOf(arguments.source);
+  const bool narrows = bytesOf(arguments.source) != elementBytes;
+  const auto narrowBits = [&](uint64_t i) {
+    const float value = loadF32(input, i);
+    return uint32_t(type == CGX_F16 ? float16FromFloat(value) : bfloat16FromFloat(value)) << 16;
+  };
+  const ExponentCode code =
+      narrows ? makeExponentCode(arguments.elements, narrowBits)
+              : makeExponentCode(arguments.elements, [&](uint64_t i) { return bitsAt(type, input, i); });
+  const typename Loops::Encoder encoder(code);
+  uint8_t *const table = arguments.body + 8 * blocks;
+  writeExponentCode(code, table);
+  uint64_t end = 8 * blocks + tableBytes(code.symbols);
+  Parts parts;
+  uint8_t narrowed[2 * blockElements];
+  for (uint64_t b = 0; b < blocks; ++b) {
+    const uint64_t begin = b * blockElements;
+    const auto count = uint32_t(std::min<uint64_t>(blockElements, arguments.elements - begin));
+    memcpy(arguments.body + 8 * b, &end, sizeof end);
+    const uint8_t *elements = input + begin * bytesOf(arguments.source);
+    const std::span<const uint8_t> rest(elements + count * bytesOf(arguments.source), inputEnd);
+    const auto next = rest.first(std::min<uint64_t>(rest.size(), 4 * blockElements));
+    if (narrows) {
+      for (uint32_t i = 0; i < count; ++i)
+        storeElement(type, narrowed, i, loadF32(input, begin + i));
+      elements = narrowed;
+    }
+    end += encodeBlock<Loops>(type, elements, count, code, encoder, next, parts, arguments.body + end);
+  }
+  return end;
+}
+
+/// Reads the header of a block that is coded; false if no encoder wrote it.
+inline bool readBlock(cgx_element_type type, const uint8_t *begin, uint64_t bytes, uint32_t elements,
+                      Block &block) {
+  const uint32_t streams = streamCount(elements);
+  const uint64_t headerBytes = 2 + 2 * streams;
+  if (bytes < headerBytes)
+    return false;
+  uint16_t header[1 + blockStreams];
+  memcpy(header, begin, headerBytes);
+  block.elements = elements;
+  block.notZero = header[0];
+  uint64_t codeBytes = 0;
+  for (uint32_t s = 0; s < streams; ++s) {
+    block.streamBytes[s] = header[1 + s];
+    if (block.streamBytes[s] > mostStreamBytes)
+      return false;
+    codeBytes += block.streamBytes[s];
+  }
+  block.low = begin + headerBytes;
+  block.rest = block.low + (type == CGX_F32 ? 2 * block.notZero : 0);
+  block.streams = block.rest + block.notZero;
+  return block.notZero <= elements && upTo8(uint64_t(block.streams - begin) + codeBytes) == bytes;
+}
+
+inline bool isRaw(const uint8_t *begin) { return loadBits16(begin, 0) == rawMark; }
+
+/// Where block `b` begins in the body.
+inline uint64_t blockBegin(const uint8_t *body, uint64_t b) {
+  uint64_t begin;
+  memcpy(&begin, body + 8 * b, sizeof begin);
+  return begin;
+}
+
+/// Whether blocks lie one behind the other, from `begin` to the end of the body, and have right headers.
+inline bool areBlocksWellFormed(const DecodeArguments &arguments, uint64_t begin) {
+  const uint64_t blocks = cgx_lossless_block_count(arguments.elements);
+  for (uint64_t b = 0; b < blocks; ++b) {
+    const auto elements = uint32_t(std::min<uint64_t>(blockElements, arguments.elements - b * blockElements));
+    const uint64_t end = b + 1 < blocks ? blockBegin(arguments.body, b + 1) : arguments.bodyBytes;
+    if (blockBegin(arguments.body, b) != begin || end < begin + 8 || end > arguments.bodyBytes)
+      return false;
+    Block block{};
+    if (isRaw(arguments.body + begin)
+            ? end - begin != cgx_lossless_raw_block_bytes(arguments.type, elements)
+            : !readBlock(arguments.type, arguments.body + begin, end - begin, elements, block))
+      return false;
+    begin = end;
+  }
+  return true;
+}
+
+/// Decodes the block of `count` elements at [begin, end) of the body. What is wrong in the codes shows only
+/// now, and makes a NaN of every element of the block.
+template <typename Loops>
+void decodeBlock(const DecodeArguments &arguments, uint64_t begin, uint64_t end, uint32_t count,
+                 const ExponentCode &code, const typename Loops::Decoder &decoder, uint8_t *elements) {
+  const uint64_t elementBytes = cgx_element_bytes(arguments.type);
+  const uint8_t *bytes = arguments.body + begin;
+  prefetch(arguments.body + end, std::min(end - begin, arguments.bodyBytes - end));
+  if (isRaw(bytes)) {
+    memcpy(elements, bytes + 8, count * elementBytes);
+    return;
+  }
+  uint8_t copy[2 + 2 * blockStreams + 3 * blockElements + blockStreams * mostStreamBytes + 8 + readSlack];
+  if (arguments.bodyBytes - end < readSlack) {
+    memcpy(copy, bytes, end - begin);
+    memset(copy + (end - begin), 0, readSlack);
+    bytes = copy;
+  }
+  Block block{};
+  (void)readBlock(arguments.type, bytes, end - begin, count, block);
+  Symbols symbols;
+  if (Loops::decodeStreams(decoder, block, symbols))
+    Loops::merge(arguments.type, code, block, symbols, elements);
+  else
+    for (uint32_t i = 0; i < count; ++i)
+      storeElement(arguments.type, elements, i, floatFromBits(0x7fc00000u));
+}
+
+/// Calls put(first, count, decode) for every block, and decode(elements) there.
+template <typename Loops, typename Put>
+DecodeError forEachBlock(const DecodeArguments &arguments, const Put &put) {
+  const uint64_t blocks = cgx_lossless_block_count(arguments.elements);
+  ExponentCode code;
+  if (arguments.bodyBytes < 8 * blocks ||
+      !readExponentCode(arguments.body + 8 * blocks, arguments.bodyBytes - 8 * blocks, code) ||
+      !areBlocksWellFormed(arguments, 8 * blocks + tableBytes(code.symbols)))
+    return DecodeError::malformed;
+  const typename Loops::Decoder decoder(code, arguments.elements);
+  for (uint64_t b = 0; b < blocks; ++b) {
+    const uint64_t first = b * blockElements;
+    const auto count = uint32_t(std::min<uint64_t>(blockElements, arguments.elements - first));
+    const uint64_t end = b + 1 < blocks ? blockBegin(arguments.body, b + 1) : arguments.bodyBytes;
+    put(first, count, [&](uint8_t *elements) {
+      decodeBlock<Loops>(arguments, blockBegin(arguments.body, b), end, count, code, decoder, elements);
+    });
+  }
+  return DecodeError::ok;
+}
+
+template <typename Loops> DecodeError decodeBody(const DecodeArguments &arguments, void *output) {
+  auto *elements = static_cast<uint8_t *>(output);
+  return forEachBlock<Loops>(arguments, [&](uint64_t first, uint32_t, const auto &decode) {
+    decode(elements + first * cgx_element_bytes(arguments.type));
+  });
+}
+
+template <typename Loops>
+DecodeError decodeAccumulateBody(const DecodeArguments &arguments, float *accumulator) {
+  uint8_t elements[4 * blockElements];
+  return forEachBlock<Loops>(arguments, [&](uint64_t first, uint32_t count, const auto &decode) {
+    decode(elements);
+    Loops::accumulate(arguments.type, elements, count, accumulator + first);
+  });
+}
+
+} // namespace cgx::lossless
+
+#endif // CGX_KERNELS_CPU_LOSSLESSBODY_H

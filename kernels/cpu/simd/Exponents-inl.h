@@ -1,0 +1,164 @@
+//===-- Exponents-inl.h - exponents.h in vectors ----------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#if defined(CGX_KERNELS_CPU_SIMD_EXPONENTS) == defined(HWY_TARGET_TOGGLE)
+#ifdef CGX_KERNELS_CPU_SIMD_EXPONENTS
+#undef CGX_KERNELS_CPU_SIMD_EXPONENTS
+#else
+#define CGX_KERNELS_CPU_SIMD_EXPONENTS
+#endif
+
+#include "../LosslessBody.h"
+#include "Rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cgx {
+namespace HWY_NAMESPACE {
+
+using NarrowBytes = hn::Rebind<uint8_t, Words>;
+
+/// Bits of `lanes` elements, in the upper half if they are 16.
+template <bool isF32> HWY_INLINE WordVector loadBits(const uint8_t *elements, uint64_t i) {
+  const Words words;
+  if constexpr (isF32)
+    return hn::LoadU(words, reinterpret_cast<const uint32_t *>(elements) + i);
+  else
+    return hn::ShiftLeft<16>(
+        hn::PromoteTo(words, hn::LoadU(NarrowHalves(), reinterpret_cast<const uint16_t *>(elements) + i)));
+}
+
+template <bool isF32> HWY_INLINE void storeBits(WordVector bits, uint8_t *elements, uint64_t i) {
+  if constexpr (isF32)
+    hn::StoreU(bits, Words(), reinterpret_cast<uint32_t *>(elements) + i);
+  else
+    hn::StoreU(hn::TruncateTo(NarrowHalves(), hn::ShiftRight<16>(bits)), NarrowHalves(),
+               reinterpret_cast<uint16_t *>(elements) + i);
+}
+
+#if !(HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86)
+/// By which of eight lanes are kept: for each, how many before it are.
+inline constexpr auto keptBefore = [] {
+  std::array<std::array<uint8_t, 8>, 256> table = {};
+  for (uint32_t mask = 0; mask < table.size(); ++mask)
+    for (uint32_t lane = 0, count = 0; lane < 8; ++lane) {
+      table[mask][lane] = uint8_t(count);
+      count += (mask >> lane) & 1;
+    }
+  return table;
+}();
+#endif
+
+/// The first lanes of `x`, in order, to those that the mask has; what the others become is open.
+HWY_INLINE WordVector expand(WordVector x, WordMask mask) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return WordVector{_mm512_maskz_expand_epi32(mask.raw, x.raw)};
+#else
+  const uint8_t *before = keptBefore[bitsOfMask(hn::RebindMask(Floats(), mask))].data();
+  return hn::TableLookupLanes(
+      x, hn::IndicesFromVec(Words(), hn::PromoteTo(Words(), hn::LoadU(NarrowBytes(), before))));
+#endif
+}
+
+/// As the reference's; beyond the last whole vector it reads a copy that is filled up with zeros.
+template <bool isF32>
+HWY_INLINE bool splitBlock(const uint8_t *elements, uint32_t count, const ExponentCode &code,
+                           lossless::Parts &parts) {
+  const Words words;
+  const WordVector zero = hn::Zero(words), zeros = hn::Set(words, zeroSymbols),
+                   offset = hn::Set(words, zeroSymbols - code.first);
+  WordVector largest = zero;
+  uint32_t notZero = 0;
+  const auto put = [&](WordVector bits, uint32_t i) {
+    const WordMask isZero = hn::Eq(hn::Add(bits, bits), zero);
+    // Below the first exponent the difference is above all symbols, or that of a zero.
+    const WordVector exponent = hn::And(hn::ShiftRight<23>(bits), hn::Set(words, 0xff));
+    const WordVector coded = hn::Add(exponent, offset);
+    const WordVector symbol = hn::IfThenElse(isZero, hn::ShiftRight<31>(bits), coded);
+    largest = hn::Max(largest, hn::IfThenZeroElse(isZero, hn::Sub(coded, zeros)));
+    hn::StoreU(hn::TruncateTo(NarrowBytes(), symbol), NarrowBytes(), parts.symbols + i);
+    const WordVector kept = hn::Compress(bits, hn::Not(isZero));
+    if constexpr (isF32)
+      hn::StoreU(hn::TruncateTo(NarrowHalves(), kept), NarrowHalves(),
+                 reinterpret_cast<uint16_t *>(parts.low) + notZero);
+    const WordVector rest = hn::Or(hn::And(hn::ShiftRight<24>(kept), hn::Set(words, 0x80)),
+                                   hn::And(hn::ShiftRight<16>(kept), hn::Set(words, 0x7f)));
+    hn::StoreU(hn::TruncateTo(NarrowBytes(), rest), NarrowBytes(), parts.rest + notZero);
+    notZero += uint32_t(lanes - hn::CountTrue(words, isZero));
+  };
+  uint32_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    put(loadBits<isF32>(elements, i), i);
+  if (i < count) {
+    constexpr uint64_t elementBytes = isF32 ? 4 : 2;
+    uint8_t last[lanes * elementBytes] = {};
+    memcpy(last, elements + i * elementBytes, (count - i) * elementBytes);
+    put(loadBits<isF32>(last, 0), i);
+  }
+  parts.notZero = notZero;
+  return hn::GetLane(hn::MaxOfLanes(words, largest)) < code.symbols - zeroSymbols;
+}
+
+/// How many of a block's symbols are not those of the zeros.
+HWY_INLINE uint32_t countNotZero(const lossless::Block &block, const lossless::Symbols &symbols) {
+  const hn::ScalableTag<uint8_t> bytes;
+  uint32_t notZero = 0;
+  for (uint32_t stream = 0; stream < lossless::streamCount(block.elements); ++stream) {
+    const uint8_t *of = symbols.of[stream];
+    uint32_t i = 0, count = block.inStream(stream);
+    for (; i + hn::Lanes(bytes) <= count; i += hn::Lanes(bytes)) // those of zeros are 0 and 1
+      notZero += uint32_t(hn::CountTrue(
+          bytes, hn::Ne(hn::LoadU(bytes, of + i), hn::And(hn::LoadU(bytes, of + i), hn::Set(bytes, 1)))));
+    for (; i < count; ++i)
+      notZero += uint32_t(of[i] >= zeroSymbols);
+  }
+  return notZero;
+}
+
+/// As the reference's; it reads up to a vector behind the parts.
+template <bool isF32>
+HWY_INLINE void mergeBlock(const ExponentCode &code, const lossless::Block &block,
+                           const lossless::Symbols &symbols, uint8_t *elements) {
+  const Words words;
+  const WordVector lastZero = hn::Set(words, zeroSymbols - 1),
+                   offset = hn::Set(words, code.first - zeroSymbols);
+  const uint8_t *low = block.low, *rest = block.rest;
+  const auto merged = [&](const uint8_t *from) {
+    const WordVector symbol = hn::PromoteTo(words, hn::LoadU(NarrowBytes(), from));
+    const WordMask isKept = hn::Gt(symbol, lastZero);
+    const WordVector restBits = hn::PromoteTo(words, hn::LoadU(NarrowBytes(), rest));
+    WordVector bits = hn::Or(hn::ShiftLeft<24>(hn::And(restBits, hn::Set(words, 0x80))),
+                             hn::ShiftLeft<16>(hn::And(restBits, hn::Set(words, 0x7f))));
+    if constexpr (isF32)
+      bits = hn::Or(bits,
+                    hn::PromoteTo(words, hn::LoadU(NarrowHalves(), reinterpret_cast<const uint16_t *>(low))));
+    const size_t kept = hn::CountTrue(words, isKept);
+    rest += kept;
+    low += 2 * kept;
+    const WordVector exponents = hn::ShiftLeft<23>(hn::Add(symbol, offset));
+    return hn::IfThenElse(isKept, hn::Or(expand(bits, isKept), exponents), hn::ShiftLeft<31>(symbol));
+  };
+  for (uint32_t stream = 0; stream < lossless::streamCount(block.elements); ++stream) {
+    const uint32_t begin = stream * lossless::streamElements, count = block.inStream(stream);
+    const uint8_t *from = symbols.of[stream];
+    uint32_t i = 0;
+    for (; i + lanes <= count; i += lanes)
+      storeBits<isF32>(merged(from + i), elements, begin + i);
+    if (i < count) { // the last ones of the block
+      constexpr uint64_t elementBytes = isF32 ? 4 : 2;
+      uint8_t last[lanes * elementBytes];
+      storeBits<isF32>(merged(from + i), last, 0);
+      memcpy(elements + (begin + i) * elementBytes, last, (count - i) * elementBytes);
+    }
+  }
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace cgx
+HWY_AFTER_NAMESPACE();
+
+#endif // per-target include guard

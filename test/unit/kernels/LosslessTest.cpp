@@ -1,0 +1,181 @@
+//===-- test/unit/kernels/LosslessTest.cpp - Entropy-coded exponents -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Inputs.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+namespace cgx::test {
+namespace {
+
+class LosslessTest : public testing::TestWithParam<const Implementation *> {
+protected:
+  static constexpr cgx_codec codec = {.family = CGX_CODEC_LOSSLESS};
+
+  static Bytes encoded(cgx_element_type type, const std::vector<uint8_t> &elements,
+                       const Implementation &with) {
+    const uint64_t count = elements.size() / cgx_element_bytes(type);
+    std::vector<uint8_t> payload(cgx_payload_bytes(&codec, type, count));
+    payload.resize(encode(codec, type, elements.data(), count, RandomKey{1}, 0, payload.data(), with));
+    return Bytes(payload, 0);
+  }
+
+  /// Expects the elements back, and the payload of the reference; returns its size.
+  uint64_t expectExact(cgx_element_type type, const std::vector<uint8_t> &elements) {
+    const uint64_t count = elements.size() / cgx_element_bytes(type);
+    const Bytes payload = encoded(type, elements, *GetParam());
+    EXPECT_EQ(payload.copy(), encoded(type, elements, *findImplementation("reference")).copy());
+    EXPECT_LE(payload.size(), cgx_payload_bytes(&codec, type, count));
+    Bytes output(elements.size(), 1);
+    EXPECT_EQ(decode(codec, type, payload.data(), payload.size(), count, output.data(), *GetParam()),
+              DecodeError::ok);
+    EXPECT_EQ(output.copy(), elements);
+    return payload.size();
+  }
+
+  std::vector<uint8_t> anyBytes(uint64_t bytes) {
+    std::vector<uint8_t> result(bytes);
+    for (uint8_t &byte : result)
+      byte = uint8_t(random());
+    return result;
+  }
+
+  std::mt19937_64 random{testSeed()};
+};
+
+constexpr uint64_t lengths[] = {1,    63,   1023, 1024, 1025, 4096,  5000,
+                                8191, 8192, 8193, 9216, 9217, 24577, 100003};
+
+TEST_P(LosslessTest, KeepsEveryBitPatternOf16Bits) {
+  std::vector<uint8_t> elements(2 * 65536);
+  for (uint32_t bits = 0; bits < 65536; ++bits)
+    memcpy(elements.data() + 2 * bits, &bits, 2);
+  for (cgx_element_type type : {CGX_F16, CGX_BF16}) {
+    expectExact(type, elements);
+    // A few of them, which a code can hold, one pattern after the other.
+    for (uint32_t begin = 0; begin < 65536; begin += 2048) {
+      const auto from = elements.begin() + 2 * begin;
+      expectExact(type, {from, from + 2 * 2048});
+    }
+  }
+}
+
+TEST_P(LosslessTest, KeepsAnyBits) {
+  for (cgx_element_type type : {CGX_F32, CGX_F16, CGX_BF16})
+    for (uint64_t count : lengths)
+      expectExact(type, anyBytes(count * cgx_element_bytes(type)));
+}
+
+TEST_P(LosslessTest, KeepsWhatGradientsAreMadeOf) {
+  for (cgx_element_type type : {CGX_F32, CGX_F16, CGX_BF16})
+    for (Shape shape : allShapes)
+      for (uint64_t count : lengths) {
+        SCOPED_TRACE(std::string(shapeName(shape)) + ", " + std::to_string(count));
+        expectExact(type, toElements(type, makeFloats(shape, count, random)));
+      }
+}
+
+TEST_P(LosslessTest, KeepsZerosOfBothSignsSubnormalsAndPayloadsOfNans) {
+  const uint32_t patterns[] = {0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000,
+                               0x7f800000, 0xff800000, 0x7f800001, 0xffc12345, 0x7fffffff, 0x3f800000};
+  for (uint64_t kinds : {1u, 2u, 4u, 12u})
+    for (uint64_t count : lengths) {
+      std::vector<uint8_t> elements(4 * count);
+      for (uint64_t i = 0; i < count; ++i)
+        memcpy(elements.data() + 4 * i, &patterns[random() % kinds], 4);
+      expectExact(CGX_F32, elements);
+    }
+}
+
+// Codes of long payloads are made of a part of them.
+TEST_P(LosslessTest, KeepsWhatIsRareInLongPayloads) {
+  const uint64_t count = (5u << 20) + 77;
+  std::vector<float> values(count);
+  std::normal_distribution<float> normal(0.0f, 1e-3f);
+  for (float &value : values)
+    value = normal(random);
+  for (uint64_t at : {uint64_t(70), uint64_t(1000000), count - 1})
+    values[at] = 1e30f;
+  values[3000000] = -0.0f;
+  const uint64_t bytes = expectExact(CGX_F32, toElements(CGX_F32, values));
+  EXPECT_LT(double(bytes), 0.85 * 4 * double(count));
+}
+
+// The target of targets.md: within 3 % of what the entropy of exponents allows.
+TEST_P(LosslessTest, IsAsLongAsTheEntropyOfExponentsAllows) {
+  for (double zeros : {0.0, 0.3, 0.5}) {
+    const uint64_t count = 200000;
+    std::vector<float> values(count);
+    std::normal_distribution<float> normal(0.0f, 1e-3f);
+    std::uniform_real_distribution<double> uniform;
+    std::map<uint32_t, double> counts;
+    double kept = 0;
+    for (float &value : values) {
+      value = uniform(random) < zeros ? 0.0f : normal(random);
+      ++counts[(floatBits(value) >> 23) & 0xff];
+      kept += value != 0.0f;
+    }
+    double entropy = 0;
+    for (auto [exponent, number] : counts)
+      entropy -= number * std::log2(number / double(count));
+    const double bytes = double(expectExact(CGX_F32, toElements(CGX_F32, values)));
+    EXPECT_LT(bytes - 3 * kept, 1.03 * entropy / 8) << zeros;
+  }
+}
+
+TEST_P(LosslessTest, IsLittleLongerThanWhatCannotBeShorter) {
+  for (cgx_element_type type : {CGX_F32, CGX_F16, CGX_BF16})
+    for (uint64_t count : lengths) {
+      const uint64_t raw = count * cgx_element_bytes(type);
+      EXPECT_LE(encoded(type, anyBytes(raw), *GetParam()).size(),
+                raw + 16 + CGX_LOSSLESS_MOST_TABLE_BYTES + 24 * cgx_lossless_block_count(count));
+    }
+}
+
+TEST_P(LosslessTest, DamageIsRefusedOrSeenOrInBounds) {
+  const uint64_t count = 20000;
+  const std::vector<float> values = makeFloats(Shape::gradient, count, random);
+  const Bytes payload = encoded(CGX_F32, toElements(CGX_F32, values), *GetParam());
+  uint32_t refused = 0, seen = 0;
+  for (uint32_t draw = 0; draw < 400; ++draw) {
+    Bytes damaged(payload.copy(), draw % 2);
+    // Half of the draws hit offsets, table or a block's header.
+    const uint64_t range = draw % 4 < 2 ? 100 : payload.size() - 16;
+    damaged.data()[16 + random() % range] ^= uint8_t(1 + random() % 255);
+    Bytes output(4 * count), expected(4 * count);
+    const std::vector<uint8_t> before = output.copy();
+    const DecodeError error =
+        decode(codec, CGX_F32, damaged.data(), damaged.size(), count, output.data(), *GetParam());
+    ASSERT_EQ(decode(codec, CGX_F32, damaged.data(), damaged.size(), count, expected.data(),
+                     *findImplementation("reference")),
+              error);
+    ASSERT_EQ(output.copy(), expected.copy());
+    if (error != DecodeError::ok) {
+      ++refused;
+      ASSERT_EQ(output.copy(), before);
+    } else {
+      const std::vector<float> decoded = toFloats(CGX_F32, output.data(), count);
+      seen += std::any_of(decoded.begin(), decoded.end(), [](float value) { return std::isnan(value); });
+    }
+  }
+  EXPECT_GT(refused, 20u);
+  EXPECT_GT(seen, 20u);
+}
+
+std::string implementationName(const testing::TestParamInfo<const Implementation *> &info) {
+  return info.param->name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LosslessTest, testing::ValuesIn(supportedImplementations()),
+                         implementationName);
+
+} // namespace
+} // namespace cgx::test
