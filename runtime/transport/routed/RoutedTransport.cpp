@@ -14,7 +14,8 @@ namespace cgx {
 
 RoutedTransport::RoutedTransport(std::unique_ptr<Transport> outer, std::unique_ptr<Transport> inner,
                                  std::vector<uint32_t> members)
-    : outer(std::move(outer)), inner(std::move(inner)), members(std::move(members)), innerRanks(ranks()) {
+    : outer(std::move(outer)), inner(std::move(inner)), sentBefore(this->outer->bytesSent()),
+      members(std::move(members)), innerRanks(ranks()) {
   for (uint32_t i = 0; i < this->members.size(); ++i)
     innerRanks[this->members[i]] = i;
 }

@@ -36,7 +36,7 @@ public:
   std::vector<Clock::duration> silence() override;
   void fail(const Status &reason) override;
   const Status &failure() const override;
-  uint64_t bytesSent() const override { return outer->bytesSent() + inner->bytesSent(); }
+  uint64_t bytesSent() const override { return outer->bytesSent() + inner->bytesSent() - sentBefore; }
   bool servesAnyThread() const override { return outer->servesAnyThread() && inner->servesAnyThread(); }
 
 private:
@@ -50,6 +50,7 @@ private:
   Status shared(const Status &status);
 
   std::unique_ptr<Transport> outer, inner;
+  uint64_t sentBefore; ///< by the outer one, to find who is a member
   std::vector<uint32_t> members;
   std::vector<std::optional<uint32_t>> innerRanks; ///< by rank
   std::list<Double<Outgoing>> outgoing;
