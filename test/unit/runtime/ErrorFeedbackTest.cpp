@@ -137,7 +137,7 @@ void expectNothingLost(uint32_t ranks, const Json &algorithm) {
 TEST_P(ErrorFeedbackTest, NothingIsLostForGood) {
   for (const char *algorithm : {"auto", "ring", "tree"})
     expectNothingLost(GetParam(), {{"algorithm", algorithm}});
-  if (GetParam() % 2 == 0)
+  if (GetParam() % 2 == 0 && GetParam() > 2) // two ranks are one host, within which nothing is encoded
     expectNothingLost(GetParam(),
                       {{"algorithm", "hierarchical"}, {"hierarchy", {{"local", 2}, {"leaders", "one"}}}});
 }
