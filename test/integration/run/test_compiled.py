@@ -22,6 +22,11 @@ CODECS = ("quantize bits=4 rounding=random_shift scale=f32", "quantize bits=4 sc
 VARYING = ("threshold", "adaptive_threshold", "lossless")  # as long as the data make them
 
 
+def without_codec_state(saved):
+    """What the step itself computes: a codec that a plan may choose keeps memory of its own beside it."""
+    return {name: tensor for name, tensor in saved.items() if not name.startswith("cgx.codec_state/")}
+
+
 class Compiled(RunTest):
     def tool(self, *arguments, code=0):
         result = subprocess.run([str(a) for a in arguments], capture_output=True, text=True, timeout=300,
@@ -45,7 +50,7 @@ class Compiled(RunTest):
         self.tool(CGX_OPT, EXAMPLE / "step.mlir", "--cgx-instrument", "-o", program)
         _, exact = self.run_example(EXAMPLE / "step.mlir", name="exact")
         measured, state = self.run_example(program, "--profile", profile)
-        self.assertEqual(state, exact)
+        self.assertEqual(without_codec_state(state), exact)
         self.assertEqual(measured["totals"]["ratio"], 1)
         self.tool(pathlib.Path(CGX_RUN).with_name("cgx-plan"), "solve", profile, "-o", plan)
         planned, state = self.run_example(program, "--plan", plan)
@@ -55,7 +60,7 @@ class Compiled(RunTest):
         self.tool(CGX_OPT, EXAMPLE / "step.mlir", f"--cgx-compress=plan={plan}", "-o", program)
         compiled, same = self.run_example(program)
         self.assertEqual(compiled["totals"], planned["totals"])
-        self.assertEqual(same, state)
+        self.assertEqual(without_codec_state(same), without_codec_state(state))
 
     def test_a_lossless_step_is_the_exact_one_and_sends_less(self):
         program = self.folder / "step.cgx.mlir"
@@ -63,7 +68,7 @@ class Compiled(RunTest):
         _, exact = self.run_example(EXAMPLE / "step.mlir", name="exact")
         for transport in ("inproc", "shm"):
             report, state = self.run_example(program, "--transport", transport)
-            self.assertEqual(state, exact)
+            self.assertEqual(without_codec_state(state), exact)
             self.assertGreater(report["totals"]["ratio"], 1.1)
 
     def test_text_and_library_and_transports_give_the_same_bits(self):
