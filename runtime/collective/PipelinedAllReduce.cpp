@@ -135,7 +135,8 @@ private:
       const Operand &operand = operands[cursor.operand];
       uint64_t elements = std::min(operand.pieceElements, operand.chunks.size(chunk) - cursor.element);
       uint64_t bytes = operand.codec.payloadBytes(elements), elementBytes = operand.codec.elementBytes();
-      bool fits = offset + bytes <= parcels.capacity() && raw + elements * elementBytes <= kParcelBytes;
+      bool fits =
+          offset + bytes <= parcels.capacity() && raw + elements * elementBytes <= parcels.tensorBytes();
       bool aligned = !operand.codec.isRaw() || offset % elementBytes == 0;
       if (!pieces.empty() && !(fits && aligned))
         break;

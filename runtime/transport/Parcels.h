@@ -41,6 +41,10 @@ public:
   /// The most bytes of a parcel.
   virtual uint64_t capacity() const = 0;
 
+  /// Bytes of tensor that should travel in one parcel, where payloads are so short that more fit. In shared
+  /// memory: so many stay in a second-level cache, with what is made of them.
+  virtual uint64_t tensorBytes() const { return 128 * 1024; }
+
   /// Memory for the lane's next parcel, capacity() bytes aligned to 64, or null while all
   /// of it is on its way. The same memory until it is sent.
   virtual std::byte *reserve(uint32_t lane) = 0;

@@ -37,6 +37,8 @@ public:
   MpiParcels &operator=(const MpiParcels &) = delete;
 
   uint64_t capacity() const override { return kCapacity; }
+  /// Messages cost processor time, which fast links do not leave.
+  uint64_t tensorBytes() const override { return 256 * 1024; }
   std::byte *reserve(uint32_t lane) override;
   void send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) override;
   const Parcel *front(uint32_t peer, uint32_t lane) override;
