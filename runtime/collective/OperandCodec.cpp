@@ -9,11 +9,8 @@
 #include "collective/OperandCodec.h"
 
 #include "cgx/kernels/codecs.h"
-#include "cgx/kernels/reduce.h"
-#include "collective/WideReduction.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -98,82 +95,6 @@ Status OperandCodec::decode(std::span<const std::byte> payload, uint32_t sender,
   return error == DecodeError::ok ? Status() : refused(sender, decodeErrorText(error));
 }
 
-Status OperandCodec::reduce(std::span<const std::byte *const> payloads, uint64_t elements,
-                            std::byte *output) const {
-  if (elements == 0)
-    return Status();
-  if (!cgx_codec_is_exact(&codec))
-    return reduceLossy(payloads, elements, output);
-  if (!isRaw())
-    return reduceDecoded(payloads, elements, output);
-  reduceExact(payloads, elements, output);
-  return Status();
-}
-
-/// Decodes all, to reduce them in the one order that gives the bits of raw payloads.
-Status OperandCodec::reduceDecoded(std::span<const std::byte *const> payloads, uint64_t elements,
-                                   std::byte *output) const {
-  uint64_t bytes = elements * elementBytes();
-  std::byte *memory = room.atLeast(payloads.size() * bytes);
-  std::vector<const std::byte *> decoded;
-  for (size_t position = 0; position < payloads.size(); ++position) {
-    std::byte *own = memory + position * bytes;
-    if (Status status = decode({payloads[position], payloadBytes(elements)}, execution.group.ranks[position],
-                               elements, own);
-        !status.ok())
-      return status;
-    decoded.push_back(own);
-  }
-  reduceExact(decoded, elements, output);
-  return Status();
-}
-
-Status OperandCodec::reduceLossy(std::span<const std::byte *const> payloads, uint64_t elements,
-                                 std::byte *output) const {
-  bool inPlace = operand.type == CGX_F32;
-  auto *sum = reinterpret_cast<float *>(inPlace ? output : room.atLeast(elements * sizeof(float)));
-  std::memset(sum, 0, elements * sizeof(float));
-  for (size_t position = 0; position < payloads.size(); ++position) {
-    std::span<const std::byte> payload = written(payloads[position], elements);
-    DecodeError error = decodeAccumulate(codec, operand.type, payload.data(), payload.size(), elements, sum);
-    if (error != DecodeError::ok)
-      return refused(execution.group.ranks[position], decodeErrorText(error));
-  }
-  if (execution.collective.reduction == ReduceKind::Mean)
-    divide(CGX_F32, reinterpret_cast<std::byte *>(sum), elements, payloads.size());
-  if (!inPlace)
-    narrow(operand.type, sum, elements, output);
-  return Status();
-}
-
-void OperandCodec::reduceExact(std::span<const std::byte *const> payloads, uint64_t elements,
-                               std::byte *output) const {
-  // Block by block, so that the sum stays in the first-level cache.
-  std::vector<const std::byte *> block(payloads.begin(), payloads.end());
-  for (uint64_t begin = 0; begin < elements; begin += kBlockElements) {
-    uint64_t count = std::min(kBlockElements, elements - begin);
-    reduceBlock(block, count, output + begin * elementBytes());
-    for (const std::byte *&payload : block)
-      payload += count * elementBytes();
-  }
-}
-
-void OperandCodec::reduceBlock(std::span<const std::byte *const> payloads, uint64_t elements,
-                               std::byte *output) const {
-  ReduceKind kind = execution.collective.reduction;
-  if (operand.type == CGX_F16 || operand.type == CGX_BF16) {
-    std::array<float, kBlockElements> wide;
-    reduceWide(kind, operand.type, payloads, elements, wide.data());
-    narrow(operand.type, wide.data(), elements, output);
-    return;
-  }
-  std::memcpy(output, payloads[0], elements * elementBytes());
-  for (const std::byte *payload : payloads.subspan(1))
-    cgx::reduce(kernelReduction(kind), operand.type, output, payload, elements);
-  if (kind == ReduceKind::Mean)
-    divide(operand.type, output, elements, payloads.size());
-}
-
 // Bits of an int8 residual depend on what is stored with them, in blocks of 128.
 bool OperandCodec::hasFreePieces() const {
   return !operand.errorFeedback || operand.errorFeedback->storage != ResidualStorage::Int8 ||
@@ -198,19 +119,6 @@ Status OperandCodec::decodeChunk(std::span<const std::byte> payload, uint32_t se
         !status.ok())
       return status;
     payload = payload.subspan(bytes);
-  }
-  return Status();
-}
-
-Status OperandCodec::reduceChunk(std::span<const std::byte *const> payloads, uint64_t elements,
-                                 std::byte *output) const {
-  std::vector<const std::byte *> piece(payloads.begin(), payloads.end());
-  for (uint64_t done = 0, count = 0; done < elements; done += count) {
-    count = std::min(pieceElements(elements), elements - done);
-    if (Status status = reduce(piece, count, output + done * elementBytes()); !status.ok())
-      return status;
-    for (const std::byte *&payload : piece)
-      payload += payloadBytes(count);
   }
   return Status();
 }

@@ -58,7 +58,7 @@ public:
   };
   /// Adds partial results of others, in their order, to the elements that this rank has: computed in f32
   /// as below, divided by `divisor`, and rounded once. Means are no different from sums. `output` may be
-  /// `own`. OperandAccumulate.cpp.
+  /// `own`.
   Status accumulateChunk(const std::byte *own, std::span<const PeerPayload> payloads, uint64_t elements,
                          uint64_t divisor, std::byte *output) const;
 
@@ -73,25 +73,20 @@ public:
   Status reduce(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
 
 private:
-  /// Elements that are reduced at a time: a few of them are in the first-level cache.
-  static constexpr uint64_t kBlockElements = 2048;
-
-  Status accumulateDecoded(const std::byte *own, std::span<const PeerPayload> payloads, uint64_t elements,
-                           uint64_t divisor, std::byte *output) const;
-  Status accumulateLossy(const std::byte *own, std::span<const PeerPayload> payloads, uint64_t elements,
-                         uint64_t divisor, std::byte *output) const;
-  void accumulateExact(const std::byte *own, std::span<const PeerPayload> payloads, uint64_t elements,
-                       uint64_t divisor, std::byte *output) const;
+  /// `own`, elements as they are, or null for none, and what the payloads decode to.
+  Status addUp(const std::byte *own, std::span<const PeerPayload> payloads, uint64_t elements,
+               uint64_t divisor, std::byte *output) const;
+  Status addUpLossy(const std::byte *own, std::span<const PeerPayload> payloads, uint64_t elements,
+                    uint64_t divisor, std::byte *output) const;
+  void addUpExact(std::span<const std::byte *const> addends, uint64_t elements, uint64_t divisor,
+                  std::byte *output) const;
+  void addUpBlock(std::span<const std::byte *const> addends, uint64_t elements, uint64_t divisor,
+                  std::byte *output) const;
   std::span<const std::byte> written(const std::byte *payload, uint64_t elements) const;
   Residual *residualOf(uint32_t phase) const;
   void encodeWithFeedback(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
                           Residual &residual, std::byte *payload) const;
   Status refused(uint32_t sender, const char *why) const;
-  Status reduceDecoded(std::span<const std::byte *const> payloads, uint64_t elements,
-                       std::byte *output) const;
-  Status reduceLossy(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
-  void reduceExact(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
-  void reduceBlock(std::span<const std::byte *const> payloads, uint64_t elements, std::byte *output) const;
 
   const Execution &execution;
   const OperandInfo &operand;

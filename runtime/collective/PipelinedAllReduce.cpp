@@ -18,11 +18,11 @@ namespace cgx {
 
 namespace {
 
-/// Bytes of tensor in a parcel: so many stay in a second-level cache, with what is made of them.
-constexpr uint64_t kParcelBytes = 128 * 1024;
-/// Parcels that a chunk is cut into if they do not get shorter than this.
-constexpr uint64_t kParcelsPerChunk = 8;
-constexpr uint64_t kShortestParcel = 16 * 1024;
+/// Bounds of an exact piece, in bytes, and how many a chunk is cut into between them. The longest is a
+/// piece of other codecs, in f32 (cgx/wire.h), and fits into the parcels of every transport.
+constexpr uint64_t kShortestExactPiece = 16 * 1024;
+constexpr uint64_t kLongestExactPiece = 128 * 1024;
+constexpr uint64_t kExactPiecesPerChunk = 8;
 
 /// Elements of a pair of operand and chunk that are one payload.
 struct Piece {
@@ -54,7 +54,8 @@ struct Operand {
 private:
   /// Nobody sees where exact chunks are cut: short ones into shorter pieces, which overlap as well.
   uint64_t exactPieceElements() const {
-    uint64_t bytes = std::clamp(chunks.bytes(0) / kParcelsPerChunk, kShortestParcel, kParcelBytes);
+    uint64_t bytes =
+        std::clamp(chunks.bytes(0) / kExactPiecesPerChunk, kShortestExactPiece, kLongestExactPiece);
     return bytes / codec.elementBytes();
   }
 };
@@ -265,7 +266,7 @@ private:
       return codec.reduce(payloads, piece.elements, payload);
     }
     std::byte *own = room.atLeast(parcels.capacity());
-    std::byte *sum = sumRoom.atLeast(std::max(kParcelBytes, piece.elements * codec.elementBytes()));
+    std::byte *sum = sumRoom.atLeast(std::max(kLongestExactPiece, piece.elements * codec.elementBytes()));
     {
       Stopwatch stopwatch(execution.counters.encode);
       codec.encode(kContribution, input(piece), piece.first, piece.elements, own);

@@ -63,8 +63,6 @@ void reduceWide(ReduceKind kind, cgx_element_type type, std::span<const std::byt
       reduce(kernelReduction(kind), CGX_F32, output + begin, addend.data(), count);
     }
   }
-  if (kind == ReduceKind::Mean)
-    divide(CGX_F32, reinterpret_cast<std::byte *>(output), elements, inputs.size());
 }
 
 template <typename T> static void divideTyped(std::byte *data, uint64_t elements, uint64_t divisor) {

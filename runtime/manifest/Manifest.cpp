@@ -11,6 +11,7 @@
 #include "cgx/kernels/codecs.h"
 #include "cgx/manifest/codec_json.h"
 #include "cgx/manifest/schedule_json.h"
+#include "status/Digest.h"
 
 #include <algorithm>
 #include <array>
@@ -415,13 +416,6 @@ static Status parseCollective(const Json &json, size_t index, uint32_t ranks, Co
   return reader.status();
 }
 
-static uint64_t fnv1a(const std::string &text) {
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (unsigned char byte : text)
-    hash = (hash ^ byte) * 0x100000001b3ull;
-  return hash;
-}
-
 Result<Program> Program::parse(const char *json, uint32_t ranks) {
   Json manifest = Json::parse(json, /*callback=*/nullptr, /*allow_exceptions=*/false);
   if (manifest.is_discarded())
@@ -438,7 +432,7 @@ Result<Program> Program::parse(const char *json, uint32_t ranks) {
   if (program.ranks != ranks)
     return Status::error(CGX_MISMATCH, "the program was compiled for ", program.ranks, " ranks, the job has ",
                          ranks);
-  program.digest = fnv1a(collectives.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace));
+  program.digest = digestOf(collectives.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace));
   program.collectives.resize(collectives.size());
   for (size_t i = 0; i < collectives.size(); ++i)
     if (Status status = parseCollective(collectives[i], i, ranks, program.collectives[i]); !status.ok())

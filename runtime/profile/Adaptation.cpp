@@ -13,6 +13,7 @@
 #include "cgx/plan/Error.h"
 #include "cgx/plan/Request.h"
 #include "profile/Agreement.h"
+#include "status/Digest.h"
 
 #include <algorithm>
 #include <cstring>
@@ -97,7 +98,7 @@ Result<std::string> Adaptation::adapt(const Meeting &meeting, const char *reques
 
 Status Adaptation::adopt(const Meeting &meeting, const std::string &planJson) {
   // Equal plans first: a rank that refuses its own would leave the others waiting.
-  double digest = double(std::hash<std::string>()(planJson) >> 12);
+  double digest = double(digestOf(planJson) >> 12);
   Result<std::vector<std::vector<double>>> all =
       gatherNumbers(meeting.transport, meeting.timeout, meeting.step, kComparison, {digest});
   if (!all.ok())

@@ -8,6 +8,8 @@
 
 #include "progress/ProgressThread.h"
 
+#include "transport/SpinPause.h"
+
 #include <chrono>
 #include <pthread.h>
 #include <signal.h>
@@ -58,7 +60,7 @@ template <typename Condition> bool ProgressThread::look(Condition condition) con
   do {
     if (condition())
       return true;
-    __builtin_ia32_pause();
+    spinPause();
   } while (std::chrono::steady_clock::now() < end);
   return false;
 }

@@ -14,6 +14,7 @@
 #ifndef CGX_RUNTIME_TRANSPORT_PATIENCE_H
 #define CGX_RUNTIME_TRANSPORT_PATIENCE_H
 
+#include "transport/SpinPause.h"
 #include "transport/Transport.h"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ public:
       if (++turns % kSpinsPerYield == 0)
         sched_yield();
       else
-        __builtin_ia32_pause();
+        spinPause();
       return false;
     }
     Clock::time_point now = Clock::now();

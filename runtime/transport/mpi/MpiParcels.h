@@ -55,8 +55,8 @@ public:
   uint64_t bytesSent() const { return sent; }
 
 private:
-  static constexpr uint64_t kCapacity = 132 * 1024;
-  static constexpr uint32_t kSlots = 32; ///< of a lane
+  static constexpr uint64_t kCapacity = 132 * 1024; ///< the longest exact piece, and a little more
+  static constexpr uint32_t kSlots = 32;            ///< of a lane
 
   struct Header {
     Tag tag;

@@ -8,6 +8,7 @@
 
 #include "transport/routed/ShmMpi.h"
 
+#include "status/Digest.h"
 #include "transport/Exchange.h"
 #include "transport/mpi/Mpi.h"
 #include "transport/routed/RoutedTransport.h"
@@ -31,11 +32,7 @@ static uint64_t hostKey() {
   (void)stat("/proc/self/ns/net", &network);
   (void)stat("/dev/shm", &memory);
   const char *given = std::getenv("CGX_HOST");
-  std::string text = concat(given ? given : "", "/", name.data(), "/", network.st_ino, "/", memory.st_dev);
-  uint64_t hash = 0xcbf29ce484222325ull; // FNV-1a
-  for (unsigned char byte : text)
-    hash = (hash ^ byte) * 0x100000001b3ull;
-  return hash;
+  return digestOf(concat(given ? given : "", "/", name.data(), "/", network.st_ino, "/", memory.st_dev));
 }
 
 namespace {
