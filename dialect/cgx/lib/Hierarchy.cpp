@@ -6,9 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/Dialect/Cgx/CgxDialect.h"
-
-#include "mlir/IR/DialectImplementation.h"
+#include "codecs/Parameters.h"
 
 using namespace mlir;
 using namespace cgx;
@@ -26,36 +24,16 @@ LogicalResult HierarchyAttr::verify(function_ref<InFlightDiagnostic()> emitError
   return success();
 }
 
-// `<` `local` `=` integer (`,` `inside` `=` codec)? (`,` `leaders` `=` keyword)? `>`
 Attribute HierarchyAttr::parse(AsmParser &parser, Type) {
   SMLoc location = parser.getCurrentLocation();
-  int64_t local = 0;
+  int64_t local = 0; // which (C1) refuses
   CodecAttrInterface inside = IdentityAttr::get(parser.getContext());
   Leaders leaders = Leaders::All;
-  if (parser.parseLess() || parser.parseKeyword("local") || parser.parseEqual() || parser.parseInteger(local))
-    return {};
-  while (succeeded(parser.parseOptionalComma())) {
-    StringRef name;
-    SMLoc nameLocation = parser.getCurrentLocation();
-    if (parser.parseKeyword(&name) || parser.parseEqual())
-      return {};
-    if (name == "inside") {
-      if (parser.parseAttribute(inside))
-        return {};
-    } else if (name == "leaders") {
-      StringRef text;
-      SMLoc textLocation = parser.getCurrentLocation();
-      if (parser.parseKeyword(&text))
-        return {};
-      std::optional<Leaders> parsed = symbolizeLeaders(text);
-      if (!parsed)
-        return parser.emitError(textLocation) << "expected all or one, got " << text, Attribute();
-      leaders = *parsed;
-    } else {
-      return parser.emitError(nameLocation) << "expected inside or leaders, got " << name, Attribute();
-    }
-  }
-  if (parser.parseGreater())
+  if (detail::ParameterParser(parser)
+          .integer("local", local)
+          .codec("inside", inside)
+          .oneOf("leaders", leaders, symbolizeLeaders, "all or one")
+          .parse())
     return {};
   return parser.getChecked<HierarchyAttr>(location, parser.getContext(), local, inside, leaders);
 }

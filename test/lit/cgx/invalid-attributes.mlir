@@ -296,5 +296,5 @@ func.func private @hierarchy_c3() attributes {a = #cgx.hierarchy<local = 2, insi
 
 // -----
 
-// expected-error@below {{expected inside or leaders, got outside}}
+// expected-error@below {{expected local, inside or leaders, got outside}}
 func.func private @hierarchy_parameter() attributes {a = #cgx.hierarchy<local = 2, outside = #cgx.identity>}

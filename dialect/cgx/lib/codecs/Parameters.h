@@ -30,6 +30,10 @@ public:
 
   ParameterParser &real(llvm::StringRef name, double &value);
 
+  ParameterParser &codec(llvm::StringRef name, CodecAttrInterface &value) {
+    return add(name, /*takesValue=*/true, [this, &value] { return parser.parseAttribute(value); });
+  }
+
   /// `expected` lists the cases, as in "nearest or stochastic".
   template <typename Enum>
   ParameterParser &oneOf(llvm::StringRef name, Enum &value, std::optional<Enum> (*symbolize)(llvm::StringRef),
