@@ -23,7 +23,7 @@ struct Options {
   std::vector<std::string> feeds, values; ///< A=B, as typed
   std::string plan, profile, adapt, reference = "quantize bits=4 bucket=128";
   std::vector<std::string> candidates;
-  uint64_t profileSteps = 10, adaptEvery = 500, warmup = 200;
+  uint64_t profileSteps = 10, adaptEvery = 1000, warmup = 200;
   double alpha = 1;
 };
 
