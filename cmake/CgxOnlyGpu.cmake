@@ -1,9 +1,8 @@
 # What tools/check-gpu builds: the kernels, their tests on a GPU and their benchmark, which need CUDA, CMake and a compiler;
-# and the runtime with cgx-bench, where its libraries are installed.
+# and the runtime with cgx-bench, where its libraries are installed; with GoogleTest, the tests of collectives on GPUs.
 
 enable_testing()
 add_subdirectory(kernels)
-add_subdirectory(test/unit/cuda)
 
 find_package(nlohmann_json 3.11 QUIET)
 find_package(CLI11 QUIET)
@@ -22,4 +21,9 @@ if(missing)
 else()
   add_subdirectory(runtime)
   add_subdirectory(tools/bench)
+  find_package(GTest QUIET)
+  if(GTest_FOUND)
+    add_subdirectory(test/unit/runtime EXCLUDE_FROM_ALL) # what the tests of collectives share
+  endif()
 endif()
+add_subdirectory(test/unit/cuda)
