@@ -32,3 +32,17 @@ elseif(CGX_CUDA)
 else()
   message(STATUS "CUDA: off, by CGX_CUDA")
 endif()
+
+# The header of NCCL, which comes with CUDA or beside it (libnccl-dev of NVIDIA's packages), and where programs of
+# this build may find the library.
+set(CGX_NCCL_FOUND FALSE)
+if(CGX_CUDA_FOUND)
+  find_path(CGX_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} $ENV{NCCL_HOME}/include)
+  if(CGX_NCCL_INCLUDE)
+    set(CGX_NCCL_FOUND TRUE)
+    find_library(CGX_NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR} $ENV{NCCL_HOME}/lib)
+    message(STATUS "NCCL: ${CGX_NCCL_INCLUDE}/nccl.h")
+  else()
+    message(STATUS "NCCL: off, no nccl.h was found")
+  endif()
+endif()

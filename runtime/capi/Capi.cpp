@@ -181,6 +181,13 @@ cgx_status cgx_context_use_cuda(cgx_context *context, void *stream) {
   }));
 }
 
+cgx_status cgx_context_check_cuda(cgx_context *context) {
+  return report(guarded([&]() -> cgx::Status {
+    return context ? context->impl->checkCuda()
+                   : cgx::Status(CGX_INVALID_ARGUMENT, "expected a context, got null");
+  }));
+}
+
 cgx_status cgx_context_gather(cgx_context *context, const void *data, uint64_t bytes, cgx_take_fn take,
                               void *user) {
   return report(guarded([&]() -> cgx::Status {

@@ -86,6 +86,8 @@ void Context::fail(const Status &reason) {
     failure = reason;
   flights.forget();
   transport->fail(failure);
+  if (DeviceLink *link = transport->deviceLink())
+    link->abort();
 }
 
 Status Context::beginStep(uint64_t newStep) {
@@ -336,6 +338,15 @@ Status Context::useCuda(cuda::Stream stream) {
   return Status();
 }
 
+Status Context::checkCuda() {
+  if (!device || inStep)
+    return Status(CGX_INVALID_ARGUMENT, "a GPU is checked between steps, once it was named");
+  if (failure.ok())
+    if (Status status = device->check(*transport, timeout, program); !status.ok())
+      fail(status);
+  return failure;
+}
+
 void Context::run(int64_t collective) {
   // Behind what is in flight, and by the same thread, which has its hands on the transport.
   if (flights.any()) {
@@ -370,6 +381,9 @@ void Context::start(int64_t collective) {
                               ": it is started again, but the step did not wait for it"));
   if (Status status = takeNamed(*info); !status.ok())
     return fail(status);
+  if (device && DeviceUse::isNeededFor(named[index]))
+    if (Status status = device->start(info->id); !status.ok())
+      return fail(status);
   // Ready; the step goes on with its work.
   if (Profiler *profiler = adaptation.active()) {
     profiler->enterCollective(index);

@@ -37,6 +37,8 @@ public:
 
   /// Buffers of collectives may lie on a GPU from now on, and are used in the order of the stream.
   Status useCuda(cuda::Stream stream);
+  /// Waits for the stream; what went wrong in graphs that were replayed there is the job's failure.
+  Status checkCuda();
 
   // Between steps, on all ranks; see profile/Adaptation.h. The texts are JSON.
   Status beginProfile(const char *options);

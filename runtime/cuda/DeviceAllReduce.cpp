@@ -8,14 +8,15 @@
 
 #include "cuda/DeviceAllReduce.h"
 
+#include "cgx/kernels/cuda_peers.h"
 #include "cuda/DeviceUse.h"
+#include "cuda/MessageRoute.h"
+#include "cuda/PeerRoute.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace cgx {
-
-static constexpr uint64_t kChunkAlignment = 256;
 
 /// Whether all pieces of a chunk but the first begin where kernels can write: behind whole words.
 static bool arePiecesAligned(const OperandInfo &operand) {
@@ -41,14 +42,47 @@ bool DeviceAllReduce::takes(const Execution &execution, Buffers operands) {
   return true;
 }
 
-bool DeviceAllReduce::isOf(const Execution &execution, Buffers operands) const {
-  for (size_t i = 0; i < codecs.size(); ++i) // plans may change them
+static std::vector<AllReduceOperand> operandsOf(const Execution &execution) {
+  std::vector<AllReduceOperand> operands;
+  for (size_t i = 0; i < execution.collective.operands.size(); ++i)
+    operands.emplace_back(execution, i);
+  return operands;
+}
+
+/// The shortest way for payloads that the group has: NCCL where it was asked for, then memory that all see.
+static Result<std::unique_ptr<PayloadRoute>> chooseRoute(const Execution &execution,
+                                                         RunningOperands operands) {
+  const std::vector<uint32_t> &ranks = execution.group.ranks;
+  const DeviceLink *link = execution.transport.deviceLink();
+  if (!link || !std::all_of(ranks.begin(), ranks.end(), [&](uint32_t rank) { return link->reaches(rank); })) {
+    Result<std::unique_ptr<PayloadRoute>> route = PeerRoute::make(execution, operands);
+    if (!route.ok() || *route)
+      return route;
+  }
+  return MessageRoute::make(execution, operands);
+}
+
+Result<std::unique_ptr<DeviceAllReduce>> DeviceAllReduce::make(const Execution &execution) {
+  std::unique_ptr<DeviceAllReduce> made(new DeviceAllReduce);
+  for (const OperandInfo &operand : execution.collective.operands)
+    made->codecs.push_back(operand.codec);
+  const std::vector<AllReduceOperand> operands = operandsOf(execution);
+  Result<std::unique_ptr<PayloadRoute>> route = chooseRoute(execution, operands);
+  if (!route.ok())
+    return route.status();
+  made->route = std::move(*route);
+  for (auto [memory, kind] :
+       {std::pair(&made->state, cuda::MemoryKind::device), {&made->hostState, cuda::MemoryKind::pinned}})
+    if (Status status = statusOf(memory->allocate(kind, sizeof(cuda::StepState))); !status.ok())
+      return status;
+  return made;
+}
+
+bool DeviceAllReduce::isOf(const Execution &execution) const {
+  for (size_t i = 0; i < codecs.size(); ++i)
     if (std::memcmp(&codecs[i], &execution.collective.operands[i].codec, sizeof(cgx_codec)) != 0)
       return false;
-  return std::equal(operands.begin(), operands.end(), buffers.begin(), buffers.end(),
-                    [](const OperandBuffers &a, const OperandBuffers &b) {
-                      return a.input == b.input && a.output == b.output;
-                    });
+  return true;
 }
 
 /// Calls visit(first, elements, payload) for the pieces of a chunk: elements from the chunk's first, bytes
@@ -60,41 +94,6 @@ template <typename Visit> static void forEachPiece(const AllReduceOperand &of, u
     visit(done, count, bytes);
     bytes += of.codec.payloadBytes(count);
   }
-}
-
-Status DeviceAllReduce::prepare(const Execution &execution, Buffers operands) {
-  buffers.assign(operands.begin(), operands.end());
-  payloads.resize(operands.size());
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const AllReduceOperand operand(execution, i);
-    codecs.push_back(operand.codec.info().codec);
-    if (Status status = allocate(operand, payloads[i]); !status.ok())
-      return status;
-    listContribution(operand, i, payloads[i]);
-    listOwner(operand, i, payloads[i]);
-    listResult(operand, i, payloads[i]);
-  }
-  if (Status status = statusOf(state.allocate(cuda::MemoryKind::device, sizeof(cuda::StepState)));
-      !status.ok())
-    return status;
-  if (Status status = statusOf(hostState.allocate(cuda::MemoryKind::pinned, sizeof(cuda::StepState)));
-      !status.ok())
-    return status;
-  return makeGroups();
-}
-
-Status DeviceAllReduce::allocate(const AllReduceOperand &operand, Payloads &of) {
-  of.apart = (operand.chunks.slot() + kChunkAlignment - 1) / kChunkAlignment * kChunkAlignment;
-  const uint64_t onDevice = std::max<uint64_t>(of.apart, 1) * operand.chunks.count;
-  for (cuda::Memory *memory : {&of.whole, &of.slots, &of.gathered})
-    if (Status status = statusOf(memory->allocate(cuda::MemoryKind::device, onDevice)); !status.ok())
-      return status;
-  if (Status status = statusOf(
-          of.hostWhole.allocate(cuda::MemoryKind::pinned, std::max<uint64_t>(operand.wholeBytes(), 1)));
-      !status.ok())
-    return status;
-  return statusOf(
-      of.hostSlots.allocate(cuda::MemoryKind::pinned, std::max<uint64_t>(operand.slotsBytes(), 1)));
 }
 
 static cuda::EncodedLayer encodedLayer(const AllReduceOperand &operand, uint32_t phase, uint64_t first,
@@ -110,165 +109,136 @@ static cuda::EncodedLayer encodedLayer(const AllReduceOperand &operand, uint32_t
           .payload = payload};
 }
 
-void DeviceAllReduce::listContribution(const AllReduceOperand &operand, size_t index, const Payloads &of) {
-  for (uint64_t chunk = 0; chunk < operand.chunks.count; ++chunk)
+void DeviceAllReduce::listContribution(const AllReduceOperand &operand, size_t index,
+                                       std::vector<cuda::EncodeLayer> &list) const {
+  for (uint32_t chunk = 0; chunk < operand.chunks.count; ++chunk)
     forEachPiece(operand, chunk, [&](uint64_t first, uint64_t elements, uint64_t bytes) {
       const uint64_t position = operand.chunks.begin(chunk) + first;
-      contributions.push_back(
-          {encodedLayer(operand, kContribution, position, elements, of.chunk(of.whole, chunk) + bytes),
-           buffers[index].input + position * operand.codec.elementBytes()});
+      list.push_back({encodedLayer(operand, kContribution, position, elements,
+                                   route->contribution(index, chunk) + bytes),
+                      buffers[index].input + position * operand.codec.elementBytes()});
     });
 }
 
-void DeviceAllReduce::listOwner(const AllReduceOperand &operand, size_t index, const Payloads &of) {
+void DeviceAllReduce::listOwner(const AllReduceOperand &operand, size_t index,
+                                std::vector<cuda::OwnerLayer> &list) {
   const Group &group = operand.execution.group;
   const uint32_t self = operand.execution.self();
   forEachPiece(operand, self, [&](uint64_t first, uint64_t elements, uint64_t bytes) {
-    cuda::OwnerLayer &owner = owned.emplace_back();
+    cuda::OwnerLayer &owner = list.emplace_back();
     owner.encoded = encodedLayer(operand, kResult, operand.chunks.begin(self) + first, elements,
-                                 of.chunk(of.gathered, self) + bytes);
+                                 route->ownResult(index) + bytes);
     if (operand.execution.collective.reduction == ReduceKind::Mean)
       owner.divisor = group.size();
     for (uint32_t position = 0; position < group.size(); ++position) {
-      const cuda::Memory &from = position == self ? of.whole : of.slots;
-      owner.contributions.push_back(of.chunk(from, position) + bytes);
+      owner.contributions.push_back(route->received(index, position) + bytes);
       ownedSenders.push_back({index, group.ranks[position]});
     }
   });
 }
 
-void DeviceAllReduce::listResult(const AllReduceOperand &operand, size_t index, const Payloads &of) {
+void DeviceAllReduce::listResult(const AllReduceOperand &operand, size_t index,
+                                 std::vector<cuda::DecodeLayer> &list) {
   const OperandInfo &info = operand.codec.info();
-  for (uint64_t chunk = 0; chunk < operand.chunks.count; ++chunk)
+  for (uint32_t chunk = 0; chunk < operand.chunks.count; ++chunk)
     forEachPiece(operand, chunk, [&](uint64_t first, uint64_t elements, uint64_t bytes) {
       std::byte *output =
           buffers[index].output + (operand.chunks.begin(chunk) + first) * operand.codec.elementBytes();
-      results.push_back({info.codec, info.type, of.chunk(of.gathered, chunk) + bytes,
-                         operand.codec.payloadBytes(elements), elements, output});
+      list.push_back({info.codec, info.type, route->result(index, chunk) + bytes,
+                      operand.codec.payloadBytes(elements), elements, output});
       resultSenders.push_back({index, operand.execution.group.ranks[chunk]});
     });
 }
 
-Status DeviceAllReduce::makeGroups() {
+/// Makes the kernels for these buffers, unless they are those of the last run.
+Status DeviceAllReduce::bind(RunningOperands running, Buffers operands, bool isCaptured) {
+  if (std::equal(operands.begin(), operands.end(), buffers.begin(), buffers.end(),
+                 [](const OperandBuffers &a, const OperandBuffers &b) {
+                   return a.input == b.input && a.output == b.output;
+                 }))
+    return Status();
+  if (isCaptured)
+    return Status(CGX_UNSUPPORTED, "expected the buffers of the last run in a graph: run it once before");
+  buffers.assign(operands.begin(), operands.end());
+  ownedSenders.clear();
+  resultSenders.clear();
+  std::vector<cuda::EncodeLayer> contributions;
+  std::vector<cuda::OwnerLayer> owned;
+  std::vector<cuda::DecodeLayer> results;
+  for (size_t i = 0; i < running.size(); ++i) {
+    listContribution(running[i], i, contributions);
+    listOwner(running[i], i, owned);
+    listResult(running[i], i, results);
+  }
   cuda::Outcome outcome;
   encode = cuda::makeEncodeGroup(contributions, outcome);
   if (outcome.ok())
     own = cuda::makeOwnerGroup(owned, outcome);
   if (outcome.ok())
     decode = cuda::makeDecodeGroup(results, outcome);
+  if (!outcome.ok())
+    buffers.clear();
   return statusOf(outcome);
 }
 
-Status DeviceAllReduce::putState(const Execution &execution) {
+Status DeviceAllReduce::putState(const Execution &execution, bool isCaptured, cuda::Stream stream) {
+  // Replays of a graph count the steps on the GPU.
+  if (isCaptured)
+    return statusOf(cuda::advanceStep(stream, state.get<cuda::StepState>()));
   // Operands of a collective are exchanged together, so they count alike.
   const uint64_t runs = execution.states.empty() ? 0 : execution.states[0].runs;
   *hostState.get<cuda::StepState>() = {execution.seed, execution.step, runs};
   return statusOf(cuda::copy(state.get(), hostState.get(), sizeof(cuda::StepState), stream));
 }
 
-Status DeviceAllReduce::run(Execution &execution) {
+Status DeviceAllReduce::put(Execution &execution, Buffers operands, cuda::Stream stream) {
   CollectiveCounters &counters = execution.counters;
-  std::vector<AllReduceOperand> running;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    running.emplace_back(execution, i);
+  const std::vector<AllReduceOperand> running = operandsOf(execution);
+  const bool isCaptured = cuda::isCapturing(stream);
+  if (isCaptured && !route->isCapturable())
+    return Status(CGX_UNSUPPORTED,
+                  "payloads pass through the host, which a graph cannot repeat: expected the "
+                  "transport nccl");
+  for (size_t i = 0; i < running.size(); ++i)
     counters.operands[i].rawBytes += running[i].rawBytes();
-  }
-  if (Status status = scatter(execution, running); !status.ok())
-    return status;
   {
-    Stopwatch stopwatch(counters.decode);
-    if (Status status = reduce(running); !status.ok())
+    Stopwatch stopwatch(counters.encode);
+    if (Status status = bind(running, operands, isCaptured); !status.ok())
       return status;
-  }
-  if (Status status = gather(execution, running); !status.ok())
-    return status;
-  Stopwatch stopwatch(counters.decode);
-  return finish(running);
-}
-
-Status DeviceAllReduce::scatter(Execution &execution, std::span<const AllReduceOperand> running) {
-  std::vector<Traffic> traffic;
-  {
-    Stopwatch stopwatch(execution.counters.encode);
-    if (Status status = putState(execution); !status.ok())
+    if (Status status = putState(execution, isCaptured, stream); !status.ok())
       return status;
     if (Status status = statusOf(encode->run(stream, state.get<cuda::StepState>())); !status.ok())
       return status;
-    for (size_t i = 0; i < running.size(); ++i) {
-      auto *host = payloads[i].hostWhole.get<std::byte>();
-      for (uint64_t chunk = 0; chunk < running[i].chunks.count; ++chunk)
-        if (chunk != execution.self())
-          if (Status status = statusOf(cuda::copy(host + running[i].begins[chunk],
-                                                  payloads[i].chunk(payloads[i].whole, chunk),
-                                                  running[i].chunks.payload(chunk), stream));
-              !status.ok())
-            return status;
-      traffic.push_back(running[i].scatterTraffic(host, payloads[i].hostSlots.get<std::byte>()));
-    }
-    if (Status status = statusOf(cuda::waitFor(stream)); !status.ok())
+  }
+  if (Status status = route->scatter(execution, running, stream); !status.ok())
+    return status;
+  {
+    Stopwatch stopwatch(counters.decode);
+    if (Status status = statusOf(own->run(stream, state.get<cuda::StepState>())); !status.ok())
       return status;
   }
-  return exchange(execution, traffic, kContribution, kAllOperands);
-}
-
-Status DeviceAllReduce::reduce(std::span<const AllReduceOperand> running) {
-  for (size_t i = 0; i < running.size(); ++i) {
-    const AllReduceOperand &operand = running[i];
-    const uint32_t self = operand.execution.self();
-    for (uint32_t position = 0; position < operand.execution.group.size(); ++position)
-      if (position != self)
-        if (Status status =
-                statusOf(cuda::copy(payloads[i].chunk(payloads[i].slots, position),
-                                    payloads[i].hostSlots.get<std::byte>() + position * operand.chunks.slot(),
-                                    operand.ownPayload(), stream));
-            !status.ok())
-          return status;
-  }
-  if (Status status = statusOf(own->run(stream, state.get<cuda::StepState>())); !status.ok())
+  if (Status status = route->gather(execution, running, stream); !status.ok())
     return status;
-  for (size_t i = 0; i < running.size(); ++i) {
-    const uint32_t self = running[i].execution.self();
-    if (Status status = statusOf(cuda::copy(payloads[i].hostWhole.get<std::byte>() + running[i].ownBegin(),
-                                            payloads[i].chunk(payloads[i].gathered, self),
-                                            running[i].ownPayload(), stream));
-        !status.ok())
-      return status;
-  }
-  return check(*own, ownedSenders, running);
+  Stopwatch stopwatch(counters.decode);
+  return statusOf(decode->run(stream, nullptr));
 }
 
-Status DeviceAllReduce::gather(Execution &execution, std::span<const AllReduceOperand> running) {
-  std::vector<Traffic> traffic;
-  for (size_t i = 0; i < running.size(); ++i) {
-    auto *host = payloads[i].hostWhole.get<std::byte>();
-    traffic.push_back(running[i].gatherTraffic(host + running[i].ownBegin(), host));
-  }
-  return exchange(execution, traffic, kResult, kAllOperands);
-}
-
-Status DeviceAllReduce::finish(std::span<const AllReduceOperand> running) {
-  for (size_t i = 0; i < running.size(); ++i)
-    for (uint64_t chunk = 0; chunk < running[i].chunks.count; ++chunk)
-      if (chunk != running[i].execution.self())
-        if (Status status =
-                statusOf(cuda::copy(payloads[i].chunk(payloads[i].gathered, chunk),
-                                    payloads[i].hostWhole.get<std::byte>() + running[i].begins[chunk],
-                                    running[i].chunks.payload(chunk), stream));
-            !status.ok())
-          return status;
-  if (Status status = statusOf(decode->run(stream, nullptr)); !status.ok())
+Status DeviceAllReduce::check(const CollectiveInfo &collective, cuda::Stream stream) {
+  if (!decode)
+    return Status();
+  if (Status status = check(*own, ownedSenders, collective, stream); !status.ok())
     return status;
-  return check(*decode, resultSenders, running);
+  return check(*decode, resultSenders, collective, stream);
 }
 
 Status DeviceAllReduce::check(cuda::Group &group, const std::vector<Sender> &senders,
-                              std::span<const AllReduceOperand> running) {
+                              const CollectiveInfo &collective, cuda::Stream stream) {
   std::vector<DecodeError> errors;
   if (Status status = statusOf(group.results(stream, errors)); !status.ok())
     return status;
   for (size_t i = 0; i < errors.size(); ++i)
     if (errors[i] != DecodeError::ok)
-      return Status::error(CGX_BAD_PAYLOAD, "layer '", running[senders[i].operand].codec.info().layer,
+      return Status::error(CGX_BAD_PAYLOAD, "layer '", collective.operands[senders[i].operand].layer,
                            "', payload of rank ", senders[i].rank, ": ", decodeErrorText(errors[i]));
   return Status();
 }

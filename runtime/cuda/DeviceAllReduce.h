@@ -8,69 +8,54 @@
 #ifndef CGX_RUNTIME_CUDA_DEVICEALLREDUCE_H
 #define CGX_RUNTIME_CUDA_DEVICEALLREDUCE_H
 
-#include "cgx/kernels/cuda_memory.h"
-#include "collective/AllReduce.h"
+#include "cuda/PayloadRoute.h"
 
 namespace cgx {
 
-/// One collective on one set of buffers: its groups and memory are made once, so that a steady program
-/// allocates nothing.
+/// One collective: its kernels and memory are made when it first runs, and kernels again when its buffers
+/// change, so that a steady program allocates nothing.
 class DeviceAllReduce {
 public:
-  explicit DeviceAllReduce(cuda::Stream stream) : stream(stream) {}
-
   /// Whether the collective can run here: a sum or mean of operands on a GPU, with codecs of which it has
-  /// kernels and that keep no state.
+  /// kernels and that keep no state. The same on all ranks, where buffers are alike.
   static bool takes(const Execution &execution, Buffers operands);
 
-  Status prepare(const Execution &execution, Buffers operands);
-  /// Whether it was prepared for these buffers and the operands' codecs.
-  bool isOf(const Execution &execution, Buffers operands) const;
+  /// Makes memory, and the way of payloads between ranks: all of the group call.
+  static Result<std::unique_ptr<DeviceAllReduce>> make(const Execution &execution);
 
-  Status run(Execution &execution);
+  /// Whether it was made for the operands' codecs, which plans may change on all ranks.
+  bool isOf(const Execution &execution) const;
+
+  /// Puts the collective on the stream, waiting only for what the hosts of ranks must do in between.
+  Status put(Execution &execution, Buffers operands, cuda::Stream stream);
+
+  /// Once the stream has done it: whether a payload was refused.
+  Status check(const CollectiveInfo &collective, cuda::Stream stream);
 
 private:
-  /// The payloads of an operand: on the GPU every chunk's begins at an aligned address, on the host they lie
-  /// as they are sent.
-  struct Payloads {
-    cuda::Memory whole, slots, gathered; ///< on the GPU; see AllReduce.h
-    cuda::Memory hostWhole, hostSlots;
-    uint64_t apart = 0; ///< from one chunk to the next, on the GPU
-
-    std::byte *chunk(const cuda::Memory &of, uint64_t number) const {
-      return of.get<std::byte>() + number * apart;
-    }
-  };
-
-  Status allocate(const AllReduceOperand &operand, Payloads &payloads);
-  void listContribution(const AllReduceOperand &operand, size_t index, const Payloads &payloads);
-  void listOwner(const AllReduceOperand &operand, size_t index, const Payloads &payloads);
-  void listResult(const AllReduceOperand &operand, size_t index, const Payloads &payloads);
-  Status makeGroups();
-  Status putState(const Execution &execution);
-  Status scatter(Execution &execution, std::span<const AllReduceOperand> running);
-  Status reduce(std::span<const AllReduceOperand> running);
-  Status gather(Execution &execution, std::span<const AllReduceOperand> running);
-  Status finish(std::span<const AllReduceOperand> running);
-
-  /// Waits, and fails if a payload was refused; `senders` says whose they are.
+  /// Whose payload it is that a kernel reads.
   struct Sender {
     size_t operand;
     uint32_t rank;
   };
-  Status check(cuda::Group &group, const std::vector<Sender> &senders,
-               std::span<const AllReduceOperand> running);
 
-  cuda::Stream stream;
-  std::vector<OperandBuffers> buffers;
+  DeviceAllReduce() = default;
+
+  Status bind(RunningOperands running, Buffers operands, bool isCaptured);
+  void listContribution(const AllReduceOperand &operand, size_t index,
+                        std::vector<cuda::EncodeLayer> &list) const;
+  void listOwner(const AllReduceOperand &operand, size_t index, std::vector<cuda::OwnerLayer> &list);
+  void listResult(const AllReduceOperand &operand, size_t index, std::vector<cuda::DecodeLayer> &list);
+  Status putState(const Execution &execution, bool isCaptured, cuda::Stream stream);
+  Status check(cuda::Group &group, const std::vector<Sender> &senders, const CollectiveInfo &collective,
+               cuda::Stream stream);
+
   std::vector<cgx_codec> codecs;
-  std::vector<Payloads> payloads;
-  cuda::Memory state, hostState;
-  std::vector<cuda::EncodeLayer> contributions;
-  std::vector<cuda::OwnerLayer> owned;
-  std::vector<cuda::DecodeLayer> results;
-  std::vector<Sender> ownedSenders, resultSenders;
+  std::unique_ptr<PayloadRoute> route;
+  cuda::Memory state, hostState; ///< what random numbers depend on, on the GPU and where it is copied from
+  std::vector<OperandBuffers> buffers; ///< that the kernels below read and write
   std::unique_ptr<cuda::Group> encode, own, decode;
+  std::vector<Sender> ownedSenders, resultSenders; ///< of the payloads that `own` and `decode` read
 };
 
 } // namespace cgx

@@ -8,7 +8,11 @@
 
 #include "cuda/DeviceUse.h"
 
+#include "cgx/kernels/cuda_peers.h"
 #include "cuda/DeviceAllReduce.h"
+#include "cuda/KeptMemory.h"
+#include "cuda/LinkedCollective.h"
+#include "cuda/StreamWait.h"
 
 #include <algorithm>
 
@@ -18,8 +22,18 @@ Status statusOf(const cuda::Outcome &outcome) {
   return outcome.ok() ? Status() : Status(CGX_RESOURCE_EXHAUSTED, outcome.error);
 }
 
-DeviceUse::DeviceUse(cuda::Stream stream) : stream(stream) {}
-DeviceUse::~DeviceUse() = default;
+DeviceUse::DeviceUse(cuda::Stream stream) : stream(stream) {
+  (void)cuda::currentDevice(gpu).ok(); // where there is none, what follows says so
+}
+
+DeviceUse::~DeviceUse() {
+  if (failed) {
+    keepUntilExit(std::move(allReduces));
+    keepUntilExit(std::move(staging));
+  } else if (side) {
+    cuda::destroyStream(side);
+  }
+}
 
 static bool isOnDevice(const void *pointer) {
   return cuda::memoryKindOf(pointer) == cuda::MemoryKind::device;
@@ -31,17 +45,93 @@ bool DeviceUse::isNeededFor(Buffers operands) {
   });
 }
 
-Status DeviceUse::run(Execution &execution, Buffers operands) {
-  if (!DeviceAllReduce::takes(execution, operands))
-    return runStaged(execution, operands);
-  std::unique_ptr<DeviceAllReduce> &known = allReduces[execution.collective.id];
-  if (!known || !known->isOf(execution, operands)) {
-    auto made = std::make_unique<DeviceAllReduce>(stream);
-    if (Status status = made->prepare(execution, operands); !status.ok())
+Status DeviceUse::start(uint32_t collective) {
+  cuda::Event event;
+  if (Status status = statusOf(event.make()); !status.ok())
+    return status;
+  if (Status status = statusOf(event.record(stream)); !status.ok())
+    return status;
+  const std::lock_guard lock(starting);
+  starts[collective] = std::move(event);
+  return Status();
+}
+
+Result<cuda::Stream> DeviceUse::streamFor(uint32_t collective) {
+  const std::lock_guard lock(starting);
+  auto started = starts.find(collective);
+  if (started == starts.end())
+    return stream;
+  if (!side)
+    if (Status status = statusOf(cuda::makeStream(side)); !status.ok())
       return status;
-    known = std::move(made);
+  Status status = statusOf(cuda::waitOn(side, started->second.get()));
+  starts.erase(started);
+  if (!status.ok())
+    return status;
+  return side;
+}
+
+Status DeviceUse::run(Execution &execution, Buffers operands) {
+  // Threads have GPUs of their own, and the one that makes progress is not the step's.
+  Status status = statusOf(cuda::useDevice(gpu));
+  if (!status.ok())
+    return status;
+  Result<cuda::Stream> on = streamFor(execution.collective.id);
+  status = on.ok() ? runOn(*on, execution, operands) : on.status();
+  failed = failed || !status.ok();
+  return status;
+}
+
+Status DeviceUse::runOn(cuda::Stream on, Execution &execution, Buffers operands) {
+  const bool isCaptured = cuda::isCapturing(on);
+  DeviceAllReduce *encoded = nullptr;
+  Status status;
+  if (isLinked(execution, operands)) {
+    status = putLinked(execution, operands, on);
+  } else if (DeviceAllReduce::takes(execution, operands)) {
+    Result<DeviceAllReduce *> found = allReduceFor(execution, isCaptured);
+    if (!found.ok())
+      return found.status();
+    encoded = *found;
+    status = encoded->put(execution, operands, on);
+  } else if (isCaptured) {
+    return Status(CGX_UNSUPPORTED, "it passes through the host, which a graph cannot repeat");
+  } else {
+    return runStaged(on, execution, operands);
   }
-  return known->run(execution);
+  if (!status.ok() || isCaptured)
+    return status;
+  Stopwatch stopwatch(encoded ? execution.counters.decode : execution.counters.exchange);
+  status = waitForStream(execution.transport, execution.timeout, on);
+  return status.ok() && encoded ? encoded->check(execution.collective, on) : status;
+}
+
+Result<DeviceAllReduce *> DeviceUse::allReduceFor(const Execution &execution, bool isCaptured) {
+  std::unique_ptr<DeviceAllReduce> &known = allReduces[execution.collective.id];
+  if (known && known->isOf(execution))
+    return known.get();
+  if (isCaptured)
+    return Status(CGX_UNSUPPORTED, "expected a collective that has run before in a graph");
+  Result<std::unique_ptr<DeviceAllReduce>> made = DeviceAllReduce::make(execution);
+  if (!made.ok())
+    return made.status();
+  known = std::move(*made);
+  return known.get();
+}
+
+Status DeviceUse::check(Transport &transport, std::chrono::milliseconds timeout, const Program &program) {
+  if (Status status = statusOf(cuda::useDevice(gpu)); !status.ok())
+    return status;
+  if (Status status = waitForStream(transport, timeout, stream); !status.ok()) {
+    failed = true;
+    return status;
+  }
+  for (const auto &[id, allReduce] : allReduces) {
+    const CollectiveInfo &collective = *program.find(id);
+    if (Status status = allReduce->check(collective, stream); !status.ok())
+      return status.within(collective.describe());
+  }
+  return Status();
 }
 
 /// Elements that come out of a collective for an operand.
@@ -56,7 +146,7 @@ static uint64_t outputElements(const Execution &execution, const OperandInfo &op
   }
 }
 
-Status DeviceUse::runStaged(Execution &execution, Buffers operands) {
+Status DeviceUse::runStaged(cuda::Stream on, Execution &execution, Buffers operands) {
   std::vector<OperandBuffers> staged;
   staging.resize(std::max(staging.size(), operands.size()));
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -69,23 +159,23 @@ Status DeviceUse::runStaged(Execution &execution, Buffers operands) {
           !status.ok())
         return status;
     auto *memory = staging[i].get<std::byte>();
-    if (Status status = statusOf(cuda::copy(memory, operands[i].input, input, stream)); !status.ok())
+    if (Status status = statusOf(cuda::copy(memory, operands[i].input, input, on)); !status.ok())
       return status;
     staged.push_back({memory, memory + outputBegin});
   }
-  if (Status status = statusOf(cuda::waitFor(stream)); !status.ok())
+  if (Status status = waitForStream(execution.transport, execution.timeout, on); !status.ok())
     return status;
   if (Status status = runOnHost(execution, staged); !status.ok())
     return status;
   for (size_t i = 0; i < operands.size(); ++i) {
     const OperandInfo &operand = execution.collective.operands[i];
-    if (Status status = statusOf(
-            cuda::copy(operands[i].output, staged[i].output,
-                       outputElements(execution, operand) * cgx_element_bytes(operand.type), stream));
+    if (Status status =
+            statusOf(cuda::copy(operands[i].output, staged[i].output,
+                                outputElements(execution, operand) * cgx_element_bytes(operand.type), on));
         !status.ok())
       return status;
   }
-  return statusOf(cuda::waitFor(stream));
+  return waitForStream(execution.transport, execution.timeout, on);
 }
 
 } // namespace cgx

@@ -6,17 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All-reduces whose codecs have kernels for GPUs are encoded, added up and decoded there, and only
-// payloads pass through pinned memory of the host, from which any transport sends them. Every other
-// collective is staged: its buffers pass through pinned memory, and it runs as those of the host do. Both
-// give the bits of the host.
+// All-reduces whose codecs have kernels for GPUs are encoded, added up and decoded there, and only payloads
+// leave the GPU (PayloadRoute.h). What is exact the transport's link of GPUs does by itself, if it has one
+// (LinkedCollective.h). Every other collective is staged: its buffers pass through pinned memory, and it runs
+// as those of the host do. All but sums of a link give the bits of the host.
+//
+// Whether buffers lie on a GPU, all ranks of a group must answer alike.
 #ifndef CGX_RUNTIME_CUDA_DEVICEUSE_H
 #define CGX_RUNTIME_CUDA_DEVICEUSE_H
 
-#include "cgx/kernels/cuda_memory.h"
+#include "cgx/kernels/cuda_peers.h"
 #include "collective/Collective.h"
 
 #include <map>
+#include <mutex>
 
 namespace cgx {
 
@@ -25,19 +28,35 @@ class DeviceAllReduce;
 /// The GPU of one rank, as its collectives use it.
 class DeviceUse {
 public:
+  /// Of the GPU that is the calling thread's.
   explicit DeviceUse(cuda::Stream stream);
   ~DeviceUse();
 
   /// Whether the collective is for run(): an operand lies in the memory of a GPU.
   static bool isNeededFor(Buffers operands);
 
-  /// Runs the collective behind what is on the stream, and returns when its results are there.
+  /// The next run of this collective is behind what is on the stream now, and beside what is put there later.
+  Status start(uint32_t collective);
+
+  /// Runs the collective behind what is on the stream, and returns when its results are there; or makes it a
+  /// part of the graph that the stream captures.
   Status run(Execution &execution, Buffers operands);
 
-private:
-  Status runStaged(Execution &execution, Buffers operands);
+  /// Waits for the stream, and says what went wrong in what graphs have repeated.
+  Status check(Transport &transport, std::chrono::milliseconds timeout, const Program &program);
 
-  cuda::Stream stream;
+private:
+  /// The stream for a run of the collective: a side stream if it was started.
+  Result<cuda::Stream> streamFor(uint32_t collective);
+  Status runOn(cuda::Stream stream, Execution &execution, Buffers operands);
+  Result<DeviceAllReduce *> allReduceFor(const Execution &execution, bool isCaptured);
+  Status runStaged(cuda::Stream stream, Execution &execution, Buffers operands);
+
+  cuda::Stream stream, side = nullptr;    ///< the host program's, and one for what runs beside it
+  std::mutex starting;                    ///< who starts is another thread than who runs
+  std::map<uint32_t, cuda::Event> starts; ///< by collective, of those that were started and have not run
+  int gpu = 0;                            ///< that all threads of the rank use
+  bool failed = false;                    ///< the stream may wait for ranks that are gone
   std::map<uint32_t, std::unique_ptr<DeviceAllReduce>> allReduces; ///< by id, as they last ran
   std::vector<cuda::Memory> staging;                               ///< of the operands that are staged
 };

@@ -10,6 +10,7 @@
 
 #include "transport/inproc/Inproc.h"
 #include "transport/mpi/Mpi.h"
+#include "transport/nccl/Nccl.h"
 #include "transport/routed/ShmMpi.h"
 #include "transport/shm/Shm.h"
 
@@ -37,11 +38,13 @@ Status Transport::interruption() const {
 }
 
 std::span<const TransportKind> transportKinds() {
-  static constexpr std::array<TransportKind, 4> kinds = {{
+  static constexpr std::array<TransportKind, 6> kinds = {{
       {"inproc", "ranks are threads of one process", connectInproc},
       {"shm", "ranks are processes of one host, over POSIX shared memory", connectShm},
       {"mpi", "ranks are processes of any hosts, started by mpirun", connectMpi},
       {"shm+mpi", "shared memory inside of hosts, MPI between them", connectShmMpi},
+      {"nccl", "ranks have GPUs, between which NCCL carries what lies on them", connectNccl},
+      {"nccl+mpi", "NCCL between the GPUs of a host, MPI between hosts", connectNcclMpi},
   }};
   return kinds;
 }

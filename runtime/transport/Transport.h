@@ -16,6 +16,7 @@
 #define CGX_RUNTIME_TRANSPORT_TRANSPORT_H
 
 #include "status/Status.h"
+#include "transport/DeviceLink.h"
 #include "transport/Parcels.h"
 
 #include <atomic>
@@ -99,6 +100,10 @@ public:
   /// Whether any thread may call, as long as no two do at a time. If not, only the one that connected.
   virtual bool servesAnyThread() const { return true; }
 
+  /// What carries messages between GPUs; null where only hosts can talk.
+  DeviceLink *deviceLink() const { return link.get(); }
+  void carryDeviceLink(std::unique_ptr<DeviceLink> carried) { link = std::move(carried); }
+
   /// Lets the thread that waits for messages give up with `reason`, soon. The one verb that may be called
   /// while another thread calls others.
   void interrupt(const Status &reason);
@@ -109,6 +114,7 @@ private:
   mutable std::mutex interrupting;
   Status interruptedBy; ///< guarded by `interrupting`
   std::atomic<bool> interrupted{false};
+  std::unique_ptr<DeviceLink> link;
 };
 
 /// How a rank joins its job.

@@ -22,9 +22,14 @@ namespace cgx {
 
 class Waiting {
 public:
-  /// `timeout` is the longest time without any progress.
-  Waiting(Transport &transport, std::chrono::milliseconds timeout)
-      : transport(transport), timeout(timeout), patience(transport.ranks()) {}
+  /// Longest sleep between two looks at the peers: bounds how late a death is noticed.
+  static constexpr std::chrono::microseconds kCheckPeriod{5000};
+
+  /// `timeout` is the longest time without any progress. Who waits for what rings no doorbell, such as a GPU,
+  /// takes shorter `naps`.
+  Waiting(Transport &transport, std::chrono::milliseconds timeout,
+          std::chrono::microseconds naps = kCheckPeriod)
+      : transport(transport), timeout(timeout), naps(naps), patience(transport.ranks()) {}
 
   /// Ends a turn of the loop. `worked` says whether the loop did something in it;
   /// `pending()` is the ranks that it waits for.
@@ -52,13 +57,11 @@ public:
       return status;
     nextCheck = Clock::now() + kCheckPeriod;
     if (!worked && !moved)
-      transport.idle(kCheckPeriod);
+      transport.idle(naps);
     return Status();
   }
 
 private:
-  /// Longest sleep between two looks at the peers: bounds how late a death is noticed.
-  static constexpr std::chrono::milliseconds kCheckPeriod{5};
   static constexpr uint32_t kTurnsPerLook = 16;
   static constexpr uint32_t kTurnsPerCheck = 64;
 
@@ -67,6 +70,7 @@ private:
 
   Transport &transport;
   std::chrono::milliseconds timeout;
+  std::chrono::microseconds naps;
   Patience patience;
   Clock::time_point nextCheck;
   uint32_t busyTurns = 0;

@@ -42,8 +42,9 @@ EXAMPLES
   What the machine can, for cgx-opt --cgx-compress="machine=machine.json"; a step on 2 to 4096 ranks of it:
     cgx-bench calibrate --transport shm --ranks 2 -o machine.json
     cgx-bench simulate step.so --machine machine.json --local 8 --link 10
-  Buffers on a GPU, which all ranks of this host share:
+  Buffers on GPUs, which the ranks of this host use in turn, or one GPU for each rank and NCCL:
     cgx-bench all-reduce --device cuda --ranks 2 --sizes 64MiB --codec quantize
+    cgx-bench all-reduce --device cuda --transport nccl --ranks 8 --sizes 64MiB --codec quantize
   Codecs on memory, against memcpy, or on a GPU, against a copy there:
     cgx-bench codec --help
     cgx-bench codec --device cuda
@@ -203,8 +204,9 @@ void addLaunchOptions(CLI::App &command, std::optional<uint32_t> &ranks,
   command
       .add_option(
           "--transport", transport,
-          "shm (default), inproc, mpi (default under mpirun), or shm+mpi: inside of hosts and between")
-      ->check(CLI::IsMember({"shm", "inproc", "mpi", "shm+mpi"}));
+          "shm (default), inproc, mpi (default under mpirun), or shm+mpi: inside of hosts and between; nccl, "
+          "nccl+mpi: the same between GPUs")
+      ->check(CLI::IsMember({"shm", "inproc", "mpi", "shm+mpi", "nccl", "nccl+mpi"}));
 }
 
 void addCollective(CLI::App &app, const char *collective, Options &options, Typed &typed) {

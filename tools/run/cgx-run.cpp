@@ -89,8 +89,8 @@ void describe(CLI::App &app, Options &options) {
       ->group("Ranks");
   app.add_option("--transport", options.transport,
                  "shm: one process a rank; inproc: one thread a rank; mpi: under mpirun, on any hosts; "
-                 "shm+mpi: the same, over shared memory inside of hosts")
-      ->check(CLI::IsMember({"shm", "inproc", "mpi", "shm+mpi"}))
+                 "shm+mpi: the same, over shared memory inside of hosts; nccl, nccl+mpi: one GPU a rank")
+      ->check(CLI::IsMember({"shm", "inproc", "mpi", "shm+mpi", "nccl", "nccl+mpi"}))
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Ranks");
@@ -256,7 +256,7 @@ void checkOneHost(const Membership &membership, const Options &options) {
     throw Error(membership.launcher + " makes this a rank of a job without a name: give one with --job");
 }
 
-bool needsMpi(const Options &options) { return options.transport == "mpi" || options.transport == "shm+mpi"; }
+bool needsMpi(const Options &options) { return options.transport.ends_with("mpi"); }
 
 void run(Options options) {
   std::optional<Membership> membership;
@@ -279,7 +279,7 @@ void run(Options options) {
   Job job = prepareJob(options, files, loadProgram(options));
   if (membership) {
     job.name = options.jobName;
-    bool remote = needsMpi(options);
+    bool remote = options.transport != "shm";
     std::vector<Outcome> outcomes =
         remote ? runRemoteMember(job, membership->rank) : runMember(job, membership->rank);
     if (membership->rank == 0)

@@ -6,19 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The same program runs in two jobs, one with its buffers in the memory of the host and one with them on a
-// GPU, and all results must be the same bits.
+// The same program runs in two jobs, one with its buffers in the memory of the host and one with them on
+// GPUs, over each transport that has a way of its own between them, and all results must be the same bits.
 
 #include "../kernels/Inputs.h"
 #include "Contexts.h"
 #include "Job.h"
 #include "Programs.h"
 
-#include "cgx/kernels/cuda_memory.h"
+#include "cgx/kernels/cuda_peers.h"
 
 #include <gtest/gtest.h>
 
-#include <mutex>
+#include <functional>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace cgx::test {
 namespace {
@@ -61,11 +63,42 @@ const std::vector<Collective> collectives = {
      {operand(CGX_F32, 3000, {.family = CGX_CODEC_TOPK, .density = 0.1f})}},
     {"all_gather", {{"dim", 0}}, {operand(CGX_F32, 600, quantize(4, 128))}},
     {"reduce_scatter", {{"dim", 0}, {"reduction", "sum"}}, {operand(CGX_F32, 1200, quantize(4, 128))}},
+    // Exact, which a link of GPUs can do by itself.
+    {"all_reduce", {{"reduction", "max"}}, {operand(CGX_F32, 3001, {}), operand(CGX_F32, 5, {})}},
+    {"all_gather", {{"dim", 0}}, {operand(CGX_BF16, 600, {})}},
+    {"reduce_scatter", {{"dim", 0}, {"reduction", "min"}}, {operand(CGX_F32, 1200, {})}},
+    {"broadcast", {{"root", 0}}, {operand(CGX_F16, 77, {})}},
 };
 
-class DeviceCollectiveTest : public testing::TestWithParam<uint32_t> {
+struct Setting {
+  uint32_t ranks;
+  const char *transport;
+  bool processes;     ///< one for each rank
+  bool apart = false; ///< each on a host of its own, as far as ranks can tell: they cannot open memory
+};
+
+/// What a process of its own says: who has asked for a GPU cannot fork ranks that use it.
+int askProcess(const std::function<int()> &question) {
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(question());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+class DeviceCollectiveTest : public testing::TestWithParam<Setting> {
 protected:
-  uint32_t ranks() const { return GetParam(); }
+  uint32_t ranks() const { return GetParam().ranks; }
+  std::string transport() const { return GetParam().transport; }
+
+  void SetUp() override {
+    const auto gpus = uint32_t(askProcess([] { return int(cuda::deviceCount()); }));
+    if (gpus == 0)
+      GTEST_SKIP() << "no CUDA device";
+    if (transport() == "nccl" && gpus < ranks())
+      GTEST_SKIP() << "NCCL expects a GPU for each of " << ranks() << " ranks, got " << gpus;
+  }
 
   std::string manifest() const {
     std::vector<Json> list;
@@ -82,19 +115,20 @@ protected:
                                       : operand.elements();
   }
 
-  /// Runs all collectives twice a step, for two steps; the results of one rank, in order.
+  /// Runs all collectives twice a step, the second time beside the step, for two steps; the results of one
+  /// rank, in order.
   void runRank(cgx_context *context, uint32_t rank, bool onDevice, Outputs &outputs) const {
     std::mt19937_64 random(testSeed() + rank);
     for (uint64_t step = 0; step < 2; ++step) {
       ASSERT_EQ(cgx_context_begin_step(context, step), CGX_OK);
       for (int repetition = 0; repetition < 2; ++repetition)
         for (uint32_t id = 0; id < collectives.size(); ++id)
-          ASSERT_NO_FATAL_FAILURE(runOne(context, id, onDevice, random, outputs));
+          ASSERT_NO_FATAL_FAILURE(runOne(context, id, /*beside=*/repetition == 1, onDevice, random, outputs));
       ASSERT_EQ(cgx_context_end_step(context), CGX_OK) << cgx_last_error();
     }
   }
 
-  void runOne(cgx_context *context, uint32_t id, bool onDevice, std::mt19937_64 &random,
+  void runOne(cgx_context *context, uint32_t id, bool beside, bool onDevice, std::mt19937_64 &random,
               Outputs &outputs) const {
     const Collective &of = collectives[id];
     std::vector<cuda::Memory> memory;
@@ -114,7 +148,12 @@ protected:
       }
       cgx_rt_operand(address(context), id, int64_t(i), address(input), address(output));
     }
-    cgx_rt_run(address(context), id);
+    if (beside) {
+      cgx_rt_start(address(context), id);
+      cgx_rt_wait(address(context), id);
+    } else {
+      cgx_rt_run(address(context), id);
+    }
     for (size_t i = 0; onDevice && i < of.operands.size(); ++i)
       ASSERT_TRUE(
           cuda::copy(outputs[first + i].data(), memory[2 * i + 1].get(), outputs[first + i].size(), nullptr)
@@ -122,31 +161,40 @@ protected:
     ASSERT_TRUE(!onDevice || cuda::waitFor(nullptr).ok());
   }
 
-  std::vector<Outputs> runJob(bool onDevice) const {
-    std::vector<Outputs> outputs(ranks());
-    const std::string job = uniqueJob(), text = manifest();
-    runThreads(ranks(), [&](uint32_t rank) {
-      ContextSpec spec{.job = job, .rank = rank, .ranks = ranks(), .manifest = text};
-      ContextPtr context;
-      ASSERT_EQ(spec.create(context), CGX_OK) << cgx_last_error();
-      if (onDevice) {
-        ASSERT_EQ(cgx_context_use_cuda(context.get(), nullptr), CGX_OK) << cgx_last_error();
-      }
-      runRank(context.get(), rank, onDevice, outputs[rank]);
-    });
-    return outputs;
+  /// Runs one rank of a job of which all buffers are on the host, or on a GPU.
+  void runJob(const std::string &job, uint32_t rank, bool onDevice, Outputs &outputs) const {
+    const std::string text = manifest();
+    ContextSpec spec{.transport = GetParam().processes ? "shm" : "inproc",
+                     .job = job,
+                     .rank = rank,
+                     .ranks = ranks(),
+                     .manifest = text};
+    if (onDevice) {
+      spec.transport = transport();
+      ASSERT_TRUE(cuda::useDeviceOf(rank).ok());
+    }
+    ContextPtr context;
+    ASSERT_EQ(spec.create(context), CGX_OK) << cgx_last_error();
+    if (onDevice) {
+      ASSERT_EQ(cgx_context_use_cuda(context.get(), nullptr), CGX_OK) << cgx_last_error();
+    }
+    runRank(context.get(), rank, onDevice, outputs);
   }
 };
 
 TEST_P(DeviceCollectiveTest, GiveTheBitsOfTheHost) {
-  if (cuda::Outcome outcome = cuda::availability(); !outcome.ok())
-    GTEST_SKIP() << outcome.error;
-  const std::vector<Outputs> host = runJob(/*onDevice=*/false), device = runJob(/*onDevice=*/true);
-  for (uint32_t rank = 0; rank < ranks(); ++rank) {
-    ASSERT_EQ(device[rank].size(), host[rank].size());
-    for (size_t i = 0; i < host[rank].size(); ++i)
-      EXPECT_TRUE(device[rank][i] == host[rank][i]) << "rank " << rank << ", result " << i;
-  }
+  const std::string hostJob = uniqueJob(), deviceJob = uniqueJob();
+  const auto run = GetParam().processes ? runProcesses : runThreads;
+  run(ranks(), [&](uint32_t rank) {
+    if (GetParam().apart)
+      setenv("CGX_HOST", std::to_string(rank).c_str(), /*overwrite=*/1);
+    Outputs host, device;
+    ASSERT_NO_FATAL_FAILURE(runJob(hostJob, rank, /*onDevice=*/false, host));
+    ASSERT_NO_FATAL_FAILURE(runJob(deviceJob, rank, /*onDevice=*/true, device));
+    ASSERT_EQ(device.size(), host.size());
+    for (size_t i = 0; i < host.size(); ++i)
+      EXPECT_TRUE(device[i] == host[i]) << "rank " << rank << ", result " << i;
+  });
 }
 
 TEST(UseCudaTest, SaysWhatIsMissing) {
@@ -160,7 +208,36 @@ TEST(UseCudaTest, SaysWhatIsMissing) {
   EXPECT_EQ(cgx_last_error(), outcome.error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, DeviceCollectiveTest, testing::Values(1u, 2u, 3u, 4u));
+TEST(NcclTransportTest, SaysWhatIsMissing) {
+  const cuda::Outcome outcome = cuda::availability();
+  if (outcome.ok())
+    GTEST_SKIP() << "there is a GPU";
+  for (const char *transport : {"nccl", "nccl+mpi"}) {
+    ContextSpec spec{.transport = transport, .job = uniqueJob(), .manifest = manifestText(1, {})};
+    ContextPtr context;
+    EXPECT_EQ(spec.create(context), CGX_UNSUPPORTED);
+    const std::string error = cgx_last_error();
+    EXPECT_TRUE(error == outcome.error || error.find("has no NCCL") != std::string::npos) << error;
+  }
+}
+
+/// Processes first: see askProcess().
+std::vector<Setting> settings() {
+  std::vector<Setting> all;
+  for (const char *transport : {"shm", "inproc", CGX_TEST_NCCL})
+    for (uint32_t ranks = 1; *transport && ranks <= 4; ++ranks)
+      all.push_back({ranks, transport, std::string(transport) == "shm"});
+  for (uint32_t ranks : {2u, 3u})
+    all.insert(all.begin(), {ranks, "shm", /*processes=*/true, /*apart=*/true});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, DeviceCollectiveTest, testing::ValuesIn(settings()),
+                         [](const auto &setting) {
+                           return std::string(setting.param.transport) +
+                                  (setting.param.apart ? "_apart_" : "_") +
+                                  std::to_string(setting.param.ranks);
+                         });
 
 } // namespace
 } // namespace cgx::test

@@ -8,17 +8,21 @@
 //
 // The functions of cuda.h and cuda_memory.h on HostEngine: linked into a test, they take the place of those
 // of the library, and what is built on them runs as it would with a GPU. Streams do at once what is put on
-// them.
+// them, also while they capture a graph, whose replay is another run of what was put.
 
 #include "DecodeGroup.h"
 #include "EncodeGroup.h"
 #include "HostEngine.h"
 
-#include "cgx/kernels/cuda_memory.h"
+#include "cgx/kernels/cuda_peers.h"
 
 #include <cstdlib>
+#include <fcntl.h>
 #include <map>
 #include <mutex>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace cgx::cuda {
 namespace {
@@ -26,9 +30,14 @@ namespace {
 struct Block {
   uint64_t bytes;
   MemoryKind kind;
+  int file = -1; ///< that it is, if other processes may see it
 };
 std::mutex mutex;
 std::map<uintptr_t, Block> blocks; ///< by address
+thread_local int device = 0;       ///< that the thread uses
+thread_local bool capturing = false;
+thread_local int sharedFile = -1;  ///< for the next block
+std::map<void *, size_t> imported; ///< sizes
 
 } // namespace
 
@@ -58,12 +67,17 @@ MemoryKind memoryKindOf(const void *pointer) {
 }
 
 Outcome Memory::allocate(MemoryKind ofKind, uint64_t bytes) {
+  if (capturing)
+    return {"CUDA: memory is allocated while a graph is captured"};
   Memory before = std::move(*this);
-  address = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  if (sharedFile < 0)
+    address = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  else if (ftruncate(sharedFile, off_t(bytes)) == 0)
+    address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, sharedFile, 0);
   kind = ofKind;
   size = bytes;
   const std::lock_guard lock(mutex);
-  blocks[reinterpret_cast<uintptr_t>(address)] = {bytes, ofKind};
+  blocks[reinterpret_cast<uintptr_t>(address)] = {bytes, ofKind, sharedFile};
   return {};
 }
 
@@ -71,14 +85,108 @@ Memory::~Memory() {
   if (!address)
     return;
   const std::lock_guard lock(mutex);
-  blocks.erase(reinterpret_cast<uintptr_t>(address));
-  std::free(address);
+  const Block block = blocks.extract(reinterpret_cast<uintptr_t>(address)).mapped();
+  if (block.file < 0) {
+    std::free(address);
+  } else {
+    munmap(address, block.bytes);
+    close(block.file);
+  }
 }
 
 Outcome copy(void *to, const void *from, uint64_t bytes, Stream) {
   std::memcpy(to, from, bytes);
   return {};
 }
-Outcome waitFor(Stream) { return {}; }
+Outcome waitFor(Stream) {
+  return capturing ? Outcome{"CUDA: a stream is waited for while a graph is captured"} : Outcome{};
+}
+Outcome makeStream(Stream &stream) {
+  stream = reinterpret_cast<Stream>(&blocks);
+  return {};
+}
+void destroyStream(Stream) {}
+Outcome advanceStep(Stream, StepState *state) {
+  ++state->step;
+  return {};
+}
+Outcome replayGraph(Stream, uint32_t times, const std::function<Outcome()> &put) {
+  capturing = true;
+  Outcome outcome;
+  for (uint32_t time = 0; time < times && outcome.ok(); ++time)
+    outcome = put();
+  capturing = false;
+  return outcome;
+}
+
+uint32_t deviceCount() { return 8; }
+Outcome currentDevice(int &current) {
+  current = device;
+  return {};
+}
+Outcome useDevice(int used) {
+  device = used;
+  return {};
+}
+Outcome useDeviceOf(uint32_t rankOnHost) { return useDevice(int(rankOnHost % deviceCount())); }
+Outcome poll(Stream stream, bool &done) {
+  done = true;
+  return waitFor(stream);
+}
+bool isCapturing(Stream) { return capturing; }
+
+// What is on a stream is done when it is put there: events have nothing to say.
+static int anEvent;
+Event::~Event() = default;
+Outcome Event::make() {
+  event = reinterpret_cast<CUevent_st *>(&anEvent);
+  return {};
+}
+Outcome Event::makeShared() { return make(); }
+Outcome Event::import(const IpcHandle &) { return makeShared(); }
+Outcome Event::handle(IpcHandle &) const { return {}; }
+Outcome Event::record(Stream) { return {}; }
+Outcome Event::poll(bool &done) const {
+  done = true;
+  return {};
+}
+Outcome waitOn(Stream, CUevent_st *) { return {}; }
+Outcome enablePeer(int) { return {}; }
+
+Outcome allocateShared(Memory &memory, uint64_t bytes) {
+  sharedFile = memfd_create("emulated-gpu", 0);
+  Outcome outcome = memory.allocate(MemoryKind::device, bytes);
+  sharedFile = -1;
+  return outcome;
+}
+
+/// Of memory in a file: by what name other processes open it.
+Outcome handleOf(const Memory &memory, IpcHandle &handle) {
+  const std::lock_guard lock(mutex);
+  const std::string name = "/proc/" + std::to_string(getpid()) + "/fd/" +
+                           std::to_string(blocks.at(reinterpret_cast<uintptr_t>(memory.get())).file);
+  handle = {};
+  std::memcpy(handle.data(), name.data(), name.size());
+  return {};
+}
+
+ImportedMemory::~ImportedMemory() {
+  const std::lock_guard lock(mutex);
+  if (address)
+    munmap(address, imported.at(address));
+}
+
+Outcome ImportedMemory::open(const IpcHandle &handle) {
+  *this = ImportedMemory();
+  const int file = ::open(reinterpret_cast<const char *>(handle.data()), O_RDWR);
+  struct stat info{};
+  if (file < 0 || fstat(file, &info) != 0)
+    return {"cannot open the memory of another process"};
+  address = mmap(nullptr, size_t(info.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  const std::lock_guard lock(mutex);
+  imported[address] = size_t(info.st_size);
+  return {};
+}
 
 } // namespace cgx::cuda

@@ -424,7 +424,7 @@ TEST_P(TransportTest, RanksOutOfRangeAreRefused) {
   EXPECT_TRUE(failsWith(connect(0, 0).status(), CGX_INVALID_ARGUMENT, "at least 1 rank"));
   EXPECT_TRUE(failsWith(connect(0, 1000000).status(), CGX_INVALID_ARGUMENT, "at most 256 ranks"));
   EXPECT_TRUE(failsWith(connectTransport("smoke", {}).status(), CGX_INVALID_ARGUMENT,
-                        "transports inproc, shm, mpi, shm+mpi, got 'smoke'"));
+                        "transports inproc, shm, mpi, shm+mpi, nccl, nccl+mpi, got 'smoke'"));
 }
 
 TEST_P(TransportTest, AJobNameCanBeUsedAgain) {

@@ -29,6 +29,11 @@ std::optional<Membership> findMembership() {
                     std::string("bench-") + (job ? job : "mpi")};
 }
 
+uint32_t rankOnHost(uint32_t rank) {
+  const char *local = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK");
+  return local ? static_cast<uint32_t>(std::stoul(local)) : rank;
+}
+
 Launch makeLaunch(std::optional<uint32_t> ranks, const std::optional<std::string> &transport) {
   Launch launch;
   launch.member = findMembership();
@@ -38,7 +43,7 @@ Launch makeLaunch(std::optional<uint32_t> ranks, const std::optional<std::string
                 ", as mpirun started, or to be left out, got " + std::to_string(*ranks));
   launch.ranks = member ? member->ranks : ranks.value_or(2);
   launch.transport = transport.value_or(member ? "mpi" : "shm");
-  if (!member && (launch.transport == "mpi" || launch.transport == "shm+mpi"))
+  if (!member && launch.transport.ends_with("mpi"))
     throw Error("expected mpirun to start the ranks of --transport " + launch.transport +
                 ": mpirun -np 2 cgx-bench ...");
   if (member && launch.transport == "inproc")

@@ -26,6 +26,9 @@ struct Membership {
 };
 std::optional<Membership> findMembership();
 
+/// Which of the ranks on this host a rank is: as mpirun says, or all are.
+uint32_t rankOnHost(uint32_t rank);
+
 /// Who runs, and over what.
 struct Launch {
   std::string transport = "shm";

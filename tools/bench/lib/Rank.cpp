@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bench.h"
+#include "Launch.h"
 #include "Reference.h"
-#include "cgx/kernels/cuda_memory.h"
+#include "cgx/kernels/cuda_peers.h"
 #include "cgx/manifest/codec_json.h"
 #include "cgx/manifest/schedule_json.h"
 #include "cgx/runtime.h"
@@ -52,6 +53,7 @@ public:
       check(device.allocate(cuda::MemoryKind::device, elements * sizeof(float)));
   }
 
+  bool isOnDevice() const { return device.get(); }
   float *get() { return device.get() ? device.get<float>() : host.data(); }
   /// After host memory was filled.
   void send() {
@@ -59,6 +61,14 @@ public:
       return;
     check(cuda::copy(device.get(), host.data(), host.size() * sizeof(float), nullptr));
     check(cuda::waitFor(nullptr));
+  }
+
+  /// What is on the device now.
+  std::vector<float> fetch() const {
+    std::vector<float> fetched(host.size());
+    check(cuda::copy(fetched.data(), device.get(), fetched.size() * sizeof(float), nullptr));
+    check(cuda::waitFor(nullptr));
+    return fetched;
   }
 
   std::vector<float> host;
@@ -128,6 +138,8 @@ class RankBench {
 public:
   RankBench(const Options &options, const std::string &job, uint32_t rank, bool withReference)
       : options(options), rank(rank), withReference(withReference) {
+    if (options.device == "cuda")
+      check(cuda::useDeviceOf(rankOnHost(rank)));
     std::string manifest = manifestOf(options);
     cgx_context_config config = CGX_CONTEXT_CONFIG_INIT;
     config.transport = options.transport.c_str();
@@ -158,6 +170,26 @@ private:
     cgx_rt_run(handle, id);
   }
 
+  /// One step on a GPU and on the host must end with the same bits; sums that NCCL adds up have an order of
+  /// their own.
+  void checkBits(size_t size, size_t variant, Buffer &input, Buffer &output) {
+    const Variant &of = options.variants[variant];
+    if (options.transport.starts_with("nccl") && of.codec.family == CGX_CODEC_IDENTITY && options.ranks > 2)
+      return;
+    const int64_t id = idOf(options, size, variant);
+    for (bool onHost : {false, true}) {
+      check(cgx_context_begin_step(context.get(), step));
+      runCollective(id, onHost ? input.host.data() : input.get(), onHost ? output.host.data() : output.get());
+      check(cgx_context_end_step(context.get()));
+    }
+    ++step;
+    const uint64_t results = elementsOf(options, options.sizes[size]) /
+                             (options.collective == "reduce_scatter" ? options.ranks : 1) *
+                             (options.collective == "all_gather" ? options.ranks : 1);
+    if (std::memcmp(output.fetch().data(), output.host.data(), results * sizeof(float)) != 0)
+      throw Error("expected the bits of the host from " + of.name + " on a GPU, got others");
+  }
+
   void measure(size_t size) {
     uint64_t elements = elementsOf(options, options.sizes[size]);
     Buffer input(options, elements),
@@ -168,6 +200,9 @@ private:
       x = normal(random);
     input.send();
     output.send();
+    if (input.isOnDevice())
+      for (size_t variant = 0; variant < options.variants.size(); ++variant)
+        checkBits(size, variant, input, output);
     size_t variants = options.variants.size() + (withReference ? 1 : 0);
     size_t first = mine.size();
     for (size_t variant = 0; variant < variants; ++variant)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Progress.h"
+#include "cgx/kernels/cuda_peers.h"
 #include "cgx/run/Arena.h"
 #include "cgx/run/Batches.h"
 #include "cgx/run/Error.h"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -141,7 +143,17 @@ private:
       throw Error(std::string(cgx_status_name(status)) + ": " + cgx_last_error());
   }
 
+  /// Ranks of a host use its GPUs in turn.
+  void useGpu() const {
+    const char *local = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK");
+    const uint32_t rankOnHost = local ? uint32_t(std::stoul(local)) : rank_;
+    if (cgx::cuda::Outcome outcome = cgx::cuda::useDeviceOf(rankOnHost); !outcome.ok())
+      throw Error(outcome.error);
+  }
+
   void connect() {
+    if (job_.transport.starts_with("nccl"))
+      useGpu();
     cgx_context_config config = CGX_CONTEXT_CONFIG_INIT;
     config.transport = job_.transport.c_str();
     config.job = job_.name.c_str();

@@ -56,7 +56,7 @@ typedef struct cgx_context cgx_context;
 typedef struct cgx_context_config {
   uint32_t struct_size;  /* sizeof(cgx_context_config): set by the initializer */
   uint32_t abi_version;  /* CGX_ABI_VERSION: set by the initializer */
-  const char *transport; /* "inproc", "shm", "mpi" or "shm+mpi" */
+  const char *transport; /* "inproc", "shm", "mpi", "shm+mpi", "nccl" or "nccl+mpi" */
   const char *job;       /* names the job; equal on its ranks, unique on the host */
   uint32_t rank;
   uint32_t ranks;
@@ -79,9 +79,18 @@ void cgx_context_destroy(cgx_context *context);
 /* From now on buffers that cgx_rt_operand names may lie in the memory of a GPU: they are read and written in
  * the order of `stream`, a cudaStream_t (null: the default stream), and results are there when the
  * collective returns. All-reduces with lossy codecs are encoded and decoded on the GPU, all else passes
- * through pinned memory, with the same bits. Between steps. CGX_UNSUPPORTED, with what is missing, where
- * there is no GPU. Profiles do not see what lies on a GPU. */
+ * through pinned memory, with the same bits; over "nccl", exact collectives are NCCL's own, which adds in an
+ * order of its own. The GPU is the one that the calling thread uses; for "nccl" and "nccl+mpi", the one that
+ * it used when the context was created. An operand lies on a GPU on all ranks of its group, or on none.
+ * Between steps. CGX_UNSUPPORTED, with what is missing, where there is no GPU. Profiles do not see what lies
+ * on a GPU.
+ *
+ * While the stream captures a CUDA graph, cgx_rt_run puts its work into the graph: over "nccl" and "nccl+mpi"
+ * on one host, with the codecs and buffers of an earlier run. Each replay counts as the step after the last
+ * one, on all ranks. */
 cgx_status cgx_context_use_cuda(cgx_context *context, void *stream);
+/* Waits for the stream, and says what went wrong in graphs that were replayed on it since: between steps. */
+cgx_status cgx_context_check_cuda(cgx_context *context);
 
 /* The message of the calling thread's last failed call. Never null. */
 const char *cgx_last_error(void);

@@ -1,0 +1,102 @@
+//===-- cuda_peers.h - GPUs of several threads and processes ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What ranks on GPUs of one host need of each other: which GPU a thread uses, points in the order of
+// streams, and memory that other processes see. Nothing but the making of things waits.
+#ifndef CGX_KERNELS_CUDA_PEERS_H
+#define CGX_KERNELS_CUDA_PEERS_H
+
+#include "cgx/kernels/cuda_memory.h"
+
+#include <array>
+#include <cstddef>
+
+struct CUevent_st;
+
+namespace cgx::cuda {
+
+/// How many GPUs this process sees; 0 without any.
+uint32_t deviceCount();
+
+/// The GPU that the calling thread uses, by its number in this process.
+Outcome currentDevice(int &device);
+Outcome useDevice(int device);
+
+/// Where the ranks of a host use its GPUs in turn: the GPU of this one.
+Outcome useDeviceOf(uint32_t rankOnHost);
+
+/// Lets the calling thread's GPU read the memory of another of this process. Fails where no link is between
+/// them.
+Outcome enablePeer(int device);
+
+/// Whether the stream has done all that was put on it, or what went wrong on the GPU.
+Outcome poll(Stream stream, bool &done);
+
+/// Whether what is put on the stream becomes part of a CUDA graph, and is not done now.
+bool isCapturing(Stream stream);
+
+/// Names memory or an event to the other processes of the host.
+using IpcHandle = std::array<std::byte, 64>;
+
+/// A point in the order of a stream.
+class Event {
+public:
+  Event() = default;
+  Event(Event &&other) noexcept { *this = std::move(other); }
+  Event &operator=(Event &&other) noexcept {
+    std::swap(event, other.event);
+    return *this;
+  }
+  ~Event();
+
+  Outcome make();
+  /// An event that other processes may wait for.
+  Outcome makeShared();
+  /// The event of another process.
+  Outcome import(const IpcHandle &handle);
+
+  Outcome handle(IpcHandle &handle) const;
+  /// The point is behind all that is on the stream now.
+  Outcome record(Stream stream);
+  /// Whether the point was reached.
+  Outcome poll(bool &done) const;
+  CUevent_st *get() const { return event; }
+
+private:
+  CUevent_st *event = nullptr;
+};
+
+/// Holds back what is put on the stream from now on until the event's last recorded point is reached; it must
+/// have been recorded.
+Outcome waitOn(Stream stream, CUevent_st *event);
+
+/// Memory of a GPU for other processes to see, which has its pages to itself.
+Outcome allocateShared(Memory &memory, uint64_t bytes);
+Outcome handleOf(const Memory &memory, IpcHandle &handle);
+
+/// What another process shares, as this one sees it. Closed before its owner frees it.
+class ImportedMemory {
+public:
+  ImportedMemory() = default;
+  ImportedMemory(ImportedMemory &&other) noexcept { *this = std::move(other); }
+  ImportedMemory &operator=(ImportedMemory &&other) noexcept {
+    std::swap(address, other.address);
+    return *this;
+  }
+  ~ImportedMemory();
+
+  Outcome open(const IpcHandle &handle);
+  void *get() const { return address; }
+
+private:
+  void *address = nullptr;
+};
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_PEERS_H

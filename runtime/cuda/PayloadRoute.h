@@ -1,0 +1,45 @@
+//===-- PayloadRoute.h - How payloads get from GPU to GPU -------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_CUDA_PAYLOADROUTE_H
+#define CGX_RUNTIME_CUDA_PAYLOADROUTE_H
+
+#include "cgx/kernels/cuda_memory.h"
+#include "cuda/PayloadLayout.h"
+
+namespace cgx {
+
+/// The operands of an all-reduce while it runs.
+using RunningOperands = std::span<const AllReduceOperand>;
+
+/// The memory of one all-reduce's payloads, and what brings contributions to the owners of chunks, and
+/// results to all. Kernels encode into and decode from the addresses that a route gives, which stay.
+class PayloadRoute {
+public:
+  virtual ~PayloadRoute() = default;
+
+  /// Where this rank's contribution to a chunk is encoded.
+  virtual std::byte *contribution(size_t operand, uint32_t chunk) const = 0;
+  /// Where what a position contributes to this rank's chunk is, once scattered.
+  virtual const std::byte *received(size_t operand, uint32_t position) const = 0;
+  /// Where the result of this rank's chunk is encoded.
+  virtual std::byte *ownResult(size_t operand) const = 0;
+  /// Where the result of a chunk is, once gathered.
+  virtual const std::byte *result(size_t operand, uint32_t chunk) const = 0;
+
+  /// Behind the encoding of contributions on the stream, ahead of their reading.
+  virtual Status scatter(Execution &execution, RunningOperands operands, cuda::Stream stream) = 0;
+  /// Behind the encoding of this rank's results, ahead of the decoding of all.
+  virtual Status gather(Execution &execution, RunningOperands operands, cuda::Stream stream) = 0;
+
+  /// Whether both only put work on the stream, which a CUDA graph can repeat.
+  virtual bool isCapturable() const = 0;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_CUDA_PAYLOADROUTE_H

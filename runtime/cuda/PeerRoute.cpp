@@ -1,0 +1,143 @@
+//===-- PeerRoute.cpp - Payloads that others read where they are ----------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cuda/PeerRoute.h"
+
+#include "cuda/DeviceUse.h"
+#include "cuda/KeptMemory.h"
+#include "status/Digest.h"
+#include "transport/routed/HostMates.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace cgx {
+
+/// Phases and parts of messages that no algorithm sends.
+static constexpr uint32_t kMeeting = 0x7f00;
+static constexpr uint32_t kCards = 0, kVerdicts = 1, kRecorded = 2;
+
+/// Equal for the threads of a process, and no other's.
+static uint64_t processKey() {
+  static const uint64_t begun = uint64_t(Clock::now().time_since_epoch().count());
+  return digestOf(concat(hostKey(), "/", begun, "/", getpid()));
+}
+
+/// Each of the group tells all others something of one size; `all` is by position.
+template <typename T>
+static Status tellAll(const Execution &execution, uint32_t phase, uint32_t part, std::vector<T> &all) {
+  Exchange exchange(execution.transport, execution.timeout);
+  for (uint32_t round = 1; round < execution.group.size(); ++round) {
+    const uint32_t to = execution.peer(round), from = execution.sender(round);
+    exchange.receive(execution.group.ranks[from], execution.tag(phase, part),
+                     {std::as_writable_bytes(std::span(&all[from], 1))});
+    exchange.send(execution.group.ranks[to], execution.tag(phase, part),
+                  {std::as_bytes(std::span(&all[execution.self()], 1))});
+  }
+  return exchange.finish();
+}
+
+cuda::Outcome PeerRoute::share(Card &card) {
+  card.host = hostKey();
+  card.process = processKey();
+  int gpu = 0;
+  if (cuda::Outcome outcome = cuda::currentDevice(gpu); !outcome.ok())
+    return outcome;
+  card.gpu = gpu;
+  // The result of any chunk has room behind the contributions.
+  uint64_t longest = 0;
+  for (uint32_t chunk = 0; chunk < peers.size(); ++chunk)
+    longest = std::max(longest, layout.rowBytes(chunk));
+  if (cuda::Outcome outcome = cuda::allocateShared(block, std::max<uint64_t>(layout.bytes() + longest, 1));
+      !outcome.ok())
+    return outcome;
+  card.address = reinterpret_cast<uintptr_t>(block.get());
+  for (uint32_t phase : {kContribution, kResult}) {
+    if (cuda::Outcome outcome = events[phase].makeShared(); !outcome.ok())
+      return outcome;
+    card.eventAddresses[phase] = reinterpret_cast<uintptr_t>(events[phase].get());
+    if (cuda::Outcome outcome = events[phase].handle(card.events[phase]); !outcome.ok())
+      return outcome;
+  }
+  return cuda::handleOf(block, card.memory);
+}
+
+cuda::Outcome PeerRoute::see(const Card &card, const Card &own, Peer &peer) const {
+  if (!card.canShare || card.host != own.host)
+    return {"it shares no memory with this rank"};
+  if (card.process == own.process) {
+    peer.memory = reinterpret_cast<std::byte *>(card.address);
+    for (uint32_t phase : {kContribution, kResult})
+      peer.events[phase] = reinterpret_cast<CUevent_st *>(card.eventAddresses[phase]);
+    return card.gpu == own.gpu ? cuda::Outcome{} : cuda::enablePeer(card.gpu);
+  }
+  if (cuda::Outcome outcome = peer.importedMemory.open(card.memory); !outcome.ok())
+    return outcome;
+  peer.memory = static_cast<std::byte *>(peer.importedMemory.get());
+  for (uint32_t phase : {kContribution, kResult}) {
+    if (cuda::Outcome outcome = peer.importedEvents[phase].import(card.events[phase]); !outcome.ok())
+      return outcome;
+    peer.events[phase] = peer.importedEvents[phase].get();
+  }
+  return {};
+}
+
+Result<std::unique_ptr<PayloadRoute>> PeerRoute::make(const Execution &execution, RunningOperands operands) {
+  std::unique_ptr<PeerRoute> route(new PeerRoute(execution, operands));
+  std::vector<Card> cards(execution.group.size());
+  Card &own = cards[execution.self()];
+  // Where sharing fails there is another route: that is no failure, if all know it.
+  own.canShare = route->share(own).ok();
+  if (Status status = tellAll(execution, kMeeting, kCards, cards); !status.ok())
+    return status;
+  std::vector<uint64_t> verdicts(cards.size());
+  bool seesAll = true;
+  for (size_t position = 0; position < cards.size() && seesAll; ++position)
+    seesAll = route->see(cards[position], own, route->peers[position]).ok();
+  verdicts[execution.self()] = seesAll;
+  if (Status status = tellAll(execution, kMeeting, kVerdicts, verdicts); !status.ok())
+    return status;
+  if (std::find(verdicts.begin(), verdicts.end(), 0u) != verdicts.end())
+    return std::unique_ptr<PayloadRoute>();
+  return std::unique_ptr<PayloadRoute>(std::move(route));
+}
+
+PeerRoute::~PeerRoute() {
+  keepUntilExit(std::move(block));
+  keepUntilExit(std::move(events));
+}
+
+Status PeerRoute::meet(Execution &execution, uint32_t phase, cuda::Stream stream) {
+  Stopwatch stopwatch(execution.counters.exchange);
+  if (Status status = statusOf(events[phase].record(stream)); !status.ok())
+    return status;
+  std::vector<uint64_t> steps(peers.size(), execution.step);
+  if (Status status = tellAll(execution, phase, kMeeting + kRecorded, steps); !status.ok())
+    return status;
+  for (uint32_t position = 0; position < peers.size(); ++position)
+    if (position != self)
+      if (Status status = statusOf(cuda::waitOn(stream, peers[position].events[phase])); !status.ok())
+        return status;
+  return Status();
+}
+
+Status PeerRoute::scatter(Execution &execution, RunningOperands operands, cuda::Stream stream) {
+  for (size_t i = 0; i < operands.size(); ++i)
+    for (uint32_t chunk = 0; chunk < peers.size(); ++chunk)
+      if (chunk != self)
+        execution.counters.operands[i].wireBytes += operands[i].chunks.payload(chunk);
+  return meet(execution, kContribution, stream);
+}
+
+Status PeerRoute::gather(Execution &execution, RunningOperands operands, cuda::Stream stream) {
+  for (size_t i = 0; i < operands.size(); ++i)
+    execution.counters.operands[i].wireBytes += (peers.size() - 1) * operands[i].ownPayload();
+  return meet(execution, kResult, stream);
+}
+
+} // namespace cgx

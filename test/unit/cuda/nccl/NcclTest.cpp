@@ -1,0 +1,246 @@
+//===-- NcclTest.cpp - What goes over NCCL, and what happens when it fails ---===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With FakeNccl.cpp in the place of NCCL. That payloads arrive is for DeviceCollectiveTest.
+
+#include "Contexts.h"
+#include "Job.h"
+#include "Programs.h"
+
+#include "cgx/kernels/cuda_memory.h"
+
+#include <barrier>
+#include <chrono>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <thread>
+
+namespace cgx::test {
+namespace {
+
+using cuda::MemoryKind;
+using Groups = std::vector<std::vector<uint32_t>>;
+
+/// Floats on the GPU.
+class DeviceFloats {
+public:
+  explicit DeviceFloats(const std::vector<float> &values) : count(values.size()) {
+    EXPECT_TRUE(memory.allocate(MemoryKind::device, count * sizeof(float)).ok());
+    EXPECT_TRUE(cuda::copy(memory.get(), values.data(), count * sizeof(float), nullptr).ok());
+  }
+  std::vector<float> read() const {
+    std::vector<float> values(count);
+    EXPECT_TRUE(cuda::copy(values.data(), memory.get(), count * sizeof(float), nullptr).ok());
+    return values;
+  }
+  int64_t get() const { return address(memory.get()); }
+
+private:
+  size_t count;
+  cuda::Memory memory;
+};
+
+ContextPtr join(const std::string &job, uint32_t rank, uint32_t ranks, const std::string &manifest,
+                uint32_t timeoutMs = 20000) {
+  ContextSpec spec{.transport = "nccl",
+                   .job = job,
+                   .rank = rank,
+                   .ranks = ranks,
+                   .manifest = manifest,
+                   .timeoutMs = timeoutMs};
+  ContextPtr context;
+  EXPECT_EQ(spec.create(context), CGX_OK) << cgx_last_error();
+  EXPECT_EQ(cgx_context_use_cuda(context.get(), nullptr), CGX_OK) << cgx_last_error();
+  return context;
+}
+
+void run(cgx_context *context, int64_t id, const DeviceFloats &input, const DeviceFloats &output) {
+  cgx_rt_operand(address(context), id, 0, input.get(), output.get());
+  cgx_rt_run(address(context), id);
+}
+
+OperandSpec exact(uint64_t elements) { return {.type = CGX_F32, .shape = {elements}}; }
+OperandSpec compressed(uint64_t elements) {
+  return {.type = CGX_F32, .shape = {elements}, .codec = quantize(4, 128)};
+}
+
+/// Small whole numbers: sums and products are exact in any order.
+std::vector<float> numbersOf(uint32_t rank) { return {float(rank + 1), float(2 * rank), -float(rank), 2.0f}; }
+
+TEST(NcclTest, ReducesInGroupsByItself) {
+  const Groups groups = {{2, 0}, {1}}; // and rank 3 is in none
+  const std::vector<std::pair<const char *, std::vector<float>>> expected = {{"sum", {4, 4, -2, 4}},
+                                                                             {"mean", {2, 2, -1, 2}},
+                                                                             {"max", {3, 4, 0, 2}},
+                                                                             {"min", {1, 0, -2, 2}},
+                                                                             {"product", {3, 0, 0, 4}}};
+  std::vector<Json> list;
+  for (uint32_t id = 0; id < expected.size(); ++id)
+    list.push_back(collectiveJson(id, "all_reduce", groups, {exact(4)}, {{"reduction", expected[id].first}}));
+  const std::string job = uniqueJob(), manifest = manifestText(4, list);
+  runThreads(4, [&](uint32_t rank) {
+    ContextPtr context = join(job, rank, 4, manifest);
+    for (uint64_t step = 0; step < 2; ++step) {
+      ASSERT_EQ(cgx_context_begin_step(context.get(), step), CGX_OK);
+      for (uint32_t id = 0; id < expected.size(); ++id) {
+        const DeviceFloats input(numbersOf(rank)), output(std::vector<float>(4, -7.0f));
+        run(context.get(), id, input, output);
+        EXPECT_EQ(output.read(), rank % 2 == 0 ? expected[id].second : numbersOf(rank))
+            << expected[id].first << " on rank " << rank;
+      }
+      ASSERT_EQ(cgx_context_end_step(context.get()), CGX_OK) << cgx_last_error();
+    }
+  });
+}
+
+TEST(NcclTest, CountsWhatPayloadsHave) {
+  const std::string job = uniqueJob(),
+                    manifest = manifestText(3, {collectiveJson(0, "all_reduce", everybody(3),
+                                                               {compressed(4000)}, {{"reduction", "sum"}})});
+  std::vector<uint64_t> wire[2];
+  for (const char *transport : {"nccl", "inproc"}) {
+    std::vector<uint64_t> &of = wire[*transport == 'n'];
+    of.resize(3);
+    runThreads(3, [&](uint32_t rank) {
+      ContextSpec spec{.transport = transport, .job = job, .rank = rank, .ranks = 3, .manifest = manifest};
+      ContextPtr context;
+      ASSERT_EQ(spec.create(context), CGX_OK) << cgx_last_error();
+      ASSERT_EQ(cgx_context_use_cuda(context.get(), nullptr), CGX_OK);
+      ASSERT_EQ(cgx_context_begin_step(context.get(), 0), CGX_OK);
+      const DeviceFloats buffer(std::vector<float>(4000, 1.0f));
+      run(context.get(), 0, buffer, buffer);
+      ASSERT_EQ(cgx_context_end_step(context.get()), CGX_OK) << cgx_last_error();
+      const char *text = nullptr;
+      ASSERT_EQ(cgx_context_telemetry(context.get(), &text), CGX_OK);
+      of[rank] = Json::parse(text).at("wire_bytes");
+    });
+  }
+  EXPECT_EQ(wire[0], wire[1]);
+}
+
+/// How each rank's run of a step of one compressed all-reduce ended, when `before(rank, context)` came
+/// before.
+template <typename Before> std::vector<std::string> failuresOf(uint32_t ranks, Before before) {
+  const std::string job = uniqueJob(),
+                    manifest =
+                        manifestText(ranks, {collectiveJson(0, "all_reduce", everybody(ranks),
+                                                            {compressed(4000)}, {{"reduction", "sum"}})});
+  std::vector<std::string> failures(ranks);
+  std::barrier joined(ranks);
+  runThreads(ranks, [&](uint32_t rank) {
+    ContextPtr context = join(job, rank, ranks, manifest, /*timeoutMs=*/3000);
+    const DeviceFloats buffer(std::vector<float>(4000, 1.0f));
+    joined.arrive_and_wait();
+    ASSERT_EQ(cgx_context_begin_step(context.get(), 0), CGX_OK);
+    if (!before(rank, context.get()))
+      return;
+    run(context.get(), 0, buffer, buffer);
+    if (cgx_context_end_step(context.get()) != CGX_OK)
+      failures[rank] = cgx_last_error();
+  });
+  return failures;
+}
+
+TEST(NcclTest, AnErrorOfItsOwnIsTheJobsFailure) {
+  void *library = dlopen("libnccl.so.2", RTLD_NOW);
+  ASSERT_NE(library, nullptr) << dlerror();
+  auto fail = reinterpret_cast<void (*)(int)>(dlsym(library, "fakeNcclFail"));
+  ASSERT_NE(fail, nullptr) << "expected the fake, got NCCL itself: LD_LIBRARY_PATH";
+  const std::vector<std::string> failures = failuresOf(3, [&](uint32_t rank, cgx_context *) {
+    if (rank == 1)
+      fail(1);
+    return true;
+  });
+  fail(-1);
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    EXPECT_NE(failures[rank].find("collective 0 (all_reduce of layer 'params/w')"), std::string::npos)
+        << failures[rank];
+  EXPECT_NE(failures[1].find("unhandled system error: the fake was told to fail"), std::string::npos)
+      << failures[1];
+}
+
+TEST(NcclTest, ARankThatGivesUpEndsTheOthers) {
+  const std::vector<std::string> failures = failuresOf(3, [](uint32_t rank, cgx_context *context) {
+    if (rank == 2)
+      cgx_context_abort(context, "no more");
+    return rank != 2;
+  });
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    EXPECT_NE(failures[rank].find("rank 2 aborted: no more"), std::string::npos) << failures[rank];
+    EXPECT_NE(failures[rank].find("collective 0 (all_reduce of layer 'params/w')"), std::string::npos)
+        << failures[rank];
+  }
+}
+
+TEST(NcclTest, ASilentRankIsATimeout) {
+  const std::vector<std::string> failures = failuresOf(2, [](uint32_t rank, cgx_context *) {
+    if (rank == 1)
+      std::this_thread::sleep_for(std::chrono::seconds(4));
+    return true;
+  });
+  EXPECT_NE(failures[0].find("rank 1 did not answer for 3000 ms"), std::string::npos) << failures[0];
+  EXPECT_NE(failures[1], "");
+}
+
+TEST(NcclTest, AGraphCountsItsSteps) {
+  const std::string manifest = manifestText(
+      2, {collectiveJson(0, "all_reduce", everybody(2), {compressed(5000)}, {{"reduction", "sum"}})});
+  std::vector<float> values(5000);
+  std::iota(values.begin(), values.end(), 0.0f);
+  std::vector<float> results[2]; // of step 2: run as such, and replayed
+  for (bool isReplayed : {false, true}) {
+    const std::string job = uniqueJob();
+    runThreads(2, [&](uint32_t rank) {
+      ContextPtr context = join(job, rank, 2, manifest);
+      const DeviceFloats input(values), output(values);
+      const uint64_t eager = isReplayed ? 1 : 3;
+      for (uint64_t step = 0; step < eager; ++step) {
+        ASSERT_EQ(cgx_context_begin_step(context.get(), step), CGX_OK);
+        run(context.get(), 0, input, output);
+        ASSERT_EQ(cgx_context_end_step(context.get()), CGX_OK) << cgx_last_error();
+      }
+      if (isReplayed) {
+        ASSERT_EQ(cgx_context_begin_step(context.get(), 1), CGX_OK);
+        const cuda::Outcome outcome = cuda::replayGraph(nullptr, 2, [&]() -> cuda::Outcome {
+          run(context.get(), 0, input, output);
+          return {};
+        });
+        EXPECT_TRUE(outcome.ok()) << outcome.error;
+        ASSERT_EQ(cgx_context_end_step(context.get()), CGX_OK) << cgx_last_error();
+        EXPECT_EQ(cgx_context_check_cuda(context.get()), CGX_OK) << cgx_last_error();
+      }
+      if (rank == 0)
+        results[isReplayed] = output.read();
+    });
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
+TEST(NcclTest, AGraphRefusesWhatPassesThroughTheHost) {
+  const std::string manifest = manifestText(
+      2, {collectiveJson(0, "all_to_all", everybody(2), {exact(4)}, {{"split_dim", 0}, {"concat_dim", 0}})});
+  const std::string job = uniqueJob();
+  std::barrier joined(2);
+  runThreads(2, [&](uint32_t rank) {
+    ContextPtr context = join(job, rank, 2, manifest);
+    joined.arrive_and_wait();
+    const DeviceFloats input(numbersOf(rank)), output(numbersOf(rank));
+    ASSERT_EQ(cgx_context_begin_step(context.get(), 0), CGX_OK);
+    (void)cuda::replayGraph(nullptr, 1, [&]() -> cuda::Outcome {
+      run(context.get(), 0, input, output);
+      return {};
+    });
+    EXPECT_EQ(cgx_context_end_step(context.get()), CGX_UNSUPPORTED);
+    EXPECT_NE(std::string(cgx_last_error()).find("which a graph cannot repeat"), std::string::npos)
+        << cgx_last_error();
+  });
+}
+
+} // namespace
+} // namespace cgx::test
