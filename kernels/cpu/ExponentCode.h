@@ -24,43 +24,67 @@ struct ExponentCode {
   HuffmanLengths lengths = {};
 };
 
-/// The code for elements of which `bitsAt(i)` are the bits. Where there are many, only some are counted, and
-/// exponents that may be among the others have a code as well.
-template <typename BitsAt> ExponentCode makeExponentCode(uint64_t elements, const BitsAt &bitsAt) {
-  constexpr uint64_t run = 512, enough = 1u << 19;
-  const uint64_t stride = elements <= enough ? 1 : elements / enough;
-  // Neighbours are often equal: counting in turn, none waits for the one before.
-  std::array<std::array<uint32_t, 256>, 4> counted = {};
-  uint32_t zeros[2] = {};
-  for (uint64_t begin = 0; begin < elements; begin += run * stride)
-    for (uint64_t i = begin, end = std::min(begin + run, elements); i < end; ++i) {
-      const uint32_t bits = bitsAt(i);
-      ++counted[i % 4][exponentOf(bits)];
-      zeros[bits >> 31] += uint32_t(isZeroBits(bits));
-    }
-  std::array<uint32_t, 256> exponents;
-  for (uint32_t e = 0; e < 256; ++e)
-    exponents[e] = counted[0][e] + counted[1][e] + counted[2][e] + counted[3][e];
-  exponents[0] -= zeros[0] + zeros[1];
+/// Elements are counted in runs; of many, every so-maniest run.
+constexpr uint64_t exponentRun = 512;
 
-  ExponentCode code;
+CGX_DEVICE_INLINE uint64_t exponentStride(uint64_t elements) {
+  constexpr uint64_t enough = 1u << 19;
+  return elements <= enough ? 1 : elements / enough;
+}
+
+/// How often the exponents of elements, zeros among them, and the two zeros were counted.
+struct ExponentCounts {
+  std::array<uint32_t, 256> exponents;
+  uint32_t zeros[zeroSymbols];
+};
+
+/// Which exponents have symbols, and the counts of these. Where only some elements were counted, exponents
+/// that may be among the others have symbols as well.
+CGX_DEVICE_INLINE void chooseSymbols(ExponentCounts &counted, bool areAllCounted, ExponentCode &code,
+                                     HuffmanCounts &counts) {
+  counted.exponents[0] -= counted.zeros[0] + counted.zeros[1];
   uint32_t last = 0, least = 0;
+  code.first = 0;
+  code.symbols = 0;
   for (uint32_t e = 0; e < 256; ++e)
-    if (exponents[e] != 0) {
+    if (counted.exponents[e] != 0) {
       code.first = code.symbols == 0 ? e : code.first;
       code.symbols = 1; // as yet: there are some
       last = e;
     }
-  if (stride > 1) {
+  if (!areAllCounted) {
     constexpr uint32_t below = 8, above = 2;
     code.first = code.first < below ? 0 : code.first - below;
-    last = std::min(last + above, 255u);
+    last = last + above < 255 ? last + above : 255;
     least = 1;
   }
-  code.symbols = std::min(zeroSymbols + last - code.first + 1, huffmanSymbols);
-  HuffmanCounts counts = {};
-  for (uint32_t s = 0; s < code.symbols; ++s)
-    counts[s] = std::max(least, s < zeroSymbols ? zeros[s] : exponents[code.first + s - zeroSymbols]);
+  const uint32_t wanted = zeroSymbols + last - code.first + 1;
+  code.symbols = wanted < huffmanSymbols ? wanted : huffmanSymbols;
+  for (uint32_t s = 0; s < huffmanSymbols; ++s) {
+    uint32_t count = 0;
+    if (s < code.symbols)
+      count = s < zeroSymbols ? counted.zeros[s] : counted.exponents[code.first + s - zeroSymbols];
+    counts[s] = s < code.symbols && count < least ? least : count;
+  }
+}
+
+/// The code for elements of which `bitsAt(i)` are the bits.
+template <typename BitsAt> ExponentCode makeExponentCode(uint64_t elements, const BitsAt &bitsAt) {
+  const uint64_t stride = exponentStride(elements);
+  // Neighbours are often equal: counting in turn, none waits for the one before.
+  std::array<std::array<uint32_t, 256>, 4> inTurn = {};
+  ExponentCounts counted = {};
+  for (uint64_t begin = 0; begin < elements; begin += exponentRun * stride)
+    for (uint64_t i = begin, end = std::min(begin + exponentRun, elements); i < end; ++i) {
+      const uint32_t bits = bitsAt(i);
+      ++inTurn[i % 4][exponentOf(bits)];
+      counted.zeros[bits >> 31] += uint32_t(isZeroBits(bits));
+    }
+  for (uint32_t e = 0; e < 256; ++e)
+    counted.exponents[e] = inTurn[0][e] + inTurn[1][e] + inTurn[2][e] + inTurn[3][e];
+  ExponentCode code;
+  HuffmanCounts counts;
+  chooseSymbols(counted, stride == 1, code, counts);
   code.lengths = huffmanLengths(counts);
   return code;
 }
@@ -70,16 +94,16 @@ constexpr uint64_t tableBytes(uint32_t symbols) { return (4 + (symbols + 1) / 2 
 static_assert(tableBytes(huffmanSymbols) == CGX_LOSSLESS_MOST_TABLE_BYTES);
 
 /// First exponent, number of symbols, four bits of length for each, up to a multiple of 8 bytes.
-inline void writeExponentCode(const ExponentCode &code, uint8_t *table) {
-  memset(table, 0, tableBytes(code.symbols));
+CGX_DEVICE_INLINE void writeExponentCode(const ExponentCode &code, uint8_t *table) {
   const uint16_t header[2] = {uint16_t(code.first), uint16_t(code.symbols)};
   memcpy(table, header, sizeof header);
-  for (uint32_t s = 0; s < code.symbols; ++s)
-    table[4 + s / 2] |= uint8_t(code.lengths[s] << (s % 2 * 4));
+  const auto lengthOf = [&](uint32_t s) { return s < code.symbols ? code.lengths[s] : uint8_t(0); };
+  for (uint32_t byte = 4; byte < tableBytes(code.symbols); ++byte)
+    table[byte] = uint8_t(lengthOf(2 * (byte - 4)) | lengthOf(2 * (byte - 4) + 1) << 4);
 }
 
 /// Whether `bytes` bytes begin with the table of a code, which is then in `code`.
-inline bool readExponentCode(const uint8_t *table, uint64_t bytes, ExponentCode &code) {
+CGX_DEVICE_INLINE bool readExponentCode(const uint8_t *table, uint64_t bytes, ExponentCode &code) {
   uint16_t header[2];
   if (bytes < sizeof header)
     return false;
@@ -89,8 +113,8 @@ inline bool readExponentCode(const uint8_t *table, uint64_t bytes, ExponentCode 
   if (code.symbols > huffmanSymbols || bytes < tableBytes(code.symbols) ||
       (code.symbols > zeroSymbols && code.first + code.symbols - zeroSymbols > 256))
     return false;
-  for (uint32_t s = 0; s < code.symbols; ++s) {
-    code.lengths[s] = (table[4 + s / 2] >> (s % 2 * 4)) & 0xf;
+  for (uint32_t s = 0; s < huffmanSymbols; ++s) {
+    code.lengths[s] = s < code.symbols ? (table[4 + s / 2] >> (s % 2 * 4)) & 0xf : 0;
     if (code.lengths[s] > huffmanMostBits)
       return false;
   }

@@ -19,27 +19,18 @@
 #ifndef CGX_KERNELS_CPU_LOSSLESSBODY_H
 #define CGX_KERNELS_CPU_LOSSLESSBODY_H
 
-#include "Elements.h"
 #include "ExponentCode.h"
+#include "LosslessBlock.h"
 
 #include <span>
 
 namespace cgx::lossless {
 
-constexpr uint32_t blockElements = CGX_LOSSLESS_BLOCK_ELEMENTS;
-constexpr uint32_t streamElements = CGX_LOSSLESS_STREAM_ELEMENTS;
-constexpr uint32_t blockStreams = blockElements / streamElements;
-constexpr uint32_t mostStreamBytes = (streamElements * huffmanMostBits + 7) / 8;
-/// Where blocks say how many of their elements are not zero: this one has its elements as they are.
-constexpr uint16_t rawMark = 0xffff;
 /// How far loops may write behind the end of codes, and of parts.
 constexpr uint32_t codeSlack = 64, partSlack = 64;
 /// How far loops may read behind the end of a block.
 constexpr uint32_t readSlack = 4096;
 static_assert(readSlack > mostStreamBytes + 8);
-
-constexpr uint64_t upTo8(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
-constexpr uint32_t streamCount(uint32_t elements) { return (elements + streamElements - 1) / streamElements; }
 
 /// Has what is soon needed come closer: the passes over a block leave memory alone most of the time.
 inline void prefetch(const uint8_t *begin, uint64_t bytes) {
@@ -59,22 +50,6 @@ struct Parts {
 struct Symbols {
   uint8_t of[blockStreams][streamElements + partSlack];
 };
-
-/// A block of a payload that is coded.
-struct Block {
-  uint32_t elements, notZero;
-  uint16_t streamBytes[blockStreams];
-  const uint8_t *low, *rest, *streams;
-
-  uint32_t inStream(uint32_t stream) const {
-    return std::min(streamElements, elements - stream * streamElements);
-  }
-};
-
-/// The bits of element i in memory, in the upper half if they are 16.
-CGX_DEVICE_INLINE uint32_t bitsAt(cgx_element_type type, const uint8_t *elements, uint64_t i) {
-  return type == CGX_F32 ? floatBits(loadF32(elements, i)) : uint32_t(loadBits16(elements, i)) << 16;
-}
 
 constexpr Source sourceOf(cgx_element_type type) {
   return type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
@@ -160,39 +135,6 @@ template <typename Loops> uint64_t encodeBody(const EncodeArguments &arguments) 
     end += encodeBlock<Loops>(type, elements, count, code, encoder, next, parts, arguments.body + end);
   }
   return end;
-}
-
-/// Reads the header of a block that is coded; false if no encoder wrote it.
-inline bool readBlock(cgx_element_type type, const uint8_t *begin, uint64_t bytes, uint32_t elements,
-                      Block &block) {
-  const uint32_t streams = streamCount(elements);
-  const uint64_t headerBytes = 2 + 2 * streams;
-  if (bytes < headerBytes)
-    return false;
-  uint16_t header[1 + blockStreams];
-  memcpy(header, begin, headerBytes);
-  block.elements = elements;
-  block.notZero = header[0];
-  uint64_t codeBytes = 0;
-  for (uint32_t s = 0; s < streams; ++s) {
-    block.streamBytes[s] = header[1 + s];
-    if (block.streamBytes[s] > mostStreamBytes)
-      return false;
-    codeBytes += block.streamBytes[s];
-  }
-  block.low = begin + headerBytes;
-  block.rest = block.low + (type == CGX_F32 ? 2 * block.notZero : 0);
-  block.streams = block.rest + block.notZero;
-  return block.notZero <= elements && upTo8(uint64_t(block.streams - begin) + codeBytes) == bytes;
-}
-
-inline bool isRaw(const uint8_t *begin) { return loadBits16(begin, 0) == rawMark; }
-
-/// Where block `b` begins in the body.
-inline uint64_t blockBegin(const uint8_t *body, uint64_t b) {
-  uint64_t begin;
-  memcpy(&begin, body + 8 * b, sizeof begin);
-  return begin;
 }
 
 /// Whether blocks lie one behind the other, from `begin` to the end of the body, and have right headers.

@@ -16,14 +16,12 @@
 namespace cgx {
 namespace {
 
-/// Columns that are worked on at a time: their part of a few vectors stays in the first-level cache.
-constexpr uint64_t kBlockColumns = 1024;
-/// Sums that run side by side in an inner product, so that additions need not wait for each other.
-constexpr uint64_t kLanes = 8;
-/// Vectors or rows that are taken together, so that what they share is loaded once.
-constexpr uint32_t kTogether = 4;
-/// A vector is dependent if less of its length remains: rounding of f32 leaves that much.
-constexpr double kDependent = 0x1p-20;
+// Of a block of columns, their part of a few vectors stays in the first-level cache. Sums of lanes run side
+// by side, so that additions need not wait for each other, and what vectors or rows that are taken together
+// share is loaded once.
+constexpr uint64_t kBlockColumns = lowrankBlockColumns;
+constexpr uint64_t kLanes = lowrankLanes;
+constexpr uint32_t kTogether = lowrankTogether;
 
 /// The inner products of one row with `count` vectors, added to *sums[0], *sums[1], ...
 template <uint32_t count>
@@ -164,7 +162,7 @@ void orthonormalize(float *vectors, uint32_t rank, uint64_t length) {
     // Of length 1 first, so that what f32 rounds away has a known size.
     normalize(vector, length);
     orthogonalize(vectors, j, length);
-    if (normalize(vector, length) < kDependent) {
+    if (normalize(vector, length) < dependentVector) {
       std::fill(vector, vector + length, 0.0f);
       continue;
     }
@@ -181,11 +179,8 @@ bool drawZeroVectors(float *vectors, uint32_t rank, uint64_t length, RandomKey k
     if (std::any_of(vector, vector + length, [](float value) { return value != 0.0f; }))
       continue;
     drawn = true;
-    for (uint64_t i = 0; i < length; ++i) {
-      const uint64_t word = j * length + i;
-      const uint32_t bits = randomWord(makeRandomStream(key, word), uint32_t(word));
-      vector[i] = float(int32_t(bits) >> 8) * 0x1p-23f;
-    }
+    for (uint64_t i = 0; i < length; ++i)
+      vector[i] = drawStart(key, j * length + i);
   }
   return drawn;
 }

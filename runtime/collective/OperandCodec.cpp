@@ -11,7 +11,6 @@
 #include "cgx/kernels/codecs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace cgx {
@@ -63,10 +62,8 @@ void OperandCodec::encodeWithFeedback(uint32_t phase, const std::byte *input, ui
   // What this rank has just encoded is a payload.
   uint64_t bytes = written(payload, elements).size();
   (void)decodeAccumulate(codec, operand.type, payload, bytes, elements, sent.data());
-  // Where a gradient overflowed the step is void, and what was lost before is not made up for.
   for (uint64_t i = 0; i < elements; ++i)
-    if (float now = sum[i] - sent[i]; std::isfinite(now))
-      lost[i] = operand.errorFeedback->decay * now;
+    lost[i] = lossOf(sum[i], sent[i], operand.errorFeedback->decay, [&] { return lost[i]; });
   residual.store(first, lost);
 }
 
@@ -98,7 +95,7 @@ Status OperandCodec::decode(std::span<const std::byte> payload, uint32_t sender,
 // Bits of an int8 residual depend on what is stored with them, in blocks of 128.
 bool OperandCodec::hasFreePieces() const {
   return !operand.errorFeedback || operand.errorFeedback->storage != ResidualStorage::Int8 ||
-         cgx_chunk_alignment(&codec) % Residual::kBlock == 0;
+         cgx_chunk_alignment(&codec) % residualBlock == 0;
 }
 
 void OperandCodec::encodeChunk(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,

@@ -8,12 +8,9 @@
 
 #include "state/Residual.h"
 
-#include "cgx/kernels/float16.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
 namespace cgx {
 
@@ -28,7 +25,7 @@ Residual::Residual(ResidualStorage storage, uint64_t begin, uint64_t elements)
     break;
   case ResidualStorage::Int8:
     bytes.resize(elements);
-    scales.resize((elements + kBlock - 1) / kBlock);
+    scales.resize((elements + residualBlock - 1) / residualBlock);
     break;
   }
 }
@@ -64,30 +61,26 @@ void Residual::loadKept(uint64_t offset, std::span<float> values) const {
     return;
   }
   for (uint64_t i = 0; i < values.size(); ++i)
-    values[i] = float(bytes[offset + i]) * scales[(offset + i) / kBlock];
+    values[i] = valueOfInt8(bytes[offset + i], scales[(offset + i) / residualBlock]);
 }
 
 std::span<int8_t> Residual::blockOf(uint64_t block) {
-  uint64_t start = block * kBlock;
-  return std::span(bytes).subspan(start, std::min(kBlock, elements - start));
+  uint64_t start = block * residualBlock;
+  return std::span(bytes).subspan(start, std::min(residualBlock, elements - start));
 }
 
-void Residual::loadBlock(uint64_t block, std::span<float> values) const { loadKept(block * kBlock, values); }
+void Residual::loadBlock(uint64_t block, std::span<float> values) const {
+  loadKept(block * residualBlock, values);
+}
 
 void Residual::storeBlock(uint64_t block, std::span<const float> values) {
   float largest = 0.0f;
   for (float value : values)
     largest = std::max(largest, std::fabs(value));
-  float scale = largest / 127.0f;
-  if (!std::isfinite(127.0f * scale)) // rounded up, next to the largest float
-    scale = std::nextafter(scale, 0.0f);
-  scales[block] = scale;
+  scales[block] = residualScale(largest);
   std::span<int8_t> target = blockOf(block);
-  for (uint64_t i = 0; i < values.size(); ++i) {
-    // A scale that underflows to zero holds nothing; a subnormal one may give more than 127.
-    float level = scale == 0.0f ? 0.0f : std::nearbyintf(values[i] / scale);
-    target[i] = int8_t(std::clamp(level, -127.0f, 127.0f));
-  }
+  for (uint64_t i = 0; i < values.size(); ++i)
+    target[i] = keepAsInt8(values[i], scales[block]);
 }
 
 void Residual::storeKept(uint64_t offset, std::span<const float> values) {
@@ -96,15 +89,14 @@ void Residual::storeKept(uint64_t offset, std::span<const float> values) {
     return;
   }
   if (storage == ResidualStorage::Bf16) {
-    constexpr float largest = 0x1.fep127f; // what is above would round to infinity
     for (uint64_t i = 0; i < values.size(); ++i)
-      halves[offset + i] = bfloat16FromFloat(std::clamp(values[i], -largest, largest));
+      halves[offset + i] = keepAsBf16(values[i]);
     return;
   }
   // A block that is replaced in part keeps the rest, at its new scale.
   for (uint64_t done = 0; done < values.size();) {
-    uint64_t block = (offset + done) / kBlock, inBlock = (offset + done) % kBlock;
-    std::array<float, kBlock> memory;
+    uint64_t block = (offset + done) / residualBlock, inBlock = (offset + done) % residualBlock;
+    std::array<float, residualBlock> memory;
     std::span<float> whole = std::span(memory).first(blockOf(block).size());
     loadBlock(block, whole);
     uint64_t count = std::min(whole.size() - inBlock, values.size() - done);

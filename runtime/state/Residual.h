@@ -13,6 +13,7 @@
 #ifndef CGX_RUNTIME_STATE_RESIDUAL_H
 #define CGX_RUNTIME_STATE_RESIDUAL_H
 
+#include "cgx/kernels/residual.h"
 #include "state/StateTensor.h"
 
 #include <span>
@@ -20,19 +21,9 @@
 
 namespace cgx {
 
-/// How the elements of a residual are kept.
-enum class ResidualStorage {
-  F32,
-  Bf16, ///< rounded to nearest even
-  Int8, ///< blocks of 128 share a scale, the largest magnitude / 127, in f32
-};
-
 /// A residual for the elements [begin, begin + elements) of an operand; zero at first.
 class Residual {
 public:
-  /// Elements of Int8 that share a scale.
-  static constexpr uint64_t kBlock = 128;
-
   Residual(ResidualStorage storage, uint64_t begin, uint64_t elements);
 
   /// The residual of the elements that start with element `first` of the operand: zero where there is none.

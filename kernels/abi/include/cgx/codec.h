@@ -263,11 +263,11 @@ static inline uint64_t cgx_threshold_most_body_bytes(uint32_t element_type, uint
 #define CGX_LOSSLESS_STREAM_ELEMENTS 2048u
 /* The most bytes of the table of codes. */
 #define CGX_LOSSLESS_MOST_TABLE_BYTES 136u
-static inline uint64_t cgx_lossless_block_count(uint64_t elements) {
+CGX_CODEC_FUNCTION uint64_t cgx_lossless_block_count(uint64_t elements) {
   return elements / CGX_LOSSLESS_BLOCK_ELEMENTS + (elements % CGX_LOSSLESS_BLOCK_ELEMENTS != 0);
 }
 /* A block whose elements lie there as they are: what comes before them, and they, filled up to 8 bytes. */
-static inline uint64_t cgx_lossless_raw_block_bytes(uint32_t element_type, uint64_t elements) {
+CGX_CODEC_FUNCTION uint64_t cgx_lossless_raw_block_bytes(uint32_t element_type, uint64_t elements) {
   return 8u + (elements * cgx_element_bytes(element_type) + 7) / 8 * 8;
 }
 /* At most: where blocks begin, the table, and all blocks as they are. */

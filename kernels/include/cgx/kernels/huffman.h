@@ -11,9 +11,10 @@
 #ifndef CGX_KERNELS_HUFFMAN_H
 #define CGX_KERNELS_HUFFMAN_H
 
+#include "cgx/kernels/device.h"
+
 #include <algorithm>
 #include <array>
-#include <cstdint>
 
 namespace cgx {
 
@@ -25,67 +26,96 @@ using HuffmanCounts = std::array<uint32_t, huffmanSymbols>;
 /// Bits of each symbol; 0 for those that have no code.
 using HuffmanLengths = std::array<uint8_t, huffmanSymbols>;
 
-/// The bits that a Huffman code has for each of order[0..used), at least two symbols in rising order of their
-/// counts, and the most of them. Sums of counts fit into 32 bits.
-inline uint32_t huffmanDepths(const HuffmanCounts &counts, const std::array<uint16_t, huffmanSymbols> &order,
-                              uint32_t used, HuffmanLengths &lengths) {
-  // Nodes [0, used) are leaves. The tree is built of two queues, of leaves and of inner nodes, both of which
-  // are in rising order.
+/// Symbols that occur, by rising counts.
+using HuffmanOrder = std::array<uint16_t, huffmanSymbols>;
+
+/// Which of two symbols comes first in that order.
+CGX_DEVICE_INLINE bool isRarer(const HuffmanCounts &counts, uint32_t a, uint32_t b) {
+  return counts[a] != counts[b] ? counts[a] < counts[b] : a < b;
+}
+
+/// Nodes of a tree: leaves first, then inner ones in rising order of their weights.
+struct HuffmanTree {
   std::array<uint32_t, 2 * huffmanSymbols> weight;
   std::array<uint16_t, 2 * huffmanSymbols> parent;
   std::array<uint8_t, 2 * huffmanSymbols> depth;
+};
+
+/// The bits that a Huffman code has for each of order[0..used), at least two symbols, and the most of them.
+/// Sums of counts fit into 32 bits. `tree` is room for what is computed on the way.
+CGX_DEVICE_INLINE uint32_t huffmanDepths(const HuffmanCounts &counts, const HuffmanOrder &order,
+                                         uint32_t used, HuffmanLengths &lengths, HuffmanTree &tree) {
   for (uint32_t i = 0; i < used; ++i)
-    weight[i] = counts[order[i]];
+    tree.weight[i] = counts[order[i]];
   uint32_t leaf = 0, inner = used, nodes = used;
   const auto lightest = [&] {
-    return leaf < used && (inner == nodes || weight[leaf] <= weight[inner]) ? leaf++ : inner++;
+    const bool isLeaf = leaf < used && (inner == nodes || tree.weight[leaf] <= tree.weight[inner]);
+    return isLeaf ? leaf++ : inner++;
   };
   for (; nodes < 2 * used - 1; ++nodes) {
     const uint32_t a = lightest(), b = lightest();
-    weight[nodes] = weight[a] + weight[b];
-    parent[a] = parent[b] = uint16_t(nodes);
+    tree.weight[nodes] = tree.weight[a] + tree.weight[b];
+    tree.parent[a] = tree.parent[b] = uint16_t(nodes);
   }
   uint32_t longest = 0;
-  depth[nodes - 1] = 0;
+  tree.depth[nodes - 1] = 0;
   for (uint32_t node = nodes - 1; node-- > 0;) {
-    depth[node] = uint8_t(depth[parent[node]] + 1);
-    longest = std::max<uint32_t>(longest, depth[node]);
+    tree.depth[node] = uint8_t(tree.depth[tree.parent[node]] + 1);
+    longest = tree.depth[node] > longest ? tree.depth[node] : longest;
   }
   for (uint32_t i = 0; i < used; ++i)
-    lengths[order[i]] = depth[i];
+    lengths[order[i]] = tree.depth[i];
   return longest;
 }
 
+/// A symbol that occurs alone shares the code with one of the first two.
+CGX_DEVICE_INLINE void setLengthsOfOne(uint32_t symbol, HuffmanLengths &lengths) {
+  lengths[symbol] = lengths[symbol == 0 ? 1 : 0] = 1;
+}
+
+/// Where a code is too long, the rare symbols come closer together.
+CGX_DEVICE_INLINE void halveCounts(HuffmanCounts &counts, const HuffmanOrder &order, uint32_t used) {
+  for (uint32_t i = 0; i < used; ++i)
+    counts[order[i]] = (counts[order[i]] >> 1) | 1;
+}
+
 /// The lengths of an optimal code for symbols that occur as often as `counts` say, were it not for the limit
-/// of 11 bits: while a code is longer, counts are halved, so that the rare ones come closer together. At
-/// least one symbol occurs; where it is alone, one of the first two shares the code with it.
+/// of 11 bits: while a code is longer, counts are halved. At least one symbol occurs.
 inline HuffmanLengths huffmanLengths(HuffmanCounts counts) {
   HuffmanLengths lengths = {};
-  std::array<uint16_t, huffmanSymbols> order;
+  HuffmanOrder order;
   uint32_t used = 0;
   for (uint32_t symbol = 0; symbol < huffmanSymbols; ++symbol)
     if (counts[symbol] != 0)
       order[used++] = uint16_t(symbol);
   if (used == 1) {
-    lengths[order[0]] = lengths[order[0] == 0 ? 1 : 0] = 1;
+    setLengthsOfOne(order[0], lengths);
     return lengths;
   }
+  HuffmanTree tree;
   for (;;) {
     std::sort(order.begin(), order.begin() + used,
-              [&](uint16_t a, uint16_t b) { return counts[a] != counts[b] ? counts[a] < counts[b] : a < b; });
-    if (huffmanDepths(counts, order, used, lengths) <= huffmanMostBits)
+              [&](uint16_t a, uint16_t b) { return isRarer(counts, a, b); });
+    if (huffmanDepths(counts, order, used, lengths, tree) <= huffmanMostBits)
       return lengths;
-    for (uint32_t i = 0; i < used; ++i)
-      counts[order[i]] = (counts[order[i]] >> 1) | 1;
+    halveCounts(counts, order, used);
   }
 }
 
 /// Whether every sequence of bits is a sequence of codes of these lengths, which are at most 11.
-inline bool isCompleteCode(const HuffmanLengths &lengths) {
+CGX_DEVICE_INLINE bool isCompleteCode(const HuffmanLengths &lengths) {
   uint32_t taken = 0;
-  for (uint8_t length : lengths)
-    taken += length == 0 ? 0 : huffmanTableSize >> length;
+  for (uint32_t symbol = 0; symbol < huffmanSymbols; ++symbol)
+    taken += lengths[symbol] == 0 ? 0 : huffmanTableSize >> lengths[symbol];
   return taken == huffmanTableSize;
+}
+
+/// A code as it is written: its highest bit first.
+CGX_DEVICE_INLINE uint32_t turnedCode(uint32_t code, uint32_t length) {
+  uint32_t turned = 0;
+  for (uint32_t bit = 0; bit < length; ++bit)
+    turned |= ((code >> bit) & 1) << (length - 1 - bit);
+  return turned;
 }
 
 /// Calls assign(symbol, length, code) for every symbol that has a code, code as it is written.
@@ -93,13 +123,21 @@ template <typename Assign> void forEachCode(const HuffmanLengths &lengths, const
   uint32_t next = 0;
   for (uint32_t length = 1; length <= huffmanMostBits; ++length, next <<= 1)
     for (uint32_t symbol = 0; symbol < huffmanSymbols; ++symbol)
-      if (lengths[symbol] == length) {
-        uint32_t turned = 0;
-        for (uint32_t bit = 0; bit < length; ++bit)
-          turned |= ((next >> bit) & 1) << (length - 1 - bit);
-        assign(symbol, length, turned);
-        ++next;
-      }
+      if (lengths[symbol] == length)
+        assign(symbol, length, turnedCode(next++, length));
+}
+
+/// The code of one symbol that has one, by itself: codes that come before it take up 2^(difference in length)
+/// places of its length each.
+CGX_DEVICE_INLINE uint32_t codeOf(const HuffmanLengths &lengths, uint32_t symbol) {
+  const uint32_t own = lengths[symbol];
+  uint32_t code = 0;
+  for (uint32_t other = 0; other < huffmanSymbols; ++other) {
+    const uint32_t length = lengths[other];
+    if (length != 0 && (length < own || (length == own && other < symbol)))
+      code += 1u << (own - length);
+  }
+  return turnedCode(code, own);
 }
 
 } // namespace cgx

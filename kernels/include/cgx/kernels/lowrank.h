@@ -25,6 +25,15 @@ namespace cgx {
 /// Null when the parameters, but for the rows, are valid for elements of this type, else what is wrong.
 const char *checkLowrank(const cgx_codec &codec, cgx_element_type type);
 
+/// The order of sums: columns in blocks whose sums are added one after the other; in inner products, element
+/// i in lane i % lowrankLanes; rows of transposed products and vectors of results in groups of
+/// lowrankTogether.
+constexpr uint64_t lowrankBlockColumns = 1024;
+constexpr uint32_t lowrankLanes = 8, lowrankTogether = 4;
+
+/// A vector is dependent if less of its length remains: rounding of f32 leaves that much.
+constexpr double dependentVector = 0x1p-20;
+
 struct Matrix {
   const float *elements;
   uint64_t rows, columns;
@@ -44,6 +53,12 @@ void reconstructRow(const float *left, const float *right, uint32_t rank, uint64
 /// that of the first k. A vector that depends on those before it, up to rounding, becomes zero.
 /// All elements must be finite.
 void orthonormalize(float *vectors, uint32_t rank, uint64_t length);
+
+/// Element `index` of what zero vectors become.
+CGX_DEVICE_INLINE float drawStart(RandomKey key, uint64_t index) {
+  const uint32_t bits = randomWord(makeRandomStream(key, index), uint32_t(index));
+  return float(int32_t(bits) >> 8) * 0x1p-23f;
+}
 
 /// Gives zero vectors random elements, those of one key always the same. Returns whether there was one.
 bool drawZeroVectors(float *vectors, uint32_t rank, uint64_t length, RandomKey key);

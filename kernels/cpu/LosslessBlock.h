@@ -1,0 +1,79 @@
+//===-- kernels/cpu/LosslessBlock.h - Where the parts of a lossless block lie ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CPU_LOSSLESSBLOCK_H
+#define CGX_KERNELS_CPU_LOSSLESSBLOCK_H
+
+#include "Elements.h"
+#include "cgx/kernels/huffman.h"
+
+namespace cgx::lossless {
+
+constexpr uint32_t blockElements = CGX_LOSSLESS_BLOCK_ELEMENTS;
+constexpr uint32_t streamElements = CGX_LOSSLESS_STREAM_ELEMENTS;
+constexpr uint32_t blockStreams = blockElements / streamElements;
+/// Bytes of the longest stream: codes have at most 11 bits.
+constexpr uint32_t mostStreamBytes = (streamElements * huffmanMostBits + 7) / 8;
+/// Where blocks say how many of their elements are not zero: this one has its elements as they are.
+constexpr uint16_t rawMark = 0xffff;
+
+constexpr uint64_t upTo8(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
+constexpr uint32_t streamCount(uint64_t elements) { return (elements + streamElements - 1) / streamElements; }
+
+/// A block of a payload that is coded.
+struct Block {
+  uint32_t elements, notZero;
+  uint16_t streamBytes[blockStreams];
+  const uint8_t *low, *rest, *streams;
+
+  CGX_DEVICE_INLINE uint32_t inStream(uint32_t stream) const {
+    const uint32_t left = elements - stream * streamElements;
+    return left < streamElements ? left : streamElements;
+  }
+};
+
+/// The bits of element i in memory, in the upper half if they are 16.
+CGX_DEVICE_INLINE uint32_t bitsAt(cgx_element_type type, const uint8_t *elements, uint64_t i) {
+  return type == CGX_F32 ? floatBits(loadF32(elements, i)) : uint32_t(loadBits16(elements, i)) << 16;
+}
+
+/// Reads the header of a block that is coded; false if no encoder wrote it.
+CGX_DEVICE_INLINE bool readBlock(cgx_element_type type, const uint8_t *begin, uint64_t bytes,
+                                 uint32_t elements, Block &block) {
+  const uint32_t streams = streamCount(elements);
+  const uint64_t headerBytes = 2 + 2 * streams;
+  if (bytes < headerBytes)
+    return false;
+  uint16_t header[1 + blockStreams];
+  memcpy(header, begin, headerBytes);
+  block.elements = elements;
+  block.notZero = header[0];
+  uint64_t codeBytes = 0;
+  for (uint32_t s = 0; s < streams; ++s) {
+    block.streamBytes[s] = header[1 + s];
+    if (block.streamBytes[s] > mostStreamBytes)
+      return false;
+    codeBytes += block.streamBytes[s];
+  }
+  block.low = begin + headerBytes;
+  block.rest = block.low + (type == CGX_F32 ? 2 * block.notZero : 0);
+  block.streams = block.rest + block.notZero;
+  return block.notZero <= elements && upTo8(uint64_t(block.streams - begin) + codeBytes) == bytes;
+}
+
+CGX_DEVICE_INLINE bool isRaw(const uint8_t *begin) { return loadBits16(begin, 0) == rawMark; }
+
+/// Where block `b` begins in the body.
+CGX_DEVICE_INLINE uint64_t blockBegin(const uint8_t *body, uint64_t b) {
+  uint64_t begin;
+  memcpy(&begin, body + 8 * b, sizeof begin);
+  return begin;
+}
+
+} // namespace cgx::lossless
+
+#endif // CGX_KERNELS_CPU_LOSSLESSBLOCK_H
