@@ -12,6 +12,7 @@
 
 #include "CudaBenchmark.h"
 
+#include "cgx/kernels/cuda_lowrank.h"
 #include "cgx/kernels/cuda_memory.h"
 
 #include <algorithm>
@@ -72,7 +73,19 @@ const Codec codecs[] = {
     {"ternary bucket 512", {.family = CGX_CODEC_TERNARY, .bucket = 512}, 0, 0, 0, 0, true},
     {"sign bucket 512", {.family = CGX_CODEC_SIGN, .bucket = 512}, 0, 0, 0, 0, true},
     {"natural", {.family = CGX_CODEC_NATURAL}, 0, 0, 0, 0, true},
+    {"topk 1 %", {.family = CGX_CODEC_TOPK, .density = 0.01f}, 0, 0, 0, 0, false},
+    {"lossless", {.family = CGX_CODEC_LOSSLESS}, 0.15, 0.2, 0, 0, false},
 };
+
+struct Storage {
+  const char *name;
+  ResidualStorage storage;
+  double elementBytes; ///< read and written of the residual
+};
+
+const Storage storages[] = {{"f32", ResidualStorage::F32, 8},
+                            {"bf16", ResidualStorage::Bf16, 4},
+                            {"int8", ResidualStorage::Int8, 2 + 8.0 / residualBlock}};
 
 /// Something to time.
 struct Entry {
@@ -131,6 +144,9 @@ public:
     for (const Codec &codec : codecs)
       if (all || !codec.isExtra)
         addCodec(codec);
+    for (const Storage &storage : storages)
+      addFeedback(storage);
+    addLowrank();
     const size_t oneTensor = addLayers("one tensor", {totalOf(transformerLayers())});
     const size_t manyLayers = addLayers("300 layers", transformerLayers());
     for (uint32_t round = 0; round < warmupRounds + rounds; ++round)
@@ -165,18 +181,70 @@ private:
 
   void addCodec(const Codec &of) {
     constexpr uint64_t elements = tensorBytes / sizeof(float);
-    const uint64_t bytes = cgx_payload_bytes(&of.codec, CGX_F32, elements);
+    const uint64_t most = cgx_payload_bytes(&of.codec, CGX_F32, elements);
     const std::string name = of.name;
     Outcome outcome;
     const cuda::EncodeLayer layer = {encoded(of.codec, elements, payload.get()), input.get()};
-    add("encode " + name, require(cuda::makeEncodeGroup(std::span(&layer, 1), outcome), outcome),
-        double(tensorBytes + bytes), of.encodeTarget);
-    const cuda::DecodeLayer back = {of.codec, CGX_F32, payload.get(), bytes, elements, output.get()};
+    std::shared_ptr<Group> encode = require(cuda::makeEncodeGroup(std::span(&layer, 1), outcome), outcome);
+    const uint64_t bytes = cgx_payload_is_fixed(&of.codec) ? most : writtenBytes(*encode);
+    add("encode " + name, encode, double(tensorBytes + bytes), of.encodeTarget);
+    const cuda::DecodeLayer back = {of.codec, CGX_F32, payload.get(), most, elements, output.get()};
     add("decode " + name, require(cuda::makeDecodeGroup(std::span(&back, 1), outcome), outcome),
         double(tensorBytes + bytes), of.decodeTarget);
     add("accumulate " + name, require(cuda::makeAccumulateGroup(std::span(&back, 1), outcome), outcome),
         double(2 * tensorBytes + bytes), of.accumulateTarget);
-    addOwner(of, bytes);
+    addOwner(of, most);
+  }
+
+  /// What a payload that varies in size says of it.
+  uint64_t writtenBytes(Group &encode) {
+    uint64_t bytes = 0;
+    require(encode.run(stream, state.get<cuda::StepState>()));
+    require(cuda::copy(&bytes, payload.get<char>() + CGX_PAYLOAD_HEADER_BYTES, sizeof bytes, stream));
+    require(cuda::waitFor(stream));
+    return bytes;
+  }
+
+  /// The default codec, and the residual in the memory of the output.
+  void addFeedback(const Storage &of) {
+    constexpr uint64_t elements = tensorBytes / sizeof(float);
+    const cgx_codec codec = quantize(4, 128, CGX_ROUND_STOCHASTIC);
+    cuda::EncodeLayer layer = {encoded(codec, elements, payload.get()), input.get()};
+    layer.encoded.feedback = {of.storage, 1.0f, output.get(),
+                              reinterpret_cast<float *>(output.get<char>() + tensorBytes)};
+    Outcome outcome;
+    add(std::string("encode quantize 4 bit, residual in ") + of.name,
+        require(cuda::makeEncodeGroup(std::span(&layer, 1), outcome), outcome),
+        double(tensorBytes + cgx_payload_bytes(&codec, CGX_F32, elements)) +
+            double(elements) * of.elementBytes,
+        0);
+  }
+
+  void addLowrank() {
+    constexpr uint64_t rows = 8192, elements = tensorBytes / sizeof(float), columns = elements / rows;
+    constexpr uint32_t rank = 4;
+    constexpr uint64_t factor = rank * (rows > columns ? rows : columns);
+    require(factors.allocate(MemoryKind::device, 4 * factor * sizeof(float)));
+    require(cuda::copy(factors.get(), input.get(), factors.bytes(), stream)); // any numbers, but no zeros
+    float *memory = factors.get<float>();
+    const cuda::LowrankLayer layer = {.codec = {.family = CGX_CODEC_LOWRANK, .rank = rank, .rows = rows},
+                                      .elements = elements,
+                                      .input = input.get(),
+                                      .warmStart = memory,
+                                      .left = memory + factor,
+                                      .ownRight = memory + 2 * factor,
+                                      .right = memory + 3 * factor,
+                                      .output = output.get()};
+    Outcome outcome;
+    std::shared_ptr<cuda::LowrankGroup> group = cuda::makeLowrankGroup(std::span(&layer, 1), outcome);
+    require(outcome);
+    entries.push_back({"lowrank 4, left factor of 8192 x 8192",
+                       [this, group] { return group->makeLeft(stream, state.get<cuda::StepState>()); },
+                       double(tensorBytes), 0});
+    entries.push_back({"lowrank 4, right factor", [this, group] { return group->makeRight(stream); },
+                       double(tensorBytes), 0});
+    entries.push_back(
+        {"lowrank 4, result", [this, group] { return group->finish(stream); }, double(tensorBytes), 0});
   }
 
   /// The owner of a chunk among four ranks, each of which has a payload for it.
@@ -260,7 +328,7 @@ private:
 
   bool all;
   cuda::Stream stream = nullptr;
-  Memory input, output, payload, contributions, state;
+  Memory input, output, payload, contributions, state, factors;
   std::vector<Entry> entries;
   std::vector<std::shared_ptr<Group>> prepare; ///< by entry, what runs before it is timed, or null
 };

@@ -27,7 +27,7 @@ CGX_BODY uint64_t summedBytes(const SummedItem &item) {
   return bytes < CGX_PAYLOAD_CHECKSUM_BYTES ? 0 : bytes - CGX_PAYLOAD_CHECKSUM_BYTES;
 }
 
-struct ClearSums {
+struct ClearChecksums {
   static constexpr uint32_t sharedBytes = 0;
   const SummedItem *items;
 
@@ -78,7 +78,7 @@ private:
 };
 
 /// Makes the checksum of the sum, and appends it to a payload that has just been written.
-struct FinishSums {
+struct FinishChecksums {
   static constexpr uint32_t sharedBytes = 0;
   const SummedItem *items;
 

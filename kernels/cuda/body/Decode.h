@@ -30,6 +30,10 @@ struct DecodeTable {
   CGX_BODY bool isSound(const Crew &crew, const DecodeItem &item, Slice slice) const {
     return areSound(crew, payloads, item.payload, 1, slice, errors);
   }
+
+  // Where checking takes steps of its own, those behind them look up what was found.
+  CGX_BODY uint32_t &errorOf(const DecodeItem &item) const { return errors[item.payload - payloads]; }
+  CGX_BODY bool wasSound(const DecodeItem &item) const { return errorOf(item) == uint32_t(DecodeError::ok); }
 };
 
 CGX_BODY void addTo(void *accumulator, uint64_t index, float value) {

@@ -8,7 +8,7 @@
 //
 // Two steps, each a launch for all layers of a group: a warp for each bucket stores its scale; a thread for
 // each word or byte of codes computes those, from the elements and the scales. Any family, bucket, width and
-// end is encoded so. SegmentEncode.h does both in one pass over memory, for shapes that allow it.
+// end is encoded so. OctetEncode.h does both in one pass over memory, for shapes that allow it.
 #ifndef CGX_KERNELS_CUDA_BODY_ENCODE_H
 #define CGX_KERNELS_CUDA_BODY_ENCODE_H
 
@@ -29,9 +29,19 @@ struct EncodeTable {
     return makeRandomKey(state->seed, state->step, item.layerId, item.rank, item.phase + 2 * state->run);
   }
 
+  /// Whether an owner's contributions are sound. Who reads them says so; who reads their sums believes it.
   template <typename Crew>
   CGX_BODY bool isSound(const Crew &crew, const EncodeItem &item, Slice slice) const {
-    return areSound(crew, payloads, item.contributions, item.contributionCount, slice, errors);
+    if (!item.readsSums)
+      return areSound(crew, payloads, item.contributions, item.contributionCount, slice, errors);
+    return wereSound(item);
+  }
+
+  CGX_BODY bool wereSound(const EncodeItem &item) const {
+    bool sound = true;
+    for (uint32_t i = 0; i < item.contributionCount; ++i)
+      sound = sound && errors[item.contributions + i - payloads] == uint32_t(DecodeError::ok);
+    return sound;
   }
 };
 

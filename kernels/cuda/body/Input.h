@@ -20,11 +20,19 @@ struct TensorInput {
   }
 };
 
+/// A value in f32, rounded to the element type.
+CGX_BODY float roundTo(cgx_element_type type, float value) {
+  return type == CGX_F16    ? floatFromFloat16(float16FromFloat(value))
+         : type == CGX_BF16 ? floatFromBfloat16(bfloat16FromFloat(value))
+                            : value;
+}
+
 /// A sum in f32, rounded once to the element type.
 CGX_BODY float roundSum(Source source, float sum) {
-  return source == Source::f32ToF16    ? floatFromFloat16(float16FromFloat(sum))
-         : source == Source::f32ToBf16 ? floatFromBfloat16(bfloat16FromFloat(sum))
-                                       : sum;
+  return roundTo(source == Source::f32ToF16    ? CGX_F16
+                 : source == Source::f32ToBf16 ? CGX_BF16
+                                               : CGX_F32,
+                 sum);
 }
 
 /// The sum of an owner, computed anew for every element that is asked for.

@@ -42,6 +42,14 @@ struct OctetRange {
   bool aligned;        ///< codes lie at a multiple of 8 bytes, not only of 4
 };
 
+/// What was lost of an item's elements before. No `values`: there is no error feedback.
+struct KeptResidual {
+  ResidualStorage storage;
+  float decay;
+  void *values;
+  float *scales; ///< of Int8
+};
+
 /// A tensor to encode.
 struct EncodeItem {
   cgx_codec codec;
@@ -57,6 +65,9 @@ struct EncodeItem {
   PayloadHeader header;
   bool hasEnvelope;
   OctetRange octets;
+  KeptResidual residual;
+  float *sums;    ///< where a step puts what is encoded, for those behind it (Sums.h), or null
+  bool readsSums; ///< is one of these: the input are the sums, and contributions have been read
   // An owner's: the input is the sum of what these payloads hold.
   const PayloadItem *contributions;
   uint32_t contributionCount;

@@ -9,40 +9,11 @@
 #define CGX_KERNELS_CUDA_BODY_OCTETDECODE_H
 
 #include "Decode.h"
-#include "Input.h"
 #include "Octets.h"
+#include "Pairs.h"
 #include "ScaleSection.h"
 
 namespace cgx::cuda {
-
-/// Two neighbouring elements.
-CGX_BODY void loadPair(Source source, const void *input, uint64_t index, float (&values)[2]) {
-  if (source == Source::f16 || source == Source::bf16) {
-    const auto both = loadFrom<Pair<uint16_t>>(static_cast<const uint16_t *>(input) + index);
-    const bool isHalf = source == Source::f16;
-    values[0] = isHalf ? floatFromFloat16(both.first) : floatFromBfloat16(both.first);
-    values[1] = isHalf ? floatFromFloat16(both.second) : floatFromBfloat16(both.second);
-    return;
-  }
-  const auto both = loadFrom<Pair<float>>(static_cast<const float *>(input) + index);
-  values[0] = both.first;
-  values[1] = both.second;
-  if (source != Source::f32) {
-    values[0] = roundSum(source, values[0]);
-    values[1] = roundSum(source, values[1]);
-  }
-}
-
-CGX_BODY void storePair(cgx_element_type type, void *output, uint64_t index, float first, float second) {
-  if (type == CGX_F32)
-    storeTo(static_cast<float *>(output) + index, Pair<float>{first, second});
-  else if (type == CGX_F16)
-    storeTo(static_cast<uint16_t *>(output) + index,
-            Pair<uint16_t>{float16FromFloat(first), float16FromFloat(second)});
-  else
-    storeTo(static_cast<uint16_t *>(output) + index,
-            Pair<uint16_t>{bfloat16FromFloat(first), bfloat16FromFloat(second)});
-}
 
 /// levelValue() of many levels: what does not depend on the level is done once.
 struct LevelMap {

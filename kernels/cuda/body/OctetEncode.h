@@ -37,8 +37,9 @@ struct CombineExtremes {
   }
 };
 
-/// Quantizes octets, of tensors or of owners' sums. `bucketRows` rows of an octet share a scale.
-template <uint32_t bits, uint32_t bucketRows, bool isSum> struct EncodeOctets {
+/// Quantizes octets, of tensors or of owners' sums. `bucketRows` rows of an octet share a scale. With error
+/// feedback, the residual is added on the way into registers, and the new one goes from there to memory.
+template <uint32_t bits, uint32_t bucketRows, bool isSum, bool hasFeedback> struct EncodeOctets {
   static constexpr uint32_t sharedBytes = sizeof(RandomStream);
   static constexpr uint32_t rows = octetRows(bits);
   static constexpr uint32_t buckets = rows / bucketRows;
@@ -73,7 +74,7 @@ private:
         elements[lane] = {};
     });
     unrolled<buckets>([&](uint32_t bucket) {
-      lanes.forEach([&](uint32_t lane) { extremes[bucket][lane] = measure(elements[lane], bucket); });
+      lanes.forEach([&](uint32_t lane) { extremes[bucket][lane] = measure(item, elements[lane], bucket); });
       extremes[bucket] =
           combineLanes(lanes, extremes[bucket], item.octets.ofBucket * octetLanes, CombineExtremes());
     });
@@ -88,10 +89,14 @@ private:
         if (isFiniteScale(scale)) // else levels are 0
           putLevels(item, makeFixedPointMap(scale, bits), random, octet, lane % octetLanes, bucket,
                     elements[lane], words);
+        if constexpr (hasFeedback)
+          takeLosses(item, scale, octet, lane % octetLanes, bucket, words, elements[lane]);
       });
       uint8_t *levels = item.body + item.sections.codes + uint64_t(octet) * (elementsOf / 8 * bits);
       words.store(levels, lane % octetLanes, item.octets.aligned);
     });
+    if constexpr (hasFeedback)
+      storeLosses(lanes, item, firstOctet, elements);
   }
 
   CGX_BODY static void load(const EncodeItem &item, uint32_t octet, uint32_t lane, OctetPart<bits> &part) {
@@ -115,6 +120,25 @@ private:
         loadPair(item.source, item.input, first + row * packingColumns + 16, part.row[row].high);
       });
     }
+    if constexpr (hasFeedback)
+      addResiduals(item.residual, first, part);
+  }
+
+  CGX_BODY static void addResiduals(const KeptResidual &kept, uint64_t first, OctetPart<bits> &part) {
+    unrolled<rows>([&](uint32_t row) {
+      float low[2], high[2];
+      loadResidualPair(kept, first + row * packingColumns, low);
+      loadResidualPair(kept, first + row * packingColumns + 16, high);
+      unrolled<2>([&](uint32_t column) {
+        part.row[row].low[column] += low[column];
+        part.row[row].high[column] += high[column];
+      });
+    });
+  }
+
+  /// What is encoded of an element or a sum with its residual, which is rounded to the element type.
+  CGX_BODY static float encoded(const EncodeItem &item, float x) {
+    return hasFeedback ? roundTo(item.type, x) : x;
   }
 
   CGX_BODY static void addContribution(const EncodeItem &item, const PayloadItem &payload, uint32_t octet,
@@ -127,12 +151,12 @@ private:
                                   });
   }
 
-  CGX_BODY static Extremes measure(const OctetPart<bits> &part, uint32_t bucket) {
-    const float first = part.row[bucket * bucketRows].low[0];
+  CGX_BODY static Extremes measure(const EncodeItem &item, const OctetPart<bits> &part, uint32_t bucket) {
+    const float first = encoded(item, part.row[bucket * bucketRows].low[0]);
     Extremes extremes = {first, first, 0.0f};
     forEachPair<bucketRows>(bucket * bucketRows, [&](uint32_t row, uint32_t column) {
-      extremes.add(part.row[row].low[column]);
-      extremes.add(part.row[row].high[column]);
+      extremes.add(encoded(item, part.row[row].low[column]));
+      extremes.add(encoded(item, part.row[row].high[column]));
     });
     return extremes;
   }
@@ -164,8 +188,57 @@ private:
         low = (word & 0xffffu) >> bits;
         high = word >> (16 + bits);
       }
-      words.put(row, column, levelOf(map, part.row[row].low[column], low),
-                levelOf(map, part.row[row].high[column], high));
+      words.put(row, column, levelOf(map, encoded(item, part.row[row].low[column]), low),
+                levelOf(map, encoded(item, part.row[row].high[column]), high));
+    });
+  }
+
+  /// Puts what is lost of the elements of a bucket in their place.
+  CGX_BODY static void takeLosses(const EncodeItem &item, BucketScale scale, uint32_t octet, uint32_t lane,
+                                  uint32_t bucket, const OctetWords<bits> &words, OctetPart<bits> &part) {
+    const LevelMap map(scale, largestValue(CGX_F32));
+    const KeptResidual &kept = item.residual;
+    forEachPair<bucketRows>(bucket * bucketRows, [&](uint32_t row, uint32_t column) {
+      uint32_t low, high;
+      words.take(row, column, low, high);
+      const uint64_t i = uint64_t(octet) * elementsOf + row * packingColumns + 2 * lane + column;
+      float &atLow = part.row[row].low[column], &atHigh = part.row[row].high[column];
+      atLow = lossOf(atLow, 0.0f + map.valueOf(low), kept.decay, [&] { return loadResidual(kept, i); });
+      atHigh =
+          lossOf(atHigh, 0.0f + map.valueOf(high), kept.decay, [&] { return loadResidual(kept, i + 16); });
+    });
+  }
+
+  /// Four rows are a block of residuals.
+  template <typename Lanes>
+  CGX_BODY static void storeLosses(const Lanes &lanes, const EncodeItem &item, uint32_t firstOctet,
+                                   const PerLane<Lanes, OctetPart<bits>> &losses) {
+    constexpr uint32_t blockRows = residualBlock / packingColumns;
+    const KeptResidual &kept = item.residual;
+    const auto firstOf = [&](uint32_t lane) { return uint64_t(firstOctet + lane / octetLanes) * elementsOf; };
+    unrolled<rows / blockRows>([&](uint32_t block) {
+      PerLane<Lanes, float> largest;
+      lanes.forEach([&](uint32_t lane) {
+        largest[lane] = 0.0f;
+        forEachPair<blockRows>(block * blockRows, [&](uint32_t row, uint32_t column) {
+          const RowPart &of = losses[lane].row[row];
+          largest[lane] = largerMagnitude(largerMagnitude(largest[lane], of.low[column]), of.high[column]);
+        });
+      });
+      const PerLane<Lanes, float> scale = residualScales(lanes, kept, largest, octetLanes);
+      lanes.forEach([&](uint32_t lane) {
+        if (firstOctet + lane / octetLanes >= item.octets.count)
+          return;
+        if (lane % octetLanes == 0)
+          storeResidualScale(kept, firstOf(lane) / residualBlock + block, scale[lane]);
+        const uint64_t first = firstOf(lane) + 2 * (lane % octetLanes);
+        unrolled<blockRows>([&](uint32_t inBlock) {
+          const uint32_t row = block * blockRows + inBlock;
+          const RowPart &of = losses[lane].row[row];
+          storeResidualPair(kept, first + row * packingColumns, of.low, scale[lane]);
+          storeResidualPair(kept, first + row * packingColumns + 16, of.high, scale[lane]);
+        });
+      });
     });
   }
 

@@ -13,7 +13,7 @@
 #ifndef CGX_KERNELS_CUDA_BODY_OCTETS_H
 #define CGX_KERNELS_CUDA_BODY_OCTETS_H
 
-#include "Slice.h"
+#include "Pairs.h"
 #include "cgx/kernels/packing.h"
 
 namespace cgx::cuda {
@@ -23,11 +23,6 @@ constexpr uint32_t octetLanes = 8;
 /// Rows of an octet: those of a block, and at least four.
 constexpr uint32_t octetRows(uint32_t bits) { return packingRows(bits) < 4 ? 4 : packingRows(bits); }
 constexpr uint32_t octetElements(uint32_t bits) { return octetRows(bits) * packingColumns; }
-
-/// Two neighbours, as they are loaded and stored.
-template <typename T> struct alignas(2 * sizeof(T)) Pair {
-  T first, second;
-};
 
 /// The elements of a row that one lane has: columns in the order of their words.
 struct RowPart {

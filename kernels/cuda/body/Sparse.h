@@ -17,9 +17,14 @@
 
 namespace cgx::cuda {
 
-/// Elements, or bytes of coded positions, that a warp counts together.
+/// Elements that a warp counts together, or bytes of coded positions: of these there is never more than a bit
+/// an element.
 constexpr uint64_t chunkElements = 1024;
-constexpr uint64_t chunkBytes = 128;
+constexpr uint64_t chunkBytes = chunkElements / 8;
+
+CGX_DEVICE_INLINE uint64_t chunkCount(uint64_t elements) {
+  return (elements + chunkElements - 1) / chunkElements;
+}
 
 /// Digits of magnitudes, from the highest: 11, 11 and 9 bits.
 constexpr uint32_t digitCount = 1u << 11;
@@ -34,12 +39,13 @@ struct Selection {
   uint32_t ties;      ///< topk: how many of that one are sent, the first ones
   uint64_t count;     ///< that are sent
   uint32_t spoiled;   ///< randk: an element is not finite
-  uint32_t malformed; ///< decoding: positions are not as an encoder writes them
 };
 
 /// What is counted of a chunk; after the scan, of all chunks before it.
 struct ChunkCount {
   uint32_t above, ties;
+
+  CGX_BODY ChunkCount operator+(ChunkCount other) const { return {above + other.above, ties + other.ties}; }
 };
 
 /// Memory of one item, in the tables of its group.
@@ -58,7 +64,7 @@ struct SparseParts {
   uint64_t positions, values;
 };
 
-CGX_BODY bool isThreshold(const cgx_codec &codec) {
+CGX_DEVICE_INLINE bool isThreshold(const cgx_codec &codec) {
   return codec.family == CGX_CODEC_THRESHOLD || codec.family == CGX_CODEC_ADAPTIVE_THRESHOLD;
 }
 
@@ -154,38 +160,23 @@ private:
   uint64_t lowBytes;
 };
 
-/// Adds up the counts of an item's chunks: each thread those that lie side by side, one thread the threads'
-/// sums.
-template <typename Crew, typename Found>
-CGX_BODY void scanChunks(const Crew &crew, const SparseRoom &room, const Found &found) {
-  constexpr uint64_t parts = 256;
-  ChunkCount *sums = crew.template shared<ChunkCount>();
-  const uint64_t size = (room.chunkCount + parts - 1) / parts;
-  const auto forEachOf = [&](uint64_t part, const auto &visit) {
-    for (uint64_t chunk = part * size; chunk < (part + 1) * size && chunk < room.chunkCount; ++chunk)
-      visit(room.chunks[chunk]);
-  };
-  crew.forEachIndex(0, parts, [&](uint64_t part) {
-    ChunkCount sum = {0, 0};
-    forEachOf(part, [&](ChunkCount &chunk) { sum = {sum.above + chunk.above, sum.ties + chunk.ties}; });
-    sums[part] = sum;
-  });
-  crew.once([&] {
-    ChunkCount before = {0, 0};
-    for (uint64_t part = 0; part < parts; ++part) {
-      const ChunkCount sum = sums[part];
-      sums[part] = before;
-      before = {before.above + sum.above, before.ties + sum.ties};
-    }
-    found(before);
-  });
-  crew.forEachIndex(0, parts, [&](uint64_t part) {
-    ChunkCount before = sums[part];
-    forEachOf(part, [&](ChunkCount &chunk) {
-      const ChunkCount own = chunk;
-      chunk = before;
-      before = {before.above + own.above, before.ties + own.ties};
-    });
+/// What elements are that were not sent: 0, or NaN.
+CGX_BODY float restOf(const cgx_codec &codec, const uint8_t *body) {
+  if (isThreshold(codec))
+    return 0.0f;
+  return loadFrom<float>(body) == 0.0f ? 0.0f : quietNan();
+}
+
+/// Calls take(position, values, i) for what a payload sends: its i-th value is that of the element there.
+template <typename Crew, typename Item, typename Take>
+CGX_BODY void forEachSent(const Crew &crew, const Item &item, const uint8_t *body, const SparseRoom &room,
+                          Slice slice, const Take &take) {
+  const uint64_t sent = room.selection->count, end = slice.end < sent ? slice.end : sent;
+  const uint8_t *values = body + partsOf(item.codec, item.elements, sent).values;
+  const bool isDrawn = item.codec.family == CGX_CODEC_RANDK;
+  const RandomStream stream = makeRandomStream(RandomKey{isDrawn ? loadWord(body + 4) : 0}, 0);
+  crew.forEachIndex(slice.begin, end, [&](uint64_t i) {
+    take(isDrawn ? drawPosition(stream, item.elements, sent, i) : room.positions[i], values, i);
   });
 }
 

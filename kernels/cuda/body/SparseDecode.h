@@ -9,18 +9,13 @@
 #define CGX_KERNELS_CUDA_BODY_SPARSEDECODE_H
 
 #include "Decode.h"
+#include "Scan.h"
 #include "Sparse.h"
 
 namespace cgx::cuda {
 
-struct SparseDecodeTable {
-  const DecodeItem *items;
-  const PayloadItem *payloads;
-  uint32_t *errors;
+struct SparseDecodeTable : DecodeTable {
   const SparseRoom *rooms;
-
-  CGX_BODY uint32_t &errorOf(const DecodeItem &item) const { return errors[item.payload - payloads]; }
-  CGX_BODY bool isSound(const DecodeItem &item) const { return errorOf(item) == uint32_t(DecodeError::ok); }
 };
 
 /// Checks the envelope, and how many elements were sent. What the later steps find is added to the error.
@@ -90,7 +85,7 @@ struct CountPositions {
     const DecodeItem &item = table.items[slice.item];
     const SparseRoom &room = table.rooms[slice.item];
     const uint64_t sent = room.selection->count;
-    const bool isRead = table.isSound(item) && sent != 0;
+    const bool isRead = table.wasSound(item) && sent != 0;
     crew.forEachWarp(slice.begin, slice.end, [&](const auto &lanes, uint64_t chunk) {
       PerLane<std::remove_cvref_t<decltype(lanes)>, uint32_t> counts;
       lanes.forEach([&](uint32_t lane) {
@@ -110,14 +105,14 @@ struct CountPositions {
 };
 
 struct ScanPositions {
-  static constexpr uint32_t sharedBytes = 256 * sizeof(ChunkCount);
+  static constexpr uint32_t sharedBytes = scanBytes<ChunkCount>;
   SparseDecodeTable table;
 
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
     const DecodeItem &item = table.items[slice.item];
     const SparseRoom &room = table.rooms[slice.item];
-    scanChunks(crew, room, [&](ChunkCount all) {
-      if (table.isSound(item) && all.above != room.selection->count)
+    scan(crew, room.chunks, room.chunkCount, [&](ChunkCount all) {
+      if (table.wasSound(item) && all.above != room.selection->count)
         table.errorOf(item) = uint32_t(DecodeError::malformed);
     });
   }
@@ -132,7 +127,7 @@ struct ReadPositions {
     const DecodeItem &item = table.items[slice.item];
     const SparseRoom &room = table.rooms[slice.item];
     const uint64_t sent = room.selection->count;
-    if (!table.isSound(item) || sent == 0)
+    if (!table.wasSound(item) || sent == 0)
       return;
     const CodedPositions coded(item.elements, sent);
     const HighBytes high(item, coded, sent);
@@ -158,36 +153,16 @@ struct CheckPositions {
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
     const DecodeItem &item = table.items[slice.item];
     const SparseRoom &room = table.rooms[slice.item];
-    if (!table.isSound(item))
+    if (!table.wasSound(item))
       return;
     const uint64_t sent = room.selection->count, end = slice.end < sent ? slice.end : sent;
     crew.forEachIndex(slice.begin, end, [&](uint64_t i) {
       const uint32_t position = room.positions[i];
       if (position == 0xffffffffu || (i > 0 && position <= room.positions[i - 1]))
-        crew.atomicAdd(&room.selection->malformed, 1u);
+        table.errorOf(item) = uint32_t(DecodeError::malformed); // whoever finds one says the same
     });
   }
 };
-
-struct RefuseMalformed {
-  static constexpr uint32_t sharedBytes = 0;
-  SparseDecodeTable table;
-
-  template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
-    const DecodeItem &item = table.items[slice.item];
-    crew.once([&] {
-      if (table.isSound(item) && table.rooms[slice.item].selection->malformed)
-        table.errorOf(item) = uint32_t(DecodeError::malformed);
-    });
-  }
-};
-
-/// What elements are that were not sent: 0, or NaN.
-CGX_BODY float restOf(const DecodeItem &item) {
-  if (isThreshold(item.codec))
-    return 0.0f;
-  return loadFrom<float>(item.body) == 0.0f ? 0.0f : quietNan();
-}
 
 template <Sink sink> struct FillRest {
   static constexpr uint32_t sharedBytes = 0;
@@ -195,9 +170,9 @@ template <Sink sink> struct FillRest {
 
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
     const DecodeItem &item = table.items[slice.item];
-    if (!table.isSound(item))
+    if (!table.wasSound(item))
       return;
-    const float rest = restOf(item);
+    const float rest = restOf(item.codec, item.body);
     if (sink == Sink::add && rest == 0.0f)
       return;
     crew.forEachIndex(slice.begin, slice.end, [&](uint64_t i) {
@@ -215,20 +190,15 @@ template <Sink sink> struct PlaceSent {
 
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
     const DecodeItem &item = table.items[slice.item];
-    const SparseRoom &room = table.rooms[slice.item];
-    if (!table.isSound(item))
+    if (!table.wasSound(item))
       return;
-    const uint64_t sent = room.selection->count, end = slice.end < sent ? slice.end : sent;
-    const bool isDrawn = item.codec.family == CGX_CODEC_RANDK;
-    const uint8_t *values = item.body + partsOf(item.codec, item.elements, sent).values;
-    const RandomStream stream = makeRandomStream(RandomKey{isDrawn ? loadWord(item.body + 4) : 0}, 0);
-    crew.forEachIndex(slice.begin, end, [&](uint64_t i) {
-      const uint64_t position = isDrawn ? drawPosition(stream, item.elements, sent, i) : room.positions[i];
-      if constexpr (sink == Sink::add)
-        addTo(item.output, position, loadUnaligned(item.type, values, i));
-      else
-        copyBits(item, values, i, position);
-    });
+    forEachSent(crew, item, item.body, table.rooms[slice.item], slice,
+                [&](uint64_t position, const uint8_t *values, uint64_t i) {
+                  if constexpr (sink == Sink::add)
+                    addTo(item.output, position, loadUnaligned(item.type, values, i));
+                  else
+                    copyBits(item, values, i, position);
+                });
   }
 
 private:

@@ -9,14 +9,13 @@
 #define CGX_KERNELS_CUDA_BODY_SPARSEENCODE_H
 
 #include "Encode.h"
+#include "Scan.h"
 #include "Sparse.h"
 
 namespace cgx::cuda {
 
 /// What the steps of sparse encoders have in common: an item's memory has its number.
-struct SparseEncodeTable {
-  const EncodeItem *items;
-  const StepState *state;
+struct SparseEncodeTable : EncodeTable {
   const SparseRoom *rooms;
 };
 
@@ -152,14 +151,6 @@ CGX_BODY void forEachRow(const Lanes &lanes, const EncodeItem &item, const Spars
   }
 }
 
-CGX_BODY uint32_t countBits(uint32_t bits) {
-#if defined(__CUDA_ARCH__)
-  return uint32_t(__popc(bits));
-#else
-  return uint32_t(__builtin_popcount(bits));
-#endif
-}
-
 struct CountChosen {
   static constexpr uint32_t sharedBytes = 0;
   SparseEncodeTable table;
@@ -182,13 +173,13 @@ struct CountChosen {
 };
 
 struct ScanChosen {
-  static constexpr uint32_t sharedBytes = 256 * sizeof(ChunkCount);
+  static constexpr uint32_t sharedBytes = scanBytes<ChunkCount>;
   SparseEncodeTable table;
 
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
     const EncodeItem &item = table.items[slice.item];
     const SparseRoom &room = table.rooms[slice.item];
-    scanChunks(crew, room, [&](ChunkCount all) {
+    scan(crew, room.chunks, room.chunkCount, [&](ChunkCount all) {
       if (isThreshold(item.codec))
         room.selection->count = all.above;
     });
@@ -203,6 +194,8 @@ struct StoreChosen {
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
     const EncodeItem &item = table.items[slice.item];
     const SparseRoom &room = table.rooms[slice.item];
+    if (!table.wereSound(item))
+      return;
     uint8_t *values = item.body + partsOf(item.codec, item.elements, room.selection->count).values;
     const uint32_t most = room.selection->ties;
     crew.forEachWarp(slice.begin, slice.end, [&](const auto &lanes, uint64_t chunk) {
@@ -233,6 +226,8 @@ struct StorePositions {
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
     const EncodeItem &item = table.items[slice.item];
     const SparseRoom &room = table.rooms[slice.item];
+    if (!table.wereSound(item))
+      return;
     const uint64_t count = room.selection->count;
     writeHeader(crew, item, slice);
     crew.forEachIndex(0, slice.begin == 0 ? 1 : 0, [&](uint64_t) { storeBeginning(item, *room.selection); });
@@ -273,18 +268,16 @@ struct FindSpoiled {
 
 /// randk: draws elements, and writes all of the payload.
 struct StoreDrawn {
-  static constexpr uint32_t sharedBytes = 2 * sizeof(RandomKey);
+  static constexpr uint32_t sharedBytes = sizeof(RandomKey);
   SparseEncodeTable table;
 
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
     const EncodeItem &item = table.items[slice.item];
     const Selection &selection = *table.rooms[slice.item].selection;
+    if (!table.wereSound(item))
+      return;
     RandomKey *key = crew.template shared<RandomKey>();
-    crew.once([&] {
-      const RandomKey own = makeRandomKey(table.state->seed, table.state->step, item.layerId, item.rank,
-                                          item.phase + 2 * table.state->run);
-      *key = RandomKey{mixBits(own.value + item.firstElement)};
-    });
+    crew.once([&] { *key = RandomKey{mixBits(table.keyOf(item).value + item.firstElement)}; });
     writeHeader(crew, item, slice);
     const RandomStream stream = makeRandomStream(*key, 0);
     crew.forEachIndex(0, slice.begin == 0 ? 1 : 0, [&](uint64_t) {
@@ -296,6 +289,26 @@ struct StoreDrawn {
       storeUnaligned(item.type, item.body + 12, i, TensorInput::load(item, position));
     });
   }
+};
+
+/// Takes what was sent from the sums: what is lost of the others is all of them.
+struct TakeSent {
+  static constexpr uint32_t sharedBytes = 0;
+  SparseEncodeTable table;
+
+  template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
+    const EncodeItem &item = table.items[slice.item];
+    if (table.wereSound(item))
+      forEachSent(crew, item, item.body, table.rooms[slice.item], slice,
+                  [&](uint64_t position, const uint8_t *values, uint64_t i) {
+                    item.sums[position] -= 0.0f + loadUnaligned(item.type, values, i);
+                  });
+  }
+};
+
+/// What a sparse payload says of elements that it does not send.
+struct SentRest {
+  CGX_BODY static float load(const EncodeItem &item, uint64_t) { return restOf(item.codec, item.body); }
 };
 
 } // namespace cgx::cuda

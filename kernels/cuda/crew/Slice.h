@@ -31,6 +31,14 @@ template <uint32_t count, typename Step> CGX_BODY void unrolled(const Step &step
     step(i);
 }
 
+CGX_BODY uint32_t countBits(uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return uint32_t(__popc(bits));
+#else
+  return uint32_t(__builtin_popcount(bits));
+#endif
+}
+
 /// Indices [begin, end) of an item of a table: buckets, words or bytes, as the body says.
 struct Slice {
   uint64_t begin;

@@ -10,24 +10,23 @@
 
 #include "Checksum.h"
 #include "GroupOn.h"
+#include "SliceSizes.h"
 
 namespace cgx::cuda {
 
-constexpr uint64_t wordsOfSlice = 8192;
-
 /// Sums up payloads, each into a place of its own, and gives these.
-template <typename Engine> uint64_t *addSums(GroupOn<Engine> &group, std::vector<SummedItem> &items) {
+template <typename Engine> uint64_t *addChecksums(GroupOn<Engine> &group, std::vector<SummedItem> &items) {
   uint64_t *sums = group.template allocate<uint64_t>(items.size());
   for (size_t i = 0; i < items.size(); ++i)
     items[i].sum = sums + i;
   const SummedItem *table = group.upload(items);
   const auto all = [](const SummedItem &) { return true; };
   const auto one = [](const SummedItem &) { return Range{0, 1}; };
-  group.addStep(ClearSums{table}, slicesOf(items, 1, all, one));
-  group.addStep(SumWords{table}, slicesOf(items, wordsOfSlice, all, [](const SummedItem &item) {
+  group.addStep(ClearChecksums{table}, slicesOf(items, 1, all, one));
+  group.addStep(SumWords{table}, slicesOf(items, slice::words, all, [](const SummedItem &item) {
                   return Range{0, (item.given.bytes + 7) / 8};
                 }));
-  group.addStep(FinishSums{table}, slicesOf(items, 1, all, one));
+  group.addStep(FinishChecksums{table}, slicesOf(items, 1, all, one));
   return sums;
 }
 
@@ -40,7 +39,7 @@ void addVerification(GroupOn<Engine> &group, std::vector<PayloadItem> &payloads,
     if (hasChecksum[i])
       items.push_back(
           {const_cast<uint8_t *>(payloads[i].payload), payloads[i], nullptr, /*isWritten=*/false});
-  uint64_t *sums = addSums(group, items);
+  uint64_t *sums = addChecksums(group, items);
   for (size_t i = 0; i < payloads.size(); ++i)
     if (hasChecksum[i])
       payloads[i].sum = sums++;

@@ -21,9 +21,19 @@ inline Outcome outcomeOf(cudaError_t error, const char *what) {
   return {std::string("CUDA: ") + what + ": " + cudaGetErrorString(error)};
 }
 
+/// Blocks of a body that shall fit on a multiprocessor side by side, where it asks for some: registers are
+/// given out by that.
+template <typename Body> constexpr uint32_t residentBlocks() {
+  if constexpr (requires { Body::residentBlocks; })
+    return Body::residentBlocks;
+  else
+    return 1;
+}
+
 /// One block for each slice.
 template <typename Body>
-__global__ void __launch_bounds__(blockThreads) runSlices(const Body body, const Slice *slices) {
+__global__ void __launch_bounds__(blockThreads, residentBlocks<Body>())
+    runSlices(const Body body, const Slice *slices) {
   body(DeviceCrew(), slices[blockIdx.x]);
 }
 

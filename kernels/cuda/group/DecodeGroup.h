@@ -13,14 +13,12 @@
 #include "FamilyList.h"
 #include "GroupOn.h"
 #include "Layers.h"
+#include "LosslessSteps.h"
 #include "OctetDecode.h"
 #include "OctetShapes.h"
 #include "SparseSteps.h"
 
 namespace cgx::cuda {
-
-constexpr uint64_t elementsOfSlice = 8192;
-constexpr uint64_t octetPartsOfSlice = 1024;
 
 template <Sink sink, typename Engine>
 std::unique_ptr<Group> makeDecodeGroupOn(std::span<const DecodeLayer> layers, Outcome &outcome) {
@@ -47,22 +45,24 @@ std::unique_ptr<Group> makeDecodeGroupOn(std::span<const DecodeLayer> layers, Ou
   addVerification(*group, payloads, hasChecksum);
   group->fill(received, payloads);
   const DecodeTable table = {group->upload(items), received, group->allocateErrors(payloads.size())};
-  forEachOctetShape</*isSum=*/false>([&](auto shape) {
+  forEachOctetShape</*few=*/false>([&](auto shape) {
     group->addStep(
         DecodeOctets<shape.bits, shape.bucketRows, sink>{table},
         slicesOf(
-            items, octetPartsOfSlice, [&](const DecodeItem &item) { return shape.isOf(item); },
+            items, slice::octetLanes, [&](const DecodeItem &item) { return shape.isOf(item); },
             [](const DecodeItem &item) { return Range{0, uint64_t(item.octets.count) * octetLanes}; }));
   });
   forEachFamily([&](auto family) {
     using Family = typename decltype(family)::type;
     group->addStep(DecodeValues<Family, sink>{table},
                    slicesOf(
-                       items, elementsOfSlice,
+                       items, slice::elements,
                        [](const DecodeItem &item) { return isOf<Family>(item.codec); },
                        [](const DecodeItem &item) { return Range{elementsOfOctets(item), item.elements}; }));
   });
-  addSparseDecodeSteps<sink>(*group, table, items);
+  addSparseDecodeSteps<sink>(*group, {table, makeSparseRooms(*group, items)}, items);
+  addLosslessDecodeSteps<sink>(
+      *group, {table, makeLosslessRooms(*group, items, /*encodes=*/false, /*decodes=*/true)}, items);
   outcome = group->made;
   return outcome.ok() ? std::move(group) : nullptr;
 }

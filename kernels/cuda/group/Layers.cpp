@@ -14,6 +14,7 @@
 #include "QuantizeSections.h"
 #include "SignScale.h"
 #include "cgx/kernels/codecs.h"
+#include "cgx/kernels/lowrank.h"
 
 namespace cgx::cuda {
 
@@ -56,23 +57,14 @@ const char *checkCodec(const cgx_codec &codec, cgx_element_type type) {
   case CGX_CODEC_RANDK:
   case CGX_CODEC_THRESHOLD:
   case CGX_CODEC_ADAPTIVE_THRESHOLD:
+  case CGX_CODEC_LOSSLESS:
     return nullptr;
   default:
     return "expected a codec family that has kernels for GPUs";
   }
 }
 
-bool canSum(const cgx_codec &codec) {
-  switch (codec.family) {
-  case CGX_CODEC_TOPK:
-  case CGX_CODEC_RANDK:
-  case CGX_CODEC_THRESHOLD:
-  case CGX_CODEC_ADAPTIVE_THRESHOLD:
-    return false;
-  default:
-    return true;
-  }
-}
+bool canSum(const cgx_codec &) { return true; }
 
 static Outcome wrongLayer(size_t number, const std::string &what) {
   return {"layer " + std::to_string(number) + ": " + what};
@@ -98,10 +90,29 @@ static Outcome checkElements(const cgx_codec &codec, cgx_element_type type, uint
   return {};
 }
 
+static Outcome checkFeedback(const Feedback &feedback, size_t number) {
+  const uint64_t alignment = feedback.storage == ResidualStorage::F32    ? 4
+                             : feedback.storage == ResidualStorage::Bf16 ? 2
+                                                                         : 1;
+  if (!feedback.residual)
+    return {};
+  if (Outcome outcome = checkAligned(feedback.residual, alignment, "residual", number); !outcome.ok())
+    return outcome;
+  return feedback.storage == ResidualStorage::Int8
+             ? checkAligned(feedback.scales, 4, "residual's scales", number)
+             : Outcome();
+}
+
 Outcome checkLayer(const EncodedLayer &layer, size_t number) {
   if (Outcome outcome = checkElements(layer.codec, layer.type, layer.elements, number); !outcome.ok())
     return outcome;
-  return layer.elements == 0 ? Outcome() : checkAligned(layer.payload, 8, "payload", number);
+  if (layer.elements == 0)
+    return {};
+  if (Outcome outcome = checkAligned(layer.payload, 8, "payload", number); !outcome.ok())
+    return outcome;
+  if (layer.feedback.residual && layer.codec.family == CGX_CODEC_IDENTITY)
+    return wrongLayer(number, "expected no residual with the codec identity, which loses nothing");
+  return checkFeedback(layer.feedback, number);
 }
 
 Outcome checkLayer(const DecodeLayer &layer, size_t number, bool accumulates) {
@@ -114,6 +125,32 @@ Outcome checkLayer(const DecodeLayer &layer, size_t number, bool accumulates) {
   if (Outcome outcome = checkAligned(layer.payload, 8, "payload", number); !outcome.ok())
     return outcome;
   return checkAligned(layer.output, accumulates ? 4 : cgx_element_bytes(layer.type), "output", number);
+}
+
+Outcome checkLayer(const LowrankLayer &layer, size_t number) {
+  if (const char *wrong = checkLowrank(layer.codec, layer.type))
+    return wrongLayer(number, wrong);
+  const uint64_t rows = layer.codec.rows;
+  if (rows == 0 || layer.elements == 0 || layer.elements % rows != 0)
+    return wrongLayer(number, "expected a matrix of " + std::to_string(rows) + " rows, got " +
+                                  std::to_string(layer.elements) + " elements");
+  const std::pair<const void *, const char *> factors[] = {{layer.warmStart, "warm start"},
+                                                           {layer.left, "left factor"},
+                                                           {layer.ownRight, "own right factor"},
+                                                           {layer.right, "right factor"}};
+  for (const auto &[factor, name] : factors)
+    if (Outcome outcome = checkAligned(factor, 4, name, number); !outcome.ok())
+      return outcome;
+  const uint64_t size = cgx_element_bytes(layer.type);
+  if (Outcome outcome = checkAligned(layer.input, size, "input", number); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = checkAligned(layer.output, size, "output", number); !outcome.ok())
+    return outcome;
+  return checkFeedback(layer.feedback, number);
+}
+
+KeptResidual residualOf(const Feedback &feedback) {
+  return {feedback.storage, feedback.decay, feedback.residual, feedback.scales};
 }
 
 PayloadItem payloadItem(const cgx_codec &codec, cgx_element_type type, const void *payload, uint64_t bytes,
@@ -157,6 +194,7 @@ EncodeItem encodeItem(const EncodedLayer &layer, Source source) {
   item.hasEnvelope = hasEnvelope(layer.codec);
   if (item.hasEnvelope && layer.elements != 0)
     writePayloadHeader(layer.codec, layer.type, layer.elements, &item.header);
+  item.residual = residualOf(layer.feedback);
   item.divisor = 1.0f;
   return item;
 }

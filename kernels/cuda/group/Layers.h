@@ -9,6 +9,7 @@
 #define CGX_KERNELS_CUDA_GROUP_LAYERS_H
 
 #include "Item.h"
+#include "cgx/kernels/cuda_lowrank.h"
 
 namespace cgx::cuda {
 
@@ -18,8 +19,10 @@ Sections sectionsOf(const cgx_codec &codec, uint64_t elements);
 /// Ok, or what is wrong with a layer's codec, length and pointers. `number` says which one.
 Outcome checkLayer(const EncodedLayer &layer, size_t number);
 Outcome checkLayer(const DecodeLayer &layer, size_t number, bool accumulates);
+Outcome checkLayer(const LowrankLayer &layer, size_t number);
 Outcome checkAligned(const void *pointer, uint64_t alignment, const char *what, size_t number);
 
+KeptResidual residualOf(const Feedback &feedback);
 PayloadItem payloadItem(const cgx_codec &codec, cgx_element_type type, const void *payload, uint64_t bytes,
                         uint64_t elements);
 EncodeItem encodeItem(const EncodedLayer &layer, Source source);

@@ -23,13 +23,14 @@ template <uint32_t bits_, uint32_t bucketRows_> struct OctetShape {
 };
 
 /// Calls visit(OctetShape) for each: buckets of whole octets, and the default of 128 elements where that is
-/// less. For sums, the widths that divide a byte: those of others are added element by element.
-template <bool isSum, typename Visit> void forEachOctetShape(const Visit &visit) {
+/// less. Where sums are encoded, of contributions or with residuals, `few`: the widths that divide a byte;
+/// those of others go through memory.
+template <bool few, typename Visit> void forEachOctetShape(const Visit &visit) {
   visit(OctetShape<2, 4>());
   visit(OctetShape<2, 8>());
   visit(OctetShape<4, 4>());
   visit(OctetShape<8, 4>());
-  if constexpr (!isSum) {
+  if constexpr (!few) {
     visit(OctetShape<1, 4>());
     visit(OctetShape<1, 16>());
     visit(OctetShape<3, 4>());
@@ -53,6 +54,13 @@ inline bool arePairs(const void *pointer, cgx_element_type type) {
   return reinterpret_cast<uintptr_t>(pointer) % (2 * cgx_element_bytes(type)) == 0;
 }
 
+/// The same of a residual; of none as well.
+inline bool arePairs(const KeptResidual &residual) {
+  return arePairs(residual.values, residual.storage == ResidualStorage::F32    ? CGX_F32
+                                   : residual.storage == ResidualStorage::Bf16 ? CGX_BF16
+                                                                               : CGX_I8);
+}
+
 inline bool hasOneStream(uint64_t firstElement, uint64_t elements) {
   return firstElement % packingColumns == 0 &&
          randomWordIndex(firstElement) >> 32 == randomWordIndex(firstElement + elements) >> 32;
@@ -60,7 +68,7 @@ inline bool hasOneStream(uint64_t firstElement, uint64_t elements) {
 
 /// What of an item goes through octets; nothing if its shape or its place in memory do not allow it.
 /// `arePairs` says whether its elements lie so that two can be loaded at once.
-template <bool isSum, typename Item> OctetRange octetRange(const Item &item, bool arePairs) {
+template <bool few, typename Item> OctetRange octetRange(const Item &item, bool arePairs) {
   const cgx_codec &codec = item.codec;
   if (codec.family != CGX_CODEC_QUANTIZE || codec.levels != CGX_LEVELS_UNIFORM || !arePairs)
     return {};
@@ -81,7 +89,7 @@ template <bool isSum, typename Item> OctetRange octetRange(const Item &item, boo
     return {};
   }
   bool isCompiled = false;
-  forEachOctetShape<isSum>([&](auto shape) {
+  forEachOctetShape<few>([&](auto shape) {
     isCompiled = isCompiled || (shape.bits == codec.bits && shape.bucketRows == range.bucketRows);
   });
   if (isCompiled)

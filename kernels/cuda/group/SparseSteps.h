@@ -9,121 +9,111 @@
 #define CGX_KERNELS_CUDA_GROUP_SPARSESTEPS_H
 
 #include "GroupOn.h"
+#include "SliceSizes.h"
 #include "SparseDecode.h"
 #include "SparseEncode.h"
 
 namespace cgx::cuda {
 
-constexpr uint64_t chunksOfSlice = 16;
-constexpr uint64_t valuesOfSlice = 4096;
-
-inline bool isSparse(const cgx_codec &codec) {
-  return codec.family == CGX_CODEC_TOPK || codec.family == CGX_CODEC_RANDK ||
-         codec.family == CGX_CODEC_THRESHOLD || codec.family == CGX_CODEC_ADAPTIVE_THRESHOLD;
-}
+inline bool isTopk(const cgx_codec &codec) { return codec.family == CGX_CODEC_TOPK; }
+inline bool isDrawn(const cgx_codec &codec) { return codec.family == CGX_CODEC_RANDK; }
+inline bool isAdaptive(const cgx_codec &codec) { return codec.family == CGX_CODEC_ADAPTIVE_THRESHOLD; }
+inline bool isChosen(const cgx_codec &codec) { return isTopk(codec) || isThreshold(codec); }
+inline bool isSparse(const cgx_codec &codec) { return isChosen(codec) || isDrawn(codec); }
 
 /// Elements that a payload may send, at most.
 inline uint64_t mostSent(const cgx_codec &codec, uint64_t elements) {
   return cgx_payload_is_fixed(&codec) ? cgx_sparse_count(&codec, elements) : elements;
 }
 
-/// Bytes of coded positions, at most: a bit an element is never exceeded.
-inline uint64_t mostPositionBytes(uint64_t elements) { return (elements + 7) / 8; }
+/// Slices of the items of a table, by what their indices are.
+template <typename Item> struct SparseSlices {
+  const std::vector<Item> &items;
+  using IsWanted = bool(const cgx_codec &);
 
-template <typename Item> bool isSparseItem(const Item &item) { return isSparse(item.codec); }
-template <typename Item> bool isDrawnItem(const Item &item) { return item.codec.family == CGX_CODEC_RANDK; }
-template <typename Item> bool isChosenItem(const Item &item) {
-  return isSparse(item.codec) && !isDrawnItem(item);
-}
-template <typename Item> bool isTopkItem(const Item &item) { return item.codec.family == CGX_CODEC_TOPK; }
-template <typename Item> Range oneOf(const Item &) { return {0, 1}; }
-template <typename Item> Range elementsOf(const Item &item) { return {0, item.elements}; }
-template <typename Item> Range sentOf(const Item &item) { return {0, mostSent(item.codec, item.elements)}; }
+  std::vector<Slice> whole(IsWanted *isWanted) const {
+    return slices(isWanted, 1, [](const Item &) { return uint64_t(1); });
+  }
+  std::vector<Slice> elements(IsWanted *isWanted) const {
+    return slices(isWanted, slice::searchedElements, [](const Item &item) { return item.elements; });
+  }
+  std::vector<Slice> buckets(IsWanted *isWanted) const {
+    return slices(isWanted, slice::buckets,
+                  [](const Item &item) { return cgx_bucket_count(&item.codec, item.elements); });
+  }
+  std::vector<Slice> chunks(IsWanted *isWanted, uint64_t most) const {
+    return slices(isWanted, most, [](const Item &item) { return chunkCount(item.elements); });
+  }
+  /// A bit an element is never exceeded.
+  std::vector<Slice> positionBytes(IsWanted *isWanted) const {
+    return slices(isWanted, slice::codes, [](const Item &item) { return (item.elements + 7) / 8; });
+  }
+  std::vector<Slice> sent(IsWanted *isWanted) const {
+    return slices(isWanted, slice::codes,
+                  [](const Item &item) { return mostSent(item.codec, item.elements); });
+  }
 
-inline uint64_t chunkCount(uint64_t elements, uint64_t elementsOfChunk) {
-  return (elements + elementsOfChunk - 1) / elementsOfChunk;
-}
+private:
+  template <typename CountOf>
+  std::vector<Slice> slices(IsWanted *isWanted, uint64_t most, const CountOf &countOf) const {
+    return slicesOf(
+        items, most, [&](const Item &item) { return isWanted(item.codec); },
+        [&](const Item &item) { return Range{0, countOf(item)}; });
+  }
+};
 
-/// Memory of the sparse items of a table; that of the others is empty.
+/// Memory of the sparse items of a table, for their encoding or decoding; that of the others is empty.
 template <typename Engine, typename Item>
-const SparseRoom *makeRooms(GroupOn<Engine> &group, const std::vector<Item> &items,
-                            uint64_t elementsOfChunk) {
+const SparseRoom *makeSparseRooms(GroupOn<Engine> &group, const std::vector<Item> &items) {
   std::vector<SparseRoom> rooms;
   for (const Item &item : items) {
     SparseRoom &room = rooms.emplace_back();
     if (!isSparse(item.codec))
       continue;
     room.selection = group.template allocate<Selection>(1);
-    if (isDrawnItem(item))
+    if (isDrawn(item.codec))
       continue;
     room.most = mostSent(item.codec, item.elements);
     room.positions = group.template allocate<uint32_t>(room.most);
-    room.chunkCount = chunkCount(item.elements, elementsOfChunk);
+    room.chunkCount = chunkCount(item.elements);
     room.chunks = group.template allocate<ChunkCount>(room.chunkCount);
-    if (item.codec.family == CGX_CODEC_TOPK)
+    if (isTopk(item.codec))
       room.histogram = group.template allocate<uint32_t>(digitCount);
-    if (item.codec.family == CGX_CODEC_ADAPTIVE_THRESHOLD)
+    if (isAdaptive(item.codec))
       room.cuts = group.template allocate<uint32_t>(cgx_bucket_count(&item.codec, item.elements));
   }
   return group.upload(rooms);
 }
 
 template <typename Engine>
-void addSparseEncodeSteps(GroupOn<Engine> &group, const EncodeTable &whole,
+void addSparseEncodeSteps(GroupOn<Engine> &group, const SparseEncodeTable &table,
                           const std::vector<EncodeItem> &items) {
-  if (std::none_of(items.begin(), items.end(), isSparseItem<EncodeItem>))
-    return;
-  const SparseEncodeTable table = {whole.items, nullptr, makeRooms(group, items, chunkElements)};
-  const auto slices = [&](uint64_t most, const auto &isWanted, const auto &rangeOf) {
-    return slicesOf(items, most, isWanted, rangeOf);
-  };
-  const auto chunksOf = [](const EncodeItem &item) {
-    return Range{0, chunkCount(item.elements, chunkElements)};
-  };
+  const SparseSlices<EncodeItem> slices = {items};
   for (uint32_t pass = 0; pass < passCount; ++pass) {
-    if (pass == 0)
-      group.addStep(ClearSelection{table, pass}, slices(1, isSparseItem<EncodeItem>, oneOf<EncodeItem>));
-    else
-      group.addStep(ClearSelection{table, pass}, slices(1, isTopkItem<EncodeItem>, oneOf<EncodeItem>));
-    group.addStep(CountDigits{table, pass}, slices(16384, isTopkItem<EncodeItem>, elementsOf<EncodeItem>));
-    group.addStep(FindDigit{table, pass}, slices(1, isTopkItem<EncodeItem>, oneOf<EncodeItem>));
+    group.addStep(ClearSelection{table, pass}, slices.whole(pass == 0 ? isSparse : isTopk));
+    group.addStep(CountDigits{table, pass}, slices.elements(isTopk));
+    group.addStep(FindDigit{table, pass}, slices.whole(isTopk));
   }
-  group.addStep(
-      FindCuts{table},
-      slices(
-          64, [](const EncodeItem &item) { return item.codec.family == CGX_CODEC_ADAPTIVE_THRESHOLD; },
-          [](const EncodeItem &item) { return Range{0, cgx_bucket_count(&item.codec, item.elements)}; }));
-  group.addStep(CountChosen{table}, slices(chunksOfSlice, isChosenItem<EncodeItem>, chunksOf));
-  group.addStep(ScanChosen{table}, slices(1, isChosenItem<EncodeItem>, oneOf<EncodeItem>));
-  group.addStep(StoreChosen{table}, slices(chunksOfSlice, isChosenItem<EncodeItem>, chunksOf));
-  group.addStep(StorePositions{table},
-                slices(valuesOfSlice, isChosenItem<EncodeItem>,
-                       [](const EncodeItem &item) { return Range{0, mostPositionBytes(item.elements)}; }));
-  group.addStep(FindSpoiled{table}, slices(16384, isDrawnItem<EncodeItem>, elementsOf<EncodeItem>));
-  group.addStep(StoreDrawn{table}, slices(valuesOfSlice, isDrawnItem<EncodeItem>, sentOf<EncodeItem>));
+  group.addStep(FindCuts{table}, slices.buckets(isAdaptive));
+  group.addStep(CountChosen{table}, slices.chunks(isChosen, slice::chunks));
+  group.addStep(ScanChosen{table}, slices.whole(isChosen));
+  group.addStep(StoreChosen{table}, slices.chunks(isChosen, slice::chunks));
+  group.addStep(StorePositions{table}, slices.positionBytes(isChosen));
+  group.addStep(FindSpoiled{table}, slices.elements(isDrawn));
+  group.addStep(StoreDrawn{table}, slices.sent(isDrawn));
 }
 
 template <Sink sink, typename Engine>
-void addSparseDecodeSteps(GroupOn<Engine> &group, const DecodeTable &whole,
+void addSparseDecodeSteps(GroupOn<Engine> &group, const SparseDecodeTable &table,
                           const std::vector<DecodeItem> &items) {
-  if (std::none_of(items.begin(), items.end(), isSparseItem<DecodeItem>))
-    return;
-  const SparseDecodeTable table = {whole.items, whole.payloads, whole.errors,
-                                   makeRooms(group, items, chunkBytes * 8)};
-  const auto slices = [&](uint64_t most, const auto &isWanted, const auto &rangeOf) {
-    return slicesOf(items, most, isWanted, rangeOf);
-  };
-  const auto chunksOf = [](const DecodeItem &item) {
-    return Range{0, chunkCount(item.elements, chunkBytes * 8)};
-  };
-  group.addStep(BeginSparse{table}, slices(1, isSparseItem<DecodeItem>, oneOf<DecodeItem>));
-  group.addStep(CountPositions{table}, slices(chunksOfSlice, isChosenItem<DecodeItem>, chunksOf));
-  group.addStep(ScanPositions{table}, slices(1, isChosenItem<DecodeItem>, oneOf<DecodeItem>));
-  group.addStep(ReadPositions{table}, slices(256, isChosenItem<DecodeItem>, chunksOf));
-  group.addStep(CheckPositions{table}, slices(valuesOfSlice, isChosenItem<DecodeItem>, sentOf<DecodeItem>));
-  group.addStep(RefuseMalformed{table}, slices(1, isChosenItem<DecodeItem>, oneOf<DecodeItem>));
-  group.addStep(FillRest<sink>{table}, slices(16384, isSparseItem<DecodeItem>, elementsOf<DecodeItem>));
-  group.addStep(PlaceSent<sink>{table}, slices(valuesOfSlice, isSparseItem<DecodeItem>, sentOf<DecodeItem>));
+  const SparseSlices<DecodeItem> slices = {items};
+  group.addStep(BeginSparse{table}, slices.whole(isSparse));
+  group.addStep(CountPositions{table}, slices.chunks(isChosen, slice::chunks));
+  group.addStep(ScanPositions{table}, slices.whole(isChosen));
+  group.addStep(ReadPositions{table}, slices.chunks(isChosen, slice::chunkThreads));
+  group.addStep(CheckPositions{table}, slices.sent(isChosen));
+  group.addStep(FillRest<sink>{table}, slices.elements(isSparse));
+  group.addStep(PlaceSent<sink>{table}, slices.sent(isSparse));
 }
 
 } // namespace cgx::cuda

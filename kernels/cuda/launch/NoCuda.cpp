@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cgx/kernels/cuda_lowrank.h"
 #include "cgx/kernels/cuda_memory.h"
 
 namespace cgx::cuda {
@@ -25,6 +26,10 @@ std::unique_ptr<Group> makeDecodeGroup(std::span<const DecodeLayer>, Outcome &ou
   return nullptr;
 }
 std::unique_ptr<Group> makeAccumulateGroup(std::span<const DecodeLayer>, Outcome &outcome) {
+  outcome = availability();
+  return nullptr;
+}
+std::unique_ptr<LowrankGroup> makeLowrankGroup(std::span<const LowrankLayer>, Outcome &outcome) {
   outcome = availability();
   return nullptr;
 }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudaEngine.h"
-#include "EncodeGroup.h"
+#include "OwnerGroup.h"
 
 namespace cgx::cuda {
 

@@ -55,12 +55,13 @@ const std::vector<Collective> collectives = {
      {operand(CGX_F32, 5000, {.family = CGX_CODEC_TERNARY, .bucket = 64}),
       operand(CGX_F32, 5000, {.family = CGX_CODEC_CAST, .format = CGX_FORMAT_BF16}),
       operand(CGX_F32, 5000, quantize(4, 128, CGX_ROUND_STOCHASTIC, CGX_SCALE_BF16, /*checksum=*/true))}},
-    // Staged: pieces that are not aligned, an exact operand, a codec without kernels, another collective.
-    {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 90000, quantize(3, 100))}},
-    {"all_reduce", {{"reduction", "max"}}, {operand(CGX_F32, 3000, {})}},
     {"all_reduce",
      {{"reduction", "sum"}},
-     {operand(CGX_F32, 3000, {.family = CGX_CODEC_TOPK, .density = 0.1f})}},
+     {operand(CGX_F32, 3000, {.family = CGX_CODEC_TOPK, .density = 0.1f}),
+      operand(CGX_BF16, 5000, {.family = CGX_CODEC_THRESHOLD, .threshold = 0.5f})}},
+    // Staged: pieces that are not aligned, an exact operand, another collective.
+    {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 90000, quantize(3, 100))}},
+    {"all_reduce", {{"reduction", "max"}}, {operand(CGX_F32, 3000, {})}},
     {"all_gather", {{"dim", 0}}, {operand(CGX_F32, 600, quantize(4, 128))}},
     {"reduce_scatter", {{"dim", 0}, {"reduction", "sum"}}, {operand(CGX_F32, 1200, quantize(4, 128))}},
     // Exact, which a link of GPUs can do by itself.

@@ -11,6 +11,7 @@
 #ifndef CGX_TEST_UNIT_CUDA_DEVICES_H
 #define CGX_TEST_UNIT_CUDA_DEVICES_H
 
+#include "cgx/kernels/cuda_lowrank.h"
 #include "cgx/kernels/cuda_memory.h"
 
 #include <memory>
@@ -29,15 +30,19 @@ public:
 
   /// Aligned memory that holds these bytes; freed with the device.
   virtual void *place(std::span<const uint8_t> bytes) = 0;
+  virtual void overwrite(void *memory, std::span<const uint8_t> bytes) = 0;
   virtual std::vector<uint8_t> fetch(const void *memory, uint64_t bytes) = 0;
 
   using MakeEncode = std::unique_ptr<cuda::Group>(std::span<const cuda::EncodeLayer>, cuda::Outcome &);
   using MakeOwner = std::unique_ptr<cuda::Group>(std::span<const cuda::OwnerLayer>, cuda::Outcome &);
   using MakeDecode = std::unique_ptr<cuda::Group>(std::span<const cuda::DecodeLayer>, cuda::Outcome &);
+  using MakeLowrank = std::unique_ptr<cuda::LowrankGroup>(std::span<const cuda::LowrankLayer>,
+                                                          cuda::Outcome &);
   MakeEncode *makeEncode = nullptr;
   MakeOwner *makeOwner = nullptr;
   MakeDecode *makeDecode = nullptr;
   MakeDecode *makeAccumulate = nullptr;
+  MakeLowrank *makeLowrank = nullptr;
 };
 
 using MakeDevice = std::unique_ptr<Device>();

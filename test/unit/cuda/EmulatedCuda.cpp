@@ -6,13 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The functions of cuda.h and cuda_memory.h on HostEngine: linked into a test, they take the place of those
-// of the library, and what is built on them runs as it would with a GPU. Streams do at once what is put on
-// them, also while they capture a graph, whose replay is another run of what was put.
+// The functions of cuda.h, cuda_lowrank.h and cuda_memory.h on HostEngine: linked into a test, they take the
+// place of those of the library, and what is built on them runs as it would with a GPU. Streams do at once
+// what is put on them, also while they capture a graph, whose replay is another run of what was put.
 
 #include "DecodeGroup.h"
-#include "EncodeGroup.h"
 #include "HostEngine.h"
+#include "LowrankGroup.h"
+#include "OwnerGroup.h"
 
 #include "cgx/kernels/cuda_peers.h"
 
@@ -54,6 +55,9 @@ std::unique_ptr<Group> makeDecodeGroup(std::span<const DecodeLayer> layers, Outc
 }
 std::unique_ptr<Group> makeAccumulateGroup(std::span<const DecodeLayer> layers, Outcome &outcome) {
   return makeDecodeGroupOn<Sink::add, HostEngine>(layers, outcome);
+}
+std::unique_ptr<LowrankGroup> makeLowrankGroup(std::span<const LowrankLayer> layers, Outcome &outcome) {
+  return makeLowrankGroupOn<HostEngine>(layers, outcome);
 }
 
 MemoryKind memoryKindOf(const void *pointer) {

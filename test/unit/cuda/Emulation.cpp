@@ -8,8 +8,9 @@
 
 #include "DecodeGroup.h"
 #include "Devices.h"
-#include "EncodeGroup.h"
 #include "HostEngine.h"
+#include "LowrankGroup.h"
+#include "OwnerGroup.h"
 
 namespace cgx::test {
 namespace {
@@ -23,6 +24,7 @@ public:
     makeOwner = cuda::makeOwnerGroupOn<HostEngine>;
     makeDecode = cuda::makeDecodeGroupOn<cuda::Sink::store, HostEngine>;
     makeAccumulate = cuda::makeDecodeGroupOn<cuda::Sink::add, HostEngine>;
+    makeLowrank = cuda::makeLowrankGroupOn<HostEngine>;
   }
 
   const char *name() const override { return "emulation"; }
@@ -33,6 +35,10 @@ public:
     blocks.emplace_back(new (std::align_val_t{16}) uint8_t[bytes.size()]);
     std::copy(bytes.begin(), bytes.end(), blocks.back().get());
     return blocks.back().get();
+  }
+
+  void overwrite(void *memory, std::span<const uint8_t> bytes) override {
+    std::copy(bytes.begin(), bytes.end(), static_cast<uint8_t *>(memory));
   }
 
   std::vector<uint8_t> fetch(const void *memory, uint64_t bytes) override {

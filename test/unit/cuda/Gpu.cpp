@@ -25,6 +25,7 @@ public:
     makeOwner = cuda::makeOwnerGroup;
     makeDecode = cuda::makeDecodeGroup;
     makeAccumulate = cuda::makeAccumulateGroup;
+    makeLowrank = cuda::makeLowrankGroup;
   }
 
   const char *name() const override { return "gpu"; }
@@ -35,9 +36,13 @@ public:
       return nullptr;
     cuda::Memory &memory = blocks.emplace_back();
     require(memory.allocate(cuda::MemoryKind::device, bytes.size()));
-    require(cuda::copy(memory.get(), bytes.data(), bytes.size(), nullptr));
-    require(cuda::waitFor(nullptr));
+    overwrite(memory.get(), bytes);
     return memory.get();
+  }
+
+  void overwrite(void *memory, std::span<const uint8_t> bytes) override {
+    require(cuda::copy(memory, bytes.data(), bytes.size(), nullptr));
+    require(cuda::waitFor(nullptr));
   }
 
   std::vector<uint8_t> fetch(const void *memory, uint64_t bytes) override {

@@ -20,6 +20,7 @@
 
 #include "cgx/codec.h"
 #include "cgx/kernels/payload.h"
+#include "cgx/kernels/residual.h"
 
 #include <memory>
 #include <span>
@@ -49,6 +50,16 @@ struct StepState {
   uint64_t run; ///< how often the layers were exchanged in this step: counts as two phases
 };
 
+/// What encoding lost of a layer, in device memory. Encoded is the layer plus its residual, in f32; what the
+/// payload does not say of that, times `decay`, is the residual afterwards, with the bits that the runtime
+/// gives it on the CPU. When a contribution is refused it stays as it is.
+struct Feedback {
+  ResidualStorage storage = ResidualStorage::F32;
+  float decay = 1.0f;
+  void *residual = nullptr; ///< as many elements as the layer has; null: there is no error feedback
+  float *scales = nullptr;  ///< of Int8: one for each 128 elements, from the layer's first one on
+};
+
 /// How a layer is encoded. Random numbers are those of makeRandomKey(seed, step, layerId, rank,
 /// phase + 2 * run).
 struct EncodedLayer {
@@ -58,6 +69,7 @@ struct EncodedLayer {
   uint64_t firstElement = 0; ///< the position of the first one in its tensor
   uint64_t layerId = 0, rank = 0, phase = 0;
   void *payload = nullptr; ///< room for cgx_payload_bytes()
+  Feedback feedback = {};  ///< of codecs but identity, which loses nothing
 };
 
 /// A tensor to encode, as `encode` does; or sums in f32 of elements of `type`, as `encodeFromF32` does.
@@ -68,7 +80,7 @@ struct EncodeLayer {
 };
 
 /// The chunk of which a rank is the owner: payloads of its codec, one of each rank, to add in their order
-/// from 0, to divide by `divisor`, and to encode as sums. Nothing of the sums is written to memory.
+/// from 0, to divide by `divisor`, and to encode as sums.
 struct OwnerLayer {
   EncodedLayer encoded;
   std::vector<const void *> contributions;
@@ -116,7 +128,7 @@ Outcome advanceStep(Stream stream, StepState *state);
 /// Null when the GPU kernels take this codec for this element type, else what is wrong with it.
 const char *checkCodec(const cgx_codec &codec, cgx_element_type type);
 
-/// Whether makeOwnerGroup() takes a codec that passed: payloads of some of the elements are not added up yet.
+/// Whether makeOwnerGroup() takes a codec that passed: all of them.
 bool canSum(const cgx_codec &codec);
 
 } // namespace cgx::cuda

@@ -1,0 +1,377 @@
+//===-- LosslessEncode.h - Exponents to codes ----------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CUDA_BODY_LOSSLESSENCODE_H
+#define CGX_KERNELS_CUDA_BODY_LOSSLESSENCODE_H
+
+#include "Encode.h"
+#include "Lossless.h"
+#include "Scan.h"
+
+namespace cgx::cuda {
+
+struct LosslessEncodeTable : EncodeTable {
+  const LosslessRoom *rooms;
+};
+
+/// The bits of an element, in the upper half if they are 16; of a sum, those of what it is rounded to.
+CGX_BODY uint32_t bitsOf(const EncodeItem &item, uint64_t index) {
+  if (item.source == Source::f32ToF16)
+    return uint32_t(float16FromFloat(loadF32(item.input, index))) << 16;
+  if (item.source == Source::f32ToBf16)
+    return uint32_t(bfloat16FromFloat(loadF32(item.input, index))) << 16;
+  return lossless::bitsAt(item.type, static_cast<const uint8_t *>(item.input), index);
+}
+
+struct ClearCounts {
+  static constexpr uint32_t sharedBytes = 0;
+  LosslessEncodeTable table;
+
+  template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
+    crew.once([&] { *table.rooms[slice.item].counted = {}; });
+  }
+};
+
+/// Counts exponents of the runs [begin, end) among those that are looked at.
+struct CountExponents {
+  static constexpr uint32_t sharedBytes = sizeof(ExponentCounts);
+  static constexpr uint32_t counters = sizeof(ExponentCounts) / sizeof(uint32_t);
+  LosslessEncodeTable table;
+
+  template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
+    const EncodeItem &item = table.items[slice.item];
+    const uint64_t stride = exponentStride(item.elements);
+    ExponentCounts &counted = *crew.template shared<ExponentCounts>();
+    uint32_t *own = crew.template shared<uint32_t>();
+    crew.forEachIndex(0, counters, [&](uint64_t i) { own[i] = 0; });
+    crew.wait();
+    crew.forEachIndex(slice.begin * exponentRun, slice.end * exponentRun, [&](uint64_t number) {
+      const uint64_t i = number / exponentRun * exponentRun * stride + number % exponentRun;
+      if (i >= item.elements)
+        return;
+      const uint32_t bits = bitsOf(item, i);
+      crew.atomicAdd(counted.exponents.data() + exponentOf(bits), 1u);
+      if (isZeroBits(bits))
+        crew.atomicAdd(counted.zeros + (bits >> 31), 1u);
+    });
+    crew.wait();
+    uint32_t *all = reinterpret_cast<uint32_t *>(table.rooms[slice.item].counted);
+    crew.forEachIndex(0, counters, [&](uint64_t i) {
+      if (own[i] != 0)
+        crew.atomicAdd(all + i, own[i]);
+    });
+  }
+};
+
+/// Makes the code of an item, and writes its table.
+struct MakeCode {
+  struct Work {
+    ExponentCode code;
+    HuffmanCounts counts;
+    HuffmanOrder order;
+    HuffmanTree tree;
+    uint32_t used, longest;
+  };
+  static constexpr uint32_t sharedBytes = sizeof(Work);
+  LosslessEncodeTable table;
+
+  template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
+    const EncodeItem &item = table.items[slice.item];
+    const LosslessRoom &room = table.rooms[slice.item];
+    Work &work = *crew.template shared<Work>();
+    crew.once([&] {
+      chooseSymbols(*room.counted, exponentStride(item.elements) == 1, work.code, work.counts);
+      work.used = 0;
+      for (uint32_t s = 0; s < huffmanSymbols; ++s) {
+        work.code.lengths[s] = 0;
+        work.used += work.counts[s] != 0;
+      }
+    });
+    fitLengths(crew, work);
+    crew.forEachIndex(0, huffmanSymbols, [&](uint64_t symbol) {
+      const uint32_t length = work.code.lengths[symbol];
+      room.words[symbol] =
+          uint16_t(length == 0 ? 0 : length << 12 | codeOf(work.code.lengths, uint32_t(symbol)));
+    });
+    crew.once([&] {
+      *room.code = work.code;
+      if (table.wereSound(item))
+        writeExponentCode(work.code, item.body + 8 * cgx_lossless_block_count(item.elements));
+    });
+  }
+
+private:
+  /// huffmanLengths(), sorted by all threads.
+  template <typename Crew> CGX_BODY static void fitLengths(const Crew &crew, Work &work) {
+    do {
+      crew.forEachIndex(0, huffmanSymbols, [&](uint64_t symbol) {
+        if (work.counts[symbol] != 0)
+          work.order[placeOf(work.counts, uint32_t(symbol))] = uint16_t(symbol);
+      });
+      crew.once([&] {
+        work.longest = 1;
+        if (work.used == 1)
+          setLengthsOfOne(work.order[0], work.code.lengths);
+        else
+          work.longest = huffmanDepths(work.counts, work.order, work.used, work.code.lengths, work.tree);
+        if (work.longest > huffmanMostBits)
+          halveCounts(work.counts, work.order, work.used);
+      });
+    } while (work.longest > huffmanMostBits);
+  }
+
+  CGX_BODY static uint32_t placeOf(const HuffmanCounts &counts, uint32_t symbol) {
+    uint32_t rarer = 0;
+    for (uint32_t other = 0; other < huffmanSymbols; ++other)
+      rarer += counts[other] != 0 && isRarer(counts, other, symbol);
+    return rarer;
+  }
+};
+
+/// Adds up the lengths of codes of streams, a warp for each.
+struct MeasureStreams {
+  static constexpr uint32_t sharedBytes = 0;
+  LosslessEncodeTable table;
+
+  template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
+    const EncodeItem &item = table.items[slice.item];
+    const LosslessRoom &room = table.rooms[slice.item];
+    crew.forEachWarp(slice.begin, slice.end, [&](const auto &lanes, uint64_t stream) {
+      using Lanes = std::remove_cvref_t<decltype(lanes)>;
+      PerLane<Lanes, uint32_t> bits, notZero;
+      PerLane<Lanes, bool> isBroken;
+      lanes.forEach([&](uint32_t lane) {
+        bits[lane] = notZero[lane] = 0;
+        isBroken[lane] = false;
+        forEachRowOfStream(item.elements, stream, [&](uint64_t row) {
+          if (row + lane >= item.elements)
+            return;
+          const uint32_t symbol = symbolOf(bitsOf(item, row + lane), room.code->first);
+          if (symbol >= room.code->symbols) {
+            isBroken[lane] = true;
+            return;
+          }
+          bits[lane] += room.words[symbol] >> 12;
+          notZero[lane] += symbol >= zeroSymbols;
+        });
+      });
+      const auto add = [](uint32_t a, uint32_t b) { return a + b; };
+      bits = combineLanes(lanes, bits, laneCount, add);
+      notZero = combineLanes(lanes, notZero, laneCount, add);
+      const bool anyBroken = lanes.ballot(isBroken) != 0;
+      lanes.forEach([&](uint32_t lane) {
+        if (lane == 0)
+          room.streams[stream] = {(bits[lane] + 7) / 8, uint16_t(notZero[lane]), anyBroken};
+      });
+    });
+  }
+};
+
+/// How a block is written: raw, or its parts one behind the other.
+struct BlockPlan {
+  uint32_t elements, streams, notZero;
+  uint64_t bytes;
+  bool isRaw;
+  const StreamMeasure *measured; ///< of its streams
+
+  CGX_BODY BlockPlan(const EncodeItem &item, const LosslessRoom &room, uint64_t block)
+      : elements(uint32_t(elementsFrom(item.elements, block * blockElements, blockElements))),
+        streams(lossless::streamCount(elements)), notZero(0), isRaw(false),
+        measured(room.streams + block * blockStreams) {
+    uint64_t codeBytes = 0;
+    for (uint32_t s = 0; s < streams; ++s) {
+      notZero += measured[s].notZero;
+      codeBytes += measured[s].bytes;
+      isRaw = isRaw || measured[s].isBroken;
+    }
+    bytes = lossless::upTo8(streamsBegin(item.type) + codeBytes);
+    const uint64_t rawBytes = cgx_lossless_raw_block_bytes(item.type, elements);
+    if (isRaw || bytes >= rawBytes) {
+      isRaw = true;
+      bytes = rawBytes;
+    }
+  }
+
+  CGX_BODY uint32_t lowBegin() const { return 2 + 2 * streams; }
+  CGX_BODY uint32_t restBegin(cgx_element_type type) const {
+    return lowBegin() + (type == CGX_F32 ? 2 * notZero : 0);
+  }
+  CGX_BODY uint32_t streamsBegin(cgx_element_type type) const { return restBegin(type) + notZero; }
+};
+
+/// Says where blocks begin, in a table and in the payload, and how long that is.
+struct PlaceBlocks {
+  static constexpr uint32_t sharedBytes = scanBytes<uint64_t>;
+  LosslessEncodeTable table;
+
+  template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
+    const EncodeItem &item = table.items[slice.item];
+    const LosslessRoom &room = table.rooms[slice.item];
+    const uint64_t blocks = cgx_lossless_block_count(item.elements),
+                   first = blocksBegin(item.elements, *room.code);
+    const bool isWritten = table.wereSound(item);
+    crew.forEachIndex(0, blocks,
+                      [&](uint64_t block) { room.begins[block] = BlockPlan(item, room, block).bytes; });
+    crew.wait();
+    scan(crew, room.begins, blocks, [&](uint64_t all) {
+      if (!isWritten)
+        return;
+      storeTo(item.payload, item.header);
+      storeTo(item.payload + CGX_PAYLOAD_HEADER_BYTES,
+              uint64_t(item.body - item.payload) + first + all +
+                  (item.codec.checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0));
+    });
+    crew.wait();
+    crew.forEachIndex(0, isWritten ? blocks : 0, [&](uint64_t block) {
+      room.begins[block] += first;
+      storeTo(item.body + 8 * block, room.begins[block]);
+    });
+  }
+};
+
+/// Writes codes, a thread for each stream, and what is said of them.
+struct StoreStreams {
+  static constexpr uint32_t sharedBytes = sizeof(CodeWords);
+  LosslessEncodeTable table;
+
+  template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
+    const EncodeItem &item = table.items[slice.item];
+    const LosslessRoom &room = table.rooms[slice.item];
+    if (!table.wereSound(item))
+      return;
+    uint16_t *words = crew.template shared<uint16_t>();
+    crew.forEachIndex(0, huffmanSymbols, [&](uint64_t symbol) { words[symbol] = room.words[symbol]; });
+    crew.wait();
+    crew.forEachIndex(slice.begin, slice.end,
+                      [&](uint64_t stream) { storeStream(item, room, words, stream); });
+  }
+
+private:
+  CGX_BODY static void storeStream(const EncodeItem &item, const LosslessRoom &room, const uint16_t *words,
+                                   uint64_t stream) {
+    const uint64_t block = stream / blockStreams;
+    const auto inBlock = uint32_t(stream % blockStreams);
+    const BlockPlan plan(item, room, block);
+    if (plan.isRaw)
+      return;
+    uint8_t *begin = item.body + room.begins[block];
+    if (inBlock == 0)
+      storeTo(begin, uint16_t(plan.notZero));
+    storeTo(begin + 2 + 2 * inBlock, uint16_t(plan.measured[inBlock].bytes));
+    uint8_t *to = begin + plan.streamsBegin(item.type);
+    for (uint32_t before = 0; before < inBlock; ++before)
+      to += plan.measured[before].bytes;
+    to = storeCodes(item, room.code->first, words, stream, to);
+    if (inBlock + 1 == plan.streams)
+      while (to < begin + plan.bytes)
+        *to++ = 0;
+  }
+
+  CGX_BODY static uint8_t *storeCodes(const EncodeItem &item, uint32_t first, const uint16_t *words,
+                                      uint64_t stream, uint8_t *to) {
+    const uint64_t begin = stream * streamElements,
+                   end = begin + elementsFrom(item.elements, begin, streamElements);
+    uint32_t waiting = 0, waitingBits = 0;
+    for (uint64_t i = begin; i < end; ++i) {
+      const uint32_t word = words[symbolOf(bitsOf(item, i), first)];
+      waiting |= (word & 0xfff) << waitingBits;
+      for (waitingBits += word >> 12; waitingBits >= 8; waitingBits -= 8, waiting >>= 8)
+        *to++ = uint8_t(waiting);
+    }
+    if (waitingBits != 0)
+      *to++ = uint8_t(waiting);
+    return to;
+  }
+};
+
+/// Writes what is beside the codes, a warp for each stream; of raw blocks, the elements.
+struct StoreRests {
+  static constexpr uint32_t sharedBytes = 0;
+  LosslessEncodeTable table;
+
+  template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
+    const EncodeItem &item = table.items[slice.item];
+    const LosslessRoom &room = table.rooms[slice.item];
+    if (!table.wereSound(item))
+      return;
+    crew.forEachWarp(slice.begin, slice.end, [&](const auto &lanes, uint64_t stream) {
+      const uint64_t block = stream / blockStreams;
+      const BlockPlan plan(item, room, block);
+      uint8_t *begin = item.body + room.begins[block];
+      if (plan.isRaw)
+        storeRaw(lanes, item, stream, plan, begin);
+      else
+        storeParts(lanes, item, stream, plan, begin);
+    });
+  }
+
+private:
+  template <typename Lanes>
+  CGX_BODY static void storeParts(const Lanes &lanes, const EncodeItem &item, uint64_t stream,
+                                  const BlockPlan &plan, uint8_t *begin) {
+    uint8_t *low = begin + plan.lowBegin(), *rest = begin + plan.restBegin(item.type);
+    uint32_t before = 0;
+    for (uint32_t s = 0; s < stream % blockStreams; ++s)
+      before += plan.measured[s].notZero;
+    forEachRowOfStream(item.elements, stream, [&](uint64_t row) {
+      PerLane<Lanes, uint32_t> bits;
+      PerLane<Lanes, bool> isThere;
+      lanes.forEach([&](uint32_t lane) {
+        bits[lane] = row + lane < item.elements ? bitsOf(item, row + lane) : 0;
+        isThere[lane] = !isZeroBits(bits[lane]);
+      });
+      const uint32_t there = lanes.ballot(isThere);
+      lanes.forEach([&](uint32_t lane) {
+        if (!isThere[lane])
+          return;
+        const uint32_t place = before + countBits(there & ((1u << lane) - 1u));
+        if (item.type == CGX_F32)
+          storeTo(low + 2 * place, uint16_t(bits[lane]));
+        rest[place] = uint8_t(cgx::restOf(bits[lane]));
+      });
+      before += countBits(there);
+    });
+  }
+
+  template <typename Lanes>
+  CGX_BODY static void storeRaw(const Lanes &lanes, const EncodeItem &item, uint64_t stream,
+                                const BlockPlan &plan, uint8_t *begin) {
+    const uint64_t first = stream / blockStreams * blockElements;
+    const auto size = uint32_t(cgx_element_bytes(item.type));
+    uint8_t *to = begin + 8;
+    forEachRowOfStream(item.elements, stream, [&](uint64_t row) {
+      lanes.forEach([&](uint32_t lane) {
+        const uint64_t i = row + lane;
+        if (i >= item.elements)
+          return;
+        const uint32_t bits = bitsOf(item, i);
+        if (item.type == CGX_F32)
+          storeTo(to + 4 * (i - first), bits);
+        else
+          storeTo(to + 2 * (i - first), uint16_t(bits >> 16));
+      });
+    });
+    lanes.forEach([&](uint32_t lane) {
+      if (lane == 0 && stream % blockStreams == 0)
+        storeTo(begin, uint64_t(lossless::rawMark));
+      if (lane == 0 && stream % blockStreams + 1 == plan.streams)
+        for (uint8_t *at = to + uint64_t(plan.elements) * size; at < begin + plan.bytes; ++at)
+          *at = 0;
+    });
+  }
+};
+
+/// What a lossless payload says of an element: all that a sum is rounded to.
+struct SentWhole {
+  CGX_BODY static float load(const EncodeItem &item, uint64_t index) {
+    return 0.0f + roundTo(item.type, item.sums[index]);
+  }
+};
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_BODY_LOSSLESSENCODE_H

@@ -1,0 +1,55 @@
+//===-- cuda_lowrank.h - Factors of matrices on a GPU --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The arithmetic of lowrank.h for many layers at once, on memory of one GPU, with the same bits. Lowrank has
+// no payloads: a step multiplies, has the left factors added up, multiplies again, has the right ones added
+// up, and makes the result of both. What is kept from step to step stays on the device.
+#ifndef CGX_KERNELS_CUDA_LOWRANK_H
+#define CGX_KERNELS_CUDA_LOWRANK_H
+
+#include "cgx/kernels/cuda.h"
+
+namespace cgx::cuda {
+
+/// A matrix of codec.rows rows. Factors are f32: codec.rank vectors, one behind the other, of as many
+/// elements as the matrix has rows (left), or columns (right).
+struct LowrankLayer {
+  cgx_codec codec = {};
+  cgx_element_type type = CGX_F32;
+  uint64_t elements = 0; ///< not 0, a multiple of the rows
+  uint64_t layerId = 0;
+  const void *input = nullptr;
+  float *warmStart = nullptr;   ///< the right factor to begin with; vectors of zeros are drawn
+  float *left = nullptr;        ///< this rank's, and once added up, that of all
+  float *ownRight = nullptr;    ///< this rank's
+  const float *right = nullptr; ///< that of all: what the ranks' own ones were added up to
+  void *output = nullptr;       ///< may be the input
+  Feedback feedback = {};
+};
+
+/// The steps of a group of layers. Each launches as many kernels as the largest rank asks for, whatever the
+/// number of layers, and neither allocates nor waits.
+class LowrankGroup {
+public:
+  virtual ~LowrankGroup() = default;
+
+  /// left = M * warmStart, where M is the input and its residual. Behind it, `left` is to be added up.
+  virtual Outcome makeLeft(Stream stream, const StepState *state) = 0;
+  /// Makes `left` orthonormal, and ownRight = transpose(M) * left. Behind it, `ownRight` is to be added up.
+  virtual Outcome makeRight(Stream stream) = 0;
+  /// output = left * transpose(right), the residual what `left` and `ownRight` do not say of M, and
+  /// warmStart what the next step begins with. NaN, and nothing is kept, where factors are not finite.
+  virtual Outcome finish(Stream stream) = 0;
+};
+
+/// Null with an error for codecs that checkLowrank() refuses, for pointers that are null, and without a GPU.
+std::unique_ptr<LowrankGroup> makeLowrankGroup(std::span<const LowrankLayer> layers, Outcome &outcome);
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_LOWRANK_H

@@ -1,0 +1,151 @@
+//===-- GroupFixture.h - Random groups of layers on a device ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_TEST_UNIT_CUDA_GROUPFIXTURE_H
+#define CGX_TEST_UNIT_CUDA_GROUPFIXTURE_H
+
+#include "../kernels/Inputs.h"
+#include "Devices.h"
+#include "RandomCodecs.h"
+
+#include "cgx/kernels/codecs.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace cgx::test {
+
+inline constexpr cuda::StepState step = {.seed = 11, .step = 22, .run = 3};
+
+struct Layer {
+  cgx_codec codec;
+  cgx_element_type type;
+  uint64_t elements, firstElement, layerId, rank, phase;
+
+  RandomKey key() const { return makeRandomKey(step.seed, step.step, layerId, rank, phase + 2 * step.run); }
+  uint64_t payloadBytes() const { return cgx_payload_bytes(&codec, type, elements); }
+  cuda::EncodedLayer encoded(void *payload) const {
+    return {codec, type, elements, firstElement, layerId, rank, phase, payload};
+  }
+  std::string describe() const {
+    return describeFields(codec) + ", type " + std::to_string(type) + ", " + std::to_string(elements) +
+           " elements from " + std::to_string(firstElement) + ", CGX_TEST_SEED=" + std::to_string(testSeed());
+  }
+};
+
+/// Draws layers and groups of them, and has memory on the device under test.
+class GroupFixture : public testing::TestWithParam<MakeDevice *> {
+protected:
+  void SetUp() override {
+    device = GetParam()();
+    if (cuda::Outcome outcome = device->availability(); !outcome.ok())
+      GTEST_SKIP() << outcome.error;
+    state = static_cast<const cuda::StepState *>(place(&step, sizeof step));
+  }
+
+  void *place(const void *bytes, uint64_t count) {
+    return device->place({static_cast<const uint8_t *>(bytes), count});
+  }
+  void *place(const std::vector<uint8_t> &bytes) { return device->place(bytes); }
+  template <typename T> T *placeValues(const std::vector<T> &values) {
+    return static_cast<T *>(place(values.data(), values.size() * sizeof(T)));
+  }
+  /// Memory with anything in it.
+  void *room(uint64_t bytes, uint8_t fill = 0xcd) { return place(std::vector<uint8_t>(bytes, fill)); }
+
+  Layer randomLayer(uint32_t family) {
+    constexpr cgx_element_type types[] = {CGX_F32, CGX_F16, CGX_BF16};
+    constexpr uint64_t lengths[] = {1,   2,   7,   31,  32,   33,   127,  128,
+                                    129, 511, 512, 513, 1000, 4096, 5003, 20011};
+    Layer layer = {};
+    layer.type = types[random() % 3];
+    layer.codec = randomCodec(family, layer.type, random);
+    layer.elements = lengths[random() % std::size(lengths)];
+    layer.firstElement = random() % 2 ? random() % 10000 * cgx_chunk_alignment(&layer.codec) : 0;
+    layer.layerId = random() % 100;
+    layer.rank = random() % 8;
+    layer.phase = random() % 2;
+    return layer;
+  }
+
+  std::vector<Layer> randomGroup() {
+    std::vector<Layer> layers;
+    for (uint64_t count = 1 + random() % 12; layers.size() < count;)
+      layers.push_back(randomLayer(families[random() % std::size(families)]));
+    layers[random() % layers.size()].elements = 0;
+    return layers;
+  }
+
+  std::vector<float> randomFloats(uint64_t elements) {
+    return makeFloats(allShapes[random() % std::size(allShapes)], elements, random);
+  }
+
+  /// What is added to a sum. Which NaN a sum is, is not promised, and these families keep its bits.
+  std::vector<float> summand(const Layer &layer) {
+    const uint32_t family = layer.codec.family;
+    const bool keepsNans =
+        family == CGX_CODEC_IDENTITY || family == CGX_CODEC_CAST || family >= CGX_CODEC_TOPK;
+    return keepsNans ? makeFloats(Shape::gradient, layer.elements, random) : randomFloats(layer.elements);
+  }
+
+  /// What the CPU makes of elements.
+  std::vector<uint8_t> expectedPayload(const Layer &layer, const std::vector<uint8_t> &input) {
+    std::vector<uint8_t> payload(layer.payloadBytes());
+    payload.resize(encode(layer.codec, layer.type, input.data(), layer.elements, layer.key(),
+                          layer.firstElement, payload.data()));
+    return payload;
+  }
+
+  /// A payload with as much room as the longest.
+  std::vector<uint8_t> padded(const Layer &layer, std::vector<uint8_t> payload) {
+    payload.resize(layer.payloadBytes(), 0xab);
+    return payload;
+  }
+
+  void expectPayload(const Layer &layer, const void *payload, const std::vector<uint8_t> &expected) {
+    ASSERT_EQ(device->fetch(payload, expected.size()), expected) << layer.describe();
+  }
+
+  std::unique_ptr<cuda::Group> decodeGroup(const std::vector<cuda::DecodeLayer> &layers, bool accumulates) {
+    cuda::Outcome outcome;
+    auto group = (accumulates ? device->makeAccumulate : device->makeDecode)(layers, outcome);
+    EXPECT_TRUE(outcome.ok()) << outcome.error;
+    return group;
+  }
+
+  void run(cuda::Group &group) {
+    const cuda::Outcome outcome = group.run(nullptr, state);
+    ASSERT_TRUE(outcome.ok()) << outcome.error;
+  }
+
+  std::vector<DecodeError> resultsOf(cuda::Group &group) {
+    std::vector<DecodeError> errors;
+    const cuda::Outcome outcome = group.results(nullptr, errors);
+    EXPECT_TRUE(outcome.ok()) << outcome.error;
+    return errors;
+  }
+
+  static constexpr uint32_t families[] = {
+      CGX_CODEC_IDENTITY, CGX_CODEC_QUANTIZE, CGX_CODEC_QUANTIZE,  CGX_CODEC_QUANTIZE,
+      CGX_CODEC_TERNARY,  CGX_CODEC_SIGN,     CGX_CODEC_NATURAL,   CGX_CODEC_CAST,
+      CGX_CODEC_TOPK,     CGX_CODEC_RANDK,    CGX_CODEC_THRESHOLD, CGX_CODEC_ADAPTIVE_THRESHOLD,
+      CGX_CODEC_LOSSLESS};
+  /// Groups that a test draws: CGX_TEST_DRAWS, where each kernel takes its time.
+  static int drawCount() {
+    const char *text = std::getenv("CGX_TEST_DRAWS");
+    return text ? std::atoi(text) : 200;
+  }
+  const int draws = drawCount();
+  std::unique_ptr<Device> device;
+  const cuda::StepState *state = nullptr;
+  std::mt19937_64 random{testSeed()};
+};
+
+} // namespace cgx::test
+
+#endif // CGX_TEST_UNIT_CUDA_GROUPFIXTURE_H

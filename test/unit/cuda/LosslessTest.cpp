@@ -1,0 +1,114 @@
+//===-- LosslessTest.cpp - Lossless codes of many elements on GPUs --------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What random groups of GroupTest do not reach: tensors of which only some exponents are counted, codes of
+// the longest words, and blocks of every kind side by side.
+
+#include "GroupFixture.h"
+
+#include <cstring>
+
+namespace cgx::test {
+namespace {
+
+class LosslessTest : public GroupFixture {
+protected:
+  /// Encodes, compares with the CPU, decodes, and compares with the elements.
+  void expectThereAndBack(cgx_element_type type, const std::vector<uint8_t> &input) {
+    const Layer layer = {
+        {.family = CGX_CODEC_LOSSLESS}, type, input.size() / cgx_element_bytes(type), 0, 0, 0, 0};
+    void *payload = room(layer.payloadBytes());
+    cuda::Outcome outcome;
+    const cuda::EncodeLayer encoded = {layer.encoded(payload), place(input)};
+    const auto encoder = device->makeEncode({&encoded, 1}, outcome);
+    ASSERT_TRUE(outcome.ok()) << outcome.error;
+    ASSERT_NO_FATAL_FAILURE(run(*encoder));
+    ASSERT_NO_FATAL_FAILURE(expectPayload(layer, payload, expectedPayload(layer, input)));
+    void *output = room(input.size());
+    const auto decoder =
+        decodeGroup({{layer.codec, type, payload, layer.payloadBytes(), layer.elements, output}},
+                    /*accumulates=*/false);
+    ASSERT_NO_FATAL_FAILURE(run(*decoder));
+    ASSERT_EQ(device->fetch(output, input.size()), input) << layer.describe();
+  }
+
+  /// Elements whose exponents occur half as often from one to the next, in random order.
+  std::vector<float> fallingExponents(uint64_t elements) {
+    std::vector<float> values(elements);
+    for (float &value : values) {
+      const uint64_t bits = random();
+      const auto exponent = uint32_t(__builtin_ctzll(bits | 1ull << 40));
+      value = floatFromBits((100 + exponent) << 23 | uint32_t(bits >> 41));
+    }
+    return values;
+  }
+};
+
+TEST_P(LosslessTest, CodesOfTheLongestWordsAreThoseOfTheCpu) {
+  for (cgx_element_type type : {CGX_F32, CGX_BF16})
+    ASSERT_NO_FATAL_FAILURE(expectThereAndBack(type, toElements(type, fallingExponents(50000))));
+}
+
+TEST_P(LosslessTest, SampledExponentsMakeTheCodeOfTheCpu) {
+  // Above 2^20 elements every second run is counted. Some that were not have exponents without a code.
+  std::vector<float> values = fallingExponents((1 << 20) + 12345);
+  for (uint64_t i = 700; i < values.size(); i += 300000)
+    values[i] = 1e30f;
+  ASSERT_NO_FATAL_FAILURE(expectThereAndBack(CGX_F32, toElements(CGX_F32, values)));
+}
+
+TEST_P(LosslessTest, BlocksOfAnyBitsComeBack) {
+  std::vector<uint8_t> bytes(5 * CGX_LOSSLESS_BLOCK_ELEMENTS * 4 + 40);
+  for (uint64_t i = 0; i < bytes.size(); ++i) // noise, zeros, one value, and noise in every other byte
+    switch (i / (CGX_LOSSLESS_BLOCK_ELEMENTS * 4)) {
+    case 1:
+      bytes[i] = 0;
+      break;
+    case 2:
+      bytes[i] = uint8_t(i % 4 * 0x15);
+      break;
+    default:
+      bytes[i] = i % 2 ? uint8_t(random()) : uint8_t(0x3f);
+    }
+  for (cgx_element_type type : {CGX_F32, CGX_F16, CGX_BF16})
+    ASSERT_NO_FATAL_FAILURE(expectThereAndBack(type, bytes));
+}
+
+TEST_P(LosslessTest, DecodesWhatIsBrokenAsTheCpuDoes) {
+  const std::vector<uint8_t> input = toElements(CGX_F32, fallingExponents(20000));
+  const Layer layer = {{.family = CGX_CODEC_LOSSLESS}, CGX_F32, 20000, 0, 0, 0, 0};
+  const std::vector<uint8_t> sound = expectedPayload(layer, input);
+  for (int draw = 0; draw < 4 * draws; ++draw) {
+    std::vector<uint8_t> payload = sound;
+    // In turn: the offsets and the table; a header of a block; anything.
+    const uint64_t begin = CGX_PAYLOAD_HEADER_BYTES + 8;
+    uint64_t offset;
+    std::memcpy(&offset, sound.data() + begin + 8 * (random() % 3), sizeof offset);
+    const uint64_t at = draw % 3 == 0   ? begin + random() % 80
+                        : draw % 3 == 1 ? begin + offset + random() % 12
+                                        : begin + random() % (sound.size() - begin);
+    payload[at] ^= uint8_t(1 << random() % 8);
+    std::vector<uint8_t> expected(input.size(), 0xcd);
+    const DecodeError error =
+        decode(layer.codec, layer.type, payload.data(), payload.size(), layer.elements, expected.data());
+    void *output = room(input.size());
+    const auto decoder = decodeGroup(
+        {{layer.codec, layer.type, place(payload), payload.size(), layer.elements, output}}, false);
+    ASSERT_NO_FATAL_FAILURE(run(*decoder));
+    const std::vector<DecodeError> found = resultsOf(*decoder);
+    ASSERT_EQ(found.size(), 1u);
+    ASSERT_EQ(int(found[0]), int(error)) << "byte " << at << ", " << layer.describe();
+    ASSERT_EQ(device->fetch(output, input.size()), expected) << "byte " << at << ", " << layer.describe();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(On, LosslessTest, testing::Values(makeEmulation, makeGpu),
+                         [](const auto &info) { return info.param()->name(); });
+
+} // namespace
+} // namespace cgx::test
