@@ -12,19 +12,22 @@
 //
 // k being the last layer that did not wait for another one. Weights m(k) >= 0 on these lines
 // (of sum 1 for the objective time) turn them into a sum over layers, in which layer i
-// weighs w(i) = m(0) + ... + m(i), and the sum is a lower bound whatever the weights are.
-// Multiplicative updates find good ones; the relaxation of the weighted problem gives the
-// price of error and reduced costs.
+// weighs w(i) = m(0) + ... + m(i), and the sum is a lower bound whatever the weights are. For
+// the objective time Deadline.cpp finds the best ones, and the optimum of the weighted sum,
+// a knapsack, is mostly the answer: often one line decides. Under a bound of time
+// multiplicative updates find good ones.
 //
-// Then partial assignments ("labels") are extended layer by layer, in the order of
-// communication. One that ends no earlier and has no less error, and no fewer bytes where
-// bytes count, than another is dropped, as is one whose reduced costs exceed the gap. A
+// What is left between bound and best is searched: partial assignments ("labels") are extended
+// layer by layer, in the order of communication. One that ends no earlier and has no less error, and no
+// fewer bytes where bytes count, than another is dropped, as is one whose reduced costs exceed the gap. A
 // collective that waits for the backward pass makes labels of different ends equal.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Schedule.h"
 
+#include "Core.h"
+#include "Deadline.h"
 #include "Incumbent.h"
 #include "Relaxation.h"
 #include "Solvers.h"
@@ -52,20 +55,24 @@ struct Bound {
 
 class Schedule {
 public:
-  Schedule(const Problem &problem, uint64_t limit, const Assignment &start)
-      : problem(problem), limit(limit), best(problem), countsBytes(problem.objective == Objective::Bytes) {
-    best.offer(start);
+  Schedule(const Problem &problem, const SolverOptions &options)
+      : problem(problem), options(options), best(problem),
+        countsBytes(problem.objective == Objective::Bytes) {
+    best.offer(solveLGreco(problem, options).assignment);
   }
 
   Solution solve() {
-    findBound();
+    if (countsBytes)
+      updateWeights();
+    else if (std::optional<Solution> solution = solveWeighted())
+      return *solution;
     fronts.push_back({{0, 0, 0, 0, 0, 0}});
     std::vector<double> leastError = suffix([](const Choice &c) { return c.error; });
     std::vector<double> leastBytes = suffix([](const Choice &c) { return c.bytes; });
     std::vector<double> leastEnd = latestEnd();
     for (size_t i = 0; i < problem.layers.size(); ++i) {
       extend(i, leastError[i + 1], leastBytes[i + 1], leastEnd[i + 1]);
-      if (seen > limit)
+      if (seen > options.labelLimit)
         return {best.assignment(), false};
     }
     for (uint32_t i = 0; i < fronts.back().size(); ++i)
@@ -120,16 +127,41 @@ private:
     return lines;
   }
 
-  void findBound() {
+  /// The objective time: the answer, if the knapsack of the best weights has it.
+  std::optional<Solution> solveWeighted() {
+    std::vector<double> weights = weighDeadlines(problem, best.value());
+    double constant = 0;
+    for (size_t i = 0; i < weights.size(); ++i)
+      constant += weights[i] * problem.layers[i].readySeconds;
+    Costs costs = weighted(weights);
+    Problem knapsack = problem;
+    knapsack.objective = Objective::Bytes;
+    knapsack.maxSeconds = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < costs.size(); ++i)
+      for (size_t c = 0; c < costs[i].size(); ++c)
+        knapsack.layers[i].choices[c].bytes = costs[i][c];
+    Solution solution = solveByCore(knapsack, options.labelLimit, solveLGreco(knapsack, options).assignment);
+    best.offer(solution.assignment);
+    if (!solution.proven)
+      return Solution{best.assignment(), false};
+    double least = knapsack.cost(solution.assignment).bytes + constant;
+    if (best.value() <= least * (1 + kTolerance))
+      return Solution{best.assignment(), true};
+    Relaxation relaxation = Relaxation::solve(problem, costs);
+    keepBound(relaxation.bound + constant, relaxation, costs);
+    return std::nullopt;
+  }
+
+  /// A bound of time: prices of a second, from none on.
+  void updateWeights() {
     size_t count = problem.layers.size();
-    // Under a bound of time weights are prices of a second; begin with none.
-    double scale = countsBytes ? 0 : 1;
+    double scale = 0;
     std::vector<double> shares(count, 1.0 / double(count)), weights(count);
     for (int round = 0; round < kWeightUpdates; ++round) {
       double constant = 0;
       for (size_t i = 0; i < count; ++i) {
         weights[i] = scale * shares[i];
-        constant += weights[i] * (problem.layers[i].readySeconds - (countsBytes ? problem.maxSeconds : 0));
+        constant += weights[i] * (problem.layers[i].readySeconds - problem.maxSeconds);
       }
       Costs costs = weighted(weights);
       Relaxation relaxation = Relaxation::solve(problem, costs);
@@ -150,8 +182,6 @@ private:
     }
     for (double &share : shares)
       share /= total;
-    if (!countsBytes)
-      return;
     bool isLate = !problem.fitsTime(latest);
     double first = std::max(bytes, 1.0) / std::max(problem.maxSeconds, 1e-12) / 16;
     scale = isLate ? std::max(scale * (1 + rate / 8), first) : scale / (1 + rate / 8);
@@ -167,7 +197,9 @@ private:
         bound.reduced[i].push_back(relaxation.reducedCost(problem, costs, i, c));
   }
 
-  bool mayImprove(double value) const { return !best.fits() || value < best.value() * (1 - 1e-12); }
+  bool mayImprove(double value) const {
+    return !best.fits() || value < best.value() * (1 - (countsBytes ? 1e-12 : kTolerance));
+  }
 
   void extend(size_t layer, double leastError, double leastBytes, double leastEnd) {
     const Layer &at = problem.layers[layer];
@@ -242,7 +274,8 @@ private:
   }
 
   const Problem &problem;
-  uint64_t limit, seen = 0;
+  const SolverOptions &options;
+  uint64_t seen = 0;
   Incumbent best;
   bool countsBytes;
   Bound bound;
@@ -253,7 +286,7 @@ private:
 } // namespace
 
 Solution solveSchedule(const Problem &problem, const SolverOptions &options) {
-  return Schedule(problem, options.labelLimit, solveLGreco(problem, options).assignment).solve();
+  return Schedule(problem, options).solve();
 }
 
 } // namespace cgx::plan
