@@ -58,9 +58,14 @@ void report(const Options &options, const std::vector<Series> &series, double ro
               options.collective.c_str(), options.device == "cuda" ? " on a GPU" : "", options.ranks,
               options.transport.c_str(), options.repetitions, roundTrip);
   std::fputs(tableOf(options, series).c_str(), stdout);
-  if (!underMpi)
-    std::puts(hasReference() ? "vs MPI: start cgx-bench under mpirun to compare with MPI in the same run"
-                             : "vs MPI: this build has no MPI");
+  std::vector<std::unique_ptr<Reference>> references = makeReferences();
+  std::string libraries;
+  for (const std::unique_ptr<Reference> &reference : references)
+    libraries += (libraries.empty() ? "" : " and ") + reference->library();
+  if (references.empty())
+    std::puts("this build has neither MPI nor Gloo to compare with");
+  else if (!underMpi)
+    std::printf("start cgx-bench under mpirun to compare with %s in the same run\n", libraries.c_str());
   if (options.json.empty())
     return;
   std::ofstream file(options.json);
@@ -98,9 +103,9 @@ void runCollective(Options options, const Typed &typed) {
   options.transport = launch.transport;
   double roundTrip = launch.reports() ? spinRoundTrip() : 0;
   std::vector<Series> series;
-  bool withReference = launch.member && hasReference();
+  bool withReferences = launch.member.has_value();
   runRanks(launch, [&](uint32_t rank) {
-    std::vector<Series> own = runRank(options, launch.job, rank, withReference);
+    std::vector<Series> own = runRank(options, launch.job, rank, withReferences);
     if (rank == 0)
       series = std::move(own);
   });

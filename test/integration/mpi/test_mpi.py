@@ -107,6 +107,22 @@ class MpiTest(RunTest):
         self.assertEqual(alone.returncode, 1)
         self.assertIn("mpirun -n 4 cgx-run", alone.stderr)
 
+    def test_other_libraries_are_measured_in_the_same_run(self):
+        libraries = None
+        for collective in ("all-reduce", "all-gather", "reduce-scatter", "broadcast", "all-to-all"):
+            with self.subTest(collective):
+                report = self.folder / "bench.json"
+                result = self.mpi(3, BINARIES / "cgx-bench", collective, "--transport", "mpi", "--sizes", "12KiB",
+                                  "--repetitions", 2, "--warmup", 1, "--json", report)
+                self.assertEqual(result.returncode, 0, result.output)
+                series = json.loads(report.read_text())["results"]
+                self.assertEqual(series[0]["variant"], "identity")
+                self.assertTrue(series[1]["variant"].startswith("MPI_"), series)
+                self.assertTrue(all(len(one["seconds"]) == 2 and min(one["seconds"]) > 0 for one in series))
+                libraries = libraries or len(series)
+                # Gloo has no reduce-scatter; where the build has no Gloo there is none of any.
+                self.assertEqual(len(series), min(libraries, 2) if collective == "reduce-scatter" else libraries)
+
     def endless(self, *options):
         """A job that trains until something happens to it, and the processes of its ranks."""
         _, _, command = self.training("mpi", "--timeout", 2, *options)

@@ -63,7 +63,7 @@ uint64_t parseSize(const std::string &text);
 
 /// Runs one rank of the job; the series come back on rank 0 and are empty elsewhere. Throws Error.
 std::vector<Series> runRank(const Options &options, const std::string &job, uint32_t rank,
-                            bool withReference);
+                            bool withReferences);
 
 /// A round trip of a flag between two threads, in microseconds: tells where this machine has put its cores.
 double spinRoundTrip();

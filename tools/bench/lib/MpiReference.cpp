@@ -15,49 +15,58 @@
 
 namespace cgx::bench {
 
-bool hasReference() { return true; }
+namespace {
 
-std::string referenceName(const std::string &collective) {
-  if (collective == "all_reduce")
-    return "MPI_Allreduce";
-  if (collective == "all_gather")
-    return "MPI_Allgather";
-  if (collective == "reduce_scatter")
-    return "MPI_Reduce_scatter_block";
-  return collective == "broadcast" ? "MPI_Bcast" : "MPI_Alltoall";
-}
+class MpiReference : public Reference {
+public:
+  std::string library() const override { return "MPI"; }
 
-void startReference() {
-  int initialized = 0;
-  MPI_Initialized(&initialized);
-  if (initialized)
-    return;
-  int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
-  std::atexit([] { MPI_Finalize(); });
-}
-
-void runReference(const std::string &collective, const float *input, float *output, uint64_t elements,
-                  uint32_t ranks) {
-  int count = static_cast<int>(elements), share = static_cast<int>(elements / ranks);
-  int code;
-  if (collective == "all_reduce") {
-    code = MPI_Allreduce(input, output, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-  } else if (collective == "all_gather") {
-    code = MPI_Allgather(input, count, MPI_FLOAT, output, count, MPI_FLOAT, MPI_COMM_WORLD);
-  } else if (collective == "reduce_scatter") {
-    code = MPI_Reduce_scatter_block(input, output, share, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-  } else if (collective == "broadcast") {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0) // ours leaves the input alone as well
-      std::memcpy(output, input, elements * sizeof(float));
-    code = MPI_Bcast(output, count, MPI_FLOAT, 0, MPI_COMM_WORLD);
-  } else {
-    code = MPI_Alltoall(input, share, MPI_FLOAT, output, share, MPI_FLOAT, MPI_COMM_WORLD);
+  std::string nameOf(const std::string &collective) const override {
+    if (collective == "all_reduce")
+      return "MPI_Allreduce";
+    if (collective == "all_gather")
+      return "MPI_Allgather";
+    if (collective == "reduce_scatter")
+      return "MPI_Reduce_scatter_block";
+    return collective == "broadcast" ? "MPI_Bcast" : "MPI_Alltoall";
   }
-  if (code != MPI_SUCCESS)
-    throw Error(referenceName(collective) + " failed");
-}
+
+  void start() override {
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    if (initialized)
+      return;
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+    std::atexit([] { MPI_Finalize(); });
+  }
+
+  void run(const std::string &collective, const float *input, float *output, uint64_t elements,
+           uint32_t ranks) override {
+    int count = static_cast<int>(elements), share = static_cast<int>(elements / ranks);
+    int code;
+    if (collective == "all_reduce") {
+      code = MPI_Allreduce(input, output, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    } else if (collective == "all_gather") {
+      code = MPI_Allgather(input, count, MPI_FLOAT, output, count, MPI_FLOAT, MPI_COMM_WORLD);
+    } else if (collective == "reduce_scatter") {
+      code = MPI_Reduce_scatter_block(input, output, share, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    } else if (collective == "broadcast") {
+      int rank = 0;
+      MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+      if (rank == 0) // ours leaves the input alone as well
+        std::memcpy(output, input, elements * sizeof(float));
+      code = MPI_Bcast(output, count, MPI_FLOAT, 0, MPI_COMM_WORLD);
+    } else {
+      code = MPI_Alltoall(input, share, MPI_FLOAT, output, share, MPI_FLOAT, MPI_COMM_WORLD);
+    }
+    if (code != MPI_SUCCESS)
+      throw Error(nameOf(collective) + " failed");
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Reference> makeMpiReference() { return std::make_unique<MpiReference>(); }
 
 } // namespace cgx::bench

@@ -136,8 +136,8 @@ std::string manifestOf(const Options &options) {
 
 class RankBench {
 public:
-  RankBench(const Options &options, const std::string &job, uint32_t rank, bool withReference)
-      : options(options), rank(rank), withReference(withReference) {
+  RankBench(const Options &options, const std::string &job, uint32_t rank, bool withReferences)
+      : options(options), rank(rank) {
     if (options.device == "cuda")
       check(cuda::useDeviceOf(rankOnHost(rank)));
     std::string manifest = manifestOf(options);
@@ -153,8 +153,13 @@ public:
     context.reset(created);
     if (options.device == "cuda")
       check(cgx_context_use_cuda(created, /*stream=*/nullptr));
-    if (withReference)
-      startReference();
+    if (!withReferences)
+      return;
+    for (std::unique_ptr<Reference> &reference : makeReferences())
+      if (!reference->nameOf(options.collective).empty()) {
+        reference->start();
+        references.push_back(std::move(reference));
+      }
   }
 
   std::vector<Series> run() {
@@ -190,6 +195,9 @@ private:
       throw Error("expected the bits of the host from " + of.name + " on a GPU, got others");
   }
 
+  /// References are the variants behind ours.
+  Reference &referenceOf(size_t variant) { return *references[variant - options.variants.size()]; }
+
   void measure(size_t size) {
     uint64_t elements = elementsOf(options, options.sizes[size]);
     Buffer input(options, elements),
@@ -203,12 +211,12 @@ private:
     if (input.isOnDevice())
       for (size_t variant = 0; variant < options.variants.size(); ++variant)
         checkBits(size, variant, input, output);
-    size_t variants = options.variants.size() + (withReference ? 1 : 0);
+    size_t variants = options.variants.size() + references.size();
     size_t first = mine.size();
     for (size_t variant = 0; variant < variants; ++variant)
       mine.push_back({options.sizes[size],
                       variant < options.variants.size() ? options.variants[variant].name
-                                                        : referenceName(options.collective),
+                                                        : referenceOf(variant).nameOf(options.collective),
                       {}});
     for (uint32_t round = 0; round < options.warmup + options.repetitions; ++round) {
       check(cgx_context_begin_step(context.get(), step++));
@@ -219,7 +227,8 @@ private:
         if (variant < options.variants.size())
           runCollective(idOf(options, size, variant), input.get(), output.get());
         else
-          runReference(options.collective, input.host.data(), output.host.data(), elements, options.ranks);
+          referenceOf(variant).run(options.collective, input.host.data(), output.host.data(), elements,
+                                   options.ranks);
         double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
         if (round >= options.warmup)
           mine[first + variant].seconds.push_back(seconds);
@@ -253,7 +262,7 @@ private:
 
   const Options &options;
   uint32_t rank;
-  bool withReference;
+  std::vector<std::unique_ptr<Reference>> references;
   std::unique_ptr<cgx_context, DestroyContext> context;
   std::vector<Series> mine;
   uint64_t step = 0;
@@ -262,8 +271,8 @@ private:
 } // namespace
 
 std::vector<Series> runRank(const Options &options, const std::string &job, uint32_t rank,
-                            bool withReference) {
-  return RankBench(options, job, rank, withReference).run();
+                            bool withReferences) {
+  return RankBench(options, job, rank, withReferences).run();
 }
 
 } // namespace cgx::bench

@@ -1,4 +1,4 @@
-//===-- Reference.h - The same collective by MPI ----------------*- C++ -*-===//
+//===-- Reference.h - The same collective by other libraries ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,19 +9,33 @@
 #define CGX_BENCH_REFERENCE_H
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace cgx::bench {
 
-/// Whether this build has MPI.
-bool hasReference();
-/// Such as "MPI_Allreduce".
-std::string referenceName(const std::string &collective);
-/// Starts MPI unless the transport has.
-void startReference();
-/// Runs it on `elements` f32 that each rank puts in.
-void runReference(const std::string &collective, const float *input, float *output, uint64_t elements,
-                  uint32_t ranks);
+/// A library that ranks under mpirun measure in the same rounds.
+class Reference {
+public:
+  virtual ~Reference() = default;
+
+  /// Such as "MPI": of a column of the table.
+  virtual std::string library() const = 0;
+  /// Such as "MPI_Allreduce"; empty if the library lacks the collective.
+  virtual std::string nameOf(const std::string &collective) const = 0;
+  /// All ranks start all references, in the same order, after the runtime's transport.
+  virtual void start() = 0;
+  /// Runs it on `elements` f32 that each rank puts in.
+  virtual void run(const std::string &collective, const float *input, float *output, uint64_t elements,
+                   uint32_t ranks) = 0;
+};
+
+/// What this build has, MPI first.
+std::vector<std::unique_ptr<Reference>> makeReferences();
+
+std::unique_ptr<Reference> makeMpiReference();
+std::unique_ptr<Reference> makeGlooReference();
 
 } // namespace cgx::bench
 

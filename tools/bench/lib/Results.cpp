@@ -58,16 +58,24 @@ std::string tableOf(const Options &options, const std::vector<Series> &series) {
   size_t width = 8;
   for (const Series &one : series)
     width = std::max(width, one.variant.size());
+  std::vector<std::pair<std::string, std::string>> compared = {{"vs exact", "identity"}}; // column, variant
+  for (const std::unique_ptr<Reference> &reference : makeReferences())
+    compared.push_back({"vs " + reference->library(), reference->nameOf(options.collective)});
   std::string table;
   char line[512];
   auto add = [&](const std::string &size, const std::string &variant, const char *ms, const char *spread,
-                 const char *rate, const std::string &exact, const std::string &mpi) {
-    std::snprintf(line, sizeof line, "%10s  %-*s  %9s  %13s  %6s  %8s  %7s\n", size.c_str(),
-                  static_cast<int>(width), variant.c_str(), ms, spread, rate, exact.c_str(), mpi.c_str());
+                 const char *rate, auto comparison) {
+    std::snprintf(line, sizeof line, "%10s  %-*s  %9s  %13s  %6s", size.c_str(), static_cast<int>(width),
+                  variant.c_str(), ms, spread, rate);
     table += line;
+    for (const auto &[column, other] : compared) {
+      std::snprintf(line, sizeof line, "  %8s", comparison(column, other).c_str());
+      table += line;
+    }
+    table += '\n';
   };
-  add("size", "codec", "ms", "quartiles", "GB/s", "vs exact", "vs MPI");
-  std::string reference = referenceName(options.collective);
+  add("size", "codec", "ms", "quartiles", "GB/s",
+      [](const std::string &column, const std::string &) { return column; });
   for (const Series &one : series) {
     double own = median(one);
     char ms[32], spread[48], rate[32];
@@ -76,8 +84,9 @@ std::string tableOf(const Options &options, const std::vector<Series> &series) {
                   quantile(one.seconds, 0.75) * 1e3);
     std::snprintf(rate, sizeof rate, "%.2f", static_cast<double>(one.bytes) / own / 1e9);
     add(sizeText(one.bytes), one.variant, ms, spread, rate,
-        speedup(medianOf(series, one.bytes, "identity"), own),
-        speedup(reference.empty() ? 0 : medianOf(series, one.bytes, reference), own));
+        [&](const std::string &, const std::string &other) {
+          return speedup(medianOf(series, one.bytes, other), own);
+        });
   }
   return table;
 }
