@@ -32,8 +32,13 @@ struct DecodeTable {
   }
 
   // Where checking takes steps of its own, those behind them look up what was found.
-  CGX_BODY uint32_t &errorOf(const DecodeItem &item) const { return errors[item.payload - payloads]; }
-  CGX_BODY bool wasSound(const DecodeItem &item) const { return errorOf(item) == uint32_t(DecodeError::ok); }
+  // Threads that find something say the same at the same time.
+  CGX_BODY void say(const DecodeItem &item, DecodeError error) const {
+    storeRelaxed(errors + (item.payload - payloads), uint32_t(error));
+  }
+  CGX_BODY bool wasSound(const DecodeItem &item) const {
+    return loadRelaxed(errors + (item.payload - payloads)) == uint32_t(DecodeError::ok);
+  }
 };
 
 CGX_BODY void addTo(void *accumulator, uint64_t index, float value) {

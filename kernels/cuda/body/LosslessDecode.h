@@ -60,7 +60,7 @@ struct BeginLossless {
       error = checkPayload(*item.payload);
       if (error == DecodeError::ok && !readCode(item, *room.code))
         error = DecodeError::malformed;
-      table.errorOf(item) = uint32_t(error);
+      table.say(item, error);
     });
     if (error != DecodeError::ok)
       return;
@@ -93,7 +93,7 @@ struct CheckBlocks {
     crew.forEachIndex(slice.begin, slice.end, [&](uint64_t block) {
       FoundBlock found;
       if (!found.read(item, block))
-        table.errorOf(item) = uint32_t(DecodeError::malformed); // whoever finds one says the same
+        table.say(item, DecodeError::malformed);
     });
   }
 };

@@ -41,6 +41,7 @@ struct CombineExtremes {
 /// feedback, the residual is added on the way into registers, and the new one goes from there to memory.
 template <uint32_t bits, uint32_t bucketRows, bool isSum, bool hasFeedback> struct EncodeOctets {
   static constexpr uint32_t sharedBytes = sizeof(RandomStream);
+  static constexpr uint32_t residentBlocks = 2; ///< the elements of 16 rows would take all registers for one
   static constexpr uint32_t rows = octetRows(bits);
   static constexpr uint32_t buckets = rows / bucketRows;
   static constexpr uint32_t elementsOf = octetElements(bits);

@@ -80,7 +80,7 @@ private:
     crew.once([&] { *found = 0; });
     crew.forEachIndex(0, length, [&](uint64_t i) {
       if (holds(i))
-        *found = 1; // whoever finds one says the same
+        storeRelaxed(found, 1);
     });
     crew.wait();
     const bool isFound = *found != 0;

@@ -31,7 +31,7 @@ struct BeginSparse {
       DecodeError error = checkPayload(*item.payload);
       if (error == DecodeError::ok)
         error = readCount(item, selection.count);
-      table.errorOf(item) = uint32_t(error);
+      table.say(item, error);
     });
   }
 
@@ -113,7 +113,7 @@ struct ScanPositions {
     const SparseRoom &room = table.rooms[slice.item];
     scan(crew, room.chunks, room.chunkCount, [&](ChunkCount all) {
       if (table.wasSound(item) && all.above != room.selection->count)
-        table.errorOf(item) = uint32_t(DecodeError::malformed);
+        table.say(item, DecodeError::malformed);
     });
   }
 };
@@ -159,7 +159,7 @@ struct CheckPositions {
     crew.forEachIndex(slice.begin, end, [&](uint64_t i) {
       const uint32_t position = room.positions[i];
       if (position == 0xffffffffu || (i > 0 && position <= room.positions[i - 1]))
-        table.errorOf(item) = uint32_t(DecodeError::malformed); // whoever finds one says the same
+        table.say(item, DecodeError::malformed);
     });
   }
 };

@@ -8,7 +8,8 @@
 //
 // Kernel bodies are written against a crew: a block of threads, and its warps as groups of 32 lanes. What
 // one step leaves for another lane to read passes through an operation of the crew, so that the same body can
-// be run by a plain loop over threads. That is this crew. DeviceCrew.h has the one of a GPU.
+// be run by a plain loop over threads. That is this crew. DeviceCrew.h has the one of a GPU, ThreadCrew.h one
+// of the processor's threads.
 #ifndef CGX_KERNELS_CUDA_CREW_SERIALCREW_H
 #define CGX_KERNELS_CUDA_CREW_SERIALCREW_H
 

@@ -31,6 +31,22 @@ template <uint32_t count, typename Step> CGX_BODY void unrolled(const Step &step
     step(i);
 }
 
+/// Loads or stores a word that other threads may store at the same time.
+CGX_BODY uint32_t loadRelaxed(const uint32_t *word) {
+#if defined(__CUDA_ARCH__)
+  return *static_cast<const volatile uint32_t *>(word);
+#else
+  return __atomic_load_n(word, __ATOMIC_RELAXED);
+#endif
+}
+CGX_BODY void storeRelaxed(uint32_t *word, uint32_t value) {
+#if defined(__CUDA_ARCH__)
+  *static_cast<volatile uint32_t *>(word) = value;
+#else
+  __atomic_store_n(word, value, __ATOMIC_RELAXED);
+#endif
+}
+
 CGX_BODY uint32_t countBits(uint32_t bits) {
 #if defined(__CUDA_ARCH__)
   return uint32_t(__popc(bits));

@@ -25,6 +25,8 @@ class Device {
 public:
   virtual ~Device() = default;
   virtual const char *name() const = 0;
+  /// Whether it takes a second for what others do in a millisecond.
+  virtual bool isSlow() const { return false; }
   /// Ok, or why its tests are skipped.
   virtual cuda::Outcome availability() const = 0;
 
@@ -47,8 +49,10 @@ public:
 
 using MakeDevice = std::unique_ptr<Device>();
 
-/// Kernel bodies on the CPU.
+/// Kernel bodies on the CPU, in a plain loop.
 std::unique_ptr<Device> makeEmulation();
+/// Kernel bodies on the CPU, a thread of it for each of theirs.
+std::unique_ptr<Device> makeThreads();
 /// The first GPU of this machine.
 std::unique_ptr<Device> makeGpu();
 

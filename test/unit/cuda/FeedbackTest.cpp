@@ -183,7 +183,7 @@ TEST_P(FeedbackTest, SaysWhatIsWrongWithAResidual) {
             "layer 0: expected no residual with the codec identity, which loses nothing");
 }
 
-INSTANTIATE_TEST_SUITE_P(On, FeedbackTest, testing::Values(makeEmulation, makeGpu),
+INSTANTIATE_TEST_SUITE_P(On, FeedbackTest, testing::Values(makeEmulation, makeThreads, makeGpu),
                          [](const auto &info) { return info.param()->name(); });
 
 } // namespace

@@ -214,7 +214,7 @@ TEST_P(GroupTest, SaysWhatIsWrongWithALayer) {
   EXPECT_EQ(errorOf({wrong.encoded(payload), input}), "layer 0: expected 1 to 8 bits");
 }
 
-INSTANTIATE_TEST_SUITE_P(On, GroupTest, testing::Values(makeEmulation, makeGpu),
+INSTANTIATE_TEST_SUITE_P(On, GroupTest, testing::Values(makeEmulation, makeThreads, makeGpu),
                          [](const auto &info) { return info.param()->name(); });
 
 } // namespace

@@ -149,7 +149,7 @@ protected:
 };
 
 TEST_P(LowrankTest, EveryBitIsThatOfTheCpu) {
-  for (int draw = 0; draw < draws / 10; ++draw) {
+  for (int draw = 0; draw < std::max(1, draws / 10); ++draw) {
     std::vector<Factored> group;
     for (uint64_t count = 1 + random() % 4; group.size() < count;)
       group.push_back(randomMatrix());
@@ -225,7 +225,7 @@ TEST_P(LowrankTest, SaysWhatIsWrongWithALayer) {
   EXPECT_EQ(errorOf(wrong), "layer 0: expected a matrix of 7 rows, got 15 elements");
 }
 
-INSTANTIATE_TEST_SUITE_P(On, LowrankTest, testing::Values(makeEmulation, makeGpu),
+INSTANTIATE_TEST_SUITE_P(On, LowrankTest, testing::Values(makeEmulation, makeThreads, makeGpu),
                          [](const auto &info) { return info.param()->name(); });
 
 } // namespace

@@ -1,0 +1,56 @@
+//===-- EmulationOn.h - Kernel bodies on the CPU, as a device ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_TEST_UNIT_CUDA_EMULATIONON_H
+#define CGX_TEST_UNIT_CUDA_EMULATIONON_H
+
+#include "DecodeGroup.h"
+#include "Devices.h"
+#include "LowrankGroup.h"
+#include "OwnerGroup.h"
+
+namespace cgx::test {
+
+/// A device whose memory is that of the host.
+template <typename Engine> class EmulationOn : public Device {
+public:
+  EmulationOn() {
+    makeEncode = cuda::makeEncodeGroupOn<Engine>;
+    makeOwner = cuda::makeOwnerGroupOn<Engine>;
+    makeDecode = cuda::makeDecodeGroupOn<cuda::Sink::store, Engine>;
+    makeAccumulate = cuda::makeDecodeGroupOn<cuda::Sink::add, Engine>;
+    makeLowrank = cuda::makeLowrankGroupOn<Engine>;
+  }
+
+  cuda::Outcome availability() const override { return {}; }
+
+  // One block each, so that the address sanitizer sees an access past its end.
+  void *place(std::span<const uint8_t> bytes) override {
+    blocks.emplace_back(new (std::align_val_t{16}) uint8_t[bytes.size()]);
+    std::copy(bytes.begin(), bytes.end(), blocks.back().get());
+    return blocks.back().get();
+  }
+
+  void overwrite(void *memory, std::span<const uint8_t> bytes) override {
+    std::copy(bytes.begin(), bytes.end(), static_cast<uint8_t *>(memory));
+  }
+
+  std::vector<uint8_t> fetch(const void *memory, uint64_t bytes) override {
+    const auto *begin = static_cast<const uint8_t *>(memory);
+    return {begin, begin + bytes};
+  }
+
+private:
+  struct Delete {
+    void operator()(uint8_t *block) const { ::operator delete[](block, std::align_val_t{16}); }
+  };
+  std::vector<std::unique_ptr<uint8_t[], Delete>> blocks;
+};
+
+} // namespace cgx::test
+
+#endif // CGX_TEST_UNIT_CUDA_EMULATIONON_H

@@ -1,0 +1,24 @@
+//===-- Threads.cpp - Kernel bodies on threads of the processor -----------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "EmulationOn.h"
+#include "ThreadEngine.h"
+
+namespace cgx::test {
+namespace {
+
+class Threads final : public EmulationOn<cuda::ThreadEngine> {
+  const char *name() const override { return "threads"; }
+  bool isSlow() const override { return true; }
+};
+
+} // namespace
+
+std::unique_ptr<Device> makeThreads() { return std::make_unique<Threads>(); }
+
+} // namespace cgx::test
