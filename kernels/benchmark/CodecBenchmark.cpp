@@ -129,16 +129,19 @@ void runCase(benchmark::State &state, const Case &c, Buffers &buffers, const cgx
   const uint64_t elements = buffers.elements(c.type);
   void *input = buffers.input.get(), *output = buffers.output.get(), *payload = buffers.payload.get();
   const cgx::RandomKey key = cgx::makeRandomKey(1, 2, 3, 4, 0);
+  // Tensors as long as the gradient, for codecs that read them: so are those of an optimizer.
+  cgx::OptimizerTensors optimizer;
+  optimizer.kept.fill({input, c.type});
   uint64_t payloadBytes = 0;
   if (c.operation != Operation::copy)
-    payloadBytes = cgx::encode(c.codec, c.type, input, elements, key, 0, payload, with);
+    payloadBytes = cgx::encode(c.codec, c.type, input, elements, key, 0, payload, with, &optimizer);
   for (auto _ : state) {
     switch (c.operation) {
     case Operation::copy:
       std::memcpy(output, input, buffers.bytes);
       break;
     case Operation::encode:
-      cgx::encode(c.codec, c.type, input, elements, key, 0, payload, with);
+      cgx::encode(c.codec, c.type, input, elements, key, 0, payload, with, &optimizer);
       break;
     case Operation::decode:
       if (cgx::decode(c.codec, c.type, payload, payloadBytes, elements, output, with) != cgx::DecodeError::ok)
@@ -179,6 +182,15 @@ constexpr struct {
     {"adaptive threshold", {.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 512, .threshold = 0.9f}, 0},
     {"topk 1 %", {.family = CGX_CODEC_TOPK, .density = 0.01f}, 0.25},
     {"lossless", {.family = CGX_CODEC_LOSSLESS}, 0},
+    {"gcomp sgd", {.family = CGX_CODEC_GCOMP, .learning_rate = 1e-5f}, 0},
+    {"gcomp adam",
+     {.family = CGX_CODEC_GCOMP,
+      .optimizer = CGX_OPTIMIZER_ADAM,
+      .learning_rate = 1e-5f,
+      .beta1 = 0.9f,
+      .beta2 = 0.999f,
+      .epsilon = 1e-8f},
+     0},
     {"randk 1 %", {.family = CGX_CODEC_RANDK, .density = 0.01f}, 0},
 };
 

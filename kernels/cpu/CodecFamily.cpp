@@ -29,6 +29,7 @@ constexpr std::array<const CodecFamily *, CGX_CODEC_FAMILY_COUNT> listFamilies()
   families[CGX_CODEC_THRESHOLD] = &thresholdFamily;
   families[CGX_CODEC_ADAPTIVE_THRESHOLD] = &adaptiveThresholdFamily;
   families[CGX_CODEC_LOSSLESS] = &losslessFamily;
+  families[CGX_CODEC_GCOMP] = &gcompFamily;
   return families;
 }
 

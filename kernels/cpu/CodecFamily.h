@@ -13,6 +13,7 @@
 
 #include "cgx/codec.h"
 #include "cgx/kernels/implementation.h"
+#include "cgx/kernels/optimizer.h"
 #include "cgx/kernels/payload.h"
 #include "cgx/kernels/random.h"
 
@@ -32,8 +33,9 @@ struct EncodeArguments {
   const void *input;
   uint64_t elements; ///< not 0
   RandomKey key;
-  uint64_t firstElement; ///< the first element's position in its tensor
-  uint8_t *body;         ///< with room for what cgx_payload_bytes() counts
+  uint64_t firstElement;                       ///< the first element's position in its tensor
+  uint8_t *body;                               ///< with room for what cgx_payload_bytes() counts
+  const OptimizerTensors *optimizer = nullptr; ///< where it is known
 };
 
 struct DecodeArguments {

@@ -16,7 +16,7 @@ namespace {
 
 uint64_t encodeSource(const cgx_codec &codec, cgx_element_type type, Source source, const void *input,
                       uint64_t elements, RandomKey key, uint64_t firstElement, void *payload,
-                      const Implementation &with) {
+                      const Implementation &with, const OptimizerTensors *optimizer) {
   if (elements == 0)
     return 0;
   const CodecFamily &family = *findCodecFamily(codec.family);
@@ -25,7 +25,8 @@ uint64_t encodeSource(const cgx_codec &codec, cgx_element_type type, Source sour
     writePayloadHeader(codec, type, elements, payload);
   const EncodeArguments arguments = {
       &codec,   type, source,       input,
-      elements, key,  firstElement, static_cast<uint8_t *>(payload) + headerBytes};
+      elements, key,  firstElement, static_cast<uint8_t *>(payload) + headerBytes,
+      optimizer};
   const uint64_t bodyBytes = bodyKernels(family, codec.family, with).encode(arguments);
   return family.hasEnvelope ? endPayload(codec, payload, headerBytes + bodyBytes) : bodyBytes;
 }
@@ -73,17 +74,19 @@ const char *checkCodec(const cgx_codec &codec, cgx_element_type type) {
 }
 
 uint64_t encode(const cgx_codec &codec, cgx_element_type type, const void *input, uint64_t elements,
-                RandomKey key, uint64_t firstElement, void *payload, const Implementation &with) {
+                RandomKey key, uint64_t firstElement, void *payload, const Implementation &with,
+                const OptimizerTensors *optimizer) {
   const Source source = type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
-  return encodeSource(codec, type, source, input, elements, key, firstElement, payload, with);
+  return encodeSource(codec, type, source, input, elements, key, firstElement, payload, with, optimizer);
 }
 
 uint64_t encodeFromF32(const cgx_codec &codec, cgx_element_type type, const float *input, uint64_t elements,
-                       RandomKey key, uint64_t firstElement, void *payload, const Implementation &with) {
+                       RandomKey key, uint64_t firstElement, void *payload, const Implementation &with,
+                       const OptimizerTensors *optimizer) {
   const Source source = type == CGX_F16    ? Source::f32ToF16
                         : type == CGX_BF16 ? Source::f32ToBf16
                                            : Source::f32;
-  return encodeSource(codec, type, source, input, elements, key, firstElement, payload, with);
+  return encodeSource(codec, type, source, input, elements, key, firstElement, payload, with, optimizer);
 }
 
 DecodeError decode(const cgx_codec &codec, cgx_element_type type, const void *payload, uint64_t payloadBytes,

@@ -23,6 +23,7 @@ extern const CodecFamily randkFamily;
 extern const CodecFamily thresholdFamily;
 extern const CodecFamily adaptiveThresholdFamily;
 extern const CodecFamily losslessFamily;
+extern const CodecFamily gcompFamily;
 
 } // namespace cgx
 

@@ -7,101 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Families.h"
-#include "LosslessBody.h"
+#include "LosslessLoops.h"
 
 namespace cgx {
 namespace {
 
 using namespace lossless;
-
-/// One element, one symbol after the other.
-struct ReferenceLoops {
-  struct Encoder {
-    explicit Encoder(const ExponentCode &code) : words(makeCodeWords(code)) {}
-    CodeWords words;
-  };
-
-  struct Decoder {
-    Decoder(const ExponentCode &code, uint64_t /*elements*/) { makeSymbolTable(code, table); }
-    SymbolTable table;
-  };
-
-  static bool split(cgx_element_type type, const uint8_t *elements, uint32_t count, const ExponentCode &code,
-                    Parts &parts) {
-    parts.notZero = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t bits = bitsAt(type, elements, i), symbol = symbolOf(bits, code.first);
-      if (symbol >= code.symbols)
-        return false;
-      parts.symbols[i] = uint8_t(symbol);
-      if (symbol < zeroSymbols)
-        continue;
-      const auto low = uint16_t(bits);
-      memcpy(parts.low + 2 * parts.notZero, &low, sizeof low);
-      parts.rest[parts.notZero++] = uint8_t(restOf(bits));
-    }
-    return true;
-  }
-
-  static uint64_t encodeStream(const Encoder &encoder, const uint8_t *symbols, uint32_t count,
-                               uint8_t *stream) {
-    uint64_t bytes = 0;
-    uint32_t waiting = 0, waitingBits = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t word = encoder.words[symbols[i]];
-      waiting |= (word & 0xfff) << waitingBits;
-      for (waitingBits += word >> 12; waitingBits >= 8; waitingBits -= 8, waiting >>= 8)
-        stream[bytes++] = uint8_t(waiting);
-    }
-    if (waitingBits != 0)
-      stream[bytes++] = uint8_t(waiting);
-    return bytes;
-  }
-
-  static bool decodeStreams(const Decoder &decoder, const Block &block, Symbols &symbols) {
-    const uint8_t *stream = block.streams;
-    uint32_t notZero = 0;
-    for (uint32_t s = 0; s < streamCount(block.elements); ++s) {
-      uint64_t position = 0; // in bits; what is behind the stream's end does not count in the end
-      for (uint32_t i = 0; i < block.inStream(s); ++i) {
-        uint32_t next;
-        memcpy(&next, stream + position / 8, sizeof next);
-        const uint32_t entry = decoder.table[(next >> position % 8) % huffmanTableSize];
-        symbols.of[s][i] = uint8_t(entry);
-        notZero += uint32_t(symbols.of[s][i] >= zeroSymbols);
-        position += entry >> 8;
-      }
-      if ((position + 7) / 8 != block.streamBytes[s])
-        return false;
-      stream += block.streamBytes[s];
-    }
-    return notZero == block.notZero;
-  }
-
-  static void merge(cgx_element_type type, const ExponentCode &code, const Block &block,
-                    const Symbols &symbols, uint8_t *elements) {
-    uint32_t notZero = 0;
-    for (uint32_t i = 0; i < block.elements; ++i) {
-      const uint32_t symbol = symbols.of[i / streamElements][i % streamElements];
-      uint32_t bits = zeroBits(symbol);
-      if (symbol >= zeroSymbols) {
-        const uint32_t low = type == CGX_F32 ? loadBits16(block.low, notZero) : 0;
-        bits = elementBits(code.first + symbol - zeroSymbols, block.rest[notZero++], low);
-      }
-      if (type == CGX_F32) {
-        memcpy(elements + 4 * uint64_t(i), &bits, sizeof bits);
-      } else {
-        const auto half = uint16_t(bits >> 16);
-        memcpy(elements + 2 * uint64_t(i), &half, sizeof half);
-      }
-    }
-  }
-
-  static void accumulate(cgx_element_type type, const uint8_t *elements, uint32_t count, float *accumulator) {
-    for (uint32_t i = 0; i < count; ++i)
-      accumulator[i] += loadElement(sourceOf(type), elements, i);
-  }
-};
 
 constexpr BodyKernels reference = {encodeBody<ReferenceLoops>, decodeBody<ReferenceLoops>,
                                    decodeAccumulateBody<ReferenceLoops>};

@@ -28,7 +28,8 @@ constexpr uint32_t streamCount(uint64_t elements) { return (elements + streamEle
 struct Block {
   uint32_t elements, notZero;
   uint16_t streamBytes[blockStreams];
-  const uint8_t *low, *rest, *streams;
+  const uint8_t *mantissas, *streams;
+  const uint8_t *low, *rest; ///< once mantissas are open
 
   CGX_DEVICE_INLINE uint32_t inStream(uint32_t stream) const {
     const uint32_t left = elements - stream * streamElements;
@@ -41,9 +42,23 @@ CGX_DEVICE_INLINE uint32_t bitsAt(cgx_element_type type, const uint8_t *elements
   return type == CGX_F32 ? floatBits(loadF32(elements, i)) : uint32_t(loadBits16(elements, i)) << 16;
 }
 
-/// Reads the header of a block that is coded; false if no encoder wrote it.
-CGX_DEVICE_INLINE bool readBlock(cgx_element_type type, const uint8_t *begin, uint64_t bytes,
-                                 uint32_t elements, Block &block) {
+/// Of the parts low and rest, as lossless has them.
+CGX_DEVICE_INLINE uint64_t lowBytes(cgx_element_type type, uint32_t notZero) {
+  return type == CGX_F32 ? 2 * uint64_t(notZero) : 0;
+}
+CGX_DEVICE_INLINE uint64_t plainMantissaBytes(cgx_element_type type, uint32_t notZero) {
+  return lowBytes(type, notZero) + notZero;
+}
+CGX_DEVICE_INLINE void openPlain(cgx_element_type type, Block &block) {
+  block.low = block.mantissas;
+  block.rest = block.low + lowBytes(type, block.notZero);
+}
+
+/// Reads the header of a block that is coded; false if no encoder wrote it. `measure(block, most)` gives the
+/// bytes of its mantissas, of which there are `most`, or more if they do not fit.
+template <typename Measure>
+CGX_DEVICE_INLINE bool readBlock(const uint8_t *begin, uint64_t bytes, uint32_t elements,
+                                 const Measure &measure, Block &block) {
   const uint32_t streams = streamCount(elements);
   const uint64_t headerBytes = 2 + 2 * streams;
   if (bytes < headerBytes)
@@ -59,10 +74,29 @@ CGX_DEVICE_INLINE bool readBlock(cgx_element_type type, const uint8_t *begin, ui
       return false;
     codeBytes += block.streamBytes[s];
   }
-  block.low = begin + headerBytes;
-  block.rest = block.low + (type == CGX_F32 ? 2 * block.notZero : 0);
-  block.streams = block.rest + block.notZero;
-  return block.notZero <= elements && upTo8(uint64_t(block.streams - begin) + codeBytes) == bytes;
+  if (block.notZero > elements)
+    return false;
+  block.mantissas = begin + headerBytes;
+  const uint64_t most = bytes - headerBytes, mantissaBytes = measure(block, most);
+  if (mantissaBytes > most)
+    return false;
+  block.streams = block.mantissas + mantissaBytes;
+  return upTo8(headerBytes + mantissaBytes + codeBytes) == bytes;
+}
+
+/// The same of lossless, whose mantissas are open at once.
+struct PlainMeasure {
+  cgx_element_type type;
+  CGX_DEVICE_INLINE uint64_t operator()(const Block &block, uint64_t /*most*/) const {
+    return plainMantissaBytes(type, block.notZero);
+  }
+};
+CGX_DEVICE_INLINE bool readBlock(cgx_element_type type, const uint8_t *begin, uint64_t bytes,
+                                 uint32_t elements, Block &block) {
+  if (!readBlock(begin, bytes, elements, PlainMeasure{type}, block))
+    return false;
+  openPlain(type, block);
+  return true;
 }
 
 CGX_DEVICE_INLINE bool isRaw(const uint8_t *begin) { return loadBits16(begin, 0) == rawMark; }

@@ -16,6 +16,21 @@
 //     need, or if the block has another number of elements that are not zero than it says.
 //   merge(type, code, block, symbols, elements): the way back from parts to elements.
 //   accumulate(type, elements, count, accumulator): adds elements to an f32 accumulator.
+//
+// Families differ in what a block has of its elements beside their exponents. Each has its own `Mantissas`:
+//
+//   countedBits(bits): what an element with these bits is coded as, as far as its symbol goes.
+//   prepare<Loops>(begin, count, elements): the elements of a block, the first of which is element `begin`,
+//   as
+//     they are coded.
+//   measure(parts): the bytes that the block has of these parts, which prepare() was called for.
+//   write(parts, out): writes them; returns their end.
+//   measureWritten(arguments, block, most): the same of a block that was read, `most` bytes behind
+//     `block.mantissas` at the most; more than `most` if no encoder wrote it.
+//   mostBytes: the most that a block has of them.
+//   Opened, open(arguments, block, opened): has block.low and block.rest point to the parts, with room for
+//   loops
+//     to read behind them.
 #ifndef CGX_KERNELS_CPU_LOSSLESSBODY_H
 #define CGX_KERNELS_CPU_LOSSLESSBODY_H
 
@@ -55,6 +70,43 @@ constexpr Source sourceOf(cgx_element_type type) {
   return type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
 }
 
+/// Sign and mantissa of all elements as they are: the lowest 16 bits of all, then the rest of all.
+class PlainMantissas {
+public:
+  explicit PlainMantissas(const EncodeArguments &arguments) : type(arguments.type) {}
+
+  uint32_t countedBits(uint32_t bits) const { return bits; }
+
+  template <typename Loops>
+  const uint8_t *prepare(uint64_t /*begin*/, uint32_t /*count*/, const uint8_t *elements) const {
+    return elements;
+  }
+
+  uint64_t measure(const Parts &parts) const { return plainMantissaBytes(type, parts.notZero); }
+
+  uint8_t *write(const Parts &parts, uint8_t *out) const {
+    memcpy(out, parts.low, lowBytes(type, parts.notZero));
+    out += lowBytes(type, parts.notZero);
+    memcpy(out, parts.rest, parts.notZero);
+    return out + parts.notZero;
+  }
+
+  static uint64_t measureWritten(const DecodeArguments &arguments, const Block &block, uint64_t /*most*/) {
+    return plainMantissaBytes(arguments.type, block.notZero);
+  }
+
+  static constexpr uint32_t mostBytes = 3 * blockElements;
+
+  struct Opened {};
+
+  static void open(const DecodeArguments &arguments, Block &block, Opened &) {
+    openPlain(arguments.type, block);
+  }
+
+private:
+  cgx_element_type type;
+};
+
 /// A block as its elements are.
 inline uint64_t writeRaw(const uint8_t *elements, uint64_t bytes, uint8_t *block) {
   const uint16_t header[4] = {rawMark};
@@ -65,10 +117,10 @@ inline uint64_t writeRaw(const uint8_t *elements, uint64_t bytes, uint8_t *block
 }
 
 /// `next` is what will be encoded after this.
-template <typename Loops>
+template <typename Loops, typename Mantissas>
 uint64_t encodeBlock(cgx_element_type type, const uint8_t *elements, uint32_t count, const ExponentCode &code,
                      const typename Loops::Encoder &encoder, std::span<const uint8_t> next, Parts &parts,
-                     uint8_t *block) {
+                     Mantissas &mantissas, uint8_t *block) {
   const uint64_t rawBytes = count * cgx_element_bytes(type);
   if (!Loops::split(type, elements, count, code, parts))
     return writeRaw(elements, rawBytes, block);
@@ -83,37 +135,34 @@ uint64_t encodeBlock(cgx_element_type type, const uint8_t *elements, uint32_t co
         encoder, parts.symbols + begin, std::min(streamElements, count - begin), streams + codeBytes));
     codeBytes += header[1 + stream];
   }
-  const uint64_t headerBytes = 2 + 2 * streamCount(count), lowBytes = type == CGX_F32 ? 2 * parts.notZero : 0;
-  const uint64_t bytes = headerBytes + lowBytes + parts.notZero + codeBytes;
+  const uint64_t headerBytes = 2 + 2 * streamCount(count);
+  const uint64_t bytes = headerBytes + mantissas.measure(parts) + codeBytes;
   if (upTo8(bytes) >= cgx_lossless_raw_block_bytes(type, count))
     return writeRaw(elements, rawBytes, block);
-  uint8_t *out = block;
-  const auto put = [&](const void *from, uint64_t size) {
-    memcpy(out, from, size);
-    out += size;
-  };
-  put(header, headerBytes);
-  put(parts.low, lowBytes);
-  put(parts.rest, parts.notZero);
-  put(streams, codeBytes);
-  memset(out, 0, upTo8(bytes) - bytes);
+  memcpy(block, header, headerBytes);
+  uint8_t *out = mantissas.write(parts, block + headerBytes);
+  memcpy(out, streams, codeBytes);
+  memset(out + codeBytes, 0, upTo8(bytes) - bytes);
   return upTo8(bytes);
 }
 
-template <typename Loops> uint64_t encodeBody(const EncodeArguments &arguments) {
+template <typename Loops, typename Mantissas = PlainMantissas>
+uint64_t encodeBody(const EncodeArguments &arguments) {
   const cgx_element_type type = arguments.type;
   const auto *input = static_cast<const uint8_t *>(arguments.input);
   const uint64_t elementBytes = cgx_element_bytes(type),
                  blocks = cgx_lossless_block_count(arguments.elements);
   const uint8_t *const inputEnd = input + arguments.elements * bytesOf(arguments.source);
   const bool narrows = bytesOf(arguments.source) != elementBytes;
+  Mantissas mantissas(arguments);
   const auto narrowBits = [&](uint64_t i) {
     const float value = loadF32(input, i);
-    return uint32_t(type == CGX_F16 ? float16FromFloat(value) : bfloat16FromFloat(value)) << 16;
+    return mantissas.countedBits(
+        uint32_t(type == CGX_F16 ? float16FromFloat(value) : bfloat16FromFloat(value)) << 16);
   };
+  const auto bits = [&](uint64_t i) { return mantissas.countedBits(bitsAt(type, input, i)); };
   const ExponentCode code =
-      narrows ? makeExponentCode(arguments.elements, narrowBits)
-              : makeExponentCode(arguments.elements, [&](uint64_t i) { return bitsAt(type, input, i); });
+      narrows ? makeExponentCode(arguments.elements, narrowBits) : makeExponentCode(arguments.elements, bits);
   const typename Loops::Encoder encoder(code);
   uint8_t *const table = arguments.body + 8 * blocks;
   writeExponentCode(code, table);
@@ -132,13 +181,21 @@ template <typename Loops> uint64_t encodeBody(const EncodeArguments &arguments) 
         storeElement(type, narrowed, i, loadF32(input, begin + i));
       elements = narrowed;
     }
-    end += encodeBlock<Loops>(type, elements, count, code, encoder, next, parts, arguments.body + end);
+    elements = mantissas.template prepare<Loops>(begin, count, elements);
+    end += encodeBlock<Loops>(type, elements, count, code, encoder, next, parts, mantissas,
+                              arguments.body + end);
   }
   return end;
 }
 
+template <typename Mantissas> auto measureWith(const DecodeArguments &arguments) {
+  return [&arguments](const Block &block, uint64_t most) {
+    return Mantissas::measureWritten(arguments, block, most);
+  };
+}
+
 /// Whether blocks lie one behind the other, from `begin` to the end of the body, and have right headers.
-inline bool areBlocksWellFormed(const DecodeArguments &arguments, uint64_t begin) {
+template <typename Mantissas> bool areBlocksWellFormed(const DecodeArguments &arguments, uint64_t begin) {
   const uint64_t blocks = cgx_lossless_block_count(arguments.elements);
   for (uint64_t b = 0; b < blocks; ++b) {
     const auto elements = uint32_t(std::min<uint64_t>(blockElements, arguments.elements - b * blockElements));
@@ -146,9 +203,9 @@ inline bool areBlocksWellFormed(const DecodeArguments &arguments, uint64_t begin
     if (blockBegin(arguments.body, b) != begin || end < begin + 8 || end > arguments.bodyBytes)
       return false;
     Block block{};
-    if (isRaw(arguments.body + begin)
-            ? end - begin != cgx_lossless_raw_block_bytes(arguments.type, elements)
-            : !readBlock(arguments.type, arguments.body + begin, end - begin, elements, block))
+    if (isRaw(arguments.body + begin) ? end - begin != cgx_lossless_raw_block_bytes(arguments.type, elements)
+                                      : !readBlock(arguments.body + begin, end - begin, elements,
+                                                   measureWith<Mantissas>(arguments), block))
       return false;
     begin = end;
   }
@@ -157,7 +214,7 @@ inline bool areBlocksWellFormed(const DecodeArguments &arguments, uint64_t begin
 
 /// Decodes the block of `count` elements at [begin, end) of the body. What is wrong in the codes shows only
 /// now, and makes a NaN of every element of the block.
-template <typename Loops>
+template <typename Loops, typename Mantissas>
 void decodeBlock(const DecodeArguments &arguments, uint64_t begin, uint64_t end, uint32_t count,
                  const ExponentCode &code, const typename Loops::Decoder &decoder, uint8_t *elements) {
   const uint64_t elementBytes = cgx_element_bytes(arguments.type);
@@ -167,15 +224,17 @@ void decodeBlock(const DecodeArguments &arguments, uint64_t begin, uint64_t end,
     memcpy(elements, bytes + 8, count * elementBytes);
     return;
   }
-  uint8_t copy[2 + 2 * blockStreams + 3 * blockElements + blockStreams * mostStreamBytes + 8 + readSlack];
+  uint8_t copy[2 + 2 * blockStreams + Mantissas::mostBytes + blockStreams * mostStreamBytes + 8 + readSlack];
   if (arguments.bodyBytes - end < readSlack) {
     memcpy(copy, bytes, end - begin);
     memset(copy + (end - begin), 0, readSlack);
     bytes = copy;
   }
   Block block{};
-  (void)readBlock(arguments.type, bytes, end - begin, count, block);
+  (void)readBlock(bytes, end - begin, count, measureWith<Mantissas>(arguments), block);
   Symbols symbols;
+  typename Mantissas::Opened opened;
+  Mantissas::open(arguments, block, opened);
   if (Loops::decodeStreams(decoder, block, symbols))
     Loops::merge(arguments.type, code, block, symbols, elements);
   else
@@ -184,13 +243,13 @@ void decodeBlock(const DecodeArguments &arguments, uint64_t begin, uint64_t end,
 }
 
 /// Calls put(first, count, decode) for every block, and decode(elements) there.
-template <typename Loops, typename Put>
+template <typename Loops, typename Mantissas, typename Put>
 DecodeError forEachBlock(const DecodeArguments &arguments, const Put &put) {
   const uint64_t blocks = cgx_lossless_block_count(arguments.elements);
   ExponentCode code;
   if (arguments.bodyBytes < 8 * blocks ||
       !readExponentCode(arguments.body + 8 * blocks, arguments.bodyBytes - 8 * blocks, code) ||
-      !areBlocksWellFormed(arguments, 8 * blocks + tableBytes(code.symbols)))
+      !areBlocksWellFormed<Mantissas>(arguments, 8 * blocks + tableBytes(code.symbols)))
     return DecodeError::malformed;
   const typename Loops::Decoder decoder(code, arguments.elements);
   for (uint64_t b = 0; b < blocks; ++b) {
@@ -198,23 +257,25 @@ DecodeError forEachBlock(const DecodeArguments &arguments, const Put &put) {
     const auto count = uint32_t(std::min<uint64_t>(blockElements, arguments.elements - first));
     const uint64_t end = b + 1 < blocks ? blockBegin(arguments.body, b + 1) : arguments.bodyBytes;
     put(first, count, [&](uint8_t *elements) {
-      decodeBlock<Loops>(arguments, blockBegin(arguments.body, b), end, count, code, decoder, elements);
+      decodeBlock<Loops, Mantissas>(arguments, blockBegin(arguments.body, b), end, count, code, decoder,
+                                    elements);
     });
   }
   return DecodeError::ok;
 }
 
-template <typename Loops> DecodeError decodeBody(const DecodeArguments &arguments, void *output) {
+template <typename Loops, typename Mantissas = PlainMantissas>
+DecodeError decodeBody(const DecodeArguments &arguments, void *output) {
   auto *elements = static_cast<uint8_t *>(output);
-  return forEachBlock<Loops>(arguments, [&](uint64_t first, uint32_t, const auto &decode) {
+  return forEachBlock<Loops, Mantissas>(arguments, [&](uint64_t first, uint32_t, const auto &decode) {
     decode(elements + first * cgx_element_bytes(arguments.type));
   });
 }
 
-template <typename Loops>
+template <typename Loops, typename Mantissas = PlainMantissas>
 DecodeError decodeAccumulateBody(const DecodeArguments &arguments, float *accumulator) {
   uint8_t elements[4 * blockElements];
-  return forEachBlock<Loops>(arguments, [&](uint64_t first, uint32_t count, const auto &decode) {
+  return forEachBlock<Loops, Mantissas>(arguments, [&](uint64_t first, uint32_t count, const auto &decode) {
     decode(elements);
     Loops::accumulate(arguments.type, elements, count, accumulator + first);
   });

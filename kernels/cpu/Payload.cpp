@@ -29,7 +29,15 @@ uint16_t fingerprint(const cgx_codec &codec, cgx_element_type type) {
                                   codec.format,
                                   floatBits(codec.density),
                                   floatBits(codec.threshold),
-                                  codec.optimizer};
+                                  codec.optimizer,
+                                  codec.truncation,
+                                  floatBits(codec.learning_rate),
+                                  floatBits(codec.weight_decay),
+                                  floatBits(codec.momentum),
+                                  floatBits(codec.dampening),
+                                  floatBits(codec.beta1),
+                                  floatBits(codec.beta2),
+                                  floatBits(codec.epsilon)};
   // All but rank and rows, of which no payload knows; and the element type.
   static_assert(sizeof fields + sizeof laterFields == sizeof(cgx_codec) - sizeof(uint32_t));
   uint64_t x = 0;

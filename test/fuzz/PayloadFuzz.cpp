@@ -92,7 +92,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (uint64_t i = 0; i < inputBytes; ++i)
     input[i] = material.empty() ? 0 : material[i % material.size()];
   auto encoded = makeBuffer(most);
-  uint64_t encodedBytes = encode(codec, type, input.get(), elements, key, 0, encoded.get());
+  // An optimizer may keep any numbers, too.
+  OptimizerTensors optimizer{.update = 1 + key.value % 1000};
+  optimizer.kept.fill({input.get(), type});
+  uint64_t encodedBytes =
+      encode(codec, type, input.get(), elements, key, 0, encoded.get(), defaultImplementation(), &optimizer);
   require(encodedBytes <= most && (!cgx_payload_is_fixed(&codec) || encodedBytes == most),
           "as many bytes as predicted", codec);
   auto payload = makeBuffer(encodedBytes);

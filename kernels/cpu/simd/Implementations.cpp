@@ -26,7 +26,7 @@ using Families = std::array<const BodyKernels *, CGX_CODEC_FAMILY_COUNT>;
 /// The table of an instruction set from the kernels that it has.
 constexpr Families listKernels(const BodyKernels &quantize, const BodyKernels &ternary,
                                const BodyKernels &sign, const BodyKernels &natural, const BodyKernels &cast,
-                               const BodyKernels &lossless) {
+                               const BodyKernels &lossless, const BodyKernels &gcomp) {
   Families families = {};
   families[CGX_CODEC_QUANTIZE] = &quantize;
   families[CGX_CODEC_TERNARY] = &ternary;
@@ -34,6 +34,7 @@ constexpr Families listKernels(const BodyKernels &quantize, const BodyKernels &t
   families[CGX_CODEC_NATURAL] = &natural;
   families[CGX_CODEC_CAST] = &cast;
   families[CGX_CODEC_LOSSLESS] = &lossless;
+  families[CGX_CODEC_GCOMP] = &gcomp;
   return families;
 }
 
@@ -42,11 +43,11 @@ constexpr Families listKernels(const BodyKernels &quantize, const BodyKernels &t
 #if HWY_TARGETS & HWY_AVX3
 namespace N_AVX3 {
 extern const BodyKernels quantizeKernels, ternaryKernels, signKernels, naturalKernels, castKernels,
-    losslessKernels;
+    losslessKernels, gcompKernels;
 }
 static constexpr Families avx512Families =
     listKernels(N_AVX3::quantizeKernels, N_AVX3::ternaryKernels, N_AVX3::signKernels, N_AVX3::naturalKernels,
-                N_AVX3::castKernels, N_AVX3::losslessKernels);
+                N_AVX3::castKernels, N_AVX3::losslessKernels, N_AVX3::gcompKernels);
 static constexpr Implementation avx512 = {"avx512", "AVX-512 F, BW, CD, DQ and VL",
                                           [] { return (hwy::SupportedTargets() & HWY_AVX3) != 0; },
                                           avx512Families.data()};
@@ -54,11 +55,11 @@ static constexpr Implementation avx512 = {"avx512", "AVX-512 F, BW, CD, DQ and V
 #if HWY_TARGETS & HWY_AVX2
 namespace N_AVX2 {
 extern const BodyKernels quantizeKernels, ternaryKernels, signKernels, naturalKernels, castKernels,
-    losslessKernels;
+    losslessKernels, gcompKernels;
 }
 static constexpr Families avx2Families =
     listKernels(N_AVX2::quantizeKernels, N_AVX2::ternaryKernels, N_AVX2::signKernels, N_AVX2::naturalKernels,
-                N_AVX2::castKernels, N_AVX2::losslessKernels);
+                N_AVX2::castKernels, N_AVX2::losslessKernels, N_AVX2::gcompKernels);
 static constexpr Implementation avx2 = {"avx2", "AVX2, FMA and F16C",
                                         [] { return (hwy::SupportedTargets() & HWY_AVX2) != 0; },
                                         avx2Families.data()};
@@ -66,11 +67,11 @@ static constexpr Implementation avx2 = {"avx2", "AVX2, FMA and F16C",
 #if HWY_TARGETS & HWY_NEON
 namespace N_NEON {
 extern const BodyKernels quantizeKernels, ternaryKernels, signKernels, naturalKernels, castKernels,
-    losslessKernels;
+    losslessKernels, gcompKernels;
 }
 static constexpr Families neonFamilies =
     listKernels(N_NEON::quantizeKernels, N_NEON::ternaryKernels, N_NEON::signKernels, N_NEON::naturalKernels,
-                N_NEON::castKernels, N_NEON::losslessKernels);
+                N_NEON::castKernels, N_NEON::losslessKernels, N_NEON::gcompKernels);
 static constexpr Implementation neon = {
     "neon", "64-bit Arm", [] { return (hwy::SupportedTargets() & HWY_NEON) != 0; }, neonFamilies.data()};
 #endif

@@ -15,6 +15,7 @@
 #include "hwy/highway.h"
 
 #if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE
+#include "../GcompBody.h"
 #include "Exponents-inl.h"
 #include "PrefixCode-inl.h"
 #endif
@@ -73,14 +74,21 @@ struct VectorLoops {
     else
       add<Source::bf16>(elements, count, accumulator);
   }
+
+  static void level(const GcompMetric &metric, const MetricRow &row, uint8_t *levels) {
+    levelRow(metric, row, levels);
+  }
 };
 
 } // namespace
 
 // Not internal to this file.
-extern const BodyKernels losslessKernels;
+extern const BodyKernels losslessKernels, gcompKernels;
 const BodyKernels losslessKernels = {encodeBody<VectorLoops>, decodeBody<VectorLoops>,
                                      decodeAccumulateBody<VectorLoops>};
+const BodyKernels gcompKernels = {encodeBody<VectorLoops, LeveledMantissas>,
+                                  decodeBody<VectorLoops, LeveledMantissas>,
+                                  decodeAccumulateBody<VectorLoops, LeveledMantissas>};
 
 } // namespace HWY_NAMESPACE
 } // namespace cgx

@@ -126,6 +126,15 @@ const FamilyCase codecs[] = {
      500},
     {"lossless", {.family = CGX_CODEC_LOSSLESS}, 1},
     {"losslessChecksum", {.family = CGX_CODEC_LOSSLESS, .checksum = 1}, 1},
+    {"gcomp",
+     {.family = CGX_CODEC_GCOMP,
+      .optimizer = CGX_OPTIMIZER_ADAM,
+      .learning_rate = 1e-3f,
+      .beta1 = 0.9f,
+      .beta2 = 0.999f,
+      .epsilon = 1e-8f},
+     1},
+    {"gcompChecksum", {.family = CGX_CODEC_GCOMP, .checksum = 1, .truncation = 7, .learning_rate = 0.1f}, 1},
     {"castMxfp4", {.family = CGX_CODEC_CAST, .bucket = 32, .checksum = 1, .format = CGX_FORMAT_MXFP4}, 32},
 };
 

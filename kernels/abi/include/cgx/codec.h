@@ -109,6 +109,26 @@ typedef enum cgx_format {
   CGX_FORMAT_MXFP4 = 5     /* e2m1 with a power of two for each 32 (OCP microscaling) */
 } cgx_format;
 
+/* Whose rule of updating parameters says how many bits of a gradient matter (GComp, table 2). */
+typedef enum cgx_optimizer {
+  CGX_OPTIMIZER_SGD = 0,
+  CGX_OPTIMIZER_MOMENTUM = 1,
+  CGX_OPTIMIZER_NESTEROV = 2,
+  CGX_OPTIMIZER_ADAGRAD = 3,
+  CGX_OPTIMIZER_RMSPROP = 4,
+  CGX_OPTIMIZER_ADAM = 5,
+  CGX_OPTIMIZER_ADAMW = 6,
+  CGX_OPTIMIZER_COUNT = 7
+} cgx_optimizer;
+
+/* What an optimizer keeps of a parameter, as gcomp reads it. */
+typedef enum cgx_kept {
+  CGX_KEPT_PARAMETER = 0,
+  CGX_KEPT_FIRST_MOMENT = 1,  /* the momentum, or the mean of gradients */
+  CGX_KEPT_SECOND_MOMENT = 2, /* the mean, or the sum, of their squares */
+  CGX_KEPT_COUNT = 3
+} cgx_kept;
+
 /* One codec: a family and its parameters. Fields that a family does not use are 0. New
  * fields go to the end: payloads of codecs that leave them 0 stay the same. */
 typedef struct cgx_codec {
@@ -130,6 +150,16 @@ typedef struct cgx_codec {
   uint32_t optimizer; /* gcomp: whose metric says how long mantissas are */
   uint32_t rank;      /* lowrank: of the factors, >= 1 */
   uint32_t rows; /* lowrank: of the operand's matrix; no parameter, cgx_codec_for_shape() says how many */
+  uint32_t truncation; /* gcomp: bits that a level drops more than the one before it; 0: 6 of f32, 2 of f16
+                          and bf16 */
+  float learning_rate; /* gcomp: the largest one that there will be, > 0; and other constants of the
+                          optimizer, 0 where it has none of that name */
+  float weight_decay;
+  float momentum;
+  float dampening;
+  float beta1;
+  float beta2; /* rmsprop: its smoothing constant */
+  float epsilon;
 } cgx_codec;
 
 /* Elements that share a scale in the mx formats. */
@@ -278,9 +308,33 @@ static inline uint64_t cgx_lossless_most_body_bytes(uint32_t element_type, uint6
          (left == 0 ? 0u : cgx_lossless_raw_block_bytes(element_type, left));
 }
 
+/* Bits that a level of gcomp may drop more than the one before it: the last one leaves an f32 two bits of its
+ * mantissa. */
+#define CGX_GCOMP_MOST_TRUNCATION 7u
+
 /* Whether decoding gives the bits that were encoded, whatever they are. */
 static inline int cgx_codec_is_exact(const cgx_codec *codec) {
   return codec->family == CGX_CODEC_IDENTITY || codec->family == CGX_CODEC_LOSSLESS;
+}
+
+/* Whether an optimizer keeps one tensor of a kind for each parameter. */
+static inline int cgx_optimizer_keeps(uint32_t optimizer, uint32_t kept) {
+  switch (kept) {
+  case CGX_KEPT_PARAMETER:
+    return 1;
+  case CGX_KEPT_FIRST_MOMENT:
+    return optimizer == CGX_OPTIMIZER_MOMENTUM || optimizer == CGX_OPTIMIZER_NESTEROV ||
+           optimizer >= CGX_OPTIMIZER_ADAM;
+  case CGX_KEPT_SECOND_MOMENT:
+    return optimizer >= CGX_OPTIMIZER_ADAGRAD;
+  default:
+    return 0;
+  }
+}
+
+/* Whether encoding a gradient needs a tensor of that kind, element by element. */
+static inline int cgx_codec_needs(const cgx_codec *codec, uint32_t kept) {
+  return codec->family == CGX_CODEC_GCOMP && cgx_optimizer_keeps(codec->optimizer, kept);
 }
 
 /* Whether all ranks draw the same random numbers, in both phases of an all-reduce: then their payloads
@@ -386,6 +440,7 @@ static inline uint64_t cgx_payload_bytes(const cgx_codec *codec, uint32_t elemen
     body_bytes = cgx_threshold_most_body_bytes(element_type, elements);
     break;
   case CGX_CODEC_LOSSLESS:
+  case CGX_CODEC_GCOMP: /* what would be longer lies there as it is */
     body_bytes = cgx_lossless_most_body_bytes(element_type, elements);
     break;
   }

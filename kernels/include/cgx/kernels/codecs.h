@@ -20,6 +20,7 @@
 
 #include "cgx/codec.h"
 #include "cgx/kernels/implementation.h"
+#include "cgx/kernels/optimizer.h"
 #include "cgx/kernels/payload.h"
 #include "cgx/kernels/random.h"
 
@@ -30,17 +31,20 @@ namespace cgx {
 const char *checkCodec(const cgx_codec &codec, cgx_element_type type);
 
 /// Encodes `elements` elements; the first is element `firstElement` of its tensor. `payload` has room for
-/// cgx_payload_bytes(); returns how many of them the payload has.
+/// cgx_payload_bytes(); returns how many of them the payload has. `optimizer` is for codecs that need what it
+/// keeps (cgx_codec_needs); without it, these send every bit that they would otherwise weigh.
 uint64_t encode(const cgx_codec &codec, cgx_element_type type, const void *input, uint64_t elements,
                 RandomKey key, uint64_t firstElement, void *payload,
-                const Implementation &with = defaultImplementation());
+                const Implementation &with = defaultImplementation(),
+                const OptimizerTensors *optimizer = nullptr);
 
 /// The same for the owner of a chunk, who has its sum in f32: encodes the sum rounded once
 /// to `type`, which must be f32, f16 or bf16. This is the result of an exact reduction, also
 /// in that a sum beyond the type's range is an infinity.
 uint64_t encodeFromF32(const cgx_codec &codec, cgx_element_type type, const float *input, uint64_t elements,
                        RandomKey key, uint64_t firstElement, void *payload,
-                       const Implementation &with = defaultImplementation());
+                       const Implementation &with = defaultImplementation(),
+                       const OptimizerTensors *optimizer = nullptr);
 
 /// Decodes into elements of `type`: the value in f32, rounded once. Any bytes may be given:
 /// what is not the expected payload is refused, and nothing is written then.
