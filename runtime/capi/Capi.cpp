@@ -261,6 +261,14 @@ void cgx_rt_operand(int64_t context, int64_t collective, int64_t operand, int64_
               [&](cgx::Context &impl) { impl.nameOperand(collective, operand, input(in), output(out)); });
 }
 
+void cgx_rt_provide(int64_t context, int64_t collective, int64_t operand, int64_t kept, int64_t element_type,
+                    int64_t elements, int64_t address) {
+  guardedCall(context, [&](cgx::Context &impl) {
+    impl.provide(collective, operand,
+                 {.kept = kept, .type = element_type, .elements = elements, .data = input(address)});
+  });
+}
+
 void cgx_rt_rank(int64_t context, int64_t out) {
   guardedCall(context, [&](cgx::Context &impl) {
     uint32_t rank = impl.rank();

@@ -85,6 +85,7 @@ Status reduceBetween(Execution &execution, const CollectiveInfo &inside, Buffers
     const OperandInfo &operand = inside.operands[i];
     Chunks host = hostChunks(schedule, operand.codec, operand.type, operand.elements);
     between.operands[i].elements = host.size(own);
+    between.operands[i].first = host.begin(own);
     std::byte *chunk = operands[i].output + host.beginByte(own);
     chunks.push_back({chunk, chunk});
   }

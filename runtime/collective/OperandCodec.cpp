@@ -36,8 +36,19 @@ void OperandCodec::encode(uint32_t phase, const std::byte *input, uint64_t first
   }
   if (Residual *residual = residualOf(phase))
     return encodeWithFeedback(phase, input, first, elements, *residual, payload);
+  const OptimizerTensors optimizer = optimizerTensors();
   cgx::encode(codec, operand.type, input, elements, keyOf(execution, operand, codec, state, phase), first,
-              payload);
+              payload, defaultImplementation(), &optimizer);
+}
+
+/// Of the operand's elements; steps count from 0, updates from 1.
+OptimizerTensors OperandCodec::optimizerTensors() const {
+  OptimizerTensors optimizer{state.kept, execution.step + 1};
+  for (KeptTensor &tensor : optimizer.kept)
+    if (tensor.elements)
+      tensor.elements =
+          static_cast<const std::byte *>(tensor.elements) + operand.first * cgx_element_bytes(tensor.type);
+  return optimizer;
 }
 
 Residual *OperandCodec::residualOf(uint32_t phase) const {
@@ -56,8 +67,9 @@ void OperandCodec::encodeWithFeedback(uint32_t phase, const std::byte *input, ui
   std::copy(lost.begin(), lost.end(), sum.begin());
   const cgx_codec exact{};
   (void)decodeAccumulate(exact, operand.type, input, elements * elementBytes(), elements, sum.data());
+  const OptimizerTensors optimizer = optimizerTensors();
   encodeFromF32(codec, operand.type, sum.data(), elements, keyOf(execution, operand, codec, state, phase),
-                first, payload);
+                first, payload, defaultImplementation(), &optimizer);
   std::fill(sent.begin(), sent.end(), 0.0f);
   // What this rank has just encoded is a payload.
   uint64_t bytes = written(payload, elements).size();

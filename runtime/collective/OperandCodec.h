@@ -84,6 +84,7 @@ private:
                   std::byte *output) const;
   std::span<const std::byte> written(const std::byte *payload, uint64_t elements) const;
   Residual *residualOf(uint32_t phase) const;
+  OptimizerTensors optimizerTensors() const;
   void encodeWithFeedback(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
                           Residual &residual, std::byte *payload) const;
   Status refused(uint32_t sender, const char *why) const;

@@ -283,11 +283,39 @@ template <typename Body> void Context::executeExplicit(int64_t collective, int64
       return Status::error(CGX_INVALID_ARGUMENT, "expected an operand below ",
                            execution.collective.operands.size(), ", got ", operand);
     if (const OperandInfo &info = execution.collective.operands[size_t(operand)];
-        info.hasFactors() || info.back)
-      return Status(CGX_UNSUPPORTED,
-                    "codecs without payloads, or with another way back, have no explicit form");
+        info.hasFactors() || info.back || info.needs(CGX_KEPT_PARAMETER))
+      return Status(CGX_UNSUPPORTED, "codecs without payloads, with another way back, or that read what an "
+                                     "optimizer keeps have no explicit form");
     return Status(body(execution, AllReduceOperand(execution, size_t(operand))));
   });
+}
+
+void Context::provide(int64_t collective, int64_t operand, const LentTensor &tensor) {
+  const CollectiveInfo *info = admit(collective);
+  if (!info)
+    return;
+  auto refuse = [&](auto... why) {
+    fail(Status::error(CGX_INVALID_ARGUMENT, info->describe(), ": ", why...));
+  };
+  std::span<OperandState> states = state.operandsOf(indexOf(*info));
+  if (operand < 0 || size_t(operand) >= states.size())
+    return refuse("expected an operand below ", states.size(), ", got ", operand);
+  if (flights.isInFlight(indexOf(*info)))
+    return refuse("expected what an optimizer keeps before the collective is started");
+  const OperandInfo &layer = info->operands[size_t(operand)];
+  if (device)
+    return fail(Status::error(CGX_UNSUPPORTED, info->describe(), ": layer '", layer.layer,
+                              "': codecs that read what an optimizer keeps run on the host, not on a GPU"));
+  if (tensor.kept < 0 || tensor.kept >= CGX_KEPT_COUNT)
+    return refuse("layer '", layer.layer, "': expected a tensor of an optimizer, 0 to ", CGX_KEPT_COUNT - 1,
+                  ", got ", tensor.kept);
+  if (tensor.type != CGX_F32 && tensor.type != CGX_F16 && tensor.type != CGX_BF16)
+    return refuse("layer '", layer.layer,
+                  "': expected what an optimizer keeps in f32, f16 or bf16, got type ", tensor.type);
+  if (uint64_t(tensor.elements) != layer.elements || (!tensor.data && layer.elements != 0))
+    return refuse("layer '", layer.layer, "': expected a tensor of ", layer.elements, " elements, got ",
+                  tensor.data ? tensor.elements : 0);
+  states[size_t(operand)].kept[size_t(tensor.kept)] = {tensor.data, cgx_element_type(tensor.type)};
 }
 
 void Context::nameOperand(int64_t collective, int64_t operand, const std::byte *input, std::byte *output) {
@@ -305,13 +333,24 @@ void Context::nameOperand(int64_t collective, int64_t operand, const std::byte *
   isNamed[index][operand] = true;
 }
 
+/// OK if the step has lent all that codecs need.
+static Status checkProvided(const CollectiveInfo &info, std::span<const OperandState> states) {
+  constexpr const char *names[] = {"parameter", "first moment", "second moment"};
+  for (size_t i = 0; i < states.size(); ++i)
+    for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
+      if (info.operands[i].needs(kept) && info.operands[i].elements != 0 && !states[i].kept[kept].elements)
+        return Status::error(CGX_INVALID_ARGUMENT, info.describe(), ": layer '", info.operands[i].layer,
+                             "': expected the step to provide the ", names[kept], ", which its codec reads");
+  return Status();
+}
+
 Status Context::takeNamed(const CollectiveInfo &info) {
   std::vector<bool> &isThere = isNamed[indexOf(info)];
   for (size_t i = 0; i < isThere.size(); ++i)
     if (!isThere[i])
       return Status::error(CGX_INVALID_ARGUMENT, info.describe(), ": operand ", i, " was not named");
   isThere.assign(isThere.size(), false);
-  return Status();
+  return checkProvided(info, state.operandsOf(indexOf(info)));
 }
 
 Status Context::runNow(const CollectiveInfo &info, Buffers operands, bool beside) {

@@ -57,6 +57,12 @@ public:
 
   uint32_t rank() const { return transport->rank(); }
 
+  /// What a step lends of its optimizer's tensors, as the C ABI has it.
+  struct LentTensor {
+    int64_t kept, type, elements;
+    const std::byte *data;
+  };
+  void provide(int64_t collective, int64_t operand, const LentTensor &tensor);
   void nameOperand(int64_t collective, int64_t operand, const std::byte *input, std::byte *output);
   void run(int64_t collective);
   void start(int64_t collective);
@@ -81,7 +87,7 @@ private:
   /// The same on the thread of the step, behind what is in flight; failures become the step's.
   template <typename Body> void executeNow(int64_t collective, Body body);
   Status runNow(const CollectiveInfo &info, Buffers operands, bool beside);
-  /// Takes the operands that were named; OK, or what is missing.
+  /// Takes the operands that were named; OK, or what is missing, of what their codecs need as well.
   Status takeNamed(const CollectiveInfo &info);
   /// The same for one operand of an all-reduce: `body(execution, operand)`.
   template <typename Body> void executeExplicit(int64_t collective, int64_t operand, Body body);

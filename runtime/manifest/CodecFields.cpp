@@ -23,6 +23,9 @@ constexpr std::string_view levels[] = {"uniform", "exponential", "learned"};
 constexpr std::string_view magnitudes[] = {"means", "norm"};
 constexpr std::string_view formats[] = {"bf16", "f16", "fp8_e4m3", "fp8_e5m2", "mxfp8", "mxfp4"};
 
+constexpr std::string_view optimizers[] = {"sgd",     "momentum", "nesterov", "adagrad",
+                                           "rmsprop", "adam",     "adamw"};
+
 constexpr CodecField bucket = {.name = "bucket", .number = &cgx_codec::bucket, .least = 1};
 constexpr CodecField scale = {.name = "scale", .number = &cgx_codec::scale, .cases = scaleTypes};
 constexpr CodecField checksum = {
@@ -58,6 +61,21 @@ constexpr CodecField threshold[] = {{.name = "threshold", .real = &cgx_codec::th
 constexpr CodecField adaptiveThreshold[] = {
     bucket, {.name = "threshold", .real = &cgx_codec::threshold}, checksum};
 
+constexpr CodecField gcomp[] = {
+    {.name = "optimizer", .number = &cgx_codec::optimizer, .cases = optimizers},
+    {.name = "learning_rate", .real = &cgx_codec::learning_rate},
+    {.name = "weight_decay", .real = &cgx_codec::weight_decay, .isOptional = true},
+    {.name = "momentum", .real = &cgx_codec::momentum, .isOptional = true},
+    {.name = "dampening", .real = &cgx_codec::dampening, .isOptional = true},
+    {.name = "beta1", .real = &cgx_codec::beta1, .isOptional = true},
+    {.name = "beta2", .real = &cgx_codec::beta2, .isOptional = true},
+    {.name = "epsilon", .real = &cgx_codec::epsilon, .isOptional = true},
+    {.name = "truncation",
+     .number = &cgx_codec::truncation,
+     .most = CGX_GCOMP_MOST_TRUNCATION,
+     .isOptional = true},
+    checksum};
+
 constexpr CodecField lowrank[] = {{.name = "rank", .number = &cgx_codec::rank, .least = 1}};
 
 constexpr CodecFamilyFields families[] = {
@@ -72,6 +90,7 @@ constexpr CodecFamilyFields families[] = {
     {"threshold", CGX_CODEC_THRESHOLD, threshold},
     {"adaptive_threshold", CGX_CODEC_ADAPTIVE_THRESHOLD, adaptiveThreshold},
     {"lossless", CGX_CODEC_LOSSLESS, plain},
+    {"gcomp", CGX_CODEC_GCOMP, gcomp},
     {"lowrank", CGX_CODEC_LOWRANK, lowrank}};
 
 } // namespace
@@ -85,6 +104,10 @@ const CodecFamilyFields &fieldsOf(uint32_t family) {
   return families[CGX_CODEC_IDENTITY];
 }
 
+bool isZero(const CodecField &field, const cgx_codec &codec) {
+  return field.real ? codec.*field.real == 0.0f : codec.*field.number == 0;
+}
+
 std::string realText(float value) {
   char text[32];
   return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
@@ -95,7 +118,7 @@ std::string describeCodec(const cgx_codec &codec) {
   std::ostringstream text;
   text << family.name;
   for (const CodecField &field : family.fields) {
-    if (field.isOptional && codec.*field.number == 0)
+    if (field.isOptional && isZero(field, codec))
       continue;
     if (field.isFlag) {
       text << ' ' << field.name;

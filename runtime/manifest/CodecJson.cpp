@@ -94,7 +94,7 @@ Json writeCodec(const cgx_codec &codec) {
   const CodecFamilyFields &family = fieldsOf(codec.family);
   Json entry = {{"family", family.name}};
   for (const CodecField &field : family.fields) {
-    if (field.isOptional && !field.isFlag && codec.*field.number == 0)
+    if (field.isOptional && !field.isFlag && isZero(field, codec))
       continue;
     if (field.isFlag)
       entry[field.name] = codec.*field.number != 0;

@@ -196,6 +196,11 @@ std::string OperandInfo::refuse(const cgx_codec &wanted) const {
                ? "lowrank is for sums and means of matrices that are longer than its factors, in an "
                  "all_reduce that was compiled with it or with --cgx-instrument"
                : concat("expected lowrank of rank 1 to ", mostRank, ", got ", wanted.rank);
+  for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
+    if (cgx_codec_needs(&wanted, kept) && !(provided & (1u << kept)))
+      return "gcomp reads what the optimizer keeps of a layer, which only all_reduces that were compiled "
+             "with it "
+             "are given";
   return "";
 }
 
@@ -283,6 +288,9 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
   operand.codec = cgx_codec_for_shape(&operand.codec, operand.shape.data(), operand.shape.size());
   operand.mayBeCompressed = reader.has("may_be_compressed") && reader.flag("may_be_compressed");
   operand.mostRank = findMostRank(collective, operand);
+  for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
+    if (collective.kind == CollectiveKind::AllReduce && operand.needs(kept))
+      operand.provided |= 1u << kept;
   for (const cgx_codec &codec : {operand.codec, operand.codecOf(1)})
     if (std::string wrong = operand.refuse(codec); !wrong.empty())
       reader.reject(wrong);

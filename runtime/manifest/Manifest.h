@@ -54,12 +54,14 @@ struct OperandInfo {
   std::string kind;     ///< gradient, weight, activation, other
   cgx_element_type type = CGX_F32;
   uint64_t elements = 0;       ///< of the input
+  uint64_t first = 0;          ///< where these are a part of a larger operand: the first one's place there
   std::vector<uint64_t> shape; ///< of the input; present where the kind has a dimension
   cgx_codec codec{};
   std::optional<cgx_codec> back; ///< all_reduce: of the result, if that is encoded otherwise
   std::optional<ErrorFeedback> errorFeedback;
   bool mayBeCompressed = false; ///< though the program sends it exactly
   uint32_t mostRank = 0;        ///< of lowrank's factors that there is room for; 0 where it cannot be used
+  uint32_t provided = 0;        ///< what the step lends of its optimizer, a bit for each cgx_kept
 
   bool isExact() const { return cgx_codec_is_exact(&codec) && (!back || cgx_codec_is_exact(&*back)); }
   /// Payloads are the elements as they are.
@@ -70,8 +72,12 @@ struct OperandInfo {
   const cgx_codec &codecOf(uint32_t phase) const { return phase != 0 && back ? *back : codec; }
   /// Whether profiles measure codecs on it and plans may change its codec.
   bool isPlannable() const { return (!isExact() || mayBeCompressed) && !back; }
+  /// Whether encoding reads a tensor of the optimizer.
+  bool needs(uint32_t kept) const {
+    return cgx_codec_needs(&codec, kept) || (back && cgx_codec_needs(&*back, kept));
+  }
   bool hasFactors() const { return !cgx_codec_has_payloads(&codec); }
-  /// What is wrong with the codec for this operand, whose mostRank is known; "" if nothing.
+  /// What is wrong with the codec for this operand, whose mostRank and provided are known; "" if nothing.
   std::string refuse(const cgx_codec &codec) const;
 };
 

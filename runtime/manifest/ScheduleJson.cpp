@@ -58,6 +58,8 @@ std::string readHierarchy(const Json &hierarchy, cgx_schedule &schedule) {
     return "inside of hosts: " + wrong;
   if (!cgx_codec_has_payloads(&schedule.inside) || inside.contains("back"))
     return "expected a codec of payloads, the same both ways, inside of hosts";
+  if (cgx_codec_needs(&schedule.inside, CGX_KEPT_PARAMETER))
+    return "expected a codec that reads nothing of an optimizer inside of hosts";
   return inside.contains("error_feedback") ? "expected no error feedback inside of hosts" : "";
 }
 

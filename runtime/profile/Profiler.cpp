@@ -43,6 +43,9 @@ Result<std::vector<CodecCandidate>> parseCandidates(const char *optionsJson) {
           return Status::error(CGX_INVALID_ARGUMENT, "candidate '", text, "': ", codec.status().message());
         if (const char *wrong = checkCodec(*codec, CGX_F32))
           return Status::error(CGX_INVALID_ARGUMENT, "candidate '", text, "': ", wrong);
+        if (cgx_codec_needs(&*codec, CGX_KEPT_PARAMETER))
+          return Status::error(CGX_INVALID_ARGUMENT, "candidate '", text,
+                               "': profiles do not see what the optimizer keeps, on which its bytes depend");
         if (known.insert(json).second)
           candidates.push_back({json, *codec});
       }

@@ -54,8 +54,10 @@ ProgramState::ProgramState(const Program &program, uint32_t rank) {
 
 void ProgramState::beginStep() {
   for (std::vector<OperandState> &operands : states)
-    for (OperandState &operand : operands)
+    for (OperandState &operand : operands) {
       operand.runs = 0;
+      operand.kept = {};
+    }
 }
 
 } // namespace cgx

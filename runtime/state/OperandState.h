@@ -8,6 +8,7 @@
 #ifndef CGX_RUNTIME_STATE_OPERANDSTATE_H
 #define CGX_RUNTIME_STATE_OPERANDSTATE_H
 
+#include "cgx/kernels/optimizer.h"
 #include "manifest/Manifest.h"
 
 namespace cgx {
@@ -19,6 +20,8 @@ struct OperandState {
   /// Of lowrank: the right factor that the next step begins with, for the largest rank that there is room
   /// for. The same on all ranks of a group. A vector of zeros has yet to be drawn.
   std::vector<float> warmStart;
+  /// What the optimizer keeps of the operand's parameter, lent until the step ends.
+  std::array<KeptTensor, CGX_KEPT_COUNT> kept = {};
   /// How often the operand was exchanged in this step: a collective in a loop rounds anew each time.
   uint64_t runs = 0;
 };

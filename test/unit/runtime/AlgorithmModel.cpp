@@ -170,6 +170,7 @@ PerRank modelHierarchical(const PerRank &inputs, const std::vector<std::vector<u
       }
       OperandSpec chunk = operand;
       chunk.shape = {size};
+      chunk.first = begin;
       Bytes result = modelAllReduce(reduced, {peers}, chunk, reduction, key)[peers[0]];
       if (hosts.local > 1)
         result = roundTrip(inside, result.data(), begin, size, insideKey, place, 1);

@@ -19,6 +19,7 @@
 #include "cgx/manifest/schedule_json.h"
 #include "cgx/wire.h"
 
+#include <cmath>
 #include <functional>
 #include <gtest/gtest.h>
 
@@ -56,6 +57,7 @@ protected:
     uint32_t id = uint32_t(cases.size() * 3 + 1); // ids need not be dense
     added.json = collectiveJson(id, kind, groups, operands, more);
     for (size_t i = 0; i < operands.size(); ++i) {
+      fillKept(operands[i]);
       PerRank inputs;
       for (uint32_t rank = 0; rank < ranks(); ++rank)
         inputs.push_back(randomTensor(operands[i].type, operands[i].elements(), random));
@@ -110,6 +112,22 @@ protected:
                        operands, reduction);
   }
 
+  /// Gives an operand what its codecs read of an optimizer.
+  void fillKept(OperandSpec &operand) {
+    std::normal_distribution<float> normal;
+    for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
+      if (cgx_codec_needs(&operand.codec, kept) || (operand.back && cgx_codec_needs(&*operand.back, kept)))
+        for (uint64_t e = 0; e < operand.elements(); ++e)
+          operand.kept[kept].push_back(std::fabs(normal(random)) * (random() % 2 ? 1e4f : 1.0f));
+  }
+
+  static void provide(cgx_context *context, uint32_t id, size_t index, const OperandSpec &operand) {
+    for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
+      if (!operand.kept[kept].empty())
+        cgx_rt_provide(address(context), id, int64_t(index), kept, CGX_F32, int64_t(operand.elements()),
+                       address(operand.kept[kept].data()));
+  }
+
   /// Runs body(context, rank) as every rank.
   void runJob(const std::function<void(cgx_context *, uint32_t)> &body) {
     std::vector<Json> collectives;
@@ -142,6 +160,7 @@ protected:
     uint32_t id = one.json["id"];
     for (size_t i = 0; i < one.operands.size(); ++i) {
       outputs.emplace_back(one.expected[i][rank].size(), std::byte(0xcc));
+      provide(context, id, i, one.operands[i]);
       cgx_rt_operand(address(context), id, int64_t(i), address(one.inputs[i][rank].data()),
                      address(outputs[i].data()));
     }
@@ -176,6 +195,12 @@ const std::vector<uint64_t> kSizes = {0, 1, 3, 127, 128, 129, 1000, 5003};
 const std::vector<cgx_element_type> kFloats = {CGX_F32, CGX_F16, CGX_BF16};
 
 constexpr cgx_codec kLossless = {.family = CGX_CODEC_LOSSLESS};
+constexpr cgx_codec kGcomp = {.family = CGX_CODEC_GCOMP,
+                              .optimizer = CGX_OPTIMIZER_ADAM,
+                              .learning_rate = 0.01f,
+                              .beta1 = 0.9f,
+                              .beta2 = 0.999f,
+                              .epsilon = 1e-8f};
 
 std::vector<cgx_codec> codecs() {
   return {quantize(4, 128),
@@ -188,7 +213,8 @@ std::vector<cgx_codec> codecs() {
           {.family = CGX_CODEC_RANDK, .density = 0.1f},
           {.family = CGX_CODEC_THRESHOLD, .threshold = 0.7f},
           {.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 50, .checksum = 1, .threshold = 0.5f},
-          kLossless};
+          kLossless,
+          kGcomp};
 }
 
 /// Every other rank together, and the last one alone.

@@ -128,11 +128,20 @@ static RandomKey keyOf(const OperandSpec &operand, const ModelKey &key, uint32_t
   return makeRandomKey(key.seed, key.step, key.layerId, rank, 2 * key.runs + phase);
 }
 
+OptimizerTensors optimizerOf(const OperandSpec &operand, const ModelKey &key) {
+  OptimizerTensors optimizer{.update = key.step + 1};
+  for (size_t i = 0; i < operand.kept.size(); ++i)
+    if (!operand.kept[i].empty())
+      optimizer.kept[i].elements = operand.kept[i].data() + operand.first;
+  return optimizer;
+}
+
 Bytes encodePart(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
                  const ModelKey &key, uint32_t rank, uint64_t phase) {
   Bytes payload(cgx_payload_bytes(&operand.codec, operand.type, elements));
+  const OptimizerTensors optimizer = optimizerOf(operand, key);
   payload.resize(encode(operand.codec, operand.type, input, elements, keyOf(operand, key, rank, phase), first,
-                        payload.data(), *findImplementation("reference")));
+                        payload.data(), *findImplementation("reference"), &optimizer));
   return payload;
 }
 
@@ -272,8 +281,9 @@ PerRank modelAllReduce(const PerRank &inputs, const std::vector<std::vector<uint
         continue;
       Bytes sum(output, output + count * elementBytes),
           payload(cgx_payload_bytes(&result.codec, operand.type, count));
+      const OptimizerTensors optimizer = optimizerOf(operand, key);
       payload.resize(encode(result.codec, operand.type, sum.data(), count, keyOf(result, key, row[chunk], 1),
-                            begin, payload.data(), reference));
+                            begin, payload.data(), reference, &optimizer));
       decodePart(result, payload, count, output);
     }
   }

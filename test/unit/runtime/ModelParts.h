@@ -10,11 +10,16 @@
 
 #include "Model.h"
 
+#include "cgx/kernels/optimizer.h"
+
 namespace cgx::test {
 
 /// Elements in the order of `inputs`, rounded once.
 void reduceExact(cgx_element_type type, const std::vector<const std::byte *> &inputs, uint64_t elements,
                  const std::string &reduction, std::byte *output);
+
+/// What codecs may read of an optimizer in a step.
+OptimizerTensors optimizerOf(const OperandSpec &operand, const ModelKey &key);
 
 /// What `rank` encodes in a phase, 0 or 1. Codecs that choose elements at random choose the same
 /// everywhere.

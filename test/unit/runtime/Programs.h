@@ -10,6 +10,7 @@
 
 #include "cgx/codec.h"
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -25,6 +26,10 @@ struct OperandSpec {
   cgx_codec codec{};
   std::string layer = "params/w";
   std::optional<cgx_codec> back = {}; ///< of results, if another one
+  /// What an optimizer keeps, by cgx_kept, for codecs that need it; of a larger operand, where this one
+  /// begins with element `first`.
+  std::array<std::vector<float>, CGX_KEPT_COUNT> kept = {};
+  uint64_t first = 0;
 
   uint64_t elements() const;
 };

@@ -44,6 +44,9 @@ std::span<const CodecFamilyFields> codecFamilyFields();
 /// The family of that number; it must be one of a manifest.
 const CodecFamilyFields &fieldsOf(uint32_t family);
 
+/// Whether a codec's field is 0: then one that is optional is not written.
+bool isZero(const CodecField &field, const cgx_codec &codec);
+
 /// The shortest number that reads as this one, such as "0.01".
 std::string realText(float value);
 
