@@ -57,10 +57,15 @@ private:
   /// The codec of the options; null, after an error, if they describe none.
   CodecAttrInterface buildCodec() {
     SmallVector<std::string> parameters;
-    for (const Option<std::string> *option : {&bits, &bucket, &rounding, &scale, &scaling, &levels,
-                                              &magnitude, &format, &density, &threshold, &rank})
-      if (!option->empty())
-        parameters.push_back((option->getArgStr() + " = " + option->getValue()).str());
+    for (const Option<std::string> *option :
+         {&bits,     &bucket,    &rounding,  &scale, &scaling,   &levels,       &magnitude,
+          &format,   &density,   &threshold, &rank,  &optimizer, &learningRate, &weightDecay,
+          &momentum, &dampening, &beta1,     &beta2, &epsilon,   &truncation})
+      if (!option->empty()) {
+        std::string name = option->getArgStr().str();
+        llvm::replace(name, '-', '_');
+        parameters.push_back(name + " = " + option->getValue());
+      }
     if (checksum)
       parameters.push_back("checksum");
     std::string reason;

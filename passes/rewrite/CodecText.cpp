@@ -16,12 +16,29 @@ using namespace mlir;
 
 namespace cgx {
 
+/// People and JSON write 1e-8 where the parser of attributes wants 1.0e-8.
+static std::string withPoints(StringRef text) {
+  std::string result;
+  while (!text.empty()) {
+    StringRef word = text.take_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
+    StringRef digits = word.take_while(llvm::isDigit);
+    bool isExponent = !digits.empty() && word.drop_front(digits.size()).starts_with_insensitive("e");
+    result += digits;
+    result += isExponent ? ".0" : "";
+    result += word.drop_front(digits.size());
+    text = text.drop_front(word.size());
+    result += text.take_front(1);
+    text = text.drop_front(text.empty() ? 0 : 1);
+  }
+  return result;
+}
+
 CodecAttrInterface parseCodec(MLIRContext *context, StringRef assembly, std::string &reason) {
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     reason += (reason.empty() ? "" : "; ") + diagnostic.str();
     return success();
   });
-  return dyn_cast_or_null<CodecAttrInterface>(parseAttribute(assembly, context));
+  return dyn_cast_or_null<CodecAttrInterface>(parseAttribute(withPoints(assembly), context));
 }
 
 CodecAttrInterface parseCodec(MLIRContext *context, StringRef text, ArrayRef<std::string> parameters,

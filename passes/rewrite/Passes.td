@@ -205,6 +205,17 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     Option<"threshold", "threshold", "std::string", "\"\"",
            "threshold: the smallest magnitude that is sent; adaptive_threshold: as a share of the bucket's largest">,
     Option<"rank", "rank", "std::string", "\"\"", "lowrank: of the factors that are sent">,
+    Option<"optimizer", "optimizer", "std::string", "\"\"",
+           "gcomp: that of the step: sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw">,
+    Option<"learningRate", "learning-rate", "std::string", "\"\"", "gcomp: the largest one of the training">,
+    Option<"weightDecay", "weight-decay", "std::string", "\"\"", "gcomp: of the optimizer">,
+    Option<"momentum", "momentum", "std::string", "\"\"", "gcomp: of momentum and nesterov">,
+    Option<"dampening", "dampening", "std::string", "\"\"", "gcomp: of momentum">,
+    Option<"beta1", "beta1", "std::string", "\"\"", "gcomp: of adam and adamw">,
+    Option<"beta2", "beta2", "std::string", "\"\"", "gcomp: of adam, adamw and rmsprop">,
+    Option<"epsilon", "epsilon", "std::string", "\"\"", "gcomp: of adagrad, rmsprop, adam and adamw">,
+    Option<"truncation", "truncation", "std::string", "\"\"",
+           "gcomp: bits that a level drops more than the one before it, 1 to 7">,
     Option<"checksum", "checksum", "bool", "false", "End payloads in a checksum">,
     Option<"backCodec", "back-codec", "std::string", "\"\"",
            "Codec of what an all-reduce sends back, with its parameters in angle brackets; the same if left out">,
@@ -294,6 +305,39 @@ def OverlapCollectivesPass : Pass<"cgx-overlap-collectives", "::mlir::ModuleOp">
     Option<"groupBytes", "group-bytes", "uint64_t", "524288",
            "Raw bytes that a group may hold; larger operands travel alone, 0 merges nothing">
   ];
+}
+
+def ProvideOptimizerStatePass : Pass<"cgx-provide-optimizer-state", "::mlir::ModuleOp"> {
+  let summary = "lends codecs the parameter and the moments that they read";
+  let description = [{
+    For each operand whose codec reads what the optimizer keeps (`gcomp`), finds the arguments of the step that hold
+    the layer's parameter and its moments, as far as the codec reads them, and lends them by a `cgx.provide` at the
+    beginning of the step. The parameter is the argument that has the layer's name. Moments are those whose next
+    values are made of their last ones and of the reduced gradient, element by element; the second moment is made of
+    its square. What was lent before is replaced. Where one is not found, or where there are several, an error names the layer
+    and what was looked for.
+
+    Precondition: codecs are assigned, and collectives in their places; layers have the names of parameters.
+    Postcondition: each operand whose codec reads something has a `cgx.provide` that lends it, and no other has one.
+
+    Input:
+    ```mlir
+    func.func @main(%w: tensor<64x128xf32> {cgx.name = "w"}, %b: tensor<64x128xf32> {cgx.name = "b"}) -> ... {
+      %r = cgx.all_reduce mean(%g) {id = 0 : i64, codecs = [#cgx.gcomp<optimizer = momentum, ...>],
+          layers = [#cgx.layer<"w", gradient, [64, 128]>], ...} : tensor<64x128xf32>
+      %0 = stablehlo.multiply %b, %mu : tensor<64x128xf32>
+      %1 = stablehlo.add %0, %r : tensor<64x128xf32>
+      %2 = stablehlo.multiply %1, %eta : tensor<64x128xf32>
+      %3 = stablehlo.subtract %w, %2 : tensor<64x128xf32>
+      return %3, %1 : tensor<64x128xf32>, tensor<64x128xf32>
+    ```
+    Output:
+    ```mlir
+    func.func @main(%w: tensor<64x128xf32> {cgx.name = "w"}, %b: tensor<64x128xf32> {cgx.name = "b"}) -> ... {
+      cgx.provide parameter(%w : tensor<64x128xf32>) first_moment(%b : tensor<64x128xf32>) {id = 0 : i64, operand_number = 0 : i64}
+      %r = cgx.all_reduce mean(%g) ...
+    ```
+  }];
 }
 
 def MergeLayersPass : Pass<"cgx-merge-layers", "::mlir::ModuleOp"> {
@@ -454,9 +498,11 @@ def VerifyProgramPass : Pass<"cgx-verify-program", "::mlir::ModuleOp"> {
     - (P5) where `@main` has `cgx.sharding` and `cgx.global_type`, the axes are those of
       `cgx.mesh` and the local type follows from them
     - (P6) a result that `cgx.feeds` an argument has its type, and no argument is fed twice
+    - (P7) what the codecs of a collective's operands read of the optimizer is lent to them by a
+      `cgx.provide`, in tensors of as many elements, and nothing else is
 
     Precondition: a per-rank program, in any stage after import.
-    Postcondition: the same module, with (P1) to (P6).
+    Postcondition: the same module, with (P1) to (P7).
 
     Input: two collectives with one id.
     ```mlir

@@ -45,6 +45,15 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
   codec.density = options.density;
   codec.threshold = options.threshold;
   codec.rank = options.rank;
+  codec.optimizer = options.optimizer;
+  codec.learningRate = options.learningRate;
+  codec.weightDecay = options.weightDecay;
+  codec.momentum = options.momentum;
+  codec.dampening = options.dampening;
+  codec.beta1 = options.beta1;
+  codec.beta2 = options.beta2;
+  codec.epsilon = options.epsilon;
+  codec.truncation = options.truncation;
   codec.backCodec = options.backCodec;
   codec.checksum = options.checksum;
   codec.errorFeedback = options.errorFeedback;
@@ -95,6 +104,8 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
     manager.addPass(createOverlapCollectivesPass(overlap));
     manager.addPass(createChooseAlgorithmsPass(algorithms));
   }
+  // Behind all that gives collectives other ids or operands.
+  manager.addPass(createProvideOptimizerStatePass());
   manager.addPass(createVerifyProgramPass());
 }
 
@@ -104,6 +115,8 @@ void buildInstrumentPipeline(mlir::OpPassManager &manager, const InstrumentPipel
   exact.codec = "identity";
   manager.addPass(createAssignCodecsPass(exact));
   manager.addPass(createGroupCollectivesPass(GroupCollectivesPassOptions{options.groupBytes}));
+  // What was lent to other codecs is not read any more.
+  manager.addPass(createProvideOptimizerStatePass());
   manager.addPass(createVerifyProgramPass());
 }
 

@@ -89,6 +89,31 @@ LogicalResult verifyReasons(CollectiveOpInterface op) {
   return success();
 }
 
+/// (P7) What a collective's codecs read of the optimizer is lent to them, and nothing else.
+LogicalResult verifyProvided(CollectiveOpInterface op, ArrayRef<ProvideOp> provided) {
+  for (ProvideOp one : provided) {
+    int64_t operand = one.getOperandNumber();
+    if (operand >= int64_t(op.getInputs().size()) || !op.getCodec(operand).readsKept(Kept::Parameter))
+      return one.emitOpError() << "expected an operand of collective " << op.getId()
+                               << " whose codec reads what an optimizer keeps, got operand " << operand;
+    auto parameter = cast<RankedTensorType>(one.getParameter().getType());
+    if (parameter.getNumElements() != op.getInputType(operand).getNumElements())
+      return one.emitOpError() << "expected as many elements as operand " << operand << ", of type "
+                               << op.getInputType(operand) << ", has, got " << parameter;
+  }
+  for (unsigned i = 0; i < op.getInputs().size(); ++i)
+    for (Kept kept : {Kept::Parameter, Kept::FirstMoment, Kept::SecondMoment}) {
+      unsigned lent = llvm::count_if(
+          provided, [&](ProvideOp one) { return one.getOperandNumber() == i && one.getKept(kept); });
+      unsigned expected = op.getCodec(i).readsKept(kept);
+      if (lent != expected)
+        return op.emitOpError() << "operand " << i << ", layer '" << op.getLayer(i).getName()
+                                << "': expected " << expected << " cgx.provide of its " << stringifyKept(kept)
+                                << ", got " << lent;
+    }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // The signature
 //===----------------------------------------------------------------------===//
@@ -188,6 +213,8 @@ private:
     auto numRanks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
     Ids ids;
     llvm::DenseSet<GroupsAttr> verified;
+    llvm::DenseMap<int64_t, SmallVector<ProvideOp>> provided;
+    module.walk([&](ProvideOp op) { provided[op.getId()].push_back(op); });
     WalkResult result = module.walk([&](Operation *op) {
       if (auto communication = dyn_cast<CommunicationOpInterface>(op)) {
         if (!numRanks) { // (P1)
@@ -199,12 +226,23 @@ private:
           return WalkResult::interrupt();
       }
       if (auto collective = dyn_cast<CollectiveOpInterface>(op))
-        return WalkResult(success(succeeded(ids.add(collective)) && succeeded(verifyReasons(collective))));
+        return WalkResult(success(succeeded(ids.add(collective)) && succeeded(verifyReasons(collective)) &&
+                                  succeeded(verifyProvided(collective, take(provided, collective.getId())))));
       if (auto payload = dyn_cast<PayloadOpInterface>(op))
         return WalkResult(ids.add(payload));
       return WalkResult::advance();
     });
-    return failure(result.wasInterrupted());
+    if (result.wasInterrupted())
+      return failure();
+    for (auto &[id, ops] : provided)
+      if (!ops.empty())
+        return ops.front().emitOpError() << "expected a collective of id " << id << ", found none";
+    return success();
+  }
+
+  static SmallVector<ProvideOp> take(llvm::DenseMap<int64_t, SmallVector<ProvideOp>> &provided, int64_t id) {
+    auto found = provided.find(id);
+    return found == provided.end() ? SmallVector<ProvideOp>() : std::exchange(found->second, {});
   }
 };
 

@@ -18,9 +18,10 @@ LogicalResult HierarchyAttr::verify(function_ref<InFlightDiagnostic()> emitError
   if (isa<ErrorFeedbackAttr, TwoWayAttr>(inside)) // (C2)
     return emitError() << "expected a codec without error feedback and another way back inside of hosts, got "
                        << inside;
-  cgx_codec codec = inside.getCodec();
-  if (!cgx_codec_has_payloads(&codec)) // (C3)
-    return emitError() << "expected a codec of payloads inside of hosts, got " << inside;
+  if (inside.needsAllReduce()) // (C3)
+    return emitError()
+           << "expected a codec of payloads inside of hosts, which reads nothing of an optimizer, got "
+           << inside;
   return success();
 }
 

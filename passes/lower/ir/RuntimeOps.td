@@ -93,6 +93,23 @@ def CgxRt_RunOp : CgxRt_Op<"run", [AttrSizedOperandSegments, MemoryEffects<[MemR
   let hasVerifier = 1;
 }
 
+def CgxRt_ProvideOp : CgxRt_Op<"provide", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Lend what the optimizer keeps";
+  let description = [{
+    Until the step ends, the codec of operand `operand` of collective `id` reads these: tensor k is what `kept[k]`,
+    a `cgx_kept`, says. They are arguments of the step, which nobody writes to.
+
+    ```mlir
+    cgx_rt.provide 3, 0 [0, 1] (%w, %m : tensor<64x128xf32>, tensor<64x128xf32>)
+    ```
+  }];
+  let arguments = (ins I64Attr:$id, I64Attr:$operand, DenseI64ArrayAttr:$kept, Variadic<CgxRt_Buffer>:$tensors);
+  let assemblyFormat = "$id `,` $operand $kept `(` $tensors `:` type($tensors) `)` attr-dict";
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return {getOperation(), 0, 0}; }
+  }];
+}
+
 def CgxRt_StartOp : Op<CgxRt_Dialect, "start", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Start one collective";
   let description = [{

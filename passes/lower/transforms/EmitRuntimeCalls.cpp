@@ -9,6 +9,8 @@
 #include "cgx/Passes/Lower.h"
 #include "ir/RuntimeOps.h"
 
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
@@ -74,6 +76,14 @@ template <typename OpTy> void emitCollective(OpTy op, StringRef callee, CallBuil
   to.call(callee, {to.context, id});
 }
 
+void emit(rt::ProvideOp op, CallBuilder &to) {
+  for (auto [kept, tensor] : llvm::zip_equal(op.getKept(), op.getTensors())) {
+    auto type = cast<MemRefType>(tensor.getType());
+    to.call("cgx_rt_provide", {to.context, to.constant(op.getId()), to.constant(op.getOperand()),
+                               to.constant(kept), to.constant(*getCodecElementType(type.getElementType())),
+                               to.constant(type.getNumElements()), to.address(tensor)});
+  }
+}
 void emit(rt::RunOp op, CallBuilder &to) { emitCollective(op, "cgx_rt_run", to); }
 void emit(rt::StartOp op, CallBuilder &to) { emitCollective(op, "cgx_rt_start", to); }
 void emit(rt::WaitOp op, CallBuilder &to) {
@@ -118,7 +128,7 @@ struct EmitRuntimeCallsPass : impl::EmitRuntimeCallsPassBase<EmitRuntimeCallsPas
         }
       CallBuilder to(op, symbols);
       llvm::TypeSwitch<Operation *>(op)
-          .Case<rt::RunOp, rt::StartOp, rt::WaitOp, rt::PayloadOp, rt::MatmulOp, rt::RankOp>(
+          .Case<rt::ProvideOp, rt::RunOp, rt::StartOp, rt::WaitOp, rt::PayloadOp, rt::MatmulOp, rt::RankOp>(
               [&](auto runtimeOp) { emit(runtimeOp, to); });
       emitted.push_back(op);
     });

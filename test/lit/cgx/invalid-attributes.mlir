@@ -228,6 +228,51 @@ func.func private @adaptive_threshold_c2() attributes {a = #cgx.adaptive_thresho
 
 // -----
 
+// expected-error@below {{expected an optimizer: sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw}}
+func.func private @gcomp_without_optimizer() attributes {a = #cgx.gcomp<learning_rate = 0.1>}
+
+// -----
+
+// expected-error@below {{expected sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw, got lion}}
+func.func private @gcomp_of_another_optimizer() attributes {a = #cgx.gcomp<optimizer = lion>}
+
+// -----
+
+// expected-error@below {{expected learning_rate to be above 0, got 0}}
+func.func private @gcomp_c1() attributes {a = #cgx.gcomp<optimizer = sgd, learning_rate = 0>}
+
+// -----
+
+// expected-error@below {{expected epsilon to be at least 0, as an f32, got 1.0}}
+func.func private @gcomp_c1_epsilon() attributes {a = #cgx.gcomp<optimizer = adam, epsilon = 1.0e39>}
+
+// -----
+
+// expected-error@below {{expected beta2 to be at least 0 and below 1, got 1}}
+func.func private @gcomp_c2() attributes {a = #cgx.gcomp<optimizer = rmsprop, beta2 = 1.0>}
+
+// -----
+
+// expected-error@below {{expected no momentum, which adam does not have, got 9.0}}
+func.func private @gcomp_c3() attributes {a = #cgx.gcomp<optimizer = adam, momentum = 0.9>}
+
+// -----
+
+// expected-error@below {{expected truncation in 0..7, got 8}}
+func.func private @gcomp_c4() attributes {a = #cgx.gcomp<optimizer = sgd, truncation = 8>}
+
+// -----
+
+// expected-error@below {{expected a codec for one way, without error feedback, got #cgx.gcomp}}
+func.func private @two_way_c1_gcomp() attributes {a = #cgx.two_way<there = #cgx.gcomp<optimizer = sgd>, back = #cgx.natural>}
+
+// -----
+
+// expected-error@below {{expected a codec of payloads inside of hosts, which reads nothing of an optimizer}}
+func.func private @hierarchy_c3_gcomp() attributes {a = #cgx.hierarchy<local = 2, inside = #cgx.gcomp<optimizer = sgd>>}
+
+// -----
+
 // expected-error@below {{expected rank in 1..4294967295, got 0}}
 func.func private @lowrank_c1() attributes {a = #cgx.lowrank<rank = 0>}
 

@@ -12,6 +12,9 @@
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=topk density=0.05 error-feedback=f32" | FileCheck %s --check-prefix=TOPK
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=adaptive_threshold threshold=0.25" | FileCheck %s --check-prefix=THRESHOLD
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=lossless checksum" | FileCheck %s --check-prefix=EVERY-BIT
+// RUN: cgx-opt %s --cgx-assign-codecs="codec=gcomp optimizer=adamw learning-rate=0.01 weight-decay=0.1 beta1=0.8 beta2=0.99 epsilon=1e-6 truncation=5" | FileCheck %s --check-prefix=GCOMP
+// RUN: cgx-opt %s --cgx-assign-codecs="codec=gcomp optimizer=momentum momentum=0.5 dampening=0.25" | FileCheck %s --check-prefix=MOMENTUM
+// RUN: not cgx-opt %s --cgx-assign-codecs="codec=gcomp" 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=lowrank rank=2 error-feedback=f32" | FileCheck %s --check-prefix=LOWRANK
 // RUN: cgx-opt %s --cgx-assign-codecs="codec=topk back-codec=quantize<bits=8> error-feedback=f32" | FileCheck %s --check-prefix=BACK
 // RUN: not cgx-opt %s --cgx-assign-codecs="codec=topk back-codec=zip" 2>&1 | FileCheck %s --check-prefix=CODEC
@@ -29,6 +32,7 @@
 // STORAGE: error: expected error-feedback to be none, f32, bf16 or int8, got yes
 // LOSSLESS: error: expected error feedback of a lossy codec, got #cgx.identity
 // ONEWAY: error: expected a codec for one way, without error feedback, got #cgx.lowrank<rank = 4>
+// OPTIMIZER: error: expected an optimizer: sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw, whichever the step has
 // BITS: error: expected bits in 1..8, got 9
 // BUCKET: error: expected bucket in 1..4294967295, got 0
 // CODEC: error: expected codec to be one of adaptive_threshold, cast, {{.*}}, topk, two_way, got zip
@@ -54,6 +58,8 @@ func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
   // TOPK: codecs = [#cgx.error_feedback<#cgx.topk<density = 5.000000e-02>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
   // THRESHOLD: codecs = [#cgx.adaptive_threshold<bucket = 512, threshold = 2.500000e-01>, #cgx.identity]
   // EVERY-BIT: codecs = [#cgx.lossless<checksum>, #cgx.identity]
+  // GCOMP: codecs = [#cgx.gcomp<optimizer = adamw, learning_rate = 1.000000e-02, weight_decay = 1.000000e-01, beta1 = 8.000000e-01, beta2 = 0.98999999999999999, epsilon = 9.9999999999999995E-7, truncation = 5>, #cgx.identity]
+  // MOMENTUM: codecs = [#cgx.gcomp<optimizer = momentum, learning_rate = 1.000000e-03, weight_decay = 0.000000e+00, momentum = 5.000000e-01, dampening = 2.500000e-01>, #cgx.identity]
   // BACK: codecs = [#cgx.error_feedback<#cgx.two_way<there = #cgx.topk<density = 1.000000e-02>, back = #cgx.quantize<bits = 8, bucket = 128, rounding = stochastic, scale = bf16>>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
   // LOWRANK: codecs = [#cgx.error_feedback<#cgx.lowrank<rank = 2>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
   // CAST: codecs = [#cgx.cast<format = fp8_e4m3, bucket = 128, scale = bf16, checksum>, #cgx.identity]

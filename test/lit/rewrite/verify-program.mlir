@@ -107,6 +107,52 @@ func.func private @main(tensor<4xf32>)
 
 // -----
 
+#x = #cgx.layer<"w", gradient>
+module @p7 attributes {cgx.num_ranks = 2 : i64} {
+  func.func @f(%w: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
+    cgx.provide parameter(%w : tensor<4xf32>) {id = 0 : i64, operand_number = 0 : i64}
+    // expected-error@below {{operand 0, layer 'w': expected 1 cgx.provide of its first moment, got 0}}
+    %0 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.gcomp<optimizer = momentum>], layers = [#x]} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
+#x = #cgx.layer<"w", gradient>
+module @p7_elements attributes {cgx.num_ranks = 2 : i64} {
+  func.func @f(%w: tensor<5xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error@below {{expected as many elements as operand 0, of type 'tensor<4xf32>', has, got 'tensor<5xf32>'}}
+    cgx.provide parameter(%w : tensor<5xf32>) {id = 0 : i64, operand_number = 0 : i64}
+    %0 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.gcomp<optimizer = sgd>], layers = [#x]} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
+#x = #cgx.layer<"w", gradient>
+module @p7_nothing_is_read attributes {cgx.num_ranks = 2 : i64} {
+  func.func @f(%w: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error@below {{expected an operand of collective 0 whose codec reads what an optimizer keeps, got operand 0}}
+    cgx.provide parameter(%w : tensor<4xf32>) {id = 0 : i64, operand_number = 0 : i64}
+    %0 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.natural], layers = [#x]} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
+module @p7_of_no_collective attributes {cgx.num_ranks = 2 : i64} {
+  func.func @f(%w: tensor<4xf32>) {
+    // expected-error@below {{expected a collective of id 3, found none}}
+    cgx.provide parameter(%w : tensor<4xf32>) {id = 3 : i64, operand_number = 0 : i64}
+    return
+  }
+}
+
+// -----
+
 // A program in explicit form, with a group for each rank beside it, is as it should be.
 #x = #cgx.layer<"", other>
 module @valid attributes {cgx.mesh = #cgx.mesh<["data" = 2, "model" = 3]>, cgx.num_ranks = 6 : i64} {

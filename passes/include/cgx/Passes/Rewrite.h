@@ -65,6 +65,26 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
       llvm::cl::init("")};
   Option<std::string> rank{*this, "rank", llvm::cl::desc("lowrank: of the factors that are sent"),
                            llvm::cl::init("")};
+  Option<std::string> optimizer{
+      *this, "optimizer",
+      llvm::cl::desc("gcomp: that of the step: sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw"),
+      llvm::cl::init("")};
+  Option<std::string> learningRate{
+      *this, "learning-rate", llvm::cl::desc("gcomp: the largest one of the training"), llvm::cl::init("")};
+  Option<std::string> weightDecay{*this, "weight-decay", llvm::cl::desc("gcomp: of the optimizer"),
+                                  llvm::cl::init("")};
+  Option<std::string> momentum{*this, "momentum", llvm::cl::desc("gcomp: of momentum and nesterov"),
+                               llvm::cl::init("")};
+  Option<std::string> dampening{*this, "dampening", llvm::cl::desc("gcomp: of momentum"), llvm::cl::init("")};
+  Option<std::string> beta1{*this, "beta1", llvm::cl::desc("gcomp: of adam and adamw"), llvm::cl::init("")};
+  Option<std::string> beta2{*this, "beta2", llvm::cl::desc("gcomp: of adam, adamw and rmsprop"),
+                            llvm::cl::init("")};
+  Option<std::string> epsilon{*this, "epsilon", llvm::cl::desc("gcomp: of adagrad, rmsprop, adam and adamw"),
+                              llvm::cl::init("")};
+  Option<std::string> truncation{
+      *this, "truncation",
+      llvm::cl::desc("gcomp: bits that a level drops more than the one before it, 1 to 7"),
+      llvm::cl::init("")};
   Option<std::string> backCodec{
       *this, "back-codec",
       llvm::cl::desc("Codec of what an all-reduce sends back, if it is another one than `codec`"),

@@ -290,6 +290,44 @@ def Cgx_LosslessAttr : Cgx_CodecAttr<"Lossless", "lossless"> {
   }];
 }
 
+def Cgx_GcompAttr : Cgx_CodecAttr<"Gcomp", "gcomp"> {
+  let summary = "lossless exponents, and mantissas as short as the optimizer allows";
+  let description = [{
+    GComp: an update adds a number that is proportional to the gradient to a much larger one, and loses the bits below
+    the last place of that; so they need not be sent. For each element the metric of the `optimizer` (table 2 of the
+    paper) says whether to drop none of the lowest bits of its mantissa, or one, two or three times `truncation`: 0 stands
+    for 6 of f32, and 2 of f16 and bf16. Exponents are those of `lossless`. What has no exponent at all, below 1.2e-38,
+    becomes zero. Of the sums that go back the same is dropped.
+
+    The metric reads the parameter and the moments as they are before the update: a `cgx.provide` lends them, which
+    `cgx-provide-optimizer-state` finds. So gcomp is for gradients, in an `all_reduce`. Decoding reads nothing of that.
+    `learning_rate` is the largest one of the training: with a smaller one the codec keeps more than it has to.
+    Constants that the optimizer does not have are left out; `beta2` is also what rmsprop decays squares by.
+
+    Example:
+    ```mlir
+    #cgx.gcomp<optimizer = sgd, learning_rate = 1.000000e-02, weight_decay = 0.000000e+00>
+    #cgx.gcomp<optimizer = adam, learning_rate = 1.000000e-03, weight_decay = 0.000000e+00, beta1 = 9.000000e-01,
+        beta2 = 9.990000e-01, epsilon = 1.000000e-08, truncation = 4>
+    ```
+
+    **Constraints:**
+    - (C1) `learning_rate` is above 0, `weight_decay` and `epsilon` are at least 0, and an f32 can hold them
+    - (C2) `momentum`, `dampening`, `beta1` and `beta2` are at least 0 and below 1
+    - (C3) constants that the optimizer does not have are 0
+    - (C4) `truncation` is in 0..7
+  }];
+  let parameters = (ins "::cgx::Optimizer":$optimizer, "::mlir::FloatAttr":$learning_rate,
+                        "::mlir::FloatAttr":$weight_decay, "::mlir::FloatAttr":$momentum,
+                        "::mlir::FloatAttr":$dampening, "::mlir::FloatAttr":$beta1, "::mlir::FloatAttr":$beta2,
+                        "::mlir::FloatAttr":$epsilon, "int64_t":$truncation, "bool":$checksum);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = codecMethods # [{
+    bool needsAllReduce() const { return true; }
+  }];
+}
+
 def Cgx_LowrankAttr : Cgx_CodecAttr<"Lowrank", "lowrank"> {
   let summary = "two factors of a matrix, found by power iteration over the steps";
   let description = [{
@@ -440,7 +478,7 @@ def Cgx_HierarchyAttr : Cgx_Attr<"Hierarchy", "hierarchy"> {
     **Constraints:**
     - (C1) `local` is at least 1
     - (C2) `inside` has neither error feedback nor another way back
-    - (C3) `inside` sends payloads: it is not `lowrank`
+    - (C3) `inside` needs no all-reduce: it is neither `lowrank` nor `gcomp`
   }];
   let parameters = (ins "int64_t":$local, "::cgx::CodecAttrInterface":$inside, "::cgx::Leaders":$leaders);
   let hasCustomAssemblyFormat = 1;

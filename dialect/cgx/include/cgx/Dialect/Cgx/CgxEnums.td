@@ -77,6 +77,22 @@ def Cgx_Scaling : Cgx_Enum<"Scaling", "what the levels of a bucket span", [
   I32EnumAttrCase<"L2", 2, "l2">
 ]>;
 
+def Cgx_Optimizer : Cgx_Enum<"Optimizer", "how a step updates its parameters", [
+  I32EnumAttrCase<"Sgd", 0, "sgd">,
+  I32EnumAttrCase<"Momentum", 1, "momentum">,
+  I32EnumAttrCase<"Nesterov", 2, "nesterov">,
+  I32EnumAttrCase<"Adagrad", 3, "adagrad">,
+  I32EnumAttrCase<"Rmsprop", 4, "rmsprop">,
+  I32EnumAttrCase<"Adam", 5, "adam">,
+  I32EnumAttrCase<"Adamw", 6, "adamw">
+]>;
+
+def Cgx_Kept : Cgx_Enum<"Kept", "what an optimizer keeps of a parameter", [
+  I32EnumAttrCase<"Parameter", 0, "parameter">,
+  I32EnumAttrCase<"FirstMoment", 1, "first moment">,
+  I32EnumAttrCase<"SecondMoment", 2, "second moment">
+]>;
+
 def Cgx_Levels : Cgx_Enum<"Levels", "where the levels of a bucket lie", [
   I32EnumAttrCase<"Uniform", 0, "uniform">,
   I32EnumAttrCase<"Exponential", 1, "exponential">,

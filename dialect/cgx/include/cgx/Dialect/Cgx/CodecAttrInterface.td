@@ -83,6 +83,15 @@ def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
         return !cgx_codec_has_payloads(&codec);
       }]>,
     InterfaceMethod<[{
+        Encoding a gradient reads this tensor, which the step's optimizer keeps of the parameter: the
+        program has to lend it by a `cgx.provide`.
+      }], "bool", "readsKept", (ins "::cgx::Kept":$kept),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        cgx_codec codec = $_attr.getCodec(), back = $_attr.getBackCodec();
+        auto number = static_cast<uint32_t>(kept);
+        return cgx_codec_needs(&codec, number) || cgx_codec_needs(&back, number);
+      }]>,
+    InterfaceMethod<[{
         Why the codec is of no use for a tensor of this type, whose elements it takes; "" if it is.
       }], "std::string", "getShapeRefusal", (ins "::mlir::RankedTensorType":$type),
       /*methodBody=*/"", /*defaultImplementation=*/[{ return ""; }]>,

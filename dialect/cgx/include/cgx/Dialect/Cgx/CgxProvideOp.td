@@ -1,0 +1,46 @@
+//===-- CgxProvideOp.td - what codecs read of an optimizer --*- tablegen -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_DIALECT_CGX_CGXPROVIDEOP_TD
+#define CGX_DIALECT_CGX_CGXPROVIDEOP_TD
+
+include "cgx/Dialect/Cgx/CgxStartOps.td"
+
+// Has an effect, as starts have: it stays before the collective that it is for, and nothing erases it.
+def Cgx_ProvideOp : Cgx_Op<"provide", [AttrSizedOperandSegments, MemoryEffects<[MemWrite<Cgx_FlightResource>]>]> {
+  let summary = "lends what the optimizer keeps to the codec of an operand";
+  let description = [{
+    Until the step ends, the codec of operand `operand_number` of collective `id` may read the parameter that the operand
+    is a gradient of, and the moments that the optimizer keeps of it, place by place. They are not sent, and
+    decoding does not need them. That they are the right ones is not checked: with others, a codec drops other bits.
+
+    Example:
+    ```mlir
+    cgx.provide parameter(%w : tensor<64x128xf32>) first_moment(%m : tensor<64x128xf32>)
+        second_moment(%v : tensor<64x128xf32>) {id = 0 : i64, operand_number = 1 : i64}
+    ```
+
+    **Constraints:**
+    - (C1) `id` and `operand_number` are not negative
+    - (C2) all tensors have static shapes, elements of f16, bf16 or f32, and as many of them
+  }];
+  let arguments = (ins Cgx_Tensor:$parameter, Optional<Cgx_Tensor>:$first_moment,
+                       Optional<Cgx_Tensor>:$second_moment, Cgx_I64Attr:$id, Cgx_I64Attr:$operand_number);
+  let assemblyFormat = [{
+    `parameter` `(` $parameter `:` type($parameter) `)`
+    (`first_moment` `(` $first_moment^ `:` type($first_moment) `)`)?
+    (`second_moment` `(` $second_moment^ `:` type($second_moment) `)`)? attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// What is lent of a kind; null if nothing.
+    ::mlir::Value getKept(::cgx::Kept kept);
+  }];
+}
+
+#endif // CGX_DIALECT_CGX_CGXPROVIDEOP_TD

@@ -1,0 +1,41 @@
+//===-- ProvideOp.cpp - cgx.provide ---------------------------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+using namespace mlir;
+using namespace cgx;
+
+Value ProvideOp::getKept(Kept kept) {
+  switch (kept) {
+  case Kept::Parameter:
+    return getParameter();
+  case Kept::FirstMoment:
+    return getFirstMoment();
+  case Kept::SecondMoment:
+    return getSecondMoment();
+  }
+  return {};
+}
+
+LogicalResult ProvideOp::verify() {
+  if (getId() < 0 || getOperandNumber() < 0) // (C1)
+    return emitOpError() << "expected id and operand_number to be at least 0, got " << getId() << " and "
+                         << getOperandNumber();
+  auto parameter = cast<RankedTensorType>(getParameter().getType());
+  for (Type type : getOperandTypes()) { // (C2)
+    auto tensor = cast<RankedTensorType>(type);
+    Type element = tensor.getElementType();
+    if (!tensor.hasStaticShape() || !(element.isF32() || element.isF16() || element.isBF16()))
+      return emitOpError() << "expected tensors of static shape, of f16, bf16 or f32, got " << type;
+    if (tensor.getNumElements() != parameter.getNumElements())
+      return emitOpError() << "expected as many elements as the parameter, of type " << parameter
+                           << ", has, got " << type;
+  }
+  return success();
+}

@@ -1,0 +1,17 @@
+// What is lent reads back as it prints, in both forms, and nothing erases or moves it.
+// RUN: cgx-opt %s --verify-roundtrip --canonicalize --cse --loop-invariant-code-motion | FileCheck %s
+// RUN: cgx-opt %s --mlir-print-op-generic | cgx-opt | FileCheck %s
+
+// CHECK-LABEL: func @provide
+// CHECK-SAME: (%[[W:.*]]: tensor<4x8xf32>, %[[M:.*]]: tensor<4x8xbf16>, %[[V:.*]]: tensor<32xf16>)
+func.func @provide(%w: tensor<4x8xf32>, %m: tensor<4x8xbf16>, %v: tensor<32xf16>) {
+  // CHECK: cgx.provide parameter(%[[W]] : tensor<4x8xf32>) {id = 0 : i64, operand_number = 0 : i64}
+  cgx.provide parameter(%w : tensor<4x8xf32>) {id = 0 : i64, operand_number = 0 : i64}
+  // CHECK: cgx.provide parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[M]] : tensor<4x8xbf16>) {id = 0 : i64, operand_number = 1 : i64}
+  cgx.provide parameter(%w : tensor<4x8xf32>) first_moment(%m : tensor<4x8xbf16>) {id = 0 : i64, operand_number = 1 : i64}
+  // CHECK: cgx.provide parameter(%[[W]] : tensor<4x8xf32>) second_moment(%[[V]] : tensor<32xf16>) {id = 1 : i64, operand_number = 0 : i64}
+  cgx.provide parameter(%w : tensor<4x8xf32>) second_moment(%v : tensor<32xf16>) {id = 1 : i64, operand_number = 0 : i64}
+  // CHECK: cgx.provide parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[M]] : tensor<4x8xbf16>) second_moment(%[[V]] : tensor<32xf16>) {id = 1 : i64, operand_number = 1 : i64}
+  cgx.provide parameter(%w : tensor<4x8xf32>) first_moment(%m : tensor<4x8xbf16>) second_moment(%v : tensor<32xf16>) {id = 1 : i64, operand_number = 1 : i64}
+  return
+}
