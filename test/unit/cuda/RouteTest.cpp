@@ -1,0 +1,172 @@
+//===-- RouteTest.cpp - Every route brings every payload where it belongs ---===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ranks are threads, whose GPU is the processor: what a route says lies on a GPU can be written and read
+// here.
+
+#include "Job.h"
+#include "Programs.h"
+#include "cuda/MessageRoute.h"
+#include "cuda/PeerRoute.h"
+
+#include <condition_variable>
+#include <deque>
+#include <gtest/gtest.h>
+#include <map>
+#include <mutex>
+
+namespace cgx::test {
+namespace {
+
+constexpr uint64_t kStep = 3;
+
+struct Mail {
+  std::mutex mutex;
+  std::condition_variable arrived;
+  std::map<std::pair<uint32_t, uint32_t>, std::deque<std::vector<std::byte>>>
+      letters; ///< by sender, receiver
+};
+
+/// Between ranks whose numbers are equal modulo `every`.
+class ThreadLink final : public DeviceLink {
+public:
+  ThreadLink(Mail &mail, uint32_t rank, uint32_t every) : mail(mail), rank(rank), every(every) {}
+
+  bool reaches(uint32_t other) const override { return other % every == rank % every; }
+
+  Status exchange(std::span<const DeviceOutgoing> outgoing, std::span<const DeviceIncoming> incoming,
+                  CUstream_st *) override {
+    std::unique_lock lock(mail.mutex);
+    for (const DeviceOutgoing &message : outgoing)
+      mail.letters[{rank, message.peer}].emplace_back(message.memory, message.memory + message.bytes);
+    mail.arrived.notify_all();
+    for (const DeviceIncoming &message : incoming) {
+      std::deque<std::vector<std::byte>> &letters = mail.letters[{message.peer, rank}];
+      mail.arrived.wait(lock, [&] { return !letters.empty(); });
+      EXPECT_EQ(letters.front().size(), message.bytes);
+      std::copy(letters.front().begin(), letters.front().end(), message.memory);
+      letters.pop_front();
+    }
+    return Status();
+  }
+
+  bool takes(const Groups &, std::span<const DeviceCollective>) const override { return false; }
+  Status run(const Groups &, std::span<const DeviceCollective>, CUstream_st *) override { return Status(); }
+  Status check() override { return Status(); }
+  void abort() override {}
+
+private:
+  Mail &mail;
+  uint32_t rank, every;
+};
+
+struct Setting {
+  const char *name;
+  uint32_t every; ///< of ThreadLink; 0: there is no link
+  bool peers;
+};
+
+class RouteTest : public testing::TestWithParam<std::tuple<Setting, uint32_t>> {
+protected:
+  const Setting &setting() const { return std::get<0>(GetParam()); }
+  uint32_t ranks() const { return std::get<1>(GetParam()); }
+
+  static std::byte pattern(uint32_t rank, uint32_t chunk, size_t operand, uint64_t index) {
+    return std::byte((index * 31 + rank * 7 + chunk * 13 + operand * 101) & 0xff);
+  }
+  static void write(std::byte *payload, uint64_t bytes, uint32_t rank, uint32_t chunk, size_t operand) {
+    for (uint64_t i = 0; i < bytes; ++i)
+      payload[i] = pattern(rank, chunk, operand, i);
+  }
+  static void expect(const std::byte *payload, uint64_t bytes, uint32_t rank, uint32_t chunk,
+                     size_t operand) {
+    for (uint64_t i = 0; i < bytes; ++i)
+      ASSERT_EQ(payload[i], pattern(rank, chunk, operand, i))
+          << "byte " << i << " of chunk " << chunk << ", operand " << operand << ", from rank " << rank;
+  }
+
+  /// One run: contributions to their owners, results to all.
+  void run(PayloadRoute &route, Execution &execution, RunningOperands operands, uint32_t salt) const {
+    const uint32_t self = execution.self();
+    for (size_t i = 0; i < operands.size(); ++i)
+      for (uint32_t chunk = 0; chunk < ranks(); ++chunk)
+        write(route.contribution(i, chunk), operands[i].chunks.payload(chunk), self + salt, chunk, i);
+    Status status = route.scatter(execution, operands, nullptr);
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (size_t i = 0; i < operands.size(); ++i)
+      for (uint32_t position = 0; position < ranks(); ++position)
+        expect(route.received(i, position), operands[i].ownPayload(), position + salt, self, i);
+    for (size_t i = 0; i < operands.size(); ++i)
+      write(route.ownResult(i), operands[i].ownPayload(), self + salt + 100, self, i);
+    status = route.gather(execution, operands, nullptr);
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (size_t i = 0; i < operands.size(); ++i)
+      for (uint32_t chunk = 0; chunk < ranks(); ++chunk)
+        expect(route.result(i, chunk), operands[i].chunks.payload(chunk), chunk + salt + 100, chunk, i);
+  }
+
+  void runRank(uint32_t rank, const std::string &job, Mail &mail) const {
+    const std::vector<OperandSpec> specs = {{.shape = {5003}, .codec = quantize(4, 128)},
+                                            {.shape = {1}, .codec = quantize(2, 64)},
+                                            {.type = CGX_BF16, .shape = {300}, .codec = quantize(8, 512)}};
+    const std::string manifest = manifestText(
+        ranks(), {collectiveJson(0, "all_reduce", everybody(ranks()), specs, {{"reduction", "sum"}})});
+    Result<Program> program = Program::parse(manifest.c_str(), ranks());
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    Result<std::unique_ptr<Transport>> transport =
+        connectTransport("inproc", {.job = job, .rank = rank, .ranks = ranks()});
+    ASSERT_TRUE(transport.ok()) << transport.status().message();
+    if (setting().every != 0)
+      (*transport)->carryDeviceLink(std::make_unique<ThreadLink>(mail, rank, setting().every));
+    Telemetry telemetry(*program);
+    ProgramState state(*program, rank);
+    Scratch scratch;
+    const CollectiveInfo &collective = program->collectives[0];
+    Execution execution{.transport = **transport,
+                        .timeout = std::chrono::seconds(20),
+                        .collective = collective,
+                        .group = groupOf(collective.groups, rank),
+                        .seed = 1,
+                        .step = kStep,
+                        .scratch = scratch,
+                        .states = state.operandsOf(0),
+                        .counters = telemetry.collectives[0]};
+    std::vector<AllReduceOperand> operands;
+    uint64_t expected = 0;
+    for (size_t i = 0; i < specs.size(); ++i)
+      expected += allReduceWireBytes(operands.emplace_back(execution, i).chunks, rank);
+    Result<std::unique_ptr<PayloadRoute>> route =
+        setting().peers ? PeerRoute::make(execution, operands) : MessageRoute::make(execution, operands);
+    ASSERT_TRUE(route.ok() && *route);
+    for (uint32_t repetition = 0; repetition < 3; ++repetition)
+      ASSERT_NO_FATAL_FAILURE(run(**route, execution, operands, repetition));
+    uint64_t sent = 0;
+    for (const OperandCounters &operand : execution.counters.operands)
+      sent += operand.wireBytes;
+    EXPECT_EQ(sent, 3 * expected);
+    EXPECT_EQ((*route)->isCapturable(), setting().every == 1);
+  }
+};
+
+TEST_P(RouteTest, BringsPayloadsWhereTheyBelong) {
+  const std::string job = uniqueJob();
+  Mail mail;
+  runThreads(ranks(), [&](uint32_t rank) { runRank(rank, job, mail); });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Settings, RouteTest,
+    testing::Combine(testing::Values(Setting{"staged", 0, false}, Setting{"linked", 1, false},
+                                     Setting{"both", 2, false}, Setting{"peers", 0, true}),
+                     testing::Values(2u, 3u, 5u)),
+    [](const auto &setting) {
+      return std::string(std::get<0>(setting.param).name) + "_" + std::to_string(std::get<1>(setting.param));
+    });
+
+} // namespace
+} // namespace cgx::test
