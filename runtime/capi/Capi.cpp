@@ -167,6 +167,8 @@ cgx_status cgx_context_state_tensor(cgx_context *context, uint64_t index, cgx_st
     if (index >= tensors.size())
       return cgx::Status::error(CGX_INVALID_ARGUMENT, "expected an index below ", tensors.size(), ", got ",
                                 index);
+    if (cgx::Status status = context->impl->fetchState(); !status.ok())
+      return status;
     const cgx::StateTensor &tensor = tensors[index];
     *out_tensor = {tensor.name.c_str(), uint32_t(tensor.type), tensor.elements, tensor.data};
     return {};

@@ -125,6 +125,9 @@ Status runCollective(Execution &execution, Buffers operands) {
   ++execution.counters.runs;
   if (execution.device && DeviceUse::isNeededFor(operands))
     return execution.device->run(execution, operands);
+  if (execution.device)
+    if (Status status = execution.device->leave(execution.collective.id); !status.ok())
+      return status;
   return runOnHost(execution, operands);
 }
 

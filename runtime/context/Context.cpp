@@ -386,6 +386,14 @@ Status Context::checkCuda() {
   return failure;
 }
 
+Status Context::fetchState() {
+  if (!device || !failure.ok())
+    return Status(); // of a job that has failed, nothing more comes
+  if (Status status = flights.land(); !status.ok())
+    return status;
+  return device->fetchState();
+}
+
 void Context::run(int64_t collective) {
   // Behind what is in flight, and by the same thread, which has its hands on the transport.
   if (flights.any()) {

@@ -46,6 +46,8 @@ public:
   Status adoptPlan(const char *plan);
   Status adapt(const char *request, const char **plan);
 
+  /// Brings what codecs remember to the host, from wherever it is.
+  Status fetchState();
   /// What codecs remember from step to step, to be saved and written back between steps.
   std::span<const StateTensor> stateTensors() const { return state.tensors(); }
 

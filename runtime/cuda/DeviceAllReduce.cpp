@@ -32,11 +32,13 @@ bool DeviceAllReduce::takes(const Execution &execution, Buffers operands) {
     return false;
   for (size_t i = 0; i < operands.size(); ++i) {
     const OperandInfo &operand = collective.operands[i];
-    if (operand.isExact() || operand.back || operand.errorFeedback ||
-        cuda::checkCodec(operand.codec, operand.type) || !cuda::canSum(operand.codec) ||
-        cgx_codec_shares_randomness(&operand.codec) || !arePiecesAligned(operand) ||
-        cuda::memoryKindOf(operands[i].input) != cuda::MemoryKind::device ||
+    const bool isFloat = operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16;
+    if (!isFloat || operand.back || cuda::checkCodec(operand.codec, operand.type) ||
+        !cuda::canSum(operand.codec) || cgx_codec_shares_randomness(&operand.codec) ||
+        !arePiecesAligned(operand) || cuda::memoryKindOf(operands[i].input) != cuda::MemoryKind::device ||
         cuda::memoryKindOf(operands[i].output) != cuda::MemoryKind::device)
+      return false;
+    if (operand.errorFeedback && !DeviceResidual::fit(AllReduceOperand(execution, i), execution.states[i]))
       return false;
   }
   return true;
@@ -62,7 +64,8 @@ static Result<std::unique_ptr<PayloadRoute>> chooseRoute(const Execution &execut
   return MessageRoute::make(execution, operands);
 }
 
-Result<std::unique_ptr<DeviceAllReduce>> DeviceAllReduce::make(const Execution &execution) {
+Result<std::unique_ptr<DeviceAllReduce>> DeviceAllReduce::make(const Execution &execution,
+                                                               cuda::Stream stream) {
   std::unique_ptr<DeviceAllReduce> made(new DeviceAllReduce);
   for (const OperandInfo &operand : execution.collective.operands)
     made->codecs.push_back(operand.codec);
@@ -75,7 +78,33 @@ Result<std::unique_ptr<DeviceAllReduce>> DeviceAllReduce::make(const Execution &
        {std::pair(&made->state, cuda::MemoryKind::device), {&made->hostState, cuda::MemoryKind::pinned}})
     if (Status status = statusOf(memory->allocate(kind, sizeof(cuda::StepState))); !status.ok())
       return status;
+  if (Status status = made->makeResiduals(execution, stream); !status.ok())
+    return status;
   return made;
+}
+
+Status DeviceAllReduce::makeResiduals(const Execution &execution, cuda::Stream stream) {
+  for (size_t i = 0; i < execution.collective.operands.size(); ++i) {
+    if (!execution.collective.operands[i].errorFeedback)
+      continue;
+    OperandState &state = execution.states[i];
+    for (auto [onDevice, onHost] : {std::pair(&residuals[i].contribution, &*state.contribution),
+                                    {&residuals[i].result, &*state.result}})
+      if (Status status = onDevice->make(*onHost, stream); !status.ok())
+        return status;
+  }
+  return Status();
+}
+
+Status DeviceAllReduce::fetchState(cuda::Stream stream) {
+  if (!isAhead)
+    return Status();
+  for (const auto &[operand, of] : residuals)
+    for (const DeviceResidual *residual : {&of.contribution, &of.result})
+      if (Status status = residual->fetch(stream); !status.ok())
+        return status;
+  isAhead = isReplayed;
+  return statusOf(cuda::waitFor(stream));
 }
 
 bool DeviceAllReduce::isOf(const Execution &execution) const {
@@ -109,14 +138,19 @@ static cuda::EncodedLayer encodedLayer(const AllReduceOperand &operand, uint32_t
           .payload = payload};
 }
 
+static float decayOf(const AllReduceOperand &operand) { return operand.codec.info().errorFeedback->decay; }
+
 void DeviceAllReduce::listContribution(const AllReduceOperand &operand, size_t index,
                                        std::vector<cuda::EncodeLayer> &list) const {
   for (uint32_t chunk = 0; chunk < operand.chunks.count; ++chunk)
     forEachPiece(operand, chunk, [&](uint64_t first, uint64_t elements, uint64_t bytes) {
       const uint64_t position = operand.chunks.begin(chunk) + first;
-      list.push_back({encodedLayer(operand, kContribution, position, elements,
-                                   route->contribution(index, chunk) + bytes),
-                      buffers[index].input + position * operand.codec.elementBytes()});
+      cuda::EncodeLayer &layer = list.emplace_back();
+      layer.encoded =
+          encodedLayer(operand, kContribution, position, elements, route->contribution(index, chunk) + bytes);
+      layer.input = buffers[index].input + position * operand.codec.elementBytes();
+      if (auto kept = residuals.find(index); kept != residuals.end())
+        layer.encoded.feedback = kept->second.contribution.from(position, decayOf(operand));
     });
 }
 
@@ -128,6 +162,8 @@ void DeviceAllReduce::listOwner(const AllReduceOperand &operand, size_t index,
     cuda::OwnerLayer &owner = list.emplace_back();
     owner.encoded = encodedLayer(operand, kResult, operand.chunks.begin(self) + first, elements,
                                  route->ownResult(index) + bytes);
+    if (auto kept = residuals.find(index); kept != residuals.end())
+      owner.encoded.feedback = kept->second.result.from(operand.chunks.begin(self) + first, decayOf(operand));
     if (operand.execution.collective.reduction == ReduceKind::Mean)
       owner.divisor = group.size();
     for (uint32_t position = 0; position < group.size(); ++position) {
@@ -207,6 +243,8 @@ Status DeviceAllReduce::put(Execution &execution, Buffers operands, cuda::Stream
       return status;
     if (Status status = putState(execution, isCaptured, stream); !status.ok())
       return status;
+    isAhead = true;
+    isReplayed = isReplayed || isCaptured;
     if (Status status = statusOf(encode->run(stream, state.get<cuda::StepState>())); !status.ok())
       return status;
   }

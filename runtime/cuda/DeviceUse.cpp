@@ -85,10 +85,14 @@ Status DeviceUse::run(Execution &execution, Buffers operands) {
 Status DeviceUse::runOn(cuda::Stream on, Execution &execution, Buffers operands) {
   const bool isCaptured = cuda::isCapturing(on);
   DeviceAllReduce *encoded = nullptr;
+  const bool isEncoded = !isLinked(execution, operands) && DeviceAllReduce::takes(execution, operands);
+  if (!isEncoded && !isCaptured)
+    if (Status status = leave(execution.collective.id); !status.ok())
+      return status;
   Status status;
   if (isLinked(execution, operands)) {
     status = putLinked(execution, operands, on);
-  } else if (DeviceAllReduce::takes(execution, operands)) {
+  } else if (isEncoded) {
     Result<DeviceAllReduce *> found = allReduceFor(execution, isCaptured);
     if (!found.ok())
       return found.status();
@@ -107,16 +111,37 @@ Status DeviceUse::runOn(cuda::Stream on, Execution &execution, Buffers operands)
 }
 
 Result<DeviceAllReduce *> DeviceUse::allReduceFor(const Execution &execution, bool isCaptured) {
-  std::unique_ptr<DeviceAllReduce> &known = allReduces[execution.collective.id];
-  if (known && known->isOf(execution))
-    return known.get();
+  auto known = allReduces.find(execution.collective.id);
+  if (known != allReduces.end() && known->second->isOf(execution))
+    return known->second.get();
   if (isCaptured)
     return Status(CGX_UNSUPPORTED, "expected a collective that has run before in a graph");
-  Result<std::unique_ptr<DeviceAllReduce>> made = DeviceAllReduce::make(execution);
+  if (Status status = leave(execution.collective.id); !status.ok())
+    return status;
+  Result<std::unique_ptr<DeviceAllReduce>> made = DeviceAllReduce::make(execution, stream);
   if (!made.ok())
     return made.status();
-  known = std::move(*made);
-  return known.get();
+  return (allReduces[execution.collective.id] = std::move(*made)).get();
+}
+
+Status DeviceUse::leave(uint32_t collective) {
+  auto known = allReduces.find(collective);
+  if (known == allReduces.end())
+    return Status();
+  Status status = statusOf(cuda::useDevice(gpu));
+  if (status.ok())
+    status = known->second->fetchState(stream);
+  allReduces.erase(known);
+  return status;
+}
+
+Status DeviceUse::fetchState() {
+  if (Status status = statusOf(cuda::useDevice(gpu)); !status.ok())
+    return status;
+  for (const auto &[id, allReduce] : allReduces)
+    if (Status status = allReduce->fetchState(stream); !status.ok())
+      return status;
+  return Status();
 }
 
 Status DeviceUse::check(Transport &transport, std::chrono::milliseconds timeout, const Program &program) {

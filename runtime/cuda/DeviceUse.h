@@ -42,6 +42,11 @@ public:
   /// part of the graph that the stream captures.
   Status run(Execution &execution, Buffers operands);
 
+  /// Brings to the host what codecs remember of collectives that ran here: of all, or of one that leaves
+  /// the GPU.
+  Status fetchState();
+  Status leave(uint32_t collective);
+
   /// Waits for the stream, and says what went wrong in what graphs have repeated.
   Status check(Transport &transport, std::chrono::milliseconds timeout, const Program &program);
 

@@ -106,6 +106,18 @@ void Residual::storeKept(uint64_t offset, std::span<const float> values) {
   }
 }
 
+std::span<std::byte> Residual::stored() {
+  switch (storage) {
+  case ResidualStorage::F32:
+    return std::as_writable_bytes(std::span(floats));
+  case ResidualStorage::Bf16:
+    return std::as_writable_bytes(std::span(halves));
+  case ResidualStorage::Int8:
+    return std::as_writable_bytes(std::span(bytes));
+  }
+  return {};
+}
+
 void Residual::describe(const std::string &name, std::vector<StateTensor> &tensors) {
   switch (storage) {
   case ResidualStorage::F32:

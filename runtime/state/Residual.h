@@ -33,6 +33,14 @@ public:
   /// Replaces it, where there is one. The values are finite. What the storage cannot hold is lost.
   void store(uint64_t first, std::span<const float> values);
 
+  /// Elements [firstElement(), endElement()) of the operand are kept.
+  uint64_t firstElement() const { return begin; }
+  uint64_t endElement() const { return begin + elements; }
+  ResidualStorage kind() const { return storage; }
+  /// Them as they are kept, and the scales of Int8.
+  std::span<std::byte> stored();
+  std::span<float> storedScales() { return scales; }
+
   /// The memory behind it, to be saved and restored, under `name`.
   void describe(const std::string &name, std::vector<StateTensor> &tensors);
 

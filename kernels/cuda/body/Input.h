@@ -35,10 +35,15 @@ CGX_BODY float roundSum(Source source, float sum) {
                  sum);
 }
 
+/// The sum of nothing: what is exact keeps the sign of zeros, as where the first addend is copied.
+CGX_BODY float emptySum(const cgx_codec &codec) {
+  return codec.family == CGX_CODEC_IDENTITY || codec.family == CGX_CODEC_LOSSLESS ? -0.0f : 0.0f;
+}
+
 /// The sum of an owner, computed anew for every element that is asked for.
 template <typename Family> struct SumInput {
   CGX_BODY static float load(const EncodeItem &item, uint64_t index) {
-    float sum = 0.0f;
+    float sum = emptySum(item.codec);
     for (uint32_t i = 0; i < item.contributionCount; ++i) {
       const PayloadItem &payload = item.contributions[i];
       sum += Family::value(item.codec, item.type, payload.payload + payload.bodyBegin, item.sections,

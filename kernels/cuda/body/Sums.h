@@ -42,8 +42,8 @@ struct ClearSums {
   EncodeTable table;
 
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
-    float *sums = table.items[slice.item].sums;
-    crew.forEachIndex(slice.begin, slice.end, [&](uint64_t i) { sums[i] = 0.0f; });
+    const EncodeItem &item = table.items[slice.item];
+    crew.forEachIndex(slice.begin, slice.end, [&](uint64_t i) { item.sums[i] = emptySum(item.codec); });
   }
 };
 

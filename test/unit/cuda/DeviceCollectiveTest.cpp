@@ -32,6 +32,7 @@ struct Collective {
   const char *kind;
   Json more;
   std::vector<OperandSpec> operands;
+  const char *feedback = nullptr; ///< how residuals are kept, if they are
 };
 
 cgx_codec maxAbs() {
@@ -59,11 +60,28 @@ const std::vector<Collective> collectives = {
      {{"reduction", "sum"}},
      {operand(CGX_F32, 3000, {.family = CGX_CODEC_TOPK, .density = 0.1f}),
       operand(CGX_BF16, 5000, {.family = CGX_CODEC_THRESHOLD, .threshold = 0.5f})}},
-    // Staged: pieces that are not aligned, an exact operand, another collective.
+    // What is exact beside what is not, and payloads that vary in size.
+    {"all_reduce",
+     {{"reduction", "mean"}},
+     {operand(CGX_F32, 7000, quantize(4, 128)), operand(CGX_F32, 300, {}), operand(CGX_F16, 77, {}),
+      operand(CGX_BF16, 9000, {.family = CGX_CODEC_LOSSLESS})}},
+    {"all_reduce",
+     {{"reduction", "sum"}},
+     {operand(CGX_F32, 3000, {.family = CGX_CODEC_TOPK, .density = 0.1f}),
+      operand(CGX_F32, 9000, {.family = CGX_CODEC_LOSSLESS})}},
+    // Staged: pieces that are not aligned, another reduction, another collective.
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 90000, quantize(3, 100))}},
     {"all_reduce", {{"reduction", "max"}}, {operand(CGX_F32, 3000, {})}},
     {"all_gather", {{"dim", 0}}, {operand(CGX_F32, 600, quantize(4, 128))}},
     {"reduce_scatter", {{"dim", 0}, {"reduction", "sum"}}, {operand(CGX_F32, 1200, quantize(4, 128))}},
+    // Remembered where it is encoded: on the GPU; or staged, as what is lost of chunks that share scales.
+    {"all_reduce",
+     {{"reduction", "mean"}},
+     {operand(CGX_F32, 70001, quantize(2, 128)), operand(CGX_BF16, 900, quantize(4, 64))},
+     "f32"},
+    {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F16, 30000, quantize(2, 128))}, "bf16"},
+    {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 30000, quantize(2, 128))}, "int8"},
+    {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 3000, quantize(2, 64))}, "int8"},
     // Exact, which a link of GPUs can do by itself.
     {"all_reduce", {{"reduction", "max"}}, {operand(CGX_F32, 3001, {}), operand(CGX_F32, 5, {})}},
     {"all_gather", {{"dim", 0}}, {operand(CGX_BF16, 600, {})}},
@@ -103,9 +121,15 @@ protected:
 
   std::string manifest() const {
     std::vector<Json> list;
-    for (uint32_t id = 0; id < collectives.size(); ++id)
-      list.push_back(collectiveJson(id, collectives[id].kind, everybody(ranks()), collectives[id].operands,
-                                    collectives[id].more));
+    for (uint32_t id = 0; id < collectives.size(); ++id) {
+      Json &made = list.emplace_back(collectiveJson(id, collectives[id].kind, everybody(ranks()),
+                                                    collectives[id].operands, collectives[id].more));
+      for (Json &operand : made["operands"])
+        if (const char *feedback = collectives[id].feedback) {
+          operand["codec"]["error_feedback"] = feedback;
+          operand["codec"]["decay"] = 0.9;
+        }
+    }
     return manifestText(ranks(), list);
   }
 
@@ -126,6 +150,20 @@ protected:
         for (uint32_t id = 0; id < collectives.size(); ++id)
           ASSERT_NO_FATAL_FAILURE(runOne(context, id, /*beside=*/repetition == 1, onDevice, random, outputs));
       ASSERT_EQ(cgx_context_end_step(context), CGX_OK) << cgx_last_error();
+      ASSERT_NO_FATAL_FAILURE(addState(context, outputs));
+    }
+  }
+
+  /// What codecs remember is a result as well.
+  void addState(cgx_context *context, Outputs &outputs) const {
+    uint64_t count = 0;
+    ASSERT_EQ(cgx_context_state_count(context, &count), CGX_OK);
+    for (uint64_t i = 0; i < count; ++i) {
+      cgx_state_tensor tensor;
+      ASSERT_EQ(cgx_context_state_tensor(context, i, &tensor), CGX_OK) << cgx_last_error();
+      const auto *bytes = static_cast<const uint8_t *>(tensor.data);
+      outputs.emplace_back(bytes, bytes + tensor.elements *
+                                              cgx_element_bytes(cgx_element_type(tensor.element_type)));
     }
   }
 

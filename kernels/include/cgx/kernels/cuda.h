@@ -80,7 +80,7 @@ struct EncodeLayer {
 };
 
 /// The chunk of which a rank is the owner: payloads of its codec, one of each rank, to add in their order
-/// from 0, to divide by `divisor`, and to encode as sums.
+/// from 0 (what is exact: from -0), to divide by `divisor`, and to encode as sums.
 struct OwnerLayer {
   EncodedLayer encoded;
   std::vector<const void *> contributions;

@@ -115,8 +115,9 @@ cgx_status cgx_context_trace(cgx_context *context, const char **out_json);
 
 /* What the codecs of this rank remember from step to step, such as the residuals of error feedback:
  * a checkpoint without it is not the whole run. Number, names and sizes follow from the
- * program; all is zero at first. A host copies `data` out between two steps, and to go on
- * from there writes the same bytes back in the same rank of a new job, before its first step. */
+ * program; all is zero at first. Asking for a tensor brings what lies on a GPU to the host. A host copies
+ * `data` out between two steps, and to go on from there writes the same bytes back in the same rank of a new
+ * job, before its first step. */
 typedef struct cgx_state_tensor {
   const char *name;      /* unique in its rank; lives as long as the context */
   uint32_t element_type; /* cgx_element_type */

@@ -188,12 +188,14 @@ TEST(NcclTest, ASilentRankIsATimeout) {
   EXPECT_NE(failures[1], "");
 }
 
-TEST(NcclTest, AGraphCountsItsSteps) {
-  const std::string manifest = manifestText(
-      2, {collectiveJson(0, "all_reduce", everybody(2), {compressed(5000)}, {{"reduction", "sum"}})});
+TEST(NcclTest, AGraphCountsItsStepsAndRemembers) {
+  Json collective = collectiveJson(0, "all_reduce", everybody(2), {compressed(5000)}, {{"reduction", "sum"}});
+  collective["operands"][0]["codec"]["error_feedback"] = "f32";
+  collective["operands"][0]["codec"]["decay"] = 1.0;
+  const std::string manifest = manifestText(2, {collective});
   std::vector<float> values(5000);
   std::iota(values.begin(), values.end(), 0.0f);
-  std::vector<float> results[2]; // of step 2: run as such, and replayed
+  std::vector<float> results[2], residuals[2]; // of step 2: run as such, and replayed
   for (bool isReplayed : {false, true}) {
     const std::string job = uniqueJob();
     runThreads(2, [&](uint32_t rank) {
@@ -215,11 +217,18 @@ TEST(NcclTest, AGraphCountsItsSteps) {
         ASSERT_EQ(cgx_context_end_step(context.get()), CGX_OK) << cgx_last_error();
         EXPECT_EQ(cgx_context_check_cuda(context.get()), CGX_OK) << cgx_last_error();
       }
-      if (rank == 0)
-        results[isReplayed] = output.read();
+      if (rank != 0)
+        return;
+      results[isReplayed] = output.read();
+      cgx_state_tensor residual;
+      ASSERT_EQ(cgx_context_state_tensor(context.get(), 0, &residual), CGX_OK) << cgx_last_error();
+      const auto *values = static_cast<const float *>(residual.data);
+      residuals[isReplayed].assign(values, values + residual.elements);
     });
   }
   EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(residuals[0], residuals[1]);
+  EXPECT_NE(residuals[0], std::vector<float>(residuals[0].size()));
 }
 
 TEST(NcclTest, AGraphRefusesWhatPassesThroughTheHost) {
