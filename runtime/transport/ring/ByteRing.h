@@ -37,7 +37,7 @@ public:
 
   /// Copies as much of `bytes` as fits; the receiver sees it after publish().
   size_t write(std::span<const std::byte> bytes) {
-    if (!hasRoom(bytes.size()) && !hasRoom(1))
+    if (bytes.empty() || (!hasRoom(bytes.size()) && !hasRoom(1)))
       return 0;
     size_t count = std::min<uint64_t>(bytes.size(), capacity - (tail - head));
     uint64_t at = tail & (capacity - 1);
