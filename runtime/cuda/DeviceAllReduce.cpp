@@ -34,7 +34,6 @@ bool DeviceAllReduce::takes(const Execution &execution, Buffers operands) {
     const OperandInfo &operand = collective.operands[i];
     const bool isFloat = operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16;
     if (!isFloat || operand.back || cuda::checkCodec(operand.codec, operand.type) ||
-        !cuda::canSum(operand.codec) || cgx_codec_shares_randomness(&operand.codec) ||
         !arePiecesAligned(operand) || cuda::memoryKindOf(operands[i].input) != cuda::MemoryKind::device ||
         cuda::memoryKindOf(operands[i].output) != cuda::MemoryKind::device)
       return false;
@@ -128,13 +127,14 @@ template <typename Visit> static void forEachPiece(const AllReduceOperand &of, u
 static cuda::EncodedLayer encodedLayer(const AllReduceOperand &operand, uint32_t phase, uint64_t first,
                                        uint64_t elements, std::byte *payload) {
   const OperandInfo &info = operand.codec.info();
+  const bool isShared = cgx_codec_shares_randomness(&info.codec);
   return {.codec = info.codec,
           .type = info.type,
           .elements = elements,
           .firstElement = first,
           .layerId = info.layerId,
-          .rank = operand.execution.encoder,
-          .phase = phase,
+          .rank = isShared ? 0 : operand.execution.encoder,
+          .phase = isShared ? 0 : phase,
           .payload = payload};
 }
 

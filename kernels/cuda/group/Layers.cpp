@@ -64,8 +64,6 @@ const char *checkCodec(const cgx_codec &codec, cgx_element_type type) {
   }
 }
 
-bool canSum(const cgx_codec &) { return true; }
-
 static Outcome wrongLayer(size_t number, const std::string &what) {
   return {"layer " + std::to_string(number) + ": " + what};
 }

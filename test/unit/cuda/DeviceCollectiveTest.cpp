@@ -58,7 +58,7 @@ const std::vector<Collective> collectives = {
       operand(CGX_F32, 5000, quantize(4, 128, CGX_ROUND_STOCHASTIC, CGX_SCALE_BF16, /*checksum=*/true))}},
     {"all_reduce",
      {{"reduction", "sum"}},
-     {operand(CGX_F32, 3000, {.family = CGX_CODEC_TOPK, .density = 0.1f}),
+     {operand(CGX_F32, 3000, {.family = CGX_CODEC_RANDK, .density = 0.1f}),
       operand(CGX_BF16, 5000, {.family = CGX_CODEC_THRESHOLD, .threshold = 0.5f})}},
     // What is exact beside what is not, and payloads that vary in size.
     {"all_reduce",

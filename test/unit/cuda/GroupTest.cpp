@@ -124,7 +124,7 @@ TEST_P(GroupTest, OwnersEncodeTheSumOfContributions) {
       cuda::OwnerLayer &owner = table.emplace_back();
       owner.encoded = layer.encoded(room(layer.payloadBytes()));
       owner.divisor = random() % 2 ? 1 : 3;
-      std::vector<float> sum(layer.elements, 0.0f);
+      std::vector<float> sum(layer.elements, cgx_codec_is_exact(&layer.codec) ? -0.0f : 0.0f);
       for (uint32_t rank = 0; rank < 1 + uint32_t(draw % 4); ++rank) {
         const auto payload = expectedPayload(layer, toElements(layer.type, summand(layer)));
         ASSERT_EQ(decodeAccumulate(layer.codec, layer.type, payload.data(), payload.size(), layer.elements,
@@ -144,6 +144,21 @@ TEST_P(GroupTest, OwnersEncodeTheSumOfContributions) {
     ASSERT_NO_FATAL_FAILURE(run(*group));
     for (size_t i = 0; i < layers.size(); ++i)
       ASSERT_NO_FATAL_FAILURE(expectPayload(layers[i], table[i].encoded.payload, expected[i]));
+  }
+}
+
+TEST_P(GroupTest, ExactSumsOfNegativeZerosAreNegativeZeros) {
+  for (uint32_t family : {CGX_CODEC_IDENTITY, CGX_CODEC_LOSSLESS}) {
+    const Layer layer = {{.family = family}, CGX_F32, 1000, 0, 0, 0, 0};
+    const auto zeros = toElements(CGX_F32, std::vector<float>(layer.elements, -0.0f));
+    const void *contribution = place(padded(layer, expectedPayload(layer, zeros)));
+    const cuda::OwnerLayer owner = {
+        layer.encoded(room(layer.payloadBytes())), {contribution, contribution}, 2};
+    cuda::Outcome outcome;
+    const auto group = device->makeOwner({&owner, 1}, outcome);
+    ASSERT_TRUE(outcome.ok()) << outcome.error;
+    ASSERT_NO_FATAL_FAILURE(run(*group));
+    ASSERT_NO_FATAL_FAILURE(expectPayload(layer, owner.encoded.payload, expectedPayload(layer, zeros)));
   }
 }
 

@@ -128,9 +128,6 @@ Outcome advanceStep(Stream stream, StepState *state);
 /// Null when the GPU kernels take this codec for this element type, else what is wrong with it.
 const char *checkCodec(const cgx_codec &codec, cgx_element_type type);
 
-/// Whether makeOwnerGroup() takes a codec that passed: all of them.
-bool canSum(const cgx_codec &codec);
-
 } // namespace cgx::cuda
 
 #endif // CGX_KERNELS_CUDA_H
