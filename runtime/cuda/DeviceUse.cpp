@@ -46,27 +46,25 @@ bool DeviceUse::isNeededFor(Buffers operands) {
 }
 
 Status DeviceUse::start(uint32_t collective) {
-  cuda::Event event;
-  if (Status status = statusOf(event.make()); !status.ok())
-    return status;
-  if (Status status = statusOf(event.record(stream)); !status.ok())
-    return status;
   const std::lock_guard lock(starting);
-  starts[collective] = std::move(event);
-  return Status();
+  Start &started = starts[collective];
+  if (!started.event.get())
+    if (Status status = statusOf(started.event.make()); !status.ok())
+      return status;
+  started.isPending = true;
+  return statusOf(started.event.record(stream));
 }
 
 Result<cuda::Stream> DeviceUse::streamFor(uint32_t collective) {
   const std::lock_guard lock(starting);
   auto started = starts.find(collective);
-  if (started == starts.end())
+  if (started == starts.end() || !started->second.isPending)
     return stream;
+  started->second.isPending = false;
   if (!side)
     if (Status status = statusOf(cuda::makeStream(side)); !status.ok())
       return status;
-  Status status = statusOf(cuda::waitOn(side, started->second.get()));
-  starts.erase(started);
-  if (!status.ok())
+  if (Status status = statusOf(cuda::waitOn(side, started->second.event.get())); !status.ok())
     return status;
   return side;
 }

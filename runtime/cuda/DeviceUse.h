@@ -57,11 +57,16 @@ private:
   Result<DeviceAllReduce *> allReduceFor(const Execution &execution, bool isCaptured);
   Status runStaged(cuda::Stream stream, Execution &execution, Buffers operands);
 
-  cuda::Stream stream, side = nullptr;    ///< the host program's, and one for what runs beside it
-  std::mutex starting;                    ///< who starts is another thread than who runs
-  std::map<uint32_t, cuda::Event> starts; ///< by collective, of those that were started and have not run
-  int gpu = 0;                            ///< that all threads of the rank use
-  bool failed = false;                    ///< the stream may wait for ranks that are gone
+  cuda::Stream stream, side = nullptr; ///< the host program's, and one for what runs beside it
+  std::mutex starting;                 ///< who starts is another thread than who runs
+  /// By collective: the point of the stream behind which it was started, and whether it has yet to run.
+  struct Start {
+    cuda::Event event;
+    bool isPending = false;
+  };
+  std::map<uint32_t, Start> starts;
+  int gpu = 0;         ///< that all threads of the rank use
+  bool failed = false; ///< the stream may wait for ranks that are gone
   std::map<uint32_t, std::unique_ptr<DeviceAllReduce>> allReduces; ///< by id, as they last ran
   std::vector<cuda::Memory> staging;                               ///< of the operands that are staged
 };
