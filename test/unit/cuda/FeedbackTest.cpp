@@ -59,7 +59,10 @@ protected:
             layer, storage, random() % 2 ? 1.0f : 0.7f, Residual(storage, 0, layer.elements), {}, {}});
         one.residual.describe("", one.tensors);
         const auto tensor = [&](size_t i) {
-          return one.tensors.size() <= i ? nullptr : room(bytesOf(one.tensors[i]), /*fill=*/0);
+          if (one.tensors.size() <= i)
+            return static_cast<void *>(nullptr);
+          return placeUnevenly(std::vector<uint8_t>(bytesOf(one.tensors[i])),
+                               cgx_element_bytes(one.tensors[i].type));
         };
         one.onDevice = {storage, one.decay, tensor(0), static_cast<float *>(tensor(1))};
       }

@@ -36,7 +36,8 @@ TEST_P(GroupTest, EncodesTensorsToTheBitsOfTheCpu) {
     for (const Layer &layer : layers) {
       const std::vector<uint8_t> input = toElements(layer.type, randomFloats(layer.elements));
       expected.push_back(expectedPayload(layer, input));
-      table.push_back({layer.encoded(room(layer.payloadBytes())), place(input)});
+      void *payload = placeUnevenly(std::vector<uint8_t>(layer.payloadBytes(), 0xcd), 8);
+      table.push_back({layer.encoded(payload), placeUnevenly(input, cgx_element_bytes(layer.type))});
     }
     cuda::Outcome outcome;
     const auto group = device->makeEncode(table, outcome);
@@ -80,8 +81,9 @@ TEST_P(GroupTest, DecodesToTheBitsOfTheCpu) {
       ASSERT_EQ(
           decode(layer.codec, layer.type, payload.data(), payload.size(), layer.elements, output.data()),
           DecodeError::ok);
-      table.push_back({layer.codec, layer.type, place(padded(layer, payload)), layer.payloadBytes(),
-                       layer.elements, room(output.size())});
+      void *to = placeUnevenly(std::vector<uint8_t>(output.size(), 0xcd), cgx_element_bytes(layer.type));
+      table.push_back({layer.codec, layer.type, placeUnevenly(padded(layer, payload), 8),
+                       layer.payloadBytes(), layer.elements, to});
     }
     const auto group = decodeGroup(table, /*accumulates=*/false);
     ASSERT_NO_FATAL_FAILURE(run(*group));
