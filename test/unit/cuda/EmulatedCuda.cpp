@@ -99,7 +99,8 @@ Memory::~Memory() {
 }
 
 Outcome copy(void *to, const void *from, uint64_t bytes, Stream) {
-  std::memcpy(to, from, bytes);
+  if (bytes != 0)
+    std::memcpy(to, from, bytes);
   return {};
 }
 Outcome waitFor(Stream) {
