@@ -76,7 +76,7 @@ CGX_DEVICE_INLINE uint32_t levelAt(const uint8_t *levels, uint32_t i) {
 /// A sequence of bits, lowest first, which writes no byte behind its end: that is where the next one begins.
 class MantissaWriter {
 public:
-  void begin(uint8_t *at) { out = at; }
+  explicit MantissaWriter(uint8_t *out) : out(out) {}
 
   void put(uint32_t value, uint32_t bits) {
     waiting |= uint64_t(value) << waitingBits;
@@ -90,13 +90,13 @@ public:
     waitingBits -= 32;
   }
 
-  void end() {
+  uint8_t *end() {
     memcpy(out, &waiting, (waitingBits + 7) / 8);
-    out += (waitingBits + 7) / 8;
+    return out + (waitingBits + 7) / 8;
   }
 
 private:
-  uint8_t *out = nullptr;
+  uint8_t *out;
   uint64_t waiting = 0;
   uint32_t waitingBits = 0; ///< fewer than 32 between calls
 };
@@ -119,12 +119,12 @@ public:
     uint32_t shifts[gcompLevels];
     for (uint32_t level = 0; level < gcompLevels; ++level)
       shifts[level] = gcompShift(codec, type, level);
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t bits = gcompPruned(type, bitsAt(type, elements, i));
-      if (gcompIsShort(type, bits))
-        levels[i] = 0;
-      storeBits(i, gcompRounded(bits, shifts[levels[i]]));
-    }
+    if (type == CGX_F32)
+      roundElements<CGX_F32>(shifts, count, elements);
+    else if (type == CGX_F16)
+      roundElements<CGX_F16>(shifts, count, elements);
+    else
+      roundElements<CGX_BF16>(shifts, count, elements);
     return coded;
   }
 
@@ -132,7 +132,7 @@ public:
   uint64_t measure(const Parts &parts) {
     counts = {};
     uint32_t kept = 0;
-    for (uint32_t i = 0; kept < parts.notZero; ++i) {
+    for (uint32_t i = 0, notZero = parts.notZero; kept < notZero; ++i) {
       levels[kept] = levels[i];
       kept += uint32_t(parts.symbols[i] >= zeroSymbols);
     }
@@ -141,24 +141,14 @@ public:
     return levelBytes(kept) + counts.allBytes(codec, type);
   }
 
-  uint8_t *write(const Parts &parts, uint8_t *out) const {
+  uint8_t *write(const Parts &parts, uint8_t *out) {
     memset(out, 0, levelBytes(parts.notZero));
-    MantissaWriter writers[gcompLevels];
-    uint32_t shifts[gcompLevels];
-    uint8_t *end = out + levelBytes(parts.notZero);
-    for (uint32_t level = 0; level < gcompLevels; ++level) {
-      shifts[level] = gcompShift(codec, type, level);
-      writers[level].begin(end);
-      end += counts.bytes(codec, type, level);
-    }
-    for (uint32_t i = 0; i < parts.notZero; ++i) {
-      const uint32_t level = levels[i], low = type == CGX_F32 ? loadBits16(parts.low, i) : 0;
-      out[i / 4] |= uint8_t(level << (i % 4 * 2));
-      writers[level].put((uint32_t(parts.rest[i]) << 16 | low) >> shifts[level], 24 - shifts[level]);
-    }
-    for (MantissaWriter &writer : writers)
-      writer.end();
-    return end;
+    for (uint32_t i = 0; i < parts.notZero; ++i)
+      out[i / 4] |= uint8_t(levels[i] << (i % 4 * 2));
+    out += levelBytes(parts.notZero);
+    for (uint32_t level = 0; level < gcompLevels; ++level)
+      out = writeLevel(parts, level, out);
+    return out;
   }
 
   static uint64_t measureWritten(const DecodeArguments &arguments, const Block &block, uint64_t most) {
@@ -233,10 +223,37 @@ private:
     Loops::level(metric, row, levels + at);
   }
 
-  void storeBits(uint32_t i, uint32_t bits) {
-    if (type == CGX_F32)
-      return storeTo(coded + 4 * i, bits);
-    storeTo(coded + 2 * i, uint16_t(bits >> 16));
+  /// First those of the level together, without a branch that nobody could predict; then their bits.
+  uint8_t *writeLevel(const Parts &parts, uint32_t level, uint8_t *out) {
+    if (counts.of[level] == 0)
+      return out;
+    const uint32_t shift = gcompShift(codec, type, level), notZero = parts.notZero;
+    const bool hasLow = type == CGX_F32;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < notZero; ++i) {
+      const uint32_t low = hasLow ? loadBits16(parts.low, i) : 0;
+      ofLevel[count] = (uint32_t(parts.rest[i]) << 16 | low) >> shift;
+      count += uint32_t(levels[i] == level);
+    }
+    MantissaWriter writer(out);
+    for (uint32_t i = 0; i < count; ++i)
+      writer.put(ofLevel[i], 24 - shift);
+    return writer.end();
+  }
+
+  /// Of one type, and with no byte that is written among what the loop reads anew.
+  template <cgx_element_type of>
+  void roundElements(const uint32_t *shifts, uint32_t count, const uint8_t *elements) {
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t bits = gcompPruned(of, bitsAt(of, elements, i));
+      const uint32_t level = gcompIsShort(of, bits) ? 0 : levels[i];
+      levels[i] = uint8_t(level);
+      const uint32_t rounded = gcompRounded(bits, shifts[level]);
+      if constexpr (of == CGX_F32)
+        storeTo(coded + 4 * i, rounded);
+      else
+        storeTo(coded + 2 * i, uint16_t(rounded >> 16));
+    }
   }
 
   const EncodeArguments &arguments;
@@ -247,6 +264,7 @@ private:
   uint8_t levels[blockElements];
   LevelCounts counts;
   uint8_t coded[4 * blockElements];
+  uint32_t ofLevel[blockElements + 1]; ///< mantissas, and room for one more
 };
 
 } // namespace cgx::lossless
