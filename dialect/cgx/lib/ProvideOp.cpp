@@ -8,6 +8,8 @@
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
 using namespace mlir;
 using namespace cgx;
 
@@ -21,6 +23,13 @@ Value ProvideOp::getKept(Kept kept) {
     return getSecondMoment();
   }
   return {};
+}
+
+/// Arguments of the step: memory that stays as it is until the step ends. Whatever the step computes may be
+/// overwritten or freed before.
+static bool staysUntilTheEnd(Value tensor) {
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  return argument && isa_and_present<FunctionOpInterface>(argument.getOwner()->getParentOp());
 }
 
 LogicalResult ProvideOp::verify() {
@@ -37,5 +46,11 @@ LogicalResult ProvideOp::verify() {
       return emitOpError() << "expected as many elements as the parameter, of type " << parameter
                            << ", has, got " << type;
   }
+  for (Value tensor : getOperands()) // (C3)
+    if (!staysUntilTheEnd(tensor))
+      return emitOpError()
+             << "expected arguments of the step, which stay as they are until it ends, got a value "
+                "that it computes, of type "
+             << tensor.getType();
   return success();
 }

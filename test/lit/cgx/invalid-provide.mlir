@@ -22,3 +22,25 @@ func.func @c2_type(%w: tensor<4xf64>) {
   cgx.provide parameter(%w : tensor<4xf64>) {id = 0 : i64, operand_number = 0 : i64}
   return
 }
+
+// -----
+
+func.func @c3_computed(%w: tensor<4xf32>) {
+  %0 = arith.addf %w, %w : tensor<4xf32>
+  // expected-error@below {{expected arguments of the step, which stay as they are until it ends, got a value that it computes, of type 'tensor<4xf32>'}}
+  cgx.provide parameter(%0 : tensor<4xf32>) {id = 0 : i64, operand_number = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @c3_carried(%w: tensor<4xf32>, %n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %0 = scf.for %i = %zero to %n step %one iter_args(%carried = %w) -> tensor<4xf32> {
+    // expected-error@below {{expected arguments of the step}}
+    cgx.provide parameter(%carried : tensor<4xf32>) {id = 0 : i64, operand_number = 0 : i64}
+    scf.yield %carried : tensor<4xf32>
+  }
+  return
+}

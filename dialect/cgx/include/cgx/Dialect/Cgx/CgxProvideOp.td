@@ -28,6 +28,7 @@ def Cgx_ProvideOp : Cgx_Op<"provide", [AttrSizedOperandSegments, MemoryEffects<[
     **Constraints:**
     - (C1) `id` and `operand_number` are not negative
     - (C2) all tensors have static shapes, elements of f16, bf16 or f32, and as many of them
+    - (C3) all tensors are arguments of the step: what it computes may be overwritten before it ends
   }];
   let arguments = (ins Cgx_Tensor:$parameter, Optional<Cgx_Tensor>:$first_moment,
                        Optional<Cgx_Tensor>:$second_moment, Cgx_I64Attr:$id, Cgx_I64Attr:$operand_number);
