@@ -20,6 +20,10 @@ done
 train() {
   local folder=examples/$1 steps=$2 name=$3 program=$4 file=$out/$1.${3//[^a-zA-Z0-9]/_}
   shift 4
+  case " ${runs[*]} " in *"=$file.json,"*)
+    echo "study: two runs of $folder are called '$name', and the second would take the place of the first" >&2
+    return 1 ;;
+  esac
   "$bin/cgx-run" "$program" --ranks 4 --quiet --state "$folder/state.safetensors" --data "$folder/train.safetensors" \
     --steps "$steps" --repeat --save "$file.safetensors" --report "$file.json" "$@"
   "$bin/cgx-run" "$folder/eval.mlir" --ranks 4 --quiet --state "$file.safetensors" \

@@ -94,7 +94,7 @@ private:
   }
 
   /// When the step ends at the earliest if layers before i had ended at 0, and the sum of
-  /// the least seconds from i on is the other line: see earliestEnd.
+  /// the least seconds from i on is the other line: see extend().
   std::vector<double> latestEnd() {
     leastSeconds = suffix([](const Choice &c) { return c.seconds; });
     std::vector<double> ends(problem.layers.size() + 1, 0);
