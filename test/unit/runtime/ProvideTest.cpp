@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// That encoded bits are right shows CollectiveTest; this one, who must lend what, and how long it is read.
+// That encoded bits are right shows AllReduceTest; this one, who must lend what, and how long it is read.
 //
 //===----------------------------------------------------------------------===//
 

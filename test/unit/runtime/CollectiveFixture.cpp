@@ -1,0 +1,201 @@
+//===-- CollectiveFixture.cpp - Jobs of many collectives -------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CollectiveFixture.h"
+
+#include "cgx/manifest/codec_json.h"
+
+#include <cmath>
+
+namespace cgx::test {
+
+void CollectiveFixture::add(const std::string &kind, const Groups &groups, std::vector<OperandSpec> operands,
+                            const Json &more, const Model &model) {
+  Case added;
+  uint32_t id = uint32_t(cases.size() * 3 + 1); // ids need not be dense
+  added.json = collectiveJson(id, kind, groups, operands, more);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    fillKept(operands[i]);
+    PerRank inputs;
+    for (uint32_t rank = 0; rank < ranks(); ++rank)
+      inputs.push_back(randomTensor(operands[i].type, operands[i].elements(), random));
+    ModelKey key{.seed = kSeed, .step = 0, .layerId = uint64_t(id) * 16 + i};
+    added.expected.push_back(model(inputs, operands[i], key));
+    added.inputs.push_back(std::move(inputs));
+  }
+  added.operands = std::move(operands);
+  cases.push_back(std::move(added));
+}
+
+void CollectiveFixture::addAllReduce(const Groups &groups, std::vector<OperandSpec> operands,
+                                     const std::string &reduction) {
+  add("all_reduce", groups, std::move(operands), {{"reduction", reduction}},
+      [=](const PerRank &inputs, const OperandSpec &operand, const ModelKey &key) {
+        return modelAllReduce(inputs, groups, operand, reduction, key);
+      });
+}
+
+void CollectiveFixture::addByHops(const char *algorithm, const Groups &groups,
+                                  std::vector<OperandSpec> operands, const std::string &reduction) {
+  AlgorithmModel *model = algorithm == std::string("ring") ? modelRing : modelTree;
+  add("all_reduce", groups, std::move(operands), {{"reduction", reduction}, {"algorithm", algorithm}},
+      [=](const PerRank &inputs, const OperandSpec &operand, const ModelKey &key) {
+        return model(inputs, groups, operand, reduction, key);
+      });
+}
+
+void CollectiveFixture::addByHosts(const Hosts &hosts, const Groups &groups,
+                                   std::vector<OperandSpec> operands, const std::string &reduction) {
+  Json hierarchy = {{"local", hosts.local},
+                    {"inside", writeCodec(hosts.inside)},
+                    {"leaders", hosts.oneLeader ? "one" : "all"}};
+  add("all_reduce", groups, std::move(operands),
+      {{"reduction", reduction}, {"algorithm", "hierarchical"}, {"hierarchy", hierarchy}},
+      [=](const PerRank &inputs, const OperandSpec &operand, const ModelKey &key) {
+        return modelHierarchical(inputs, groups, operand, reduction, key, hosts);
+      });
+}
+
+void CollectiveFixture::addByEveryAlgorithm(const std::vector<OperandSpec> &operands,
+                                            const std::string &reduction) {
+  for (const char *algorithm : {"ring", "tree"})
+    addByHops(algorithm, everybody(ranks()), operands, reduction);
+  for (uint32_t local = 1; local <= ranks(); ++local)
+    if (ranks() % local == 0)
+      for (bool oneLeader : {false, true})
+        for (const cgx_codec &inside : {cgx_codec{}, quantize(8, 64)})
+          addByHosts({.local = local, .inside = inside, .oneLeader = oneLeader}, everybody(ranks()), operands,
+                     reduction);
+}
+
+void CollectiveFixture::fillKept(OperandSpec &operand) {
+  std::normal_distribution<float> normal;
+  for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
+    if (cgx_codec_needs(&operand.codec, kept) || (operand.back && cgx_codec_needs(&*operand.back, kept)))
+      for (uint64_t e = 0; e < operand.elements(); ++e)
+        operand.kept[kept].push_back(std::fabs(normal(random)) * (random() % 2 ? 1e4f : 1.0f));
+}
+
+void CollectiveFixture::provide(cgx_context *context, uint32_t id, size_t index, const OperandSpec &operand) {
+  for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
+    if (!operand.kept[kept].empty())
+      cgx_rt_provide(address(context), id, int64_t(index), kept, CGX_F32, int64_t(operand.elements()),
+                     address(operand.kept[kept].data()));
+}
+
+void CollectiveFixture::runJob(const std::function<void(cgx_context *, uint32_t)> &body) {
+  std::vector<Json> collectives;
+  for (const Case &one : cases)
+    collectives.push_back(one.json);
+  std::string job = uniqueJob(), manifest = manifestText(ranks(), collectives);
+  auto run = [&](uint32_t rank) {
+    ContextSpec spec{.transport = GetParam().transport,
+                     .job = job,
+                     .rank = rank,
+                     .ranks = ranks(),
+                     .manifest = manifest,
+                     .seed = kSeed,
+                     .ringBytes = GetParam().ringBytes};
+    ContextPtr context;
+    ASSERT_EQ(spec.create(context), CGX_OK) << cgx_last_error();
+    body(context.get(), rank);
+  };
+  if (isUnderMpi())
+    runMpiRank(ranks(), run);
+  else if (GetParam().processes)
+    runProcesses(ranks(), run);
+  else
+    runThreads(ranks(), run);
+  EXPECT_EQ(leftovers(job), "");
+}
+
+void CollectiveFixture::execute(cgx_context *context, const Case &one, uint32_t rank,
+                                std::vector<Bytes> &outputs) {
+  uint32_t id = one.json["id"];
+  for (size_t i = 0; i < one.operands.size(); ++i) {
+    outputs.emplace_back(one.expected[i][rank].size(), std::byte(0xcc));
+    provide(context, id, i, one.operands[i]);
+    cgx_rt_operand(address(context), id, int64_t(i), address(one.inputs[i][rank].data()),
+                   address(outputs[i].data()));
+  }
+  cgx_rt_run(address(context), id);
+}
+
+void CollectiveFixture::expectModel(const Case &one, uint32_t rank, const std::vector<Bytes> &outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    EXPECT_TRUE(outputs[i] == one.expected[i][rank])
+        << "rank " << rank << ", operand " << one.json["operands"][i] << " of " << one.json["kind"] << " "
+        << one.json.value("reduction", "");
+}
+
+void CollectiveFixture::runAndCompare() {
+  runJob([&](cgx_context *context, uint32_t rank) {
+    ASSERT_EQ(cgx_context_begin_step(context, 0), CGX_OK) << cgx_last_error();
+    std::vector<std::vector<Bytes>> outputs(cases.size());
+    for (size_t i = 0; i < cases.size(); ++i)
+      execute(context, cases[i], rank, outputs[i]);
+    ASSERT_EQ(cgx_context_end_step(context), CGX_OK) << cgx_last_error();
+    for (size_t i = 0; i < cases.size(); ++i)
+      expectModel(cases[i], rank, outputs[i]);
+  });
+}
+
+static constexpr cgx_codec kGcomp = {.family = CGX_CODEC_GCOMP,
+                                     .optimizer = CGX_OPTIMIZER_ADAM,
+                                     .learning_rate = 0.01f,
+                                     .beta1 = 0.9f,
+                                     .beta2 = 0.999f,
+                                     .epsilon = 1e-8f};
+
+std::vector<cgx_codec> codecs() {
+  return {quantize(4, 128),
+          quantize(4, 128, CGX_ROUND_NEAREST),
+          quantize(8, 512),
+          quantize(1, 64),
+          quantize(3, 100, CGX_ROUND_STOCHASTIC, CGX_SCALE_F32, /*checksum=*/true),
+          {.family = CGX_CODEC_SIGN, .bucket = 64},
+          {.family = CGX_CODEC_TOPK, .density = 0.03f},
+          {.family = CGX_CODEC_RANDK, .density = 0.1f},
+          {.family = CGX_CODEC_THRESHOLD, .threshold = 0.7f},
+          {.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 50, .checksum = 1, .threshold = 0.5f},
+          kLossless,
+          kGcomp};
+}
+
+Groups unevenGroups(uint32_t ranks) {
+  Groups groups(3);
+  for (uint32_t rank = 0; rank + 1 < ranks; ++rank)
+    groups[rank % 2].push_back(rank);
+  groups[2].push_back(ranks - 1);
+  std::erase_if(groups, [](const auto &row) { return row.empty(); });
+  return groups;
+}
+
+std::vector<Setting> settings() {
+  if (isUnderMpi()) {
+    playHosts();
+    uint32_t ranks = uint32_t(std::stoul(std::getenv("OMPI_COMM_WORLD_SIZE")));
+    return {{"mpi", "mpi", true, ranks, 0}, {"shmMpi", "shm+mpi", true, ranks, 0}};
+  }
+  std::vector<Setting> all;
+  for (uint32_t ranks = 1; ranks <= 8; ++ranks)
+    all.push_back({"inproc", "inproc", false, ranks, 0});
+  for (uint32_t ranks : {2u, 3u})
+    all.push_back({"inprocSmallRing", "inproc", false, ranks, 64});
+  for (uint32_t ranks : {1u, 2u, 4u, 5u, 8u})
+    all.push_back({"shmProcesses", "shm", true, ranks, 0});
+  all.push_back({"shmProcessesSmallRing", "shm", true, 3, 4096});
+  all.push_back({"shmThreads", "shm", false, 3, 0});
+  return all;
+}
+
+std::string nameOf(const testing::TestParamInfo<Setting> &info) {
+  return info.param.name + std::to_string(info.param.ranks) + "Ranks";
+}
+
+} // namespace cgx::test

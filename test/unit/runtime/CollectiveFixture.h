@@ -1,0 +1,106 @@
+//===-- CollectiveFixture.h - Jobs of many collectives -----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every rank compares its results with the model, bit by bit: so all ranks, rank
+// counts, transports and ring sizes agree. A test adds cases, and runs all of them in one job.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_TEST_UNIT_RUNTIME_COLLECTIVEFIXTURE_H
+#define CGX_TEST_UNIT_RUNTIME_COLLECTIVEFIXTURE_H
+
+#include "Contexts.h"
+#include "Job.h"
+#include "Model.h"
+
+#include <functional>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace cgx::test {
+
+/// One way to run a job.
+struct Setting {
+  const char *name;
+  const char *transport;
+  bool processes;
+  uint32_t ranks;
+  uint64_t ringBytes;
+};
+
+constexpr uint64_t kSeed = 7;
+using Groups = std::vector<std::vector<uint32_t>>;
+using Model = std::function<PerRank(const PerRank &inputs, const OperandSpec &operand, const ModelKey &key)>;
+
+/// A collective with the inputs of all ranks, and what they must end as.
+struct Case {
+  Json json;
+  std::vector<OperandSpec> operands;
+  std::vector<PerRank> inputs;   ///< per operand
+  std::vector<PerRank> expected; ///< per operand, for step 0
+};
+
+class CollectiveFixture : public testing::TestWithParam<Setting> {
+protected:
+  uint32_t ranks() const { return GetParam().ranks; }
+
+  void add(const std::string &kind, const Groups &groups, std::vector<OperandSpec> operands, const Json &more,
+           const Model &model);
+
+  void addAllReduce(const Groups &groups, std::vector<OperandSpec> operands, const std::string &reduction);
+
+  using AlgorithmModel = PerRank(const PerRank &, const Groups &, const OperandSpec &, const std::string &,
+                                 const ModelKey &);
+
+  void addByHops(const char *algorithm, const Groups &groups, std::vector<OperandSpec> operands,
+                 const std::string &reduction);
+
+  void addByHosts(const Hosts &hosts, const Groups &groups, std::vector<OperandSpec> operands,
+                  const std::string &reduction);
+
+  /// Adds an all-reduce by each algorithm but the default one.
+  void addByEveryAlgorithm(const std::vector<OperandSpec> &operands, const std::string &reduction);
+
+  /// Gives an operand what its codecs read of an optimizer.
+  void fillKept(OperandSpec &operand);
+
+  static void provide(cgx_context *context, uint32_t id, size_t index, const OperandSpec &operand);
+
+  /// Runs body(context, rank) as every rank.
+  void runJob(const std::function<void(cgx_context *, uint32_t)> &body);
+
+  /// Runs one collective of the list, from its inputs into `outputs`.
+  static void execute(cgx_context *context, const Case &one, uint32_t rank, std::vector<Bytes> &outputs);
+
+  static void expectModel(const Case &one, uint32_t rank, const std::vector<Bytes> &outputs);
+
+  /// Runs the whole list and compares.
+  void runAndCompare();
+
+  std::mt19937_64 random{GetParam().ranks * 1000003ull + 17};
+  std::vector<Case> cases;
+};
+
+inline const std::vector<uint64_t> kSizes = {0, 1, 3, 127, 128, 129, 1000, 5003};
+inline const std::vector<cgx_element_type> kFloats = {CGX_F32, CGX_F16, CGX_BF16};
+inline constexpr cgx_codec kLossless = {.family = CGX_CODEC_LOSSLESS};
+
+/// One of each family that an all-reduce can encode slice by slice, and several of quantize.
+std::vector<cgx_codec> codecs();
+
+/// Every other rank together, and the last one alone.
+Groups unevenGroups(uint32_t ranks);
+
+/// Every transport that this process can start; under mpirun, those that need it.
+std::vector<Setting> settings();
+std::string nameOf(const testing::TestParamInfo<Setting> &info);
+
+} // namespace cgx::test
+
+#endif // CGX_TEST_UNIT_RUNTIME_COLLECTIVEFIXTURE_H
