@@ -15,6 +15,7 @@
 #include "Job.h"
 #include "Programs.h"
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -106,13 +107,14 @@ private:
 
 constexpr uint32_t kRanks = 3;
 
-std::string trainingManifest(const std::string &hash = "0123", uint32_t bits = 4) {
+std::string trainingManifest(const std::string &hash = "0123", uint32_t bits = 4, uint32_t ranks = kRanks,
+                             const std::string &algorithm = "auto") {
   return manifestText(
-      kRanks,
-      {collectiveJson(5, "all_reduce", everybody(kRanks),
+      ranks,
+      {collectiveJson(5, "all_reduce", everybody(ranks),
                       {{.shape = {100000}, .codec = quantize(bits, 128), .layer = "params/l1/w"},
                        {.shape = {100}, .layer = "params/l1/b"}},
-                      {{"reduction", "mean"}})},
+                      {{"reduction", "mean"}, {"algorithm", algorithm}})},
       hash);
 }
 
@@ -431,9 +433,9 @@ TEST(Fault, FailedStepsStayFailedAndLeaveOutputsAlone) {
   EXPECT_EQ(cgx_context_begin_step(context.get(), 1), CGX_INVALID_ARGUMENT) << "a failure is final";
 }
 
-/// Kills a random rank at a random time, again and again. CGX_TEST_FAULTS sets how often,
-/// CGX_TEST_SEED repeats a run.
-TEST(Fault, RandomKillsNeverHangAndNeverLeak) {
+/// Kills a random rank of a random job at a random time, or stops it for too long, some after a stop that is
+/// short enough; again and again. CGX_TEST_FAULTS sets how often, CGX_TEST_SEED repeats a run.
+TEST(Fault, RandomFaultsNeverHangAndNeverLeak) {
   const char *wish = std::getenv("CGX_TEST_FAULTS"), *given = std::getenv("CGX_TEST_SEED");
   int rounds = wish ? std::atoi(wish) : 50;
   unsigned seed = given ? unsigned(std::atoi(given)) : unsigned(std::random_device()());
@@ -443,24 +445,35 @@ TEST(Fault, RandomKillsNeverHangAndNeverLeak) {
     SCOPED_TRACE("round " + std::to_string(round) + " with CGX_TEST_SEED=" + std::to_string(seed));
     std::string job = uniqueJob();
     uint64_t ringBytes = uint64_t(64) << random() % 13;
-    ProcessJob ranks(kRanks, [&](uint32_t rank) {
+    uint32_t size = 2 + random() % 4, bits = 1 + random() % 8;
+    const char *algorithm = std::array{"scatter_reduce_allgather", "ring", "tree"}[random() % 3];
+    bool isStopped = random() % 8 == 0, isDelayedBefore = random() % 4 == 0;
+    ProcessJob ranks(size, [&](uint32_t rank) {
       ContextSpec spec = contextSpec(job, rank);
+      spec.ranks = size;
+      spec.manifest = trainingManifest("0123", bits, size, algorithm);
       spec.ringBytes = ringBytes;
       spec.timeoutMs = 2000;
       return train(spec, 0);
     });
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 30000));
-    uint32_t victim = random() % kRanks;
+    uint32_t victim = random() % size;
+    if (isDelayedBefore) {
+      ranks.signal(victim, SIGSTOP);
+      std::this_thread::sleep_for(std::chrono::milliseconds(random() % 200));
+      ranks.signal(victim, SIGCONT);
+    }
     Clock::time_point killed = Clock::now();
-    ranks.signal(victim, SIGKILL);
-    for (uint32_t rank = 0; rank < kRanks; ++rank) {
+    ranks.signal(victim, isStopped ? SIGSTOP : SIGKILL);
+    for (uint32_t rank = 0; rank < size; ++rank) {
       if (rank == victim)
         continue;
       // Killed before it joined, it never existed: the others wait for it until the timeout.
       // Killed while the others joined, those that came later wait in a segment of their own.
       Ending ending = ranks.await(rank, 15000ms);
       ASSERT_TRUE(ending.reported) << "rank " << rank << " hangs";
-      EXPECT_TRUE(ending.status == CGX_PEER_DIED || ending.status == CGX_TIMEOUT) << ending.message;
+      EXPECT_TRUE(ending.status == CGX_TIMEOUT || (ending.status == CGX_PEER_DIED && !isStopped))
+          << ending.message;
       std::string name = std::to_string(victim); // "rank 1", or one of "rank 0, 1"
       bool named = ending.message.find("rank " + name) != std::string::npos ||
                    ending.message.find(", " + name) != std::string::npos;
