@@ -9,6 +9,7 @@
 #include "collective/AllReduceAlgorithms.h"
 
 #include "collective/FactoredAllReduce.h"
+#include "collective/RawBytes.h"
 
 #include <array>
 
@@ -44,13 +45,7 @@ Status runAllReduceOfGroup(Execution &execution, Buffers operands) {
 }
 
 Status runAllReduce(Execution &execution, Buffers operands) {
-  const cgx_codec exact{};
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const OperandInfo &operand = execution.collective.operands[i];
-    execution.counters.operands[i].rawBytes +=
-        cgx_scheduled_wire_bytes(&execution.collective.schedule, &exact, operand.type, operand.elements,
-                                 execution.group.size(), execution.self());
-  }
+  countRawBytes(execution);
   if (execution.group.size() > 1 && hasFactors(execution.collective))
     return runFactoredAllReduce(execution, operands);
   return runAllReduceOfGroup(execution, operands);

@@ -54,8 +54,6 @@ public:
     return Status();
   }
 
-  uint64_t rawBytes() const { return (count - 1) * slices.bytes(); }
-
 private:
   std::vector<uint64_t> resultShape() const {
     std::vector<uint64_t> shape = codec.info().shape;

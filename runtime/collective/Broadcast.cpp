@@ -45,10 +45,6 @@ public:
                         buffers.output);
   }
 
-  uint64_t rawBytes() const {
-    return isRoot ? (execution.group.size() - 1) * codec.info().elements * codec.elementBytes() : 0;
-  }
-
 private:
   const Execution &execution;
   OperandCodec codec;

@@ -143,16 +143,8 @@ OperandInfo exactOperand(const OperandInfo &operand, uint64_t elements) {
   return exact;
 }
 
-Status runInPlaceOf(Execution &execution, const CollectiveInfo &collective, Buffers operands) {
-  Execution other{.transport = execution.transport,
-                  .timeout = execution.timeout,
-                  .collective = collective,
-                  .group = execution.group,
-                  .seed = execution.seed,
-                  .step = execution.step,
-                  .scratch = execution.scratch,
-                  .states = execution.states,
-                  .counters = execution.counters};
+Status runInPlaceOf(const Execution &execution, const CollectiveInfo &collective, Buffers operands) {
+  Execution other = inPlaceOf(execution, collective);
   return runAllReduceOfGroup(other, operands);
 }
 
@@ -163,33 +155,50 @@ bool hasFactors(const CollectiveInfo &collective) {
                      [](const OperandInfo &operand) { return operand.hasFactors(); });
 }
 
+FactorCollectives::FactorCollectives(const CollectiveInfo &collective) : left(collective), right(collective) {
+  for (size_t i = 0; i < collective.operands.size(); ++i) {
+    const OperandInfo &operand = collective.operands[i];
+    const uint64_t rank = operand.hasFactors() ? operand.codec.rank : 0, rows = operand.codec.rows;
+    if (rank != 0)
+      left.operands[i] = exactOperand(operand, rank * rows);
+    right.operands[i] = exactOperand(operand, rank == 0 ? 0 : rank * (operand.elements / rows));
+  }
+}
+
+Execution inPlaceOf(const Execution &execution, const CollectiveInfo &collective) {
+  return {.transport = execution.transport,
+          .timeout = execution.timeout,
+          .collective = collective,
+          .group = execution.group,
+          .seed = execution.seed,
+          .step = execution.step,
+          .scratch = execution.scratch,
+          .states = execution.states,
+          .counters = execution.counters};
+}
+
 Status runFactoredAllReduce(Execution &execution, Buffers operands) {
   CollectiveCounters &counters = execution.counters;
-  // Operands keep their numbers in both all-reduces, and with them their states and counters.
-  CollectiveInfo first = execution.collective, second = execution.collective;
+  const FactorCollectives travelling(execution.collective);
   std::vector<OperandBuffers> firstBuffers(operands.begin(), operands.end()), secondBuffers(operands.size());
   std::vector<Factored> factored;
   for (size_t i = 0; i < operands.size(); ++i) {
-    const OperandInfo &operand = execution.collective.operands[i];
-    second.operands[i] = exactOperand(operand, 0);
-    if (!operand.hasFactors())
+    if (!execution.collective.operands[i].hasFactors())
       continue;
     Stopwatch stopwatch(counters.encode);
     const Factored &one = factored.emplace_back(execution, i, operands[i]);
     one.computeLeft();
-    first.operands[i] = exactOperand(operand, one.leftElements());
     firstBuffers[i] = one.leftBuffers();
-    second.operands[i] = exactOperand(operand, one.rightElements());
     secondBuffers[i] = one.rightBuffers();
   }
-  if (Status status = runInPlaceOf(execution, first, firstBuffers); !status.ok())
+  if (Status status = runInPlaceOf(execution, travelling.left, firstBuffers); !status.ok())
     return status;
   {
     Stopwatch stopwatch(counters.encode);
     for (Factored &one : factored)
       one.computeRight();
   }
-  if (Status status = runInPlaceOf(execution, second, secondBuffers); !status.ok())
+  if (Status status = runInPlaceOf(execution, travelling.right, secondBuffers); !status.ok())
     return status;
   Stopwatch stopwatch(counters.decode);
   for (Factored &one : factored)

@@ -36,6 +36,18 @@ namespace cgx {
 /// Whether an operand is sent as factors.
 bool hasFactors(const CollectiveInfo &collective);
 
+/// What travels in place of matrices: by the first of two all-reduces their left factors and operands of
+/// other codecs, by the second their right factors. Operands keep their numbers, and with them their states
+/// and counters.
+struct FactorCollectives {
+  explicit FactorCollectives(const CollectiveInfo &collective);
+
+  CollectiveInfo left, right;
+};
+
+/// One of these in place of the collective of an execution.
+Execution inPlaceOf(const Execution &execution, const CollectiveInfo &collective);
+
 /// In a group of at least two.
 Status runFactoredAllReduce(Execution &execution, Buffers operands);
 

@@ -8,13 +8,12 @@
 #ifndef CGX_RUNTIME_COLLECTIVE_ONEEXCHANGE_H
 #define CGX_RUNTIME_COLLECTIVE_ONEEXCHANGE_H
 
-#include "collective/Collective.h"
+#include "collective/RawBytes.h"
 
 namespace cgx {
 
 /// Runs a collective that needs one exchange. `Running` is one operand on its way: it
-/// is made of (execution, index, buffers), encodes in traffic(), decodes in finish(),
-/// and knows its rawBytes().
+/// is made of (execution, index, buffers), encodes in traffic(), and decodes in finish().
 template <typename Running> Status runInOneExchange(Execution &execution, Buffers operands) {
   CollectiveCounters &counters = execution.counters;
   if (execution.group.size() == 1 && execution.collective.kind != CollectiveKind::Permute) {
@@ -30,8 +29,8 @@ template <typename Running> Status runInOneExchange(Execution &execution, Buffer
     for (size_t i = 0; i < operands.size(); ++i) {
       running.emplace_back(execution, i, operands[i]);
       traffic.push_back(running[i].traffic());
-      counters.operands[i].rawBytes += running[i].rawBytes();
     }
+    countRawBytes(execution);
   }
   if (Status status = exchange(execution, traffic, kContribution, kAllOperands); !status.ok())
     return status;

@@ -56,10 +56,6 @@ public:
     return Status();
   }
 
-  uint64_t rawBytes() const {
-    return target && *target != execution.self() ? codec.info().elements * codec.elementBytes() : 0;
-  }
-
 private:
   const Execution &execution;
   OperandCodec codec;

@@ -44,8 +44,6 @@ public:
     return codec.reduce(payloads, slices.elements(), buffers.output);
   }
 
-  uint64_t rawBytes() const { return (count - 1) * slices.bytes(); }
-
 private:
   const Execution &execution;
   OperandCodec codec;

@@ -14,7 +14,6 @@
 #include "cuda/PeerRoute.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace cgx {
 
@@ -24,18 +23,17 @@ static bool arePiecesAligned(const OperandInfo &operand) {
   return piece == 0 || cgx_payload_bytes(&operand.codec, operand.type, piece) % 8 == 0;
 }
 
-bool DeviceAllReduce::takes(const Execution &execution, Buffers operands) {
+bool DeviceAllReduce::takes(const Execution &execution) {
   const CollectiveInfo &collective = execution.collective;
   if (collective.kind != CollectiveKind::AllReduce || execution.group.size() == 1 ||
       collective.schedule.algorithm > CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER ||
       (collective.reduction != ReduceKind::Sum && collective.reduction != ReduceKind::Mean))
     return false;
-  for (size_t i = 0; i < operands.size(); ++i) {
+  for (size_t i = 0; i < collective.operands.size(); ++i) {
     const OperandInfo &operand = collective.operands[i];
     const bool isFloat = operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16;
     if (!isFloat || operand.back || cuda::checkCodec(operand.codec, operand.type) ||
-        !arePiecesAligned(operand) || cuda::memoryKindOf(operands[i].input) != cuda::MemoryKind::device ||
-        cuda::memoryKindOf(operands[i].output) != cuda::MemoryKind::device)
+        !arePiecesAligned(operand))
       return false;
     if (operand.errorFeedback && !DeviceResidual::fit(AllReduceOperand(execution, i), execution.states[i]))
       return false;
@@ -63,23 +61,18 @@ static Result<std::unique_ptr<PayloadRoute>> chooseRoute(const Execution &execut
   return MessageRoute::make(execution, operands);
 }
 
-Result<std::unique_ptr<DeviceAllReduce>> DeviceAllReduce::make(const Execution &execution,
-                                                               cuda::Stream stream) {
+Result<std::unique_ptr<ResidentCollective>> DeviceAllReduce::make(const Execution &execution,
+                                                                  cuda::Stream stream) {
   std::unique_ptr<DeviceAllReduce> made(new DeviceAllReduce);
-  for (const OperandInfo &operand : execution.collective.operands)
-    made->codecs.push_back(operand.codec);
-  const std::vector<AllReduceOperand> operands = operandsOf(execution);
-  Result<std::unique_ptr<PayloadRoute>> route = chooseRoute(execution, operands);
+  Result<std::unique_ptr<PayloadRoute>> route = chooseRoute(execution, operandsOf(execution));
   if (!route.ok())
     return route.status();
   made->route = std::move(*route);
-  for (auto [memory, kind] :
-       {std::pair(&made->state, cuda::MemoryKind::device), {&made->hostState, cuda::MemoryKind::pinned}})
-    if (Status status = statusOf(memory->allocate(kind, sizeof(cuda::StepState))); !status.ok())
-      return status;
+  if (Status status = made->step.make(); !status.ok())
+    return status;
   if (Status status = made->makeResiduals(execution, stream); !status.ok())
     return status;
-  return made;
+  return std::unique_ptr<ResidentCollective>(std::move(made));
 }
 
 Status DeviceAllReduce::makeResiduals(const Execution &execution, cuda::Stream stream) {
@@ -96,21 +89,13 @@ Status DeviceAllReduce::makeResiduals(const Execution &execution, cuda::Stream s
 }
 
 Status DeviceAllReduce::fetchState(cuda::Stream stream) {
-  if (!isAhead)
+  if (!lead.end())
     return Status();
   for (const auto &[operand, of] : residuals)
     for (const DeviceResidual *residual : {&of.contribution, &of.result})
       if (Status status = residual->fetch(stream); !status.ok())
         return status;
-  isAhead = isReplayed;
   return statusOf(cuda::waitFor(stream));
-}
-
-bool DeviceAllReduce::isOf(const Execution &execution) const {
-  for (size_t i = 0; i < codecs.size(); ++i)
-    if (std::memcmp(&codecs[i], &execution.collective.operands[i].codec, sizeof(cgx_codec)) != 0)
-      return false;
-  return true;
 }
 
 /// Calls visit(first, elements, payload) for the pieces of a chunk: elements from the chunk's first, bytes
@@ -186,16 +171,7 @@ void DeviceAllReduce::listResult(const AllReduceOperand &operand, size_t index,
     });
 }
 
-/// Makes the kernels for these buffers, unless they are those of the last run.
-Status DeviceAllReduce::bind(RunningOperands running, Buffers operands, bool isCaptured) {
-  if (std::equal(operands.begin(), operands.end(), buffers.begin(), buffers.end(),
-                 [](const OperandBuffers &a, const OperandBuffers &b) {
-                   return a.input == b.input && a.output == b.output;
-                 }))
-    return Status();
-  if (isCaptured)
-    return Status(CGX_UNSUPPORTED, "expected the buffers of the last run in a graph: run it once before");
-  buffers.assign(operands.begin(), operands.end());
+Status DeviceAllReduce::makeKernels(RunningOperands running) {
   ownedSenders.clear();
   resultSenders.clear();
   std::vector<cuda::EncodeLayer> contributions;
@@ -212,47 +188,27 @@ Status DeviceAllReduce::bind(RunningOperands running, Buffers operands, bool isC
     own = cuda::makeOwnerGroup(owned, outcome);
   if (outcome.ok())
     decode = cuda::makeDecodeGroup(results, outcome);
-  if (!outcome.ok())
-    buffers.clear();
   return statusOf(outcome);
-}
-
-Status DeviceAllReduce::putState(const Execution &execution, bool isCaptured, cuda::Stream stream) {
-  // Replays of a graph count the steps on the GPU.
-  if (isCaptured)
-    return statusOf(cuda::advanceStep(stream, state.get<cuda::StepState>()));
-  // Operands of a collective are exchanged together, so they count alike.
-  const uint64_t runs = execution.states.empty() ? 0 : execution.states[0].runs;
-  *hostState.get<cuda::StepState>() = {execution.seed, execution.step, runs};
-  return statusOf(cuda::copy(state.get(), hostState.get(), sizeof(cuda::StepState), stream));
 }
 
 Status DeviceAllReduce::put(Execution &execution, Buffers operands, cuda::Stream stream) {
   CollectiveCounters &counters = execution.counters;
   const std::vector<AllReduceOperand> running = operandsOf(execution);
-  const bool isCaptured = cuda::isCapturing(stream);
-  if (isCaptured && !route->isCapturable())
-    return Status(CGX_UNSUPPORTED,
-                  "payloads pass through the host, which a graph cannot repeat: expected the "
-                  "transport nccl");
-  for (size_t i = 0; i < running.size(); ++i)
-    counters.operands[i].rawBytes += running[i].rawBytes();
   {
     Stopwatch stopwatch(counters.encode);
-    if (Status status = bind(running, operands, isCaptured); !status.ok())
+    if (Status status = buffers.bind(operands, stream, [&] { return makeKernels(running); }); !status.ok())
       return status;
-    if (Status status = putState(execution, isCaptured, stream); !status.ok())
+    if (Status status = step.put(execution, stream); !status.ok())
       return status;
-    isAhead = true;
-    isReplayed = isReplayed || isCaptured;
-    if (Status status = statusOf(encode->run(stream, state.get<cuda::StepState>())); !status.ok())
+    lead.change(cuda::isCapturing(stream));
+    if (Status status = statusOf(encode->run(stream, step.get())); !status.ok())
       return status;
   }
   if (Status status = route->scatter(execution, running, stream); !status.ok())
     return status;
   {
     Stopwatch stopwatch(counters.decode);
-    if (Status status = statusOf(own->run(stream, state.get<cuda::StepState>())); !status.ok())
+    if (Status status = statusOf(own->run(stream, step.get())); !status.ok())
       return status;
   }
   if (Status status = route->gather(execution, running, stream); !status.ok())

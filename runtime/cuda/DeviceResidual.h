@@ -6,14 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Error feedback of what a GPU encodes is computed there, by the encoding itself. The residual of the host is
-// what is saved and restored: it is where the one on the GPU begins, and becomes equal to it when it is
-// fetched.
+// Error feedback of what a GPU encodes is computed there, by the encoding itself.
 #ifndef CGX_RUNTIME_CUDA_DEVICERESIDUAL_H
 #define CGX_RUNTIME_CUDA_DEVICERESIDUAL_H
 
-#include "cgx/kernels/cuda_memory.h"
 #include "collective/AllReduce.h"
+#include "cuda/Mirror.h"
 
 namespace cgx {
 
@@ -22,6 +20,9 @@ public:
   /// Whether the residuals of an operand can be on a GPU: they keep all that it encodes, and, where elements
   /// share scales, each payload begins with such elements.
   static bool fit(const AllReduceOperand &operand, const OperandState &state);
+
+  /// Whether one keeps these elements, and blocks of its scales begin with the first of them.
+  static bool keeps(const std::optional<Residual> &residual, uint64_t first, uint64_t elements);
 
   /// Takes what the host keeps, which must stay where it is.
   Status make(Residual &onHost, cuda::Stream stream);
@@ -34,7 +35,7 @@ public:
 
 private:
   Residual *kept = nullptr;
-  cuda::Memory stored, scales;
+  Mirror stored, scales;
 };
 
 } // namespace cgx

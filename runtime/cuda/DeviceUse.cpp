@@ -9,12 +9,14 @@
 #include "cuda/DeviceUse.h"
 
 #include "cgx/kernels/cuda_peers.h"
-#include "cuda/DeviceAllReduce.h"
+#include "collective/RawBytes.h"
 #include "cuda/KeptMemory.h"
 #include "cuda/LinkedCollective.h"
+#include "cuda/ResidentCollective.h"
 #include "cuda/StreamWait.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace cgx {
 
@@ -28,7 +30,7 @@ DeviceUse::DeviceUse(cuda::Stream stream) : stream(stream) {
 
 DeviceUse::~DeviceUse() {
   if (failed) {
-    keepUntilExit(std::move(allReduces));
+    keepUntilExit(std::move(residents));
     keepUntilExit(std::move(staging));
   } else if (side) {
     cuda::destroyStream(side);
@@ -42,6 +44,13 @@ static bool isOnDevice(const void *pointer) {
 bool DeviceUse::isNeededFor(Buffers operands) {
   return std::any_of(operands.begin(), operands.end(), [](const OperandBuffers &operand) {
     return isOnDevice(operand.input) || isOnDevice(operand.output);
+  });
+}
+
+/// Whether all that a collective reads and writes lies on a GPU.
+static bool areOnDevice(Buffers operands) {
+  return std::all_of(operands.begin(), operands.end(), [](const OperandBuffers &operand) {
+    return isOnDevice(operand.input) && isOnDevice(operand.output);
   });
 }
 
@@ -81,21 +90,22 @@ Status DeviceUse::run(Execution &execution, Buffers operands) {
 }
 
 Status DeviceUse::runOn(cuda::Stream on, Execution &execution, Buffers operands) {
-  const bool isCaptured = cuda::isCapturing(on);
-  DeviceAllReduce *encoded = nullptr;
-  const bool isEncoded = !isLinked(execution, operands) && DeviceAllReduce::takes(execution, operands);
-  if (!isEncoded && !isCaptured)
+  const bool isCaptured = cuda::isCapturing(on), isByLink = isLinked(execution, operands);
+  const bool isResident = !isByLink && areOnDevice(operands) && canBeResident(execution);
+  if (!isResident && !isCaptured)
     if (Status status = leave(execution.collective.id); !status.ok())
       return status;
+  ResidentCollective *resident = nullptr;
   Status status;
-  if (isLinked(execution, operands)) {
+  if (isByLink) {
     status = putLinked(execution, operands, on);
-  } else if (isEncoded) {
-    Result<DeviceAllReduce *> found = allReduceFor(execution, isCaptured);
+  } else if (isResident) {
+    Result<ResidentCollective *> found = residentFor(execution, isCaptured);
     if (!found.ok())
       return found.status();
-    encoded = *found;
-    status = encoded->put(execution, operands, on);
+    resident = *found;
+    countRawBytes(execution);
+    status = resident->put(execution, operands, on);
   } else if (isCaptured) {
     return Status(CGX_UNSUPPORTED, "it passes through the host, which a graph cannot repeat");
   } else {
@@ -103,41 +113,59 @@ Status DeviceUse::runOn(cuda::Stream on, Execution &execution, Buffers operands)
   }
   if (!status.ok() || isCaptured)
     return status;
-  Stopwatch stopwatch(encoded ? execution.counters.decode : execution.counters.exchange);
+  Stopwatch stopwatch(resident ? execution.counters.decode : execution.counters.exchange);
   status = waitForStream(execution.transport, execution.timeout, on);
-  return status.ok() && encoded ? encoded->check(execution.collective, on) : status;
+  return status.ok() && resident ? resident->check(execution.collective, on) : status;
 }
 
-Result<DeviceAllReduce *> DeviceUse::allReduceFor(const Execution &execution, bool isCaptured) {
-  auto known = allReduces.find(execution.collective.id);
-  if (known != allReduces.end() && known->second->isOf(execution))
-    return known->second.get();
-  if (isCaptured)
+/// Of all operands, on the way out and back.
+static std::vector<cgx_codec> codecsOf(const CollectiveInfo &collective) {
+  std::vector<cgx_codec> codecs;
+  for (const OperandInfo &operand : collective.operands)
+    for (uint32_t phase : {kContribution, kResult})
+      codecs.push_back(operand.codecOf(phase));
+  return codecs;
+}
+
+Result<ResidentCollective *> DeviceUse::residentFor(const Execution &execution, bool isCaptured) {
+  const uint32_t id = execution.collective.id;
+  std::vector<cgx_codec> codecs = codecsOf(execution.collective);
+  auto known = residents.find(id);
+  const bool isKnown = known != residents.end() && std::memcmp(known->second.codecs.data(), codecs.data(),
+                                                               codecs.size() * sizeof(cgx_codec)) == 0;
+  if (isCaptured && !isKnown)
     return Status(CGX_UNSUPPORTED, "expected a collective that has run before in a graph");
-  if (Status status = leave(execution.collective.id); !status.ok())
+  if (isCaptured && !known->second.collective->isCapturable())
+    return Status(CGX_UNSUPPORTED,
+                  "payloads pass through the host, which a graph cannot repeat: expected the "
+                  "transport nccl");
+  if (isKnown)
+    return known->second.collective.get();
+  if (Status status = leave(id); !status.ok())
     return status;
-  Result<std::unique_ptr<DeviceAllReduce>> made = DeviceAllReduce::make(execution, stream);
+  Result<std::unique_ptr<ResidentCollective>> made = makeResident(execution, stream);
   if (!made.ok())
     return made.status();
-  return (allReduces[execution.collective.id] = std::move(*made)).get();
+  Resident &resident = residents[id] = {std::move(codecs), std::move(*made)};
+  return resident.collective.get();
 }
 
 Status DeviceUse::leave(uint32_t collective) {
-  auto known = allReduces.find(collective);
-  if (known == allReduces.end())
+  auto known = residents.find(collective);
+  if (known == residents.end())
     return Status();
   Status status = statusOf(cuda::useDevice(gpu));
   if (status.ok())
-    status = known->second->fetchState(stream);
-  allReduces.erase(known);
+    status = known->second.collective->fetchState(stream);
+  residents.erase(known);
   return status;
 }
 
 Status DeviceUse::fetchState() {
   if (Status status = statusOf(cuda::useDevice(gpu)); !status.ok())
     return status;
-  for (const auto &[id, allReduce] : allReduces)
-    if (Status status = allReduce->fetchState(stream); !status.ok())
+  for (const auto &[id, resident] : residents)
+    if (Status status = resident.collective->fetchState(stream); !status.ok())
       return status;
   return Status();
 }
@@ -149,9 +177,9 @@ Status DeviceUse::check(Transport &transport, std::chrono::milliseconds timeout,
     failed = true;
     return status;
   }
-  for (const auto &[id, allReduce] : allReduces) {
+  for (const auto &[id, resident] : residents) {
     const CollectiveInfo &collective = *program.find(id);
-    if (Status status = allReduce->check(collective, stream); !status.ok())
+    if (Status status = resident.collective->check(collective, stream); !status.ok())
       return status.within(collective.describe());
   }
   return Status();

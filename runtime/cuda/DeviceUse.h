@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All-reduces whose codecs have kernels for GPUs are encoded, added up and decoded there, and only payloads
-// leave the GPU (PayloadRoute.h). What is exact the transport's link of GPUs does by itself, if it has one
-// (LinkedCollective.h). Every other collective is staged: its buffers pass through pinned memory, and it runs
-// as those of the host do. All but sums of a link give the bits of the host.
+// What is exact the transport's link of GPUs does by itself, if it has one (LinkedCollective.h). What can
+// stay on the GPU does (ResidentCollective.h). Every other collective is staged: its buffers pass through
+// pinned memory, and it runs as those of the host do. All but sums of a link give the bits of the host.
 //
 // Whether buffers lie on a GPU, all ranks of a group must answer alike.
 #ifndef CGX_RUNTIME_CUDA_DEVICEUSE_H
@@ -23,7 +22,7 @@
 
 namespace cgx {
 
-class DeviceAllReduce;
+class ResidentCollective;
 
 /// The GPU of one rank, as its collectives use it.
 class DeviceUse {
@@ -54,7 +53,7 @@ private:
   /// The stream for a run of the collective: a side stream if it was started.
   Result<cuda::Stream> streamFor(uint32_t collective);
   Status runOn(cuda::Stream stream, Execution &execution, Buffers operands);
-  Result<DeviceAllReduce *> allReduceFor(const Execution &execution, bool isCaptured);
+  Result<ResidentCollective *> residentFor(const Execution &execution, bool isCaptured);
   Status runStaged(cuda::Stream stream, Execution &execution, Buffers operands);
 
   cuda::Stream stream, side = nullptr; ///< the host program's, and one for what runs beside it
@@ -67,8 +66,13 @@ private:
   std::map<uint32_t, Start> starts;
   int gpu = 0;         ///< that all threads of the rank use
   bool failed = false; ///< the stream may wait for ranks that are gone
-  std::map<uint32_t, std::unique_ptr<DeviceAllReduce>> allReduces; ///< by id, as they last ran
-  std::vector<cuda::Memory> staging;                               ///< of the operands that are staged
+  /// What was made for a collective as it last ran.
+  struct Resident {
+    std::vector<cgx_codec> codecs; ///< which plans may change, on all ranks
+    std::unique_ptr<ResidentCollective> collective;
+  };
+  std::map<uint32_t, Resident> residents; ///< by id
+  std::vector<cuda::Memory> staging;      ///< of the operands that are staged
 };
 
 /// A failure of CUDA, as the runtime reports it.

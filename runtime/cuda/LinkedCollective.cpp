@@ -9,6 +9,7 @@
 #include "cuda/LinkedCollective.h"
 
 #include "cgx/kernels/cuda_memory.h"
+#include "collective/RawBytes.h"
 #include "cuda/DeviceUse.h"
 
 #include <algorithm>
@@ -83,24 +84,6 @@ bool isLinked(const Execution &execution, Buffers operands) {
   return link->takes(groups, collectivesOf(execution, *kind, operands));
 }
 
-/// What a rank sends where parts go straight to those who need them.
-static uint64_t sentBytes(const Execution &execution, const OperandInfo &operand) {
-  const uint64_t size = execution.group.size(), bytes = operand.elements * cgx_element_bytes(operand.type);
-  switch (execution.collective.kind) {
-  case CollectiveKind::AllReduce:
-    return allReduceWireBytes({operand.codec, uint32_t(operand.type), operand.elements, size},
-                              execution.self());
-  case CollectiveKind::AllGather:
-    return (size - 1) * bytes;
-  case CollectiveKind::ReduceScatter:
-    return bytes / size * (size - 1);
-  case CollectiveKind::Broadcast:
-    return execution.self() == execution.collective.root ? (size - 1) * bytes : 0;
-  default:
-    return 0;
-  }
-}
-
 /// For ranks in no group, the result is the operand.
 static bool isInGroup(const Execution &execution) {
   return std::any_of(execution.collective.groups.begin(), execution.collective.groups.end(),
@@ -111,11 +94,9 @@ static bool isInGroup(const Execution &execution) {
 
 Status putLinked(Execution &execution, Buffers operands, cuda::Stream stream) {
   Stopwatch stopwatch(execution.counters.exchange);
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const uint64_t bytes = sentBytes(execution, execution.collective.operands[i]);
-    execution.counters.operands[i].rawBytes += bytes;
-    execution.counters.operands[i].wireBytes += bytes;
-  }
+  countRawBytes(execution);
+  for (size_t i = 0; i < operands.size(); ++i)
+    execution.counters.operands[i].wireBytes += rawBytes(execution, execution.collective.operands[i]);
   const std::vector<DeviceCollective> collectives =
       collectivesOf(execution, *kindOf(execution.collective), operands);
   if (!isInGroup(execution))

@@ -45,6 +45,10 @@ OperandSpec operand(cgx_element_type type, uint64_t elements, cgx_codec codec) {
   return {.type = type, .shape = {elements}, .codec = codec};
 }
 
+OperandSpec matrix(cgx_element_type type, uint64_t rows, uint64_t columns, uint32_t rank) {
+  return {.type = type, .shape = {rows, columns}, .codec = {.family = CGX_CODEC_LOWRANK, .rank = rank}};
+}
+
 const std::vector<Collective> collectives = {
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 100003, quantize(4, 128))}},
     {"all_reduce",
@@ -82,6 +86,13 @@ const std::vector<Collective> collectives = {
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F16, 30000, quantize(2, 128))}, "bf16"},
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 30000, quantize(2, 128))}, "int8"},
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 3000, quantize(2, 64))}, "int8"},
+    // Matrices as factors, alone and beside what travels with the first ones.
+    {"all_reduce", {{"reduction", "sum"}}, {matrix(CGX_F16, 33, 20, 1), operand(CGX_F32, 300, {})}},
+    {"all_reduce",
+     {{"reduction", "mean"}},
+     {matrix(CGX_F32, 40, 1100, 3), operand(CGX_F32, 9001, quantize(4, 128)), matrix(CGX_BF16, 129, 64, 5)},
+     "f32"},
+    {"all_reduce", {{"reduction", "mean"}}, {matrix(CGX_F32, 50, 70, 2)}, "int8"},
     // Exact, which a link of GPUs can do by itself.
     {"all_reduce", {{"reduction", "max"}}, {operand(CGX_F32, 3001, {}), operand(CGX_F32, 5, {})}},
     {"all_gather", {{"dim", 0}}, {operand(CGX_BF16, 600, {})}},

@@ -188,14 +188,15 @@ TEST(NcclTest, ASilentRankIsATimeout) {
   EXPECT_NE(failures[1], "");
 }
 
-TEST(NcclTest, AGraphCountsItsStepsAndRemembers) {
-  Json collective = collectiveJson(0, "all_reduce", everybody(2), {compressed(5000)}, {{"reduction", "sum"}});
-  collective["operands"][0]["codec"]["error_feedback"] = "f32";
-  collective["operands"][0]["codec"]["decay"] = 1.0;
+/// Runs three steps of a collective of two ranks as such, and one as such and two as a graph: in the end the
+/// results and what codecs remember must be the same.
+void replay(Json collective, uint64_t elements) {
+  if (Json &codec = collective["operands"][0]["codec"]; codec["family"] != "identity")
+    codec.update({{"error_feedback", "f32"}, {"decay", 1.0}});
   const std::string manifest = manifestText(2, {collective});
-  std::vector<float> values(5000);
+  std::vector<float> values(elements);
   std::iota(values.begin(), values.end(), 0.0f);
-  std::vector<float> results[2], residuals[2]; // of step 2: run as such, and replayed
+  std::vector<float> results[2], remembered[2]; // of step 2: run as such, and replayed
   for (bool isReplayed : {false, true}) {
     const std::string job = uniqueJob();
     runThreads(2, [&](uint32_t rank) {
@@ -220,15 +221,28 @@ TEST(NcclTest, AGraphCountsItsStepsAndRemembers) {
       if (rank != 0)
         return;
       results[isReplayed] = output.read();
-      cgx_state_tensor residual;
-      ASSERT_EQ(cgx_context_state_tensor(context.get(), 0, &residual), CGX_OK) << cgx_last_error();
-      const auto *values = static_cast<const float *>(residual.data);
-      residuals[isReplayed].assign(values, values + residual.elements);
+      uint64_t count = 0;
+      ASSERT_EQ(cgx_context_state_count(context.get(), &count), CGX_OK);
+      for (uint64_t i = 0; i < count; ++i) {
+        cgx_state_tensor kept;
+        ASSERT_EQ(cgx_context_state_tensor(context.get(), i, &kept), CGX_OK) << cgx_last_error();
+        const auto *values = static_cast<const float *>(kept.data);
+        remembered[isReplayed].insert(remembered[isReplayed].end(), values, values + kept.elements);
+      }
     });
   }
   EXPECT_EQ(results[0], results[1]);
-  EXPECT_EQ(residuals[0], residuals[1]);
-  EXPECT_NE(residuals[0], std::vector<float>(residuals[0].size()));
+  EXPECT_EQ(remembered[0], remembered[1]);
+  EXPECT_TRUE(remembered[0].empty() || remembered[0] != std::vector<float>(remembered[0].size()));
+}
+
+TEST(NcclTest, AGraphCountsItsStepsAndRemembers) {
+  replay(collectiveJson(0, "all_reduce", everybody(2), {compressed(5000)}, {{"reduction", "sum"}}), 5000);
+}
+
+TEST(NcclTest, AGraphHoldsFactors) {
+  OperandSpec matrix{.shape = {50, 100}, .codec = {.family = CGX_CODEC_LOWRANK, .rank = 3}};
+  replay(collectiveJson(0, "all_reduce", everybody(2), {matrix}, {{"reduction", "mean"}}), 5000);
 }
 
 TEST(NcclTest, AGraphRefusesWhatPassesThroughTheHost) {

@@ -1,0 +1,45 @@
+//===-- ResidentCollective.cpp - A collective that stays on the GPU -------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cuda/ResidentCollective.h"
+
+#include "cuda/DeviceAllReduce.h"
+#include "cuda/DeviceFactors.h"
+
+#include <algorithm>
+#include <array>
+
+namespace cgx {
+
+namespace {
+
+struct Kind {
+  bool (*takes)(const Execution &);
+  Result<std::unique_ptr<ResidentCollective>> (*make)(const Execution &, cuda::Stream);
+};
+
+constexpr std::array kKinds = {
+    Kind{DeviceFactors::takes, DeviceFactors::make},
+    Kind{DeviceAllReduce::takes, DeviceAllReduce::make},
+};
+
+const Kind *kindOf(const Execution &execution) {
+  const auto *kind =
+      std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind &each) { return each.takes(execution); });
+  return kind == kKinds.end() ? nullptr : kind;
+}
+
+} // namespace
+
+bool canBeResident(const Execution &execution) { return kindOf(execution) != nullptr; }
+
+Result<std::unique_ptr<ResidentCollective>> makeResident(const Execution &execution, cuda::Stream stream) {
+  return kindOf(execution)->make(execution, stream);
+}
+
+} // namespace cgx
