@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Families.h"
+#include "GcompLoops.h"
 #include "LosslessLoops.h"
 
 namespace cgx {
@@ -35,9 +36,10 @@ const char *checkGcomp(const cgx_codec &codec, cgx_element_type type) {
   return nullptr;
 }
 
-constexpr BodyKernels reference = {encodeBody<ReferenceLoops, LeveledMantissas>,
-                                   decodeBody<ReferenceLoops, LeveledMantissas>,
-                                   decodeAccumulateBody<ReferenceLoops, LeveledMantissas>};
+using Mantissas = LeveledMantissas<ReferenceGcompLoops>;
+constexpr BodyKernels reference = {encodeBody<ReferenceLoops, Mantissas>,
+                                   decodeBody<ReferenceLoops, Mantissas>,
+                                   decodeAccumulateBody<ReferenceLoops, Mantissas>};
 
 } // namespace
 

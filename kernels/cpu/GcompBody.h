@@ -10,58 +10,60 @@
 // elements that are not zero, two bits each, and level by level the signs and mantissas of its elements, as
 // many bits of each as the level has, filled up to whole bytes.
 //
-// Loops of an instruction set provide, beside those of LosslessBody.h,
+// Each instruction set has its own loops:
 //
-//   level(metric, row, levels): the levels of a row of elements.
+//   widen(type, elements, count, out): elements of 16 bits as f32.
+//   level(metric, row, count, levels): the levels of a row of elements, a byte each.
+//   split(type, shifts, levels, elements, count, code, parts): rounds elements, and cuts them into parts.
+//   False
+//     if an exponent has no code.
+//   packLevels(levels, count, out): two bits each, without a byte behind their end.
+//   packMantissas(mantissas, count, shift, out): 24 - shift bits each, in the same way.
+//   countLevels(levels, count): how often each is among two bits each.
+//   open(levels, counts, shifts, begins, opened): from `levels` of two bits and the mantissas at `begins`,
+//   level
+//     by level, to mantissas in the order of elements. Both may be read up to `readSlack` bytes behind.
 #ifndef CGX_KERNELS_CPU_GCOMPBODY_H
 #define CGX_KERNELS_CPU_GCOMPBODY_H
 
 #include "LosslessBody.h"
 #include "cgx/kernels/gcomp.h"
 
-#include <bit>
+#include <array>
 
 namespace cgx::lossless {
 
 /// Elements that the metric is computed of at a time.
 constexpr uint32_t rowElements = 256;
 
-/// What the metric of a row is made of, widened; what the optimizer does not keep is 0.
+/// What the metric of a row is made of, as f32 of any alignment; what the optimizer does not keep is 0.
 struct MetricRow {
-  float gradient[rowElements], kept[CGX_KEPT_COUNT][rowElements];
+  const uint8_t *gradient, *kept[CGX_KEPT_COUNT];
 };
 
-CGX_DEVICE_INLINE void levelRow(const GcompMetric &metric, const MetricRow &row, uint8_t *levels) {
-  const float *parameter = row.kept[CGX_KEPT_PARAMETER], *first = row.kept[CGX_KEPT_FIRST_MOMENT],
-              *second = row.kept[CGX_KEPT_SECOND_MOMENT];
-  for (uint32_t i = 0; i < rowElements; ++i)
-    levels[i] = uint8_t(gcompLevel(metric, row.gradient[i], parameter[i], first[i], second[i]));
-}
+/// By level, how many of the 24 bits of sign and mantissa are not sent.
+using LevelShifts = std::array<uint32_t, gcompLevels>;
 
-/// Widens elements [begin, begin + count) of a tensor.
-inline void widen(cgx_element_type type, const void *elements, uint64_t begin, uint32_t count, float *out) {
-  if (type == CGX_F32)
-    memcpy(out, static_cast<const uint8_t *>(elements) + 4 * begin, 4 * count);
-  else
-    for (uint32_t i = 0; i < count; ++i)
-      out[i] = loadElement(sourceOf(type), elements, begin + i);
+inline LevelShifts makeLevelShifts(const cgx_codec &codec, cgx_element_type type) {
+  LevelShifts shifts;
+  for (uint32_t level = 0; level < gcompLevels; ++level)
+    shifts[level] = gcompShift(codec, type, level);
+  return shifts;
 }
 
 /// How many elements of a block each level has, and what follows from that.
 struct LevelCounts {
   uint32_t of[gcompLevels] = {};
 
-  static uint32_t bitsOf(const cgx_codec &codec, cgx_element_type type, uint32_t level) {
-    return 24 - gcompShift(codec, type, level);
-  }
+  uint32_t all() const { return of[0] + of[1] + of[2] + of[3]; }
   /// Of the mantissas of a level.
-  uint64_t bytes(const cgx_codec &codec, cgx_element_type type, uint32_t level) const {
-    return (uint64_t(of[level]) * bitsOf(codec, type, level) + 7) / 8;
+  uint64_t bytes(const LevelShifts &shifts, uint32_t level) const {
+    return (uint64_t(of[level]) * (24 - shifts[level]) + 7) / 8;
   }
-  uint64_t allBytes(const cgx_codec &codec, cgx_element_type type) const {
+  uint64_t allBytes(const LevelShifts &shifts) const {
     uint64_t sum = 0;
     for (uint32_t level = 0; level < gcompLevels; ++level)
-      sum += bytes(codec, type, level);
+      sum += bytes(shifts, level);
     return sum;
   }
 };
@@ -73,39 +75,33 @@ CGX_DEVICE_INLINE uint32_t levelAt(const uint8_t *levels, uint32_t i) {
   return (levels[i / 4] >> (i % 4 * 2)) & 3;
 }
 
-/// A sequence of bits, lowest first, which writes no byte behind its end: that is where the next one begins.
-class MantissaWriter {
-public:
-  explicit MantissaWriter(uint8_t *out) : out(out) {}
+/// Symbols of a block; of those of its elements that are not zero, in order, the levels, and by level sign
+/// and mantissa in 24 bits.
+struct LeveledParts {
+  uint8_t symbols[blockElements + partSlack];
+  uint8_t levels[blockElements + partSlack];
+  uint32_t mantissas[gcompLevels][blockElements + partSlack];
+  LevelCounts counts;
+  uint32_t notZero;
+  uint8_t coded[4 * (blockElements + partSlack)]; ///< all elements, pruned and rounded
+};
 
-  void put(uint32_t value, uint32_t bits) {
-    waiting |= uint64_t(value) << waitingBits;
-    waitingBits += bits;
-    if (waitingBits < 32)
-      return;
-    const auto word = uint32_t(waiting);
-    memcpy(out, &word, sizeof word);
-    out += sizeof word;
-    waiting >>= 32;
-    waitingBits -= 32;
-  }
+/// Mantissas of a block in the order of elements, those by level being room on the way.
+struct LeveledMantissaWords {
+  uint32_t mantissas[blockElements + partSlack];
+  uint32_t ofLevel[gcompLevels][blockElements + partSlack];
 
-  uint8_t *end() {
-    memcpy(out, &waiting, (waitingBits + 7) / 8);
-    return out + (waitingBits + 7) / 8;
-  }
-
-private:
-  uint8_t *out;
-  uint64_t waiting = 0;
-  uint32_t waitingBits = 0; ///< fewer than 32 between calls
+  uint32_t at(cgx_element_type /*type*/, uint32_t i) const { return mantissas[i]; }
 };
 
 /// As `LosslessBody.h` describes it.
-class LeveledMantissas {
+template <typename Loops> class LeveledMantissas {
 public:
+  using Parts = LeveledParts;
+
   explicit LeveledMantissas(const EncodeArguments &arguments)
-      : arguments(arguments), codec(*arguments.codec), type(arguments.type) {
+      : arguments(arguments), codec(*arguments.codec), type(arguments.type),
+        shifts(makeLevelShifts(codec, type)) {
     if (arguments.optimizer)
       metric = makeGcompMetric(codec, type, arguments.optimizer->kept[CGX_KEPT_PARAMETER].type,
                                arguments.optimizer->update);
@@ -113,158 +109,88 @@ public:
 
   uint32_t countedBits(uint32_t bits) const { return gcompPruned(type, bits); }
 
-  template <typename Loops> const uint8_t *prepare(uint64_t begin, uint32_t count, const uint8_t *elements) {
+  bool split(uint64_t begin, uint32_t count, const uint8_t *elements, const ExponentCode &code,
+             Parts &parts) const {
+    uint8_t levels[blockElements];
     for (uint32_t at = 0; at < count; at += rowElements)
-      levelElements<Loops>(begin, at, std::min(rowElements, count - at), elements);
-    uint32_t shifts[gcompLevels];
-    for (uint32_t level = 0; level < gcompLevels; ++level)
-      shifts[level] = gcompShift(codec, type, level);
-    if (type == CGX_F32)
-      roundElements<CGX_F32>(shifts, count, elements);
-    else if (type == CGX_F16)
-      roundElements<CGX_F16>(shifts, count, elements);
-    else
-      roundElements<CGX_BF16>(shifts, count, elements);
-    return coded;
+      levelRow(begin, at, std::min(rowElements, count - at), elements, levels + at);
+    return Loops::split(type, shifts, levels, elements, count, code, parts);
   }
 
-  /// Keeps the levels of those elements that have mantissas.
-  uint64_t measure(const Parts &parts) {
-    counts = {};
-    uint32_t kept = 0;
-    for (uint32_t i = 0, notZero = parts.notZero; kept < notZero; ++i) {
-      levels[kept] = levels[i];
-      kept += uint32_t(parts.symbols[i] >= zeroSymbols);
-    }
-    for (uint32_t i = 0; i < kept; ++i)
-      ++counts.of[levels[i]];
-    return levelBytes(kept) + counts.allBytes(codec, type);
+  const uint8_t *raw(const uint8_t *, const Parts &parts) const { return parts.coded; }
+
+  uint64_t measure(const Parts &parts) const {
+    return levelBytes(parts.notZero) + parts.counts.allBytes(shifts);
   }
 
-  uint8_t *write(const Parts &parts, uint8_t *out) {
-    memset(out, 0, levelBytes(parts.notZero));
-    for (uint32_t i = 0; i < parts.notZero; ++i)
-      out[i / 4] |= uint8_t(levels[i] << (i % 4 * 2));
+  uint8_t *write(const Parts &parts, uint8_t *out) const {
+    Loops::packLevels(parts.levels, parts.notZero, out);
     out += levelBytes(parts.notZero);
-    for (uint32_t level = 0; level < gcompLevels; ++level)
-      out = writeLevel(parts, level, out);
+    for (uint32_t level = 0; level < gcompLevels; ++level) {
+      Loops::packMantissas(parts.mantissas[level], parts.counts.of[level], shifts[level], out);
+      out += parts.counts.bytes(shifts, level);
+    }
     return out;
   }
 
   static uint64_t measureWritten(const DecodeArguments &arguments, const Block &block, uint64_t most) {
     if (levelBytes(block.notZero) > most)
       return most + 1;
-    return levelBytes(block.notZero) + countLevels(block).allBytes(*arguments.codec, arguments.type);
+    return levelBytes(block.notZero) + Loops::countLevels(block.mantissas, block.notZero)
+                                           .allBytes(makeLevelShifts(*arguments.codec, arguments.type));
   }
 
   static constexpr uint32_t mostBytes = blockElements / 4 + 3 * blockElements;
 
-  /// The parts of elements with all their bits, those that were not sent being 0.
-  struct Opened {
-    uint8_t low[2 * blockElements + 2 * partSlack], rest[blockElements + partSlack];
-  };
+  using Opened = LeveledMantissaWords;
 
-  static void open(const DecodeArguments &arguments, Block &block, Opened &opened) {
-    const cgx_codec &codec = *arguments.codec;
-    const LevelCounts counts = countLevels(block);
-    const uint8_t *begin[gcompLevels], *at = block.mantissas + levelBytes(block.notZero);
-    uint64_t bit[gcompLevels] = {};
-    uint32_t shifts[gcompLevels];
+  static void open(const DecodeArguments &arguments, const Block &block, Opened &opened) {
+    const LevelShifts shifts = makeLevelShifts(*arguments.codec, arguments.type);
+    const LevelCounts counts = Loops::countLevels(block.mantissas, block.notZero);
+    std::array<const uint8_t *, gcompLevels> begins;
+    const uint8_t *at = block.mantissas + levelBytes(block.notZero);
     for (uint32_t level = 0; level < gcompLevels; ++level) {
-      shifts[level] = gcompShift(codec, arguments.type, level);
-      begin[level] = at;
-      at += counts.bytes(codec, arguments.type, level);
+      begins[level] = at;
+      at += counts.bytes(shifts, level);
     }
-    for (uint32_t i = 0; i < block.notZero; ++i) {
-      const uint32_t level = levelAt(block.mantissas, i), shift = shifts[level], bits = 24 - shift;
-      uint32_t next; // blocks have room to read behind them
-      memcpy(&next, begin[level] + bit[level] / 8, sizeof next);
-      const uint32_t mantissa = ((next >> bit[level] % 8) & ((1u << bits) - 1)) << shift;
-      bit[level] += bits;
-      const auto low = uint16_t(mantissa);
-      memcpy(opened.low + 2 * i, &low, sizeof low);
-      opened.rest[i] = uint8_t(mantissa >> 16);
-    }
-    block.low = opened.low;
-    block.rest = opened.rest;
+    Loops::open(block.mantissas, counts, shifts, begins, opened);
   }
 
 private:
-  static LevelCounts countLevels(const Block &block) {
-    constexpr uint64_t lowBits = 0x5555555555555555u;
-    uint32_t low = 0, high = 0, both = 0;
-    for (uint32_t i = 0; i < block.notZero; i += 32) {
-      const uint32_t left = block.notZero - i;
-      uint64_t word = 0;
-      memcpy(&word, block.mantissas + i / 4, std::min(levelBytes(left), uint64_t(8)));
-      if (left < 32) // bits behind the last level do not count
-        word &= (uint64_t(1) << 2 * left) - 1;
-      low += uint32_t(std::popcount(word & lowBits));
-      high += uint32_t(std::popcount((word >> 1) & lowBits));
-      both += uint32_t(std::popcount(word & (word >> 1) & lowBits));
-    }
-    return {{block.notZero - low - high + both, low - both, high - both, both}};
-  }
-
   /// Finds the levels of elements [at, at + count) of the block that begins with element `begin`.
-  template <typename Loops>
-  void levelElements(uint64_t begin, uint32_t at, uint32_t count, const uint8_t *elements) {
+  void levelRow(uint64_t begin, uint32_t at, uint32_t count, const uint8_t *elements, uint8_t *levels) const {
     if (!arguments.optimizer) {
-      memset(levels + at, 0, count);
+      memset(levels, 0, count);
       return;
     }
-    MetricRow row = {};
-    widen(type, elements, at, count, row.gradient);
-    for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
-      if (cgx_optimizer_keeps(codec.optimizer, kept)) {
-        const KeptTensor &tensor = arguments.optimizer->kept[kept];
-        widen(tensor.type, tensor.elements, arguments.firstElement + begin + at, count, row.kept[kept]);
-      }
-    Loops::level(metric, row, levels + at);
+    static constexpr uint8_t zeros[4 * rowElements] = {};
+    float widened[1 + CGX_KEPT_COUNT][rowElements];
+    MetricRow row = {widen(type, elements, at, count, widened[CGX_KEPT_COUNT]), {}};
+    for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept) {
+      const KeptTensor &tensor = arguments.optimizer->kept[kept];
+      row.kept[kept] =
+          cgx_optimizer_keeps(codec.optimizer, kept)
+              ? widen(tensor.type, tensor.elements, arguments.firstElement + begin + at, count, widened[kept])
+              : zeros;
+    }
+    Loops::level(metric, row, count, levels);
   }
 
-  /// First those of the level together, without a branch that nobody could predict; then their bits.
-  uint8_t *writeLevel(const Parts &parts, uint32_t level, uint8_t *out) {
-    if (counts.of[level] == 0)
-      return out;
-    const uint32_t shift = gcompShift(codec, type, level), notZero = parts.notZero;
-    const bool hasLow = type == CGX_F32;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < notZero; ++i) {
-      const uint32_t low = hasLow ? loadBits16(parts.low, i) : 0;
-      ofLevel[count] = (uint32_t(parts.rest[i]) << 16 | low) >> shift;
-      count += uint32_t(levels[i] == level);
-    }
-    MantissaWriter writer(out);
-    for (uint32_t i = 0; i < count; ++i)
-      writer.put(ofLevel[i], 24 - shift);
-    return writer.end();
-  }
-
-  /// Of one type, and with no byte that is written among what the loop reads anew.
-  template <cgx_element_type of>
-  void roundElements(const uint32_t *shifts, uint32_t count, const uint8_t *elements) {
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t bits = gcompPruned(of, bitsAt(of, elements, i));
-      const uint32_t level = gcompIsShort(of, bits) ? 0 : levels[i];
-      levels[i] = uint8_t(level);
-      const uint32_t rounded = gcompRounded(bits, shifts[level]);
-      if constexpr (of == CGX_F32)
-        storeTo(coded + 4 * i, rounded);
-      else
-        storeTo(coded + 2 * i, uint16_t(rounded >> 16));
-    }
+  /// Elements [begin, begin + count) of a tensor as f32, in `room` if they are not.
+  static const uint8_t *widen(cgx_element_type of, const void *elements, uint64_t begin, uint32_t count,
+                              float *room) {
+    const uint8_t *from = static_cast<const uint8_t *>(elements) + begin * cgx_element_bytes(of);
+    if (of == CGX_F32)
+      return from;
+    Loops::widen(of, from, count, room);
+    return reinterpret_cast<const uint8_t *>(room);
   }
 
   const EncodeArguments &arguments;
   const cgx_codec &codec;
   cgx_element_type type;
+  LevelShifts shifts;
   GcompMetric metric;
-  /// Of the elements of a block; once it is measured, of those that are not zero.
-  uint8_t levels[blockElements];
-  LevelCounts counts;
-  uint8_t coded[4 * blockElements];
-  uint32_t ofLevel[blockElements + 1]; ///< mantissas, and room for one more
 };
 
 } // namespace cgx::lossless

@@ -14,8 +14,10 @@ namespace {
 
 using namespace lossless;
 
-constexpr BodyKernels reference = {encodeBody<ReferenceLoops>, decodeBody<ReferenceLoops>,
-                                   decodeAccumulateBody<ReferenceLoops>};
+using Mantissas = PlainMantissas<ReferenceLoops>;
+constexpr BodyKernels reference = {encodeBody<ReferenceLoops, Mantissas>,
+                                   decodeBody<ReferenceLoops, Mantissas>,
+                                   decodeAccumulateBody<ReferenceLoops, Mantissas>};
 
 } // namespace
 

@@ -9,28 +9,30 @@
 // The body of a lossless payload around the loops over a block. Each instruction set has its own `Loops`:
 //
 //   Encoder(code), Decoder(code, elements): what the two loops over codes look up.
-//   split(type, elements, count, code, parts): cuts elements into parts. False if an exponent has no code.
-//   encodeStream(encoder, symbols, count, stream): writes their codes, and up to `codeSlack` bytes behind
-//     them; returns the bytes of the codes.
+//   encodeStream(encoder, symbols, count, stream): writes the codes of symbols, and up to `codeSlack` bytes
+//     behind them; returns the bytes of the codes.
 //   decodeStreams(decoder, block, symbols): false if a stream has another number of bytes than its symbols
 //     need, or if the block has another number of elements that are not zero than it says.
-//   merge(type, code, block, symbols, elements): the way back from parts to elements.
+//   merge(type, code, block, opened, symbols, elements): the way back from symbols and mantissas to elements.
 //   accumulate(type, elements, count, accumulator): adds elements to an f32 accumulator.
 //
-// Families differ in what a block has of its elements beside their exponents. Each has its own `Mantissas`:
+// Families differ in what a block has of its elements beside their exponents. Each has its own `Mantissas`,
+// made of loops too:
 //
 //   countedBits(bits): what an element with these bits is coded as, as far as its symbol goes.
-//   prepare<Loops>(begin, count, elements): the elements of a block, the first of which is element `begin`,
-//   as
-//     they are coded.
-//   measure(parts): the bytes that the block has of these parts, which prepare() was called for.
+//   Parts: what a block is cut into, with `symbols` and `notZero`, the number of elements that are not zero.
+//   split(begin, count, elements, code, parts): cuts a block, the first element of which is element `begin`
+//   of
+//     the input. False if an exponent has no code.
+//   raw(elements, parts): the elements of a block that was cut, as they are coded.
+//   measure(parts): the bytes that the block has of these parts.
 //   write(parts, out): writes them; returns their end.
 //   measureWritten(arguments, block, most): the same of a block that was read, `most` bytes behind
 //     `block.mantissas` at the most; more than `most` if no encoder wrote it.
 //   mostBytes: the most that a block has of them.
-//   Opened, open(arguments, block, opened): has block.low and block.rest point to the parts, with room for
-//   loops
-//     to read behind them.
+//   Opened, open(arguments, block, opened): sign and mantissa of elements that are not zero, in order, with
+//   room
+//     for loops to read behind them. `opened.at(type, i)` are the 24 bits of one.
 #ifndef CGX_KERNELS_CPU_LOSSLESSBODY_H
 #define CGX_KERNELS_CPU_LOSSLESSBODY_H
 
@@ -54,7 +56,7 @@ inline void prefetch(const uint8_t *begin, uint64_t bytes) {
 }
 
 /// Symbols of a block; parts of those of its elements that are not zero, in order.
-struct Parts {
+struct PlainParts {
   uint8_t symbols[blockElements + partSlack];
   uint8_t low[2 * blockElements + 2 * partSlack]; ///< f32: the lowest 16 bits
   uint8_t rest[blockElements + partSlack];
@@ -70,17 +72,33 @@ constexpr Source sourceOf(cgx_element_type type) {
   return type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
 }
 
-/// Sign and mantissa of all elements as they are: the lowest 16 bits of all, then the rest of all.
-class PlainMantissas {
+/// Where the mantissas of a block lie, as they were written.
+struct PlainOpened {
+  const uint8_t *low, *rest;
+
+  uint32_t at(cgx_element_type type, uint32_t i) const {
+    return uint32_t(rest[i]) << 16 | (type == CGX_F32 ? loadBits16(low, i) : 0);
+  }
+};
+
+/// Sign and mantissa of all elements as they are: the lowest 16 bits of all, then the rest of all. Its loops
+/// provide
+///
+///   split(type, elements, count, code, parts): cuts elements into parts. False if an exponent has no code.
+template <typename Loops> class PlainMantissas {
 public:
+  using Parts = PlainParts;
+
   explicit PlainMantissas(const EncodeArguments &arguments) : type(arguments.type) {}
 
   uint32_t countedBits(uint32_t bits) const { return bits; }
 
-  template <typename Loops>
-  const uint8_t *prepare(uint64_t /*begin*/, uint32_t /*count*/, const uint8_t *elements) const {
-    return elements;
+  bool split(uint64_t /*begin*/, uint32_t count, const uint8_t *elements, const ExponentCode &code,
+             Parts &parts) const {
+    return Loops::split(type, elements, count, code, parts);
   }
+
+  const uint8_t *raw(const uint8_t *elements, const Parts &) const { return elements; }
 
   uint64_t measure(const Parts &parts) const { return plainMantissaBytes(type, parts.notZero); }
 
@@ -97,10 +115,11 @@ public:
 
   static constexpr uint32_t mostBytes = 3 * blockElements;
 
-  struct Opened {};
+  using Opened = PlainOpened;
 
-  static void open(const DecodeArguments &arguments, Block &block, Opened &) {
+  static void open(const DecodeArguments &arguments, Block &block, Opened &opened) {
     openPlain(arguments.type, block);
+    opened = {block.low, block.rest};
   }
 
 private:
@@ -118,27 +137,28 @@ inline uint64_t writeRaw(const uint8_t *elements, uint64_t bytes, uint8_t *block
 
 /// `next` is what will be encoded after this.
 template <typename Loops, typename Mantissas>
-uint64_t encodeBlock(cgx_element_type type, const uint8_t *elements, uint32_t count, const ExponentCode &code,
-                     const typename Loops::Encoder &encoder, std::span<const uint8_t> next, Parts &parts,
-                     Mantissas &mantissas, uint8_t *block) {
+uint64_t encodeBlock(cgx_element_type type, uint64_t begin, const uint8_t *elements, uint32_t count,
+                     const ExponentCode &code, const typename Loops::Encoder &encoder,
+                     std::span<const uint8_t> next, typename Mantissas::Parts &parts, Mantissas &mantissas,
+                     uint8_t *block) {
   const uint64_t rawBytes = count * cgx_element_bytes(type);
-  if (!Loops::split(type, elements, count, code, parts))
-    return writeRaw(elements, rawBytes, block);
+  if (!mantissas.split(begin, count, elements, code, parts))
+    return writeRaw(mantissas.raw(elements, parts), rawBytes, block);
   uint8_t streams[blockStreams * mostStreamBytes + codeSlack];
   uint16_t header[1 + blockStreams] = {uint16_t(parts.notZero)};
   uint64_t codeBytes = 0;
   for (uint32_t stream = 0; stream < streamCount(count); ++stream) {
-    const uint32_t begin = stream * streamElements;
+    const uint32_t first = stream * streamElements;
     // A share with each stream: more at a time would have to wait.
     prefetch(next.data() + next.size() / blockStreams * stream, next.size() / blockStreams);
     header[1 + stream] = uint16_t(Loops::encodeStream(
-        encoder, parts.symbols + begin, std::min(streamElements, count - begin), streams + codeBytes));
+        encoder, parts.symbols + first, std::min(streamElements, count - first), streams + codeBytes));
     codeBytes += header[1 + stream];
   }
   const uint64_t headerBytes = 2 + 2 * streamCount(count);
   const uint64_t bytes = headerBytes + mantissas.measure(parts) + codeBytes;
   if (upTo8(bytes) >= cgx_lossless_raw_block_bytes(type, count))
-    return writeRaw(elements, rawBytes, block);
+    return writeRaw(mantissas.raw(elements, parts), rawBytes, block);
   memcpy(block, header, headerBytes);
   uint8_t *out = mantissas.write(parts, block + headerBytes);
   memcpy(out, streams, codeBytes);
@@ -146,8 +166,7 @@ uint64_t encodeBlock(cgx_element_type type, const uint8_t *elements, uint32_t co
   return upTo8(bytes);
 }
 
-template <typename Loops, typename Mantissas = PlainMantissas>
-uint64_t encodeBody(const EncodeArguments &arguments) {
+template <typename Loops, typename Mantissas> uint64_t encodeBody(const EncodeArguments &arguments) {
   const cgx_element_type type = arguments.type;
   const auto *input = static_cast<const uint8_t *>(arguments.input);
   const uint64_t elementBytes = cgx_element_bytes(type),
@@ -167,7 +186,7 @@ uint64_t encodeBody(const EncodeArguments &arguments) {
   uint8_t *const table = arguments.body + 8 * blocks;
   writeExponentCode(code, table);
   uint64_t end = 8 * blocks + tableBytes(code.symbols);
-  Parts parts;
+  typename Mantissas::Parts parts;
   uint8_t narrowed[2 * blockElements];
   for (uint64_t b = 0; b < blocks; ++b) {
     const uint64_t begin = b * blockElements;
@@ -181,8 +200,7 @@ uint64_t encodeBody(const EncodeArguments &arguments) {
         storeElement(type, narrowed, i, loadF32(input, begin + i));
       elements = narrowed;
     }
-    elements = mantissas.template prepare<Loops>(begin, count, elements);
-    end += encodeBlock<Loops>(type, elements, count, code, encoder, next, parts, mantissas,
+    end += encodeBlock<Loops>(type, begin, elements, count, code, encoder, next, parts, mantissas,
                               arguments.body + end);
   }
   return end;
@@ -236,7 +254,7 @@ void decodeBlock(const DecodeArguments &arguments, uint64_t begin, uint64_t end,
   typename Mantissas::Opened opened;
   Mantissas::open(arguments, block, opened);
   if (Loops::decodeStreams(decoder, block, symbols))
-    Loops::merge(arguments.type, code, block, symbols, elements);
+    Loops::merge(arguments.type, code, block, opened, symbols, elements);
   else
     for (uint32_t i = 0; i < count; ++i)
       storeElement(arguments.type, elements, i, floatFromBits(0x7fc00000u));
@@ -264,7 +282,7 @@ DecodeError forEachBlock(const DecodeArguments &arguments, const Put &put) {
   return DecodeError::ok;
 }
 
-template <typename Loops, typename Mantissas = PlainMantissas>
+template <typename Loops, typename Mantissas>
 DecodeError decodeBody(const DecodeArguments &arguments, void *output) {
   auto *elements = static_cast<uint8_t *>(output);
   return forEachBlock<Loops, Mantissas>(arguments, [&](uint64_t first, uint32_t, const auto &decode) {
@@ -272,7 +290,7 @@ DecodeError decodeBody(const DecodeArguments &arguments, void *output) {
   });
 }
 
-template <typename Loops, typename Mantissas = PlainMantissas>
+template <typename Loops, typename Mantissas>
 DecodeError decodeAccumulateBody(const DecodeArguments &arguments, float *accumulator) {
   uint8_t elements[4 * blockElements];
   return forEachBlock<Loops, Mantissas>(arguments, [&](uint64_t first, uint32_t count, const auto &decode) {

@@ -8,7 +8,7 @@
 #ifndef CGX_KERNELS_CPU_LOSSLESSLOOPS_H
 #define CGX_KERNELS_CPU_LOSSLESSLOOPS_H
 
-#include "GcompBody.h"
+#include "LosslessBody.h"
 
 namespace cgx::lossless {
 
@@ -25,7 +25,7 @@ struct ReferenceLoops {
   };
 
   static bool split(cgx_element_type type, const uint8_t *elements, uint32_t count, const ExponentCode &code,
-                    Parts &parts) {
+                    PlainParts &parts) {
     parts.notZero = 0;
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t bits = bitsAt(type, elements, i), symbol = symbolOf(bits, code.first);
@@ -76,15 +76,16 @@ struct ReferenceLoops {
     return notZero == block.notZero;
   }
 
-  static void merge(cgx_element_type type, const ExponentCode &code, const Block &block,
+  template <typename Opened>
+  static void merge(cgx_element_type type, const ExponentCode &code, const Block &block, const Opened &opened,
                     const Symbols &symbols, uint8_t *elements) {
     uint32_t notZero = 0;
     for (uint32_t i = 0; i < block.elements; ++i) {
       const uint32_t symbol = symbols.of[i / streamElements][i % streamElements];
       uint32_t bits = zeroBits(symbol);
       if (symbol >= zeroSymbols) {
-        const uint32_t low = type == CGX_F32 ? loadBits16(block.low, notZero) : 0;
-        bits = elementBits(code.first + symbol - zeroSymbols, block.rest[notZero++], low);
+        const uint32_t mantissa = opened.at(type, notZero++);
+        bits = elementBits(code.first + symbol - zeroSymbols, mantissa >> 16, mantissa & 0xffff);
       }
       if (type == CGX_F32) {
         memcpy(elements + 4 * uint64_t(i), &bits, sizeof bits);
@@ -98,10 +99,6 @@ struct ReferenceLoops {
   static void accumulate(cgx_element_type type, const uint8_t *elements, uint32_t count, float *accumulator) {
     for (uint32_t i = 0; i < count; ++i)
       accumulator[i] += loadElement(sourceOf(type), elements, i);
-  }
-
-  static void level(const GcompMetric &metric, const MetricRow &row, uint8_t *levels) {
-    levelRow(metric, row, levels);
   }
 };
 

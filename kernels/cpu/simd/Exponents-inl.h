@@ -13,7 +13,7 @@
 #define CGX_KERNELS_CPU_SIMD_EXPONENTS
 #endif
 
-#include "../LosslessBody.h"
+#include "../GcompBody.h"
 #include "Rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -67,7 +67,7 @@ HWY_INLINE WordVector expand(WordVector x, WordMask mask) {
 /// As the reference's; beyond the last whole vector it reads a copy that is filled up with zeros.
 template <bool isF32>
 HWY_INLINE bool splitBlock(const uint8_t *elements, uint32_t count, const ExponentCode &code,
-                           lossless::Parts &parts) {
+                           lossless::PlainParts &parts) {
   const Words words;
   const WordVector zero = hn::Zero(words), zeros = hn::Set(words, zeroSymbols),
                    offset = hn::Set(words, zeroSymbols - code.first);
@@ -119,26 +119,38 @@ HWY_INLINE uint32_t countNotZero(const lossless::Block &block, const lossless::S
   return notZero;
 }
 
-/// As the reference's; it reads up to a vector behind the parts.
+/// The 24 bits of mantissas from `i` on, each where its element has them.
+template <bool isF32> HWY_INLINE WordVector loadMantissas(const lossless::PlainOpened &opened, uint64_t i) {
+  const Words words;
+  const WordVector rest = hn::PromoteTo(words, hn::LoadU(NarrowBytes(), opened.rest + i));
+  WordVector bits = hn::Or(hn::ShiftLeft<24>(hn::And(rest, hn::Set(words, 0x80))),
+                           hn::ShiftLeft<16>(hn::And(rest, hn::Set(words, 0x7f))));
+  if constexpr (isF32)
+    bits = hn::Or(bits, hn::PromoteTo(words, hn::LoadU(NarrowHalves(),
+                                                       reinterpret_cast<const uint16_t *>(opened.low) + i)));
+  return bits;
+}
 template <bool isF32>
-HWY_INLINE void mergeBlock(const ExponentCode &code, const lossless::Block &block,
+HWY_INLINE WordVector loadMantissas(const lossless::LeveledMantissaWords &opened, uint64_t i) {
+  const Words words;
+  const WordVector mantissas = hn::LoadU(words, opened.mantissas + i);
+  return hn::Or(hn::ShiftLeft<8>(hn::And(mantissas, hn::Set(words, 0x800000))),
+                hn::And(mantissas, hn::Set(words, 0x7fffff)));
+}
+
+/// As the reference's; it reads up to a vector behind the parts.
+template <bool isF32, typename Opened>
+HWY_INLINE void mergeBlock(const ExponentCode &code, const lossless::Block &block, const Opened &opened,
                            const lossless::Symbols &symbols, uint8_t *elements) {
   const Words words;
   const WordVector lastZero = hn::Set(words, zeroSymbols - 1),
                    offset = hn::Set(words, code.first - zeroSymbols);
-  const uint8_t *low = block.low, *rest = block.rest;
+  uint64_t notZero = 0;
   const auto merged = [&](const uint8_t *from) {
     const WordVector symbol = hn::PromoteTo(words, hn::LoadU(NarrowBytes(), from));
     const WordMask isKept = hn::Gt(symbol, lastZero);
-    const WordVector restBits = hn::PromoteTo(words, hn::LoadU(NarrowBytes(), rest));
-    WordVector bits = hn::Or(hn::ShiftLeft<24>(hn::And(restBits, hn::Set(words, 0x80))),
-                             hn::ShiftLeft<16>(hn::And(restBits, hn::Set(words, 0x7f))));
-    if constexpr (isF32)
-      bits = hn::Or(bits,
-                    hn::PromoteTo(words, hn::LoadU(NarrowHalves(), reinterpret_cast<const uint16_t *>(low))));
-    const size_t kept = hn::CountTrue(words, isKept);
-    rest += kept;
-    low += 2 * kept;
+    const WordVector bits = loadMantissas<isF32>(opened, notZero);
+    notZero += hn::CountTrue(words, isKept);
     const WordVector exponents = hn::ShiftLeft<23>(hn::Add(symbol, offset));
     return hn::IfThenElse(isKept, hn::Or(expand(bits, isKept), exponents), hn::ShiftLeft<31>(symbol));
   };

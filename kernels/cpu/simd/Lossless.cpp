@@ -15,8 +15,8 @@
 #include "hwy/highway.h"
 
 #if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE
-#include "../GcompBody.h"
 #include "Exponents-inl.h"
+#include "Mantissas-inl.h"
 #include "PrefixCode-inl.h"
 #endif
 
@@ -33,7 +33,7 @@ struct VectorLoops {
   using Decoder = CodeReader;
 
   static bool split(cgx_element_type type, const uint8_t *elements, uint32_t count, const ExponentCode &code,
-                    Parts &parts) {
+                    PlainParts &parts) {
     return type == CGX_F32 ? splitBlock<true>(elements, count, code, parts)
                            : splitBlock<false>(elements, count, code, parts);
   }
@@ -47,12 +47,13 @@ struct VectorLoops {
     return decoder.decode(block, symbols) && countNotZero(block, symbols) == block.notZero;
   }
 
-  static void merge(cgx_element_type type, const ExponentCode &code, const Block &block,
+  template <typename Opened>
+  static void merge(cgx_element_type type, const ExponentCode &code, const Block &block, const Opened &opened,
                     const Symbols &symbols, uint8_t *elements) {
     if (type == CGX_F32)
-      mergeBlock<true>(code, block, symbols, elements);
+      mergeBlock<true>(code, block, opened, symbols, elements);
     else
-      mergeBlock<false>(code, block, symbols, elements);
+      mergeBlock<false>(code, block, opened, symbols, elements);
   }
 
   template <Source source>
@@ -74,9 +75,57 @@ struct VectorLoops {
     else
       add<Source::bf16>(elements, count, accumulator);
   }
+};
 
-  static void level(const GcompMetric &metric, const MetricRow &row, uint8_t *levels) {
-    levelRow(metric, row, levels);
+struct VectorGcompLoops {
+  static void widen(cgx_element_type type, const uint8_t *elements, uint32_t count, float *out) {
+    if (type == CGX_F16)
+      widenOf<Source::f16>(elements, count, out);
+    else
+      widenOf<Source::bf16>(elements, count, out);
+  }
+
+  static void level(const GcompMetric &metric, const MetricRow &row, uint32_t count, uint8_t *levels) {
+    if (metric.second == 0 && metric.square == 0)
+      levelRow</*isRooted=*/false>(metric, row, count, levels);
+    else
+      levelRow</*isRooted=*/true>(metric, row, count, levels);
+  }
+
+  static bool split(cgx_element_type type, const LevelShifts &shifts, const uint8_t *levels,
+                    const uint8_t *elements, uint32_t count, const ExponentCode &code, LeveledParts &parts) {
+    if (type == CGX_F32)
+      return splitLeveled<CGX_F32>(shifts, levels, elements, count, code, parts);
+    if (type == CGX_F16)
+      return splitLeveled<CGX_F16>(shifts, levels, elements, count, code, parts);
+    return splitLeveled<CGX_BF16>(shifts, levels, elements, count, code, parts);
+  }
+
+  static void packLevels(const uint8_t *levels, uint32_t count, uint8_t *out) {
+    packLevelBytes(levels, count, out);
+  }
+
+  static void packMantissas(const uint32_t *mantissas, uint32_t count, uint32_t shift, uint8_t *out) {
+    packMantissasOf(mantissas, count, shift, out);
+  }
+
+  static LevelCounts countLevels(const uint8_t *levels, uint32_t count) {
+    return countPackedLevels(levels, count);
+  }
+
+  static void open(const uint8_t *levels, const LevelCounts &counts, const LevelShifts &shifts,
+                   const std::array<const uint8_t *, gcompLevels> &begins, LeveledMantissaWords &opened) {
+    openLeveled(levels, counts, shifts, begins, opened);
+  }
+
+private:
+  template <Source source>
+  static HWY_INLINE void widenOf(const uint8_t *elements, uint32_t count, float *out) {
+    uint32_t i = 0;
+    for (; i + lanes <= count; i += lanes)
+      hn::StoreU(loadElements<source>(elements, i), Floats(), out + i);
+    for (; i < count; ++i)
+      out[i] = loadElement(source, elements, i);
   }
 };
 
@@ -84,11 +133,12 @@ struct VectorLoops {
 
 // Not internal to this file.
 extern const BodyKernels losslessKernels, gcompKernels;
-const BodyKernels losslessKernels = {encodeBody<VectorLoops>, decodeBody<VectorLoops>,
-                                     decodeAccumulateBody<VectorLoops>};
-const BodyKernels gcompKernels = {encodeBody<VectorLoops, LeveledMantissas>,
-                                  decodeBody<VectorLoops, LeveledMantissas>,
-                                  decodeAccumulateBody<VectorLoops, LeveledMantissas>};
+using Plain = PlainMantissas<VectorLoops>;
+const BodyKernels losslessKernels = {encodeBody<VectorLoops, Plain>, decodeBody<VectorLoops, Plain>,
+                                     decodeAccumulateBody<VectorLoops, Plain>};
+using Leveled = LeveledMantissas<VectorGcompLoops>;
+const BodyKernels gcompKernels = {encodeBody<VectorLoops, Leveled>, decodeBody<VectorLoops, Leveled>,
+                                  decodeAccumulateBody<VectorLoops, Leveled>};
 
 } // namespace HWY_NAMESPACE
 } // namespace cgx

@@ -1,0 +1,123 @@
+//===-- kernels/cpu/GcompLoops.h - Mantissas, one after the other ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CPU_GCOMPLOOPS_H
+#define CGX_KERNELS_CPU_GCOMPLOOPS_H
+
+#include "GcompBody.h"
+
+namespace cgx::lossless {
+
+/// A sequence of bits, lowest first, which writes no byte behind its end: that is where the next one begins.
+class MantissaWriter {
+public:
+  explicit MantissaWriter(uint8_t *out) : out(out) {}
+
+  void put(uint32_t value, uint32_t bits) {
+    waiting |= uint64_t(value) << waitingBits;
+    waitingBits += bits;
+    if (waitingBits < 32)
+      return;
+    const auto word = uint32_t(waiting);
+    memcpy(out, &word, sizeof word);
+    out += sizeof word;
+    waiting >>= 32;
+    waitingBits -= 32;
+  }
+
+  void finish() { memcpy(out, &waiting, (waitingBits + 7) / 8); }
+
+private:
+  uint8_t *out;
+  uint64_t waiting = 0;
+  uint32_t waitingBits = 0; ///< fewer than 32 between calls
+};
+
+/// Mantissa `i` of those of one level that begin at `begin`, in its place among 24 bits. Up to four bytes are
+/// read behind them.
+CGX_DEVICE_INLINE uint32_t mantissaAt(const uint8_t *begin, uint32_t i, uint32_t shift) {
+  const uint32_t bits = 24 - shift;
+  const uint64_t bit = uint64_t(i) * bits;
+  uint32_t next;
+  memcpy(&next, begin + bit / 8, sizeof next);
+  return ((next >> bit % 8) & ((1u << bits) - 1)) << shift;
+}
+
+CGX_DEVICE_INLINE uint8_t levelOf(const GcompMetric &metric, const MetricRow &row, uint32_t i) {
+  const auto kept = [&](uint32_t which) { return double(loadF32(row.kept[which], i)); };
+  return uint8_t(gcompLevel(metric, double(loadF32(row.gradient, i)), kept(CGX_KEPT_PARAMETER),
+                            kept(CGX_KEPT_FIRST_MOMENT), kept(CGX_KEPT_SECOND_MOMENT)));
+}
+
+/// One element, one mantissa after the other.
+struct ReferenceGcompLoops {
+  static void widen(cgx_element_type type, const uint8_t *elements, uint32_t count, float *out) {
+    for (uint32_t i = 0; i < count; ++i)
+      out[i] = loadElement(sourceOf(type), elements, i);
+  }
+
+  static void level(const GcompMetric &metric, const MetricRow &row, uint32_t count, uint8_t *levels) {
+    for (uint32_t i = 0; i < count; ++i)
+      levels[i] = levelOf(metric, row, i);
+  }
+
+  static bool split(cgx_element_type type, const LevelShifts &shifts, const uint8_t *levels,
+                    const uint8_t *elements, uint32_t count, const ExponentCode &code, LeveledParts &parts) {
+    parts.notZero = 0;
+    parts.counts = {};
+    bool hasCodes = true; // a raw block too has all elements rounded
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t pruned = gcompPruned(type, bitsAt(type, elements, i));
+      const uint32_t level = gcompIsShort(type, pruned) ? 0 : levels[i];
+      const uint32_t bits = gcompRounded(pruned, shifts[level]), symbol = symbolOf(bits, code.first);
+      if (type == CGX_F32)
+        storeTo(parts.coded + 4 * i, bits);
+      else
+        storeTo(parts.coded + 2 * i, uint16_t(bits >> 16));
+      hasCodes &= symbol < code.symbols;
+      parts.symbols[i] = uint8_t(symbol);
+      if (symbol < zeroSymbols)
+        continue;
+      parts.levels[parts.notZero++] = uint8_t(level);
+      parts.mantissas[level][parts.counts.of[level]++] = restOf(bits) << 16 | (bits & 0xffff);
+    }
+    return hasCodes;
+  }
+
+  static void packLevels(const uint8_t *levels, uint32_t count, uint8_t *out) {
+    memset(out, 0, levelBytes(count));
+    for (uint32_t i = 0; i < count; ++i)
+      out[i / 4] |= uint8_t(levels[i] << (i % 4 * 2));
+  }
+
+  static void packMantissas(const uint32_t *mantissas, uint32_t count, uint32_t shift, uint8_t *out) {
+    MantissaWriter writer(out);
+    for (uint32_t i = 0; i < count; ++i)
+      writer.put(mantissas[i] >> shift, 24 - shift);
+    writer.finish();
+  }
+
+  static LevelCounts countLevels(const uint8_t *levels, uint32_t count) {
+    LevelCounts counts;
+    for (uint32_t i = 0; i < count; ++i)
+      ++counts.of[levelAt(levels, i)];
+    return counts;
+  }
+
+  static void open(const uint8_t *levels, const LevelCounts &counts, const LevelShifts &shifts,
+                   const std::array<const uint8_t *, gcompLevels> &begins, LeveledMantissaWords &opened) {
+    LevelCounts before;
+    for (uint32_t i = 0; i < counts.all(); ++i) {
+      const uint32_t level = levelAt(levels, i);
+      opened.mantissas[i] = mantissaAt(begins[level], before.of[level]++, shifts[level]);
+    }
+  }
+};
+
+} // namespace cgx::lossless
+
+#endif // CGX_KERNELS_CPU_GCOMPLOOPS_H
