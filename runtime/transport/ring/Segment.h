@@ -31,7 +31,7 @@ namespace cgx {
 
 inline constexpr uint64_t kSegmentMagic = 0x544e454d47455347; // "GSEGMENT"
 /// Changes with every change of this file's structures.
-inline constexpr uint32_t kSegmentLayout = 2;
+inline constexpr uint32_t kSegmentLayout = 3;
 /// Rings grow with the square of the ranks; more belong on several hosts.
 inline constexpr uint32_t kSegmentMaxRanks = 256;
 inline constexpr uint64_t kDefaultRingBytes = 256 * 1024;

@@ -8,6 +8,8 @@
 
 #include "transport/shm/SegmentFile.h"
 
+#include "transport/ring/Segment.h"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -47,6 +49,9 @@ SegmentFile::~SegmentFile() {
     close(descriptor); // gives up the locks
 }
 
+/// Where the set-up lock begins, behind those of all ranks that there may be.
+constexpr int64_t kSetupLock = kSegmentMaxRanks;
+
 bool SegmentFile::tryLock(int64_t byte, int64_t count, short type) const {
   struct flock lock{};
   lock.l_type = type;
@@ -56,37 +61,50 @@ bool SegmentFile::tryLock(int64_t byte, int64_t count, short type) const {
   return fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
 }
 
-Status SegmentFile::lockSetup(Clock::time_point deadline) {
-  // Tried again and again, because waiting in the kernel has no timeout.
-  while (!tryLock(/*byte=*/0, /*count=*/1, F_WRLCK)) {
-    if (errno != EAGAIN && errno != EACCES && errno != EINTR)
-      return systemError(codeOf(errno), concat("cannot lock /dev/shm", name), errno);
-    if (Clock::now() >= deadline)
-      return Status::error(CGX_TIMEOUT, "another rank holds the set-up lock of /dev/shm", name,
-                           " for too long");
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
-  }
-  return Status();
-}
-
-void SegmentFile::unlockSetup() { tryLock(/*byte=*/0, /*count=*/1, F_UNLCK); }
-
-bool SegmentFile::lockRank(uint32_t rank) { return tryLock(1 + int64_t(rank), /*count=*/1, F_WRLCK); }
-
-static bool isLockedByOthers(int descriptor, int64_t byte, int64_t count) {
+/// A lock that another opening has of these bytes; of type F_UNLCK if none has.
+static struct flock findLock(int descriptor, int64_t byte, int64_t count) {
   struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   lock.l_start = byte;
   lock.l_len = count;
-  return fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0)
+    lock.l_type = F_UNLCK;
+  return lock;
 }
+
+std::string SegmentFile::setupHolder() const {
+  struct flock lock = findLock(descriptor, kSetupLock, 1);
+  return lock.l_type == F_UNLCK ? "another rank" : concat("rank ", lock.l_len - 1);
+}
+
+Status SegmentFile::lockSetup(uint32_t rank, Clock::time_point deadline) {
+  // Tried again and again, because waiting in the kernel has no timeout.
+  while (!tryLock(kSetupLock, 1 + int64_t(rank), F_WRLCK)) {
+    if (errno != EAGAIN && errno != EACCES && errno != EINTR)
+      return systemError(codeOf(errno), concat("cannot lock /dev/shm", name), errno);
+    if (Clock::now() >= deadline) {
+      Status status = Status::error(CGX_TIMEOUT, setupHolder(),
+                                    " did not answer: it has the set-up lock of /dev/shm", name);
+      unlink();
+      return status;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  return Status();
+}
+
+void SegmentFile::unlockSetup() { tryLock(kSetupLock, /*count=*/0, F_UNLCK); }
+
+bool SegmentFile::lockRank(uint32_t rank) { return tryLock(rank, /*count=*/1, F_WRLCK); }
 
 bool SegmentFile::isRankLocked(uint32_t rank) const {
-  return isLockedByOthers(descriptor, 1 + int64_t(rank), 1);
+  return findLock(descriptor, rank, 1).l_type != F_UNLCK;
 }
 
-bool SegmentFile::isAnyRankLocked(uint32_t ranks) const { return isLockedByOthers(descriptor, 1, ranks); }
+bool SegmentFile::isAnyRankLocked(uint32_t ranks) const {
+  return findLock(descriptor, 0, ranks).l_type != F_UNLCK;
+}
 
 bool SegmentFile::isLinked() const {
   struct stat info{};

@@ -11,8 +11,10 @@
 // opening closes, however its process ends, and which do not care about process
 // ids, their reuse, or namespaces:
 //
-//   byte 0       set-up lock: whoever holds it may create, join or unlink
-//   byte 1 + r   held by rank r as long as it lives
+//   byte r       held by rank r as long as it lives
+//   bytes from kSegmentMaxRanks on
+//                set-up lock: whoever holds it may create, join or unlink. Rank r takes r + 1 of them, so
+//                all exclude each other, and who waits can see for whom
 //
 // A process that forks without exec passes its locks on to the child; while the
 // child lives its parent's death shows only as silence.
@@ -34,7 +36,9 @@ public:
   SegmentFile &operator=(SegmentFile &&) = delete;
   ~SegmentFile();
 
-  Status lockSetup(Clock::time_point deadline);
+  /// Past the deadline the error names who has the lock, and the object has lost its name: nobody else would
+  /// take that away once a rank that was stopped in its set-up is gone.
+  Status lockSetup(uint32_t rank, Clock::time_point deadline);
   void unlockSetup();
 
   /// Takes the rank's lock; false if another opening has it.
@@ -55,6 +59,7 @@ public:
 private:
   SegmentFile(std::string name, int descriptor) : name(std::move(name)), descriptor(descriptor) {}
   bool tryLock(int64_t byte, int64_t count, short type) const;
+  std::string setupHolder() const;
 
   std::string name;
   int descriptor = -1;

@@ -120,7 +120,7 @@ static Result<Attempt> tryJoin(const std::string &name, const TransportConfig &c
   Result<SegmentFile> file = SegmentFile::open(name);
   if (!file.ok())
     return file.status();
-  if (Status status = file->lockSetup(deadline); !status.ok())
+  if (Status status = file->lockSetup(config.rank, deadline); !status.ok())
     return status;
   if (!file->isLinked())
     return Attempt(); // unlinked while this rank waited for the lock
@@ -152,7 +152,7 @@ static Status abandon(ShmMembership &membership, const TransportConfig &config, 
   Segment segment = membership.segment();
   if (reason.getCode() == CGX_MISMATCH)
     lingerForLateRanks(segment);
-  Status locked = membership.file.lockSetup(Clock::now() + std::chrono::seconds(1));
+  Status locked = membership.file.lockSetup(config.rank, Clock::now() + std::chrono::seconds(1));
   Status status = abandonJob(segment, config.rank, reason);
   if (!status.ok())
     membership.file.unlink();

@@ -203,6 +203,28 @@ TEST(Fault, ARankKilledBeforeAllHaveJoinedFailsTheOthers) {
   EXPECT_EQ(leftovers(job), "");
 }
 
+// As a rank does that is stopped while it makes or joins the segment: here, the test.
+TEST(Fault, ARankStoppedInItsSetUpIsNamedAndLeavesNothing) {
+  std::string job = uniqueJob(), name = "/cgx-" + std::to_string(getuid()) + "-" + job;
+  int object = shm_open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_GE(object, 0);
+  struct flock asRankOne{};
+  asRankOne.l_type = F_WRLCK;
+  asRankOne.l_whence = SEEK_SET;
+  asRankOne.l_start = 256; // the set-up lock: SegmentFile.h
+  asRankOne.l_len = 2;
+  ASSERT_EQ(fcntl(object, F_OFD_SETLK, &asRankOne), 0);
+  ProcessJob ranks(1, [&](uint32_t rank) {
+    ContextSpec spec = contextSpec(job, rank);
+    spec.timeoutMs = 300;
+    return train(spec, 1);
+  });
+  expectEnding(ranks.await(0, 5000ms), CGX_TIMEOUT,
+               {"rank 1 did not answer: it has the set-up lock of /dev/shm" + name});
+  EXPECT_EQ(leftovers(job), "");
+  close(object);
+}
+
 TEST(Fault, TheSegmentOfAJobThatWasKilledWholeIsReplaced) {
   std::string job = uniqueJob();
   {

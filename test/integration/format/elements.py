@@ -1,0 +1,22 @@
+"""Elements of the three types as f32, and what decoders do to their results at the end (FORMAT.md)."""
+
+import ml_dtypes
+import numpy as np
+
+DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
+WORDS = {"f32": np.uint32, "f16": np.uint16, "bf16": np.uint16}
+
+
+def hold(values, dtype):
+    """Within the finite values of the type, then rounded to it; NaN stays NaN."""
+    largest = np.float32(ml_dtypes.finfo(DTYPES[dtype]).max)
+    return np.clip(values.astype(np.float32), -largest, largest).astype(DTYPES[dtype])
+
+
+def fma(a, b, c):
+    """With one rounding to f32: exact where the product and c are less than 2^53 apart, as in these tests."""
+    return (np.asarray(a, np.float64) * np.asarray(b, np.float64) + np.asarray(c, np.float64)).astype(np.float32)
+
+
+def bits_of(values):
+    return values.view(WORDS["f32"] if values.dtype == np.float32 else np.uint16)
