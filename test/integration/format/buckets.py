@@ -108,7 +108,7 @@ def cast(body, codec, dtype, elements):
         values = body.take(np.uint8, elements).view(code).astype(np.float32) * scale
     else:
         exponent = np.repeat(body.take(np.uint8, -(-elements // 32)), 32)[:elements].astype(np.int32)
-        scale = np.where(exponent == 255, np.float32(np.nan), np.ldexp(np.float32(1), exponent - 127).astype(np.float32))
+        scale = np.where(exponent == 255, np.float32(np.nan), np.ldexp(np.float64(1), exponent - 127).astype(np.float32))
         if kind == "mxfp8":
             values = body.take(np.uint8, elements).view(ml_dtypes.float8_e4m3fn).astype(np.float32) * scale
         else:

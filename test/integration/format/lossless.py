@@ -1,4 +1,4 @@
-"""Entropy-coded exponents: lossless, and gcomp's two other sections. From the text of FORMAT.md."""
+"""Entropy-coded exponents. From the text of FORMAT.md."""
 
 import numpy as np
 
@@ -30,36 +30,14 @@ def read_stream(data, table, count):
     return symbols
 
 
-def unpack(data, at, width, count):
-    bits = int.from_bytes(data, "little") >> at
-    return [bits >> i * width & (1 << width) - 1 for i in range(count)]
-
-
-def plain_parts(body, dtype, nonzero):
+def mantissas_of(body, dtype, nonzero):
     """Signs, and bits 0 to 22, of the elements that are not zero."""
     low = body.take("<u2", nonzero).astype(np.uint32) if dtype == "f32" else np.zeros(nonzero, np.uint32)
     rest = body.take(np.uint8, nonzero).astype(np.uint32)
     return rest >> 7 << 31 | (rest & 127) << 16 | low
 
 
-def leveled_parts(truncation):
-    def parts(body, dtype, nonzero):
-        step = truncation or (6 if dtype == "f32" else 2)
-        levels = np.array(unpack(body.take(np.uint8, -(-nonzero // 4)).tobytes(), 0, 2, nonzero), int)
-        result = np.zeros(nonzero, np.uint32)
-        for level in range(4):
-            of_level = np.flatnonzero(levels == level)
-            dropped = min(level * step, 23 if dtype == "f32" else 7)
-            lowest = dropped if dtype == "f32" else 16 + dropped
-            width = 24 - lowest
-            data = body.take(np.uint8, -(-len(of_level) * width // 8)).tobytes()
-            words = np.array(unpack(data, 0, width, len(of_level)), np.uint64)
-            result[of_level] = ((words & 1) << 31 | (words >> 1) << lowest).astype(np.uint32)
-        return result
-    return parts
-
-
-def decode(body, dtype, elements, parts=plain_parts):
+def decode(body, dtype, elements):
     """The bits of the elements, in the upper half of 32 for types of 16."""
     word = np.uint32 if dtype == "f32" else np.uint16
     blocks = -(-elements // BLOCK)
@@ -81,7 +59,7 @@ def decode(body, dtype, elements, parts=plain_parts):
             continue
         streams = range(0, len(own), STREAM)
         sizes = [int(n) for n in body.take("<u2", len(streams))]
-        mantissas = parts(body, dtype, nonzero)
+        mantissas = mantissas_of(body, dtype, nonzero)
         symbols_of_block = []
         for begin, size in zip(streams, sizes):
             symbols_of_block += read_stream(body.take(np.uint8, size).tobytes(), table, min(STREAM, len(own) - begin))
@@ -93,6 +71,6 @@ def decode(body, dtype, elements, parts=plain_parts):
     return result
 
 
-def values(body, dtype, elements, parts=plain_parts):
-    bits = decode(body, dtype, elements, parts)
+def values(body, dtype, elements):
+    bits = decode(body, dtype, elements)
     return bits if dtype == "f32" else (bits >> 16).astype(np.uint16)
