@@ -54,7 +54,8 @@ def quantize(body, codec, dtype, elements):
         minimum, unit = (per_element(column, codec, elements) for column in scale_values(body, codec, 2 * count).reshape(-1, 2).T)
     else:
         unit = per_element(scale_values(body, codec, count), codec, elements)
-        minimum = -(np.float32(2**(bits - 1) - 1) * unit)
+        steps = 0 if kind == "exponential" else 2**(bits - 1) - 1
+        minimum = -(np.float32(steps) * unit)
     levels = unpack_levels(body, bits, elements)
     if kind == "learned":
         values = fma(table[levels], unit, minimum)
