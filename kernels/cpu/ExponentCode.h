@@ -68,20 +68,15 @@ CGX_DEVICE_INLINE void chooseSymbols(ExponentCounts &counted, bool areAllCounted
   }
 }
 
-/// The code for elements of which `bitsAt(i)` are the bits.
-template <typename BitsAt> ExponentCode makeExponentCode(uint64_t elements, const BitsAt &bitsAt) {
+/// The code for elements of which `elementsAt(begin, count)` are some, in runs that `counter` adds up.
+template <typename Counter, typename ElementsAt>
+ExponentCode makeExponentCode(uint64_t elements, Counter &counter, const ElementsAt &elementsAt) {
   const uint64_t stride = exponentStride(elements);
-  // Neighbours are often equal: counting in turn, none waits for the one before.
-  std::array<std::array<uint32_t, 256>, 4> inTurn = {};
-  ExponentCounts counted = {};
-  for (uint64_t begin = 0; begin < elements; begin += exponentRun * stride)
-    for (uint64_t i = begin, end = std::min(begin + exponentRun, elements); i < end; ++i) {
-      const uint32_t bits = bitsAt(i);
-      ++inTurn[i % 4][exponentOf(bits)];
-      counted.zeros[bits >> 31] += uint32_t(isZeroBits(bits));
-    }
-  for (uint32_t e = 0; e < 256; ++e)
-    counted.exponents[e] = inTurn[0][e] + inTurn[1][e] + inTurn[2][e] + inTurn[3][e];
+  for (uint64_t begin = 0; begin < elements; begin += exponentRun * stride) {
+    const auto count = uint32_t(std::min(exponentRun, elements - begin));
+    counter.add(elementsAt(begin, count), count);
+  }
+  ExponentCounts counted = counter.counts();
   ExponentCode code;
   HuffmanCounts counts;
   chooseSymbols(counted, stride == 1, code, counts);

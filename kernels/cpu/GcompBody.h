@@ -107,7 +107,8 @@ public:
                                arguments.optimizer->update);
   }
 
-  uint32_t countedBits(uint32_t bits) const { return gcompPruned(type, bits); }
+  /// As gcompPruned().
+  static constexpr bool isPruned(cgx_element_type type) { return type != CGX_F16; }
 
   bool split(uint64_t begin, uint32_t count, const uint8_t *elements, const ExponentCode &code,
              Parts &parts) const {

@@ -9,6 +9,10 @@
 // The body of a lossless payload around the loops over a block. Each instruction set has its own `Loops`:
 //
 //   Encoder(code), Decoder(code, elements): what the two loops over codes look up.
+//   Counter(type, isPruned), add(elements, count), counts(): counts exponents of runs of elements. Pruned
+//   elements
+//     with the exponent 0 are zeros.
+//   narrow(type, values, count, elements): f32 values as elements of 16 bits.
 //   encodeStream(encoder, symbols, count, stream): writes the codes of symbols, and up to `codeSlack` bytes
 //     behind them; returns the bytes of the codes.
 //   decodeStreams(decoder, block, symbols): false if a stream has another number of bytes than its symbols
@@ -19,7 +23,7 @@
 // Families differ in what a block has of its elements beside their exponents. Each has its own `Mantissas`,
 // made of loops too:
 //
-//   countedBits(bits): what an element with these bits is coded as, as far as its symbol goes.
+//   isPruned(type): whether elements with the exponent 0 are coded as zeros of their sign.
 //   Parts: what a block is cut into, with `symbols` and `notZero`, the number of elements that are not zero.
 //   split(begin, count, elements, code, parts): cuts a block, the first element of which is element `begin`
 //   of
@@ -91,7 +95,7 @@ public:
 
   explicit PlainMantissas(const EncodeArguments &arguments) : type(arguments.type) {}
 
-  uint32_t countedBits(uint32_t bits) const { return bits; }
+  static constexpr bool isPruned(cgx_element_type /*type*/) { return false; }
 
   bool split(uint64_t /*begin*/, uint32_t count, const uint8_t *elements, const ExponentCode &code,
              Parts &parts) const {
@@ -135,7 +139,6 @@ inline uint64_t writeRaw(const uint8_t *elements, uint64_t bytes, uint8_t *block
   return sizeof header + upTo8(bytes);
 }
 
-/// `next` is what will be encoded after this.
 template <typename Loops, typename Mantissas>
 uint64_t encodeBlock(cgx_element_type type, uint64_t begin, const uint8_t *elements, uint32_t count,
                      const ExponentCode &code, const typename Loops::Encoder &encoder,
@@ -174,20 +177,21 @@ template <typename Loops, typename Mantissas> uint64_t encodeBody(const EncodeAr
   const uint8_t *const inputEnd = input + arguments.elements * bytesOf(arguments.source);
   const bool narrows = bytesOf(arguments.source) != elementBytes;
   Mantissas mantissas(arguments);
-  const auto narrowBits = [&](uint64_t i) {
-    const float value = loadF32(input, i);
-    return mantissas.countedBits(
-        uint32_t(type == CGX_F16 ? float16FromFloat(value) : bfloat16FromFloat(value)) << 16);
+  uint8_t narrowed[2 * blockElements];
+  const auto elementsAt = [&](uint64_t begin, uint32_t count) -> const uint8_t * {
+    const uint8_t *given = input + begin * bytesOf(arguments.source);
+    if (!narrows)
+      return given;
+    Loops::narrow(type, given, count, narrowed);
+    return narrowed;
   };
-  const auto bits = [&](uint64_t i) { return mantissas.countedBits(bitsAt(type, input, i)); };
-  const ExponentCode code =
-      narrows ? makeExponentCode(arguments.elements, narrowBits) : makeExponentCode(arguments.elements, bits);
+  typename Loops::Counter counter(type, Mantissas::isPruned(type));
+  const ExponentCode code = makeExponentCode(arguments.elements, counter, elementsAt);
   const typename Loops::Encoder encoder(code);
   uint8_t *const table = arguments.body + 8 * blocks;
   writeExponentCode(code, table);
   uint64_t end = 8 * blocks + tableBytes(code.symbols);
   typename Mantissas::Parts parts;
-  uint8_t narrowed[2 * blockElements];
   for (uint64_t b = 0; b < blocks; ++b) {
     const uint64_t begin = b * blockElements;
     const auto count = uint32_t(std::min<uint64_t>(blockElements, arguments.elements - begin));

@@ -14,6 +14,31 @@ namespace cgx::lossless {
 
 /// One element, one symbol after the other.
 struct ReferenceLoops {
+  class Counter {
+  public:
+    Counter(cgx_element_type type, bool isPruned) : type(type), isPruned(isPruned) {}
+
+    void add(const uint8_t *elements, uint32_t count) {
+      for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t bits = bitsAt(type, elements, i), exponent = exponentOf(bits);
+        ++counted.exponents[exponent];
+        counted.zeros[bits >> 31] += uint32_t(isPruned ? exponent == 0 : isZeroBits(bits));
+      }
+    }
+
+    const ExponentCounts &counts() const { return counted; }
+
+  private:
+    cgx_element_type type;
+    bool isPruned;
+    ExponentCounts counted = {};
+  };
+
+  static void narrow(cgx_element_type type, const uint8_t *values, uint32_t count, uint8_t *elements) {
+    for (uint32_t i = 0; i < count; ++i)
+      storeElement(type, elements, i, loadF32(values, i));
+  }
+
   struct Encoder {
     explicit Encoder(const ExponentCode &code) : words(makeCodeWords(code)) {}
     CodeWords words;

@@ -40,6 +40,82 @@ template <bool isF32> HWY_INLINE void storeBits(WordVector bits, uint8_t *elemen
                reinterpret_cast<uint16_t *>(elements) + i);
 }
 
+/// As the reference's. Neighbours are often equal: counted in turn, none waits for the one before.
+class ExponentCounter {
+public:
+  ExponentCounter(cgx_element_type type, bool isPruned) : type(type), isPruned(isPruned) {}
+
+  /// Up to `exponentRun` elements.
+  void add(const uint8_t *elements, uint32_t count) {
+    if (type == CGX_F32)
+      isPruned ? addOf<true, true>(elements, count) : addOf<true, false>(elements, count);
+    else
+      isPruned ? addOf<false, true>(elements, count) : addOf<false, false>(elements, count);
+  }
+
+  ExponentCounts counts() const {
+    ExponentCounts counted = {};
+    for (uint32_t exponent = 0; exponent < 256; ++exponent)
+      for (const auto &turn : inTurn)
+        counted.exponents[exponent] += turn[exponent];
+    std::copy(zeros, zeros + zeroSymbols, counted.zeros);
+    return counted;
+  }
+
+private:
+  template <bool isF32, bool isPrunedType> HWY_INLINE void addOf(const uint8_t *elements, uint32_t count) {
+    const Words words;
+    const WordVector one = hn::Set(words, 1);
+    WordVector allZeros = hn::Zero(words), negativeZeros = hn::Zero(words);
+    uint8_t exponents[exponentRun];
+    const auto put = [&](WordVector bits, uint32_t i) {
+      const WordVector exponent = hn::And(hn::ShiftRight<23>(bits), hn::Set(words, 0xff));
+      const WordMask isZero = hn::Eq(isPrunedType ? exponent : hn::Add(bits, bits), hn::Zero(words));
+      hn::StoreU(hn::TruncateTo(NarrowBytes(), exponent), NarrowBytes(), exponents + i);
+      allZeros = hn::Add(allZeros, hn::IfThenElseZero(isZero, one));
+      negativeZeros = hn::Add(negativeZeros, hn::IfThenElseZero(isZero, hn::ShiftRight<31>(bits)));
+    };
+    uint32_t i = 0;
+    for (; i + lanes <= count; i += lanes)
+      put(loadBits<isF32>(elements, i), i);
+    const auto sumOf = [&](WordVector of) { return hn::GetLane(hn::SumOfLanes(words, of)); };
+    zeros[1] += sumOf(negativeZeros);
+    zeros[0] += sumOf(hn::Sub(allZeros, negativeZeros));
+    for (; i < count; ++i) {
+      const uint32_t bits = lossless::bitsAt(isF32 ? CGX_F32 : CGX_BF16, elements, i);
+      exponents[i] = uint8_t(exponentOf(bits));
+      zeros[bits >> 31] += uint32_t(isPrunedType ? exponents[i] == 0 : isZeroBits(bits));
+    }
+    for (i = 0; i + turns <= count; i += turns)
+      for (uint32_t turn = 0; turn < turns; ++turn)
+        ++inTurn[turn][exponents[i + turn]];
+    for (; i < count; ++i)
+      ++inTurn[0][exponents[i]];
+  }
+
+  static constexpr uint32_t turns = 8;
+  cgx_element_type type;
+  bool isPruned;
+  uint32_t zeros[zeroSymbols] = {};
+  std::array<std::array<uint32_t, 256>, turns> inTurn = {};
+};
+
+/// f32 values as elements of 16 bits.
+template <Sink sink> HWY_INLINE void narrowTo(const uint8_t *values, uint32_t count, uint8_t *elements) {
+  auto *out = reinterpret_cast<uint16_t *>(elements);
+  uint32_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const FloatVector x = loadElements<Source::f32>(values, i);
+    if (sink == Sink::bf16 && HWY_UNLIKELY(!hn::AllFalse(Floats(), hn::IsNaN(x))))
+      for (size_t k = i; k < i + lanes; ++k)
+        emitOne<sink>(loadF32(values, k), out + k);
+    else
+      emit<sink>(x, out + i);
+  }
+  for (; i < count; ++i)
+    emitOne<sink>(loadF32(values, i), out + i);
+}
+
 #if !(HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86)
 /// By which of eight lanes are kept: for each, how many before it are.
 inline constexpr auto keptBefore = [] {

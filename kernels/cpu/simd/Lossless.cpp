@@ -29,8 +29,16 @@ namespace {
 using namespace lossless;
 
 struct VectorLoops {
+  using Counter = ExponentCounter;
   using Encoder = CodeWriter;
   using Decoder = CodeReader;
+
+  static void narrow(cgx_element_type type, const uint8_t *values, uint32_t count, uint8_t *elements) {
+    if (type == CGX_F16)
+      narrowTo<Sink::f16>(values, count, elements);
+    else
+      narrowTo<Sink::bf16>(values, count, elements);
+  }
 
   static bool split(cgx_element_type type, const uint8_t *elements, uint32_t count, const ExponentCode &code,
                     PlainParts &parts) {
