@@ -14,15 +14,14 @@
 //
 //   widen(type, elements, count, out): elements of 16 bits as f32.
 //   level(metric, row, count, levels): the levels of a row of elements, a byte each.
-//   split(type, shifts, levels, elements, count, code, parts): rounds elements, and cuts them into parts.
-//   False
-//     if an exponent has no code.
+//   split(type, shifts, levels, elements, count, code, ahead, parts): rounds and cuts elements. False if an
+//     exponent has no code.
 //   packLevels(levels, count, out): two bits each, without a byte behind their end.
 //   packMantissas(mantissas, count, shift, out): 24 - shift bits each, in the same way.
 //   countLevels(levels, count): how often each is among two bits each.
-//   open(levels, counts, shifts, begins, opened): from `levels` of two bits and the mantissas at `begins`,
-//   level
-//     by level, to mantissas in the order of elements. Both may be read up to `readSlack` bytes behind.
+//   open(levels, counts, shifts, begins, opened): from levels of two bits each, and from mantissas that begin
+//     level by level at `begins`, to mantissas in the order of elements. It may read `readSlack` bytes
+//     behind.
 #ifndef CGX_KERNELS_CPU_GCOMPBODY_H
 #define CGX_KERNELS_CPU_GCOMPBODY_H
 
@@ -111,11 +110,11 @@ public:
   static constexpr bool isPruned(cgx_element_type type) { return type != CGX_F16; }
 
   bool split(uint64_t begin, uint32_t count, const uint8_t *elements, const ExponentCode &code,
-             Parts &parts) const {
+             const Ahead &ahead, Parts &parts) const {
     uint8_t levels[blockElements];
     for (uint32_t at = 0; at < count; at += rowElements)
       levelRow(begin, at, std::min(rowElements, count - at), elements, levels + at);
-    return Loops::split(type, shifts, levels, elements, count, code, parts);
+    return Loops::split(type, shifts, levels, elements, count, code, ahead, parts);
   }
 
   const uint8_t *raw(const uint8_t *, const Parts &parts) const { return parts.coded; }

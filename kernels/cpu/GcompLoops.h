@@ -66,7 +66,8 @@ struct ReferenceGcompLoops {
   }
 
   static bool split(cgx_element_type type, const LevelShifts &shifts, const uint8_t *levels,
-                    const uint8_t *elements, uint32_t count, const ExponentCode &code, LeveledParts &parts) {
+                    const uint8_t *elements, uint32_t count, const ExponentCode &code, const Ahead &,
+                    LeveledParts &parts) {
     parts.notZero = 0;
     parts.counts = {};
     bool hasCodes = true; // a raw block too has all elements rounded

@@ -9,15 +9,16 @@
 // The body of a lossless payload around the loops over a block. Each instruction set has its own `Loops`:
 //
 //   Encoder(code), Decoder(code, elements): what the two loops over codes look up.
-//   Counter(type, isPruned), add(elements, count), counts(): counts exponents of runs of elements. Pruned
-//   elements
-//     with the exponent 0 are zeros.
+//   Counter(type, isPruned), add(elements, count), counts(): counts the exponents of runs of elements. Those
+//     with the exponent 0 are zeros if they are pruned.
 //   narrow(type, values, count, elements): f32 values as elements of 16 bits.
 //   encodeStream(encoder, symbols, count, stream): writes the codes of symbols, and up to `codeSlack` bytes
 //     behind them; returns the bytes of the codes.
 //   decodeStreams(decoder, block, symbols): false if a stream has another number of bytes than its symbols
 //     need, or if the block has another number of elements that are not zero than it says.
-//   merge(type, code, block, opened, symbols, elements): the way back from symbols and mantissas to elements.
+//   merge(type, code, block, opened, symbols, isStreamed, ahead, elements): back to elements.
+//   isStreamed(type, elements, output): whether so many elements are written around the cache; after that,
+//   flush() has others see them.
 //   accumulate(type, elements, count, accumulator): adds elements to an f32 accumulator.
 //
 // Families differ in what a block has of its elements beside their exponents. Each has its own `Mantissas`,
@@ -25,25 +26,21 @@
 //
 //   isPruned(type): whether elements with the exponent 0 are coded as zeros of their sign.
 //   Parts: what a block is cut into, with `symbols` and `notZero`, the number of elements that are not zero.
-//   split(begin, count, elements, code, parts): cuts a block, the first element of which is element `begin`
-//   of
-//     the input. False if an exponent has no code.
+//   split(begin, count, elements, code, ahead, parts): cuts a block that begins with element `begin` of the
+//     input. False if an exponent has no code.
 //   raw(elements, parts): the elements of a block that was cut, as they are coded.
 //   measure(parts): the bytes that the block has of these parts.
 //   write(parts, out): writes them; returns their end.
 //   measureWritten(arguments, block, most): the same of a block that was read, `most` bytes behind
 //     `block.mantissas` at the most; more than `most` if no encoder wrote it.
 //   mostBytes: the most that a block has of them.
-//   Opened, open(arguments, block, opened): sign and mantissa of elements that are not zero, in order, with
-//   room
-//     for loops to read behind them. `opened.at(type, i)` are the 24 bits of one.
+//   Opened, open(arguments, block, opened): sign and mantissa of elements that are not zero, in order, which
+//     loops may read behind. `opened.at(type, i)` are the 24 bits of one.
 #ifndef CGX_KERNELS_CPU_LOSSLESSBODY_H
 #define CGX_KERNELS_CPU_LOSSLESSBODY_H
 
 #include "ExponentCode.h"
 #include "LosslessBlock.h"
-
-#include <span>
 
 namespace cgx::lossless {
 
@@ -53,11 +50,25 @@ constexpr uint32_t codeSlack = 64, partSlack = 64;
 constexpr uint32_t readSlack = 4096;
 static_assert(readSlack > mostStreamBytes + 8);
 
-/// Has what is soon needed come closer: the passes over a block leave memory alone most of the time.
-inline void prefetch(const uint8_t *begin, uint64_t bytes) {
-  for (uint64_t at = 0; at < bytes; at += 64)
-    __builtin_prefetch(begin + at, /*rw=*/0, /*locality=*/2);
-}
+/// What is needed for the block after this one. Loops that leave memory alone most of the time ask for a
+/// share of it with each row of elements: more at a time would have to wait.
+class Ahead {
+public:
+  static constexpr uint32_t rowElements = 16;
+
+  Ahead(const uint8_t *begin, uint64_t bytes)
+      : at(reinterpret_cast<uintptr_t>(begin)),
+        each((bytes * rowElements + blockElements - 1) / blockElements) {}
+
+  CGX_DEVICE_INLINE void ask() {
+    __builtin_prefetch(reinterpret_cast<const void *>(at), /*rw=*/0, /*locality=*/2);
+    at += each;
+  }
+
+private:
+  uintptr_t at; ///< no pointer: it may come to lie behind the end
+  uint64_t each;
+};
 
 /// Symbols of a block; parts of those of its elements that are not zero, in order.
 struct PlainParts {
@@ -88,7 +99,7 @@ struct PlainOpened {
 /// Sign and mantissa of all elements as they are: the lowest 16 bits of all, then the rest of all. Its loops
 /// provide
 ///
-///   split(type, elements, count, code, parts): cuts elements into parts. False if an exponent has no code.
+///   split(type, elements, count, code, ahead, parts): cuts elements. False if an exponent has no code.
 template <typename Loops> class PlainMantissas {
 public:
   using Parts = PlainParts;
@@ -98,8 +109,8 @@ public:
   static constexpr bool isPruned(cgx_element_type /*type*/) { return false; }
 
   bool split(uint64_t /*begin*/, uint32_t count, const uint8_t *elements, const ExponentCode &code,
-             Parts &parts) const {
-    return Loops::split(type, elements, count, code, parts);
+             const Ahead &ahead, Parts &parts) const {
+    return Loops::split(type, elements, count, code, ahead, parts);
   }
 
   const uint8_t *raw(const uint8_t *elements, const Parts &) const { return elements; }
@@ -141,19 +152,16 @@ inline uint64_t writeRaw(const uint8_t *elements, uint64_t bytes, uint8_t *block
 
 template <typename Loops, typename Mantissas>
 uint64_t encodeBlock(cgx_element_type type, uint64_t begin, const uint8_t *elements, uint32_t count,
-                     const ExponentCode &code, const typename Loops::Encoder &encoder,
-                     std::span<const uint8_t> next, typename Mantissas::Parts &parts, Mantissas &mantissas,
-                     uint8_t *block) {
+                     const ExponentCode &code, const typename Loops::Encoder &encoder, const Ahead &ahead,
+                     typename Mantissas::Parts &parts, Mantissas &mantissas, uint8_t *block) {
   const uint64_t rawBytes = count * cgx_element_bytes(type);
-  if (!mantissas.split(begin, count, elements, code, parts))
+  if (!mantissas.split(begin, count, elements, code, ahead, parts))
     return writeRaw(mantissas.raw(elements, parts), rawBytes, block);
   uint8_t streams[blockStreams * mostStreamBytes + codeSlack];
   uint16_t header[1 + blockStreams] = {uint16_t(parts.notZero)};
   uint64_t codeBytes = 0;
   for (uint32_t stream = 0; stream < streamCount(count); ++stream) {
     const uint32_t first = stream * streamElements;
-    // A share with each stream: more at a time would have to wait.
-    prefetch(next.data() + next.size() / blockStreams * stream, next.size() / blockStreams);
     header[1 + stream] = uint16_t(Loops::encodeStream(
         encoder, parts.symbols + first, std::min(streamElements, count - first), streams + codeBytes));
     codeBytes += header[1 + stream];
@@ -174,7 +182,6 @@ template <typename Loops, typename Mantissas> uint64_t encodeBody(const EncodeAr
   const auto *input = static_cast<const uint8_t *>(arguments.input);
   const uint64_t elementBytes = cgx_element_bytes(type),
                  blocks = cgx_lossless_block_count(arguments.elements);
-  const uint8_t *const inputEnd = input + arguments.elements * bytesOf(arguments.source);
   const bool narrows = bytesOf(arguments.source) != elementBytes;
   Mantissas mantissas(arguments);
   uint8_t narrowed[2 * blockElements];
@@ -196,15 +203,10 @@ template <typename Loops, typename Mantissas> uint64_t encodeBody(const EncodeAr
     const uint64_t begin = b * blockElements;
     const auto count = uint32_t(std::min<uint64_t>(blockElements, arguments.elements - begin));
     memcpy(arguments.body + 8 * b, &end, sizeof end);
-    const uint8_t *elements = input + begin * bytesOf(arguments.source);
-    const std::span<const uint8_t> rest(elements + count * bytesOf(arguments.source), inputEnd);
-    const auto next = rest.first(std::min<uint64_t>(rest.size(), 4 * blockElements));
-    if (narrows) {
-      for (uint32_t i = 0; i < count; ++i)
-        storeElement(type, narrowed, i, loadF32(input, begin + i));
-      elements = narrowed;
-    }
-    end += encodeBlock<Loops>(type, begin, elements, count, code, encoder, next, parts, mantissas,
+    const uint64_t bytes = count * bytesOf(arguments.source);
+    const Ahead ahead(input + begin * bytesOf(arguments.source) + bytes, bytes);
+    const uint8_t *elements = elementsAt(begin, count);
+    end += encodeBlock<Loops>(type, begin, elements, count, code, encoder, ahead, parts, mantissas,
                               arguments.body + end);
   }
   return end;
@@ -238,10 +240,10 @@ template <typename Mantissas> bool areBlocksWellFormed(const DecodeArguments &ar
 /// now, and makes a NaN of every element of the block.
 template <typename Loops, typename Mantissas>
 void decodeBlock(const DecodeArguments &arguments, uint64_t begin, uint64_t end, uint32_t count,
-                 const ExponentCode &code, const typename Loops::Decoder &decoder, uint8_t *elements) {
+                 const ExponentCode &code, const typename Loops::Decoder &decoder, bool isStreamed,
+                 uint8_t *elements) {
   const uint64_t elementBytes = cgx_element_bytes(arguments.type);
   const uint8_t *bytes = arguments.body + begin;
-  prefetch(arguments.body + end, std::min(end - begin, arguments.bodyBytes - end));
   if (isRaw(bytes)) {
     memcpy(elements, bytes + 8, count * elementBytes);
     return;
@@ -258,13 +260,14 @@ void decodeBlock(const DecodeArguments &arguments, uint64_t begin, uint64_t end,
   typename Mantissas::Opened opened;
   Mantissas::open(arguments, block, opened);
   if (Loops::decodeStreams(decoder, block, symbols))
-    Loops::merge(arguments.type, code, block, opened, symbols, elements);
+    Loops::merge(arguments.type, code, block, opened, symbols, isStreamed,
+                 Ahead(arguments.body + end, end - begin), elements);
   else
     for (uint32_t i = 0; i < count; ++i)
       storeElement(arguments.type, elements, i, floatFromBits(0x7fc00000u));
 }
 
-/// Calls put(first, count, decode) for every block, and decode(elements) there.
+/// Calls put(first, count, decode) for every block, and decode(isStreamed, elements) there.
 template <typename Loops, typename Mantissas, typename Put>
 DecodeError forEachBlock(const DecodeArguments &arguments, const Put &put) {
   const uint64_t blocks = cgx_lossless_block_count(arguments.elements);
@@ -278,9 +281,9 @@ DecodeError forEachBlock(const DecodeArguments &arguments, const Put &put) {
     const uint64_t first = b * blockElements;
     const auto count = uint32_t(std::min<uint64_t>(blockElements, arguments.elements - first));
     const uint64_t end = b + 1 < blocks ? blockBegin(arguments.body, b + 1) : arguments.bodyBytes;
-    put(first, count, [&](uint8_t *elements) {
+    put(first, count, [&](bool isStreamed, uint8_t *elements) {
       decodeBlock<Loops, Mantissas>(arguments, blockBegin(arguments.body, b), end, count, code, decoder,
-                                    elements);
+                                    isStreamed, elements);
     });
   }
   return DecodeError::ok;
@@ -289,16 +292,21 @@ DecodeError forEachBlock(const DecodeArguments &arguments, const Put &put) {
 template <typename Loops, typename Mantissas>
 DecodeError decodeBody(const DecodeArguments &arguments, void *output) {
   auto *elements = static_cast<uint8_t *>(output);
-  return forEachBlock<Loops, Mantissas>(arguments, [&](uint64_t first, uint32_t, const auto &decode) {
-    decode(elements + first * cgx_element_bytes(arguments.type));
-  });
+  const bool isStreamed = Loops::isStreamed(arguments.type, arguments.elements, output);
+  const DecodeError error =
+      forEachBlock<Loops, Mantissas>(arguments, [&](uint64_t first, uint32_t, const auto &decode) {
+        decode(isStreamed, elements + first * cgx_element_bytes(arguments.type));
+      });
+  if (isStreamed)
+    Loops::flush();
+  return error;
 }
 
 template <typename Loops, typename Mantissas>
 DecodeError decodeAccumulateBody(const DecodeArguments &arguments, float *accumulator) {
   uint8_t elements[4 * blockElements];
   return forEachBlock<Loops, Mantissas>(arguments, [&](uint64_t first, uint32_t count, const auto &decode) {
-    decode(elements);
+    decode(/*isStreamed=*/false, elements);
     Loops::accumulate(arguments.type, elements, count, accumulator + first);
   });
 }

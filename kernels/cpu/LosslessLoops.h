@@ -50,7 +50,7 @@ struct ReferenceLoops {
   };
 
   static bool split(cgx_element_type type, const uint8_t *elements, uint32_t count, const ExponentCode &code,
-                    PlainParts &parts) {
+                    const Ahead &, PlainParts &parts) {
     parts.notZero = 0;
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t bits = bitsAt(type, elements, i), symbol = symbolOf(bits, code.first);
@@ -103,7 +103,7 @@ struct ReferenceLoops {
 
   template <typename Opened>
   static void merge(cgx_element_type type, const ExponentCode &code, const Block &block, const Opened &opened,
-                    const Symbols &symbols, uint8_t *elements) {
+                    const Symbols &symbols, bool /*isStreamed*/, const Ahead &, uint8_t *elements) {
     uint32_t notZero = 0;
     for (uint32_t i = 0; i < block.elements; ++i) {
       const uint32_t symbol = symbols.of[i / streamElements][i % streamElements];
@@ -120,6 +120,9 @@ struct ReferenceLoops {
       }
     }
   }
+
+  static bool isStreamed(cgx_element_type, uint64_t /*elements*/, const void * /*output*/) { return false; }
+  static void flush() {}
 
   static void accumulate(cgx_element_type type, const uint8_t *elements, uint32_t count, float *accumulator) {
     for (uint32_t i = 0; i < count; ++i)

@@ -143,13 +143,15 @@ HWY_INLINE WordVector expand(WordVector x, WordMask mask) {
 /// As the reference's; beyond the last whole vector it reads a copy that is filled up with zeros.
 template <bool isF32>
 HWY_INLINE bool splitBlock(const uint8_t *elements, uint32_t count, const ExponentCode &code,
-                           lossless::PlainParts &parts) {
+                           lossless::Ahead ahead, lossless::PlainParts &parts) {
   const Words words;
   const WordVector zero = hn::Zero(words), zeros = hn::Set(words, zeroSymbols),
                    offset = hn::Set(words, zeroSymbols - code.first);
   WordVector largest = zero;
   uint32_t notZero = 0;
   const auto put = [&](WordVector bits, uint32_t i) {
+    if (i % lossless::Ahead::rowElements == 0)
+      ahead.ask();
     const WordMask isZero = hn::Eq(hn::Add(bits, bits), zero);
     // Below the first exponent the difference is above all symbols, or that of a zero.
     const WordVector exponent = hn::And(hn::ShiftRight<23>(bits), hn::Set(words, 0xff));
@@ -214,10 +216,14 @@ HWY_INLINE WordVector loadMantissas(const lossless::LeveledMantissaWords &opened
                 hn::And(mantissas, hn::Set(words, 0x7fffff)));
 }
 
+/// How elements are written: of 16 bits, or of 32 through the cache or around it.
+enum class StoreBits { halves, words, streamed };
+
 /// As the reference's; it reads up to a vector behind the parts.
-template <bool isF32, typename Opened>
+template <StoreBits store, typename Opened>
 HWY_INLINE void mergeBlock(const ExponentCode &code, const lossless::Block &block, const Opened &opened,
-                           const lossless::Symbols &symbols, uint8_t *elements) {
+                           const lossless::Symbols &symbols, lossless::Ahead ahead, uint8_t *elements) {
+  constexpr bool isF32 = store != StoreBits::halves;
   const Words words;
   const WordVector lastZero = hn::Set(words, zeroSymbols - 1),
                    offset = hn::Set(words, code.first - zeroSymbols);
@@ -234,8 +240,14 @@ HWY_INLINE void mergeBlock(const ExponentCode &code, const lossless::Block &bloc
     const uint32_t begin = stream * lossless::streamElements, count = block.inStream(stream);
     const uint8_t *from = symbols.of[stream];
     uint32_t i = 0;
-    for (; i + lanes <= count; i += lanes)
-      storeBits<isF32>(merged(from + i), elements, begin + i);
+    for (; i + lanes <= count; i += lanes) {
+      if (i % lossless::Ahead::rowElements == 0)
+        ahead.ask();
+      if constexpr (store == StoreBits::streamed)
+        hn::Stream(merged(from + i), words, reinterpret_cast<uint32_t *>(elements) + begin + i);
+      else
+        storeBits<isF32>(merged(from + i), elements, begin + i);
+    }
     if (i < count) { // the last ones of the block
       constexpr uint64_t elementBytes = isF32 ? 4 : 2;
       uint8_t last[lanes * elementBytes];

@@ -41,9 +41,9 @@ struct VectorLoops {
   }
 
   static bool split(cgx_element_type type, const uint8_t *elements, uint32_t count, const ExponentCode &code,
-                    PlainParts &parts) {
-    return type == CGX_F32 ? splitBlock<true>(elements, count, code, parts)
-                           : splitBlock<false>(elements, count, code, parts);
+                    const Ahead &ahead, PlainParts &parts) {
+    return type == CGX_F32 ? splitBlock<true>(elements, count, code, ahead, parts)
+                           : splitBlock<false>(elements, count, code, ahead, parts);
   }
 
   static uint64_t encodeStream(const Encoder &encoder, const uint8_t *symbols, uint32_t count,
@@ -57,12 +57,20 @@ struct VectorLoops {
 
   template <typename Opened>
   static void merge(cgx_element_type type, const ExponentCode &code, const Block &block, const Opened &opened,
-                    const Symbols &symbols, uint8_t *elements) {
-    if (type == CGX_F32)
-      mergeBlock<true>(code, block, opened, symbols, elements);
+                    const Symbols &symbols, bool isStreamed, const Ahead &ahead, uint8_t *elements) {
+    if (type != CGX_F32)
+      mergeBlock<StoreBits::halves>(code, block, opened, symbols, ahead, elements);
+    else if (isStreamed)
+      mergeBlock<StoreBits::streamed>(code, block, opened, symbols, ahead, elements);
     else
-      mergeBlock<false>(code, block, opened, symbols, elements);
+      mergeBlock<StoreBits::words>(code, block, opened, symbols, ahead, elements);
   }
+
+  static bool isStreamed(cgx_element_type type, uint64_t elements, const void *output) {
+    return type == CGX_F32 && 4 * elements >= streamFromBytes &&
+           reinterpret_cast<uintptr_t>(output) % 64 == 0;
+  }
+  static void flush() { hwy::FlushStream(); }
 
   template <Source source>
   static HWY_INLINE void add(const uint8_t *elements, uint32_t count, float *accumulator) {
@@ -101,12 +109,13 @@ struct VectorGcompLoops {
   }
 
   static bool split(cgx_element_type type, const LevelShifts &shifts, const uint8_t *levels,
-                    const uint8_t *elements, uint32_t count, const ExponentCode &code, LeveledParts &parts) {
+                    const uint8_t *elements, uint32_t count, const ExponentCode &code, const Ahead &ahead,
+                    LeveledParts &parts) {
     if (type == CGX_F32)
-      return splitLeveled<CGX_F32>(shifts, levels, elements, count, code, parts);
+      return splitLeveled<CGX_F32>(shifts, levels, elements, count, code, ahead, parts);
     if (type == CGX_F16)
-      return splitLeveled<CGX_F16>(shifts, levels, elements, count, code, parts);
-    return splitLeveled<CGX_BF16>(shifts, levels, elements, count, code, parts);
+      return splitLeveled<CGX_F16>(shifts, levels, elements, count, code, ahead, parts);
+    return splitLeveled<CGX_BF16>(shifts, levels, elements, count, code, ahead, parts);
   }
 
   static void packLevels(const uint8_t *levels, uint32_t count, uint8_t *out) {

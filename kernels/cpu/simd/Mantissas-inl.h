@@ -78,7 +78,7 @@ HWY_INLINE WordVector tableOfLevels(const lossless::LevelShifts &entries) {
 template <cgx_element_type type>
 HWY_INLINE bool splitLeveled(const lossless::LevelShifts &shifts, const uint8_t *levels,
                              const uint8_t *elements, uint32_t count, const ExponentCode &code,
-                             lossless::LeveledParts &parts) {
+                             lossless::Ahead ahead, lossless::LeveledParts &parts) {
   constexpr bool isF32 = type == CGX_F32;
   const Words words;
   lossless::LevelShifts dropped, halves;
@@ -93,6 +93,8 @@ HWY_INLINE bool splitLeveled(const lossless::LevelShifts &shifts, const uint8_t 
   parts.counts = {};
   uint32_t notZero = 0;
   const auto put = [&](WordVector given, WordVector level, uint32_t i) {
+    if (i % lossless::Ahead::rowElements == 0)
+      ahead.ask();
     WordVector pruned = given;
     if constexpr (type == CGX_F16)
       level = hn::IfThenZeroElse(hn::Eq(hn::And(given, hn::Set(words, 0x7c000000u)), zero), level);

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -107,6 +108,23 @@ TEST_P(LosslessTest, KeepsWhatIsRareInLongPayloads) {
   values[3000000] = -0.0f;
   const uint64_t bytes = expectExact(CGX_F32, toElements(CGX_F32, values));
   EXPECT_LT(double(bytes), 0.85 * 4 * double(count));
+}
+
+// Long outputs that begin with a line of the cache are written around it.
+TEST_P(LosslessTest, LongPayloadsDecodeToAnyAlignment) {
+  const uint64_t count = (2u << 20) + 8192 + 5;
+  const std::vector<uint8_t> elements = toElements(CGX_F32, makeFloats(Shape::gradient, count, random));
+  const Bytes payload = encoded(CGX_F32, elements, *GetParam());
+  for (uint64_t offset : {0u, 4u, 32u, 1u}) {
+    std::vector<uint8_t> room(elements.size() + 128, 0xcd);
+    const uint64_t begin = -reinterpret_cast<uintptr_t>(room.data()) % 64 + offset;
+    ASSERT_EQ(decode(codec, CGX_F32, payload.data(), payload.size(), count, room.data() + begin, *GetParam()),
+              DecodeError::ok);
+    EXPECT_EQ(memcmp(room.data() + begin, elements.data(), elements.size()), 0) << offset;
+    EXPECT_EQ(std::count(room.begin() + int64_t(begin + elements.size()), room.end(), 0xcd),
+              int64_t(room.size() - begin - elements.size()))
+        << offset;
+  }
 }
 
 // The target of targets.md: within 3 % of what the entropy of exponents allows.
