@@ -25,8 +25,8 @@ const char *checkGcomp(const cgx_codec &codec, cgx_element_type type) {
     return "expected optimizer sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw";
   if (codec.truncation > CGX_GCOMP_MOST_TRUNCATION)
     return "expected truncation of at most 7 bits a level";
-  if (!(codec.learning_rate > 0.0f) || !isFinite(codec.learning_rate))
-    return "expected a learning rate above 0";
+  if (!(codec.learning_rate >= 0.0f) || !isFinite(codec.learning_rate))
+    return "expected a learning rate of at least 0";
   if (!(codec.weight_decay >= 0.0f) || !isFinite(codec.weight_decay))
     return "expected a weight decay of at least 0";
   if (!(codec.epsilon >= 0.0f) || !isFinite(codec.epsilon))

@@ -37,7 +37,7 @@ constexpr uint32_t rowElements = 256;
 
 /// What the metric of a row is made of, as f32 of any alignment; what the optimizer does not keep is 0.
 struct MetricRow {
-  const uint8_t *gradient, *kept[CGX_KEPT_COUNT];
+  const uint8_t *gradient, *kept[CGX_KEPT_TENSORS];
 };
 
 /// By level, how many of the 24 bits of sign and mantissa are not sent.
@@ -102,8 +102,7 @@ public:
       : arguments(arguments), codec(*arguments.codec), type(arguments.type),
         shifts(makeLevelShifts(codec, type)) {
     if (arguments.optimizer)
-      metric = makeGcompMetric(codec, type, arguments.optimizer->kept[CGX_KEPT_PARAMETER].type,
-                               arguments.optimizer->update);
+      metric = makeGcompMetric(codec, type, *arguments.optimizer);
   }
 
   /// As gcompPruned().
@@ -164,9 +163,9 @@ private:
       return;
     }
     static constexpr uint8_t zeros[4 * rowElements] = {};
-    float widened[1 + CGX_KEPT_COUNT][rowElements];
-    MetricRow row = {widen(type, elements, at, count, widened[CGX_KEPT_COUNT]), {}};
-    for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept) {
+    float widened[1 + CGX_KEPT_TENSORS][rowElements];
+    MetricRow row = {widen(type, elements, at, count, widened[CGX_KEPT_TENSORS]), {}};
+    for (uint32_t kept = 0; kept < CGX_KEPT_TENSORS; ++kept) {
       const KeptTensor &tensor = arguments.optimizer->kept[kept];
       row.kept[kept] =
           cgx_optimizer_keeps(codec.optimizer, kept)

@@ -207,7 +207,7 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     Option<"rank", "rank", "std::string", "\"\"", "lowrank: of the factors that are sent">,
     Option<"optimizer", "optimizer", "std::string", "\"\"",
            "gcomp: that of the step: sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw">,
-    Option<"learningRate", "learning-rate", "std::string", "\"\"", "gcomp: the largest one of the training">,
+    Option<"learningRate", "learning-rate", "std::string", "\"\"", "gcomp: the largest one of the training; left out, it is an argument of the step">,
     Option<"weightDecay", "weight-decay", "std::string", "\"\"", "gcomp: of the optimizer">,
     Option<"momentum", "momentum", "std::string", "\"\"", "gcomp: of momentum and nesterov">,
     Option<"dampening", "dampening", "std::string", "\"\"", "gcomp: of momentum">,
@@ -308,13 +308,16 @@ def OverlapCollectivesPass : Pass<"cgx-overlap-collectives", "::mlir::ModuleOp">
 }
 
 def ProvideOptimizerStatePass : Pass<"cgx-provide-optimizer-state", "::mlir::ModuleOp"> {
-  let summary = "lends codecs the parameter and the moments that they read";
+  let summary = "lends codecs the parameter, the moments and the learning rate that they read";
   let description = [{
     For each operand whose codec reads what the optimizer keeps (`gcomp`), finds the arguments of the step that hold
-    the layer's parameter and its moments, as far as the codec reads them, and lends them by a `cgx.provide` at the
-    beginning of the step. The parameter is the argument that has the layer's name. Moments are those whose next
+    the layer's parameter, its moments and its learning rate, as far as the codec reads them, and lends them by a
+    `cgx.provide` at the beginning of the step. The parameter is the argument that has the layer's name. Moments are those whose next
     values are made of their last ones and of the reduced gradient, element by element; the second moment is made of
-    its square. What was lent before is replaced. Where one is not found, or where there are several, an error names the layer
+    its square. The learning rate is a single f32 that multiplies whatever the reduced gradient adds to the parameter,
+    as it is or its negative, and not all that it adds to a moment; one that the step computes cannot be lent, since its
+    memory may be used for something else before the step ends: the codec's own `learning_rate` stands for it.
+    What was lent before is replaced. Where one is not found, or where there are several, an error names the layer
     and what was looked for.
 
     Precondition: codecs are assigned, and collectives in their places; layers have the names of parameters.
@@ -322,19 +325,21 @@ def ProvideOptimizerStatePass : Pass<"cgx-provide-optimizer-state", "::mlir::Mod
 
     Input:
     ```mlir
-    func.func @main(%w: tensor<64x128xf32> {cgx.name = "w"}, %b: tensor<64x128xf32> {cgx.name = "b"}) -> ... {
+    func.func @main(%w: tensor<64x128xf32> {cgx.name = "w"}, %b: tensor<64x128xf32> {cgx.name = "b"}, %eta: tensor<f32>) -> ... {
       %r = cgx.all_reduce mean(%g) {id = 0 : i64, codecs = [#cgx.gcomp<optimizer = momentum, ...>],
           layers = [#cgx.layer<"w", gradient, [64, 128]>], ...} : tensor<64x128xf32>
       %0 = stablehlo.multiply %b, %mu : tensor<64x128xf32>
       %1 = stablehlo.add %0, %r : tensor<64x128xf32>
-      %2 = stablehlo.multiply %1, %eta : tensor<64x128xf32>
+      %eta1 = stablehlo.broadcast_in_dim %eta, dims = [] : (tensor<f32>) -> tensor<64x128xf32>
+      %2 = stablehlo.multiply %1, %eta1 : tensor<64x128xf32>
       %3 = stablehlo.subtract %w, %2 : tensor<64x128xf32>
       return %3, %1 : tensor<64x128xf32>, tensor<64x128xf32>
     ```
     Output:
     ```mlir
-    func.func @main(%w: tensor<64x128xf32> {cgx.name = "w"}, %b: tensor<64x128xf32> {cgx.name = "b"}) -> ... {
-      cgx.provide parameter(%w : tensor<64x128xf32>) first_moment(%b : tensor<64x128xf32>) {id = 0 : i64, operand_number = 0 : i64}
+    func.func @main(%w: tensor<64x128xf32> {cgx.name = "w"}, %b: tensor<64x128xf32> {cgx.name = "b"}, %eta: tensor<f32>) -> ... {
+      cgx.provide parameter(%w : tensor<64x128xf32>) first_moment(%b : tensor<64x128xf32>)
+          learning_rate(%eta : tensor<f32>) {id = 0 : i64, operand_number = 0 : i64}
       %r = cgx.all_reduce mean(%g) ...
     ```
   }];

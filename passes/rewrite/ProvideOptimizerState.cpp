@@ -63,7 +63,8 @@ private:
         return failure();
       auto builder = OpBuilder::atBlockBegin(&step.getBody().front());
       ProvideOp::create(builder, op.getLoc(), (*found)[CGX_KEPT_PARAMETER], (*found)[CGX_KEPT_FIRST_MOMENT],
-                        (*found)[CGX_KEPT_SECOND_MOMENT], op.getId(), static_cast<int64_t>(i));
+                        (*found)[CGX_KEPT_SECOND_MOMENT], (*found)[CGX_KEPT_LEARNING_RATE], op.getId(),
+                        static_cast<int64_t>(i));
     }
     return success();
   }

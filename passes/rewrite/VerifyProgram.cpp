@@ -102,7 +102,7 @@ LogicalResult verifyProvided(CollectiveOpInterface op, ArrayRef<ProvideOp> provi
                                << op.getInputType(operand) << ", has, got " << parameter;
   }
   for (unsigned i = 0; i < op.getInputs().size(); ++i)
-    for (Kept kept : {Kept::Parameter, Kept::FirstMoment, Kept::SecondMoment}) {
+    for (Kept kept : {Kept::Parameter, Kept::FirstMoment, Kept::SecondMoment, Kept::LearningRate}) {
       unsigned lent = llvm::count_if(
           provided, [&](ProvideOp one) { return one.getOperandNumber() == i && one.getKept(kept); });
       unsigned expected = op.getCodec(i).readsKept(kept);

@@ -44,7 +44,7 @@ void OperandCodec::encode(uint32_t phase, const std::byte *input, uint64_t first
 /// Of the operand's elements; steps count from 0, updates from 1.
 OptimizerTensors OperandCodec::optimizerTensors() const {
   OptimizerTensors optimizer{state.kept, execution.step + 1};
-  for (KeptTensor &tensor : optimizer.kept)
+  for (KeptTensor &tensor : std::span(optimizer.kept).first(CGX_KEPT_TENSORS))
     if (tensor.elements)
       tensor.elements =
           static_cast<const std::byte *>(tensor.elements) + operand.first * cgx_element_bytes(tensor.type);

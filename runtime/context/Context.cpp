@@ -12,6 +12,7 @@
 #include "context/Handshake.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <new>
 
@@ -290,6 +291,26 @@ template <typename Body> void Context::executeExplicit(int64_t collective, int64
   });
 }
 
+/// Why a step may not lend this for a layer; "" if it may.
+static std::string refusalOf(const Context::LentTensor &tensor, const OperandInfo &layer) {
+  if (tensor.kept < 0 || tensor.kept >= CGX_KEPT_COUNT)
+    return concat("expected a tensor of an optimizer, 0 to ", CGX_KEPT_COUNT - 1, ", got ", tensor.kept);
+  const bool isRate = tensor.kept == CGX_KEPT_LEARNING_RATE;
+  if (isRate && tensor.type != CGX_F32)
+    return concat("expected a learning rate in f32, got type ", tensor.type);
+  if (tensor.type != CGX_F32 && tensor.type != CGX_F16 && tensor.type != CGX_BF16)
+    return concat("expected what an optimizer keeps in f32, f16 or bf16, got type ", tensor.type);
+  const uint64_t expected = cgx_kept_elements(uint32_t(tensor.kept), layer.elements);
+  if (uint64_t(tensor.elements) != expected || (!tensor.data && expected != 0))
+    return concat("expected ", isRate ? "one learning rate" : concat("a tensor of ", expected, " elements"),
+                  ", got ", tensor.data ? tensor.elements : 0);
+  float rate = 0.0f;
+  if (isRate)
+    std::memcpy(&rate, tensor.data, sizeof rate);
+  return rate >= 0.0f && std::isfinite(rate) ? ""
+                                             : concat("expected a learning rate of at least 0, got ", rate);
+}
+
 void Context::provide(int64_t collective, int64_t operand, const LentTensor &tensor) {
   const CollectiveInfo *info = admit(collective);
   if (!info)
@@ -306,15 +327,8 @@ void Context::provide(int64_t collective, int64_t operand, const LentTensor &ten
   if (device)
     return fail(Status::error(CGX_UNSUPPORTED, info->describe(), ": layer '", layer.layer,
                               "': codecs that read what an optimizer keeps run on the host, not on a GPU"));
-  if (tensor.kept < 0 || tensor.kept >= CGX_KEPT_COUNT)
-    return refuse("layer '", layer.layer, "': expected a tensor of an optimizer, 0 to ", CGX_KEPT_COUNT - 1,
-                  ", got ", tensor.kept);
-  if (tensor.type != CGX_F32 && tensor.type != CGX_F16 && tensor.type != CGX_BF16)
-    return refuse("layer '", layer.layer,
-                  "': expected what an optimizer keeps in f32, f16 or bf16, got type ", tensor.type);
-  if (uint64_t(tensor.elements) != layer.elements || (!tensor.data && layer.elements != 0))
-    return refuse("layer '", layer.layer, "': expected a tensor of ", layer.elements, " elements, got ",
-                  tensor.data ? tensor.elements : 0);
+  if (std::string wrong = refusalOf(tensor, layer); !wrong.empty())
+    return refuse("layer '", layer.layer, "': ", wrong);
   states[size_t(operand)].kept[size_t(tensor.kept)] = {tensor.data, cgx_element_type(tensor.type)};
 }
 
@@ -335,7 +349,7 @@ void Context::nameOperand(int64_t collective, int64_t operand, const std::byte *
 
 /// OK if the step has lent all that codecs need.
 static Status checkProvided(const CollectiveInfo &info, std::span<const OperandState> states) {
-  constexpr const char *names[] = {"parameter", "first moment", "second moment"};
+  constexpr const char *names[] = {"parameter", "first moment", "second moment", "learning rate"};
   for (size_t i = 0; i < states.size(); ++i)
     for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
       if (info.operands[i].needs(kept) && info.operands[i].elements != 0 && !states[i].kept[kept].elements)

@@ -63,7 +63,7 @@ constexpr CodecField adaptiveThreshold[] = {
 
 constexpr CodecField gcomp[] = {
     {.name = "optimizer", .number = &cgx_codec::optimizer, .cases = optimizers},
-    {.name = "learning_rate", .real = &cgx_codec::learning_rate},
+    {.name = "learning_rate", .real = &cgx_codec::learning_rate, .isOptional = true},
     {.name = "weight_decay", .real = &cgx_codec::weight_decay, .isOptional = true},
     {.name = "momentum", .real = &cgx_codec::momentum, .isOptional = true},
     {.name = "dampening", .real = &cgx_codec::dampening, .isOptional = true},

@@ -15,6 +15,7 @@
 #include "cgx/kernels/codecs.h"
 #include "cgx/manifest/codec_fields.h"
 
+#include <bit>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -95,6 +96,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   // An optimizer may keep any numbers, too.
   OptimizerTensors optimizer{.update = 1 + key.value % 1000};
   optimizer.kept.fill({input.get(), type});
+  const auto rate = std::bit_cast<float>(uint32_t(key.value >> 32));
+  optimizer.kept[CGX_KEPT_LEARNING_RATE] = {&rate, CGX_F32};
   uint64_t encodedBytes =
       encode(codec, type, input.get(), elements, key, 0, encoded.get(), defaultImplementation(), &optimizer);
   require(encodedBytes <= most && (!cgx_payload_is_fixed(&codec) || encodedBytes == most),

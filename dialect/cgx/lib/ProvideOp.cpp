@@ -21,6 +21,8 @@ Value ProvideOp::getKept(Kept kept) {
     return getFirstMoment();
   case Kept::SecondMoment:
     return getSecondMoment();
+  case Kept::LearningRate:
+    return getLearningRate();
   }
   return {};
 }
@@ -37,12 +39,14 @@ LogicalResult ProvideOp::verify() {
     return emitOpError() << "expected id and operand_number to be at least 0, got " << getId() << " and "
                          << getOperandNumber();
   auto parameter = cast<RankedTensorType>(getParameter().getType());
-  for (Type type : getOperandTypes()) { // (C2)
-    auto tensor = cast<RankedTensorType>(type);
-    Type element = tensor.getElementType();
-    if (!tensor.hasStaticShape() || !(element.isF32() || element.isF16() || element.isBF16()))
+  for (Value kept : {getParameter(), getFirstMoment(), getSecondMoment()}) { // (C2)
+    if (!kept)
+      continue;
+    auto type = cast<RankedTensorType>(kept.getType());
+    Type element = type.getElementType();
+    if (!type.hasStaticShape() || !(element.isF32() || element.isF16() || element.isBF16()))
       return emitOpError() << "expected tensors of static shape, of f16, bf16 or f32, got " << type;
-    if (tensor.getNumElements() != parameter.getNumElements())
+    if (type.getNumElements() != parameter.getNumElements())
       return emitOpError() << "expected as many elements as the parameter, of type " << parameter
                            << ", has, got " << type;
   }
@@ -52,5 +56,9 @@ LogicalResult ProvideOp::verify() {
              << "expected arguments of the step, which stay as they are until it ends, got a value "
                 "that it computes, of type "
              << tensor.getType();
+  if (TypedValue<RankedTensorType> rate = getLearningRate()) // (C4)
+    if (!rate.getType().hasStaticShape() || rate.getType().getNumElements() != 1 ||
+        !rate.getType().getElementType().isF32())
+      return emitOpError() << "expected one f32 as learning_rate, got " << rate.getType();
   return success();
 }

@@ -31,6 +31,7 @@ COMPRESSED = {
     "music_tagger": {"weights/notes", "weights/bars/0", "weights/tags/0"},
     "one_rank": set(),  # nothing is communicated
     "optax_clip": DENSE,
+    "optax_hyperparams": DENSE,
     "pmap_step": DENSE,
     "psum_gradients": DENSE,
     "scanned_layers": {"params/stack", "params/head"},

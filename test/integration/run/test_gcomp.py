@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import unittest
 
+import regression
 from harness import CGX_RUN, RunTest, read_safetensors
 
 EXAMPLES = pathlib.Path(os.environ["CGX_EXAMPLES"])
@@ -18,13 +19,15 @@ OPTIMIZERS = {
 }
 
 
-class Gcomp(RunTest):
+class GcompRun(RunTest):
     def tool(self, *arguments, code=0):
         result = subprocess.run([str(a) for a in arguments], capture_output=True, text=True, timeout=600,
                                 env=self.environment(), check=False)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result
 
+
+class Examples(GcompRun):
     def compile(self, example, options=""):
         program = self.folder / f"{example}.cgx.mlir"
         self.tool(CGX_OPT, EXAMPLES / example / "step.mlir",
@@ -96,6 +99,45 @@ class Gcomp(RunTest):
                            EXAMPLES / "mlp-digits" / "train.safetensors", "--steps", 2, "--profile",
                            self.folder / "profile.json", "--candidate", "gcomp optimizer=sgd learning_rate=0.1", code=1)
         self.assertIn("profiles do not see what the optimizer keeps", result.stderr)
+
+
+class LearningRate(GcompRun):
+    """Of the hand-written step, whose learning rate is an argument."""
+
+    def train(self, options="", name="run", steps=8, resume=None, code=0, **constants):
+        """(report, state), or what the tool said if it ends with another code."""
+        step, state, data = regression.write(self.folder, ranks=3, **constants)
+        program, save, report = (self.folder / f"{name}.{end}" for end in ("cgx.mlir", "safetensors", "json"))
+        self.tool(CGX_OPT, step, f"--cgx-compress=codec=gcomp optimizer=momentum {options}", "-o", program)
+        start = ["--resume", resume] if resume else ["--ranks", 3, "--state", state]
+        result = self.tool(CGX_RUN, program, "--quiet", "--job", self.job, *start, "--data", data, "--steps", steps,
+                           "--repeat", "--save", save, "--report", report, code=code)
+        return result.stderr if code else (json.loads(report.read_text()), read_safetensors(save)[0])
+
+    def test_a_constant_one_counts_as_one_of_the_codec(self):
+        lent, lent_state = self.train(decay=1.0)
+        constant, constant_state = self.train(f"learning-rate={regression.RATE}", decay=1.0)
+        self.assertEqual(lent["totals"], constant["totals"])
+        self.assertEqual(lent_state, constant_state)
+
+    def test_a_falling_one_drops_more(self):
+        lent, lent_state = self.train()
+        largest, largest_state = self.train(f"learning-rate={regression.RATE}")
+        self.assertLess(lent["totals"]["wire_bytes_per_step"], 0.97 * largest["totals"]["wire_bytes_per_step"])
+        self.assertEqual(lent_state["state['rate']"], largest_state["state['rate']"])
+        for ours, reference in zip(lent["loss"]["per_step"], largest["loss"]["per_step"]):
+            self.assertAlmostEqual(ours / reference, 1, delta=1e-4)
+
+    def test_a_resumed_run_goes_on_with_the_rate_that_was_saved(self):
+        _, whole = self.train(name="whole")
+        self.train(name="first", steps=5)
+        _, second = self.train(name="second", steps=3, resume=self.folder / "first.safetensors")
+        self.assertEqual(second, whole)
+
+    def test_one_that_is_no_learning_rate_is_named(self):
+        for rate, text in ((float("inf"), "inf"), (float("nan"), "nan"), (-0.5, "-0.5")):
+            self.assertIn(f"layer 'params/w': expected a learning rate of at least 0, got {text}",
+                          self.train(rate=rate, code=1))
 
 
 if __name__ == "__main__":

@@ -238,8 +238,13 @@ func.func private @gcomp_of_another_optimizer() attributes {a = #cgx.gcomp<optim
 
 // -----
 
-// expected-error@below {{expected learning_rate to be above 0, got 0}}
-func.func private @gcomp_c1() attributes {a = #cgx.gcomp<optimizer = sgd, learning_rate = 0>}
+// expected-error@below {{expected learning_rate to be at least 0, as an f32, got 1.0}}
+func.func private @gcomp_c1() attributes {a = #cgx.gcomp<optimizer = sgd, learning_rate = 1.0e39>}
+
+// -----
+
+// expected-error@below {{expected learning_rate to be 0 or above 0 as an f32, got 1.0}}
+func.func private @gcomp_c1_underflow() attributes {a = #cgx.gcomp<optimizer = sgd, learning_rate = 1.0e-50>}
 
 // -----
 

@@ -44,3 +44,28 @@ func.func @c3_carried(%w: tensor<4xf32>, %n: index) {
   }
   return
 }
+
+// -----
+
+func.func @c4(%w: tensor<4xf32>, %eta: tensor<f16>) {
+  // expected-error@below {{expected one f32 as learning_rate, got 'tensor<f16>'}}
+  cgx.provide parameter(%w : tensor<4xf32>) learning_rate(%eta : tensor<f16>) {id = 0 : i64, operand_number = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @c4_elements(%w: tensor<4xf32>) {
+  // expected-error@below {{expected one f32 as learning_rate, got 'tensor<4xf32>'}}
+  cgx.provide parameter(%w : tensor<4xf32>) learning_rate(%w : tensor<4xf32>) {id = 0 : i64, operand_number = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @c3_learning_rate(%w: tensor<4xf32>, %eta: tensor<f32>) {
+  %0 = arith.addf %eta, %eta : tensor<f32>
+  // expected-error@below {{expected arguments of the step, which stay as they are until it ends, got a value that it computes, of type 'tensor<f32>'}}
+  cgx.provide parameter(%w : tensor<4xf32>) learning_rate(%0 : tensor<f32>) {id = 0 : i64, operand_number = 0 : i64}
+  return
+}

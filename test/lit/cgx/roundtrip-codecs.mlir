@@ -37,19 +37,19 @@ func.func private @topk_feedback() attributes {a = #cgx.error_feedback<#cgx.topk
 func.func private @lossless() attributes {a = #cgx.lossless}
 // CHECK: #cgx.lossless<checksum>
 func.func private @lossless_checksum() attributes {a = #cgx.lossless<checksum>}
-// CHECK: #cgx.gcomp<optimizer = sgd, learning_rate = 1.000000e-03, weight_decay = 0.000000e+00>
+// CHECK: #cgx.gcomp<optimizer = sgd, weight_decay = 0.000000e+00>
 func.func private @gcomp_sgd() attributes {a = #cgx.gcomp<optimizer = sgd>}
 // CHECK: #cgx.gcomp<optimizer = momentum, learning_rate = 1.000000e-02, weight_decay = 0.000000e+00, momentum = 9.000000e-01, dampening = 0.000000e+00, truncation = 4, checksum>
 func.func private @gcomp_momentum() attributes {a = #cgx.gcomp<learning_rate = 0.01, checksum, truncation = 4, optimizer = momentum>}
-// CHECK: #cgx.gcomp<optimizer = nesterov, learning_rate = 1.000000e-03, weight_decay = 0.000000e+00, momentum = 5.000000e-01>
+// CHECK: #cgx.gcomp<optimizer = nesterov, weight_decay = 0.000000e+00, momentum = 5.000000e-01>
 func.func private @gcomp_nesterov() attributes {a = #cgx.gcomp<optimizer = nesterov, momentum = 0.5>}
-// CHECK: #cgx.gcomp<optimizer = adagrad, learning_rate = 1.000000e-03, weight_decay = 0.000000e+00, epsilon = 1.000000e-08>
+// CHECK: #cgx.gcomp<optimizer = adagrad, weight_decay = 0.000000e+00, epsilon = 1.000000e-08>
 func.func private @gcomp_adagrad() attributes {a = #cgx.gcomp<optimizer = adagrad>}
-// CHECK: #cgx.gcomp<optimizer = rmsprop, learning_rate = 1.000000e-03, weight_decay = 0.000000e+00, beta2 = 0.98999999999999999, epsilon = 1.000000e-08>
+// CHECK: #cgx.gcomp<optimizer = rmsprop, weight_decay = 0.000000e+00, beta2 = 0.98999999999999999, epsilon = 1.000000e-08>
 func.func private @gcomp_rmsprop() attributes {a = #cgx.gcomp<optimizer = rmsprop, beta2 = 0.99>}
-// CHECK: #cgx.gcomp<optimizer = adam, learning_rate = 1.000000e-03, weight_decay = 0.000000e+00, beta1 = 9.000000e-01, beta2 = 0.99899999999999999, epsilon = 1.000000e-08>
+// CHECK: #cgx.gcomp<optimizer = adam, weight_decay = 0.000000e+00, beta1 = 9.000000e-01, beta2 = 0.99899999999999999, epsilon = 1.000000e-08>
 func.func private @gcomp_adam() attributes {a = #cgx.gcomp<optimizer = adam>}
-// CHECK: #cgx.error_feedback<#cgx.gcomp<optimizer = adamw, learning_rate = 1.000000e-03, weight_decay = 1.000000e-01, beta1 = 9.000000e-01, beta2 = 0.99899999999999999, epsilon = 1.000000e-08>, decay = 1.000000e+00, storage = f32>
+// CHECK: #cgx.error_feedback<#cgx.gcomp<optimizer = adamw, weight_decay = 1.000000e-01, beta1 = 9.000000e-01, beta2 = 0.99899999999999999, epsilon = 1.000000e-08>, decay = 1.000000e+00, storage = f32>
 func.func private @gcomp_adamw() attributes {a = #cgx.error_feedback<#cgx.gcomp<optimizer = adamw, weight_decay = 0.1>>}
 // CHECK: #cgx.threshold<threshold = 1.000000e-03>
 func.func private @threshold() attributes {a = #cgx.threshold}

@@ -3,15 +3,14 @@
 // RUN: cgx-opt %s --cgx-lower-to-llvm | FileCheck %s --check-prefix=CALLS
 
 module attributes {cgx.num_ranks = 2 : i64} {
-  // CHECK: func.func public @main(%[[W:.*]]: tensor<4x8xf32>, %[[M:.*]]: tensor<4x8xbf16>, %{{.*}}: tensor<4x8xf32>)
-  func.func public @main(%w: tensor<4x8xf32>, %m: tensor<4x8xbf16>, %x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-    // CHECK: cgx_rt.provide 3, 0 [0, 1](%[[W]], %[[M]] : tensor<4x8xf32>, tensor<4x8xbf16>)
+  // CHECK: func.func public @main(%[[W:.*]]: tensor<4x8xf32>, %[[M:.*]]: tensor<4x8xbf16>, %{{.*}}: tensor<4x8xf32>, %[[ETA:.*]]: tensor<f32>)
+  func.func public @main(%w: tensor<4x8xf32>, %m: tensor<4x8xbf16>, %x: tensor<4x8xf32>, %eta: tensor<f32>) -> tensor<4x8xf32> {
+    // CHECK: cgx_rt.provide 3, 0 [0, 1, 3](%[[W]], %[[M]], %[[ETA]] : tensor<4x8xf32>, tensor<4x8xbf16>, tensor<f32>)
     // CHECK: cgx_rt.run 3
-    // CALLS: llvm.call @cgx_rt_provide
-    // CALLS: llvm.call @cgx_rt_provide
+    // CALLS-COUNT-3: llvm.call @cgx_rt_provide
     // CALLS-NOT: llvm.call @cgx_rt_provide
     // CALLS: llvm.call @cgx_rt_run
-    cgx.provide parameter(%w : tensor<4x8xf32>) first_moment(%m : tensor<4x8xbf16>) {id = 3 : i64, operand_number = 0 : i64}
+    cgx.provide parameter(%w : tensor<4x8xf32>) first_moment(%m : tensor<4x8xbf16>) learning_rate(%eta : tensor<f32>) {id = 3 : i64, operand_number = 0 : i64}
     %0 = cgx.all_reduce mean(%x) {id = 3 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.gcomp<optimizer = momentum>],
         layers = [#cgx.layer<"w", gradient>]} : tensor<4x8xf32>
     %1 = stablehlo.subtract %w, %0 : tensor<4x8xf32>

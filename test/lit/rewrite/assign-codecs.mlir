@@ -59,7 +59,7 @@ func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
   // THRESHOLD: codecs = [#cgx.adaptive_threshold<bucket = 512, threshold = 2.500000e-01>, #cgx.identity]
   // EVERY-BIT: codecs = [#cgx.lossless<checksum>, #cgx.identity]
   // GCOMP: codecs = [#cgx.gcomp<optimizer = adamw, learning_rate = 1.000000e-02, weight_decay = 1.000000e-01, beta1 = 8.000000e-01, beta2 = 0.98999999999999999, epsilon = 9.9999999999999995E-7, truncation = 5>, #cgx.identity]
-  // MOMENTUM: codecs = [#cgx.gcomp<optimizer = momentum, learning_rate = 1.000000e-03, weight_decay = 0.000000e+00, momentum = 5.000000e-01, dampening = 2.500000e-01>, #cgx.identity]
+  // MOMENTUM: codecs = [#cgx.gcomp<optimizer = momentum, weight_decay = 0.000000e+00, momentum = 5.000000e-01, dampening = 2.500000e-01>, #cgx.identity]
   // BACK: codecs = [#cgx.error_feedback<#cgx.two_way<there = #cgx.topk<density = 1.000000e-02>, back = #cgx.quantize<bits = 8, bucket = 128, rounding = stochastic, scale = bf16>>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
   // LOWRANK: codecs = [#cgx.error_feedback<#cgx.lowrank<rank = 2>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
   // CAST: codecs = [#cgx.cast<format = fp8_e4m3, bucket = 128, scale = bf16, checksum>, #cgx.identity]

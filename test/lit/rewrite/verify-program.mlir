@@ -112,7 +112,7 @@ module @p7 attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%w: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
     cgx.provide parameter(%w : tensor<4xf32>) {id = 0 : i64, operand_number = 0 : i64}
     // expected-error@below {{operand 0, layer 'w': expected 1 cgx.provide of its first moment, got 0}}
-    %0 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.gcomp<optimizer = momentum>], layers = [#x]} : tensor<4xf32>
+    %0 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.gcomp<optimizer = momentum, learning_rate = 0.1>], layers = [#x]} : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
 }
@@ -124,7 +124,7 @@ module @p7_elements attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%w: tensor<5xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
     // expected-error@below {{expected as many elements as operand 0, of type 'tensor<4xf32>', has, got 'tensor<5xf32>'}}
     cgx.provide parameter(%w : tensor<5xf32>) {id = 0 : i64, operand_number = 0 : i64}
-    %0 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.gcomp<optimizer = sgd>], layers = [#x]} : tensor<4xf32>
+    %0 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.gcomp<optimizer = sgd, learning_rate = 0.1>], layers = [#x]} : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
 }

@@ -39,9 +39,12 @@ struct Kept {
   std::vector<uint8_t> parameter, first, second;
   cgx_element_type type;
   uint64_t update;
+  float learningRate = std::numeric_limits<float>::quiet_NaN(); ///< of the step
 
   OptimizerTensors view() const {
-    return {{{{parameter.data(), type}, {first.data(), type}, {second.data(), type}}}, update};
+    return {
+        {{{parameter.data(), type}, {first.data(), type}, {second.data(), type}, {&learningRate, CGX_F32}}},
+        update};
   }
   double at(const std::vector<uint8_t> &tensor, uint64_t i) const {
     return double(toFloats(type, tensor.data() + i * cgx_element_bytes(type), 1)[0]);
@@ -271,6 +274,42 @@ TEST_P(GcompTest, WithoutAnOptimizerOnlyWhatHasNoExponentIsLost) {
       }
 }
 
+TEST_P(GcompTest, TheLearningRateOfAStepCountsAsOneOfTheCodec) {
+  const uint64_t count = 20000;
+  for (uint32_t optimizer = 0; optimizer < CGX_OPTIMIZER_COUNT; ++optimizer)
+    for (cgx_element_type type : types) {
+      cgx_codec constant = codecOf(cgx_optimizer(optimizer)), lent = constant;
+      lent.learning_rate = 0;
+      Kept kept = makeKept(count, CGX_F32);
+      const std::vector<uint8_t> elements = toElements(type, makeFloats(Shape::gradient, count, random));
+      std::vector<uint64_t> sizes;
+      for (float rate : {1e-6f, 1e-2f, 10.0f}) {
+        constant.learning_rate = kept.learningRate = rate;
+        const OptimizerTensors view = kept.view();
+        uint64_t bytes = 0;
+        EXPECT_EQ(through(lent, type, elements, &view, &sizes.emplace_back()),
+                  through(constant, type, elements, &view, &bytes));
+        EXPECT_EQ(sizes.back(), bytes);
+      }
+      EXPECT_TRUE(std::is_sorted(sizes.begin(), sizes.end()));
+      EXPECT_LT(sizes.front(), sizes.back());
+    }
+}
+
+TEST_P(GcompTest, NoBitIsDroppedWithALearningRateThatIsNotFinite) {
+  const uint64_t count = 1000;
+  for (uint32_t optimizer = 0; optimizer < CGX_OPTIMIZER_COUNT; ++optimizer)
+    for (float rate : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      cgx_codec codec = codecOf(cgx_optimizer(optimizer));
+      codec.learning_rate = 0;
+      Kept kept = makeKept(count, CGX_F32);
+      kept.learningRate = rate;
+      const OptimizerTensors view = kept.view();
+      const std::vector<uint8_t> elements = toElements(CGX_F32, makeFloats(Shape::uniform, count, random));
+      EXPECT_EQ(through(codec, CGX_F32, elements, &view), elements);
+    }
+}
+
 TEST_P(GcompTest, PiecesDecodeToTheValuesOfTheWhole) {
   const uint64_t count = 20000;
   for (cgx_element_type type : types) {
@@ -335,7 +374,7 @@ TEST(GcompCodec, ConstantsThatNoOptimizerHasAreRefused) {
   };
   EXPECT_TRUE(refuses([](cgx_codec &codec) { codec.optimizer = CGX_OPTIMIZER_COUNT; }));
   EXPECT_TRUE(refuses([](cgx_codec &codec) { codec.truncation = 8; }));
-  EXPECT_TRUE(refuses([](cgx_codec &codec) { codec.learning_rate = 0; }));
+  EXPECT_TRUE(refuses([](cgx_codec &codec) { codec.learning_rate = -0.1f; }));
   EXPECT_TRUE(refuses([](cgx_codec &codec) { codec.learning_rate = INFINITY; }));
   EXPECT_TRUE(refuses([](cgx_codec &codec) { codec.weight_decay = -1; }));
   EXPECT_TRUE(refuses([](cgx_codec &codec) { codec.beta1 = 1; }));

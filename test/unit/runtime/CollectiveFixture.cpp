@@ -77,14 +77,14 @@ void CollectiveFixture::fillKept(OperandSpec &operand) {
   std::normal_distribution<float> normal;
   for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
     if (cgx_codec_needs(&operand.codec, kept) || (operand.back && cgx_codec_needs(&*operand.back, kept)))
-      for (uint64_t e = 0; e < operand.elements(); ++e)
+      for (uint64_t e = 0; e < cgx_kept_elements(kept, operand.elements()); ++e)
         operand.kept[kept].push_back(std::fabs(normal(random)) * (random() % 2 ? 1e4f : 1.0f));
 }
 
 void CollectiveFixture::provide(cgx_context *context, uint32_t id, size_t index, const OperandSpec &operand) {
   for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
     if (!operand.kept[kept].empty())
-      cgx_rt_provide(address(context), id, int64_t(index), kept, CGX_F32, int64_t(operand.elements()),
+      cgx_rt_provide(address(context), id, int64_t(index), kept, CGX_F32, int64_t(operand.kept[kept].size()),
                      address(operand.kept[kept].data()));
 }
 
@@ -145,6 +145,10 @@ void CollectiveFixture::runAndCompare() {
   });
 }
 
+/// Of an optimizer whose learning rate the step lends.
+static constexpr cgx_codec kGcompScheduled = {
+    .family = CGX_CODEC_GCOMP, .optimizer = CGX_OPTIMIZER_MOMENTUM, .momentum = 0.9f};
+
 static constexpr cgx_codec kGcomp = {.family = CGX_CODEC_GCOMP,
                                      .optimizer = CGX_OPTIMIZER_ADAM,
                                      .learning_rate = 0.01f,
@@ -164,7 +168,8 @@ std::vector<cgx_codec> codecs() {
           {.family = CGX_CODEC_THRESHOLD, .threshold = 0.7f},
           {.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 50, .checksum = 1, .threshold = 0.5f},
           kLossless,
-          kGcomp};
+          kGcomp,
+          kGcompScheduled};
 }
 
 Groups unevenGroups(uint32_t ranks) {

@@ -130,9 +130,9 @@ static RandomKey keyOf(const OperandSpec &operand, const ModelKey &key, uint32_t
 
 OptimizerTensors optimizerOf(const OperandSpec &operand, const ModelKey &key) {
   OptimizerTensors optimizer{.update = key.step + 1};
-  for (size_t i = 0; i < operand.kept.size(); ++i)
+  for (uint32_t i = 0; i < operand.kept.size(); ++i)
     if (!operand.kept[i].empty())
-      optimizer.kept[i].elements = operand.kept[i].data() + operand.first;
+      optimizer.kept[i].elements = operand.kept[i].data() + (i == CGX_KEPT_LEARNING_RATE ? 0 : operand.first);
   return optimizer;
 }
 

@@ -24,9 +24,9 @@ namespace {
 
 constexpr uint64_t kElements = 5000;
 
-cgx_codec gcomp(cgx_optimizer optimizer) {
+cgx_codec gcomp(cgx_optimizer optimizer, float learningRate = 0.01f) {
   cgx_codec codec = {.family = CGX_CODEC_GCOMP, .optimizer = uint32_t(optimizer)};
-  codec.learning_rate = 0.01f;
+  codec.learning_rate = learningRate;
   codec.momentum = cgx_optimizer_keeps(optimizer, CGX_KEPT_SECOND_MOMENT) ? 0.0f : 0.9f;
   return codec;
 }
@@ -63,26 +63,27 @@ void lend(cgx_context *context, cgx_kept kept, const std::vector<float> &tensor,
 }
 
 TEST(ProvideTest, ACollectiveRunsOnceTheStepHasLentAllThatItsCodecReads) {
-  const std::vector<float> tensor(kElements, 1.0f);
-  const char *names[] = {"the parameter", "the first moment", "the second moment"};
+  const std::vector<float> tensor(kElements, 1.0f), one(1, 0.5f);
+  const char *names[] = {"the parameter", "the first moment", "the second moment", "the learning rate"};
   for (uint32_t optimizer = 0; optimizer < CGX_OPTIMIZER_COUNT; ++optimizer)
-    for (uint32_t missing = 0; missing <= CGX_KEPT_COUNT; ++missing) {
-      const std::string message =
-          runStep(manifestOf({.shape = {kElements}, .codec = gcomp(cgx_optimizer(optimizer))}),
-                  [&](cgx_context *context) {
-                    std::vector<float> gradient(kElements, 0.5f);
-                    for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
-                      if (kept != missing)
-                        lend(context, cgx_kept(kept), tensor);
-                    run(context, gradient);
-                  });
-      if (missing == CGX_KEPT_COUNT || !cgx_optimizer_keeps(optimizer, missing)) {
-        EXPECT_EQ(message, "");
-      } else {
-        EXPECT_NE(message.find("layer 'params/w'"), std::string::npos) << message;
-        EXPECT_NE(message.find(names[missing]), std::string::npos) << message;
+    for (float learningRate : {0.0f, 0.01f})
+      for (uint32_t missing = 0; missing <= CGX_KEPT_COUNT; ++missing) {
+        const cgx_codec codec = gcomp(cgx_optimizer(optimizer), learningRate);
+        const std::string message =
+            runStep(manifestOf({.shape = {kElements}, .codec = codec}), [&](cgx_context *context) {
+              std::vector<float> gradient(kElements, 0.5f);
+              for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
+                if (kept != missing)
+                  lend(context, cgx_kept(kept), kept == CGX_KEPT_LEARNING_RATE ? one : tensor);
+              run(context, gradient);
+            });
+        if (missing == CGX_KEPT_COUNT || !cgx_codec_needs(&codec, missing)) {
+          EXPECT_EQ(message, "");
+        } else {
+          EXPECT_NE(message.find("layer 'params/w'"), std::string::npos) << message;
+          EXPECT_NE(message.find(names[missing]), std::string::npos) << message;
+        }
       }
-    }
 }
 
 TEST(ProvideTest, WhatAStepLendsIsForgottenWhenItEnds) {
@@ -116,12 +117,26 @@ TEST(ProvideTest, TensorsThatDoNotFitAreRefused) {
             }).find("expected a tensor of 5000 elements, got 4999"),
             std::string::npos);
   EXPECT_NE(refusal([&](cgx_context *context) {
+              lend(context, CGX_KEPT_LEARNING_RATE, tensor);
+            }).find("expected one learning rate, got 5000"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](cgx_context *context) {
+              lend(context, CGX_KEPT_LEARNING_RATE, tensor, CGX_F16);
+            }).find("expected a learning rate in f32, got type 1"),
+            std::string::npos);
+  for (const auto &[rate, text] :
+       {std::pair(-0.5f, "-0.5"), std::pair(INFINITY, "inf"), std::pair(NAN, "nan")})
+    EXPECT_NE(refusal([&](cgx_context *context) {
+                lend(context, CGX_KEPT_LEARNING_RATE, std::vector<float>(1, rate));
+              }).find(std::string("layer 'params/w': expected a learning rate of at least 0, got ") + text),
+              std::string::npos);
+  EXPECT_NE(refusal([&](cgx_context *context) {
               lend(context, CGX_KEPT_PARAMETER, tensor, CGX_I32);
             }).find("expected what an optimizer keeps in f32, f16 or bf16, got type 6"),
             std::string::npos);
   EXPECT_NE(refusal([&](cgx_context *context) {
               lend(context, CGX_KEPT_COUNT, tensor);
-            }).find("expected a tensor of an optimizer, 0 to 2, got 3"),
+            }).find("expected a tensor of an optimizer, 0 to 3, got 4"),
             std::string::npos);
   EXPECT_NE(refusal([&](cgx_context *context) {
               cgx_rt_provide(address(context), 0, 1, 0, CGX_F32, kElements, address(tensor.data()));

@@ -29,13 +29,18 @@ struct Constant {
   bool isOf(Optimizer optimizer) const {
     return optimizers.empty() || llvm::is_contained(optimizers, optimizer);
   }
+  double valueOf(GcompAttr codec) const { return (codec.*get)().getValueAsDouble(); }
+  /// Whether texts name it: a learning rate that the step lends is none of the codec's.
+  bool isNamedOf(GcompAttr codec) const {
+    return isOf(codec.getOptimizer()) && (field != &cgx_codec::learning_rate || valueOf(codec) != 0);
+  }
 };
 
 /// In the order of the attribute's parameters.
 ArrayRef<Constant> getConstants() {
   using enum Optimizer;
   static const std::array<Constant, 7> constants = {{
-      {"learning_rate", &GcompAttr::getLearningRate, &cgx_codec::learning_rate, 1e-3, /*isDecay=*/false, {}},
+      {"learning_rate", &GcompAttr::getLearningRate, &cgx_codec::learning_rate, 0, /*isDecay=*/false, {}},
       {"weight_decay", &GcompAttr::getWeightDecay, &cgx_codec::weight_decay, 0, /*isDecay=*/false, {}},
       {"momentum",
        &GcompAttr::getMomentum,
@@ -64,7 +69,7 @@ cgx_codec GcompAttr::getCodec() const {
                      .optimizer = static_cast<uint32_t>(getOptimizer()),
                      .truncation = static_cast<uint32_t>(getTruncation())};
   for (const Constant &constant : getConstants())
-    codec.*constant.field = static_cast<float>((this->*constant.get)().getValueAsDouble());
+    codec.*constant.field = static_cast<float>(constant.valueOf(*this));
   return codec;
 }
 
@@ -72,8 +77,8 @@ DictionaryAttr GcompAttr::getManifestEntry() const {
   detail::ManifestEntry entry(*this);
   entry.text("optimizer", stringifyOptimizer(getOptimizer()));
   for (const Constant &constant : getConstants())
-    if (constant.isOf(getOptimizer()))
-      entry.real(constant.name, (this->*constant.get)().getValueAsDouble());
+    if (constant.isNamedOf(*this))
+      entry.real(constant.name, constant.valueOf(*this));
   if (getTruncation() != 0)
     entry.integer("truncation", getTruncation());
   return entry.flag("checksum", getChecksum()).get();
@@ -96,8 +101,8 @@ LogicalResult GcompAttr::verify(function_ref<InFlightDiagnostic()> emitError, Op
     if (!attribute.getType().isF64() || !(value >= 0 && value <= std::numeric_limits<float>::max())) // (C1)
       return emitError() << "expected " << constant.name << " to be at least 0, as an f32, got " << value;
   }
-  if (static_cast<float>(learningRate.getValueAsDouble()) == 0) // (C1)
-    return emitError() << "expected learning_rate to be above 0, got " << learningRate.getValueAsDouble();
+  if (double rate = learningRate.getValueAsDouble(); rate != 0 && static_cast<float>(rate) == 0) // (C1)
+    return emitError() << "expected learning_rate to be 0 or above 0 as an f32, got " << rate;
   if (truncation < 0 || truncation > CGX_GCOMP_MOST_TRUNCATION) // (C4)
     return emitError() << "expected truncation in 0.." << CGX_GCOMP_MOST_TRUNCATION << ", got " << truncation;
   return success();
@@ -136,7 +141,7 @@ Attribute GcompAttr::parse(AsmParser &parser, Type) {
 void GcompAttr::print(AsmPrinter &printer) const {
   printer << "<optimizer = " << stringifyOptimizer(getOptimizer());
   for (const Constant &constant : getConstants()) {
-    if (!constant.isOf(getOptimizer()))
+    if (!constant.isNamedOf(*this))
       continue;
     printer << ", " << constant.name << " = ";
     printer.printFloat((this->*constant.get)().getValue());

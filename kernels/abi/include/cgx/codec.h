@@ -121,13 +121,17 @@ typedef enum cgx_optimizer {
   CGX_OPTIMIZER_COUNT = 7
 } cgx_optimizer;
 
-/* What an optimizer keeps of a parameter, as gcomp reads it. */
+/* What a step lends gcomp: what its optimizer keeps of a parameter, and the learning rate, one f32. */
 typedef enum cgx_kept {
   CGX_KEPT_PARAMETER = 0,
   CGX_KEPT_FIRST_MOMENT = 1,  /* the momentum, or the mean of gradients */
   CGX_KEPT_SECOND_MOMENT = 2, /* the mean, or the sum, of their squares */
-  CGX_KEPT_COUNT = 3
+  CGX_KEPT_LEARNING_RATE = 3, /* of this step, where the codec has none */
+  CGX_KEPT_COUNT = 4
 } cgx_kept;
+
+/* Those that are tensors, with an element for each of the gradient, come first. */
+#define CGX_KEPT_TENSORS 3u
 
 /* One codec: a family and its parameters. Fields that a family does not use are 0. New
  * fields go to the end: payloads of codecs that leave them 0 stay the same. */
@@ -152,8 +156,8 @@ typedef struct cgx_codec {
   uint32_t rows; /* lowrank: of the operand's matrix; no parameter, cgx_codec_for_shape() says how many */
   uint32_t truncation; /* gcomp: bits that a level drops more than the one before it; 0: 6 of f32, 2 of f16
                           and bf16 */
-  float learning_rate; /* gcomp: the largest one that there will be, > 0; and other constants of the
-                          optimizer, 0 where it has none of that name */
+  float learning_rate; /* gcomp: the largest one that there will be, or 0: each step lends its own; and other
+                          constants of the optimizer, 0 where it has none of that name */
   float weight_decay;
   float momentum;
   float dampening;
@@ -332,9 +336,15 @@ static inline int cgx_optimizer_keeps(uint32_t optimizer, uint32_t kept) {
   }
 }
 
-/* Whether encoding a gradient needs a tensor of that kind, element by element. */
+/* Whether encoding a gradient needs what a step lends of that kind. */
 static inline int cgx_codec_needs(const cgx_codec *codec, uint32_t kept) {
-  return codec->family == CGX_CODEC_GCOMP && cgx_optimizer_keeps(codec->optimizer, kept);
+  return codec->family == CGX_CODEC_GCOMP &&
+         (kept == CGX_KEPT_LEARNING_RATE ? codec->learning_rate == 0
+                                         : cgx_optimizer_keeps(codec->optimizer, kept));
+}
+/* How many elements it has, of a gradient of so many. */
+static inline uint64_t cgx_kept_elements(uint32_t kept, uint64_t elements) {
+  return kept == CGX_KEPT_LEARNING_RATE ? 1 : elements;
 }
 
 /* Whether all ranks draw the same random numbers, in both phases of an all-reduce: then their payloads

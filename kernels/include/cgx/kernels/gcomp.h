@@ -22,8 +22,8 @@
 #ifndef CGX_KERNELS_GCOMP_H
 #define CGX_KERNELS_GCOMP_H
 
-#include "cgx/codec.h"
 #include "cgx/kernels/device.h"
+#include "cgx/kernels/optimizer.h"
 
 namespace cgx {
 
@@ -67,10 +67,17 @@ struct GcompMetric {
   double thresholds[gcompLevels - 1] = {}; ///< of |rest| / |step g|, for levels 1 and up
 };
 
-/// `update` counts from 1. Constants of the codec are f32, and what they make here f64.
-inline GcompMetric makeGcompMetric(const cgx_codec &codec, cgx_element_type type,
-                                   cgx_element_type parameterType, uint64_t update) {
-  const double rate = codec.learning_rate, decay = codec.weight_decay, momentum = codec.momentum;
+/// The codec's own, or that of the step. With one that is not finite, all levels are 0.
+CGX_DEVICE_INLINE float gcompLearningRate(const cgx_codec &codec, const OptimizerTensors &optimizer) {
+  return codec.learning_rate != 0 ? codec.learning_rate
+                                  : loadFrom<float>(optimizer.kept[CGX_KEPT_LEARNING_RATE].elements);
+}
+
+/// Constants of the codec are f32, and what they make here f64.
+CGX_DEVICE_INLINE GcompMetric makeGcompMetric(const cgx_codec &codec, cgx_element_type type,
+                                              const OptimizerTensors &optimizer) {
+  const double rate = gcompLearningRate(codec, optimizer);
+  const double decay = codec.weight_decay, momentum = codec.momentum;
   const double beta1 = codec.beta1, beta2 = codec.beta2;
   GcompMetric metric;
   metric.decay = decay;
@@ -102,10 +109,10 @@ inline GcompMetric makeGcompMetric(const cgx_codec &codec, cgx_element_type type
     break;
   case CGX_OPTIMIZER_ADAM:
   case CGX_OPTIMIZER_ADAMW: {
-    const double corrected2 = 1 - powerOf(beta2, update);
+    const double corrected2 = 1 - powerOf(beta2, optimizer.update);
     metric.second = beta2 / corrected2;
     metric.square = (1 - beta2) / corrected2;
-    metric.rooted = 1 - powerOf(beta1, update);
+    metric.rooted = 1 - powerOf(beta1, optimizer.update);
     metric.first = rate * beta1;
     metric.gradient = rate * (1 - beta1);
     if (codec.optimizer == CGX_OPTIMIZER_ADAM) {
@@ -118,8 +125,9 @@ inline GcompMetric makeGcompMetric(const cgx_codec &codec, cgx_element_type type
   }
   }
   for (uint32_t level = 1; level < gcompLevels; ++level)
-    metric.thresholds[level - 1] = powerOfTwo(int(gcompDroppedBits(codec, type, level)) +
-                                              int(mantissaBits(parameterType)) - int(mantissaBits(type)));
+    metric.thresholds[level - 1] =
+        powerOfTwo(int(gcompDroppedBits(codec, type, level)) +
+                   int(mantissaBits(optimizer.kept[CGX_KEPT_PARAMETER].type)) - int(mantissaBits(type)));
   return metric;
 }
 

@@ -20,7 +20,8 @@ struct KeptTensor {
   cgx_element_type type = CGX_F32;
 };
 
-/// What the optimizer of a gradient keeps, element by element of the whole gradient, before it is updated.
+/// What the optimizer of a gradient keeps before it is updated: element by element of the whole gradient, but
+/// for the learning rate, one f32.
 struct OptimizerTensors {
   std::array<KeptTensor, CGX_KEPT_COUNT> kept; ///< by cgx_kept; those that the codec needs are there
   uint64_t update = 1;                         ///< the number of the update that the gradient is for, from 1

@@ -25,12 +25,13 @@ namespace cgx {
 class StepState;
 
 /// Finds, in a per-rank program, the arguments that hold a parameter and its moments: those whose next values
-/// take the elements of the reduced gradient one by one, in their order.
+/// take the elements of the reduced gradient one by one, in their order. And the one, a single number, that
+/// is its learning rate.
 ///
 ///     %r = all_reduce(%g)                       layer "w"
 ///     %m1 = 0.9 %m + %r                         feeds m: it adds gradients up, the first moment
 ///     %v1 = 0.9 %v + %r * %r                    feeds v: it adds their squares up, the second one
-///     %w1 = %w - %m1 / sqrt(%v1)                feeds w, which has the layer's name: the parameter
+///     %w1 = %w - %eta * %m1 / sqrt(%v1)         feeds w, which has the layer's name: the parameter
 class OptimizerState {
 public:
   explicit OptimizerState(mlir::func::FuncOp step);
@@ -47,6 +48,8 @@ public:
 
 private:
   mlir::Value getNextValue(unsigned argument) const;
+  /// For messages; "none" of no arguments.
+  std::string getNames(llvm::ArrayRef<unsigned> arguments) const;
   /// Those of these values that are next values, as the numbers of their arguments in rising order.
   llvm::SmallVector<unsigned> getUpdated(const llvm::DenseSet<mlir::Value> &values) const;
 

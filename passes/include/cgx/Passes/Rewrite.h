@@ -70,7 +70,9 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
       llvm::cl::desc("gcomp: that of the step: sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw"),
       llvm::cl::init("")};
   Option<std::string> learningRate{
-      *this, "learning-rate", llvm::cl::desc("gcomp: the largest one of the training"), llvm::cl::init("")};
+      *this, "learning-rate",
+      llvm::cl::desc("gcomp: the largest one of the training; left out, it is an argument of the step"),
+      llvm::cl::init("")};
   Option<std::string> weightDecay{*this, "weight-decay", llvm::cl::desc("gcomp: of the optimizer"),
                                   llvm::cl::init("")};
   Option<std::string> momentum{*this, "momentum", llvm::cl::desc("gcomp: of momentum and nesterov"),

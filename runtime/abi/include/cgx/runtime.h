@@ -156,9 +156,9 @@ cgx_status cgx_context_adopt_plan(cgx_context *context, const char *plan);
 /* Names the input and output buffer of one operand; they may be equal. */
 void cgx_rt_operand(int64_t context, int64_t collective, int64_t operand, int64_t input, int64_t output);
 /* Lends what the optimizer keeps of the parameter that an operand is the gradient of: `kept` is a cgx_kept,
- * `address` that of `elements` elements of a type that codecs take, one for each of the operand. Nobody may
- * write there until the step ends. Codecs for which cgx_codec_needs() read it; before their collective runs,
- * each step lends all that they need. */
+ * `address` that of `elements` elements of a type that codecs take, one for each of the operand; of a
+ * learning rate that of one f32, finite and not negative. Nobody may write there until the step ends. Codecs
+ * for which cgx_codec_needs() read it; before their collective runs, each step lends all that they need. */
 void cgx_rt_provide(int64_t context, int64_t collective, int64_t operand, int64_t kept, int64_t element_type,
                     int64_t elements, int64_t address);
 /* Writes the number of this rank, 32 bits, to `output`. */

@@ -301,18 +301,22 @@ def Cgx_GcompAttr : Cgx_CodecAttr<"Gcomp", "gcomp"> {
 
     The metric reads the parameter and the moments as they are before the update: a `cgx.provide` lends them, which
     `cgx-provide-optimizer-state` finds. So gcomp is for gradients, in an `all_reduce`. Decoding reads nothing of that.
-    `learning_rate` is the largest one of the training: with a smaller one the codec keeps more than it has to.
-    Constants that the optimizer does not have are left out; `beta2` is also what rmsprop decays squares by.
+    Without a `learning_rate`, or with 0, it is an argument of the step and lent with them, so that a schedule says in
+    each step how much is dropped. Where the step computes it, or has a constant one, `learning_rate` is the largest
+    one of the training: with a smaller one the codec keeps more than it has to. Other constants that are left out are
+    the usual ones, or 0 where the optimizer has none of that name; `beta2` is also what rmsprop decays squares by.
 
     Example:
     ```mlir
+    #cgx.gcomp<optimizer = sgd, weight_decay = 0.000000e+00>
     #cgx.gcomp<optimizer = sgd, learning_rate = 1.000000e-02, weight_decay = 0.000000e+00>
     #cgx.gcomp<optimizer = adam, learning_rate = 1.000000e-03, weight_decay = 0.000000e+00, beta1 = 9.000000e-01,
         beta2 = 9.990000e-01, epsilon = 1.000000e-08, truncation = 4>
     ```
 
     **Constraints:**
-    - (C1) `learning_rate` is above 0, `weight_decay` and `epsilon` are at least 0, and an f32 can hold them
+    - (C1) `learning_rate`, `weight_decay` and `epsilon` are at least 0, and an f32 can hold them; it holds a
+      `learning_rate` above 0 as such
     - (C2) `momentum`, `dampening`, `beta1` and `beta2` are at least 0 and below 1
     - (C3) constants that the optimizer does not have are 0
     - (C4) `truncation` is in 0..7

@@ -87,10 +87,11 @@ def Cgx_Optimizer : Cgx_Enum<"Optimizer", "how a step updates its parameters", [
   I32EnumAttrCase<"Adamw", 6, "adamw">
 ]>;
 
-def Cgx_Kept : Cgx_Enum<"Kept", "what an optimizer keeps of a parameter", [
+def Cgx_Kept : Cgx_Enum<"Kept", "what a step lends of its optimizer", [
   I32EnumAttrCase<"Parameter", 0, "parameter">,
   I32EnumAttrCase<"FirstMoment", 1, "first moment">,
-  I32EnumAttrCase<"SecondMoment", 2, "second moment">
+  I32EnumAttrCase<"SecondMoment", 2, "second moment">,
+  I32EnumAttrCase<"LearningRate", 3, "learning rate">
 ]>;
 
 def Cgx_Levels : Cgx_Enum<"Levels", "where the levels of a bucket lie", [

@@ -16,26 +16,30 @@ def Cgx_ProvideOp : Cgx_Op<"provide", [AttrSizedOperandSegments, MemoryEffects<[
   let summary = "lends what the optimizer keeps to the codec of an operand";
   let description = [{
     Until the step ends, the codec of operand `operand_number` of collective `id` may read the parameter that the operand
-    is a gradient of, and the moments that the optimizer keeps of it, place by place. They are not sent, and
-    decoding does not need them. That they are the right ones is not checked: with others, a codec drops other bits.
+    is a gradient of, and the moments that the optimizer keeps of it, place by place, and the learning rate, which is
+    one for all places. They are not sent, and decoding does not need them. That they are the right ones is not checked:
+    with others, a codec drops other bits. Nor must they be equal on all ranks: a result is what was sent.
 
     Example:
     ```mlir
     cgx.provide parameter(%w : tensor<64x128xf32>) first_moment(%m : tensor<64x128xf32>)
         second_moment(%v : tensor<64x128xf32>) {id = 0 : i64, operand_number = 1 : i64}
+    cgx.provide parameter(%w : tensor<64x128xf32>) learning_rate(%eta : tensor<f32>) {id = 1 : i64, operand_number = 0 : i64}
     ```
 
     **Constraints:**
     - (C1) `id` and `operand_number` are not negative
-    - (C2) all tensors have static shapes, elements of f16, bf16 or f32, and as many of them
-    - (C3) all tensors are arguments of the step: what it computes may be overwritten before it ends
+    - (C2) parameter and moments have static shapes, elements of f16, bf16 or f32, and as many of them
+    - (C3) all are arguments of the step: what it computes may be overwritten before it ends
+    - (C4) the learning rate is one f32
   }];
   let arguments = (ins Cgx_Tensor:$parameter, Optional<Cgx_Tensor>:$first_moment,
-                       Optional<Cgx_Tensor>:$second_moment, Cgx_I64Attr:$id, Cgx_I64Attr:$operand_number);
+                       Optional<Cgx_Tensor>:$second_moment, Optional<Cgx_Tensor>:$learning_rate, Cgx_I64Attr:$id, Cgx_I64Attr:$operand_number);
   let assemblyFormat = [{
     `parameter` `(` $parameter `:` type($parameter) `)`
     (`first_moment` `(` $first_moment^ `:` type($first_moment) `)`)?
-    (`second_moment` `(` $second_moment^ `:` type($second_moment) `)`)? attr-dict
+    (`second_moment` `(` $second_moment^ `:` type($second_moment) `)`)?
+    (`learning_rate` `(` $learning_rate^ `:` type($learning_rate) `)`)? attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

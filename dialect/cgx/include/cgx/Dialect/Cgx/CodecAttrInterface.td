@@ -83,8 +83,7 @@ def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
         return !cgx_codec_has_payloads(&codec);
       }]>,
     InterfaceMethod<[{
-        Encoding a gradient reads this tensor, which the step's optimizer keeps of the parameter: the
-        program has to lend it by a `cgx.provide`.
+        Encoding a gradient reads this of the step's optimizer: the program has to lend it by a `cgx.provide`.
       }], "bool", "readsKept", (ins "::cgx::Kept":$kept),
       /*methodBody=*/"", /*defaultImplementation=*/[{
         cgx_codec codec = $_attr.getCodec(), back = $_attr.getBackCodec();
