@@ -12,6 +12,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
 
+import regression
 from harness import CGX_RUN, RunTest
 from mpijob import MpiJob
 
@@ -100,6 +101,37 @@ class MpiTest(RunTest):
             self.assertEqual(saved[transport][0], saved["shm"][0])
             self.assertEqual(saved[transport][1]["totals"], saved["shm"][1]["totals"])
             self.assertEqual(saved[transport][1]["transport"], transport)
+
+    @unittest.skipUnless(os.environ.get("CGX_OPT"), "this build has no compiler")
+    def test_gcomp_has_the_bits_of_other_transports_and_resumes(self):
+        for ranks in (2, 3):
+            step, state, data = regression.write(self.folder, ranks)
+            program = self.folder / f"gcomp{ranks}.mlir"
+            subprocess.run([os.environ["CGX_OPT"], step, "-o", program,
+                            "--cgx-compress=codec=gcomp optimizer=momentum error-feedback=bf16"], timeout=120, check=True)
+
+            def train(transport, name, steps, *start):
+                save, report = self.folder / f"{name}.safetensors", self.folder / f"{name}.json"
+                command = [CGX_RUN, program, "--quiet", "--transport", transport, *start, "--data", data, "--steps", steps,
+                           "--repeat", "--save", save, "--report", report]
+                if transport == "mpi":
+                    result = self.mpi(ranks, *command)
+                    self.assertEqual(result.returncode, 0, result.output)
+                else:
+                    subprocess.run([*map(str, command), "--job", self.job, "--ranks", str(ranks)], capture_output=True,
+                                   timeout=120, env=self.environment(), check=True)
+                return save.read_bytes(), json.loads(report.read_text())
+
+            with self.subTest(ranks):
+                saved, report = train("mpi", "mpi", 8, "--state", state)
+                for transport in ("shm", "inproc"):
+                    expected, of_transport = train(transport, transport, 8, "--state", state)
+                    self.assertEqual(saved, expected, transport)
+                    self.assertEqual(report["totals"], of_transport["totals"])
+                self.assertEqual(report["layers"][0]["codec"]["family"], "gcomp")
+                train("mpi", "first", 5, "--state", state)
+                resumed, _ = train("mpi", "second", 3, "--resume", self.folder / "first.safetensors")
+                self.assertEqual(resumed, saved)
 
     def test_a_wrong_number_of_ranks_and_a_missing_mpirun_are_said(self):
         _, _, command = self.training("mpi")
