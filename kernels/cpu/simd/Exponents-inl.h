@@ -40,7 +40,9 @@ template <bool isF32> HWY_INLINE void storeBits(WordVector bits, uint8_t *elemen
                reinterpret_cast<uint16_t *>(elements) + i);
 }
 
-/// As the reference's. Neighbours are often equal: counted in turn, none waits for the one before.
+/// As the reference's. The exponents of a run mostly lie close together: then each is looked for in all of
+/// the run. If not, they are counted one after the other, in turn: neighbours are often equal, and would wait
+/// for the one before.
 class ExponentCounter {
 public:
   ExponentCounter(cgx_element_type type, bool isPruned) : type(type), isPruned(isPruned) {}
@@ -67,11 +69,14 @@ private:
     const Words words;
     const WordVector one = hn::Set(words, 1);
     WordVector allZeros = hn::Zero(words), negativeZeros = hn::Zero(words);
+    WordVector largest = hn::Zero(words), smallestLessOne = hn::Set(words, 0xff);
     uint8_t exponents[exponentRun];
     const auto put = [&](WordVector bits, uint32_t i) {
       const WordVector exponent = hn::And(hn::ShiftRight<23>(bits), hn::Set(words, 0xff));
       const WordMask isZero = hn::Eq(isPrunedType ? exponent : hn::Add(bits, bits), hn::Zero(words));
       hn::StoreU(hn::TruncateTo(NarrowBytes(), exponent), NarrowBytes(), exponents + i);
+      largest = hn::Max(largest, exponent);
+      smallestLessOne = hn::Min(smallestLessOne, hn::Sub(exponent, one)); // 0 comes last
       allZeros = hn::Add(allZeros, hn::IfThenElseZero(isZero, one));
       negativeZeros = hn::Add(negativeZeros, hn::IfThenElseZero(isZero, hn::ShiftRight<31>(bits)));
     };
@@ -86,11 +91,44 @@ private:
       exponents[i] = uint8_t(exponentOf(bits));
       zeros[bits >> 31] += uint32_t(isPrunedType ? exponents[i] == 0 : isZeroBits(bits));
     }
+    const uint32_t first = hn::GetLane(hn::MinOfLanes(words, smallestLessOne)) + 1,
+                   last = hn::GetLane(hn::MaxOfLanes(words, largest));
+    if (count == exponentRun && countClose(exponents, first, last))
+      return;
     for (i = 0; i + turns <= count; i += turns)
       for (uint32_t turn = 0; turn < turns; ++turn)
         ++inTurn[turn][exponents[i + turn]];
     for (; i < count; ++i)
       ++inTurn[0][exponents[i]];
+  }
+
+  /// Of a whole run of exponents from `first` to `last`, and 0; false if these lie too far apart.
+  HWY_INLINE bool countClose(const uint8_t *exponents, uint32_t first, uint32_t last) {
+    constexpr uint32_t mostDistance = 32;
+    if (first + mostDistance < last)
+      return false;
+    inTurn[0][0] += countEqual(exponents, 0);
+    for (uint32_t exponent = first; exponent <= last; ++exponent)
+      inTurn[0][exponent] += countEqual(exponents, exponent);
+    return true;
+  }
+
+  /// How many exponents of a run are this one.
+  static HWY_INLINE uint32_t countEqual(const uint8_t *exponents, uint32_t exponent) {
+    const hn::ScalableTag<uint8_t> bytes;
+    const hn::RepartitionToWide<hn::RepartitionToWide<hn::RepartitionToWide<decltype(bytes)>>> wide;
+    static_assert(exponentRun / hn::MaxLanes(bytes) < 256);
+    const auto wanted = hn::Set(bytes, uint8_t(exponent));
+    auto number = hn::Zero(bytes);
+    for (uint32_t i = 0; i < exponentRun; i += hn::Lanes(bytes)) {
+      const auto isEqual = hn::Eq(hn::LoadU(bytes, exponents + i), wanted);
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+      number.raw = _mm512_mask_add_epi8(number.raw, isEqual.raw, number.raw, _mm512_set1_epi8(1));
+#else
+      number = hn::Sub(number, hn::VecFromMask(bytes, isEqual));
+#endif
+    }
+    return uint32_t(hn::GetLane(hn::SumOfLanes(wide, hn::SumsOf8(number))));
   }
 
   static constexpr uint32_t turns = 8;
