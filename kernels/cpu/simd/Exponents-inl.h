@@ -155,26 +155,46 @@ template <Sink sink> HWY_INLINE void narrowTo(const uint8_t *values, uint32_t co
 }
 
 #if !(HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86)
-/// By which of eight lanes are kept: for each, how many before it are.
-inline constexpr auto keptBefore = [] {
-  std::array<std::array<uint8_t, 8>, 256> table = {};
+/// By which of eight lanes are kept: for each lane, how many before it are; and the lanes that are, in order.
+struct KeptLanes {
+  uint8_t before[8], first[8];
+};
+inline constexpr auto keptLanes = [] {
+  std::array<KeptLanes, 256> table = {};
   for (uint32_t mask = 0; mask < table.size(); ++mask)
     for (uint32_t lane = 0, count = 0; lane < 8; ++lane) {
-      table[mask][lane] = uint8_t(count);
-      count += (mask >> lane) & 1;
+      table[mask].before[lane] = uint8_t(count);
+      if ((mask >> lane) & 1)
+        table[mask].first[count++] = uint8_t(lane);
     }
   return table;
 }();
+
+HWY_INLINE const KeptLanes &keptLanesOf(WordMask mask) {
+  return keptLanes[bitsOfMask(hn::RebindMask(Floats(), mask))];
+}
+
+HWY_INLINE WordVector lookUpLanes(WordVector x, const uint8_t *indices) {
+  return hn::TableLookupLanes(
+      x, hn::IndicesFromVec(Words(), hn::PromoteTo(Words(), hn::LoadU(NarrowBytes(), indices))));
+}
 #endif
+
+/// The lanes of `x` that the mask has, in order; what the others become is open.
+HWY_INLINE WordVector compress(WordVector x, WordMask mask) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return hn::Compress(x, mask);
+#else // that of Highway 1.0 has GCC copy its table for each call
+  return lookUpLanes(x, keptLanesOf(mask).first);
+#endif
+}
 
 /// The first lanes of `x`, in order, to those that the mask has; what the others become is open.
 HWY_INLINE WordVector expand(WordVector x, WordMask mask) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   return WordVector{_mm512_maskz_expand_epi32(mask.raw, x.raw)};
 #else
-  const uint8_t *before = keptBefore[bitsOfMask(hn::RebindMask(Floats(), mask))].data();
-  return hn::TableLookupLanes(
-      x, hn::IndicesFromVec(Words(), hn::PromoteTo(Words(), hn::LoadU(NarrowBytes(), before))));
+  return lookUpLanes(x, keptLanesOf(mask).before);
 #endif
 }
 
@@ -197,7 +217,7 @@ HWY_INLINE bool splitBlock(const uint8_t *elements, uint32_t count, const Expone
     const WordVector symbol = hn::IfThenElse(isZero, hn::ShiftRight<31>(bits), coded);
     largest = hn::Max(largest, hn::IfThenZeroElse(isZero, hn::Sub(coded, zeros)));
     hn::StoreU(hn::TruncateTo(NarrowBytes(), symbol), NarrowBytes(), parts.symbols + i);
-    const WordVector kept = hn::Compress(bits, hn::Not(isZero));
+    const WordVector kept = compress(bits, hn::Not(isZero));
     if constexpr (isF32)
       hn::StoreU(hn::TruncateTo(NarrowHalves(), kept), NarrowHalves(),
                  reinterpret_cast<uint16_t *>(parts.low) + notZero);
