@@ -14,8 +14,9 @@
 //
 //   widen(type, elements, count, out): elements of 16 bits as f32.
 //   level(metric, row, count, levels): the levels of a row of elements, a byte each.
-//   split(type, shifts, levels, elements, count, code, ahead, parts): rounds and cuts elements. False if an
-//     exponent has no code.
+//   split(type, shifts, elements, count, code, ahead, parts): rounds elements to the levels in `parts.given`,
+//     and cuts them. False if an exponent has no code.
+//   round(type, shifts, levels, elements, count, rounded): rounds them only.
 //   packLevels(levels, count, out): two bits each, without a byte behind their end.
 //   packMantissas(mantissas, count, shift, out): 24 - shift bits each, in the same way.
 //   countLevels(levels, count): how often each is among two bits each.
@@ -77,12 +78,13 @@ CGX_DEVICE_INLINE uint32_t levelAt(const uint8_t *levels, uint32_t i) {
 /// Symbols of a block; of those of its elements that are not zero, in order, the levels, and by level sign
 /// and mantissa in 24 bits.
 struct LeveledParts {
+  uint8_t given[blockElements]; ///< the levels of all elements, by the metric
   uint8_t symbols[blockElements + partSlack];
   uint8_t levels[blockElements + partSlack];
   uint32_t mantissas[gcompLevels][blockElements + partSlack];
   LevelCounts counts;
   uint32_t notZero;
-  uint8_t coded[4 * (blockElements + partSlack)]; ///< all elements, pruned and rounded
+  uint8_t rounded[4 * blockElements]; ///< all elements, where a block is raw
 };
 
 /// Mantissas of a block in the order of elements, those by level being room on the way.
@@ -110,13 +112,15 @@ public:
 
   bool split(uint64_t begin, uint32_t count, const uint8_t *elements, const ExponentCode &code,
              const Ahead &ahead, Parts &parts) const {
-    uint8_t levels[blockElements];
     for (uint32_t at = 0; at < count; at += rowElements)
-      levelRow(begin, at, std::min(rowElements, count - at), elements, levels + at);
-    return Loops::split(type, shifts, levels, elements, count, code, ahead, parts);
+      levelRow(begin, at, std::min(rowElements, count - at), elements, parts.given + at);
+    return Loops::split(type, shifts, elements, count, code, ahead, parts);
   }
 
-  const uint8_t *raw(const uint8_t *, const Parts &parts) const { return parts.coded; }
+  const uint8_t *raw(const uint8_t *elements, uint32_t count, Parts &parts) const {
+    Loops::round(type, shifts, parts.given, elements, count, parts.rounded);
+    return parts.rounded;
+  }
 
   uint64_t measure(const Parts &parts) const {
     return levelBytes(parts.notZero) + parts.counts.allBytes(shifts);

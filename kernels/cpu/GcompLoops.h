@@ -47,6 +47,25 @@ CGX_DEVICE_INLINE uint32_t mantissaAt(const uint8_t *begin, uint32_t i, uint32_t
   return ((next >> bit % 8) & ((1u << bits) - 1)) << shift;
 }
 
+/// An element as it is coded.
+struct RoundedBits {
+  uint32_t bits, level;
+};
+CGX_DEVICE_INLINE RoundedBits roundedAt(cgx_element_type type, const LevelShifts &shifts,
+                                        const uint8_t *levels, const uint8_t *elements, uint32_t i) {
+  const uint32_t bits = gcompPruned(type, bitsAt(type, elements, i));
+  const uint32_t level = gcompIsShort(type, bits) ? 0 : levels[i];
+  return {gcompRounded(bits, shifts[level]), level};
+}
+inline void storeRounded(cgx_element_type type, const LevelShifts &shifts, const uint8_t *levels,
+                         const uint8_t *elements, uint32_t i, uint8_t *rounded) {
+  const uint32_t bits = roundedAt(type, shifts, levels, elements, i).bits;
+  if (type == CGX_F32)
+    storeTo(rounded + 4 * i, bits);
+  else
+    storeTo(rounded + 2 * i, uint16_t(bits >> 16));
+}
+
 CGX_DEVICE_INLINE uint8_t levelOf(const GcompMetric &metric, const MetricRow &row, uint32_t i) {
   const auto kept = [&](uint32_t which) { return double(loadF32(row.kept[which], i)); };
   return uint8_t(gcompLevel(metric, double(loadF32(row.gradient, i)), kept(CGX_KEPT_PARAMETER),
@@ -65,28 +84,28 @@ struct ReferenceGcompLoops {
       levels[i] = levelOf(metric, row, i);
   }
 
-  static bool split(cgx_element_type type, const LevelShifts &shifts, const uint8_t *levels,
-                    const uint8_t *elements, uint32_t count, const ExponentCode &code, const Ahead &,
-                    LeveledParts &parts) {
+  static bool split(cgx_element_type type, const LevelShifts &shifts, const uint8_t *elements, uint32_t count,
+                    const ExponentCode &code, const Ahead &, LeveledParts &parts) {
     parts.notZero = 0;
     parts.counts = {};
-    bool hasCodes = true; // a raw block too has all elements rounded
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t pruned = gcompPruned(type, bitsAt(type, elements, i));
-      const uint32_t level = gcompIsShort(type, pruned) ? 0 : levels[i];
-      const uint32_t bits = gcompRounded(pruned, shifts[level]), symbol = symbolOf(bits, code.first);
-      if (type == CGX_F32)
-        storeTo(parts.coded + 4 * i, bits);
-      else
-        storeTo(parts.coded + 2 * i, uint16_t(bits >> 16));
-      hasCodes &= symbol < code.symbols;
+      const auto [bits, level] = roundedAt(type, shifts, parts.given, elements, i);
+      const uint32_t symbol = symbolOf(bits, code.first);
+      if (symbol >= code.symbols)
+        return false;
       parts.symbols[i] = uint8_t(symbol);
       if (symbol < zeroSymbols)
         continue;
       parts.levels[parts.notZero++] = uint8_t(level);
       parts.mantissas[level][parts.counts.of[level]++] = restOf(bits) << 16 | (bits & 0xffff);
     }
-    return hasCodes;
+    return true;
+  }
+
+  static void round(cgx_element_type type, const LevelShifts &shifts, const uint8_t *levels,
+                    const uint8_t *elements, uint32_t count, uint8_t *rounded) {
+    for (uint32_t i = 0; i < count; ++i)
+      storeRounded(type, shifts, levels, elements, i, rounded);
   }
 
   static void packLevels(const uint8_t *levels, uint32_t count, uint8_t *out) {

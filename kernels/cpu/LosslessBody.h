@@ -28,7 +28,7 @@
 //   Parts: what a block is cut into, with `symbols` and `notZero`, the number of elements that are not zero.
 //   split(begin, count, elements, code, ahead, parts): cuts a block that begins with element `begin` of the
 //     input. False if an exponent has no code.
-//   raw(elements, parts): the elements of a block that was cut, as they are coded.
+//   raw(elements, count, parts): the elements of a block that was cut, as they are coded.
 //   measure(parts): the bytes that the block has of these parts.
 //   write(parts, out): writes them; returns their end.
 //   measureWritten(arguments, block, most): the same of a block that was read, `most` bytes behind
@@ -113,7 +113,7 @@ public:
     return Loops::split(type, elements, count, code, ahead, parts);
   }
 
-  const uint8_t *raw(const uint8_t *elements, const Parts &) const { return elements; }
+  const uint8_t *raw(const uint8_t *elements, uint32_t /*count*/, const Parts &) const { return elements; }
 
   uint64_t measure(const Parts &parts) const { return plainMantissaBytes(type, parts.notZero); }
 
@@ -156,7 +156,7 @@ uint64_t encodeBlock(cgx_element_type type, uint64_t begin, const uint8_t *eleme
                      typename Mantissas::Parts &parts, Mantissas &mantissas, uint8_t *block) {
   const uint64_t rawBytes = count * cgx_element_bytes(type);
   if (!mantissas.split(begin, count, elements, code, ahead, parts))
-    return writeRaw(mantissas.raw(elements, parts), rawBytes, block);
+    return writeRaw(mantissas.raw(elements, count, parts), rawBytes, block);
   uint8_t streams[blockStreams * mostStreamBytes + codeSlack];
   uint16_t header[1 + blockStreams] = {uint16_t(parts.notZero)};
   uint64_t codeBytes = 0;
@@ -169,7 +169,7 @@ uint64_t encodeBlock(cgx_element_type type, uint64_t begin, const uint8_t *eleme
   const uint64_t headerBytes = 2 + 2 * streamCount(count);
   const uint64_t bytes = headerBytes + mantissas.measure(parts) + codeBytes;
   if (upTo8(bytes) >= cgx_lossless_raw_block_bytes(type, count))
-    return writeRaw(mantissas.raw(elements, parts), rawBytes, block);
+    return writeRaw(mantissas.raw(elements, count, parts), rawBytes, block);
   memcpy(block, header, headerBytes);
   uint8_t *out = mantissas.write(parts, block + headerBytes);
   memcpy(out, streams, codeBytes);

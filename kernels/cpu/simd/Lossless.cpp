@@ -108,14 +108,23 @@ struct VectorGcompLoops {
       levelRow</*isRooted=*/true>(metric, row, count, levels);
   }
 
-  static bool split(cgx_element_type type, const LevelShifts &shifts, const uint8_t *levels,
-                    const uint8_t *elements, uint32_t count, const ExponentCode &code, const Ahead &ahead,
-                    LeveledParts &parts) {
+  static bool split(cgx_element_type type, const LevelShifts &shifts, const uint8_t *elements, uint32_t count,
+                    const ExponentCode &code, const Ahead &ahead, LeveledParts &parts) {
     if (type == CGX_F32)
-      return splitLeveled<CGX_F32>(shifts, levels, elements, count, code, ahead, parts);
+      return splitLeveled<CGX_F32>(shifts, elements, count, code, ahead, parts);
     if (type == CGX_F16)
-      return splitLeveled<CGX_F16>(shifts, levels, elements, count, code, ahead, parts);
-    return splitLeveled<CGX_BF16>(shifts, levels, elements, count, code, ahead, parts);
+      return splitLeveled<CGX_F16>(shifts, elements, count, code, ahead, parts);
+    return splitLeveled<CGX_BF16>(shifts, elements, count, code, ahead, parts);
+  }
+
+  static void round(cgx_element_type type, const LevelShifts &shifts, const uint8_t *levels,
+                    const uint8_t *elements, uint32_t count, uint8_t *rounded) {
+    if (type == CGX_F32)
+      roundLeveled<CGX_F32>(shifts, levels, elements, count, rounded);
+    else if (type == CGX_F16)
+      roundLeveled<CGX_F16>(shifts, levels, elements, count, rounded);
+    else
+      roundLeveled<CGX_BF16>(shifts, levels, elements, count, rounded);
   }
 
   static void packLevels(const uint8_t *levels, uint32_t count, uint8_t *out) {

@@ -17,6 +17,7 @@
 #include "Exponents-inl.h"
 
 #include <bit>
+#include <cmath>
 
 HWY_BEFORE_NAMESPACE();
 namespace cgx {
@@ -25,46 +26,76 @@ namespace HWY_NAMESPACE {
 using Doubles = hn::CappedTag<double, 8>;
 using DoubleVector = hn::Vec<Doubles>;
 
-/// As gcompLevel(), operation by operation. Where the metric has no root, what the reference takes the root
-/// of is 0, or NaN where something is not finite, and so is its root.
-template <bool isRooted>
-HWY_INLINE void levelRow(const GcompMetric &metric, const lossless::MetricRow &row, uint32_t count,
-                         uint8_t *levels) {
-  const Doubles doubles;
-  const hn::RebindToUnsigned<Doubles> wide;
-  constexpr size_t together = hn::MaxLanes(Doubles());
-  const auto set = [&](double value) { return hn::Set(doubles, value); };
-  const DoubleVector second = set(metric.second), square = set(metric.square), decay = set(metric.decay),
-                     epsilon = set(metric.epsilon), rooted = set(metric.rooted), plain = set(metric.plain),
-                     first = set(metric.first), factor = set(metric.gradient),
-                     toLevel1 = set(metric.thresholds[0]), toLevel2 = set(metric.thresholds[1]),
-                     toLevel3 = set(metric.thresholds[2]);
-  uint32_t i = 0;
-  for (; i + together <= count; i += together) {
+/// The metric of an optimizer in vectors, as gcompLevel() computes it, operation by operation.
+template <bool isRooted> class LevelMetric {
+public:
+  explicit LevelMetric(const GcompMetric &metric)
+      : second(set(metric.second)), square(set(metric.square)), decay(set(metric.decay)),
+        epsilon(set(metric.epsilon)), rooted(set(metric.rooted)), plain(set(metric.plain)),
+        first(set(metric.first)) {
+    // A power of two times a product is the product of one factor times that power: nothing overflows.
+    for (uint32_t level = 1; level < gcompLevels; ++level)
+      steps[level - 1] = set(metric.thresholds[level - 1] * std::fabs(metric.gradient));
+    factor = set((0.0 + metric.epsilon) * metric.rooted + metric.plain);
+  }
+
+  /// Calls above(level, mask) for levels from 1 on, where the mask has the elements that reach it.
+  template <typename Above>
+  HWY_INLINE void level(const lossless::MetricRow &row, uint32_t i, const Above &above) const {
     const auto load = [&](const uint8_t *of) {
       const hn::Rebind<float, Doubles> floats;
-      return hn::PromoteTo(doubles, hn::LoadU(floats, reinterpret_cast<const float *>(of) + i));
+      return hn::PromoteTo(Doubles(), hn::LoadU(floats, reinterpret_cast<const float *>(of) + i));
     };
     const DoubleVector gradient = load(row.gradient), parameter = load(row.kept[CGX_KEPT_PARAMETER]);
-    const DoubleVector decayed = hn::Add(gradient, hn::Mul(decay, parameter));
-    DoubleVector root = hn::Add(hn::Mul(second, load(row.kept[CGX_KEPT_SECOND_MOMENT])),
-                                hn::Mul(square, hn::Mul(decayed, decayed)));
-    if constexpr (isRooted)
-      root = hn::Sqrt(root);
-    const DoubleVector rest =
-        hn::Sub(hn::Mul(parameter, hn::Add(hn::Mul(hn::Add(root, epsilon), rooted), plain)),
-                hn::Mul(first, load(row.kept[CGX_KEPT_FIRST_MOMENT])));
-    const DoubleVector size = hn::Abs(rest), step = hn::Abs(hn::Mul(factor, gradient));
-    const auto isAbove = [&](DoubleVector threshold) {
-      return hn::IfThenElseZero(hn::RebindMask(wide, hn::Gt(size, hn::Mul(threshold, step))),
-                                hn::Set(wide, 1));
-    };
-    const auto level = hn::Add(hn::Add(isAbove(toLevel1), isAbove(toLevel2)), isAbove(toLevel3));
+    DoubleVector rest = hn::Mul(first, load(row.kept[CGX_KEPT_FIRST_MOMENT]));
+    if constexpr (isRooted) {
+      const DoubleVector decayed = hn::Add(gradient, hn::Mul(decay, parameter));
+      const DoubleVector root = hn::Sqrt(hn::Add(hn::Mul(second, load(row.kept[CGX_KEPT_SECOND_MOMENT])),
+                                                 hn::Mul(square, hn::Mul(decayed, decayed))));
+      rest = hn::Sub(hn::Mul(parameter, hn::Add(hn::Mul(hn::Add(root, epsilon), rooted), plain)), rest);
+    } else {
+      // The root of zero times what the gradient decays to is 0, or NaN where the parameter is not finite.
+      rest = hn::Add(hn::Sub(hn::Mul(parameter, factor), rest), hn::Sub(parameter, parameter));
+    }
+    const DoubleVector size = hn::Abs(rest), magnitude = hn::Abs(gradient);
+    for (uint32_t level = 1; level < gcompLevels; ++level)
+      above(level, hn::Gt(size, hn::Mul(steps[level - 1], magnitude)));
+  }
+
+private:
+  static DoubleVector set(double value) { return hn::Set(Doubles(), value); }
+
+  DoubleVector second, square, decay, epsilon, rooted, plain, first, factor, steps[gcompLevels - 1];
+};
+
+template <bool isRooted>
+HWY_INLINE void levelRow(const GcompMetric &ofOptimizer, const lossless::MetricRow &row, uint32_t count,
+                         uint8_t *levels) {
+  const LevelMetric<isRooted> metric(ofOptimizer);
+  uint32_t i = 0;
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  for (; i + 16 <= count; i += 16) {
+    __m128i sum = _mm_setzero_si128();
+    uint32_t masks[gcompLevels] = {};
+    metric.level(row, i, [&](uint32_t level, auto mask) { masks[level] = mask.raw; });
+    metric.level(row, i + 8, [&](uint32_t level, auto mask) {
+      sum = _mm_sub_epi8(sum, _mm_movm_epi8(_mm512_kunpackb(mask.raw, __mmask16(masks[level]))));
+    });
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(levels + i), sum);
+  }
+#endif
+  constexpr size_t together = hn::MaxLanes(Doubles());
+  for (; i + together <= count; i += together) {
+    const hn::RebindToUnsigned<Doubles> wide;
     const hn::Rebind<uint8_t, Doubles> bytes;
-    hn::StoreU(hn::TruncateTo(bytes, level), bytes, levels + i);
+    auto sum = hn::Zero(wide);
+    metric.level(row, i, [&](uint32_t, auto mask) {
+      sum = hn::Add(sum, hn::IfThenElseZero(hn::RebindMask(wide, mask), hn::Set(wide, 1)));
+    });
+    hn::StoreU(hn::TruncateTo(bytes, sum), bytes, levels + i);
   }
   for (; i < count; ++i)
-    levels[i] = lossless::levelOf(metric, row, i);
+    levels[i] = lossless::levelOf(ofOptimizer, row, i);
 }
 
 /// A table of one entry a level.
@@ -74,72 +105,111 @@ HWY_INLINE WordVector tableOfLevels(const lossless::LevelShifts &entries) {
   return hn::LoadU(Words(), table);
 }
 
+/// What rounding to each level takes away, and adds before.
+struct LevelRounding {
+  explicit LevelRounding(const lossless::LevelShifts &shifts) {
+    lossless::LevelShifts drops, ups;
+    for (uint32_t level = 0; level < gcompLevels; ++level) {
+      drops[level] = (1u << shifts[level]) - 1;
+      ups[level] = (drops[level] + 1) >> 1;
+    }
+    dropped = tableOfLevels(drops);
+    half = tableOfLevels(ups);
+  }
+
+  WordVector dropped, half;
+};
+
+/// An element as it is coded.
+struct RoundedElement {
+  WordVector bits, level;
+  WordMask isZero;
+};
+
+template <cgx_element_type type>
+HWY_INLINE RoundedElement roundToLevel(const LevelRounding &rounding, WordVector given, WordVector level) {
+  const Words words;
+  const WordVector zero = hn::Zero(words);
+  const WordMask hasNoExponent = hn::Eq(hn::And(given, hn::Set(words, 0x7f800000u)), zero);
+  WordVector pruned = given;
+  if constexpr (type == CGX_F16)
+    level = hn::IfThenZeroElse(hn::Eq(hn::And(given, hn::Set(words, 0x7c000000u)), zero), level);
+  else
+    pruned = hn::IfThenElse(hasNoExponent, hn::And(given, hn::Set(words, 0x80000000u)), given);
+  const auto indices = hn::IndicesFromVec(words, level);
+  const WordVector dropped = hn::TableLookupLanes(rounding.dropped, indices);
+  const WordVector rounded =
+      hn::AndNot(dropped, hn::Add(pruned, hn::TableLookupLanes(rounding.half, indices)));
+  const WordVector change = hn::And(hn::Xor(rounded, pruned), hn::Set(words, 0xff800000u));
+  const WordVector bits = hn::IfThenElse(hn::Eq(change, zero), rounded, hn::AndNot(dropped, pruned));
+  return {bits, level, type == CGX_F16 ? hn::Eq(hn::Add(bits, bits), zero) : hasNoExponent};
+}
+
 /// As the reference's; beyond the last whole vector it reads a copy that is filled up with zeros.
 template <cgx_element_type type>
-HWY_INLINE bool splitLeveled(const lossless::LevelShifts &shifts, const uint8_t *levels,
-                             const uint8_t *elements, uint32_t count, const ExponentCode &code,
-                             lossless::Ahead ahead, lossless::LeveledParts &parts) {
+HWY_INLINE bool splitLeveled(const lossless::LevelShifts &shifts, const uint8_t *elements, uint32_t count,
+                             const ExponentCode &code, lossless::Ahead ahead, lossless::LeveledParts &parts) {
   constexpr bool isF32 = type == CGX_F32;
   const Words words;
-  lossless::LevelShifts dropped, halves;
-  for (uint32_t level = 0; level < gcompLevels; ++level) {
-    dropped[level] = (1u << shifts[level]) - 1;
-    halves[level] = (dropped[level] + 1) >> 1;
-  }
-  const WordVector droppedTable = tableOfLevels(dropped), halfTable = tableOfLevels(halves);
-  const WordVector zero = hn::Zero(words), zeros = hn::Set(words, zeroSymbols),
-                   offset = hn::Set(words, zeroSymbols - code.first), sign = hn::Set(words, 0x80000000u);
-  WordVector largest = zero;
-  parts.counts = {};
-  uint32_t notZero = 0;
-  const auto put = [&](WordVector given, WordVector level, uint32_t i) {
+  const LevelRounding rounding(shifts);
+  const WordVector first = hn::Set(words, code.first);
+  WordVector largest = hn::Zero(words);
+  uint8_t *levelsOfKept = parts.levels;
+  uint32_t *ofLevel[gcompLevels];
+  for (uint32_t l = 0; l < gcompLevels; ++l)
+    ofLevel[l] = parts.mantissas[l];
+  const auto put = [&](WordVector given, WordVector levelGiven, uint32_t i) {
     if (i % lossless::Ahead::rowElements == 0)
       ahead.ask();
-    WordVector pruned = given;
-    if constexpr (type == CGX_F16)
-      level = hn::IfThenZeroElse(hn::Eq(hn::And(given, hn::Set(words, 0x7c000000u)), zero), level);
-    else
-      pruned = hn::IfThenElse(hn::Eq(hn::And(given, hn::Set(words, 0x7f800000u)), zero), hn::And(given, sign),
-                              given);
-    const auto indices = hn::IndicesFromVec(words, level);
-    const WordVector drop = hn::TableLookupLanes(droppedTable, indices);
-    const WordVector rounded = hn::AndNot(drop, hn::Add(pruned, hn::TableLookupLanes(halfTable, indices)));
-    const WordVector change = hn::And(hn::Xor(rounded, pruned), hn::Set(words, 0xff800000u));
-    const WordVector bits = hn::IfThenElse(hn::Eq(change, zero), rounded, hn::AndNot(drop, pruned));
-    storeBits<isF32>(bits, parts.coded, i);
-
-    const WordMask isZero = hn::Eq(hn::Add(bits, bits), zero);
-    const WordVector exponent = hn::And(hn::ShiftRight<23>(bits), hn::Set(words, 0xff));
-    const WordVector coded = hn::Add(exponent, offset);
-    largest = hn::Max(largest, hn::IfThenZeroElse(isZero, hn::Sub(coded, zeros)));
-    const WordVector symbol = hn::IfThenElse(isZero, hn::ShiftRight<31>(bits), coded);
+    const auto [bits, level, isZero] = roundToLevel<type>(rounding, given, levelGiven);
+    const WordVector fromFirst = hn::Sub(hn::And(hn::ShiftRight<23>(bits), hn::Set(words, 0xff)), first);
+    largest = hn::Max(largest, hn::IfThenZeroElse(isZero, fromFirst));
+    const WordVector symbol =
+        hn::IfThenElse(isZero, hn::ShiftRight<31>(bits), hn::Add(fromFirst, hn::Set(words, zeroSymbols)));
     hn::StoreU(hn::TruncateTo(NarrowBytes(), symbol), NarrowBytes(), parts.symbols + i);
 
-    const WordMask isKept = hn::Not(isZero);
-    hn::StoreU(hn::TruncateTo(NarrowBytes(), hn::Compress(level, isKept)), NarrowBytes(),
-               parts.levels + notZero);
-    notZero += uint32_t(hn::CountTrue(words, isKept));
-    const WordVector mantissa = hn::Or(hn::And(hn::ShiftRight<8>(bits), hn::Set(words, 0x800000)),
-                                       hn::And(bits, hn::Set(words, 0x7fffff)));
-    const WordVector levelOfKept = hn::IfThenElse(isZero, hn::Set(words, gcompLevels), level);
+    hn::StoreU(hn::TruncateTo(NarrowBytes(), compress(level, hn::Not(isZero))), NarrowBytes(), levelsOfKept);
+    const WordVector mantissa = hn::Or(hn::And(bits, hn::Set(words, 0x7fffff)),
+                                       hn::And(hn::ShiftRight<8>(bits), hn::Set(words, 0x800000)));
+    const WordVector levelOrNone = hn::IfThenElse(isZero, hn::Set(words, gcompLevels), level);
     for (uint32_t l = 0; l < gcompLevels; ++l) {
-      const WordMask isOfLevel = hn::Eq(levelOfKept, hn::Set(words, l));
-      hn::StoreU(hn::Compress(mantissa, isOfLevel), words, parts.mantissas[l] + parts.counts.of[l]);
-      parts.counts.of[l] += uint32_t(hn::CountTrue(words, isOfLevel));
+      const WordMask isOfLevel = hn::Eq(levelOrNone, hn::Set(words, l));
+      hn::StoreU(compress(mantissa, isOfLevel), words, ofLevel[l]);
+      const size_t of = hn::CountTrue(words, isOfLevel);
+      ofLevel[l] += of;
+      levelsOfKept += of;
     }
   };
   uint32_t i = 0;
   for (; i + lanes <= count; i += lanes)
-    put(loadBits<isF32>(elements, i), hn::PromoteTo(words, hn::LoadU(NarrowBytes(), levels + i)), i);
+    put(loadBits<isF32>(elements, i), hn::PromoteTo(words, hn::LoadU(NarrowBytes(), parts.given + i)), i);
   if (i < count) {
     constexpr uint64_t elementBytes = isF32 ? 4 : 2;
     uint8_t last[lanes * elementBytes] = {}, lastLevels[lanes] = {};
     memcpy(last, elements + i * elementBytes, (count - i) * elementBytes);
-    memcpy(lastLevels, levels + i, count - i);
+    memcpy(lastLevels, parts.given + i, count - i);
     put(loadBits<isF32>(last, 0), hn::PromoteTo(words, hn::LoadU(NarrowBytes(), lastLevels)), i);
   }
-  parts.notZero = notZero;
+  for (uint32_t l = 0; l < gcompLevels; ++l)
+    parts.counts.of[l] = uint32_t(ofLevel[l] - parts.mantissas[l]);
+  parts.notZero = parts.counts.all();
   return hn::GetLane(hn::MaxOfLanes(words, largest)) < code.symbols - zeroSymbols;
+}
+
+/// As the reference's.
+template <cgx_element_type type>
+HWY_INLINE void roundLeveled(const lossless::LevelShifts &shifts, const uint8_t *levels,
+                             const uint8_t *elements, uint32_t count, uint8_t *rounded) {
+  constexpr bool isF32 = type == CGX_F32;
+  const LevelRounding rounding(shifts);
+  uint32_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    storeBits<isF32>(roundToLevel<type>(rounding, loadBits<isF32>(elements, i),
+                                        hn::PromoteTo(Words(), hn::LoadU(NarrowBytes(), levels + i)))
+                         .bits,
+                     rounded, i);
+  for (; i < count; ++i)
+    lossless::storeRounded(type, shifts, levels, elements, i, rounded);
 }
 
 /// Each lane of 32 bits has four levels.
@@ -229,15 +299,18 @@ HWY_INLINE void packMantissasOf(const uint32_t *mantissas, uint32_t count, uint3
 HWY_INLINE lossless::LevelCounts countPackedLevels(const uint8_t *levels, uint32_t count) {
   constexpr uint64_t lowBits = 0x5555555555555555u;
   uint32_t low = 0, high = 0, both = 0;
-  for (uint32_t i = 0; i < count; i += 32) {
-    const uint32_t left = count - i;
-    uint64_t word = 0;
-    memcpy(&word, levels + i / 4, std::min(lossless::levelBytes(left), uint64_t(8)));
-    if (left < 32) // bits behind the last level do not count
-      word &= (uint64_t(1) << 2 * left) - 1;
+  const auto add = [&](uint64_t word) {
     low += uint32_t(std::popcount(word & lowBits));
     high += uint32_t(std::popcount((word >> 1) & lowBits));
     both += uint32_t(std::popcount(word & (word >> 1) & lowBits));
+  };
+  uint32_t i = 0;
+  for (; i + 32 <= count; i += 32)
+    add(loadFrom<uint64_t>(levels + i / 4));
+  if (i < count) {
+    uint64_t word = 0;
+    memcpy(&word, levels + i / 4, lossless::levelBytes(count - i));
+    add(word & ((uint64_t(1) << 2 * (count - i)) - 1)); // bits behind the last level do not count
   }
   return {{count - low - high + both, low - both, high - both, both}};
 }
