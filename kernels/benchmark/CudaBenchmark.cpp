@@ -75,6 +75,7 @@ const Codec codecs[] = {
     {"natural", {.family = CGX_CODEC_NATURAL}, 0, 0, 0, 0, true},
     {"topk 1 %", {.family = CGX_CODEC_TOPK, .density = 0.01f}, 0, 0, 0, 0, false},
     {"lossless", {.family = CGX_CODEC_LOSSLESS}, 0.15, 0.2, 0, 0, false},
+    {"gcomp sgd", {.family = CGX_CODEC_GCOMP, .learning_rate = 1e-5f}, 0, 0, 0, 0, false},
 };
 
 struct Storage {
@@ -170,7 +171,10 @@ private:
   }
 
   cuda::EncodedLayer encoded(const cgx_codec &codec, uint64_t elements, void *to) const {
-    return {codec, CGX_F32, elements, 0, 3, 0, 0, to};
+    // A tensor as long as the gradient, for codecs that read it: so is that of an optimizer.
+    OptimizerTensors optimizer;
+    optimizer.kept.fill({input.get(), CGX_F32});
+    return {codec, CGX_F32, elements, 0, 3, 0, 0, to, {}, optimizer};
   }
 
   void add(std::string name, std::shared_ptr<Group> group, double movedBytes, double target) {
@@ -187,7 +191,10 @@ private:
     const cuda::EncodeLayer layer = {encoded(of.codec, elements, payload.get()), input.get()};
     std::shared_ptr<Group> encode = require(cuda::makeEncodeGroup(std::span(&layer, 1), outcome), outcome);
     const uint64_t bytes = cgx_payload_is_fixed(&of.codec) ? most : writtenBytes(*encode);
-    add("encode " + name, encode, double(tensorBytes + bytes), of.encodeTarget);
+    uint64_t read = tensorBytes;
+    for (uint32_t kept = 0; kept < CGX_KEPT_TENSORS; ++kept)
+      read += cgx_codec_needs(&of.codec, kept) ? tensorBytes : 0;
+    add("encode " + name, encode, double(read + bytes), of.encodeTarget);
     const cuda::DecodeLayer back = {of.codec, CGX_F32, payload.get(), most, elements, output.get()};
     add("decode " + name, require(cuda::makeDecodeGroup(std::span(&back, 1), outcome), outcome),
         double(tensorBytes + bytes), of.decodeTarget);

@@ -6,9 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The mantissas of a block of gcomp, where a block of lossless has those of all bits: the levels of all
-// elements that are not zero, two bits each, and level by level the signs and mantissas of its elements, as
-// many bits of each as the level has, filled up to whole bytes.
+// Writes and reads the mantissas of blocks, which lie there as GcompLevels.h says.
 //
 // Each instruction set has its own loops:
 //
@@ -26,10 +24,8 @@
 #ifndef CGX_KERNELS_CPU_GCOMPBODY_H
 #define CGX_KERNELS_CPU_GCOMPBODY_H
 
+#include "GcompLevels.h"
 #include "LosslessBody.h"
-#include "cgx/kernels/gcomp.h"
-
-#include <array>
 
 namespace cgx::lossless {
 
@@ -40,40 +36,6 @@ constexpr uint32_t rowElements = 256;
 struct MetricRow {
   const uint8_t *gradient, *kept[CGX_KEPT_TENSORS];
 };
-
-/// By level, how many of the 24 bits of sign and mantissa are not sent.
-using LevelShifts = std::array<uint32_t, gcompLevels>;
-
-inline LevelShifts makeLevelShifts(const cgx_codec &codec, cgx_element_type type) {
-  LevelShifts shifts;
-  for (uint32_t level = 0; level < gcompLevels; ++level)
-    shifts[level] = gcompShift(codec, type, level);
-  return shifts;
-}
-
-/// How many elements of a block each level has, and what follows from that.
-struct LevelCounts {
-  uint32_t of[gcompLevels] = {};
-
-  uint32_t all() const { return of[0] + of[1] + of[2] + of[3]; }
-  /// Of the mantissas of a level.
-  uint64_t bytes(const LevelShifts &shifts, uint32_t level) const {
-    return (uint64_t(of[level]) * (24 - shifts[level]) + 7) / 8;
-  }
-  uint64_t allBytes(const LevelShifts &shifts) const {
-    uint64_t sum = 0;
-    for (uint32_t level = 0; level < gcompLevels; ++level)
-      sum += bytes(shifts, level);
-    return sum;
-  }
-};
-
-/// Bytes of the levels of so many elements.
-constexpr uint64_t levelBytes(uint32_t notZero) { return (notZero + 3) / 4; }
-
-CGX_DEVICE_INLINE uint32_t levelAt(const uint8_t *levels, uint32_t i) {
-  return (levels[i / 4] >> (i % 4 * 2)) & 3;
-}
 
 /// Symbols of a block; of those of its elements that are not zero, in order, the levels, and by level sign
 /// and mantissa in 24 bits.

@@ -66,8 +66,9 @@ struct EncodeItem {
   bool hasEnvelope;
   OctetRange octets;
   KeptResidual residual;
-  float *sums;    ///< where a step puts what is encoded, for those behind it (Sums.h), or null
-  bool readsSums; ///< is one of these: the input are the sums, and contributions have been read
+  OptimizerTensors optimizer; ///< what the codec needs of it; without a parameter nothing is known
+  float *sums;                ///< where a step puts what is encoded, for those behind it (Sums.h), or null
+  bool readsSums;             ///< is one of these: the input are the sums, and contributions have been read
   // An owner's: the input is the sum of what these payloads hold.
   const PayloadItem *contributions;
   uint32_t contributionCount;

@@ -13,6 +13,7 @@
 
 #include "Envelope.h"
 #include "ExponentCode.h"
+#include "GcompLevels.h"
 #include "LosslessBlock.h"
 
 namespace cgx::cuda {
@@ -36,6 +37,10 @@ struct LosslessRoom {
   StreamMeasure *streams;
   uint64_t *begins; ///< encoding, by block: its bytes; after the scan, those of all before it
   uint8_t *symbols; ///< decoding, by element
+  // Of gcomp.
+  void *coded;                        ///< encoding: elements, pruned and rounded
+  uint8_t *levels;                    ///< encoding, by element
+  lossless::LevelCounts *levelCounts; ///< encoding by stream, decoding by block
 };
 
 CGX_BODY uint64_t elementsFrom(uint64_t elements, uint64_t begin, uint64_t most) {

@@ -22,16 +22,17 @@ CGX_BODY uint64_t bodyBytesOf(const DecodeItem &item) {
          (item.codec.checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0);
 }
 
-/// A block of a payload: its bytes, and its header if it is coded.
-struct FoundBlock {
+/// A block of a payload: its bytes, and its header if it is coded. `Parts` says how many of its bytes are
+/// mantissas, and reads them.
+template <typename Parts> struct FoundBlock {
   const uint8_t *begin;
   uint64_t bytes;
   uint32_t elements;
   bool isRaw;
   lossless::Block coded;
 
-  /// False if no encoder wrote it.
-  CGX_BODY bool read(const DecodeItem &item, uint64_t block) {
+  /// Finds its bytes; false if there are none.
+  CGX_BODY bool locate(const DecodeItem &item, uint64_t block) {
     const uint64_t blocks = cgx_lossless_block_count(item.elements), bodyBytes = bodyBytesOf(item),
                    from = lossless::blockBegin(item.body, block),
                    to = block + 1 < blocks ? lossless::blockBegin(item.body, block + 1) : bodyBytes;
@@ -41,9 +42,52 @@ struct FoundBlock {
     bytes = to - from;
     elements = uint32_t(elementsFrom(item.elements, block * blockElements, blockElements));
     isRaw = lossless::isRaw(begin);
-    return isRaw ? bytes == cgx_lossless_raw_block_bytes(item.type, elements)
-                 : lossless::readBlock(item.type, begin, bytes, elements, coded);
+    return true;
   }
+
+  /// False if no encoder wrote it.
+  CGX_BODY bool read(const DecodeItem &item, const LosslessRoom &room, uint64_t block) {
+    if (!locate(item, block))
+      return false;
+    return isRaw ? bytes == cgx_lossless_raw_block_bytes(item.type, elements)
+                 : lossless::readBlock(begin, bytes, elements, Parts::measure(item, room, block), coded);
+  }
+};
+
+/// Sign and mantissa of all elements as they are: the lowest 16 bits of all, then the rest of all.
+struct PlainParts {
+  CGX_BODY static lossless::PlainMeasure measure(const DecodeItem &item, const LosslessRoom &,
+                                                 uint64_t /*block*/) {
+    return {item.type};
+  }
+
+  /// Reads those of a stream, row by row, each sign and mantissa in 24 bits. `before` elements of the block
+  /// come before it.
+  template <typename Lanes> struct Reader {
+    const DecodeItem &item;
+    lossless::Block block;
+    uint32_t before;
+
+    CGX_BODY Reader(const Lanes &, const DecodeItem &item, const LosslessRoom &, uint64_t /*stream*/,
+                    const lossless::Block &found, uint32_t before)
+        : item(item), block(found), before(before) {
+      lossless::openPlain(item.type, block);
+    }
+
+    CGX_BODY PerLane<Lanes, uint32_t> next(const Lanes &lanes, const PerLane<Lanes, bool> &isThere) {
+      const uint32_t there = lanes.ballot(isThere);
+      PerLane<Lanes, uint32_t> mantissas;
+      lanes.forEach([&](uint32_t lane) {
+        const uint32_t place = before + countBits(there & ((1u << lane) - 1u));
+        mantissas[lane] = 0;
+        if (isThere[lane])
+          mantissas[lane] =
+              uint32_t(block.rest[place]) << 16 | (item.type == CGX_F32 ? loadBits16(block.low, place) : 0);
+      });
+      before += countBits(there);
+      return mantissas;
+    }
+  };
 };
 
 /// Checks the envelope and the table of codes, and makes the table of symbols. What the next step finds is
@@ -82,7 +126,7 @@ private:
   }
 };
 
-struct CheckBlocks {
+template <typename Parts> struct CheckBlocks {
   static constexpr uint32_t sharedBytes = 0;
   LosslessDecodeTable table;
 
@@ -91,15 +135,15 @@ struct CheckBlocks {
     if (!table.wasSound(item))
       return;
     crew.forEachIndex(slice.begin, slice.end, [&](uint64_t block) {
-      FoundBlock found;
-      if (!found.read(item, block))
+      FoundBlock<Parts> found;
+      if (!found.read(item, table.rooms[slice.item], block))
         table.say(item, DecodeError::malformed);
     });
   }
 };
 
 /// Reads codes, a thread for each stream, into a table of symbols.
-struct ReadStreams {
+template <typename Parts> struct ReadStreams {
   static constexpr uint32_t sharedBytes = sizeof(SymbolTable);
   LosslessDecodeTable table;
 
@@ -112,8 +156,8 @@ struct ReadStreams {
     crew.forEachIndex(0, huffmanTableSize, [&](uint64_t i) { entries[i] = room.words[i]; });
     crew.wait();
     crew.forEachIndex(slice.begin, slice.end, [&](uint64_t stream) {
-      FoundBlock found;
-      found.read(item, stream / blockStreams);
+      FoundBlock<Parts> found;
+      found.read(item, room, stream / blockStreams);
       if (!found.isRaw)
         room.streams[stream] = readStream(found.coded, uint32_t(stream % blockStreams), entries,
                                           room.symbols + stream * streamElements);
@@ -144,7 +188,7 @@ private:
 };
 
 /// Puts elements together from symbols and what is beside them, a warp for each stream.
-template <Sink sink> struct MergeStreams {
+template <Sink sink, typename Parts> struct MergeStreams {
   static constexpr uint32_t sharedBytes = 0;
   LosslessDecodeTable table;
 
@@ -154,8 +198,8 @@ template <Sink sink> struct MergeStreams {
     if (!table.wasSound(item))
       return;
     crew.forEachWarp(slice.begin, slice.end, [&](const auto &lanes, uint64_t stream) {
-      FoundBlock found;
-      found.read(item, stream / blockStreams);
+      FoundBlock<Parts> found;
+      found.read(item, room, stream / blockStreams);
       if (found.isRaw)
         copy(lanes, item, stream, found);
       else
@@ -166,7 +210,7 @@ template <Sink sink> struct MergeStreams {
 private:
   template <typename Lanes>
   CGX_BODY static void copy(const Lanes &lanes, const DecodeItem &item, uint64_t stream,
-                            const FoundBlock &found) {
+                            const FoundBlock<Parts> &found) {
     const uint64_t first = stream / blockStreams * blockElements;
     forEachRowOfStream(item.elements, stream, [&](uint64_t row) {
       lanes.forEach([&](uint32_t lane) {
@@ -188,33 +232,25 @@ private:
       isBroken = isBroken || room.streams[s].isBroken;
     }
     isBroken = isBroken || all != block.notZero;
+    typename Parts::template Reader<Lanes> reader(lanes, item, room, stream, block, isBroken ? 0 : before);
     forEachRowOfStream(item.elements, stream, [&](uint64_t row) {
       PerLane<Lanes, uint32_t> symbols;
       PerLane<Lanes, bool> isThere;
       lanes.forEach([&](uint32_t lane) {
         symbols[lane] = row + lane < item.elements ? room.symbols[row + lane] : 0;
-        isThere[lane] = symbols[lane] >= zeroSymbols;
+        isThere[lane] = symbols[lane] >= zeroSymbols && !isBroken;
       });
-      const uint32_t there = lanes.ballot(isThere);
+      const PerLane<Lanes, uint32_t> mantissas = reader.next(lanes, isThere);
       lanes.forEach([&](uint32_t lane) {
         if (row + lane >= item.elements)
           return;
-        uint32_t bits = zeroBits(symbols[lane]);
-        if (isBroken)
-          bits = brokenBits(item.type);
-        else if (isThere[lane])
-          bits = bitsAt(item.type, block, room.code->first + symbols[lane] - zeroSymbols,
-                        before + countBits(there & ((1u << lane) - 1u)));
+        uint32_t bits = isBroken ? brokenBits(item.type) : zeroBits(symbols[lane]);
+        if (isThere[lane])
+          bits = elementBits(room.code->first + symbols[lane] - zeroSymbols, mantissas[lane] >> 16,
+                             mantissas[lane] & 0xffff);
         put(item, row + lane, bits);
       });
-      before += countBits(there);
     });
-  }
-
-  CGX_BODY static uint32_t bitsAt(cgx_element_type type, const lossless::Block &block, uint32_t exponent,
-                                  uint32_t place) {
-    const uint32_t low = type == CGX_F32 ? loadBits16(block.low, place) : 0;
-    return elementBits(exponent, block.rest[place], low);
   }
 
   CGX_BODY static uint32_t brokenBits(cgx_element_type type) {

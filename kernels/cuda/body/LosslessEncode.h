@@ -171,10 +171,11 @@ struct MeasureStreams {
   }
 };
 
-/// How a block is written: raw, or its parts one behind the other.
-struct BlockPlan {
+/// How a block is written: raw, or its parts one behind the other. `Mantissas` says how many bytes a block
+/// has of them, and stores them.
+template <typename Mantissas> struct BlockPlan {
   uint32_t elements, streams, notZero;
-  uint64_t bytes;
+  uint64_t mantissaBytes, bytes;
   bool isRaw;
   const StreamMeasure *measured; ///< of its streams
 
@@ -188,7 +189,8 @@ struct BlockPlan {
       codeBytes += measured[s].bytes;
       isRaw = isRaw || measured[s].isBroken;
     }
-    bytes = lossless::upTo8(streamsBegin(item.type) + codeBytes);
+    mantissaBytes = Mantissas::bytes(item, room, block * blockStreams, streams, notZero);
+    bytes = lossless::upTo8(streamsBegin() + codeBytes);
     const uint64_t rawBytes = cgx_lossless_raw_block_bytes(item.type, elements);
     if (isRaw || bytes >= rawBytes) {
       isRaw = true;
@@ -196,15 +198,12 @@ struct BlockPlan {
     }
   }
 
-  CGX_BODY uint32_t lowBegin() const { return 2 + 2 * streams; }
-  CGX_BODY uint32_t restBegin(cgx_element_type type) const {
-    return lowBegin() + (type == CGX_F32 ? 2 * notZero : 0);
-  }
-  CGX_BODY uint32_t streamsBegin(cgx_element_type type) const { return restBegin(type) + notZero; }
+  CGX_BODY uint32_t mantissasBegin() const { return 2 + 2 * streams; }
+  CGX_BODY uint64_t streamsBegin() const { return mantissasBegin() + mantissaBytes; }
 };
 
 /// Says where blocks begin, in a table and in the payload, and how long that is.
-struct PlaceBlocks {
+template <typename Mantissas> struct PlaceBlocks {
   static constexpr uint32_t sharedBytes = scanBytes<uint64_t>;
   LosslessEncodeTable table;
 
@@ -214,8 +213,9 @@ struct PlaceBlocks {
     const uint64_t blocks = cgx_lossless_block_count(item.elements),
                    first = blocksBegin(item.elements, *room.code);
     const bool isWritten = table.wereSound(item);
-    crew.forEachIndex(0, blocks,
-                      [&](uint64_t block) { room.begins[block] = BlockPlan(item, room, block).bytes; });
+    crew.forEachIndex(0, blocks, [&](uint64_t block) {
+      room.begins[block] = BlockPlan<Mantissas>(item, room, block).bytes;
+    });
     crew.wait();
     scan(crew, room.begins, blocks, [&](uint64_t all) {
       if (!isWritten)
@@ -234,7 +234,7 @@ struct PlaceBlocks {
 };
 
 /// Writes codes, a thread for each stream, and what is said of them.
-struct StoreStreams {
+template <typename Mantissas> struct StoreStreams {
   static constexpr uint32_t sharedBytes = sizeof(CodeWords);
   LosslessEncodeTable table;
 
@@ -255,14 +255,14 @@ private:
                                    uint64_t stream) {
     const uint64_t block = stream / blockStreams;
     const auto inBlock = uint32_t(stream % blockStreams);
-    const BlockPlan plan(item, room, block);
+    const BlockPlan<Mantissas> plan(item, room, block);
     if (plan.isRaw)
       return;
     uint8_t *begin = item.body + room.begins[block];
     if (inBlock == 0)
       storeTo(begin, uint16_t(plan.notZero));
     storeTo(begin + 2 + 2 * inBlock, uint16_t(plan.measured[inBlock].bytes));
-    uint8_t *to = begin + plan.streamsBegin(item.type);
+    uint8_t *to = begin + plan.streamsBegin();
     for (uint32_t before = 0; before < inBlock; ++before)
       to += plan.measured[before].bytes;
     to = storeCodes(item, room.code->first, words, stream, to);
@@ -289,7 +289,7 @@ private:
 };
 
 /// Writes what is beside the codes, a warp for each stream; of raw blocks, the elements.
-struct StoreRests {
+template <typename Mantissas> struct StoreRests {
   static constexpr uint32_t sharedBytes = 0;
   LosslessEncodeTable table;
 
@@ -300,46 +300,19 @@ struct StoreRests {
       return;
     crew.forEachWarp(slice.begin, slice.end, [&](const auto &lanes, uint64_t stream) {
       const uint64_t block = stream / blockStreams;
-      const BlockPlan plan(item, room, block);
+      const BlockPlan<Mantissas> plan(item, room, block);
       uint8_t *begin = item.body + room.begins[block];
       if (plan.isRaw)
         storeRaw(lanes, item, stream, plan, begin);
       else
-        storeParts(lanes, item, stream, plan, begin);
+        Mantissas::store(crew, lanes, item, room, stream, plan, begin + plan.mantissasBegin());
     });
   }
 
 private:
   template <typename Lanes>
-  CGX_BODY static void storeParts(const Lanes &lanes, const EncodeItem &item, uint64_t stream,
-                                  const BlockPlan &plan, uint8_t *begin) {
-    uint8_t *low = begin + plan.lowBegin(), *rest = begin + plan.restBegin(item.type);
-    uint32_t before = 0;
-    for (uint32_t s = 0; s < stream % blockStreams; ++s)
-      before += plan.measured[s].notZero;
-    forEachRowOfStream(item.elements, stream, [&](uint64_t row) {
-      PerLane<Lanes, uint32_t> bits;
-      PerLane<Lanes, bool> isThere;
-      lanes.forEach([&](uint32_t lane) {
-        bits[lane] = row + lane < item.elements ? bitsOf(item, row + lane) : 0;
-        isThere[lane] = !isZeroBits(bits[lane]);
-      });
-      const uint32_t there = lanes.ballot(isThere);
-      lanes.forEach([&](uint32_t lane) {
-        if (!isThere[lane])
-          return;
-        const uint32_t place = before + countBits(there & ((1u << lane) - 1u));
-        if (item.type == CGX_F32)
-          storeTo(low + 2 * place, uint16_t(bits[lane]));
-        rest[place] = uint8_t(cgx::restOf(bits[lane]));
-      });
-      before += countBits(there);
-    });
-  }
-
-  template <typename Lanes>
   CGX_BODY static void storeRaw(const Lanes &lanes, const EncodeItem &item, uint64_t stream,
-                                const BlockPlan &plan, uint8_t *begin) {
+                                const BlockPlan<Mantissas> &plan, uint8_t *begin) {
     const uint64_t first = stream / blockStreams * blockElements;
     const auto size = uint32_t(cgx_element_bytes(item.type));
     uint8_t *to = begin + 8;
@@ -361,6 +334,41 @@ private:
       if (lane == 0 && stream % blockStreams + 1 == plan.streams)
         for (uint8_t *at = to + uint64_t(plan.elements) * size; at < begin + plan.bytes; ++at)
           *at = 0;
+    });
+  }
+};
+
+/// Sign and mantissa of all elements as they are: the lowest 16 bits of all, then the rest of all.
+struct PlainMantissas {
+  CGX_BODY static uint64_t bytes(const EncodeItem &item, const LosslessRoom &, uint64_t /*firstStream*/,
+                                 uint32_t /*streams*/, uint32_t notZero) {
+    return lossless::plainMantissaBytes(item.type, notZero);
+  }
+
+  template <typename Crew, typename Lanes>
+  CGX_BODY static void store(const Crew &, const Lanes &lanes, const EncodeItem &item, const LosslessRoom &,
+                             uint64_t stream, const BlockPlan<PlainMantissas> &plan, uint8_t *low) {
+    uint8_t *rest = low + lossless::lowBytes(item.type, plan.notZero);
+    uint32_t before = 0;
+    for (uint32_t s = 0; s < stream % blockStreams; ++s)
+      before += plan.measured[s].notZero;
+    forEachRowOfStream(item.elements, stream, [&](uint64_t row) {
+      PerLane<Lanes, uint32_t> bits;
+      PerLane<Lanes, bool> isThere;
+      lanes.forEach([&](uint32_t lane) {
+        bits[lane] = row + lane < item.elements ? bitsOf(item, row + lane) : 0;
+        isThere[lane] = !isZeroBits(bits[lane]);
+      });
+      const uint32_t there = lanes.ballot(isThere);
+      lanes.forEach([&](uint32_t lane) {
+        if (!isThere[lane])
+          return;
+        const uint32_t place = before + countBits(there & ((1u << lane) - 1u));
+        if (item.type == CGX_F32)
+          storeTo(low + 2 * place, uint16_t(bits[lane]));
+        rest[place] = uint8_t(cgx::restOf(bits[lane]));
+      });
+      before += countBits(there);
     });
   }
 };

@@ -62,7 +62,8 @@ std::unique_ptr<Group> makeDecodeGroupOn(std::span<const DecodeLayer> layers, Ou
   });
   addSparseDecodeSteps<sink>(*group, {table, makeSparseRooms(*group, items)}, items);
   addLosslessDecodeSteps<sink>(
-      *group, {table, makeLosslessRooms(*group, items, /*encodes=*/false, /*decodes=*/true)}, items);
+      *group, {table, group->upload(makeLosslessRooms(*group, items, /*encodes=*/false, /*decodes=*/true))},
+      items);
   outcome = group->made;
   return outcome.ok() ? std::move(group) : nullptr;
 }

@@ -105,7 +105,7 @@ void addLossStep(GroupOn<Engine> &group, const EncodeTable &table, const std::ve
 /// The steps of what lies in memory, tensors or sums, and of what is lost of it.
 template <typename Engine>
 void addGeneralSteps(GroupOn<Engine> &group, const EncodeTable &table, const std::vector<EncodeItem> &items,
-                     const SparseRoom *sparseRooms, const LosslessRoom *losslessRooms) {
+                     const SparseRoom *sparseRooms, const std::vector<LosslessRoom> &losslessRooms) {
   const auto isInMemory = [](const EncodeItem &item) { return item.input != nullptr; };
   forEachFamily([&](auto family) {
     using Family = typename decltype(family)::type;
@@ -114,7 +114,11 @@ void addGeneralSteps(GroupOn<Engine> &group, const EncodeTable &table, const std
       addLossStep<SentBy<Family>>(group, table, items, isOf<Family>);
   });
   addSparseEncodeSteps(group, {table, sparseRooms}, items);
-  addLosslessEncodeSteps(group, {table, losslessRooms}, items);
+  const LosslessRoom *rooms = group.upload(losslessRooms);
+  addRoundingStep(group, {table, rooms}, items);
+  const std::vector<EncodeItem> rounded = readingRounded(items, losslessRooms);
+  const EncodeTable roundedTable = {group.upload(rounded), nullptr, table.payloads, table.errors};
+  addLosslessEncodeSteps(group, {roundedTable, rooms}, rounded);
   group.addStep(TakeSent{{table, sparseRooms}},
                 slicesOf(
                     items, slice::elements,
@@ -122,6 +126,7 @@ void addGeneralSteps(GroupOn<Engine> &group, const EncodeTable &table, const std
                     [](const EncodeItem &item) { return Range{0, mostSent(item.codec, item.elements)}; }));
   addLossStep<SentRest>(group, table, items, isSparse);
   addLossStep<SentWhole>(group, table, items, isLossless);
+  addLossStep<SentRounded>(group, roundedTable, rounded, isGcomp);
 }
 
 /// The items of layers that are not empty, checked.

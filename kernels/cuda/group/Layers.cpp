@@ -58,6 +58,7 @@ const char *checkCodec(const cgx_codec &codec, cgx_element_type type) {
   case CGX_CODEC_THRESHOLD:
   case CGX_CODEC_ADAPTIVE_THRESHOLD:
   case CGX_CODEC_LOSSLESS:
+  case CGX_CODEC_GCOMP:
     return nullptr;
   default:
     return "expected a codec family that has kernels for GPUs";
@@ -101,6 +102,20 @@ static Outcome checkFeedback(const Feedback &feedback, size_t number) {
              : Outcome();
 }
 
+/// Nothing, or all that the codec needs.
+static Outcome checkOptimizer(const cgx_codec &codec, const OptimizerTensors &optimizer, size_t number) {
+  constexpr const char *names[] = {"parameter", "first moment", "second moment", "learning rate"};
+  for (uint32_t kept = 0; kept < CGX_KEPT_COUNT && optimizer.kept[CGX_KEPT_PARAMETER].elements; ++kept) {
+    const KeptTensor &tensor = optimizer.kept[kept];
+    if (!cgx_codec_needs(&codec, kept))
+      continue;
+    if (Outcome outcome = checkAligned(tensor.elements, cgx_element_bytes(tensor.type), names[kept], number);
+        !outcome.ok())
+      return outcome;
+  }
+  return {};
+}
+
 Outcome checkLayer(const EncodedLayer &layer, size_t number) {
   if (Outcome outcome = checkElements(layer.codec, layer.type, layer.elements, number); !outcome.ok())
     return outcome;
@@ -110,6 +125,8 @@ Outcome checkLayer(const EncodedLayer &layer, size_t number) {
     return outcome;
   if (layer.feedback.residual && layer.codec.family == CGX_CODEC_IDENTITY)
     return wrongLayer(number, "expected no residual with the codec identity, which loses nothing");
+  if (Outcome outcome = checkOptimizer(layer.codec, layer.optimizer, number); !outcome.ok())
+    return outcome;
   return checkFeedback(layer.feedback, number);
 }
 
@@ -193,6 +210,9 @@ EncodeItem encodeItem(const EncodedLayer &layer, Source source) {
   if (item.hasEnvelope && layer.elements != 0)
     writePayloadHeader(layer.codec, layer.type, layer.elements, &item.header);
   item.residual = residualOf(layer.feedback);
+  for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
+    if (cgx_codec_needs(&layer.codec, kept))
+      item.optimizer.kept[kept] = layer.optimizer.kept[kept];
   item.divisor = 1.0f;
   return item;
 }

@@ -16,7 +16,7 @@
 
 namespace cgx::cuda {
 
-inline bool isDecodedAsAWhole(const cgx_codec &codec) { return isSparse(codec) || isLossless(codec); }
+inline bool isDecodedAsAWhole(const cgx_codec &codec) { return isSparse(codec) || hasExponentCode(codec); }
 
 /// Whether sums go through memory.
 inline bool needsSums(const EncodeItem &item) {
@@ -125,8 +125,9 @@ std::unique_ptr<Group> makeOwnerGroupOn(std::span<const OwnerLayer> layers, Outc
                                                [](const EncodeItem &item) { return !item.sums; });
   });
   const SparseRoom *sparseRooms = makeSparseRooms(*group, items);
-  const LosslessRoom *losslessRooms = makeLosslessRooms(*group, items, /*encodes=*/true, /*decodes=*/true);
-  addAccumulatingSteps(*group, table, items, payloads, sparseRooms, losslessRooms);
+  const std::vector<LosslessRoom> losslessRooms =
+      makeLosslessRooms(*group, items, /*encodes=*/true, /*decodes=*/true);
+  addAccumulatingSteps(*group, table, items, payloads, sparseRooms, group->upload(losslessRooms));
   items = readingSums(std::move(items));
   addGeneralSteps(*group, {group->upload(items), nullptr, contributions, errors}, items, sparseRooms,
                   losslessRooms);

@@ -37,7 +37,8 @@ struct FedBack {
               DecodeError::ok);
     std::vector<uint8_t> payload(layer.payloadBytes());
     payload.resize(encodeFromF32(layer.codec, layer.type, sum.data(), elements, layer.key(),
-                                 layer.firstElement, payload.data()));
+                                 layer.firstElement, payload.data(), defaultImplementation(),
+                                 layer.optimizer()));
     EXPECT_EQ(
         decodeAccumulate(layer.codec, layer.type, payload.data(), payload.size(), elements, sent.data()),
         DecodeError::ok);
@@ -147,7 +148,8 @@ TEST_P(FeedbackTest, OwnersAddResidualsToSums) {
 }
 
 TEST_P(FeedbackTest, ResidualsStayWhereAContributionIsRefused) {
-  for (uint32_t family : {CGX_CODEC_QUANTIZE, CGX_CODEC_SIGN, CGX_CODEC_TOPK, CGX_CODEC_LOSSLESS}) {
+  for (uint32_t family :
+       {CGX_CODEC_QUANTIZE, CGX_CODEC_SIGN, CGX_CODEC_TOPK, CGX_CODEC_LOSSLESS, CGX_CODEC_GCOMP}) {
     Layer layer = randomLayer(family);
     layer.elements = 5003;
     layer.codec.checksum = 0;

@@ -16,22 +16,33 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <cstdlib>
 
 namespace cgx::test {
 
 inline constexpr cuda::StepState step = {.seed = 11, .step = 22, .run = 3};
 
+/// What a codec may read of an optimizer, on the host and on the device.
+struct Lent {
+  std::array<std::vector<uint8_t>, CGX_KEPT_COUNT> memory;
+  OptimizerTensors onHost, onDevice;
+};
+
 struct Layer {
   cgx_codec codec;
   cgx_element_type type;
   uint64_t elements, firstElement, layerId, rank, phase;
+  std::shared_ptr<const Lent> lent = {}; ///< null: nothing
 
   RandomKey key() const { return makeRandomKey(step.seed, step.step, layerId, rank, phase + 2 * step.run); }
   uint64_t payloadBytes() const { return cgx_payload_bytes(&codec, type, elements); }
   cuda::EncodedLayer encoded(void *payload) const {
-    return {codec, type, elements, firstElement, layerId, rank, phase, payload};
+    return {codec, type,  elements, firstElement, layerId,
+            rank,  phase, payload,  {},           lent ? lent->onDevice : OptimizerTensors()};
   }
+  const OptimizerTensors *optimizer() const { return lent ? &lent->onHost : nullptr; }
   std::string describe() const {
     return describeFields(codec) + ", type " + std::to_string(type) + ", " + std::to_string(elements) +
            " elements from " + std::to_string(firstElement) + ", CGX_TEST_SEED=" + std::to_string(testSeed());
@@ -78,7 +89,33 @@ protected:
     layer.layerId = random() % 100;
     layer.rank = random() % 8;
     layer.phase = random() % 2;
+    if (cgx_codec_needs(&layer.codec, CGX_KEPT_PARAMETER) && random() % 8 != 0)
+      layer.lent = lend(layer);
     return layer;
+  }
+
+  /// Magnitudes such that all levels occur, in any types.
+  std::shared_ptr<const Lent> lend(const Layer &layer) {
+    constexpr cgx_element_type types[] = {CGX_F32, CGX_F16, CGX_BF16};
+    auto lent = std::make_shared<Lent>();
+    lent->onHost.update = step.step + 1;
+    std::normal_distribution<float> normal;
+    for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept) {
+      if (!cgx_codec_needs(&layer.codec, kept))
+        continue;
+      const bool isRate = kept == CGX_KEPT_LEARNING_RATE;
+      std::vector<float> values(cgx_kept_elements(kept, layer.firstElement + layer.elements));
+      for (float &value : values)
+        value = isRate ? 0.01f : normal(random) * std::ldexp(1.0f, -int(random() % 24));
+      if (kept == CGX_KEPT_SECOND_MOMENT)
+        for (float &value : values)
+          value *= value;
+      const cgx_element_type type = isRate ? CGX_F32 : types[random() % 3];
+      lent->memory[kept] = toElements(type, values);
+      lent->onHost.kept[kept] = {lent->memory[kept].data(), type};
+      lent->onDevice.kept[kept] = {placeUnevenly(lent->memory[kept], cgx_element_bytes(type)), type};
+    }
+    return lent;
   }
 
   std::vector<Layer> randomGroup() {
@@ -105,7 +142,7 @@ protected:
   std::vector<uint8_t> expectedPayload(const Layer &layer, const std::vector<uint8_t> &input) {
     std::vector<uint8_t> payload(layer.payloadBytes());
     payload.resize(encode(layer.codec, layer.type, input.data(), layer.elements, layer.key(),
-                          layer.firstElement, payload.data()));
+                          layer.firstElement, payload.data(), defaultImplementation(), layer.optimizer()));
     return payload;
   }
 
@@ -142,7 +179,7 @@ protected:
       CGX_CODEC_IDENTITY, CGX_CODEC_QUANTIZE, CGX_CODEC_QUANTIZE,  CGX_CODEC_QUANTIZE,
       CGX_CODEC_TERNARY,  CGX_CODEC_SIGN,     CGX_CODEC_NATURAL,   CGX_CODEC_CAST,
       CGX_CODEC_TOPK,     CGX_CODEC_RANDK,    CGX_CODEC_THRESHOLD, CGX_CODEC_ADAPTIVE_THRESHOLD,
-      CGX_CODEC_LOSSLESS};
+      CGX_CODEC_LOSSLESS, CGX_CODEC_GCOMP};
   /// Groups that a test draws: CGX_TEST_DRAWS, where each kernel takes its time.
   static int drawCount() {
     const char *text = std::getenv("CGX_TEST_DRAWS");

@@ -58,7 +58,8 @@ TEST_P(GroupTest, EncodesSumsToTheBitsOfTheCpu) {
       const std::vector<float> input = randomFloats(layer.elements);
       std::vector<uint8_t> &payload = expected.emplace_back(layer.payloadBytes());
       payload.resize(encodeFromF32(layer.codec, layer.type, input.data(), layer.elements, layer.key(),
-                                   layer.firstElement, payload.data()));
+                                   layer.firstElement, payload.data(), defaultImplementation(),
+                                   layer.optimizer()));
       table.push_back({layer.encoded(room(layer.payloadBytes())), placeValues(input), /*isSum=*/true});
     }
     cuda::Outcome outcome;
@@ -138,7 +139,8 @@ TEST_P(GroupTest, OwnersEncodeTheSumOfContributions) {
         value /= float(owner.divisor);
       std::vector<uint8_t> &payload = expected.emplace_back(layer.payloadBytes());
       payload.resize(encodeFromF32(layer.codec, layer.type, sum.data(), layer.elements, layer.key(),
-                                   layer.firstElement, payload.data()));
+                                   layer.firstElement, payload.data(), defaultImplementation(),
+                                   layer.optimizer()));
     }
     cuda::Outcome outcome;
     const auto group = device->makeOwner(table, outcome);

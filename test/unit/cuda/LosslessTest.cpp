@@ -1,4 +1,4 @@
-//===-- LosslessTest.cpp - Lossless codes of many elements on GPUs --------===//
+//===-- LosslessTest.cpp - Entropy-coded exponents on GPUs ----------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,34 +7,55 @@
 //===----------------------------------------------------------------------===//
 //
 // What random groups of GroupTest do not reach: tensors of which only some exponents are counted, codes of
-// the longest words, and blocks of every kind side by side.
+// the longest words, and blocks of every kind side by side. Of lossless, and of gcomp.
 
 #include "GroupFixture.h"
 
 #include <cstring>
+#include <functional>
+#include <limits>
 
 namespace cgx::test {
 namespace {
 
 class LosslessTest : public GroupFixture {
 protected:
-  /// Encodes, compares with the CPU, decodes, and compares with the elements.
+  std::vector<Layer> layersOf(cgx_element_type type, uint64_t elements) {
+    const Layer lossless = {{.family = CGX_CODEC_LOSSLESS}, type, elements, 0, 0, 0, 0};
+    Layer gcomp = lossless;
+    gcomp.codec = {.family = CGX_CODEC_GCOMP, .optimizer = CGX_OPTIMIZER_MOMENTUM, .momentum = 0.5f};
+    gcomp.lent = lend(gcomp);
+    return {lossless, gcomp};
+  }
+
+  /// Encodes and decodes, and compares both with the CPU.
   void expectThereAndBack(cgx_element_type type, const std::vector<uint8_t> &input) {
-    const Layer layer = {
-        {.family = CGX_CODEC_LOSSLESS}, type, input.size() / cgx_element_bytes(type), 0, 0, 0, 0};
+    for (const Layer &layer : layersOf(type, input.size() / cgx_element_bytes(type)))
+      ASSERT_NO_FATAL_FAILURE(expectThereAndBack(layer, input));
+  }
+
+  void expectThereAndBack(const Layer &layer, const std::vector<uint8_t> &input) {
     void *payload = room(layer.payloadBytes());
     cuda::Outcome outcome;
     const cuda::EncodeLayer encoded = {layer.encoded(payload), place(input)};
     const auto encoder = device->makeEncode({&encoded, 1}, outcome);
     ASSERT_TRUE(outcome.ok()) << outcome.error;
     ASSERT_NO_FATAL_FAILURE(run(*encoder));
-    ASSERT_NO_FATAL_FAILURE(expectPayload(layer, payload, expectedPayload(layer, input)));
+    const std::vector<uint8_t> expected = expectedPayload(layer, input);
+    ASSERT_NO_FATAL_FAILURE(expectPayload(layer, payload, expected));
     void *output = room(input.size());
     const auto decoder =
-        decodeGroup({{layer.codec, type, payload, layer.payloadBytes(), layer.elements, output}},
+        decodeGroup({{layer.codec, layer.type, payload, layer.payloadBytes(), layer.elements, output}},
                     /*accumulates=*/false);
     ASSERT_NO_FATAL_FAILURE(run(*decoder));
-    ASSERT_EQ(device->fetch(output, input.size()), input) << layer.describe();
+    std::vector<uint8_t> decoded(input.size());
+    ASSERT_EQ(
+        decode(layer.codec, layer.type, expected.data(), expected.size(), layer.elements, decoded.data()),
+        DecodeError::ok);
+    ASSERT_EQ(device->fetch(output, input.size()), decoded) << layer.describe();
+    if (cgx_codec_is_exact(&layer.codec)) {
+      ASSERT_EQ(decoded, input);
+    }
   }
 
   /// Elements whose exponents occur half as often from one to the next, in random order.
@@ -84,9 +105,12 @@ TEST_P(LosslessTest, BlocksOfAnyBitsComeBack) {
 
 TEST_P(LosslessTest, DecodesWhatIsBrokenAsTheCpuDoes) {
   const std::vector<uint8_t> input = toElements(CGX_F32, fallingExponents(20000));
-  const Layer layer = {{.family = CGX_CODEC_LOSSLESS}, CGX_F32, 20000, 0, 0, 0, 0};
-  const std::vector<uint8_t> sound = expectedPayload(layer, input);
-  for (int draw = 0; draw < 4 * draws; ++draw) {
+  const std::vector<Layer> layers = layersOf(CGX_F32, 20000);
+  const std::vector<uint8_t> soundOf[] = {expectedPayload(layers[0], input),
+                                          expectedPayload(layers[1], input)};
+  for (int draw = 0; draw < 8 * draws; ++draw) {
+    const Layer &layer = layers[size_t(draw) % 2];
+    const std::vector<uint8_t> &sound = soundOf[draw % 2];
     std::vector<uint8_t> payload = sound;
     // In turn: the offsets and the table; a header of a block; anything.
     const uint64_t begin = CGX_PAYLOAD_HEADER_BYTES + 8;
@@ -108,6 +132,50 @@ TEST_P(LosslessTest, DecodesWhatIsBrokenAsTheCpuDoes) {
     ASSERT_EQ(int(found[0]), int(error)) << "byte " << at << ", " << layer.describe();
     ASSERT_EQ(device->fetch(output, input.size()), expected) << "byte " << at << ", " << layer.describe();
   }
+}
+
+TEST_P(LosslessTest, NoBitIsDroppedWithoutAnOptimizerOrWithOneThatIsNoNumber) {
+  std::vector<float> values = makeFloats(Shape::uniform, 9000, random);
+  const std::vector<uint8_t> input = toElements(CGX_F32, values);
+  for (const float rate : {0.0f, std::numeric_limits<float>::quiet_NaN()}) {
+    Layer layer = layersOf(CGX_F32, values.size())[1];
+    if (rate == 0.0f) {
+      layer.lent = nullptr;
+    } else {
+      auto lent = std::make_shared<Lent>(*layer.lent);
+      memcpy(lent->memory[CGX_KEPT_LEARNING_RATE].data(), &rate, sizeof rate);
+      for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept) {
+        lent->onHost.kept[kept].elements = lent->memory[kept].data();
+        lent->onDevice.kept[kept].elements = place(lent->memory[kept]);
+      }
+      layer.lent = lent;
+    }
+    ASSERT_NO_FATAL_FAILURE(expectThereAndBack(layer, input));
+    const std::vector<uint8_t> payload = expectedPayload(layer, input);
+    std::vector<uint8_t> decoded(input.size());
+    ASSERT_EQ(decode(layer.codec, CGX_F32, payload.data(), payload.size(), layer.elements, decoded.data()),
+              DecodeError::ok);
+    ASSERT_EQ(decoded, input);
+  }
+}
+
+TEST_P(LosslessTest, SaysWhatOfAnOptimizerIsMissingOrNotAligned) {
+  const Layer layer = layersOf(CGX_F32, 100)[1];
+  const auto errorOf = [&](const std::function<void(OptimizerTensors &)> &change) {
+    cuda::EncodeLayer wrong = {layer.encoded(room(layer.payloadBytes())), room(400)};
+    change(wrong.encoded.optimizer);
+    cuda::Outcome outcome;
+    const auto group = device->makeEncode({&wrong, 1}, outcome);
+    EXPECT_EQ(group == nullptr, !outcome.ok());
+    return outcome.error;
+  };
+  EXPECT_EQ(errorOf([](OptimizerTensors &) {}), "");
+  EXPECT_EQ(errorOf([](OptimizerTensors &optimizer) { optimizer.kept[CGX_KEPT_FIRST_MOMENT] = {}; }),
+            "layer 0: expected a pointer to its first moment, got null");
+  const auto *odd = static_cast<const uint8_t *>(room(404)) + 1;
+  EXPECT_EQ(
+      errorOf([&](OptimizerTensors &optimizer) { optimizer.kept[CGX_KEPT_LEARNING_RATE].elements = odd; }),
+      "layer 0: expected its learning rate aligned to 4 bytes, got an address 1 behind");
 }
 
 INSTANTIATE_TEST_SUITE_P(On, LosslessTest, testing::Values(makeEmulation, makeThreads, makeGpu),

@@ -56,6 +56,17 @@ cgx_codec randomCodec(uint32_t family, cgx_element_type type, std::mt19937_64 &r
     case CGX_CODEC_ADAPTIVE_THRESHOLD:
       codec.threshold = std::array{0.01f, 0.5f, 0.9f, 1.0f}[below(4)];
       break;
+    case CGX_CODEC_GCOMP:
+      codec.bucket = 0;
+      codec.optimizer = below(CGX_OPTIMIZER_COUNT);
+      codec.truncation = below(CGX_GCOMP_MOST_TRUNCATION + 1);
+      codec.learning_rate = std::array{0.0f, 1e-3f, 0.1f}[below(3)]; // 0: the step lends it
+      codec.weight_decay = std::array{0.0f, 0.1f}[below(2)];
+      codec.momentum = 0.9f;
+      codec.beta1 = 0.9f;
+      codec.beta2 = 0.99f;
+      codec.epsilon = 1e-8f;
+      break;
     default:
       codec.bucket = 0;
     }
@@ -70,7 +81,10 @@ std::string describeFields(const cgx_codec &codec) {
          std::to_string(codec.scale) + " checksum " + std::to_string(codec.checksum) + " scaling " +
          std::to_string(codec.scaling) + " levels " + std::to_string(codec.levels) + " magnitude " +
          std::to_string(codec.magnitude) + " format " + std::to_string(codec.format) + " density " +
-         std::to_string(codec.density) + " threshold " + std::to_string(codec.threshold);
+         std::to_string(codec.density) + " threshold " + std::to_string(codec.threshold) + " optimizer " +
+         std::to_string(codec.optimizer) + " truncation " + std::to_string(codec.truncation) +
+         " learning rate " + std::to_string(codec.learning_rate) + " weight decay " +
+         std::to_string(codec.weight_decay);
 }
 
 } // namespace cgx::test

@@ -19,6 +19,7 @@
 #define CGX_KERNELS_CUDA_H
 
 #include "cgx/codec.h"
+#include "cgx/kernels/optimizer.h"
 #include "cgx/kernels/payload.h"
 #include "cgx/kernels/residual.h"
 
@@ -70,6 +71,9 @@ struct EncodedLayer {
   uint64_t layerId = 0, rank = 0, phase = 0;
   void *payload = nullptr; ///< room for cgx_payload_bytes()
   Feedback feedback = {};  ///< of codecs but identity, which loses nothing
+  /// For codecs that read it, in device memory, each aligned to its elements; the updates are the steps of
+  /// the StepState. Without a parameter such codecs send every bit that they would otherwise weigh.
+  OptimizerTensors optimizer = {};
 };
 
 /// A tensor to encode, as `encode` does; or sums in f32 of elements of `type`, as `encodeFromF32` does.

@@ -1,0 +1,57 @@
+//===-- kernels/cpu/GcompLevels.h - How long the mantissas of a block are ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The mantissas of a block of gcomp, where a block of lossless has those of all bits: the levels of all
+// elements that are not zero, two bits each, and level by level the signs and mantissas of its elements, as
+// many bits of each as the level has, filled up to whole bytes.
+#ifndef CGX_KERNELS_CPU_GCOMPLEVELS_H
+#define CGX_KERNELS_CPU_GCOMPLEVELS_H
+
+#include "cgx/kernels/gcomp.h"
+
+#include <array>
+
+namespace cgx::lossless {
+
+/// By level, how many of the 24 bits of sign and mantissa are not sent.
+using LevelShifts = std::array<uint32_t, gcompLevels>;
+
+constexpr LevelShifts makeLevelShifts(const cgx_codec &codec, cgx_element_type type) {
+  LevelShifts shifts = {};
+  for (uint32_t level = 0; level < gcompLevels; ++level)
+    shifts[level] = gcompShift(codec, type, level);
+  return shifts;
+}
+
+/// How many elements of a block, or of a part of it, each level has, and what follows from that.
+struct LevelCounts {
+  uint32_t of[gcompLevels] = {};
+
+  constexpr uint32_t all() const { return of[0] + of[1] + of[2] + of[3]; }
+  /// Of the mantissas of a level.
+  constexpr uint64_t bytes(const LevelShifts &shifts, uint32_t level) const {
+    return (uint64_t(of[level]) * (24 - shifts[level]) + 7) / 8;
+  }
+  constexpr uint64_t allBytes(const LevelShifts &shifts) const {
+    uint64_t sum = 0;
+    for (uint32_t level = 0; level < gcompLevels; ++level)
+      sum += bytes(shifts, level);
+    return sum;
+  }
+};
+
+/// Bytes of the levels of so many elements.
+constexpr uint64_t levelBytes(uint32_t notZero) { return (notZero + 3) / 4; }
+
+CGX_DEVICE_INLINE uint32_t levelAt(const uint8_t *levels, uint32_t i) {
+  return (levels[i / 4] >> (i % 4 * 2)) & 3;
+}
+
+} // namespace cgx::lossless
+
+#endif // CGX_KERNELS_CPU_GCOMPLEVELS_H

@@ -1,0 +1,59 @@
+//===-- Gcomp.h - Places of elements among those of their levels ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CUDA_BODY_GCOMP_H
+#define CGX_KERNELS_CUDA_BODY_GCOMP_H
+
+#include "Lossless.h"
+
+namespace cgx::cuda {
+
+using lossless::LevelCounts;
+using lossless::LevelShifts;
+
+/// Of an element that is zero.
+constexpr uint32_t noLevel = gcompLevels;
+
+/// Counts levels of a stream, row by row; `before` is what was there.
+template <typename Lanes> struct LevelPlaces {
+  LevelCounts before;
+
+  /// Gives each lane the place of its element among those of its level. Counts the row's.
+  CGX_BODY PerLane<Lanes, uint32_t> next(const Lanes &lanes, const PerLane<Lanes, uint32_t> &levels) {
+    PerLane<Lanes, uint32_t> places;
+    PerLane<Lanes, bool> isOf;
+    lanes.forEach([&](uint32_t lane) { places[lane] = 0; });
+    unrolled<gcompLevels>([&](uint32_t level) {
+      lanes.forEach([&](uint32_t lane) { isOf[lane] = levels[lane] == level; });
+      const uint32_t row = lanes.ballot(isOf);
+      lanes.forEach([&](uint32_t lane) {
+        if (isOf[lane])
+          places[lane] = before.of[level] + countBits(row & ((1u << lane) - 1u));
+      });
+      before.of[level] += countBits(row);
+    });
+    return places;
+  }
+};
+
+/// Where the mantissas of a block's levels begin, behind the levels.
+struct LevelSections {
+  LevelShifts shifts;
+  uint64_t begin[gcompLevels];
+
+  CGX_BODY LevelSections(const LevelShifts &shifts, const LevelCounts &counts) : shifts(shifts) {
+    uint64_t at = lossless::levelBytes(counts.all());
+    for (uint32_t level = 0; level < gcompLevels; ++level) {
+      begin[level] = at;
+      at += counts.bytes(shifts, level);
+    }
+  }
+};
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_BODY_GCOMP_H
