@@ -123,7 +123,7 @@ void copyWhole(const OperandInfo &operand, const OperandBuffers &buffers) {
 
 Status runCollective(Execution &execution, Buffers operands) {
   ++execution.counters.runs;
-  if (execution.device && DeviceUse::isNeededFor(operands))
+  if (execution.device && DeviceUse::isNeededFor(execution, operands))
     return execution.device->run(execution, operands);
   if (execution.device)
     if (Status status = execution.device->leave(execution.collective.id); !status.ok())

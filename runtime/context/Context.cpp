@@ -291,8 +291,9 @@ template <typename Body> void Context::executeExplicit(int64_t collective, int64
   });
 }
 
-/// Why a step may not lend this for a layer; "" if it may.
-static std::string refusalOf(const Context::LentTensor &tensor, const OperandInfo &layer) {
+/// Why a step may not lend this for a layer; "" if it may. What lies on a GPU is not waited for: there, no
+/// bit is dropped with a learning rate that is none.
+static std::string refusalOf(const Context::LentTensor &tensor, const OperandInfo &layer, bool isOnDevice) {
   if (tensor.kept < 0 || tensor.kept >= CGX_KEPT_COUNT)
     return concat("expected a tensor of an optimizer, 0 to ", CGX_KEPT_COUNT - 1, ", got ", tensor.kept);
   const bool isRate = tensor.kept == CGX_KEPT_LEARNING_RATE;
@@ -305,7 +306,7 @@ static std::string refusalOf(const Context::LentTensor &tensor, const OperandInf
     return concat("expected ", isRate ? "one learning rate" : concat("a tensor of ", expected, " elements"),
                   ", got ", tensor.data ? tensor.elements : 0);
   float rate = 0.0f;
-  if (isRate)
+  if (isRate && !isOnDevice)
     std::memcpy(&rate, tensor.data, sizeof rate);
   return rate >= 0.0f && std::isfinite(rate) ? ""
                                              : concat("expected a learning rate of at least 0, got ", rate);
@@ -324,10 +325,8 @@ void Context::provide(int64_t collective, int64_t operand, const LentTensor &ten
   if (flights.isInFlight(indexOf(*info)))
     return refuse("expected what an optimizer keeps before the collective is started");
   const OperandInfo &layer = info->operands[size_t(operand)];
-  if (device)
-    return fail(Status::error(CGX_UNSUPPORTED, info->describe(), ": layer '", layer.layer,
-                              "': codecs that read what an optimizer keeps run on the host, not on a GPU"));
-  if (std::string wrong = refusalOf(tensor, layer); !wrong.empty())
+  const bool isOnDevice = device && cuda::memoryKindOf(tensor.data) == cuda::MemoryKind::device;
+  if (std::string wrong = refusalOf(tensor, layer, isOnDevice); !wrong.empty())
     return refuse("layer '", layer.layer, "': ", wrong);
   states[size_t(operand)].kept[size_t(tensor.kept)] = {tensor.data, cgx_element_type(tensor.type)};
 }

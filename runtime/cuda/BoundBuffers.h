@@ -19,6 +19,9 @@ class BoundBuffers {
 public:
   const OperandBuffers &operator[](size_t operand) const { return buffers[operand]; }
 
+  /// Has the next bind() make kernels: something else that they read lies elsewhere.
+  void forget() { isBound = false; }
+
   /// Calls make(), for kernels of these buffers, unless they are those of the last run.
   template <typename Make> Status bind(Buffers operands, cuda::Stream stream, Make make) {
     if (isBound && std::equal(operands.begin(), operands.end(), buffers.begin(), buffers.end(),

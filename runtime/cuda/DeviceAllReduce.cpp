@@ -133,6 +133,7 @@ void DeviceAllReduce::listContribution(const AllReduceOperand &operand, size_t i
       cuda::EncodeLayer &layer = list.emplace_back();
       layer.encoded =
           encodedLayer(operand, kContribution, position, elements, route->contribution(index, chunk) + bytes);
+      layer.encoded.optimizer = lent.of(index);
       layer.input = buffers[index].input + position * operand.codec.elementBytes();
       if (auto kept = residuals.find(index); kept != residuals.end())
         layer.encoded.feedback = kept->second.contribution.from(position, decayOf(operand));
@@ -147,6 +148,7 @@ void DeviceAllReduce::listOwner(const AllReduceOperand &operand, size_t index,
     cuda::OwnerLayer &owner = list.emplace_back();
     owner.encoded = encodedLayer(operand, kResult, operand.chunks.begin(self) + first, elements,
                                  route->ownResult(index) + bytes);
+    owner.encoded.optimizer = lent.of(index);
     if (auto kept = residuals.find(index); kept != residuals.end())
       owner.encoded.feedback = kept->second.result.from(operand.chunks.begin(self) + first, decayOf(operand));
     if (operand.execution.collective.reduction == ReduceKind::Mean)
@@ -196,6 +198,11 @@ Status DeviceAllReduce::put(Execution &execution, Buffers operands, cuda::Stream
   const std::vector<AllReduceOperand> running = operandsOf(execution);
   {
     Stopwatch stopwatch(counters.encode);
+    Result<bool> isElsewhere = lent.bring(execution, /*toDevice=*/true, stream);
+    if (!isElsewhere.ok())
+      return isElsewhere.status();
+    if (*isElsewhere)
+      buffers.forget();
     if (Status status = buffers.bind(operands, stream, [&] { return makeKernels(running); }); !status.ok())
       return status;
     if (Status status = step.put(execution, stream); !status.ok())

@@ -10,6 +10,7 @@
 
 #include "cuda/BoundBuffers.h"
 #include "cuda/DeviceResidual.h"
+#include "cuda/LentTensors.h"
 #include "cuda/PayloadRoute.h"
 #include "cuda/ResidentCollective.h"
 #include "cuda/StepOnDevice.h"
@@ -56,6 +57,7 @@ private:
   StepOnDevice step;
   std::map<size_t, Residuals> residuals; ///< by operand, of those with error feedback
   MirrorLead lead;
+  LentTensors lent;
   BoundBuffers buffers; ///< that the kernels below read and write
   std::unique_ptr<cuda::Group> encode, own, decode;
   std::vector<Sender> ownedSenders, resultSenders; ///< of the payloads that `own` and `decode` read

@@ -54,6 +54,10 @@ static bool areOnDevice(Buffers operands) {
   });
 }
 
+bool DeviceUse::isNeededFor(const Execution &execution, Buffers operands) {
+  return isNeededFor(operands) || LentTensors::areOnDevice(execution);
+}
+
 Status DeviceUse::start(uint32_t collective) {
   const std::lock_guard lock(starting);
   Start &started = starts[collective];
@@ -197,6 +201,17 @@ static uint64_t outputElements(const Execution &execution, const OperandInfo &op
   }
 }
 
+/// Runs on the host, where codecs read what was brought there.
+static Status runReading(const LentTensors &lent, Execution &execution, Buffers operands) {
+  std::vector<std::array<KeptTensor, CGX_KEPT_COUNT>> given;
+  for (size_t i = 0; i < operands.size(); ++i)
+    given.push_back(std::exchange(execution.states[i].kept, lent.of(i).kept));
+  Status status = runOnHost(execution, operands);
+  for (size_t i = 0; i < operands.size(); ++i)
+    execution.states[i].kept = given[i];
+  return status;
+}
+
 Status DeviceUse::runStaged(cuda::Stream on, Execution &execution, Buffers operands) {
   std::vector<OperandBuffers> staged;
   staging.resize(std::max(staging.size(), operands.size()));
@@ -214,9 +229,11 @@ Status DeviceUse::runStaged(cuda::Stream on, Execution &execution, Buffers opera
       return status;
     staged.push_back({memory, memory + outputBegin});
   }
+  if (Result<bool> brought = lent.bring(execution, /*toDevice=*/false, on); !brought.ok())
+    return brought.status();
   if (Status status = waitForStream(execution.transport, execution.timeout, on); !status.ok())
     return status;
-  if (Status status = runOnHost(execution, staged); !status.ok())
+  if (Status status = runReading(lent, execution, staged); !status.ok())
     return status;
   for (size_t i = 0; i < operands.size(); ++i) {
     const OperandInfo &operand = execution.collective.operands[i];

@@ -16,6 +16,7 @@
 
 #include "cgx/kernels/cuda_peers.h"
 #include "collective/Collective.h"
+#include "cuda/LentTensors.h"
 
 #include <map>
 #include <mutex>
@@ -31,8 +32,10 @@ public:
   explicit DeviceUse(cuda::Stream stream);
   ~DeviceUse();
 
-  /// Whether the collective is for run(): an operand lies in the memory of a GPU.
+  /// Whether the collective is for run(): an operand lies in the memory of a GPU, or something that is lent
+  /// to it.
   static bool isNeededFor(Buffers operands);
+  static bool isNeededFor(const Execution &execution, Buffers operands);
 
   /// The next run of this collective is behind what is on the stream now, and beside what is put there later.
   Status start(uint32_t collective);
@@ -73,6 +76,7 @@ private:
   };
   std::map<uint32_t, Resident> residents; ///< by id
   std::vector<cuda::Memory> staging;      ///< of the operands that are staged
+  LentTensors lent;                       ///< to those
 };
 
 /// A failure of CUDA, as the runtime reports it.

@@ -18,7 +18,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
+#include <list>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +40,13 @@ struct Collective {
 cgx_codec maxAbs() {
   cgx_codec codec = quantize(8, 512);
   codec.scaling = CGX_SCALING_MAX_ABS;
+  return codec;
+}
+
+cgx_codec gcomp(cgx_optimizer optimizer, float learningRate) {
+  cgx_codec codec = {.family = CGX_CODEC_GCOMP, .optimizer = uint32_t(optimizer)};
+  codec.learning_rate = learningRate;
+  codec.momentum = 0.5f;
   return codec;
 }
 
@@ -73,6 +82,15 @@ const std::vector<Collective> collectives = {
      {{"reduction", "sum"}},
      {operand(CGX_F32, 3000, {.family = CGX_CODEC_TOPK, .density = 0.1f}),
       operand(CGX_F32, 9000, {.family = CGX_CODEC_LOSSLESS})}},
+    // What an optimizer keeps is read where it is encoded: on the GPU, and staged.
+    {"all_reduce",
+     {{"reduction", "mean"}},
+     {operand(CGX_F32, 20000, gcomp(CGX_OPTIMIZER_MOMENTUM, 0.0f)), operand(CGX_F32, 300, {}),
+      operand(CGX_BF16, 9000, gcomp(CGX_OPTIMIZER_RMSPROP, 0.01f))}},
+    {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 9000, gcomp(CGX_OPTIMIZER_SGD, 0.1f))}, "f32"},
+    {"all_reduce",
+     {{"reduction", "sum"}, {"algorithm", "ring"}},
+     {operand(CGX_F32, 5000, gcomp(CGX_OPTIMIZER_NESTEROV, 0.0f))}},
     // Staged: pieces that are not aligned, another reduction, another collective.
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 90000, quantize(3, 100))}},
     {"all_reduce", {{"reduction", "max"}}, {operand(CGX_F32, 3000, {})}},
@@ -178,10 +196,32 @@ protected:
     }
   }
 
+  /// Lends an operand what its codec reads, in turn where the operand lies and on the other side.
+  static void lend(cgx_context *context, uint32_t id, size_t index, const OperandSpec &operand,
+                   bool mayBeOnDevice, std::mt19937_64 &random, std::list<std::vector<float>> &onHost,
+                   std::vector<cuda::Memory> &memory) {
+    for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept) {
+      if (!cgx_codec_needs(&operand.codec, kept))
+        continue;
+      const uint64_t elements = cgx_kept_elements(kept, operand.elements());
+      std::vector<float> &values = onHost.emplace_back(makeFloats(Shape::uniform, elements, random));
+      for (float &value : values)
+        value = std::fabs(value);
+      const void *lent = values.data();
+      if (random() % 4 != 0 && mayBeOnDevice) {
+        ASSERT_TRUE(memory.emplace_back().allocate(MemoryKind::device, elements * sizeof(float)).ok());
+        ASSERT_TRUE(cuda::copy(memory.back().get(), lent, elements * sizeof(float), nullptr).ok());
+        lent = memory.back().get();
+      }
+      cgx_rt_provide(address(context), id, int64_t(index), kept, CGX_F32, int64_t(elements), address(lent));
+    }
+  }
+
   void runOne(cgx_context *context, uint32_t id, bool beside, bool onDevice, std::mt19937_64 &random,
               Outputs &outputs) const {
     const Collective &of = collectives[id];
-    std::vector<cuda::Memory> memory;
+    std::vector<cuda::Memory> memory, lent;
+    std::list<std::vector<float>> lentOnHost;
     std::vector<std::vector<uint8_t>> inputs;
     const size_t first = outputs.size();
     for (size_t i = 0; i < of.operands.size(); ++i) {
@@ -196,6 +236,7 @@ protected:
         input = memory[2 * i].get();
         output = memory[2 * i + 1].get();
       }
+      ASSERT_NO_FATAL_FAILURE(lend(context, id, i, operand, onDevice, random, lentOnHost, lent));
       cgx_rt_operand(address(context), id, int64_t(i), address(input), address(output));
     }
     if (beside) {
