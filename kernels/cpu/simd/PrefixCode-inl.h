@@ -25,7 +25,9 @@ class BitWriter {
 public:
   explicit BitWriter(uint8_t *out) : begin(out), out(out) {}
 
-  /// Up to 56 bits.
+  static constexpr uint64_t mostBits = 56;
+
+  /// Up to `mostBits` bits.
   HWY_INLINE void put(uint64_t bits, uint64_t count) {
     waiting |= bits << waitingBits;
     waitingBits += count;
@@ -71,7 +73,8 @@ public:
 
 private:
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  /// Puts the codes of two, then of four neighbours together in vectors.
+  /// Puts the codes of two, four, then eight neighbours together in vectors. Eight codes have as many bits as
+  /// the writer takes at a time, but where most of them are rare.
   HWY_INLINE void putRow(const uint8_t *symbolsOfRow, BitWriter &writer) const {
     const hn::ScalableTag<uint16_t> halves;
     const hn::ScalableTag<uint32_t> whole;
@@ -90,7 +93,15 @@ private:
     const auto lowTwoLength = hn::And(twoLength, lowHalf);
     const auto four = hn::Or(hn::And(two, lowHalf), hn::Shl(hn::ShiftRight<32>(two), lowTwoLength));
     const auto fourLength = hn::Add(lowTwoLength, hn::ShiftRight<32>(twoLength));
+    const auto eightLength = hn::Add(fourLength, hn::Shuffle01(fourLength));
     alignas(64) uint64_t bits[8], lengths[8];
+    if (HWY_LIKELY(hn::AllTrue(wide, hn::Lt(eightLength, hn::Set(wide, BitWriter::mostBits + 1))))) {
+      hn::Store(hn::Or(four, hn::Shl(hn::Shuffle01(four), fourLength)), wide, bits);
+      hn::Store(eightLength, wide, lengths);
+      for (uint32_t j = 0; j < 8; j += 2)
+        writer.put(bits[j], lengths[j]);
+      return;
+    }
     hn::Store(four, wide, bits);
     hn::Store(fourLength, wide, lengths);
     for (uint32_t j = 0; j < 8; ++j)
