@@ -32,7 +32,7 @@ namespace cgx::lossless {
 /// Elements that the metric is computed of at a time.
 constexpr uint32_t rowElements = 256;
 
-/// What the metric of a row is made of, as f32 of any alignment; what the optimizer does not keep is 0.
+/// What the metric of a row is made of, as f32 of any alignment; null is what the optimizer does not keep.
 struct MetricRow {
   const uint8_t *gradient, *kept[CGX_KEPT_TENSORS];
 };
@@ -128,7 +128,6 @@ private:
       memset(levels, 0, count);
       return;
     }
-    static constexpr uint8_t zeros[4 * rowElements] = {};
     float widened[1 + CGX_KEPT_TENSORS][rowElements];
     MetricRow row = {widen(type, elements, at, count, widened[CGX_KEPT_TENSORS]), {}};
     for (uint32_t kept = 0; kept < CGX_KEPT_TENSORS; ++kept) {
@@ -136,7 +135,7 @@ private:
       row.kept[kept] =
           cgx_optimizer_keeps(codec.optimizer, kept)
               ? widen(tensor.type, tensor.elements, arguments.firstElement + begin + at, count, widened[kept])
-              : zeros;
+              : nullptr;
     }
     Loops::level(metric, row, count, levels);
   }

@@ -67,7 +67,9 @@ inline void storeRounded(cgx_element_type type, const LevelShifts &shifts, const
 }
 
 CGX_DEVICE_INLINE uint8_t levelOf(const GcompMetric &metric, const MetricRow &row, uint32_t i) {
-  const auto kept = [&](uint32_t which) { return double(loadF32(row.kept[which], i)); };
+  const auto kept = [&](uint32_t which) {
+    return row.kept[which] ? double(loadF32(row.kept[which], i)) : 0.0;
+  };
   return uint8_t(gcompLevel(metric, double(loadF32(row.gradient, i)), kept(CGX_KEPT_PARAMETER),
                             kept(CGX_KEPT_FIRST_MOMENT), kept(CGX_KEPT_SECOND_MOMENT)));
 }

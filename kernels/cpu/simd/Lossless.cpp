@@ -74,11 +74,9 @@ struct VectorLoops {
 
   template <Source source>
   static HWY_INLINE void add(const uint8_t *elements, uint32_t count, float *accumulator) {
-    const Floats floats;
     uint32_t i = 0;
     for (; i + lanes <= count; i += lanes)
-      hn::StoreU(hn::Add(hn::LoadU(floats, accumulator + i), loadElements<source>(elements, i)), floats,
-                 accumulator + i);
+      emit<Sink::accumulate>(loadElements<source>(elements, i), accumulator + i);
     for (; i < count; ++i)
       accumulator[i] += loadElement(source, elements, i);
   }
@@ -102,10 +100,17 @@ struct VectorGcompLoops {
   }
 
   static void level(const GcompMetric &metric, const MetricRow &row, uint32_t count, uint8_t *levels) {
-    if (metric.second == 0 && metric.square == 0)
-      levelRow</*isRooted=*/false>(metric, row, count, levels);
+    const bool isRooted = metric.second != 0 || metric.square != 0;
+    const auto levelOf = [&](auto hasFirst) {
+      if (isRooted)
+        levelRow</*isRooted=*/true, hasFirst>(metric, row, count, levels);
+      else
+        levelRow</*isRooted=*/false, hasFirst>(metric, row, count, levels);
+    };
+    if (row.kept[CGX_KEPT_FIRST_MOMENT])
+      levelOf(std::true_type());
     else
-      levelRow</*isRooted=*/true>(metric, row, count, levels);
+      levelOf(std::false_type());
   }
 
   static bool split(cgx_element_type type, const LevelShifts &shifts, const uint8_t *elements, uint32_t count,

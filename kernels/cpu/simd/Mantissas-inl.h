@@ -16,7 +16,6 @@
 #include "../GcompLoops.h"
 #include "Exponents-inl.h"
 
-#include <bit>
 #include <cmath>
 
 HWY_BEFORE_NAMESPACE();
@@ -27,7 +26,7 @@ using Doubles = hn::CappedTag<double, 8>;
 using DoubleVector = hn::Vec<Doubles>;
 
 /// The metric of an optimizer in vectors, as gcompLevel() computes it, operation by operation.
-template <bool isRooted> class LevelMetric {
+template <bool isRooted, bool hasFirst> class LevelMetric {
 public:
   explicit LevelMetric(const GcompMetric &metric)
       : second(set(metric.second)), square(set(metric.square)), decay(set(metric.decay)),
@@ -47,7 +46,9 @@ public:
       return hn::PromoteTo(Doubles(), hn::LoadU(floats, reinterpret_cast<const float *>(of) + i));
     };
     const DoubleVector gradient = load(row.gradient), parameter = load(row.kept[CGX_KEPT_PARAMETER]);
-    DoubleVector rest = hn::Mul(first, load(row.kept[CGX_KEPT_FIRST_MOMENT]));
+    DoubleVector rest = hn::Zero(Doubles());
+    if constexpr (hasFirst)
+      rest = hn::Mul(first, load(row.kept[CGX_KEPT_FIRST_MOMENT]));
     if constexpr (isRooted) {
       const DoubleVector decayed = hn::Add(gradient, hn::Mul(decay, parameter));
       const DoubleVector root = hn::Sqrt(hn::Add(hn::Mul(second, load(row.kept[CGX_KEPT_SECOND_MOMENT])),
@@ -68,10 +69,10 @@ private:
   DoubleVector second, square, decay, epsilon, rooted, plain, first, factor, steps[gcompLevels - 1];
 };
 
-template <bool isRooted>
+template <bool isRooted, bool hasFirst>
 HWY_INLINE void levelRow(const GcompMetric &ofOptimizer, const lossless::MetricRow &row, uint32_t count,
                          uint8_t *levels) {
-  const LevelMetric<isRooted> metric(ofOptimizer);
+  const LevelMetric<isRooted, hasFirst> metric(ofOptimizer);
   uint32_t i = 0;
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   for (; i + 16 <= count; i += 16) {
@@ -297,22 +298,30 @@ HWY_INLINE void packMantissasOf(const uint32_t *mantissas, uint32_t count, uint3
 }
 
 HWY_INLINE lossless::LevelCounts countPackedLevels(const uint8_t *levels, uint32_t count) {
-  constexpr uint64_t lowBits = 0x5555555555555555u;
-  uint32_t low = 0, high = 0, both = 0;
-  const auto add = [&](uint64_t word) {
-    low += uint32_t(std::popcount(word & lowBits));
-    high += uint32_t(std::popcount((word >> 1) & lowBits));
-    both += uint32_t(std::popcount(word & (word >> 1) & lowBits));
+  const hn::Repartition<uint64_t, Words> wide;
+  constexpr uint32_t together = 32 * hn::MaxLanes(wide);
+  const auto lowBits = hn::Set(wide, 0x5555555555555555u);
+  auto low = hn::Zero(wide), high = low, both = low;
+  const auto add = [&](auto bits) {
+    const auto lows = hn::And(bits, lowBits), highs = hn::And(hn::ShiftRight<1>(bits), lowBits);
+    low = hn::Add(low, hn::PopulationCount(lows));
+    high = hn::Add(high, hn::PopulationCount(highs));
+    both = hn::Add(both, hn::PopulationCount(hn::And(lows, highs)));
   };
   uint32_t i = 0;
-  for (; i + 32 <= count; i += 32)
-    add(loadFrom<uint64_t>(levels + i / 4));
+  for (; i + together <= count; i += together)
+    add(hn::LoadU(wide, reinterpret_cast<const uint64_t *>(levels + i / 4)));
   if (i < count) {
-    uint64_t word = 0;
-    memcpy(&word, levels + i / 4, lossless::levelBytes(count - i));
-    add(word & ((uint64_t(1) << 2 * (count - i)) - 1)); // bits behind the last level do not count
+    uint64_t last[hn::MaxLanes(wide)] = {};
+    auto *const bytes = reinterpret_cast<uint8_t *>(last);
+    memcpy(bytes, levels + i / 4, lossless::levelBytes(count - i));
+    if (count % 4 != 0) // bits behind the last level do not count
+      bytes[(count - i) / 4] &= uint8_t((1u << count % 4 * 2) - 1);
+    add(hn::LoadU(wide, last));
   }
-  return {{count - low - high + both, low - both, high - both, both}};
+  const auto sumOf = [&](auto of) { return uint32_t(hn::GetLane(hn::SumOfLanes(wide, of))); };
+  const uint32_t ofLow = sumOf(low), ofHigh = sumOf(high), ofBoth = sumOf(both);
+  return {{count - ofLow - ofHigh + ofBoth, ofLow - ofBoth, ofHigh - ofBoth, ofBoth}};
 }
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
@@ -360,12 +369,15 @@ HWY_INLINE void unpackMantissas(const uint8_t *begin, uint32_t count, uint32_t s
     mantissas[i] = lossless::mantissaAt(begin, i, shift);
 }
 
-/// Where the mask has lanes the first lanes of `x`, in order; elsewhere `other`.
-HWY_INLINE WordVector expandInto(WordVector other, WordVector x, WordMask mask) {
+/// Where the mask has lanes, mantissas from `from` on, in order; elsewhere 0.
+HWY_INLINE WordVector spread(const uint32_t *from, WordMask mask) {
+  const Words words;
+  // Out of a register: expansion of what lies in memory takes many times as long.
+  const WordVector x = hn::BitCast(words, keepInRegister(hn::BitCast(Floats(), hn::LoadU(words, from))));
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  return WordVector{_mm512_mask_expand_epi32(other.raw, mask.raw, x.raw)};
+  return expand(x, mask); // which has zeros elsewhere
 #else
-  return hn::IfThenElse(mask, expand(x, mask), other);
+  return hn::IfThenElseZero(mask, expand(x, mask));
 #endif
 }
 
@@ -380,7 +392,8 @@ HWY_INLINE void openLeveled(const uint8_t *levels, const lossless::LevelCounts &
     next[level] = opened.ofLevel[level];
   }
   const WordVector places = hn::Add(hn::Iota(words, 0), hn::Iota(words, 0));
-  for (uint32_t i = 0; i < counts.all(); i += lanes) {
+  const uint32_t count = counts.all();
+  for (uint32_t i = 0; i < count; i += lanes) {
     uint32_t packed;
     memcpy(&packed, levels + i / 4, sizeof packed);
     const WordVector level =
@@ -388,7 +401,7 @@ HWY_INLINE void openLeveled(const uint8_t *levels, const lossless::LevelCounts &
     WordVector mantissas = hn::Zero(words);
     for (uint32_t l = 0; l < gcompLevels; ++l) {
       const WordMask isOfLevel = hn::Eq(level, hn::Set(words, l));
-      mantissas = expandInto(mantissas, hn::LoadU(words, next[l]), isOfLevel);
+      mantissas = hn::Or(mantissas, spread(next[l], isOfLevel));
       next[l] += hn::CountTrue(words, isOfLevel);
     }
     hn::StoreU(mantissas, words, opened.mantissas + i);
