@@ -70,6 +70,9 @@ class MpiJob:
         self.returncode = self.process.returncode
         return self
 
+    def __del__(self):
+        self.file.close()
+
     def kill(self):
         for pid in [self.process.pid, *self.pids()]:
             try:

@@ -31,7 +31,7 @@ TRANSPORT_FAILURES = {
 
 
 class MpiTest(RunTest):
-    def mpi(self, ranks, *command, timeout=120, environment=None):
+    def mpi(self, ranks, *command, timeout=int(os.environ.get("CGX_TEST_PATIENCE", 120)), environment=None):
         return MpiJob(ranks, command, environment or self.environment()).wait(timeout)
 
     def suite(self, binary, ranks, pattern):
