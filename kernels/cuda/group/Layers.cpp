@@ -142,6 +142,25 @@ Outcome checkLayer(const DecodeLayer &layer, size_t number, bool accumulates) {
   return checkAligned(layer.output, accumulates ? 4 : cgx_element_bytes(layer.type), "output", number);
 }
 
+Outcome checkLayer(const ReduceLayer &layer, size_t number) {
+  if (Outcome outcome = checkElements(layer.codec, layer.type, layer.elements, number); !outcome.ok())
+    return outcome;
+  if (layer.type != CGX_F32 && layer.type != CGX_F16 && layer.type != CGX_BF16)
+    return wrongLayer(number, "expected element type f32, f16 or bf16 to reduce");
+  if (layer.reduction != Reduction::sum && layer.codec.family != CGX_CODEC_IDENTITY)
+    return wrongLayer(number, "expected the codec identity for a reduction that is no sum");
+  if (layer.elements == 0)
+    return {};
+  for (const void *payload : layer.contributions)
+    if (Outcome outcome = checkAligned(payload, 8, "contribution", number); !outcome.ok())
+      return outcome;
+  const uint64_t size = cgx_element_bytes(layer.type);
+  if (layer.own)
+    if (Outcome outcome = checkAligned(layer.own, size, "own elements", number); !outcome.ok())
+      return outcome;
+  return checkAligned(layer.output, size, "output", number);
+}
+
 Outcome checkLayer(const LowrankLayer &layer, size_t number) {
   if (const char *wrong = checkLowrank(layer.codec, layer.type))
     return wrongLayer(number, wrong);

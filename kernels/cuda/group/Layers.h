@@ -19,6 +19,7 @@ Sections sectionsOf(const cgx_codec &codec, uint64_t elements);
 /// Ok, or what is wrong with a layer's codec, length and pointers. `number` says which one.
 Outcome checkLayer(const EncodedLayer &layer, size_t number);
 Outcome checkLayer(const DecodeLayer &layer, size_t number, bool accumulates);
+Outcome checkLayer(const ReduceLayer &layer, size_t number);
 Outcome checkLayer(const LowrankLayer &layer, size_t number);
 Outcome checkAligned(const void *pointer, uint64_t alignment, const char *what, size_t number);
 

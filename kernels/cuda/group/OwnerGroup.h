@@ -44,6 +44,23 @@ inline std::vector<DecodeItem> accumulatingItems(const std::vector<EncodeItem> &
   return items;
 }
 
+/// Adds contributions that are decoded as a whole to `sums`.
+template <typename Engine>
+void addContributionSteps(GroupOn<Engine> &group, const EncodeTable &table,
+                          const std::vector<EncodeItem> &owners, const std::vector<PayloadItem> &payloads,
+                          const SparseRoom *sparseRooms, const LosslessRoom *losslessRooms) {
+  uint32_t most = 0;
+  for (const EncodeItem &owner : owners)
+    if (isDecodedAsAWhole(owner.codec))
+      most = std::max(most, owner.contributionCount);
+  for (uint32_t number = 0; number < most; ++number) {
+    const std::vector<DecodeItem> items = accumulatingItems(owners, number, payloads, table.payloads);
+    const DecodeTable decoded = {group.upload(items), table.payloads, table.errors};
+    addSparseDecodeSteps<Sink::add>(group, {decoded, sparseRooms}, items);
+    addLosslessDecodeSteps<Sink::add>(group, {decoded, losslessRooms}, items);
+  }
+}
+
 /// Adds up, into `sums`, what is decoded as a whole.
 template <typename Engine>
 void addAccumulatingSteps(GroupOn<Engine> &group, const EncodeTable &table,
@@ -55,16 +72,7 @@ void addAccumulatingSteps(GroupOn<Engine> &group, const EncodeTable &table,
   if (slices.empty())
     return;
   group.addStep(ClearSums{table}, slices);
-  uint32_t most = 0;
-  for (const EncodeItem &owner : owners)
-    if (isDecodedAsAWhole(owner.codec))
-      most = std::max(most, owner.contributionCount);
-  for (uint32_t number = 0; number < most; ++number) {
-    const std::vector<DecodeItem> items = accumulatingItems(owners, number, payloads, table.payloads);
-    const DecodeTable decoded = {group.upload(items), table.payloads, table.errors};
-    addSparseDecodeSteps<Sink::add>(group, {decoded, sparseRooms}, items);
-    addLosslessDecodeSteps<Sink::add>(group, {decoded, losslessRooms}, items);
-  }
+  addContributionSteps(group, table, owners, payloads, sparseRooms, losslessRooms);
   group.addStep(FinishSums{table}, slices);
 }
 

@@ -21,6 +21,10 @@ std::unique_ptr<Group> makeOwnerGroup(std::span<const OwnerLayer>, Outcome &outc
   outcome = availability();
   return nullptr;
 }
+std::unique_ptr<Group> makeReduceGroup(std::span<const ReduceLayer>, Outcome &outcome) {
+  outcome = availability();
+  return nullptr;
+}
 std::unique_ptr<Group> makeDecodeGroup(std::span<const DecodeLayer>, Outcome &outcome) {
   outcome = availability();
   return nullptr;

@@ -37,11 +37,13 @@ public:
 
   using MakeEncode = std::unique_ptr<cuda::Group>(std::span<const cuda::EncodeLayer>, cuda::Outcome &);
   using MakeOwner = std::unique_ptr<cuda::Group>(std::span<const cuda::OwnerLayer>, cuda::Outcome &);
+  using MakeReduce = std::unique_ptr<cuda::Group>(std::span<const cuda::ReduceLayer>, cuda::Outcome &);
   using MakeDecode = std::unique_ptr<cuda::Group>(std::span<const cuda::DecodeLayer>, cuda::Outcome &);
   using MakeLowrank = std::unique_ptr<cuda::LowrankGroup>(std::span<const cuda::LowrankLayer>,
                                                           cuda::Outcome &);
   MakeEncode *makeEncode = nullptr;
   MakeOwner *makeOwner = nullptr;
+  MakeReduce *makeReduce = nullptr;
   MakeDecode *makeDecode = nullptr;
   MakeDecode *makeAccumulate = nullptr;
   MakeLowrank *makeLowrank = nullptr;

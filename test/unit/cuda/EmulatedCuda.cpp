@@ -13,7 +13,7 @@
 #include "DecodeGroup.h"
 #include "HostEngine.h"
 #include "LowrankGroup.h"
-#include "OwnerGroup.h"
+#include "ReduceGroup.h"
 
 #include "cgx/kernels/cuda_peers.h"
 
@@ -49,6 +49,9 @@ std::unique_ptr<Group> makeEncodeGroup(std::span<const EncodeLayer> layers, Outc
 }
 std::unique_ptr<Group> makeOwnerGroup(std::span<const OwnerLayer> layers, Outcome &outcome) {
   return makeOwnerGroupOn<HostEngine>(layers, outcome);
+}
+std::unique_ptr<Group> makeReduceGroup(std::span<const ReduceLayer> layers, Outcome &outcome) {
+  return makeReduceGroupOn<HostEngine>(layers, outcome);
 }
 std::unique_ptr<Group> makeDecodeGroup(std::span<const DecodeLayer> layers, Outcome &outcome) {
   return makeDecodeGroupOn<Sink::store, HostEngine>(layers, outcome);

@@ -11,7 +11,7 @@
 #include "DecodeGroup.h"
 #include "Devices.h"
 #include "LowrankGroup.h"
-#include "OwnerGroup.h"
+#include "ReduceGroup.h"
 
 namespace cgx::test {
 
@@ -21,6 +21,7 @@ public:
   EmulationOn() {
     makeEncode = cuda::makeEncodeGroupOn<Engine>;
     makeOwner = cuda::makeOwnerGroupOn<Engine>;
+    makeReduce = cuda::makeReduceGroupOn<Engine>;
     makeDecode = cuda::makeDecodeGroupOn<cuda::Sink::store, Engine>;
     makeAccumulate = cuda::makeDecodeGroupOn<cuda::Sink::add, Engine>;
     makeLowrank = cuda::makeLowrankGroupOn<Engine>;

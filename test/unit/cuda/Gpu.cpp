@@ -23,6 +23,7 @@ public:
   Gpu() {
     makeEncode = cuda::makeEncodeGroup;
     makeOwner = cuda::makeOwnerGroup;
+    makeReduce = cuda::makeReduceGroup;
     makeDecode = cuda::makeDecodeGroup;
     makeAccumulate = cuda::makeAccumulateGroup;
     makeLowrank = cuda::makeLowrankGroup;

@@ -21,6 +21,7 @@
 #include "cgx/codec.h"
 #include "cgx/kernels/optimizer.h"
 #include "cgx/kernels/payload.h"
+#include "cgx/kernels/reduce.h"
 #include "cgx/kernels/residual.h"
 
 #include <memory>
@@ -91,6 +92,19 @@ struct OwnerLayer {
   uint32_t divisor = 1;
 };
 
+/// Payloads, one of each rank, to add in their order: to elements that a rank has, or from 0 (what is exact:
+/// from -0). Computed in f32, divided by `divisor`, and rounded once to elements of `type`.
+struct ReduceLayer {
+  cgx_codec codec = {};
+  cgx_element_type type = CGX_F32;
+  uint64_t elements = 0;
+  std::vector<const void *> contributions;
+  uint32_t divisor = 1;
+  Reduction reduction = Reduction::sum; ///< another one of the codec identity only
+  const void *own = nullptr;            ///< elements to begin with, or null
+  void *output = nullptr;               ///< may be `own`
+};
+
 /// A payload to decode into elements of `type`, or to add to accumulators in f32.
 struct DecodeLayer {
   cgx_codec codec = {};
@@ -123,6 +137,7 @@ public:
 /// for pointers that are not aligned, and without a GPU.
 std::unique_ptr<Group> makeEncodeGroup(std::span<const EncodeLayer> layers, Outcome &outcome);
 std::unique_ptr<Group> makeOwnerGroup(std::span<const OwnerLayer> layers, Outcome &outcome);
+std::unique_ptr<Group> makeReduceGroup(std::span<const ReduceLayer> layers, Outcome &outcome);
 std::unique_ptr<Group> makeDecodeGroup(std::span<const DecodeLayer> layers, Outcome &outcome);
 std::unique_ptr<Group> makeAccumulateGroup(std::span<const DecodeLayer> layers, Outcome &outcome);
 
