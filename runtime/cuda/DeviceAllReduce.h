@@ -1,66 +1,44 @@
-//===-- DeviceAllReduce.h - An all-reduce that is encoded on a GPU ---*- C++ -*-===//
+//===-- DeviceAllReduce.h - All-reduces that are encoded on a GPU ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Scatter-reduce-allgather (AllReduce.h), and its halves. A chunk's owner encodes sums right where it adds
+// them up, unless results have another codec, or are no sums: then they become elements first, in their place
+// in the output.
 #ifndef CGX_RUNTIME_CUDA_DEVICEALLREDUCE_H
 #define CGX_RUNTIME_CUDA_DEVICEALLREDUCE_H
 
-#include "cuda/BoundBuffers.h"
-#include "cuda/DeviceResidual.h"
-#include "cuda/LentTensors.h"
-#include "cuda/PayloadRoute.h"
-#include "cuda/ResidentCollective.h"
-#include "cuda/StepOnDevice.h"
-
-#include <map>
+#include "cuda/RoutedCollective.h"
 
 namespace cgx {
 
-class DeviceAllReduce final : public ResidentCollective {
+/// The whole.
+class DeviceAllReduce final : public RoutedAlgorithm {
 public:
-  /// Sums and means of floats, with codecs that have kernels, identity among them.
-  static bool takes(const Execution &execution);
-  static Result<std::unique_ptr<ResidentCollective>> make(const Execution &execution, cuda::Stream stream);
+  bool takes(const Execution &execution) const override;
+  PhaseLayouts layouts(const Execution &execution) const override;
+  void list(const ListedOperand &operand, RoutedLayers &layers) const override;
+};
 
-  bool isCapturable() const override { return route->isCapturable(); }
-  Status put(Execution &execution, Buffers operands, cuda::Stream stream) override;
-  Status check(const CollectiveInfo &collective, cuda::Stream stream) override;
-  Status fetchState(cuda::Stream stream) override;
+/// Leaves this rank's chunk of the result in its place in the output. Takes what the whole takes, whatever
+/// the algorithm that it is a part of.
+class DeviceScatterReduce final : public RoutedAlgorithm {
+public:
+  bool takes(const Execution &execution) const override;
+  PhaseLayouts layouts(const Execution &execution) const override;
+  void list(const ListedOperand &operand, RoutedLayers &layers) const override;
+};
 
-private:
-  /// Whose payload it is that a kernel reads.
-  struct Sender {
-    size_t operand;
-    uint32_t rank;
-  };
-
-  /// Of one operand, or nothing.
-  struct Residuals {
-    DeviceResidual contribution, result;
-  };
-
-  DeviceAllReduce() = default;
-
-  Status makeResiduals(const Execution &execution, cuda::Stream stream);
-  Status makeKernels(RunningOperands running);
-  void listContribution(const AllReduceOperand &operand, size_t index,
-                        std::vector<cuda::EncodeLayer> &list) const;
-  void listOwner(const AllReduceOperand &operand, size_t index, std::vector<cuda::OwnerLayer> &list);
-  void listResult(const AllReduceOperand &operand, size_t index, std::vector<cuda::DecodeLayer> &list);
-  Status check(cuda::Group &group, const std::vector<Sender> &senders, const CollectiveInfo &collective,
-               cuda::Stream stream);
-
-  std::unique_ptr<PayloadRoute> route;
-  StepOnDevice step;
-  std::map<size_t, Residuals> residuals; ///< by operand, of those with error feedback
-  MirrorLead lead;
-  LentTensors lent;
-  BoundBuffers buffers; ///< that the kernels below read and write
-  std::unique_ptr<cuda::Group> encode, own, decode;
-  std::vector<Sender> ownedSenders, resultSenders; ///< of the payloads that `own` and `decode` read
+/// Hands these chunks to all.
+class DeviceChunkGather final : public RoutedAlgorithm {
+public:
+  bool takes(const Execution &execution) const override;
+  PhaseLayouts layouts(const Execution &execution) const override;
+  void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 
 } // namespace cgx

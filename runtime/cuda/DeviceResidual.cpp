@@ -23,12 +23,16 @@ bool DeviceResidual::keeps(const std::optional<Residual> &residual, uint64_t fir
 bool DeviceResidual::fit(const AllReduceOperand &operand, const OperandState &state) {
   const OperandInfo &info = operand.codec.info();
   const uint32_t self = operand.execution.self();
-  if (!keeps(state.contribution, 0, info.elements) ||
+  if (info.isRaw()) // encodes nothing
+    return true;
+  if (state.chunkAlignment != cgx_chunk_alignment(&info.codec) ||
+      !keeps(state.contribution, 0, info.elements) ||
       !keeps(state.result, operand.chunks.begin(self), operand.chunks.size(self)))
     return false;
   return info.errorFeedback->storage != ResidualStorage::Int8 ||
          (cgx_chunk_alignment(&info.codec) % residualBlock == 0 &&
-          cgx_piece_elements(&info.codec) % residualBlock == 0);
+          cgx_piece_elements(&info.codec) % residualBlock == 0 &&
+          cgx_piece_elements(&info.codecOf(kResult)) % residualBlock == 0);
 }
 
 Status DeviceResidual::make(Residual &onHost, cuda::Stream stream) {

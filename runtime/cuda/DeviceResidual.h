@@ -18,7 +18,8 @@ namespace cgx {
 class DeviceResidual {
 public:
   /// Whether the residuals of an operand can be on a GPU: they keep all that it encodes, and, where elements
-  /// share scales, each payload begins with such elements.
+  /// share scales, each payload begins with such elements. A plan that moves the ends of chunks makes some
+  /// ranks keep less than they encode, and all say no.
   static bool fit(const AllReduceOperand &operand, const OperandState &state);
 
   /// Whether one keeps these elements, and blocks of its scales begin with the first of them.

@@ -93,6 +93,23 @@ Status DeviceUse::run(Execution &execution, Buffers operands) {
   return status;
 }
 
+/// Whether the result is the operand: there is nobody to exchange anything with.
+static bool isAlone(const Execution &execution) {
+  return execution.group.size() == 1 && execution.collective.kind != CollectiveKind::Permute;
+}
+
+static Status putAlone(const Execution &execution, Buffers operands, cuda::Stream stream) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const OperandInfo &operand = execution.collective.operands[i];
+    if (operands[i].input != operands[i].output)
+      if (Status status = statusOf(cuda::copy(operands[i].output, operands[i].input,
+                                              operand.elements * cgx_element_bytes(operand.type), stream));
+          !status.ok())
+        return status;
+  }
+  return Status();
+}
+
 Status DeviceUse::runOn(cuda::Stream on, Execution &execution, Buffers operands) {
   const bool isCaptured = cuda::isCapturing(on), isByLink = isLinked(execution, operands);
   const bool isResident = !isByLink && areOnDevice(operands) && canBeResident(execution);
@@ -110,6 +127,8 @@ Status DeviceUse::runOn(cuda::Stream on, Execution &execution, Buffers operands)
     resident = *found;
     countRawBytes(execution);
     status = resident->put(execution, operands, on);
+  } else if (isAlone(execution)) {
+    status = putAlone(execution, operands, on);
   } else if (isCaptured) {
     return Status(CGX_UNSUPPORTED, "it passes through the host, which a graph cannot repeat");
   } else {

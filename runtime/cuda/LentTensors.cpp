@@ -49,6 +49,9 @@ Result<bool> LentTensors::bring(const Execution &execution, bool toDevice, cuda:
     const OperandInfo &operand = execution.collective.operands[i];
     for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept) {
       KeptTensor tensor = operand.needs(kept) ? execution.states[i].kept[kept] : KeptTensor();
+      if (tensor.elements && kept < CGX_KEPT_TENSORS) // of the operand's elements
+        tensor.elements =
+            static_cast<const std::byte *>(tensor.elements) + operand.first * cgx_element_bytes(tensor.type);
       if (tensor.elements && isOnDevice(tensor) != toDevice)
         if (Status status =
                 copy(tensor, cgx_kept_elements(kept, operand.elements), toDevice, copies[i][kept], stream);

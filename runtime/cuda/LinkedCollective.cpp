@@ -18,7 +18,7 @@
 namespace cgx {
 
 using Kind = DeviceCollective::Kind;
-using Reduction = DeviceCollective::Reduction;
+using LinkReduction = DeviceCollective::Reduction;
 
 static std::optional<Kind> kindOf(const CollectiveInfo &collective) {
   switch (collective.kind) {
@@ -35,20 +35,20 @@ static std::optional<Kind> kindOf(const CollectiveInfo &collective) {
   }
 }
 
-static Reduction reductionOf(ReduceKind reduction) {
+static LinkReduction reductionOf(ReduceKind reduction) {
   switch (reduction) {
   case ReduceKind::Sum:
-    return Reduction::Sum;
+    return LinkReduction::Sum;
   case ReduceKind::Mean:
-    return Reduction::Mean;
+    return LinkReduction::Mean;
   case ReduceKind::Max:
-    return Reduction::Max;
+    return LinkReduction::Max;
   case ReduceKind::Min:
-    return Reduction::Min;
+    return LinkReduction::Min;
   case ReduceKind::Product:
-    return Reduction::Product;
+    return LinkReduction::Product;
   }
-  return Reduction::Sum;
+  return LinkReduction::Sum;
 }
 
 static std::vector<DeviceCollective> collectivesOf(const Execution &execution, Kind kind, Buffers operands) {

@@ -11,23 +11,21 @@
 #include "cuda/DeviceUse.h"
 #include "cuda/StreamWait.h"
 
+#include <algorithm>
 #include <deque>
 
 namespace cgx {
 
 Result<std::unique_ptr<PayloadRoute>> MessageRoute::make(const Execution &execution,
-                                                         RunningOperands operands) {
-  std::unique_ptr<MessageRoute> route(new MessageRoute(execution, operands));
+                                                         const PhaseLayouts &layouts) {
+  std::unique_ptr<MessageRoute> route(new MessageRoute(execution, layouts));
   if (Status status = route->allocate(); !status.ok())
     return status;
   return std::unique_ptr<PayloadRoute>(std::move(route));
 }
 
-MessageRoute::MessageRoute(const Execution &execution, RunningOperands operands)
-    : layout(operands), self(execution.self()), count(execution.group.size()),
-      hasOneSize(std::all_of(operands.begin(), operands.end(), [](const AllReduceOperand &operand) {
-        return cgx_payload_is_fixed(&operand.codec.parameters());
-      })) {
+MessageRoute::MessageRoute(const Execution &execution, const PhaseLayouts &layouts)
+    : layouts(layouts), self(execution.self()), count(execution.group.size()) {
   const DeviceLink *link = execution.transport.deviceLink();
   for (uint32_t round = 1; round < count; ++round) {
     const uint32_t position = execution.peer(round);
@@ -40,14 +38,16 @@ Status MessageRoute::allocate() {
   auto take = [](cuda::Memory &memory, cuda::MemoryKind kind, uint64_t bytes) {
     return statusOf(memory.allocate(kind, std::max<uint64_t>(bytes, 1)));
   };
-  const uint64_t slotsBytes = count * layout.rowBytes(self);
+  const uint64_t wholeBytes = layouts.contributions.bytes(), gatheredBytes = layouts.results.bytes(),
+                 slotsBytes = count * layouts.contributions.rowBytes(self);
   for (auto [memory, bytes] :
-       {std::pair(&whole, layout.bytes()), {&slots, slotsBytes}, {&gathered, layout.bytes()}})
+       {std::pair(&whole, wholeBytes), {&slots, slotsBytes}, {&gathered, gatheredBytes}})
     if (Status status = take(*memory, cuda::MemoryKind::device, bytes); !status.ok())
       return status;
   if (staged.empty())
     return Status();
-  if (Status status = take(hostWhole, cuda::MemoryKind::pinned, layout.bytes()); !status.ok())
+  if (Status status = take(hostWhole, cuda::MemoryKind::pinned, std::max(wholeBytes, gatheredBytes));
+      !status.ok())
     return status;
   for (cuda::Event &event : isFetched = std::vector<cuda::Event>(staged.size()))
     if (Status status = statusOf(event.make()); !status.ok())
@@ -55,24 +55,27 @@ Status MessageRoute::allocate() {
   return take(hostSlots, cuda::MemoryKind::pinned, slotsBytes);
 }
 
-MessageRoute::Row MessageRoute::rowOf(const cuda::Memory &device, uint32_t chunk) const {
+MessageRoute::Row MessageRoute::rowOf(uint32_t phase, uint32_t chunk) const {
+  const uint64_t begin = layoutOf(phase).rowBegin(chunk);
   std::byte *host = hostWhole.get<std::byte>();
-  return {chunk, device.get<std::byte>() + layout.rowBegin(chunk),
-          host ? host + layout.rowBegin(chunk) : nullptr};
+  return {chunk, (phase == kContribution ? whole : gathered).get<std::byte>() + begin,
+          host ? host + begin : nullptr};
 }
 
 MessageRoute::Row MessageRoute::outgoing(uint32_t phase, uint32_t position) const {
-  return phase == kContribution ? rowOf(whole, position) : rowOf(gathered, self);
+  return rowOf(phase, phase == kContribution ? position : self);
 }
 
 MessageRoute::Row MessageRoute::incoming(uint32_t phase, uint32_t position) const {
   if (phase == kContribution)
     return {self, slot(slots, position), hostSlots.get() ? slot(hostSlots, position) : nullptr};
-  return rowOf(gathered, position);
+  return rowOf(phase, position);
 }
 
-Status MessageRoute::exchange(Execution &execution, RunningOperands operands, uint32_t phase,
-                              cuda::Stream stream) {
+Status MessageRoute::exchange(Execution &execution, uint32_t phase, cuda::Stream stream) {
+  const PayloadLayout &layout = layoutOf(phase);
+  if (layout.bytes() == 0) // and nobody reads the memory of others
+    return Status();
   const std::byte *fetched = nullptr;
   for (size_t i = 0; i < staged.size(); ++i) {
     // What all get is fetched once.
@@ -87,45 +90,52 @@ Status MessageRoute::exchange(Execution &execution, RunningOperands operands, ui
   }
   // The GPUs exchange theirs while the hosts do.
   if (!linked.empty())
-    if (Status status = exchangeLinked(execution, operands, phase, stream); !status.ok())
+    if (Status status = exchangeLinked(execution, phase, stream); !status.ok())
       return status;
-  return staged.empty() ? Status() : exchangeStaged(execution, operands, phase, stream);
+  return staged.empty() ? Status() : exchangeStaged(execution, phase, stream);
 }
 
-Status MessageRoute::exchangeLinked(Execution &execution, RunningOperands operands, uint32_t phase,
-                                    cuda::Stream stream) {
+Status MessageRoute::exchangeLinked(Execution &execution, uint32_t phase, cuda::Stream stream) {
+  const PayloadLayout &layout = layoutOf(phase);
   Stopwatch stopwatch(execution.counters.exchange);
   std::vector<DeviceOutgoing> sent;
   std::vector<DeviceIncoming> received;
   for (uint32_t position : linked) {
     const uint32_t rank = execution.group.ranks[position];
     const Row out = outgoing(phase, position), in = incoming(phase, position);
-    sent.push_back({rank, out.device, layout.rowBytes(out.chunk)});
-    received.push_back({rank, in.device, layout.rowBytes(in.chunk)});
+    // All ranks know which rows are empty.
+    if (const uint64_t bytes = layout.rowBytes(out.chunk); bytes != 0)
+      sent.push_back({rank, out.device, bytes});
+    if (const uint64_t bytes = layout.rowBytes(in.chunk); bytes != 0)
+      received.push_back({rank, in.device, bytes});
     // As the host counts its messages where they are sent.
-    for (size_t i = 0; i < operands.size(); ++i)
-      execution.counters.operands[i].wireBytes += operands[i].chunks.payload(out.chunk);
+    for (size_t i = 0; i < layout.operands(); ++i)
+      execution.counters.operands[i].wireBytes += layout.payload(i, out.chunk);
   }
-  return execution.transport.deviceLink()->exchange(sent, received, stream);
+  return sent.empty() && received.empty()
+             ? Status()
+             : execution.transport.deviceLink()->exchange(sent, received, stream);
 }
 
 Status MessageRoute::bringBack(uint32_t phase, uint32_t position, cuda::Stream stream) const {
   const Row row = incoming(phase, position);
-  return statusOf(cuda::copy(row.device, row.host, layout.rowBytes(row.chunk), stream));
+  return statusOf(cuda::copy(row.device, row.host, layoutOf(phase).rowBytes(row.chunk), stream));
 }
 
-Status MessageRoute::exchangeStaged(Execution &execution, RunningOperands operands, uint32_t phase,
-                                    cuda::Stream stream) {
+Status MessageRoute::exchangeStaged(Execution &execution, uint32_t phase, cuda::Stream stream) {
+  const PayloadLayout &layout = layoutOf(phase);
   std::vector<Traffic> traffic;
-  for (size_t i = 0; i < operands.size(); ++i) {
+  for (size_t i = 0; i < layout.operands(); ++i) {
     Traffic &of = traffic.emplace_back(count);
     for (uint32_t position : staged) {
       const Row out = outgoing(phase, position), in = incoming(phase, position);
-      of.send[position] = {out.host + layout.place(i, out.chunk), operands[i].chunks.payload(out.chunk)};
-      of.receive[position] = {in.host + layout.place(i, in.chunk), operands[i].chunks.payload(in.chunk)};
+      of.send[position] = {out.host + layout.place(i, out.chunk), layout.payload(i, out.chunk)};
+      of.receive[position] = {in.host + layout.place(i, in.chunk), layout.payload(i, in.chunk)};
     }
   }
-  if (hasOneSize)
+  const std::vector<OperandInfo> &operands = execution.collective.operands;
+  if (std::all_of(operands.begin(), operands.end(),
+                  [&](const OperandInfo &operand) { return cgx_payload_is_fixed(&operand.codecOf(phase)); }))
     return exchangeRowByRow(execution, traffic, phase, stream);
   // How long messages are the payloads themselves say, once they are on the host.
   if (Status status = waitForEvent(execution.transport, execution.timeout, isFetched.back()); !status.ok())

@@ -18,32 +18,32 @@ namespace cgx {
 
 class MessageRoute final : public PayloadRoute {
 public:
-  static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution, RunningOperands operands);
+  static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution, const PhaseLayouts &layouts);
 
   std::byte *contribution(size_t operand, uint32_t chunk) const override {
-    return whole.get<std::byte>() + layout.begin(operand, chunk);
+    return whole.get<std::byte>() + layouts.contributions.begin(operand, chunk);
   }
   const std::byte *received(size_t operand, uint32_t position) const override {
     return position == self ? contribution(operand, self)
-                            : slot(slots, position) + layout.place(operand, self);
+                            : slot(slots, position) + layouts.contributions.place(operand, self);
   }
   std::byte *ownResult(size_t operand) const override {
-    return gathered.get<std::byte>() + layout.begin(operand, self);
+    return gathered.get<std::byte>() + layouts.results.begin(operand, self);
   }
   const std::byte *result(size_t operand, uint32_t chunk) const override {
-    return gathered.get<std::byte>() + layout.begin(operand, chunk);
+    return gathered.get<std::byte>() + layouts.results.begin(operand, chunk);
   }
 
-  Status scatter(Execution &execution, RunningOperands operands, cuda::Stream stream) override {
-    return exchange(execution, operands, kContribution, stream);
+  Status scatter(Execution &execution, cuda::Stream stream) override {
+    return exchange(execution, kContribution, stream);
   }
-  Status gather(Execution &execution, RunningOperands operands, cuda::Stream stream) override {
-    return exchange(execution, operands, kResult, stream);
+  Status gather(Execution &execution, cuda::Stream stream) override {
+    return exchange(execution, kResult, stream);
   }
   bool isCapturable() const override { return staged.empty(); }
 
 private:
-  MessageRoute(const Execution &execution, RunningOperands operands);
+  MessageRoute(const Execution &execution, const PhaseLayouts &layouts);
 
   /// A row that is a message: of which chunk, and where it is. There is no host without staged messages.
   struct Row {
@@ -53,22 +53,24 @@ private:
 
   Status allocate();
   std::byte *slot(const cuda::Memory &of, uint32_t position) const {
-    return of.get<std::byte>() + position * layout.rowBytes(self);
+    return of.get<std::byte>() + position * layouts.contributions.rowBytes(self);
   }
-  Row rowOf(const cuda::Memory &device, uint32_t chunk) const;
+  const PayloadLayout &layoutOf(uint32_t phase) const {
+    return phase == kContribution ? layouts.contributions : layouts.results;
+  }
+  Row rowOf(uint32_t phase, uint32_t chunk) const;
   Row outgoing(uint32_t phase, uint32_t position) const;
   Row incoming(uint32_t phase, uint32_t position) const;
 
-  Status exchange(Execution &execution, RunningOperands operands, uint32_t phase, cuda::Stream stream);
-  Status exchangeLinked(Execution &execution, RunningOperands operands, uint32_t phase, cuda::Stream stream);
+  Status exchange(Execution &execution, uint32_t phase, cuda::Stream stream);
+  Status exchangeLinked(Execution &execution, uint32_t phase, cuda::Stream stream);
   Status exchangeRowByRow(Execution &execution, std::span<const Traffic> traffic, uint32_t phase,
                           cuda::Stream stream);
   Status bringBack(uint32_t phase, uint32_t position, cuda::Stream stream) const;
-  Status exchangeStaged(Execution &execution, RunningOperands operands, uint32_t phase, cuda::Stream stream);
+  Status exchangeStaged(Execution &execution, uint32_t phase, cuda::Stream stream);
 
-  PayloadLayout layout;
+  PhaseLayouts layouts;
   uint32_t self, count;
-  bool hasOneSize;                      ///< each payload
   std::vector<uint32_t> linked, staged; ///< positions of the others, by how they are reached
   cuda::Memory whole, slots, gathered;  ///< on the GPU: contributions, those of the others, results
   std::vector<cuda::Event> isFetched;   ///< a staged row, to the host

@@ -15,39 +15,58 @@
 #ifndef CGX_RUNTIME_CUDA_PAYLOADLAYOUT_H
 #define CGX_RUNTIME_CUDA_PAYLOADLAYOUT_H
 
-#include "collective/AllReduce.h"
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace cgx {
+
+/// The bytes of payloads: of a chunk, by operand.
+using PayloadSizes = std::vector<std::vector<uint64_t>>;
 
 class PayloadLayout {
 public:
   static constexpr uint64_t kAlignment = 64;
 
-  PayloadLayout() = default;
-  explicit PayloadLayout(std::span<const AllReduceOperand> operands) : operands(operands.size()) {
+  explicit PayloadLayout(const PayloadSizes &sizes) : sizes(sizes) {
     uint64_t end = 0;
-    for (uint64_t chunk = 0; chunk < operands.front().chunks.count; ++chunk) {
+    for (const std::vector<uint64_t> &row : sizes) {
       rows.push_back(end);
-      for (const AllReduceOperand &operand : operands) {
-        places.push_back(end - rows.back());
-        end += (operand.chunks.payload(chunk) + kAlignment - 1) / kAlignment * kAlignment;
+      std::vector<uint64_t> &begins = places.emplace_back();
+      for (uint64_t bytes : row) {
+        begins.push_back(end - rows.back());
+        end += (bytes + kAlignment - 1) / kAlignment * kAlignment;
       }
     }
     rows.push_back(end);
   }
 
   uint64_t bytes() const { return rows.back(); }
+  uint64_t payload(size_t operand, uint64_t chunk) const { return sizes[chunk][operand]; }
   uint64_t rowBegin(uint64_t chunk) const { return rows[chunk]; }
   uint64_t rowBytes(uint64_t chunk) const { return rows[chunk + 1] - rows[chunk]; }
+  uint64_t longestRow() const {
+    uint64_t longest = 0;
+    for (size_t chunk = 0; chunk < sizes.size(); ++chunk)
+      longest = std::max(longest, rowBytes(chunk));
+    return longest;
+  }
   /// In the row of a chunk.
-  uint64_t place(size_t operand, uint64_t chunk) const { return places[chunk * operands + operand]; }
+  uint64_t place(size_t operand, uint64_t chunk) const { return places[chunk][operand]; }
   /// In all rows, one behind the other.
   uint64_t begin(size_t operand, uint64_t chunk) const { return rows[chunk] + place(operand, chunk); }
+  size_t operands() const { return sizes.front().size(); }
 
 private:
-  size_t operands = 0;
+  PayloadSizes sizes;
   std::vector<uint64_t> rows; ///< with their end
-  std::vector<uint64_t> places;
+  PayloadSizes places;
+};
+
+/// What is brought in the two phases of a collective, of which one may have nothing to bring.
+struct PhaseLayouts {
+  PayloadLayout contributions, results;
 };
 
 } // namespace cgx

@@ -9,15 +9,18 @@
 #define CGX_RUNTIME_CUDA_PAYLOADROUTE_H
 
 #include "cgx/kernels/cuda_memory.h"
+#include "collective/Collective.h"
 #include "cuda/PayloadLayout.h"
+
+#include <memory>
 
 namespace cgx {
 
-/// The operands of an all-reduce while it runs.
-using RunningOperands = std::span<const AllReduceOperand>;
-
-/// The memory of one all-reduce's payloads, and what brings contributions to the owners of chunks, and
+/// The memory of one collective's payloads, and what brings contributions to the owners of chunks, and
 /// results to all. Kernels encode into and decode from the addresses that a route gives, which stay.
+///
+/// Both phases run, one after the other, also where one has nothing to bring: only then may memory be written
+/// again that others read.
 class PayloadRoute {
 public:
   virtual ~PayloadRoute() = default;
@@ -32,13 +35,17 @@ public:
   virtual const std::byte *result(size_t operand, uint32_t chunk) const = 0;
 
   /// Behind the encoding of contributions on the stream, ahead of their reading.
-  virtual Status scatter(Execution &execution, RunningOperands operands, cuda::Stream stream) = 0;
+  virtual Status scatter(Execution &execution, cuda::Stream stream) = 0;
   /// Behind the encoding of this rank's results, ahead of the decoding of all.
-  virtual Status gather(Execution &execution, RunningOperands operands, cuda::Stream stream) = 0;
+  virtual Status gather(Execution &execution, cuda::Stream stream) = 0;
 
   /// Whether both only put work on the stream, which a CUDA graph can repeat.
   virtual bool isCapturable() const = 0;
 };
+
+/// The shortest way that the group has: a link of GPUs, then memory that all see, then messages of hosts. All
+/// of the group call.
+Result<std::unique_ptr<PayloadRoute>> makeRoute(const Execution &execution, const PhaseLayouts &layouts);
 
 } // namespace cgx
 

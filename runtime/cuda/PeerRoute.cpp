@@ -50,11 +50,8 @@ cuda::Outcome PeerRoute::share(Card &card) {
     return outcome;
   card.gpu = gpu;
   // The result of any chunk has room behind the contributions.
-  uint64_t longest = 0;
-  for (uint32_t chunk = 0; chunk < peers.size(); ++chunk)
-    longest = std::max(longest, layout.rowBytes(chunk));
-  if (cuda::Outcome outcome = cuda::allocateShared(block, std::max<uint64_t>(layout.bytes() + longest, 1));
-      !outcome.ok())
+  const uint64_t bytes = layouts.contributions.bytes() + layouts.results.longestRow();
+  if (cuda::Outcome outcome = cuda::allocateShared(block, std::max<uint64_t>(bytes, 1)); !outcome.ok())
     return outcome;
   card.address = reinterpret_cast<uintptr_t>(block.get());
   for (uint32_t phase : {kContribution, kResult}) {
@@ -87,8 +84,9 @@ cuda::Outcome PeerRoute::see(const Card &card, const Card &own, Peer &peer) cons
   return {};
 }
 
-Result<std::unique_ptr<PayloadRoute>> PeerRoute::make(const Execution &execution, RunningOperands operands) {
-  std::unique_ptr<PeerRoute> route(new PeerRoute(execution, operands));
+Result<std::unique_ptr<PayloadRoute>> PeerRoute::make(const Execution &execution,
+                                                      const PhaseLayouts &layouts) {
+  std::unique_ptr<PeerRoute> route(new PeerRoute(execution, layouts));
   std::vector<Card> cards(execution.group.size());
   Card &own = cards[execution.self()];
   // Where sharing fails there is another route: that is no failure, if all know it.
@@ -126,17 +124,19 @@ Status PeerRoute::meet(Execution &execution, uint32_t phase, cuda::Stream stream
   return Status();
 }
 
-Status PeerRoute::scatter(Execution &execution, RunningOperands operands, cuda::Stream stream) {
-  for (size_t i = 0; i < operands.size(); ++i)
+Status PeerRoute::scatter(Execution &execution, cuda::Stream stream) {
+  const PayloadLayout &layout = layouts.contributions;
+  for (size_t i = 0; i < layout.operands(); ++i)
     for (uint32_t chunk = 0; chunk < peers.size(); ++chunk)
       if (chunk != self)
-        execution.counters.operands[i].wireBytes += operands[i].chunks.payload(chunk);
+        execution.counters.operands[i].wireBytes += layout.payload(i, chunk);
   return meet(execution, kContribution, stream);
 }
 
-Status PeerRoute::gather(Execution &execution, RunningOperands operands, cuda::Stream stream) {
-  for (size_t i = 0; i < operands.size(); ++i)
-    execution.counters.operands[i].wireBytes += (peers.size() - 1) * operands[i].ownPayload();
+Status PeerRoute::gather(Execution &execution, cuda::Stream stream) {
+  const PayloadLayout &layout = layouts.results;
+  for (size_t i = 0; i < layout.operands(); ++i)
+    execution.counters.operands[i].wireBytes += (peers.size() - 1) * layout.payload(i, self);
   return meet(execution, kResult, stream);
 }
 

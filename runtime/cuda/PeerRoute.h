@@ -29,23 +29,23 @@ namespace cgx {
 class PeerRoute final : public PayloadRoute {
 public:
   /// Null, on all ranks of the group, where one cannot read the memory of another. All of the group call.
-  static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution, RunningOperands operands);
+  static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution, const PhaseLayouts &layouts);
   /// Others may still read: the memory stays as long as the process.
   ~PeerRoute() override;
 
   std::byte *contribution(size_t operand, uint32_t chunk) const override {
-    return peers[self].memory + layout.begin(operand, chunk);
+    return peers[self].memory + layouts.contributions.begin(operand, chunk);
   }
   const std::byte *received(size_t operand, uint32_t position) const override {
-    return peers[position].memory + layout.begin(operand, self);
+    return peers[position].memory + layouts.contributions.begin(operand, self);
   }
   std::byte *ownResult(size_t operand) const override { return peers[self].memory + resultAt(operand, self); }
   const std::byte *result(size_t operand, uint32_t chunk) const override {
     return peers[chunk].memory + resultAt(operand, chunk);
   }
 
-  Status scatter(Execution &execution, RunningOperands operands, cuda::Stream stream) override;
-  Status gather(Execution &execution, RunningOperands operands, cuda::Stream stream) override;
+  Status scatter(Execution &execution, cuda::Stream stream) override;
+  Status gather(Execution &execution, cuda::Stream stream) override;
   bool isCapturable() const override { return false; }
 
 private:
@@ -68,18 +68,18 @@ private:
     std::array<cuda::Event, 2> importedEvents;
   };
 
-  PeerRoute(const Execution &execution, RunningOperands operands)
-      : layout(operands), self(execution.self()), peers(execution.group.size()) {}
+  PeerRoute(const Execution &execution, const PhaseLayouts &layouts)
+      : layouts(layouts), self(execution.self()), peers(execution.group.size()) {}
 
   uint64_t resultAt(size_t operand, uint32_t chunk) const {
-    return layout.bytes() + layout.place(operand, chunk);
+    return layouts.contributions.bytes() + layouts.results.place(operand, chunk);
   }
   cuda::Outcome share(Card &card);
   cuda::Outcome see(const Card &card, const Card &own, Peer &peer) const;
   /// Records this rank's event of a phase, and holds the stream back until those of the others.
   Status meet(Execution &execution, uint32_t phase, cuda::Stream stream);
 
-  PayloadLayout layout;
+  PhaseLayouts layouts;
   uint32_t self;
   std::vector<Peer> peers;
   cuda::Memory block;

@@ -10,6 +10,8 @@
 
 #include "cuda/DeviceAllReduce.h"
 #include "cuda/DeviceFactors.h"
+#include "cuda/DeviceHierarchy.h"
+#include "cuda/DeviceSlices.h"
 
 #include <algorithm>
 #include <array>
@@ -23,9 +25,24 @@ struct Kind {
   Result<std::unique_ptr<ResidentCollective>> (*make)(const Execution &, cuda::Stream);
 };
 
-constexpr std::array kKinds = {
+template <typename Algorithm> const Algorithm kAlgorithm;
+
+/// Of a RoutedAlgorithm.
+template <typename Algorithm> Kind routed() {
+  return {[](const Execution &execution) { return kAlgorithm<Algorithm>.takes(execution); },
+          [](const Execution &execution, cuda::Stream stream) {
+            return RoutedCollective::make(execution, stream, kAlgorithm<Algorithm>);
+          }};
+}
+
+const std::array kKinds = {
     Kind{DeviceFactors::takes, DeviceFactors::make},
-    Kind{DeviceAllReduce::takes, DeviceAllReduce::make},
+    Kind{DeviceHierarchy::takes, DeviceHierarchy::make},
+    routed<DeviceAllReduce>(),
+    routed<DeviceAllGather>(),
+    routed<DeviceReduceScatter>(),
+    routed<DeviceAllToAll>(),
+    routed<DeviceBroadcast>(),
 };
 
 const Kind *kindOf(const Execution &execution) {

@@ -31,6 +31,7 @@ static OperandState makeState(const CollectiveInfo &collective, const OperandInf
     ranges.contribution = {0, operand.elements};
   state.contribution.emplace(storage, ranges.contribution.begin, ranges.contribution.size);
   state.result.emplace(storage, ranges.result.begin, ranges.result.size);
+  state.chunkAlignment = cgx_chunk_alignment(&operand.codec);
   return state;
 }
 

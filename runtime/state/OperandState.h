@@ -17,6 +17,7 @@ namespace cgx {
 struct OperandState {
   std::optional<Residual> contribution; ///< lost from what this rank gives
   std::optional<Residual> result;       ///< lost from what it makes of its own chunk, as its owner
+  uint64_t chunkAlignment = 0;          ///< of the chunks that `result` was made for, on all ranks
   /// Of lowrank: the right factor that the next step begins with, for the largest rank that there is room
   /// for. The same on all ranks of a group. A vector of zeros has yet to be drawn.
   std::vector<float> warmStart;

@@ -80,7 +80,7 @@ std::unique_ptr<Group> makeReduceGroupOn(std::span<const ReduceLayer> layers, Ou
   group->addStep(BeginSums{table}, summed);
   addContributionSteps(*group, {nullptr, nullptr, contributions, errors}, sums, payloads,
                        makeSparseRooms(*group, sums),
-                       makeLosslessRooms(*group, sums, /*encodes=*/false, /*decodes=*/true));
+                       group->upload(makeLosslessRooms(*group, sums, /*encodes=*/false, /*decodes=*/true)));
   group->addStep(StoreSummed{table}, summed);
   outcome = group->made;
   return outcome.ok() ? std::move(group) : nullptr;

@@ -15,6 +15,7 @@
 #include "Programs.h"
 
 #include "cgx/kernels/cuda_peers.h"
+#include "cgx/manifest/codec_json.h"
 
 #include <gtest/gtest.h>
 
@@ -34,7 +35,8 @@ struct Collective {
   const char *kind;
   Json more;
   std::vector<OperandSpec> operands;
-  const char *feedback = nullptr; ///< how residuals are kept, if they are
+  const char *feedback = nullptr;       ///< how residuals are kept, if they are
+  std::optional<cgx_codec> inside = {}; ///< of hosts, where the algorithm is that of hosts
 };
 
 cgx_codec maxAbs() {
@@ -50,12 +52,17 @@ cgx_codec gcomp(cgx_optimizer optimizer, float learningRate) {
   return codec;
 }
 
-OperandSpec operand(cgx_element_type type, uint64_t elements, cgx_codec codec) {
-  return {.type = type, .shape = {elements}, .codec = codec};
+OperandSpec operand(cgx_element_type type, uint64_t elements, cgx_codec codec,
+                    std::optional<cgx_codec> back = {}) {
+  return {.type = type, .shape = {elements}, .codec = codec, .back = back};
+}
+
+OperandSpec matrixOf(cgx_element_type type, uint64_t rows, uint64_t columns, cgx_codec codec) {
+  return {.type = type, .shape = {rows, columns}, .codec = codec};
 }
 
 OperandSpec matrix(cgx_element_type type, uint64_t rows, uint64_t columns, uint32_t rank) {
-  return {.type = type, .shape = {rows, columns}, .codec = {.family = CGX_CODEC_LOWRANK, .rank = rank}};
+  return matrixOf(type, rows, columns, {.family = CGX_CODEC_LOWRANK, .rank = rank});
 }
 
 const std::vector<Collective> collectives = {
@@ -91,11 +98,56 @@ const std::vector<Collective> collectives = {
     {"all_reduce",
      {{"reduction", "sum"}, {"algorithm", "ring"}},
      {operand(CGX_F32, 5000, gcomp(CGX_OPTIMIZER_NESTEROV, 0.0f))}},
-    // Staged: pieces that are not aligned, another reduction, another collective.
+    // Staged: pieces that are not aligned, slices that do not lie together, another algorithm, a permutation.
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 90000, quantize(3, 100))}},
-    {"all_reduce", {{"reduction", "max"}}, {operand(CGX_F32, 3000, {})}},
-    {"all_gather", {{"dim", 0}}, {operand(CGX_F32, 600, quantize(4, 128))}},
-    {"reduce_scatter", {{"dim", 0}, {"reduction", "sum"}}, {operand(CGX_F32, 1200, quantize(4, 128))}},
+    {"all_gather", {{"dim", 1}}, {matrixOf(CGX_F32, 6, 100, quantize(4, 128))}},
+    {"all_reduce", {{"reduction", "sum"}, {"algorithm", "ring"}}, {operand(CGX_F32, 3000, quantize(4, 128))}},
+    {"permute", {{"source_target_pairs", Json::array({{0, 0}})}}, {operand(CGX_F32, 300, quantize(4, 128))}},
+    // Another codec on the way back, also one that loses nothing, or whose payloads have other lengths.
+    {"all_reduce",
+     {{"reduction", "mean"}},
+     {operand(CGX_F32, 70001, quantize(2, 128), quantize(8, 512)),
+      operand(CGX_BF16, 1, quantize(4, 64), cgx_codec{}), operand(CGX_F16, 513, {})},
+     "f32"},
+    {"all_reduce",
+     {{"reduction", "sum"}},
+     {operand(CGX_F16, 5003, {}, quantize(4, 128)), operand(CGX_F32, 3000, quantize(4, 128)),
+      operand(CGX_F32, 4000, quantize(8, 128), cgx_codec{.family = CGX_CODEC_TOPK, .density = 0.1f})}},
+    // Slices: shards of weights, and of gradients, with all kinds of codecs.
+    {"all_gather",
+     {{"dim", 0}},
+     {operand(CGX_F32, 600, quantize(4, 128)), operand(CGX_BF16, 1, quantize(8, 512)),
+      operand(CGX_F16, 777, {.family = CGX_CODEC_LOSSLESS}), operand(CGX_F32, 33, {})}},
+    {"all_gather", {{"dim", 0}}, {matrixOf(CGX_F32, 5, 101, quantize(2, 64))}, "f32"},
+    {"reduce_scatter",
+     {{"dim", 0}, {"reduction", "mean"}},
+     {operand(CGX_F32, 1200, quantize(4, 128)), operand(CGX_BF16, 12, quantize(8, 512)),
+      operand(CGX_F16, 12 * 77, {.family = CGX_CODEC_LOSSLESS}), operand(CGX_F32, 12 * 33, {})}},
+    {"reduce_scatter",
+     {{"dim", 0}, {"reduction", "sum"}},
+     {operand(CGX_F16, 12 * 129, quantize(2, 64))},
+     "bf16"},
+    {"reduce_scatter",
+     {{"dim", 0}, {"reduction", "sum"}},
+     {operand(CGX_F32, 12 * 128, quantize(2, 64))},
+     "int8"},
+    {"all_to_all",
+     {{"split_dim", 0}, {"concat_dim", 0}},
+     {matrixOf(CGX_F32, 12, 101, quantize(4, 128)), matrixOf(CGX_BF16, 12, 7, {})}},
+    {"broadcast", {{"root", 0}}, {operand(CGX_F32, 5003, quantize(4, 128)), operand(CGX_BF16, 1, {})}},
+    // Inside of hosts, between them, and inside again.
+    {"all_reduce",
+     {{"reduction", "mean"}},
+     {operand(CGX_F32, 70001, quantize(4, 128)), operand(CGX_BF16, 517, quantize(8, 128)),
+      operand(CGX_F32, 1, {})},
+     "f32",
+     quantize(8, 512)},
+    {"all_reduce",
+     {{"reduction", "sum"}},
+     {operand(CGX_F16, 9001, quantize(4, 128)), matrix(CGX_F32, 50, 70, 2),
+      operand(CGX_F32, 4001, gcomp(CGX_OPTIMIZER_MOMENTUM, 0.0f))},
+     nullptr,
+     cgx_codec{}},
     // Remembered where it is encoded: on the GPU; or staged, as what is lost of chunks that share scales.
     {"all_reduce",
      {{"reduction", "mean"}},
@@ -153,8 +205,14 @@ protected:
     for (uint32_t id = 0; id < collectives.size(); ++id) {
       Json &made = list.emplace_back(collectiveJson(id, collectives[id].kind, everybody(ranks()),
                                                     collectives[id].operands, collectives[id].more));
+      if (const auto &inside = collectives[id].inside; inside && ranks() % 2 == 0) {
+        made["algorithm"] = "hierarchical";
+        made["hierarchy"] = {
+            {"local", 2}, {"leaders", id % 2 ? "one" : "all"}, {"inside", writeCodec(*inside)}};
+      }
       for (Json &operand : made["operands"])
-        if (const char *feedback = collectives[id].feedback) {
+        if (const char *feedback = collectives[id].feedback;
+            feedback && operand["codec"]["family"] != "identity") {
           operand["codec"]["error_feedback"] = feedback;
           operand["codec"]["decay"] = 0.9;
         }

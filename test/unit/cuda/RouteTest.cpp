@@ -91,23 +91,24 @@ protected:
   }
 
   /// One run: contributions to their owners, results to all.
-  void run(PayloadRoute &route, Execution &execution, RunningOperands operands, uint32_t salt) const {
+  void run(PayloadRoute &route, Execution &execution, const PhaseLayouts &layouts, uint32_t salt) const {
+    const PayloadLayout &out = layouts.contributions, &back = layouts.results;
     const uint32_t self = execution.self();
-    for (size_t i = 0; i < operands.size(); ++i)
+    for (size_t i = 0; i < out.operands(); ++i)
       for (uint32_t chunk = 0; chunk < ranks(); ++chunk)
-        write(route.contribution(i, chunk), operands[i].chunks.payload(chunk), self + salt, chunk, i);
-    Status status = route.scatter(execution, operands, nullptr);
+        write(route.contribution(i, chunk), out.payload(i, chunk), self + salt, chunk, i);
+    Status status = route.scatter(execution, nullptr);
     ASSERT_TRUE(status.ok()) << status.message();
-    for (size_t i = 0; i < operands.size(); ++i)
+    for (size_t i = 0; i < out.operands(); ++i)
       for (uint32_t position = 0; position < ranks(); ++position)
-        expect(route.received(i, position), operands[i].ownPayload(), position + salt, self, i);
-    for (size_t i = 0; i < operands.size(); ++i)
-      write(route.ownResult(i), operands[i].ownPayload(), self + salt + 100, self, i);
-    status = route.gather(execution, operands, nullptr);
+        expect(route.received(i, position), out.payload(i, self), position + salt, self, i);
+    for (size_t i = 0; i < out.operands(); ++i)
+      write(route.ownResult(i), back.payload(i, self), self + salt + 100, self, i);
+    status = route.gather(execution, nullptr);
     ASSERT_TRUE(status.ok()) << status.message();
-    for (size_t i = 0; i < operands.size(); ++i)
+    for (size_t i = 0; i < out.operands(); ++i)
       for (uint32_t chunk = 0; chunk < ranks(); ++chunk)
-        expect(route.result(i, chunk), operands[i].chunks.payload(chunk), chunk + salt + 100, chunk, i);
+        expect(route.result(i, chunk), back.payload(i, chunk), chunk + salt + 100, chunk, i);
   }
 
   void runRank(uint32_t rank, const std::string &job, Mail &mail) const {
@@ -136,16 +137,35 @@ protected:
                         .scratch = scratch,
                         .states = state.operandsOf(0),
                         .counters = telemetry.collectives[0]};
-    std::vector<AllReduceOperand> operands;
-    uint64_t expected = 0;
-    for (size_t i = 0; i < specs.size(); ++i)
-      expected += allReduceWireBytes(operands.emplace_back(execution, i).chunks, rank);
+    // Payloads of different lengths in both phases, in one of them, and of one rank only.
+    for (const auto &[out, back] : {std::pair(~0u, ~0u), {~0u, 0u}, {0u, ~0u}, {0u, 1u}})
+      ASSERT_NO_FATAL_FAILURE(
+          runRoute(execution, {PayloadLayout(sizes(out, 100)), PayloadLayout(sizes(back, 70))}));
+  }
+
+  /// Payloads of the chunks in `chunks`, a set of bits, and empty ones of the others.
+  PayloadSizes sizes(uint32_t chunks, uint64_t bytes) const {
+    PayloadSizes sizes;
+    for (uint64_t chunk = 0; chunk < ranks(); ++chunk)
+      sizes.push_back(chunks >> chunk & 1
+                          ? std::vector{(ranks() - chunk) * bytes, uint64_t(chunk), uint64_t(64)}
+                          : std::vector<uint64_t>(3));
+    return sizes;
+  }
+
+  void runRoute(Execution &execution, const PhaseLayouts &layouts) const {
     Result<std::unique_ptr<PayloadRoute>> route =
-        setting().peers ? PeerRoute::make(execution, operands) : MessageRoute::make(execution, operands);
+        setting().peers ? PeerRoute::make(execution, layouts) : MessageRoute::make(execution, layouts);
     ASSERT_TRUE(route.ok() && *route);
+    uint64_t expected = 0, sent = 0;
+    for (size_t i = 0; i < 3; ++i) {
+      expected += (ranks() - 1) * layouts.results.payload(i, execution.self());
+      for (uint32_t chunk = 0; chunk < ranks(); ++chunk)
+        expected += chunk == execution.self() ? 0 : layouts.contributions.payload(i, chunk);
+      execution.counters.operands[i].wireBytes = 0;
+    }
     for (uint32_t repetition = 0; repetition < 3; ++repetition)
-      ASSERT_NO_FATAL_FAILURE(run(**route, execution, operands, repetition));
-    uint64_t sent = 0;
+      ASSERT_NO_FATAL_FAILURE(run(**route, execution, layouts, repetition));
     for (const OperandCounters &operand : execution.counters.operands)
       sent += operand.wireBytes;
     EXPECT_EQ(sent, 3 * expected);

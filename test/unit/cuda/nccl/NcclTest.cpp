@@ -13,6 +13,7 @@
 #include "Programs.h"
 
 #include "cgx/kernels/cuda_memory.h"
+#include "cgx/manifest/codec_json.h"
 
 #include <barrier>
 #include <chrono>
@@ -188,20 +189,21 @@ TEST(NcclTest, ASilentRankIsATimeout) {
   EXPECT_NE(failures[1], "");
 }
 
-/// Runs three steps of a collective of two ranks as such, and one as such and two as a graph: in the end the
+/// Runs three steps of a collective as such, and one as such and two as a graph: in the end the
 /// results and what codecs remember must be the same.
-void replay(Json collective, uint64_t elements) {
+void replay(Json collective, uint64_t elements, uint64_t outputElements = 0) {
   if (Json &codec = collective["operands"][0]["codec"]; codec["family"] != "identity")
     codec.update({{"error_feedback", "f32"}, {"decay", 1.0}});
-  const std::string manifest = manifestText(2, {collective});
+  const auto ranks = uint32_t(collective["groups"][0].size());
+  const std::string manifest = manifestText(ranks, {collective});
   std::vector<float> values(elements);
   std::iota(values.begin(), values.end(), 0.0f);
   std::vector<float> results[2], remembered[2]; // of step 2: run as such, and replayed
   for (bool isReplayed : {false, true}) {
     const std::string job = uniqueJob();
-    runThreads(2, [&](uint32_t rank) {
-      ContextPtr context = join(job, rank, 2, manifest);
-      const DeviceFloats input(values), output(values);
+    runThreads(ranks, [&](uint32_t rank) {
+      ContextPtr context = join(job, rank, ranks, manifest);
+      const DeviceFloats input(values), output(std::vector<float>(std::max(elements, outputElements)));
       const uint64_t eager = isReplayed ? 1 : 3;
       for (uint64_t step = 0; step < eager; ++step) {
         ASSERT_EQ(cgx_context_begin_step(context.get(), step), CGX_OK);
@@ -240,6 +242,29 @@ TEST(NcclTest, AGraphCountsItsStepsAndRemembers) {
   replay(collectiveJson(0, "all_reduce", everybody(2), {compressed(5000)}, {{"reduction", "sum"}}), 5000);
 }
 
+TEST(NcclTest, AGraphHoldsAnotherWayBack) {
+  OperandSpec operand = compressed(5000);
+  operand.back = quantize(8, 512);
+  replay(collectiveJson(0, "all_reduce", everybody(2), {operand}, {{"reduction", "sum"}}), 5000);
+}
+
+TEST(NcclTest, AGraphHoldsTheStagesOfHosts) {
+  Json collective = collectiveJson(0, "all_reduce", everybody(4), {compressed(5000)},
+                                   {{"reduction", "mean"}, {"algorithm", "hierarchical"}});
+  collective["hierarchy"] = {{"local", 2}, {"leaders", "all"}, {"inside", writeCodec(quantize(8, 512))}};
+  replay(collective, 5000);
+}
+
+TEST(NcclTest, AGraphHoldsSlices) {
+  const std::vector<OperandSpec> operands = {compressed(4096)};
+  replay(collectiveJson(0, "all_gather", everybody(2), operands, {{"dim", 0}}), 4096, 8192);
+  replay(collectiveJson(0, "reduce_scatter", everybody(2), operands, {{"dim", 0}, {"reduction", "sum"}}),
+         4096);
+  replay(collectiveJson(0, "broadcast", everybody(2), operands, {{"root", 0}}), 4096);
+  replay(collectiveJson(0, "all_to_all", everybody(2), {exact(4096)}, {{"split_dim", 0}, {"concat_dim", 0}}),
+         4096);
+}
+
 TEST(NcclTest, AGraphHoldsFactors) {
   OperandSpec matrix{.shape = {50, 100}, .codec = {.family = CGX_CODEC_LOWRANK, .rank = 3}};
   replay(collectiveJson(0, "all_reduce", everybody(2), {matrix}, {{"reduction", "mean"}}), 5000);
@@ -247,7 +272,7 @@ TEST(NcclTest, AGraphHoldsFactors) {
 
 TEST(NcclTest, AGraphRefusesWhatPassesThroughTheHost) {
   const std::string manifest = manifestText(
-      2, {collectiveJson(0, "all_to_all", everybody(2), {exact(4)}, {{"split_dim", 0}, {"concat_dim", 0}})});
+      2, {collectiveJson(0, "permute", {}, {exact(4)}, {{"source_target_pairs", Json::array({{0, 1}})}})});
   const std::string job = uniqueJob();
   std::barrier joined(2);
   runThreads(2, [&](uint32_t rank) {

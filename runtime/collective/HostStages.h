@@ -1,0 +1,52 @@
+//===-- collective/HostStages.h - An all-reduce of hosts, in three stages -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The first half of a scatter-reduce-allgather among the ranks of a host, an all-reduce of the own chunk
+// among its owners on all hosts, and the second half. A mean is one of means.
+//
+// The three stages draw different random numbers. What a rank hands out on its host last is
+// encoded on every host from the same bits with the same random numbers, so that all hosts
+// end with the same result.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_COLLECTIVE_HOSTSTAGES_H
+#define CGX_RUNTIME_COLLECTIVE_HOSTSTAGES_H
+
+#include "collective/Collective.h"
+
+namespace cgx {
+
+/// What the stages of one collective are, from step to step.
+class HostStages {
+public:
+  HostStages(const CollectiveInfo &collective, const Group &group);
+
+  uint32_t hosts() const { return owners.size(); }
+  uint32_t ranksOfHost() const { return host.size(); }
+
+  /// What operands remember inside of hosts: nothing, but how often they ran.
+  static std::vector<OperandState> insideStates(std::span<const OperandState> states);
+
+  // The stages of an execution of the collective; both inside of a host with insideStates().
+  Execution reduction(const Execution &execution, std::span<OperandState> inside) const;
+  Execution between(const Execution &execution) const;
+  Execution gathering(const Execution &execution, std::span<OperandState> inside) const;
+
+  /// The chunks that this rank owns of the operands, in their place in the outputs.
+  std::vector<OperandBuffers> ownChunks(Buffers operands) const;
+
+private:
+  CollectiveInfo inside, betweenHosts;
+  Group host, owners; ///< the ranks of this rank's host, and those at its place on all hosts
+  bool hasOneOwner;
+  std::vector<uint64_t> begins; ///< of the own chunks, in bytes
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_COLLECTIVE_HOSTSTAGES_H

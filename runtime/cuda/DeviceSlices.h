@@ -1,0 +1,52 @@
+//===-- DeviceSlices.h - Slices of tensors, encoded on a GPU ----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Collectives of one exchange, whose payloads are whole slices of a tensor, or the tensor itself. Slices lie
+// one behind the other: along the first dimension, or one in front of which all have size 1.
+#ifndef CGX_RUNTIME_CUDA_DEVICESLICES_H
+#define CGX_RUNTIME_CUDA_DEVICESLICES_H
+
+#include "cuda/RoutedCollective.h"
+
+namespace cgx {
+
+/// Each rank encodes its tensor once, and decodes all, its own too.
+class DeviceAllGather final : public RoutedAlgorithm {
+public:
+  bool takes(const Execution &execution) const override;
+  PhaseLayouts layouts(const Execution &execution) const override;
+  void list(const ListedOperand &operand, RoutedLayers &layers) const override;
+};
+
+/// Each rank encodes all slices, and adds up those that are its own.
+class DeviceReduceScatter final : public RoutedAlgorithm {
+public:
+  bool takes(const Execution &execution) const override;
+  PhaseLayouts layouts(const Execution &execution) const override;
+  void list(const ListedOperand &operand, RoutedLayers &layers) const override;
+};
+
+/// Each rank encodes all slices, and decodes those that are its own.
+class DeviceAllToAll final : public RoutedAlgorithm {
+public:
+  bool takes(const Execution &execution) const override;
+  PhaseLayouts layouts(const Execution &execution) const override;
+  void list(const ListedOperand &operand, RoutedLayers &layers) const override;
+};
+
+/// The root encodes its tensor, and all decode it, the root too.
+class DeviceBroadcast final : public RoutedAlgorithm {
+public:
+  bool takes(const Execution &execution) const override;
+  PhaseLayouts layouts(const Execution &execution) const override;
+  void list(const ListedOperand &operand, RoutedLayers &layers) const override;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_CUDA_DEVICESLICES_H

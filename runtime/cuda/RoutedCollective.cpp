@@ -1,0 +1,171 @@
+//===-- RoutedCollective.cpp - Kernels around the two phases of a route ---===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cuda/RoutedCollective.h"
+
+#include "cgx/kernels/cuda_peers.h"
+#include "cuda/DeviceUse.h"
+
+namespace cgx {
+
+bool hasKernels(const OperandInfo &operand) {
+  const bool isFloat = operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16;
+  return isFloat && !cuda::checkCodec(operand.codec, operand.type) &&
+         !cuda::checkCodec(operand.codecOf(kResult), operand.type);
+}
+
+PayloadLayout emptyLayout(const Execution &execution) {
+  const std::vector<uint64_t> nothing(execution.collective.operands.size(), 0);
+  return PayloadLayout(PayloadSizes(execution.group.size(), nothing));
+}
+
+cuda::EncodedLayer ListedOperand::encoded(uint32_t phase, uint64_t first, uint64_t elements,
+                                          std::byte *payload) const {
+  const cgx_codec &codec = info().codecOf(phase);
+  const bool isShared = cgx_codec_shares_randomness(&codec);
+  cuda::EncodedLayer layer = {.codec = codec,
+                              .type = info().type,
+                              .elements = elements,
+                              .firstElement = first,
+                              .layerId = info().layerId,
+                              .rank = isShared ? 0 : execution.encoder,
+                              .phase = isShared ? 0 : phase,
+                              .payload = payload,
+                              .optimizer = optimizer};
+  if (const DeviceResidual *residual = residuals.of(phase))
+    layer.feedback = residual->from(first, info().errorFeedback->decay);
+  return layer;
+}
+
+Result<std::unique_ptr<ResidentCollective>>
+RoutedCollective::make(const Execution &execution, cuda::Stream stream, const RoutedAlgorithm &algorithm) {
+  std::unique_ptr<RoutedCollective> made(new RoutedCollective(algorithm));
+  Result<std::unique_ptr<PayloadRoute>> route = makeRoute(execution, algorithm.layouts(execution));
+  if (!route.ok())
+    return route.status();
+  made->route = std::move(*route);
+  if (Status status = made->step.make(); !status.ok())
+    return status;
+  if (Status status = made->makeResiduals(execution, stream); !status.ok())
+    return status;
+  return std::unique_ptr<ResidentCollective>(std::move(made));
+}
+
+Status RoutedCollective::makeResiduals(const Execution &execution, cuda::Stream stream) {
+  for (size_t i = 0; i < execution.collective.operands.size(); ++i) {
+    const OperandInfo &operand = execution.collective.operands[i];
+    OperandResiduals &of = residuals[i];
+    if (!operand.errorFeedback)
+      continue;
+    OperandState &state = execution.states[i];
+    for (auto [phase, onDevice, onHost] : {std::tuple(kContribution, &of.contribution, &state.contribution),
+                                           {kResult, &of.result, &state.result}})
+      if (*onHost && operand.codecOf(phase).family != CGX_CODEC_IDENTITY)
+        if (Status status = onDevice->emplace().make(**onHost, stream); !status.ok())
+          return status;
+  }
+  return Status();
+}
+
+Status RoutedCollective::fetchState(cuda::Stream stream) {
+  if (!lead.end())
+    return Status();
+  for (const auto &[operand, of] : residuals)
+    for (const DeviceResidual *residual : {of.of(kContribution), of.of(kResult)})
+      if (residual)
+        if (Status status = residual->fetch(stream); !status.ok())
+          return status;
+  return statusOf(cuda::waitFor(stream));
+}
+
+/// Makes the group of a step, if there are layers.
+template <typename Make, typename Layer>
+static cuda::Outcome makeGroup(Make make, const std::vector<Layer> &layers,
+                               std::unique_ptr<cuda::Group> &group) {
+  group.reset();
+  cuda::Outcome outcome;
+  if (!layers.empty())
+    group = make(layers, outcome);
+  return outcome;
+}
+
+Status RoutedCollective::makeKernels(const Execution &execution) {
+  RoutedLayers layers;
+  for (size_t i = 0; i < execution.collective.operands.size(); ++i)
+    algorithm.list({execution, i, buffers[i], *route, residuals[i], lent.of(i)}, layers);
+  const auto makeRead = [](auto make, auto &of, Step &step) {
+    step.senders = std::move(of.senders);
+    return makeGroup(make, of.layers, step.group);
+  };
+  cuda::Outcome outcome = makeGroup(cuda::makeEncodeGroup, layers.contributions, contributions.group);
+  if (outcome.ok())
+    outcome = makeRead(cuda::makeOwnerGroup, layers.owned, owned);
+  if (outcome.ok())
+    outcome = makeRead(cuda::makeReduceGroup, layers.reduced, reduced);
+  if (outcome.ok())
+    outcome = makeRead(cuda::makeDecodeGroup, layers.received, received);
+  if (outcome.ok())
+    outcome = makeGroup(cuda::makeEncodeGroup, layers.results, results.group);
+  if (outcome.ok())
+    outcome = makeRead(cuda::makeDecodeGroup, layers.gathered, gathered);
+  return statusOf(outcome);
+}
+
+Status RoutedCollective::run(std::initializer_list<const Step *> steps, Timer &timer,
+                             cuda::Stream stream) const {
+  Stopwatch stopwatch(timer);
+  for (const Step *each : steps)
+    if (each->group)
+      if (Status status = statusOf(each->group->run(stream, step.get())); !status.ok())
+        return status;
+  return Status();
+}
+
+Status RoutedCollective::put(Execution &execution, Buffers operands, cuda::Stream stream) {
+  CollectiveCounters &counters = execution.counters;
+  {
+    Stopwatch stopwatch(counters.encode);
+    Result<bool> isElsewhere = lent.bring(execution, /*toDevice=*/true, stream);
+    if (!isElsewhere.ok())
+      return isElsewhere.status();
+    if (*isElsewhere)
+      buffers.forget();
+    if (Status status = buffers.bind(operands, stream, [&] { return makeKernels(execution); }); !status.ok())
+      return status;
+    if (Status status = step.put(execution, stream); !status.ok())
+      return status;
+    lead.change(cuda::isCapturing(stream));
+  }
+  if (Status status = run({&contributions}, counters.encode, stream); !status.ok())
+    return status;
+  if (Status status = route->scatter(execution, stream); !status.ok())
+    return status;
+  if (Status status = run({&owned, &reduced, &received}, counters.decode, stream); !status.ok())
+    return status;
+  if (Status status = run({&results}, counters.encode, stream); !status.ok())
+    return status;
+  if (Status status = route->gather(execution, stream); !status.ok())
+    return status;
+  return run({&gathered}, counters.decode, stream);
+}
+
+Status RoutedCollective::check(const CollectiveInfo &collective, cuda::Stream stream) {
+  for (const Step *each : {&owned, &reduced, &received, &gathered}) {
+    std::vector<DecodeError> errors;
+    if (each->group)
+      if (Status status = statusOf(each->group->results(stream, errors)); !status.ok())
+        return status;
+    for (size_t i = 0; i < errors.size(); ++i)
+      if (errors[i] != DecodeError::ok)
+        return Status::error(CGX_BAD_PAYLOAD, "layer '", collective.operands[each->senders[i].operand].layer,
+                             "', payload of rank ", each->senders[i].rank, ": ", decodeErrorText(errors[i]));
+  }
+  return Status();
+}
+
+} // namespace cgx

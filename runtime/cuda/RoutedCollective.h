@@ -1,0 +1,131 @@
+//===-- RoutedCollective.h - Kernels around the two phases of a route ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is common to all collectives that encode, bring payloads to other ranks, and decode:
+//
+//   encode contributions | scatter | add up, decode what came, encode results | gather | decode results
+//
+// Which of these a collective does, and with which payloads, a RoutedAlgorithm lists. A step is one group of
+// kernels for all operands; a list that is empty is no step.
+#ifndef CGX_RUNTIME_CUDA_ROUTEDCOLLECTIVE_H
+#define CGX_RUNTIME_CUDA_ROUTEDCOLLECTIVE_H
+
+#include "cuda/BoundBuffers.h"
+#include "cuda/DeviceResidual.h"
+#include "cuda/LentTensors.h"
+#include "cuda/PayloadRoute.h"
+#include "cuda/ResidentCollective.h"
+#include "cuda/StepOnDevice.h"
+
+#include <map>
+
+namespace cgx {
+
+/// Whose payload it is that a kernel reads.
+struct PayloadSender {
+  size_t operand;
+  uint32_t rank;
+};
+
+/// Layers whose payloads others have made, and who did.
+template <typename Layer> struct ReadLayers {
+  std::vector<Layer> layers;
+  std::vector<PayloadSender> senders; ///< of all payloads of all layers, in their order
+};
+
+/// The layers of each step.
+struct RoutedLayers {
+  std::vector<cuda::EncodeLayer> contributions;
+  ReadLayers<cuda::OwnerLayer> owned;     ///< added up and encoded as results at once
+  ReadLayers<cuda::ReduceLayer> reduced;  ///< added up to elements
+  ReadLayers<cuda::DecodeLayer> received; ///< decoded as they came
+  std::vector<cuda::EncodeLayer> results;
+  ReadLayers<cuda::DecodeLayer> gathered;
+};
+
+/// Residuals of one operand: of what is encoded in each phase, if it loses anything.
+struct OperandResiduals {
+  std::optional<DeviceResidual> contribution, result;
+
+  const DeviceResidual *of(uint32_t phase) const {
+    const std::optional<DeviceResidual> &residual = phase == kContribution ? contribution : result;
+    return residual ? &*residual : nullptr;
+  }
+};
+
+/// What a layer is listed from.
+struct ListedOperand {
+  const Execution &execution;
+  size_t index;
+  const OperandBuffers &buffers;
+  const PayloadRoute &route;
+  const OperandResiduals &residuals;
+  const OptimizerTensors &optimizer; ///< what the step lends of it
+
+  const OperandInfo &info() const { return execution.collective.operands[index]; }
+  uint32_t rankAt(uint32_t position) const { return execution.group.ranks[position]; }
+
+  /// How this rank encodes `elements` elements of a phase from `first` on, with error feedback if it has
+  /// some.
+  cuda::EncodedLayer encoded(uint32_t phase, uint64_t first, uint64_t elements, std::byte *payload) const;
+};
+
+/// Whether there are kernels for an operand and its codecs.
+bool hasKernels(const OperandInfo &operand);
+
+/// Sizes of a phase that brings nothing.
+PayloadLayout emptyLayout(const Execution &execution);
+
+/// A kind of collective, as its payloads see it.
+class RoutedAlgorithm {
+public:
+  virtual ~RoutedAlgorithm() = default;
+
+  /// Whether it can run on a GPU, with the codecs that there are kernels of.
+  virtual bool takes(const Execution &execution) const = 0;
+  virtual PhaseLayouts layouts(const Execution &execution) const = 0;
+  virtual void list(const ListedOperand &operand, RoutedLayers &layers) const = 0;
+};
+
+class RoutedCollective final : public ResidentCollective {
+public:
+  /// `algorithm` stays as long as the process.
+  static Result<std::unique_ptr<ResidentCollective>> make(const Execution &execution, cuda::Stream stream,
+                                                          const RoutedAlgorithm &algorithm);
+
+  bool isCapturable() const override { return route->isCapturable(); }
+  Status put(Execution &execution, Buffers operands, cuda::Stream stream) override;
+  Status check(const CollectiveInfo &collective, cuda::Stream stream) override;
+  Status fetchState(cuda::Stream stream) override;
+
+private:
+  /// A step; its group is null where it has nothing to do.
+  struct Step {
+    std::unique_ptr<cuda::Group> group;
+    std::vector<PayloadSender> senders;
+  };
+
+  explicit RoutedCollective(const RoutedAlgorithm &algorithm) : algorithm(algorithm) {}
+
+  Status makeResiduals(const Execution &execution, cuda::Stream stream);
+  Status makeKernels(const Execution &execution);
+  Status run(std::initializer_list<const Step *> steps, Timer &timer, cuda::Stream stream) const;
+
+  const RoutedAlgorithm &algorithm;
+  std::unique_ptr<PayloadRoute> route;
+  StepOnDevice step;
+  std::map<size_t, OperandResiduals> residuals; ///< by operand, of those with error feedback
+  MirrorLead lead;
+  LentTensors lent;
+  BoundBuffers buffers; ///< that the kernels read and write
+  Step contributions, owned, reduced, received, results, gathered;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_CUDA_ROUTEDCOLLECTIVE_H
