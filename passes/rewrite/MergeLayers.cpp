@@ -119,6 +119,11 @@ private:
       codecs.push_back(op.getCodec(operands[0]));
       if (given)
         reasons.push_back(given[operands[0]]);
+      // Of a vector of layers no optimizer keeps anything, and gcomp chooses nothing among them.
+      if (!isAlone && op.getCodec(operands[0]).readsKept(Kept::Parameter))
+        return op.emitError("layers merged into a vector: codec ")
+               << op.getCodec(operands[0]).getFamily()
+               << " reads what the optimizer keeps of each layer: expected the scope layer-wise";
       auto type = cast<RankedTensorType>(inputs.back().getType());
       if (std::string refusal = op.getCodec(operands[0]).getShapeRefusal(type); !refusal.empty())
         return op.emitError("layers merged into a vector: codec ")

@@ -2,9 +2,11 @@
 // RUN: cgx-opt %s --cgx-merge-layers --cgx-verify-program | FileCheck %s
 // RUN: cgx-opt %s --cgx-merge-layers --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 // RUN: sed 's/#cgx.topk/#cgx.lowrank<rank = 1>/' %s | not cgx-opt --cgx-merge-layers 2>&1 | FileCheck %s --check-prefix=MATRIX
+// RUN: sed 's/#cgx.topk/#cgx.gcomp<optimizer = sgd>/' %s | not cgx-opt --cgx-merge-layers 2>&1 | FileCheck %s --check-prefix=KEPT
 
 // REPORT: a + c gradient 4106xf32 topk density=0.01
 // MATRIX: error: layers merged into a vector: codec lowrank: factors of rank 1 are no shorter than a matrix of 1x4106
+// KEPT: error: layers merged into a vector: codec gcomp reads what the optimizer keeps of each layer: expected the scope layer-wise
 
 #t = #cgx.topk
 #g = #cgx.groups<[[0, 1]]>
