@@ -40,18 +40,31 @@ template <typename Lanes> struct LevelPlaces {
   }
 };
 
-/// Where the mantissas of a block's levels begin, behind the levels.
-struct LevelSections {
-  LevelShifts shifts;
-  uint64_t begin[gcompLevels];
+/// Where the mantissas of a level begin, behind the levels of a block, and what is not sent of them.
+struct LevelSection {
+  uint32_t begin, shift;
+};
 
-  CGX_BODY LevelSections(const LevelShifts &shifts, const LevelCounts &counts) : shifts(shifts) {
-    uint64_t at = lossless::levelBytes(counts.all());
-    for (uint32_t level = 0; level < gcompLevels; ++level) {
-      begin[level] = at;
-      at += counts.bytes(shifts, level);
-    }
+/// Those of all levels.
+class LevelSections {
+public:
+  CGX_BODY LevelSections(const LevelShifts &shifts, const LevelCounts &counts) {
+    auto begin = uint32_t(lossless::levelBytes(counts.all()));
+    unrolled<gcompLevels>([&](uint32_t level) {
+      sections[level] = {begin, shifts[level]};
+      begin += uint32_t(counts.bytes(shifts, level));
+    });
   }
+
+  /// Chosen rather than looked up, so that they stay in registers.
+  CGX_BODY LevelSection of(uint32_t level) const {
+    LevelSection chosen = sections[0];
+    unrolled<gcompLevels>([&](uint32_t i) { chosen = i == level ? sections[i] : chosen; });
+    return chosen;
+  }
+
+private:
+  LevelSection sections[gcompLevels];
 };
 
 } // namespace cgx::cuda

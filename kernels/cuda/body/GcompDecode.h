@@ -19,8 +19,10 @@ CGX_BODY LevelCounts countLevels(const Lanes &lanes, const uint8_t *levels, uint
   PerLane<Lanes, LevelCounts> counts;
   lanes.forEach([&](uint32_t lane) {
     counts[lane] = {};
-    for (uint32_t i = lane; i < end; i += laneCount)
-      ++counts[lane].of[lossless::levelAt(levels, i)];
+    for (uint32_t i = lane; i < end; i += laneCount) {
+      const uint32_t level = lossless::levelAt(levels, i);
+      unrolled<gcompLevels>([&](uint32_t each) { counts[lane].of[each] += level == each; });
+    }
   });
   LevelCounts sum;
   unrolled<gcompLevels>([&](uint32_t level) {
@@ -79,10 +81,9 @@ struct LeveledParts {
       });
       const PerLane<Lanes, uint32_t> inLevel = places.next(lanes, ofLanes);
       lanes.forEach([&](uint32_t lane) {
-        const uint32_t level = ofLanes[lane];
-        mantissas[lane] = level == noLevel ? 0
-                                           : mantissaAt(levels + sections.begin[level], inLevel[lane],
-                                                        sections.shifts[level]);
+        const LevelSection section = sections.of(ofLanes[lane]);
+        mantissas[lane] =
+            ofLanes[lane] == noLevel ? 0 : mantissaAt(levels + section.begin, inLevel[lane], section.shift);
       });
       return mantissas;
     }

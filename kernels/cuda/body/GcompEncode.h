@@ -132,10 +132,11 @@ struct LeveledMantissas {
         const uint32_t level = levels[lane];
         if (level == noLevel)
           return;
-        const uint32_t bits = bitsOf(item, row + lane), shift = sections.shifts[level];
+        const uint32_t bits = bitsOf(item, row + lane);
+        const LevelSection section = sections.of(level);
         const uint32_t mantissa = cgx::restOf(bits) << 16 | (bits & 0xffff);
-        addBits(crew, item, 8 * (begin + sections.begin[level]) + uint64_t(inLevel[lane]) * (24 - shift),
-                mantissa >> shift);
+        addBits(crew, item, 8 * (begin + section.begin) + uint64_t(inLevel[lane]) * (24 - section.shift),
+                mantissa >> section.shift);
       });
     });
   }
