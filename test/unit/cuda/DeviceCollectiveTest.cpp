@@ -112,7 +112,9 @@ const std::vector<Collective> collectives = {
     {"all_reduce",
      {{"reduction", "sum"}},
      {operand(CGX_F16, 5003, {}, quantize(4, 128)), operand(CGX_F32, 3000, quantize(4, 128)),
-      operand(CGX_F32, 4000, quantize(8, 128), cgx_codec{.family = CGX_CODEC_TOPK, .density = 0.1f})}},
+      operand(CGX_F32, 4000, quantize(8, 128), cgx_codec{.family = CGX_CODEC_TOPK, .density = 0.1f}),
+      operand(CGX_F32, 5001, gcomp(CGX_OPTIMIZER_MOMENTUM, 0.0f), quantize(8, 128)),
+      operand(CGX_BF16, 3001, quantize(4, 128), gcomp(CGX_OPTIMIZER_RMSPROP, 0.0f))}},
     // Slices: shards of weights, and of gradients, with all kinds of codecs.
     {"all_gather",
      {{"dim", 0}},
@@ -254,12 +256,12 @@ protected:
     }
   }
 
-  /// Lends an operand what its codec reads, in turn where the operand lies and on the other side.
+  /// Lends an operand what its codecs read, in turn where the operand lies and on the other side.
   static void lend(cgx_context *context, uint32_t id, size_t index, const OperandSpec &operand,
                    bool mayBeOnDevice, std::mt19937_64 &random, std::list<std::vector<float>> &onHost,
                    std::vector<cuda::Memory> &memory) {
     for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept) {
-      if (!cgx_codec_needs(&operand.codec, kept))
+      if (!cgx_codec_needs(&operand.codec, kept) && !(operand.back && cgx_codec_needs(&*operand.back, kept)))
         continue;
       const uint64_t elements = cgx_kept_elements(kept, operand.elements());
       std::vector<float> &values = onHost.emplace_back(makeFloats(Shape::uniform, elements, random));

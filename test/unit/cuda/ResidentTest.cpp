@@ -52,6 +52,7 @@ Json other(const char *kind, const OperandSpec &operand, const Json &more) {
 
 std::vector<Case> cases() {
   const cgx_codec coarse = quantize(4, 128), lowrank{.family = CGX_CODEC_LOWRANK, .rank = 2};
+  const cgx_codec gcomp{.family = CGX_CODEC_GCOMP, .optimizer = CGX_OPTIMIZER_SGD};
   OperandSpec twoWays = operand(coarse);
   twoWays.back = quantize(8, 512);
   OperandSpec whole = operand({});
@@ -66,6 +67,7 @@ std::vector<Case> cases() {
        quantize(4, 512)},
       {"largest", true, reduction({operand({})}, {{"reduction", "max"}})},
       {"wholeNumbers", false, reduction({whole})},
+      {"mantissasByTheOptimizer", true, reduction({operand(gcomp), operand(coarse)})},
       {"anotherWayBack", true, reduction({twoWays})},
       {"anotherWayBackWithFeedback", true, withFeedback(reduction({twoWays}), "f32")},
       {"matrices", true, withFeedback(reduction({operand(lowrank, {64, 64}), operand(coarse)}), "f32")},
