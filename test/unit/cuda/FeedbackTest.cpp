@@ -153,6 +153,8 @@ TEST_P(FeedbackTest, ResidualsStayWhereAContributionIsRefused) {
     Layer layer = randomLayer(family);
     layer.elements = 5003;
     layer.codec.checksum = 0;
+    if (layer.lent)
+      layer.lent = lend(layer); // of as many elements
     const std::vector<uint8_t> before(layer.elements * sizeof(float), 0x11);
     std::vector<uint8_t> payload = expectedPayload(layer, toElements(layer.type, summand(layer)));
     payload[0] ^= 1;
