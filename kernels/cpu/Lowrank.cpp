@@ -65,12 +65,20 @@ void addMultiples(uint32_t count, const float *const *vectors, const float *fact
   }
 }
 
-/// In f64, in which no square of an f32 overflows or vanishes.
-double innerProduct(const float *a, const float *b, uint64_t length) {
+/// Of a block of elements.
+double blockProduct(const float *a, const float *b, uint64_t length) {
   double lanes[kLanes] = {};
   for (uint64_t i = 0; i < length; ++i)
     lanes[i % kLanes] += double(a[i]) * double(b[i]);
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
+/// In f64, in which no square of an f32 overflows or vanishes.
+double innerProduct(const float *a, const float *b, uint64_t length) {
+  double product = 0;
+  for (uint64_t begin = 0; begin < length; begin += kBlockColumns)
+    product += blockProduct(a + begin, b + begin, std::min(kBlockColumns, length - begin));
+  return product;
 }
 
 /// Divides a vector by its length. Returns that; 0 leaves the vector as it is.

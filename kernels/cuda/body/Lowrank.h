@@ -71,7 +71,7 @@ struct SumMatrix {
 
 /// Draws what is to begin with where nothing is kept. Equal on all ranks: no rank is part of the key.
 struct DrawStart {
-  static constexpr uint32_t sharedBytes = sizeof(double);
+  static constexpr uint32_t sharedBytes = vectorsSharedBytes;
   LowrankTable table;
 
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
@@ -150,7 +150,7 @@ struct AddParts {
 };
 
 struct OrthonormalizeLeft {
-  static constexpr uint32_t sharedBytes = sizeof(double);
+  static constexpr uint32_t sharedBytes = vectorsSharedBytes;
   LowrankTable table;
 
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
@@ -205,7 +205,7 @@ private:
 };
 
 struct CheckFactors {
-  static constexpr uint32_t sharedBytes = sizeof(double);
+  static constexpr uint32_t sharedBytes = vectorsSharedBytes;
   LowrankTable table;
 
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {
@@ -267,7 +267,7 @@ struct StoreResult {
 
 /// Orthonormal, so that it neither grows nor fades from step to step.
 struct StoreStart {
-  static constexpr uint32_t sharedBytes = sizeof(double);
+  static constexpr uint32_t sharedBytes = vectorsSharedBytes;
   LowrankTable table;
 
   template <typename Crew> CGX_BODY void operator()(const Crew &crew, Slice slice) const {

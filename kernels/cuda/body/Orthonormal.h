@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // orthonormalize() and drawZeroVectors() of lowrank.h. Inner products are added in the order that is fixed
-// there, by eight lanes; all else is done by all threads.
+// there: eight lanes have a block of elements, and all lanes of all warps some block.
 #ifndef CGX_KERNELS_CUDA_BODY_ORTHONORMAL_H
 #define CGX_KERNELS_CUDA_BODY_ORTHONORMAL_H
 
@@ -27,13 +27,16 @@ template <typename Lanes, typename Values> CGX_BODY Values addNeighbours(const L
   return value;
 }
 
+/// Blocks of elements that a warp adds up at once, and that eight warps do.
+constexpr uint32_t blocksOfWarp = laneCount / lowrankLanes, blocksAtOnce = 8 * blocksOfWarp;
+/// What Vectors need of Body::sharedBytes: a sum for each of these, and the sum of all.
+constexpr uint32_t vectorsSharedBytes = (blocksAtOnce + 1) * sizeof(double);
+
 /// Vectors of one matrix, which one block of threads works on. Everybody must have written what is read next.
 template <typename Crew> class Vectors {
 public:
   CGX_BODY Vectors(const Crew &crew, float *vectors, uint32_t count, uint64_t length)
       : crew(crew), vectors(vectors), count(count), length(length) {}
-
-  static constexpr uint32_t sharedBytes = sizeof(double);
 
   CGX_BODY void orthonormalize() const {
     for (uint32_t j = 0; j < count; ++j) {
@@ -89,24 +92,38 @@ private:
   }
 
   CGX_BODY double innerProduct(uint32_t a, uint32_t b) const {
-    double *product = crew.template shared<double>();
-    crew.forEachWarp(0, 1, [&](const auto &lanes, uint64_t) {
-      PerLane<std::remove_cvref_t<decltype(lanes)>, double> sums;
-      lanes.forEach([&](uint32_t lane) {
-        sums[lane] = 0.0;
-        for (uint64_t i = lane; lane < lowrankLanes && i < length; i += lowrankLanes)
-          sums[lane] += double(vectors[a * length + i]) * double(vectors[b * length + i]);
+    double *sums = crew.template shared<double>(), *product = sums + blocksAtOnce;
+    crew.once([&] { *product = 0.0; });
+    for (uint64_t begin = 0; begin < length; begin += blocksAtOnce * lowrankBlockColumns) {
+      crew.forEachWarp(0, blocksAtOnce / blocksOfWarp, [&](const auto &lanes, uint64_t warp) {
+        addBlocks(lanes, a, b, begin + warp * blocksOfWarp * lowrankBlockColumns, sums + warp * blocksOfWarp);
       });
-      sums = addNeighbours(lanes, sums);
-      lanes.forEach([&](uint32_t lane) {
-        if (lane == 0)
-          *product = sums[lane];
+      crew.once([&] {
+        for (uint64_t i = 0; i < blocksAtOnce && begin + i * lowrankBlockColumns < length; ++i)
+          *product += sums[i];
       });
-    });
-    crew.wait();
+    }
     const double result = *product;
     crew.wait();
     return result;
+  }
+
+  /// The sums of a warp's blocks, of which the first begins at `begin`.
+  template <typename Lanes>
+  CGX_BODY void addBlocks(const Lanes &lanes, uint32_t a, uint32_t b, uint64_t begin, double *blocks) const {
+    PerLane<Lanes, double> sums;
+    lanes.forEach([&](uint32_t lane) {
+      const uint64_t first = begin + lane / lowrankLanes * lowrankBlockColumns;
+      const uint64_t end = first + lowrankBlockColumns < length ? first + lowrankBlockColumns : length;
+      sums[lane] = 0.0;
+      for (uint64_t i = first + lane % lowrankLanes; i < end; i += lowrankLanes)
+        sums[lane] += double(vectors[a * length + i]) * double(vectors[b * length + i]);
+    });
+    sums = addNeighbours(lanes, sums);
+    lanes.forEach([&](uint32_t lane) {
+      if (lane % lowrankLanes == 0)
+        blocks[lane / lowrankLanes] = sums[lane];
+    });
   }
 
   CGX_BODY double normalize(uint32_t j) const {

@@ -95,6 +95,10 @@ protected:
     of.type = types[random() % 3];
     of.rows = 1 + random() % 70;
     of.columns = random() % 4 ? 1 + random() % 70 : 1000 + random() % 2500;
+    if (!device->isSlow() && random() % 16 == 0) { // more blocks of elements than are added up at once
+      of.rows = 1 + random() % 3;
+      of.columns = 30000 + random() % 10000;
+    }
     of.codec = {.family = CGX_CODEC_LOWRANK, .rank = uint32_t(1 + random() % 9), .rows = uint32_t(of.rows)};
     of.layerId = random() % 100;
     of.decay = 0.9f;

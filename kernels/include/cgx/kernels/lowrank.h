@@ -25,9 +25,9 @@ namespace cgx {
 /// Null when the parameters, but for the rows, are valid for elements of this type, else what is wrong.
 const char *checkLowrank(const cgx_codec &codec, cgx_element_type type);
 
-/// The order of sums: columns in blocks whose sums are added one after the other; in inner products, element
-/// i in lane i % lowrankLanes; rows of transposed products and vectors of results in groups of
-/// lowrankTogether.
+/// The order of sums: columns, and elements of inner products, in blocks whose sums are added one after the
+/// other, so that many can be computed at once; in a block, element i in lane i % lowrankLanes; rows of
+/// transposed products and vectors of results in groups of lowrankTogether.
 constexpr uint64_t lowrankBlockColumns = 1024;
 constexpr uint32_t lowrankLanes = 8, lowrankTogether = 4;
 
