@@ -11,6 +11,7 @@
 #include "collective/WideReduction.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace cgx {
 
@@ -33,11 +34,46 @@ static bool canEncode(const Execution &execution, CollectiveKind kind, uint64_t 
   return true;
 }
 
-/// Whether slices of a dimension lie one behind the other in all operands.
-static bool areContiguous(const Execution &execution, uint64_t dim) {
+namespace {
+
+/// A slice of a tensor: rows of bytes that lie together. Slice k begins behind k of the first slice's rows.
+struct SliceRows {
+  uint64_t count = 1, width = 0, pitch = 0;
+};
+
+SliceRows rowsOf(const std::vector<uint64_t> &shape, uint64_t dim, uint64_t slices, uint64_t elementBytes) {
+  const DimensionView view = viewAround(shape, dim);
+  const uint64_t width = view.size / slices * view.inner * elementBytes;
+  return {view.outer, width, width * slices};
+}
+
+} // namespace
+
+/// Of the operand, cut along a dimension; or of a result, in which the operand is a slice.
+static SliceRows rowsOfOperand(const Execution &execution, const OperandInfo &operand, uint64_t dim) {
+  return rowsOf(operand.shape, dim, execution.group.size(), cgx_element_bytes(operand.type));
+}
+
+static SliceRows rowsOfGathered(const Execution &execution, const OperandInfo &operand) {
+  std::vector<uint64_t> shape = operand.shape;
+  shape[execution.collective.dim] *= execution.group.size();
+  return rowsOf(shape, execution.collective.dim, execution.group.size(), cgx_element_bytes(operand.type));
+}
+
+static SliceRows rowsOfExchanged(const Execution &execution, const OperandInfo &operand) {
+  std::vector<uint64_t> shape = operand.shape;
+  shape[execution.collective.splitDim] /= execution.group.size();
+  shape[execution.collective.concatDim] *= execution.group.size();
+  return rowsOf(shape, execution.collective.concatDim, execution.group.size(),
+                cgx_element_bytes(operand.type));
+}
+
+/// Whether a GPU can copy rows of all operands.
+template <typename RowsOf> static bool canCopy(const Execution &execution, RowsOf rowsOf) {
   const std::vector<OperandInfo> &operands = execution.collective.operands;
-  return std::all_of(operands.begin(), operands.end(),
-                     [&](const OperandInfo &operand) { return viewAround(operand.shape, dim).outer == 1; });
+  return std::all_of(operands.begin(), operands.end(), [&](const OperandInfo &operand) {
+    return rowsOf(operand).pitch <= uint64_t(std::numeric_limits<int32_t>::max());
+  });
 }
 
 /// A payload of `1 / parts` of each operand, for each chunk that `isThere`.
@@ -60,16 +96,18 @@ namespace {
 /// The layers of one operand that is cut into `parts`.
 class PartLister {
 public:
-  PartLister(const ListedOperand &listed, uint64_t parts, RoutedLayers &layers)
+  PartLister(const ListedOperand &listed, uint64_t parts, RoutedLayers &layers, SliceRows read = {},
+             SliceRows written = {})
       : listed(listed), info(listed.info()), count(listed.execution.group.size()),
-        elements(info.elements / parts), bytes(elements * cgx_element_bytes(info.type)), layers(layers) {}
+        elements(info.elements / parts), bytes(elements * cgx_element_bytes(info.type)), read(read),
+        written(written), layers(layers) {}
 
   /// A part for each rank.
   void contributions() const {
     for (uint32_t part = 0; part < count; ++part)
       layers.contributions.push_back({listed.encoded(kContribution, part * elements, elements,
                                                      listed.route.contribution(listed.index, part)),
-                                      listed.buffers.input + part * bytes});
+                                      inputOf(part)});
   }
 
   /// The tensor, for all.
@@ -100,15 +138,34 @@ public:
     if (elements == 0)
       return;
     to.layers.push_back({info.codec, info.type, payload, cgx_payload_bytes(&info.codec, info.type, elements),
-                         elements, listed.buffers.output + part * bytes});
+                         elements, outputOf(part)});
     to.senders.push_back({listed.index, listed.rankAt(position)});
   }
 
 private:
+  const std::byte *inputOf(uint64_t part) const {
+    if (read.count == 1)
+      return listed.buffers.input + part * bytes;
+    std::byte *dense = layers.takeDense(bytes);
+    layers.packed.push_back(
+        {dense, read.width, listed.buffers.input + part * read.width, read.pitch, read.width, read.count});
+    return dense;
+  }
+
+  std::byte *outputOf(uint64_t part) const {
+    if (written.count == 1)
+      return listed.buffers.output + part * bytes;
+    std::byte *dense = layers.takeDense(bytes);
+    layers.unpacked.push_back({listed.buffers.output + part * written.width, written.pitch, dense,
+                               written.width, written.width, written.count});
+    return dense;
+  }
+
   const ListedOperand &listed;
   const OperandInfo &info;
   uint32_t count;
   uint64_t elements, bytes; ///< of a part
+  SliceRows read, written;  ///< of parts in the operand, and in the result
   RoutedLayers &layers;
 };
 
@@ -116,7 +173,7 @@ private:
 
 bool DeviceAllGather::takes(const Execution &execution) const {
   return canEncode(execution, CollectiveKind::AllGather, /*parts=*/1) &&
-         areContiguous(execution, execution.collective.dim);
+         canCopy(execution, [&](const OperandInfo &operand) { return rowsOfGathered(execution, operand); });
 }
 
 PhaseLayouts DeviceAllGather::layouts(const Execution &execution) const {
@@ -124,7 +181,8 @@ PhaseLayouts DeviceAllGather::layouts(const Execution &execution) const {
 }
 
 void DeviceAllGather::list(const ListedOperand &operand, RoutedLayers &layers) const {
-  const PartLister lister(operand, /*parts=*/1, layers);
+  const PartLister lister(operand, /*parts=*/1, layers, /*read=*/{},
+                          rowsOfGathered(operand.execution, operand.info()));
   lister.whole();
   for (uint32_t position = 0; position < operand.execution.group.size(); ++position)
     lister.decoded(layers.gathered, operand.route.result(operand.index, position), position, position);
@@ -134,7 +192,9 @@ bool DeviceReduceScatter::takes(const Execution &execution) const {
   const CollectiveInfo &collective = execution.collective;
   const bool isSum = collective.reduction == ReduceKind::Sum || collective.reduction == ReduceKind::Mean;
   return canEncode(execution, CollectiveKind::ReduceScatter, execution.group.size()) &&
-         areContiguous(execution, collective.dim) &&
+         canCopy(
+             execution,
+             [&](const OperandInfo &operand) { return rowsOfOperand(execution, operand, collective.dim); }) &&
          (isSum || std::all_of(collective.operands.begin(), collective.operands.end(),
                                [](const OperandInfo &operand) { return operand.isRaw(); }));
 }
@@ -144,15 +204,20 @@ PhaseLayouts DeviceReduceScatter::layouts(const Execution &execution) const {
 }
 
 void DeviceReduceScatter::list(const ListedOperand &operand, RoutedLayers &layers) const {
-  const PartLister lister(operand, operand.execution.group.size(), layers);
+  const Execution &execution = operand.execution;
+  const PartLister lister(operand, execution.group.size(), layers,
+                          rowsOfOperand(execution, operand.info(), execution.collective.dim));
   lister.contributions();
   lister.reduced();
 }
 
 bool DeviceAllToAll::takes(const Execution &execution) const {
   return canEncode(execution, CollectiveKind::AllToAll, execution.group.size()) &&
-         areContiguous(execution, execution.collective.splitDim) &&
-         areContiguous(execution, execution.collective.concatDim);
+         canCopy(execution,
+                 [&](const OperandInfo &operand) {
+                   return rowsOfOperand(execution, operand, execution.collective.splitDim);
+                 }) &&
+         canCopy(execution, [&](const OperandInfo &operand) { return rowsOfExchanged(execution, operand); });
 }
 
 PhaseLayouts DeviceAllToAll::layouts(const Execution &execution) const {
@@ -160,9 +225,12 @@ PhaseLayouts DeviceAllToAll::layouts(const Execution &execution) const {
 }
 
 void DeviceAllToAll::list(const ListedOperand &operand, RoutedLayers &layers) const {
-  const PartLister lister(operand, operand.execution.group.size(), layers);
+  const Execution &execution = operand.execution;
+  const PartLister lister(operand, execution.group.size(), layers,
+                          rowsOfOperand(execution, operand.info(), execution.collective.splitDim),
+                          rowsOfExchanged(execution, operand.info()));
   lister.contributions();
-  for (uint32_t position = 0; position < operand.execution.group.size(); ++position)
+  for (uint32_t position = 0; position < execution.group.size(); ++position)
     lister.decoded(layers.received, operand.route.received(operand.index, position), position, position);
 }
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Collectives of one exchange, whose payloads are whole slices of a tensor, or the tensor itself. Slices lie
-// one behind the other: along the first dimension, or one in front of which all have size 1.
+// Collectives of one exchange, whose payloads are whole slices of a tensor, or the tensor itself. What of a
+// slice does not lie together is copied together first, or apart in the end.
 #ifndef CGX_RUNTIME_CUDA_DEVICESLICES_H
 #define CGX_RUNTIME_CUDA_DEVICESLICES_H
 

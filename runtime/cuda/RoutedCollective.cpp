@@ -42,6 +42,13 @@ cuda::EncodedLayer ListedOperand::encoded(uint32_t phase, uint64_t first, uint64
   return layer;
 }
 
+std::byte *RoutedLayers::takeDense(uint64_t bytes) {
+  if (bytes == 0 || !outcome.ok())
+    return nullptr;
+  outcome = dense.emplace_back().allocate(cuda::MemoryKind::device, bytes);
+  return dense.back().get<std::byte>();
+}
+
 Result<std::unique_ptr<ResidentCollective>>
 RoutedCollective::make(const Execution &execution, cuda::Stream stream, const RoutedAlgorithm &algorithm) {
   std::unique_ptr<RoutedCollective> made(new RoutedCollective(algorithm));
@@ -98,6 +105,11 @@ Status RoutedCollective::makeKernels(const Execution &execution) {
   RoutedLayers layers;
   for (size_t i = 0; i < execution.collective.operands.size(); ++i)
     algorithm.list({execution, i, buffers[i], *route, residuals[i], lent.of(i)}, layers);
+  if (!layers.outcome.ok())
+    return statusOf(layers.outcome);
+  packed = std::move(layers.packed);
+  unpacked = std::move(layers.unpacked);
+  dense = std::move(layers.dense);
   const auto makeRead = [](auto make, auto &of, Step &step) {
     step.senders = std::move(of.senders);
     return makeGroup(make, of.layers, step.group);
@@ -126,6 +138,14 @@ Status RoutedCollective::run(std::initializer_list<const Step *> steps, Timer &t
   return Status();
 }
 
+static Status copyAll(const std::vector<cuda::RowCopy> &copies, Timer &timer, cuda::Stream stream) {
+  Stopwatch stopwatch(timer);
+  for (const cuda::RowCopy &rows : copies)
+    if (Status status = statusOf(cuda::copyRows(rows, stream)); !status.ok())
+      return status;
+  return Status();
+}
+
 Status RoutedCollective::put(Execution &execution, Buffers operands, cuda::Stream stream) {
   CollectiveCounters &counters = execution.counters;
   {
@@ -141,6 +161,8 @@ Status RoutedCollective::put(Execution &execution, Buffers operands, cuda::Strea
       return status;
     lead.change(cuda::isCapturing(stream));
   }
+  if (Status status = copyAll(packed, counters.encode, stream); !status.ok())
+    return status;
   if (Status status = run({&contributions}, counters.encode, stream); !status.ok())
     return status;
   if (Status status = route->scatter(execution, stream); !status.ok())
@@ -151,7 +173,9 @@ Status RoutedCollective::put(Execution &execution, Buffers operands, cuda::Strea
     return status;
   if (Status status = route->gather(execution, stream); !status.ok())
     return status;
-  return run({&gathered}, counters.decode, stream);
+  if (Status status = run({&gathered}, counters.decode, stream); !status.ok())
+    return status;
+  return copyAll(unpacked, counters.decode, stream);
 }
 
 Status RoutedCollective::check(const CollectiveInfo &collective, cuda::Stream stream) {

@@ -10,6 +10,7 @@
 //
 //   encode contributions | scatter | add up, decode what came, encode results | gather | decode results
 //
+// and, ahead of that and behind it, copies of slices that do not lie together in their tensors.
 // Which of these a collective does, and with which payloads, a RoutedAlgorithm lists. A step is one group of
 // kernels for all operands; a list that is empty is no step.
 #ifndef CGX_RUNTIME_CUDA_ROUTEDCOLLECTIVE_H
@@ -40,12 +41,20 @@ template <typename Layer> struct ReadLayers {
 
 /// The layers of each step.
 struct RoutedLayers {
+  std::vector<cuda::RowCopy> packed; ///< of what is encoded: slices that do not lie together, to dense memory
   std::vector<cuda::EncodeLayer> contributions;
   ReadLayers<cuda::OwnerLayer> owned;     ///< added up and encoded as results at once
   ReadLayers<cuda::ReduceLayer> reduced;  ///< added up to elements
   ReadLayers<cuda::DecodeLayer> received; ///< decoded as they came
   std::vector<cuda::EncodeLayer> results;
   ReadLayers<cuda::DecodeLayer> gathered;
+  std::vector<cuda::RowCopy> unpacked; ///< of what was decoded
+
+  std::vector<cuda::Memory> dense; ///< for both
+  cuda::Outcome outcome;           ///< of allocating that
+
+  /// Dense memory of the GPU; null where there is none, or none is asked for.
+  std::byte *takeDense(uint64_t bytes);
 };
 
 /// Residuals of one operand: of what is encoded in each phase, if it loses anything.
@@ -124,6 +133,8 @@ private:
   LentTensors lent;
   BoundBuffers buffers; ///< that the kernels read and write
   Step contributions, owned, reduced, received, results, gathered;
+  std::vector<cuda::RowCopy> packed, unpacked;
+  std::vector<cuda::Memory> dense; ///< that these are copied to and from
 };
 
 } // namespace cgx

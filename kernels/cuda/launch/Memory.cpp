@@ -81,6 +81,14 @@ Outcome copy(void *to, const void *from, uint64_t bytes, Stream stream) {
   return outcomeOf(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying memory");
 }
 
+Outcome copyRows(const RowCopy &rows, Stream stream) {
+  if (rows.width == 0 || rows.rows == 0)
+    return {};
+  return outcomeOf(cudaMemcpy2DAsync(rows.to, rows.toPitch, rows.from, rows.fromPitch, rows.width, rows.rows,
+                                     cudaMemcpyDeviceToDevice, stream),
+                   "copying rows of memory");
+}
+
 Outcome waitFor(Stream stream) { return outcomeOf(cudaStreamSynchronize(stream), "waiting for a stream"); }
 
 Outcome makeStream(Stream &stream) {

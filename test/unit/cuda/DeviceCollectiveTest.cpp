@@ -98,9 +98,8 @@ const std::vector<Collective> collectives = {
     {"all_reduce",
      {{"reduction", "sum"}, {"algorithm", "ring"}},
      {operand(CGX_F32, 5000, gcomp(CGX_OPTIMIZER_NESTEROV, 0.0f))}},
-    // Staged: pieces that are not aligned, slices that do not lie together, another algorithm, a permutation.
+    // Staged: pieces that are not aligned, another algorithm, a permutation.
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 90000, quantize(3, 100))}},
-    {"all_gather", {{"dim", 1}}, {matrixOf(CGX_F32, 6, 100, quantize(4, 128))}},
     {"all_reduce", {{"reduction", "sum"}, {"algorithm", "ring"}}, {operand(CGX_F32, 3000, quantize(4, 128))}},
     {"permute", {{"source_target_pairs", Json::array({{0, 0}})}}, {operand(CGX_F32, 300, quantize(4, 128))}},
     // Another codec on the way back, also one that loses nothing, or whose payloads have other lengths.
@@ -136,6 +135,19 @@ const std::vector<Collective> collectives = {
     {"all_to_all",
      {{"split_dim", 0}, {"concat_dim", 0}},
      {matrixOf(CGX_F32, 12, 101, quantize(4, 128)), matrixOf(CGX_BF16, 12, 7, {})}},
+    // Slices whose elements do not lie together.
+    {"all_gather",
+     {{"dim", 1}},
+     {matrixOf(CGX_F32, 6, 101, quantize(4, 128)),
+      matrixOf(CGX_F16, 3, 1, {}),
+      {.type = CGX_BF16, .shape = {2, 3, 5}, .codec = quantize(8, 64)}},
+     "f32"},
+    {"reduce_scatter",
+     {{"dim", 1}, {"reduction", "mean"}},
+     {matrixOf(CGX_F32, 7, 12 * 33, quantize(4, 128)), matrixOf(CGX_BF16, 5, 12, {})},
+     "f32"},
+    {"all_to_all", {{"split_dim", 0}, {"concat_dim", 1}}, {matrixOf(CGX_F32, 12, 33, quantize(4, 128))}},
+    {"all_to_all", {{"split_dim", 1}, {"concat_dim", 0}}, {matrixOf(CGX_F16, 33, 12, {})}},
     {"broadcast", {{"root", 0}}, {operand(CGX_F32, 5003, quantize(4, 128)), operand(CGX_BF16, 1, {})}},
     // Inside of hosts, between them, and inside again.
     {"all_reduce",

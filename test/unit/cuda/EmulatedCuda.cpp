@@ -106,6 +106,12 @@ Outcome copy(void *to, const void *from, uint64_t bytes, Stream) {
     std::memcpy(to, from, bytes);
   return {};
 }
+Outcome copyRows(const RowCopy &rows, Stream) {
+  for (uint64_t row = 0; row < rows.rows && rows.width != 0; ++row)
+    std::memcpy(static_cast<char *>(rows.to) + row * rows.toPitch,
+                static_cast<const char *>(rows.from) + row * rows.fromPitch, rows.width);
+  return {};
+}
 Outcome waitFor(Stream) {
   return capturing ? Outcome{"CUDA: a stream is waited for while a graph is captured"} : Outcome{};
 }

@@ -78,7 +78,7 @@ std::vector<Case> cases() {
       {"ring", false, reduction({operand(coarse)}, {{"reduction", "sum"}, {"algorithm", "ring"}})},
       {"tree", false, reduction({operand(coarse)}, {{"reduction", "sum"}, {"algorithm", "tree"}})},
       {"allGather", true, other("all_gather", operand(coarse), {{"dim", 0}})},
-      {"allGatherOfColumns", false, other("all_gather", operand(coarse, {64, 64}), {{"dim", 1}})},
+      {"allGatherOfColumns", true, other("all_gather", operand(coarse, {64, 64}), {{"dim", 1}})},
       {"reduceScatter", true, withFeedback(other("reduce_scatter", operand(coarse), sum), "int8")},
       {"allToAll", true, other("all_to_all", operand(coarse), {{"split_dim", 0}, {"concat_dim", 0}})},
       {"broadcast", true, other("broadcast", operand(coarse), {{"root", 1}})},

@@ -55,6 +55,16 @@ private:
 /// Copies between any two kinds of memory, in the order of the stream.
 Outcome copy(void *to, const void *from, uint64_t bytes, Stream stream);
 
+/// Rows of `width` bytes of a GPU, each `pitch` bytes behind the last one: at most 2^31 - 1.
+struct RowCopy {
+  void *to = nullptr;
+  uint64_t toPitch = 0;
+  const void *from = nullptr;
+  uint64_t fromPitch = 0;
+  uint64_t width = 0, rows = 0;
+};
+Outcome copyRows(const RowCopy &rows, Stream stream);
+
 /// Waits until the stream has done all that was put on it.
 Outcome waitFor(Stream stream);
 
