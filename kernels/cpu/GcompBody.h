@@ -30,7 +30,7 @@
 namespace cgx::lossless {
 
 /// Elements that the metric is computed of at a time.
-constexpr uint32_t rowElements = 256;
+constexpr uint32_t rowElements = 1024;
 
 /// What the metric of a row is made of, as f32 of any alignment; null is what the optimizer does not keep.
 struct MetricRow {

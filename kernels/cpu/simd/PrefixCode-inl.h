@@ -120,18 +120,19 @@ public:
   CodeReader(const ExponentCode &code, uint64_t elements) {
     makeSymbolTable(code, single);
     // A table of several symbols takes as long to build as it saves with some thousand elements.
-    const uint32_t most = elements < 16384 ? 1 : mostAtOnce;
-    for (uint32_t next = 0; next < huffmanTableSize; ++next) {
-      uint64_t symbols = 0, bits = 0, count = 0;
-      while (count < most) {
-        const uint64_t entry = single[next >> bits], length = entry >> 8;
-        if (bits + length > huffmanMostBits)
-          break;
-        symbols |= (entry & 0xff) << (8 * count++);
-        bits += length;
-      }
-      table[next] = symbols << 16 | count << 8 | bits;
+    if (elements < 2048) {
+      for (uint32_t next = 0; next < huffmanTableSize; ++next)
+        table[next] = withSymbol(0, single[next]);
+      return;
     }
+    // Of sequences that are one bit longer than the last ones each: that bit may be the last one of a symbol.
+    table[0] = 0;
+    for (uint32_t length = 1; length <= huffmanMostBits; ++length)
+      for (uint32_t half = 1u << (length - 1), next = 0; next < half; ++next) {
+        const uint64_t before = table[next];
+        table[next] = lengthened(before, next, length);
+        table[next + half] = lengthened(before, next + half, length);
+      }
   }
 
   HWY_INLINE bool decode(const lossless::Block &block, lossless::Symbols &symbols) const {
@@ -160,6 +161,17 @@ private:
   static constexpr uint32_t between = 5;
   /// Symbols that one look into the table gives.
   static constexpr uint32_t mostAtOnce = 6;
+
+  /// An entry with one more symbol, as `single` has it.
+  static HWY_INLINE uint64_t withSymbol(uint64_t entry, uint64_t symbol) {
+    return entry + ((symbol & 0xff) << (16 + 8 * (entry >> 8 & 0xff)) | 1u << 8 | symbol >> 8);
+  }
+
+  /// The entry of the `length` bits `next`, from that of all of them but the last.
+  HWY_INLINE uint64_t lengthened(uint64_t entry, uint32_t next, uint32_t length) const {
+    const uint64_t used = entry & 0xff, count = entry >> 8 & 0xff, symbol = single[next >> used];
+    return used + (symbol >> 8) <= length && count < mostAtOnce ? withSymbol(entry, symbol) : entry;
+  }
 
   struct Stream {
     const uint8_t *from;
