@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -363,6 +364,35 @@ TEST_P(GcompTest, PayloadsAreNoLongerThanPredicted) {
                          const_cast<uint8_t *>(room.data()), *GetParam(), &view),
                   room.size());
       }
+}
+
+TEST_P(GcompTest, DamageDecodesAsByTheReference) {
+  uint32_t refused = 0, decodedOnes = 0;
+  for (uint32_t draw = 0; draw < 300; ++draw) {
+    const cgx_element_type type = types[draw % 3];
+    const uint64_t count = 1 + random() % 20000;
+    const cgx_codec codec = codecOf(CGX_OPTIMIZER_MOMENTUM, uint32_t(random() % 8));
+    const Kept kept = makeKept(count, type);
+    const OptimizerTensors view = kept.view();
+    const std::vector<uint8_t> elements =
+        toElements(type, makeFloats(allShapes[random() % std::size(allShapes)], count, random));
+    Bytes damaged(encodeWith(codec, type, elements, &view, *GetParam()), draw % 2);
+    // Half of the draws hit offsets, table, or a block's header and levels.
+    const uint64_t behindEnvelope = damaged.size() - 16;
+    const uint64_t range = draw % 4 < 2 ? std::min<uint64_t>(200, behindEnvelope) : behindEnvelope;
+    damaged.data()[16 + random() % range] ^= uint8_t(1 + random() % 255);
+    Bytes output(elements.size()), expected(elements.size());
+    const DecodeError error =
+        decode(codec, type, damaged.data(), damaged.size(), count, output.data(), *GetParam());
+    ASSERT_EQ(decode(codec, type, damaged.data(), damaged.size(), count, expected.data(),
+                     *findImplementation("reference")),
+              error)
+        << "draw " << draw << ", CGX_TEST_SEED=" << testSeed();
+    ASSERT_EQ(output.copy(), expected.copy()) << "draw " << draw << ", CGX_TEST_SEED=" << testSeed();
+    ++(error == DecodeError::ok ? decodedOnes : refused);
+  }
+  EXPECT_GT(refused, 20u);
+  EXPECT_GT(decodedOnes, 20u);
 }
 
 TEST(GcompCodec, ConstantsThatNoOptimizerHasAreRefused) {
