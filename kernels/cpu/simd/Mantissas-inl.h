@@ -167,9 +167,9 @@ HWY_INLINE bool splitLeveled(const lossless::LevelShifts &shifts, const uint8_t 
     largest = hn::Max(largest, hn::IfThenZeroElse(isZero, fromFirst));
     const WordVector symbol =
         hn::IfThenElse(isZero, hn::ShiftRight<31>(bits), hn::Add(fromFirst, hn::Set(words, zeroSymbols)));
-    hn::StoreU(hn::TruncateTo(NarrowBytes(), symbol), NarrowBytes(), parts.symbols + i);
+    storeBytes(symbol, parts.symbols + i);
 
-    hn::StoreU(hn::TruncateTo(NarrowBytes(), compress(level, hn::Not(isZero))), NarrowBytes(), levelsOfKept);
+    storeBytes(compress(level, hn::Not(isZero)), levelsOfKept);
     const WordVector mantissa = hn::Or(hn::And(bits, hn::Set(words, 0x7fffff)),
                                        hn::And(hn::ShiftRight<8>(bits), hn::Set(words, 0x800000)));
     const WordVector levelOrNone = hn::IfThenElse(isZero, hn::Set(words, gcompLevels), level);
@@ -221,7 +221,7 @@ HWY_INLINE void packLevelBytes(const uint8_t *levels, uint32_t count, uint8_t *o
     const WordVector four = hn::BitCast(words, hn::LoadU(hn::Repartition<uint8_t, Words>(), levels + i));
     const WordVector two = hn::Or(four, hn::ShiftRight<6>(four));
     const WordVector packed = hn::And(hn::Or(two, hn::ShiftRight<12>(two)), hn::Set(words, 0xff));
-    hn::StoreU(hn::TruncateTo(NarrowBytes(), packed), NarrowBytes(), out + i / 4);
+    storeBytes(packed, out + i / 4);
   }
   lossless::ReferenceGcompLoops::packLevels(levels + i, count - i, out + i / 4);
 }
@@ -258,7 +258,7 @@ HWY_INLINE uint32_t packNarrow(const uint32_t *mantissas, uint32_t count, uint32
   for (uint64_t at = 0; i + 16 <= count && at + bits + 8 <= bytes; i += 16, at += 2 * bits) {
     const auto values = hn::ShiftRightSame(hn::LoadU(Words(), mantissas + i), int(shift));
     uint64_t eights[2];
-    hn::StoreU(hn::TruncateTo(NarrowBytes(), values), NarrowBytes(), reinterpret_cast<uint8_t *>(eights));
+    storeBytes(values, reinterpret_cast<uint8_t *>(eights));
     const uint64_t low = _pext_u64(eights[0], mask), high = _pext_u64(eights[1], mask);
     memcpy(out + at, &low, sizeof low);
     memcpy(out + at + bits, &high, sizeof high);
