@@ -54,14 +54,14 @@ def quantize(body, codec, dtype, elements):
         minimum, unit = (per_element(column, codec, elements) for column in scale_values(body, codec, 2 * count).reshape(-1, 2).T)
     else:
         unit = per_element(scale_values(body, codec, count), codec, elements)
-        steps = 0 if kind == "exponential" else 2**(bits - 1) - 1
-        minimum = -(np.float32(steps) * unit)
+        minimum = -(np.float32(2**(bits - 1) - 1) * unit)
     levels = unpack_levels(body, bits, elements)
     if kind == "learned":
         values = fma(table[levels], unit, minimum)
     elif kind == "exponential":
         largest = 2**(bits - 1) - 1
-        magnitude = levels & largest if bits > 1 else levels * 0
+        magnitude = levels & largest
+        minimum = unit  # there is no other
         values = np.where(magnitude == 0, 0, np.ldexp(unit, magnitude.astype(np.int32) - largest)).astype(np.float32)
         values = np.where(levels > largest, -values, values)
     else:

@@ -4,7 +4,6 @@ import ml_dtypes
 import numpy as np
 
 DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
-WORDS = {"f32": np.uint32, "f16": np.uint16, "bf16": np.uint16}
 
 
 def hold(values, dtype):
@@ -19,4 +18,4 @@ def fma(a, b, c):
 
 
 def bits_of(values):
-    return values.view(WORDS["f32"] if values.dtype == np.float32 else np.uint16)
+    return values.view(np.uint32 if values.itemsize == 4 else np.uint16)

@@ -6,15 +6,13 @@ import numpy as np
 
 MASK = (1 << 64) - 1
 FAMILIES = ["identity", "quantize", "ternary", "sign", "natural", "cast", "topk", "randk", "threshold", "adaptive_threshold",
-            "lossless", "gcomp"]
-VARYING = {"threshold", "adaptive_threshold", "lossless", "gcomp"}
+            "lossless"]
+VARYING = {"threshold", "adaptive_threshold", "lossless"}
 NAMES = {"rounding": ["nearest", "stochastic", "random_shift"], "scale": ["bf16", "f32"],
          "scaling": ["min_max", "max_abs", "l2"], "levels": ["uniform", "exponential", "learned"],
-         "magnitude": ["means", "norm"], "format": ["bf16", "f16", "fp8_e4m3", "fp8_e5m2", "mxfp8", "mxfp4"],
-         "optimizer": ["sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"]}
+         "magnitude": ["means", "norm"], "format": ["bf16", "f16", "fp8_e4m3", "fp8_e5m2", "mxfp8", "mxfp4"]}
 ALWAYS = ["bits", "bucket", "rounding", "scale", "checksum"]
-UNLESS_ZERO = ["scaling", "levels", "magnitude", "format", "density", "threshold", "optimizer", "truncation", "learning_rate",
-               "weight_decay", "momentum", "dampening", "beta1", "beta2", "epsilon"]
+UNLESS_ZERO = ["scaling", "levels", "magnitude", "format", "density", "threshold"]  # and those of gcomp
 
 
 def mix(x):

@@ -15,8 +15,8 @@ class Config(ctypes.Structure):
 
 LIBRARY = ctypes.CDLL(os.environ["CGX_RUNTIME"])
 LIBRARY.cgx_last_error.restype = ctypes.c_char_p
-for call in "cgx_context_begin_step", "cgx_context_end_step":
-    getattr(LIBRARY, call).argtypes = [ctypes.c_void_p, ctypes.c_uint64][:2 if "begin" in call else 1]
+LIBRARY.cgx_context_begin_step.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+LIBRARY.cgx_context_end_step.argtypes = [ctypes.c_void_p]
 for call, arguments in ("cgx_rt_compress", 6), ("cgx_rt_decompress", 5):
     getattr(LIBRARY, call).argtypes = [ctypes.c_int64] * arguments
     getattr(LIBRARY, call).restype = None

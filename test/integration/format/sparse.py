@@ -41,7 +41,7 @@ def topk(body, codec, dtype, elements):
 
 def random_word(key, index):
     x = mix((key + (index >> 32) * 0x9e3779b97f4a7c15) & MASK)
-    offset, twist, word = x & 0xffffffff, x >> 32, 0
+    offset, twist = x & 0xffffffff, x >> 32
     word = ((index & 0xffffffff) + offset) & 0xffffffff
     word = (word ^ (word >> 16)) * 0x7feb352d & 0xffffffff
     word = (word ^ (word >> 15) ^ twist) * 0x846ca68b & 0xffffffff

@@ -9,7 +9,7 @@ import numpy as np
 import buckets
 import lossless
 import sparse
-from elements import DTYPES, WORDS
+from elements import DTYPES, bits_of
 from envelope import Body
 from runtime import encode_and_decode
 
@@ -57,8 +57,7 @@ def inputs(dtype, size, seed):
 class Format(unittest.TestCase):
     def expect_same(self, found, expected, is_exact):
         if is_exact:
-            word = WORDS["f32"] if found.dtype.itemsize == 4 else WORDS["f16"]
-            np.testing.assert_array_equal(found.view(word), expected.view(word))
+            np.testing.assert_array_equal(bits_of(found), bits_of(expected))
         else:
             np.testing.assert_array_equal(found.astype(np.float32), expected.astype(np.float32))
 
@@ -84,7 +83,7 @@ class Format(unittest.TestCase):
                         body = Body(payload, codec, dtype, size)
                         found = lossless.values(body, dtype, size)
                         body.close()
-                        np.testing.assert_array_equal(found, data.view(WORDS[dtype]))
+                        np.testing.assert_array_equal(found, bits_of(data))
 
 
 class Keeps(unittest.TestCase):
