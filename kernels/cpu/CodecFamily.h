@@ -26,6 +26,14 @@ enum class Source { f32, f16, bf16, f32ToF16, f32ToBf16 };
 /// Bytes of an element as it lies in memory.
 constexpr uint64_t bytesOf(Source source) { return source == Source::f16 || source == Source::bf16 ? 2 : 4; }
 
+/// How elements of a type lie in memory, and sums that become such elements.
+constexpr Source sourceOf(cgx_element_type type) {
+  return type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
+}
+constexpr Source sumSourceOf(cgx_element_type type) {
+  return type == CGX_F16 ? Source::f32ToF16 : type == CGX_BF16 ? Source::f32ToBf16 : Source::f32;
+}
+
 struct EncodeArguments {
   const cgx_codec *codec;
   cgx_element_type type;

@@ -76,17 +76,15 @@ const char *checkCodec(const cgx_codec &codec, cgx_element_type type) {
 uint64_t encode(const cgx_codec &codec, cgx_element_type type, const void *input, uint64_t elements,
                 RandomKey key, uint64_t firstElement, void *payload, const Implementation &with,
                 const OptimizerTensors *optimizer) {
-  const Source source = type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
-  return encodeSource(codec, type, source, input, elements, key, firstElement, payload, with, optimizer);
+  return encodeSource(codec, type, sourceOf(type), input, elements, key, firstElement, payload, with,
+                      optimizer);
 }
 
 uint64_t encodeFromF32(const cgx_codec &codec, cgx_element_type type, const float *input, uint64_t elements,
                        RandomKey key, uint64_t firstElement, void *payload, const Implementation &with,
                        const OptimizerTensors *optimizer) {
-  const Source source = type == CGX_F16    ? Source::f32ToF16
-                        : type == CGX_BF16 ? Source::f32ToBf16
-                                           : Source::f32;
-  return encodeSource(codec, type, source, input, elements, key, firstElement, payload, with, optimizer);
+  return encodeSource(codec, type, sumSourceOf(type), input, elements, key, firstElement, payload, with,
+                      optimizer);
 }
 
 DecodeError decode(const cgx_codec &codec, cgx_element_type type, const void *payload, uint64_t payloadBytes,

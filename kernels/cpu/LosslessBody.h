@@ -83,10 +83,6 @@ struct Symbols {
   uint8_t of[blockStreams][streamElements + partSlack];
 };
 
-constexpr Source sourceOf(cgx_element_type type) {
-  return type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
-}
-
 /// Where the mantissas of a block lie, as they were written.
 struct PlainOpened {
   const uint8_t *low, *rest;

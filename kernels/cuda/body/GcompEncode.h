@@ -52,15 +52,11 @@ private:
     unrolled<CGX_KEPT_TENSORS>([&](uint32_t tensor) {
       const KeptTensor &from = item.optimizer.kept[tensor];
       kept[tensor] = from.elements
-                         ? double(loadElement(sourceOfType(from.type), from.elements, item.firstElement + i))
+                         ? double(loadElement(sourceOf(from.type), from.elements, item.firstElement + i))
                          : 0.0;
     });
     return gcompLevel(metric, double(loadElement(item.source, item.input, i)), kept[CGX_KEPT_PARAMETER],
                       kept[CGX_KEPT_FIRST_MOMENT], kept[CGX_KEPT_SECOND_MOMENT]);
-  }
-
-  CGX_BODY static Source sourceOfType(cgx_element_type type) {
-    return type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
   }
 };
 

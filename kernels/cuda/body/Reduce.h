@@ -51,16 +51,12 @@ CGX_BODY float combine(Reduction reduction, float a, float b) {
   return a + b;
 }
 
-CGX_BODY Source sourceOfElements(cgx_element_type type) {
-  return type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
-}
-
 /// What contributions are added to. Elements of 16 bits are themselves added to 0, unless all is exact.
 CGX_BODY float beginningOf(const ReduceItem &item, uint64_t index) {
   const float nothing = emptySum(item.sum.codec);
   if (!item.own)
     return nothing;
-  const float own = loadElement(sourceOfElements(item.sum.type), item.own, index);
+  const float own = loadElement(sourceOf(item.sum.type), item.own, index);
   return item.sum.type == CGX_F32 ? own : nothing + own;
 }
 
@@ -136,7 +132,7 @@ private:
   }
 
   CGX_BODY static void load(const ReduceItem &item, uint64_t first, OctetPart<bits> &part) {
-    const Source source = sourceOfElements(item.sum.type);
+    const Source source = sourceOf(item.sum.type);
     unrolled<rows>([&](uint32_t row) {
       loadPair(source, item.own, first + row * packingColumns, part.row[row].low);
       loadPair(source, item.own, first + row * packingColumns + 16, part.row[row].high);

@@ -83,7 +83,7 @@ inline std::vector<EncodeItem> readingSums(std::vector<EncodeItem> items) {
     if (item.sums) {
       item.readsSums = true;
       item.input = item.sums;
-      item.source = sourceOf(item.type, /*isSum=*/true);
+      item.source = sumSourceOf(item.type);
     }
   return items;
 }
@@ -161,7 +161,7 @@ std::unique_ptr<Group> makeEncodeGroupOn(std::span<const EncodeLayer> layers, Ou
   outcome = {};
   std::vector<EncodeItem> items =
       encodeItems(layers, outcome, [](const EncodeLayer &layer, size_t number, EncodeItem &item) {
-        item.source = sourceOf(item.type, layer.isSum);
+        item.source = layer.isSum ? sumSourceOf(item.type) : sourceOf(item.type);
         item.input = layer.input;
         const bool pairs =
             arePairs(layer.input, layer.isSum ? CGX_F32 : item.type) && arePairs(item.residual);

@@ -201,17 +201,6 @@ PayloadItem payloadItem(const cgx_codec &codec, cgx_element_type type, const voi
   return item;
 }
 
-Source sourceOf(cgx_element_type type, bool isSum) {
-  switch (type) {
-  case CGX_F16:
-    return isSum ? Source::f32ToF16 : Source::f16;
-  case CGX_BF16:
-    return isSum ? Source::f32ToBf16 : Source::bf16;
-  default:
-    return Source::f32;
-  }
-}
-
 EncodeItem encodeItem(const EncodedLayer &layer, Source source) {
   EncodeItem item = {};
   item.codec = layer.codec;

@@ -29,9 +29,6 @@ PayloadItem payloadItem(const cgx_codec &codec, cgx_element_type type, const voi
 EncodeItem encodeItem(const EncodedLayer &layer, Source source);
 DecodeItem decodeItem(const DecodeLayer &layer);
 
-/// The source of a tensor, or of sums.
-Source sourceOf(cgx_element_type type, bool isSum);
-
 } // namespace cgx::cuda
 
 #endif // CGX_KERNELS_CUDA_GROUP_LAYERS_H

@@ -94,7 +94,7 @@ inline std::vector<EncodeItem> readingRounded(std::vector<EncodeItem> items,
   for (size_t i = 0; i < items.size(); ++i)
     if (isGcomp(items[i].codec)) {
       items[i].input = rooms[i].coded;
-      items[i].source = sourceOf(items[i].type, /*isSum=*/false);
+      items[i].source = sourceOf(items[i].type);
     }
   return items;
 }

@@ -83,7 +83,7 @@ inline std::vector<EncodeItem> ownerItems(std::span<const OwnerLayer> layers,
     if (item.type != CGX_F32 && item.type != CGX_F16 && item.type != CGX_BF16)
       return Outcome{"layer " + std::to_string(number) +
                      ": expected element type f32, f16 or bf16 to sum up"};
-    item.source = sourceOf(item.type, /*isSum=*/true);
+    item.source = sumSourceOf(item.type);
     item.divisor = float(layer.divisor);
     item.contributionCount = uint32_t(layer.contributions.size());
     item.octets = octetRange</*few=*/true>(item, arePairs(item.residual));
