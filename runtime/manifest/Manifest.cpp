@@ -206,8 +206,7 @@ std::string OperandInfo::refuse(const cgx_codec &wanted) const {
 
 /// The ranks that an operand has room for if the program uses lowrank for it, or leaves the codec open.
 static uint32_t findMostRank(const CollectiveInfo &collective, const OperandInfo &operand) {
-  bool isSummed = collective.kind == CollectiveKind::AllReduce &&
-                  (collective.reduction == ReduceKind::Sum || collective.reduction == ReduceKind::Mean);
+  bool isSummed = collective.kind == CollectiveKind::AllReduce && isLinear(collective.reduction);
   if (!isSummed || !(operand.hasFactors() || operand.mayBeCompressed))
     return 0;
   uint64_t rows = cgx_matrix_rows(operand.shape.data(), operand.shape.size());
@@ -302,8 +301,7 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
 
 /// Whether the reduction is defined for the operand.
 static const char *checkReduction(ReduceKind reduction, const OperandInfo &operand) {
-  bool linear = reduction == ReduceKind::Sum || reduction == ReduceKind::Mean;
-  if ((operand.isPlannable() || !operand.isExact()) && !linear)
+  if ((operand.isPlannable() || !operand.isExact()) && !isLinear(reduction))
     return "expected the reduction sum or mean for a lossy codec";
   bool floating = operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16 ||
                   operand.type == CGX_F64;
@@ -356,11 +354,10 @@ static void checkHosts(Reader &reader, const CollectiveInfo &info) {
     if (group.size() % info.schedule.local != 0)
       reader.reject(concat("expected groups of hosts of ", info.schedule.local, " ranks, got a group of ",
                            group.size()));
-  bool isLinear = info.reduction == ReduceKind::Sum || info.reduction == ReduceKind::Mean;
   for (const OperandInfo &operand : info.operands)
     if (const char *wrong = operand.isRaw() ? nullptr : checkCodec(info.schedule.inside, operand.type))
       reader.reject(concat("inside of hosts: ", wrong));
-    else if (!isLinear && !operand.isRaw() && !cgx_codec_is_exact(&info.schedule.inside))
+    else if (!isLinear(info.reduction) && !operand.isRaw() && !cgx_codec_is_exact(&info.schedule.inside))
       reader.reject("inside of hosts: expected the reduction sum or mean for a lossy codec");
 }
 

@@ -36,6 +36,8 @@ enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll, Broad
 /// What a collective does with the contributions. (cgx::Reduction of the kernels knows
 /// no mean.)
 enum class ReduceKind { Sum, Mean, Max, Min, Product };
+/// A sum, or a mean, which is one until it is divided: what lossy codecs are for.
+constexpr bool isLinear(ReduceKind kind) { return kind == ReduceKind::Sum || kind == ReduceKind::Mean; }
 
 const char *kindName(CollectiveKind kind);
 /// As in a manifest: f32, bf16, ...
