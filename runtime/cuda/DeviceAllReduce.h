@@ -20,7 +20,7 @@ namespace cgx {
 class DeviceAllReduce final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  PhaseLayouts layouts(const Execution &execution) const override;
+  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 
@@ -29,7 +29,7 @@ public:
 class DeviceScatterReduce final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  PhaseLayouts layouts(const Execution &execution) const override;
+  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 
@@ -37,7 +37,7 @@ public:
 class DeviceChunkGather final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  PhaseLayouts layouts(const Execution &execution) const override;
+  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 

@@ -20,6 +20,17 @@ bool DeviceResidual::keeps(const std::optional<Residual> &residual, uint64_t fir
           (first - residual->firstElement()) % residualBlock == 0);
 }
 
+/// Whether elements that share scales begin where payloads of pieces do.
+static bool arePiecesBlocks(const OperandInfo &info) {
+  return info.errorFeedback->storage != ResidualStorage::Int8 ||
+         (cgx_piece_elements(&info.codec) % residualBlock == 0 &&
+          cgx_piece_elements(&info.codecOf(kResult)) % residualBlock == 0);
+}
+
+bool DeviceResidual::fitWhole(const OperandInfo &operand) {
+  return operand.isRaw() || arePiecesBlocks(operand);
+}
+
 bool DeviceResidual::fit(const AllReduceOperand &operand, const OperandState &state) {
   const OperandInfo &info = operand.codec.info();
   const uint32_t self = operand.execution.self();
@@ -29,10 +40,8 @@ bool DeviceResidual::fit(const AllReduceOperand &operand, const OperandState &st
       !keeps(state.contribution, 0, info.elements) ||
       !keeps(state.result, operand.chunks.begin(self), operand.chunks.size(self)))
     return false;
-  return info.errorFeedback->storage != ResidualStorage::Int8 ||
-         (cgx_chunk_alignment(&info.codec) % residualBlock == 0 &&
-          cgx_piece_elements(&info.codec) % residualBlock == 0 &&
-          cgx_piece_elements(&info.codecOf(kResult)) % residualBlock == 0);
+  return arePiecesBlocks(info) && (info.errorFeedback->storage != ResidualStorage::Int8 ||
+                                   cgx_chunk_alignment(&info.codec) % residualBlock == 0);
 }
 
 Status DeviceResidual::make(Residual &onHost, cuda::Stream stream) {

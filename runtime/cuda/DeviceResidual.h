@@ -22,6 +22,9 @@ public:
   /// ranks keep less than they encode, and all say no.
   static bool fit(const AllReduceOperand &operand, const OperandState &state);
 
+  /// The same of an operand that is one chunk, which no plan moves.
+  static bool fitWhole(const OperandInfo &operand);
+
   /// Whether one keeps these elements, and blocks of its scales begin with the first of them.
   static bool keeps(const std::optional<Residual> &residual, uint64_t first, uint64_t elements);
 

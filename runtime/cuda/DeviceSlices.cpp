@@ -19,7 +19,8 @@ namespace cgx {
 /// tensor in `parts` payloads of equal size, and residuals for that.
 static bool canEncode(const Execution &execution, CollectiveKind kind, uint64_t parts) {
   const CollectiveInfo &collective = execution.collective;
-  if (collective.kind != kind || execution.group.size() == 1)
+  // What is alone has nothing to exchange, but may be sent to itself.
+  if (collective.kind != kind || (execution.group.size() == 1 && kind != CollectiveKind::Permute))
     return false;
   for (size_t i = 0; i < collective.operands.size(); ++i) {
     const OperandInfo &operand = collective.operands[i];
@@ -105,9 +106,10 @@ public:
   /// A part for each rank.
   void contributions() const {
     for (uint32_t part = 0; part < count; ++part)
-      layers.contributions.push_back({listed.encoded(kContribution, part * elements, elements,
-                                                     listed.route.contribution(listed.index, part)),
-                                      inputOf(part)});
+      layers.rounds.front().contributions.push_back(
+          {listed.encoded(kContribution, part * elements, elements,
+                          listed.route.contribution(listed.index, part)),
+           inputOf(part)});
   }
 
   /// The tensor, for all.
@@ -115,6 +117,19 @@ public:
     layers.results.push_back(
         {listed.encoded(kContribution, /*first=*/0, elements, listed.route.ownResult(listed.index)),
          listed.buffers.input});
+  }
+
+  /// The tensor, for the one that gets it.
+  void contribution() const {
+    layers.rounds.front().contributions.push_back(
+        {listed.encoded(kContribution, /*first=*/0, elements,
+                        listed.route.contribution(listed.index, /*chunk=*/0)),
+         listed.buffers.input});
+  }
+
+  void cleared() const {
+    if (elements != 0)
+      layers.cleared.push_back({listed.buffers.output, bytes});
   }
 
   void reduced() const {
@@ -127,7 +142,7 @@ public:
     layer.reduction = kernelReduction(reduction);
     layer.output = listed.buffers.output;
     for (uint32_t position = 0; elements != 0 && position < count; ++position) {
-      layer.contributions.push_back(listed.route.received(listed.index, position));
+      layer.contributions.push_back(listed.route.received(listed.index, position, listed.execution.self()));
       layers.reduced.senders.push_back({listed.index, listed.rankAt(position)});
     }
   }
@@ -176,8 +191,8 @@ bool DeviceAllGather::takes(const Execution &execution) const {
          canCopy(execution, [&](const OperandInfo &operand) { return rowsOfGathered(execution, operand); });
 }
 
-PhaseLayouts DeviceAllGather::layouts(const Execution &execution) const {
-  return {emptyLayout(execution), layoutOfAll(execution, /*parts=*/1)};
+Journey DeviceAllGather::journey(const Execution &execution) const {
+  return directJourney(emptyLayout(execution), layoutOfAll(execution, /*parts=*/1), execution.group.size());
 }
 
 void DeviceAllGather::list(const ListedOperand &operand, RoutedLayers &layers) const {
@@ -190,17 +205,18 @@ void DeviceAllGather::list(const ListedOperand &operand, RoutedLayers &layers) c
 
 bool DeviceReduceScatter::takes(const Execution &execution) const {
   const CollectiveInfo &collective = execution.collective;
-  const bool isSum = collective.reduction == ReduceKind::Sum || collective.reduction == ReduceKind::Mean;
   return canEncode(execution, CollectiveKind::ReduceScatter, execution.group.size()) &&
          canCopy(
              execution,
              [&](const OperandInfo &operand) { return rowsOfOperand(execution, operand, collective.dim); }) &&
-         (isSum || std::all_of(collective.operands.begin(), collective.operands.end(),
-                               [](const OperandInfo &operand) { return operand.isRaw(); }));
+         (isLinear(collective.reduction) ||
+          std::all_of(collective.operands.begin(), collective.operands.end(),
+                      [](const OperandInfo &operand) { return operand.isRaw(); }));
 }
 
-PhaseLayouts DeviceReduceScatter::layouts(const Execution &execution) const {
-  return {layoutOfAll(execution, execution.group.size()), emptyLayout(execution)};
+Journey DeviceReduceScatter::journey(const Execution &execution) const {
+  const uint32_t ranks = execution.group.size();
+  return directJourney(layoutOfAll(execution, ranks), emptyLayout(execution), ranks);
 }
 
 void DeviceReduceScatter::list(const ListedOperand &operand, RoutedLayers &layers) const {
@@ -220,8 +236,9 @@ bool DeviceAllToAll::takes(const Execution &execution) const {
          canCopy(execution, [&](const OperandInfo &operand) { return rowsOfExchanged(execution, operand); });
 }
 
-PhaseLayouts DeviceAllToAll::layouts(const Execution &execution) const {
-  return {layoutOfAll(execution, execution.group.size()), emptyLayout(execution)};
+Journey DeviceAllToAll::journey(const Execution &execution) const {
+  const uint32_t ranks = execution.group.size();
+  return directJourney(layoutOfAll(execution, ranks), emptyLayout(execution), ranks);
 }
 
 void DeviceAllToAll::list(const ListedOperand &operand, RoutedLayers &layers) const {
@@ -231,17 +248,19 @@ void DeviceAllToAll::list(const ListedOperand &operand, RoutedLayers &layers) co
                           rowsOfExchanged(execution, operand.info()));
   lister.contributions();
   for (uint32_t position = 0; position < execution.group.size(); ++position)
-    lister.decoded(layers.received, operand.route.received(operand.index, position), position, position);
+    lister.decoded(layers.received, operand.route.received(operand.index, position, operand.execution.self()),
+                   position, position);
 }
 
 bool DeviceBroadcast::takes(const Execution &execution) const {
   return canEncode(execution, CollectiveKind::Broadcast, /*parts=*/1);
 }
 
-PhaseLayouts DeviceBroadcast::layouts(const Execution &execution) const {
+Journey DeviceBroadcast::journey(const Execution &execution) const {
   const uint32_t root = execution.collective.root;
-  return {emptyLayout(execution),
-          layoutOf(execution, /*parts=*/1, [&](uint32_t chunk) { return chunk == root; })};
+  return directJourney(emptyLayout(execution),
+                       layoutOf(execution, /*parts=*/1, [&](uint32_t chunk) { return chunk == root; }),
+                       execution.group.size());
 }
 
 void DeviceBroadcast::list(const ListedOperand &operand, RoutedLayers &layers) const {
@@ -250,6 +269,37 @@ void DeviceBroadcast::list(const ListedOperand &operand, RoutedLayers &layers) c
   if (operand.execution.self() == root)
     lister.whole();
   lister.decoded(layers.gathered, operand.route.result(operand.index, root), root, /*part=*/0);
+}
+
+bool DevicePermute::takes(const Execution &execution) const {
+  return canEncode(execution, CollectiveKind::Permute, /*parts=*/1);
+}
+
+Journey DevicePermute::journey(const Execution &execution) const {
+  Journey journey = directJourney(layoutOf(execution, /*parts=*/1, [](uint32_t chunk) { return chunk == 0; }),
+                                  emptyLayout(execution), execution.group.size());
+  Round &round = journey.scattering.front();
+  round.clear();
+  for (auto [from, to] : execution.collective.pairs)
+    if (from != to)
+      round.push_back({from, to, /*chunk=*/0});
+  return journey;
+}
+
+void DevicePermute::list(const ListedOperand &operand, RoutedLayers &layers) const {
+  const PartLister lister(operand, /*parts=*/1, layers);
+  const uint32_t self = operand.execution.self();
+  bool isTarget = false;
+  for (auto [from, to] : operand.execution.collective.pairs) {
+    if (from == self)
+      lister.contribution();
+    if (to == self)
+      lister.decoded(layers.received, operand.route.received(operand.index, from, /*chunk=*/0), from,
+                     /*part=*/0);
+    isTarget = isTarget || to == self;
+  }
+  if (!isTarget)
+    lister.cleared();
 }
 
 } // namespace cgx

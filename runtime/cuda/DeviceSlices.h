@@ -19,7 +19,7 @@ namespace cgx {
 class DeviceAllGather final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  PhaseLayouts layouts(const Execution &execution) const override;
+  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 
@@ -27,7 +27,7 @@ public:
 class DeviceReduceScatter final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  PhaseLayouts layouts(const Execution &execution) const override;
+  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 
@@ -35,7 +35,7 @@ public:
 class DeviceAllToAll final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  PhaseLayouts layouts(const Execution &execution) const override;
+  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 
@@ -43,7 +43,15 @@ public:
 class DeviceBroadcast final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  PhaseLayouts layouts(const Execution &execution) const override;
+  Journey journey(const Execution &execution) const override;
+  void list(const ListedOperand &operand, RoutedLayers &layers) const override;
+};
+
+/// Each source encodes its tensor, and each target decodes one. Who is no target gets zeros.
+class DevicePermute final : public RoutedAlgorithm {
+public:
+  bool takes(const Execution &execution) const override;
+  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 

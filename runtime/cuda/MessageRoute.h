@@ -7,74 +7,87 @@
 //===----------------------------------------------------------------------===//
 //
 // Each row of payloads is a message to one rank: from GPU to GPU where the transport has a link that reaches
-// the rank, otherwise through pinned memory of the host, and over whatever the transport is.
+// the rank; otherwise over whatever the transport is, which takes the memory of GPUs itself or gets what
+// passed through pinned memory of the host.
 #ifndef CGX_RUNTIME_CUDA_MESSAGEROUTE_H
 #define CGX_RUNTIME_CUDA_MESSAGEROUTE_H
 
 #include "cgx/kernels/cuda_peers.h"
 #include "cuda/PayloadRoute.h"
 
+#include <map>
+
 namespace cgx {
 
 class MessageRoute final : public PayloadRoute {
 public:
-  static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution, const PhaseLayouts &layouts);
+  static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution, const Journey &journey);
 
   std::byte *contribution(size_t operand, uint32_t chunk) const override {
-    return whole.get<std::byte>() + layouts.contributions.begin(operand, chunk);
+    return whole.get<std::byte>() + journey.contributions.begin(operand, chunk);
   }
-  const std::byte *received(size_t operand, uint32_t position) const override {
-    return position == self ? contribution(operand, self)
-                            : slot(slots, position) + layouts.contributions.place(operand, self);
+  const std::byte *received(size_t operand, uint32_t position, uint32_t chunk) const override {
+    return position == self ? contribution(operand, chunk)
+                            : slots.get<std::byte>() + slotBegins.at({position, chunk}) +
+                                  journey.contributions.place(operand, chunk);
   }
   std::byte *ownResult(size_t operand) const override {
-    return gathered.get<std::byte>() + layouts.results.begin(operand, self);
+    return gathered.get<std::byte>() + journey.results.begin(operand, self);
   }
   const std::byte *result(size_t operand, uint32_t chunk) const override {
-    return gathered.get<std::byte>() + layouts.results.begin(operand, chunk);
+    return gathered.get<std::byte>() + journey.results.begin(operand, chunk);
   }
 
-  Status scatter(Execution &execution, cuda::Stream stream) override {
-    return exchange(execution, kContribution, stream);
-  }
-  Status gather(Execution &execution, cuda::Stream stream) override {
-    return exchange(execution, kResult, stream);
-  }
-  bool isCapturable() const override { return staged.empty(); }
+  Status scatter(Execution &execution, uint32_t round, cuda::Stream stream) override;
+  Status gather(Execution &execution, cuda::Stream stream) override;
+  bool isCapturable() const override { return isAllLinked; }
 
 private:
-  MessageRoute(const Execution &execution, const PhaseLayouts &layouts);
+  MessageRoute(const Execution &execution, const Journey &journey);
 
-  /// A row that is a message: of which chunk, and where it is. There is no host without staged messages.
+  /// A row of a round that this rank sends or receives.
   struct Row {
-    uint32_t chunk;
-    std::byte *device, *host;
+    uint32_t position, chunk; ///< of whom it comes or who gets it
+    std::byte *device, *host; ///< `host` is `device` where the transport takes that
+    bool isDirect() const { return device == host; }
+  };
+  struct Rows {
+    std::vector<Row> outgoing, incoming;
+  };
+  /// A round as this rank sees it, by how others are reached.
+  struct Turn {
+    Rows linked, hosted;
   };
 
-  Status allocate();
-  std::byte *slot(const cuda::Memory &of, uint32_t position) const {
-    return of.get<std::byte>() + position * layouts.contributions.rowBytes(self);
-  }
+  /// How rows get to a position and come from there.
+  enum class Way { linked, direct, staged };
+
+  Way wayTo(const Execution &execution, uint32_t phase, uint32_t position) const;
+  Status allocate(const Execution &execution);
+  Turn turnOf(const Execution &execution, uint32_t phase, const Round &round) const;
   const PayloadLayout &layoutOf(uint32_t phase) const {
-    return phase == kContribution ? layouts.contributions : layouts.results;
+    return phase == kContribution ? journey.contributions : journey.results;
   }
-  Row rowOf(uint32_t phase, uint32_t chunk) const;
-  Row outgoing(uint32_t phase, uint32_t position) const;
-  Row incoming(uint32_t phase, uint32_t position) const;
 
-  Status exchange(Execution &execution, uint32_t phase, cuda::Stream stream);
-  Status exchangeLinked(Execution &execution, uint32_t phase, cuda::Stream stream);
-  Status exchangeRowByRow(Execution &execution, std::span<const Traffic> traffic, uint32_t phase,
-                          cuda::Stream stream);
-  Status bringBack(uint32_t phase, uint32_t position, cuda::Stream stream) const;
-  Status exchangeStaged(Execution &execution, uint32_t phase, cuda::Stream stream);
+  Status run(Execution &execution, uint32_t phase, const Turn &turn, cuda::Stream stream);
+  Status exchangeLinked(Execution &execution, uint32_t phase, const Rows &rows, cuda::Stream stream) const;
+  Status fetch(uint32_t phase, const Rows &rows, cuda::Stream stream);
+  Status bringBack(uint32_t phase, const Row &row, cuda::Stream stream);
+  Status exchangeHosted(Execution &execution, uint32_t phase, const Rows &rows, cuda::Stream stream);
+  Status exchangeRowByRow(Execution &execution, uint32_t phase, const Rows &rows, cuda::Stream stream);
 
-  PhaseLayouts layouts;
-  uint32_t self, count;
-  std::vector<uint32_t> linked, staged; ///< positions of the others, by how they are reached
-  cuda::Memory whole, slots, gathered;  ///< on the GPU: contributions, those of the others, results
-  std::vector<cuda::Event> isFetched;   ///< a staged row, to the host
-  cuda::Memory hostWhole, hostSlots;    ///< pinned, laid out alike; contributions and results share one
+  Journey journey;
+  uint32_t self;
+  bool isAllLinked = true;
+  std::array<bool, 2> areFixed; ///< by phase, the sizes of payloads: hosts need not look at them
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> slotBegins; ///< by position and chunk
+  uint64_t slotsBytes = 0;
+  std::vector<Turn> scattering, gathering;
+  cuda::Memory whole, slots, gathered; ///< on the GPU: contributions, those of the others, results
+  cuda::Memory hostWhole, hostSlots;   ///< pinned, laid out alike; contributions and results share one
+  std::vector<cuda::Event> isFetched;  ///< by chunk, that leaves from the host, or from the GPU directly
+  cuda::Event isFree;                  ///< what is received on the GPU directly
+  std::vector<bool> isOnHost;          ///< by chunk, in this phase
 };
 
 } // namespace cgx

@@ -64,11 +64,6 @@ private:
   PayloadSizes places;
 };
 
-/// What is brought in the two phases of a collective, of which one may have nothing to bring.
-struct PhaseLayouts {
-  PayloadLayout contributions, results;
-};
-
 } // namespace cgx
 
 #endif // CGX_RUNTIME_CUDA_PAYLOADLAYOUT_H

@@ -15,15 +15,15 @@
 
 namespace cgx {
 
-Result<std::unique_ptr<PayloadRoute>> makeRoute(const Execution &execution, const PhaseLayouts &layouts) {
+Result<std::unique_ptr<PayloadRoute>> makeRoute(const Execution &execution, const Journey &journey) {
   const std::vector<uint32_t> &ranks = execution.group.ranks;
   const DeviceLink *link = execution.transport.deviceLink();
   if (!link || !std::all_of(ranks.begin(), ranks.end(), [&](uint32_t rank) { return link->reaches(rank); })) {
-    Result<std::unique_ptr<PayloadRoute>> route = PeerRoute::make(execution, layouts);
+    Result<std::unique_ptr<PayloadRoute>> route = PeerRoute::make(execution, journey);
     if (!route.ok() || *route)
       return route;
   }
-  return MessageRoute::make(execution, layouts);
+  return MessageRoute::make(execution, journey);
 }
 
 } // namespace cgx

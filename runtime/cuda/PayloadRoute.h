@@ -10,33 +10,33 @@
 
 #include "cgx/kernels/cuda_memory.h"
 #include "collective/Collective.h"
-#include "cuda/PayloadLayout.h"
+#include "cuda/Movements.h"
 
 #include <memory>
 
 namespace cgx {
 
-/// The memory of one collective's payloads, and what brings contributions to the owners of chunks, and
-/// results to all. Kernels encode into and decode from the addresses that a route gives, which stay.
+/// The memory of one collective's payloads, and what takes them on their Journey. Kernels encode into and
+/// decode from the addresses that a route gives, which stay.
 ///
-/// Both phases run, one after the other, also where one has nothing to bring: only then may memory be written
-/// again that others read.
+/// All rounds of both phases run, one after the other, also where there is nothing to bring: only then may
+/// memory be written again that others read.
 class PayloadRoute {
 public:
   virtual ~PayloadRoute() = default;
 
   /// Where this rank's contribution to a chunk is encoded.
   virtual std::byte *contribution(size_t operand, uint32_t chunk) const = 0;
-  /// Where what a position contributes to this rank's chunk is, once scattered.
-  virtual const std::byte *received(size_t operand, uint32_t position) const = 0;
+  /// Where what a position has sent this rank of a chunk is, once scattered; or what it would send itself.
+  virtual const std::byte *received(size_t operand, uint32_t position, uint32_t chunk) const = 0;
   /// Where the result of this rank's chunk is encoded.
   virtual std::byte *ownResult(size_t operand) const = 0;
   /// Where the result of a chunk is, once gathered.
   virtual const std::byte *result(size_t operand, uint32_t chunk) const = 0;
 
-  /// Behind the encoding of contributions on the stream, ahead of their reading.
-  virtual Status scatter(Execution &execution, cuda::Stream stream) = 0;
-  /// Behind the encoding of this rank's results, ahead of the decoding of all.
+  /// A round, behind the encoding on the stream of what leaves in it, ahead of the reading of what comes.
+  virtual Status scatter(Execution &execution, uint32_t round, cuda::Stream stream) = 0;
+  /// All rounds, behind the encoding of this rank's results, ahead of the decoding of all.
   virtual Status gather(Execution &execution, cuda::Stream stream) = 0;
 
   /// Whether both only put work on the stream, which a CUDA graph can repeat.
@@ -45,7 +45,7 @@ public:
 
 /// The shortest way that the group has: a link of GPUs, then memory that all see, then messages of hosts. All
 /// of the group call.
-Result<std::unique_ptr<PayloadRoute>> makeRoute(const Execution &execution, const PhaseLayouts &layouts);
+Result<std::unique_ptr<PayloadRoute>> makeRoute(const Execution &execution, const Journey &journey);
 
 } // namespace cgx
 

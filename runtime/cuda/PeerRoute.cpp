@@ -50,7 +50,7 @@ cuda::Outcome PeerRoute::share(Card &card) {
     return outcome;
   card.gpu = gpu;
   // The result of any chunk has room behind the contributions.
-  const uint64_t bytes = layouts.contributions.bytes() + layouts.results.longestRow();
+  const uint64_t bytes = journey.contributions.bytes() + journey.results.longestRow();
   if (cuda::Outcome outcome = cuda::allocateShared(block, std::max<uint64_t>(bytes, 1)); !outcome.ok())
     return outcome;
   card.address = reinterpret_cast<uintptr_t>(block.get());
@@ -84,9 +84,8 @@ cuda::Outcome PeerRoute::see(const Card &card, const Card &own, Peer &peer) cons
   return {};
 }
 
-Result<std::unique_ptr<PayloadRoute>> PeerRoute::make(const Execution &execution,
-                                                      const PhaseLayouts &layouts) {
-  std::unique_ptr<PeerRoute> route(new PeerRoute(execution, layouts));
+Result<std::unique_ptr<PayloadRoute>> PeerRoute::make(const Execution &execution, const Journey &journey) {
+  std::unique_ptr<PeerRoute> route(new PeerRoute(execution, journey));
   std::vector<Card> cards(execution.group.size());
   Card &own = cards[execution.self()];
   // Where sharing fails there is another route: that is no failure, if all know it.
@@ -110,34 +109,45 @@ PeerRoute::~PeerRoute() {
   keepUntilExit(std::move(events));
 }
 
-Status PeerRoute::meet(Execution &execution, uint32_t phase, cuda::Stream stream) {
+Status PeerRoute::meet(Execution &execution, uint32_t phase, const Round &round, cuda::Stream stream) {
   Stopwatch stopwatch(execution.counters.exchange);
   if (Status status = statusOf(events[phase].record(stream)); !status.ok())
     return status;
+  const Tag tag = execution.tag(phase, kMeeting + kRecorded);
   std::vector<uint64_t> steps(peers.size(), execution.step);
-  if (Status status = tellAll(execution, phase, kMeeting + kRecorded, steps); !status.ok())
+  Exchange exchange(execution.transport, execution.timeout);
+  for (const Movement &movement : round) {
+    if (movement.to == self)
+      exchange.receive(execution.group.ranks[movement.from], tag,
+                       {std::as_writable_bytes(std::span(&steps[movement.from], 1))});
+    if (movement.from == self)
+      exchange.send(execution.group.ranks[movement.to], tag, {std::as_bytes(std::span(&steps[self], 1))});
+  }
+  if (Status status = exchange.finish(); !status.ok())
     return status;
-  for (uint32_t position = 0; position < peers.size(); ++position)
-    if (position != self)
-      if (Status status = statusOf(cuda::waitOn(stream, peers[position].events[phase])); !status.ok())
+  for (const Movement &movement : round)
+    if (movement.to == self)
+      if (Status status = statusOf(cuda::waitOn(stream, peers[movement.from].events[phase])); !status.ok())
         return status;
   return Status();
 }
 
-Status PeerRoute::scatter(Execution &execution, cuda::Stream stream) {
-  const PayloadLayout &layout = layouts.contributions;
-  for (size_t i = 0; i < layout.operands(); ++i)
-    for (uint32_t chunk = 0; chunk < peers.size(); ++chunk)
-      if (chunk != self)
-        execution.counters.operands[i].wireBytes += layout.payload(i, chunk);
-  return meet(execution, kContribution, stream);
+/// As the host counts its messages.
+static void countSent(Execution &execution, const PayloadLayout &layout, const Round &round) {
+  for (const Movement &movement : round)
+    for (size_t i = 0; movement.from == execution.self() && i < layout.operands(); ++i)
+      execution.counters.operands[i].wireBytes += layout.payload(i, movement.chunk);
+}
+
+Status PeerRoute::scatter(Execution &execution, uint32_t round, cuda::Stream stream) {
+  countSent(execution, journey.contributions, journey.scattering[round]);
+  return meet(execution, kContribution, journey.scattering[round], stream);
 }
 
 Status PeerRoute::gather(Execution &execution, cuda::Stream stream) {
-  const PayloadLayout &layout = layouts.results;
-  for (size_t i = 0; i < layout.operands(); ++i)
-    execution.counters.operands[i].wireBytes += (peers.size() - 1) * layout.payload(i, self);
-  return meet(execution, kResult, stream);
+  for (const Round &round : journey.gathering)
+    countSent(execution, journey.results, round);
+  return meet(execution, kResult, everybody, stream);
 }
 
 } // namespace cgx

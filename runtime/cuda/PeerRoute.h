@@ -12,10 +12,11 @@
 //   rank 0  [contributions to 0, 1 | result 0]      the owner of chunk 1 reads its row of all ranks,
 //   rank 1  [contributions to 0, 1 | result 1]      and all ranks read all results
 //
-// An event says that the contributions of a rank are there, and another one its result. Hosts only tell each
-// other that an event was recorded; streams wait for it. Nothing says that memory may be written again: a
-// rank encodes its next contributions behind its reading of all results, which were made from the last ones,
-// and its next result behind all next contributions.
+// An event says that the contributions of a rank to a round are there, and another one its result, which all
+// read where it is, over whatever others it would travel. Hosts only tell those who read that an event was
+// recorded; streams wait for it. Nothing says that memory may be written again: a rank encodes its next
+// contributions behind its reading of all results, which were made from the last ones, and its next result
+// behind next contributions, its own or added up on the way, of all ranks.
 #ifndef CGX_RUNTIME_CUDA_PEERROUTE_H
 #define CGX_RUNTIME_CUDA_PEERROUTE_H
 
@@ -29,22 +30,22 @@ namespace cgx {
 class PeerRoute final : public PayloadRoute {
 public:
   /// Null, on all ranks of the group, where one cannot read the memory of another. All of the group call.
-  static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution, const PhaseLayouts &layouts);
+  static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution, const Journey &journey);
   /// Others may still read: the memory stays as long as the process.
   ~PeerRoute() override;
 
   std::byte *contribution(size_t operand, uint32_t chunk) const override {
-    return peers[self].memory + layouts.contributions.begin(operand, chunk);
+    return peers[self].memory + journey.contributions.begin(operand, chunk);
   }
-  const std::byte *received(size_t operand, uint32_t position) const override {
-    return peers[position].memory + layouts.contributions.begin(operand, self);
+  const std::byte *received(size_t operand, uint32_t position, uint32_t chunk) const override {
+    return peers[position].memory + journey.contributions.begin(operand, chunk);
   }
   std::byte *ownResult(size_t operand) const override { return peers[self].memory + resultAt(operand, self); }
   const std::byte *result(size_t operand, uint32_t chunk) const override {
     return peers[chunk].memory + resultAt(operand, chunk);
   }
 
-  Status scatter(Execution &execution, cuda::Stream stream) override;
+  Status scatter(Execution &execution, uint32_t round, cuda::Stream stream) override;
   Status gather(Execution &execution, cuda::Stream stream) override;
   bool isCapturable() const override { return false; }
 
@@ -68,20 +69,23 @@ private:
     std::array<cuda::Event, 2> importedEvents;
   };
 
-  PeerRoute(const Execution &execution, const PhaseLayouts &layouts)
-      : layouts(layouts), self(execution.self()), peers(execution.group.size()) {}
+  PeerRoute(const Execution &execution, const Journey &journey)
+
+      : journey(journey), self(execution.self()), peers(execution.group.size()),
+        everybody(roundOfAll(execution.group.size(), [](uint32_t from, uint32_t) { return from; })) {}
 
   uint64_t resultAt(size_t operand, uint32_t chunk) const {
-    return layouts.contributions.bytes() + layouts.results.place(operand, chunk);
+    return journey.contributions.bytes() + journey.results.place(operand, chunk);
   }
   cuda::Outcome share(Card &card);
   cuda::Outcome see(const Card &card, const Card &own, Peer &peer) const;
-  /// Records this rank's event of a phase, and holds the stream back until those of the others.
-  Status meet(Execution &execution, uint32_t phase, cuda::Stream stream);
+  /// Records this rank's event of a phase, and holds the stream back until those of the ranks that it reads.
+  Status meet(Execution &execution, uint32_t phase, const Round &round, cuda::Stream stream);
 
-  PhaseLayouts layouts;
+  Journey journey;
   uint32_t self;
   std::vector<Peer> peers;
+  Round everybody; ///< reads the results of everybody
   cuda::Memory block;
   std::array<cuda::Event, 2> events;
 };

@@ -11,7 +11,9 @@
 #include "cuda/DeviceAllReduce.h"
 #include "cuda/DeviceFactors.h"
 #include "cuda/DeviceHierarchy.h"
+#include "cuda/DeviceRing.h"
 #include "cuda/DeviceSlices.h"
+#include "cuda/DeviceTree.h"
 
 #include <algorithm>
 #include <array>
@@ -39,10 +41,13 @@ const std::array kKinds = {
     Kind{DeviceFactors::takes, DeviceFactors::make},
     Kind{DeviceHierarchy::takes, DeviceHierarchy::make},
     routed<DeviceAllReduce>(),
+    routed<DeviceRing>(),
+    routed<DeviceTree>(),
     routed<DeviceAllGather>(),
     routed<DeviceReduceScatter>(),
     routed<DeviceAllToAll>(),
     routed<DeviceBroadcast>(),
+    routed<DevicePermute>(),
 };
 
 const Kind *kindOf(const Execution &execution) {

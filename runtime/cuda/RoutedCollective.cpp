@@ -51,8 +51,8 @@ std::byte *RoutedLayers::takeDense(uint64_t bytes) {
 
 Result<std::unique_ptr<ResidentCollective>>
 RoutedCollective::make(const Execution &execution, cuda::Stream stream, const RoutedAlgorithm &algorithm) {
-  std::unique_ptr<RoutedCollective> made(new RoutedCollective(algorithm));
-  Result<std::unique_ptr<PayloadRoute>> route = makeRoute(execution, algorithm.layouts(execution));
+  std::unique_ptr<RoutedCollective> made(new RoutedCollective(algorithm, algorithm.journey(execution)));
+  Result<std::unique_ptr<PayloadRoute>> route = makeRoute(execution, made->journey);
   if (!route.ok())
     return route.status();
   made->route = std::move(*route);
@@ -102,19 +102,27 @@ static cuda::Outcome makeGroup(Make make, const std::vector<Layer> &layers,
 }
 
 Status RoutedCollective::makeKernels(const Execution &execution) {
-  RoutedLayers layers;
+  RoutedLayers layers(journey);
   for (size_t i = 0; i < execution.collective.operands.size(); ++i)
     algorithm.list({execution, i, buffers[i], *route, residuals[i], lent.of(i)}, layers);
   if (!layers.outcome.ok())
     return statusOf(layers.outcome);
   packed = std::move(layers.packed);
   unpacked = std::move(layers.unpacked);
+  cleared = std::move(layers.cleared);
   dense = std::move(layers.dense);
   const auto makeRead = [](auto make, auto &of, Step &step) {
     step.senders = std::move(of.senders);
     return makeGroup(make, of.layers, step.group);
   };
-  cuda::Outcome outcome = makeGroup(cuda::makeEncodeGroup, layers.contributions, contributions.group);
+  cuda::Outcome outcome;
+  rounds.resize(layers.rounds.size());
+  for (size_t i = 0; i < rounds.size() && outcome.ok(); ++i) {
+    outcome = makeRead(cuda::makeReduceGroup, layers.rounds[i].reduced, rounds[i].reduced);
+    if (outcome.ok())
+      outcome =
+          makeGroup(cuda::makeEncodeGroup, layers.rounds[i].contributions, rounds[i].contributions.group);
+  }
   if (outcome.ok())
     outcome = makeRead(cuda::makeOwnerGroup, layers.owned, owned);
   if (outcome.ok())
@@ -163,10 +171,14 @@ Status RoutedCollective::put(Execution &execution, Buffers operands, cuda::Strea
   }
   if (Status status = copyAll(packed, counters.encode, stream); !status.ok())
     return status;
-  if (Status status = run({&contributions}, counters.encode, stream); !status.ok())
-    return status;
-  if (Status status = route->scatter(execution, stream); !status.ok())
-    return status;
+  for (uint32_t round = 0; round < rounds.size(); ++round) {
+    if (Status status = run({&rounds[round].reduced}, counters.decode, stream); !status.ok())
+      return status;
+    if (Status status = run({&rounds[round].contributions}, counters.encode, stream); !status.ok())
+      return status;
+    if (Status status = route->scatter(execution, round, stream); !status.ok())
+      return status;
+  }
   if (Status status = run({&owned, &reduced, &received}, counters.decode, stream); !status.ok())
     return status;
   if (Status status = run({&results}, counters.encode, stream); !status.ok())
@@ -175,11 +187,17 @@ Status RoutedCollective::put(Execution &execution, Buffers operands, cuda::Strea
     return status;
   if (Status status = run({&gathered}, counters.decode, stream); !status.ok())
     return status;
+  for (const Cleared &each : cleared)
+    if (Status status = statusOf(cuda::clear(each.memory, each.bytes, stream)); !status.ok())
+      return status;
   return copyAll(unpacked, counters.decode, stream);
 }
 
 Status RoutedCollective::check(const CollectiveInfo &collective, cuda::Stream stream) {
-  for (const Step *each : {&owned, &reduced, &received, &gathered}) {
+  std::vector<const Step *> reading = {&owned, &reduced, &received, &gathered};
+  for (const RoundSteps &round : rounds)
+    reading.push_back(&round.reduced);
+  for (const Step *each : reading) {
     std::vector<DecodeError> errors;
     if (each->group)
       if (Status status = statusOf(each->group->results(stream, errors)); !status.ok())

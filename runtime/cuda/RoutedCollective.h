@@ -8,7 +8,9 @@
 //
 // What is common to all collectives that encode, bring payloads to other ranks, and decode:
 //
-//   encode contributions | scatter | add up, decode what came, encode results | gather | decode results
+//   add up, encode contributions | scatter |   ... round by round
+//                                              add up, decode what came, encode results | gather | decode
+//                                              results
 //
 // and, ahead of that and behind it, copies of slices that do not lie together in their tensors.
 // Which of these a collective does, and with which payloads, a RoutedAlgorithm lists. A step is one group of
@@ -39,16 +41,31 @@ template <typename Layer> struct ReadLayers {
   std::vector<PayloadSender> senders; ///< of all payloads of all layers, in their order
 };
 
+/// What is done ahead of a round of scattering.
+struct RoundLayers {
+  ReadLayers<cuda::ReduceLayer> reduced; ///< what came in earlier rounds, added up
+  std::vector<cuda::EncodeLayer> contributions;
+};
+
+/// Memory that becomes zero.
+struct Cleared {
+  std::byte *memory;
+  uint64_t bytes;
+};
+
 /// The layers of each step.
 struct RoutedLayers {
+  explicit RoutedLayers(const Journey &journey) : rounds(journey.scattering.size()) {}
+
   std::vector<cuda::RowCopy> packed; ///< of what is encoded: slices that do not lie together, to dense memory
-  std::vector<cuda::EncodeLayer> contributions;
+  std::vector<RoundLayers> rounds;   ///< of scattering
   ReadLayers<cuda::OwnerLayer> owned;     ///< added up and encoded as results at once
   ReadLayers<cuda::ReduceLayer> reduced;  ///< added up to elements
   ReadLayers<cuda::DecodeLayer> received; ///< decoded as they came
   std::vector<cuda::EncodeLayer> results;
   ReadLayers<cuda::DecodeLayer> gathered;
   std::vector<cuda::RowCopy> unpacked; ///< of what was decoded
+  std::vector<Cleared> cleared;        ///< of outputs that get nothing
 
   std::vector<cuda::Memory> dense; ///< for both
   cuda::Outcome outcome;           ///< of allocating that
@@ -97,7 +114,7 @@ public:
 
   /// Whether it can run on a GPU, with the codecs that there are kernels of.
   virtual bool takes(const Execution &execution) const = 0;
-  virtual PhaseLayouts layouts(const Execution &execution) const = 0;
+  virtual Journey journey(const Execution &execution) const = 0;
   virtual void list(const ListedOperand &operand, RoutedLayers &layers) const = 0;
 };
 
@@ -119,21 +136,30 @@ private:
     std::vector<PayloadSender> senders;
   };
 
-  explicit RoutedCollective(const RoutedAlgorithm &algorithm) : algorithm(algorithm) {}
+  /// What is run ahead of a round.
+  struct RoundSteps {
+    Step reduced, contributions;
+  };
+
+  RoutedCollective(const RoutedAlgorithm &algorithm, Journey journey)
+      : algorithm(algorithm), journey(std::move(journey)) {}
 
   Status makeResiduals(const Execution &execution, cuda::Stream stream);
   Status makeKernels(const Execution &execution);
   Status run(std::initializer_list<const Step *> steps, Timer &timer, cuda::Stream stream) const;
 
   const RoutedAlgorithm &algorithm;
+  Journey journey;
   std::unique_ptr<PayloadRoute> route;
   StepOnDevice step;
   std::map<size_t, OperandResiduals> residuals; ///< by operand, of those with error feedback
   MirrorLead lead;
   LentTensors lent;
   BoundBuffers buffers; ///< that the kernels read and write
-  Step contributions, owned, reduced, received, results, gathered;
+  std::vector<RoundSteps> rounds;
+  Step owned, reduced, received, results, gathered;
   std::vector<cuda::RowCopy> packed, unpacked;
+  std::vector<Cleared> cleared;
   std::vector<cuda::Memory> dense; ///< that these are copied to and from
 };
 

@@ -19,15 +19,15 @@ Exchange::~Exchange() {
     transport.fail(Status(CGX_INTERNAL, "an exchange was abandoned"));
 }
 
-void Exchange::send(uint32_t peer, Tag tag, std::vector<std::span<const std::byte>> pieces) {
-  Outgoing message{.peer = peer, .tag = tag, .pieces = std::move(pieces)};
+void Exchange::send(uint32_t peer, Tag tag, std::vector<std::span<const std::byte>> pieces, bool onDevice) {
+  Outgoing message{.peer = peer, .tag = tag, .pieces = std::move(pieces), .onDevice = onDevice};
   if (messageBytes(message) == 0)
     return;
   transport.post(outgoing.emplace_back(std::move(message)));
 }
 
-void Exchange::receive(uint32_t peer, Tag tag, std::vector<std::span<std::byte>> pieces) {
-  Incoming message{.peer = peer, .tag = tag, .pieces = std::move(pieces)};
+void Exchange::receive(uint32_t peer, Tag tag, std::vector<std::span<std::byte>> pieces, bool onDevice) {
+  Incoming message{.peer = peer, .tag = tag, .pieces = std::move(pieces), .onDevice = onDevice};
   if (messageBytes(message) == 0)
     return;
   transport.post(incoming.emplace_back(std::move(message)));

@@ -31,8 +31,8 @@ public:
   Exchange &operator=(const Exchange &) = delete;
 
   /// Messages without bytes are not sent: both sides know that they are empty.
-  void send(uint32_t peer, Tag tag, std::vector<std::span<const std::byte>> pieces);
-  void receive(uint32_t peer, Tag tag, std::vector<std::span<std::byte>> pieces);
+  void send(uint32_t peer, Tag tag, std::vector<std::span<const std::byte>> pieces, bool onDevice = false);
+  void receive(uint32_t peer, Tag tag, std::vector<std::span<std::byte>> pieces, bool onDevice = false);
 
   /// Moves what can be moved without waiting.
   Status poll();

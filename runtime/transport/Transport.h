@@ -34,11 +34,12 @@ namespace cgx {
 using Clock = std::chrono::steady_clock;
 
 /// A message to `peer`: the concatenation of `pieces`, which stay untouched until
-/// `done`.
+/// `done`. They may lie in the memory of a GPU, on both sides and cut alike, if the transport takes that.
 struct Outgoing {
   uint32_t peer = 0;
   Tag tag;
   std::vector<std::span<const std::byte>> pieces;
+  bool onDevice = false;
   bool done = false;
 };
 
@@ -47,6 +48,7 @@ struct Incoming {
   uint32_t peer = 0;
   Tag tag;
   std::vector<std::span<std::byte>> pieces;
+  bool onDevice = false;
   bool done = false;
 };
 
@@ -99,6 +101,9 @@ public:
 
   /// Whether any thread may call, as long as no two do at a time. If not, only the one that connected.
   virtual bool servesAnyThread() const { return true; }
+
+  /// Whether messages to and from the peer may lie in the memory of a GPU: both ranks say the same.
+  virtual bool takesDeviceMemory(uint32_t /*peer*/) const { return false; }
 
   /// What carries messages between GPUs; null where only hosts can talk.
   DeviceLink *deviceLink() const { return link.get(); }

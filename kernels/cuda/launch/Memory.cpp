@@ -89,6 +89,10 @@ Outcome copyRows(const RowCopy &rows, Stream stream) {
                    "copying rows of memory");
 }
 
+Outcome clear(void *memory, uint64_t bytes, Stream stream) {
+  return outcomeOf(cudaMemsetAsync(memory, 0, bytes, stream), "clearing memory");
+}
+
 Outcome waitFor(Stream stream) { return outcomeOf(cudaStreamSynchronize(stream), "waiting for a stream"); }
 
 Outcome makeStream(Stream &stream) {

@@ -44,6 +44,7 @@ Outcome Memory::allocate(MemoryKind, uint64_t) { return availability(); }
 Memory::~Memory() = default;
 Outcome copy(void *, const void *, uint64_t, Stream) { return availability(); }
 Outcome copyRows(const RowCopy &, Stream) { return availability(); }
+Outcome clear(void *, uint64_t, Stream) { return availability(); }
 Outcome waitFor(Stream) { return availability(); }
 Outcome makeStream(Stream &) { return availability(); }
 void destroyStream(Stream) {}

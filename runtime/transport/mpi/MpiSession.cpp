@@ -89,19 +89,13 @@ Status startMpi() {
   return Status();
 }
 
-Result<MPI_Comm> makeCommunicator(std::chrono::milliseconds timeout) {
-  MPI_Comm communicator = MPI_COMM_NULL;
-  MPI_Request request;
-  if (Status status = mpiStatus(MPI_Comm_idup(MPI_COMM_WORLD, &communicator, &request), "MPI_Comm_idup");
-      !status.ok())
-    return status;
+Status finishTogether(MPI_Request request, std::chrono::milliseconds timeout) {
   Clock::time_point deadline = Clock::now() + timeout;
   for (int done = 0;;) {
-    if (Status status = mpiStatus(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Comm_idup");
-        !status.ok())
+    if (Status status = mpiStatus(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"); !status.ok())
       return status;
     if (done)
-      break;
+      return Status();
     if (Clock::now() >= deadline) {
       abandonMpi();
       return Status::error(CGX_TIMEOUT, "not all ranks of MPI_COMM_WORLD joined the job within ",
@@ -109,6 +103,17 @@ Result<MPI_Comm> makeCommunicator(std::chrono::milliseconds timeout) {
     }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
+}
+
+Result<MPI_Comm> makeCommunicator(std::chrono::milliseconds timeout) {
+  // Where MPI writes it may be later than this function ends.
+  static MPI_Comm communicator;
+  MPI_Request request;
+  if (Status status = mpiStatus(MPI_Comm_idup(MPI_COMM_WORLD, &communicator, &request), "MPI_Comm_idup");
+      !status.ok())
+    return status;
+  if (Status status = finishTogether(request, timeout); !status.ok())
+    return status;
   MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
   return communicator;
 }

@@ -30,6 +30,9 @@ void finishBeforeMpiEnds(MPI_Request request, std::shared_ptr<void> memory);
 void abandonMpi();
 bool isMpiAbandoned();
 
+/// Waits for what all ranks of the job do together, at most `timeout`.
+Status finishTogether(MPI_Request request, std::chrono::milliseconds timeout);
+
 /// A communicator of the job's own, equal to MPI_COMM_WORLD, that returns errors. Waits for the other
 /// ranks, at most `timeout`.
 Result<MPI_Comm> makeCommunicator(std::chrono::milliseconds timeout);

@@ -9,6 +9,7 @@
 #include "transport/mpi/MpiTransport.h"
 
 #include "transport/mpi/Mpi.h"
+#include "transport/mpi/MpiDeviceMemory.h"
 #include "transport/mpi/MpiSession.h"
 
 #include <algorithm>
@@ -72,8 +73,9 @@ Result<MPI_Datatype> makeDatatype(Header &header, const Message &message) {
 } // namespace
 
 MpiTransport::MpiTransport(MPI_Comm communicator, uint32_t rank, uint32_t ranks,
-                           std::chrono::milliseconds timeout)
-    : communicator(communicator), self(rank), peers(ranks), lastAlive(Clock::now()),
+                           std::chrono::milliseconds timeout, bool takesGpuMemory)
+    : communicator(communicator), self(rank), takesGpuMemory(takesGpuMemory), peers(ranks),
+      lastAlive(Clock::now()),
       alivePeriod(std::clamp(timeout / 16, std::chrono::milliseconds(5), std::chrono::milliseconds(50))) {
   for (Peer &peer : peers)
     peer.heard = Clock::now();
@@ -96,23 +98,43 @@ MpiTransport::~MpiTransport() {
 
 template <typename Message> Status MpiTransport::start(Message &message) {
   Posted &posted = messages.emplace_back();
-  Result<MPI_Datatype> type = makeDatatype(posted.header, message);
-  if (!type.ok()) {
-    messages.pop_back();
-    return type.status();
-  }
-  MPI_Datatype datatype = *type;
-  int peer = int(message.peer), tag = mpiTag(message.tag), code;
   if constexpr (std::is_same_v<Message, Outgoing>) {
     posted.out = &message;
     posted.header = {kMagic, message.tag, messageBytes(message)};
-    code = MPI_Isend(MPI_BOTTOM, 1, datatype, peer, tag, communicator, &posted.request);
   } else {
     posted.in = &message;
-    code = MPI_Irecv(MPI_BOTTOM, 1, datatype, peer, tag, communicator, &posted.request);
   }
+  return message.onDevice ? startInParts(message, posted) : startWhole(message, posted);
+}
+
+template <typename Message> Status MpiTransport::startWhole(Message &message, Posted &posted) {
+  Result<MPI_Datatype> type = makeDatatype(posted.header, message);
+  if (!type.ok())
+    return type.status();
+  MPI_Datatype datatype = *type;
+  Status status = startPart(message, MPI_BOTTOM, 1, datatype, posted);
   MPI_Type_free(&datatype); // when the message is complete
-  return mpiStatus(code, posted.out ? "MPI_Isend" : "MPI_Irecv");
+  return status;
+}
+
+template <typename Message> Status MpiTransport::startInParts(Message &message, Posted &posted) {
+  Status status = startPart(message, &posted.header, sizeof(posted.header), MPI_BYTE, posted);
+  for (const auto &piece : message.pieces)
+    for (size_t done = 0; done < piece.size() && status.ok(); done += kLongestBlock)
+      status = startPart(message, const_cast<std::byte *>(piece.data()) + done,
+                         int(std::min(piece.size() - done, kLongestBlock)), MPI_BYTE, posted);
+  return status;
+}
+
+template <typename Message>
+Status MpiTransport::startPart(const Message &message, void *memory, int count, MPI_Datatype type,
+                               Posted &posted) {
+  const int peer = int(message.peer), tag = mpiTag(message.tag);
+  MPI_Request &request = posted.requests.emplace_back(MPI_REQUEST_NULL);
+  if constexpr (std::is_same_v<Message, Outgoing>)
+    return mpiStatus(MPI_Isend(memory, count, type, peer, tag, communicator, &request), "MPI_Isend");
+  else
+    return mpiStatus(MPI_Irecv(memory, count, type, peer, tag, communicator, &request), "MPI_Irecv");
 }
 
 void MpiTransport::post(Outgoing &message) {
@@ -151,17 +173,15 @@ Status MpiTransport::progress(bool &moved) {
       return failed;
     }
   for (auto posted = messages.begin(); posted != messages.end();) {
-    int done = 0;
-    int code = MPI_Test(&posted->request, &done, MPI_STATUS_IGNORE);
-    if (code == MPI_SUCCESS && !done) {
-      ++posted;
-      continue;
-    }
-    moved = true;
-    if (Status status = complete(*posted, code); !status.ok()) {
+    if (Status status = advance(*posted, moved); !status.ok()) {
       fail(status);
       return failed;
     }
+    if (posted->arrived < posted->requests.size()) {
+      ++posted;
+      continue;
+    }
+    complete(*posted);
     posted = messages.erase(posted);
   }
   Clock::time_point now = Clock::now();
@@ -176,14 +196,23 @@ Status MpiTransport::progress(bool &moved) {
   return status;
 }
 
-/// Checks a message that MPI calls complete, and tells who waits for it.
-Status MpiTransport::complete(Posted &posted, int code) {
-  if (posted.out) {
-    sent += posted.header.bytes;
-    posted.out->done = true;
-    return mpiStatus(code, "MPI_Isend");
+/// Looks which parts of a message are complete, in their order.
+Status MpiTransport::advance(Posted &posted, bool &moved) {
+  for (; posted.arrived < posted.requests.size(); ++posted.arrived) {
+    int done = 0;
+    const int code = MPI_Test(&posted.requests[posted.arrived], &done, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS && !done)
+      return Status();
+    moved = true;
+    if (Status status = posted.out ? mpiStatus(code, "MPI_Isend") : checkArrived(posted, code); !status.ok())
+      return status;
   }
-  Incoming &message = *posted.in;
+  return Status();
+}
+
+/// Whether what MPI calls complete is a part of the message that was expected.
+Status MpiTransport::checkArrived(const Posted &posted, int code) const {
+  const Incoming &message = *posted.in;
   int kind = MPI_SUCCESS;
   MPI_Error_class(code, &kind);
   if (kind == MPI_ERR_TRUNCATE)
@@ -201,10 +230,20 @@ Status MpiTransport::complete(Posted &posted, int code) {
   if (header.bytes != messageBytes(message))
     return Status::error(CGX_MISMATCH, "expected ", messageBytes(message), " bytes from rank ", message.peer,
                          " (", describe(message.tag), "), got ", header.bytes);
-  peers[message.peer].heard = Clock::now();
-  peers[message.peer].doubts = 0;
-  message.done = true;
   return Status();
+}
+
+/// Tells who waits for it.
+void MpiTransport::complete(Posted &posted) {
+  if (posted.out) {
+    sent += posted.header.bytes;
+    posted.out->done = true;
+    return;
+  }
+  Peer &peer = peers[posted.in->peer];
+  peer.heard = Clock::now();
+  peer.doubts = 0;
+  posted.in->done = true;
 }
 
 Status MpiTransport::readNotes(bool &moved) {
@@ -387,8 +426,11 @@ Result<std::unique_ptr<Transport>> connectMpi(const TransportConfig &config) {
   Result<MPI_Comm> communicator = makeCommunicator(config.timeout);
   if (!communicator.ok())
     return communicator.status();
-  return std::unique_ptr<Transport>(
-      std::make_unique<MpiTransport>(*communicator, config.rank, config.ranks, config.timeout));
+  Result<bool> takesGpuMemory = takesDeviceMemory(*communicator, config.timeout);
+  if (!takesGpuMemory.ok())
+    return takesGpuMemory.status();
+  return std::unique_ptr<Transport>(std::make_unique<MpiTransport>(*communicator, config.rank, config.ranks,
+                                                                   config.timeout, *takesGpuMemory));
 }
 
 } // namespace cgx

@@ -8,7 +8,8 @@
 //
 // A message is one MPI message of a header, which names it in full, and its pieces,
 // sent and received in place. MPI matches it by a tag of 30 bits that follows from
-// the name; the header tells whether it is the right one.
+// the name; the header tells whether it is the right one. Pieces in the memory of a GPU follow their
+// header as messages of their own, since MPI tells memory apart by where a message begins.
 //
 // What else ranks have to tell each other (that one has failed, leaves, or still
 // waits) are notes: small messages under a tag of their own.
@@ -30,7 +31,8 @@ namespace cgx {
 class MpiTransport final : public Transport {
 public:
   /// Nobody else uses the communicator.
-  MpiTransport(MPI_Comm communicator, uint32_t rank, uint32_t ranks, std::chrono::milliseconds timeout);
+  MpiTransport(MPI_Comm communicator, uint32_t rank, uint32_t ranks, std::chrono::milliseconds timeout,
+               bool takesGpuMemory);
   ~MpiTransport() override;
   MpiTransport(const MpiTransport &) = delete;
   MpiTransport &operator=(const MpiTransport &) = delete;
@@ -48,6 +50,7 @@ public:
   const Status &failure() const override { return failed; }
   uint64_t bytesSent() const override { return sent + (lent ? lent->bytesSent() : 0); }
   bool servesAnyThread() const override;
+  bool takesDeviceMemory(uint32_t) const override { return takesGpuMemory; }
 
 private:
   /// What precedes the bytes of a message.
@@ -59,7 +62,8 @@ private:
 
   /// A message on its way. Its place in memory is known to MPI.
   struct Posted {
-    MPI_Request request = MPI_REQUEST_NULL;
+    std::vector<MPI_Request> requests = {}; ///< the header is, or is a part of, the first
+    size_t arrived = 0;                     ///< of these, from the first on
     Header header{};
     Outgoing *out = nullptr;
     Incoming *in = nullptr;
@@ -87,7 +91,13 @@ private:
   };
 
   template <typename Message> Status start(Message &message);
-  Status complete(Posted &posted, int code);
+  template <typename Message> Status startWhole(Message &message, Posted &posted);
+  template <typename Message> Status startInParts(Message &message, Posted &posted);
+  template <typename Message>
+  Status startPart(const Message &message, void *memory, int count, MPI_Datatype type, Posted &posted);
+  Status advance(Posted &posted, bool &moved);
+  Status checkArrived(const Posted &posted, int code) const;
+  void complete(Posted &posted);
   Status readNotes(bool &moved);
   void tell(uint32_t rank, NoteSlot &slot);
   std::vector<std::unique_ptr<NoteSlot>> tellAll(const Note &note, std::chrono::milliseconds patience);
@@ -97,6 +107,7 @@ private:
 
   MPI_Comm communicator;
   uint32_t self;
+  bool takesGpuMemory;
   std::vector<Peer> peers;
   std::list<Posted> messages;
   std::optional<MpiParcels> lent; ///< once it was asked for

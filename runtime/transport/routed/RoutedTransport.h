@@ -37,6 +37,9 @@ public:
   void fail(const Status &reason) override;
   const Status &failure() const override;
   uint64_t bytesSent() const override { return outer->bytesSent() + inner->bytesSent() - sentBefore; }
+  bool takesDeviceMemory(uint32_t peer) const override {
+    return innerRanks[peer] ? inner->takesDeviceMemory(*innerRanks[peer]) : outer->takesDeviceMemory(peer);
+  }
   bool servesAnyThread() const override { return outer->servesAnyThread() && inner->servesAnyThread(); }
 
 private:

@@ -20,7 +20,7 @@ BINARIES = pathlib.Path(CGX_RUN).parent
 # Tests of TransportTest and the ranks that each needs. A failure ends MPI in its process: one mpirun each.
 TRANSPORT_TESTS = {
     "MessagesOfEverySizeArriveWhole": 3, "PiecesAreGatheredAndScattered": 2, "MessagesAreMatchedByTagNotByArrival": 2,
-    "EqualTagsKeepTheOrderOfPosting": 2, "SentBytesAreCountedWithoutHeaders": 2, "WhatARankSentBeforeItLeftArrives": 2,
+    "MessagesInTheMemoryOfGpusArriveWhole": 3, "EqualTagsKeepTheOrderOfPosting": 2, "SentBytesAreCountedWithoutHeaders": 2, "WhatARankSentBeforeItLeftArrives": 2,
     "AJobNameCanBeUsedAgain": 3,
 }
 TRANSPORT_FAILURES = {
@@ -34,10 +34,10 @@ class MpiTest(RunTest):
     def mpi(self, ranks, *command, timeout=int(os.environ.get("CGX_TEST_PATIENCE", 120)), environment=None):
         return MpiJob(ranks, command, environment or self.environment()).wait(timeout)
 
-    def suite(self, binary, ranks, pattern):
+    def suite(self, binary, ranks, pattern, **environment):
         """Runs tests of a suite as ranks of one job; all ranks must have passed all."""
         result = self.mpi(ranks, BINARIES / binary, f"--gtest_filter={pattern}", "--gtest_color=no",
-                          environment=self.environment(CGX_TEST_MPI=1))
+                          environment=self.environment(CGX_TEST_MPI=1, **environment))
         self.assertNotIn("FAILED", result.output)
         self.assertIn("[  PASSED  ]", result.output)
         self.assertNotIn("[  PASSED  ] 0 tests", result.output)
@@ -48,6 +48,21 @@ class MpiTest(RunTest):
             with self.subTest(test):
                 result = self.suite("TransportTest", ranks, f"*.{test}/Mpi")
                 self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, ranks))
+
+    # An MPI that takes the memory of GPUs, and one that does not; here the processor is the GPU.
+    def test_buffers_on_gpus(self):
+        for takes in 0, 1:
+            with self.subTest(takes):
+                for binary, pattern in ("TransportTest", "*.MessagesInTheMemoryOfGpusArriveWhole/*pi"), \
+                                       ("cgx-emulated-collective-test", "*.GiveTheBitsOfTheHost/*mpi*"):
+                    result = self.suite(binary, 3, pattern, CGX_MPI_GPU=takes)
+                    self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, 3), binary)
+
+    def test_a_wrong_word_on_gpus_is_refused(self):
+        result = self.mpi(3, BINARIES / "TransportTest", "--gtest_filter=*.MessagesOfEverySizeArriveWhole/Mpi",
+                          environment=self.environment(CGX_TEST_MPI=1, CGX_MPI_GPU="yes"))
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("expected CGX_MPI_GPU to be 0 or 1, got 'yes'", result.output)
 
     # As two hosts: ranks 0 and 1, and the others.
     def test_messages_inside_of_hosts_and_between(self):

@@ -22,6 +22,7 @@
 #include <cmath>
 #include <functional>
 #include <list>
+#include <set>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,10 +99,39 @@ const std::vector<Collective> collectives = {
     {"all_reduce",
      {{"reduction", "sum"}, {"algorithm", "ring"}},
      {operand(CGX_F32, 5000, gcomp(CGX_OPTIMIZER_NESTEROV, 0.0f))}},
-    // Staged: pieces that are not aligned, another algorithm, a permutation.
+    // Staged: pieces that are not aligned.
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 90000, quantize(3, 100))}},
-    {"all_reduce", {{"reduction", "sum"}, {"algorithm", "ring"}}, {operand(CGX_F32, 3000, quantize(4, 128))}},
+    // Around a ring, and up a tree and down.
+    {"all_reduce",
+     {{"reduction", "mean"}, {"algorithm", "ring"}},
+     {operand(CGX_F32, 70001, quantize(4, 128)), operand(CGX_BF16, 517, maxAbs()), operand(CGX_F32, 1, {}),
+      operand(CGX_F16, 9000, {.family = CGX_CODEC_LOSSLESS})},
+     "f32"},
+    {"all_reduce",
+     {{"reduction", "sum"}, {"algorithm", "ring"}},
+     {operand(CGX_F16, 40000, quantize(2, 128), quantize(8, 512)), operand(CGX_BF16, 1, quantize(4, 64))},
+     "int8"},
+    {"all_reduce",
+     {{"reduction", "mean"}, {"algorithm", "tree"}},
+     {operand(CGX_F32, 70001, quantize(4, 128)), operand(CGX_BF16, 517, quantize(8, 64), cgx_codec{}),
+      operand(CGX_F32, 1, {}), operand(CGX_F32, 3000, {.family = CGX_CODEC_TOPK, .density = 0.1f})},
+     "bf16"},
+    {"all_reduce",
+     {{"reduction", "sum"}, {"algorithm", "tree"}},
+     {operand(CGX_F32, 30000, quantize(2, 128)), operand(CGX_F16, 777, {.family = CGX_CODEC_LOSSLESS})},
+     "int8"},
+    {"all_reduce",
+     {{"reduction", "sum"}, {"algorithm", "tree"}},
+     {matrix(CGX_F32, 50, 70, 2), operand(CGX_F32, 300, {})}},
+    {"all_reduce", {{"reduction", "max"}, {"algorithm", "ring"}}, {operand(CGX_F32, 3001, {})}},
+    {"all_reduce", {{"reduction", "min"}, {"algorithm", "tree"}}, {operand(CGX_F32, 3001, {})}},
+    // From rank to rank: to itself, and to where the test knows.
     {"permute", {{"source_target_pairs", Json::array({{0, 0}})}}, {operand(CGX_F32, 300, quantize(4, 128))}},
+    {"permute",
+     Json::object(),
+     {operand(CGX_F32, 5003, quantize(4, 128)), operand(CGX_BF16, 77, {}),
+      operand(CGX_F16, 900, {.family = CGX_CODEC_LOSSLESS})},
+     "f32"},
     // Another codec on the way back, also one that loses nothing, or whose payloads have other lengths.
     {"all_reduce",
      {{"reduction", "mean"}},
@@ -184,6 +214,9 @@ const std::vector<Collective> collectives = {
     {"broadcast", {{"root", 0}}, {operand(CGX_F16, 77, {})}},
 };
 
+/// What loses nothing keeps nothing.
+const std::set<std::string> kExact = {"identity", "lossless"};
+
 struct Setting {
   uint32_t ranks;
   const char *transport;
@@ -224,14 +257,24 @@ protected:
         made["hierarchy"] = {
             {"local", 2}, {"leaders", id % 2 ? "one" : "all"}, {"inside", writeCodec(*inside)}};
       }
+      if (made["kind"] == "permute" && !made.contains("source_target_pairs"))
+        made["source_target_pairs"] = shifted();
       for (Json &operand : made["operands"])
         if (const char *feedback = collectives[id].feedback;
-            feedback && operand["codec"]["family"] != "identity") {
+            feedback && !kExact.contains(operand["codec"]["family"])) {
           operand["codec"]["error_feedback"] = feedback;
           operand["codec"]["decay"] = 0.9;
         }
     }
     return manifestText(ranks(), list);
+  }
+
+  /// From each rank to the next one, but not to the first.
+  Json shifted() const {
+    Json pairs = Json::array();
+    for (uint32_t rank = 0; rank + 1 < ranks(); ++rank)
+      pairs.push_back({rank, rank + 1});
+    return pairs;
   }
 
   uint64_t outputElements(const Collective &of, const OperandSpec &operand) const {
@@ -327,7 +370,9 @@ protected:
   /// Runs one rank of a job of which all buffers are on the host, or on a GPU.
   void runJob(const std::string &job, uint32_t rank, bool onDevice, Outputs &outputs) const {
     const std::string text = manifest();
-    ContextSpec spec{.transport = GetParam().processes ? "shm" : "inproc",
+    ContextSpec spec{.transport = isUnderMpi()           ? "mpi"
+                                  : GetParam().processes ? "shm"
+                                                         : "inproc",
                      .job = job,
                      .rank = rank,
                      .ranks = ranks(),
@@ -347,7 +392,7 @@ protected:
 
 TEST_P(DeviceCollectiveTest, GiveTheBitsOfTheHost) {
   const std::string hostJob = uniqueJob(), deviceJob = uniqueJob();
-  const auto run = GetParam().processes ? runProcesses : runThreads;
+  const auto run = isUnderMpi() ? runMpiRank : GetParam().processes ? runProcesses : runThreads;
   run(ranks(), [&](uint32_t rank) {
     if (GetParam().apart)
       setenv("CGX_HOST", std::to_string(rank).c_str(), /*overwrite=*/1);
@@ -387,6 +432,10 @@ TEST(NcclTransportTest, SaysWhatIsMissing) {
 /// Processes first: see askProcess().
 std::vector<Setting> settings() {
   std::vector<Setting> all;
+  if (isUnderMpi()) { // test/integration/mpi starts three ranks, of two hosts
+    playHosts();
+    return {{3, "mpi"}, {3, "shm+mpi"}};
+  }
   for (const char *transport : {"shm", "inproc", CGX_TEST_NCCL})
     for (uint32_t ranks = 1; *transport && ranks <= 4; ++ranks)
       all.push_back({ranks, transport, std::string(transport) == "shm"});
@@ -397,7 +446,8 @@ std::vector<Setting> settings() {
 
 INSTANTIATE_TEST_SUITE_P(Settings, DeviceCollectiveTest, testing::ValuesIn(settings()),
                          [](const auto &setting) {
-                           return std::string(setting.param.transport) +
+                           const std::string transport = setting.param.transport;
+                           return (transport == "shm+mpi" ? "shm_mpi" : transport) +
                                   (setting.param.apart ? "_apart_" : "_") +
                                   std::to_string(setting.param.ranks);
                          });

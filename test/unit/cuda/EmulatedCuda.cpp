@@ -112,6 +112,10 @@ Outcome copyRows(const RowCopy &rows, Stream) {
                 static_cast<const char *>(rows.from) + row * rows.fromPitch, rows.width);
   return {};
 }
+Outcome clear(void *memory, uint64_t bytes, Stream) {
+  std::memset(memory, 0, bytes);
+  return {};
+}
 Outcome waitFor(Stream) {
   return capturing ? Outcome{"CUDA: a stream is waited for while a graph is captured"} : Outcome{};
 }

@@ -75,15 +75,18 @@ std::vector<Case> cases() {
       {"oneHost", true, ofHosts(reduction({operand(coarse)}), 4)},
       {"hostsOfOne", false, ofHosts(reduction({operand(coarse)}), 1)},
       {"matricesOfHosts", true, ofHosts(reduction({operand(lowrank, {64, 64})}), 2)},
-      {"ring", false, reduction({operand(coarse)}, {{"reduction", "sum"}, {"algorithm", "ring"}})},
-      {"tree", false, reduction({operand(coarse)}, {{"reduction", "sum"}, {"algorithm", "tree"}})},
+      {"ring", true, reduction({operand(coarse)}, {{"reduction", "sum"}, {"algorithm", "ring"}})},
+      {"tree", true, reduction({operand(coarse)}, {{"reduction", "sum"}, {"algorithm", "tree"}})},
+      {"treeWithOldFeedback", true,
+       withFeedback(reduction({operand(coarse, {4000})}, {{"reduction", "sum"}, {"algorithm", "tree"}}),
+                    "int8"),
+       quantize(4, 512)},
       {"allGather", true, other("all_gather", operand(coarse), {{"dim", 0}})},
       {"allGatherOfColumns", true, other("all_gather", operand(coarse, {64, 64}), {{"dim", 1}})},
       {"reduceScatter", true, withFeedback(other("reduce_scatter", operand(coarse), sum), "int8")},
       {"allToAll", true, other("all_to_all", operand(coarse), {{"split_dim", 0}, {"concat_dim", 0}})},
       {"broadcast", true, other("broadcast", operand(coarse), {{"root", 1}})},
-      {"permute", false,
-       other("permute", operand(coarse), {{"source_target_pairs", Json::array({{0, 1}})}})}};
+      {"permute", true, other("permute", operand(coarse), {{"source_target_pairs", Json::array({{0, 1}})}})}};
 }
 
 class ResidentTest : public testing::TestWithParam<Case> {};

@@ -65,10 +65,38 @@ private:
   uint32_t rank, every;
 };
 
+/// Takes the memory of GPUs, as some MPIs do, and counts messages that have it.
+class DirectTransport final : public Transport {
+public:
+  explicit DirectTransport(std::unique_ptr<Transport> carrier) : carrier(std::move(carrier)) {}
+
+  uint32_t rank() const override { return carrier->rank(); }
+  uint32_t ranks() const override { return carrier->ranks(); }
+  void post(Outgoing &message) override {
+    sentFromDevice += message.onDevice;
+    carrier->post(message);
+  }
+  void post(Incoming &message) override { carrier->post(message); }
+  Status progress(bool &moved) override { return carrier->progress(moved); }
+  void idle(std::chrono::microseconds limit) override { carrier->idle(limit); }
+  Status checkPeers() override { return carrier->checkPeers(); }
+  std::vector<Clock::duration> silence() override { return carrier->silence(); }
+  void fail(const Status &reason) override { carrier->fail(reason); }
+  const Status &failure() const override { return carrier->failure(); }
+  uint64_t bytesSent() const override { return carrier->bytesSent(); }
+  bool takesDeviceMemory(uint32_t) const override { return true; }
+
+  uint64_t sentFromDevice = 0;
+
+private:
+  std::unique_ptr<Transport> carrier;
+};
+
 struct Setting {
   const char *name;
   uint32_t every; ///< of ThreadLink; 0: there is no link
   bool peers;
+  bool direct = false; ///< by a DirectTransport
 };
 
 class RouteTest : public testing::TestWithParam<std::tuple<Setting, uint32_t>> {
@@ -90,21 +118,25 @@ protected:
           << "byte " << i << " of chunk " << chunk << ", operand " << operand << ", from rank " << rank;
   }
 
-  /// One run: contributions to their owners, results to all.
-  void run(PayloadRoute &route, Execution &execution, const PhaseLayouts &layouts, uint32_t salt) const {
-    const PayloadLayout &out = layouts.contributions, &back = layouts.results;
+  /// One run: contributions round by round, as they are told, results to all.
+  void run(PayloadRoute &route, Execution &execution, const Journey &journey, uint32_t salt) const {
+    const PayloadLayout &out = journey.contributions, &back = journey.results;
     const uint32_t self = execution.self();
     for (size_t i = 0; i < out.operands(); ++i)
       for (uint32_t chunk = 0; chunk < ranks(); ++chunk)
         write(route.contribution(i, chunk), out.payload(i, chunk), self + salt, chunk, i);
-    Status status = route.scatter(execution, nullptr);
-    ASSERT_TRUE(status.ok()) << status.message();
+    for (uint32_t round = 0; round < journey.scattering.size(); ++round) {
+      const Status status = route.scatter(execution, round, nullptr);
+      ASSERT_TRUE(status.ok()) << status.message();
+      for (const auto &[from, to, chunk] : journey.scattering[round])
+        for (size_t i = 0; to == self && i < out.operands(); ++i)
+          expect(route.received(i, from, chunk), out.payload(i, chunk), from + salt, chunk, i);
+    }
     for (size_t i = 0; i < out.operands(); ++i)
-      for (uint32_t position = 0; position < ranks(); ++position)
-        expect(route.received(i, position), out.payload(i, self), position + salt, self, i);
+      expect(route.received(i, self, self), out.payload(i, self), self + salt, self, i);
     for (size_t i = 0; i < out.operands(); ++i)
       write(route.ownResult(i), back.payload(i, self), self + salt + 100, self, i);
-    status = route.gather(execution, nullptr);
+    const Status status = route.gather(execution, nullptr);
     ASSERT_TRUE(status.ok()) << status.message();
     for (size_t i = 0; i < out.operands(); ++i)
       for (uint32_t chunk = 0; chunk < ranks(); ++chunk)
@@ -122,6 +154,8 @@ protected:
     Result<std::unique_ptr<Transport>> transport =
         connectTransport("inproc", {.job = job, .rank = rank, .ranks = ranks()});
     ASSERT_TRUE(transport.ok()) << transport.status().message();
+    if (setting().direct)
+      *transport = std::make_unique<DirectTransport>(std::move(*transport));
     if (setting().every != 0)
       (*transport)->carryDeviceLink(std::make_unique<ThreadLink>(mail, rank, setting().every));
     Telemetry telemetry(*program);
@@ -139,8 +173,29 @@ protected:
                         .counters = telemetry.collectives[0]};
     // Payloads of different lengths in both phases, in one of them, and of one rank only.
     for (const auto &[out, back] : {std::pair(~0u, ~0u), {~0u, 0u}, {0u, ~0u}, {0u, 1u}})
-      ASSERT_NO_FATAL_FAILURE(
-          runRoute(execution, {PayloadLayout(sizes(out, 100)), PayloadLayout(sizes(back, 70))}));
+      for (bool isRing : {false, true})
+        ASSERT_NO_FATAL_FAILURE(runRoute(execution, journey(sizes(out, 100), sizes(back, 70), isRing)));
+    if (setting().direct) {
+      EXPECT_NE(static_cast<DirectTransport &>(**transport).sentFromDevice, 0);
+    }
+  }
+
+  Journey journey(const PayloadSizes &out, const PayloadSizes &back, bool isRing) const {
+    Journey journey = directJourney(PayloadLayout(out), PayloadLayout(back), ranks());
+    if (isRing) {
+      journey.scattering = ring(1);
+      journey.gathering = ring(0);
+    }
+    return journey;
+  }
+
+  /// All chunks, from rank to rank, in as many rounds as that takes.
+  std::vector<Round> ring(uint32_t lead) const {
+    std::vector<Round> rounds(ranks() - 1);
+    for (uint32_t hop = 0; hop < rounds.size(); ++hop)
+      for (uint32_t from = 0; from < ranks(); ++from)
+        rounds[hop].push_back({from, (from + 1) % ranks(), (from + 2 * ranks() - lead - hop) % ranks()});
+    return rounds;
   }
 
   /// Payloads of the chunks in `chunks`, a set of bits, and empty ones of the others.
@@ -153,19 +208,21 @@ protected:
     return sizes;
   }
 
-  void runRoute(Execution &execution, const PhaseLayouts &layouts) const {
+  void runRoute(Execution &execution, const Journey &journey) const {
     Result<std::unique_ptr<PayloadRoute>> route =
-        setting().peers ? PeerRoute::make(execution, layouts) : MessageRoute::make(execution, layouts);
+        setting().peers ? PeerRoute::make(execution, journey) : MessageRoute::make(execution, journey);
     ASSERT_TRUE(route.ok() && *route);
     uint64_t expected = 0, sent = 0;
-    for (size_t i = 0; i < 3; ++i) {
-      expected += (ranks() - 1) * layouts.results.payload(i, execution.self());
-      for (uint32_t chunk = 0; chunk < ranks(); ++chunk)
-        expected += chunk == execution.self() ? 0 : layouts.contributions.payload(i, chunk);
+    for (const auto &[rounds, layout] :
+         {std::pair(&journey.scattering, &journey.contributions), {&journey.gathering, &journey.results}})
+      for (const Round &round : *rounds)
+        for (const Movement &movement : round)
+          for (size_t i = 0; movement.from == execution.self() && i < 3; ++i)
+            expected += layout->payload(i, movement.chunk);
+    for (size_t i = 0; i < 3; ++i)
       execution.counters.operands[i].wireBytes = 0;
-    }
     for (uint32_t repetition = 0; repetition < 3; ++repetition)
-      ASSERT_NO_FATAL_FAILURE(run(**route, execution, layouts, repetition));
+      ASSERT_NO_FATAL_FAILURE(run(**route, execution, journey, repetition));
     for (const OperandCounters &operand : execution.counters.operands)
       sent += operand.wireBytes;
     EXPECT_EQ(sent, 3 * expected);
@@ -182,7 +239,9 @@ TEST_P(RouteTest, BringsPayloadsWhereTheyBelong) {
 INSTANTIATE_TEST_SUITE_P(
     Settings, RouteTest,
     testing::Combine(testing::Values(Setting{"staged", 0, false}, Setting{"linked", 1, false},
-                                     Setting{"both", 2, false}, Setting{"peers", 0, true}),
+                                     Setting{"both", 2, false}, Setting{"peers", 0, true},
+                                     Setting{"direct", 0, false, true},
+                                     Setting{"linkedAndDirect", 2, false, true}),
                      testing::Values(2u, 3u, 5u)),
     [](const auto &setting) {
       return std::string(std::get<0>(setting.param).name) + "_" + std::to_string(std::get<1>(setting.param));

@@ -123,6 +123,40 @@ TEST_P(TransportTest, PiecesAreGatheredAndScattered) {
       2);
 }
 
+/// CGX_MPI_GPU says that an MPI takes it: here the memory of the host stands for it.
+TEST_P(TransportTest, MessagesInTheMemoryOfGpusArriveWhole) {
+  runJob([](Transport &transport) {
+    const char *given = getenv("CGX_MPI_GPU");
+    const bool isTaken = isUnderMpi() && given && given == std::string("1");
+    for (uint32_t peer = 0; peer < kRanks; ++peer) {
+      // Inside of hosts, shared memory carries the messages.
+      if (peer != transport.rank() && GetParam().transport == std::string("mpi")) {
+        EXPECT_EQ(transport.takesDeviceMemory(peer), isTaken);
+      }
+    }
+    for (uint32_t collective = 0; collective < 3; ++collective) {
+      std::vector<Bytes> sent(kRanks), received(kRanks, Bytes(300007));
+      Exchange exchange(transport, 20000ms);
+      for (uint32_t peer = 0; peer < kRanks; ++peer) {
+        if (peer == transport.rank())
+          continue;
+        const bool onDevice = transport.takesDeviceMemory(peer);
+        sent[peer] = pattern(transport.rank(), peer, received[peer].size());
+        const std::span<const std::byte> out(sent[peer]);
+        const std::span<std::byte> in(received[peer]);
+        exchange.receive(peer, tag(collective), {in.first(5), in.subspan(5, 0), in.subspan(5)}, onDevice);
+        exchange.send(peer, tag(collective), {out.first(5), out.subspan(5, 0), out.subspan(5)}, onDevice);
+      }
+      Status status = exchange.finish();
+      ASSERT_TRUE(status.ok()) << status.message();
+      for (uint32_t peer = 0; peer < kRanks; ++peer)
+        ASSERT_TRUE(peer == transport.rank() || received[peer] == pattern(peer, transport.rank(), 300007))
+            << "from " << peer;
+    }
+    EXPECT_EQ(transport.bytesSent(), 3 * (kRanks - 1) * 300007);
+  });
+}
+
 TEST_P(TransportTest, MessagesAreMatchedByTagNotByArrival) {
   runJob(
       [](Transport &transport) {

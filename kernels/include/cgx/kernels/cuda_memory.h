@@ -65,6 +65,9 @@ struct RowCopy {
 };
 Outcome copyRows(const RowCopy &rows, Stream stream);
 
+/// Makes device memory zero, in the order of the stream.
+Outcome clear(void *memory, uint64_t bytes, Stream stream);
+
 /// Waits until the stream has done all that was put on it.
 Outcome waitFor(Stream stream);
 

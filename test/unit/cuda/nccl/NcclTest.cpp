@@ -242,6 +242,13 @@ TEST(NcclTest, AGraphCountsItsStepsAndRemembers) {
   replay(collectiveJson(0, "all_reduce", everybody(2), {compressed(5000)}, {{"reduction", "sum"}}), 5000);
 }
 
+TEST(NcclTest, AGraphHoldsRounds) {
+  for (const char *algorithm : {"ring", "tree"})
+    replay(collectiveJson(0, "all_reduce", everybody(3), {compressed(5000)},
+                          {{"reduction", "mean"}, {"algorithm", algorithm}}),
+           5000);
+}
+
 TEST(NcclTest, AGraphHoldsAnotherWayBack) {
   OperandSpec operand = compressed(5000);
   operand.back = quantize(8, 512);
@@ -263,6 +270,9 @@ TEST(NcclTest, AGraphHoldsSlices) {
   replay(collectiveJson(0, "broadcast", everybody(2), operands, {{"root", 0}}), 4096);
   replay(collectiveJson(0, "all_to_all", everybody(2), {exact(4096)}, {{"split_dim", 0}, {"concat_dim", 0}}),
          4096);
+  replay(collectiveJson(0, "permute", everybody(2), operands,
+                        {{"source_target_pairs", Json::array({{0, 1}, {1, 0}})}}),
+         4096);
 }
 
 TEST(NcclTest, AGraphHoldsFactors) {
@@ -271,8 +281,9 @@ TEST(NcclTest, AGraphHoldsFactors) {
 }
 
 TEST(NcclTest, AGraphRefusesWhatPassesThroughTheHost) {
+  const OperandSpec integers{.type = CGX_I32, .shape = {4}};
   const std::string manifest = manifestText(
-      2, {collectiveJson(0, "permute", {}, {exact(4)}, {{"source_target_pairs", Json::array({{0, 1}})}})});
+      2, {collectiveJson(0, "all_to_all", everybody(2), {integers}, {{"split_dim", 0}, {"concat_dim", 0}})});
   const std::string job = uniqueJob();
   std::barrier joined(2);
   runThreads(2, [&](uint32_t rank) {
