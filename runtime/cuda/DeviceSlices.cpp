@@ -8,7 +8,7 @@
 
 #include "cuda/DeviceSlices.h"
 
-#include "collective/WideReduction.h"
+#include "cuda/PartLister.h"
 
 #include <algorithm>
 #include <limits>
@@ -35,20 +35,12 @@ static bool canEncode(const Execution &execution, CollectiveKind kind, uint64_t 
   return true;
 }
 
-namespace {
-
-/// A slice of a tensor: rows of bytes that lie together. Slice k begins behind k of the first slice's rows.
-struct SliceRows {
-  uint64_t count = 1, width = 0, pitch = 0;
-};
-
-SliceRows rowsOf(const std::vector<uint64_t> &shape, uint64_t dim, uint64_t slices, uint64_t elementBytes) {
+static SliceRows rowsOf(const std::vector<uint64_t> &shape, uint64_t dim, uint64_t slices,
+                        uint64_t elementBytes) {
   const DimensionView view = viewAround(shape, dim);
   const uint64_t width = view.size / slices * view.inner * elementBytes;
   return {view.outer, width, width * slices};
 }
-
-} // namespace
 
 /// Of the operand, cut along a dimension; or of a result, in which the operand is a slice.
 static SliceRows rowsOfOperand(const Execution &execution, const OperandInfo &operand, uint64_t dim) {
@@ -77,114 +69,9 @@ template <typename RowsOf> static bool canCopy(const Execution &execution, RowsO
   });
 }
 
-/// A payload of `1 / parts` of each operand, for each chunk that `isThere`.
-template <typename IsThere>
-static PayloadLayout layoutOf(const Execution &execution, uint64_t parts, IsThere isThere) {
-  PayloadSizes sizes(execution.group.size());
-  for (uint32_t chunk = 0; chunk < execution.group.size(); ++chunk)
-    for (const OperandInfo &operand : execution.collective.operands)
-      sizes[chunk].push_back(
-          isThere(chunk) ? cgx_payload_bytes(&operand.codec, operand.type, operand.elements / parts) : 0);
-  return PayloadLayout(sizes);
-}
-
 static PayloadLayout layoutOfAll(const Execution &execution, uint64_t parts) {
-  return layoutOf(execution, parts, [](uint32_t) { return true; });
+  return layoutOfParts(execution, parts, [](uint32_t) { return true; });
 }
-
-namespace {
-
-/// The layers of one operand that is cut into `parts`.
-class PartLister {
-public:
-  PartLister(const ListedOperand &listed, uint64_t parts, RoutedLayers &layers, SliceRows read = {},
-             SliceRows written = {})
-      : listed(listed), info(listed.info()), count(listed.execution.group.size()),
-        elements(info.elements / parts), bytes(elements * cgx_element_bytes(info.type)), read(read),
-        written(written), layers(layers) {}
-
-  /// A part for each rank.
-  void contributions() const {
-    for (uint32_t part = 0; part < count; ++part)
-      layers.rounds.front().contributions.push_back(
-          {listed.encoded(kContribution, part * elements, elements,
-                          listed.route.contribution(listed.index, part)),
-           inputOf(part)});
-  }
-
-  /// The tensor, for all.
-  void whole() const {
-    layers.results.push_back(
-        {listed.encoded(kContribution, /*first=*/0, elements, listed.route.ownResult(listed.index)),
-         listed.buffers.input});
-  }
-
-  /// The tensor, for the one that gets it.
-  void contribution() const {
-    layers.rounds.front().contributions.push_back(
-        {listed.encoded(kContribution, /*first=*/0, elements,
-                        listed.route.contribution(listed.index, /*chunk=*/0)),
-         listed.buffers.input});
-  }
-
-  void cleared() const {
-    if (elements != 0)
-      layers.cleared.push_back({listed.buffers.output, bytes});
-  }
-
-  void reduced() const {
-    const ReduceKind reduction = listed.execution.collective.reduction;
-    cuda::ReduceLayer &layer = layers.reduced.layers.emplace_back();
-    layer.codec = info.codec;
-    layer.type = info.type;
-    layer.elements = elements;
-    layer.divisor = reduction == ReduceKind::Mean ? count : 1;
-    layer.reduction = kernelReduction(reduction);
-    layer.output = listed.buffers.output;
-    for (uint32_t position = 0; elements != 0 && position < count; ++position) {
-      layer.contributions.push_back(listed.route.received(listed.index, position, listed.execution.self()));
-      layers.reduced.senders.push_back({listed.index, listed.rankAt(position)});
-    }
-  }
-
-  /// What came from a position, to the `part`-th part of the output.
-  void decoded(ReadLayers<cuda::DecodeLayer> &to, const std::byte *payload, uint32_t position,
-               uint64_t part) const {
-    if (elements == 0)
-      return;
-    to.layers.push_back({info.codec, info.type, payload, cgx_payload_bytes(&info.codec, info.type, elements),
-                         elements, outputOf(part)});
-    to.senders.push_back({listed.index, listed.rankAt(position)});
-  }
-
-private:
-  const std::byte *inputOf(uint64_t part) const {
-    if (read.count == 1)
-      return listed.buffers.input + part * bytes;
-    std::byte *dense = layers.takeDense(bytes);
-    layers.packed.push_back(
-        {dense, read.width, listed.buffers.input + part * read.width, read.pitch, read.width, read.count});
-    return dense;
-  }
-
-  std::byte *outputOf(uint64_t part) const {
-    if (written.count == 1)
-      return listed.buffers.output + part * bytes;
-    std::byte *dense = layers.takeDense(bytes);
-    layers.unpacked.push_back({listed.buffers.output + part * written.width, written.pitch, dense,
-                               written.width, written.width, written.count});
-    return dense;
-  }
-
-  const ListedOperand &listed;
-  const OperandInfo &info;
-  uint32_t count;
-  uint64_t elements, bytes; ///< of a part
-  SliceRows read, written;  ///< of parts in the operand, and in the result
-  RoutedLayers &layers;
-};
-
-} // namespace
 
 bool DeviceAllGather::takes(const Execution &execution) const {
   return canEncode(execution, CollectiveKind::AllGather, /*parts=*/1) &&
@@ -259,7 +146,7 @@ bool DeviceBroadcast::takes(const Execution &execution) const {
 Journey DeviceBroadcast::journey(const Execution &execution) const {
   const uint32_t root = execution.collective.root;
   return directJourney(emptyLayout(execution),
-                       layoutOf(execution, /*parts=*/1, [&](uint32_t chunk) { return chunk == root; }),
+                       layoutOfParts(execution, /*parts=*/1, [&](uint32_t chunk) { return chunk == root; }),
                        execution.group.size());
 }
 
@@ -276,8 +163,9 @@ bool DevicePermute::takes(const Execution &execution) const {
 }
 
 Journey DevicePermute::journey(const Execution &execution) const {
-  Journey journey = directJourney(layoutOf(execution, /*parts=*/1, [](uint32_t chunk) { return chunk == 0; }),
-                                  emptyLayout(execution), execution.group.size());
+  Journey journey =
+      directJourney(layoutOfParts(execution, /*parts=*/1, [](uint32_t chunk) { return chunk == 0; }),
+                    emptyLayout(execution), execution.group.size());
   Round &round = journey.scattering.front();
   round.clear();
   for (auto [from, to] : execution.collective.pairs)

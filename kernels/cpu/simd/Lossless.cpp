@@ -16,6 +16,7 @@
 
 #if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE
 #include "Exponents-inl.h"
+#include "Levels-inl.h"
 #include "Mantissas-inl.h"
 #include "PrefixCode-inl.h"
 #endif

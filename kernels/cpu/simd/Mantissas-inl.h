@@ -1,4 +1,4 @@
-//===-- Mantissas-inl.h - The loops of gcomp in vectors ---------*- C++ -*-===//
+//===-- Mantissas-inl.h - Mantissas of gcomp in vectors --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,88 +16,9 @@
 #include "../GcompLoops.h"
 #include "Exponents-inl.h"
 
-#include <cmath>
-
 HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
-
-using Doubles = hn::CappedTag<double, 8>;
-using DoubleVector = hn::Vec<Doubles>;
-
-/// The metric of an optimizer in vectors, as gcompLevel() computes it, operation by operation.
-template <bool isRooted, bool hasFirst> class LevelMetric {
-public:
-  explicit LevelMetric(const GcompMetric &metric)
-      : second(set(metric.second)), square(set(metric.square)), decay(set(metric.decay)),
-        epsilon(set(metric.epsilon)), rooted(set(metric.rooted)), plain(set(metric.plain)),
-        first(set(metric.first)) {
-    // A power of two times a product is the product of one factor times that power: nothing overflows.
-    for (uint32_t level = 1; level < gcompLevels; ++level)
-      steps[level - 1] = set(metric.thresholds[level - 1] * std::fabs(metric.gradient));
-    factor = set((0.0 + metric.epsilon) * metric.rooted + metric.plain);
-  }
-
-  /// Calls above(level, mask) for levels from 1 on, where the mask has the elements that reach it.
-  template <typename Above>
-  HWY_INLINE void level(const lossless::MetricRow &row, uint32_t i, const Above &above) const {
-    const auto load = [&](const uint8_t *of) {
-      const hn::Rebind<float, Doubles> floats;
-      return hn::PromoteTo(Doubles(), hn::LoadU(floats, reinterpret_cast<const float *>(of) + i));
-    };
-    const DoubleVector gradient = load(row.gradient), parameter = load(row.kept[CGX_KEPT_PARAMETER]);
-    DoubleVector rest = hn::Zero(Doubles());
-    if constexpr (hasFirst)
-      rest = hn::Mul(first, load(row.kept[CGX_KEPT_FIRST_MOMENT]));
-    if constexpr (isRooted) {
-      const DoubleVector decayed = hn::Add(gradient, hn::Mul(decay, parameter));
-      const DoubleVector root = hn::Sqrt(hn::Add(hn::Mul(second, load(row.kept[CGX_KEPT_SECOND_MOMENT])),
-                                                 hn::Mul(square, hn::Mul(decayed, decayed))));
-      rest = hn::Sub(hn::Mul(parameter, hn::Add(hn::Mul(hn::Add(root, epsilon), rooted), plain)), rest);
-    } else {
-      // The root of zero times what the gradient decays to is 0, or NaN where the parameter is not finite.
-      rest = hn::Add(hn::Sub(hn::Mul(parameter, factor), rest), hn::Sub(parameter, parameter));
-    }
-    const DoubleVector size = hn::Abs(rest), magnitude = hn::Abs(gradient);
-    for (uint32_t level = 1; level < gcompLevels; ++level)
-      above(level, hn::Gt(size, hn::Mul(steps[level - 1], magnitude)));
-  }
-
-private:
-  static DoubleVector set(double value) { return hn::Set(Doubles(), value); }
-
-  DoubleVector second, square, decay, epsilon, rooted, plain, first, factor, steps[gcompLevels - 1];
-};
-
-template <bool isRooted, bool hasFirst>
-HWY_INLINE void levelRow(const GcompMetric &ofOptimizer, const lossless::MetricRow &row, uint32_t count,
-                         uint8_t *levels) {
-  const LevelMetric<isRooted, hasFirst> metric(ofOptimizer);
-  uint32_t i = 0;
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  for (; i + 16 <= count; i += 16) {
-    __m128i sum = _mm_setzero_si128();
-    uint32_t masks[gcompLevels] = {};
-    metric.level(row, i, [&](uint32_t level, auto mask) { masks[level] = mask.raw; });
-    metric.level(row, i + 8, [&](uint32_t level, auto mask) {
-      sum = _mm_sub_epi8(sum, _mm_movm_epi8(_mm512_kunpackb(mask.raw, __mmask16(masks[level]))));
-    });
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(levels + i), sum);
-  }
-#endif
-  constexpr size_t together = hn::MaxLanes(Doubles());
-  for (; i + together <= count; i += together) {
-    const hn::RebindToUnsigned<Doubles> wide;
-    const hn::Rebind<uint8_t, Doubles> bytes;
-    auto sum = hn::Zero(wide);
-    metric.level(row, i, [&](uint32_t, auto mask) {
-      sum = hn::Add(sum, hn::IfThenElseZero(hn::RebindMask(wide, mask), hn::Set(wide, 1)));
-    });
-    hn::StoreU(hn::TruncateTo(bytes, sum), bytes, levels + i);
-  }
-  for (; i < count; ++i)
-    levels[i] = lossless::levelOf(ofOptimizer, row, i);
-}
 
 /// A table of one entry a level.
 HWY_INLINE WordVector tableOfLevels(const lossless::LevelShifts &entries) {
