@@ -112,11 +112,10 @@ bool OperandCodec::hasFreePieces() const {
 
 void OperandCodec::encodeChunk(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
                                std::byte *payload) const {
-  for (uint64_t done = 0, count = 0; done < elements; done += count) {
-    count = std::min(pieceElements(elements), elements - done);
-    encode(phase, input + done * elementBytes(), first + done, count, payload);
-    payload += payloadBytes(count);
-  }
+  forEachPiece(elements, [&](const Piece &piece) {
+    encode(phase, input + piece.first * elementBytes(), first + piece.first, piece.elements,
+           payload + piece.begin);
+  });
 }
 
 Status OperandCodec::decodeChunk(std::span<const std::byte> payload, uint32_t sender, uint64_t elements,

@@ -10,6 +10,8 @@
 
 #include "collective/Collective.h"
 
+#include <algorithm>
+
 namespace cgx {
 
 /// The codec of one operand in one execution, with the random numbers of this rank.
@@ -32,6 +34,18 @@ public:
   uint64_t pieceElements(uint64_t elements) const {
     uint64_t piece = cgx_piece_elements(&codec);
     return piece == 0 ? elements : piece;
+  }
+  /// One of them: from the chunk's first element, and from the first byte of its payload.
+  struct Piece {
+    uint64_t first, elements, begin, bytes;
+  };
+  template <typename Visit> void forEachPiece(uint64_t elements, Visit visit) const {
+    for (Piece piece = {}; piece.first < elements;
+         piece.first += piece.elements, piece.begin += piece.bytes) {
+      piece.elements = std::min(pieceElements(elements), elements - piece.first);
+      piece.bytes = payloadBytes(piece.elements);
+      visit(piece);
+    }
   }
   /// Whether pieces may be encoded in any order, with the same result.
   bool hasFreePieces() const;

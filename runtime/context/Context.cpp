@@ -272,25 +272,6 @@ template <typename Body> void Context::executeNow(int64_t collective, Body body)
     fail(status);
 }
 
-template <typename Body> void Context::executeExplicit(int64_t collective, int64_t operand, Body body) {
-  executeNow(collective, [&](Execution &execution) {
-    if (execution.collective.kind != CollectiveKind::AllReduce)
-      return Status(CGX_UNSUPPORTED, "only an all_reduce has an explicit form");
-    if (adaptation.isChanged(size_t(&execution.collective - program.collectives.data())))
-      return Status(CGX_UNSUPPORTED,
-                    "a plan changed the codec of a collective in explicit form, whose buffers were "
-                    "laid out by the compiler: compile it without decompose");
-    if (operand < 0 || size_t(operand) >= execution.collective.operands.size())
-      return Status::error(CGX_INVALID_ARGUMENT, "expected an operand below ",
-                           execution.collective.operands.size(), ", got ", operand);
-    if (const OperandInfo &info = execution.collective.operands[size_t(operand)];
-        info.hasFactors() || info.back || info.needs(CGX_KEPT_PARAMETER))
-      return Status(CGX_UNSUPPORTED, "codecs without payloads, with another way back, or that read what an "
-                                     "optimizer keeps have no explicit form");
-    return Status(body(execution, AllReduceOperand(execution, size_t(operand))));
-  });
-}
-
 /// Why a step may not lend this for a layer; "" if it may. What lies on a GPU is not waited for: there, no
 /// bit is dropped with a learning rate that is none.
 static std::string refusalOf(const Context::LentTensor &tensor, const OperandInfo &layer, bool isOnDevice) {
@@ -325,8 +306,7 @@ void Context::provide(int64_t collective, int64_t operand, const LentTensor &ten
   if (flights.isInFlight(indexOf(*info)))
     return refuse("expected what an optimizer keeps before the collective is started");
   const OperandInfo &layer = info->operands[size_t(operand)];
-  const bool isOnDevice = device && cuda::memoryKindOf(tensor.data) == cuda::MemoryKind::device;
-  if (std::string wrong = refusalOf(tensor, layer, isOnDevice); !wrong.empty())
+  if (std::string wrong = refusalOf(tensor, layer, device && isOnDevice(tensor.data)); !wrong.empty())
     return refuse("layer '", layer.layer, "': ", wrong);
   states[size_t(operand)].kept[size_t(tensor.kept)] = {tensor.data, cgx_element_type(tensor.type)};
 }
@@ -476,64 +456,63 @@ void Context::wait(int64_t collective) {
     fail(status);
 }
 
-void Context::compress(int64_t collective, int64_t operand, int64_t phase, const std::byte *input,
-                       std::byte *payload) {
-  executeExplicit(collective, operand, [&](Execution &execution, const AllReduceOperand &reduced) {
-    if (Profiler *profiler = adaptation.active(); profiler && phase == kContribution) {
+void Context::executeExplicit(int64_t collective, int64_t operand, Result<ExplicitCall> call,
+                              const OperandBuffers &buffers) {
+  executeNow(collective, [&](Execution &execution) {
+    const CollectiveInfo &info = execution.collective;
+    if (info.kind != CollectiveKind::AllReduce)
+      return Status(CGX_UNSUPPORTED, "only an all_reduce has an explicit form");
+    if (adaptation.isChanged(indexOf(info)))
+      return Status(CGX_UNSUPPORTED,
+                    "a plan changed the codec of a collective in explicit form, whose buffers were "
+                    "laid out by the compiler: compile it without decompose");
+    if (operand < 0 || size_t(operand) >= info.operands.size())
+      return Status::error(CGX_INVALID_ARGUMENT, "expected an operand below ", info.operands.size(), ", got ",
+                           operand);
+    if (const OperandInfo &layer = info.operands[size_t(operand)];
+        layer.hasFactors() || layer.back || layer.needs(CGX_KEPT_PARAMETER))
+      return Status(CGX_UNSUPPORTED, "codecs without payloads, with another way back, or that read what an "
+                                     "optimizer keeps have no explicit form");
+    if (!call.ok())
+      return call.status();
+    if (Profiler *profiler = adaptation.active();
+        profiler && *call == ExplicitCall::CompressContribution && !(device && isOnDevice(buffers.input))) {
       Stopwatch stopwatch(telemetry.profiling);
-      profiler->observe(size_t(&execution.collective - program.collectives.data()), size_t(operand), input);
+      profiler->observe(indexOf(info), size_t(operand), buffers.input);
     }
-    Stopwatch stopwatch(execution.counters.encode);
-    if (phase == kContribution)
-      reduced.compressContribution(input, payload);
-    else if (phase == kResult)
-      reduced.compressResult(input, payload);
-    else
-      return Status::error(CGX_INVALID_ARGUMENT, "expected phase 0 or 1, got ", phase);
-    return Status();
+    return runExplicit(execution, {*call, size_t(operand), buffers});
   });
 }
 
-static void copyBytes(std::byte *output, const std::byte *input, uint64_t bytes) {
-  if (bytes != 0 && output != input)
-    std::memcpy(output, input, bytes);
+static Result<ExplicitCall> compressOf(int64_t phase) {
+  if (phase == kContribution)
+    return ExplicitCall::CompressContribution;
+  if (phase == kResult)
+    return ExplicitCall::CompressResult;
+  return Status::error(CGX_INVALID_ARGUMENT, "expected phase 0 or 1, got ", phase);
+}
+
+void Context::compress(int64_t collective, int64_t operand, int64_t phase, const std::byte *input,
+                       std::byte *payload) {
+  executeExplicit(collective, operand, compressOf(phase), {input, payload});
 }
 
 void Context::payloadAllToAll(int64_t collective, int64_t operand, const std::byte *whole, std::byte *slots) {
-  executeExplicit(collective, operand, [&](Execution &execution, const AllReduceOperand &reduced) {
-    // One run of the collective is one for each of its operands.
-    if (operand == 0)
-      ++execution.counters.runs;
-    execution.counters.operands[operand].rawBytes += reduced.rawBytes();
-    copyBytes(slots + reduced.ownSlot(), whole + reduced.ownBegin(), reduced.ownPayload());
-    Traffic traffic = reduced.scatterTraffic(whole, slots);
-    return exchange(execution, {&traffic, 1}, kContribution, uint32_t(1 + operand), size_t(operand));
-  });
+  executeExplicit(collective, operand, ExplicitCall::PayloadAllToAll, {whole, slots});
 }
 
 void Context::decompressAccumulate(int64_t collective, int64_t operand, const std::byte *slots,
                                    std::byte *chunk) {
-  executeExplicit(collective, operand, [&](Execution &execution, const AllReduceOperand &reduced) {
-    Stopwatch stopwatch(execution.counters.decode);
-    return reduced.reduceOwn(slots, chunk);
-  });
+  executeExplicit(collective, operand, ExplicitCall::DecompressAccumulate, {slots, chunk});
 }
 
 void Context::payloadAllGather(int64_t collective, int64_t operand, const std::byte *payload,
                                std::byte *whole) {
-  executeExplicit(collective, operand, [&](Execution &execution, const AllReduceOperand &reduced) {
-    copyBytes(whole + reduced.ownBegin(), payload, reduced.ownPayload());
-    ++execution.states[size_t(operand)].runs; // nothing is encoded behind this
-    Traffic traffic = reduced.gatherTraffic(payload, whole);
-    return exchange(execution, {&traffic, 1}, kResult, uint32_t(1 + operand), size_t(operand));
-  });
+  executeExplicit(collective, operand, ExplicitCall::PayloadAllGather, {payload, whole});
 }
 
 void Context::decompress(int64_t collective, int64_t operand, const std::byte *whole, std::byte *tensor) {
-  executeExplicit(collective, operand, [&](Execution &execution, const AllReduceOperand &reduced) {
-    Stopwatch stopwatch(execution.counters.decode);
-    return reduced.decompress(whole, tensor);
-  });
+  executeExplicit(collective, operand, ExplicitCall::Decompress, {whole, tensor});
 }
 
 } // namespace cgx

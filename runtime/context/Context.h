@@ -14,8 +14,7 @@
 #ifndef CGX_RUNTIME_CONTEXT_CONTEXT_H
 #define CGX_RUNTIME_CONTEXT_CONTEXT_H
 
-#include "collective/AllReduce.h"
-#include "collective/Collective.h"
+#include "collective/ExplicitForm.h"
 #include "cuda/DeviceUse.h"
 #include "profile/Adaptation.h"
 #include "progress/Flights.h"
@@ -91,8 +90,9 @@ private:
   Status runNow(const CollectiveInfo &info, Buffers operands, bool beside);
   /// Takes the operands that were named; OK, or what is missing, of what their codecs need as well.
   Status takeNamed(const CollectiveInfo &info);
-  /// The same for one operand of an all-reduce: `body(execution, operand)`.
-  template <typename Body> void executeExplicit(int64_t collective, int64_t operand, Body body);
+  /// A call of the explicit form, or why it is none.
+  void executeExplicit(int64_t collective, int64_t operand, Result<ExplicitCall> call,
+                       const OperandBuffers &buffers);
 
   /// While it lives, the step does not compute.
   class Pause;

@@ -10,6 +10,7 @@
 
 #include "cgx/kernels/cuda_peers.h"
 #include "collective/RawBytes.h"
+#include "cuda/DeviceExplicitForm.h"
 #include "cuda/KeptMemory.h"
 #include "cuda/LinkedCollective.h"
 #include "cuda/ResidentCollective.h"
@@ -24,7 +25,8 @@ Status statusOf(const cuda::Outcome &outcome) {
   return outcome.ok() ? Status() : Status(CGX_RESOURCE_EXHAUSTED, outcome.error);
 }
 
-DeviceUse::DeviceUse(cuda::Stream stream) : stream(stream) {
+DeviceUse::DeviceUse(cuda::Stream stream)
+    : stream(stream), explicitForm(std::make_unique<DeviceExplicitForm>()) {
   (void)cuda::currentDevice(gpu).ok(); // where there is none, what follows says so
 }
 
@@ -32,14 +34,13 @@ DeviceUse::~DeviceUse() {
   if (failed) {
     keepUntilExit(std::move(residents));
     keepUntilExit(std::move(staging));
+    keepUntilExit(std::move(explicitForm));
   } else if (side) {
     cuda::destroyStream(side);
   }
 }
 
-static bool isOnDevice(const void *pointer) {
-  return cuda::memoryKindOf(pointer) == cuda::MemoryKind::device;
-}
+bool isOnDevice(const void *pointer) { return cuda::memoryKindOf(pointer) == cuda::MemoryKind::device; }
 
 bool DeviceUse::isNeededFor(Buffers operands) {
   return std::any_of(operands.begin(), operands.end(), [](const OperandBuffers &operand) {
@@ -89,6 +90,21 @@ Status DeviceUse::run(Execution &execution, Buffers operands) {
     return status;
   Result<cuda::Stream> on = streamFor(execution.collective.id);
   status = on.ok() ? runOn(*on, execution, operands) : on.status();
+  failed = failed || !status.ok();
+  return status;
+}
+
+Status DeviceUse::runExplicit(Execution &execution, const ExplicitStep &step) {
+  const bool isHere = isNeededFor({&step.buffers, 1});
+  if (isHere && cuda::isCapturing(stream))
+    return Status(CGX_UNSUPPORTED, "the explicit form waits for the stream, which a graph cannot repeat");
+  Status status;
+  if (isHere)
+    status = statusOf(cuda::useDevice(gpu));
+  if (status.ok() && residents.contains(execution.collective.id))
+    status = leave(execution.collective.id);
+  if (status.ok())
+    status = explicitForm->run(execution, step, stream);
   failed = failed || !status.ok();
   return status;
 }
@@ -175,13 +191,13 @@ Result<ResidentCollective *> DeviceUse::residentFor(const Execution &execution, 
 
 Status DeviceUse::leave(uint32_t collective) {
   auto known = residents.find(collective);
-  if (known == residents.end())
+  if (known == residents.end() && !explicitForm->knows(collective))
     return Status();
   Status status = statusOf(cuda::useDevice(gpu));
-  if (status.ok())
+  if (status.ok() && known != residents.end())
     status = known->second.collective->fetchState(stream);
-  residents.erase(known);
-  return status;
+  residents.erase(collective);
+  return status.ok() ? explicitForm->leave(collective, stream) : status;
 }
 
 Status DeviceUse::fetchState() {
@@ -190,7 +206,7 @@ Status DeviceUse::fetchState() {
   for (const auto &[id, resident] : residents)
     if (Status status = resident.collective->fetchState(stream); !status.ok())
       return status;
-  return Status();
+  return explicitForm->fetchState(stream);
 }
 
 Status DeviceUse::check(Transport &transport, std::chrono::milliseconds timeout, const Program &program) {

@@ -15,7 +15,7 @@
 #define CGX_RUNTIME_CUDA_DEVICEUSE_H
 
 #include "cgx/kernels/cuda_peers.h"
-#include "collective/Collective.h"
+#include "collective/ExplicitForm.h"
 #include "cuda/LentTensors.h"
 
 #include <map>
@@ -23,6 +23,7 @@
 
 namespace cgx {
 
+class DeviceExplicitForm;
 class ResidentCollective;
 
 /// The GPU of one rank, as its collectives use it.
@@ -43,6 +44,9 @@ public:
   /// Runs the collective behind what is on the stream, and returns when its results are there; or makes it a
   /// part of the graph that the stream captures.
   Status run(Execution &execution, Buffers operands);
+
+  /// The same for a call of the explicit form, wherever its buffers lie. A graph cannot hold it.
+  Status runExplicit(Execution &execution, const ExplicitStep &step);
 
   /// Brings to the host what codecs remember of collectives that ran here: of all, or of one that leaves
   /// the GPU.
@@ -75,9 +79,14 @@ private:
     std::unique_ptr<ResidentCollective> collective;
   };
   std::map<uint32_t, Resident> residents; ///< by id
-  std::vector<cuda::Memory> staging;      ///< of the operands that are staged
-  LentTensors lent;                       ///< to those
+  /// Knows no collective that has a resident: what codecs remember is in one place.
+  std::unique_ptr<DeviceExplicitForm> explicitForm;
+  std::vector<cuda::Memory> staging; ///< of the operands that are staged
+  LentTensors lent;                  ///< to those
 };
+
+/// Whether this is memory of a GPU.
+bool isOnDevice(const void *pointer);
 
 /// A failure of CUDA, as the runtime reports it.
 Status statusOf(const cuda::Outcome &outcome);

@@ -15,13 +15,13 @@
 
 namespace cgx {
 
-static bool isOnDevice(const KeptTensor &tensor) {
-  return tensor.elements && cuda::memoryKindOf(tensor.elements) == cuda::MemoryKind::device;
+static bool isLentOnDevice(const KeptTensor &tensor) {
+  return tensor.elements && isOnDevice(tensor.elements);
 }
 
 bool LentTensors::areOnDevice(const Execution &execution) {
   return std::any_of(execution.states.begin(), execution.states.end(), [](const OperandState &state) {
-    return std::any_of(state.kept.begin(), state.kept.end(), isOnDevice);
+    return std::any_of(state.kept.begin(), state.kept.end(), isLentOnDevice);
   });
 }
 
@@ -52,7 +52,7 @@ Result<bool> LentTensors::bring(const Execution &execution, bool toDevice, cuda:
       if (tensor.elements && kept < CGX_KEPT_TENSORS) // of the operand's elements
         tensor.elements =
             static_cast<const std::byte *>(tensor.elements) + operand.first * cgx_element_bytes(tensor.type);
-      if (tensor.elements && isOnDevice(tensor) != toDevice)
+      if (tensor.elements && isLentOnDevice(tensor) != toDevice)
         if (Status status =
                 copy(tensor, cgx_kept_elements(kept, operand.elements), toDevice, copies[i][kept], stream);
             !status.ok())

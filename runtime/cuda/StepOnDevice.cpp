@@ -27,7 +27,11 @@ Status StepOnDevice::put(const Execution &execution, cuda::Stream stream) const 
     return statusOf(cuda::advanceStep(stream, state.get<cuda::StepState>()));
   // Operands of a collective are exchanged together, so they count alike.
   const uint64_t runs = execution.states.empty() ? 0 : execution.states[0].runs;
-  *onHost.get<cuda::StepState>() = {execution.seed, execution.step, runs};
+  return put({execution.seed, execution.step, runs}, stream);
+}
+
+Status StepOnDevice::put(const cuda::StepState &now, cuda::Stream stream) const {
+  *onHost.get<cuda::StepState>() = now;
   return statusOf(cuda::copy(state.get(), onHost.get(), sizeof(cuda::StepState), stream));
 }
 

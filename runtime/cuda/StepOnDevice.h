@@ -20,6 +20,9 @@ public:
   /// Puts the step of this run on the stream, or, in a graph, what counts on from the last one.
   Status put(const Execution &execution, cuda::Stream stream) const;
 
+  /// Puts it there for a run that no graph holds.
+  Status put(const cuda::StepState &now, cuda::Stream stream) const;
+
   const cuda::StepState *get() const { return state.get<cuda::StepState>(); }
 
 private:

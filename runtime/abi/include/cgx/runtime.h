@@ -76,12 +76,13 @@ typedef struct cgx_context_config {
 cgx_status cgx_context_create(const cgx_context_config *config, cgx_context **out_context);
 void cgx_context_destroy(cgx_context *context);
 
-/* From now on buffers that cgx_rt_operand names may lie in the memory of a GPU: they are read and written in
- * the order of `stream`, a cudaStream_t (null: the default stream), and results are there when the
- * collective returns. All-reduces with lossy codecs are encoded and decoded on the GPU, all else passes
- * through pinned memory, with the same bits; over "nccl", exact collectives are NCCL's own, which adds in an
- * order of its own. The GPU is the one that the calling thread uses; for "nccl" and "nccl+mpi", the one that
- * it used when the context was created. An operand lies on a GPU on all ranks of its group, or on none.
+/* From now on buffers that cgx_rt_operand names, and those of the explicit form, may lie in the memory of a
+ * GPU: they are read and written in the order of `stream`, a cudaStream_t (null: the default stream), and
+ * results are there when the call returns. All-reduces with lossy codecs are encoded and decoded on the GPU,
+ * all else passes through pinned memory, with the same bits; over "nccl", exact collectives are NCCL's own,
+ * which adds in an order of its own. The GPU is the one that the calling thread uses; for "nccl" and
+ * "nccl+mpi", the one that it used when the context was created. An operand of cgx_rt_operand lies on a GPU
+ * on all ranks of its group, or on none.
  * Between steps. CGX_UNSUPPORTED, with what is missing, where there is no GPU. Profiles do not see what lies
  * on a GPU.
  *
@@ -181,7 +182,9 @@ void cgx_rt_wait(int64_t context, int64_t collective);
  *   slots:         N payloads of this rank's chunk, payload k from position k of the
  *                  group, at k * (bytes of the payload of chunk 0)
  *   chunk:         elements of this rank's chunk, in the operand's type
- * `phase` separates random numbers: 0, a rank's own contribution, encodes a tensor into a
+ * After cgx_context_use_cuda each buffer may lie on either side, whatever other ranks do. Where both of a
+ * call lie on the GPU, it encodes, adds up and decodes; payloads travel through pinned memory. No graph can
+ * hold these calls. `phase` separates random numbers: 0, a rank's own contribution, encodes a tensor into a
  * whole payload; 1, the owner's result, encodes a chunk into one payload. */
 void cgx_rt_compress(int64_t context, int64_t collective, int64_t operand, int64_t phase, int64_t input,
                      int64_t payload);
