@@ -366,7 +366,10 @@ Status Context::useCuda(cuda::Stream stream) {
     return Status(CGX_INVALID_ARGUMENT, "expected a GPU to be named between steps, got one within a step");
   if (cuda::Outcome outcome = cuda::availability(); !outcome.ok())
     return Status(CGX_UNSUPPORTED, outcome.error);
-  device = std::make_unique<DeviceUse>(stream);
+  // What the last one remembers goes on.
+  if (Status status = fetchState(); !status.ok())
+    return status;
+  device = std::make_unique<DeviceUse>(stream, *transport, timeout);
   return Status();
 }
 
@@ -374,7 +377,7 @@ Status Context::checkCuda() {
   if (!device || inStep)
     return Status(CGX_INVALID_ARGUMENT, "a GPU is checked between steps, once it was named");
   if (failure.ok())
-    if (Status status = device->check(*transport, timeout, program); !status.ok())
+    if (Status status = device->check(program); !status.ok())
       fail(status);
   return failure;
 }

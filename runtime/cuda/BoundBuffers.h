@@ -22,15 +22,20 @@ public:
   /// Has the next bind() make kernels: something else that they read lies elsewhere.
   void forget() { isBound = false; }
 
-  /// Calls make(), for kernels of these buffers, unless they are those of the last run.
+  /// Calls make(), for kernels of these buffers, unless they are those of the last run. Where a graph has
+  /// captured kernels they stay: it could not run any others.
   template <typename Make> Status bind(Buffers operands, cuda::Stream stream, Make make) {
     if (isBound && std::equal(operands.begin(), operands.end(), buffers.begin(), buffers.end(),
                               [](const OperandBuffers &a, const OperandBuffers &b) {
                                 return a.input == b.input && a.output == b.output;
-                              }))
+                              })) {
+      isInGraph = isInGraph || cuda::isCapturing(stream);
       return Status();
+    }
     if (cuda::isCapturing(stream))
       return Status(CGX_UNSUPPORTED, "expected the buffers of the last run in a graph: run it once before");
+    if (isInGraph)
+      return Status(CGX_UNSUPPORTED, "expected the buffers that a graph has captured, got others");
     buffers.assign(operands.begin(), operands.end());
     isBound = false;
     Status status = make();
@@ -40,7 +45,7 @@ public:
 
 private:
   std::vector<OperandBuffers> buffers;
-  bool isBound = false;
+  bool isBound = false, isInGraph = false;
 };
 
 } // namespace cgx

@@ -9,6 +9,7 @@
 #include "cuda/DeviceFactors.h"
 
 #include "cuda/DeviceUse.h"
+#include "cuda/StreamWait.h"
 
 namespace cgx {
 
@@ -107,8 +108,12 @@ Status DeviceFactors::put(Execution &execution, Buffers operands, cuda::Stream s
   CollectiveCounters &counters = execution.counters;
   {
     Stopwatch stopwatch(counters.encode);
-    if (Status status = buffers.bind(operands, stream, [&] { return makeKernels(execution.collective); });
-        !status.ok())
+    const auto make = [&] {
+      // As RoutedCollective waits where it makes kernels.
+      Status status = waitForStream(execution.transport, execution.timeout, stream);
+      return status.ok() ? makeKernels(execution.collective) : status;
+    };
+    if (Status status = buffers.bind(operands, stream, make); !status.ok())
       return status;
     if (Status status = step.put(execution, stream); !status.ok())
       return status;

@@ -25,8 +25,9 @@ Status statusOf(const cuda::Outcome &outcome) {
   return outcome.ok() ? Status() : Status(CGX_RESOURCE_EXHAUSTED, outcome.error);
 }
 
-DeviceUse::DeviceUse(cuda::Stream stream)
-    : stream(stream), explicitForm(std::make_unique<DeviceExplicitForm>()) {
+DeviceUse::DeviceUse(cuda::Stream stream, Transport &transport, std::chrono::milliseconds timeout)
+    : transport(transport), timeout(timeout), stream(stream),
+      explicitForm(std::make_unique<DeviceExplicitForm>()) {
   (void)cuda::currentDevice(gpu).ok(); // where there is none, what follows says so
 }
 
@@ -34,6 +35,7 @@ DeviceUse::~DeviceUse() {
   if (failed) {
     keepUntilExit(std::move(residents));
     keepUntilExit(std::move(staging));
+    keepUntilExit(std::move(lent));
     keepUntilExit(std::move(explicitForm));
   } else if (side) {
     cuda::destroyStream(side);
@@ -60,6 +62,10 @@ bool DeviceUse::isNeededFor(const Execution &execution, Buffers operands) {
 }
 
 Status DeviceUse::start(uint32_t collective) {
+  if (Status status = statusOf(cuda::useDevice(gpu)); !status.ok())
+    return status;
+  if (cuda::isCapturing(stream))
+    return Status(CGX_UNSUPPORTED, "a graph holds nothing that runs beside the step: expected cgx_rt_run");
   const std::lock_guard lock(starting);
   Start &started = starts[collective];
   if (!started.event.get())
@@ -137,7 +143,7 @@ Status DeviceUse::runOn(cuda::Stream on, Execution &execution, Buffers operands)
   if (isByLink) {
     status = putLinked(execution, operands, on);
   } else if (isResident) {
-    Result<ResidentCollective *> found = residentFor(execution, isCaptured);
+    Result<ResidentCollective *> found = residentFor(execution, isCaptured, on);
     if (!found.ok())
       return found.status();
     resident = *found;
@@ -166,7 +172,8 @@ static std::vector<cgx_codec> codecsOf(const CollectiveInfo &collective) {
   return codecs;
 }
 
-Result<ResidentCollective *> DeviceUse::residentFor(const Execution &execution, bool isCaptured) {
+Result<ResidentCollective *> DeviceUse::residentFor(const Execution &execution, bool isCaptured,
+                                                    cuda::Stream on) {
   const uint32_t id = execution.collective.id;
   std::vector<cgx_codec> codecs = codecsOf(execution.collective);
   auto known = residents.find(id);
@@ -178,11 +185,13 @@ Result<ResidentCollective *> DeviceUse::residentFor(const Execution &execution, 
     return Status(CGX_UNSUPPORTED,
                   "payloads pass through the host, which a graph cannot repeat: expected the "
                   "transport nccl");
-  if (isKnown)
+  if (isKnown) {
+    known->second.isInGraph |= isCaptured;
     return known->second.collective.get();
+  }
   if (Status status = leave(id); !status.ok())
     return status;
-  Result<std::unique_ptr<ResidentCollective>> made = makeResident(execution, stream);
+  Result<std::unique_ptr<ResidentCollective>> made = makeResident(execution, on);
   if (!made.ok())
     return made.status();
   Resident &resident = residents[id] = {std::move(codecs), std::move(*made)};
@@ -193,15 +202,28 @@ Status DeviceUse::leave(uint32_t collective) {
   auto known = residents.find(collective);
   if (known == residents.end() && !explicitForm->knows(collective))
     return Status();
-  Status status = statusOf(cuda::useDevice(gpu));
-  if (status.ok() && known != residents.end())
-    status = known->second.collective->fetchState(stream);
-  residents.erase(collective);
+  Status status = reach();
+  if (known != residents.end()) {
+    if (status.ok())
+      status = known->second.collective->fetchState(stream);
+    if (known->second.isInGraph || !status.ok())
+      keepUntilExit(std::move(known->second));
+    residents.erase(known);
+  }
   return status.ok() ? explicitForm->leave(collective, stream) : status;
 }
 
+/// Waits for what is on the stream, such as graphs.
+Status DeviceUse::reach() {
+  Status status = statusOf(cuda::useDevice(gpu));
+  if (status.ok())
+    status = waitForStream(transport, timeout, stream);
+  failed = failed || !status.ok();
+  return status;
+}
+
 Status DeviceUse::fetchState() {
-  if (Status status = statusOf(cuda::useDevice(gpu)); !status.ok())
+  if (Status status = reach(); !status.ok())
     return status;
   for (const auto &[id, resident] : residents)
     if (Status status = resident.collective->fetchState(stream); !status.ok())
@@ -209,13 +231,9 @@ Status DeviceUse::fetchState() {
   return explicitForm->fetchState(stream);
 }
 
-Status DeviceUse::check(Transport &transport, std::chrono::milliseconds timeout, const Program &program) {
-  if (Status status = statusOf(cuda::useDevice(gpu)); !status.ok())
+Status DeviceUse::check(const Program &program) {
+  if (Status status = reach(); !status.ok())
     return status;
-  if (Status status = waitForStream(transport, timeout, stream); !status.ok()) {
-    failed = true;
-    return status;
-  }
   for (const auto &[id, resident] : residents) {
     const CollectiveInfo &collective = *program.find(id);
     if (Status status = resident.collective->check(collective, stream); !status.ok())

@@ -29,8 +29,9 @@ class ResidentCollective;
 /// The GPU of one rank, as its collectives use it.
 class DeviceUse {
 public:
-  /// Of the GPU that is the calling thread's.
-  explicit DeviceUse(cuda::Stream stream);
+  /// Of the GPU that is the calling thread's. Whoever waits for the stream waits for ranks of the transport,
+  /// and no longer than `timeout` without a sign of them.
+  DeviceUse(cuda::Stream stream, Transport &transport, std::chrono::milliseconds timeout);
   ~DeviceUse();
 
   /// Whether the collective is for run(): an operand lies in the memory of a GPU, or something that is lent
@@ -54,15 +55,18 @@ public:
   Status leave(uint32_t collective);
 
   /// Waits for the stream, and says what went wrong in what graphs have repeated.
-  Status check(Transport &transport, std::chrono::milliseconds timeout, const Program &program);
+  Status check(const Program &program);
 
 private:
   /// The stream for a run of the collective: a side stream if it was started.
   Result<cuda::Stream> streamFor(uint32_t collective);
   Status runOn(cuda::Stream stream, Execution &execution, Buffers operands);
-  Result<ResidentCollective *> residentFor(const Execution &execution, bool isCaptured);
+  Result<ResidentCollective *> residentFor(const Execution &execution, bool isCaptured, cuda::Stream on);
+  Status reach();
   Status runStaged(cuda::Stream stream, Execution &execution, Buffers operands);
 
+  Transport &transport;
+  std::chrono::milliseconds timeout;
   cuda::Stream stream, side = nullptr; ///< the host program's, and one for what runs beside it
   std::mutex starting;                 ///< who starts is another thread than who runs
   /// By collective: the point of the stream behind which it was started, and whether it has yet to run.
@@ -77,6 +81,7 @@ private:
   struct Resident {
     std::vector<cgx_codec> codecs; ///< which plans may change, on all ranks
     std::unique_ptr<ResidentCollective> collective;
+    bool isInGraph = false; ///< a graph has captured it: its memory stays
   };
   std::map<uint32_t, Resident> residents; ///< by id
   /// Knows no collective that has a resident: what codecs remember is in one place.

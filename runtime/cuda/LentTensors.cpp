@@ -10,6 +10,7 @@
 
 #include "cgx/kernels/cuda_peers.h"
 #include "cuda/DeviceUse.h"
+#include "cuda/StreamWait.h"
 
 #include <algorithm>
 
@@ -25,10 +26,13 @@ bool LentTensors::areOnDevice(const Execution &execution) {
   });
 }
 
-Status LentTensors::copy(KeptTensor &tensor, uint64_t elements, bool toDevice, cuda::Memory &memory,
-                         cuda::Stream stream) {
+Status LentTensors::copy(const Execution &execution, KeptTensor &tensor, uint64_t elements, bool toDevice,
+                         cuda::Memory &memory, cuda::Stream stream) {
   if (cuda::isCapturing(stream))
     return Status(CGX_UNSUPPORTED, "expected what an optimizer keeps in the memory of the GPU in a graph");
+  // CUDA waits for the stream to copy what is not pinned, and knows nothing of ranks that are gone.
+  if (Status status = waitForStream(execution.transport, execution.timeout, stream); !status.ok())
+    return status;
   const uint64_t bytes = elements * cgx_element_bytes(tensor.type);
   if (memory.bytes() < bytes)
     if (Status status =
@@ -53,8 +57,8 @@ Result<bool> LentTensors::bring(const Execution &execution, bool toDevice, cuda:
         tensor.elements =
             static_cast<const std::byte *>(tensor.elements) + operand.first * cgx_element_bytes(tensor.type);
       if (tensor.elements && isLentOnDevice(tensor) != toDevice)
-        if (Status status =
-                copy(tensor, cgx_kept_elements(kept, operand.elements), toDevice, copies[i][kept], stream);
+        if (Status status = copy(execution, tensor, cgx_kept_elements(kept, operand.elements), toDevice,
+                                 copies[i][kept], stream);
             !status.ok())
           return status;
       KeptTensor &last = brought[i].kept[kept];

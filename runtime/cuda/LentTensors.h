@@ -29,8 +29,8 @@ public:
   const OptimizerTensors &of(size_t operand) const { return brought[operand]; }
 
 private:
-  Status copy(KeptTensor &tensor, uint64_t elements, bool toDevice, cuda::Memory &memory,
-              cuda::Stream stream);
+  Status copy(const Execution &execution, KeptTensor &tensor, uint64_t elements, bool toDevice,
+              cuda::Memory &memory, cuda::Stream stream);
 
   std::vector<OptimizerTensors> brought;
   std::vector<std::array<cuda::Memory, CGX_KEPT_COUNT>> copies;

@@ -14,13 +14,16 @@
 #include "transport/routed/HostMates.h"
 
 #include <algorithm>
+#include <functional>
 #include <unistd.h>
 
 namespace cgx {
 
 /// Phases and parts of messages that no algorithm sends.
 static constexpr uint32_t kMeeting = 0x7f00;
-static constexpr uint32_t kCards = 0, kVerdicts = 1, kRecorded = 2;
+static constexpr uint32_t kHosts = 0, kCards = 1, kVerdicts = 2, kRecorded = 3, kRead = 4;
+/// How long a rank that ends waits for others to read.
+static constexpr std::chrono::milliseconds kReading{2000};
 
 /// Equal for the threads of a process, and no other's.
 static uint64_t processKey() {
@@ -85,6 +88,12 @@ cuda::Outcome PeerRoute::see(const Card &card, const Card &own, Peer &peer) cons
 }
 
 Result<std::unique_ptr<PayloadRoute>> PeerRoute::make(const Execution &execution, const Journey &journey) {
+  // Memory that is shared stays: none is made for ranks on several hosts.
+  std::vector<uint64_t> hosts(execution.group.size(), hostKey());
+  if (Status status = tellAll(execution, kMeeting, kHosts, hosts); !status.ok())
+    return status;
+  if (std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>()) != hosts.end())
+    return std::unique_ptr<PayloadRoute>();
   std::unique_ptr<PeerRoute> route(new PeerRoute(execution, journey));
   std::vector<Card> cards(execution.group.size());
   Card &own = cards[execution.self()];
@@ -101,10 +110,27 @@ Result<std::unique_ptr<PayloadRoute>> PeerRoute::make(const Execution &execution
     return status;
   if (std::find(verdicts.begin(), verdicts.end(), 0u) != verdicts.end())
     return std::unique_ptr<PayloadRoute>();
+  route->isReadByProcesses =
+      std::any_of(cards.begin(), cards.end(), [&](const Card &card) { return card.process != own.process; });
   return std::unique_ptr<PayloadRoute>(std::move(route));
 }
 
+void PeerRoute::waitForReaders() {
+  const Tag tag{.step = 0, .collective = collective, .phase = kMeeting, .part = kRead};
+  std::vector<uint64_t> words(peers.size());
+  Exchange exchange(transport, std::min(timeout, kReading));
+  for (uint32_t position = 0; position < peers.size(); ++position)
+    if (position != self) {
+      exchange.receive(group.ranks[position], tag, {std::as_writable_bytes(std::span(&words[position], 1))});
+      exchange.send(group.ranks[position], tag, {std::as_bytes(std::span(&words[self], 1))});
+    }
+  (void)exchange.finish(); // who is gone reads nothing
+}
+
 PeerRoute::~PeerRoute() {
+  // A run ends when its stream has read all.
+  if (isReadByProcesses && transport.failure().ok())
+    waitForReaders();
   keepUntilExit(std::move(block));
   keepUntilExit(std::move(events));
 }

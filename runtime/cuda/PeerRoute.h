@@ -31,7 +31,7 @@ class PeerRoute final : public PayloadRoute {
 public:
   /// Null, on all ranks of the group, where one cannot read the memory of another. All of the group call.
   static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution, const Journey &journey);
-  /// Others may still read: the memory stays as long as the process.
+  /// Others may still read. The memory stays as long as the process, which waits for other processes.
   ~PeerRoute() override;
 
   std::byte *contribution(size_t operand, uint32_t chunk) const override {
@@ -71,7 +71,9 @@ private:
 
   PeerRoute(const Execution &execution, const Journey &journey)
 
-      : journey(journey), self(execution.self()), peers(execution.group.size()),
+      : transport(execution.transport), timeout(execution.timeout), group(execution.group),
+        collective(execution.collective.id), journey(journey), self(execution.self()),
+        peers(execution.group.size()),
         everybody(roundOfAll(execution.group.size(), [](uint32_t from, uint32_t) { return from; })) {}
 
   uint64_t resultAt(size_t operand, uint32_t chunk) const {
@@ -82,6 +84,14 @@ private:
   /// Records this rank's event of a phase, and holds the stream back until those of the ranks that it reads.
   Status meet(Execution &execution, uint32_t phase, const Round &round, cuda::Stream stream);
 
+  /// Until all have read what this rank has encoded, or for a while.
+  void waitForReaders();
+
+  Transport &transport;
+  std::chrono::milliseconds timeout;
+  Group group;
+  uint32_t collective;
+  bool isReadByProcesses = false;
   Journey journey;
   uint32_t self;
   std::vector<Peer> peers;

@@ -10,6 +10,7 @@
 
 #include "cgx/kernels/cuda_peers.h"
 #include "cuda/DeviceUse.h"
+#include "cuda/StreamWait.h"
 
 namespace cgx {
 
@@ -101,7 +102,10 @@ static cuda::Outcome makeGroup(Make make, const std::vector<Layer> &layers,
   return outcome;
 }
 
-Status RoutedCollective::makeKernels(const Execution &execution) {
+Status RoutedCollective::makeKernels(const Execution &execution, cuda::Stream stream) {
+  // CUDA may wait for the stream to give memory back, and knows nothing of ranks that are gone.
+  if (Status status = waitForStream(execution.transport, execution.timeout, stream); !status.ok())
+    return status;
   RoutedLayers layers(journey);
   for (size_t i = 0; i < execution.collective.operands.size(); ++i)
     algorithm.list({execution, i, buffers[i], *route, residuals[i], lent.of(i)}, layers);
@@ -163,7 +167,8 @@ Status RoutedCollective::put(Execution &execution, Buffers operands, cuda::Strea
       return isElsewhere.status();
     if (*isElsewhere)
       buffers.forget();
-    if (Status status = buffers.bind(operands, stream, [&] { return makeKernels(execution); }); !status.ok())
+    if (Status status = buffers.bind(operands, stream, [&] { return makeKernels(execution, stream); });
+        !status.ok())
       return status;
     if (Status status = step.put(execution, stream); !status.ok())
       return status;

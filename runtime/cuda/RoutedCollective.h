@@ -145,7 +145,7 @@ private:
       : algorithm(algorithm), journey(std::move(journey)) {}
 
   Status makeResiduals(const Execution &execution, cuda::Stream stream);
-  Status makeKernels(const Execution &execution);
+  Status makeKernels(const Execution &execution, cuda::Stream stream);
   Status run(std::initializer_list<const Step *> steps, Timer &timer, cuda::Stream stream) const;
 
   const RoutedAlgorithm &algorithm;

@@ -8,18 +8,12 @@
 #ifndef CGX_KERNELS_CUDA_GROUP_CUDAENGINE_H
 #define CGX_KERNELS_CUDA_GROUP_CUDAENGINE_H
 
+#include "CudaError.h"
 #include "DeviceCrew.h"
-#include "cgx/kernels/cuda.h"
 
 #include <cuda_runtime.h>
 
 namespace cgx::cuda {
-
-inline Outcome outcomeOf(cudaError_t error, const char *what) {
-  if (error == cudaSuccess)
-    return {};
-  return {std::string("CUDA: ") + what + ": " + cudaGetErrorString(error)};
-}
 
 /// Blocks of a body that shall fit on a multiprocessor side by side, where it asks for some: registers are
 /// given out by that.
@@ -41,12 +35,16 @@ class CudaEngine {
 public:
   Outcome allocate(uint64_t bytes, void *&memory) {
     Outcome outcome = outcomeOf(cudaMalloc(&memory, bytes), "allocating a group's tables");
-    return outcome.ok() ? outcomeOf(cudaMemset(memory, 0, bytes), "clearing a group's tables") : outcome;
+    if (outcome.ok())
+      outcome = outcomeOf(cudaMemsetAsync(memory, 0, bytes, making), "clearing a group's tables");
+    return outcome.ok() ? waitForMaking() : outcome;
   }
   void release(void *memory) { cudaFree(memory); }
 
   Outcome upload(void *to, const void *from, uint64_t bytes) {
-    return outcomeOf(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copying a group's tables");
+    Outcome outcome = outcomeOf(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, making),
+                                "copying a group's tables");
+    return outcome.ok() ? waitForMaking() : outcome;
   }
   Outcome download(void *to, const void *from, uint64_t bytes, Stream stream) {
     if (bytes != 0)
@@ -62,6 +60,12 @@ public:
     runSlices<<<count, blockThreads, Body::sharedBytes, stream>>>(body, slices);
     return outcomeOf(cudaGetLastError(), "launching a kernel");
   }
+
+private:
+  /// Tables are there when a group is made: streams that do not block wait for no other.
+  Outcome waitForMaking() { return outcomeOf(cudaStreamSynchronize(making), "making a group's tables"); }
+
+  cudaStream_t making = cudaStreamPerThread;
 };
 
 } // namespace cgx::cuda

@@ -8,14 +8,24 @@
 
 #include "cgx/kernels/cuda_memory.h"
 
-#include <cuda_runtime_api.h>
+#include "CudaError.h"
 
 namespace cgx::cuda {
 
-static Outcome outcomeOf(cudaError_t error, const char *what) {
-  if (error == cudaSuccess)
-    return {};
-  return {std::string("CUDA: ") + what + ": " + cudaGetErrorString(error)};
+/// The kernels are compiled for these and later ones.
+static constexpr int kLeastCapability = 8;
+
+/// What is wrong with a GPU that this process sees, or empty.
+static std::string flawOf(int device) {
+  int major = 0, minor = 0;
+  if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess)
+    return std::string("no CUDA device: ") + cudaGetErrorString(cudaGetLastError());
+  return major >= kLeastCapability
+             ? ""
+             : "no CUDA device: expected compute capability " + std::to_string(kLeastCapability) +
+                   ".0 or above, got " + std::to_string(major) + "." + std::to_string(minor) + " of GPU " +
+                   std::to_string(device) + ", which CUDA_VISIBLE_DEVICES can hide";
 }
 
 /// Why there is no GPU, or empty.
@@ -29,7 +39,10 @@ static const std::string &missingGpu() {
              std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
     if (error != cudaSuccess)
       return std::string("no CUDA device: ") + cudaGetErrorString(error);
-    return devices == 0 ? "no CUDA device: the driver finds none" : "";
+    std::string flaw = devices == 0 ? "no CUDA device: the driver finds none" : "";
+    for (int device = 0; device < devices && flaw.empty(); ++device)
+      flaw = flawOf(device);
+    return flaw;
   }();
   return missing;
 }
@@ -38,7 +51,8 @@ Outcome availability() { return {missingGpu()}; }
 
 MemoryKind memoryKindOf(const void *pointer) {
   cudaPointerAttributes attributes = {};
-  if (!missingGpu().empty() || cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess)
+  if (!missingGpu().empty() ||
+      !outcomeOf(cudaPointerGetAttributes(&attributes, pointer), "looking at memory").ok())
     return MemoryKind::host;
   switch (attributes.type) {
   case cudaMemoryTypeDevice:
@@ -54,7 +68,7 @@ MemoryKind memoryKindOf(const void *pointer) {
 Outcome Memory::allocate(MemoryKind ofKind, uint64_t bytes) {
   if (Outcome outcome = availability(); !outcome.ok())
     return outcome;
-  Memory before = std::move(*this);
+  *this = Memory();
   const std::string amount = std::to_string(bytes) + " bytes of ";
   Outcome outcome = ofKind == MemoryKind::device
                         ? outcomeOf(cudaMalloc(&address, bytes), (amount + "device memory").c_str())
@@ -135,10 +149,9 @@ Outcome replayGraph(Stream stream, uint32_t times, const std::function<Outcome()
   Outcome outcome = put();
   cudaGraph_t graph = nullptr;
   const cudaError_t captured = cudaStreamEndCapture(stream, &graph);
-  if (!outcome.ok())
-    return outcome;
   cudaGraphExec_t ready = nullptr;
-  outcome = outcomeOf(captured, "capturing a graph");
+  if (outcome.ok())
+    outcome = outcomeOf(captured, "capturing a graph");
   if (outcome.ok())
     outcome = outcomeOf(cudaGraphInstantiate(&ready, graph, 0), "making a graph");
   for (uint32_t time = 0; time < times && outcome.ok(); ++time)

@@ -8,21 +8,14 @@
 
 #include "cgx/kernels/cuda_peers.h"
 
+#include "CudaError.h"
+
 #include <cstring>
-#include <cuda_runtime_api.h>
 
 namespace cgx::cuda {
 
 /// Of the driver: memory below shares its pages with other memory of this process.
 static constexpr uint64_t kPageBytes = uint64_t(2) << 20;
-
-static Outcome outcomeOf(cudaError_t error, const char *what) {
-  if (error == cudaSuccess)
-    return {};
-  // What is reported here is not what the next call went wrong with.
-  (void)cudaGetLastError();
-  return {std::string("CUDA: ") + what + ": " + cudaGetErrorString(error)};
-}
 
 uint32_t deviceCount() {
   int devices = 0;

@@ -8,17 +8,19 @@
 
 #include "transport/nccl/NcclLink.h"
 
+#include "cgx/kernels/cuda_peers.h"
 #include "transport/Exchange.h"
 #include "transport/Waiting.h"
 
 #include <algorithm>
+#include <future>
 #include <optional>
 #include <thread>
 
 namespace cgx {
 
 using Kind = DeviceCollective::Kind;
-using Reduction = DeviceCollective::Reduction;
+using LinkReduction = DeviceCollective::Reduction;
 
 /// Above the ids of collectives; ids of the handshake and of hosts are others.
 static constexpr uint32_t kNcclCollective = 0xfffffffc;
@@ -26,6 +28,8 @@ static constexpr uint32_t kNcclCollective = 0xfffffffc;
 static constexpr std::chrono::microseconds kNaps{50};
 /// How long after NCCL the host may notice who is gone.
 static constexpr std::chrono::milliseconds kNoticing{500};
+/// How long giving up may take.
+static constexpr std::chrono::milliseconds kAborting{1000};
 
 static std::optional<ncclDataType_t> typeOf(cgx_element_type type) {
   switch (type) {
@@ -54,17 +58,17 @@ static std::optional<ncclDataType_t> typeOf(cgx_element_type type) {
   }
 }
 
-static ncclRedOp_t reductionOf(Reduction reduction) {
+static ncclRedOp_t reductionOf(LinkReduction reduction) {
   switch (reduction) {
-  case Reduction::Sum:
+  case LinkReduction::Sum:
     return ncclSum;
-  case Reduction::Mean:
+  case LinkReduction::Mean:
     return ncclAvg;
-  case Reduction::Max:
+  case LinkReduction::Max:
     return ncclMax;
-  case Reduction::Min:
+  case LinkReduction::Min:
     return ncclMin;
-  case Reduction::Product:
+  case LinkReduction::Product:
     return ncclProd;
   }
   return ncclSum;
@@ -119,25 +123,40 @@ Status NcclLink::start(const ncclUniqueId &id) {
   return settle(result, all, "connecting");
 }
 
-NcclLink::~NcclLink() {
-  if (aborted)
-    return;
+std::vector<ncclComm_t> NcclLink::communicators() const {
+  std::vector<ncclComm_t> made;
   for (const auto &[groups, communicator] : split)
     if (communicator)
-      (void)api.commDestroy(communicator);
+      made.push_back(communicator);
   if (all)
-    (void)api.commDestroy(all);
+    made.push_back(all);
+  return made;
 }
 
+NcclLink::~NcclLink() {
+  // NCCL would wait for the last graph that has captured it.
+  if (aborted || isInGraphs)
+    return;
+  for (ncclComm_t communicator : communicators())
+    (void)api.commDestroy(communicator);
+}
+
+/// NCCL may wait for graphs, for other ranks, and for kernels of one communicator that end with another: all
+/// are told at once, and nobody waits long.
 void NcclLink::abort() {
   if (aborted)
     return;
   aborted = true;
-  for (const auto &[groups, communicator] : split)
-    if (communicator)
+  std::promise<void> done;
+  std::future<void> isDone = done.get_future();
+  std::thread([&api = api, communicators = communicators(), done = std::move(done)]() mutable {
+    (void)api.groupStart();
+    for (ncclComm_t communicator : communicators)
       (void)api.commAbort(communicator);
-  if (all)
-    (void)api.commAbort(all);
+    (void)api.groupEnd();
+    done.set_value();
+  }).detach();
+  (void)isDone.wait_for(kAborting);
 }
 
 Status NcclLink::settle(ncclResult_t result, ncclComm_t communicator, const char *what) {
@@ -193,6 +212,7 @@ Status NcclLink::exchange(std::span<const DeviceOutgoing> outgoing, std::span<co
                           CUstream_st *stream) {
   if (aborted)
     return Status(CGX_INTERNAL, "nccl was given up");
+  isInGraphs = isInGraphs || cuda::isCapturing(stream);
   ncclResult_t result = api.groupStart();
   for (const DeviceOutgoing &message : outgoing)
     if (result == ncclSuccess && message.bytes != 0)
@@ -213,8 +233,8 @@ bool NcclLink::takes(const Groups &groups, std::span<const DeviceCollective> col
       return false;
   }
   return std::all_of(collectives.begin(), collectives.end(), [](const DeviceCollective &collective) {
-    return typeOf(collective.type) &&
-           (!reduces(collective.kind) || isFloat(collective.type) || collective.reduction != Reduction::Mean);
+    return typeOf(collective.type) && (!reduces(collective.kind) || isFloat(collective.type) ||
+                                       collective.reduction != LinkReduction::Mean);
   });
 }
 
@@ -265,6 +285,7 @@ Status NcclLink::run(const Groups &groups, std::span<const DeviceCollective> col
     return communicator.status();
   if (!*communicator)
     return Status();
+  isInGraphs = isInGraphs || cuda::isCapturing(stream);
   ncclResult_t result = api.groupStart();
   for (const DeviceCollective &collective : collectives)
     if (result == ncclSuccess && collective.elements != 0)

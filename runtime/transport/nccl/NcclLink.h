@@ -47,6 +47,7 @@ private:
       : api(api), host(host), members(std::move(members)), timeout(timeout) {}
 
   Status start(const ncclUniqueId &id);
+  std::vector<ncclComm_t> communicators() const;
   /// Of this rank's group; null while it is in none.
   Result<ncclComm_t> communicatorOf(const Groups &groups);
   ncclResult_t put(const DeviceCollective &collective, ncclComm_t communicator, cudaStream_t stream) const;
@@ -61,6 +62,7 @@ private:
   ncclComm_t all = nullptr;
   std::map<Groups, ncclComm_t> split; ///< null where this rank is in no group
   bool aborted = false;
+  bool isInGraphs = false; ///< a stream captured what was put on it
 };
 
 } // namespace cgx

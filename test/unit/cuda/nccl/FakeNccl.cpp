@@ -13,6 +13,7 @@
 #include <nccl.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -20,6 +21,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -39,6 +41,7 @@ std::mutex mutex;
 std::map<uint64_t, std::shared_ptr<World>> worlds; ///< by unique id
 std::atomic<uint64_t> nextId{1};
 std::atomic<int> failingRank{-1};
+std::atomic<bool> abortsHang{false};
 
 } // namespace
 
@@ -153,6 +156,7 @@ extern "C" {
 
 /// For tests: from now on, communicators of this rank are broken. -1 for none.
 void fakeNcclFail(int rank) { failingRank = rank; }
+void fakeNcclHangAborts(bool hang) { abortsHang = hang; }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
   const uint64_t number = nextId++;
@@ -204,7 +208,11 @@ ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
   delete communicator;
   return ncclSuccess;
 }
-ncclResult_t ncclCommAbort(ncclComm_t communicator) { return ncclCommDestroy(communicator); }
+ncclResult_t ncclCommAbort(ncclComm_t communicator) {
+  while (abortsHang) // as NCCL does for graphs that hold the communicator
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return ncclCommDestroy(communicator);
+}
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t communicator, ncclResult_t *state) {
   const std::lock_guard lock(mutex);

@@ -148,11 +148,17 @@ template <typename Before> std::vector<std::string> failuresOf(uint32_t ranks, B
   return failures;
 }
 
-TEST(NcclTest, AnErrorOfItsOwnIsTheJobsFailure) {
+/// What only the fake has.
+template <typename Function> Function *ofTheFake(const char *name) {
   void *library = dlopen("libnccl.so.2", RTLD_NOW);
-  ASSERT_NE(library, nullptr) << dlerror();
-  auto fail = reinterpret_cast<void (*)(int)>(dlsym(library, "fakeNcclFail"));
-  ASSERT_NE(fail, nullptr) << "expected the fake, got NCCL itself: LD_LIBRARY_PATH";
+  auto *function = library ? reinterpret_cast<Function *>(dlsym(library, name)) : nullptr;
+  EXPECT_NE(function, nullptr) << "expected the fake, got NCCL itself: LD_LIBRARY_PATH";
+  return function;
+}
+
+TEST(NcclTest, AnErrorOfItsOwnIsTheJobsFailure) {
+  auto *fail = ofTheFake<void(int)>("fakeNcclFail");
+  ASSERT_NE(fail, nullptr);
   const std::vector<std::string> failures = failuresOf(3, [&](uint32_t rank, cgx_context *) {
     if (rank == 1)
       fail(1);
@@ -177,6 +183,19 @@ TEST(NcclTest, ARankThatGivesUpEndsTheOthers) {
     EXPECT_NE(failures[rank].find("collective 0 (all_reduce of layer 'params/w')"), std::string::npos)
         << failures[rank];
   }
+}
+
+TEST(NcclTest, AnAbortThatHangsHoldsNobody) {
+  auto *hang = ofTheFake<void(bool)>("fakeNcclHangAborts");
+  ASSERT_NE(hang, nullptr);
+  hang(true);
+  const std::vector<std::string> failures = failuresOf(2, [](uint32_t rank, cgx_context *context) {
+    if (rank == 1)
+      cgx_context_abort(context, "no more");
+    return rank != 1;
+  });
+  hang(false);
+  EXPECT_NE(failures[0].find("rank 1 aborted: no more"), std::string::npos) << failures[0];
 }
 
 TEST(NcclTest, ASilentRankIsATimeout) {
@@ -278,6 +297,31 @@ TEST(NcclTest, AGraphHoldsSlices) {
 TEST(NcclTest, AGraphHoldsFactors) {
   OperandSpec matrix{.shape = {50, 100}, .codec = {.family = CGX_CODEC_LOWRANK, .rank = 3}};
   replay(collectiveJson(0, "all_reduce", everybody(2), {matrix}, {{"reduction", "mean"}}), 5000);
+}
+
+TEST(NcclTest, AGraphKeepsItsBuffers) {
+  const std::string manifest = manifestText(
+      2, {collectiveJson(0, "all_reduce", everybody(2), {compressed(4000)}, {{"reduction", "sum"}})});
+  const std::string job = uniqueJob();
+  runThreads(2, [&](uint32_t rank) {
+    ContextPtr context = join(job, rank, 2, manifest);
+    const DeviceFloats captured(std::vector<float>(4000, 1.0f)), other(std::vector<float>(4000, 1.0f));
+    ASSERT_EQ(cgx_context_begin_step(context.get(), 0), CGX_OK);
+    run(context.get(), 0, captured, captured);
+    const cuda::Outcome outcome = cuda::replayGraph(nullptr, 1, [&]() -> cuda::Outcome {
+      run(context.get(), 0, captured, captured);
+      return {};
+    });
+    EXPECT_TRUE(outcome.ok()) << outcome.error;
+    run(context.get(), 0, captured, captured);
+    ASSERT_EQ(cgx_context_end_step(context.get()), CGX_OK) << cgx_last_error();
+    ASSERT_EQ(cgx_context_begin_step(context.get(), 1), CGX_OK);
+    run(context.get(), 0, other, other);
+    EXPECT_EQ(cgx_context_end_step(context.get()), CGX_UNSUPPORTED);
+    EXPECT_NE(std::string(cgx_last_error()).find("expected the buffers that a graph has captured"),
+              std::string::npos)
+        << cgx_last_error();
+  });
 }
 
 TEST(NcclTest, AGraphRefusesWhatPassesThroughTheHost) {
