@@ -250,7 +250,7 @@ public:
 private:
   Buffer buffer(uint64_t bytes, uint64_t alignment) {
     const bool isOnDevice = place == Place::device || (place == Place::either && places() % 2);
-    const uint64_t offset = places() % 4 == 0 ? places() % 8 / alignment * alignment : 0;
+    const uint64_t offset = isOnDevice && places() % 4 == 0 ? places() % 8 / alignment * alignment : 0;
     return {bytes, isOnDevice, offset};
   }
 
