@@ -73,6 +73,7 @@ class Body:
         if self.ends_in_checksum:
             expected = checksum(self.payload[:self.at])
             assert int(self.take("<u8", 1)[0]) == expected
-        if self.length is not None:
+        if self.length is not None:  # in room that may hold anything behind it
             assert self.length == self.at, (self.length, self.at)
-        assert not any(self.payload[self.at:]), "more bytes than FORMAT.md has"
+        else:
+            assert not any(self.payload[self.at:]), "more bytes than FORMAT.md has"

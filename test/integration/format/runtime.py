@@ -1,8 +1,11 @@
 """Payloads of libcgx_runtime.so, made by one rank alone through the C ABI."""
 
+import contextlib
 import ctypes
 import json
 import os
+
+from memory import Gpu, Host
 
 TYPES = {"f32": 4, "f16": 2, "bf16": 2}
 
@@ -17,6 +20,7 @@ LIBRARY = ctypes.CDLL(os.environ["CGX_RUNTIME"])
 LIBRARY.cgx_last_error.restype = ctypes.c_char_p
 LIBRARY.cgx_context_begin_step.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
 LIBRARY.cgx_context_end_step.argtypes = [ctypes.c_void_p]
+LIBRARY.cgx_context_use_cuda.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
 for call, arguments in ("cgx_rt_compress", 6), ("cgx_rt_decompress", 5):
     getattr(LIBRARY, call).argtypes = [ctypes.c_int64] * arguments
     getattr(LIBRARY, call).restype = None
@@ -27,25 +31,41 @@ def check(status):
         raise RuntimeError(LIBRARY.cgx_last_error().decode())
 
 
-def encode_and_decode(codec, dtype, data):
+@contextlib.contextmanager
+def context(collectives, memory):
+    """A job of one rank whose buffers lie there."""
+    manifest = {"cgx_manifest": 1, "hash": "0123", "ranks": 1, "collectives": collectives}
+    config = Config(ctypes.sizeof(Config), 1, b"inproc", b"format", 0, 1, 7, 30000, json.dumps(manifest).encode(), 0)
+    made = ctypes.c_void_p()
+    check(LIBRARY.cgx_context_create(ctypes.byref(config), ctypes.byref(made)))
+    try:
+        if memory is Gpu:
+            check(LIBRARY.cgx_context_use_cuda(made, None))
+        yield made
+    finally:
+        LIBRARY.cgx_context_destroy(made)
+
+
+def missing_gpu():
+    """Why no buffer can lie on a GPU; nothing if one can."""
+    try:
+        with context([], Gpu):
+            return None
+    except RuntimeError as error:
+        return str(error)
+
+
+def encode_and_decode(codec, dtype, data, memory=Host):
     """The payload of the elements whose bytes are `data`, in a buffer of zeros that may be longer, and the bytes of the
     elements that the runtime decodes it to. `codec` is that of a manifest."""
     elements = len(data) // TYPES[dtype]
     operand = {"layer": "w", "layer_id": 16, "kind": "gradient", "dtype": dtype, "elements": elements, "shape": [elements],
                "codec": codec}
-    manifest = {"cgx_manifest": 1, "hash": "0123", "ranks": 1,
-                "collectives": [{"id": 1, "kind": "all_reduce", "groups": [[0]], "reduction": "sum", "operands": [operand]}]}
-    config = Config(ctypes.sizeof(Config), 1, b"inproc", b"format", 0, 1, 7, 30000, json.dumps(manifest).encode(), 0)
-    context = ctypes.c_void_p()
-    check(LIBRARY.cgx_context_create(ctypes.byref(config), ctypes.byref(context)))
-    try:
-        source = ctypes.create_string_buffer(data, max(len(data), 1))
-        payload = ctypes.create_string_buffer(16 * len(data) + 8192)
-        decoded = ctypes.create_string_buffer(max(len(data), 1))
-        check(LIBRARY.cgx_context_begin_step(context, 0))
-        LIBRARY.cgx_rt_compress(context.value, 1, 0, 0, ctypes.addressof(source), ctypes.addressof(payload))
-        LIBRARY.cgx_rt_decompress(context.value, 1, 0, ctypes.addressof(payload), ctypes.addressof(decoded))
-        check(LIBRARY.cgx_context_end_step(context))
-        return payload.raw, decoded.raw[:len(data)]
-    finally:
-        LIBRARY.cgx_context_destroy(context)
+    all_reduce = {"id": 1, "kind": "all_reduce", "groups": [[0]], "reduction": "sum", "operands": [operand]}
+    with context([all_reduce], memory) as job:
+        source, payload, decoded = memory(data), memory(bytes(16 * len(data) + 8192)), memory(bytes(len(data)))
+        check(LIBRARY.cgx_context_begin_step(job, 0))
+        LIBRARY.cgx_rt_compress(job.value, 1, 0, 0, source.address, payload.address)
+        LIBRARY.cgx_rt_decompress(job.value, 1, 0, payload.address, decoded.address)
+        check(LIBRARY.cgx_context_end_step(job))
+        return payload.fetch(), decoded.fetch()

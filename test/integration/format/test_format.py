@@ -11,7 +11,8 @@ import lossless
 import sparse
 from elements import DTYPES, bits_of
 from envelope import Body
-from runtime import encode_and_decode
+from memory import Gpu, Host
+from runtime import encode_and_decode, missing_gpu
 
 READERS = {"quantize": buckets.quantize, "ternary": buckets.ternary, "sign": buckets.sign, "natural": buckets.natural,
            "cast": buckets.cast, "topk": sparse.topk, "randk": sparse.randk, "threshold": sparse.threshold,
@@ -55,6 +56,8 @@ def inputs(dtype, size, seed):
 
 
 class Format(unittest.TestCase):
+    memory = Host
+
     def expect_same(self, found, expected, is_exact):
         if is_exact:
             np.testing.assert_array_equal(bits_of(found), bits_of(expected))
@@ -67,7 +70,7 @@ class Format(unittest.TestCase):
                 for seed, size in enumerate(SIZES):
                     for data in inputs(dtype, size, seed):
                         with self.subTest(codec=codec, dtype=dtype, size=size):
-                            payload, decoded = encode_and_decode(codec, dtype, data.tobytes())
+                            payload, decoded = encode_and_decode(codec, dtype, data.tobytes(), self.memory)
                             body = Body(payload, codec, dtype, size)
                             found = READERS[codec["family"]](body, codec, dtype, size)
                             body.close()
@@ -79,7 +82,7 @@ class Format(unittest.TestCase):
             for size in (1, 100, 8192, 20000):
                 for data in inputs(dtype, size, 5):
                     with self.subTest(dtype=dtype, size=size):
-                        payload, _ = encode_and_decode(codec, dtype, data.tobytes())
+                        payload, _ = encode_and_decode(codec, dtype, data.tobytes(), self.memory)
                         body = Body(payload, codec, dtype, size)
                         found = lossless.values(body, dtype, size)
                         body.close()
@@ -89,12 +92,14 @@ class Format(unittest.TestCase):
 class Keeps(unittest.TestCase):
     """What must be left of a tensor, without a look at its payload."""
 
+    memory = Host
+
     def setUp(self):
         self.values = next(inputs("f32", 5003, 9))
         self.largest = np.abs(self.values).max()
 
     def decoded(self, codec):
-        return np.frombuffer(encode_and_decode(codec, "f32", self.values.tobytes())[1], np.float32)
+        return np.frombuffer(encode_and_decode(codec, "f32", self.values.tobytes(), self.memory)[1], np.float32)
 
     def of_buckets(self, function, bucket):
         return np.concatenate([np.full(len(part), function(part))
@@ -148,6 +153,25 @@ class Keeps(unittest.TestCase):
         found = self.decoded({"family": "randk", "density": 0.3})
         self.assertTrue(((found == self.values) | (found == 0)).all())
         self.assertLessEqual(np.count_nonzero(found), round(0.3 * 5003))
+
+
+class OnGpu:
+    """The same where the kernels for GPUs encode and decode."""
+
+    memory = Gpu
+
+    @classmethod
+    def setUpClass(cls):
+        if reason := missing_gpu():
+            raise unittest.SkipTest(reason)
+
+
+class FormatOnGpu(OnGpu, Format):
+    pass
+
+
+class KeepsOnGpu(OnGpu, Keeps):
+    pass
 
 
 if __name__ == "__main__":
