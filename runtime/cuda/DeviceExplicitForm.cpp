@@ -75,10 +75,12 @@ Status DeviceExplicitForm::run(Execution &execution, const ExplicitStep &step, c
     return runKernels(operand, step, stream);
   if (auto known = residents.find({execution.collective.id, step.operand});
       known != residents.end() && isCompress(step.call)) {
-    Status status = fetch(known->second, stream);
-    residents.erase(known);
+    Status status = waitForStream(execution.transport, execution.timeout, stream);
+    if (status.ok())
+      status = fetch(known->second, stream);
     if (!status.ok())
       return status;
+    residents.erase(known);
   }
   if (!isInputHere && !isOutputHere)
     return runExplicitOnHost(execution, step);
@@ -89,15 +91,19 @@ Result<DeviceExplicitForm::Resident *> DeviceExplicitForm::residentFor(const All
                                                                        const Key &key, cuda::Stream stream) {
   if (auto known = residents.find(key); known != residents.end())
     return &known->second;
+  // CUDA may wait for the stream to take or give memory, and knows nothing of ranks that are gone.
+  Status status = waitForStream(operand.execution.transport, operand.execution.timeout, stream);
   Resident made;
-  if (Status status = made.step.make(); !status.ok())
+  if (status.ok())
+    status = made.step.make();
+  if (!status.ok())
     return status;
   const OperandInfo &info = operand.codec.info();
   OperandState &state = operand.execution.states[key.second];
   for (auto [onDevice, onHost] : {std::pair(&made.residuals.contribution, &state.contribution),
                                   {&made.residuals.result, &state.result}})
     if (info.errorFeedback && *onHost && !info.isRaw())
-      if (Status status = onDevice->emplace().make(**onHost, stream); !status.ok())
+      if (status = onDevice->emplace().make(**onHost, stream); !status.ok())
         return status;
   return &residents.emplace(key, std::move(made)).first->second;
 }
@@ -122,7 +128,11 @@ static cuda::EncodedLayer encodedLayer(const AllReduceOperand &operand, uint32_t
 }
 
 Status DeviceExplicitForm::makeKernels(const AllReduceOperand &operand, const ExplicitStep &step,
-                                       const OperandResiduals &residuals, Kernels &kernels) {
+                                       const OperandResiduals &residuals, Kernels &kernels,
+                                       cuda::Stream stream) {
+  if (Status status = waitForStream(operand.execution.transport, operand.execution.timeout, stream);
+      !status.ok())
+    return status;
   kernels.group.reset();
   kernels.senders.clear();
   const std::vector<Payload> payloads = payloadsOf(operand, step.call);
@@ -198,9 +208,9 @@ Status DeviceExplicitForm::runKernels(const AllReduceOperand &operand, const Exp
     return found.status();
   Resident &resident = **found;
   Kernels &kernels = resident.kernels[step.call];
-  if (Status status =
-          kernels.buffers.bind({&step.buffers, 1}, stream,
-                               [&] { return makeKernels(operand, step, resident.residuals, kernels); });
+  if (Status status = kernels.buffers.bind(
+          {&step.buffers, 1}, stream,
+          [&] { return makeKernels(operand, step, resident.residuals, kernels, stream); });
       !status.ok() || !kernels.group)
     return status;
   Status status;

@@ -55,7 +55,7 @@ private:
 
   Result<Resident *> residentFor(const AllReduceOperand &operand, const Key &key, cuda::Stream stream);
   static Status makeKernels(const AllReduceOperand &operand, const ExplicitStep &step,
-                            const OperandResiduals &residuals, Kernels &kernels);
+                            const OperandResiduals &residuals, Kernels &kernels, cuda::Stream stream);
   Status runKernels(const AllReduceOperand &operand, const ExplicitStep &step, cuda::Stream stream);
   Status runStaged(Execution &execution, const ExplicitStep &step, const ExplicitBytes &bytes,
                    cuda::Stream stream);

@@ -101,14 +101,15 @@ Status DeviceUse::run(Execution &execution, Buffers operands) {
 }
 
 Status DeviceUse::runExplicit(Execution &execution, const ExplicitStep &step) {
-  const bool isHere = isNeededFor({&step.buffers, 1});
-  if (isHere && cuda::isCapturing(stream))
-    return Status(CGX_UNSUPPORTED, "the explicit form waits for the stream, which a graph cannot repeat");
+  const uint32_t id = execution.collective.id;
   Status status;
-  if (isHere)
+  if (isNeededFor({&step.buffers, 1}) || explicitForm->knows(id)) {
+    if (cuda::isCapturing(stream))
+      return Status(CGX_UNSUPPORTED, "the explicit form waits for the stream, which a graph cannot repeat");
     status = statusOf(cuda::useDevice(gpu));
-  if (status.ok() && residents.contains(execution.collective.id))
-    status = leave(execution.collective.id);
+  }
+  if (status.ok() && residents.contains(id))
+    status = leave(id);
   if (status.ok())
     status = explicitForm->run(execution, step, stream);
   failed = failed || !status.ok();
