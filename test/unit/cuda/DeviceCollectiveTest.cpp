@@ -20,7 +20,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <list>
 #include <set>
 #include <sys/wait.h>
@@ -224,14 +223,20 @@ struct Setting {
   bool apart = false; ///< each on a host of its own, as far as ranks can tell: they cannot open memory
 };
 
-/// What a process of its own says: who has asked for a GPU cannot fork ranks that use it.
-int askProcess(const std::function<int()> &question) {
+/// How many GPUs a process of its own sees: who has used CUDA cannot fork ranks that use it.
+uint32_t countInProcess() {
   const pid_t child = fork();
   if (child == 0)
-    _exit(question());
+    _exit(int(cuda::deviceCount()));
   int status = 0;
   waitpid(child, &status, 0);
-  return WEXITSTATUS(status);
+  return uint32_t(WEXITSTATUS(status));
+}
+
+/// How many GPUs there are, which settings() asks before any test runs.
+uint32_t gpuCount() {
+  static const uint32_t count = countInProcess();
+  return count;
 }
 
 class DeviceCollectiveTest : public testing::TestWithParam<Setting> {
@@ -240,11 +245,15 @@ protected:
   std::string transport() const { return GetParam().transport; }
 
   void SetUp() override {
-    const auto gpus = uint32_t(askProcess([] { return int(cuda::deviceCount()); }));
-    if (gpus == 0)
+    if (gpuCount() == 0)
       GTEST_SKIP() << "no CUDA device";
-    if (transport() == "nccl" && gpus < ranks())
-      GTEST_SKIP() << "NCCL expects a GPU for each of " << ranks() << " ranks, got " << gpus;
+    if (transport() == "nccl" && gpuCount() < ranks())
+      GTEST_SKIP() << "NCCL expects a GPU for each of " << ranks() << " ranks, got " << gpuCount();
+    if (GetParam().processes) {
+      ASSERT_EQ(countInProcess(), gpuCount())
+          << "this process has used CUDA, so those that it forks see no GPU: expected it to run settings of "
+             "processes before all other tests";
+    }
   }
 
   std::string manifest() const {
@@ -406,9 +415,9 @@ TEST_P(DeviceCollectiveTest, GiveTheBitsOfTheHost) {
 }
 
 TEST(UseCudaTest, SaysWhatIsMissing) {
-  const cuda::Outcome outcome = cuda::availability();
-  if (outcome.ok())
+  if (gpuCount() != 0)
     GTEST_SKIP() << "there is a GPU";
+  const cuda::Outcome outcome = cuda::availability();
   ContextSpec spec{.job = uniqueJob(), .manifest = manifestText(1, {})};
   ContextPtr context;
   ASSERT_EQ(spec.create(context), CGX_OK) << cgx_last_error();
@@ -417,9 +426,9 @@ TEST(UseCudaTest, SaysWhatIsMissing) {
 }
 
 TEST(NcclTransportTest, SaysWhatIsMissing) {
-  const cuda::Outcome outcome = cuda::availability();
-  if (outcome.ok())
+  if (gpuCount() != 0)
     GTEST_SKIP() << "there is a GPU";
+  const cuda::Outcome outcome = cuda::availability();
   for (const char *transport : {"nccl", "nccl+mpi"}) {
     ContextSpec spec{.transport = transport, .job = uniqueJob(), .manifest = manifestText(1, {})};
     ContextPtr context;
@@ -429,8 +438,9 @@ TEST(NcclTransportTest, SaysWhatIsMissing) {
   }
 }
 
-/// Processes first: see askProcess().
+/// Processes first: see countInProcess(). Plain tests run before all of these.
 std::vector<Setting> settings() {
+  (void)gpuCount();
   std::vector<Setting> all;
   if (isUnderMpi()) { // test/integration/mpi starts three ranks, of two hosts
     playHosts();

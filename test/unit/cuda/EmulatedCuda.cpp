@@ -40,9 +40,17 @@ thread_local bool capturing = false;
 thread_local int sharedFile = -1;  ///< for the next block
 std::map<void *, size_t> imported; ///< sizes
 
+/// As with CUDA, whoever is forked by a process that has used it sees no device.
+bool seesDevices() {
+  static const pid_t firstUser = getpid();
+  return getpid() == firstUser;
+}
+
 } // namespace
 
-Outcome availability() { return {}; }
+Outcome availability() {
+  return {seesDevices() ? "" : "no CUDA device: a parent of this process has used CUDA"};
+}
 
 std::unique_ptr<Group> makeEncodeGroup(std::span<const EncodeLayer> layers, Outcome &outcome) {
   return makeEncodeGroupOn<HostEngine>(layers, outcome);
@@ -76,6 +84,8 @@ MemoryKind memoryKindOf(const void *pointer) {
 Outcome Memory::allocate(MemoryKind ofKind, uint64_t bytes) {
   if (capturing)
     return {"CUDA: memory is allocated while a graph is captured"};
+  if (Outcome outcome = availability(); !outcome.ok())
+    return outcome;
   Memory before = std::move(*this);
   if (sharedFile < 0)
     address = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -137,7 +147,7 @@ Outcome replayGraph(Stream, uint32_t times, const std::function<Outcome()> &put)
   return outcome;
 }
 
-uint32_t deviceCount() { return 8; }
+uint32_t deviceCount() { return seesDevices() ? 8 : 0; }
 Outcome currentDevice(int &current) {
   current = device;
   return {};

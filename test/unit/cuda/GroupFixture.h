@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -154,6 +155,19 @@ protected:
 
   void expectPayload(const Layer &layer, const void *payload, const std::vector<uint8_t> &expected) {
     ASSERT_EQ(device->fetch(payload, expected.size()), expected) << layer.describe();
+  }
+
+  /// Which NaN a sum is, is not promised (NVIDIA's is 0x7fffffff): it is compared as a number.
+  void expectSums(const void *sums, cgx_element_type type, const std::vector<uint8_t> &expected,
+                  const std::string &what) {
+    const std::vector<uint8_t> found = device->fetch(sums, expected.size());
+    const uint64_t bytes = cgx_element_bytes(type), count = expected.size() / bytes;
+    const std::vector<float> actual = toFloats(type, found.data(), count),
+                             wanted = toFloats(type, expected.data(), count);
+    for (uint64_t i = 0; i < count; ++i)
+      ASSERT_TRUE(std::equal(&found[i * bytes], &found[i * bytes] + bytes, &expected[i * bytes]) ||
+                  (std::isnan(actual[i]) && std::isnan(wanted[i])))
+          << "sum " << i << ": " << actual[i] << ", expected " << wanted[i] << ", " << what;
   }
 
   std::unique_ptr<cuda::Group> decodeGroup(const std::vector<cuda::DecodeLayer> &layers, bool accumulates) {

@@ -64,7 +64,7 @@ TEST_P(ReduceTest, AddsContributionsUpToElements) {
     for (DecodeError error : resultsOf(*group))
       ASSERT_EQ(error, DecodeError::ok);
     for (size_t i = 0; i < layers.size(); ++i)
-      ASSERT_EQ(device->fetch(table[i].output, expected[i].size()), expected[i]) << layers[i].describe();
+      ASSERT_NO_FATAL_FAILURE(expectSums(table[i].output, layers[i].type, expected[i], layers[i].describe()));
   }
 }
 

@@ -153,6 +153,7 @@ inline int runAll() {
       act ::testing::Report{__FILE__, __LINE__, text, stops, false} = ::testing::Message()
 #define EXPECT_TRUE(a) CGX_CHECK(bool(a), "expected " #a, false, )
 #define EXPECT_EQ(a, b) CGX_CHECK((a) == (b), "expected " #a " == " #b, false, )
+#define EXPECT_NE(a, b) CGX_CHECK((a) != (b), "expected " #a " != " #b, false, )
 #define EXPECT_GT(a, b) CGX_CHECK((a) > (b), "expected " #a " > " #b, false, )
 #define ASSERT_TRUE(a) CGX_CHECK(bool(a), "expected " #a, true, return)
 #define ASSERT_EQ(a, b) CGX_CHECK((a) == (b), "expected " #a " == " #b, true, return)
