@@ -10,7 +10,6 @@
 
 #include "collective/WideReduction.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace cgx {
@@ -69,12 +68,10 @@ bool ChunkLister::isFused() const {
 
 template <typename Visit>
 void ChunkLister::forEachPiece(const OperandCodec &codec, uint64_t chunk, Visit visit) const {
-  const uint64_t begin = operand.chunks.begin(chunk), elements = operand.chunks.size(chunk);
-  for (uint64_t done = 0, bytes = 0, count = 0; done < elements; done += count) {
-    count = std::min(codec.pieceElements(elements), elements - done);
-    visit(Piece{begin + done, count, bytes, codec.payloadBytes(count)});
-    bytes += codec.payloadBytes(count);
-  }
+  const uint64_t begin = operand.chunks.begin(chunk);
+  codec.forEachPiece(operand.chunks.size(chunk), [&](const OperandCodec::Piece &piece) {
+    visit(Piece{begin + piece.first, piece.elements, piece.begin, piece.bytes});
+  });
 }
 
 std::byte *ChunkLister::outputOf(const Piece &piece) const {

@@ -20,13 +20,13 @@ namespace {
 struct Payload {
   uint64_t first, elements; ///< from the operand's first
   Extent extent;
-  uint32_t sender; ///< a rank
+  PayloadSender sender;
 };
 
 } // namespace
 
 /// All that a call reads or writes, chunk by chunk, or slot by slot.
-static std::vector<Payload> payloadsOf(const AllReduceOperand &operand, ExplicitCall call) {
+static std::vector<Payload> payloadsOf(const AllReduceOperand &operand, size_t index, ExplicitCall call) {
   std::vector<Payload> payloads;
   const auto add = [&](uint64_t chunk, uint64_t begin, uint32_t position) {
     const uint64_t first = operand.chunks.begin(chunk);
@@ -34,7 +34,7 @@ static std::vector<Payload> payloadsOf(const AllReduceOperand &operand, Explicit
       payloads.push_back({first + piece.first,
                           piece.elements,
                           {begin + piece.begin, piece.bytes},
-                          operand.execution.group.ranks[position]});
+                          {index, operand.execution.group.ranks[position]}});
     });
   };
   const uint32_t self = operand.execution.self();
@@ -98,33 +98,76 @@ Result<DeviceExplicitForm::Resident *> DeviceExplicitForm::residentFor(const All
     status = made.step.make();
   if (!status.ok())
     return status;
-  const OperandInfo &info = operand.codec.info();
-  OperandState &state = operand.execution.states[key.second];
-  for (auto [onDevice, onHost] : {std::pair(&made.residuals.contribution, &state.contribution),
-                                  {&made.residuals.result, &state.result}})
-    if (info.errorFeedback && *onHost && !info.isRaw())
-      if (status = onDevice->emplace().make(**onHost, stream); !status.ok())
-        return status;
+  status = made.residuals.make(operand.codec.info(), operand.execution.states[key.second], stream);
+  if (!status.ok())
+    return status;
   return &residents.emplace(key, std::move(made)).first->second;
 }
 
-/// How a payload is encoded, with error feedback if the operand has some.
-static cuda::EncodedLayer encodedLayer(const AllReduceOperand &operand, uint32_t phase,
-                                       const Payload &payload, std::byte *memory,
-                                       const DeviceResidual *residual) {
-  const OperandInfo &info = operand.codec.info();
-  const bool isShared = cgx_codec_shares_randomness(&info.codec);
-  cuda::EncodedLayer layer = {.codec = info.codec,
-                              .type = info.type,
-                              .elements = payload.elements,
-                              .firstElement = payload.first,
-                              .layerId = info.layerId,
-                              .rank = isShared ? 0 : operand.execution.encoder,
-                              .phase = isShared ? 0 : phase,
-                              .payload = memory};
-  if (residual)
-    layer.feedback = residual->from(payload.first, info.errorFeedback->decay);
-  return layer;
+namespace {
+
+/// What the layers of a call are listed from.
+struct Listed {
+  const AllReduceOperand &operand;
+  const ExplicitStep &step;
+  const AlignedPayloads &places;
+  const std::vector<Payload> &payloads;
+
+  const Execution &execution() const { return operand.execution; }
+  const OperandInfo &info() const { return operand.codec.info(); }
+  /// Of a payload's elements in the buffer of elements.
+  uint64_t byteOf(const Payload &payload) const {
+    return (payload.first - firstElement(operand, step.call)) * operand.codec.elementBytes();
+  }
+};
+
+} // namespace
+
+static std::unique_ptr<cuda::Group> makeEncoding(const Listed &of, const OperandResiduals &residuals,
+                                                 cuda::Outcome &outcome) {
+  const uint32_t phase = of.step.call == ExplicitCall::CompressResult ? kResult : kContribution;
+  std::vector<cuda::EncodeLayer> layers;
+  for (size_t i = 0; i < of.payloads.size(); ++i) {
+    const Payload &payload = of.payloads[i];
+    layers.push_back({encodedLayer(of.execution(), of.info(), residuals, phase, payload.first,
+                                   payload.elements, of.places.at(i, of.step.buffers.output)),
+                      of.step.buffers.input + of.byteOf(payload)});
+  }
+  return cuda::makeEncodeGroup(layers, outcome);
+}
+
+static std::unique_ptr<cuda::Group> makeDecoding(const Listed &of, std::vector<PayloadSender> &senders,
+                                                 cuda::Outcome &outcome) {
+  std::vector<cuda::DecodeLayer> layers;
+  for (size_t i = 0; i < of.payloads.size(); ++i) {
+    const Payload &payload = of.payloads[i];
+    layers.push_back({of.info().codec, of.info().type, of.places.at(i, of.step.buffers.input),
+                      payload.extent.bytes, payload.elements, of.step.buffers.output + of.byteOf(payload)});
+    senders.push_back(payload.sender);
+  }
+  return cuda::makeDecodeGroup(layers, outcome);
+}
+
+/// Slot by slot payloads lie, piece by piece they are added up.
+static std::unique_ptr<cuda::Group> makeReduction(const Listed &of, std::vector<PayloadSender> &senders,
+                                                  cuda::Outcome &outcome) {
+  const uint32_t ranks = of.execution().group.size();
+  const ReduceKind reduction = of.execution().collective.reduction;
+  std::vector<cuda::ReduceLayer> layers(of.payloads.size() / ranks);
+  for (size_t piece = 0; piece < layers.size(); ++piece) {
+    cuda::ReduceLayer &layer = layers[piece];
+    layer.codec = of.info().codec;
+    layer.type = of.info().type;
+    layer.elements = of.payloads[piece].elements;
+    layer.divisor = reduction == ReduceKind::Mean ? ranks : 1;
+    layer.reduction = kernelReduction(reduction);
+    layer.output = of.step.buffers.output + of.byteOf(of.payloads[piece]);
+    for (size_t i = piece; i < of.payloads.size(); i += layers.size()) {
+      layer.contributions.push_back(of.places.at(i, of.step.buffers.input));
+      senders.push_back(of.payloads[i].sender);
+    }
+  }
+  return cuda::makeReduceGroup(layers, outcome);
 }
 
 Status DeviceExplicitForm::makeKernels(const AllReduceOperand &operand, const ExplicitStep &step,
@@ -135,7 +178,7 @@ Status DeviceExplicitForm::makeKernels(const AllReduceOperand &operand, const Ex
     return status;
   kernels.group.reset();
   kernels.senders.clear();
-  const std::vector<Payload> payloads = payloadsOf(operand, step.call);
+  const std::vector<Payload> payloads = payloadsOf(operand, step.operand, step.call);
   std::vector<Extent> extents;
   for (const Payload &payload : payloads)
     extents.push_back(payload.extent);
@@ -143,61 +186,15 @@ Status DeviceExplicitForm::makeKernels(const AllReduceOperand &operand, const Ex
   if (Status status = kernels.payloads.make(isCompress(step.call) ? output : input, std::move(extents));
       !status.ok() || payloads.empty())
     return status;
-
-  const Execution &execution = operand.execution;
-  const OperandInfo &info = operand.codec.info();
-  const auto byteOf = [&](const Payload &payload) {
-    return (payload.first - firstElement(operand, step.call)) * operand.codec.elementBytes();
-  };
+  const Listed listed = {operand, step, kernels.payloads, payloads};
   cuda::Outcome outcome;
-  if (isCompress(step.call)) {
-    const uint32_t phase = step.call == ExplicitCall::CompressResult ? kResult : kContribution;
-    std::vector<cuda::EncodeLayer> layers;
-    for (size_t i = 0; i < payloads.size(); ++i)
-      layers.push_back(
-          {encodedLayer(operand, phase, payloads[i], kernels.payloads.at(i, output), residuals.of(phase)),
-           input + byteOf(payloads[i])});
-    kernels.group = cuda::makeEncodeGroup(layers, outcome);
-  } else if (step.call == ExplicitCall::Decompress) {
-    std::vector<cuda::DecodeLayer> layers;
-    for (size_t i = 0; i < payloads.size(); ++i) {
-      layers.push_back({info.codec, info.type, kernels.payloads.at(i, input), payloads[i].extent.bytes,
-                        payloads[i].elements, output + byteOf(payloads[i])});
-      kernels.senders.push_back(payloads[i].sender);
-    }
-    kernels.group = cuda::makeDecodeGroup(layers, outcome);
-  } else {
-    // Slot by slot they lie, piece by piece they are added up.
-    std::vector<cuda::ReduceLayer> layers(payloads.size() / operand.chunks.count);
-    for (size_t piece = 0; piece < layers.size(); ++piece) {
-      cuda::ReduceLayer &layer = layers[piece];
-      layer.codec = info.codec;
-      layer.type = info.type;
-      layer.elements = payloads[piece].elements;
-      layer.divisor = execution.collective.reduction == ReduceKind::Mean ? uint32_t(operand.chunks.count) : 1;
-      layer.reduction = kernelReduction(execution.collective.reduction);
-      layer.output = output + byteOf(payloads[piece]);
-      for (size_t i = piece; i < payloads.size(); i += layers.size()) {
-        layer.contributions.push_back(kernels.payloads.at(i, input));
-        kernels.senders.push_back(payloads[i].sender);
-      }
-    }
-    kernels.group = cuda::makeReduceGroup(layers, outcome);
-  }
+  if (isCompress(step.call))
+    kernels.group = makeEncoding(listed, residuals, outcome);
+  else if (step.call == ExplicitCall::Decompress)
+    kernels.group = makeDecoding(listed, kernels.senders, outcome);
+  else
+    kernels.group = makeReduction(listed, kernels.senders, outcome);
   return statusOf(outcome);
-}
-
-/// Why a payload was refused, as on the host.
-static Status check(const OperandInfo &info, cuda::Group &group, const std::vector<uint32_t> &senders,
-                    cuda::Stream stream) {
-  std::vector<DecodeError> errors;
-  if (Status status = statusOf(group.results(stream, errors)); !status.ok())
-    return status;
-  for (size_t i = 0; i < errors.size(); ++i)
-    if (errors[i] != DecodeError::ok)
-      return Status::error(CGX_BAD_PAYLOAD, "layer '", info.layer, "', payload of rank ", senders[i], ": ",
-                           decodeErrorText(errors[i]));
-  return Status();
 }
 
 Status DeviceExplicitForm::runKernels(const AllReduceOperand &operand, const ExplicitStep &step,
@@ -228,7 +225,7 @@ Status DeviceExplicitForm::runKernels(const AllReduceOperand &operand, const Exp
     status = waitForStream(execution.transport, execution.timeout, stream);
   if (!status.ok() || isCompress(step.call))
     return status;
-  return check(operand.codec.info(), *kernels.group, kernels.senders, stream);
+  return checkPayloads(*kernels.group, kernels.senders, execution.collective, stream);
 }
 
 Status DeviceExplicitForm::runStaged(Execution &execution, const ExplicitStep &step,
@@ -265,12 +262,8 @@ Status DeviceExplicitForm::runStaged(Execution &execution, const ExplicitStep &s
 Status DeviceExplicitForm::fetch(Resident &resident, cuda::Stream stream) {
   if (!resident.lead.end())
     return Status();
-  for (const DeviceResidual *residual :
-       {resident.residuals.of(kContribution), resident.residuals.of(kResult)})
-    if (residual)
-      if (Status status = residual->fetch(stream); !status.ok())
-        return status;
-  return statusOf(cuda::waitFor(stream));
+  Status status = resident.residuals.fetch(stream);
+  return status.ok() ? statusOf(cuda::waitFor(stream)) : status;
 }
 
 Status DeviceExplicitForm::fetchState(cuda::Stream stream) {

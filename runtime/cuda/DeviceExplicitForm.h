@@ -41,7 +41,7 @@ private:
     BoundBuffers buffers;
     AlignedPayloads payloads;
     std::unique_ptr<cuda::Group> group; ///< null where there is nothing to do
-    std::vector<uint32_t> senders;      ///< of the payloads that they read, in their order
+    std::vector<PayloadSender> senders; ///< of the payloads that they read, in their order
   };
   /// What was made for an operand.
   struct Resident {

@@ -20,6 +20,18 @@ bool hasKernels(const OperandInfo &operand) {
          !cuda::checkCodec(operand.codecOf(kResult), operand.type);
 }
 
+Status checkPayloads(cuda::Group &group, const std::vector<PayloadSender> &senders,
+                     const CollectiveInfo &collective, cuda::Stream stream) {
+  std::vector<DecodeError> errors;
+  if (Status status = statusOf(group.results(stream, errors)); !status.ok())
+    return status;
+  for (size_t i = 0; i < errors.size(); ++i)
+    if (errors[i] != DecodeError::ok)
+      return Status::error(CGX_BAD_PAYLOAD, "layer '", collective.operands[senders[i].operand].layer,
+                           "', payload of rank ", senders[i].rank, ": ", decodeErrorText(errors[i]));
+  return Status();
+}
+
 PayloadLayout emptyLayout(const Execution &execution) {
   const std::vector<uint64_t> nothing(execution.collective.operands.size(), 0);
   return PayloadLayout(PayloadSizes(execution.group.size(), nothing));
@@ -27,19 +39,8 @@ PayloadLayout emptyLayout(const Execution &execution) {
 
 cuda::EncodedLayer ListedOperand::encoded(uint32_t phase, uint64_t first, uint64_t elements,
                                           std::byte *payload) const {
-  const cgx_codec &codec = info().codecOf(phase);
-  const bool isShared = cgx_codec_shares_randomness(&codec);
-  cuda::EncodedLayer layer = {.codec = codec,
-                              .type = info().type,
-                              .elements = elements,
-                              .firstElement = first,
-                              .layerId = info().layerId,
-                              .rank = isShared ? 0 : execution.encoder,
-                              .phase = isShared ? 0 : phase,
-                              .payload = payload,
-                              .optimizer = optimizer};
-  if (const DeviceResidual *residual = residuals.of(phase))
-    layer.feedback = residual->from(first, info().errorFeedback->decay);
+  cuda::EncodedLayer layer = encodedLayer(execution, info(), residuals, phase, first, elements, payload);
+  layer.optimizer = optimizer;
   return layer;
 }
 
@@ -65,18 +66,10 @@ RoutedCollective::make(const Execution &execution, cuda::Stream stream, const Ro
 }
 
 Status RoutedCollective::makeResiduals(const Execution &execution, cuda::Stream stream) {
-  for (size_t i = 0; i < execution.collective.operands.size(); ++i) {
-    const OperandInfo &operand = execution.collective.operands[i];
-    OperandResiduals &of = residuals[i];
-    if (!operand.errorFeedback)
-      continue;
-    OperandState &state = execution.states[i];
-    for (auto [phase, onDevice, onHost] : {std::tuple(kContribution, &of.contribution, &state.contribution),
-                                           {kResult, &of.result, &state.result}})
-      if (*onHost && operand.codecOf(phase).family != CGX_CODEC_IDENTITY)
-        if (Status status = onDevice->emplace().make(**onHost, stream); !status.ok())
-          return status;
-  }
+  for (size_t i = 0; i < execution.collective.operands.size(); ++i)
+    if (Status status = residuals[i].make(execution.collective.operands[i], execution.states[i], stream);
+        !status.ok())
+      return status;
   return Status();
 }
 
@@ -84,10 +77,8 @@ Status RoutedCollective::fetchState(cuda::Stream stream) {
   if (!lead.end())
     return Status();
   for (const auto &[operand, of] : residuals)
-    for (const DeviceResidual *residual : {of.of(kContribution), of.of(kResult)})
-      if (residual)
-        if (Status status = residual->fetch(stream); !status.ok())
-          return status;
+    if (Status status = of.fetch(stream); !status.ok())
+      return status;
   return statusOf(cuda::waitFor(stream));
 }
 
@@ -202,16 +193,10 @@ Status RoutedCollective::check(const CollectiveInfo &collective, cuda::Stream st
   std::vector<const Step *> reading = {&owned, &reduced, &received, &gathered};
   for (const RoundSteps &round : rounds)
     reading.push_back(&round.reduced);
-  for (const Step *each : reading) {
-    std::vector<DecodeError> errors;
+  for (const Step *each : reading)
     if (each->group)
-      if (Status status = statusOf(each->group->results(stream, errors)); !status.ok())
+      if (Status status = checkPayloads(*each->group, each->senders, collective, stream); !status.ok())
         return status;
-    for (size_t i = 0; i < errors.size(); ++i)
-      if (errors[i] != DecodeError::ok)
-        return Status::error(CGX_BAD_PAYLOAD, "layer '", collective.operands[each->senders[i].operand].layer,
-                             "', payload of rank ", each->senders[i].rank, ": ", decodeErrorText(errors[i]));
-  }
   return Status();
 }
 

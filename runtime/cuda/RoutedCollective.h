@@ -19,8 +19,8 @@
 #define CGX_RUNTIME_CUDA_ROUTEDCOLLECTIVE_H
 
 #include "cuda/BoundBuffers.h"
-#include "cuda/DeviceResidual.h"
 #include "cuda/LentTensors.h"
+#include "cuda/OperandResiduals.h"
 #include "cuda/PayloadRoute.h"
 #include "cuda/ResidentCollective.h"
 #include "cuda/StepOnDevice.h"
@@ -34,6 +34,10 @@ struct PayloadSender {
   size_t operand;
   uint32_t rank;
 };
+
+/// Once the stream has run a group: why a payload that it read was refused.
+Status checkPayloads(cuda::Group &group, const std::vector<PayloadSender> &senders,
+                     const CollectiveInfo &collective, cuda::Stream stream);
 
 /// Layers whose payloads others have made, and who did.
 template <typename Layer> struct ReadLayers {
@@ -72,16 +76,6 @@ struct RoutedLayers {
 
   /// Dense memory of the GPU; null where there is none, or none is asked for.
   std::byte *takeDense(uint64_t bytes);
-};
-
-/// Residuals of one operand: of what is encoded in each phase, if it loses anything.
-struct OperandResiduals {
-  std::optional<DeviceResidual> contribution, result;
-
-  const DeviceResidual *of(uint32_t phase) const {
-    const std::optional<DeviceResidual> &residual = phase == kContribution ? contribution : result;
-    return residual ? &*residual : nullptr;
-  }
 };
 
 /// What a layer is listed from.
