@@ -78,9 +78,10 @@ void cgx_context_destroy(cgx_context *context);
 
 /* From now on buffers that cgx_rt_operand names, and those of the explicit form, may lie in the memory of a
  * GPU: they are read and written in the order of `stream`, a cudaStream_t (null: the default stream), and
- * results are there when the call returns. All-reduces with lossy codecs are encoded and decoded on the GPU,
- * all else passes through pinned memory, with the same bits; over "nccl", exact collectives are NCCL's own,
- * which adds in an order of its own. The GPU is the one that the calling thread uses; for "nccl" and
+ * results are there when the call returns. What has kernels is encoded, added up and decoded on the GPU, all
+ * else passes through pinned memory, with the same bits (runtime/cuda/README.md); over "nccl", exact
+ * collectives are NCCL's own, which adds in an order of its own. `timeout_ms` counts what the stream has yet
+ * to do ahead of a collective. The GPU is the one that the calling thread uses; for "nccl" and
  * "nccl+mpi", the one that it used when the context was created. An operand of cgx_rt_operand lies on a GPU
  * on all ranks of its group, or on none.
  * Between steps. CGX_UNSUPPORTED, with what is missing, where there is no GPU. Profiles do not see what lies
