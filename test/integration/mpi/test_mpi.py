@@ -49,13 +49,13 @@ class MpiTest(RunTest):
                 result = self.suite("TransportTest", ranks, f"*.{test}/Mpi")
                 self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, ranks))
 
-    # An MPI that takes the memory of GPUs, and one that does not; here the processor is the GPU.
+    # An MPI that takes the memory of GPUs, and one that does not; here the processor is the GPU, and works late.
     def test_buffers_on_gpus(self):
         for takes in 0, 1:
             with self.subTest(takes):
                 for binary, pattern in ("TransportTest", "*.MessagesInTheMemoryOfGpusArriveWhole/*pi"), \
                                        ("cgx-emulated-collective-test", "*.GiveTheBitsOfTheHost/*mpi*"):
-                    result = self.suite(binary, 3, pattern, CGX_MPI_GPU=takes)
+                    result = self.suite(binary, 3, pattern, CGX_MPI_GPU=takes, CGX_TEST_LATE_STREAMS=1)
                     self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, 3), binary)
 
     def test_a_wrong_word_on_gpus_is_refused(self):

@@ -293,15 +293,16 @@ protected:
                                       : operand.elements();
   }
 
-  /// Runs all collectives twice a step, the second time beside the step, for two steps; the results of one
-  /// rank, in order.
+  /// Runs all collectives twice a step, once beside the step, for two steps; the results of one rank, in
+  /// order.
   void runRank(cgx_context *context, uint32_t rank, bool onDevice, Outputs &outputs) const {
     std::mt19937_64 random(testSeed() + rank);
     for (uint64_t step = 0; step < 2; ++step) {
       ASSERT_EQ(cgx_context_begin_step(context, step), CGX_OK);
       for (int repetition = 0; repetition < 2; ++repetition)
         for (uint32_t id = 0; id < collectives.size(); ++id)
-          ASSERT_NO_FATAL_FAILURE(runOne(context, id, /*beside=*/repetition == 1, onDevice, random, outputs));
+          ASSERT_NO_FATAL_FAILURE(
+              runOne(context, id, /*beside=*/(repetition + id) % 2 == 1, onDevice, random, outputs));
       ASSERT_EQ(cgx_context_end_step(context), CGX_OK) << cgx_last_error();
       ASSERT_NO_FATAL_FAILURE(addState(context, outputs));
     }

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The functions of cuda.h, cuda_lowrank.h and cuda_memory.h on HostEngine: linked into a test, they take the
-// place of those of the library, and what is built on them runs as it would with a GPU. Streams do at once
-// what is put on them, also while they capture a graph, whose replay is another run of what was put.
+// The functions of cuda.h, cuda_lowrank.h and cuda_memory.h on the processor: linked into a test, they take
+// the place of those of the library, and what is built on them runs as it would with a GPU. Also while a
+// stream captures a graph work is done, and a replay is another run of what was put.
 
 #include "DecodeGroup.h"
-#include "HostEngine.h"
+#include "EmulatedStreams.h"
 #include "LowrankGroup.h"
 #include "ReduceGroup.h"
 
@@ -35,7 +35,6 @@ struct Block {
 };
 std::mutex mutex;
 std::map<uintptr_t, Block> blocks; ///< by address
-thread_local int device = 0;       ///< that the thread uses
 thread_local bool capturing = false;
 thread_local int sharedFile = -1;  ///< for the next block
 std::map<void *, size_t> imported; ///< sizes
@@ -53,22 +52,22 @@ Outcome availability() {
 }
 
 std::unique_ptr<Group> makeEncodeGroup(std::span<const EncodeLayer> layers, Outcome &outcome) {
-  return makeEncodeGroupOn<HostEngine>(layers, outcome);
+  return makeEncodeGroupOn<StreamEngine>(layers, outcome);
 }
 std::unique_ptr<Group> makeOwnerGroup(std::span<const OwnerLayer> layers, Outcome &outcome) {
-  return makeOwnerGroupOn<HostEngine>(layers, outcome);
+  return makeOwnerGroupOn<StreamEngine>(layers, outcome);
 }
 std::unique_ptr<Group> makeReduceGroup(std::span<const ReduceLayer> layers, Outcome &outcome) {
-  return makeReduceGroupOn<HostEngine>(layers, outcome);
+  return makeReduceGroupOn<StreamEngine>(layers, outcome);
 }
 std::unique_ptr<Group> makeDecodeGroup(std::span<const DecodeLayer> layers, Outcome &outcome) {
-  return makeDecodeGroupOn<Sink::store, HostEngine>(layers, outcome);
+  return makeDecodeGroupOn<Sink::store, StreamEngine>(layers, outcome);
 }
 std::unique_ptr<Group> makeAccumulateGroup(std::span<const DecodeLayer> layers, Outcome &outcome) {
-  return makeDecodeGroupOn<Sink::add, HostEngine>(layers, outcome);
+  return makeDecodeGroupOn<Sink::add, StreamEngine>(layers, outcome);
 }
 std::unique_ptr<LowrankGroup> makeLowrankGroup(std::span<const LowrankLayer> layers, Outcome &outcome) {
-  return makeLowrankGroupOn<HostEngine>(layers, outcome);
+  return makeLowrankGroupOn<StreamEngine>(layers, outcome);
 }
 
 MemoryKind memoryKindOf(const void *pointer) {
@@ -101,6 +100,7 @@ Outcome Memory::allocate(MemoryKind ofKind, uint64_t bytes) {
 Memory::~Memory() {
   if (!address)
     return;
+  waitForAllStreams();
   const std::lock_guard lock(mutex);
   const Block block = blocks.extract(reinterpret_cast<uintptr_t>(address)).mapped();
   if (block.file < 0) {
@@ -111,31 +111,43 @@ Memory::~Memory() {
   }
 }
 
-Outcome copy(void *to, const void *from, uint64_t bytes, Stream) {
-  if (bytes != 0)
+/// Memory that is not pinned is read, or has been written, when the call returns.
+Outcome copy(void *to, const void *from, uint64_t bytes, Stream stream) {
+  if (bytes == 0)
+    return {};
+  if (memoryKindOf(to) == MemoryKind::host) {
+    waitForWork(stream);
     std::memcpy(to, from, bytes);
+  } else if (memoryKindOf(from) == MemoryKind::host) {
+    const auto *begin = static_cast<const std::byte *>(from);
+    putOn(stream, [to, staged = std::vector<std::byte>(begin, begin + bytes)] {
+      std::memcpy(to, staged.data(), staged.size());
+    });
+  } else {
+    putOn(stream, [=] { std::memcpy(to, from, bytes); });
+  }
   return {};
 }
-Outcome copyRows(const RowCopy &rows, Stream) {
-  for (uint64_t row = 0; row < rows.rows && rows.width != 0; ++row)
-    std::memcpy(static_cast<char *>(rows.to) + row * rows.toPitch,
-                static_cast<const char *>(rows.from) + row * rows.fromPitch, rows.width);
+Outcome copyRows(const RowCopy &rows, Stream stream) {
+  putOn(stream, [rows] {
+    for (uint64_t row = 0; row < rows.rows && rows.width != 0; ++row)
+      std::memcpy(static_cast<char *>(rows.to) + row * rows.toPitch,
+                  static_cast<const char *>(rows.from) + row * rows.fromPitch, rows.width);
+  });
   return {};
 }
-Outcome clear(void *memory, uint64_t bytes, Stream) {
-  std::memset(memory, 0, bytes);
+Outcome clear(void *memory, uint64_t bytes, Stream stream) {
+  putOn(stream, [=] { std::memset(memory, 0, bytes); });
   return {};
 }
-Outcome waitFor(Stream) {
-  return capturing ? Outcome{"CUDA: a stream is waited for while a graph is captured"} : Outcome{};
-}
-Outcome makeStream(Stream &stream) {
-  stream = reinterpret_cast<Stream>(&blocks);
+Outcome waitFor(Stream stream) {
+  if (capturing)
+    return {"CUDA: a stream is waited for while a graph is captured"};
+  waitForWork(stream);
   return {};
 }
-void destroyStream(Stream) {}
-Outcome advanceStep(Stream, StepState *state) {
-  ++state->step;
+Outcome advanceStep(Stream stream, StepState *state) {
+  putOn(stream, [state] { ++state->step; });
   return {};
 }
 Outcome replayGraph(Stream, uint32_t times, const std::function<Outcome()> &put) {
@@ -149,36 +161,24 @@ Outcome replayGraph(Stream, uint32_t times, const std::function<Outcome()> &put)
 
 uint32_t deviceCount() { return seesDevices() ? 8 : 0; }
 Outcome currentDevice(int &current) {
-  current = device;
+  current = emulatedDevice;
   return {};
 }
 Outcome useDevice(int used) {
-  device = used;
+  emulatedDevice = used;
   return {};
 }
 Outcome useDeviceOf(uint32_t rankOnHost) { return useDevice(int(rankOnHost % deviceCount())); }
 Outcome poll(Stream stream, bool &done) {
-  done = true;
-  return waitFor(stream);
+  done = isIdle(stream);
+  return capturing ? waitFor(stream) : Outcome{};
 }
 bool isCapturing(Stream) { return capturing; }
 
-// What is on a stream is done when it is put there: events have nothing to say.
-static int anEvent;
-Event::~Event() = default;
-Outcome Event::make() {
-  event = reinterpret_cast<CUevent_st *>(&anEvent);
-  return {};
-}
 Outcome Event::makeShared() { return make(); }
+// In another process, streams have done what they were asked: see EmulatedStreams.h.
 Outcome Event::import(const IpcHandle &) { return makeShared(); }
 Outcome Event::handle(IpcHandle &) const { return {}; }
-Outcome Event::record(Stream) { return {}; }
-Outcome Event::poll(bool &done) const {
-  done = true;
-  return {};
-}
-Outcome waitOn(Stream, CUevent_st *) { return {}; }
 Outcome enablePeer(int) { return {}; }
 
 Outcome allocateShared(Memory &memory, uint64_t bytes) {

@@ -40,7 +40,8 @@ public:
   bool reaches(uint32_t other) const override { return other % every == rank % every; }
 
   Status exchange(std::span<const DeviceOutgoing> outgoing, std::span<const DeviceIncoming> incoming,
-                  CUstream_st *) override {
+                  CUstream_st *stream) override {
+    EXPECT_TRUE(cuda::waitFor(stream).ok()); // it works behind what is there
     std::unique_lock lock(mail.mutex);
     for (const DeviceOutgoing &message : outgoing)
       mail.letters[{rank, message.peer}].emplace_back(message.memory, message.memory + message.bytes);
@@ -128,6 +129,7 @@ protected:
     for (uint32_t round = 0; round < journey.scattering.size(); ++round) {
       const Status status = route.scatter(execution, round, nullptr);
       ASSERT_TRUE(status.ok()) << status.message();
+      ASSERT_TRUE(cuda::waitFor(nullptr).ok());
       for (const auto &[from, to, chunk] : journey.scattering[round])
         for (size_t i = 0; to == self && i < out.operands(); ++i)
           expect(route.received(i, from, chunk), out.payload(i, chunk), from + salt, chunk, i);
@@ -138,6 +140,7 @@ protected:
       write(route.ownResult(i), back.payload(i, self), self + salt + 100, self, i);
     const Status status = route.gather(execution, nullptr);
     ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_TRUE(cuda::waitFor(nullptr).ok());
     for (size_t i = 0; i < out.operands(); ++i)
       for (uint32_t chunk = 0; chunk < ranks(); ++chunk)
         expect(route.result(i, chunk), back.payload(i, chunk), chunk + salt + 100, chunk, i);
