@@ -169,18 +169,19 @@ Outcome Event::make() {
   return {};
 }
 
+/// Who waits for a point finds it on its stream: it is not known before.
 Outcome Event::record(Stream stream) {
   const std::shared_ptr<Points> points = pointsOf(event);
-  uint64_t point = 0;
-  {
-    const std::lock_guard lock(points->mutex);
-    point = ++points->recorded;
-  }
-  putOn(stream, [points, point] {
-    const std::lock_guard lock(points->mutex);
-    points->reached = std::max(points->reached, point);
-    points->changed.notify_all();
-  });
+  const std::lock_guard lock(points->mutex);
+  const uint64_t point = ++points->recorded;
+  if (!areLate())
+    points->reached = point;
+  else
+    putOn(stream, [points, point] {
+      const std::lock_guard lock(points->mutex);
+      points->reached = std::max(points->reached, point);
+      points->changed.notify_all();
+    });
   return {};
 }
 
