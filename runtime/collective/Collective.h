@@ -53,6 +53,8 @@ struct Execution {
   DeviceUse *device = nullptr; ///< where buffers may lie on a GPU (cuda/DeviceUse.h)
 
   uint32_t self() const { return group.position; }
+  /// What the sum of all contributions is divided by.
+  uint32_t divisor() const { return collective.reduction == ReduceKind::Mean ? group.size() : 1; }
   /// The position to turn to in round 1 to group.size() - 1.
   uint32_t peer(uint32_t round) const { return peerInRound(self(), group.size(), round); }
   /// The position that turns to this one in that round.

@@ -27,7 +27,7 @@ class Running {
 public:
   Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : operand(execution, index), buffers(buffers), self(execution.self()), ranks(execution.group.size()),
-        exact(operand.isRaw()), divisor(divisorOf(execution)), prior(rankOf(ranks - 1)),
+        exact(operand.isRaw()), divisor(execution.divisor()), prior(rankOf(ranks - 1)),
         received(execution.scratch.take(operand.chunks.slot())),
         encoded(exact ? nullptr : execution.scratch.take(operand.chunks.slot())),
         whole(exact ? nullptr : execution.scratch.take(operand.wholeBytes())) {}
@@ -81,9 +81,6 @@ private:
   uint32_t before(uint32_t distance) const { return (self + 2 * ranks - distance) % ranks; }
   uint32_t rankOf(uint32_t distance) const {
     return operand.execution.group.ranks[(self + distance) % ranks];
-  }
-  static uint64_t divisorOf(const Execution &execution) {
-    return execution.collective.reduction == ReduceKind::Mean ? execution.group.size() : 1;
   }
 
   AllReduceOperand operand;

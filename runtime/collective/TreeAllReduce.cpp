@@ -46,10 +46,9 @@ public:
     std::vector<OperandCodec::PeerPayload> payloads;
     for (size_t i = 0; i < children.size(); ++i)
       payloads.push_back({slots + i * bytes, execution.group.ranks[children[i]]});
-    bool divides = isRoot() && execution.collective.reduction == ReduceKind::Mean;
     return payloads.empty() ? Status()
                             : codec.accumulateChunk(buffers.input, payloads, elements,
-                                                    divides ? execution.group.size() : 1, buffers.output);
+                                                    isRoot() ? execution.divisor() : 1, buffers.output);
   }
 
   /// Encodes the sum of what is below this rank.

@@ -8,7 +8,7 @@
 
 #include "cuda/ChunkLister.h"
 
-#include "collective/WideReduction.h"
+#include "cuda/OperandLayers.h"
 
 #include <cstring>
 
@@ -78,18 +78,8 @@ std::byte *ChunkLister::outputOf(const Piece &piece) const {
   return listed.buffers.output + piece.first * operand.codec.elementBytes();
 }
 
-uint32_t ChunkLister::divisor() const {
-  return listed.execution.collective.reduction == ReduceKind::Mean ? listed.execution.group.size() : 1;
-}
-
-cuda::ReduceLayer ChunkLister::reduceLayer(const Piece &piece, uint32_t divisor) const {
-  return {.codec = listed.info().codec,
-          .type = listed.info().type,
-          .elements = piece.elements,
-          .contributions = {},
-          .divisor = divisor,
-          .reduction = kernelReduction(listed.execution.collective.reduction),
-          .output = outputOf(piece)};
+cuda::ReduceLayer ChunkLister::sumOf(const Piece &piece, uint32_t divisor) const {
+  return reduceLayer(listed.execution, listed.info(), piece.elements, divisor, outputOf(piece));
 }
 
 void ChunkLister::read(const Piece &piece, uint32_t chunk, uint32_t position,
@@ -121,7 +111,7 @@ void ChunkLister::contribution(uint32_t round, uint32_t chunk, const std::byte *
 void ChunkLister::joined(ReadLayers<cuda::ReduceLayer> &to, uint32_t chunk,
                          std::span<const uint32_t> positions, uint32_t divisor) const {
   forEachPiece(operand.codec, chunk, [&](const Piece &piece) {
-    cuda::ReduceLayer &layer = to.layers.emplace_back(reduceLayer(piece, divisor));
+    cuda::ReduceLayer &layer = to.layers.emplace_back(sumOf(piece, divisor));
     layer.own = listed.buffers.input + piece.first * operand.codec.elementBytes();
     for (uint32_t position : positions)
       read(piece, chunk, position, layer.contributions, to.senders);
@@ -133,14 +123,14 @@ void ChunkLister::owned() const {
     cuda::OwnerLayer &layer = layers.owned.layers.emplace_back();
     layer.encoded = listed.encoded(kResult, piece.first, piece.elements,
                                    listed.route.ownResult(listed.index) + piece.bytes);
-    layer.divisor = divisor();
+    layer.divisor = listed.execution.divisor();
     readAll(piece, layer.contributions, layers.owned.senders);
   });
 }
 
 void ChunkLister::reduced() const {
   forEachPiece(operand.codec, self, [&](const Piece &piece) {
-    cuda::ReduceLayer &layer = layers.reduced.layers.emplace_back(reduceLayer(piece, divisor()));
+    cuda::ReduceLayer &layer = layers.reduced.layers.emplace_back(sumOf(piece, listed.execution.divisor()));
     readAll(piece, layer.contributions, layers.reduced.senders);
   });
 }

@@ -45,9 +45,6 @@ public:
   /// The results of all chunks, decoded.
   void gathered() const;
 
-  /// Of a sum that is complete.
-  uint32_t divisor() const;
-
 private:
   /// Elements of a chunk that are one payload: from the operand's first, and bytes from the chunk's payload.
   struct Piece {
@@ -56,7 +53,7 @@ private:
 
   template <typename Visit> void forEachPiece(const OperandCodec &codec, uint64_t chunk, Visit visit) const;
   std::byte *outputOf(const Piece &piece) const;
-  cuda::ReduceLayer reduceLayer(const Piece &piece, uint32_t divisor) const;
+  cuda::ReduceLayer sumOf(const Piece &piece, uint32_t divisor) const;
   void read(const Piece &piece, uint32_t chunk, uint32_t position, std::vector<const void *> &contributions,
             std::vector<PayloadSender> &senders) const;
   void readAll(const Piece &piece, std::vector<const void *> &contributions,

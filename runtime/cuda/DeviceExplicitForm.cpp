@@ -8,8 +8,8 @@
 
 #include "cuda/DeviceExplicitForm.h"
 
-#include "collective/WideReduction.h"
 #include "cuda/DeviceUse.h"
+#include "cuda/OperandLayers.h"
 #include "cuda/StreamWait.h"
 
 namespace cgx {
@@ -151,18 +151,14 @@ static std::unique_ptr<cuda::Group> makeDecoding(const Listed &of, std::vector<P
 /// Slot by slot payloads lie, piece by piece they are added up.
 static std::unique_ptr<cuda::Group> makeReduction(const Listed &of, std::vector<PayloadSender> &senders,
                                                   cuda::Outcome &outcome) {
-  const uint32_t ranks = of.execution().group.size();
-  const ReduceKind reduction = of.execution().collective.reduction;
-  std::vector<cuda::ReduceLayer> layers(of.payloads.size() / ranks);
-  for (size_t piece = 0; piece < layers.size(); ++piece) {
-    cuda::ReduceLayer &layer = layers[piece];
-    layer.codec = of.info().codec;
-    layer.type = of.info().type;
-    layer.elements = of.payloads[piece].elements;
-    layer.divisor = reduction == ReduceKind::Mean ? ranks : 1;
-    layer.reduction = kernelReduction(reduction);
-    layer.output = of.step.buffers.output + of.byteOf(of.payloads[piece]);
-    for (size_t i = piece; i < of.payloads.size(); i += layers.size()) {
+  const size_t pieces = of.payloads.size() / of.execution().group.size();
+  std::vector<cuda::ReduceLayer> layers;
+  for (size_t piece = 0; piece < pieces; ++piece) {
+    const Payload &payload = of.payloads[piece];
+    cuda::ReduceLayer &layer =
+        layers.emplace_back(reduceLayer(of.execution(), of.info(), payload.elements, of.execution().divisor(),
+                                        of.step.buffers.output + of.byteOf(payload)));
+    for (size_t i = piece; i < of.payloads.size(); i += pieces) {
       layer.contributions.push_back(of.places.at(i, of.step.buffers.input));
       senders.push_back(of.payloads[i].sender);
     }

@@ -135,6 +135,12 @@ Status DeviceFactors::put(Execution &execution, Buffers operands, cuda::Stream s
   return statusOf(kernels->finish(stream));
 }
 
+Status DeviceFactors::finish(Execution &execution) {
+  Execution first = inPlaceOf(execution, travelling.left), second = inPlaceOf(execution, travelling.right);
+  Status status = left->finish(first);
+  return status.ok() ? right->finish(second) : status;
+}
+
 Status DeviceFactors::check(const CollectiveInfo &collective, cuda::Stream stream) {
   for (const auto &travelled : {&left, &right})
     if (Status status = (*travelled)->check(collective, stream); !status.ok())

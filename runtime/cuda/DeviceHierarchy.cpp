@@ -70,6 +70,18 @@ Status DeviceHierarchy::put(Execution &execution, Buffers operands, cuda::Stream
   return gathering->put(third, operands, stream);
 }
 
+Status DeviceHierarchy::finish(Execution &execution) {
+  std::vector<OperandState> inside = HostStages::insideStates(execution.states);
+  Execution first = stages.reduction(execution, inside);
+  Status status = reduction->finish(first);
+  if (status.ok() && between) {
+    Execution second = stages.between(execution);
+    status = between->finish(second);
+  }
+  Execution third = stages.gathering(execution, inside);
+  return status.ok() ? gathering->finish(third) : status;
+}
+
 Status DeviceHierarchy::check(const CollectiveInfo &collective, cuda::Stream stream) {
   for (ResidentCollective *stage : {reduction.get(), between.get(), gathering.get()})
     if (stage)

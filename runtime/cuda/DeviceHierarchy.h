@@ -23,6 +23,7 @@ public:
 
   bool isCapturable() const override;
   Status put(Execution &execution, Buffers operands, cuda::Stream stream) override;
+  Status finish(Execution &execution) override;
   Status check(const CollectiveInfo &collective, cuda::Stream stream) override;
   Status fetchState(cuda::Stream stream) override;
 

@@ -45,7 +45,7 @@ void DeviceRing::list(const ListedOperand &operand, RoutedLayers &layers) const 
       lister.joined(layers.rounds[hop].reduced, chunk, prior);
     lister.contribution(hop, chunk, hop == 0 ? operand.buffers.input : operand.buffers.output);
   }
-  lister.joined(layers.reduced, self, prior, lister.divisor());
+  lister.joined(layers.reduced, self, prior, operand.execution.divisor());
   lister.results();
   lister.gathered();
 }

@@ -52,7 +52,7 @@ void DeviceTree::list(const ListedOperand &operand, RoutedLayers &layers) const 
   const uint32_t self = whole.self();
   const std::vector<uint32_t> children = treeChildren(self, whole.group.size());
   if (self == 0) {
-    lister.joined(layers.reduced, kWhole, children, lister.divisor());
+    lister.joined(layers.reduced, kWhole, children, operand.execution.divisor());
     lister.results();
   } else {
     const uint32_t level = levelOf(self);

@@ -161,6 +161,8 @@ Status DeviceUse::runOn(cuda::Stream on, Execution &execution, Buffers operands)
     return status;
   Stopwatch stopwatch(resident ? execution.counters.decode : execution.counters.exchange);
   status = waitForStream(execution.transport, execution.timeout, on);
+  if (status.ok() && resident)
+    status = resident->finish(execution);
   return status.ok() && resident ? resident->check(execution.collective, on) : status;
 }
 

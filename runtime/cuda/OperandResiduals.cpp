@@ -29,22 +29,4 @@ Status OperandResiduals::fetch(cuda::Stream stream) const {
   return Status();
 }
 
-cuda::EncodedLayer encodedLayer(const Execution &execution, const OperandInfo &operand,
-                                const OperandResiduals &residuals, uint32_t phase, uint64_t first,
-                                uint64_t elements, std::byte *payload) {
-  const cgx_codec &codec = operand.codecOf(phase);
-  const bool isShared = cgx_codec_shares_randomness(&codec);
-  cuda::EncodedLayer layer = {.codec = codec,
-                              .type = operand.type,
-                              .elements = elements,
-                              .firstElement = first,
-                              .layerId = operand.layerId,
-                              .rank = isShared ? 0 : execution.encoder,
-                              .phase = isShared ? 0 : phase,
-                              .payload = payload};
-  if (const DeviceResidual *residual = residuals.of(phase))
-    layer.feedback = residual->from(first, operand.errorFeedback->decay);
-  return layer;
-}
-
 } // namespace cgx

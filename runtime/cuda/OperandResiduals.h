@@ -30,12 +30,6 @@ struct OperandResiduals {
   Status fetch(cuda::Stream stream) const;
 };
 
-/// How this rank encodes `elements` elements of an operand from `first` on, in a phase, with error feedback
-/// if it has some. What an optimizer keeps is for the caller to add.
-cuda::EncodedLayer encodedLayer(const Execution &execution, const OperandInfo &operand,
-                                const OperandResiduals &residuals, uint32_t phase, uint64_t first,
-                                uint64_t elements, std::byte *payload);
-
 } // namespace cgx
 
 #endif // CGX_RUNTIME_CUDA_OPERANDRESIDUALS_H

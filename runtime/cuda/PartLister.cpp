@@ -8,7 +8,7 @@
 
 #include "cuda/PartLister.h"
 
-#include "collective/WideReduction.h"
+#include "cuda/OperandLayers.h"
 
 namespace cgx {
 
@@ -40,14 +40,8 @@ void PartLister::whole() const {
 }
 
 void PartLister::reduced() const {
-  const ReduceKind reduction = listed.execution.collective.reduction;
-  cuda::ReduceLayer &layer = layers.reduced.layers.emplace_back();
-  layer.codec = info.codec;
-  layer.type = info.type;
-  layer.elements = elements;
-  layer.divisor = reduction == ReduceKind::Mean ? count : 1;
-  layer.reduction = kernelReduction(reduction);
-  layer.output = listed.buffers.output;
+  cuda::ReduceLayer &layer = layers.reduced.layers.emplace_back(
+      reduceLayer(listed.execution, info, elements, listed.execution.divisor(), listed.buffers.output));
   for (uint32_t position = 0; elements != 0 && position < count; ++position) {
     layer.contributions.push_back(listed.route.received(listed.index, position, listed.execution.self()));
     layers.reduced.senders.push_back({listed.index, listed.rankAt(position)});

@@ -39,6 +39,9 @@ public:
   /// All rounds, behind the encoding of this rank's results, ahead of the decoding of all.
   virtual Status gather(Execution &execution, cuda::Stream stream) = 0;
 
+  /// Once the stream has done a run: returns when nobody reads what this rank has encoded in it.
+  virtual Status finish(Execution & /*execution*/) { return Status(); }
+
   /// Whether both only put work on the stream, which a CUDA graph can repeat.
   virtual bool isCapturable() const = 0;
 };

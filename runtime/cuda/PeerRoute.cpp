@@ -22,8 +22,6 @@ namespace cgx {
 /// Phases and parts of messages that no algorithm sends.
 static constexpr uint32_t kMeeting = 0x7f00;
 static constexpr uint32_t kHosts = 0, kCards = 1, kVerdicts = 2, kRecorded = 3, kRead = 4;
-/// How long a rank that ends waits for others to read.
-static constexpr std::chrono::milliseconds kReading{2000};
 
 /// Equal for the threads of a process, and no other's.
 static uint64_t processKey() {
@@ -46,7 +44,6 @@ static Status tellAll(const Execution &execution, uint32_t phase, uint32_t part,
 }
 
 cuda::Outcome PeerRoute::share(Card &card) {
-  card.host = hostKey();
   card.process = processKey();
   int gpu = 0;
   if (cuda::Outcome outcome = cuda::currentDevice(gpu); !outcome.ok())
@@ -68,7 +65,7 @@ cuda::Outcome PeerRoute::share(Card &card) {
 }
 
 cuda::Outcome PeerRoute::see(const Card &card, const Card &own, Peer &peer) const {
-  if (!card.canShare || card.host != own.host)
+  if (!card.canShare)
     return {"it shares no memory with this rank"};
   if (card.process == own.process) {
     peer.memory = reinterpret_cast<std::byte *>(card.address);
@@ -115,22 +112,7 @@ Result<std::unique_ptr<PayloadRoute>> PeerRoute::make(const Execution &execution
   return std::unique_ptr<PayloadRoute>(std::move(route));
 }
 
-void PeerRoute::waitForReaders() {
-  const Tag tag{.step = 0, .collective = collective, .phase = kMeeting, .part = kRead};
-  std::vector<uint64_t> words(peers.size());
-  Exchange exchange(transport, std::min(timeout, kReading));
-  for (uint32_t position = 0; position < peers.size(); ++position)
-    if (position != self) {
-      exchange.receive(group.ranks[position], tag, {std::as_writable_bytes(std::span(&words[position], 1))});
-      exchange.send(group.ranks[position], tag, {std::as_bytes(std::span(&words[self], 1))});
-    }
-  (void)exchange.finish(); // who is gone reads nothing
-}
-
 PeerRoute::~PeerRoute() {
-  // A run ends when its stream has read all.
-  if (isReadByProcesses && transport.failure().ok())
-    waitForReaders();
   keepUntilExit(std::move(block));
   keepUntilExit(std::move(events));
 }
@@ -174,6 +156,13 @@ Status PeerRoute::gather(Execution &execution, cuda::Stream stream) {
   for (const Round &round : journey.gathering)
     countSent(execution, journey.results, round);
   return meet(execution, kResult, everybody, stream);
+}
+
+Status PeerRoute::finish(Execution &execution) {
+  if (!isReadByProcesses)
+    return Status();
+  std::vector<uint64_t> steps(peers.size(), execution.step);
+  return tellAll(execution, kResult, kMeeting + kRead, steps);
 }
 
 } // namespace cgx

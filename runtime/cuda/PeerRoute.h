@@ -16,7 +16,9 @@
 // read where it is, over whatever others it would travel. Hosts only tell those who read that an event was
 // recorded; streams wait for it. Nothing says that memory may be written again: a rank encodes its next
 // contributions behind its reading of all results, which were made from the last ones, and its next result
-// behind next contributions, its own or added up on the way, of all ranks.
+// behind next contributions, its own or added up on the way, of all ranks. But the last thing that a process
+// does may be this run, and it takes its memory along: at the end processes tell each other that they have
+// read.
 #ifndef CGX_RUNTIME_CUDA_PEERROUTE_H
 #define CGX_RUNTIME_CUDA_PEERROUTE_H
 
@@ -31,7 +33,7 @@ class PeerRoute final : public PayloadRoute {
 public:
   /// Null, on all ranks of the group, where one cannot read the memory of another. All of the group call.
   static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution, const Journey &journey);
-  /// Others may still read. The memory stays as long as the process, which waits for other processes.
+  /// Where a run has failed others may still read: the memory stays as long as the process.
   ~PeerRoute() override;
 
   std::byte *contribution(size_t operand, uint32_t chunk) const override {
@@ -47,12 +49,13 @@ public:
 
   Status scatter(Execution &execution, uint32_t round, cuda::Stream stream) override;
   Status gather(Execution &execution, cuda::Stream stream) override;
+  Status finish(Execution &execution) override;
   bool isCapturable() const override { return false; }
 
 private:
   /// What a rank tells the others of its group.
   struct Card {
-    uint64_t host, process; ///< equal where handles mean something, and where addresses do
+    uint64_t process; ///< equal where addresses mean something
     uint64_t address;
     std::array<uint64_t, 2> eventAddresses;
     cuda::IpcHandle memory;
@@ -70,10 +73,7 @@ private:
   };
 
   PeerRoute(const Execution &execution, const Journey &journey)
-
-      : transport(execution.transport), timeout(execution.timeout), group(execution.group),
-        collective(execution.collective.id), journey(journey), self(execution.self()),
-        peers(execution.group.size()),
+      : journey(journey), self(execution.self()), peers(execution.group.size()),
         everybody(roundOfAll(execution.group.size(), [](uint32_t from, uint32_t) { return from; })) {}
 
   uint64_t resultAt(size_t operand, uint32_t chunk) const {
@@ -84,18 +84,11 @@ private:
   /// Records this rank's event of a phase, and holds the stream back until those of the ranks that it reads.
   Status meet(Execution &execution, uint32_t phase, const Round &round, cuda::Stream stream);
 
-  /// Until all have read what this rank has encoded, or for a while.
-  void waitForReaders();
-
-  Transport &transport;
-  std::chrono::milliseconds timeout;
-  Group group;
-  uint32_t collective;
-  bool isReadByProcesses = false;
   Journey journey;
   uint32_t self;
   std::vector<Peer> peers;
   Round everybody; ///< reads the results of everybody
+  bool isReadByProcesses = false;
   cuda::Memory block;
   std::array<cuda::Event, 2> events;
 };

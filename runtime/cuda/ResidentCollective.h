@@ -27,7 +27,10 @@ public:
   /// Puts the collective on the stream, waiting only for what the hosts of ranks must do in between.
   virtual Status put(Execution &execution, Buffers operands, cuda::Stream stream) = 0;
 
-  /// Once the stream has done it: whether a payload was refused.
+  /// Once the stream has done it, with all of the group: what the ranks have still to tell each other.
+  virtual Status finish(Execution &execution) = 0;
+
+  /// Then: whether a payload was refused.
   virtual Status check(const CollectiveInfo &collective, cuda::Stream stream) = 0;
 
   /// Brings to the host what codecs remember, so that it can be saved, or another way can be taken.

@@ -10,6 +10,7 @@
 
 #include "cgx/kernels/cuda_peers.h"
 #include "cuda/DeviceUse.h"
+#include "cuda/OperandLayers.h"
 #include "cuda/StreamWait.h"
 
 namespace cgx {

@@ -120,6 +120,7 @@ public:
 
   bool isCapturable() const override { return route->isCapturable(); }
   Status put(Execution &execution, Buffers operands, cuda::Stream stream) override;
+  Status finish(Execution &execution) override { return route->finish(execution); }
   Status check(const CollectiveInfo &collective, cuda::Stream stream) override;
   Status fetchState(cuda::Stream stream) override;
 
