@@ -43,4 +43,5 @@ def main():
 
 if __name__ == "__main__":
     warnings.simplefilter("error")
+    warnings.filterwarnings("ignore", "the step is for one device")  # one_rank
     main()

@@ -7,11 +7,8 @@ import warnings
 
 import jax
 
-from cgx_jax import safetensors, signature, trees
-
-
-class ExportError(ValueError):
-    """The step, its state or its batch cannot be exported; the message says why."""
+from cgx_jax import communication, partition, safetensors, signature, trees
+from cgx_jax.errors import ExportError
 
 
 def export_step(step, state, batch, folder, *, name="step", donate=True, write_state=True,
@@ -21,22 +18,23 @@ def export_step(step, state, batch, folder, *, name="step", donate=True, write_s
     Writes `<folder>/<name>.mlir`, the text that JAX prints for the step, debug info included
     and nothing changed, and `<folder>/state.safetensors`, the state with one tensor for each
     leaf, named as the text names the argument: `state['params']['w']` for a step that calls
-    its first parameter `state`.
+    its first parameter `state`. Where the step leaves communication to a partitioner, the text
+    has the program of one rank that the installed jaxlib makes of it, with its names.
 
     Args:
-      step: a function of two arguments, plain or jitted. To be run on N ranks it holds its
-        collectives itself (`jax.shard_map` over a mesh of N devices), so export on N devices:
-        XLA_FLAGS=--xla_force_host_platform_device_count=N gives them to a CPU. A plain function
-        is jitted here, a jitted one taken as it is.
-      state: what the step updates: a tree of arrays, as the first step gets it.
-      batch: a tree of arrays, or of `jax.ShapeDtypeStruct`, with the shapes of one step's
-        global batch. Its values do not matter.
+      step: a function of two arguments, plain or jitted. It is exported for as many ranks as its
+        mesh has devices: XLA_FLAGS=--xla_force_host_platform_device_count=N gives N to a CPU. It
+        holds its collectives itself (`jax.shard_map`), or says by shardings how arrays are split.
+        A plain function is jitted here, a jitted one taken as it is.
+      state: what the step updates: a tree of arrays, as the first step gets it, with its shardings.
+      batch: a tree of arrays, or of `jax.ShapeDtypeStruct`, with the shapes and shardings of one
+        step's global batch. Its values do not matter.
       folder: where to write; made when it does not exist.
       name: of the program's file, without `.mlir`.
       donate: whether a plain function is jitted with its state donated, so that each step
         updates it in place. False for an evaluation step.
       write_state: False leaves `state.safetensors` alone, as for an evaluation step that
-        shares the state of the training step beside it.
+        shares the state of the training step beside it; the state may then be shapes, too.
       full_paths: True keeps the folders of source files in the debug info; by default it has
         `train.py:31`, which says nothing about the machine it was made on.
 
@@ -44,8 +42,8 @@ def export_step(step, state, batch, folder, *, name="step", donate=True, write_s
       The path of the program's file.
 
     Raises:
-      ExportError: a leaf is not an array, the step does not take two arguments, or the text
-        disagrees with the names and types that were to be written.
+      ExportError: a leaf is not an array, the step does not take two arguments, no partitioner makes a
+        program of one rank, or the text disagrees with the names and types that were to be written.
     """
     parameters = _parameter_names(step)
     trees_of = dict(zip(parameters, (state, batch)))
@@ -56,10 +54,13 @@ def export_step(step, state, batch, folder, *, name="step", donate=True, write_s
         lowered = jitted.lower(state, batch)
         text = lowered.as_text(debug_info=True)
 
-    tensors = {leaf_name: trees.to_numpy(leaf)
+    tensors = {leaf_name: _as_written(leaf_name, leaf, write_state)
                for leaf_name, leaf in trees.named_leaves(state, parameters[0]).items()}
     _check_text(text, tensors, trees.named_leaves(batch, parameters[1]), parameters)
-    _check_feeding(jitted, lowered, state, batch, parameters[0])
+    first = _next_state(jitted, state, batch)
+    _check_feeding(lowered, first, parameters[0])
+    feeds = _feeds(state, parameters[0], first, text)
+    text = _with_communication(lowered, text, feeds)
 
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -136,24 +137,81 @@ def _printed_shapes(shape, replicas):
     return [shape, (1, *shape[1:])] if shape and shape[0] == replicas > 1 else [shape]
 
 
-def _check_feeding(jitted, lowered, state, batch, parameter):
-    """Warns when a donated state does not come back: training could not go on."""
-    donated = any(info.donated for info in jax.tree.leaves(lowered.args_info))
-    if not donated:
-        return
+def _as_written(name, leaf, write):
+    """What `state.safetensors` gets for a leaf; where nothing is written, whatever has its shape and type."""
+    if isinstance(leaf, jax.ShapeDtypeStruct):
+        if write:
+            raise ExportError(f"{name}: expected an array, got a ShapeDtypeStruct: state.safetensors has the values "
+                              f"that training begins with. Pass arrays, or write_state=False")
+        return jax.eval_shape(jax.random.key_data, leaf) if trees.is_key(leaf) else leaf
+    if isinstance(leaf, jax.Array) and not leaf.is_fully_addressable:
+        raise ExportError(f"{name}: expected an array whose parts all lie on devices of this process, got one of "
+                          f"{leaf.sharding}: export from a single process, with as many virtual devices as the job has "
+                          f"ranks (XLA_FLAGS=--xla_force_host_platform_device_count=N)")
+    return trees.to_numpy(leaf)
+
+
+def _next_state(jitted, state, batch):
+    """Where the next state stands in what the step returns: the index of its first leaf there; None
+    where the step returns no tree of the state's structure, shapes and element types."""
     result = jax.eval_shape(jitted, state, batch)
-    candidates = [result, *result] if isinstance(result, (tuple, list)) else [result]
+
+    def described(tree):
+        return jax.tree.structure(tree), [(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(tree)]
+
+    expected = described(jax.eval_shape(lambda tree: tree, state))
+    if described(result) == expected:
+        return 0
+    parts = result if isinstance(result, (tuple, list)) else []
     if isinstance(result, dict):
-        candidates += result.values()
+        parts = [result[key] for key in sorted(result)]
+    first = 0
+    for part in parts:
+        if described(part) == expected:
+            return first
+        first += len(jax.tree.leaves(part))
+    return None
 
-    def shapes(tree):
-        return [(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(tree)]
 
-    expected = jax.eval_shape(lambda tree: tree, state)
-    structure = jax.tree.structure(expected)
-    if not any(jax.tree.structure(c) == structure and shapes(c) == shapes(expected) for c in candidates):
+def _check_feeding(lowered, first, parameter):
+    """Warns when a donated state does not come back: training could not go on."""
+    if first is None and any(info.donated for info in jax.tree.leaves(lowered.args_info)):
         warnings.warn(f"the step returns no tree of the structure, shapes and element types of {parameter}: "
                       f"its next step cannot be fed from this one", stacklevel=3)
+
+
+def _feeds(state, parameter, first, text):
+    """Pairs (result, argument) of @main, where the next step takes a result as an argument. The text may
+    lack arguments that the step does not use."""
+    if first is None:
+        return []
+    indices = {argument.name: index for index, argument in enumerate(signature.main_arguments(text))}
+    return [(first + offset, indices[name]) for offset, name in enumerate(trees.named_leaves(state, parameter))
+            if name in indices]
+
+
+def _with_communication(lowered, text, feeds):
+    """The text of the step with its collectives: as it is, or, where it leaves them to a partitioner, as
+    that makes it. Warns of an update that nothing is communicated for."""
+    module = lowered.compiler_ir("stablehlo")
+    devices = partition.ranks_of(module)
+    if devices == 1:
+        if feeds:
+            warnings.warn("the step is for one device: nothing is communicated, and cgx has nothing to compress. Split "
+                          "its batch over a mesh of N devices; XLA_FLAGS=--xla_force_host_platform_device_count=N, set "
+                          "before JAX is imported, makes N of a CPU", stacklevel=3)
+        return text
+    updates = [result for result, _ in feeds]
+    if partition.is_left_to_a_partitioner(module):
+        text, communicates = partition.partition(text, devices, feeds)
+    else:
+        communicates = communication.reaches(module, updates)
+    if updates and not communicates:
+        warnings.warn(f"the step is for {devices} devices, but no collective reaches what it updates: each of them would "
+                      f"do the same, or train by itself. Split the batch over the mesh (PartitionSpec(\"data\") in "
+                      f"in_specs or in the NamedSharding of the batch), and inside of jax.shard_map average the gradients "
+                      f"with jax.lax.pmean", stacklevel=3)
+    return text
 
 
 @contextlib.contextmanager

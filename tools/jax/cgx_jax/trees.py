@@ -7,7 +7,7 @@ import numpy as np
 
 def is_key(leaf):
     """Whether a leaf is a typed random key, as `jax.random.key` makes."""
-    return isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+    return isinstance(leaf, (jax.Array, jax.ShapeDtypeStruct)) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
 def is_array(leaf):

@@ -1,5 +1,5 @@
-"""jit with shardings alone: the text holds no collective, since XLA's partitioner would insert
-them later. The compiler says so instead of training four times the same."""
+"""jit with shardings alone: the text that JAX prints holds no collective, since XLA's partitioner inserts
+them later; cgx_jax has it do so at export."""
 
 import jax
 from jax.sharding import NamedSharding, PartitionSpec as P

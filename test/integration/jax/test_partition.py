@@ -1,0 +1,173 @@
+"""Steps that leave communication to a partitioner: what cgx_jax writes for them, and what it says."""
+
+import itertools
+import re
+
+import jobs  # first: it sets the number of devices
+import models
+from test_package import BATCH, STATE, FolderTest, double
+
+import unittest
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+import cgx_jax
+from cgx_jax import hlo_shardings, partition, signature
+
+MESHES = [{"x": 4}, {"x": 2, "y": 2}, {"x": 1, "y": 4}, {"a": 2, "b": 1, "c": 2}]
+
+
+def mesh_of(sizes):
+    return Mesh(np.array(jax.devices()[:jobs.DEVICES]).reshape(*sizes.values()), tuple(sizes))
+
+
+def specs(sizes):
+    """Every way to split a matrix over whole axes."""
+    names = [name for name, size in sizes.items() if size > 1]
+    for count in range(len(names) + 1):
+        for chosen in itertools.permutations(names, count):
+            for cut in range(count + 1):
+                yield chosen[:cut], chosen[cut:]
+
+
+class ShardingsTest(unittest.TestCase):
+    def test_axes_are_read_back_from_what_xla_prints(self):
+        for sizes in MESHES:
+            for split in specs(sizes):
+                printed = str(NamedSharding(mesh_of(sizes), P(*split))._to_xla_hlo_sharding(2))
+                self.assertEqual(hlo_shardings.axes_of(printed, 2, sizes), split, f"{sizes} {printed}")
+
+    def test_what_axes_cannot_say_is_not_said(self):
+        self.assertIsNone(hlo_shardings.axes_of("{devices=[2,1,2]<=[4] last_tile_dim_replicate}", 2, {"x": 4}))
+        self.assertIsNone(hlo_shardings.axes_of("{maximal device=0}", 2, {"x": 4}))
+
+    def test_the_shardings_of_a_tuple_are_taken_apart(self):
+        self.assertEqual(hlo_shardings.split_tuple("{{replicated}, /*index=1*/{devices=[4]<=[4]}}"),
+                         ["{replicated}", "{devices=[4]<=[4]}"])
+        self.assertEqual(hlo_shardings.split_tuple("{replicated}"), ["{replicated}"])
+
+
+class DetectionTest(unittest.TestCase):
+    def test_only_steps_that_leave_something_open_are_partitioned(self):
+        for name in jobs.step_names():
+            with self.subTest(name):
+                _, (step, state, batch) = jobs.load_step(name)
+                step = step if hasattr(step, "lower") else jax.jit(step)
+                module = step.lower(state, batch).compiler_ir("stablehlo")
+                self.assertEqual(partition.is_left_to_a_partitioner(module), name.startswith("auto_"))
+
+
+class PartitionTest(FolderTest):
+    def setUp(self):
+        super().setUp()
+        self.mesh = mesh_of({"data": 4})
+        self.rows, self.whole = NamedSharding(self.mesh, P("data")), NamedSharding(self.mesh, P())
+
+    def step(self, state, batch):
+        loss, grads = jax.value_and_grad(models.dense_loss)(state["params"], batch)
+        return {"params": models.sgd(state["params"], grads)}, {"loss": loss}
+
+    def state(self, sharding):
+        return {"params": jax.tree.map(lambda leaf: jax.device_put(leaf, sharding) if leaf.ndim == 2 else leaf,
+                                       models.dense_params(32, 64, 10))}
+
+    def export(self, state, batch, **options):
+        return cgx_jax.export_step(self.step, state, batch, self.folder, **options).read_text()
+
+    def shardings(self, text, kind):
+        return re.search(rf"{kind}_shardings=\[(.*?)\] (?:out_|manual_)", text)[1].split(", <@")
+
+    def test_names_shapes_and_donation_are_those_of_the_step(self):
+        text = self.export(self.state(self.rows), jax.device_put(models.labelled(32), self.rows))
+        lowered = jax.jit(self.step, donate_argnums=0).lower(
+            self.state(self.rows), jax.device_put(models.labelled(32), self.rows)).as_text(debug_info=True)
+        self.assertEqual(signature.main_arguments(text), signature.main_arguments(lowered))
+        for pattern in (r'jax\.result_info = "[^"]*"', r"(?:jax\.buffer_donor|tf\.aliasing_output) = \w+"):
+            self.assertEqual(re.findall(pattern, text), re.findall(pattern, lowered))
+        self.assertIn('manual_axes={"data"}', text)
+        self.assertNotIn("mhlo.sharding", text)
+
+    def test_shapes_in_place_of_arrays_give_the_same_program(self):
+        batch = models.labelled(32)
+        described = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=self.rows), batch)
+        state = self.state(self.rows)
+        structs = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(
+            leaf.shape, leaf.dtype, sharding=leaf.sharding if isinstance(leaf, jax.Array) else None), state)
+        inputs = ((state, jax.device_put(batch, self.rows)), (state, described), (structs, described))
+        arrays, shapes, all_shapes = (self.export(*each, write_state=False) for each in inputs)
+        self.assertEqual(shapes, arrays)
+        self.assertEqual(all_shapes, arrays)
+        with self.assertRaisesRegex(cgx_jax.ExportError, r"state\['params'\]\['l0'\]\['b'\]: .*write_state=False"):
+            self.export(structs, described)
+
+    def test_a_batch_alone_may_be_split(self):
+        text = self.export(self.state(self.whole), jax.device_put(models.labelled(32), self.rows))
+        self.assertEqual(len(re.findall(r"stablehlo\.all_reduce", text)), 5)
+        self.assertEqual(sum('"data"' in each for each in self.shardings(text, "in")), 2)
+
+    def test_what_is_fed_back_is_split_as_it_is_taken(self):
+        """A partitioner left alone would return this state split by rows, and take it whole."""
+        def step(state, batch):
+            return {"seen": state["seen"] + batch["x"]}, jnp.sum(batch["x"] * state["seen"])
+        state = {"seen": jax.device_put(np.zeros((8, 4), np.float32), self.whole)}
+        batch = {"x": jax.device_put(np.ones((8, 4), np.float32), self.rows)}
+        text = cgx_jax.export_step(step, state, batch, self.folder).read_text()
+        self.assertNotIn('"data"', self.shardings(text, "in")[0])
+        self.assertNotIn('"data"', self.shardings(text, "out")[0])
+
+    def test_no_folder_of_this_machine_is_exported(self):
+        text = self.export(self.state(self.rows), jax.device_put(models.labelled(32), self.rows))
+        self.assertIn('"models.py"', text)
+        self.assertNotIn(str(jobs.FOLDER), text)
+        self.assertNotIn(str(jobs.ROOT), text)
+
+    def test_a_partitioner_that_aborts_does_so_in_its_own_process(self):
+        lowered = jax.jit(self.step).lower(self.state(self.rows), jax.device_put(models.labelled(32), self.rows))
+        answer = partition._ask("shardy", lowered.as_text(debug_info=True), 4, [])
+        self.assertRegex(answer["error"], "status -6: .*Check failed|sdy-convert-global-to-local: ")
+
+    def test_an_error_names_what_failed_and_what_to_do(self):
+        with self.assertRaisesRegex(cgx_jax.ExportError, r"(?s)jaxlib .* xla: .* shardy: .*jax\.shard_map"):
+            partition.partition("module { func.func public @main() { \"no.op\"() : () -> () } }", 4, [])
+
+
+class WarningTest(FolderTest):
+    def warned(self, step, state, batch, **options):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            cgx_jax.export_step(step, state, batch, self.folder, **options)
+        return [str(each.message) for each in caught]
+
+    def test_one_device_is_said_with_the_flag_that_makes_more(self):
+        [message] = self.warned(double, STATE, BATCH)
+        self.assertRegex(message, "for one device: .*--xla_force_host_platform_device_count=N")
+
+    def test_an_evaluation_step_may_have_one_device(self):
+        self.assertEqual(self.warned(lambda state, batch: state["w"].sum(), STATE, BATCH, donate=False), [])
+
+    def test_updates_without_communication_are_said(self):
+        mesh = mesh_of({"data": 4})
+
+        def local_step(state, batch):
+            grads = jax.grad(models.dense_loss)(jax.tree.map(lambda p: jax.lax.pcast(p, "data", to="varying"), state),
+                                                batch)
+            return models.sgd(state, grads), jax.lax.pmean(batch["x"].sum(), "data")
+        step = jax.shard_map(local_step, mesh=mesh, in_specs=(P(), P("data")), out_specs=(P(), P()), check_vma=False)
+        [message] = self.warned(lambda state, batch: step(state, batch), models.dense_params(32, 10), models.labelled(32))
+        self.assertRegex(message, "no collective reaches what it updates.*jax.lax.pmean")
+
+    def test_a_batch_that_is_not_split_is_said(self):
+        whole = NamedSharding(mesh_of({"data": 4}), P())
+
+        def step(state, batch):
+            return models.sgd(state, jax.grad(models.dense_loss)(state, batch)), batch["x"].sum()
+        [message] = self.warned(step, jax.device_put(models.dense_params(32, 10), whole), models.labelled(32))
+        self.assertRegex(message, r"no collective reaches what it updates.*Split the batch")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,49 @@
+"""Whether what a step updates is communicated at all."""
+
+_COLLECTIVES = ("all_gather", "all_reduce", "all_to_all", "async_start", "collective_broadcast", "collective_permute",
+                "reduce_scatter", "recv", "send")
+
+
+def reaches(module, results):
+    """Whether a collective reaches one of the results of @main.
+
+    Args:
+      module: a lowered step whose collectives are explicit.
+      results: indices of the results to look at.
+    """
+    functions = {op.attributes["sym_name"].value: op.operation for op in module.body.operations
+                 if op.operation.name == "func.func"}
+    block = functions["main"].regions[0].blocks[0]
+    end = list(block.operations)[-1]
+    return _depends([end.operands[i] for i in results], functions)
+
+
+def _depends(values, functions):
+    """Whether values are computed from a collective, in their block or the ones around it. An op with regions
+    (a loop, a branch), or a call, is taken as a whole; a manual computation result by result."""
+    pending, seen = list(values), set()
+    while pending:
+        value = pending.pop()
+        owner = value.owner
+        if not hasattr(owner, "name") or value in seen:  # an argument, whose owner is a block
+            continue
+        seen.add(value)
+        if owner.name == "sdy.manual_computation":
+            end = list(owner.regions[0].blocks[0].operations)[-1]
+            if _depends([end.operands[list(owner.results).index(value)]], functions):
+                return True
+        elif _communicates(owner, functions):
+            return True
+        pending += owner.operands
+    return False
+
+
+def _communicates(op, functions):
+    """Whether an op is a collective, or contains or calls one."""
+    dialect, _, name = op.name.partition(".")
+    if dialect == "stablehlo" and name in _COLLECTIVES:
+        return True
+    if op.name == "func.call":
+        return _communicates(functions[op.attributes["callee"].value], functions)
+    return any(_communicates(inner.operation, functions)
+               for region in op.regions for block in region.blocks for inner in block.operations)

@@ -1,0 +1,5 @@
+"""What goes wrong."""
+
+
+class ExportError(ValueError):
+    """The step, its state or its batch cannot be exported; the message says why."""
