@@ -109,16 +109,22 @@ public:
   LogicalResult run() {
     if (failed(inlineAsyncRegions()))
       return failure();
-    SmallVector<Operation *> ops;
-    module.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
-    for (Operation *op : ops)
-      if (failed(import(op)))
+    // Only collectives: what is in their regions goes with them.
+    SmallVector<std::pair<Operation *, Importer>> collectives;
+    module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (Importer importer = getImporter(op))
+        collectives.push_back({op, importer});
+    });
+    for (auto [op, importer] : collectives)
+      if (failed((this->*importer)(op)))
         return failure();
     eraseUnusedMeshes();
     return success();
   }
 
 private:
+  using Importer = LogicalResult (StablehloCollectiveImporter::*)(Operation *);
+
   /// An async_start whose region is a collective, and its async_done, become the
   /// collective: overlap is for our own scheduling to find again.
   LogicalResult inlineAsyncRegions() {
@@ -153,17 +159,15 @@ private:
         mesh.erase();
   }
 
-  LogicalResult import(Operation *op) {
-    using Importer = LogicalResult (StablehloCollectiveImporter::*)(Operation *);
-    auto importer = llvm::StringSwitch<Importer>(op->getName().getStringRef())
-                        .Case("stablehlo.all_reduce", &StablehloCollectiveImporter::importAllReduce)
-                        .Case("stablehlo.all_gather", &StablehloCollectiveImporter::importAllGather)
-                        .Case("stablehlo.reduce_scatter", &StablehloCollectiveImporter::importReduceScatter)
-                        .Case("stablehlo.all_to_all", &StablehloCollectiveImporter::importAllToAll)
-                        .Case("stablehlo.collective_broadcast", &StablehloCollectiveImporter::importBroadcast)
-                        .Case("stablehlo.collective_permute", &StablehloCollectiveImporter::importPermute)
-                        .Default(nullptr);
-    return importer ? (this->*importer)(op) : success();
+  static Importer getImporter(Operation *op) {
+    return llvm::StringSwitch<Importer>(op->getName().getStringRef())
+        .Case("stablehlo.all_reduce", &StablehloCollectiveImporter::importAllReduce)
+        .Case("stablehlo.all_gather", &StablehloCollectiveImporter::importAllGather)
+        .Case("stablehlo.reduce_scatter", &StablehloCollectiveImporter::importReduceScatter)
+        .Case("stablehlo.all_to_all", &StablehloCollectiveImporter::importAllToAll)
+        .Case("stablehlo.collective_broadcast", &StablehloCollectiveImporter::importBroadcast)
+        .Case("stablehlo.collective_permute", &StablehloCollectiveImporter::importPermute)
+        .Default(nullptr);
   }
 
   //===--------------------------------------------------------------------===//
