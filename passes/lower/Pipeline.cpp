@@ -89,6 +89,8 @@ void buildLLVMStage(OpPassManager &manager) {
   manager.addPass(createEmitRuntimeCallsPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  // Once loops are loops and calls are calls, and before views become arithmetic on addresses.
+  manager.addPass(createOutlineLoopsPass());
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   manager.addPass(arith::createArithExpandOpsPass(expand));
@@ -129,6 +131,7 @@ void registerLoweringPasses() {
   registerVectorizeReductionsPass();
   registerApproximateMathPass();
   registerEmitRuntimeCallsPass();
+  registerOutlineLoopsPass();
   registerEmitEntryPass();
   PassPipelineRegistration<>(
       "cgx-lower-to-llvm", "Take a per-rank program to the LLVM dialect, with cgx_program_step as its entry",

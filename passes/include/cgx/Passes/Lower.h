@@ -27,6 +27,10 @@ class CgxRtDialect;
 #define GEN_PASS_DECL
 #include "cgx/Passes/Lower.h.inc"
 
+/// On a function that main calls and that can be compiled apart from it: it refers to nothing of the module
+/// but functions of other libraries.
+inline constexpr llvm::StringLiteral outlinedAttrName = "cgx_rt.outlined";
+
 /// Appends the passes that take a per-rank program (imported; compressed or not) to the LLVM dialect, with
 /// the entry point `cgx_program_step` and the constant `cgx_program_manifest`.
 void buildLowerToLLVMPipeline(mlir::OpPassManager &manager);

@@ -312,6 +312,33 @@ def ApproximateMathPass : Pass<"cgx-approximate-math", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
+def OutlineLoopsPass : Pass<"cgx-outline-loops", "::mlir::ModuleOp"> {
+  let summary = "Move loop nests into functions of their own, equal ones into one";
+  let description = [{
+    LLVM takes more than linear time for a function, and a step is one function of thousands of loop nests. Each
+    nest that calls nothing becomes a function: what it reads from around it is its parameters, constants are
+    repeated inside. Nests that differ in their buffers only, as those of repeated layers do, share a function.
+    Parameters that overlap no other parameter say so to LLVM.
+
+    Precondition: main after `cgx-plan-memory`, with loops of `scf` and calls of the runtime. Postcondition: loops
+    that are left in main call functions.
+
+    Input:
+    ```mlir
+    scf.for %i = %c0 to %c64 step %c1 {
+      %0 = memref.load %x[%i] : memref<64xf32>
+      %1 = arith.addf %0, %0 : f32
+      memref.store %1, %y[%i] : memref<64xf32>
+    }
+    ```
+    Output:
+    ```mlir
+    func.call @cgx_loops_0(%x, %y) : (memref<64xf32>, memref<64xf32>) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 def EmitEntryPass : Pass<"cgx-emit-entry", "::mlir::ModuleOp"> {
   let summary = "Emit the entry point and the manifest of the compiled step";
   let description = [{
