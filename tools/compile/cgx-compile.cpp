@@ -36,6 +36,11 @@ static constexpr const char overview[] =
     "    cgx-compile step.cgx.mlir -o step.o --mcpu=x86-64-v3\n"
     "    cc main.c step.o -lcgx_runtime -lm\n"
     "\n"
+    "  What was compiled is kept for the next call, by program, options and processor, in $CGX_CACHE_DIR "
+    "(else\n"
+    "  $XDG_CACHE_HOME/cgx or ~/.cache/cgx): at most 1 GiB, a week after its last use. --no-cache does "
+    "without.\n"
+    "\n"
     "EXIT STATUS\n"
     "  0 on success, 1 if the step cannot be compiled, 2 if the command line is wrong.\n";
 
@@ -56,6 +61,11 @@ static llvm::cl::opt<std::string>
     runtimeFolder("runtime-dir",
                   llvm::cl::desc("Folder of libcgx_runtime.so (default: beside this program, ../lib)"),
                   llvm::cl::value_desc("DIR"), llvm::cl::cat(category));
+
+static llvm::cl::opt<bool> noCache(
+    "no-cache",
+    llvm::cl::desc("Compile anew, and keep nothing for the next call (in $CGX_CACHE_DIR, else ~/.cache/cgx)"),
+    llvm::cl::cat(category));
 
 static int fail(const llvm::Twine &message, int code = 1) {
   llvm::WithColor::error(llvm::errs(), "cgx-compile") << message << '\n';
@@ -100,7 +110,8 @@ int main(int argc, char **argv) {
 
   Options options;
   options.cpu = cpu;
-  options.output = ending == ".ll" ? Output::LLVM : Output::Object;
+  options.useCache = !noCache;
+  options.output = ending == ".ll" ? Output::LLVM : ending == ".o" ? Output::Object : Output::Objects;
   Outcome outcome = compileFile(input, options);
   llvm::errs() << outcome.diagnostics;
   if (!outcome.artifact)
@@ -108,7 +119,7 @@ int main(int argc, char **argv) {
 
   std::string error = ending == ".so"
                           ? linkSharedLibrary(*outcome.artifact, output, findRuntimeFolder(argv[0]))
-                          : write(output, outcome.artifact->bytes);
+                          : write(output, outcome.artifact->files.front());
   if (error.empty() && !manifestFile.empty())
     error = write(manifestFile, outcome.artifact->manifest + "\n");
   return error.empty() ? 0 : fail(error);

@@ -194,6 +194,10 @@ void describe(CLI::App &app, Options &options) {
       ->check(CLI::Validator(checkWhole, ""))
       ->type_name("K")
       ->group("Output");
+  app.add_flag(
+         "--no-cache", options.noCache,
+         "Compile the text anew, and keep nothing for the next start (in $CGX_CACHE_DIR, else ~/.cache/cgx)")
+      ->group("Input");
   app.add_flag("--quiet", options.quiet, "No progress and no summary")->group("Output");
 }
 
@@ -206,14 +210,7 @@ std::string uniqueJobName() {
 Program loadProgram(const Options &options) {
   if (isLibrary(options.program))
     return openLibrary(options.program);
-  if (options.quiet)
-    return compileStep(options.program);
-  std::fprintf(stderr, "cgx-run: compiling %s\n", options.program.c_str());
-  auto begin = std::chrono::steady_clock::now();
-  Program program = compileStep(options.program);
-  std::fprintf(stderr, "cgx-run: compiled in %.1f s\n",
-               std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  return program;
+  return compileStep(options);
 }
 
 /// Checks what the ranks brought back, writes the files and the summary.

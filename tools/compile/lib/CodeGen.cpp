@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "CodeGen.h"
+#include "Split.h"
 
+#include "mlir/IR/Threading.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -19,14 +21,17 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 
+#include <mutex>
+
 using namespace mlir;
 
 namespace cgx::compile {
 namespace {
 
+/// So that the last ones end at about the same time.
+constexpr unsigned partsPerThread = 4;
+
 std::unique_ptr<llvm::TargetMachine> createTarget(ModuleOp module, const std::string &cpu) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   std::string error;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
@@ -52,7 +57,10 @@ std::unique_ptr<llvm::TargetMachine> createTarget(ModuleOp module, const std::st
 
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = true;
+  // Unrolled, code is up to ten times as long and takes as much longer to schedule; the vectorizer
+  // interleaves what gains from it.
+  tuning.LoopUnrolling = false;
   llvm::PassBuilder builder(&machine, tuning);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -66,27 +74,34 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
-} // namespace
+std::unique_ptr<llvm::Module> translate(ModuleOp module, llvm::LLVMContext &context,
+                                        const llvm::TargetMachine &machine) {
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "cgx");
+  if (!code) {
+    module.emitError("cannot translate the module to LLVM IR");
+    return nullptr;
+  }
+  code->setDataLayout(machine.createDataLayout());
+  code->setTargetTriple(machine.getTargetTriple());
+  for (llvm::Function &function : *code)
+    if (!function.isDeclaration()) {
+      function.addFnAttr("target-cpu", machine.getTargetCPU());
+      function.addFnAttr("target-features", machine.getTargetFeatureString());
+      // The widest vectors: these loops stream through memory.
+      function.addFnAttr("prefer-vector-width", "512");
+    }
+  return code;
+}
 
-std::optional<std::string> generateCode(ModuleOp module, const Options &options) {
+/// One module to one file.
+std::optional<std::string> emit(ModuleOp module, const Options &options) {
   std::unique_ptr<llvm::TargetMachine> machine = createTarget(module, options.cpu);
   if (!machine)
     return std::nullopt;
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "cgx");
-  if (!code) {
-    module.emitError("cannot translate the module to LLVM IR");
+  std::unique_ptr<llvm::Module> code = translate(module, context, *machine);
+  if (!code)
     return std::nullopt;
-  }
-  code->setDataLayout(machine->createDataLayout());
-  code->setTargetTriple(machine->getTargetTriple());
-  for (llvm::Function &function : *code)
-    if (!function.isDeclaration()) {
-      function.addFnAttr("target-cpu", machine->getTargetCPU());
-      function.addFnAttr("target-features", machine->getTargetFeatureString());
-      // The widest vectors: these loops stream through memory.
-      function.addFnAttr("prefer-vector-width", "512");
-    }
   optimize(*code, *machine);
 
   llvm::SmallString<0> bytes;
@@ -102,6 +117,35 @@ std::optional<std::string> generateCode(ModuleOp module, const Options &options)
   }
   emission.run(*code);
   return std::string(bytes);
+}
+
+} // namespace
+
+std::optional<std::vector<std::string>> generateCode(ModuleOp module, const Options &options) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  std::vector<OwningOpRef<ModuleOp>> parts;
+  if (options.output == Output::Objects)
+    parts = splitOutlined(module, partsPerThread * module.getContext()->getNumThreads());
+  std::vector<ModuleOp> modules{module};
+  for (OwningOpRef<ModuleOp> &part : parts)
+    modules.push_back(*part);
+
+  std::vector<std::string> files(modules.size());
+  std::mutex mutex;
+  size_t done = 0;
+  LogicalResult result = failableParallelForEachN(module.getContext(), 0, modules.size(), [&](size_t i) {
+    std::optional<std::string> file = emit(modules[i], options);
+    if (file)
+      files[i] = std::move(*file);
+    std::scoped_lock lock(mutex);
+    if (options.progress)
+      options.progress(++done, files.size());
+    return success(file.has_value());
+  });
+  if (failed(result))
+    return std::nullopt;
+  return files;
 }
 
 } // namespace cgx::compile

@@ -12,10 +12,14 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <vector>
+
 namespace cgx::compile {
 
-/// Optimizes for the processor and emits. Nothing after a diagnostic on the module.
-std::optional<std::string> generateCode(mlir::ModuleOp module, const Options &options);
+/// Optimizes for the processor and emits: one file, or for Output::Objects as many as threads of the context
+/// find something to do, which leaves the module without the functions of the others. Nothing after a
+/// diagnostic on the module.
+std::optional<std::vector<std::string>> generateCode(mlir::ModuleOp module, const Options &options);
 
 } // namespace cgx::compile
 

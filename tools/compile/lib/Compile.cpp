@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "cgx/compile.h"
+#include "Cache.h"
 #include "CodeGen.h"
 #include "Frontend.h"
 
@@ -17,7 +18,7 @@ using namespace mlir;
 namespace cgx::compile {
 namespace {
 
-Outcome compileBuffer(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &options) {
+Outcome compileAnew(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &options) {
   Outcome outcome;
   llvm::raw_string_ostream messages(outcome.diagnostics);
   auto source = std::make_shared<llvm::SourceMgr>();
@@ -36,11 +37,31 @@ Outcome compileBuffer(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options 
   OwningOpRef<ModuleOp> module = lowerSource(source, context, artifact.manifest);
   if (!module)
     return outcome;
-  std::optional<std::string> bytes = generateCode(*module, options);
-  if (!bytes)
+  std::optional<std::vector<std::string>> files = generateCode(*module, options);
+  if (!files)
     return outcome;
-  artifact.bytes = std::move(*bytes);
+  artifact.files = std::move(*files);
   outcome.artifact = std::move(artifact);
+  return outcome;
+}
+
+Outcome compileBuffer(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &options) {
+  std::string unused;
+  std::optional<Cache> cache = options.useCache ? Cache::open(unused) : std::nullopt;
+  if (!cache) {
+    Outcome outcome = compileAnew(std::move(buffer), options);
+    if (!unused.empty())
+      outcome.diagnostics += "warning: compiled steps are not kept for the next start: " + unused +
+                             " (--no-cache does without)\n";
+    return outcome;
+  }
+  std::string key = Cache::getKey(buffer->getBuffer(), options);
+  if (std::optional<Artifact> artifact = cache->find(key))
+    return {std::move(artifact), ""};
+  Outcome outcome = compileAnew(std::move(buffer), options);
+  // What has warnings is compiled again, so that they are seen again.
+  if (outcome.artifact && outcome.diagnostics.empty())
+    cache->store(key, *outcome.artifact);
   return outcome;
 }
 

@@ -15,7 +15,7 @@
 namespace cgx::compile {
 namespace {
 
-llvm::Expected<LoadedStep> load(const Artifact &object) {
+llvm::Expected<LoadedStep> load(const Artifact &objects) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   auto jit = llvm::orc::LLJITBuilder().create();
@@ -27,22 +27,23 @@ llvm::Expected<LoadedStep> load(const Artifact &object) {
   if (!process)
     return process.takeError();
   (*jit)->getMainJITDylib().addGenerator(std::move(*process));
-  if (llvm::Error error = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object.bytes, "step.o")))
-    return error;
+  for (const std::string &object : objects.files)
+    if (llvm::Error error = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "step.o")))
+      return error;
   auto step = (*jit)->lookup(CGX_SYMBOL_STEP);
   if (!step)
     return step.takeError();
   LoadedStep loaded;
   loaded.step = step->toPtr<cgx_program_step_fn>();
-  loaded.manifest = object.manifest;
+  loaded.manifest = objects.manifest;
   loaded.code = std::shared_ptr<llvm::orc::LLJIT>(std::move(*jit));
   return loaded;
 }
 
 } // namespace
 
-LoadedStep loadObject(const Artifact &object, std::string &error) {
-  llvm::Expected<LoadedStep> loaded = load(object);
+LoadedStep loadObjects(const Artifact &objects, std::string &error) {
+  llvm::Expected<LoadedStep> loaded = load(objects);
   if (loaded)
     return std::move(*loaded);
   error = "cannot load the compiled step: " + llvm::toString(loaded.takeError());

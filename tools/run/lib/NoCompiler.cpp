@@ -11,7 +11,8 @@
 
 using namespace cgx::run;
 
-Program cgx::run::compileStep(const std::string &path) {
-  throw Error("'" + path + "' is not a shared library, and this build has no compiler: make one with " +
+Program cgx::run::compileStep(const Options &options) {
+  throw Error("'" + options.program +
+              "' is not a shared library, and this build has no compiler: make one with " +
               "'cgx-compile step.mlir -o step.so' where there is one");
 }

@@ -10,18 +10,59 @@
 #include "cgx/run/Error.h"
 #include "cgx/run/Options.h"
 
+#include <chrono>
 #include <cstdio>
 
 using namespace cgx::run;
 
-Program cgx::run::compileStep(const std::string &path) {
-  compile::Outcome outcome = compile::compileFile(path);
+namespace {
+
+/// Words on standard error while a step is compiled, which can take longer than its training.
+class CompileProgress {
+public:
+  explicit CompileProgress(const Options &options) : path(options.program), quiet(options.quiet) {
+    if (!quiet)
+      std::fprintf(stderr, "cgx-run: compiling %s\n", path.c_str());
+  }
+
+  void show(size_t done, size_t count) {
+    if (quiet || done == count || Clock::now() - last < std::chrono::seconds(2))
+      return;
+    last = Clock::now();
+    std::fprintf(stderr, "cgx-run: compiling %s: %zu of %zu parts after %.0f s\n", path.c_str(), done, count,
+                 getSeconds());
+  }
+
+  void end() const {
+    if (!quiet)
+      std::fprintf(stderr, "cgx-run: compiled in %.1f s\n", getSeconds());
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  double getSeconds() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+  const std::string &path;
+  bool quiet;
+  Clock::time_point begin = Clock::now(), last = begin;
+};
+
+} // namespace
+
+Program cgx::run::compileStep(const Options &options) {
+  const std::string &path = options.program;
+  CompileProgress progress(options);
+  compile::Options how;
+  how.useCache = !options.noCache;
+  how.progress = [&](size_t done, size_t count) { progress.show(done, count); };
+  compile::Outcome outcome = compile::compileFile(path, how);
   if (!outcome.artifact)
     throw Error("cannot compile '" + path + "'\n" + outcome.diagnostics);
   std::fputs(outcome.diagnostics.c_str(), stderr); // warnings
   std::string error;
-  compile::LoadedStep loaded = compile::loadObject(*outcome.artifact, error);
+  compile::LoadedStep loaded = compile::loadObjects(*outcome.artifact, error);
   if (!loaded.step)
     throw Error("cannot load what '" + path + "' was compiled to: " + error);
+  progress.end();
   return {path, loaded.manifest, loaded.step, loaded.code};
 }

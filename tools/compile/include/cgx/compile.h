@@ -15,27 +15,35 @@
 
 #include "cgx/runtime.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cgx::compile {
 
 enum class Output {
-  Object, ///< relocatable ELF, position independent
-  LLVM    ///< optimized LLVM IR as text
+  Objects, ///< relocatable ELF, position independent; several, compiled side by side
+  Object,  ///< one of them
+  LLVM     ///< optimized LLVM IR as text
 };
 
 struct Options {
   /// As in clang's -mcpu: "native", or the name of a processor.
   std::string cpu = "native";
-  Output output = Output::Object;
+  Output output = Output::Objects;
+  /// Take what an earlier call compiled, and keep what this one does: see $CGX_CACHE_DIR in `cgx-compile
+  /// --help`.
+  bool useCache = true;
+  /// Called now and then with how many of how many parts are compiled; from any thread, one at a time.
+  std::function<void(size_t done, size_t count)> progress;
 };
 
 /// What a compilation gives.
 struct Artifact {
-  std::string bytes;
-  std::string manifest; ///< JSON text, equal to cgx_program_manifest
+  std::vector<std::string> files; ///< one, but of Output::Objects
+  std::string manifest;           ///< JSON text, equal to cgx_program_manifest
 };
 
 /// An artifact or, without one, why there is none; warnings may come with either.
@@ -50,20 +58,20 @@ Outcome compileFile(const std::string &path, const Options &options = {});
 /// The same from memory; `name` stands in diagnostics.
 Outcome compileText(const std::string &text, const std::string &name, const Options &options = {});
 
-/// An object of compileFile in the memory of this process.
+/// The objects of compileFile in the memory of this process.
 struct LoadedStep {
   cgx_program_step_fn step = nullptr;
   std::string manifest;
   std::shared_ptr<void> code; ///< keeps the code in memory
 };
 
-/// Links an object against the runtime that this process has loaded. On failure `step` is null and
+/// Links objects against the runtime that this process has loaded. On failure `step` is null and
 /// `error` says why.
-LoadedStep loadObject(const Artifact &object, std::string &error);
+LoadedStep loadObjects(const Artifact &objects, std::string &error);
 
-/// Links an object to the shared library `path` with the system's C compiler. Returns
+/// Links objects to the shared library `path` with the system's C compiler. Returns
 /// the error, empty on success. `runtimeFolder` is where libcgx_runtime.so is now and at run time.
-std::string linkSharedLibrary(const Artifact &object, const std::string &path,
+std::string linkSharedLibrary(const Artifact &objects, const std::string &path,
                               const std::string &runtimeFolder);
 
 } // namespace cgx::compile

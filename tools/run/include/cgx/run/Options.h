@@ -19,7 +19,7 @@ struct Options {
   std::optional<uint64_t> seed; ///< 0, or that of the run that is resumed
   uint64_t firstStep = 0, logEvery = 0;
   double timeoutSeconds = 30;
-  bool repeat = false, shuffle = false, quiet = false;
+  bool repeat = false, shuffle = false, quiet = false, noCache = false;
   std::vector<std::string> feeds, values; ///< A=B, as typed
   std::string plan, profile, adapt, reference = "quantize bits=4 bucket=128";
   std::vector<std::string> candidates;
@@ -38,9 +38,9 @@ struct InputFiles {
 /// warnings. Throws Error.
 Job prepareJob(Options options, const InputFiles &files, Program program);
 
-/// Compiles a step from MLIR text to memory, or says that this build cannot.
-/// Throws Error.
-Program compileStep(const std::string &path);
+/// Compiles the program from MLIR text to memory, with word of it unless that is not wanted, or says that
+/// this build cannot. Throws Error.
+Program compileStep(const Options &options);
 
 } // namespace cgx::run
 

@@ -1,0 +1,160 @@
+//===-- Cache.cpp - Compiled steps of earlier calls -------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "Cache.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/BinaryFormat/MsgPackDocument.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/CachePruning.h"
+#include "llvm/Support/Caching.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+namespace cgx::compile {
+namespace {
+
+constexpr size_t digestBytes = 32;
+
+std::string digest(llvm::StringRef bytes) {
+  auto hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes));
+  return std::string(reinterpret_cast<const char *>(hash.data()), hash.size());
+}
+
+std::string serialize(const Artifact &artifact) {
+  llvm::msgpack::Document document;
+  llvm::msgpack::ArrayDocNode root = document.getRoot().getArray(/*Convert=*/true);
+  root.push_back(document.getNode(llvm::StringRef(artifact.manifest)));
+  for (const std::string &file : artifact.files)
+    root.push_back(document.getNode(llvm::MemoryBufferRef(file, "")));
+  std::string bytes;
+  document.writeToBlob(bytes);
+  return digest(bytes) + bytes;
+}
+
+std::optional<Artifact> deserialize(llvm::StringRef bytes) {
+  llvm::StringRef content = bytes.drop_front(std::min(digestBytes, bytes.size()));
+  llvm::msgpack::Document document;
+  if (bytes.take_front(digestBytes) != digest(content) || !document.readFromBlob(content, /*Multi=*/false) ||
+      !document.getRoot().isArray())
+    return std::nullopt;
+  Artifact artifact;
+  for (llvm::msgpack::DocNode &node : document.getRoot().getArray())
+    if (node.getKind() == llvm::msgpack::Type::String)
+      artifact.manifest = node.getString();
+    else
+      artifact.files.push_back(node.getBinary().getBuffer().str());
+  return artifact;
+}
+
+/// Changes whenever this compiler is built again.
+std::string describeCompiler() {
+  Dl_info self;
+  llvm::sys::fs::file_status status;
+  if (!dladdr(reinterpret_cast<void *>(&describeCompiler), &self) ||
+      llvm::sys::fs::status(self.dli_fname, status))
+    return "";
+  return std::to_string(status.getSize()) + " " +
+         std::to_string(status.getLastModificationTime().time_since_epoch().count()) + " " +
+         std::to_string(status.getUniqueID().getFile());
+}
+
+std::string describeProcessor(const Options &options) {
+  if (options.cpu != "native")
+    return options.cpu;
+  std::string text = llvm::sys::getHostCPUName().str();
+  std::vector<std::string> features;
+  for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    features.push_back((feature.second ? "+" : "-") + feature.first().str());
+  llvm::sort(features);
+  return text + " " + llvm::join(features, ",");
+}
+
+std::string chooseFolder() {
+  llvm::SmallString<128> folder;
+  if (std::optional<std::string> given = llvm::sys::Process::GetEnv("CGX_CACHE_DIR"))
+    folder = *given;
+  else if (llvm::sys::path::cache_directory(folder))
+    llvm::sys::path::append(folder, "cgx");
+  if (!folder.empty())
+    llvm::sys::path::append(folder, "steps");
+  return std::string(folder);
+}
+
+llvm::SmallString<128> getPath(llvm::StringRef folder, llvm::StringRef key) {
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, "llvmcache-" + key); // as localCache names it, and pruneCache expects
+  return path;
+}
+
+} // namespace
+
+std::optional<Cache> Cache::open(std::string &error) {
+  std::string folder = chooseFolder();
+  if (folder.empty()) {
+    error = "there is neither CGX_CACHE_DIR nor a home folder";
+    return std::nullopt;
+  }
+  if (std::error_code code = llvm::sys::fs::create_directories(folder, /*IgnoreExisting=*/true,
+                                                               llvm::sys::fs::perms::owner_all)) {
+    error = "cannot make folder '" + folder + "': " + code.message();
+    return std::nullopt;
+  }
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(folder, status) || status.getUser() != geteuid() ||
+      (status.permissions() & (llvm::sys::fs::group_write | llvm::sys::fs::others_write))) {
+    error = "folder '" + folder + "' can be written by other users";
+    return std::nullopt;
+  }
+  return Cache(folder);
+}
+
+std::string Cache::getKey(llvm::StringRef program, const Options &options) {
+  std::string all = "cgx step 1\n" + describeCompiler() + "\n" + LLVM_VERSION_STRING + "\n" +
+                    describeProcessor(options) + "\n" + std::to_string(static_cast<int>(options.output)) +
+                    "\n";
+  return llvm::toHex(digest(all + program.str()), /*LowerCase=*/true);
+}
+
+std::optional<Artifact> Cache::find(llvm::StringRef key) const {
+  llvm::SmallString<128> path = getPath(folder, key);
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return std::nullopt;
+  std::optional<Artifact> artifact = deserialize((*buffer)->getBuffer());
+  if (!artifact)
+    llvm::sys::fs::remove(path); // so that it is made again
+  return artifact;
+}
+
+void Cache::store(llvm::StringRef key, const Artifact &artifact) const {
+  llvm::Expected<llvm::FileCache> files = llvm::localCache("cgx steps", "cgx", folder);
+  if (!files)
+    return llvm::consumeError(files.takeError());
+  llvm::Expected<llvm::AddStreamFn> add = (*files)(/*Task=*/0, key, "step");
+  if (!add)
+    return llvm::consumeError(add.takeError());
+  if (*add) {
+    llvm::Expected<std::unique_ptr<llvm::CachedFileStream>> stream = (*add)(/*Task=*/0, "step");
+    if (!stream)
+      return llvm::consumeError(stream.takeError());
+    *(*stream)->OS << serialize(artifact);
+    llvm::consumeError((*stream)->commit());
+  }
+  llvm::CachePruningPolicy policy;
+  policy.MaxSizeBytes = uint64_t(1) << 30;
+  llvm::pruneCache(folder, policy);
+}
+
+} // namespace cgx::compile

@@ -1,0 +1,25 @@
+//===-- Split.h - A step as modules that are compiled side by side ----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#ifndef CGX_TOOLS_COMPILE_SPLIT_H
+#define CGX_TOOLS_COMPILE_SPLIT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <vector>
+
+namespace cgx::compile {
+
+/// Moves the outlined functions of a module in the LLVM dialect into at most `count` modules of about equal
+/// size. Together with what is left of `module` they are the same program; which function goes where
+/// changes no code of it.
+std::vector<mlir::OwningOpRef<mlir::ModuleOp>> splitOutlined(mlir::ModuleOp module, unsigned count);
+
+} // namespace cgx::compile
+
+#endif // CGX_TOOLS_COMPILE_SPLIT_H
