@@ -4,6 +4,8 @@ subject there; what it computes is here."""
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
+from jax.sharding import PartitionSpec as P
 
 
 def dense_params(*sizes, seed=0):
@@ -49,3 +51,25 @@ def sgd(params, grads, rate=0.1):
 def mesh_of(devices, **axes):
     """A mesh with the named axes, the first one major: mesh_of(devices, data=2, model=2)."""
     return jax.sharding.Mesh(np.array(devices).reshape(*axes.values()), tuple(axes))
+
+
+def matrix(rng, *shape):
+    """A weight that keeps the size of what it multiplies."""
+    return rng.normal(0, shape[-2] ** -0.5, shape).astype(np.float32)
+
+
+def data_parallel(local_step, devices, state=P(), batch=P("data"), **axes):
+    """A step that runs `local_step(state, batch)` on each of the devices, by default on a part of the
+    samples and with the whole state."""
+    mesh = mesh_of(devices, **(axes or {"data": len(devices)}))
+
+    def step(state_, batch_):
+        return jax.shard_map(local_step, mesh=mesh, in_specs=(state, batch), out_specs=(state, P()),
+                             check_vma=False)(state_, batch_)
+
+    return step
+
+
+def averaged(loss_fn, params, batch):
+    """The loss and the gradients of a rank's samples, averaged over `data`."""
+    return lax.pmean(jax.value_and_grad(loss_fn)(params, batch), "data")

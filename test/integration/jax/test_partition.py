@@ -160,6 +160,13 @@ class WarningTest(FolderTest):
         [message] = self.warned(lambda state, batch: step(state, batch), models.dense_params(32, 10), models.labelled(32))
         self.assertRegex(message, "no collective reaches what it updates.*jax.lax.pmean")
 
+    def test_updates_in_a_branch_count_as_communicated(self):
+        def local_step(state, batch):
+            grads = jax.lax.pmean(jax.grad(models.dense_loss)(state, batch), "data")
+            return jax.lax.cond(batch["x"][0, 0] > 0, lambda: models.sgd(state, grads), lambda: state), 0.0
+        step = models.data_parallel(local_step, jax.devices()[:4])
+        self.assertEqual(self.warned(step, models.dense_params(32, 10), models.labelled(32)), [])
+
     def test_a_batch_that_is_not_split_is_said(self):
         whole = NamedSharding(mesh_of({"data": 4}), P())
 

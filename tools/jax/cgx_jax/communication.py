@@ -32,10 +32,22 @@ def _depends(values, functions):
             end = list(owner.regions[0].blocks[0].operations)[-1]
             if _depends([end.operands[list(owner.results).index(value)]], functions):
                 return True
+            pending += owner.operands
         elif _communicates(owner, functions):
             return True
-        pending += owner.operands
+        else:
+            pending += _read_by(owner)
     return False
+
+
+def _read_by(op):
+    """What an op reads, also inside: branches and loops take values from around them."""
+    values = list(op.operands)
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                values += _read_by(inner.operation)
+    return values
 
 
 def _communicates(op, functions):
