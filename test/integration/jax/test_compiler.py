@@ -20,6 +20,7 @@ DENSE = {"params/l0/w", "params/l1/w"}
 # batch statistics, activations and weights.
 COMPRESSED = {
     "accumulation": DENSE,
+    "adversarial": {f"{network}/{layer}/w" for network in ("discriminator", "generator") for layer in ("l0", "l1")},
     "auto_and_manual": {"params/up", "params/down"},
     "auto_explicit": {"params/w0", "params/w1"},
     "auto_fsdp": DENSE,
@@ -29,18 +30,33 @@ COMPRESSED = {
     "autodiff_sum": DENSE,
     "batch_norm": {"params/w0", "params/w1"},
     "bf16_params": {"master/l0/w", "master/l1/w"},
+    "contrastive": {f"params/{encoder}/{layer}/w" for encoder in ("image", "text") for layer in ("l0", "l1")},
     "conv_net": {"params/conv0", "params/conv1", "params/head"},
+    "diffusion": DENSE,
     "dropout": DENSE,
+    "experts": {"params/input", "params/router", "params/output"},
     "flattened": set(),  # all gradients as one vector, which has rank 1
     "fsdp": {"params/w0", "params/w1"},
+    "graph_network": {"params/output"} | {f"params/{layer}/{part}" for layer in ("first", "second")
+                                          for part in ("edge", "node")},
+    "hybrid_shards": {"params/w0", "params/w1"},
     "loss_scaling": DENSE,
+    "low_rank_adapters": {f"adapters/{weight}/{factor}" for weight in ("w0", "w1") for factor in ("a", "b")},
     "music_tagger": {"weights/notes", "weights/bars/0", "weights/tags/0"},
+    "off_policy": DENSE,
     "one_rank": set(),  # nothing is communicated
     "optax_clip": DENSE,
     "optax_hyperparams": DENSE,
+    "orthogonalized": DENSE,
+    "pipeline": set(),  # activations between stages, no gradient
     "pmap_step": DENSE,
+    "private": DENSE,
     "psum_gradients": DENSE,
+    "recurrent": {"params/words", "params/input", "params/hidden"},
+    "ring_attention": {"params/query", "params/key", "params/value", "params/output"},
     "scanned_layers": {"params/stack", "params/head"},
+    "schedule_free": DENSE,
+    "sharpness_aware": DENSE,
     "tensor_parallel": {"params/up", "params/down"},
     "two_axes": DENSE,
     "varying_params": DENSE,
