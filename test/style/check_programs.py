@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Installed on every Debian system: essential, or required as minbase has it.
-BASE = {"bash", "bsdutils", "coreutils", "dash", "debianutils", "diffutils", "dpkg", "findutils", "grep", "gzip", "hostname",
+BASE = {"bash", "libc-bin", "bsdutils", "coreutils", "dash", "debianutils", "diffutils", "dpkg", "findutils", "grep", "gzip", "hostname",
         "mawk", "mount", "sed", "tar", "util-linux", "apt"}
 # Not of Debian, and left out where it is not there: says so instead of a package.
 OPTIONAL = "optional"
@@ -27,7 +27,8 @@ PROGRAMS = {
                     "coreutils"),
     **dict.fromkeys("cmp diff".split(), "diffutils"),
     **dict.fromkeys("find xargs".split(), "findutils"),
-    **dict.fromkeys("dpkg dpkg-query".split(), "dpkg"),
+    **dict.fromkeys("dpkg dpkg-deb dpkg-query".split(), "dpkg"),
+    "dpkg-shlibdeps": "dpkg-dev", "ldd": "libc-bin",
     **dict.fromkeys("apt-cache apt-get".split(), "apt"),
     **dict.fromkeys("mlir-opt-22".split(), "mlir-22-tools"),
     **dict.fromkeys("FileCheck not".split(), "llvm-22-tools"),
@@ -49,7 +50,8 @@ FOUND = {
     "MLIR": "libmlir-22-dev", "PkgConfig": "pkg-config", "openblas": "libopenblas-dev", "nlohmann_json": "nlohmann-json3-dev",
     "CLI11": "libcli11-dev", "GTest": "libgtest-dev", "Threads": "g++", "MPI": "libopenmpi-dev", "Python3": "python3",
     "benchmark": "libbenchmark-dev", "ZLIB": "zlib1g-dev", "zstd": "libzstd-dev", "zstd.h": "libzstd-dev",
-    "hwy": "libhwy-dev", "Gloo": "libgloo-dev", "CUDAToolkit": OPTIONAL, "nccl": OPTIONAL, "nccl.h": OPTIONAL,
+    "hwy": "libhwy-dev", "cgx": "cmake",  # the last is the tree itself, installed
+    "Gloo": "libgloo-dev", "CUDAToolkit": OPTIONAL, "nccl": OPTIONAL, "nccl.h": OPTIONAL,
 }
 
 KEYWORDS = set("if then elif else fi while until do done for in case esac function { } ! [[ ]] (( time select".split())

@@ -1,0 +1,82 @@
+# What `cmake --install` and `cpack` make of a build.
+#
+# Two components: `runtime` is what a machine needs that only runs compiled steps, and needs no LLVM; `compiler` is
+# the rest, with libraries and headers for tools of one's own. Paths inside are relative, so that a prefix can be
+# moved.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(cgx_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cgx)
+set(cgx_programs cgx-run cgx-bench cgx-plan cgx-curves)
+set(cgx_libraries cgx_codec_abi cgx_abi cgx_runtime)
+
+set_target_properties(cgx_runtime cgx_cuda PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+set_target_properties(cgx_codec_abi PROPERTIES EXPORT_NAME codec_abi)
+set_target_properties(cgx_abi PROPERTIES EXPORT_NAME abi)
+set_target_properties(cgx_runtime PROPERTIES EXPORT_NAME runtime)
+# Beside each other, and where the libraries were found that they were linked with.
+set_target_properties(${cgx_programs} PROPERTIES
+  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
+set_target_properties(cgx_runtime PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+
+install(TARGETS ${cgx_programs} RUNTIME COMPONENT runtime)
+install(TARGETS cgx_cuda COMPONENT runtime)
+install(TARGETS ${cgx_libraries} EXPORT cgx-runtime-targets COMPONENT runtime)
+install(DIRECTORY kernels/abi/include/cgx runtime/abi/include/cgx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  COMPONENT runtime FILES_MATCHING PATTERN "*.h")
+install(FILES LICENSE kernels/FORMAT.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+install(EXPORT cgx-runtime-targets NAMESPACE cgx:: DESTINATION ${cgx_package_folder} COMPONENT runtime)
+
+configure_package_config_file(cmake/install/cgxConfig.cmake.in cgxConfig.cmake
+  INSTALL_DESTINATION ${cgx_package_folder})
+write_basic_package_version_file(cgxConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cgxConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/cgxConfigVersion.cmake
+  DESTINATION ${cgx_package_folder} COMPONENT runtime)
+configure_file(cmake/install/cgx.pc.in cgx.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cgx.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
+
+if(CGX_BUILD_COMPILER)
+  set(cgx_compiler_programs cgx-opt cgx-compile cgx-lsp-server)
+  set(cgx_compiler_libraries CgxDialect CgxStablehloDialect CgxSdyDialect CgxImportPasses CgxRewritePasses
+    CgxLoweringPasses CgxRegistration cgx_compile)
+  set_target_properties(${cgx_compiler_programs} PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
+  set_target_properties(cgx_plugin PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS ${cgx_compiler_programs} RUNTIME COMPONENT compiler)
+  install(TARGETS cgx_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
+  install(TARGETS ${cgx_compiler_libraries} EXPORT cgx-compiler-targets COMPONENT compiler)
+  install(EXPORT cgx-compiler-targets NAMESPACE cgx:: DESTINATION ${cgx_package_folder} COMPONENT compiler)
+  # Headers and TableGen files, written by hand and generated.
+  foreach(folder dialect/cgx dialect/stablehlo dialect/sdy passes tools/registration tools/compile)
+    install(DIRECTORY ${folder}/include/cgx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT compiler
+      FILES_MATCHING PATTERN "*.h" PATTERN "*.td")
+  endforeach()
+  foreach(folder dialect/cgx dialect/stablehlo dialect/sdy passes passes/import passes/rewrite)
+    install(DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${folder}/include/cgx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+      COMPONENT compiler OPTIONAL FILES_MATCHING PATTERN "*.inc")
+  endforeach()
+endif()
+
+set(CPACK_PACKAGE_NAME cgx)
+set(CPACK_PACKAGE_VENDOR "The cgx authors")
+set(CPACK_PACKAGE_CONTACT "${CPACK_PACKAGE_VENDOR}")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Compiler and runtime that make the collectives of distributed training cheap")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_GENERATOR DEB)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL runtime)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME cgx-runtime)
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "What runs compiled steps: programs, library and C headers. Needs no LLVM.")
+if(CGX_BUILD_COMPILER)
+  list(APPEND CPACK_COMPONENTS_ALL compiler)
+  set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME cgx)
+  set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "cgx-runtime (= ${PROJECT_VERSION})")
+  set(CPACK_COMPONENT_COMPILER_DESCRIPTION "The compiler, its plugin for mlir-opt, and libraries for other tools.")
+endif()
+# The compiler's programs need the library of the runtime, which is in the other package.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+include(CPack)

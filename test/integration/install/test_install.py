@@ -1,0 +1,102 @@
+"""An installed cgx, used from outside: programs, libraries and packages. Standard library only."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+CMAKE, BUILD, SOURCE = os.environ["CGX_CMAKE"], pathlib.Path(os.environ["CGX_BUILD"]), os.environ["CGX_SOURCE"]
+VERSION = os.environ["CGX_VERSION"]
+HERE = pathlib.Path(__file__).parent
+EXAMPLE = pathlib.Path(SOURCE) / "examples" / "mlp-digits"
+HAS_COMPILER = (BUILD / "bin" / "cgx-opt").exists()
+
+
+class InstallTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        # Installed to one place and moved to another: nothing may remember where it was.
+        cls.run_command(CMAKE, "--install", BUILD, "--prefix", cls.folder / "first")
+        cls.prefix = cls.folder / "prefix"
+        (cls.folder / "first").rename(cls.prefix)
+
+    @classmethod
+    def run_command(cls, *command, **options):
+        environment = {key: value for key, value in os.environ.items() if key != "LD_LIBRARY_PATH"}
+        result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=600,
+                                env={**environment, **options.pop("env", {})}, check=False, **options)
+        if result.returncode != 0:
+            raise AssertionError(f"{command} ended with {result.returncode}\n{result.stdout}{result.stderr}")
+        return result.stdout
+
+    def build(self, name):
+        folder = self.folder / name
+        self.run_command(CMAKE, "-S", HERE / name, "-B", folder, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.run_command(CMAKE, "--build", folder)
+        return folder
+
+    def test_a_c_program_finds_the_runtime_by_cmake(self):
+        self.assertEqual(self.run_command(self.build("host") / "host"), "abi 1, timeout, 540 bytes\n")
+
+    def test_a_c_program_finds_the_runtime_by_pkg_config(self):
+        where = {"PKG_CONFIG_PATH": str(self.prefix / "lib" / "pkgconfig")}
+        self.assertEqual(self.run_command("pkg-config", "--modversion", "cgx", env=where).strip(), VERSION)
+        flags = self.run_command("pkg-config", "--cflags", "--libs", "cgx", env=where).split()
+        program = self.folder / "by-pkg-config"
+        self.run_command("cc", "-std=c99", "-Werror", HERE / "host" / "host.c", *flags, "-o", program)
+        self.assertIn("timeout", self.run_command(program, env={"LD_LIBRARY_PATH": str(self.prefix / "lib")}))
+
+    def test_programs_run_from_the_prefix(self):
+        for program in sorted((self.prefix / "bin").iterdir()):
+            self.assertIn(program.name, self.run_command(program, "--help"))
+
+    def test_nothing_names_the_folder_of_the_build(self):
+        for path in [*self.prefix.rglob("*.cmake"), *self.prefix.rglob("*.pc")]:
+            text = path.read_text()
+            self.assertNotIn(str(BUILD), text, path)
+            self.assertNotIn(SOURCE + "/", text, path)
+
+    def test_the_runtime_alone_needs_no_llvm(self):
+        alone = self.folder / "alone"
+        self.run_command(CMAKE, "--install", BUILD, "--prefix", alone, "--component", "runtime")
+        for library in alone.rglob("libcgx_runtime.so*"):
+            self.assertNotIn("LLVM", self.run_command("ldd", library))
+        self.assertFalse((alone / "bin" / "cgx-opt").exists())
+
+    @unittest.skipUnless(HAS_COMPILER, "this build has no compiler")
+    def test_a_step_is_compressed_compiled_and_trained_from_the_prefix(self):
+        bin_ = self.prefix / "bin"
+        program, library = self.folder / "step.mlir", self.folder / "step.so"
+        self.run_command(bin_ / "cgx-opt", EXAMPLE / "step.mlir", "--cgx-compress=bits=4", "-o", program)
+        self.run_command(bin_ / "cgx-compile", program, "-o", library)
+        said = self.run_command(bin_ / "cgx-run", library, "--ranks", 4, "--state", EXAMPLE / "state.safetensors",
+                                "--data", EXAMPLE / "train.safetensors", "--steps", 2)
+        self.assertIn("equal on all ranks", said)
+
+    @unittest.skipUnless(HAS_COMPILER, "this build has no compiler")
+    def test_a_tool_of_ones_own_has_our_dialects_and_passes(self):
+        tool = self.build("tool") / "my-opt"
+        self.assertIn("cgx.all_reduce", self.run_command(tool, EXAMPLE / "step.mlir", "--cgx-compress=bits=4"))
+
+    @unittest.skipUnless(shutil.which("dpkg-shlibdeps"), "cpack makes packages for Debian only where dpkg-dev is")
+    def test_packages_have_what_the_prefix_has(self):
+        folder = self.folder / "packages"
+        folder.mkdir()
+        self.run_command(pathlib.Path(CMAKE).with_name("cpack"), "--config", BUILD / "CPackConfig.cmake", "-B", folder)
+        packages = {path.name.split("_")[0]: path for path in folder.glob("*.deb")}
+        self.assertEqual(sorted(packages), ["cgx", "cgx-runtime"] if HAS_COMPILER else ["cgx-runtime"])
+        listed = self.run_command("dpkg-deb", "-c", packages["cgx-runtime"])
+        for name in ("./usr/bin/cgx-run", f"./usr/lib/libcgx_runtime.so.{VERSION}", "./usr/include/cgx/runtime.h"):
+            self.assertIn(name, listed)
+        if HAS_COMPILER:
+            needs = self.run_command("dpkg-deb", "-f", packages["cgx"], "Depends")
+            self.assertIn(f"cgx-runtime (= {VERSION})", needs)
+            self.assertIn("libmlir-22", needs)
+
+
+if __name__ == "__main__":
+    unittest.main()
