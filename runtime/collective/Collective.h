@@ -47,8 +47,9 @@ struct Execution {
   Scratch &scratch;
   std::span<OperandState> states; ///< one for each operand
   CollectiveCounters &counters;
-  /// In random numbers: this rank, or what stands for ranks that must encode equal bits alike.
-  uint32_t encoder = transport.rank();
+  /// In random numbers: the place in the group, so that groups of which each has the same data (replicas
+  /// along another axis of a mesh) encode it to the same bytes.
+  uint32_t encoder = group.position;
   bool hasOneOwner = false;    ///< the first rank of the group owns all of an operand
   DeviceUse *device = nullptr; ///< where buffers may lie on a GPU (cuda/DeviceUse.h)
 

@@ -174,7 +174,8 @@ Execution inPlaceOf(const Execution &execution, const CollectiveInfo &collective
           .step = execution.step,
           .scratch = execution.scratch,
           .states = execution.states,
-          .counters = execution.counters};
+          .counters = execution.counters,
+          .encoder = execution.encoder};
 }
 
 Status runFactoredAllReduce(Execution &execution, Buffers operands) {

@@ -14,7 +14,7 @@
 
 namespace cgx {
 
-/// The codec of one operand in one execution, with the random numbers of this rank.
+/// The codec of one operand in one execution, with the random numbers of this encoder.
 ///
 /// Of some codecs a payload is the elements themselves. `isRaw()` lets an algorithm save
 /// the copies; all functions below work for them too, and give the same result.

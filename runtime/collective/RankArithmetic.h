@@ -16,7 +16,10 @@
 #include "cgx/wire.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace cgx {
@@ -44,6 +47,27 @@ inline Group groupOfAll(uint32_t ranks, uint32_t rank) {
   for (uint32_t i = 0; i < ranks; ++i)
     group.ranks[i] = i;
   return group;
+}
+
+/// What a position in a group is for a permutation: `rank`'s place among the senders that its pairs connect
+/// it with, a ring or a chain, in the order of the pairs. Along one axis of a mesh, rings that are replicas
+/// of each other have equal places. 0 for a rank that sends nothing.
+inline uint32_t placeInPermutation(const std::vector<std::pair<uint32_t, uint32_t>> &pairs, uint32_t rank) {
+  std::map<uint32_t, uint32_t> targets(pairs.begin(), pairs.end()), sources;
+  for (auto [source, target] : pairs)
+    sources[target] = source;
+  std::set<uint32_t> connected = {rank};
+  for (const auto *way : {&targets, &sources})
+    for (auto next = way->find(rank); next != way->end() && connected.insert(next->second).second;
+         next = way->find(next->second)) {
+    }
+  uint32_t place = 0;
+  for (auto [source, target] : pairs) {
+    if (source == rank)
+      return place;
+    place += connected.contains(source);
+  }
+  return 0;
 }
 
 /// The position that `position` turns to in round 1, 2, ... size - 1: in each

@@ -231,17 +231,20 @@ template <typename Body> Status Context::execute(const CollectiveInfo &info, boo
   counters.runsOn(!trace ? nullptr : beside ? &trace->progress : &trace->step);
   Stopwatch stopwatch(counters.total);
   // A permutation names ranks, not positions.
-  bool everybody = info.kind == CollectiveKind::Permute;
+  const bool everybody = info.kind == CollectiveKind::Permute;
+  const Group group =
+      everybody ? groupOfAll(transport->ranks(), transport->rank()) : groupOf(info.groups, transport->rank());
   Execution execution{.transport = *transport,
                       .timeout = timeout,
                       .collective = info,
-                      .group = everybody ? groupOfAll(transport->ranks(), transport->rank())
-                                         : groupOf(info.groups, transport->rank()),
+                      .group = group,
                       .seed = seed,
                       .step = step,
                       .scratch = scratch,
                       .states = state.operandsOf(indexOf(info)),
                       .counters = counters,
+                      .encoder =
+                          everybody ? placeInPermutation(info.pairs, transport->rank()) : group.position,
                       .device = device.get()};
   Status status;
   try {

@@ -259,7 +259,7 @@ protected:
   std::string manifest() const {
     std::vector<Json> list;
     for (uint32_t id = 0; id < collectives.size(); ++id) {
-      Json &made = list.emplace_back(collectiveJson(id, collectives[id].kind, everybody(ranks()),
+      Json &made = list.emplace_back(collectiveJson(id, collectives[id].kind, groups(id),
                                                     collectives[id].operands, collectives[id].more));
       if (const auto &inside = collectives[id].inside; inside && ranks() % 2 == 0) {
         made["algorithm"] = "hierarchical";
@@ -278,6 +278,13 @@ protected:
     return manifestText(ranks(), list);
   }
 
+  /// Of four ranks, every other collective is one of two groups, as along an axis of a mesh.
+  std::vector<std::vector<uint32_t>> groups(uint32_t id) const {
+    return ranks() == 4 && id % 2 == 1 ? std::vector<std::vector<uint32_t>>{{0, 2}, {1, 3}}
+                                       : everybody(ranks());
+  }
+  uint64_t positions(uint32_t id) const { return groups(id)[0].size(); }
+
   /// From each rank to the next one, but not to the first.
   Json shifted() const {
     Json pairs = Json::array();
@@ -286,10 +293,10 @@ protected:
     return pairs;
   }
 
-  uint64_t outputElements(const Collective &of, const OperandSpec &operand) const {
-    const std::string kind = of.kind;
-    return kind == "all_gather"       ? operand.elements() * ranks()
-           : kind == "reduce_scatter" ? operand.elements() / ranks()
+  uint64_t outputElements(uint32_t id, const OperandSpec &operand) const {
+    const std::string kind = collectives[id].kind;
+    return kind == "all_gather"       ? operand.elements() * positions(id)
+           : kind == "reduce_scatter" ? operand.elements() / positions(id)
                                       : operand.elements();
   }
 
@@ -352,7 +359,7 @@ protected:
     for (size_t i = 0; i < of.operands.size(); ++i) {
       const OperandSpec &operand = of.operands[i];
       inputs.push_back(toElements(operand.type, makeFloats(Shape::gradient, operand.elements(), random)));
-      outputs.emplace_back(outputElements(of, operand) * cgx_element_bytes(operand.type), uint8_t(0xcd));
+      outputs.emplace_back(outputElements(id, operand) * cgx_element_bytes(operand.type), uint8_t(0xcd));
       void *input = inputs.back().data(), *output = outputs.back().data();
       if (onDevice) {
         ASSERT_TRUE(memory.emplace_back().allocate(MemoryKind::device, inputs.back().size()).ok());

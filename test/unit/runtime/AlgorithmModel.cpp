@@ -41,7 +41,8 @@ struct Part {
     OperandSpec exact{.type = operand.type, .shape = {size}};
     accumulate(exact, own(position), sum);
     for (const auto &[sender, bits] : partial)
-      accumulate(operand, encodePart(operand, bits.data(), begin, size, key, row[sender], 0), sum);
+      accumulate(operand, encodePart(operand, bits.data(), begin, size, key, key.encoder(row, sender), 0),
+                 sum);
     for (float &value : sum)
       value = divisor > 1 ? value / float(divisor) : value;
     return rounded(operand.type, sum);
@@ -49,7 +50,7 @@ struct Part {
 
   /// Encoded once at `position`, decoded by all.
   Bytes result(uint64_t position, const Bytes &sum) const {
-    return roundTrip(operand, sum.data(), begin, size, key, row[position], 1);
+    return roundTrip(operand, sum.data(), begin, size, key, key.encoder(row, position), 1);
   }
 
 private:
@@ -138,9 +139,15 @@ PerRank modelHierarchical(const PerRank &inputs, const std::vector<std::vector<u
   if (operand.codec.family != CGX_CODEC_IDENTITY)
     inside.codec = hosts.inside;
   bool isExactInside = inside.codec.family == CGX_CODEC_IDENTITY;
-  ModelKey insideKey = key;
-  insideKey.runs += uint64_t(1) << 40;
   uint64_t elementBytes = cgx_element_bytes(operand.type), elements = operand.elements();
+  // Of every stage, the position in the whole group.
+  ModelKey wholeKey = key;
+  wholeKey.encoders.assign(inputs.size(), 0);
+  for (const std::vector<uint32_t> &row : groups)
+    for (uint32_t position = 0; position < row.size(); ++position)
+      wholeKey.encoders[row[position]] = position;
+  ModelKey insideKey = wholeKey;
+  insideKey.runs += uint64_t(1) << 40;
   for (const std::vector<uint32_t> &row : groups)
     for (uint32_t place = 0; place < hosts.local && row.size() > 1; ++place) {
       uint64_t begin = cgx_chunk_begin(&inside.codec, elements, hosts.local, place);
@@ -171,7 +178,7 @@ PerRank modelHierarchical(const PerRank &inputs, const std::vector<std::vector<u
       OperandSpec chunk = operand;
       chunk.shape = {size};
       chunk.first = begin;
-      Bytes result = modelAllReduce(reduced, {peers}, chunk, reduction, key)[peers[0]];
+      Bytes result = modelAllReduce(reduced, {peers}, chunk, reduction, wholeKey)[peers[0]];
       if (hosts.local > 1)
         result = roundTrip(inside, result.data(), begin, size, insideKey, place, 1);
       for (uint32_t rank : row)

@@ -16,6 +16,8 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <numeric>
 #include <stdexcept>
 
 namespace cgx::test {
@@ -122,10 +124,10 @@ void reduceExact(cgx_element_type type, const std::vector<const std::byte *> &in
   throw std::logic_error("no element type");
 }
 
-static RandomKey keyOf(const OperandSpec &operand, const ModelKey &key, uint32_t rank, uint64_t phase) {
+static RandomKey keyOf(const OperandSpec &operand, const ModelKey &key, uint32_t encoder, uint64_t phase) {
   if (operand.codec.family == CGX_CODEC_RANDK)
     return makeRandomKey(key.seed, key.step, key.layerId, 0, 2 * key.runs);
-  return makeRandomKey(key.seed, key.step, key.layerId, rank, 2 * key.runs + phase);
+  return makeRandomKey(key.seed, key.step, key.layerId, encoder, 2 * key.runs + phase);
 }
 
 OptimizerTensors optimizerOf(const OperandSpec &operand, const ModelKey &key) {
@@ -137,11 +139,11 @@ OptimizerTensors optimizerOf(const OperandSpec &operand, const ModelKey &key) {
 }
 
 Bytes encodePart(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
-                 const ModelKey &key, uint32_t rank, uint64_t phase) {
+                 const ModelKey &key, uint32_t encoder, uint64_t phase) {
   Bytes payload(cgx_payload_bytes(&operand.codec, operand.type, elements));
   const OptimizerTensors optimizer = optimizerOf(operand, key);
-  payload.resize(encode(operand.codec, operand.type, input, elements, keyOf(operand, key, rank, phase), first,
-                        payload.data(), *findImplementation("reference"), &optimizer));
+  payload.resize(encode(operand.codec, operand.type, input, elements, keyOf(operand, key, encoder, phase),
+                        first, payload.data(), *findImplementation("reference"), &optimizer));
   return payload;
 }
 
@@ -155,12 +157,12 @@ static void decodePart(const OperandSpec &operand, const Bytes &payload, uint64_
 }
 
 Bytes roundTrip(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
-                const ModelKey &key, uint32_t rank, uint64_t phase) {
+                const ModelKey &key, uint32_t encoder, uint64_t phase) {
   Bytes output(elements * cgx_element_bytes(operand.type));
   if (cgx_codec_is_exact(&operand.codec))
     std::copy_n(input, output.size(), output.begin());
   else
-    decodePart(operand, encodePart(operand, input, first, elements, key, rank, phase), elements,
+    decodePart(operand, encodePart(operand, input, first, elements, key, encoder, phase), elements,
                output.data());
   return output;
 }
@@ -170,7 +172,7 @@ std::vector<float> reduceLossy(const OperandSpec &operand, const std::vector<con
                                const ModelKey &key, const std::vector<uint32_t> &row) {
   std::vector<float> sum(elements, 0.0f);
   for (size_t i = 0; i < row.size() && elements != 0; ++i) {
-    Bytes payload = encodePart(operand, inputs[i], first, elements, key, row[i], /*phase=*/0);
+    Bytes payload = encodePart(operand, inputs[i], first, elements, key, key.encoder(row, i), /*phase=*/0);
     if (decodeAccumulate(operand.codec, operand.type, payload.data(), payload.size(), elements, sum.data(),
                          *findImplementation("reference")) != DecodeError::ok)
       throw std::logic_error("the model cannot decode its own payload");
@@ -282,8 +284,9 @@ PerRank modelAllReduce(const PerRank &inputs, const std::vector<std::vector<uint
       Bytes sum(output, output + count * elementBytes),
           payload(cgx_payload_bytes(&result.codec, operand.type, count));
       const OptimizerTensors optimizer = optimizerOf(operand, key);
-      payload.resize(encode(result.codec, operand.type, sum.data(), count, keyOf(result, key, row[chunk], 1),
-                            begin, payload.data(), reference, &optimizer));
+      payload.resize(encode(result.codec, operand.type, sum.data(), count,
+                            keyOf(result, key, key.encoder(row, chunk), 1), begin, payload.data(), reference,
+                            &optimizer));
       decodePart(result, payload, count, output);
     }
   }
@@ -300,9 +303,9 @@ PerRank modelAllGather(const PerRank &inputs, const std::vector<std::vector<uint
     shape[dim] *= row.size();
     outputs[rank].resize(inputs[rank].size() * row.size());
     for (uint64_t k = 0; k < row.size(); ++k) {
-      Bytes part = row.size() == 1
-                       ? inputs[rank]
-                       : roundTrip(operand, inputs[row[k]].data(), 0, operand.elements(), key, row[k], 0);
+      Bytes part = row.size() == 1 ? inputs[rank]
+                                   : roundTrip(operand, inputs[row[k]].data(), 0, operand.elements(), key,
+                                               key.encoder(row, k), 0);
       putSlice(outputs[rank], part, shape, dim, row.size(), k, elementBytes);
     }
   }
@@ -354,7 +357,7 @@ PerRank modelAllToAll(const PerRank &inputs, const std::vector<std::vector<uint3
     uint64_t elements = operand.elements() / row.size();
     for (uint64_t k = 0; k < row.size(); ++k) {
       Bytes slice = sliceOf(inputs[row[k]], operand.shape, splitDim, row.size(), self, elementBytes);
-      Bytes part = roundTrip(operand, slice.data(), self * elements, elements, key, row[k], 0);
+      Bytes part = roundTrip(operand, slice.data(), self * elements, elements, key, key.encoder(row, k), 0);
       putSlice(outputs[rank], part, shape, concatDim, row.size(), k, elementBytes);
     }
   }
@@ -366,15 +369,24 @@ PerRank modelBroadcast(const PerRank &inputs, const std::vector<std::vector<uint
   PerRank outputs = inputs;
   for (uint32_t rank = 0; rank < inputs.size(); ++rank)
     if (std::vector<uint32_t> row = rowOf(groups, rank); row.size() != 1)
-      outputs[rank] = roundTrip(operand, inputs[row[root]].data(), 0, operand.elements(), key, row[root], 0);
+      outputs[rank] =
+          roundTrip(operand, inputs[row[root]].data(), 0, operand.elements(), key, key.encoder(row, root), 0);
   return outputs;
 }
 
 PerRank modelPermute(const PerRank &inputs, const std::vector<std::pair<uint32_t, uint32_t>> &pairs,
                      const OperandSpec &operand, const ModelKey &key) {
   PerRank outputs(inputs.size(), Bytes(inputs[0].size(), std::byte(0)));
+  // Ranks that pairs connect have the lowest of them as their name.
+  std::vector<uint32_t> names(inputs.size());
+  std::iota(names.begin(), names.end(), 0u);
+  for (size_t turn = 0; turn < names.size(); ++turn)
+    for (auto [source, target] : pairs)
+      names[source] = names[target] = std::min(names[source], names[target]);
+  std::map<uint32_t, uint32_t> senders; // of that name, so far
   for (auto [source, target] : pairs)
-    outputs[target] = roundTrip(operand, inputs[source].data(), 0, operand.elements(), key, source, 0);
+    outputs[target] =
+        roundTrip(operand, inputs[source].data(), 0, operand.elements(), key, senders[names[source]]++, 0);
   return outputs;
 }
 

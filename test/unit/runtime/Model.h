@@ -30,6 +30,12 @@ struct ModelKey {
   uint64_t step = 0;
   uint64_t layerId = 0;
   uint64_t runs = 0; ///< of the collective in the same step, before this one
+  /// What stands for each rank of the job; its position in its group, where this is empty.
+  std::vector<uint32_t> encoders = {};
+
+  uint32_t encoder(const std::vector<uint32_t> &row, uint64_t position) const {
+    return encoders.empty() ? uint32_t(position) : encoders[row[position]];
+  }
 };
 
 /// Values in a range that the type can hold sums of.

@@ -21,14 +21,14 @@ void reduceExact(cgx_element_type type, const std::vector<const std::byte *> &in
 /// What codecs may read of an optimizer in a step.
 OptimizerTensors optimizerOf(const OperandSpec &operand, const ModelKey &key);
 
-/// What `rank` encodes in a phase, 0 or 1. Codecs that choose elements at random choose the same
+/// What `encoder` encodes in a phase, 0 or 1. Codecs that choose elements at random choose the same
 /// everywhere.
 Bytes encodePart(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
-                 const ModelKey &key, uint32_t rank, uint64_t phase);
+                 const ModelKey &key, uint32_t encoder, uint64_t phase);
 
 /// Encodes and decodes, as a rank's tensor is on its way to others.
 Bytes roundTrip(const OperandSpec &operand, const std::byte *input, uint64_t first, uint64_t elements,
-                const ModelKey &key, uint32_t rank, uint64_t phase);
+                const ModelKey &key, uint32_t encoder, uint64_t phase);
 
 /// Sums the lossy contributions to elements [first, first + elements), in f32.
 std::vector<float> reduceLossy(const OperandSpec &operand, const std::vector<const std::byte *> &inputs,

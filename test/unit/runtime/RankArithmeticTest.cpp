@@ -141,6 +141,19 @@ TEST(RankArithmetic, GroupOfFindsThePositionOrMakesAGroupOfOne) {
   EXPECT_EQ(groupOf(groups, 7).position, 0u);
 }
 
+TEST(RankArithmetic, PlacesInAPermutationAreThoseOfItsRings) {
+  // Two rings of a mesh, in the order of JAX, and of who lists pairs by their source.
+  EXPECT_EQ(placeInPermutation({{0, 2}, {2, 4}, {4, 0}, {1, 3}, {3, 5}, {5, 1}}, 4), 2u);
+  for (uint32_t rank = 0; rank < 6; ++rank)
+    EXPECT_EQ(placeInPermutation({{0, 2}, {1, 3}, {2, 4}, {3, 5}, {4, 0}, {5, 1}}, rank), rank / 2);
+  // A chain, whose last rank sends nothing, from any place in it; a rank that sends to itself.
+  EXPECT_EQ(placeInPermutation({{7, 3}, {3, 5}, {0, 0}}, 7), 0u);
+  EXPECT_EQ(placeInPermutation({{7, 3}, {3, 5}, {0, 0}}, 3), 1u);
+  EXPECT_EQ(placeInPermutation({{7, 3}, {3, 5}, {0, 0}}, 5), 0u);
+  EXPECT_EQ(placeInPermutation({{7, 3}, {3, 5}, {0, 0}}, 0), 0u);
+  EXPECT_EQ(placeInPermutation({}, 2), 0u);
+}
+
 TEST(Slices, ExtractedSlicesMakeTheTensorAgain) {
   std::vector<uint64_t> shape = {4, 6, 2};
   std::vector<uint16_t> tensor(48), again(48, 0);
