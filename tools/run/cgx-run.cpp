@@ -34,12 +34,19 @@ runtime. No Python and no framework are needed.
 
 ARGUMENTS OF THE PROGRAM
   An argument is filled from, in this order:
-    --set NAME=VALUE   a number, or one for each element, or @step
+    --set NAME=VALUE   a number, or one for each element; @step, the number t of the step, counted from 0;
+                       linear(FROM,TO,STEPS), cosine(FROM,STEPS[,FLOOR]), exponential(FROM,STEPS,RATE)
+                       or warmup_cosine(FROM,PEAK,WARMUP,STEPS[,END]), the schedules of optax at t;
+                       key(SEED), as jax.random.key, or fold_in(SEED,@step), as
+                       jax.random.fold_in(jax.random.key(SEED), t), which @step is for a u32[2] or
+                       u32[4], with the SEED of --seed
     the state          --state, a tensor of the same name: "state['params']['w']", or
                        in the slash form "params/w"
     the data           --data, a tensor with the argument's name, or its last key,
                        whose first dimension counts samples; step k takes the samples
-                       [k B, (k+1) B), B being the global batch
+                       [k B, (k+1) B), B being the global batch. One that has a dimension
+                       more than the argument has a value for each step; one of its shape,
+                       where other tensors have other numbers of samples, is the same in all
   What a result feeds back is state and never data.
 )";
 
@@ -112,7 +119,8 @@ void describe(CLI::App &app, Options &options) {
       ->excludes("--state")
       ->group("Input");
   app.add_option("--data", options.data, "Samples")->type_name("FILE.safetensors")->group("Input");
-  app.add_option("--set", options.values, "Value of an argument; @step is the number of the step")
+  app.add_option("--set", options.values,
+                 "Value of an argument: numbers, @step, a schedule or a random key (see above)")
       ->type_name("NAME=VALUE")
       ->take_all()
       ->expected(1)

@@ -1,5 +1,6 @@
 """cgx_jax itself: what it writes, and what it refuses."""
 
+import json
 import pathlib
 import tempfile
 import unittest
@@ -175,11 +176,66 @@ class BatchesTest(FolderTest):
         with self.assertRaisesRegex(ValueError, r"one number of samples, got \{\"batch\['x'\]\": 10, .*: 9\}"):
             cgx_jax.write_batches(self.folder / "d", {"x": np.ones((10, 3)), "y": np.ones(9)})
 
-    def test_scalars_and_nothing_are_refused(self):
-        with self.assertRaisesRegex(ValueError, r"batch\['n'\]: expected a leading dimension"):
-            cgx_jax.write_batches(self.folder / "d", {"n": np.float32(1)})
+    def test_nothing_is_refused(self):
         with self.assertRaisesRegex(ValueError, "at least one array"):
             cgx_jax.write_batches(self.folder / "d", {})
+
+    def written(self, batch):
+        cgx_jax.write_batches(self.folder / "d", batch)
+        content = (self.folder / "d").read_bytes()
+        header = json.loads(content[8:8 + int.from_bytes(content[:8], "little")])
+        marks = {kind: json.loads(names) for kind, names in header.get("__metadata__", {}).items()}
+        return cgx_jax.load(self.folder / "d"), marks
+
+    def test_elements_get_the_types_of_jax(self):
+        data, _ = self.written({"f8": np.ones(3), "i8": np.arange(3), "u8": np.arange(3, dtype=np.uint64),
+                                "f2": np.ones(3, np.float16), "b": np.ones(3, bool), "u1": np.ones(3, np.uint8),
+                                "bf": jnp.ones(3, jnp.bfloat16), "big": np.ones(3, ">f8")})
+        self.assertEqual({name[7:-2]: array.dtype.name for name, array in data.items()},
+                         {"f8": "float32", "i8": "int32", "u8": "uint32", "f2": "float16", "b": "bool", "u1": "uint8",
+                          "bf": "bfloat16", "big": "float32"})
+        jax.config.update("jax_enable_x64", True)
+        self.addCleanup(jax.config.update, "jax_enable_x64", False)
+        data, _ = self.written({"f8": np.ones(3), "i8": np.full(3, 2**40)})
+        self.assertEqual({array.dtype.name for array in data.values()}, {"float64", "int64"})
+
+    def test_whole_numbers_that_jax_would_cut_are_refused(self):
+        with self.assertRaisesRegex(ValueError, r"batch\['y'\]: expected int64 that fits int32, .* from 0 to 1099511627776"):
+            self.written({"y": np.array([0, 2**40])})
+
+    def test_what_is_no_number_is_refused_with_what_would_be(self):
+        for value, part in ((["a", "b"], "got a list: numpy.asarray"), (np.array(["a"]), "got <U1.*encode them"),
+                            (np.array([1, None]), r"got object\[2\], an array of objects"), ("abc", "got str"),
+                            (np.ones(3, complex), r"got complex128\[3\], complex.* two arrays"), ([1, 2], "got a list"),
+                            (np.array(["2020-01-01"], "M8[D]"), "dates")):
+            with self.assertRaisesRegex(TypeError, r"batch\['y'\]: expected .*" + part):
+                self.written({"y": value})
+
+    def test_what_has_no_samples_is_marked(self):
+        keys = jax.random.split(jax.random.key(3), 7)
+        data, marks = self.written({
+            "x": np.ones((10, 3)), "scale": 0.5, "weights": cgx_jax.constant(np.ones(4)), "key": cgx_jax.per_step(keys),
+            "lr": cgx_jax.per_step(lambda step: 0.1 / (step + 1), steps=7),
+            "more": cgx_jax.constant({"a": np.float32(1), "b": (np.arange(2),)})})
+        self.assertEqual(marks, {
+            "cgx.per_step": ["batch['key']", "batch['lr']"],
+            "cgx.constant": ["batch['more']['a']", "batch['more']['b'][0]", "batch['scale']", "batch['weights']"]})
+        np.testing.assert_array_equal(data["batch['key']"], jax.random.key_data(keys))
+        np.testing.assert_array_equal(data["batch['lr']"], np.float32(0.1 / np.arange(1.0, 8.0)))
+        self.assertEqual(data["batch['scale']"].shape, ())
+
+    def test_tuples_and_lists_of_arrays_are_trees(self):
+        data, marks = self.written(([np.ones((5, 2)), cgx_jax.per_step(np.ones(3))], np.arange(5)))
+        self.assertEqual(sorted(data), ["batch[0][0]", "batch[0][1]", "batch[1]"])
+        self.assertEqual(marks, {"cgx.per_step": ["batch[0][1]"]})
+
+    def test_marks_that_do_not_fit_are_refused(self):
+        with self.assertRaisesRegex(ValueError, r"one number of samples, got .*marked with cgx_jax.per_step"):
+            self.written({"x": np.ones((10, 3)), "lr": np.ones(9)})
+        with self.assertRaisesRegex(ValueError, r"batch\['lr'\]: expected a leading dimension of steps, got a scalar"):
+            self.written({"lr": cgx_jax.per_step(0.5)})
+        with self.assertRaisesRegex(ValueError, r"batch\['lr'\]: expected the number of steps to call a function for"):
+            self.written({"lr": cgx_jax.per_step(lambda step: step)})
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ class RunTest(unittest.TestCase):
         command = [CGX_RUN, str(FIXTURES / program)] + (["--job", self.job] if job else [])
         command += ["--state", str(state)] if state else []
         command += ["--data", str(data or self.data)]
-        command += ["--set", f"lr={lr}"] if "eval" not in str(program) else []
+        command += ["--set", f"lr={lr}"] if lr is not None and "eval" not in str(program) else []
         return command + [str(a) for a in arguments]
 
     def environment(self, **variables):

@@ -112,6 +112,35 @@ class Training(RunTest):
         report, _ = self.train("train4.so", "--steps", 2, lr="@step")
         self.assertEqual(report["steps"], 2)
 
+    def test_a_learning_rate_for_each_step_comes_from_the_data_or_a_schedule(self):
+        rates = [0.2 - 0.02 * step for step in range(6)]
+        data = self.folder / "rates.safetensors"
+        write_safetensors(data, {**samples(), "lr": tensor("F32", [6], rates)})
+        program = ["train4.so", "--steps", 6]
+        _, from_file = self.train(*program, data=data, lr=None)
+        _, scheduled = self.train(*program, lr="linear(0.2,0.1,5)")
+        self.assertEqual(from_file, scheduled)
+        _, constant = self.train(*program, lr=0.2)
+        self.assertNotEqual(from_file, constant)
+        # By the number of the step, also in a run that goes on.
+        self.train("train4.so", "--steps", 4, data=data, lr=None)
+        (self.folder / "saved.safetensors").rename(self.folder / "middle.safetensors")
+        _, resumed = self.train("train4.so", "--first-step", 4, "--steps", 2, data=data, lr=None,
+                                state=self.folder / "middle.safetensors")
+        self.assertEqual(resumed, from_file)
+
+    def test_values_for_fewer_steps_than_the_run_has_are_refused(self):
+        data = self.folder / "rates.safetensors"
+        write_safetensors(data, {**samples(), "lr": tensor("F32", [3], [0.1] * 3)})
+        error = self.refuse("train4.so", "--steps", 5, state=self.state(), data=data, lr=None)
+        self.assertIn("has values for 3 steps, but the run ends after step 5", error)
+
+    def test_a_scalar_of_the_data_is_the_same_in_all_steps(self):
+        data = self.folder / "rate.safetensors"
+        write_safetensors(data, {**samples(), "lr": tensor("F32", [], [0.02])})
+        self.assertEqual(self.train("train4.so", "--steps", 3, data=data, lr=None)[1],
+                         self.train("train4.so", "--steps", 3)[1])
+
     def test_a_loss_that_is_not_finite_is_said_once(self):
         result = self.run_tool("train4.so", "--steps", 5, state=self.state(weight=float("nan")))
         self.assertEqual(result.returncode, 0, result.stderr)

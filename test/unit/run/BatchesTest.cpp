@@ -65,4 +65,20 @@ TEST(Batches, RanksTakeTheirRowsAndColumnsAndWiden) {
   EXPECT_EQ(std::vector<int32_t>(out, out + 4), (std::vector<int32_t>{209, 211, 213, 215}));
 }
 
+TEST(Batches, ValuesOfAStepAreSplitAsTheirArgumentIs) {
+  const Mesh mesh = {{"data", 2}};
+  Value argument;
+  argument.type = CGX_I32;
+  argument.globalShape = {2, 3};
+  argument.shape = {1, 3};
+  argument.sharding = {{"data"}, {}};
+  std::vector<uint8_t> values(4 * 6);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<uint8_t>(i);
+  TensorView data{"x", CGX_U8, {4, 2, 3}, std::as_bytes(std::span(values))};
+  int32_t out[3];
+  copyStepValue(argument, mesh, /*rank=*/1, data, /*step=*/2, reinterpret_cast<std::byte *>(out));
+  EXPECT_EQ(std::vector<int32_t>(out, out + 3), (std::vector<int32_t>{15, 16, 17}));
+}
+
 } // namespace

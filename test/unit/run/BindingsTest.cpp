@@ -20,8 +20,11 @@ namespace {
 /// A safetensors file in memory, of zeros.
 class Memory {
 public:
-  explicit Memory(const std::vector<std::tuple<std::string, ElementType, Shape>> &tensors) {
+  explicit Memory(const std::vector<std::tuple<std::string, ElementType, Shape>> &tensors,
+                  const Metadata &metadata = {}) {
     nlohmann::json header = nlohmann::json::object();
+    if (!metadata.empty())
+      header["__metadata__"] = metadata;
     uint64_t offset = 0;
     for (const auto &[name, type, shape] : tensors) {
       uint64_t end = offset + *elementCount(shape) * cgx_element_bytes(type);
@@ -115,7 +118,9 @@ TEST(Bindings, AllProblemsAreListedAtOnce) {
   EXPECT_REFUSED(
       inputs, "'state['momentum']['w']': expected f32[3], got nothing: 'f.safetensors' has no such tensor");
   EXPECT_REFUSED(inputs, "'batch['x']': expected f32[samples,2], got f32[9,3]");
-  EXPECT_REFUSED(inputs, "'batch['y']': expected i32[samples], got i64[9]");
+  EXPECT_REFUSED(inputs,
+                 "'batch['y']': expected i32[samples], got i64[9] in 'f.safetensors', whose elements may "
+                 "not fit: write it as i32");
   EXPECT_REFUSED(inputs, "--set 'lr=VALUE'");
 }
 
@@ -136,6 +141,71 @@ TEST(Bindings, ValuesMustFit) {
                  "expected 1 or 3 numbers, got 2");
   EXPECT_REFUSED((Inputs{&kState, &kData, {{"lr", "1"}, {"b", "1"}}}), "no argument 'b'");
   EXPECT_EQ(refusal(program(), {&kState, &kData, {{"lr", "@step"}, {"params/w", "1,2,3"}}}), "");
+}
+
+/// A learning rate, a random key and weights of classes beside samples.
+Manifest programOfSteps() {
+  Manifest manifest = program();
+  manifest.arguments[4].name = "batch['lr']";
+  manifest.arguments.push_back(argument("batch['key']", CGX_U32, {2}));
+  manifest.arguments.push_back(argument("batch['weights']", CGX_F32, {5}));
+  return manifest;
+}
+
+TEST(Bindings, WhatHasNoSamplesIsOnePerStepOrTheSameInAll) {
+  Memory data({{"x", CGX_F32, {9, 2}},
+               {"y", CGX_U8, {9}},
+               {"lr", CGX_F32, {20}},
+               {"key", CGX_U32, {15, 2}},
+               {"weights", CGX_F32, {5}}});
+  Bindings bindings = bindArguments(programOfSteps(), {&kState, &data, {}});
+  EXPECT_EQ(bindings.arguments[4].source, Source::PerStep);
+  EXPECT_EQ(bindings.arguments[5].source, Source::PerStep);
+  EXPECT_EQ(bindings.arguments[6].source, Source::Constant);
+  EXPECT_EQ(bindings.arguments[6].constant.size(), 20u);
+  EXPECT_EQ(bindings.samples, 9u);
+  EXPECT_EQ(bindings.steps, 15u);
+}
+
+TEST(Bindings, MarksOfTheFileComeBeforeShapes) {
+  Memory data({{"x", CGX_F32, {9, 2}},
+               {"y", CGX_U8, {9}},
+               {"lr", CGX_F32, {}},
+               {"key", CGX_U32, {2}},
+               {"weights", CGX_F32, {9, 5}}},
+              {{"cgx.constant", R"(["lr", "key"])"}, {"cgx.per_step", R"(["weights"])"}});
+  Bindings bindings = bindArguments(programOfSteps(), {&kState, &data, {}});
+  EXPECT_EQ(bindings.arguments[4].source, Source::Constant);
+  EXPECT_EQ(bindings.arguments[5].source, Source::Constant);
+  EXPECT_EQ(bindings.arguments[6].source, Source::PerStep);
+  EXPECT_EQ(bindings.steps, 9u);
+}
+
+TEST(Bindings, WhatHasNoSamplesSaysWhatWouldFit) {
+  Memory data({{"x", CGX_F32, {9, 2}},
+               {"y", CGX_U8, {9}},
+               {"lr", CGX_F32, {20, 2}},
+               {"key", CGX_I32, {15, 2}},
+               {"weights", CGX_F32, {7}}},
+              {{"cgx.constant", R"(["weights"])"}});
+  const std::string text = refusal(programOfSteps(), {&kState, &data, {}});
+  for (const char *part :
+       {"'batch['lr']': expected f32[], or f32[steps] with one for each step, got f32[20,2] in "
+        "'f.safetensors'",
+        "'batch['key']': expected u32[steps,2], got i32[15,2] in 'f.safetensors', whose elements may not fit",
+        "'batch['weights']': expected f32[5], got f32[7] in 'f.safetensors'"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(Bindings, ValuesMayFollowFromTheStep) {
+  Memory data({{"x", CGX_F32, {9, 2}}, {"y", CGX_U8, {9}}, {"weights", CGX_F32, {5}}});
+  const std::pair<std::string, std::string> rate = {"batch['lr']", "cosine(0.1,100)"}, key = {"key", "@step"};
+  Bindings bindings = bindArguments(programOfSteps(), {&kState, &data, {rate, key}});
+  EXPECT_EQ(bindings.arguments[4].source, Source::Computed);
+  EXPECT_EQ(bindings.arguments[5].source, Source::Computed);
+  EXPECT_NE(refusal(programOfSteps(), {&kState, &data, {rate, {"key", "key(x)"}}})
+                .find("--set batch['key']: expected a whole number as the seed of a key, got 'x'"),
+            std::string::npos);
 }
 
 TEST(Bindings, SurplusIsAWarning) {

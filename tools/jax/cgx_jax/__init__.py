@@ -11,8 +11,8 @@ and then, without Python:
         --data exported/train.safetensors --steps 100
 """
 
-from cgx_jax.batches import write_batches
+from cgx_jax.batches import constant, per_step, write_batches
 from cgx_jax.export import ExportError, export_step
 from cgx_jax.safetensors import load, save
 
-__all__ = ["ExportError", "export_step", "load", "save", "write_batches"]
+__all__ = ["ExportError", "constant", "export_step", "load", "per_step", "save", "write_batches"]

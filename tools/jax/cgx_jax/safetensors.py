@@ -26,6 +26,11 @@ _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 _ALIGNMENT = 8  # bytes, of the first tensor: the header is padded with spaces
 
 
+def is_known(dtype):
+    """Whether elements of that NumPy type have a name in the format."""
+    return np.dtype(dtype).newbyteorder("<") in _NAMES
+
+
 def save(path, tensors, metadata=None):
     """Writes tensors to a file, which appears complete or not at all.
 

@@ -82,3 +82,14 @@ void cgx::run::copyBatch(const Value &batch, const Mesh &mesh, uint32_t rank, co
                });
   }
 }
+
+void cgx::run::copyStepValue(const Value &argument, const Mesh &mesh, uint32_t rank, const TensorView &data,
+                             uint64_t step, std::byte *buffer) {
+  const uint64_t sourceWidth = cgx_element_bytes(data.type), width = cgx_element_bytes(argument.type);
+  const std::byte *source = data.bytes.data() + step * *elementCount(argument.globalShape) * sourceWidth;
+  forEachRun(argument.shape, argument.globalShape, blockOrigin(argument, mesh, rank), /*first=*/0,
+             [&](uint64_t globalOffset, uint64_t blockOffset, uint64_t count) {
+               convertElements(data.type, source + globalOffset * sourceWidth, argument.type,
+                               buffer + blockOffset * width, count);
+             });
+}

@@ -13,6 +13,7 @@
 #include "cgx/run/TreePath.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 using namespace cgx::run;
 
@@ -88,6 +89,7 @@ public:
       bindFrom(state_, how, Source::State, /*fed=*/false);
     }
     bindFrom(data_, Agreement::Leaf, Source::Data, /*fed=*/false);
+    countSamples();
     for (size_t i = 0; i < bound_.size(); ++i)
       check(i);
     throwProblems("the inputs do not fit the program", problems_);
@@ -102,8 +104,13 @@ private:
       const Value &value = manifest_.arguments[argument];
       Binding &binding = bindings_.arguments[argument];
       bound_[argument] = true;
-      if (text == "@step") {
-        binding.source = Source::StepNumber;
+      if (StepValue::isMeant(text)) {
+        binding.source = Source::Computed;
+        try {
+          binding.value = StepValue::parse(text, value);
+        } catch (const Error &error) {
+          problems_.push_back("--set " + value.name + ": " + error.what());
+        }
         continue;
       }
       binding.source = Source::Constant;
@@ -135,8 +142,6 @@ private:
     for (size_t i = 0; i < bound_.size(); ++i) {
       if (bound_[i] || fed_[i] != fed)
         continue;
-      if (source == Source::Data && manifest_.arguments[i].shape.empty())
-        continue; // a scalar has no dimension of samples
       if (const TensorView *tensor = pool.take(paths_[i], how)) {
         bound_[i] = true;
         bindings_.arguments[i].source = source;
@@ -152,7 +157,7 @@ private:
     else if (bindings_.arguments[argument].source == Source::State)
       checkState(value, *bindings_.arguments[argument].tensor);
     else if (bindings_.arguments[argument].source == Source::Data)
-      checkData(value, *bindings_.arguments[argument].tensor);
+      checkData(value, bindings_.arguments[argument]);
   }
 
   std::string missing(size_t argument) const {
@@ -176,19 +181,92 @@ private:
                           "'");
   }
 
-  void checkData(const Value &value, const TensorView &tensor) {
-    bool fits = tensor.shape.size() == value.globalShape.size() &&
-                std::equal(tensor.shape.begin() + 1, tensor.shape.end(), value.globalShape.begin() + 1) &&
-                isLosslessConversion(tensor.type, value.type);
-    if (!fits) {
-      std::string expected = typeString(value.type, value.globalShape);
-      expected.replace(expected.find('[') + 1, std::to_string(value.globalShape[0]).size(), "samples");
-      problems_.push_back("'" + value.name + "': expected " + expected + ", got " +
-                          typeString(tensor.type, tensor.shape) + " in '" + inputs_.data->path() + "'");
-      return;
+  /// Whether a tensor of the data file was written as one that is `kind`: "cgx.per_step", "cgx.constant".
+  bool isMarked(const TensorView &tensor, const char *kind) const {
+    auto entry = inputs_.data->metadata().find(kind);
+    if (entry == inputs_.data->metadata().end())
+      return false;
+    auto names = nlohmann::json::parse(entry->second, nullptr, /*allow_exceptions=*/false);
+    return names.is_array() && std::find(names.begin(), names.end(), tensor.name) != names.end();
+  }
+
+  /// Whether shapes agree from that dimension of the tensor on.
+  static bool isShapedAs(const TensorView &tensor, size_t from, const Value &value, size_t valueFrom) {
+    return std::equal(tensor.shape.begin() + std::min(from, tensor.shape.size()), tensor.shape.end(),
+                      value.globalShape.begin() + valueFrom, value.globalShape.end());
+  }
+
+  /// By its mark, or by its shape: one dimension more than the argument has are steps, the first one of as
+  /// many are samples, if they are more than a batch, and what has the argument's shape is that in each step,
+  /// unless it is a batch as other tensors are.
+  Source sourceOf(const Value &value, const TensorView &tensor) const {
+    if (isMarked(tensor, "cgx.per_step"))
+      return Source::PerStep;
+    if (isMarked(tensor, "cgx.constant"))
+      return Source::Constant;
+    if (tensor.shape.size() == value.globalShape.size() + 1)
+      return Source::PerStep;
+    const bool isWhole = tensor.shape == value.globalShape;
+    const bool isBatch = !value.globalShape.empty() && (!samples_ || tensor.shape[0] == *samples_);
+    return isWhole && !isBatch ? Source::Constant : Source::Data;
+  }
+
+  /// The samples of tensors that cannot be anything else: with more of them than a batch has.
+  void countSamples() {
+    for (size_t i = 0; i < bound_.size(); ++i) {
+      const Value &value = manifest_.arguments[i];
+      const TensorView *tensor = bindings_.arguments[i].tensor;
+      if (bindings_.arguments[i].source == Source::Data && tensor && !samples_ &&
+          tensor->shape.size() == value.globalShape.size() && tensor->shape != value.globalShape &&
+          !isMarked(*tensor, "cgx.per_step") && !isMarked(*tensor, "cgx.constant"))
+        samples_ = tensor->shape[0];
     }
-    agreeOn("samples", tensor.shape[0], bindings_.samples, value);
-    agreeOn("the global batch", value.globalShape[0], bindings_.globalBatch, value);
+  }
+
+  void checkData(const Value &value, Binding &binding) {
+    const TensorView &tensor = *binding.tensor;
+    const Source source = sourceOf(value, tensor);
+    const bool fits =
+        isLosslessConversion(tensor.type, value.type) &&
+        (source == Source::Constant ? tensor.shape == value.globalShape
+         : source == Source::PerStep
+             ? tensor.shape.size() == value.globalShape.size() + 1 && isShapedAs(tensor, 1, value, 0)
+             : !value.globalShape.empty() && !tensor.shape.empty() && isShapedAs(tensor, 1, value, 1));
+    if (!fits)
+      return problems_.push_back(misfit(value, tensor, source));
+    binding.source = source;
+    if (source == Source::Constant) {
+      binding.constant.resize(*elementCount(value.globalShape) * cgx_element_bytes(value.type));
+      convertElements(tensor.type, tensor.bytes.data(), value.type, binding.constant.data(),
+                      *elementCount(value.globalShape));
+    } else if (source == Source::PerStep) {
+      const auto steps = static_cast<uint64_t>(tensor.shape[0]);
+      bindings_.steps = std::min(bindings_.steps.value_or(steps), steps);
+    } else {
+      agreeOn("samples", tensor.shape[0], bindings_.samples, value);
+      agreeOn("the global batch", value.globalShape[0], bindings_.globalBatch, value);
+    }
+  }
+
+  /// What would be right for an argument, and what the data file has.
+  std::string misfit(const Value &value, const TensorView &tensor, Source source) const {
+    const std::string type = std::string(elementTypeName(value.type)) + "[";
+    auto shaped = [&](const char *first, size_t from) {
+      std::string text = type + first;
+      for (size_t dim = from; dim < value.globalShape.size(); ++dim)
+        text += (text.back() == '[' ? "" : ",") + std::to_string(value.globalShape[dim]);
+      return text + "]";
+    };
+    std::string expected = source == Source::PerStep    ? shaped("steps", 0)
+                           : source == Source::Constant ? shaped("", 0)
+                           : value.globalShape.empty()
+                               ? shaped("", 0) + ", or " + shaped("steps", 0) + " with one for each step"
+                               : shaped("samples", 1);
+    return "'" + value.name + "': expected " + expected + ", got " + typeString(tensor.type, tensor.shape) +
+           " in '" + inputs_.data->path() + "'" +
+           (isLosslessConversion(tensor.type, value.type)
+                ? ""
+                : std::string(", whose elements may not fit: write it as ") + elementTypeName(value.type));
   }
 
   /// All batch arguments have as many samples, in the file and in a step.
@@ -219,6 +297,7 @@ private:
   Pool state_, data_;
   std::vector<bool> fed_, bound_;
   const Value *firstBatch_ = nullptr;
+  std::optional<int64_t> samples_;
   Bindings bindings_;
   std::vector<std::string> problems_;
 };

@@ -79,9 +79,11 @@ std::vector<size_t> findStateArguments(const Manifest &manifest, const Bindings 
 /// As many steps as were asked for, or as there are batches.
 uint64_t countSteps(const Options &options, const Bindings &bindings) {
   uint64_t batch = bindings.globalBatch, batches = batch == 0 ? 0 : bindings.samples / batch;
-  if (!options.steps && batch == 0)
+  if (!options.steps && batch == 0 && !bindings.steps)
     throw Error("expected --steps, because no argument of the program takes batches of a data file");
-  if (!options.steps && batches <= options.firstStep)
+  if (!options.steps && batch == 0)
+    batches = *bindings.steps;
+  if (!options.steps && batch != 0 && batches <= options.firstStep)
     throw Error("'" + options.data + "' has " + std::to_string(bindings.samples) + " samples, which is " +
                 std::to_string(batches) + " batches of " + std::to_string(batch) +
                 ": none is left from step " + std::to_string(options.firstStep) + " on");
@@ -95,6 +97,10 @@ uint64_t countSteps(const Options &options, const Bindings &bindings) {
         std::to_string(last) + " steps with a global batch of " + std::to_string(batch) + " take " +
         std::to_string(last * batch) +
         (batches > 0 ? ": --repeat starts over, --steps " + std::to_string(batches) + " ends before" : ""));
+  if (bindings.steps && last > *bindings.steps)
+    throw Error("'" + options.data + "' has values for " + std::to_string(*bindings.steps) +
+                " steps, but the run ends after step " + std::to_string(last) +
+                ": expected one for each step, counted from step 0");
   return steps;
 }
 

@@ -188,14 +188,10 @@ private:
       if (binding.source == Source::Data) {
         copyBatch(value, manifest_.mesh, rank_, *binding.tensor, sampler_, step * job_.bindings.globalBatch,
                   arguments_[i]);
-      } else if (binding.source == Source::StepNumber) {
-        uint64_t width = cgx_element_bytes(value.type);
-        char text[24];
-        std::snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(step));
-        for (uint64_t offset = 0; offset < value.bytes(); offset += width)
-          if (!parseScalar(value.type, text, arguments_[i] + offset))
-            throw Error("step " + std::string(text) + " does not fit '" + value.name + "', " +
-                        elementTypeName(value.type));
+      } else if (binding.source == Source::PerStep) {
+        copyStepValue(value, manifest_.mesh, rank_, *binding.tensor, step, arguments_[i]);
+      } else if (binding.source == Source::Computed) {
+        binding.value->write(value, step, job_.seed, arguments_[i]);
       }
     }
   }

@@ -46,6 +46,10 @@ private:
 void copyBatch(const Value &batch, const Mesh &mesh, uint32_t rank, const TensorView &data, Sampler &sampler,
                uint64_t first, std::byte *buffer);
 
+/// Fills this rank's block of an argument of which `data` has one for each step.
+void copyStepValue(const Value &argument, const Mesh &mesh, uint32_t rank, const TensorView &data,
+                   uint64_t step, std::byte *buffer);
+
 } // namespace cgx::run
 
 #endif // CGX_RUN_BATCHES_H

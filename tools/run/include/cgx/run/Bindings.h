@@ -16,22 +16,25 @@
 
 #include "cgx/run/Manifest.h"
 #include "cgx/run/Safetensors.h"
+#include "cgx/run/StepValue.h"
 
 #include <map>
 
 namespace cgx::run {
 
 enum class Source {
-  State,     ///< a tensor of the state file
-  Data,      ///< samples of the data file, new in each step
-  Constant,  ///< a value of the command line
-  StepNumber ///< the number of the step
+  State,    ///< a tensor of the state file
+  Data,     ///< samples of the data file, new in each step
+  PerStep,  ///< a tensor of the data file with one value for each step
+  Constant, ///< a value of the command line, or a tensor of the data file
+  Computed  ///< from the number of the step
 };
 
 struct Binding {
   Source source = Source::State;
-  const TensorView *tensor = nullptr; ///< of State and Data
-  std::vector<std::byte> constant;    ///< of Constant: one element, or all of them
+  const TensorView *tensor = nullptr;  ///< of State, Data and PerStep
+  std::vector<std::byte> constant;     ///< of Constant: one element, or all of them
+  std::optional<StepValue> value = {}; ///< of Computed
 };
 
 struct Bindings {
@@ -40,6 +43,8 @@ struct Bindings {
   /// Of the data file; 0 when nothing comes from it.
   uint64_t samples = 0;
   uint64_t globalBatch = 0;
+  /// Steps that the data file has values for, where it has one for each step.
+  std::optional<uint64_t> steps;
 };
 
 /// What the command line offers.
