@@ -190,18 +190,28 @@ cgx_status cgx_context_check_cuda(cgx_context *context) {
   }));
 }
 
-cgx_status cgx_context_gather(cgx_context *context, const void *data, uint64_t bytes, cgx_take_fn take,
-                              void *user) {
+static cgx_status gather(cgx_context *context, const void *data, uint64_t bytes, bool toAll, cgx_take_fn take,
+                         void *user) {
   return report(guarded([&]() -> cgx::Status {
     if (!context || !take || (!data && bytes != 0))
       return {CGX_INVALID_ARGUMENT, "expected a context, bytes and a function that takes them, got null"};
-    auto gathered = context->impl->gather({static_cast<const std::byte *>(data), bytes});
+    auto gathered = context->impl->gather({static_cast<const std::byte *>(data), bytes}, toAll);
     if (!gathered.ok())
       return gathered.status();
     for (uint32_t rank = 0; rank < gathered->size(); ++rank)
       take(user, rank, (*gathered)[rank].data(), (*gathered)[rank].size());
     return {};
   }));
+}
+
+cgx_status cgx_context_gather(cgx_context *context, const void *data, uint64_t bytes, cgx_take_fn take,
+                              void *user) {
+  return gather(context, data, bytes, /*toAll=*/false, take, user);
+}
+
+cgx_status cgx_context_all_gather(cgx_context *context, const void *data, uint64_t bytes, cgx_take_fn take,
+                                  void *user) {
+  return gather(context, data, bytes, /*toAll=*/true, take, user);
 }
 
 cgx_status cgx_context_telemetry(cgx_context *context, const char **out_json) {

@@ -157,12 +157,15 @@ const char *Context::telemetryJson() {
   return json.c_str();
 }
 
-Result<std::vector<std::vector<std::byte>>> Context::gather(std::span<const std::byte> bytes) {
+Result<std::vector<std::vector<std::byte>>> Context::gather(std::span<const std::byte> bytes, bool toAll) {
   if (!failure.ok())
     return failure;
   if (inStep)
     return Status::error(CGX_INVALID_ARGUMENT, "expected to gather between steps, not in step ", step);
-  Result<std::vector<std::vector<std::byte>>> gathered = cgx::gather(*transport, timeout, step, bytes);
+  const uint64_t before = transport->bytesSent();
+  Result<std::vector<std::vector<std::byte>>> gathered =
+      toAll ? allGather(*transport, timeout, step, bytes) : cgx::gather(*transport, timeout, step, bytes);
+  handshakeBytes += transport->bytesSent() - before;
   if (!gathered.ok())
     fail(gathered.status());
   return gathered;

@@ -50,8 +50,9 @@ public:
   /// What codecs remember from step to step, to be saved and written back between steps.
   std::span<const StateTensor> stateTensors() const { return state.tensors(); }
 
-  /// Hands the bytes of all ranks to rank 0, between steps: the result by rank there, nothing on the others.
-  Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes);
+  /// Hands the bytes of all ranks to rank 0 or to all, between steps: the result by rank there, nothing on
+  /// the others. To all, every rank has as many.
+  Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes, bool toAll);
 
   /// The first failure stays; the others are its consequences.
   void fail(const Status &reason);

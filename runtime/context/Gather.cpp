@@ -15,7 +15,7 @@ namespace cgx {
 static constexpr uint32_t kGatherCollective = 0xfffffffe;
 
 /// First how much, then what.
-enum GatherPhase : uint16_t { kSizes, kBytes };
+enum GatherPhase : uint16_t { kSizes, kBytes, kToAll };
 
 Result<std::vector<std::vector<std::byte>>> gather(Transport &transport, std::chrono::milliseconds timeout,
                                                    uint64_t step, std::span<const std::byte> bytes) {
@@ -46,6 +46,22 @@ Result<std::vector<std::vector<std::byte>>> gather(Transport &transport, std::ch
     gathered.emplace_back(sizes[rank]);
   for (uint32_t rank = 1; rank < transport.ranks(); ++rank)
     exchange.receive(rank, tag(kBytes), {gathered[rank]});
+  if (Status status = exchange.finish(); !status.ok())
+    return status;
+  return gathered;
+}
+
+Result<std::vector<std::vector<std::byte>>> allGather(Transport &transport, std::chrono::milliseconds timeout,
+                                                      uint64_t step, std::span<const std::byte> bytes) {
+  std::vector<std::vector<std::byte>> gathered(transport.ranks(), {bytes.begin(), bytes.end()});
+  const Tag tag{.step = step, .collective = kGatherCollective, .phase = kToAll};
+  Exchange exchange(transport, timeout);
+  for (uint32_t rank = 0; rank < transport.ranks(); ++rank) {
+    if (rank == transport.rank())
+      continue;
+    exchange.receive(rank, tag, {gathered[rank]});
+    exchange.send(rank, tag, {bytes});
+  }
   if (Status status = exchange.finish(); !status.ok())
     return status;
   return gathered;

@@ -17,6 +17,10 @@ namespace cgx {
 Result<std::vector<std::vector<std::byte>>> gather(Transport &transport, std::chrono::milliseconds timeout,
                                                    uint64_t step, std::span<const std::byte> bytes);
 
+/// The same to all ranks, of as many bytes of each.
+Result<std::vector<std::vector<std::byte>>> allGather(Transport &transport, std::chrono::milliseconds timeout,
+                                                      uint64_t step, std::span<const std::byte> bytes);
+
 } // namespace cgx
 
 #endif // CGX_RUNTIME_CONTEXT_GATHER_H

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <unistd.h>
 
 using namespace cgx::run;
@@ -221,27 +222,99 @@ Program loadProgram(const Options &options) {
   return compileStep(options);
 }
 
-/// Checks what the ranks brought back, writes the files and the summary.
-void finish(const Options &options, const Job &job, const std::vector<Outcome> &outcomes) {
-  checkReplicas(job, outcomes);
-  std::string report = writeReport(job, outcomes);
-  if (!options.save.empty())
-    saveState(job, outcomes, options.save);
+/// Where state goes on which ranks do not agree: not over a checkpoint that may be good.
+/// "trained.safetensors" becomes "trained.disagreement.safetensors".
+std::string besidePath(const std::string &path) {
+  size_t dot = path.rfind('.'), slash = path.rfind('/');
+  if (dot == std::string::npos || (slash != std::string::npos && dot < slash))
+    dot = path.size();
+  return path.substr(0, dot) + ".disagreement" + path.substr(dot);
+}
+
+void noteUnfinishedPlan(const Job &job) {
   uint64_t end = job.firstStep + job.steps;
-  if (!options.save.empty() && job.planning.adapts() && job.steps != 0 &&
-      job.planning.isProfiled(end - 1, end) && !job.planning.isBoundary(end))
+  if (job.planning.adapts() && job.steps != 0 && job.planning.isProfiled(end - 1, end) &&
+      !job.planning.isBoundary(end))
     std::fprintf(stderr,
                  "cgx-run: note: step %llu is among those that the next plan is made of: a run that goes "
                  "on from here makes it of those that are left\n",
                  static_cast<unsigned long long>(end));
-  if (!options.report.empty())
-    replaceFile(options.report, report);
-  if (!options.trace.empty())
-    replaceFile(options.trace, writeTrace(outcomes));
-  if (!options.profile.empty())
-    replaceFile(options.profile, outcomes[0].profile);
-  if (!options.quiet)
-    std::fputs(summarize(report).c_str(), stdout);
+}
+
+/// What a run has to say of its files and its checks: all of it, also where some of it fails.
+class Ending {
+public:
+  Ending(const Options &options, const Job &job, const std::vector<Outcome> &outcomes)
+      : options(options), job(job), outcomes(outcomes) {}
+
+  /// Checks what the ranks brought back, writes all files and the summary, and only then throws Error.
+  void run() {
+    std::vector<std::vector<uint64_t>> digests;
+    for (const Outcome &outcome : outcomes)
+      digests.push_back(outcome.hashes);
+    const std::vector<Disagreement> disagreements = findDisagreements(job, digests);
+    if (!disagreements.empty())
+      problems.push_back(cgx::run::describe(job, disagreements, outcomes[0].steps));
+    save();
+    tryTo([&] { report(disagreements); });
+    if (!options.trace.empty())
+      tryTo([&] { replaceFile(options.trace, writeTrace(outcomes)); });
+    if (!options.profile.empty() && outcomes[0].steps == job.steps)
+      tryTo([&] { replaceFile(options.profile, outcomes[0].profile); });
+    throwAll();
+  }
+
+private:
+  void tryTo(const std::function<void()> &body) {
+    try {
+      body();
+    } catch (const std::exception &error) {
+      problems.push_back(error.what());
+    }
+  }
+
+  void save() {
+    if (options.save.empty())
+      return;
+    const std::string path = problems.empty() ? options.save : besidePath(options.save);
+    tryTo([&] {
+      saveState(job, outcomes, path, problems.empty() ? "" : problems[0]);
+      if (path != options.save)
+        problems[0] += "\n  their state is in '" + path + "', the first holder's where they differ; '" +
+                       options.save + "' was not written";
+      else
+        noteUnfinishedPlan(job);
+    });
+  }
+
+  void report(std::span<const Disagreement> disagreements) {
+    const Report made = makeReport(job, outcomes, disagreements);
+    if (!made.problems.empty())
+      tryTo([&] {
+        throwProblems("the transport did not send what the program's manifest promises", made.problems);
+      });
+    if (!options.quiet)
+      std::fputs(summarize(made.text).c_str(), stdout);
+    if (!options.report.empty())
+      replaceFile(options.report, made.text);
+  }
+
+  void throwAll() const {
+    std::string text;
+    for (const std::string &problem : problems)
+      text += (text.empty() ? "" : "\ncgx-run: error: ") + problem;
+    if (!text.empty())
+      throw Error(text);
+  }
+
+  const Options &options;
+  const Job &job;
+  const std::vector<Outcome> &outcomes;
+  std::vector<std::string> problems;
+};
+
+void finish(const Options &options, const Job &job, const std::vector<Outcome> &outcomes) {
+  Ending(options, job, outcomes).run();
 }
 
 /// A file that cannot be written is better known before the first step.

@@ -1,5 +1,6 @@
 """Ranks that die, diverge or are told to stop: a message, in time, and nothing left behind."""
 
+import json
 import os
 import pathlib
 import signal
@@ -7,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import RunTest
+from harness import RunTest, read_safetensors
 
 TIMEOUT = 5
 
@@ -95,11 +96,53 @@ class Faults(RunTest):
         self.assertLess(time.monotonic() - begin, 10)
         self.expect_nothing_left()
 
-    def test_ranks_that_diverge_are_found_out(self):
-        error = self.refuse("train4.so", "--steps", 3, state=self.state(),
-                            environment=self.environment(FIXTURE_DIVERGE=1))
-        self.assertIn("the ranks do not agree on the state that they share", error)
-        self.assertIn("ended with different bits in 'state['params']['b']'", error)
+    def diverge(self, step, *arguments):
+        """The message of a run of 3000 steps whose ranks 0, 1 and 2, 3 differ from `step` on, which saves."""
+        return self.refuse("train4.so", "--steps", 3000, "--repeat", "--save", self.folder / "saved.safetensors",
+                           "--report", self.folder / "report.json", *arguments, state=self.state(),
+                           environment=self.environment(FIXTURE_DIVERGE=step))
+
+    def test_ranks_that_diverge_are_found_out_at_once(self):
+        for transport in ("shm", "inproc"):
+            error = self.diverge(0, "--transport", transport)
+            self.assertIn("the ranks do not agree on the state that they share after step 0 (1 of 3000", error)
+            self.assertIn("'state['params']['b']' differs between ranks 0, 1 and ranks 2, 3", error)
+            self.expect_nothing_left()
+
+    def test_ranks_that_diverge_later_are_found_out_before_twice_as_many_steps(self):
+        # Checked after 1, 2, 4, ..., 1024 steps, 2048 and 3000.
+        for step, found in ((5, 8), (1500, 2048), (2500, 3000)):
+            self.assertIn(f"({found} of 3000 steps done)", self.diverge(step))
+
+    def test_a_run_that_diverges_saves_what_it_was_asked_to_beside_the_last_good_state(self):
+        good = self.folder / "saved.safetensors"
+        good.write_text("a good checkpoint")
+        error = self.diverge(5, "--trace", self.folder / "trace.json")
+        self.assertEqual(good.read_text(), "a good checkpoint")
+        beside = self.folder / "saved.disagreement.safetensors"
+        self.assertIn(f"their state is in '{beside}'", error)
+        tensors, metadata = read_safetensors(beside)
+        self.assertIn("state['params']['w']", tensors)
+        self.assertEqual(metadata["cgx.steps"], "8")
+        self.assertIn("after step 7", metadata["cgx.disagreement"])
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(report["steps"], 8)
+        self.assertEqual(report["disagreements"], [{"tensor": "state['params']['b']", "ranks": [[0, 1], [2, 3]]}])
+        self.assertIsNone(report["state_hash"])
+        self.assertEqual(len(report["loss"]["per_step"]), 8)
+        self.assertTrue((self.folder / "trace.json").exists())
+        error = self.refuse("train4.so", "--steps", 1, "--resume", beside)
+        self.assertIn("was saved by a run that failed: the ranks do not agree", error)
+        result = self.run_tool("train4.so", "--steps", 1, state=beside)
+        self.assertIn("warning: '" + str(beside) + "' was saved by a run whose ranks did not agree", result.stderr)
+
+    def test_a_file_that_cannot_be_written_costs_no_other(self):
+        target = self.folder / "report.json"
+        target.mkdir()
+        error = self.refuse("train4.so", "--steps", 3, "--report", target, "--save", self.folder / "saved.safetensors",
+                            state=self.state())
+        self.assertIn(f"cannot write '{target}'", error)
+        self.assertIn("state['params']['w']", read_safetensors(self.folder / "saved.safetensors")[0])
 
 
 if __name__ == "__main__":

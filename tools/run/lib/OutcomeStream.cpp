@@ -42,6 +42,7 @@ std::vector<std::byte> cgx::run::packOutcome(uint32_t rank, const Outcome &outco
     blockBytes.push_back(block.size());
   std::vector<uint8_t> header = Json::to_cbor({{"rank", rank},
                                                {"error", outcome.error},
+                                               {"steps", outcome.steps},
                                                {"seconds", outcome.seconds},
                                                {"telemetry", outcome.telemetry},
                                                {"trace", outcome.trace},
@@ -94,6 +95,7 @@ std::optional<std::pair<uint32_t, Outcome>> OutcomeReader::take() {
     Json json = Json::from_cbor(header, header + length);
     rest = rest.subspan(length);
     outcome.error = json.at("error").get<std::string>();
+    outcome.steps = json.at("steps").get<uint64_t>();
     outcome.seconds = json.at("seconds").get<double>();
     outcome.telemetry = json.at("telemetry").get<std::string>();
     outcome.trace = json.at("trace").get<std::string>();

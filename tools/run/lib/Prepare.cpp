@@ -104,9 +104,18 @@ uint64_t countSteps(const Options &options, const Bindings &bindings) {
   return steps;
 }
 
+/// Whether the file holds state on which the ranks that saved it did not agree.
+bool isDisagreement(const SafetensorsFile &file) {
+  return file.metadata().find("cgx.disagreement") != file.metadata().end();
+}
+
 void noteEarlierSteps(const Options &options, const InputFiles &files) {
   if (!files.state || options.firstStep != 0 || !options.resume.empty())
     return;
+  if (isDisagreement(*files.state))
+    std::fprintf(stderr,
+                 "cgx-run: warning: '%s' was saved by a run whose ranks did not agree on their state\n",
+                 options.state.c_str());
   auto entry = files.state->metadata().find("cgx.steps");
   if (entry != files.state->metadata().end())
     std::fprintf(stderr, "cgx-run: note: '%s' was saved after step %s; --first-step %s continues that run\n",
@@ -134,6 +143,10 @@ uint64_t numberOf(const SafetensorsFile &checkpoint, const std::string &name) {
 
 /// Goes on where the checkpoint was saved: with its step, its seed and its program.
 void resume(Options &options, const SafetensorsFile &checkpoint, const Manifest &manifest) {
+  if (isDisagreement(checkpoint))
+    throw Error("'" + checkpoint.path() +
+                "' was saved by a run that failed: " + metadataOf(checkpoint, "cgx.disagreement") +
+                "\n  expected a checkpoint of a run that ended well; --state takes the tensors as they are");
   options.firstStep = numberOf(checkpoint, "cgx.steps");
   uint64_t seed = numberOf(checkpoint, "cgx.seed");
   if (options.seed.value_or(seed) != seed)

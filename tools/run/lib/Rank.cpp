@@ -12,6 +12,7 @@
 #include "cgx/run/Batches.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/Job.h"
+#include "cgx/run/Replicas.h"
 #include "cgx/run/TreePath.h"
 
 #include <algorithm>
@@ -227,8 +228,12 @@ private:
         progress.step(done + 1, scalars);
       }
       feed();
+      outcome.steps = done + 1;
+      if (isCompared(job_, done + 1) && !compare(outcome))
+        break;
     }
-    planner.finish(end);
+    if (outcome.steps == job_.steps)
+      planner.finish(end);
     outcome.plans = std::move(planner.plans);
     outcome.profile = std::move(planner.profile);
     outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -241,11 +246,30 @@ private:
         std::swap(results_[i], arguments_[*argument]);
   }
 
-  void collectState(Outcome &outcome) const {
+  std::span<const std::byte> block(size_t argument) const {
+    return {arguments_[argument], manifest_.arguments[argument].bytes()};
+  }
+
+  /// False if this rank's state or another's is not what their replicas have; all ranks say the same.
+  bool compare(Outcome &outcome) {
+    outcome.hashes.clear();
+    for (size_t argument : job_.stateArguments)
+      outcome.hashes.push_back(hashBytes(block(argument)));
+    std::vector<std::vector<uint64_t>> digests(manifest_.ranks, std::vector<uint64_t>(outcome.hashes.size()));
+    auto take = [](void *user, uint32_t rank, const void *data, uint64_t bytes) {
+      std::memcpy((*static_cast<decltype(digests) *>(user))[rank].data(), data, bytes);
+    };
+    check(cgx_context_all_gather(context_.get(), outcome.hashes.data(),
+                                 outcome.hashes.size() * sizeof(uint64_t), take, &digests));
+    return findDisagreements(job_, digests).empty();
+  }
+
+  void collectState(Outcome &outcome) {
+    if (job_.steps == 0)
+      (void)compare(outcome);
     for (size_t argument : job_.stateArguments) {
       const Value &value = manifest_.arguments[argument];
-      std::span<const std::byte> block(arguments_[argument], value.bytes());
-      outcome.hashes.push_back(hashBytes(block));
+      std::span<const std::byte> block = this->block(argument);
       outcome.blocks.emplace_back();
       if (job_.save && isFirstHolder(value))
         outcome.blocks.back().assign(block.begin(), block.end());

@@ -25,25 +25,6 @@ using namespace cgx::run;
 // Keeps the order in which members are written.
 using Json = nlohmann::ordered_json;
 
-void cgx::run::checkReplicas(const Job &job, const std::vector<Outcome> &outcomes) {
-  std::vector<std::string> problems;
-  for (size_t i = 0; i < job.stateArguments.size(); ++i) {
-    const Value &value = job.manifest.arguments[job.stateArguments[i]];
-    std::vector<uint32_t> first(blockCount(value), UINT32_MAX); // holder of each block
-    for (uint32_t rank = 0; rank < outcomes.size(); ++rank) {
-      uint32_t &holder = first[blockIndex(value, job.manifest.mesh, rank)];
-      if (holder == UINT32_MAX)
-        holder = rank;
-      else if (outcomes[rank].hashes[i] != outcomes[holder].hashes[i]) {
-        problems.push_back("ranks " + std::to_string(holder) + " and " + std::to_string(rank) +
-                           " ended with different bits in '" + value.name + "'");
-        break;
-      }
-    }
-  }
-  throwProblems("the ranks do not agree on the state that they share", problems);
-}
-
 std::string cgx::run::stateHash(const Job &job, const std::vector<Outcome> &outcomes) {
   uint64_t hash = 0;
   for (size_t i = 0; i < job.stateArguments.size(); ++i) {
@@ -59,7 +40,8 @@ std::string cgx::run::stateHash(const Job &job, const std::vector<Outcome> &outc
   return text;
 }
 
-void cgx::run::saveState(const Job &job, const std::vector<Outcome> &outcomes, const std::string &path) {
+void cgx::run::saveState(const Job &job, const std::vector<Outcome> &outcomes, const std::string &path,
+                         const std::string &disagreement) {
   std::vector<TensorView> tensors;
   std::vector<std::vector<std::byte>> assembled;
   assembled.reserve(job.stateArguments.size());
@@ -75,11 +57,13 @@ void cgx::run::saveState(const Job &job, const std::vector<Outcome> &outcomes, c
   for (const Outcome &outcome : outcomes)
     for (const CodecTensor &tensor : outcome.codecState)
       tensors.push_back(tensor.view());
-  Metadata metadata = {{"cgx.steps", std::to_string(job.firstStep + job.steps)},
+  Metadata metadata = {{"cgx.steps", std::to_string(job.firstStep + outcomes[0].steps)},
                        {"cgx.seed", std::to_string(job.seed)},
                        {"cgx.program", job.manifest.hash}};
   if (!outcomes[0].plans.empty())
     metadata["cgx.plan"] = outcomes[0].plans.back().json;
+  if (!disagreement.empty())
+    metadata["cgx.disagreement"] = disagreement;
   writeSafetensors(path, std::move(tensors), std::move(metadata));
 }
 
@@ -115,7 +99,8 @@ double ratio(uint64_t raw, uint64_t wire) {
 
 class Writer {
 public:
-  Writer(const Job &job, const std::vector<Outcome> &outcomes) : job_(job), outcomes_(outcomes) {
+  Writer(const Job &job, const std::vector<Outcome> &outcomes, std::span<const Disagreement> disagreements)
+      : job_(job), outcomes_(outcomes), disagreements_(disagreements), steps_(outcomes[0].steps) {
     for (const Outcome &outcome : outcomes)
       telemetry_.push_back(Json::parse(outcome.telemetry));
   }
@@ -132,10 +117,10 @@ public:
                    {"transport", job_.transport},
                    {"seed", job_.seed},
                    {"first_step", job_.firstStep},
-                   {"steps", job_.steps},
+                   {"steps", steps_},
                    {"global_batch", job_.bindings.globalBatch},
                    {"seconds", seconds},
-                   {"steps_per_second", seconds > 0 ? static_cast<double>(job_.steps) / seconds : 0}};
+                   {"steps_per_second", seconds > 0 ? static_cast<double>(steps_) / seconds : 0}};
     for (const MeshAxis &axis : job_.manifest.mesh)
       report["mesh"].push_back({{"name", axis.name}, {"size", axis.size}});
     report["loss"] = nullptr;
@@ -150,9 +135,15 @@ public:
     addTraffic(report);
     addTimes(report);
     addPlans(report, seconds);
-    report["state_hash"] = stateHash(job_, outcomes_);
+    report["state_hash"] = disagreements_.empty() ? Json(stateHash(job_, outcomes_)) : Json();
+    report["disagreements"] = Json::array();
+    for (const Disagreement &each : disagreements_)
+      report["disagreements"].push_back({{"tensor", each.tensor}, {"ranks", each.ranks}});
     return report;
   }
+
+  /// What the report shows to be wrong with the traffic.
+  const std::vector<std::string> &problems() const { return problems_; }
 
 private:
   void addTraffic(Json &report) {
@@ -191,7 +182,6 @@ private:
                         {"wire_bytes_per_rank_and_step", static_cast<double>(wire) / ranks},
                         {"ratio", ratio(raw, wire)}};
     checkTransport();
-    throwProblems("the transport did not send what the program's manifest promises", problems_);
   }
 
   /// What the runtime of `rank` counted for a collective over all steps.
@@ -204,7 +194,7 @@ private:
   }
 
   std::vector<CodecPeriod> periods(const Collective &collective, size_t operand) const {
-    return codecPeriods(job_.manifest, collective, operand, outcomes_[0].plans, job_.firstStep, job_.steps);
+    return codecPeriods(job_.manifest, collective, operand, outcomes_[0].plans, job_.firstStep, steps_);
   }
 
   static Json codecEntry(const cgx_codec &codec, const std::optional<cgx_codec> &back) {
@@ -219,7 +209,7 @@ private:
   std::optional<Traffic> promise(const Collective &collective, size_t operand, uint32_t rank,
                                  uint64_t runs) const {
     std::vector<CodecPeriod> all = periods(collective, operand);
-    bool isEven = job_.steps != 0 && runs % job_.steps == 0;
+    bool isEven = steps_ != 0 && runs % steps_ == 0;
     if (all.size() > 1 && !isEven)
       return std::nullopt;
     Traffic sum;
@@ -229,7 +219,7 @@ private:
       std::optional<Traffic> once = traffic(collective, planned, rank);
       if (!once)
         return std::nullopt;
-      uint64_t times = all.size() == 1 ? runs : runs / job_.steps * period.steps;
+      uint64_t times = all.size() == 1 ? runs : runs / steps_ * period.steps;
       sum.raw += once->raw * times;
       sum.wire += once->wire * times;
       sum.isMost |= once->isMost;
@@ -254,8 +244,8 @@ private:
             (promised->isMost ? "at most " : "") + std::to_string(promised->wire) + " wire bytes for " +
             std::to_string(promised->raw) + " raw bytes in " + std::to_string(runs) + " runs, counted " +
             std::to_string(wire) + " for " + std::to_string(raw));
-      counts.raw.push_back(raw / std::max<uint64_t>(job_.steps, 1));
-      counts.wire.push_back(wire / std::max<uint64_t>(job_.steps, 1));
+      counts.raw.push_back(raw / std::max<uint64_t>(steps_, 1));
+      counts.wire.push_back(wire / std::max<uint64_t>(steps_, 1));
     }
     return counts;
   }
@@ -275,7 +265,7 @@ private:
   /// each takes and how long the step waits for it.
   void addTimes(Json &report) const {
     auto perStep = [&](double seconds) {
-      return seconds / static_cast<double>(outcomes_.size() * std::max<uint64_t>(job_.steps, 1));
+      return seconds / static_cast<double>(outcomes_.size() * std::max<uint64_t>(steps_, 1));
     };
     report["communication_seconds_per_step"] = Json::object();
     for (const char *part : {"encode", "exchange", "decode", "total", "wait"}) {
@@ -313,6 +303,8 @@ private:
 
   const Job &job_;
   const std::vector<Outcome> &outcomes_;
+  std::span<const Disagreement> disagreements_;
+  uint64_t steps_; ///< that were done
   std::vector<Json> telemetry_;
   std::vector<std::string> problems_;
 };
@@ -338,9 +330,12 @@ std::string numberString(const Json &value) {
 
 } // namespace
 
-std::string cgx::run::writeReport(const Job &job, const std::vector<Outcome> &outcomes) {
+Report cgx::run::makeReport(const Job &job, const std::vector<Outcome> &outcomes,
+                            std::span<const Disagreement> disagreements) {
   try {
-    return Writer(job, outcomes).run().dump(1) + "\n";
+    Writer writer(job, outcomes, disagreements);
+    std::string text = writer.run().dump(1) + "\n";
+    return {std::move(text), writer.problems()};
   } catch (const Json::exception &error) {
     throw Error(std::string("the runtime's telemetry is malformed: ") + error.what());
   }
@@ -365,5 +360,7 @@ std::string cgx::run::summarize(const std::string &text) {
   lines += "sent by a rank in a step: " + bytesString(totals["wire_bytes_per_rank_and_step"].get<double>()) +
            " for " + bytesString(totals["raw_bytes_per_rank_and_step"].get<double>()) +
            " of tensors, ratio " + numberString(totals["ratio"]) + "\n";
+  if (!report["state_hash"].is_string())
+    return lines + "state differs between ranks\n";
   return lines + "state " + report["state_hash"].get<std::string>() + ", equal on all ranks\n";
 }

@@ -135,6 +135,10 @@ cgx_status cgx_context_state_tensor(cgx_context *context, uint64_t index, cgx_st
 typedef void (*cgx_take_fn)(void *user, uint32_t rank, const void *data, uint64_t bytes);
 cgx_status cgx_context_gather(cgx_context *context, const void *data, uint64_t bytes, cgx_take_fn take,
                               void *user);
+/* The same to all ranks, of a few bytes, as many of each rank: what hosts must agree on before the next
+ * step. */
+cgx_status cgx_context_all_gather(cgx_context *context, const void *data, uint64_t bytes, cgx_take_fn take,
+                                  void *user);
 
 /* Codecs that follow what is measured. All ranks call these between the same two steps, with the same
  * texts; formats of profiles, plans and requests are in runtime/plan/README.md. The explicit form below

@@ -62,7 +62,8 @@ struct Job {
 };
 
 struct Outcome {
-  std::string error; ///< empty when the rank did all steps
+  std::string error;  ///< empty when the rank did all steps
+  uint64_t steps = 0; ///< that were done: fewer than the job's where ranks were found to differ
   double seconds = 0;
   std::string telemetry;                    ///< JSON of the runtime
   std::string trace;                        ///< JSON of the runtime; empty: none was asked for

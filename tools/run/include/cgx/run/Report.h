@@ -8,22 +8,26 @@
 #ifndef CGX_RUN_REPORT_H
 #define CGX_RUN_REPORT_H
 
-#include "cgx/run/Job.h"
+#include "cgx/run/Replicas.h"
 
 namespace cgx::run {
-
-/// Throws Error when ranks that hold the same block of a state argument differ.
-void checkReplicas(const Job &job, const std::vector<Outcome> &outcomes);
 
 /// The hash of the state as a whole: equal for equal tensors.
 std::string stateHash(const Job &job, const std::vector<Outcome> &outcomes);
 
-/// Writes the state arguments, whole, as a state file to resume from.
-void saveState(const Job &job, const std::vector<Outcome> &outcomes, const std::string &path);
+/// Writes the state arguments, whole, as a state file to resume from; where ranks disagree, of each block
+/// what its first rank has, with the reason why --resume must not take it.
+void saveState(const Job &job, const std::vector<Outcome> &outcomes, const std::string &path,
+               const std::string &disagreement);
 
-/// The report as JSON text (schema in tools/run/README.md). Throws Error when the
-/// bytes that the transport counted are not those that the manifest promised.
-std::string writeReport(const Job &job, const std::vector<Outcome> &outcomes);
+/// JSON (schema in tools/run/README.md), and where the bytes that the transport counted are not those that
+/// the manifest promised.
+struct Report {
+  std::string text;
+  std::vector<std::string> problems;
+};
+Report makeReport(const Job &job, const std::vector<Outcome> &outcomes,
+                  std::span<const Disagreement> disagreements);
 
 /// A few lines for the terminal, from the report's text.
 std::string summarize(const std::string &report);

@@ -1,0 +1,40 @@
+//===-- Replicas.h - Do ranks agree on what they share -----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ranks that hold the same block of a state tensor must hold the same bits, after every step. A step that
+// breaks this (a gradient that was reduced along one mesh axis and not along the other) trains several models
+// that drift apart. So ranks compare digests after the first step, and again each time that the run is twice
+// as long, or 1024 steps longer.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_REPLICAS_H
+#define CGX_RUN_REPLICAS_H
+
+#include "cgx/run/Job.h"
+
+namespace cgx::run {
+
+/// A state tensor of which ranks that hold the same block hold different bits.
+struct Disagreement {
+  std::string tensor;
+  /// Ranks with equal bits, of one block, by lowest rank: at least two lists.
+  std::vector<std::vector<uint32_t>> ranks;
+};
+
+/// Whether ranks compare after `done` of the job's steps.
+bool isCompared(const Job &job, uint64_t done);
+
+/// `digests` are hashBytes() of each rank's blocks of the state arguments.
+std::vector<Disagreement> findDisagreements(const Job &job, std::span<const std::vector<uint64_t>> digests);
+
+/// What went wrong, for the user: which tensors, on which ranks, after which step.
+std::string describe(const Job &job, std::span<const Disagreement> disagreements, uint64_t stepsDone);
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_REPLICAS_H
