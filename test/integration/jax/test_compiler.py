@@ -25,6 +25,7 @@ COMPRESSED = {
     "auto_explicit": {"params/w0", "params/w1"},
     "auto_fsdp": DENSE,
     "auto_fsdp_tp": {"params/up", "params/down"},
+    "auto_hybrid": {"params/w0", "params/w1"},
     "auto_sharded": DENSE,
     "auto_update": {"params/w0", "params/w1"},
     "autodiff_sum": DENSE,
