@@ -158,6 +158,16 @@ class ExportTest(FolderTest):
         with self.assertWarnsRegex(UserWarning, "the step returns no tree of the structure.* of state"):
             self.export(lambda state, batch: ({"w": state["w"].sum()}, batch["x"].sum()))
 
+    def test_what_a_step_writes_but_does_not_read_stays_part_of_the_state(self):
+        """An average of Haiku's BatchNorm is computed from others of its state."""
+        def step(state, batch):
+            return {"w": state["w"] + batch["x"].sum(), "mean": batch["x"].mean()}, 0.0
+        state = {"w": np.ones(3, np.float32), "mean": np.float32(0)}
+        names = [argument.name for argument in signature.main_arguments(self.export(step, state).read_text())]
+        self.assertEqual(names, ["state['mean']", "state['w']", "batch['x']"])
+        with self.assertWarnsRegex(UserWarning, r"writes state\['mean'\] without reading it.*keep_unused=True"):
+            self.export(jax.jit(step), state)
+
     def test_a_sound_step_warns_of_nothing(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")

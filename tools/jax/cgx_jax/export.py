@@ -50,14 +50,22 @@ def export_step(step, state, batch, folder, *, name="step", donate=True, write_s
     _check_leaves(trees_of)
 
     jitted = step if hasattr(step, "lower") else jax.jit(step, donate_argnums=(0,) if donate else ())
+    first = _next_state(jitted, state, batch)
     with _source_paths(full_paths):
         lowered = jitted.lower(state, batch)
         text = lowered.as_text(debug_info=True)
+        if unread := _unread(text, state, parameters[0], first):
+            if jitted is step:
+                warnings.warn(f"the step writes {', '.join(unread)} without reading it, so JAX drops it from the arguments "
+                              f"and trained states will lack it: jit the step with keep_unused=True", stacklevel=2)
+            else:
+                jitted = jax.jit(step, donate_argnums=(0,) if donate else (), keep_unused=True)
+                lowered = jitted.lower(state, batch)
+                text = lowered.as_text(debug_info=True)
 
     tensors = {leaf_name: _as_written(leaf_name, leaf, write_state)
                for leaf_name, leaf in trees.named_leaves(state, parameters[0]).items()}
     _check_text(text, tensors, trees.named_leaves(batch, parameters[1]), parameters)
-    first = _next_state(jitted, state, batch)
     _check_feeding(lowered, first, parameters[0])
     feeds = _feeds(state, parameters[0], first, text)
     text = _with_communication(lowered, text, feeds)
@@ -178,6 +186,14 @@ def _check_feeding(lowered, first, parameter):
     if first is None and any(info.donated for info in jax.tree.leaves(lowered.args_info)):
         warnings.warn(f"the step returns no tree of the structure, shapes and element types of {parameter}: "
                       f"its next step cannot be fed from this one", stacklevel=3)
+
+
+def _unread(text, state, parameter, first):
+    """The leaves of a state that comes back of which the text has no argument: the step computes them anew."""
+    if first is None:
+        return []
+    arguments = {argument.name for argument in signature.main_arguments(text)}
+    return [name for name in trees.named_leaves(state, parameter) if name not in arguments]
 
 
 def _feeds(state, parameter, first, text):
