@@ -52,8 +52,8 @@ Result<std::unique_ptr<Context>> Context::create(const cgx_context_config &confi
       connectTransport(config.transport ? config.transport : "", transportConfig(config));
   if (!transport.ok())
     return transport.status();
-  Status status = shakeHands(**transport, std::chrono::milliseconds(config.timeout_ms), config.abi_version,
-                             config.seed, program);
+  Status status = shakeHands(**transport, std::chrono::milliseconds(config.timeout_ms),
+                             {config.abi_version, config.seed, config.digest}, program);
   if (status.ok() && config.abi_version != CGX_ABI_VERSION)
     status = Status::error(CGX_MISMATCH, "expected a caller of ABI version ", CGX_ABI_VERSION, ", got ",
                            config.abi_version);

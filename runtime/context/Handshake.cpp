@@ -22,7 +22,8 @@ struct Card {
   uint32_t abiVersion;
   uint32_t ranks;
   uint64_t seed;
-  uint64_t digest;
+  uint64_t digest;     ///< of the collectives
+  uint64_t hostDigest; ///< of what the host wants to be equal
   std::array<char, 64> hash;
 };
 
@@ -65,20 +66,22 @@ static Status compare(const std::vector<Card> &cards) {
   add(difference("ABI version", cards, [](const Card &card) { return std::to_string(card.abiVersion); }));
   add(difference("number of ranks", cards, [](const Card &card) { return std::to_string(card.ranks); }));
   add(difference("seed", cards, [](const Card &card) { return std::to_string(card.seed); }));
+  add(difference("options or data", cards, [](const Card &card) { return hex(card.hostDigest); }));
   add(difference("program hash", cards, [](const Card &card) { return "'" + hashOf(card) + "'"; }));
   // Programs of one hash whose collectives differ: a manifest was changed by hand.
   add(difference("collectives in the manifest", cards, [](const Card &card) { return hex(card.digest); }));
   return differences.empty() ? Status() : Status(CGX_MISMATCH, "ranks differ in " + differences);
 }
 
-Status shakeHands(Transport &transport, std::chrono::milliseconds timeout, uint32_t abiVersion, uint64_t seed,
+Status shakeHands(Transport &transport, std::chrono::milliseconds timeout, const Identity &identity,
                   const Program &program) {
   std::vector<Card> cards(transport.ranks());
   Card &own = cards[transport.rank()];
-  own = {.abiVersion = abiVersion,
+  own = {.abiVersion = identity.abiVersion,
          .ranks = transport.ranks(),
-         .seed = seed,
+         .seed = identity.seed,
          .digest = program.digest,
+         .hostDigest = identity.digest,
          .hash = {}};
   std::memcpy(own.hash.data(), program.hash.data(), std::min(program.hash.size(), own.hash.size()));
   Exchange exchange(transport, timeout);

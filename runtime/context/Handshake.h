@@ -13,9 +13,16 @@
 
 namespace cgx {
 
+/// What a rank says of itself, beside its program.
+struct Identity {
+  uint32_t abiVersion = 0;
+  uint64_t seed = 0;
+  uint64_t digest = 0; ///< of what the host wants to be equal
+};
+
 /// Compares with all ranks what must be equal. Every rank sees every card, so that
 /// every rank comes to the same verdict and can say who has what.
-Status shakeHands(Transport &transport, std::chrono::milliseconds timeout, uint32_t abiVersion, uint64_t seed,
+Status shakeHands(Transport &transport, std::chrono::milliseconds timeout, const Identity &identity,
                   const Program &program);
 
 } // namespace cgx

@@ -30,7 +30,12 @@ namespace {
 struct FreeSegment {
   void operator()(std::byte *base) const { ::operator delete(base, std::align_val_t(64)); }
 };
-using SegmentMemory = std::shared_ptr<std::byte>;
+struct SegmentMemory {
+  std::shared_ptr<std::byte> bytes;
+  Segment segment;
+
+  bool operator==(const SegmentMemory &other) const { return bytes == other.bytes; }
+};
 
 /// Jobs that are not complete yet.
 struct Registry {
@@ -50,7 +55,7 @@ public:
   InprocMembership(const InprocMembership &) = delete;
   InprocMembership &operator=(const InprocMembership &) = delete;
 
-  Segment segment() const override { return Segment(memory.get()); }
+  Segment segment() const override { return memory.segment; }
   /// A thread cannot die alone without the process noticing.
   bool isAlive(uint32_t) const override { return true; }
 
@@ -69,9 +74,8 @@ static Result<SegmentMemory> allocate(const TransportConfig &config) {
     return Status::error(CGX_RESOURCE_EXHAUSTED, "cannot allocate ", bytes, " bytes for the rings of ",
                          config.ranks, " ranks");
   std::memset(raw, 0, bytes);
-  SegmentMemory memory(static_cast<std::byte *>(raw), FreeSegment());
-  Segment::initialize(memory.get(), config.ranks, ringBytes);
-  return memory;
+  std::shared_ptr<std::byte> memory(static_cast<std::byte *>(raw), FreeSegment());
+  return SegmentMemory{memory, Segment::initialize(memory.get(), config.ranks, ringBytes)};
 }
 
 /// Finds or makes the job's segment and takes the rank's place in it.
@@ -86,7 +90,7 @@ static Result<SegmentMemory> join(const TransportConfig &config) {
   }
   SegmentMemory memory = found->second;
   bool complete = false;
-  if (Status status = takePlace(Segment(memory.get()), config, complete); !status.ok())
+  if (Status status = takePlace(memory.segment, config, complete); !status.ok())
     return status;
   if (complete)
     registry().jobs.erase(found);
@@ -97,9 +101,9 @@ static Result<SegmentMemory> join(const TransportConfig &config) {
 /// late ranks should still find it.
 static Status abandon(const SegmentMemory &memory, const TransportConfig &config, const Status &reason) {
   if (reason.getCode() == CGX_MISMATCH)
-    lingerForLateRanks(Segment(memory.get()));
+    lingerForLateRanks(memory.segment);
   std::lock_guard lock(registry().mutex);
-  Status status = abandonJob(Segment(memory.get()), config.rank, reason);
+  Status status = abandonJob(memory.segment, config.rank, reason);
   if (auto found = registry().jobs.find(config.job);
       found != registry().jobs.end() && found->second == memory)
     registry().jobs.erase(found);

@@ -20,7 +20,7 @@ static MemberState stateOf(Segment segment, uint32_t rank) {
 
 static std::string ranksInState(Segment segment, MemberState state) {
   std::string names;
-  for (uint32_t rank = 0; rank < segment.header().ranks; ++rank)
+  for (uint32_t rank = 0; rank < segment.ranks(); ++rank)
     if (stateOf(segment, rank) == state)
       names += concat(names.empty() ? "" : ", ", rank);
   return names;
@@ -40,12 +40,12 @@ Status checkRingConfig(const TransportConfig &config) {
 Status takePlace(Segment segment, const TransportConfig &config, bool &complete) {
   SegmentHeader &header = segment.header();
   complete = false;
-  if (header.ranks != config.ranks) {
+  if (segment.ranks() != config.ranks) {
     Status status = Status::error(CGX_MISMATCH, "ranks of job '", config.job,
-                                  "' differ in the number of ranks: ", header.ranks, " on rank ",
+                                  "' differ in the number of ranks: ", segment.ranks(), " on rank ",
                                   ranksInState(segment, MemberState::Joined), ", ", config.ranks, " on rank ",
                                   config.rank);
-    segment.fail(header.ranks, status);
+    segment.fail(segment.ranks(), status);
     return status;
   }
   Member &member = segment.member(config.rank);
@@ -53,21 +53,21 @@ Status takePlace(Segment segment, const TransportConfig &config, bool &complete)
     return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.rank, " has joined job '", config.job,
                          "' already");
   member.state.store(uint32_t(MemberState::Joined));
-  complete = header.joined.fetch_add(1) + 1 == header.ranks;
+  complete = header.joined.fetch_add(1) + 1 == segment.ranks();
   return Status();
 }
 
 Status awaitMembers(const Membership &membership, const TransportConfig &config, Clock::time_point deadline) {
   Segment segment = membership.segment();
   SegmentHeader &header = segment.header();
-  for (uint32_t joined; (joined = header.joined.load()) < header.ranks;) {
+  for (uint32_t joined; (joined = header.joined.load()) < segment.ranks();) {
     if (Status told = segment.failure(); !told.ok())
       return told;
     if (uint32_t intruder = header.intruderAbi.load(); intruder != 0)
       return Status::error(CGX_MISMATCH, "ranks of job '", config.job, "' run different builds: ABI version ",
                            CGX_ABI_VERSION, " on rank ", config.rank, ", ", intruder - 1,
                            " on a rank that was turned away");
-    for (uint32_t rank = 0; rank < header.ranks; ++rank)
+    for (uint32_t rank = 0; rank < segment.ranks(); ++rank)
       if (rank != config.rank && stateOf(segment, rank) == MemberState::Joined && !membership.isAlive(rank) &&
           stateOf(segment, rank) == MemberState::Joined)
         return Status::error(CGX_PEER_DIED, "rank ", rank, " died before job '", config.job,
@@ -82,7 +82,7 @@ Status awaitMembers(const Membership &membership, const TransportConfig &config,
 }
 
 Status abandonJob(Segment segment, uint32_t rank, const Status &reason) {
-  if (segment.header().joined.load() == segment.header().ranks && segment.failure().ok())
+  if (segment.header().joined.load() == segment.ranks() && segment.failure().ok())
     return Status();
   segment.fail(rank, reason);
   return reason;
@@ -91,13 +91,13 @@ Status abandonJob(Segment segment, uint32_t rank, const Status &reason) {
 void lingerForLateRanks(Segment segment) {
   SegmentHeader &header = segment.header();
   Clock::time_point end = Clock::now() + kLinger;
-  for (uint32_t joined; (joined = header.joined.load()) < header.ranks && Clock::now() < end;)
+  for (uint32_t joined; (joined = header.joined.load()) < segment.ranks() && Clock::now() < end;)
     futexWait(header.joined, joined, std::chrono::milliseconds(1));
 }
 
 void leaveSegment(Segment segment, uint32_t rank) {
   segment.member(rank).state.store(uint32_t(MemberState::Left));
-  for (uint32_t peer = 0; peer < segment.header().ranks; ++peer)
+  for (uint32_t peer = 0; peer < segment.ranks(); ++peer)
     if (peer != rank)
       ringDoorbell(segment.member(peer));
 }

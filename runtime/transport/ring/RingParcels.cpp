@@ -16,7 +16,7 @@
 namespace cgx {
 
 RingParcels::RingParcels(Segment segment, uint32_t rank)
-    : segment(segment), self(rank), ranks(segment.header().ranks), outboxes(kLanes), routes(ranks * kLanes) {
+    : segment(segment), self(rank), ranks(segment.ranks()), outboxes(kLanes), routes(ranks * kLanes) {
   for (Outbox &outbox : outboxes)
     outbox.readers.resize(slotsPerLane(ranks));
   for (uint32_t peer = 0; peer < ranks; ++peer)

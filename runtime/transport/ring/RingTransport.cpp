@@ -17,6 +17,9 @@ namespace cgx {
 
 static constexpr uint32_t kMessageMagic = 0x4d584743; // "CGXM"
 
+/// No tensor is as long: a header that says so was damaged.
+static constexpr uint64_t kMostMessageBytes = uint64_t(1) << 40;
+
 /// Bytes copied before the other side is told: large enough to amortize the
 /// telling, small enough that both sides copy at the same time, and in cache.
 static constexpr size_t kBurstBytes = 32 * 1024;
@@ -24,10 +27,10 @@ static constexpr size_t kBurstBytes = 32 * 1024;
 RingTransport::RingTransport(std::unique_ptr<Membership> membership, uint32_t rank,
                              std::vector<uint32_t> names)
     : membership(std::move(membership)), names(std::move(names)), segment(this->membership->segment()),
-      self(rank), peers(segment.header().ranks) {
+      self(rank), peers(segment.ranks()) {
   if (slotsPerLane(ranks()) != 0)
     lent.emplace(segment, self);
-  uint64_t capacity = segment.header().ringBytes;
+  uint64_t capacity = segment.ringBytes();
   for (uint32_t peer = 0; peer < ranks(); ++peer) {
     peers[peer].seen = Clock::now();
     if (peer == self)
@@ -209,6 +212,9 @@ Status RingTransport::beginReceive(Peer &peer, uint32_t rank) {
   if (posted.step != header.tag.step)
     return Status::error(CGX_MISMATCH, "rank ", nameOf(rank), " is at ", describe(header.tag), ", rank ",
                          nameOf(self), " at ", describe(posted));
+  if (header.bytes > kMostMessageBytes)
+    return Status::error(CGX_INTERNAL, "expected a message of at most ", kMostMessageBytes,
+                         " bytes from rank ", nameOf(rank), ", got one of ", header.bytes);
   peer.target = nullptr;
   peer.unexpected.push_back({header.tag, std::vector<std::byte>(header.bytes)});
   return Status();

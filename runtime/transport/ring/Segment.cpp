@@ -53,14 +53,16 @@ uint64_t Segment::totalBytes(uint32_t ranks, uint64_t ringBytes) {
   return bytes;
 }
 
-void Segment::initialize(std::byte *base, uint32_t ranks, uint64_t ringBytes) {
-  SegmentHeader &header = Segment(base).header();
+Segment Segment::initialize(std::byte *base, uint32_t ranks, uint64_t ringBytes) {
+  const Segment segment(base, ranks, ringBytes);
+  SegmentHeader &header = segment.header();
   header.magic = kSegmentMagic;
   header.layout = kSegmentLayout;
   header.abiVersion = CGX_ABI_VERSION;
   header.ranks = ranks;
   header.ringBytes = ringBytes;
   header.totalBytes = totalBytes(ranks, ringBytes);
+  return segment;
 }
 
 Member &Segment::member(uint32_t rank) const {
@@ -68,30 +70,28 @@ Member &Segment::member(uint32_t rank) const {
 }
 
 FailureNote &Segment::note(uint32_t index) const {
-  return *reinterpret_cast<FailureNote *>(base + membersEnd(header().ranks) + index * sizeof(FailureNote));
+  return *reinterpret_cast<FailureNote *>(base + membersEnd(ranks()) + index * sizeof(FailureNote));
 }
 
 std::byte *Segment::ring(uint32_t from, uint32_t to) const {
-  uint64_t index = pairIndex(from, to, header().ranks);
-  return base + notesEnd(header().ranks) + index * (sizeof(RingControl) + header().ringBytes);
+  uint64_t index = pairIndex(from, to, ranks());
+  return base + notesEnd(ranks()) + index * (sizeof(RingControl) + ringBytes());
 }
 
 uint64_t Segment::lanesBegin() const {
-  uint64_t rings = uint64_t(header().ranks) * (header().ranks - 1);
-  return notesEnd(header().ranks) + rings * (sizeof(RingControl) + header().ringBytes);
+  uint64_t rings = uint64_t(ranks()) * (ranks() - 1);
+  return notesEnd(ranks()) + rings * (sizeof(RingControl) + ringBytes());
 }
 
-uint64_t Segment::slotsBegin() const {
-  return roundUp(lanesBegin() + lanesBytes(header().ranks), kSlotAlignment);
-}
+uint64_t Segment::slotsBegin() const { return roundUp(lanesBegin() + lanesBytes(ranks()), kSlotAlignment); }
 
 Lane &Segment::lane(uint32_t from, uint32_t to, uint32_t lane) const {
-  uint64_t index = pairIndex(from, to, header().ranks) * Parcels::kLanes + lane;
+  uint64_t index = pairIndex(from, to, ranks()) * Parcels::kLanes + lane;
   return *reinterpret_cast<Lane *>(base + lanesBegin() + index * sizeof(Lane));
 }
 
 std::byte *Segment::slot(uint32_t owner, uint32_t lane, uint32_t index) const {
-  uint64_t slots = slotsPerLane(header().ranks);
+  uint64_t slots = slotsPerLane(ranks());
   return base + slotsBegin() + ((uint64_t(owner) * Parcels::kLanes + lane) * slots + index) * kSlotBytes;
 }
 
@@ -119,11 +119,11 @@ Status Segment::failure() const {
   uint32_t failed = header().failed.load();
   if (failed == 0)
     return Status();
-  uint32_t index = std::min(failed - 1, header().ranks);
+  uint32_t index = std::min(failed - 1, ranks());
   const FailureNote &told = note(index);
   std::string text(told.text, strnlen(told.text, sizeof(told.text)));
   auto code = told.code > CGX_OK && told.code <= CGX_INTERNAL ? cgx_status(told.code) : CGX_INTERNAL;
-  if (index == header().ranks)
+  if (index == ranks())
     return Status(code, text);
   return Status::error(code, "rank ", index, " gave up: ", text);
 }

@@ -114,14 +114,20 @@ struct alignas(64) Lane {
 class Segment {
 public:
   Segment() = default;
-  explicit Segment(std::byte *base) : base(base) {}
+  /// Of a segment that has been checked to have these numbers. They are kept here: what stands in shared
+  /// memory may be overwritten by whatever went wrong in another rank.
+  Segment(std::byte *base, uint32_t ranks, uint64_t ringBytes)
+      : base(base), rankCount(ranks), bytesOfRing(ringBytes) {}
 
   /// Rounds a wish to what rings can be: a power of two, or 0 if it is absurd.
   static uint64_t ringBytesFor(uint64_t wish);
   /// 0 if the size overflows.
   static uint64_t totalBytes(uint32_t ranks, uint64_t ringBytes);
   /// Writes the header of a segment that is all zero.
-  static void initialize(std::byte *base, uint32_t ranks, uint64_t ringBytes);
+  static Segment initialize(std::byte *base, uint32_t ranks, uint64_t ringBytes);
+
+  uint32_t ranks() const { return rankCount; }
+  uint64_t ringBytes() const { return bytesOfRing; }
 
   SegmentHeader &header() const { return *reinterpret_cast<SegmentHeader *>(base); }
   Member &member(uint32_t rank) const;
@@ -143,6 +149,8 @@ private:
   uint64_t slotsBegin() const;
 
   std::byte *base = nullptr;
+  uint32_t rankCount = 0;
+  uint64_t bytesOfRing = 0;
 };
 
 } // namespace cgx

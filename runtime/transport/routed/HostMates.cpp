@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,11 +25,14 @@ static constexpr uint32_t kHostsCollective = 0xfffffffd;
 uint64_t hostKey() {
   std::array<char, 256> name{};
   (void)gethostname(name.data(), name.size() - 1);
+  std::string boot; // machines that are clones of each other share all the rest
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   struct stat network{}, memory{};
   (void)stat("/proc/self/ns/net", &network);
   (void)stat("/dev/shm", &memory);
   const char *given = std::getenv("CGX_HOST");
-  return digestOf(concat(given ? given : "", "/", name.data(), "/", network.st_ino, "/", memory.st_dev));
+  return digestOf(
+      concat(given ? given : "", "/", name.data(), "/", boot, "/", network.st_ino, "/", memory.st_dev));
 }
 
 namespace {

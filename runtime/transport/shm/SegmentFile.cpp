@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sstream>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <thread>
@@ -31,11 +32,37 @@ static cgx_status codeOf(int error) {
   return exhausted ? CGX_RESOURCE_EXHAUSTED : CGX_INTERNAL;
 }
 
+/// OK if the object is this user's alone: who else may write to it takes part in the job, and who owns it may
+/// change it at any time. Names in /dev/shm are for all to take.
+static Status checkOwner(int descriptor, const std::string &name) {
+  struct stat info{};
+  if (fstat(descriptor, &info) != 0)
+    return systemError(codeOf(errno), concat("cannot look at /dev/shm", name), errno);
+  std::ostringstream mode;
+  mode << std::oct << (info.st_mode & 07777);
+  if (S_ISREG(info.st_mode) && info.st_uid == geteuid() && (info.st_mode & 077) == 0)
+    return Status();
+  return Status::error(CGX_INVALID_ARGUMENT, "expected /dev/shm", name, " to be a file of user ", geteuid(),
+                       " that nobody else may open (mode 600), got one of user ", info.st_uid, " with mode ",
+                       mode.str(), ": another user has taken the name of this job, give it another");
+}
+
 Result<SegmentFile> SegmentFile::open(const std::string &name) {
-  int descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (descriptor < 0)
-    return systemError(codeOf(errno), concat("cannot open /dev/shm", name), errno);
-  return SegmentFile(name, descriptor);
+  for (;;) {
+    // Where it is there it is opened, and where it is not it is made: never taken from who was faster.
+    int descriptor = shm_open(name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (descriptor < 0 && errno == ENOENT) {
+      descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+      if (descriptor < 0 && errno == EEXIST)
+        continue;
+    }
+    if (descriptor < 0)
+      return systemError(codeOf(errno), concat("cannot open /dev/shm", name), errno);
+    SegmentFile file(name, descriptor);
+    if (Status status = checkOwner(descriptor, name); !status.ok())
+      return status;
+    return file;
+  }
 }
 
 SegmentFile::SegmentFile(SegmentFile &&other) noexcept

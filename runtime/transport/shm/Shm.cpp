@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <thread>
 #include <unistd.h>
 
@@ -30,8 +31,8 @@ namespace {
 
 class ShmMembership final : public Membership {
 public:
-  ShmMembership(SegmentFile file, std::byte *base, uint32_t rank)
-      : file(std::move(file)), shared(base), rank(rank) {}
+  ShmMembership(SegmentFile file, Segment shared, uint32_t rank)
+      : file(std::move(file)), shared(shared), rank(rank) {}
   ~ShmMembership() override { leaveSegment(shared, rank); } // then the file closes and with it the lock
   ShmMembership(const ShmMembership &) = delete;
   ShmMembership &operator=(const ShmMembership &) = delete;
@@ -64,7 +65,7 @@ static Result<std::string> objectName(const std::string &job) {
 }
 
 /// Makes a segment of an object that is new.
-static Result<std::byte *> createSegment(SegmentFile &file, const TransportConfig &config) {
+static Result<std::optional<Segment>> createSegment(SegmentFile &file, const TransportConfig &config) {
   uint64_t ringBytes = Segment::ringBytesFor(config.ringBytes);
   uint64_t bytes = Segment::totalBytes(config.ranks, ringBytes);
   if (Status status = file.allocate(bytes); !status.ok()) {
@@ -76,22 +77,21 @@ static Result<std::byte *> createSegment(SegmentFile &file, const TransportConfi
     file.unlink();
     return base.status();
   }
-  Segment::initialize(*base, config.ranks, ringBytes);
-  return base;
+  return std::optional(Segment::initialize(*base, config.ranks, ringBytes));
 }
 
-/// Maps the segment of a job that has ranks. Null if the object is of no use and was
+/// Maps the segment of a job that has ranks. Nothing if the object is of no use and was
 /// therefore unlinked.
-static Result<std::byte *> openSegment(SegmentFile &file, const TransportConfig &config) {
+static Result<std::optional<Segment>> openSegment(SegmentFile &file, const TransportConfig &config) {
   uint64_t bytes = file.size();
   if (!file.isAnyRankLocked(kSegmentMaxRanks) || bytes < sizeof(SegmentHeader)) {
     file.unlink(); // left by a job all of whose ranks were killed
-    return nullptr;
+    return std::optional<Segment>();
   }
   Result<std::byte *> base = file.map(bytes);
   if (!base.ok())
-    return base;
-  SegmentHeader &header = Segment(*base).header();
+    return base.status();
+  SegmentHeader &header = Segment(*base, 0, 0).header();
   if (header.magic != kSegmentMagic)
     return Status::error(CGX_INVALID_ARGUMENT, "the shared memory of job '", config.job,
                          "' is not a cgx segment");
@@ -101,14 +101,22 @@ static Result<std::byte *> openSegment(SegmentFile &file, const TransportConfig 
                          CGX_ABI_VERSION, ", layout ", kSegmentLayout, " on rank ", config.rank, ", ",
                          header.abiVersion, ", ", header.layout, " on the others");
   }
-  if (bytes < header.totalBytes || header.ranks == 0 || header.ranks > kSegmentMaxRanks)
-    return Status::error(CGX_INTERNAL, "the segment of job '", config.job, "' is damaged");
-  return base;
+  // Read once, and checked against each other and against what was mapped.
+  const uint32_t ranks = header.ranks;
+  const uint64_t ringBytes = header.ringBytes;
+  const bool isSound = ranks != 0 && ranks <= kSegmentMaxRanks && ringBytes != 0 &&
+                       ringBytes == Segment::ringBytesFor(ringBytes) &&
+                       bytes == Segment::totalBytes(ranks, ringBytes);
+  if (!isSound)
+    return Status::error(CGX_INTERNAL, "the segment of job '", config.job, "' is damaged: expected ",
+                         Segment::totalBytes(ranks, ringBytes), " bytes for ", ranks, " ranks and rings of ",
+                         ringBytes, " bytes, got ", bytes);
+  return std::optional(Segment(*base, ranks, ringBytes));
 }
 
 /// A rank that has joined and does not live any more: this job cannot become complete.
 static bool hasDead(const SegmentFile &file, Segment segment) {
-  for (uint32_t rank = 0; rank < segment.header().ranks; ++rank)
+  for (uint32_t rank = 0; rank < segment.ranks(); ++rank)
     if (MemberState(segment.member(rank).state.load()) != MemberState::Absent && !file.isRankLocked(rank))
       return true;
   return false;
@@ -124,17 +132,18 @@ static Result<Attempt> tryJoin(const std::string &name, const TransportConfig &c
     return status;
   if (!file->isLinked())
     return Attempt(); // unlinked while this rank waited for the lock
-  Result<std::byte *> base = file->size() == 0 ? createSegment(*file, config) : openSegment(*file, config);
-  if (!base.ok())
-    return base.status();
-  if (!*base)
+  Result<std::optional<Segment>> found =
+      file->size() == 0 ? createSegment(*file, config) : openSegment(*file, config);
+  if (!found.ok())
+    return found.status();
+  if (!*found)
     return Attempt();
-  Segment segment(*base);
+  const Segment segment = **found;
   if (hasDead(*file, segment) && segment.failure().getCode() != CGX_MISMATCH) {
     file->unlink(); // an earlier start of this job is going down
     return Attempt();
   }
-  if (config.rank < config.ranks && config.ranks == segment.header().ranks && !file->lockRank(config.rank))
+  if (config.rank < config.ranks && config.ranks == segment.ranks() && !file->lockRank(config.rank))
     return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.rank, " has joined job '", config.job,
                          "' already");
   bool complete = false;
@@ -143,7 +152,7 @@ static Result<Attempt> tryJoin(const std::string &name, const TransportConfig &c
   if (complete)
     file->unlink();
   file->unlockSetup();
-  return Attempt{std::make_unique<ShmMembership>(std::move(*file), *base, config.rank)};
+  return Attempt{std::make_unique<ShmMembership>(std::move(*file), segment, config.rank)};
 }
 
 /// Ends a job that did not become complete, and its name with it, unless late ranks

@@ -57,20 +57,21 @@ typedef struct cgx_context_config {
   uint32_t struct_size;  /* sizeof(cgx_context_config): set by the initializer */
   uint32_t abi_version;  /* CGX_ABI_VERSION: set by the initializer */
   const char *transport; /* "inproc", "shm", "mpi", "shm+mpi", "nccl" or "nccl+mpi" */
-  const char *job;       /* names the job; equal on its ranks, unique on the host */
+  const char *job;       /* names the job; equal on its ranks, unique on the host; "shm" needs one */
   uint32_t rank;
   uint32_t ranks;
   uint64_t seed;        /* of stochastic rounding; equal on all ranks */
   uint32_t timeout_ms;  /* longest wait for a peer; default 30000 */
   const char *manifest; /* JSON text of the program (cgx_program_manifest); null: no collectives */
   uint64_t ring_bytes;  /* buffer from one rank to another; 0: default. Tests make it small */
+  uint64_t digest;      /* of what else must be equal on all ranks, such as options and data */
 } cgx_context_config;
 
 #define CGX_CONTEXT_CONFIG_INIT                                                                              \
-  {sizeof(cgx_context_config), CGX_ABI_VERSION, "inproc", "cgx", 0, 1, 0, 30000, 0, 0}
+  {sizeof(cgx_context_config), CGX_ABI_VERSION, "inproc", 0, 0, 1, 0, 30000, 0, 0, 0}
 
 /* Connects this rank and waits for all ranks, at most timeout_ms. Compares ABI version,
- * rank count, seed and manifest hash with the other ranks; a difference is
+ * rank count, seed, manifest hash and digest with the other ranks; a difference is
  * CGX_MISMATCH on every rank. On failure *out_context is null and the message is
  * in cgx_last_error(). */
 cgx_status cgx_context_create(const cgx_context_config *config, cgx_context **out_context);

@@ -1,0 +1,150 @@
+//===-- SegmentSafetyTest.cpp - Shared memory that others got at first ---===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The name of a job's segment can be guessed, and /dev/shm is for all users: what lies there under that name
+// is joined only if it is this user's alone, and what its header says is checked before it is used.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Contexts.h"
+#include "Job.h"
+#include "Programs.h"
+
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <random>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace cgx::test {
+namespace {
+
+std::string objectName(const std::string &job) { return "/cgx-" + std::to_string(getuid()) + "-" + job; }
+
+cgx_status join(const std::string &job, uint32_t rank, uint32_t ranks, uint32_t timeoutMs) {
+  ContextPtr context;
+  const ContextSpec spec{
+      .transport = "shm", .job = job, .rank = rank, .ranks = ranks, .timeoutMs = timeoutMs};
+  return spec.create(context);
+}
+
+/// An object of that job which is there before any rank.
+class Object {
+public:
+  Object(const std::string &job, mode_t mode) : name(objectName(job)) {
+    descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, mode);
+    EXPECT_EQ(fchmod(descriptor, mode), 0); // whatever the umask is
+  }
+  ~Object() {
+    close(descriptor);
+    shm_unlink(name.c_str());
+  }
+
+  std::string name;
+  int descriptor;
+};
+
+TEST(SegmentSafety, AnObjectThatOthersMayOpenIsNotJoined) {
+  const std::string job = uniqueJob();
+  const Object object(job, 0666);
+  EXPECT_EQ(join(job, 0, 2, 1000), CGX_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(cgx_last_error()).find("expected /dev/shm" + object.name + " to be a file of user"),
+            std::string::npos)
+      << cgx_last_error();
+  EXPECT_NE(std::string(cgx_last_error()).find("with mode 666"), std::string::npos) << cgx_last_error();
+  struct stat info{};
+  ASSERT_EQ(fstat(object.descriptor, &info), 0);
+  EXPECT_EQ(info.st_size, 0) << "it was written to";
+  EXPECT_EQ(info.st_nlink, 1u) << "it lost its name";
+}
+
+TEST(SegmentSafety, AnObjectOfAnotherUserIsNotJoined) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give a file to another user";
+  const std::string job = uniqueJob();
+  const Object object(job, 0600);
+  ASSERT_EQ(fchown(object.descriptor, 65534, 65534), 0);
+  EXPECT_EQ(join(job, 0, 2, 1000), CGX_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(cgx_last_error()).find("got one of user 65534"), std::string::npos)
+      << cgx_last_error();
+}
+
+TEST(SegmentSafety, ALinkIsNotFollowed) {
+  const std::string job = uniqueJob(), target = std::filesystem::temp_directory_path() / job;
+  std::ofstream(target) << "precious";
+  const std::filesystem::path link = "/dev/shm" + objectName(job);
+  std::filesystem::create_symlink(target, link);
+  EXPECT_NE(join(job, 0, 2, 1000), CGX_OK);
+  std::string text;
+  std::ifstream(target) >> text;
+  EXPECT_EQ(text, "precious");
+  std::filesystem::remove(link);
+  std::filesystem::remove(target);
+}
+
+TEST(SegmentSafety, AJobOverSharedMemoryNeedsAName) {
+  ContextPtr context;
+  EXPECT_EQ((ContextSpec{.transport = "shm", .ranks = 2}.create(context)), CGX_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(cgx_last_error()).find("expected a job name"), std::string::npos) << cgx_last_error();
+  cgx_context_config config = CGX_CONTEXT_CONFIG_INIT;
+  EXPECT_EQ(config.job, nullptr) << "two jobs that take the default would meet";
+}
+
+/// Forks a rank that joins and ends.
+pid_t startRank(const std::string &job, uint32_t rank) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(join(job, rank, /*ranks=*/3, /*timeoutMs=*/700) == CGX_OK ? 0 : 1);
+  return child;
+}
+
+// Bytes of the header change while ranks wait for the last one. Whatever they say, ranks end by themselves.
+TEST(SegmentSafety, DamagedHeadersAreErrors) {
+  std::mt19937_64 random(11);
+  for (int trial = 0; trial < 24; ++trial) {
+    const std::string job = uniqueJob(), name = objectName(job);
+    std::vector<pid_t> ranks = {startRank(job, 0), startRank(job, 1)};
+    int object = -1;
+    struct stat info{};
+    for (int wait = 0; wait < 500 && info.st_size == 0; ++wait) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (object < 0)
+        object = shm_open(name.c_str(), O_RDWR, 0);
+      if (object >= 0)
+        (void)fstat(object, &info);
+    }
+    ASSERT_GT(info.st_size, 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // both have joined
+    auto *bytes = static_cast<uint8_t *>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, object, 0));
+    ASSERT_NE(bytes, MAP_FAILED);
+    // Magic, layout, ABI, ranks, ring bytes, total bytes: the first 40 bytes; sometimes what lies behind,
+    // too.
+    for (uint64_t i = 0; i <= random() % 4; ++i)
+      bytes[random() % (trial % 3 == 0 ? 4096 : 40)] = uint8_t(random() % 2 ? random() : 0xff);
+    ranks.push_back(startRank(job, 2));
+    for (pid_t rank : ranks) {
+      int status = 0;
+      ASSERT_EQ(waitpid(rank, &status, 0), rank);
+      EXPECT_TRUE(WIFEXITED(status)) << "trial " << trial << ": killed by signal " << WTERMSIG(status);
+    }
+    munmap(bytes, 4096);
+    close(object);
+    shm_unlink(name.c_str()); // who finds it damaged leaves it alone
+  }
+}
+
+} // namespace
+} // namespace cgx::test
