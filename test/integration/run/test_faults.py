@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -95,6 +96,37 @@ class Faults(RunTest):
         self.assertIn("rank 1: timeout", result.stderr)
         self.assertLess(time.monotonic() - begin, 10)
         self.expect_nothing_left()
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+    def test_another_user_cannot_speak_for_a_rank(self):
+        members = [subprocess.Popen(
+            self.command("train4.so", "--steps", 60, "--repeat", state=self.state(), job=False),
+            env=self.environment(RANK=rank, WORLD_SIZE=4, MASTER_PORT=self.job, FIXTURE_SLEEP_MS=20),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(4)]
+        # In the wire's format, and before rank 1 has finished.
+        forge = """if True:
+            import json, os, socket, sys, time
+            os.setuid(65534)
+            text = json.dumps({"rank": 1, "error": "forged", "steps": 0, "seconds": 0.0, "telemetry": "", "trace": "",
+                               "scalars": [], "hashes": [], "plans": [], "profile": "", "blocks": [], "codec_state": []}).encode()
+            for attempt in range(200):
+                with socket.socket(socket.AF_UNIX) as peer:
+                    try:
+                        peer.connect("\\0" + sys.argv[1])
+                    except ConnectionRefusedError:
+                        time.sleep(0.01)
+                        continue
+                    try:
+                        peer.sendall(len(text).to_bytes(8, "little") + text)
+                    except BrokenPipeError:
+                        pass
+                    sys.exit(0)
+            sys.exit("nobody listens")"""
+        subprocess.run([sys.executable, "-c", forge, f"cgx-run.{os.getuid()}.{self.job}"], check=True, timeout=60)
+        for process in members:
+            _, error = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, error)
+            self.assertNotIn("forged", error)
 
     def diverge(self, step, *arguments):
         """The message of a run of 3000 steps whose ranks 0, 1 and 2, 3 differ from `step` on, which saves."""

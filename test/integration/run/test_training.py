@@ -159,6 +159,43 @@ class Training(RunTest):
             self.assertEqual("steps on 4 ranks" in out, rank == 0)
         self.assertEqual(read_safetensors(saved)[0], whole)
 
+    def members(self, *arguments, **variables):
+        """The processes of a job whose ranks another launcher started."""
+        return [subprocess.Popen(self.command("train4.so", *arguments, job=False),
+                                 env=self.environment(**{name: value.format(rank=rank) for name, value in variables.items()}),
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(4)]
+
+    def test_two_steps_of_one_slurm_job_do_not_meet(self):
+        slurm = {"SLURM_PROCID": "{rank}", "SLURM_NTASKS": "4", "SLURM_JOB_ID": self.job}
+        ranks, saved = [], []
+        for step in (0, 1):
+            saved.append(self.folder / f"step{step}.safetensors")
+            ranks += self.members("--steps", 5, "--seed", step, "--save", saved[step], "--state", self.state(),
+                                  SLURM_STEP_ID=str(step), **slurm)
+        for process in ranks:
+            _, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, err)
+        for step in (0, 1):
+            self.assertEqual(read_safetensors(saved[step])[0], self.train("train4.so", "--steps", 5, "--seed", step)[1])
+        self.expect_nothing_left()
+
+    def test_ranks_with_other_options_or_data_do_not_train_together(self):
+        other = self.folder / "other.safetensors"
+        write_safetensors(other, samples(label="I32"))
+        environment = {"WORLD_SIZE": 4, "MASTER_PORT": self.job}
+        for options, data in (([], other), (["--shuffle"], self.data)):
+            ranks = []
+            for rank in range(4):
+                command = self.command("train4.so", "--steps", 5, *(options if rank == 3 else []), state=self.state(),
+                                       data=data if rank == 3 else self.data, job=False)
+                ranks.append(subprocess.Popen(command, env=self.environment(RANK=rank, **environment),
+                                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            for process in ranks:
+                _, err = process.communicate(timeout=120)
+                self.assertEqual(process.returncode, 1, err)
+                self.assertIn("ranks differ in options or data", err)
+        self.expect_nothing_left()
+
 
 class Labels(RunTest):
     def test_samples_may_be_stored_in_narrower_integers(self):

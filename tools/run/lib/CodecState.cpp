@@ -51,6 +51,8 @@ size_t countSaved(const SafetensorsFile &checkpoint, uint32_t rank) {
 
 bool cgx::run::isCodecState(std::string_view name) { return name.starts_with(kPrefix); }
 
+bool cgx::run::isCodecState(std::string_view name, uint32_t rank) { return name.starts_with(prefixOf(rank)); }
+
 TensorView CodecTensor::view() const {
   return {name, type, {static_cast<int64_t>(bytes.size() / cgx_element_bytes(type))}, bytes};
 }

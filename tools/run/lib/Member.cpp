@@ -18,9 +18,12 @@
 #include "cgx/run/Launch.h"
 #include "cgx/run/OutcomeStream.h"
 
+#include <array>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <list>
@@ -40,13 +43,18 @@ using Clock = std::chrono::steady_clock;
 struct Launcher {
   const char *rank, *ranks;
   const char *localRanks; ///< on this host; null where the launcher does not say
-  const char *job;        ///< differs between two jobs on one host
+  /// Together they differ between two jobs on one host, and between a start of one and its restart; the first
+  /// of them is always there.
+  std::array<const char *, 3> job;
 };
 constexpr Launcher kLaunchers[] = {
-    {"RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_PORT"},
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE"},
-    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "PMI_JOBID"},
-    {"SLURM_PROCID", "SLURM_NTASKS", nullptr, "SLURM_JOB_ID"},
+    {"RANK",
+     "WORLD_SIZE",
+     "LOCAL_WORLD_SIZE",
+     {"MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"}},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", {"PMIX_NAMESPACE"}},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", {"PMI_JOBID"}},
+    {"SLURM_PROCID", "SLURM_NTASKS", nullptr, {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"}},
 };
 
 uint32_t parseVariable(const char *name) {
@@ -56,6 +64,22 @@ uint32_t parseVariable(const char *name) {
   if (status != std::errc{} || end != text.data() + text.size())
     throw Error(std::string("expected ") + name + " to be a number, got '" + std::string(text) + "'");
   return value;
+}
+
+/// Made of what the launcher says, in characters that a job's name may have.
+std::string jobName(const Launcher &launcher) {
+  std::string name;
+  for (const char *variable : launcher.job) {
+    const char *value = variable ? std::getenv(variable) : nullptr;
+    if (!value && variable == launcher.job[0])
+      return "";
+    if (value)
+      name += (name.empty() ? "" : ".") + std::string(value);
+  }
+  for (char &c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '-')
+      c = '_';
+  return name;
 }
 
 [[noreturn]] void failSocket(const std::string &what) { throw Error(what + ": " + std::strerror(errno)); }
@@ -69,7 +93,14 @@ struct Address {
     // The first byte is zero: the abstract namespace.
     std::string text = "cgx-run." + std::to_string(::getuid()) + "." + job.name;
     name.sun_family = AF_UNIX;
-    text.resize(std::min(text.size(), sizeof name.sun_path - 1));
+    if (constexpr size_t most = sizeof name.sun_path - 1;
+        text.size() > most) { // what is cut off counts as well
+      char digest[18];
+      std::snprintf(digest, sizeof digest, ".%016llx",
+                    static_cast<unsigned long long>(hashBytes(std::as_bytes(std::span(text)))));
+      text.resize(most - 17);
+      text += digest;
+    }
     std::memcpy(name.sun_path + 1, text.data(), text.size());
     length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
   }
@@ -83,11 +114,22 @@ Descriptor openSocket() {
   return socket;
 }
 
+/// Whether this user's process is at the other end: anyone on the host may connect to an abstract address, or
+/// take it.
+bool isOwnUser(const Descriptor &socket, uid_t &other) {
+  ucred peer = {};
+  socklen_t length = sizeof peer;
+  bool known = ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0;
+  other = peer.uid;
+  return known && peer.uid == ::geteuid();
+}
+
 Descriptor listenAsFirst(const Job &job) {
   Address address(job);
   Descriptor socket = openSocket();
   if (::bind(socket.get(), address.get(), address.length) != 0 && errno == EADDRINUSE)
-    throw Error("another job on this host is called '" + job.name + "': give each its own name with --job");
+    throw Error("another job on this host is called '" + job.name +
+                "', or another user has taken its address: give each its own name with --job");
   if (::listen(socket.get(), static_cast<int>(job.manifest.ranks)) != 0)
     failSocket("cannot listen for the other ranks");
   return socket;
@@ -97,9 +139,14 @@ Descriptor listenAsFirst(const Job &job) {
 void sendToFirst(const Job &job, uint32_t rank, const Outcome &outcome) {
   Address address(job);
   Descriptor socket = openSocket();
-  if (::connect(socket.get(), address.get(), address.length) != 0 ||
-      !sendOutcome(socket.get(), rank, outcome))
-    failSocket("cannot hand the outcome of rank " + std::to_string(rank) + " to rank 0");
+  const std::string what = "cannot hand the outcome of rank " + std::to_string(rank) + " to rank 0";
+  if (::connect(socket.get(), address.get(), address.length) != 0)
+    failSocket(what);
+  if (uid_t other; !isOwnUser(socket, other))
+    throw Error(what + ": its address is taken by a process of user " + std::to_string(other) +
+                ": give the job another name with --job");
+  if (!sendOutcome(socket.get(), rank, outcome))
+    failSocket(what);
 }
 
 /// Waits for the outcomes of the ranks but the first, until the deadline.
@@ -123,16 +170,23 @@ void collect(const Job &job, const Descriptor &listener, std::vector<Outcome> &o
       auto current = peer++;
       if (polls[i].revents == 0 || current->reader.read(polls[i].fd))
         continue;
-      auto outcome = current->reader.take();
-      if (outcome && outcome->first > 0 && outcome->first < outcomes.size() && !have[outcome->first]) {
-        have[outcome->first] = true;
-        outcomes[outcome->first] = std::move(outcome->second);
-        --missing;
+      try {
+        auto [rank, outcome] = current->reader.take(job);
+        if (rank > 0 && !have[rank]) {
+          have[rank] = true;
+          outcomes[rank] = std::move(outcome);
+          --missing;
+        }
+      } catch (const Error &error) { // whose it was is not known: that rank will be missing
+        std::fprintf(stderr, "cgx-run: warning: an outcome that was handed over %s\n", error.what());
       }
       peers.erase(current);
     }
-    if (polls[0].revents & POLLIN)
-      peers.push_back({Descriptor(::accept(listener.get(), nullptr, nullptr)), {}});
+    if (polls[0].revents & POLLIN) {
+      Peer peer{Descriptor(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)), {}};
+      if (uid_t other; peer.socket.isOpen() && isOwnUser(peer.socket, other))
+        peers.push_back(std::move(peer));
+    }
   }
   for (size_t rank = 1; rank < outcomes.size(); ++rank)
     if (!have[rank])
@@ -152,8 +206,7 @@ std::optional<Membership> cgx::run::findMembership() {
                   std::to_string(found.ranks) + ", got " + std::to_string(found.rank));
     if (launcher.localRanks && std::getenv(launcher.localRanks))
       found.localRanks = parseVariable(launcher.localRanks);
-    if (const char *job = std::getenv(launcher.job))
-      found.jobName = job;
+    found.jobName = jobName(launcher);
     return found;
   }
   return std::nullopt;

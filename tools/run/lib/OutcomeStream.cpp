@@ -8,6 +8,7 @@
 
 #include "cgx/run/OutcomeStream.h"
 
+#include "cgx/run/Error.h"
 #include "cgx/run/FileSystem.h"
 
 #include <algorithm>
@@ -19,8 +20,9 @@
 using namespace cgx::run;
 using Json = nlohmann::json;
 
-// On the wire: the length of a CBOR header, the header, and the blocks and codec
-// tensors whose lengths it names. CBOR, because text has no NaN.
+// On the wire: the length of a header, the header as JSON, then what it counts: the metrics as f64, which
+// JSON text cannot hold when they are not finite, the blocks and the codec tensors. The text is JSON and not
+// CBOR because the library reads deeply nested text without deep recursion.
 
 static Json describeCodecState(const Outcome &outcome) {
   Json tensors = Json::array();
@@ -37,26 +39,31 @@ static Json describePlans(const Outcome &outcome) {
 }
 
 std::vector<std::byte> cgx::run::packOutcome(uint32_t rank, const Outcome &outcome) {
-  std::vector<uint64_t> blockBytes;
+  std::vector<uint64_t> blockBytes, scalarCounts;
   for (const std::vector<std::byte> &block : outcome.blocks)
     blockBytes.push_back(block.size());
-  std::vector<uint8_t> header = Json::to_cbor({{"rank", rank},
-                                               {"error", outcome.error},
-                                               {"steps", outcome.steps},
-                                               {"seconds", outcome.seconds},
-                                               {"telemetry", outcome.telemetry},
-                                               {"trace", outcome.trace},
-                                               {"scalars", outcome.scalars},
-                                               {"hashes", outcome.hashes},
-                                               {"plans", describePlans(outcome)},
-                                               {"profile", outcome.profile},
-                                               {"blocks", blockBytes},
-                                               {"codec_state", describeCodecState(outcome)}});
+  for (const std::vector<double> &series : outcome.scalars)
+    scalarCounts.push_back(series.size());
+  const Json json = {{"rank", rank},
+                     {"error", outcome.error},
+                     {"steps", outcome.steps},
+                     {"seconds", outcome.seconds},
+                     {"telemetry", outcome.telemetry},
+                     {"trace", outcome.trace},
+                     {"scalars", scalarCounts},
+                     {"hashes", outcome.hashes},
+                     {"plans", describePlans(outcome)},
+                     {"profile", outcome.profile},
+                     {"blocks", blockBytes},
+                     {"codec_state", describeCodecState(outcome)}};
+  const std::string header = json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
   std::vector<std::byte> bytes;
   auto add = [&](std::span<const std::byte> piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); };
-  uint64_t length = header.size();
+  const uint64_t length = header.size();
   add(std::as_bytes(std::span(&length, 1)));
   add(std::as_bytes(std::span(header)));
+  for (const std::vector<double> &series : outcome.scalars)
+    add(std::as_bytes(std::span(series)));
   for (const std::vector<std::byte> &block : outcome.blocks)
     add(block);
   for (const CodecTensor &tensor : outcome.codecState)
@@ -80,49 +87,112 @@ bool OutcomeReader::read(int fd) {
   return got > 0;
 }
 
-std::optional<std::pair<uint32_t, Outcome>> OutcomeReader::take() {
-  std::span<const std::byte> rest(bytes_);
-  uint64_t length;
-  if (rest.size() < sizeof length)
-    return std::nullopt;
-  std::memcpy(&length, rest.data(), sizeof length);
-  rest = rest.subspan(sizeof length);
-  if (rest.size() < length)
-    return std::nullopt;
+namespace {
+
+/// What lies behind a header, given out piece by piece.
+class Pieces {
+public:
+  explicit Pieces(std::span<const std::byte> bytes) : rest(bytes) {}
+
+  template <typename T> std::vector<T> take(uint64_t count) {
+    if (count > rest.size() / sizeof(T))
+      throw Error("ends before what its header promises");
+    std::vector<T> taken(count);
+    if (count != 0)
+      std::memcpy(taken.data(), rest.data(), count * sizeof(T));
+    rest = rest.subspan(count * sizeof(T));
+    return taken;
+  }
+
+  void expectEnd() const {
+    if (!rest.empty())
+      throw Error("has " + std::to_string(rest.size()) + " bytes too many");
+  }
+
+private:
+  std::span<const std::byte> rest;
+};
+
+std::pair<uint32_t, Outcome> parse(std::span<const std::byte> bytes) {
+  uint64_t length = 0;
+  if (bytes.size() < sizeof length)
+    throw Error("has no header");
+  std::memcpy(&length, bytes.data(), sizeof length);
+  bytes = bytes.subspan(sizeof length);
+  if (length > bytes.size())
+    throw Error("ends in its header");
+  const auto *header = reinterpret_cast<const char *>(bytes.data());
+  const Json json = Json::parse(header, header + length);
+  Pieces pieces(bytes.subspan(length));
   Outcome outcome;
+  outcome.error = json.at("error").get<std::string>();
+  outcome.steps = json.at("steps").get<uint64_t>();
+  outcome.seconds = json.at("seconds").get<double>();
+  outcome.telemetry = json.at("telemetry").get<std::string>();
+  outcome.trace = json.at("trace").get<std::string>();
+  outcome.hashes = json.at("hashes").get<std::vector<uint64_t>>();
+  outcome.profile = json.at("profile").get<std::string>();
+  for (const Json &plan : json.at("plans"))
+    outcome.plans.push_back({plan.at("step").get<uint64_t>(), plan.at("json").get<std::string>()});
+  for (const Json &count : json.at("scalars"))
+    outcome.scalars.push_back(pieces.take<double>(count.get<uint64_t>()));
+  for (const Json &size : json.at("blocks"))
+    outcome.blocks.push_back(pieces.take<std::byte>(size.get<uint64_t>()));
+  for (const Json &tensor : json.at("codec_state")) {
+    const auto type = tensor.at("type").get<uint64_t>();
+    if (type >= CGX_ELEMENT_TYPE_COUNT)
+      throw Error("has a codec tensor of type " + std::to_string(type));
+    outcome.codecState.push_back({tensor.at("name").get<std::string>(), ElementType(type),
+                                  pieces.take<std::byte>(tensor.at("bytes").get<uint64_t>())});
+  }
+  pieces.expectEnd();
+  const auto rank = json.at("rank").get<uint64_t>();
+  if (rank > UINT32_MAX)
+    throw Error("is of rank " + std::to_string(rank));
+  return {uint32_t(rank), std::move(outcome)};
+}
+
+void expect(uint64_t expected, uint64_t got, const char *what) {
+  if (got != expected)
+    throw Error("expected " + std::to_string(expected) + " " + what + ", got " + std::to_string(got));
+}
+
+/// Throws Error if the outcome is not that of a rank of the job which did its steps.
+void check(const Job &job, uint32_t rank, const Outcome &outcome) {
+  if (rank >= job.manifest.ranks)
+    throw Error("is of rank " + std::to_string(rank) + " of " + std::to_string(job.manifest.ranks));
+  if (!outcome.error.empty())
+    return; // nothing else of it is looked at
+  expect(job.stateArguments.size(), outcome.hashes.size(), "digests");
+  expect(job.stateArguments.size(), outcome.blocks.size(), "blocks");
+  for (size_t i = 0; i < outcome.blocks.size(); ++i)
+    if (!outcome.blocks[i].empty())
+      expect(job.manifest.arguments[job.stateArguments[i]].bytes(), outcome.blocks[i].size(),
+             "bytes in a block");
+  expect(rank == 0 ? job.scalars.all.size() : 0, outcome.scalars.size(), "metrics");
+  for (const std::vector<double> &series : outcome.scalars)
+    expect(outcome.steps, series.size(), "values of a metric");
+  if (outcome.steps > job.steps)
+    throw Error("expected at most " + std::to_string(job.steps) + " steps, got " +
+                std::to_string(outcome.steps));
+  const uint64_t end = job.firstStep + outcome.steps;
+  for (const AdoptedPlan &plan : outcome.plans)
+    if (plan.step < job.firstStep || plan.step > end)
+      throw Error("has a plan of step " + std::to_string(plan.step));
+  for (const CodecTensor &tensor : outcome.codecState)
+    if (!isCodecState(tensor.name, rank) || tensor.bytes.size() % cgx_element_bytes(tensor.type) != 0)
+      throw Error("has a codec tensor '" + tensor.name + "' of " + std::to_string(tensor.bytes.size()) +
+                  " bytes");
+}
+
+} // namespace
+
+std::pair<uint32_t, Outcome> OutcomeReader::take(const Job &job) const {
   try {
-    const auto *header = reinterpret_cast<const uint8_t *>(rest.data());
-    Json json = Json::from_cbor(header, header + length);
-    rest = rest.subspan(length);
-    outcome.error = json.at("error").get<std::string>();
-    outcome.steps = json.at("steps").get<uint64_t>();
-    outcome.seconds = json.at("seconds").get<double>();
-    outcome.telemetry = json.at("telemetry").get<std::string>();
-    outcome.trace = json.at("trace").get<std::string>();
-    outcome.scalars = json.at("scalars").get<std::vector<std::vector<double>>>();
-    outcome.hashes = json.at("hashes").get<std::vector<uint64_t>>();
-    outcome.profile = json.at("profile").get<std::string>();
-    for (const Json &plan : json.at("plans"))
-      outcome.plans.push_back({plan.at("step").get<uint64_t>(), plan.at("json").get<std::string>()});
-    bool complete = true;
-    auto takeBytes = [&](uint64_t size) -> std::vector<std::byte> {
-      complete = complete && size <= rest.size();
-      if (!complete)
-        return {};
-      std::vector<std::byte> bytes(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
-      rest = rest.subspan(size);
-      return bytes;
-    };
-    for (uint64_t size : json.at("blocks").get<std::vector<uint64_t>>())
-      outcome.blocks.push_back(takeBytes(size));
-    for (const Json &tensor : json.at("codec_state"))
-      outcome.codecState.push_back({tensor.at("name").get<std::string>(),
-                                    tensor.at("type").get<ElementType>(),
-                                    takeBytes(tensor.at("bytes").get<uint64_t>())});
-    if (!complete)
-      return std::nullopt;
-    return std::pair(json.at("rank").get<uint32_t>(), std::move(outcome));
-  } catch (const Json::exception &) {
-    return std::nullopt;
+    std::pair<uint32_t, Outcome> taken = parse(bytes_);
+    check(job, taken.first, taken.second);
+    return taken;
+  } catch (const Json::exception &error) {
+    throw Error(std::string("is malformed: ") + error.what());
   }
 }

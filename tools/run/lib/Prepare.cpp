@@ -87,7 +87,7 @@ uint64_t countSteps(const Options &options, const Bindings &bindings) {
     throw Error("'" + options.data + "' has " + std::to_string(bindings.samples) + " samples, which is " +
                 std::to_string(batches) + " batches of " + std::to_string(batch) +
                 ": none is left from step " + std::to_string(options.firstStep) + " on");
-  uint64_t steps = options.steps.value_or(batches - options.firstStep), last;
+  uint64_t steps = options.steps.value_or(batches - std::min(batches, options.firstStep)), last;
   if (__builtin_add_overflow(options.firstStep, steps, &last) || last > uint64_t{1} << 48)
     throw Error("expected fewer steps than 2^48, got " + std::to_string(steps));
   bool repeatable = options.repeat && batches > 0;
@@ -201,6 +201,35 @@ Planning preparePlanning(const Options &options, const SafetensorsFile *checkpoi
   return planning;
 }
 
+/// Of names, types, sizes, and the first and last bytes of every tensor: files that differ differ there, and
+/// nobody has to read all of them.
+void addFile(std::string &text, const SafetensorsFile *file) {
+  constexpr size_t sample = size_t{1} << 16;
+  for (const TensorView &tensor : file ? file->tensors() : std::vector<TensorView>()) {
+    const size_t count = std::min(sample, tensor.bytes.size());
+    text += tensor.name + typeString(tensor.type, tensor.shape) +
+            std::to_string(hashBytes(tensor.bytes.first(count))) +
+            std::to_string(hashBytes(tensor.bytes.last(count))) + "\n";
+  }
+}
+
+/// Ranks that are started one by one may get different command lines and files.
+uint64_t digestOf(const Job &job, const Options &options, const InputFiles &files) {
+  std::string text;
+  auto add = [&](const auto &...parts) { ((text += parts + std::string("\n")), ...); };
+  add(std::to_string(job.firstStep), std::to_string(job.steps), std::to_string(job.shuffle),
+      std::to_string(job.save), std::to_string(job.trace));
+  add(job.planning.plan, job.planning.profileOptions, job.planning.request,
+      std::to_string(job.planning.profile), std::to_string(job.planning.profileSteps),
+      std::to_string(job.planning.every), std::to_string(job.planning.warmup));
+  for (const std::vector<std::string> *list : {&options.feeds, &options.values})
+    for (const std::string &entry : *list)
+      add(entry);
+  addFile(text, files.state ? &*files.state : nullptr);
+  addFile(text, files.data ? &*files.data : nullptr);
+  return hashBytes(std::as_bytes(std::span(text)));
+}
+
 } // namespace
 
 InputFiles::InputFiles(const Options &options) {
@@ -248,5 +277,6 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.planning = preparePlanning(options, job.checkpoint);
   job.quiet = options.quiet;
   job.logEvery = options.logEvery;
+  job.digest = digestOf(job, options, files);
   return job;
 }

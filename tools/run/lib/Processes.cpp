@@ -129,10 +129,13 @@ private:
     while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
       ;
     child.pipe.reset();
-    if (auto outcome = child.reader.take())
-      outcomes_[rank] = std::move(outcome->second);
-    else
+    try {
+      if (child.reader.isEmpty())
+        throw Error("is missing");
+      outcomes_[rank] = child.reader.take(job_).second;
+    } catch (const Error &) { // it died while it wrote, or before
       reportDeath(rank, status);
+    }
     // A rank that gave up has told the others; that one died they find out in time.
     if (!outcomes_[rank].error.empty())
       endBy(kGrace +

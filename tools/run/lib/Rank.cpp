@@ -161,6 +161,7 @@ private:
     config.rank = rank_;
     config.ranks = manifest_.ranks;
     config.seed = job_.seed;
+    config.digest = job_.digest;
     config.timeout_ms = job_.timeoutMs;
     config.manifest = job_.program.manifest.c_str();
     cgx_context *context = nullptr;

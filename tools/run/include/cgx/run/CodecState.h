@@ -21,6 +21,8 @@ namespace cgx::run {
 
 /// Whether a tensor of a checkpoint belongs to a codec, not to the program.
 bool isCodecState(std::string_view name);
+/// And to one of that rank.
+bool isCodecState(std::string_view name, uint32_t rank);
 
 /// A copy of one of the runtime's state tensors.
 struct CodecTensor {

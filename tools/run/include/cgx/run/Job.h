@@ -45,7 +45,8 @@ struct Job {
   std::vector<size_t> stateArguments;
 
   std::string transport = "shm";
-  std::string name; ///< of the job, to the runtime
+  std::string name;    ///< of the job, to the runtime
+  uint64_t digest = 0; ///< of options and inputs, which must be equal on all ranks
   uint64_t seed = 0;
   uint32_t timeoutMs = 30000;
   uint64_t firstStep = 0, steps = 0;

@@ -33,8 +33,12 @@ public:
   /// Adds bytes that came in another way.
   void append(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
 
-  /// Nothing when the bytes so far are no complete outcome.
-  std::optional<std::pair<uint32_t, Outcome>> take();
+  /// Whether anything has come.
+  bool isEmpty() const { return bytes_.empty(); }
+
+  /// The rank and its outcome. Throws Error when the bytes so far are not one of the job, whole: whoever sent
+  /// them, every length, type and number in them is checked.
+  std::pair<uint32_t, Outcome> take(const Job &job) const;
 
 private:
   std::vector<std::byte> bytes_;
