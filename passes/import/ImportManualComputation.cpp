@@ -147,8 +147,8 @@ struct ImportManualComputationPass : cgx::impl::ImportManualComputationPassBase<
     if (mesh->getNumRanks() > 1 && !communicates)
       if (Operation *input = findPartitionerInput(module))
         return input->emitError()
-               << "the step has no collective: its communication is left to a partitioner; "
-                  "write the step with jax.shard_map, so that it is explicit";
+               << "the step has no collective: its communication is left to a partitioner; export it "
+                  "with cgx_jax.export_step, which has it partitioned, or write it with jax.shard_map";
     if (mesh->getNumRanks() > 1 && communicates)
       setPerReplicaForm(step, *mesh, /*isStacked=*/getCount(module, "mhlo.num_replicas") > 1);
     else

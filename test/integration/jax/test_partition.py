@@ -104,6 +104,25 @@ class PartitionTest(FolderTest):
         with self.assertRaisesRegex(cgx_jax.ExportError, r"state\['params'\]\['l0'\]\['b'\]: .*write_state=False"):
             self.export(structs, described)
 
+    def test_the_partitioner_before_shardy_does_it_as_well(self):
+        """Also for shard_map, which GSPMD writes as custom calls."""
+        jax.config.update("jax_use_shardy_partitioner", False)
+        self.addCleanup(jax.config.update, "jax_use_shardy_partitioner", True)
+        _, explicit = jobs.load_step("psum_gradients")
+        for step, state, batch in ((self.step, self.state(self.rows), jax.device_put(models.labelled(32), self.rows)),
+                                   explicit):
+            text = cgx_jax.export_step(step, state, batch, self.folder).read_text()
+            self.assertIn("sdy.manual_computation", text)
+            self.assertIn("stablehlo.all_reduce", text)
+            self.assertNotIn("@Sharding", text)
+
+    def test_an_evaluation_step_is_partitioned(self):
+        text = cgx_jax.export_step(lambda state, batch: models.dense_loss(state["params"], batch), self.state(self.rows),
+                                   jax.device_put(models.labelled(32), self.rows), self.folder, donate=False,
+                                   write_state=False).read_text()
+        self.assertIn("sdy.manual_computation", text)
+        self.assertIn("stablehlo.all_gather", text)
+
     def test_a_batch_alone_may_be_split(self):
         text = self.export(self.state(self.whole), jax.device_put(models.labelled(32), self.rows))
         self.assertEqual(len(re.findall(r"stablehlo\.all_reduce", text)), 5)

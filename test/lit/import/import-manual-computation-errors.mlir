@@ -118,7 +118,7 @@ func.func public @main(%arg0: tensor<8xf32>, %arg1: tensor<i32>) -> tensor<8xf32
 // jit with shardings only
 module attributes {mhlo.num_partitions = 4 : i32} {
   sdy.mesh @mesh = <["data"=4]>
-  // expected-error@+1 {{the step has no collective: its communication is left to a partitioner; write the step with jax.shard_map, so that it is explicit}}
+  // expected-error@+1 {{the step has no collective: its communication is left to a partitioner; export it with cgx_jax.export_step, which has it partitioned, or write it with jax.shard_map}}
   func.func public @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>}) -> tensor<8xf32> {
     return %arg0 : tensor<8xf32>
   }
