@@ -157,7 +157,10 @@ def _ask(partitioner, text, devices, feeds):
     """Runs one partitioner in a child. Returns what `partitioner.py` answers."""
     flags = [flag for flag in os.environ.get("XLA_FLAGS", "").split()
              if not flag.startswith(("--xla_force_host_platform_device_count", "--xla_dump"))]
-    environment = os.environ | {
+    # Whatever says where the parent runs is not for the child.
+    inherited = {name: value for name, value in os.environ.items()
+                 if name not in ("JAX_NUM_CPU_DEVICES", "JAX_PLATFORM_NAME")}
+    environment = inherited | {
         "JAX_PLATFORMS": "cpu", "XLA_FLAGS": " ".join([*flags, f"--xla_force_host_platform_device_count={devices}"]),
         "JAX_ENABLE_COMPILATION_CACHE": "0",
         "PYTHONPATH": os.pathsep.join(filter(None, [str(pathlib.Path(__file__).resolve().parents[1]),
