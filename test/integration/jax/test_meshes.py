@@ -1,0 +1,42 @@
+"""On meshes of two axes, what is replicated stays bitwise equal under codecs that round at random: cgx-run compares
+it, and fails where ranks differ."""
+
+import pathlib
+import tempfile
+import unittest
+
+import jobs  # first: it sets the number of devices
+
+import cgx_jax
+
+STEPS = ("nested_means", "two_axes", "hybrid_shards", "tensor_parallel")
+CODECS = ("bits=2 bucket=64", "bits=4 error-feedback=f32", "codec=ternary", "codec=natural",
+          "codec=randk density=0.1 error-feedback=int8", "bits=4 algorithm=ring", "bits=4 back-codec=natural")
+# Every kind that may be encoded, and tensors of any size.
+EVERYTHING = "kinds=gradient,weight,activation min-elements=1 min-rank=0"
+
+
+@jobs.needs_run
+class MeshTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_ranks_agree(self):
+        for name in STEPS:
+            module, (step, state, batch) = jobs.load_step(name)
+            folder = self.folder / name
+            program = cgx_jax.export_step(step, state, batch, folder)
+            cgx_jax.write_batches(folder / "data.safetensors", batch, name=jobs.parameters(step)[1])
+            for codec in CODECS:
+                with self.subTest(step=name, codec=codec):
+                    jobs.run("CGX_OPT", program, f"--cgx-compress={codec} {EVERYTHING}", "-o", folder / "step.cgx.mlir")
+                    _, report = jobs.train_in_cgx(folder / "step.cgx.mlir", folder, module.RANKS, 6,
+                                                  folder / "state.safetensors", folder / "data.safetensors")
+                    self.assertEqual(report["disagreements"], [])
+                    self.assertGreater(report["totals"]["ratio"], 1, "nothing was encoded")
+
+
+if __name__ == "__main__":
+    unittest.main()
