@@ -44,6 +44,7 @@ COMPRESSED = {
     "loss_scaling": DENSE,
     "low_rank_adapters": {f"adapters/{weight}/{factor}" for weight in ("w0", "w1") for factor in ("a", "b")},
     "music_tagger": {"weights/notes", "weights/bars/0", "weights/tags/0"},
+    "nested_means": DENSE,
     "off_policy": DENSE,
     "one_rank": set(),  # nothing is communicated
     "optax_clip": DENSE,
