@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "capi/StepFailure.h"
 #include "context/Context.h"
 
 #include <cstring>
@@ -48,8 +49,15 @@ template <typename Body> cgx::Status guarded(Body body) noexcept {
   }
 }
 
-/// The same for a call of a compiled step: what goes wrong is told by end_step. A call
-/// without a context has nobody to tell; it does nothing.
+/// What goes wrong in a compiled step is told by end_step.
+void failStep(cgx_context &handle, const cgx::Status &status) noexcept {
+  (void)guarded([&] {
+    handle.impl->fail(status);
+    return cgx::Status();
+  });
+}
+
+/// The same for a call of a compiled step. A call without a context has nobody to tell; it does nothing.
 template <typename Body> void guardedCall(int64_t context, Body body) noexcept {
   auto *handle = reinterpret_cast<cgx_context *>(context);
   if (!handle)
@@ -59,10 +67,7 @@ template <typename Body> void guardedCall(int64_t context, Body body) noexcept {
     return cgx::Status();
   });
   if (!status.ok())
-    (void)guarded([&] {
-      handle->impl->fail(status);
-      return cgx::Status();
-    });
+    failStep(*handle, status);
 }
 
 const std::byte *input(int64_t address) { return reinterpret_cast<const std::byte *>(address); }
@@ -82,6 +87,12 @@ cgx::Status readConfig(const cgx_context_config *given, cgx_context_config &conf
 }
 
 } // namespace
+
+void cgx::failStep(int64_t context, std::exception_ptr error) noexcept {
+  auto *handle = reinterpret_cast<cgx_context *>(context);
+  if (handle)
+    ::failStep(*handle, guarded([&]() -> Status { std::rethrow_exception(error); }));
+}
 
 extern "C" {
 

@@ -5,25 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Each rank computes on one thread: ranks are the parallelism, and a pool of threads
-// in each would fight over the cores.
-//
-//===----------------------------------------------------------------------===//
+#include "capi/OneThread.h"
 
 #include "cgx/runtime.h"
 
 #include <algorithm>
-#include <cblas.h>
 #include <limits>
-#include <mutex>
 
 namespace {
-
-void useOneThread() {
-  static std::once_flag once;
-  std::call_once(once, [] { openblas_set_num_threads(1); });
-}
 
 /// The plain definition, for sizes that BLAS has no integers for.
 void plainProduct(const float *a, const float *b, float *c, bool transA, bool transB, int64_t m, int64_t n,
@@ -44,7 +33,7 @@ extern "C" void cgx_rt_matmul_f32(int64_t a, int64_t b, int64_t c, int64_t trans
                                   int64_t stride_b, int64_t stride_c) {
   if (m <= 0 || n <= 0 || batch <= 0)
     return;
-  useOneThread();
+  cgx::useOneThread();
   bool transA = trans_a != 0, transB = trans_b != 0;
   const auto *left = reinterpret_cast<const float *>(a);
   const auto *right = reinterpret_cast<const float *>(b);
