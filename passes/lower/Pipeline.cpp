@@ -37,6 +37,8 @@ namespace {
 
 /// StableHLO and cgx to linalg and runtime operations on tensors.
 void buildTensorStage(OpPassManager &manager) {
+  // What libraries compute is known by its StableHLO.
+  manager.addPass(createCallLibrariesPass());
   // Before anything else: what the manifest says is lost further down.
   manager.addPass(createEmitManifestPass());
   manager.addPass(createInlinerPass());
@@ -119,6 +121,7 @@ void buildLowerToLLVMPipeline(OpPassManager &manager) {
 
 void registerLoweringPasses() {
   registerEmitManifestPass();
+  registerCallLibrariesPass();
   registerFoldTransposesPass();
   registerStablehloToLinalgPass();
   registerLowerCollectivesPass();

@@ -15,7 +15,6 @@
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
-#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -34,7 +33,7 @@ bool readsOutputs(Operation *op) {
 FailureOr<Value> asContiguous(RewriterBase &rewriter, Location loc, Value buffer, bool reads,
                               const BufferizationOptions &options) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
-  if (type && memref::isStaticShapeAndContiguousRowMajor(type))
+  if (type && isDense(type))
     return buffer;
   auto shaped = cast<ShapedType>(buffer.getType());
   FailureOr<Value> copy = options.createAlloc(
@@ -168,6 +167,7 @@ struct WaitBufferization : DstBufferizableOpInterfaceExternalModel<WaitBufferiza
 
 void registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, CgxRtDialect *) {
+    LibraryOp::attachInterface<RuntimeOpBufferization<LibraryOp>>(*context);
     MatmulOp::attachInterface<RuntimeOpBufferization<MatmulOp>>(*context);
     RankOp::attachInterface<RuntimeOpBufferization<RankOp>>(*context);
     RunOp::attachInterface<RuntimeOpBufferization<RunOp>>(*context);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------------===//
 #include "ir/RuntimeOps.h"
 
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -22,6 +23,11 @@
 using namespace mlir;
 
 namespace cgx::rt {
+
+bool isDense(MemRefType type) {
+  bool isEmpty = type.hasStaticShape() && type.getNumElements() == 0;
+  return isEmpty || memref::isStaticShapeAndContiguousRowMajor(type);
+}
 
 void CgxRtDialect::initialize() {
   addTypes<
@@ -64,6 +70,15 @@ void MatmulOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffe
   effects.emplace_back(MemoryEffects::Read::get(), &getAMutable(), SideEffects::DefaultResource::get());
   effects.emplace_back(MemoryEffects::Read::get(), &getBMutable(), SideEffects::DefaultResource::get());
   effects.emplace_back(MemoryEffects::Write::get(), &getOutMutable(), SideEffects::DefaultResource::get());
+}
+
+void LibraryOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  if (!getResults().empty())
+    return;
+  for (OpOperand &input : getInputsMutable())
+    effects.emplace_back(MemoryEffects::Read::get(), &input, SideEffects::DefaultResource::get());
+  for (OpOperand &output : getOutputsMutable())
+    effects.emplace_back(MemoryEffects::Write::get(), &output, SideEffects::DefaultResource::get());
 }
 
 /// (C1) of runs and starts.

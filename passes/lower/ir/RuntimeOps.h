@@ -25,6 +25,9 @@
 
 namespace cgx::rt {
 
+/// Whether the C interface can have the buffer as an address: nothing lies between its elements.
+bool isDense(mlir::MemRefType);
+
 /// Makes one-shot bufferization understand this dialect.
 void registerBufferization(mlir::DialectRegistry &registry);
 

@@ -66,6 +66,30 @@ def CgxRt_MatmulOp : CgxRt_Op<"matmul", [DeclareOpInterfaceMethods<MemoryEffects
   let hasVerifier = 1;
 }
 
+def CgxRt_LibraryOp : CgxRt_Op<"library", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Call a function of the runtime that computes";
+  let description = [{
+    Calls the function `callee` of the C interface with `scalars`, the addresses of `ins` and those of `outs`, which
+    it overwrites and does not read. What it computes depends on these alone: on tensors the op has no effects.
+
+    ```mlir
+    %l, %info = cgx_rt.library @cgx_rt_cholesky [115, 76, 4, 1] ins(%a : tensor<4x4xf32>)
+                  outs(%l0, %i0 : tensor<4x4xf32>, tensor<i32>) -> tensor<4x4xf32>, tensor<i32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, DenseI64ArrayAttr:$scalars, Variadic<CgxRt_Buffer>:$inputs,
+      Variadic<CgxRt_Buffer>:$outputs);
+  let results = (outs Variadic<AnyStaticShapeTensor>:$results);
+  let assemblyFormat = [{
+    $callee $scalars (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
+    attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+  }];
+}
+
 def CgxRt_RunOp : CgxRt_Op<"run", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Run one collective";
   let description = [{

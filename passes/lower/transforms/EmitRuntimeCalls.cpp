@@ -13,7 +13,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -111,6 +110,15 @@ void emit(rt::MatmulOp op, CallBuilder &to) {
   to.call("cgx_rt_matmul_f32", arguments);
 }
 
+void emit(rt::LibraryOp op, CallBuilder &to) {
+  SmallVector<Value> arguments = {to.context};
+  for (int64_t scalar : op.getScalars())
+    arguments.push_back(to.constant(scalar));
+  for (Value buffer : op.getOperands())
+    arguments.push_back(to.address(buffer));
+  to.call(op.getCallee(), arguments);
+}
+
 void emit(rt::RankOp op, CallBuilder &to) { to.call("cgx_rt_rank", {to.context, to.address(op.getOut())}); }
 
 struct EmitRuntimeCallsPass : impl::EmitRuntimeCallsPassBase<EmitRuntimeCallsPass> {
@@ -122,14 +130,14 @@ struct EmitRuntimeCallsPass : impl::EmitRuntimeCallsPassBase<EmitRuntimeCallsPas
         return;
       for (Value buffer : op->getOperands())
         if (auto type = dyn_cast<MemRefType>(buffer.getType());
-            type && !memref::isStaticShapeAndContiguousRowMajor(type)) {
+            type && !rt::isDense(type)) {
           op->emitError("expected contiguous buffers, got ") << type;
           return signalPassFailure();
         }
       CallBuilder to(op, symbols);
       llvm::TypeSwitch<Operation *>(op)
-          .Case<rt::ProvideOp, rt::RunOp, rt::StartOp, rt::WaitOp, rt::PayloadOp, rt::MatmulOp, rt::RankOp>(
-              [&](auto runtimeOp) { emit(runtimeOp, to); });
+          .Case<rt::ProvideOp, rt::RunOp, rt::StartOp, rt::WaitOp, rt::PayloadOp, rt::LibraryOp, rt::MatmulOp,
+                rt::RankOp>([&](auto runtimeOp) { emit(runtimeOp, to); });
       emitted.push_back(op);
     });
     for (Operation *op : llvm::reverse(emitted))

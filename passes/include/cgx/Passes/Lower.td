@@ -33,6 +33,29 @@ def EmitManifestPass : Pass<"cgx-emit-manifest", "::mlir::ModuleOp"> {
   }];
 }
 
+def CallLibrariesPass : Pass<"cgx-call-libraries", "::mlir::ModuleOp"> {
+  let summary = "Have the runtime's libraries factorize matrices and transform signals";
+  let description = [{
+    `stablehlo.cholesky`, `triangular_solve` and `fft`, and the custom calls for LAPACK that JAX prints for CPUs,
+    become calls of the runtime, which has OpenBLAS and KISS FFT. Batches are one call. Where a matrix is not positive
+    definite, the result of `cholesky` is NaN, as JAX has it.
+
+    Precondition: StableHLO. Postcondition: none of these with elements of f32, f64 or complex
+    numbers of them.
+
+    Input:
+    ```mlir
+    %0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {mhlo.backend_config = {uplo = 76 : ui8}, ...} : (tensor<3x4x4xf32>) -> (tensor<3x4x4xf32>, tensor<3xi32>)
+    ```
+    Output:
+    ```mlir
+    %0:2 = cgx_rt.library @cgx_rt_cholesky [115, 76, 4, 3] ins(%a) outs(%factor, %info) -> tensor<3x4x4xf32>, tensor<3xi32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::rt::CgxRtDialect", "::cgx::stablehlo::StablehloDialect",
+                           "::mlir::bufferization::BufferizationDialect"];
+}
+
 def FoldTransposesPass : Pass<"cgx-fold-transposes", "::mlir::ModuleOp"> {
   let summary = "Fold transposes into the matrix products around them";
   let description = [{
