@@ -37,8 +37,10 @@ namespace {
 
 /// StableHLO and cgx to linalg and runtime operations on tensors.
 void buildTensorStage(OpPassManager &manager) {
-  // What libraries compute is known by its StableHLO.
+  // What libraries compute takes complex numbers as they are; everything below knows real ones only, the
+  // manifest included.
   manager.addPass(createCallLibrariesPass());
+  manager.addPass(createExpandComplexPass());
   // Before anything else: what the manifest says is lost further down.
   manager.addPass(createEmitManifestPass());
   manager.addPass(createInlinerPass());
@@ -122,6 +124,7 @@ void buildLowerToLLVMPipeline(OpPassManager &manager) {
 void registerLoweringPasses() {
   registerEmitManifestPass();
   registerCallLibrariesPass();
+  registerExpandComplexPass();
   registerFoldTransposesPass();
   registerStablehloToLinalgPass();
   registerLowerCollectivesPass();

@@ -56,6 +56,33 @@ def CallLibrariesPass : Pass<"cgx-call-libraries", "::mlir::ModuleOp"> {
                            "::mlir::bufferization::BufferizationDialect"];
 }
 
+def ExpandComplexPass : Pass<"cgx-expand-complex", "::mlir::ModuleOp"> {
+  let summary = "Compute with complex numbers as pairs of real ones";
+  let description = [{
+    Each complex tensor becomes two, of its real and its imaginary parts, so that what follows, from BLAS to
+    vectorized loops, knows real numbers only. Where a step takes or returns complex numbers, and for the
+    runtime's libraries, both parts of a number lie side by side: `tensor<4xcomplex<f32>>` is
+    `tensor<4x2xf32>`, which in memory is the same.
+
+    Precondition: one function @main; no collective of complex numbers. Postcondition: no complex type. If an
+    operation has no real form, one error lists all of them.
+
+    Input:
+    ```mlir
+    %r = stablehlo.multiply %x, %y : tensor<4xcomplex<f32>>
+    ```
+    Output, where `%x` is `%a` + i `%b` and `%y` is `%c` + i `%d`:
+    ```mlir
+    %ac = stablehlo.multiply %a, %c : tensor<4xf32>
+    %bd = stablehlo.multiply %b, %d : tensor<4xf32>
+    %re = stablehlo.subtract %ac, %bd : tensor<4xf32>
+    ...
+    ```
+  }];
+  let dependentDialects = ["::cgx::rt::CgxRtDialect", "::cgx::stablehlo::StablehloDialect",
+                           "::mlir::bufferization::BufferizationDialect"];
+}
+
 def FoldTransposesPass : Pass<"cgx-fold-transposes", "::mlir::ModuleOp"> {
   let summary = "Fold transposes into the matrix products around them";
   let description = [{
