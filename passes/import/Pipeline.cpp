@@ -22,6 +22,7 @@ void cgx::buildImportPipeline(mlir::OpPassManager &manager) {
   manager.addPass(createInlineFunctionsPass());
   // Local shapes, names and feeds: what the passes below rely on.
   manager.addPass(createImportManualComputationPass());
+  manager.addPass(createExpandComplexCollectivesPass());
   // Both kinds of collectives number their ids after those that are there.
   manager.addPass(createImportStablehloCollectivesPass());
   manager.addPass(createImportShardCollectivesPass());

@@ -51,6 +51,30 @@ def InlineFunctionsPass : Pass<"cgx-inline-functions", "::mlir::ModuleOp"> {
   }];
 }
 
+def ExpandComplexCollectivesPass : Pass<"cgx-expand-complex-collectives", "::mlir::ModuleOp"> {
+  let summary = "have complex numbers travel as two real ones";
+  let description = [{
+    Codecs and transports know real numbers. A collective of complex numbers becomes one of their real and imaginary
+    parts, side by side in a new last dimension: the gradient of a complex weight is one
+    layer, and can be compressed like any other.
+
+    Precondition: reductions of complex numbers are sums. Postcondition: no collective of complex numbers.
+
+    Input:
+    ```mlir
+    %1 = "stablehlo.all_reduce"(%0) ... : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
+    ```
+    Output:
+    ```mlir
+    %pairs = stablehlo.concatenate %re, %im, dim = 1 : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x2xf32>
+    %sum = "stablehlo.all_reduce"(%pairs) ... : (tensor<4x2xf32>) -> tensor<4x2xf32>
+    ...
+    %1 = stablehlo.complex %sum_re, %sum_im : tensor<4xcomplex<f32>>
+    ```
+  }];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+}
+
 def ImportManualComputationPass : Pass<"cgx-import-manual-computation", "::mlir::ModuleOp"> {
   let summary = "make the program of one rank out of an exported step";
   let description = [{
