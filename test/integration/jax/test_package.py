@@ -52,9 +52,16 @@ class SafetensorsTest(FolderTest):
         self.assertEqual(header % 8, 0)
         self.assertEqual(len(content), 8 + header + 3 + 20)
 
-    def test_complex_numbers_are_refused_by_name(self):
-        with self.assertRaisesRegex(TypeError, "spectrum: expected .* got elements of complex64"):
-            cgx_jax.save(self.folder / "t", {"spectrum": np.zeros(2, np.complex64)})
+    def test_complex_numbers_are_pairs_of_real_ones(self):
+        values = np.array([[1 + 2j, 3 - 4j, 5j]], np.complex64)
+        cgx_jax.save(self.folder / "t", {"spectrum": values})
+        loaded = cgx_jax.load(self.folder / "t")["spectrum"]
+        self.assertEqual((loaded.shape, loaded.dtype), ((1, 3, 2), np.float32))
+        np.testing.assert_array_equal(loaded[..., 0] + 1j * loaded[..., 1], values)
+
+    def test_texts_are_refused_by_name(self):
+        with self.assertRaisesRegex(TypeError, "spectrum: expected .* got elements of <U1"):
+            cgx_jax.save(self.folder / "t", {"spectrum": np.array(["a"])})
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_truncated_files_are_refused(self):

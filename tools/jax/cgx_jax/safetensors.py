@@ -34,6 +34,9 @@ def is_known(dtype):
 def save(path, tensors, metadata=None):
     """Writes tensors to a file, which appears complete or not at all.
 
+    The format has no complex numbers: their real and imaginary parts lie side by side in a last dimension of 2, as
+    compiled steps take them.
+
     Args:
       path: the file; replaced if it exists.
       tensors: a mapping from name to array (anything that `numpy.asarray` takes), of any
@@ -41,13 +44,15 @@ def save(path, tensors, metadata=None):
       metadata: an optional mapping from string to string.
 
     Raises:
-      TypeError: an array has an element type that the format lacks (complex, object, ...).
+      TypeError: an array has an element type that the format lacks (object, strings, ...).
     """
     header, payload, offset = {}, [], 0
     if metadata:
         header["__metadata__"] = dict(metadata)
     for name, tensor in tensors.items():
         array = np.asarray(tensor)
+        if array.dtype.kind == "c":
+            array = np.stack([array.real, array.imag], axis=-1)
         array = array.astype(array.dtype.newbyteorder("<"), copy=False)
         if array.dtype not in _NAMES:
             raise TypeError(f"{path}: {name}: expected one of {', '.join(_DTYPES)}, got elements of {array.dtype}")

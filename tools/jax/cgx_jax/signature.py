@@ -57,7 +57,7 @@ def _split(text, begin):
 
 def _argument(part, text):
     """Parses `%arg0: tensor<4xf32> {...} loc("state['w']")`, or `loc(#loc3)`."""
-    type_ = re.match(r"%\w+:\s*([\w!.]+(?:<[^<>]*>)?)", part)
+    type_ = re.match(r"%\w+:\s*([\w!.]+(?:<(?:[^<>]|<[^<>]*>)*>)?)", part)
     location = re.search(r"loc\((#\w+|\"(?:[^\"\\]|\\.)*\")[^\"]*\)$", part)
     name = location.group(1) if location else None
     if name and name.startswith("#"):
@@ -77,6 +77,7 @@ _ELEMENTS = {
     "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16",
     "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8",
     "uint64": "ui64", "uint32": "ui32", "uint16": "ui16", "uint8": "ui8", "bool": "i1",
+    "complex64": "complex<f32>", "complex128": "complex<f64>",
 }
 
 
