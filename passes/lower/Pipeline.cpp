@@ -37,6 +37,9 @@ namespace {
 
 /// StableHLO and cgx to linalg and runtime operations on tensors.
 void buildTensorStage(OpPassManager &manager) {
+  // Leaves fewer kinds of operations to all that follows, and no use of comparators outside.
+  manager.addPass(createExpandOperationsPass());
+  manager.addPass(createSymbolDCEPass());
   // What libraries compute takes complex numbers as they are; everything below knows real ones only, the
   // manifest included.
   manager.addPass(createCallLibrariesPass());
@@ -125,6 +128,7 @@ void registerLoweringPasses() {
   registerEmitManifestPass();
   registerCallLibrariesPass();
   registerExpandComplexPass();
+  registerExpandOperationsPass();
   registerFoldTransposesPass();
   registerStablehloToLinalgPass();
   registerLowerCollectivesPass();

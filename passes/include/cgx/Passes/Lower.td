@@ -33,6 +33,28 @@ def EmitManifestPass : Pass<"cgx-emit-manifest", "::mlir::ModuleOp"> {
   }];
 }
 
+def ExpandOperationsPass : Pass<"cgx-expand-operations", "::mlir::ModuleOp"> {
+  let summary = "Write operations in terms of others";
+  let description = [{
+    Batch normalization is written out. Of custom calls, annotations for XLA become their operand, and `mhlo.topk`
+    and `ApproxTopK` what XLA computes for them on CPUs.
+
+    Precondition: StableHLO. Postcondition: the same values from fewer kinds of operations. What cannot be
+    expanded stays.
+
+    Input:
+    ```mlir
+    %r = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{replicated}"} : (tensor<8xf32>) -> tensor<8xf32>
+    %s = stablehlo.add %r, %r : tensor<8xf32>
+    ```
+    Output:
+    ```mlir
+    %s = stablehlo.add %x, %x : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::chlo::ChloDialect", "::cgx::stablehlo::StablehloDialect"];
+}
+
 def CallLibrariesPass : Pass<"cgx-call-libraries", "::mlir::ModuleOp"> {
   let summary = "Have the runtime's libraries factorize matrices and transform signals";
   let description = [{
