@@ -308,14 +308,47 @@ private:
                    });
   }
 
-  /// The first process of each group sends.
+  /// The first process of each group sends; those in no group have zeros.
   LogicalResult importBroadcast(Operation *op) {
-    return replace(op, getPartitionGroupMode(op),
-                   [&](OpBuilder &builder, GroupsAttr groups, ArrayAttr codecs, ArrayAttr layers) {
-                     return BroadcastOp::create(builder, op->getLoc(), op->getResultTypes(),
-                                                op->getOperands(),
-                                                /*root=*/0, ids.take(), groups, codecs, layers);
-                   });
+    GroupMode mode = getPartitionGroupMode(op);
+    return replace(op, mode, [&](OpBuilder &builder, GroupsAttr groups, ArrayAttr codecs, ArrayAttr layers) {
+      Operation *made = BroadcastOp::create(builder, op->getLoc(), op->getResultTypes(), op->getOperands(),
+                                            /*root=*/0, ids.take(), groups, codecs, layers);
+      return getOrZeroOutsideOf(builder, groups, getProcessGrid(module, mode), made);
+    });
+  }
+
+  /// broadcast(x) -> select(is in a group, broadcast(x), 0), where a rank is in none. In cgx a group of its
+  /// own would leave it its operand.
+  static Operation *getOrZeroOutsideOf(OpBuilder &builder, GroupsAttr groups, const ProcessGrid &grid,
+                                       Operation *collective) {
+    SmallVector<bool> isMember(grid.getProcessCount(), false);
+    for (ArrayRef<int64_t> row : groups.getRows())
+      for (int64_t rank : row)
+        isMember[rank] = true;
+    if (!llvm::is_contained(isMember, false))
+      return collective;
+    Location loc = collective->getLoc();
+    Value rank = getRank(builder, loc, grid);
+    auto flags = RankedTensorType::get(grid.getProcessCount(), builder.getI1Type());
+    Value members = stablehlo::ConstantOp::create(builder, loc, DenseElementsAttr::get(flags, isMember));
+    Value flag = stablehlo::DynamicSliceOp::create(builder, loc, flags.clone({1}), members, rank,
+                                                   builder.getDenseI64ArrayAttr({1}));
+    Value condition =
+        stablehlo::ReshapeOp::create(builder, loc, RankedTensorType::get({}, builder.getI1Type()), flag);
+    auto type = cast<RankedTensorType>(collective->getResult(0).getType());
+    Value zeros = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(builder.getZeroAttr(type)));
+    return stablehlo::SelectOp::create(builder, loc, type, condition, collective->getResult(0), zeros);
+  }
+
+  static Value getRank(OpBuilder &builder, Location loc, const ProcessGrid &grid) {
+    auto type = RankedTensorType::get({}, builder.getIntegerType(32, /*isSigned=*/false));
+    Value replica = stablehlo::ReplicaIdOp::create(builder, loc, type);
+    Value partition = stablehlo::PartitionIdOp::create(builder, loc, type);
+    Value partitions =
+        stablehlo::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, APInt(32, grid.partitions)));
+    Value offset = stablehlo::MulOp::create(builder, loc, type, replica, partitions);
+    return stablehlo::AddOp::create(builder, loc, type, offset, partition);
   }
 
   /// A permutation has no groups in StableHLO; here all ranks are one.

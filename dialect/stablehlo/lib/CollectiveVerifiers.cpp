@@ -100,7 +100,7 @@ static LogicalResult verifyGroups(Operation *op, Attribute groups) {
   return success();
 }
 
-/// The number of processes in each group, if the op alone tells it.
+/// The number of ids in each group, if the op alone tells it.
 static std::optional<int64_t> getGroupSize(Attribute groups) {
   if (auto dense = dyn_cast<DenseIntElementsAttr>(groups)) {
     auto values = dense.getValues<int64_t>();
@@ -109,6 +109,19 @@ static std::optional<int64_t> getGroupSize(Attribute groups) {
     return dense.getType().getDimSize(1);
   }
   return std::nullopt;
+}
+
+/// The number of processes in each group of an all_gather or reduce_scatter. With a channel, but without
+/// global ids, a group has all partitions of its replicas, and the module may say how many those are.
+template <typename OpTy> static std::optional<int64_t> getProcessCount(OpTy op) {
+  std::optional<int64_t> ids = getGroupSize(op.getReplicaGroups());
+  auto channel = op.getChannelHandle();
+  if (!ids || !channel || channel->getHandle() <= 0 || op.getUseGlobalDeviceIds())
+    return ids;
+  auto module = op->template getParentOfType<ModuleOp>();
+  auto partitions =
+      module ? module->template getAttrOfType<IntegerAttr>("mhlo.num_partitions") : IntegerAttr();
+  return partitions ? std::optional(*ids * partitions.getInt()) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -163,7 +176,7 @@ LogicalResult ReduceScatterOp::verify() {
   if (failed(verifyGroups(*this, getReplicaGroups())) || failed(verifyComputation(*this, getComputation())) ||
       failed(verifyDimension(*this, "scatter_dimension", dim, operand)))
     return failure();
-  std::optional<int64_t> size = getGroupSize(getReplicaGroups());
+  std::optional<int64_t> size = getProcessCount(*this);
   if (!size)
     return success();
   RankedTensorType expected = scaled(operand, dim, 1, *size);
@@ -181,7 +194,7 @@ LogicalResult AllGatherOp::verify() {
                          << getNumResults();
   if (failed(verifyGroups(*this, getReplicaGroups())))
     return failure();
-  std::optional<int64_t> size = getGroupSize(getReplicaGroups());
+  std::optional<int64_t> size = getProcessCount(*this);
   for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults())) {
     auto type = cast<RankedTensorType>(operand.getType());
     int64_t dim = getAllGatherDim();

@@ -18,14 +18,18 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-/// A program is spread over replicas (the old pmap) or over partitions (everything else); along the
-/// other of the two, every rank has the number 0.
-bool isSpreadOverReplicas(Operation *op) {
-  auto replicas = op->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("mhlo.num_replicas");
-  return replicas && replicas.getInt() > 1;
+/// How many partitions each replica has; null where all ranks are partitions of one replica.
+std::optional<int64_t> getPartitionsOfReplicas(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto replicas = module->getAttrOfType<IntegerAttr>("mhlo.num_replicas");
+  if (!replicas || replicas.getInt() <= 1)
+    return std::nullopt;
+  auto partitions = module->getAttrOfType<IntegerAttr>("mhlo.num_partitions");
+  return partitions ? std::max<int64_t>(partitions.getInt(), 1) : 1;
 }
 
-/// partition_id -> rank outs(empty), or 0
+/// The rank is replica * partitions + partition.
+/// replica_id -> rank / partitions ; partition_id -> rank % partitions
 template <typename OpTy, bool isReplica> struct NumberPattern : OpConversionPattern<OpTy> {
   using OpConversionPattern<OpTy>::OpConversionPattern;
   LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor,
@@ -33,12 +37,22 @@ template <typename OpTy, bool isReplica> struct NumberPattern : OpConversionPatt
     auto type = cast<RankedTensorType>(this->getTypeConverter()->convertType(op.getType()));
     if (!type.getElementType().isInteger(32) || type.getRank() != 0)
       return rewriter.notifyMatchFailure(op, "not a 32-bit number");
-    if (isSpreadOverReplicas(op) != isReplica) {
+    std::optional<int64_t> partitions = getPartitionsOfReplicas(op);
+    if (isReplica ? !partitions : partitions == 1) {
       rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, rewriter.getZeroAttr(type));
       return success();
     }
-    Value empty = emptyTensor(rewriter, op.getLoc(), type);
-    rewriter.replaceOpWithNewOp<rt::RankOp>(op, type, empty);
+    Location loc = op.getLoc();
+    Value empty = emptyTensor(rewriter, loc, type);
+    Value rank = rt::RankOp::create(rewriter, loc, type, empty).getResult();
+    if (partitions.value_or(1) > 1) {
+      Value number = scalarOf(rewriter, loc, rank);
+      Value count = arith::ConstantIntOp::create(rewriter, loc, *partitions, 32);
+      number = isReplica ? arith::DivUIOp::create(rewriter, loc, number, count).getResult()
+                         : arith::RemUIOp::create(rewriter, loc, number, count).getResult();
+      rank = filledTensor(rewriter, loc, type, number);
+    }
+    rewriter.replaceOp(op, rank);
     return success();
   }
 };

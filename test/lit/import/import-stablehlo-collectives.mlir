@@ -52,8 +52,27 @@ module @modes attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 4 :
     %2 = "stablehlo.all_to_all"(%x) <{split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = 2 : i64, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>}> : (tensor<8x4xf32>) -> tensor<4x8xf32>
     // CHECK: cgx.broadcast(%arg0) {codecs = [#cgx.identity], groups = #cgx.groups<{{\[\[1, 0\], \[5, 4\]\]}}>, id = 7 : i64{{.*}}root = 0 : i64} : tensor<8x4xf32>
     %3 = "stablehlo.collective_broadcast"(%x) <{replica_groups = dense<[[1, 0]]> : tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    // Who is in no group has zeros.
+    // CHECK: %[[RANK:.+]] = stablehlo.add
+    // CHECK: %[[MEMBERS:.+]] = stablehlo.constant dense<[true, true, false, false, true, true, false, false]> : tensor<8xi1>
+    // CHECK: stablehlo.dynamic_slice %[[MEMBERS]], %[[RANK]], sizes = [1]
+    // CHECK: stablehlo.select
     // CHECK: cgx.permute(%arg0) {codecs = [#cgx.identity], groups = #cgx.groups<{{\[\[0, 1, 2, 3, 4, 5, 6, 7\]\]}}>, id = 8 : i64{{.*}}source_target_pairs = dense<{{\[\[0, 1\], \[4, 5\], \[3, 0\], \[7, 4\]\]}}> : tensor<4x2xi64>} : tensor<8x4xf32>
     %4 = "stablehlo.collective_permute"(%x) <{source_target_pairs = dense<[[0, 1], [3, 0]]> : tensor<2x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    return
+  }
+
+  // Across replicas and partitions: partitions are major in a group.
+  // CHECK-LABEL: func.func @replicas_and_partitions
+  func.func @replicas_and_partitions(%x: tensor<8x4xf32>) {
+    // CHECK: cgx.all_gather(%arg0) {{.*}}groups = #cgx.groups<{{\[\[0, 4, 1, 5, 2, 6, 3, 7\]\]}}>{{.*}} : (tensor<8x4xf32>) -> tensor<64x4xf32>
+    %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>}> : (tensor<8x4xf32>) -> tensor<64x4xf32>
+    // CHECK: cgx.reduce_scatter sum(%arg0) {{.*}}groups = #cgx.groups<{{\[\[0, 4, 1, 5, 2, 6, 3, 7\]\]}}>{{.*}} : (tensor<8x4xf32>) -> tensor<1x4xf32>
+    %1 = "stablehlo.reduce_scatter"(%x) <{scatter_dimension = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<8x4xf32>) -> tensor<1x4xf32>
     return
   }
 
