@@ -85,13 +85,13 @@ void buildBufferStage(OpPassManager &manager) {
 void buildLLVMStage(OpPassManager &manager) {
   // On whole loops, and before functions become polynomials, which then are polynomials of vectors.
   manager.addPass(createVectorizeReductionsPass());
-  manager.addPass(createApproximateMathPass());
   // f16 and bf16 are storage types: their arithmetic is that of f32.
   arith::ArithEmulateUnsupportedFloatsOptions floats;
   floats.sourceTypeStrs = {"bf16", "f16"};
   floats.targetTypeStr = "f32";
   manager.addPass(math::createMathExtendToSupportedTypes());
   manager.addPass(arith::createArithEmulateUnsupportedFloats(floats));
+  manager.addPass(createApproximateMathPass());
   manager.addPass(createConvertLinalgToLoopsPass());
   manager.addPass(createEmitRuntimeCallsPass());
   manager.addPass(createCanonicalizerPass());

@@ -18,6 +18,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def CgxRt_Dialect : Dialect {
@@ -228,6 +229,20 @@ def CgxRt_RankOp : CgxRt_Op<"rank", [MemoryEffects<[MemWrite]>]> {
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutMutable(); }
   }];
+}
+
+def CgxRt_LibmOp : Op<CgxRt_Dialect, "libm", [Pure, SameOperandsAndResultType]> {
+  let summary = "Call a function of the C library";
+  let description = [{
+    The function of one f64 that has this name in `math.h`, where the `math` dialect has none.
+
+    ```mlir
+    %y = cgx_rt.libm "lgamma" %x : f64
+    ```
+  }];
+  let arguments = (ins StrAttr:$function, F64:$operand);
+  let results = (outs F64:$result);
+  let assemblyFormat = "$function $operand attr-dict `:` type($operand)";
 }
 
 #endif // CGX_PASSES_LOWER_RUNTIMEOPS

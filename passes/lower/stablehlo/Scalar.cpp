@@ -128,24 +128,78 @@ Value clamp(const Element &e) {
   return arith::MinSIOp::create(b, arith::MaxSIOp::create(b, x, low), high);
 }
 
+/// By the bits of the exponent, which is not negative.
+Value powerOfIntegers(const Element &e, Value base, Value exponent, unsigned exponentBits) {
+  ImplicitLocOpBuilder &b = e.b;
+  Value result = e.number(APInt(e.width(), 1));
+  for (unsigned bit = 0; bit < exponentBits; ++bit) {
+    Value factor = arith::AndIOp::create(b, exponent, e.number(APInt::getOneBitSet(e.width(), bit)));
+    Value isSet = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, factor, e.zero());
+    result = arith::SelectOp::create(b, isSet, arith::MulIOp::create(b, result, base), result);
+    base = arith::MulIOp::create(b, base, base);
+  }
+  return result;
+}
+
+/// A negative exponent gives the reciprocal without its fraction: 0 but for bases 1 and -1.
 Value power(const Element &e) {
   if (e.isFloat())
     return e.make<math::PowFOp>();
-  return e.isInteger() && !isUnsigned(e.type) ? e.make<math::IPowIOp>() : Value();
+  if (!e.isInteger() || e.isBool())
+    return nullptr;
+  if (isUnsigned(e.type))
+    return powerOfIntegers(e, e.in[0], e.in[1], e.width());
+  ImplicitLocOpBuilder &b = e.b;
+  Value base = e.in[0], exponent = e.in[1];
+  Value isNegative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, exponent, e.zero());
+  Value magnitude =
+      arith::SelectOp::create(b, isNegative, arith::SubIOp::create(b, e.zero(), exponent), exponent);
+  // That of the least exponent is a power of two, which the bits below the sign take for 0: both are even.
+  Value result = powerOfIntegers(e, base, magnitude, e.width() - 1);
+  Value isUnit = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, math::AbsIOp::create(b, base),
+                                       e.number(APInt(e.width(), 1)));
+  Value isFraction = arith::AndIOp::create(
+      b, isNegative, arith::XOrIOp::create(b, isUnit, arith::ConstantOp::create(b, b.getBoolAttr(true))));
+  return arith::SelectOp::create(b, isFraction, e.zero(), result);
 }
 
+/// Whether a function of several steps would round each of them to its narrow type.
+bool roundsEachStep(const Element &e) { return e.isFloat() && e.width() < 32; }
+
+/// The function on f32, rounded once.
+Value inF32(const Element &e, Value (*function)(const Element &)) {
+  Value wide = arith::ExtFOp::create(e.b, e.b.getF32Type(), e.in[0]);
+  Value result = function({e.b, wide, e.b.getF32Type()});
+  return arith::TruncFOp::create(e.b, e.signless(), result);
+}
+
+/// 1 / (1 + exp(-x)), where the exponential is the one that cannot overflow.
 Value logistic(const Element &e) {
   if (!e.isFloat())
     return nullptr;
-  Value exp = math::ExpOp::create(e.b, arith::NegFOp::create(e.b, e.in[0]));
-  return arith::DivFOp::create(e.b, e.number(1.0), arith::AddFOp::create(e.b, e.number(1.0), exp));
+  if (roundsEachStep(e))
+    return inF32(e, logistic);
+  ImplicitLocOpBuilder &b = e.b;
+  Value exp = math::ExpOp::create(b, arith::NegFOp::create(b, math::AbsFOp::create(b, e.in[0])));
+  Value isNegative = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, e.in[0], e.zero());
+  Value numerator = arith::SelectOp::create(b, isNegative, exp, e.number(1.0));
+  return arith::DivFOp::create(b, numerator, arith::AddFOp::create(b, e.number(1.0), exp));
 }
 
 /// 1 / sqrt(x): the hardware's estimate would differ from machine to machine.
 Value reciprocalSqrt(const Element &e) {
   if (!e.isFloat())
     return nullptr;
+  if (roundsEachStep(e))
+    return inF32(e, reciprocalSqrt);
   return arith::DivFOp::create(e.b, e.number(1.0), math::SqrtOp::create(e.b, e.in[0]));
+}
+
+/// MLIR's polynomial forgets the sign of zero.
+Value errorFunction(const Element &e) {
+  if (!e.isFloat())
+    return nullptr;
+  return math::CopySignOp::create(e.b, e.make<math::ErfOp>(), e.in[0]);
 }
 
 Value negate(const Element &e) {
@@ -283,13 +337,16 @@ Value emit(const Element &e, Operation *op) {
       .Case([&](chlo::AtanhOp) { return e.makeFloat<math::AtanhOp>(); })
       .Case([&](chlo::CoshOp) { return e.makeFloat<math::CoshOp>(); })
       .Case([&](chlo::SinhOp) { return e.makeFloat<math::SinhOp>(); })
-      .Case([&](chlo::ErfOp) { return e.makeFloat<math::ErfOp>(); })
+      .Case([&](chlo::ErfOp) { return errorFunction(e); })
       .Case([&](chlo::ErfcOp) { return e.makeFloat<math::ErfcOp>(); })
       .Case([&](chlo::SquareOp) { return square(e); })
       .Case([&](chlo::NextAfterOp) { return nextAfter(e); })
       .Case([&](chlo::ErfInvOp) { return e.isFloat() ? emitErfInv(e.b, e.in[0]) : Value(); })
       .Case([&](chlo::LgammaOp) { return e.isFloat() ? emitLgamma(e.b, e.in[0]) : Value(); })
       .Case([&](chlo::DigammaOp) { return e.isFloat() ? emitDigamma(e.b, e.in[0]) : Value(); })
+      .Case([&](chlo::BesselI1eOp) { return e.isFloat() ? emitBesselI1e(e.b, e.in[0]) : Value(); })
+      .Case([&](chlo::PolygammaOp) { return e.isFloat() ? emitPolygamma(e.b, e.in[0], e.in[1]) : Value(); })
+      .Case([&](chlo::ZetaOp) { return e.isFloat() ? emitZeta(e.b, e.in[0], e.in[1]) : Value(); })
       // Rounding.
       .Case([&](CeilOp) { return e.makeFloat<math::CeilOp>(); })
       .Case([&](FloorOp) { return e.makeFloat<math::FloorOp>(); })
@@ -329,8 +386,8 @@ bool isElementwise(Operation *op) {
              BitcastConvertOp>(op) ||
          isa<chlo::AcosOp, chlo::AcoshOp, chlo::AsinOp, chlo::AsinhOp, chlo::AtanOp, chlo::AtanhOp,
              chlo::CoshOp, chlo::SinhOp, chlo::ErfOp, chlo::ErfcOp, chlo::SquareOp, chlo::NextAfterOp,
-             chlo::ErfInvOp, chlo::LgammaOp, chlo::DigammaOp, chlo::IsInfOp, chlo::IsPosInfOp,
-             chlo::IsNegInfOp>(op);
+             chlo::ErfInvOp, chlo::LgammaOp, chlo::DigammaOp, chlo::BesselI1eOp, chlo::PolygammaOp,
+             chlo::ZetaOp, chlo::IsInfOp, chlo::IsPosInfOp, chlo::IsNegInfOp>(op);
 }
 
 Value emitScalar(OpBuilder &builder, Operation *op, ValueRange operands) {

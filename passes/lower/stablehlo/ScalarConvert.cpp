@@ -10,6 +10,7 @@
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -60,6 +61,21 @@ Value floatToInteger(ImplicitLocOpBuilder &b, Value value, FloatType from, Type 
                                      : arith::FPToSIOp::create(b, target, inside).getResult();
   converted = arith::SelectOp::create(b, tooHigh, constant(b, target, greatest), converted);
   return arith::SelectOp::create(b, tooLow, constant(b, target, least), converted);
+}
+
+/// f64 to f32, rounded to odd: the last bit says whether anything was lost, so that rounding again to half
+/// the digits or fewer is as good as rounding once.
+Value truncateToOdd(ImplicitLocOpBuilder &b, Value value) {
+  Type f32 = b.getF32Type(), i32 = b.getI32Type();
+  Value nearest = arith::TruncFOp::create(b, f32, value);
+  Value back = arith::ExtFOp::create(b, b.getF64Type(), nearest);
+  Value isInexact = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, value);
+  Value grew = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back),
+                                     math::AbsFOp::create(b, value));
+  Value one = constant(b, i32, APInt(32, 1)), bits = arith::BitcastOp::create(b, i32, nearest);
+  Value toZero = arith::SelectOp::create(b, grew, arith::SubIOp::create(b, bits, one), bits);
+  Value odd = arith::SelectOp::create(b, isInexact, arith::OrIOp::create(b, toZero, one), bits);
+  return arith::BitcastOp::create(b, f32, odd);
 }
 
 Value integerToInteger(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
@@ -143,7 +159,7 @@ Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
     if (fromFloat.getWidth() < toFloat.getWidth())
       return arith::ExtFOp::create(b, to, value);
     if (fromFloat.getWidth() > toFloat.getWidth())
-      return arith::TruncFOp::create(b, to, value);
+      return truncateFloat(b, value, toFloat);
     // f16 and bf16: neither contains the other.
     return arith::TruncFOp::create(b, to, arith::ExtFOp::create(b, b.getF32Type(), value));
   }
@@ -154,6 +170,13 @@ Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
   if (isUnsigned(from))
     return arith::UIToFPOp::create(b, to, value);
   return arith::SIToFPOp::create(b, to, value);
+}
+
+/// From f64, the C library's support for compilers has no function for bf16.
+Value truncateFloat(ImplicitLocOpBuilder &b, Value value, FloatType to) {
+  if (value.getType().isF64() && to.getWidth() < 32)
+    value = truncateToOdd(b, value);
+  return arith::TruncFOp::create(b, to, value);
 }
 
 Value compareScalars(ImplicitLocOpBuilder &b, stablehlo::ComparisonDirection direction, bool total, Value lhs,
@@ -199,6 +222,10 @@ Value reducePrecision(ImplicitLocOpBuilder &b, Value value, unsigned exponentBit
   }
   Value rounded = arith::BitcastOp::create(b, type, bits);
   Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
+  if (mantissaBits == 0) { // a format that has no NaN, by StableHLO's interpreter
+    Value infinity = constant(b, type, APFloat::getInf(type.getFloatSemantics()));
+    return arith::SelectOp::create(b, isNaN, math::CopySignOp::create(b, infinity, value), rounded);
+  }
   return arith::SelectOp::create(b, isNaN, value, rounded);
 }
 

@@ -24,6 +24,9 @@ bool isUnsigned(mlir::Type type);
 /// Floating point to integer saturates, and NaN becomes 0, as XLA does it.
 mlir::Value convertScalar(mlir::ImplicitLocOpBuilder &, mlir::Value value, mlir::Type from, mlir::Type to);
 
+/// A float as one of fewer bits, rounded once, to nearest even.
+mlir::Value truncateFloat(mlir::ImplicitLocOpBuilder &, mlir::Value value, mlir::FloatType to);
+
 /// A boolean. `total` orders NaN and the zeros by their bits.
 mlir::Value compareScalars(mlir::ImplicitLocOpBuilder &, stablehlo::ComparisonDirection, bool total,
                            mlir::Value lhs, mlir::Value rhs, mlir::Type original);

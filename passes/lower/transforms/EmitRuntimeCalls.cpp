@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -24,7 +25,7 @@ namespace cgx {
 
 namespace {
 
-/// Builds calls whose arguments are all i64, in place of one operation.
+/// Builds calls in place of one operation. Arguments of the runtime's functions are all i64.
 class CallBuilder {
 public:
   CallBuilder(Operation *op, SymbolTable &symbols) : builder(op), loc(op->getLoc()), symbols(symbols) {
@@ -46,14 +47,17 @@ public:
     return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index);
   }
 
-  void call(StringRef callee, ArrayRef<Value> arguments) {
-    func::CallOp::create(builder, loc, callee, TypeRange(), arguments);
-    if (symbols.lookup(callee))
-      return;
-    SmallVector<Type> types(arguments.size(), builder.getI64Type());
-    auto declaration = func::FuncOp::create(loc, callee, builder.getFunctionType(types, {}));
-    declaration.setPrivate();
-    symbols.insert(declaration);
+  void call(StringRef callee, ArrayRef<Value> arguments) { call(callee, arguments, TypeRange()); }
+
+  func::CallOp call(StringRef callee, ValueRange arguments, TypeRange results) {
+    auto call = func::CallOp::create(builder, loc, callee, results, arguments);
+    if (!symbols.lookup(callee)) {
+      auto type = builder.getFunctionType(arguments.getTypes(), results);
+      auto declaration = func::FuncOp::create(loc, callee, type);
+      declaration.setPrivate();
+      symbols.insert(declaration);
+    }
+    return call;
   }
 
   Value context;
@@ -121,6 +125,10 @@ void emit(rt::LibraryOp op, CallBuilder &to) {
 
 void emit(rt::RankOp op, CallBuilder &to) { to.call("cgx_rt_rank", {to.context, to.address(op.getOut())}); }
 
+void emit(rt::LibmOp op, CallBuilder &to) {
+  op.replaceAllUsesWith(to.call(op.getFunction(), op.getOperand(), op.getType()).getResult(0));
+}
+
 struct EmitRuntimeCallsPass : impl::EmitRuntimeCallsPassBase<EmitRuntimeCallsPass> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
@@ -130,14 +138,14 @@ struct EmitRuntimeCallsPass : impl::EmitRuntimeCallsPassBase<EmitRuntimeCallsPas
         return;
       for (Value buffer : op->getOperands())
         if (auto type = dyn_cast<MemRefType>(buffer.getType());
-            type && !rt::isDense(type)) {
+            type && !memref::isStaticShapeAndContiguousRowMajor(type)) {
           op->emitError("expected contiguous buffers, got ") << type;
           return signalPassFailure();
         }
       CallBuilder to(op, symbols);
       llvm::TypeSwitch<Operation *>(op)
           .Case<rt::ProvideOp, rt::RunOp, rt::StartOp, rt::WaitOp, rt::PayloadOp, rt::LibraryOp, rt::MatmulOp,
-                rt::RankOp>([&](auto runtimeOp) { emit(runtimeOp, to); });
+                rt::RankOp, rt::LibmOp>([&](auto runtimeOp) { emit(runtimeOp, to); });
       emitted.push_back(op);
     });
     for (Operation *op : llvm::reverse(emitted))

@@ -371,9 +371,12 @@ def ApproximateMathPass : Pass<"cgx-approximate-math", "::mlir::ModuleOp"> {
   let summary = "Expand the math functions of training steps so that loops vectorize";
   let description = [{
     Replaces exp, expm1, log, log1p, tanh and erf on f32 by polynomials that are within a few
-    units in the last place, because a call in a loop keeps it scalar. Computes f16 and bf16 in f32.
+    units in the last place, also where arguments or results are subnormal, because a call in a loop keeps
+    it scalar. Computes f16 and bf16 in f32. expm1 and log1p on f64 call the C library, and maximum and minimum
+    become those of LLVM, which order the zeros: MLIR's own conversions would lose digits and signs.
 
-    Precondition: loops or linalg on scalars. Postcondition: other functions call libm.
+    Precondition: loops or linalg on scalars, without arithmetic of f16 and bf16 but of functions.
+    Postcondition: other functions call libm.
 
     Input:
     ```mlir
@@ -381,7 +384,8 @@ def ApproximateMathPass : Pass<"cgx-approximate-math", "::mlir::ModuleOp"> {
     ```
     Output: a dozen `arith` operations.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
 def OutlineLoopsPass : Pass<"cgx-outline-loops", "::mlir::ModuleOp"> {
