@@ -37,6 +37,8 @@ namespace {
 
 /// StableHLO and cgx to linalg and runtime operations on tensors.
 void buildTensorStage(OpPassManager &manager) {
+  // What it drops is neither in the manifest nor in the code.
+  manager.addPass(createDropCallbacksPass());
   // Leaves fewer kinds of operations to all that follows, and no use of comparators outside.
   manager.addPass(createExpandOperationsPass());
   manager.addPass(createSymbolDCEPass());
@@ -125,6 +127,7 @@ void buildLowerToLLVMPipeline(OpPassManager &manager) {
 }
 
 void registerLoweringPasses() {
+  registerDropCallbacksPass();
   registerEmitManifestPass();
   registerCallLibrariesPass();
   registerExpandComplexPass();

@@ -163,6 +163,9 @@ LogicalResult SdyDialect::verifyOperationAttribute(Operation *op, NamedAttribute
   auto shardings = dyn_cast<TensorShardingPerValueAttr>(attribute.getValue());
   if (!shardings)
     return op->emitOpError() << "expected #sdy.sharding_per_value<...>, got " << attribute.getValue();
+  // An op without results says by one sharding on which device it runs: JAX's callbacks.
+  if (op->getNumResults() == 0 && shardings.getShardings().size() == 1)
+    return success();
   if (shardings.getShardings().size() != op->getNumResults())
     return op->emitOpError() << "expected one sharding per result, " << op->getNumResults() << ", got "
                              << shardings.getShardings().size();

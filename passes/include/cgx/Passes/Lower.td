@@ -11,6 +11,33 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DropCallbacksPass : Pass<"cgx-drop-callbacks", "::mlir::ModuleOp"> {
+  let summary = "Drop calls of the host that no result of the step needs";
+  let description = [{
+    `jax.debug.print`, `jax.debug.callback` and `io_callback` are custom calls of the Python process that
+    exported the step, which is gone when native code runs. Those whose results nobody uses are dropped, with one
+    warning for all; with them go the tokens that order them, also from the signature of `@main`, where
+    `cgx.feeds` counts what is left. Programs that go back to their framework keep them: this belongs to the
+    lowering.
+
+    Precondition: a per-rank program. Postcondition: tokens are left only where a call is whose result is
+    used, and which the lowering refuses.
+
+    Input:
+    ```mlir
+    func.func @main(%t: !stablehlo.token, %x: tensor<4xf32>) -> (!stablehlo.token, tensor<4xf32>) {
+      %u = stablehlo.custom_call @xla_ffi_python_cpu_callback(%t, %x) {has_side_effect = true} : ...
+      return %u, %x : !stablehlo.token, tensor<4xf32>
+    ```
+    Output:
+    ```mlir
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      return %x : tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+}
+
 def EmitManifestPass : Pass<"cgx-emit-manifest", "::mlir::ModuleOp"> {
   let summary = "Write down what the program takes, returns and communicates";
   let description = [{
