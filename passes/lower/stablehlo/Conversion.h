@@ -37,6 +37,7 @@ void populateSelectAndScatterPatterns(const mlir::TypeConverter &, mlir::Rewrite
 void populateSortPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateGatherScatterPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateControlFlowPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
+void populateRandomBitsPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 void populateRankPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &);
 
 // ---- Building blocks ---------------------------------------------------------------

@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -57,6 +58,75 @@ struct ElementwisePattern : ConversionPattern {
     }
     rewriter.replaceOp(op, generic);
     return success();
+  }
+};
+
+/// Of elements of other widths: bitcast_convert(x) -> generic { shift, truncate } where elements are taken
+/// apart, generic { extend, shift, or } where they are put together, the first being the lowest bits.
+struct BitcastShapePattern : OpConversionPattern<stablehlo::BitcastConvertOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(stablehlo::BitcastConvertOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value operand = adaptor.getOperand();
+    auto from = cast<RankedTensorType>(operand.getType());
+    auto to = cast<RankedTensorType>(getTypeConverter()->convertType(op.getType()));
+    if (!from.getElementType().isIntOrFloat() || !to.getElementType().isIntOrFloat() || !to.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "not numbers of static shape");
+    unsigned fromWidth = from.getElementTypeBitWidth(), toWidth = to.getElementTypeBitWidth();
+    int64_t rank = to.getRank();
+    if (std::abs(from.getRank() - rank) != 1)
+      return rewriter.notifyMatchFailure(op, "keeps the shape");
+    AffineMap identity[] = {rewriter.getMultiDimIdentityMap(rank)};
+    Value empty = emptyTensor(rewriter, op.getLoc(), to);
+    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+        op, TypeRange{to}, ValueRange(), ValueRange{empty}, identity, parallel(rank),
+        [&](OpBuilder &builder, Location loc, ValueRange) {
+          ImplicitLocOpBuilder b(loc, builder);
+          SmallVector<Value> at;
+          for (int64_t dim = 0; dim < rank; ++dim)
+            at.push_back(linalg::IndexOp::create(b, dim));
+          Value bits = fromWidth > toWidth ? part(b, operand, at, toWidth) : whole(b, operand, at, toWidth);
+          bool isBits = isa<IntegerType>(to.getElementType());
+          linalg::YieldOp::create(
+              b, isBits ? bits : arith::BitcastOp::create(b, to.getElementType(), bits).getResult());
+        });
+    return success();
+  }
+
+  static Value bitsAt(ImplicitLocOpBuilder &b, Value tensor, ValueRange at) {
+    Value element = tensor::ExtractOp::create(b, tensor, at);
+    Type type = element.getType();
+    return isa<IntegerType>(type)
+               ? element
+               : arith::BitcastOp::create(b, b.getIntegerType(type.getIntOrFloatBitWidth()), element)
+                     .getResult();
+  }
+
+  /// The last index says which part.
+  static Value part(ImplicitLocOpBuilder &b, Value tensor, ArrayRef<Value> at, unsigned width) {
+    Value bits = bitsAt(b, tensor, at.drop_back());
+    Value number = arith::IndexCastUIOp::create(b, b.getI64Type(), at.back());
+    Value shift = arith::MulIOp::create(b, number, arith::ConstantIntOp::create(b, width, 64));
+    unsigned fromWidth = bits.getType().getIntOrFloatBitWidth();
+    if (fromWidth < 64)
+      shift = arith::TruncIOp::create(b, bits.getType(), shift);
+    return arith::TruncIOp::create(b, b.getIntegerType(width), arith::ShRUIOp::create(b, bits, shift));
+  }
+
+  static Value whole(ImplicitLocOpBuilder &b, Value tensor, ArrayRef<Value> at, unsigned width) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    Type wide = b.getIntegerType(width);
+    Value bits = arith::ConstantOp::create(b, b.getIntegerAttr(wide, 0));
+    SmallVector<Value> indices(at);
+    indices.emplace_back();
+    for (int64_t number = 0; number < type.getShape().back(); ++number) {
+      indices.back() = constantIndex(b, b.getLoc(), number);
+      Value element = arith::ExtUIOp::create(b, wide, bitsAt(b, tensor, indices));
+      Value shift =
+          arith::ConstantOp::create(b, b.getIntegerAttr(wide, number * type.getElementTypeBitWidth()));
+      bits = arith::OrIOp::create(b, bits, arith::ShLIOp::create(b, element, shift));
+    }
+    return bits;
   }
 };
 
@@ -139,8 +209,8 @@ struct OptimizationBarrierPattern : OpConversionPattern<stablehlo::OptimizationB
 } // namespace
 
 void populateElementwisePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ElementwisePattern, MapPattern, ConstantPattern, IotaPattern, OptimizationBarrierPattern>(
-      converter, patterns.getContext());
+  patterns.add<ElementwisePattern, BitcastShapePattern, MapPattern, ConstantPattern, IotaPattern,
+               OptimizationBarrierPattern>(converter, patterns.getContext());
 }
 
 } // namespace cgx

@@ -49,6 +49,7 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
     populateGatherScatterPatterns(converter, patterns);
     populateSortPatterns(converter, patterns);
     populateControlFlowPatterns(converter, patterns);
+    populateRandomBitsPatterns(converter, patterns);
     populateRankPatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     populateReturnOpTypeConversionPattern(patterns, converter);
@@ -73,7 +74,7 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
   /// around them fail with an error that does not name them.
   static bool isNeverConverted(Operation *op) {
     using namespace stablehlo;
-    return isa<RngBitGeneratorOp, CustomCallOp, CompositeOp>(op);
+    return isa<CustomCallOp, CompositeOp>(op);
   }
 
   static bool isLeftover(Operation *op) {
