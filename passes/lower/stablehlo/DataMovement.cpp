@@ -7,11 +7,13 @@
 //===----------------------------------------------------------------------------===//
 #include "Conversion.h"
 
+#include "cgx/Dialect/Stablehlo/ChloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -111,11 +113,35 @@ struct ConcatenatePattern : OpConversionPattern<stablehlo::ConcatenateOp> {
   }
 };
 
+/// An op without effects whose results have no elements -> empty. Slices of nothing at the end of a
+/// dimension, of which lax.associative_scan prints many, have no offset that upstream's ops accept.
+struct NothingPattern : ConversionPattern {
+  NothingPattern(const TypeConverter &converter, MLIRContext *context)
+      : ConversionPattern(converter, MatchAnyOpTypeTag(), /*benefit=*/10, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value>,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto isNothing = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;
+    };
+    if (!isa_and_nonnull<stablehlo::StablehloDialect, chlo::ChloDialect>(op->getDialect()) ||
+        op->getNumResults() == 0 || !llvm::all_of(op->getResultTypes(), isNothing) || !isMemoryEffectFree(op))
+      return failure();
+    SmallVector<Value> results;
+    for (Type type : op->getResultTypes())
+      results.push_back(
+          emptyTensor(rewriter, op->getLoc(), cast<RankedTensorType>(getTypeConverter()->convertType(type))));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
 } // namespace
 
 void populateDataMovementPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<BroadcastInDimPattern, TransposePattern, ReshapePattern, ReversePattern, ConcatenatePattern>(
-      converter, patterns.getContext());
+  patterns.add<BroadcastInDimPattern, TransposePattern, ReshapePattern, ReversePattern, ConcatenatePattern,
+               NothingPattern>(converter, patterns.getContext());
 }
 
 } // namespace cgx

@@ -70,6 +70,10 @@ struct DynamicUpdateSlicePattern : OpConversionPattern<stablehlo::DynamicUpdateS
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
     auto update = cast<RankedTensorType>(adaptor.getUpdate().getType());
+    if (update.getNumElements() == 0) {
+      rewriter.replaceOp(op, adaptor.getOperand());
+      return success();
+    }
     SmallVector<OpFoldResult> offsets =
         clampedStarts(rewriter, op.getLoc(), op.getStartIndices(), adaptor.getStartIndices(), type.getShape(),
                       update.getShape());

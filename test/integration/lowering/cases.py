@@ -135,6 +135,44 @@ case("roll", lambda x: jnp.roll(x, 2, axis=1), normal(3, 7))
 case("tril", lambda x: jnp.where(jnp.tril(jnp.ones((6, 6), bool)), x, -1e9), normal(6, 6))
 case("empty", lambda x: jnp.concatenate([x[:0], x]), normal(5, 2))
 
+# ---- Nothing at all --------------------------------------------------------------------------------
+case("empty/slices", lambda x: (x[5:], x[5:5], x[2:2, 1:], x[::2][3:], lax.slice(x, (5, 2), (5, 2))), normal(5, 2))
+case("empty/concatenate", lambda x: jnp.concatenate([x[5:], x, x[:0], x[5:]]), normal(5, 2))
+case("empty/pad", lambda x: (lax.pad(x[5:], np.float32(2), ((1, 2, 1), (0, 1, 0))), lax.pad(x, np.float32(2), ((-5, 0, 0), (0, 0, 3))),
+                             lax.pad(x, np.float32(2), ((0, -5, 0), (0, -1, 0)))), normal(5, 2))
+case("empty/elementwise", lambda x: (jnp.tanh(x[5:]) * 2, x[5:] > 1, x[5:].astype(jnp.int32)), normal(5, 2))
+case("empty/reduce", lambda x: (jnp.sum(x[5:]), jnp.sum(x[5:], 0), jnp.sum(x[5:], 1), jnp.prod(x[:, 2:]), jnp.max(x[5:], 0, initial=-3)), normal(5, 2))
+case("empty/dot", lambda x: (x[:, 2:] @ x[2:4, 2:].T, x[5:] @ x.T, x @ x[5:].T, jnp.einsum("ij,ij->i", x[:, 2:], x[:, 2:])), normal(5, 2))
+case("empty/batched_dot", lambda x: (jnp.einsum("bij,bjk->bik", x, x)[2:], jnp.einsum("bij,bjk->bik", x[2:], x[2:]),
+                                     jnp.einsum("bij,bjk->bik", x[:, :, 3:], x[:, 3:])), normal(2, 3, 3))
+case("empty/large_dot", lambda x: (x[:, 64:] @ x[:, 64:].T, x[64:] @ x), normal(64, 64))
+case("empty/gather", lambda x: (x[jnp.zeros(0, jnp.int32)], jnp.take(x[:, 2:], jnp.array([1, 3]), 0)), normal(5, 2))
+case("empty/scatter", lambda x: (x.at[jnp.zeros(0, jnp.int32)].add(x[5:]), x[:, 2:].at[jnp.array([1, 3])].add(x[:2, 2:])), normal(5, 2))
+case("empty/scatter_gradient", lambda x: jax.grad(lambda x: jnp.sum(jnp.sin(x[jnp.zeros(0, jnp.int32)])))(x), normal(5, 2))
+case("empty/sort", lambda x: (jnp.sort(x[5:], 0), jnp.sort(x[5:], 1), jnp.sort(x[:, 2:], 1), jnp.argsort(x[5:], 0)), normal(5, 2))
+case("empty/top_k", lambda x: (lax.top_k(x, 0), lax.top_k(x[5:], 1)), normal(5, 2))
+case("empty/dynamic", lambda x, i: (lax.dynamic_slice(x, (i, 0), (0, 2)), lax.dynamic_update_slice(x, x[5:], (i, 0))), normal(5, 2), np.int32(3))
+case("empty/shapes", lambda x: (x[5:].T, x[5:].reshape(2, 0), x[5:].reshape(0), jnp.broadcast_to(x[:0, None], (0, 4, 2)), x[5:][::-1],
+                                jnp.tile(x[5:], (2, 3)), jnp.zeros((0, 3)) + x[0, 0]), normal(5, 2))
+case("empty/cumulative", lambda x: (jnp.cumsum(x[5:], 1), jnp.cumprod(x[5:], 0), lax.cummax(x[:, 2:], 1)), normal(5, 2))
+case("empty/window", lambda x: (lax.reduce_window(x[:, 2:], np.float32(0), lax.add, (2, 1), (1, 1), "VALID"),
+                                lax.reduce_window(x[4:], np.float32(0), lax.add, (2, 1), (1, 1), "VALID")), normal(5, 2))
+case("empty/convolution", lambda x, w: (lax.conv(x[:0], w, (1, 1), "SAME"), lax.conv(x[:, :0], w[:, :0], (1, 1), "SAME"),
+                                        lax.conv(x, w[:0], (1, 1), "SAME"), lax.conv(x[:, :, :1], w, (1, 1), "VALID")),
+     normal(2, 3, 5, 5), normal(4, 3, 3, 3, seed=1))
+case("empty/select", lambda x: jnp.where(x[5:] > 0, x[5:], 1), normal(5, 2))
+case("empty/loop", lambda x: lax.fori_loop(0, 3, lambda i, c: (c[0] * 2, c[1] + 1), (x[5:], x)), normal(5, 2))
+case("empty/scan", lambda x: lax.scan(lambda c, v: (c + v, c * v), x[0], x[5:]), normal(5, 2))
+case("empty/cond", lambda x, p: lax.cond(p, lambda x: x[5:] * 2, lambda x: x[:0] + 1, x), normal(5, 2), np.bool_(True))
+case("empty/iota", lambda x: (jnp.arange(0) + x[0, 0], lax.broadcasted_iota(jnp.float32, (0, 3), 1) + x[0, 0]), normal(5, 2))
+for extent in (1, 2, 3, 8, 13):
+    case(f"associative_scan/{extent}", lambda a, b: lax.associative_scan(lambda s, t: (s[0] * t[0], s[1] * t[0] + t[1]), (a, b)),
+         normal(extent, 3), normal(extent, 3, seed=1))
+    case(f"associative_scan/gradient_{extent}", lambda a, b: jax.grad(lambda a, b: jnp.sum(jnp.sin(lax.associative_scan(
+        lambda s, t: (s[0] * t[0], s[1] * t[0] + t[1]), (a, b), reverse=True)[1])), (0, 1))(a, b), normal(extent, 3), normal(extent, 3, seed=1))
+    case(f"cumulative_gradients/{extent}", lambda x: jax.grad(lambda x: jnp.sum(jnp.sin(
+        jnp.cumprod(x, 0) + lax.cummax(x, 0) + lax.cummin(x, 1) + lax.cumlogsumexp(x, 0))))(x), normal(extent, 4))
+
 # ---- Reductions ----------------------------------------------------------------------------------
 for axes in (0, 1, 2, (0, 1), (1, 2), (0, 2), None):
     case(f"sum/{axes}", lambda x, a=axes: jnp.sum(x, a), normal(9, 31, 17))
@@ -295,7 +333,14 @@ for name, function in {"truncated_normal": lambda k: jax.random.truncated_normal
                        "choice": lambda k: jax.random.choice(k, 50, (7,), replace=False), "gamma": lambda k: jax.random.gamma(k, 2.5, (20,)),
                        "fold_in": lambda k: jax.random.uniform(jax.random.fold_in(k, 7), (20,))}.items():
     case(f"random/{name}", lambda k, f=function: f(jax.random.wrap_key_data(k)), np.array([3, 4], np.uint32))
-case("random/bits", lambda k: jax.random.bits(jax.random.wrap_key_data(k, impl="rbg"), (20,)), np.array([3, 4, 5, 6], np.uint32))
+RBG = np.array([3, 4, 5, 6], np.uint32)
+case("random/bits", lambda k: jax.random.bits(jax.random.wrap_key_data(k, impl="rbg"), (20,)), RBG)
+case("random/rbg_uniform", lambda k: jax.random.uniform(jax.random.wrap_key_data(k, impl="rbg"), (5, 9)), RBG)
+case("random/rbg_split", lambda k: jax.random.bits(jax.random.split(jax.random.wrap_key_data(k, impl="unsafe_rbg"), 3)[1], (7,)), RBG)
+# The counter carries into its upper half.
+for algorithm in (lax.RandomAlgorithm.RNG_DEFAULT, lax.RandomAlgorithm.RNG_PHILOX, lax.RandomAlgorithm.RNG_THREE_FRY):
+    case(f"random/{algorithm.name}", lambda k, a=algorithm: [lax.rng_bit_generator(k, shape, dtype, a) for dtype in (np.uint8, np.uint16, np.uint32)
+         for shape in ((), (1,), (4,), (5,), (3, 5), (4, 3), (3, 4, 7), (1, 1), (0, 3))], np.array([3, 2**32 - 4, 2**32 - 1, 2**32 - 1], np.uint32))
 case("random/bernoulli", lambda k: jax.random.bernoulli(jax.random.wrap_key_data(k), 0.3, (5, 9)), np.array([3, 4], np.uint32))
 case("random/split", lambda k: jax.random.key_data(jax.random.split(jax.random.wrap_key_data(k), 3)), np.array([3, 4], np.uint32))
 case("random/permutation", lambda k: jax.random.permutation(jax.random.wrap_key_data(k), 50), np.array([3, 4], np.uint32))
