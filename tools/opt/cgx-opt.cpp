@@ -21,6 +21,7 @@
 #include "mlir/Support/LogicalResult.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 static constexpr const char overview[] =
     "cgx-opt: compresses the collectives of exported training steps\n"
@@ -49,6 +50,23 @@ static void printNoOpsOnDiagnostics() {
     static_cast<llvm::cl::opt<bool> *>(found->second)->setInitialValue(false);
 }
 
+/// Whether text or bytecode says where its ops come from.
+static bool hasLocations(llvm::StringRef source) {
+  return source.starts_with("ML\xefR") || source.starts_with("#loc") || source.contains("\n#loc");
+}
+
+/// What came with locations keeps them, unless --mlir-print-debuginfo says otherwise: an error of cgx-compile
+/// about the rewritten step then names the line of Python. What came without does not grow.
+static void keepLocationsOf(llvm::StringRef path) {
+  auto &options = llvm::cl::getRegisteredOptions();
+  auto found = options.find("mlir-print-debuginfo");
+  if (path == "-" || found == options.end() || found->second->getNumOccurrences() != 0)
+    return;
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (buffer && hasLocations((*buffer)->getBuffer()))
+    static_cast<llvm::cl::opt<bool> *>(found->second)->setValue(true);
+}
+
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
@@ -57,5 +75,7 @@ int main(int argc, char **argv) {
   cgx::registerCgxDialects(registry);
   cgx::registerCgxPasses();
   printNoOpsOnDiagnostics();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, overview, registry));
+  auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, overview, registry);
+  keepLocationsOf(input);
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
 }

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "Conversion.h"
+#include "MissingCode.h"
 #include "cgx/Passes/Lower.h"
 #include "ir/RuntimeOps.h"
 
-#include "cgx/Dialect/Stablehlo/ChloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,7 +21,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -33,8 +32,7 @@ namespace {
 
 struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalgPass> {
   void runOnOperation() override {
-    if (failed(reportLeftovers(isNeverConverted)))
-      return signalPassFailure();
+    eraseMeshes();
     MLIRContext *context = &getContext();
     SignlessTypeConverter converter;
     RewritePatternSet patterns(context);
@@ -64,43 +62,30 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
       return converter.isSignatureLegal(function.getFunctionType()) && converter.isLegal(&function.getBody());
     });
     target.addDynamicallyLegalOp<func::ReturnOp>([&](func::ReturnOp op) { return converter.isLegal(op); });
-    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
-      return signalPassFailure();
-    if (failed(reportLeftovers(isLeftover)))
+    // Where an op is left, so are casts to the types that it keeps: no error by itself, for the report names
+    // the op.
+    ConversionConfig config;
+    config.buildMaterializations = false;
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)) ||
+        failed(reportMissingCode(getOperation())) || failed(foldCasts()))
       signalPassFailure();
   }
 
-  /// Ops without a pattern. Known beforehand, because types that they keep would make the conversion
-  /// around them fail with an error that does not name them.
-  static bool isNeverConverted(Operation *op) {
-    using namespace stablehlo;
-    return isa<CustomCallOp, CompositeOp>(op);
+  /// Ranks are numbers by now; shardings that name a mesh only annotate.
+  void eraseMeshes() {
+    for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
+      if (op.getName().getStringRef() == "sdy.mesh")
+        op.erase();
   }
 
-  static bool isLeftover(Operation *op) {
-    Dialect *dialect = op->getDialect();
-    return !dialect || isa<stablehlo::StablehloDialect, chlo::ChloDialect>(dialect) ||
-           dialect->getNamespace() == "sdy";
-  }
-
-  /// One error for all that native code lacks, so that a user sees it at once.
-  LogicalResult reportLeftovers(function_ref<bool(Operation *)> isLeftover) {
-    llvm::MapVector<StringRef, SmallVector<Operation *, 1>> leftovers;
-    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (!isLeftover(op))
-        return WalkResult::advance();
-      leftovers[op->getName().getStringRef()].push_back(op);
-      return WalkResult::skip();
-    });
-    if (leftovers.empty())
+  LogicalResult foldCasts() {
+    SmallVector<UnrealizedConversionCastOp> casts, left;
+    getOperation().walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
+    reconcileUnrealizedCasts(casts, &left);
+    if (left.empty())
       return success();
-    InFlightDiagnostic error = leftovers.front().second.front()->emitError("native code is missing for ");
-    llvm::interleaveComma(leftovers, error,
-                          [&](auto &entry) { error << entry.first << " (" << entry.second.size() << ")"; });
-    for (auto &[name, ops] : leftovers)
-      error.attachNote(ops.front()->getLoc())
-          << "first " << name << " of type " << ops.front()->getResultTypes();
-    return error;
+    return left.front().emitError("expected no conversion of types to be left, got one from ")
+           << left.front().getOperandTypes() << " to " << left.front().getResultTypes();
   }
 };
 

@@ -47,6 +47,7 @@ class Step:
                                   capture_output=True, text=True, check=False)
             if done.returncode != 0:
                 raise CompileError(done.stderr)
+            self.messages = done.stderr
             self.library = ctypes.CDLL(str(library))
         self.manifest = json.loads(ctypes.string_at(ctypes.addressof(
             ctypes.c_char.in_dll(self.library, "cgx_program_manifest"))))

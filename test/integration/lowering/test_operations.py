@@ -12,14 +12,11 @@ import unittest
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
+from jax.experimental import io_callback
 
 from cases import CASES
 from compiled import CompileError, Step, lower
-
-# Operations without native code, which are refused by name, and the cases that need them.
-MISSING = {
-    "stablehlo.rng_bit_generator": ("random/bits",),
-}
 
 # f32 functions are within a few units in the last place; sums differ by their order.
 RELATIVE, ABSOLUTE = 2e-5, 4e-6
@@ -62,19 +59,66 @@ class FloatingPointEnvironment(unittest.TestCase):
         self.assertGreater(np.float32(1e-40) * np.ones(1, np.float32)[0] / np.float32(2), 0)
 
 
-def missing_in(case):
-    return next((op for op, starts in MISSING.items() if case.startswith(starts)), None)
+class Callbacks(unittest.TestCase):
+    """Calls of the host are dropped, with one warning, where no result needs them, and else refused."""
+
+    X = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+    @staticmethod
+    def several(x):
+        jax.debug.print("{}", x.sum())
+        jax.debug.print("{}", x.sum(), ordered=True)
+        io_callback(lambda v: np.float32(v), jax.ShapeDtypeStruct((), np.float32), x.sum())
+        return x * 2
+
+    @staticmethod
+    def in_scan(x):
+        def body(carry, row):
+            def noisy(carry):
+                jax.debug.callback(lambda v: None, carry, ordered=True)
+                return carry * 0.5 + 1
+            jax.debug.print("row {}", row, ordered=True)
+            io_callback(lambda v: None, None, carry, ordered=True)
+            return lax.cond(carry[0] > 1, lambda carry: carry + row, noisy, carry), carry
+        return lax.scan(body, x[0], x)
+
+    def test_dropped(self):
+        for function in (self.several, self.in_scan):
+            with self.subTest(function=function.__name__):
+                step = Step(lower(function, self.X))
+                self.assertEqual(step.messages.count("warning:"), 1, step.messages)
+                self.assertIn("native code does without calls of the host", step.messages)
+                self.assertEqual(len(step.manifest["arguments"]), 1)
+                expected = jax.tree.leaves(jax.jit(function)(self.X))
+                for result, value in zip(step(self.X), expected, strict=True):
+                    np.testing.assert_allclose(result, value, rtol=1e-6)
+
+    def test_refused(self):
+        def used(x):
+            return x * jax.pure_callback(lambda v: np.float32(v), jax.ShapeDtypeStruct((), np.float32), x.sum())
+        with self.assertRaisesRegex(CompileError, r"native code is missing for stablehlo\.custom_call @xla_ffi_python"
+                                    r"(.|\n)*the step uses what Python returns"):
+            Step(lower(used, self.X))
 
 
-def check_refused(test, case):
-    function, arguments = CASES[case]
-    with test.assertRaisesRegex(CompileError, f"native code is missing for .*{missing_in(case)}"):
-        Step(lower(function, *arguments))
+class Refusals(unittest.TestCase):
+    def test_name_the_line_of_python(self):
+        def step(x):
+            first = jax.pure_callback(lambda v: v, x, x)
+            return first + jax.pure_callback(lambda v: v, x, x).sum()
+        here = step.__code__.co_firstlineno + 1
+        text = jax.jit(step).lower(np.eye(3, dtype=np.float32)).as_text(debug_info=True)
+        with self.assertRaises(CompileError) as refused:
+            Step(text)
+        message = str(refused.exception)
+        self.assertEqual(message.count("error:"), 1, message)
+        self.assertIn("@xla_ffi_python_cpu_callback (2)", message)
+        self.assertRegex(message, rf"test_operations\.py:{here}:")
 
 
 for name in CASES:
     def run(self, case=name):
-        (check_refused if missing_in(case) else compare)(self, case)
+        compare(self, case)
     setattr(Operations, f"test {name}", run)
 
 
@@ -85,7 +129,8 @@ def load_tests(loader, tests, pattern):
         if not chosen or any(name.startswith(choice) for choice in chosen):
             suite.addTest(Operations(f"test {name}"))
     if not chosen:
-        suite.addTests(loader.loadTestsFromTestCase(FloatingPointEnvironment))
+        for tests in (FloatingPointEnvironment, Callbacks, Refusals):
+            suite.addTests(loader.loadTestsFromTestCase(tests))
     return suite
 
 

@@ -1,0 +1,94 @@
+//===-- MissingCode.cpp - What native code lacks ----------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "MissingCode.h"
+
+#include "cgx/Dialect/Stablehlo/ChloDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace cgx {
+namespace {
+
+bool isOfFrontend(Operation *op) {
+  Dialect *dialect = op->getDialect();
+  return !dialect || isa<stablehlo::StablehloDialect, chlo::ChloDialect>(dialect) ||
+         dialect->getNamespace() == "sdy";
+}
+
+StringAttr kindOf(Operation *op) {
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+    return StringAttr::get(op->getContext(), op->getName().getStringRef() + " @" + call.getCallTargetName());
+  return op->getName().getIdentifier();
+}
+
+bool hasDynamicShape(Operation *op) {
+  auto isDynamic = [](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return shaped && !shaped.hasStaticShape();
+  };
+  return llvm::any_of(op->getOperandTypes(), isDynamic) || llvm::any_of(op->getResultTypes(), isDynamic);
+}
+
+StringRef cureOfCall(StringRef target) {
+  if (target.contains("callback"))
+    return "the step uses what Python returns: compute it in JAX, or before the step as an argument; "
+           "callbacks "
+           "whose results are not used are dropped";
+  return "no library of XLA is there: compute it by operations of JAX, or run the step inside of JAX "
+         "(cgx_jax)";
+}
+
+/// What to do without the op.
+StringRef cureOf(Operation *op) {
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+    return cureOfCall(call.getCallTargetName());
+  if (!op->getDialect())
+    return "its dialect is unknown: export the step as StableHLO";
+  if (hasDynamicShape(op))
+    return "its shape is not static: export the step for the shapes that it runs with";
+  return llvm::StringSwitch<StringRef>(op->getName().getStringRef())
+      .Cases({"stablehlo.infeed", "stablehlo.outfeed", "stablehlo.send", "stablehlo.recv"},
+             "make what it receives an argument of the step, and what it sends a result")
+      .Case("stablehlo.rng", "its random numbers depend on hidden state: use jax.random")
+      .Case("stablehlo.rng_bit_generator",
+            "use threefry2x32 or rbg keys, and integers of 8 to 64 bits, as jax.random does")
+      .Cases({"stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.scatter",
+              "stablehlo.select_and_scatter", "stablehlo.sort", "stablehlo.map"},
+             "its function may consist of elementwise operations on its arguments only")
+      .Default("compute it by other operations, or run the step inside of JAX (cgx_jax), where XLA has it");
+}
+
+} // namespace
+
+LogicalResult reportMissingCode(ModuleOp module) {
+  llvm::MapVector<StringAttr, SmallVector<Operation *, 1>> missing;
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isOfFrontend(op))
+      return WalkResult::advance();
+    missing[kindOf(op)].push_back(op);
+    return WalkResult::skip();
+  });
+  if (missing.empty())
+    return success();
+  InFlightDiagnostic error = missing.front().second.front()->emitError("native code is missing for ");
+  llvm::interleaveComma(missing, error, [&](auto &entry) {
+    error << entry.first.getValue() << " (" << entry.second.size() << ")";
+  });
+  for (auto &[kind, ops] : missing)
+    error.attachNote(ops.front()->getLoc()) << kind.getValue() << (ops.size() > 1 ? ", the first" : "")
+                                            << ", from " << ops.front()->getOperandTypes() << " to "
+                                            << ops.front()->getResultTypes() << ": " << cureOf(ops.front());
+  return error;
+}
+
+} // namespace cgx
