@@ -7,6 +7,7 @@
 
 #include "Feeding.h"
 
+#include "FeedsByFlow.h"
 #include "TreePath.h"
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
@@ -18,7 +19,6 @@
 
 using namespace mlir;
 using namespace cgx;
-using Feeds = SmallVector<std::optional<unsigned>>;
 
 //===----------------------------------------------------------------------===//
 // What is known of a step's values
@@ -42,17 +42,69 @@ static std::string getKnownName(Attribute given, StringRef exported) {
   return llvm::json::fixUTF8(name ? name.getValue() : exported);
 }
 
+/// The numbers in `array<i64: 0, 1>`, which older texts write `dense<[0, 1]> : tensor<2xi64>`; none where an
+/// attribute is something else.
+static std::optional<SmallVector<int64_t>> getIndices(Attribute attribute) {
+  if (auto array = dyn_cast_or_null<DenseI64ArrayAttr>(attribute))
+    return SmallVector<int64_t>(array.asArrayRef());
+  if (auto elements = dyn_cast_or_null<DenseIntElementsAttr>(attribute))
+    return llvm::map_to_vector(elements.getValues<APInt>(), [](APInt i) { return i.getSExtValue(); });
+  return std::nullopt;
+}
+
+/// The results that share buffers with arguments as a module converted from HLO says it, by argument:
+/// `{alias = {parameter_number = 1 : i64, parameter_index = array<i64>, ...}, output_index = array<i64: 0>}`.
+static llvm::DenseMap<unsigned, unsigned> getModuleAliases(func::FuncOp step) {
+  llvm::DenseMap<unsigned, unsigned> aliases;
+  auto module = step->getParentOfType<ModuleOp>();
+  auto entries = module ? module->getAttrOfType<ArrayAttr>("mhlo.input_output_alias") : ArrayAttr();
+  for (Attribute attribute : entries ? entries.getValue() : ArrayRef<Attribute>()) {
+    auto entry = dyn_cast<DictionaryAttr>(attribute);
+    auto alias = entry ? entry.getAs<DictionaryAttr>("alias") : DictionaryAttr();
+    auto parameter = alias ? alias.getAs<IntegerAttr>("parameter_number") : IntegerAttr();
+    if (!parameter || parameter.getInt() < 0 || parameter.getInt() >= step.getNumArguments())
+      continue;
+    std::optional<SmallVector<int64_t>> inParameter = getIndices(alias.get("parameter_index"));
+    std::optional<SmallVector<int64_t>> output = getIndices(entry.get("output_index"));
+    // Parameters and results that are tuples in tuples are no tensors of the signature.
+    if (!inParameter || !inParameter->empty() || !output || output->size() > 1)
+      continue;
+    int64_t result = output->empty() ? 0 : output->front();
+    if (result >= 0 && result < step.getNumResults())
+      aliases[parameter.getInt()] = result;
+  }
+  return aliases;
+}
+
+/// An attribute that is there, and not `false`.
+static bool isMarked(Attribute attribute) {
+  auto flag = dyn_cast_or_null<BoolAttr>(attribute);
+  return flag ? flag.getValue() : static_cast<bool>(attribute);
+}
+
+bool cgx::isSameOnReplicas(func::FuncOp step, unsigned argument) {
+  return isMarked(step.getArgAttr(argument, "mhlo.is_same_data_across_replicas"));
+}
+
 SmallVector<StepValue> cgx::getStepArguments(func::FuncOp step) {
   SmallVector<StepValue> arguments;
+  llvm::DenseMap<unsigned, unsigned> moduleAliases = getModuleAliases(step);
   for (BlockArgument argument : step.getArguments()) {
     unsigned i = argument.getArgNumber();
     StepValue value;
     value.name = getKnownName(step.getArgAttr(i, kNameAttrName), getArgumentName(argument));
     value.type = argument.getType();
     value.sharding = step.getArgAttr(i, kShardingAttrName);
-    value.isDonated = step.getArgAttr(i, "jax.buffer_donor") || step.getArgAttr(i, "tf.aliasing_output");
+    auto sharding = dyn_cast_or_null<ShardingAttr>(value.sharding);
+    value.isReplicated =
+        sharding ? llvm::all_of(sharding.getDimensions(), [](ArrayAttr axes) { return axes.empty(); })
+                 : isSameOnReplicas(step, i);
+    value.isDonated = isMarked(step.getArgAttr(i, "jax.buffer_donor")) ||
+                      step.getArgAttr(i, "tf.aliasing_output") || moduleAliases.contains(i);
     if (auto alias = step.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output"))
       value.aliasedResult = alias.getInt();
+    else if (auto entry = moduleAliases.find(i); entry != moduleAliases.end())
+      value.aliasedResult = entry->second;
     arguments.push_back(value);
   }
   return arguments;
@@ -88,17 +140,20 @@ using Subtrees = llvm::MapVector<llvm::StringRef, SmallVector<Leaf>>;
 /// How well the results of one subtree fit the arguments of another.
 struct Fit {
   SmallVector<std::pair<unsigned, unsigned>> feeds; // (result, argument)
+  unsigned updates = 0;                             // of these, that data flow shows
   bool isDonated = false;
 
   bool operator<(const Fit &other) const {
-    return std::pair(isDonated, feeds.size()) < std::pair(other.isDonated, other.feeds.size());
+    return std::tuple(updates, isDonated, feeds.size()) <
+           std::tuple(other.updates, other.isDonated, other.feeds.size());
   }
 };
 
 class NameMatcher {
 public:
-  NameMatcher(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results)
-      : arguments(arguments), results(results) {
+  /// `flow` is null where nothing but names is known.
+  NameMatcher(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results, const FlowMatcher *flow)
+      : arguments(arguments), results(results), flow(flow) {
     for (const StepValue &argument : arguments)
       argumentPaths.push_back(TreePath::parse(argument.name));
     for (const StepValue &result : results)
@@ -158,6 +213,7 @@ private:
         if (result.keys == argument.keys && canFeed(result, argument, isSamePosition)) {
           fit.feeds.push_back({result.index, argument.index});
           fit.isDonated |= arguments[argument.index].isDonated;
+          fit.updates += flow && flow->isCandidate(result.index, argument.index);
           break;
         }
     return 2 * fit.feeds.size() >= from.size() ? fit : Fit();
@@ -168,37 +224,42 @@ private:
     const StepValue &to = arguments[argument.index];
     if (from.type != to.type || from.sharding != to.sharding)
       return false;
-    if (!result.keys.empty() || to.isDonated)
+    if (!result.keys.empty() || (flow && flow->isCandidate(result.index, argument.index)))
       return true;
     // A bare float scalar is a loss that comes out or a learning rate that goes
-    // in more often than it is state.
+    // in more often than it is state, and a bare tensor that is split is a batch.
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(to.type);
     bool isFloatScalar =
         tensor && tensor.getRank() == 0 && llvm::isa<mlir::FloatType>(tensor.getElementType());
-    return isSamePosition && !isFloatScalar;
+    bool isSplit = to.sharding && !to.isReplicated;
+    return (to.isDonated || isSamePosition) && !isFloatScalar && !isSplit;
   }
 
   ArrayRef<StepValue> arguments;
   ArrayRef<StepValue> results;
+  const FlowMatcher *flow;
   SmallVector<TreePath> argumentPaths;
   SmallVector<TreePath> resultPaths;
   Subtrees roots;
 };
 } // namespace
 
-static void addAliases(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results, Feeds &feeds) {
+/// Rule 4.
+static void addAliases(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results, const FlowMatcher *flow,
+                       Feeds &feeds) {
   auto isFed = [&](unsigned argument) {
     return llvm::is_contained(feeds, std::optional<unsigned>(argument));
   };
   for (auto [index, argument] : llvm::enumerate(arguments)) {
     std::optional<unsigned> result = argument.aliasedResult;
     if (result && *result < results.size() && !feeds[*result] && !isFed(index) &&
-        results[*result].type == argument.type && results[*result].sharding == argument.sharding)
+        results[*result].type == argument.type && results[*result].sharding == argument.sharding &&
+        (!flow || flow->isCredible(*result, index)))
       feeds[*result] = index;
   }
 }
 
-/// Rule 3. `result[0]...` and `result[1]...` are different subtrees.
+/// Rule 5. `result[0]...` and `result[1]...` are different subtrees.
 static void addDonatedRun(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results, Feeds &feeds) {
   SmallVector<unsigned> donated;
   for (auto [index, argument] : llvm::enumerate(arguments))
@@ -226,12 +287,61 @@ static void addDonatedRun(ArrayRef<StepValue> arguments, ArrayRef<StepValue> res
   }
 }
 
-Feeds cgx::matchFeeds(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results) {
-  Feeds feeds = NameMatcher(arguments, results).match();
-  addAliases(arguments, results, feeds);
-  bool isNameless = llvm::all_of(arguments, [](const StepValue &argument) { return argument.name.empty(); });
-  bool isFed = llvm::any_of(feeds, [](auto feed) { return feed.has_value(); });
-  if (isNameless && !isFed)
+static bool isEmpty(const Feeds &feeds) {
+  return llvm::none_of(feeds, [](auto feed) { return feed.has_value(); });
+}
+
+static bool isNameless(ArrayRef<StepValue> arguments) {
+  return llvm::all_of(arguments, [](const StepValue &argument) { return argument.name.empty(); });
+}
+
+/// Rules 4 and 5.
+static void addBuffers(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results, const FlowMatcher *flow,
+                       Feeds &feeds) {
+  addAliases(arguments, results, flow, feeds);
+  if (isNameless(arguments) && isEmpty(feeds))
     addDonatedRun(arguments, results, feeds);
+}
+
+Feeds cgx::matchFeeds(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results) {
+  Feeds feeds = NameMatcher(arguments, results, /*flow=*/nullptr).match();
+  addBuffers(arguments, results, /*flow=*/nullptr, feeds);
   return feeds;
+}
+
+/// Whether some result is made from the elements of the argument that it feeds, other than by adding a
+/// little of them, as a gradient with decay of weights does.
+static bool updatesState(func::FuncOp step, const StateUpdates &updates, const Feeds &feeds) {
+  StepDataFlow flow(step);
+  for (auto [result, argument] : llvm::enumerate(feeds)) {
+    if (!argument || !flow.getReachedResults(*argument)[result])
+      continue;
+    double share = updates.getShare(result, *argument);
+    if (share == 0 || updates.isUpdate(result, *argument))
+      return true;
+  }
+  return false;
+}
+
+Feeding cgx::findFeeds(func::FuncOp step) {
+  SmallVector<StepValue> arguments = getStepArguments(step);
+  SmallVector<StepValue> results = getStepResults(step);
+  StateUpdates updates(step);
+  FlowMatcher flow(step, updates, arguments, results);
+  Feeding feeding;
+  feeding.feeds = NameMatcher(arguments, results, &flow).match();
+  bool isDonated = llvm::any_of(arguments, [](const StepValue &argument) { return argument.isDonated; });
+  if (!isDonated && !updatesState(step, updates, feeding.feeds))
+    feeding.feeds.assign(results.size(), std::nullopt);
+
+  Feeds named = feeding.feeds;
+  flow.addAnchors(feeding.feeds);
+  if (isNameless(arguments))
+    flow.growRuns(feeding.feeds);
+  for (unsigned result = 0; result < results.size(); ++result)
+    if (feeding.feeds[result] != named[result])
+      feeding.byFlow.push_back(result);
+  addBuffers(arguments, results, &flow, feeding.feeds);
+  feeding.doubts = flow.findDoubts(feeding.feeds);
+  return feeding;
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "HloSharding.h"
 #include "ManualComputation.h"
 #include "PerRankForm.h"
 #include "cgx/Dialect/Sdy/SdyDialect.h"
@@ -70,9 +71,26 @@ static int64_t getCount(ModuleOp module, StringRef name) {
   return count ? count.getInt() : 1;
 }
 
+/// The devices of a program that XLA partitioned and that was converted back: it does not say their number,
+/// but how its arguments are split over them, or which of them talk to each other.
+static int64_t countDevices(func::FuncOp step) {
+  int64_t devices = 1;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (auto text = step.getArgAttrOfType<StringAttr>(i, "mhlo.sharding"))
+      if (std::optional<HloSharding> sharding = HloSharding::parse(text))
+        devices = std::max(devices, sharding->devices);
+  step.walk([&](Operation *op) {
+    for (StringRef name : {"replica_groups", "source_target_pairs"})
+      if (auto groups = dyn_cast_or_null<DenseIntElementsAttr>(op->getAttr(name)))
+        for (const APInt &device : groups.getValues<APInt>())
+          devices = std::max(devices, device.getSExtValue() + 1);
+  });
+  return devices;
+}
+
 /// The mesh of a program that is per-rank already: the grid or the mesh that the
 /// module declares, when there is one of the right size; else one axis.
-static FailureOr<MeshAttr> getDeclaredMesh(ModuleOp module) {
+static FailureOr<MeshAttr> getDeclaredMesh(ModuleOp module, func::FuncOp step) {
   SmallVector<StringAttr> names;
   SmallVector<int64_t> sizes;
   auto add = [&](const Twine &name, int64_t size) {
@@ -90,7 +108,8 @@ static FailureOr<MeshAttr> getDeclaredMesh(ModuleOp module) {
     return MeshAttr::get(module.getContext(), names, sizes);
   }
   int64_t replicas = getCount(module, "mhlo.num_replicas");
-  int64_t partitions = getCount(module, "mhlo.num_partitions");
+  bool saysCount = module->hasAttr("mhlo.num_replicas") || module->hasAttr("mhlo.num_partitions");
+  int64_t partitions = saysCount ? getCount(module, "mhlo.num_partitions") : countDevices(step);
   auto meshes = module.getOps<sdy::MeshOp>();
   bool hasOneMesh = llvm::hasSingleElement(meshes);
   if (hasOneMesh && replicas == 1 && (*meshes.begin()).getMesh().getDeviceCount() == partitions &&
@@ -136,7 +155,7 @@ struct ImportManualComputationPass : cgx::impl::ImportManualComputationPassBase<
     if (isManual)
       return inlineManualComputations(step);
 
-    FailureOr<MeshAttr> mesh = getDeclaredMesh(module);
+    FailureOr<MeshAttr> mesh = getDeclaredMesh(module, step);
     if (failed(mesh))
       return failure();
     bool communicates = module

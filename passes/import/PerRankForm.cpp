@@ -8,7 +8,7 @@
 #include "PerRankForm.h"
 
 #include "Feeding.h"
-#include "StepDataFlow.h"
+#include "HloSharding.h"
 
 using namespace mlir;
 using namespace cgx;
@@ -41,6 +41,21 @@ static Distribution getFirstDimensionSplit(Type local, MeshAttr mesh) {
   dimensions.front() = ArrayAttr::get(local.getContext(), axes);
   distribution.sharding = ShardingAttr::get(local.getContext(), dimensions);
   return distribution;
+}
+
+/// As `mhlo.sharding` says it of a value of which a rank has a piece of the given type. Nothing where the
+/// text is absent or says something else.
+static std::optional<Distribution> getHloDistribution(StringRef text, Type local, MeshAttr mesh) {
+  auto tensor = dyn_cast<RankedTensorType>(local);
+  std::optional<HloSharding> hlo = HloSharding::parse(text);
+  ShardingAttr sharding = tensor && hlo ? hlo->overMesh(mesh, tensor.getRank()) : ShardingAttr();
+  if (!sharding)
+    return std::nullopt;
+  SmallVector<int64_t> shape(tensor.getShape());
+  for (auto [size, axes] : llvm::zip_equal(shape, sharding.getDimensions()))
+    for (auto axis : axes.getAsRange<StringAttr>())
+      size *= *mesh.getAxisSize(axis);
+  return Distribution{tensor.clone(shape), sharding};
 }
 
 func::FuncOp cgx::findStep(ModuleOp module) {
@@ -85,28 +100,79 @@ static void setMesh(func::FuncOp step, MeshAttr mesh) {
     module->setAttr(kNumRanksAttrName, Builder(module).getI64IntegerAttr(mesh.getNumRanks()));
 }
 
-/// Whether some result is made from the elements of the argument that it feeds.
-static bool updatesState(func::FuncOp step, ArrayRef<std::optional<unsigned>> feeds) {
-  StepDataFlow flow(step);
-  for (auto [result, argument] : llvm::enumerate(feeds))
-    if (argument && flow.getReachedResults(*argument)[result])
-      return true;
-  return false;
+/// What a value is called: by its name if it has one.
+static std::string describe(StringRef what, unsigned number, StringRef name) {
+  std::string text = (what + " " + Twine(number)).str();
+  return name.empty() ? text : text + " (" + name.str() + ")";
 }
 
-/// A step that takes parameters and returns their gradients has results under the
-/// names of its arguments, too. It donates nothing and updates nothing.
-static void setFeeds(func::FuncOp step, ArrayRef<std::optional<unsigned>> feeds) {
+/// Says why a result feeds none of the arguments that it seems to be the next value of.
+static void explain(InFlightDiagnostic &diagnostic, func::FuncOp step, const Doubt &doubt) {
+  SmallVector<StepValue> arguments = getStepArguments(step);
+  SmallVector<StepValue> results = getStepResults(step);
+  const StepValue &from = results[doubt.result];
+  const StepValue &to = arguments[doubt.arguments.front()];
+  diagnostic << describe("result", doubt.result, from.name);
+  switch (doubt.reason) {
+  case Doubt::Reason::Ambiguous:
+    diagnostic << " may be the next value of ";
+    llvm::interleave(
+        doubt.arguments,
+        [&](unsigned argument) { diagnostic << describe("argument", argument, arguments[argument].name); },
+        [&] { diagnostic << " or of "; });
+    diagnostic << ", and is not the only one: export the step with the names of its arguments, "
+                  "lower(...).as_text(debug_info=True), and with donate_argnums, or name the pair, cgx-run "
+                  "--feed RESULT=ARGUMENT";
+    return;
+  case Doubt::Reason::Type:
+    diagnostic << " updates " << describe("argument", doubt.arguments.front(), to.name) << ", but is a "
+               << from.type << " and the argument a " << to.type << ": return what the step takes";
+    return;
+  case Doubt::Reason::Sharding:
+    diagnostic << " updates " << describe("argument", doubt.arguments.front(), to.name)
+               << ", but is split as " << from.sharding << " and the argument as " << to.sharding
+               << ": give both the same specs";
+    return;
+  }
+}
+
+static void warnOfDoubts(func::FuncOp step, const Feeding &feeding) {
+  if (feeding.doubts.empty())
+    return;
+  bool feedsNothing = llvm::none_of(feeding.feeds, [](auto feed) { return feed.has_value(); });
+  InFlightDiagnostic warning = mlir::emitWarning(step.getLoc());
+  warning << (feedsNothing ? "nothing is fed back, so that every step starts from the same state: "
+                           : "a part of the state is not fed back: ");
+  explain(warning, step, feeding.doubts.front());
+  if (size_t others = feeding.doubts.size() - 1)
+    warning << "; so it is with " << others << " more of " << step.getNumResults() << " results";
+}
+
+/// Says what only arithmetic shows, in a text that has no names.
+static void remarkOnFlow(func::FuncOp step, const Feeding &feeding) {
+  if (feeding.byFlow.empty())
+    return;
+  unsigned first = feeding.byFlow.front();
+  mlir::emitRemark(step.getLoc()) << "data flow alone shows which argument " << feeding.byFlow.size()
+                                  << " of " << step.getNumResults() << " results feed, such as result "
+                                  << first << " argument " << *feeding.feeds[first]
+                                  << "; lower(...).as_text(debug_info=True) keeps the names";
+}
+
+/// Writes what feeds what, and for results that should feed something what that may be.
+static void setFeeds(func::FuncOp step) {
   for (unsigned i = 0; i < step.getNumResults(); ++i)
     if (step.getResultAttr(i, kFeedsAttrName))
       return;
-  bool donates =
-      llvm::any_of(getStepArguments(step), [](const StepValue &argument) { return argument.isDonated; });
-  if (!donates && !updatesState(step, feeds))
-    return;
-  for (auto [i, argument] : llvm::enumerate(feeds))
+  Feeding feeding = findFeeds(step);
+  Builder builder(step.getContext());
+  for (auto [i, argument] : llvm::enumerate(feeding.feeds))
     if (argument)
-      step.setResultAttr(i, kFeedsAttrName, Builder(step.getContext()).getI64IntegerAttr(*argument));
+      step.setResultAttr(i, kFeedsAttrName, builder.getI64IntegerAttr(*argument));
+  for (const Doubt &doubt : feeding.doubts)
+    step.setResultAttr(doubt.result, kUpdatesAttrName, builder.getI64IntegerAttr(doubt.arguments.front()));
+  warnOfDoubts(step, feeding);
+  remarkOnFlow(step, feeding);
 }
 
 void cgx::setPerRankForm(func::FuncOp step, MeshAttr mesh, ArrayRef<Distribution> arguments,
@@ -129,7 +195,7 @@ void cgx::setPerRankForm(func::FuncOp step, MeshAttr mesh, ArrayRef<Distribution
 
   SmallVector<StepValue> from = getStepArguments(step);
   SmallVector<StepValue> to = getStepResults(step);
-  setFeeds(step, matchFeeds(from, to));
+  setFeeds(step);
   for (auto [i, value] : llvm::enumerate(from))
     step.setArgAttr(i, kNameAttrName,
                     builder.getStringAttr(value.name.empty() ? "arg" + std::to_string(i) : value.name));
@@ -146,25 +212,37 @@ static bool isSliceOfStack(Type type) {
 
 void cgx::setPerReplicaForm(func::FuncOp step, MeshAttr mesh, bool isStacked) {
   // Pieces are taken for whole first, only to see which arguments are fed.
+  Feeds feeds = findFeeds(step).feeds;
   llvm::SmallBitVector isState(step.getNumArguments());
-  llvm::SmallBitVector isNextState(step.getNumResults());
-  for (auto [result, argument] : llvm::enumerate(matchFeeds(getStepArguments(step), getStepResults(step))))
-    if (argument) {
+  for (std::optional<unsigned> argument : feeds)
+    if (argument)
       isState.set(*argument);
-      isNextState.set(result);
-    }
 
   auto distribute = [&](Type type, bool isCopy) {
     bool isWhole = isCopy && !(isStacked && isSliceOfStack(type));
     return isWhole ? Distribution::replicated(type) : getFirstDimensionSplit(type, mesh);
   };
+  auto getText = [](Attribute attribute) {
+    auto text = dyn_cast_or_null<StringAttr>(attribute);
+    return text ? text.getValue() : StringRef();
+  };
   SmallVector<Distribution> arguments;
   SmallVector<Distribution> results;
-  for (auto [i, type] : llvm::enumerate(step.getArgumentTypes()))
-    arguments.push_back(step.getArgAttr(i, "mhlo.is_same_data_across_replicas")
-                            ? Distribution::replicated(type)
-                            : distribute(type, isState[i]));
-  for (auto [i, type] : llvm::enumerate(step.getResultTypes()))
-    results.push_back(distribute(type, isNextState[i]));
+  for (auto [i, type] : llvm::enumerate(step.getArgumentTypes())) {
+    std::optional<Distribution> hlo =
+        getHloDistribution(getText(step.getArgAttr(i, "mhlo.sharding")), type, mesh);
+    arguments.push_back(hlo                         ? *hlo
+                        : isSameOnReplicas(step, i) ? Distribution::replicated(type)
+                                                    : distribute(type, isState[i]));
+  }
+  SmallVector<StringRef> outputs = HloSharding::splitTuple(
+      getText(step->getParentOfType<ModuleOp>()->getAttr("mhlo.spmd_output_sharding")));
+  // The next value of a state is distributed as the state: a 1x1 kernel that all replicas have alike is no
+  // slice of a stack, however it looks.
+  for (auto [i, type] : llvm::enumerate(step.getResultTypes())) {
+    std::optional<Distribution> hlo =
+        outputs.size() == step.getNumResults() ? getHloDistribution(outputs[i], type, mesh) : std::nullopt;
+    results.push_back(hlo ? *hlo : feeds[i] ? arguments[*feeds[i]] : distribute(type, /*isCopy=*/false));
+  }
   setPerRankForm(step, mesh, arguments, results);
 }

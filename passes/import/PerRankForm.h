@@ -39,7 +39,8 @@ void setPerRankForm(mlir::func::FuncOp step, MeshAttr mesh, llvm::ArrayRef<Distr
 /// As above, for a program that does not say how its values are distributed:
 /// arguments that a result feeds are copies of the state, others are split in
 /// their first dimension over all ranks. With `isStacked`, copies whose first
-/// dimension has size 1 are slices of a stack of copies.
+/// dimension has size 1 are slices of a stack of copies. `mhlo.sharding` of
+/// arguments, and `mhlo.spmd_output_sharding` of the module, know better.
 void setPerReplicaForm(mlir::func::FuncOp step, MeshAttr mesh, bool isStacked);
 
 } // namespace cgx

@@ -133,7 +133,7 @@ LogicalResult CgxDialect::verifyRegionResultAttribute(Operation *op, unsigned, u
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
     return success();
-  if (attribute.getName() == kFeedsAttrName) {
+  if (attribute.getName() == kFeedsAttrName || attribute.getName() == kUpdatesAttrName) {
     auto feeds = dyn_cast<IntegerAttr>(attribute.getValue());
     if (!feeds || !feeds.getType().isSignlessInteger(64) || feeds.getInt() < 0 ||
         feeds.getInt() >= function.getNumArguments())

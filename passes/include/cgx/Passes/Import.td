@@ -98,7 +98,8 @@ def ImportManualComputationPass : Pass<"cgx-import-manual-computation", "::mlir:
       a replica already. What it takes and returns are slices of size 1 of stacks,
       one slice per replica: split in the first dimension. One that is marked
       `mhlo.is_same_data_across_replicas` is replicated, and so are scalars and
-      state (what a result feeds) that is no such slice.
+      state (what a result feeds) that is no such slice. The next value of a state
+      is distributed as the state.
     - a program with collectives and without manual computation: per-rank already.
       State is taken as replicated, and any other argument as split in the first
       dimension.
@@ -107,6 +108,12 @@ def ImportManualComputationPass : Pass<"cgx-import-manual-computation", "::mlir:
     Refused, with a message that says what to do: a step that leaves communication
     to a partitioner (`jit` with shardings only), GSPMD's custom calls, a mesh axis
     of more than one device that is not manual.
+
+    What feeds what is read from names, from the arithmetic of the step and from
+    donated buffers (`tf.aliasing_output`, `jax.buffer_donor`, the module's
+    `mhlo.input_output_alias`), in this order. A result that seems to be the next
+    value of an argument, but is not the only one, feeds nothing, has the number of
+    that argument as `cgx.updates`, and is warned of.
 
     Precondition: `@main`, or a single public function, that contains the manual
     computations itself (`cgx-inline-functions`).

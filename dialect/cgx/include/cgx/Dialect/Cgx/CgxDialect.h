@@ -38,6 +38,7 @@ inline constexpr llvm::StringLiteral kNameAttrName = "cgx.name";
 inline constexpr llvm::StringLiteral kShardingAttrName = "cgx.sharding";
 inline constexpr llvm::StringLiteral kGlobalTypeAttrName = "cgx.global_type";
 inline constexpr llvm::StringLiteral kFeedsAttrName = "cgx.feeds";
+inline constexpr llvm::StringLiteral kUpdatesAttrName = "cgx.updates";
 inline constexpr llvm::StringLiteral kExactReasonAttrName = "cgx.exact_reason";
 inline constexpr llvm::StringLiteral kOriginsAttrName = "cgx.origins";
 

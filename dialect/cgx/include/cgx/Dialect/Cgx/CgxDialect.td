@@ -43,6 +43,9 @@ def Cgx_Dialect : Dialect {
       the local shape follows from the global one.
     - `cgx.feeds` (i64) on results of `@main`: the number of the argument whose
       next value this result is.
+    - `cgx.updates` (i64) on results of `@main` that feed nothing: the number of
+      an argument whose next value this result seems to be, where the import
+      cannot be sure. A step in which nothing else is fed back does not run.
     - `cgx.exact_reason` (strings, one per operand) on collectives: why an
       operand must stay exact; "" where it may be compressed.
     - `cgx.origins` (`array<i64>`, two per operand) on collectives that were

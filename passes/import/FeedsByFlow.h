@@ -1,0 +1,74 @@
+//===-- FeedsByFlow.h - feeds as the arithmetic of a step shows them --*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_IMPORT_FEEDSBYFLOW_H
+#define CGX_PASSES_IMPORT_FEEDSBYFLOW_H
+
+#include "Feeding.h"
+#include "StateUpdates.h"
+#include "StepDataFlow.h"
+
+namespace cgx {
+
+/// Matches results to the arguments that they are the next values of, by data flow.
+///
+/// An *anchor* is a pair that arithmetic alone shows: of one type and sharding, the
+/// result an update of the argument (`StateUpdates`), and no other result and no other
+/// argument can take the place of either. A batch from which a prediction is
+/// subtracted is no state: what is split over ranks counts only where the result also
+/// keeps elements of a reduction, and so do single floating-point numbers, which are
+/// losses and rates more often than state.
+///
+/// From anchors, runs grow: frameworks return a state in the order in which they take
+/// it, so that what stands beside a pair is a pair again, where its types agree and
+/// nothing speaks against it.
+class FlowMatcher {
+public:
+  FlowMatcher(mlir::func::FuncOp step, const StateUpdates &updates, llvm::ArrayRef<StepValue> arguments,
+              llvm::ArrayRef<StepValue> results)
+      : step(step), updates(updates), arguments(arguments), results(results) {}
+
+  /// The argument's next value, as far as this pair alone shows.
+  bool isCandidate(unsigned result, unsigned argument) const;
+
+  /// Whether a pair that something else suggests may be one: a donated learning rate is given the
+  /// buffer of a loss, but does not become one.
+  bool isCredible(unsigned result, unsigned argument) const;
+
+  /// Adds pairs of which there is one reading.
+  void addAnchors(Feeds &feeds) const;
+  /// Adds what stands beside pairs.
+  void growRuns(Feeds &feeds);
+  /// Results that still are updates of arguments that nothing feeds.
+  llvm::SmallVector<Doubt> findDoubts(const Feeds &feeds) const;
+
+private:
+  using Pair = std::pair<unsigned, unsigned>;
+
+  bool fits(unsigned result, unsigned argument) const;
+  bool addUnambiguous(Feeds &feeds) const;
+  bool addAliased(Feeds &feeds) const;
+  bool addDuplicates(Feeds &feeds) const;
+  void addInOrder(Feeds &feeds) const;
+  bool grow(Feeds &feeds);
+  static std::pair<std::optional<Pair>, std::optional<Pair>> findPairsAround(unsigned result,
+                                                                             const Feeds &feeds);
+  bool isNeighbour(unsigned result, unsigned argument, bool isBetween, const Feeds &feeds);
+  bool isComputedFrom(unsigned result, const llvm::BitVector &state);
+  const StepDataFlow &getFlow();
+  mlir::Value getResult(unsigned result);
+
+  mlir::func::FuncOp step;
+  const StateUpdates &updates;
+  llvm::ArrayRef<StepValue> arguments;
+  llvm::ArrayRef<StepValue> results;
+  std::optional<StepDataFlow> flow;
+};
+
+} // namespace cgx
+
+#endif // CGX_PASSES_IMPORT_FEEDSBYFLOW_H

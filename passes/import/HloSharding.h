@@ -1,0 +1,46 @@
+//===-- HloSharding.h - distributions as HLO writes them --------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_IMPORT_HLOSHARDING_H
+#define CGX_PASSES_IMPORT_HLOSHARDING_H
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+namespace cgx {
+
+/// `mhlo.sharding`: how a tensor is tiled over devices, which are numbered in the
+/// order that is left of an iota after a reshape and a transposition:
+///
+///   {replicated}
+///   {devices=[4,1]<=[4]}                                      rows over 4 devices
+///   {devices=[1,2,2]<=[2,2]T(1,0) last_tile_dim_replicate}    columns over the minor axis
+struct HloSharding {
+  /// Neighbouring pieces along a dimension are on devices that differ by `stride`.
+  struct Factor {
+    int64_t size;
+    int64_t stride;
+  };
+  /// For each dimension the factors that split it, major first. None if replicated.
+  llvm::SmallVector<llvm::SmallVector<Factor>> dimensions;
+  /// The devices that it is over; 1 if the text does not say.
+  int64_t devices = 1;
+
+  /// Nothing for what no one rank's program can have, such as `{manual}` or lists of
+  /// devices in no order.
+  static std::optional<HloSharding> parse(llvm::StringRef text);
+  /// The elements of `{{replicated}, {devices=[4]<=[4]}}`, which is a tuple of shardings,
+  /// or the one sharding that it is.
+  static llvm::SmallVector<llvm::StringRef> splitTuple(llvm::StringRef text);
+
+  /// The same by the axes of a mesh whose devices are in order; null if it splits a
+  /// dimension otherwise than along whole axes.
+  ShardingAttr overMesh(MeshAttr mesh, int64_t rank) const;
+};
+
+} // namespace cgx
+
+#endif // CGX_PASSES_IMPORT_HLOSHARDING_H

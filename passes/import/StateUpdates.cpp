@@ -1,0 +1,312 @@
+//===-- StateUpdates.cpp - which results are updates of which arguments -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StateUpdates.h"
+
+#include "ElementOrder.h"
+#include "KeptElements.h"
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace cgx;
+
+StateUpdates::StateUpdates(func::FuncOp step)
+    : entry(&step.getBody().front()), terminator(entry->getTerminator()) {
+  findReductions(step);
+}
+
+//===----------------------------------------------------------------------===//
+// Factors
+//===----------------------------------------------------------------------===//
+
+/// The op that makes a value, by its name without the dialect; "" for an argument.
+static StringRef getMaker(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op ? op->getName().stripDialect() : StringRef();
+}
+
+/// The number that a value is everywhere, where it is computed from constants. `1 - x` is taken for 1:
+/// that is how decay of weights is written, by a rate that the step may be given.
+static std::optional<double> getFactor(Value value, unsigned depth = 8) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0)
+    return std::nullopt;
+  DenseElementsAttr constant;
+  if (matchPattern(value, m_Constant(&constant))) {
+    if (!constant.isSplat())
+      return std::nullopt;
+    if (isa<FloatType>(constant.getElementType()))
+      return constant.getSplatValue<APFloat>().convertToDouble();
+    if (constant.getElementType().isIntOrIndex())
+      return static_cast<double>(constant.getSplatValue<APInt>().getSExtValue());
+    return std::nullopt;
+  }
+  StringRef name = getMaker(value);
+  if (name == "broadcast_in_dim" || name == "reshape" || name == "convert")
+    return getFactor(op->getOperand(0), depth - 1);
+  if (op->getNumOperands() != 2)
+    return std::nullopt;
+  std::optional<double> lhs = getFactor(op->getOperand(0), depth - 1);
+  std::optional<double> rhs = getFactor(op->getOperand(1), depth - 1);
+  if (name == "subtract" && lhs == 1.0 && !rhs)
+    return 1.0;
+  if (!lhs || !rhs)
+    return std::nullopt;
+  return llvm::StringSwitch<std::optional<double>>(name)
+      .Case("add", *lhs + *rhs)
+      .Case("subtract", *lhs - *rhs)
+      .Case("multiply", *lhs * *rhs)
+      .Case("divide", *lhs / *rhs)
+      .Case("power", std::pow(*lhs, *rhs))
+      .Default(std::nullopt);
+}
+
+/// The ranks whose values a collective that sums adds up; 1 for other collectives.
+static double getSummands(Operation *op) {
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
+    std::optional<int64_t> size = collective.getGroups().getUniformSize();
+    return collective.getReductionKind() == Reduction::Sum ? static_cast<double>(size.value_or(1)) : 1.0;
+  }
+  StringRef name = op->getName().stripDialect();
+  if (name != "all_reduce" && name != "reduce_scatter")
+    return 1.0;
+  if (auto groups = dyn_cast_or_null<DenseIntElementsAttr>(op->getAttr("replica_groups")))
+    return static_cast<double>(groups.getType().getShape().back());
+  auto module = op->getParentOfType<ModuleOp>();
+  auto ranks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
+  return ranks ? static_cast<double>(ranks.getInt()) : 1.0;
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// The elements that a tensor's elements of one index in the dimensions up to `dim` are; none where
+/// dimensions before it make that several runs of memory.
+static std::optional<int64_t> getRowSize(RankedTensorType type, int64_t dim) {
+  int64_t size = 1;
+  for (auto [i, extent] : llvm::enumerate(type.getShape())) {
+    if (static_cast<int64_t>(i) < dim && extent != 1)
+      return std::nullopt;
+    if (static_cast<int64_t>(i) > dim)
+      size *= extent;
+  }
+  return size;
+}
+
+/// Where the result of a slice begins in its operand, both row-major; none where it is several runs.
+static std::optional<int64_t> getSliceOffset(Operation *slice) {
+  auto from = dyn_cast<RankedTensorType>(slice->getOperand(0).getType());
+  auto to = dyn_cast<RankedTensorType>(slice->getResult(0).getType());
+  auto starts = slice->getAttrOfType<DenseI64ArrayAttr>("start_indices");
+  auto strides = slice->getAttrOfType<DenseI64ArrayAttr>("strides");
+  if (!from || !to || !starts || !strides)
+    return std::nullopt;
+  std::optional<int64_t> offset = 0;
+  for (int64_t dim = 0; dim < from.getRank(); ++dim) {
+    if (from.getDimSize(dim) == to.getDimSize(dim))
+      continue;
+    std::optional<int64_t> row = getRowSize(from, dim);
+    if (!row || strides[dim] != 1)
+      return std::nullopt;
+    offset = *offset + starts[dim] * *row;
+  }
+  return offset;
+}
+
+//===----------------------------------------------------------------------===//
+// Ways back
+//===----------------------------------------------------------------------===//
+
+/// Follows a value back through the ops that add to it, scale it or move it.
+struct StateUpdates::Walk {
+  /// Elements of a value, from `offset` on in the order of memory; -1 stands for some of them.
+  using Place = std::pair<Value, int64_t>;
+
+  Walk(const StateUpdates &updates, Value value) : updates(updates) {
+    count = getElementCount(value);
+    reach(value, 0, 1.0);
+    while (!worklist.empty()) {
+      Place place = worklist.pop_back_val();
+      if (auto argument = dyn_cast<BlockArgument>(place.first))
+        reachArgument(argument, place.second, factors[place]);
+      else
+        step(cast<OpResult>(place.first), place.second, factors[place]);
+    }
+  }
+
+  void reach(Value value, int64_t offset, double factor) {
+    // Sums of one value with itself lead there more than once; a few times are enough to find the
+    // largest share.
+    Place place(value, offset);
+    double &known = factors[place];
+    if (factor <= known || factor < 1e-9 || ++visits[place] > 4)
+      return;
+    known = factor;
+    worklist.push_back(place);
+  }
+
+  void reachArgument(BlockArgument argument, int64_t offset, double factor) {
+    bool isWhole = offset == -1 || (offset == 0 && getElementCount(argument) == count);
+    if (isWhole)
+      shares[argument] = std::max(shares.lookup(argument), factor);
+  }
+
+  void step(OpResult value, int64_t offset, double factor) {
+    Operation *op = value.getOwner();
+    if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+      return reach(collective.getInputs()[value.getResultNumber()], -1, factor * getSummands(op));
+    StringRef name = op->getName().stripDialect();
+    if (name == "while")
+      return stepThroughLoop(op, value.getResultNumber(), offset, factor);
+    if (name == "case" || name == "if") {
+      for (Region &branch : op->getRegions())
+        reach(branch.front().getTerminator()->getOperand(value.getResultNumber()), offset, factor);
+      return;
+    }
+    if (name == "multiply" || name == "divide")
+      return stepThroughScale(op, offset, factor);
+    if (name == "concatenate")
+      return stepThroughConcatenation(op, offset, factor);
+    if (name == "slice") {
+      std::optional<int64_t> begin = getSliceOffset(op);
+      return reach(op->getOperand(0), begin && offset >= 0 ? offset + *begin : -1, factor);
+    }
+    // A transposition leaves the whole the whole; other moves are not followed place by place.
+    bool isMoved =
+        llvm::is_contained({"transpose", "reverse", "dynamic_slice", "pad", "reduce_scatter", "all_reduce",
+                            "all_gather", "collective_permute", "collective_broadcast", "all_to_all"},
+                           name);
+    for (unsigned i : getAddends(op, name, value.getResultNumber())) {
+      bool isWhole =
+          offset == 0 && getElementCount(value) == count && getElementCount(op->getOperand(i)) == count;
+      reach(op->getOperand(i), isMoved && !isWhole ? -1 : offset, factor * getSummands(op));
+    }
+  }
+
+  /// The operands that a result is the sum or the choice of, or a copy.
+  static SmallVector<unsigned, 2> getAddends(Operation *op, StringRef name, unsigned result) {
+    if (name == "add" || name == "maximum" || name == "minimum")
+      return {0, 1};
+    if (name == "select")
+      return {1, 2};
+    if (name == "clamp")
+      return {1};
+    if (name == "optimization_barrier" || name == "all_reduce" || name == "all_gather" ||
+        name == "collective_permute" || name == "collective_broadcast" || name == "all_to_all")
+      return {result};
+    bool isCopy = llvm::is_contained({"subtract", "convert", "reshape", "transpose", "reverse",
+                                      "broadcast_in_dim", "reduce_precision", "dynamic_slice", "pad",
+                                      "dynamic_update_slice", "scatter", "reduce_scatter", "reduce"},
+                                     name);
+    bool isPlain = isCopy && op->getNumOperands() > 0 && op->getNumResults() == 1;
+    // Broadcasts and reductions of several elements are none; a scatter and an update of a slice
+    // leave most of their first operand.
+    if (!isPlain || ((name == "broadcast_in_dim" || name == "reduce") &&
+                     getElementCount(op->getOperand(0)) != getElementCount(op->getResult(0))))
+      return {};
+    return {0};
+  }
+
+  void stepThroughScale(Operation *op, int64_t offset, double factor) {
+    bool isProduct = op->getName().stripDialect() == "multiply";
+    for (unsigned i = 0; i < (isProduct ? 2 : 1); ++i)
+      if (std::optional<double> other = getFactor(op->getOperand(1 - i)); other && *other > 0)
+        reach(op->getOperand(i), offset, isProduct ? factor * *other : factor / *other);
+  }
+
+  void stepThroughConcatenation(Operation *op, int64_t offset, double factor) {
+    auto dim = op->getAttrOfType<IntegerAttr>("dimension");
+    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    bool isRun = offset >= 0 && dim && type && getRowSize(type, dim.getInt());
+    int64_t begin = 0;
+    for (Value operand : op->getOperands()) {
+      int64_t size = getElementCount(operand);
+      if (!isRun)
+        reach(operand, -1, factor);
+      else if (begin <= offset && offset + count <= begin + size)
+        reach(operand, offset - begin, factor);
+      begin += size;
+    }
+  }
+
+  /// What a loop carries from one of its values into the same is updated, however often.
+  void stepThroughLoop(Operation *loop, unsigned number, int64_t offset, double factor) {
+    Block &body = loop->getRegion(1).front();
+    const Shares &carried = updates.findShares(body.getTerminator()->getOperand(number));
+    if (carried.lookup(body.getArgument(number)) > 0.5)
+      reach(loop->getOperand(number), offset, factor);
+  }
+
+  const StateUpdates &updates;
+  int64_t count;
+  SmallVector<Place> worklist;
+  llvm::DenseMap<Place, double> factors;
+  llvm::DenseMap<Place, unsigned> visits;
+  Shares shares;
+};
+
+const StateUpdates::Shares &StateUpdates::findShares(Value value) const {
+  auto found = sharesOf.find(value);
+  if (found != sharesOf.end())
+    return *found->second;
+  auto shares = std::make_unique<Shares>(Walk(*this, value).shares);
+  return *(sharesOf[value] = std::move(shares));
+}
+
+double StateUpdates::getShare(unsigned result, unsigned argument) const {
+  return findShares(terminator->getOperand(result)).lookup(entry->getArgument(argument));
+}
+
+bool StateUpdates::isUnchanged(unsigned result, unsigned argument) const {
+  return terminator->getOperand(result) == entry->getArgument(argument);
+}
+
+bool StateUpdates::areSame(unsigned result, unsigned other) const {
+  return terminator->getOperand(result) == terminator->getOperand(other);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+static bool isReduction(Operation *op) {
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    return collective.getReductionKind().has_value();
+  StringRef name = op->getName().getStringRef();
+  return llvm::is_contained(
+      {"stablehlo.all_reduce", "stablehlo.reduce_scatter", "shard.all_reduce", "shard.reduce_scatter"}, name);
+}
+
+/// One pass forward. What a loop or a branch returns is known once its regions were visited; what a loop
+/// carries around is not followed.
+void StateUpdates::findReductions(func::FuncOp step) {
+  step.walk<WalkOrder::PostOrder>([&](Operation *op) {
+    StringRef name = op->getName().stripDialect();
+    bool hasBranches = name == "while" || name == "case" || name == "if";
+    for (OpResult result : op->getResults()) {
+      bool keeps = isReduction(op);
+      for (Value operand : getKeptOperands(result))
+        keeps |= reduced.contains(operand);
+      for (Region &region : op->getRegions())
+        if (hasBranches && region.hasOneBlock() &&
+            result.getResultNumber() < region.front().getTerminator()->getNumOperands())
+          keeps |= reduced.contains(region.front().getTerminator()->getOperand(result.getResultNumber()));
+      if (keeps)
+        reduced.insert(result);
+    }
+  });
+}
+
+bool StateUpdates::keepsReduction(unsigned result) const {
+  return reduced.contains(terminator->getOperand(result));
+}

@@ -1,0 +1,65 @@
+//===-- StateUpdates.h - which results are updates of which arguments -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_IMPORT_STATEUPDATES_H
+#define CGX_PASSES_IMPORT_STATEUPDATES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <memory>
+
+namespace cgx {
+
+/// How the results of a step are computed from its arguments, as far as that tells
+/// the next value of a state from anything else.
+///
+/// An update takes the value itself and adds something to it:
+///
+///   p' = p - rate * m'          share of p: 1, of m: none (it is subtracted)
+///   m' = 0.9 * m + g + 1e-4 * p   share of m: 0.9, of p: 1e-4
+///
+/// The *share* of an argument in a result is the factor that its elements come with,
+/// each to its own place; of several ways that lead there, the largest. A flattened
+/// and a sliced state (ravel_pytree) keep their places through concatenate and slice.
+class StateUpdates {
+public:
+  explicit StateUpdates(mlir::func::FuncOp step);
+
+  /// The share of an argument of the result's type in a result; 0 if there is none.
+  double getShare(unsigned result, unsigned argument) const;
+
+  /// The result is the argument's next value as far as arithmetic can tell: more than
+  /// half of it is the old value.
+  bool isUpdate(unsigned result, unsigned argument) const { return getShare(result, argument) > 0.5; }
+
+  /// The result is the argument, unchanged.
+  bool isUnchanged(unsigned result, unsigned argument) const;
+  /// The results are one and the same value.
+  bool areSame(unsigned result, unsigned other) const;
+
+  /// The result keeps elements of what a collective reduced, as an update by a
+  /// gradient does, and a prediction or a residual does not.
+  bool keepsReduction(unsigned result) const;
+
+private:
+  struct Walk;
+  /// The shares of arguments of `block` in a value of it.
+  using Shares = llvm::DenseMap<mlir::BlockArgument, double>;
+  const Shares &findShares(mlir::Value value) const;
+  void findReductions(mlir::func::FuncOp step);
+
+  mlir::Block *entry;
+  mlir::Operation *terminator;
+  llvm::DenseSet<mlir::Value> reduced; // Keep elements of a reduction.
+  mutable llvm::DenseMap<mlir::Value, std::unique_ptr<Shares>> sharesOf;
+};
+
+} // namespace cgx
+
+#endif // CGX_PASSES_IMPORT_STATEUPDATES_H
