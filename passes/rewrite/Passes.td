@@ -74,6 +74,58 @@ def FoldReplicatedPass : Pass<"cgx-fold-replicated", "::mlir::ModuleOp"> {
   let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
 }
 
+def WarnOfRepeatedSumsPass : Pass<"cgx-warn-of-repeated-sums", "::mlir::ModuleOp"> {
+  let summary = "warns of gradients that are reduced a second time after they were summed";
+  let description = [{
+    Under `shard_map(check_vma=True)`, the default of JAX, the gradient of a
+    replicated parameter comes out of autodiff as the sum over the ranks. A
+    `pmean` of it is the mean of N equal values: the gradient stays the sum, N
+    times what the script means. It trains, with N times the learning rate.
+
+    Warns where the operand of a sum, labelled a gradient, is equal on the ranks
+    of its groups and keeps the elements of a sum over the same groups. A loss
+    that was divided by N before it was differentiated makes the first sum the
+    mean already: nothing is said then, since the second one does no harm.
+
+    Precondition: a per-rank program with labels, before `cgx-fold-replicated`
+    takes the second reduction away.
+    Postcondition: the same.
+
+    Input:
+    ```mlir
+    %1 = cgx.all_reduce sum(%0) {layers = [#cgx.layer<"params/w", gradient, [6, 5]>], ...} : tensor<6x5xf32>
+    %2 = cgx.all_reduce sum(%1) {layers = [#cgx.layer<"params/w", gradient, [6, 5]>], ...} : tensor<6x5xf32>
+    %3 = stablehlo.divide %2, %four : tensor<6x5xf32>
+    ```
+    Output: the same, and a warning that %3 is four times the mean.
+  }];
+}
+
+def WarnOfDivergencePass : Pass<"cgx-warn-of-divergence", "::mlir::ModuleOp"> {
+  let summary = "warns of replicated state that is computed from a rank's own data";
+  let description = [{
+    A step whose author forgot the `pmean` of the gradients runs, and each rank
+    trains on its own part of the data; `shard_map(check_vma=False)` does not
+    object. Warns where a result that feeds state is said to be equal on all
+    ranks, but depends on an argument that is split by a way that passes no
+    collective. What passes one counts as equal: whatever is reported is certain.
+
+    Precondition: a per-rank program.
+    Postcondition: the same.
+
+    Input: %x is split, and the result, which feeds %w, is not.
+    ```mlir
+    func.func @main(%w: tensor<4xf32> {cgx.sharding = #cgx.sharding<[[]]>, ...},
+                    %x: tensor<4xf32> {cgx.sharding = #cgx.sharding<[["data"]]>, ...})
+        -> (tensor<4xf32> {cgx.feeds = 0 : i64, cgx.sharding = #cgx.sharding<[[]]>, ...}) {
+      %0 = stablehlo.subtract %w, %x : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
+    Output: the same, and a warning that names the result and %x.
+  }];
+}
+
 def HoistReductionsPass : Pass<"cgx-hoist-reductions", "::mlir::ModuleOp"> {
   let summary = "reduces once behind a loop what the loop adds up";
   let description = [{
@@ -224,6 +276,34 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     Option<"decay", "error-feedback-decay", "double", "1.0",
            "The share of a loss that is made up for, above 0 and up to 1">
   ];
+}
+
+def WarnOfUncompressedPass : Pass<"cgx-warn-of-uncompressed", "::mlir::ModuleOp"> {
+  let summary = "warns, with the cure, where nothing is compressed, and of gradients of f64";
+  let description = [{
+    Says in one sentence what `cgx-report` shows row by row, when it is not what
+    one compresses a step for:
+
+    - the step is for one device, or has no collective;
+    - no operand of a collective is a gradient;
+    - gradients travel, and each has a reason to stay exact;
+    - some gradients are of f64, which no codec takes.
+
+    A codec that is exact because somebody asked for it gives no reason, and no
+    warning.
+
+    Precondition: `cgx-filter-layers` and `cgx-assign-codecs` gave each operand a
+    codec, or a reason to be exact.
+    Postcondition: the same.
+
+    Input:
+    ```mlir
+    %1 = cgx.all_reduce sum(%0) {codecs = [#cgx.identity], layers = [#cgx.layer<"b", gradient, [128]>],
+        cgx.exact_reason = ["parameter of rank 1"], ...} : tensor<128xf32>
+    ```
+    Output: the same, and the warning "nothing is compressed, though 1 gradient
+    travels: parameter of rank 1 (1); min-rank=1 takes vectors, too".
+  }];
 }
 
 def GroupCollectivesPass : Pass<"cgx-group-collectives", "::mlir::ModuleOp"> {

@@ -67,6 +67,9 @@ static void addDecisions(mlir::OpPassManager &manager, const FilterLayersPassOpt
   manager.addPass(createEnsurePerRankPass());
   // From here on the passes rely on what the import promises.
   manager.addPass(createVerifyProgramPass());
+  // What the script probably did not mean, while everything is as it wrote it.
+  manager.addPass(createWarnOfDivergencePass());
+  manager.addPass(createWarnOfRepeatedSumsPass());
   // Before decisions are made, so that none is made about a reduction that nobody needs.
   manager.addPass(createFoldReplicatedPass());
   // Likewise: one collective behind a loop, instead of one in each iteration, is another decision.
@@ -78,6 +81,8 @@ static void addDecisions(mlir::OpPassManager &manager, const FilterLayersPassOpt
 void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options) {
   addDecisions(manager, getFilter(options));
   manager.addPass(createAssignCodecsPass(getCodec(options)));
+  // Here everything has its codec or its reason, and what a machine file leaves exact is no mistake.
+  manager.addPass(createWarnOfUncompressedPass());
   // Once codecs are known: an operand keeps its own wherever it travels.
   bool isEntireModel = options.scope == CodecScope::EntireModel;
   if (isEntireModel || !options.overlap)

@@ -2,7 +2,6 @@
 names, by donation, or not at all, and never a loss, a learning rate or a batch."""
 
 import collections
-import json
 import os
 import pathlib
 import re
@@ -80,10 +79,6 @@ def sgd_with_decay():
 def adamw_with_schedule():
     return with_optimizer(optax.chain(optax.clip_by_global_norm(1.0),
                                       optax.adamw(optax.cosine_decay_schedule(1e-3, 100))))
-
-
-def adafactor():
-    return with_optimizer(optax.adafactor(1e-3, min_dim_size_to_factor=8))
 
 
 def momentum_comes_first():
@@ -186,7 +181,7 @@ def state_under_other_names():
                                             list(arguments[0]))])
 
 
-CASES = (sgd_with_decay, adamw_with_schedule, adafactor, momentum_comes_first, average_comes_back_first,
+CASES = (sgd_with_decay, adamw_with_schedule, momentum_comes_first, average_comes_back_first,
          learning_rate_between, residual_of_the_batch, gradients_with_decay, raveled, steps_in_a_loop,
          state_under_other_names)
 
@@ -206,18 +201,17 @@ def expected_feeds(case):
     return feeds
 
 
-def manifest_of(text):
-    """What the compiler says of a program."""
-    process = subprocess.run([os.environ["CGX_OPT"], "-", "--cgx-import", "--cgx-emit-manifest"], input=text,
-                             capture_output=True, text=True, check=False)
+def feeds_of(text):
+    """{number of a result: number of the argument that it feeds}, as the import finds it."""
+    process = subprocess.run([os.environ["CGX_OPT"], "-", "--cgx-import"], input=text, capture_output=True, text=True,
+                             check=False)
     if process.returncode != 0:
         raise jobs.Refused(process.stderr[:2000])
-    manifest = re.search(r'@cgx_program_manifest\("(.*?)\\00"\)', process.stdout)
-    return json.loads(re.sub(r"\\([0-9A-F]{2})", lambda code: chr(int(code[1], 16)), manifest[1]))
-
-
-def feeds_of(text):
-    return {number: result["feeds"] for number, result in enumerate(manifest_of(text)["results"]) if "feeds" in result}
+    signature = re.search(r"func.func public @main.* -> (.*)", process.stdout)[1]
+    # A result is its type and, in braces, what is said of it, its global type among it.
+    results = re.split(r"(?:^\(|, )tensor<", re.sub(r"cgx.global_type = \S+", "", signature))[1:]
+    feeds = [re.search(r"cgx.feeds = (\d+)", result) for result in results]
+    return {number: int(found[1]) for number, found in enumerate(feeds) if found}
 
 
 class StateTest(unittest.TestCase):
@@ -254,12 +248,15 @@ class StateTest(unittest.TestCase):
     @jobs.needs_opt
     def test_every_step_is_fed_alike_with_names_and_without(self):
         for name in jobs.step_names():
-            if name == "auto_sharded":
-                continue
             with self.subTest(name):
                 _, (step, state, batch) = jobs.load_step(name)
                 lowered = (step if hasattr(step, "lower") else jax.jit(step)).lower(state, batch)
-                self.assertEqual(feeds_of(lowered.as_text()), feeds_of(lowered.as_text(debug_info=True)))
+                try:
+                    named = feeds_of(lowered.as_text(debug_info=True))
+                except jobs.Refused as refusal:  # these are partitioned at export
+                    self.assertRegex(str(refusal), "left to a partitioner|is outside of shard_map")
+                    continue
+                self.assertEqual(feeds_of(lowered.as_text()), named)
 
     @jobs.needs_run
     def test_training_without_names_is_jax_training(self):

@@ -1,0 +1,161 @@
+//===-- WarnOfDivergence.cpp - State that ranks update on their own -------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Passes/Rewrite.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/BitVector.h"
+
+namespace cgx {
+#define GEN_PASS_DEF_WARNOFDIVERGENCEPASS
+#include "cgx/Passes/RewritePasses.h.inc"
+
+namespace {
+
+using namespace mlir;
+
+/// The split arguments that values are computed from by way of no collective. Whatever a collective returns
+/// counts as equal on all ranks, over whichever groups: what is reported is certain.
+class SplitSources {
+public:
+  explicit SplitSources(FunctionOpInterface step) : step(step) {
+    for (BlockArgument argument : step.getArguments())
+      if (isSplit(argument.getArgNumber()))
+        add(argument, one(argument.getArgNumber()));
+    visit(step.getFunctionBody().front());
+  }
+
+  /// The first of the arguments; nothing if there is none.
+  std::optional<unsigned> getFirst(Value value) const {
+    auto found = sources.find(value);
+    if (found == sources.end() || found->second.none())
+      return std::nullopt;
+    return found->second.find_first();
+  }
+
+  ShardingAttr getSharding(unsigned argument) const {
+    return step.getArgAttrOfType<ShardingAttr>(argument, kShardingAttrName);
+  }
+
+private:
+  bool isSplit(unsigned argument) const {
+    ShardingAttr sharding = getSharding(argument);
+    return sharding && llvm::any_of(sharding.getDimensions(), [](ArrayAttr axes) { return !axes.empty(); });
+  }
+
+  llvm::BitVector one(unsigned argument) const {
+    llvm::BitVector set(step.getNumArguments());
+    set.set(argument);
+    return set;
+  }
+
+  bool add(Value value, const llvm::BitVector &from) {
+    llvm::BitVector &to = sources[value];
+    bool changes = from.test(to);
+    to |= from;
+    return changes;
+  }
+
+  llvm::BitVector get(Value value) const { return sources.lookup(value); }
+
+  void visit(Block &block) {
+    for (Operation &op : block)
+      visit(op);
+  }
+
+  void visit(Operation &op) {
+    if (isa<CommunicationOpInterface>(op) || op.getName().stripDialect() == "partition_id")
+      return;
+    StringRef name = op.getName().stripDialect();
+    if (name == "while")
+      return visitLoop(op);
+    llvm::BitVector all(step.getNumArguments());
+    for (Value operand : op.getOperands())
+      all |= get(operand);
+    for (Region &region : op.getRegions())
+      if (region.hasOneBlock()) {
+        visit(region.front());
+        for (Value value : region.front().getTerminator()->getOperands())
+          all |= get(value);
+      }
+    if (name == "case" || name == "if")
+      return visitBranches(op);
+    for (Value result : op.getResults())
+      add(result, all);
+  }
+
+  /// Each result by itself: other results of a branch say nothing about it.
+  void visitBranches(Operation &op) {
+    for (OpResult result : op.getResults()) {
+      llvm::BitVector all = get(op.getOperand(0));
+      for (Region &region : op.getRegions())
+        all |= get(region.front().getTerminator()->getOperand(result.getResultNumber()));
+      add(result, all);
+    }
+  }
+
+  void visitLoop(Operation &loop) {
+    Block &body = loop.getRegion(1).front();
+    for (unsigned i = 0; i < loop.getNumOperands(); ++i)
+      add(body.getArgument(i), get(loop.getOperand(i)));
+    for (bool changes = true; changes;) {
+      changes = false;
+      visit(body);
+      for (unsigned i = 0; i < loop.getNumOperands(); ++i)
+        changes |= add(body.getArgument(i), get(body.getTerminator()->getOperand(i)));
+    }
+    for (unsigned i = 0; i < loop.getNumOperands(); ++i)
+      add(loop.getResult(i), get(body.getArgument(i)));
+  }
+
+  /// Asking an op for its attributes is not const.
+  mutable FunctionOpInterface step;
+  llvm::DenseMap<Value, llvm::BitVector> sources;
+};
+
+struct WarnOfDivergence : impl::WarnOfDivergencePassBase<WarnOfDivergence> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    auto step = dyn_cast_or_null<FunctionOpInterface>(SymbolTable::lookupSymbolIn(getOperation(), "main"));
+    if (!step || step.isExternal() || !step.getFunctionBody().hasOneBlock())
+      return;
+    SplitSources split(step);
+    Operation *terminator = step.getFunctionBody().front().getTerminator();
+    for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
+      if (std::optional<unsigned> source = split.getFirst(value); source && isReplicatedState(step, i))
+        return warn(step, i, *source, split);
+  }
+
+private:
+  static bool isReplicatedState(FunctionOpInterface step, unsigned result) {
+    auto sharding = step.getResultAttrOfType<ShardingAttr>(result, kShardingAttrName);
+    return step.getResultAttr(result, kFeedsAttrName) && sharding &&
+           llvm::all_of(sharding.getDimensions(), [](ArrayAttr axes) { return axes.empty(); });
+  }
+
+  static std::string getName(Attribute name) {
+    auto text = dyn_cast_or_null<StringAttr>(name);
+    return text ? text.str() : "";
+  }
+
+  void warn(FunctionOpInterface step, unsigned result, unsigned source, const SplitSources &split) {
+    mlir::emitWarning(step.getLoc())
+        << "result " << result << " ('" << getName(step.getResultAttr(result, kNameAttrName))
+        << "') is state that all ranks are to hold alike, but is computed, through no collective, from "
+           "argument "
+        << source << " ('" << getName(step.getArgAttr(source, kNameAttrName)) << "'), which is split as "
+        << split.getSharding(source)
+        << ": each rank would go its own way; reduce gradients before they are used, lax.pmean(gradients, "
+           "axis_name)";
+  }
+};
+
+} // namespace
+} // namespace cgx

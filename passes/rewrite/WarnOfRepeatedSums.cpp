@@ -1,0 +1,146 @@
+//===-- WarnOfRepeatedSums.cpp - Gradients that are summed twice ----------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Replication.h"
+#include "cgx/Passes/Rewrite.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <cmath>
+
+namespace cgx {
+#define GEN_PASS_DEF_WARNOFREPEATEDSUMSPASS
+#include "cgx/Passes/RewritePasses.h.inc"
+
+namespace {
+
+using namespace mlir;
+
+/// The number that a constant, or what is broadcast of one, is everywhere.
+std::optional<double> getConstant(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    StringRef name = op->getName().stripDialect();
+    if (name != "broadcast_in_dim" && name != "reshape" && name != "convert")
+      break;
+    value = op->getOperand(0);
+  }
+  DenseFPElementsAttr constant;
+  if (!matchPattern(value, m_Constant(&constant)) || !constant.isSplat())
+    return std::nullopt;
+  return constant.getSplatValue<APFloat>().convertToDouble();
+}
+
+/// x / N, or x * (1 / N).
+bool isDividedBy(Operation *op, double divisor) {
+  auto isNumber = [&](unsigned operand, double expected) {
+    std::optional<double> number = getConstant(op->getOperand(operand));
+    return number && std::abs(*number - expected) <= 1e-6 * expected;
+  };
+  StringRef name = op->getName().stripDialect();
+  return (name == "divide" && isNumber(1, divisor)) ||
+         (name == "multiply" && (isNumber(0, 1 / divisor) || isNumber(1, 1 / divisor)));
+}
+
+bool isSum(CollectiveOpInterface op) {
+  return isa<AllReduceOp>(op) && (op.getReductionKind() == Reduction::Sum);
+}
+
+/// The sum over the same groups that the elements of `value` come from, through ops that keep their number;
+/// null if there is none.
+Value findEarlierSum(Value value, GroupsAttr groups) {
+  auto countOf = [](Value of) {
+    auto type = dyn_cast<RankedTensorType>(of.getType());
+    return type && type.hasStaticShape() ? type.getNumElements() : -1;
+  };
+  const int64_t count = countOf(value);
+  llvm::SetVector<Value> worklist;
+  worklist.insert(value);
+  for (size_t i = 0; i < worklist.size(); ++i) {
+    auto result = dyn_cast<OpResult>(worklist[i]);
+    if (!result)
+      continue;
+    if (auto collective = dyn_cast<CollectiveOpInterface>(result.getOwner())) {
+      if (isSum(collective) && collective.getGroups() == groups)
+        return collective.getInputs()[result.getResultNumber()];
+      continue;
+    }
+    for (Value operand : result.getOwner()->getOperands())
+      if (countOf(operand) == count)
+        worklist.insert(operand);
+  }
+  return {};
+}
+
+/// Whether a single number on the way to `value` is divided by the number of ranks: the loss was averaged
+/// over them inside of what was differentiated, so that the sum of the gradients is their mean.
+bool isOfMeanLoss(Value value, double ranks) {
+  llvm::SetVector<Value> worklist;
+  worklist.insert(value);
+  for (size_t i = 0; i < worklist.size(); ++i) {
+    Operation *op = worklist[i].getDefiningOp();
+    if (!op)
+      continue;
+    auto type = dyn_cast<RankedTensorType>(worklist[i].getType());
+    if (type && type.getRank() == 0 && isa<FloatType>(type.getElementType()) && isDividedBy(op, ranks))
+      return true;
+    worklist.insert(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
+struct WarnOfRepeatedSums : impl::WarnOfRepeatedSumsPassBase<WarnOfRepeatedSums> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    Replication replication(getOperation());
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      replication.visit(op);
+      auto collective = dyn_cast<CollectiveOpInterface>(op);
+      if (!collective || !isSum(collective))
+        return;
+      std::optional<int64_t> size = collective.getGroups().getUniformSize();
+      for (auto [i, input] : llvm::enumerate(collective.getInputs()))
+        if (size && *size > 1 && collective.getLayer(i).getKind() == LayerKind::Gradient &&
+            replication.isReplicatedOver(input, collective.getGroups()))
+          if (Value summed = findEarlierSum(input, collective.getGroups()))
+            if (!isOfMeanLoss(summed, static_cast<double>(*size)))
+              found.push_back({collective, static_cast<unsigned>(i)});
+    });
+    if (!found.empty())
+      warn();
+  }
+
+private:
+  void warn() {
+    auto [collective, operand] = found.front();
+    int64_t size = *collective.getGroups().getUniformSize();
+    Value result = collective.getResultTensors()[operand];
+    bool isMean = llvm::any_of(result.getUsers(),
+                               [&](Operation *user) { return isDividedBy(user, static_cast<double>(size)); });
+    InFlightDiagnostic warning = mlir::emitWarning(collective.getLoc());
+    warning << "layer '" << collective.getLayer(operand).getName() << "'";
+    if (found.size() > 1)
+      warning << " and " << found.size() - 1 << " more";
+    if (isMean)
+      warning << ": the mean over " << size
+              << " ranks is taken of a sum over them, which it leaves as it is: "
+              << "the gradient is " << size << " times the mean";
+    else
+      warning << ": the sum over " << size << " ranks is taken of a sum over them: the gradient is " << size
+              << " times the sum";
+    warning << "; under shard_map(check_vma=True) autodiff has summed already: average the loss with "
+               "lax.pmean inside of what is differentiated, in place of the gradients";
+  }
+
+  SmallVector<std::pair<CollectiveOpInterface, unsigned>> found;
+};
+
+} // namespace
+} // namespace cgx

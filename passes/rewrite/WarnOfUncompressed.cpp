@@ -1,0 +1,139 @@
+//===-- WarnOfUncompressed.cpp - Why nothing, or too little, is compressed ===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Passes/Rewrite.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace cgx {
+#define GEN_PASS_DEF_WARNOFUNCOMPRESSEDPASS
+#include "cgx/Passes/RewritePasses.h.inc"
+
+namespace {
+
+using namespace mlir;
+
+/// What to do about a reason to stay exact, as FilterLayers and AssignCodecs write it; "" if it is what
+/// somebody asked for.
+StringRef getCure(StringRef reason) {
+  if (reason.starts_with("parameter of rank") || reason.starts_with("operand of rank"))
+    return "min-rank=1 takes vectors, too";
+  if (reason.starts_with("fewer than"))
+    return "min-elements= takes smaller ones";
+  if (reason.starts_with("kind "))
+    return "kinds= names what may be compressed";
+  if (reason.starts_with("excluded by"))
+    return "exclude= names fewer";
+  if (reason.starts_with("element type"))
+    return "codecs take f32, f16 and bf16";
+  if (reason.starts_with("reduction "))
+    return "only sums and means are compressed";
+  return "";
+}
+
+struct WarnOfUncompressed : impl::WarnOfUncompressedPassBase<WarnOfUncompressed> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    count();
+    if (operands == 0)
+      warnOfSilence();
+    else if (compressed == 0 && gradients == 0 && !reasons.empty())
+      warnOfNoGradient();
+    else if (compressed == 0 && !reasons.empty())
+      warnOfExactGradients();
+    else if (doubles > 0)
+      warnOfDoubles();
+  }
+
+private:
+  void count() {
+    getOperation().walk([&](CollectiveOpInterface op) {
+      auto given = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
+      for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
+        bool isGradient = op.getLayer(i).getKind() == LayerKind::Gradient;
+        StringRef reason = given ? cast<StringAttr>(given[i]).getValue() : "";
+        ++operands;
+        gradients += isGradient;
+        compressed += !op.getCodec(i).isRaw();
+        if (isGradient && op.getInputType(i).getElementType().isF64()) {
+          ++doubles;
+          firstDouble = firstDouble.empty() ? op.getLayer(i).getName() : firstDouble;
+        }
+        // Without any gradient, what the others are is all there is to say.
+        if (!reason.empty() && isGradient)
+          ++reasons[reason];
+        else if (!reason.empty())
+          ++otherReasons[reason];
+      }
+    });
+    if (gradients == 0)
+      reasons = otherReasons;
+  }
+
+  int64_t getRanks() {
+    auto ranks = getOperation()->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
+    return ranks ? ranks.getInt() : 1;
+  }
+
+  InFlightDiagnostic warn() { return mlir::emitWarning(getOperation().getLoc()); }
+
+  void warnOfSilence() {
+    if (int64_t ranks = getRanks(); ranks > 1) {
+      warn() << "nothing is compressed: the step has no collective, so that its " << ranks
+             << " ranks work alone; average gradients over the axis of the mesh, "
+                "lax.pmean(gradients, axis_name)";
+      return;
+    }
+    warn() << "nothing is compressed: the step is for one device and sends nothing; export it over a mesh of "
+              "several, which a machine without them has with "
+              "XLA_FLAGS=--xla_force_host_platform_device_count=4, set before JAX starts, and "
+              "jax.make_mesh((4,), (\"data\",))";
+  }
+
+  void listReasons(InFlightDiagnostic &warning) {
+    llvm::interleave(
+        reasons, [&](auto &reason) { warning << reason.first << " (" << reason.second << ")"; },
+        [&] { warning << ", "; });
+    llvm::SmallVector<StringRef> cures;
+    for (const auto &[reason, number] : reasons)
+      if (StringRef cure = getCure(reason); !cure.empty() && !llvm::is_contained(cures, cure))
+        cures.push_back(cure);
+    for (StringRef cure : cures)
+      warning << "; " << cure;
+  }
+
+  void warnOfNoGradient() {
+    InFlightDiagnostic warning = warn();
+    warning << "nothing is compressed: none of " << operands
+            << " operands of collectives was found to be the gradient of a parameter that the step updates: ";
+    listReasons(warning);
+  }
+
+  void warnOfExactGradients() {
+    InFlightDiagnostic warning = warn();
+    warning << "nothing is compressed, though " << gradients
+            << (gradients == 1 ? " gradient travels: " : " gradients travel: ");
+    listReasons(warning);
+  }
+
+  void warnOfDoubles() {
+    warn() << doubles << (doubles == 1 ? " gradient of f64 stays" : " gradients of f64 stay")
+           << " exact, such as '" << firstDouble
+           << "': codecs take f32, f16 and bf16; cast gradients before they are reduced, or train without "
+              "jax_enable_x64";
+  }
+
+  int64_t operands = 0, gradients = 0, compressed = 0, doubles = 0;
+  StringRef firstDouble;
+  llvm::MapVector<StringRef, int64_t> reasons, otherReasons;
+};
+
+} // namespace
+} // namespace cgx

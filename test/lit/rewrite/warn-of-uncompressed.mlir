@@ -1,0 +1,69 @@
+// Nothing, or not what was meant, is compressed: why, and what to do.
+// RUN: cgx-opt %s --split-input-file --cgx-warn-of-uncompressed -o /dev/null --verify-diagnostics
+
+// expected-warning @below {{nothing is compressed: the step is for one device and sends nothing; export it over a mesh of several, which a machine without them has with XLA_FLAGS=--xla_force_host_platform_device_count=4, set before JAX starts, and jax.make_mesh((4,), ("data",))}}
+module attributes {cgx.num_ranks = 1 : i64} {
+func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
+  return %w : tensor<4xf32>
+}
+}
+
+// -----
+
+// expected-warning @below {{nothing is compressed: the step has no collective, so that its 4 ranks work alone; average gradients over the axis of the mesh, lax.pmean(gradients, axis_name)}}
+module attributes {cgx.num_ranks = 4 : i64} {
+func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
+  return %w : tensor<4xf32>
+}
+}
+
+// -----
+
+// expected-warning @below {{nothing is compressed, though 3 gradients travel: parameter of rank 1 (2), fewer than 1024 elements (1); min-rank=1 takes vectors, too; min-elements= takes smaller ones}}
+module attributes {cgx.num_ranks = 2 : i64} {
+func.func @main(%a: tensor<4xf32>, %b: tensor<4x2xf32>, %l: tensor<f32>) {
+  %0:4 = cgx.all_reduce sum(%a, %a, %b, %l) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
+      layers = [#cgx.layer<"a", gradient, [4]>, #cgx.layer<"c", gradient, [4]>, #cgx.layer<"b", gradient, [4, 2]>, #cgx.layer<"", other>],
+      cgx.exact_reason = ["parameter of rank 1", "parameter of rank 1", "fewer than 1024 elements", "kind other"]}
+      : tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>, tensor<f32>
+  return
+}
+}
+
+// -----
+
+// expected-warning @below {{nothing is compressed: none of 2 operands of collectives was found to be the gradient of a parameter that the step updates: kind weight (1), kind other (1); kinds= names what may be compressed}}
+module attributes {cgx.num_ranks = 2 : i64} {
+func.func @main(%a: tensor<4xf32>, %l: tensor<f32>) {
+  %0:2 = cgx.all_reduce sum(%a, %l) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity, #cgx.identity],
+      layers = [#cgx.layer<"a", weight, [4]>, #cgx.layer<"", other>], cgx.exact_reason = ["kind weight", "kind other"]}
+      : tensor<4xf32>, tensor<f32>
+  return
+}
+}
+
+// -----
+
+// expected-warning @below {{1 gradient of f64 stays exact, such as 'b': codecs take f32, f16 and bf16; cast gradients before they are reduced, or train without jax_enable_x64}}
+module attributes {cgx.num_ranks = 2 : i64} {
+func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf64>) {
+  %0:2 = cgx.all_reduce sum(%a, %b) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity],
+      layers = [#cgx.layer<"a", gradient, [64, 64]>, #cgx.layer<"b", gradient, [64, 64]>],
+      cgx.exact_reason = ["", "element type f64"]} : tensor<64x64xf32>, tensor<64x64xf64>
+  return
+}
+}
+
+// -----
+
+// Exact because somebody asked for it. No warning.
+
+module attributes {cgx.num_ranks = 2 : i64} {
+func.func @main(%a: tensor<64x64xf32>) {
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"a", gradient, [64, 64]>], cgx.exact_reason = [""]} : tensor<64x64xf32>
+  return
+}
+}
