@@ -68,6 +68,8 @@ FailureOr<json::Object> describeValue(func::FuncOp main, Type type, DictionaryAt
       {"sharding", shardingOf(dyn_cast_or_null<ShardingAttr>(get(kShardingAttrName)), tensor.getRank())}};
   if (auto feeds = dyn_cast_or_null<IntegerAttr>(get(kFeedsAttrName)))
     entry["feeds"] = feeds.getInt();
+  else if (auto updates = dyn_cast_or_null<IntegerAttr>(get(kUpdatesAttrName)))
+    entry["updates"] = updates.getInt();
   return entry;
 }
 

@@ -76,6 +76,7 @@ TEST(Manifest, ContradictionsAreRefused) {
   EXPECT_REFUSED(with("/arguments/1/sharding/1", Json::array({"data"})), "twice");
   EXPECT_REFUSED(with("/arguments/1/global_shape/0", 9), "does not tile");
   EXPECT_REFUSED(with("/arguments/1/shape/0", INT64_MAX), "batch['x']");
+  EXPECT_REFUSED(with("/results/1/updates", 2), "result 1 updates argument 2 of 2");
   EXPECT_REFUSED(with("/arguments/0/shape/0", -3), "state['w']");
   EXPECT_REFUSED(with("/arguments/0/dtype", "f33"), "unknown dtype 'f33'");
   EXPECT_REFUSED(with("/results/0/feeds", 9), "argument 9 of 2");

@@ -152,6 +152,12 @@ void parseProgram(const Json &root, Manifest &manifest) {
   for (const Json &entry : root["results"]) {
     if (entry.contains("feeds"))
       manifest.feed(result, entry["feeds"].get<size_t>());
+    if (entry.contains("updates")) {
+      manifest.results[result].updates = entry["updates"].get<size_t>();
+      if (*manifest.results[result].updates >= manifest.arguments.size())
+        fail("result " + std::to_string(result) + " updates argument " + entry["updates"].dump() + " of " +
+             std::to_string(manifest.arguments.size()));
+    }
     ++result;
   }
 }

@@ -11,6 +11,7 @@
 #include "cgx/plan/Request.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/Options.h"
+#include "cgx/run/Purpose.h"
 #include "cgx/run/TreePath.h"
 
 #include <algorithm>
@@ -251,6 +252,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
     job.checkpoint = &*files.state;
   }
   applyFeeds(job.manifest, options.feeds);
+  checkFeeds(job.manifest);
   Inputs inputs;
   inputs.state = files.state ? &*files.state : nullptr;
   inputs.data = files.data ? &*files.data : nullptr;
@@ -260,9 +262,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.scalars = findScalars(job.manifest);
   job.stateArguments = findStateArguments(job.manifest, job.bindings);
   job.steps = countSteps(options, job.bindings);
-  bool trains = std::any_of(job.manifest.results.begin(), job.manifest.results.end(),
-                            [](const Value &result) { return result.feeds.has_value(); });
-  if (trains) { // an evaluation takes a part of the state, as often as one likes
+  if (trains(job.manifest)) { // an evaluation takes a part of the state, as often as one likes
     noteEarlierSteps(options, files);
     for (const std::string &warning : job.bindings.warnings)
       std::fprintf(stderr, "cgx-run: warning: %s\n", warning.c_str());
@@ -275,6 +275,10 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.save = !options.save.empty();
   job.trace = !options.trace.empty();
   job.planning = preparePlanning(options, job.checkpoint);
+  bool plans = job.planning.adapts() || job.planning.profile || !job.planning.plan.empty();
+  if (!options.quiet)
+    for (const std::string &omission : describeOmissions(job.manifest, plans))
+      std::fprintf(stderr, "cgx-run: note: %s\n", omission.c_str());
   job.quiet = options.quiet;
   job.logEvery = options.logEvery;
   job.digest = digestOf(job, options, files);

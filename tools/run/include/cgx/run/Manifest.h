@@ -38,6 +38,8 @@ struct Value {
   Sharding sharding; ///< as many entries as dimensions
   /// Of a result: the argument that takes it in the next step.
   std::optional<size_t> feeds;
+  /// Of a result that feeds nothing: the argument whose next value it seems to be.
+  std::optional<size_t> updates;
 
   uint64_t bytes() const { return *elementCount(shape) * cgx_element_bytes(type); }
 };

@@ -1,0 +1,33 @@
+//===-- cgx/run/Purpose.h - Whether a program trains and compresses ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A run that trains nothing, or compresses nothing, ends like any other. Whoever
+// wanted it to is told before the first step.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_PURPOSE_H
+#define CGX_RUN_PURPOSE_H
+
+#include "cgx/run/Manifest.h"
+
+namespace cgx::run {
+
+/// Some result is the next value of an argument.
+bool trains(const Manifest &manifest);
+
+/// Throws Error for a program that updates its state but feeds nothing back: all its steps
+/// would start from the same state.
+void checkFeeds(const Manifest &manifest);
+
+/// What the run will not do, a sentence each: train, exchange anything, compress anything.
+/// With `plans`, codecs may still come from a plan.
+std::vector<std::string> describeOmissions(const Manifest &manifest, bool plans);
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_PURPOSE_H
