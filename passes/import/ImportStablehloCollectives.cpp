@@ -280,6 +280,16 @@ private:
     });
   }
 
+  /// What all_reduce was before it had a region.
+  LogicalResult importCrossReplicaSum(Operation *op) {
+    return replace(op, GroupMode::CrossReplica,
+                   [&](OpBuilder &builder, GroupsAttr groups, ArrayAttr codecs, ArrayAttr layers) {
+                     return AllReduceOp::create(builder, op->getLoc(), op->getResultTypes(),
+                                                op->getOperands(), Reduction::Sum, ids.take(), groups, codecs,
+                                                layers, Algorithm::Auto, /*hierarchy=*/nullptr);
+                   });
+  }
+
   LogicalResult importReduceScatter(Operation *op) {
     return replaceReduction(op, [&](OpBuilder &builder, Reduction reduction, GroupsAttr groups,
                                     ArrayAttr codecs, ArrayAttr layers) {
@@ -310,6 +320,8 @@ private:
 
   /// The first process of each group sends; those in no group have zeros.
   LogicalResult importBroadcast(Operation *op) {
+    if (getAttribute(op, "has_dynamic_root"))
+      return keep(op, "the process that sends is computed");
     GroupMode mode = getPartitionGroupMode(op);
     return replace(op, mode, [&](OpBuilder &builder, GroupsAttr groups, ArrayAttr codecs, ArrayAttr layers) {
       Operation *made = BroadcastOp::create(builder, op->getLoc(), op->getResultTypes(), op->getOperands(),

@@ -108,6 +108,24 @@ def documented_ops(paths):
                 yield f"{path}: {match.group(1)} has no description"
 
 
+def exemplified_ops(paths):
+    """Every op of the dialects that frontends write has an example, of its own or of its class."""
+    for path in paths:
+        if path.suffix != ".td" or path.parts[:2] not in (("dialect", "stablehlo"), ("dialect", "sdy")):
+            continue
+        records = re.split(r"^(?=def |class )", text(path), flags=re.M)[1:]
+        classes = {re.match(r"class (\w+)", record).group(1): record for record in records if record[0] == "c"}
+        for record in records:
+            name = re.match(r"def (\w+Op)\s*:(?!\s*I32EnumAttr)", record)
+            ancestors, ancestor = record, re.search(r":\s*(\w+)<", record)
+            while ancestor and ancestor.group(1) in classes:
+                parent = classes[ancestor.group(1)]
+                ancestors += parent
+                ancestor = re.search(r":\s*(\w+)<", parent)
+            if name and "```mlir" not in ancestors:
+                yield f"{path}: {name.group(1)} has no example"
+
+
 def readmes(paths):
     """Every top folder tells a newcomer where to look."""
     names = {str(p) for p in paths}
@@ -136,7 +154,7 @@ def text(path):
     return (ROOT / path).read_text(encoding="utf-8", errors="replace")
 
 
-CHECKS = [licensed, named_by_subject, include_direction, pass_triples, documented_ops, readmes, formatted]
+CHECKS = [licensed, named_by_subject, include_direction, pass_triples, documented_ops, exemplified_ops, readmes, formatted]
 
 
 def main():

@@ -11,6 +11,7 @@
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Sdy/SdyDialect.h"
 #include "cgx/Dialect/Stablehlo/ChloDialect.h"
+#include "cgx/Dialect/Stablehlo/MhloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
 #include "cgx/Passes/Lower.h"
@@ -19,7 +20,8 @@
 #include "mlir/IR/DialectRegistry.h"
 
 void cgx::registerCgxDialects(mlir::DialectRegistry &registry) {
-  registry.insert<CgxDialect, chlo::ChloDialect, sdy::SdyDialect, stablehlo::StablehloDialect>();
+  registry.insert<CgxDialect, chlo::ChloDialect, mhlo::MhloDialect, sdy::SdyDialect,
+                  stablehlo::StablehloDialect>();
   registerLoweringInterfaces(registry);
 }
 

@@ -7,7 +7,7 @@
 
 #include "cgx/Dialect/Sdy/SdyDialect.h"
 
-#include "ManualComputationSyntax.h"
+#include "OpSyntax.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -17,6 +17,7 @@ using namespace mlir;
 using namespace cgx::sdy;
 
 #include "cgx/Dialect/Sdy/SdyDialect.cpp.inc"
+#include "cgx/Dialect/Sdy/SdyEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "cgx/Dialect/Sdy/SdyAttrs.cpp.inc"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ManualComputationSyntax.h"
+#include "OpSyntax.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -158,11 +158,25 @@ static ParseResult parseMeshOrRef(AsmParser &parser, Attribute &meshOrRef) {
   return success();
 }
 
+/// `max` before the unreduced axes.
+static ParseResult parseOptionalReduction(AsmParser &parser, ReductionOp &reduction) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word;
+  if (failed(parser.parseOptionalKeyword(&word)))
+    return success();
+  std::optional<ReductionOp> known = symbolizeReductionOp(word);
+  if (!known)
+    return parser.emitError(loc) << "expected sum, max or min, got '" << word << "'";
+  reduction = *known;
+  return success();
+}
+
 Attribute TensorShardingAttr::parse(AsmParser &parser, Type) {
   Attribute meshOrRef;
   SmallVector<DimensionShardingAttr> dimensions;
   SmallVector<AxisRefAttr> replicated;
   SmallVector<AxisRefAttr> unreduced;
+  ReductionOp reduction = ReductionOp::Sum;
   if (parser.parseLess() || parseMeshOrRef(parser, meshOrRef) || parser.parseComma() ||
       parseList(parser, Delimiter::Square, dimensions))
     return {};
@@ -171,18 +185,23 @@ Attribute TensorShardingAttr::parse(AsmParser &parser, Type) {
     SmallVector<AxisRefAttr> &axes = isReplicated ? replicated : unreduced;
     if (!isReplicated && parser.parseKeyword("unreduced", " or 'replicated'"))
       return {};
-    if (parser.parseEqual() || parseList(parser, Delimiter::Braces, axes))
+    if (parser.parseEqual() || (!isReplicated && parseOptionalReduction(parser, reduction)) ||
+        parseList(parser, Delimiter::Braces, axes))
       return {};
   }
   if (parser.parseGreater())
     return {};
-  return get(parser.getContext(), meshOrRef, dimensions, replicated, unreduced);
+  return get(parser.getContext(), meshOrRef, dimensions, replicated, unreduced, reduction);
 }
 
-static void printAxes(AsmPrinter &printer, StringRef keyword, ArrayRef<AxisRefAttr> axes) {
+static void printAxes(AsmPrinter &printer, StringRef keyword, ArrayRef<AxisRefAttr> axes,
+                      ReductionOp reduction = ReductionOp::Sum) {
   if (axes.empty())
     return;
-  printer << ", " << keyword << "={";
+  printer << ", " << keyword << "=";
+  if (reduction != ReductionOp::Sum)
+    printer << stringifyReductionOp(reduction);
+  printer << "{";
   printList(printer, axes);
   printer << "}";
 }
@@ -199,7 +218,7 @@ void TensorShardingAttr::print(AsmPrinter &printer) const {
   printList(printer, getDimensions());
   printer << "]";
   printAxes(printer, "replicated", getReplicatedAxes());
-  printAxes(printer, "unreduced", getUnreducedAxes());
+  printAxes(printer, "unreduced", getUnreducedAxes(), getReductionOp());
   printer << ">";
 }
 
@@ -250,8 +269,104 @@ void ManualAxesAttr::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
-// The parts of manual_computation's assembly format
+// Axes of collectives: {"x", "y":(1)2}, [{"x"}, {}] and [{"x"}: 0->2]
 //===----------------------------------------------------------------------===//
+
+Attribute AxisRefListAttr::parse(AsmParser &parser, Type) {
+  SmallVector<AxisRefAttr> axes;
+  if (parseList(parser, Delimiter::Braces, axes))
+    return {};
+  return get(parser.getContext(), axes);
+}
+
+void AxisRefListAttr::print(AsmPrinter &printer) const {
+  printer << "{";
+  printList(printer, getAxes());
+  printer << "}";
+}
+
+Attribute ListOfAxisRefListsAttr::parse(AsmParser &parser, Type) {
+  SmallVector<AxisRefListAttr> dimensions;
+  if (parseList(parser, Delimiter::Square, dimensions))
+    return {};
+  return get(parser.getContext(), dimensions);
+}
+
+void ListOfAxisRefListsAttr::print(AsmPrinter &printer) const {
+  printer << "[";
+  printList(printer, getDimensions());
+  printer << "]";
+}
+
+Attribute AllToAllParamAttr::parse(AsmParser &parser, Type) {
+  SmallVector<AxisRefAttr> axes;
+  int64_t source = 0;
+  int64_t target = 0;
+  if (parseList(parser, Delimiter::Braces, axes) || parser.parseColon() || parser.parseInteger(source) ||
+      parser.parseArrow() || parser.parseInteger(target))
+    return {};
+  return get(parser.getContext(), axes, source, target);
+}
+
+void AllToAllParamAttr::print(AsmPrinter &printer) const {
+  printer << "{";
+  printList(printer, getAxes());
+  printer << "}: " << getSource() << "->" << getTarget();
+}
+
+Attribute AllToAllParamListAttr::parse(AsmParser &parser, Type) {
+  SmallVector<AllToAllParamAttr> params;
+  if (parseList(parser, Delimiter::Square, params))
+    return {};
+  return get(parser.getContext(), params);
+}
+
+void AllToAllParamListAttr::print(AsmPrinter &printer) const {
+  printer << "[";
+  printList(printer, getParams());
+  printer << "]";
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of assembly formats
+//===----------------------------------------------------------------------===//
+
+template <typename AttrT> static ParseResult parseInto(OpAsmParser &parser, AttrT &attribute) {
+  attribute = dyn_cast_or_null<AttrT>(AttrT::parse(parser, Type()));
+  return success(attribute != nullptr);
+}
+
+ParseResult cgx::sdy::parseSharding(OpAsmParser &parser, TensorShardingAttr &sharding) {
+  return parseInto(parser, sharding);
+}
+
+void cgx::sdy::printSharding(OpAsmPrinter &printer, Operation *, TensorShardingAttr sharding) {
+  sharding.print(printer);
+}
+
+ParseResult cgx::sdy::parseAxisList(OpAsmParser &parser, AxisRefListAttr &axes) {
+  return parseInto(parser, axes);
+}
+
+void cgx::sdy::printAxisList(OpAsmPrinter &printer, Operation *, AxisRefListAttr axes) {
+  axes.print(printer);
+}
+
+ParseResult cgx::sdy::parseAxesPerDimension(OpAsmParser &parser, ListOfAxisRefListsAttr &axes) {
+  return parseInto(parser, axes);
+}
+
+void cgx::sdy::printAxesPerDimension(OpAsmPrinter &printer, Operation *, ListOfAxisRefListsAttr axes) {
+  axes.print(printer);
+}
+
+ParseResult cgx::sdy::parseAllToAllParams(OpAsmParser &parser, AllToAllParamListAttr &params) {
+  return parseInto(parser, params);
+}
+
+void cgx::sdy::printAllToAllParams(OpAsmPrinter &printer, Operation *, AllToAllParamListAttr params) {
+  params.print(printer);
+}
 
 ParseResult cgx::sdy::parseShardings(OpAsmParser &parser, TensorShardingPerValueAttr &shardings) {
   shardings = parseShardingList(parser);
@@ -263,8 +378,7 @@ void cgx::sdy::printShardings(OpAsmPrinter &printer, Operation *, TensorSharding
 }
 
 ParseResult cgx::sdy::parseManualAxes(OpAsmParser &parser, ManualAxesAttr &axes) {
-  axes = dyn_cast_or_null<ManualAxesAttr>(ManualAxesAttr::parse(parser, Type()));
-  return success(axes != nullptr);
+  return parseInto(parser, axes);
 }
 
 void cgx::sdy::printManualAxes(OpAsmPrinter &printer, Operation *, ManualAxesAttr axes) {

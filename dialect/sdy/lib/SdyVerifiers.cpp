@@ -5,20 +5,22 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/Dialect/Sdy/SdyDialect.h"
+#include "AxisParts.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace cgx::sdy;
 
-using EmitError = function_ref<InFlightDiagnostic()>;
-
 //===----------------------------------------------------------------------===//
 // Attributes
 //===----------------------------------------------------------------------===//
+
+/// Far more than there are; fewer than overflow anything.
+static constexpr int64_t kMostDevices = int64_t(1) << 30;
 
 LogicalResult MeshAttr::verify(EmitError emitError, ArrayRef<MeshAxisAttr> axes,
                                ArrayRef<int64_t> deviceIds) {
@@ -33,7 +35,10 @@ LogicalResult MeshAttr::verify(EmitError emitError, ArrayRef<MeshAxisAttr> axes,
     if (axis.getSize() <= 0) // (C2)
       return emitError() << "expected a positive size of axis \"" << axis.getName() << "\", got "
                          << axis.getSize();
-    devices *= axis.getSize();
+    std::optional<int64_t> product = llvm::checkedMul(devices, axis.getSize());
+    if (!product || *product > kMostDevices) // (C2)
+      return emitError() << "expected a mesh of at most " << kMostDevices << " devices";
+    devices = *product;
   }
   if (deviceIds.empty())
     return success();
@@ -60,52 +65,6 @@ LogicalResult AxisRefAttr::verify(EmitError emitError, StringRef name, int64_t p
   return success();
 }
 
-namespace {
-/// The part of an axis that is already named: positions [begin, end) of its
-/// factorization, as the products of the sizes before and up to the part.
-struct NamedPart {
-  int64_t begin;
-  int64_t end;
-};
-
-/// Checks that each axis exists and that no part of one is named twice.
-class AxisChecker {
-public:
-  AxisChecker(MeshAttr mesh, EmitError emitError) : mesh(mesh), emitError(emitError) {}
-
-  LogicalResult check(ArrayRef<AxisRefAttr> axes) {
-    for (AxisRefAttr axis : axes)
-      if (failed(check(axis)))
-        return failure();
-    return success();
-  }
-
-private:
-  LogicalResult check(AxisRefAttr axis) {
-    std::optional<int64_t> size = mesh.getAxisSize(axis.getName());
-    if (!size) // (C3)
-      return emitError() << "axis \"" << axis.getName() << "\" is not in the mesh " << mesh;
-    NamedPart part{1, *size};
-    if (!axis.isWhole()) {
-      part = {axis.getPreSize(), axis.getPreSize() * axis.getSize()};
-      if (*size % part.end != 0) // (C4)
-        return emitError() << "sub-axis (" << axis.getPreSize() << ")" << axis.getSize() << " of \""
-                           << axis.getName() << "\" does not divide its size " << *size;
-    }
-    auto &parts = named[axis.getName()];
-    for (NamedPart other : parts)
-      if (part.begin < other.end && other.begin < part.end) // (C5)
-        return emitError() << "axis \"" << axis.getName() << "\" is named twice";
-    parts.push_back(part);
-    return success();
-  }
-
-  MeshAttr mesh;
-  EmitError emitError;
-  llvm::DenseMap<StringRef, SmallVector<NamedPart, 1>> named;
-};
-} // namespace
-
 LogicalResult TensorShardingAttr::verifyForType(Type type, Operation *user, EmitError emitError) const {
   MeshAttr mesh = getMesh(user);
   if (!mesh) // (C1)
@@ -119,11 +78,11 @@ LogicalResult TensorShardingAttr::verifyForType(Type type, Operation *user, Emit
     return emitError() << "expected one dimension sharding for each of the " << rank << " dimensions of "
                        << type << ", got " << getDimensions().size();
   AxisChecker checker(mesh, emitError);
-  for (DimensionShardingAttr dimension : getDimensions())
+  for (DimensionShardingAttr dimension : getDimensions()) // (C3), (C4), (C5)
     if (failed(checker.check(dimension.getAxes())))
       return failure();
-  return success(succeeded(checker.check(getReplicatedAxes())) &&
-                 succeeded(checker.check(getUnreducedAxes())));
+  return success(succeeded(checker.checkSorted("replicated axes", getReplicatedAxes())) && // (C6)
+                 succeeded(checker.checkSorted("unreduced axes", getUnreducedAxes())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,6 +98,8 @@ static LogicalResult verifyShardingOf(NamedAttribute attribute, Type type, Opera
   auto sharding = dyn_cast<TensorShardingAttr>(attribute.getValue());
   if (!sharding)
     return emitError() << "expected #sdy.sharding<...>, got " << attribute.getValue();
+  if (auto tuple = dyn_cast<TupleType>(type); tuple && tuple.size() == 1)
+    type = tuple.getType(0);
   return sharding.verifyForType(type, user, emitError);
 }
 
@@ -199,6 +160,23 @@ struct ManualSide {
   ArrayRef<TensorShardingAttr> shardings;
 };
 
+/// Pieces along manual axes are whole pieces of what other axes split further.
+static LogicalResult verifyManualFirst(TensorShardingAttr sharding, ArrayRef<StringAttr> manualAxes,
+                                       EmitError emitError) {
+  for (DimensionShardingAttr dimension : sharding.getDimensions()) {
+    StringRef free;
+    for (AxisRefAttr axis : dimension.getAxes()) {
+      bool isManual = llvm::any_of(manualAxes, [&](StringAttr name) { return name == axis.getName(); });
+      if (isManual && !free.empty())
+        return emitError() << "expected manual axes before others in each dimension, got \"" << axis.getName()
+                           << "\" after \"" << free << "\"";
+      if (!isManual)
+        free = axis.getName();
+    }
+  }
+  return success();
+}
+
 static LogicalResult verifyManualSide(ManualComputationOp op, MeshAttr mesh, const ManualSide &side) {
   if (side.global.size() != side.shardings.size()) // (C1)
     return op.emitOpError() << "expected one sharding per " << side.globalName << ", " << side.global.size()
@@ -214,6 +192,8 @@ static LogicalResult verifyManualSide(ManualComputationOp op, MeshAttr mesh, con
     MeshAttr own = sharding.getMesh(op);
     if (!own.getAxes().empty() && own != mesh) // (C2)
       return emitError() << "expected all shardings to name one mesh, got " << own << " and " << mesh;
+    if (failed(verifyManualFirst(sharding, op.getManualAxes().getAxes(), emitError))) // (C5)
+      return failure();
     Type local = getLocalType(side.global[i], sharding, own, op.getManualAxes().getAxes());
     if (!local)
       return emitError() << side.global[i] << " is not divisible as " << sharding << " says";
@@ -229,7 +209,8 @@ LogicalResult ManualComputationOp::verify() {
   if (!terminator)
     return emitOpError() << "expected the region to end in sdy.return";
   MeshAttr mesh = getMesh();
-  for (StringAttr axis : getManualAxes().getAxes()) // (C2)
+  bool isEmpty = getInShardings().getShardings().empty() && getOutShardings().getShardings().empty();
+  for (StringAttr axis : isEmpty ? ArrayRef<StringAttr>() : getManualAxes().getAxes()) // (C2)
     if (!mesh || !mesh.getAxisSize(axis))
       return emitOpError() << "manual axis " << axis << " is not in the mesh of the shardings";
   ManualSide operands{"operand", "block argument", getTensors().getTypes(), getBody().getArgumentTypes(),

@@ -113,6 +113,29 @@ void printPairwiseTypes(OpAsmPrinter &printer, Operation *, TypeRange operands, 
   llvm::interleaveComma(operands, printer);
 }
 
+ParseResult parseTupleType(OpAsmParser &parser, SmallVectorImpl<Type> &operands, Type &result) {
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseType(result))
+    return failure();
+  if (auto function = dyn_cast<FunctionType>(result); function && function.getNumResults() == 1) {
+    llvm::append_range(operands, function.getInputs());
+    result = function.getResult(0);
+    return success();
+  }
+  auto tuple = dyn_cast<TupleType>(result);
+  if (!tuple)
+    return parser.emitError(location) << "expected a tuple type, got " << result;
+  llvm::append_range(operands, tuple.getTypes());
+  return success();
+}
+
+void printTupleType(OpAsmPrinter &printer, Operation *, TypeRange operands, Type result) {
+  if (auto tuple = dyn_cast<TupleType>(result); tuple && tuple.getTypes() == operands)
+    printer << result;
+  else
+    printer.printFunctionalType(operands, ArrayRef<Type>(result));
+}
+
 //===----------------------------------------------------------------------===//
 // Lists
 //===----------------------------------------------------------------------===//

@@ -63,6 +63,10 @@ ParseResult parsePairwiseTypes(OpAsmParser &parser, SmallVectorImpl<Type> &opera
                                SmallVectorImpl<Type> &results);
 void printPairwiseTypes(OpAsmPrinter &printer, Operation *, TypeRange operands, TypeRange results);
 
+/// The tuple of the operands' types.
+ParseResult parseTupleType(OpAsmParser &parser, SmallVectorImpl<Type> &operands, Type &result);
+void printTupleType(OpAsmPrinter &printer, Operation *, TypeRange operands, Type result);
+
 /// `%a, %b,` with the comma behind the last.
 ParseResult parseVariadicOperands(OpAsmParser &parser,
                                   SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands);
@@ -105,6 +109,9 @@ void printConvWindow(OpAsmPrinter &printer, Operation *, mlir::DenseI64ArrayAttr
 /// `@name`, kept as a string.
 ParseResult parseCallTarget(OpAsmParser &parser, mlir::StringAttr &name);
 void printCallTarget(OpAsmPrinter &printer, Operation *, mlir::StringAttr name);
+
+/// `<bounds = [4, ?]>`, as `#stablehlo.type_extensions` is written.
+BoundsAttr parseTypeExtensions(mlir::AsmParser &parser);
 
 /// `[1, 2, 3]`.
 ParseResult parseDims(mlir::AsmParser &parser, SmallVectorImpl<int64_t> &dims);

@@ -9,12 +9,18 @@
 #include "cgx/Dialect/Stablehlo/ChloDialect.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace cgx::chlo;
 
 #include "cgx/Dialect/Stablehlo/ChloDialect.cpp.inc"
+#include "cgx/Dialect/Stablehlo/ChloEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "cgx/Dialect/Stablehlo/ChloAttrs.cpp.inc"
 
 #define GET_OP_CLASSES
 #include "cgx/Dialect/Stablehlo/ChloOps.cpp.inc"
@@ -33,6 +39,16 @@ void ChloDialect::initialize() {
 #define GET_OP_LIST
 #include "cgx/Dialect/Stablehlo/ChloOps.cpp.inc"
       >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "cgx/Dialect/Stablehlo/ChloAttrs.cpp.inc"
+      >();
   addInterfaces<ChloInlinerInterface>();
   allowUnknownOperations();
+}
+
+Operation *ChloDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  return elements && elements.getType() == type ? ConstantOp::create(builder, loc, elements).getOperation()
+                                                : nullptr;
 }

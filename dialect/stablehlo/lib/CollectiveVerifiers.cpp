@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "Constraints.h"
 
-#include "mlir/IR/TypeUtilities.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace cgx::stablehlo;
@@ -19,6 +20,9 @@ using EmitError = function_ref<InFlightDiagnostic()>;
 //===----------------------------------------------------------------------===//
 // Replica groups
 //===----------------------------------------------------------------------===//
+
+/// Far more than there are; fewer than overflow anything.
+static constexpr int64_t kMostDevices = int64_t(1) << 30;
 
 LogicalResult MeshAxisAttr::verify(EmitError emitError, StringRef name, int64_t size) {
   if (size < 1) // (C1)
@@ -33,7 +37,10 @@ LogicalResult MeshAttr::verify(EmitError emitError, ArrayRef<MeshAxisAttr> axes,
   for (MeshAxisAttr axis : axes) {
     if (!names.insert(axis.getName()).second) // (C1)
       return emitError() << "expected unique axis names, got \"" << axis.getName() << "\" twice";
-    devices *= axis.getSize();
+    std::optional<int64_t> product = llvm::checkedMul(devices, axis.getSize());
+    if (!product || *product > kMostDevices)
+      return emitError() << "expected a mesh of at most " << kMostDevices << " devices";
+    devices = *product;
   }
   if (!deviceIds)
     return success();
@@ -56,8 +63,9 @@ static LogicalResult verifyAxis(EmitError emitError, MeshAttr mesh, AxisRefAttr 
     return emitError() << "axis \"" << axis.getName() << "\" is not in the mesh " << mesh;
   auto partOf = [&](AxisRefAttr ref) {
     SubAxisInfoAttr part = ref.getSubAxisInfo();
-    return part ? std::pair(part.getPreSize(), part.getPreSize() * part.getSize())
-                : std::pair<int64_t, int64_t>(1, found->getSize());
+    if (!part)
+      return std::pair<int64_t, int64_t>(1, found->getSize());
+    return std::pair(part.getPreSize(), llvm::checkedMul(part.getPreSize(), part.getSize()).value_or(0));
   };
   auto [begin, end] = partOf(axis);
   if (begin < 1 || end < 1 || found->getSize() % end != 0) // (C3)
@@ -83,21 +91,57 @@ LogicalResult ReplicaGroupMeshAxesAttr::verify(EmitError emitError, Attribute me
   return success();
 }
 
-/// Dense groups have a row each; -1 fills rows of fewer processes, and no process is in two groups.
-static LogicalResult verifyGroups(Operation *op, Attribute groups) {
+/// What the rules for groups are: whether -1 may fill rows of fewer processes, and whether each process is in
+/// one.
+struct GroupRules {
+  bool mayBeFilled = false;
+  bool coverAll = true;
+};
+
+/// A mesh that has no name here must at least have one in the module.
+static LogicalResult verifyMesh(Operation *op, ReplicaGroupMeshAxesAttr groups) {
+  auto symbol = dyn_cast<FlatSymbolRefAttr>(groups.getMesh());
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!symbol || !module || module.lookupSymbol(symbol.getValue()))
+    return success();
+  return op->emitOpError() << "expected the symbol of a mesh in replica_groups, got " << symbol;
+}
+
+/// Dense groups have a row each, and no process is in two groups.
+static LogicalResult verifyGroups(Operation *op, Attribute groups, GroupRules rules = {}) {
+  if (auto axes = dyn_cast<ReplicaGroupMeshAxesAttr>(groups))
+    return verifyMesh(op, axes);
   auto dense = dyn_cast<DenseIntElementsAttr>(groups);
   if (!dense)
     return success();
   if (dense.getType().getRank() != 2)
     return op->emitOpError() << "expected replica_groups of rank 2, got " << dense.getType();
+  int64_t least = rules.mayBeFilled ? -1 : 0;
   DenseSet<int64_t> seen;
   for (int64_t id : dense.getValues<int64_t>()) {
-    if (id < -1)
-      return op->emitOpError() << "expected replica_groups of numbers from 0, or -1 as filling, got " << id;
+    if (id < least)
+      return op->emitOpError() << "expected replica_groups of numbers from 0"
+                               << (rules.mayBeFilled ? ", or -1 as filling" : "") << ", got " << id;
     if (id >= 0 && !seen.insert(id).second)
       return op->emitOpError() << "expected each process in one group, got " << id << " twice";
   }
+  if (!rules.coverAll)
+    return success();
+  if (seen.empty())
+    return op->emitOpError() << "expected processes in replica_groups, got none";
+  for (int64_t id = 0, count = seen.size(); id < count; ++id)
+    if (!seen.contains(id))
+      return op->emitOpError() << "expected each process in one group, got " << count << " numbers without "
+                               << id;
   return success();
+}
+
+/// Ids of devices mean something only among all partitions, which a channel says.
+template <typename CollectiveOp> static LogicalResult verifyChannel(CollectiveOp op) {
+  int64_t channel = op.getChannelHandle() ? op.getChannelHandle()->getHandle() : 0;
+  if (!op.getUseGlobalDeviceIds() || channel > 0)
+    return success();
+  return op.emitOpError() << "expected a positive channel with use_global_device_ids, got " << channel;
 }
 
 /// The number of ids in each group, if the op alone tells it.
@@ -128,13 +172,6 @@ template <typename OpTy> static std::optional<int64_t> getProcessCount(OpTy op) 
 // Shapes
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyComputation(Operation *op, Region &computation) {
-  if (computation.getNumArguments() == 2)
-    return success();
-  return op->emitOpError() << "expected 2 arguments of the computation, got "
-                           << computation.getNumArguments();
-}
-
 static LogicalResult verifyDimension(Operation *op, StringRef name, int64_t dim, RankedTensorType type) {
   if (dim >= 0 && dim < type.getRank())
     return success();
@@ -142,48 +179,107 @@ static LogicalResult verifyDimension(Operation *op, StringRef name, int64_t dim,
 }
 
 static LogicalResult verifyResult(Operation *op, Type result, RankedTensorType expected) {
-  if (getElementTypeOrSelf(result) == expected.getElementType() &&
+  if (!expected)
+    return op->emitOpError() << "expected a result within 64 bits";
+  if (isCompatibleElement(getElementTypeOrSelf(result), expected.getElementType()) &&
       succeeded(verifyCompatibleShape(result, expected)))
     return success();
   return op->emitOpError() << "expected a result of type " << expected << ", got " << result;
 }
 
-/// `type` with dimension `dim` times or divided by the size of a group. Null if it cannot be divided.
+/// `type` with dimension `dim` times or divided by the size of a group. Null if it cannot be divided, or is
+/// beyond what 64 bits hold.
 static RankedTensorType scaled(RankedTensorType type, int64_t dim, int64_t factor, int64_t divisor) {
   SmallVector<int64_t> shape(type.getShape());
   if (!ShapedType::isDynamic(shape[dim])) {
-    if (shape[dim] * factor % divisor != 0)
+    std::optional<int64_t> product = llvm::checkedMul(shape[dim], factor);
+    if (!product || *product % divisor != 0)
       return {};
-    shape[dim] = shape[dim] * factor / divisor;
+    shape[dim] = *product / divisor;
   }
   return type.clone(shape);
 }
 
-LogicalResult AllReduceOp::verify() {
-  if (getOperands().empty())
-    return emitOpError() << "expected at least one operand";
-  if (getResultTypes() != getOperands().getTypes())
-    return emitOpError() << "expected results of the types of the operands, " << getOperands().getTypes()
-                         << ", got " << getResultTypes();
-  if (failed(verifyGroups(*this, getReplicaGroups())))
+/// Of an op that combines operands: results of the operands' shapes, in the type of the computation.
+static LogicalResult verifyReduction(Operation *op, OperandRange operands, Region &computation) {
+  if (operands.empty())
+    return op->emitOpError() << "expected at least one operand";
+  if (op->getNumResults() != operands.size())
+    return op->emitOpError() << "expected " << operands.size() << " results, one per operand, got "
+                             << op->getNumResults();
+  SmallVector<Type> elements;
+  if (failed(verifyReducer(op, "the computation", computation, operands.getTypes(), operands.getTypes(),
+                           elements)))
     return failure();
-  return verifyComputation(*this, getComputation());
+  for (auto [operand, result, element] : llvm::zip_equal(operands, op->getResults(), elements))
+    if (failed(verifyResult(op, result.getType(), tensorOf(operand).clone(element))))
+      return failure();
+  return success();
 }
 
+/// The last of `operands`, which says for each other which process is its root. Drops it.
+static LogicalResult verifyDynamicRoots(Operation *op, OperandRange &operands) {
+  if (operands.size() < 2)
+    return op->emitOpError() << "expected operands and their dynamic roots, got " << operands.size()
+                             << " operands";
+  RankedTensorType roots = tensorOf(operands.back());
+  operands = operands.drop_back();
+  if (roots.getRank() == 1 && roots.getElementType().isInteger(32) &&
+      (roots.isDynamicDim(0) || roots.getDimSize(0) == static_cast<int64_t>(operands.size())))
+    return success();
+  return op->emitOpError() << "expected the last operand to be tensor<" << operands.size()
+                           << "xi32>, the dynamic roots, got " << roots;
+}
+
+LogicalResult AllReduceOp::verify() {
+  return success(succeeded(verifyGroups(*this, getReplicaGroups(), {.mayBeFilled = true})) && // (C1) to (C3)
+                 succeeded(verifyChannel(*this)) &&                                           // (C4)
+                 succeeded(verifyReduction(*this, getOperands(), getComputation())));         // (C5) to (C7)
+}
+
+LogicalResult CollectiveReduceOp::verify() {
+  OperandRange operands = getOperands();
+  if (failed(verifyGroups(*this, getReplicaGroups(), {.mayBeFilled = true})) ||
+      failed(verifyChannel(*this)) || (getHasDynamicRoot() && failed(verifyDynamicRoots(*this, operands))))
+    return failure();
+  return verifyReduction(*this, operands, getComputation());
+}
+
+LogicalResult CrossReplicaSumOp::verify() { // (C1)
+  return success(
+      succeeded(verifyGroups(*this, getReplicaGroups(), {.mayBeFilled = true, .coverAll = false})) &&
+      succeeded(verifyResult(*this, getResult().getType(), tensorOf(getOperand()))));
+}
+
+/// A number without shape.
+static LogicalResult verifyId(Operation *op) {
+  if (op->getResult(0).getType() ==
+      RankedTensorType::get({}, IntegerType::get(op->getContext(), 32, IntegerType::Unsigned)))
+    return success();
+  return op->emitOpError() << "expected a result of type tensor<ui32>, got " << op->getResult(0).getType();
+}
+
+LogicalResult PartitionIdOp::verify() { return verifyId(*this); }
+
+LogicalResult ReplicaIdOp::verify() { return verifyId(*this); }
+
 LogicalResult ReduceScatterOp::verify() {
-  auto operand = cast<RankedTensorType>(getOperand().getType());
+  RankedTensorType operand = tensorOf(getOperand());
   int64_t dim = getScatterDimension();
-  if (failed(verifyGroups(*this, getReplicaGroups())) || failed(verifyComputation(*this, getComputation())) ||
-      failed(verifyDimension(*this, "scatter_dimension", dim, operand)))
+  SmallVector<Type> elements;
+  if (failed(verifyGroups(*this, getReplicaGroups())) || failed(verifyChannel(*this)) || // (C3) to (C6)
+      failed(verifyReducer(*this, "the computation", getComputation(), getOperand().getType(),
+                           getOperand().getType(), elements)) ||         // (C7)
+      failed(verifyDimension(*this, "scatter_dimension", dim, operand))) // (C2)
     return failure();
   std::optional<int64_t> size = getProcessCount(*this);
   if (!size)
     return success();
   RankedTensorType expected = scaled(operand, dim, 1, *size);
-  if (!expected)
+  if (!expected) // (C1)
     return emitOpError() << "expected dimension " << dim << " of the operand to be a multiple of " << *size
                          << ", the processes of a group, got " << operand;
-  return verifyResult(*this, getResult().getType(), expected);
+  return verifyResult(*this, getResult().getType(), expected.clone(elements[0])); // (C8), (C9)
 }
 
 LogicalResult AllGatherOp::verify() {
@@ -192,7 +288,7 @@ LogicalResult AllGatherOp::verify() {
   if (getNumResults() != getOperands().size())
     return emitOpError() << "expected " << getOperands().size() << " results, one per operand, got "
                          << getNumResults();
-  if (failed(verifyGroups(*this, getReplicaGroups())))
+  if (failed(verifyGroups(*this, getReplicaGroups())) || failed(verifyChannel(*this))) // (C2) to (C5)
     return failure();
   std::optional<int64_t> size = getProcessCount(*this);
   for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults())) {
@@ -252,7 +348,19 @@ LogicalResult CollectivePermuteOp::verify() {
 }
 
 LogicalResult CollectiveBroadcastOp::verify() {
-  if (failed(verifyGroups(*this, getReplicaGroups())))
+  // A process in no group has zeros.
+  if (failed(verifyGroups(*this, getReplicaGroups(), {.mayBeFilled = true, .coverAll = false}))) // (C1)
     return failure();
-  return verifyResult(*this, getResult().getType(), cast<RankedTensorType>(getOperand().getType()));
+  OperandRange operands = getOperands();
+  if (operands.empty()) // (C2)
+    return emitOpError() << "expected at least one operand";
+  if (getHasDynamicRoot() && failed(verifyDynamicRoots(*this, operands))) // (C4)
+    return failure();
+  if (operands.size() != getNumResults()) // (C2)
+    return emitOpError() << "expected " << operands.size() << " results, one per operand, got "
+                         << getNumResults();
+  for (auto [operand, result] : llvm::zip_equal(operands, getResults())) // (C3)
+    if (failed(verifyResult(*this, result.getType(), tensorOf(operand))))
+      return failure();
+  return success();
 }

@@ -38,6 +38,12 @@ LogicalResult FftOp::verify() {
   if (failed(verifyCompatibleShape(result.getShape(), shape)))
     return emitOpError() << "expected a result of type "
                          << RankedTensorType::get(shape, result.getElementType()) << ", got " << result;
+  for (RankedTensorType type : {operand, result}) {
+    auto complex = dyn_cast<ComplexType>(type.getElementType());
+    if (Type part = complex ? complex.getElementType() : type.getElementType();
+        !part.isF32() && !part.isF64())
+      return emitOpError() << "expected numbers of f32 or f64, got " << type;
+  }
   if (isa<ComplexType>(operand.getElementType()) == isReal)
     return emitOpError() << "expected " << (isReal ? "real" : "complex") << " numbers for "
                          << stringifyFftType(getFftType()) << ", got " << operand;
@@ -74,7 +80,8 @@ LogicalResult TriangularSolveOp::verify() {
                          << ", got " << a << " and " << b;
   if (getTransposeA() == Transpose::TRANSPOSE_INVALID)
     return emitOpError() << "expected NO_TRANSPOSE, TRANSPOSE or ADJOINT, got TRANSPOSE_INVALID";
-  if (getResult().getType() != b)
+  auto result = cast<RankedTensorType>(getResult().getType());
+  if (result.getElementType() != b.getElementType() || failed(verifyCompatibleShape(result, b))) // (C4)
     return emitOpError() << "expected a result of the type of b, " << b << ", got " << getResult().getType();
   return success();
 }

@@ -33,7 +33,7 @@ static Operation *getSimpleReducer(ReduceOp op) {
   Operation &inner = body.front();
   if (inner.getNumOperands() != 2 || inner.getNumResults() != 1 || inner.getNumRegions() != 0 ||
       inner.getOperands() != ValueRange(body.getArguments()) || !inner.getAttrs().empty() ||
-      !isa<StablehloDialect>(inner.getDialect()) ||
+      !isa<StablehloDialect>(inner.getDialect()) || !inner.hasTrait<OpTrait::IsCommutative>() ||
       inner.getResult(0).getType() != body.getArgument(0).getType() ||
       body.getArgument(0).getType() != body.getArgument(1).getType())
     return nullptr;
@@ -82,6 +82,8 @@ static ParseResult buildSimpleReducer(OpAsmParser &parser, SMLoc location, Opera
                                       Region &body) {
   if (name.getDialectNamespace() != StablehloDialect::getDialectNamespace())
     return parser.emitError(location) << "expected an op of stablehlo as reducer, got '" << name << "'";
+  if (!name.hasTrait<OpTrait::IsCommutative>())
+    return parser.emitError(location) << "expected a commutative op as reducer, got '" << name << "'";
   auto tensor = dyn_cast<RankedTensorType>(initial);
   if (!tensor)
     return parser.emitError(location) << "expected the initial value to be a ranked tensor, got " << initial;

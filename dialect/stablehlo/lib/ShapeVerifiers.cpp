@@ -11,60 +11,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "Constraints.h"
 
-#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace cgx::stablehlo;
 
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-static std::string textOf(ArrayRef<int64_t> numbers) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  stream << '[';
-  llvm::interleaveComma(numbers, stream);
-  stream << ']';
-  return text;
-}
-
-/// Dimensions that are in range, and unique.
-static LogicalResult verifyDims(Operation *op, StringRef name, ArrayRef<int64_t> dims, int64_t rank) {
-  SmallVector<bool> seen(rank);
-  for (int64_t dim : dims) {
-    if (dim < 0 || dim >= rank)
-      return op->emitOpError() << "expected " << name << " in range [0, " << rank << "), got " << dim;
-    if (std::exchange(seen[dim], true))
-      return op->emitOpError() << "expected " << name << " to be unique, got " << textOf(dims);
-  }
-  return success();
-}
-
-static LogicalResult verifyCount(Operation *op, StringRef name, size_t count, int64_t rank) {
-  if (static_cast<int64_t>(count) == rank)
-    return success();
-  return op->emitOpError() << "expected " << rank << " " << name << ", one per dimension, got " << count;
-}
-
-static LogicalResult verifyShape(Operation *op, Value result, ArrayRef<int64_t> expected) {
-  if (succeeded(verifyCompatibleShape(tensorOf(result).getShape(), expected)))
-    return success();
-  return op->emitOpError() << "expected a result of shape " << textOf(expected) << ", got "
-                           << textOf(tensorOf(result).getShape());
-}
-
-static LogicalResult verifyElement(Operation *op, Value result, Value operand) {
-  if (tensorOf(result).getElementType() == tensorOf(operand).getElementType())
-    return success();
-  return op->emitOpError() << "expected a result of element type " << tensorOf(operand).getElementType()
-                           << ", got " << tensorOf(result).getElementType();
-}
-
 /// A bound or a predicate: of the result's shape, or of rank 0.
 static LogicalResult verifyScalarOrSame(Operation *op, StringRef name, Value value, Value result) {
   RankedTensorType type = tensorOf(value);
-  if (type.getRank() == 0 || type.getShape() == tensorOf(result).getShape())
+  if (type.getRank() == 0 || succeeded(verifyCompatibleShape(type.getShape(), tensorOf(result).getShape())))
     return success();
   return op->emitOpError() << "expected " << name << " of rank 0 or of the result's shape, got " << type;
 }
@@ -75,7 +33,7 @@ LogicalResult cgx::stablehlo::verifyOneElementType(Operation *op) {
     elements.push_back(getElementTypeOrSelf(type));
   for (Type type : op->getResultTypes())
     elements.push_back(getElementTypeOrSelf(type));
-  if (llvm::all_equal(elements))
+  if (llvm::all_of(elements, [&](Type element) { return isCompatibleElement(element, elements.front()); }))
     return success();
   return op->emitOpError() << "expected operands and result of one element type, got " << elements;
 }
@@ -89,25 +47,101 @@ LogicalResult ClampOp::verify() {
 
 LogicalResult ComplexOp::verify() {
   Type part = cast<ComplexType>(tensorOf(getResult()).getElementType()).getElementType();
-  Type expected = tensorOf(getResult()).clone(part);
-  if (getLhs().getType() == expected && getRhs().getType() == expected)
+  if (tensorOf(getLhs()).getElementType() == part && tensorOf(getRhs()).getElementType() == part) // (C1)
     return success();
-  return emitOpError() << "expected real and imaginary parts of type " << expected << ", got "
-                       << getLhs().getType() << " and " << getRhs().getType();
+  return emitOpError() << "expected real and imaginary parts of type " << tensorOf(getResult()).clone(part)
+                       << ", got " << getLhs().getType() << " and " << getRhs().getType();
 }
 
+/// A result of the type of the parts of complex numbers, or of the operand.
+static LogicalResult verifyRealResult(Operation *op, Value operand, Value result) {
+  auto complex = dyn_cast<ComplexType>(tensorOf(operand).getElementType());
+  Type expected = complex ? complex.getElementType() : tensorOf(operand).getElementType();
+  if (isCompatibleElement(tensorOf(result).getElementType(), expected))
+    return success();
+  return op->emitOpError() << "expected a result of element type " << expected << ", got "
+                           << result.getType();
+}
+
+LogicalResult AbsOp::verify() { return verifyRealResult(*this, getOperand(), getResult()); } // (C2)
+
+LogicalResult RealOp::verify() { return verifyRealResult(*this, getOperand(), getResult()); } // (C2)
+
+LogicalResult ImagOp::verify() { return verifyRealResult(*this, getOperand(), getResult()); } // (C2)
+
 LogicalResult CompareOp::verify() {
-  if (getLhs().getType() == getRhs().getType())
+  if (isCompatibleElement(tensorOf(getLhs()).getElementType(), tensorOf(getRhs()).getElementType())) // (C1)
     return success();
   return emitOpError() << "expected operands of one type, got " << getLhs().getType() << " and "
                        << getRhs().getType();
 }
 
 LogicalResult SelectOp::verify() {
-  if (getOnTrue().getType() != getResult().getType() || getOnFalse().getType() != getResult().getType())
-    return emitOpError() << "expected on_true and on_false of the result's type " << getResult().getType()
-                         << ", got " << getOnTrue().getType() << " and " << getOnFalse().getType();
-  return verifyScalarOrSame(*this, "pred", getPred(), getResult());
+  for (Value choice : {getOnTrue(), getOnFalse()}) // (C2)
+    if (!isCompatibleElement(tensorOf(choice).getElementType(), tensorOf(getResult()).getElementType()) ||
+        failed(verifyCompatibleShape(tensorOf(choice).getShape(), tensorOf(getResult()).getShape())))
+      return emitOpError() << "expected on_true and on_false of the result's type " << getResult().getType()
+                           << ", got " << getOnTrue().getType() << " and " << getOnFalse().getType();
+  return verifyScalarOrSame(*this, "pred", getPred(), getResult()); // (C1)
+}
+
+LogicalResult ReducePrecisionOp::verify() {
+  if (getExponentBits() < 1 || getExponentBits() > 64) // (C2)
+    return emitOpError() << "expected 1 to 64 exponent bits, got " << static_cast<int32_t>(getExponentBits());
+  if (getMantissaBits() > 64) // (C3)
+    return emitOpError() << "expected 0 to 64 mantissa bits, got " << static_cast<int32_t>(getMantissaBits());
+  return success();
+}
+
+/// The type that quantized numbers are computed in is that of the other side.
+LogicalResult UniformQuantizeOp::verify() { // (C2)
+  return verifyElement(*this, getResult(), getOperand());
+}
+
+LogicalResult UniformDequantizeOp::verify() { // (C2)
+  return verifyElement(*this, getResult(), getOperand());
+}
+
+/// The bits of an element: of complex numbers both parts, of quantized ones what is stored. 0 if unknown.
+static int64_t getBits(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * getBits(complex.getElementType());
+  if (auto quantized = dyn_cast<quant::QuantizedType>(element))
+    return quantized.getStorageTypeIntegralWidth();
+  return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+}
+
+LogicalResult BitcastConvertOp::verify() {
+  RankedTensorType operand = tensorOf(getOperand()), result = tensorOf(getResult());
+  if (isa<ComplexType>(operand.getElementType()) != isa<ComplexType>(result.getElementType())) // (C2)
+    return emitOpError() << "expected no conversion between real and complex numbers, got " << operand
+                         << " and " << result;
+  int64_t from = getBits(operand.getElementType()), to = getBits(result.getElementType());
+  if (from == 0 || to == 0)
+    return success();
+  bool isNarrower = to < from;
+  RankedTensorType wide = isNarrower ? operand : result, narrow = isNarrower ? result : operand;
+  SmallVector<int64_t> shape(wide.getShape());
+  if (from != to) {
+    if (std::max(from, to) % std::min(from, to) != 0)
+      return emitOpError() << "expected elements that are whole numbers of others, got " << from << " and "
+                           << to << " bits";
+    shape.push_back(std::max(from, to) / std::min(from, to));
+  }
+  if (failed(verifyCompatibleShape(narrow.getShape(), shape))) // (C1)
+    return emitOpError() << "expected elements of " << std::min(from, to) << " bits in shape "
+                         << textOf(shape) << ", got " << narrow;
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  SmallVector<int64_t> shape(getBroadcastSizes());
+  for (int64_t size : shape)
+    if (size < 0)
+      return emitOpError() << "expected broadcast_sizes of at least 0, got " << textOf(shape);
+  llvm::append_range(shape, tensorOf(getOperand()).getShape());
+  return verifyType(*this, getResult(),
+                    RankedTensorType::get(shape, tensorOf(getOperand()).getElementType()));
 }
 
 LogicalResult IotaOp::verify() {
@@ -150,10 +184,10 @@ LogicalResult ReverseOp::verify() {
 
 LogicalResult ReshapeOp::verify() {
   RankedTensorType operand = tensorOf(getOperand()), result = tensorOf(getResult());
-  if (operand.hasStaticShape() && result.hasStaticShape() &&
-      operand.getNumElements() != result.getNumElements())
-    return emitOpError() << "expected a result of " << operand.getNumElements() << " elements, got "
-                         << result;
+  std::optional<int64_t> count = getElementCount(operand.getShape()),
+                         got = getElementCount(result.getShape());
+  if (count && got && *count != *got) // (C2)
+    return emitOpError() << "expected a result of " << *count << " elements, got " << result;
   return verifyElement(*this, getResult(), getOperand());
 }
 
@@ -171,11 +205,24 @@ LogicalResult SliceOp::verify() {
         (!ShapedType::isDynamic(size) && limits[i] > size))
       return emitOpError() << "expected 0 <= start <= limit <= " << size << " and stride >= 1 in dimension "
                            << i << ", got " << starts[i] << ":" << limits[i] << ":" << strides[i];
-    shape.push_back((limits[i] - starts[i] + strides[i] - 1) / strides[i]);
+    int64_t extent = limits[i] - starts[i];
+    shape.push_back(extent == 0 ? 0 : (extent - 1) / strides[i] + 1);
   }
   if (failed(verifyElement(*this, getResult(), getOperand())))
     return failure();
   return verifyShape(*this, getResult(), shape);
+}
+
+/// Integers of rank 0 and one type.
+static LogicalResult verifyStartIndices(Operation *op, OperandRange indices) {
+  for (Value index : indices) {
+    if (failed(verifyRank(op, "start_indices", index, 0)))
+      return failure();
+    if (index.getType() != indices[0].getType())
+      return op->emitOpError() << "expected start_indices of one type, got " << indices[0].getType()
+                               << " and " << index.getType();
+  }
+  return success();
 }
 
 LogicalResult DynamicSliceOp::verify() {
@@ -184,6 +231,8 @@ LogicalResult DynamicSliceOp::verify() {
   if (failed(verifyCount(*this, "start_indices", getStartIndices().size(), operand.getRank())) ||
       failed(verifyCount(*this, "slice_sizes", sizes.size(), operand.getRank())) ||
       failed(verifyElement(*this, getResult(), getOperand())))
+    return failure();
+  if (failed(verifyStartIndices(*this, getStartIndices()))) // (C3)
     return failure();
   for (int64_t i = 0; i < operand.getRank(); ++i)
     if (sizes[i] < 0 || (!operand.isDynamicDim(i) && sizes[i] > operand.getDimSize(i)))
@@ -197,6 +246,8 @@ LogicalResult DynamicUpdateSliceOp::verify() {
   if (failed(verifyCount(*this, "start_indices", getStartIndices().size(), operand.getRank())) ||
       failed(verifyElement(*this, getUpdate(), getOperand())) ||
       failed(verifyElement(*this, getResult(), getOperand())))
+    return failure();
+  if (failed(verifyStartIndices(*this, getStartIndices()))) // (C5)
     return failure();
   if (update.getRank() != operand.getRank())
     return emitOpError() << "expected an update of rank " << operand.getRank() << ", got " << update;
@@ -217,15 +268,16 @@ LogicalResult ConcatenateOp::verify() {
   shape[dim] = 0;
   for (Value input : getInputs()) {
     RankedTensorType type = tensorOf(input);
-    bool fits = type.getRank() == first.getRank() && type.getElementType() == first.getElementType();
+    bool fits = type.getRank() == first.getRank() &&
+                isCompatibleElement(type.getElementType(), first.getElementType());
     for (int64_t i = 0; fits && i < type.getRank(); ++i)
-      fits = i == dim || type.getDimSize(i) == first.getDimSize(i);
+      fits = i == dim || succeeded(verifyCompatibleDims({type.getDimSize(i), first.getDimSize(i)}));
     if (!fits)
       return emitOpError() << "expected operands that differ along dimension " << dim << " only, got "
                            << first << " and " << type;
     shape[dim] = ShapedType::isDynamic(shape[dim]) || type.isDynamicDim(dim)
                      ? ShapedType::kDynamic
-                     : shape[dim] + type.getDimSize(dim);
+                     : llvm::checkedAdd(shape[dim], type.getDimSize(dim)).value_or(ShapedType::kDynamic);
   }
   if (failed(verifyElement(*this, getResult(), getInputs()[0])))
     return failure();
@@ -251,95 +303,16 @@ LogicalResult PadOp::verify() {
       shape.push_back(size);
       continue;
     }
-    shape.push_back(size + low[i] + high[i] + std::max<int64_t>(size - 1, 0) * interior[i]);
+    std::optional<int64_t> padded = llvm::checkedMulAdd(std::max<int64_t>(size - 1, 0), interior[i], size);
+    for (int64_t edge : {low[i], high[i]})
+      padded = padded ? llvm::checkedAdd(*padded, edge) : padded;
+    if (!padded)
+      return emitOpError() << "expected padding within 64 bits in dimension " << i << ", got " << low[i]
+                           << ", " << high[i] << " and " << interior[i];
+    shape.push_back(*padded);
     if (shape.back() < 0)
       return emitOpError() << "expected padding that leaves dimension " << i << " at least 0, got "
                            << shape.back();
   }
   return verifyShape(*this, getResult(), shape);
 }
-
-//===----------------------------------------------------------------------===//
-// gather and scatter
-//===----------------------------------------------------------------------===//
-
-/// The size of an index vector in `indices`.
-static FailureOr<int64_t> indexVectorSize(Operation *op, Value indices, int64_t dim) {
-  RankedTensorType type = tensorOf(indices);
-  if (dim < 0 || dim > type.getRank())
-    return op->emitOpError() << "expected index_vector_dim in range [0, " << type.getRank() << "], got "
-                             << dim;
-  return dim == type.getRank() ? 1 : type.getDimSize(dim);
-}
-
-static LogicalResult verifyIndexMap(Operation *op, StringRef name, ArrayRef<int64_t> map, Value indices,
-                                    int64_t dim, int64_t operandRank) {
-  FailureOr<int64_t> size = indexVectorSize(op, indices, dim);
-  if (failed(size) || failed(verifyDims(op, name, map, operandRank)))
-    return failure();
-  if (!ShapedType::isDynamic(*size) && static_cast<int64_t>(map.size()) != *size)
-    return op->emitOpError() << "expected " << *size << " entries of " << name
-                             << ", as in an index vector, got " << map.size();
-  return success();
-}
-
-LogicalResult GatherOp::verify() {
-  GatherDimensionNumbersAttr numbers = getDimensionNumbers();
-  RankedTensorType operand = tensorOf(getOperand()), indices = tensorOf(getStartIndices());
-  if (failed(verifyIndexMap(*this, "start_index_map", numbers.getStartIndexMap(), getStartIndices(),
-                            numbers.getIndexVectorDim(), operand.getRank())) ||
-      failed(verifyDims(*this, "collapsed_slice_dims", numbers.getCollapsedSliceDims(), operand.getRank())) ||
-      failed(
-          verifyDims(*this, "operand_batching_dims", numbers.getOperandBatchingDims(), operand.getRank())) ||
-      failed(verifyDims(*this, "start_indices_batching_dims", numbers.getStartIndicesBatchingDims(),
-                        indices.getRank())) ||
-      failed(verifyDims(*this, "offset_dims", numbers.getOffsetDims(), tensorOf(getResult()).getRank())) ||
-      failed(verifyCount(*this, "slice_sizes", getSliceSizes().size(), operand.getRank())) ||
-      failed(verifyElement(*this, getResult(), getOperand())))
-    return failure();
-  if (numbers.getOperandBatchingDims().size() != numbers.getStartIndicesBatchingDims().size())
-    return emitOpError() << "expected as many operand_batching_dims as start_indices_batching_dims, got "
-                         << numbers.getOperandBatchingDims().size() << " and "
-                         << numbers.getStartIndicesBatchingDims().size();
-  for (auto [i, size] : llvm::enumerate(getSliceSizes()))
-    if (size < 0 || (!operand.isDynamicDim(i) && size > operand.getDimSize(i)))
-      return emitOpError() << "expected slice size in range [0, " << operand.getDimSize(i)
-                           << "] in dimension " << i << ", got " << size;
-  int64_t windowRank =
-      operand.getRank() - numbers.getCollapsedSliceDims().size() - numbers.getOperandBatchingDims().size();
-  if (windowRank != static_cast<int64_t>(numbers.getOffsetDims().size()))
-    return emitOpError() << "expected " << windowRank << " offset_dims, got "
-                         << numbers.getOffsetDims().size();
-  return success();
-}
-
-LogicalResult ScatterOp::verify() {
-  if (getInputs().empty())
-    return emitOpError() << "expected at least one operand";
-  ScatterDimensionNumbersAttr numbers = getScatterDimensionNumbers();
-  RankedTensorType input = tensorOf(getInputs()[0]), indices = tensorOf(getScatterIndices());
-  RankedTensorType update = tensorOf(getUpdates()[0]);
-  if (failed(verifyIndexMap(*this, "scatter_dims_to_operand_dims", numbers.getScatterDimsToOperandDims(),
-                            getScatterIndices(), numbers.getIndexVectorDim(), input.getRank())) ||
-      failed(verifyDims(*this, "inserted_window_dims", numbers.getInsertedWindowDims(), input.getRank())) ||
-      failed(verifyDims(*this, "input_batching_dims", numbers.getInputBatchingDims(), input.getRank())) ||
-      failed(verifyDims(*this, "scatter_indices_batching_dims", numbers.getScatterIndicesBatchingDims(),
-                        indices.getRank())) ||
-      failed(verifyDims(*this, "update_window_dims", numbers.getUpdateWindowDims(), update.getRank())))
-    return failure();
-  if (getResultTypes() != getInputs().getTypes())
-    return emitOpError() << "expected results of the types of the operands, " << getInputs().getTypes()
-                         << ", got " << getResultTypes();
-  int64_t windowRank =
-      input.getRank() - numbers.getInsertedWindowDims().size() - numbers.getInputBatchingDims().size();
-  if (windowRank != static_cast<int64_t>(numbers.getUpdateWindowDims().size()))
-    return emitOpError() << "expected " << windowRank << " update_window_dims, got "
-                         << numbers.getUpdateWindowDims().size();
-  if (getUpdateComputation().getNumArguments() != 2 * getInputs().size())
-    return emitOpError() << "expected " << 2 * getInputs().size()
-                         << " arguments of the update computation, got "
-                         << getUpdateComputation().getNumArguments();
-  return success();
-}
-
-OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }

@@ -8,6 +8,8 @@
 
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
+#include "AssemblyDirectives.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -60,6 +62,8 @@ Attribute StablehloDialect::parseAttribute(DialectAsmParser &parser, Type type) 
   OptionalParseResult known = generatedAttributeParser(parser, &mnemonic, type, attribute);
   if (known.has_value())
     return attribute;
+  if (mnemonic == "type_extensions")
+    return parseTypeExtensions(parser);
   return UnknownAttr::get(getContext(), parser.getFullSymbolSpec());
 }
 

@@ -10,6 +10,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TypeUtilities.h" // for what TableGen writes of tuples
 
 using namespace mlir;
 using namespace cgx::stablehlo;

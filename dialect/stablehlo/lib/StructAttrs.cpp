@@ -6,98 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `<key = value, ...>` in any order; lists that are empty and numbers that are 0
-// are left out. The fields of each attribute stand in one list, from which both
-// its parser and its printer work.
+// Each by its list of fields (StructFields.h), or as the specification writes it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "AssemblyDirectives.h"
+#include "StructFields.h"
 
 #include "mlir/IR/Builders.h"
-
-#include <variant>
 
 using namespace mlir;
 using namespace cgx::stablehlo;
 
 namespace {
-
-using Dims = SmallVector<int64_t>;
-
-/// A field and where its value goes when parsed, or comes from when printed.
-struct Field {
-  StringRef name;
-  std::variant<Dims *, int64_t *, bool *, Type *> value;
-  bool alwaysPrinted = false;
-};
-
-ParseResult parseValue(AsmParser &parser, const Field &field) {
-  if (auto *dims = std::get_if<Dims *>(&field.value))
-    return parseDims(parser, **dims);
-  if (auto *number = std::get_if<int64_t *>(&field.value))
-    return parser.parseInteger(**number);
-  if (auto *type = std::get_if<Type *>(&field.value))
-    return parser.parseType(**type);
-  bool &flag = *std::get<bool *>(field.value);
-  StringRef word;
-  if (parser.parseKeyword(&word))
-    return failure();
-  flag = word == "true";
-  return success();
-}
-
-ParseResult parseFields(AsmParser &parser, ArrayRef<Field> fields) {
-  SmallVector<bool> seen(fields.size());
-  auto parseField = [&]() -> ParseResult {
-    SMLoc location = parser.getCurrentLocation();
-    StringRef name;
-    if (parser.parseKeyword(&name) || parser.parseEqual())
-      return failure();
-    for (auto [index, field] : llvm::enumerate(fields)) {
-      if (field.name != name)
-        continue;
-      if (std::exchange(seen[index], true))
-        return parser.emitError(location) << "field '" << name << "' occurs twice";
-      return parseValue(parser, field);
-    }
-    InFlightDiagnostic diagnostic = parser.emitError(location);
-    diagnostic << "expected one of ";
-    llvm::interleaveComma(fields, diagnostic,
-                          [&](const Field &field) { diagnostic << "'" << field.name << "'"; });
-    return diagnostic << ", got '" << name << "'";
-  };
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, parseField);
-}
-
-void printFields(AsmPrinter &printer, ArrayRef<Field> fields) {
-  printer << '<';
-  StringRef separator;
-  auto begin = [&](const Field &field) {
-    printer << separator << field.name << " = ";
-    separator = ", ";
-  };
-  for (const Field &field : fields) {
-    if (auto *dims = std::get_if<Dims *>(&field.value)) {
-      if ((*dims)->empty())
-        continue;
-      begin(field);
-      printDims(printer, **dims);
-    } else if (auto *number = std::get_if<int64_t *>(&field.value)) {
-      if (**number == 0 && !field.alwaysPrinted)
-        continue;
-      begin(field);
-      printer << **number;
-    } else if (auto *type = std::get_if<Type *>(&field.value)) {
-      begin(field);
-      printer << **type;
-    } else {
-      begin(field);
-      printer << (*std::get<bool *>(field.value) ? "true" : "false");
-    }
-  }
-  printer << '>';
-}
 
 /// The fields of an attribute: `values` holds copies of its parameters, in the order of the definition.
 struct DotValues {
@@ -242,6 +163,7 @@ void OutputOperandAliasAttr::print(AsmPrinter &printer) const {
 }
 
 Attribute ResultAccuracyAttr::parse(AsmParser &parser, Type) {
+  SMLoc location = parser.getCurrentLocation();
   double atol = 0, rtol = 0;
   int64_t ulps = 0;
   ResultAccuracyModeAttr mode;
@@ -263,7 +185,8 @@ Attribute ResultAccuracyAttr::parse(AsmParser &parser, Type) {
   if (!mode)
     mode = ResultAccuracyModeAttr::get(parser.getContext(), ResultAccuracyMode::DEFAULT);
   Builder &builder = parser.getBuilder();
-  return get(parser.getContext(), builder.getF64FloatAttr(atol), builder.getF64FloatAttr(rtol), ulps, mode);
+  return getChecked([&] { return parser.emitError(location); }, parser.getContext(),
+                    builder.getF64FloatAttr(atol), builder.getF64FloatAttr(rtol), ulps, mode);
 }
 
 void ResultAccuracyAttr::print(AsmPrinter &printer) const {
@@ -294,6 +217,66 @@ void ConvDimensionNumbersAttr::print(AsmPrinter &printer) const {
   printer << '<';
   printConvDimensionNumbers(printer, *this);
   printer << '>';
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+/// A bound, or `?` where there is none.
+static ParseResult parseBound(AsmParser &parser, int64_t &bound) {
+  bound = ShapedType::kDynamic;
+  return succeeded(parser.parseOptionalQuestion()) ? success() : parser.parseInteger(bound);
+}
+
+static BoundsAttr parseBounds(AsmParser &parser, AsmParser::Delimiter delimiter) {
+  SMLoc location = parser.getCurrentLocation();
+  Dims bounds;
+  if (parser.parseCommaSeparatedList(delimiter, [&] { return parseBound(parser, bounds.emplace_back()); }))
+    return {};
+  return BoundsAttr::getChecked([&] { return parser.emitError(location); }, parser.getContext(),
+                                ArrayRef(bounds));
+}
+
+Attribute BoundsAttr::parse(AsmParser &parser, Type) {
+  return parseBounds(parser, AsmParser::Delimiter::LessGreater);
+}
+
+BoundsAttr cgx::stablehlo::parseTypeExtensions(AsmParser &parser) {
+  if (parser.parseLess() || parser.parseKeyword("bounds") || parser.parseEqual())
+    return {};
+  BoundsAttr bounds = parseBounds(parser, AsmParser::Delimiter::Square);
+  return bounds && succeeded(parser.parseGreater()) ? bounds : BoundsAttr();
+}
+
+void BoundsAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(getBounds(), printer, [&](int64_t bound) {
+    if (ShapedType::isDynamic(bound))
+      printer << '?';
+    else
+      printer << bound;
+  });
+  printer << '>';
+}
+
+LogicalResult BoundsAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> bounds) {
+  for (int64_t bound : bounds)
+    if (bound < 0 && !ShapedType::isDynamic(bound)) // (C3)
+      return emitError() << "expected bounds of at least 0, got " << bound;
+  return success();
+}
+
+LogicalResult BoundsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                                         function_ref<InFlightDiagnostic()> emitError) const {
+  if (shape.size() != getBounds().size()) // (C1)
+    return emitError() << "expected " << shape.size() << " bounds, one per dimension, got "
+                       << getBounds().size();
+  for (auto [index, size, bound] : llvm::enumerate(shape, getBounds()))
+    if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(bound)) // (C2)
+      return emitError() << "expected no bound of dimension " << index << ", which has size " << size
+                         << ", got " << bound;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -42,7 +42,7 @@ func.func @groups_rank(%arg0: tensor<4xf32>) {
 // -----
 
 func.func @groups_negative(%arg0: tensor<4xf32>) {
-  // expected-error@+1 {{expected replica_groups of numbers from 0, or -1 as filling, got -2}}
+  // expected-error@+1 {{expected replica_groups of numbers from 0, got -2}}
   %0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, -2]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<8xf32>
   return
 }

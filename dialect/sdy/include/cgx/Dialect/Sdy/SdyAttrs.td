@@ -10,6 +10,18 @@
 
 include "cgx/Dialect/Sdy/SdyDialect.td"
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Sdy_ReductionOp : I32EnumAttr<"ReductionOp", "how partial values are combined", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">, I32EnumAttrCase<"Min", 2, "min">]> {
+  let cppNamespace = "::cgx::sdy";
+}
+
+def Sdy_PropagationDirection : I32EnumAttr<"PropagationDirection", "where shardings may go", [
+    I32EnumAttrCase<"None", 0, "NONE">, I32EnumAttrCase<"Forward", 1, "FORWARD">,
+    I32EnumAttrCase<"Backward", 2, "BACKWARD">, I32EnumAttrCase<"Both", 3, "BOTH">]> {
+  let cppNamespace = "::cgx::sdy";
+}
 
 class Sdy_Attr<string name, string attrMnemonic> : AttrDef<Sdy_Dialect, name> {
   let mnemonic = attrMnemonic;
@@ -80,7 +92,8 @@ def Sdy_TensorSharding : Sdy_Attr<"TensorSharding", "sharding"> {
   let description = [{
     Names a mesh and, for each dimension, the axes that split it. Over an axis
     that is not named the tensor is replicated; `replicated` says so explicitly,
-    `unreduced` says instead that the devices along it hold partial sums.
+    `unreduced` says instead that the devices along it hold partial sums
+    (`unreduced=max{...}`: values of which the largest counts).
 
     Example: `#sdy.sharding<@mesh, [{"data", ?}, {} ], replicated={"x"}, unreduced={"y":(1)2}>`
 
@@ -89,12 +102,14 @@ def Sdy_TensorSharding : Sdy_Attr<"TensorSharding", "sharding"> {
     - (C2) there is one entry per dimension of the value
     - (C3) every axis belongs to the mesh
     - (C4) a sub-axis divides its axis: `preSize * size` divides the axis size
-    - (C5) no part of an axis is named twice
+    - (C5) no part of an axis is named twice, and consecutive parts are named as one
+    - (C6) `replicated` and `unreduced` are in the order of the mesh
   }];
   let parameters = (ins "::mlir::Attribute":$meshOrRef,
                         OptionalArrayRefParameter<"DimensionShardingAttr">:$dimensions,
                         OptionalArrayRefParameter<"AxisRefAttr">:$replicatedAxes,
-                        OptionalArrayRefParameter<"AxisRefAttr">:$unreducedAxes);
+                        OptionalArrayRefParameter<"AxisRefAttr">:$unreducedAxes,
+                        DefaultValuedParameter<"::cgx::sdy::ReductionOp", "::cgx::sdy::ReductionOp::Sum">:$reductionOp);
   let extraClassDeclaration = [{
     /// The mesh, looked up from `user` if it is a symbol; null if there is none.
     MeshAttr getMesh(::mlir::Operation *user) const;
@@ -114,6 +129,30 @@ def Sdy_ManualAxes : Sdy_Attr<"ManualAxes", "manual_axes"> {
   let summary = "the axes over which a region is written per device";
   let description = [{ Example: `#sdy<manual_axes{"data", "model"}>` }];
   let parameters = (ins OptionalArrayRefParameter<"::mlir::StringAttr">:$axes);
+}
+
+def Sdy_AxisRefList : Sdy_Attr<"AxisRefList", "axis_ref_list"> {
+  let summary = "axes of a mesh, or parts of axes";
+  let description = [{ Example: `#sdy<axis_ref_list{"x", "y":(1)2}>` }];
+  let parameters = (ins OptionalArrayRefParameter<"AxisRefAttr">:$axes);
+}
+
+def Sdy_ListOfAxisRefLists : Sdy_Attr<"ListOfAxisRefLists", "list_of_axis_ref_lists"> {
+  let summary = "axes for each dimension of a tensor";
+  let description = [{ Example: `#sdy<list_of_axis_ref_lists[{"x"}, {} ]>` }];
+  let parameters = (ins OptionalArrayRefParameter<"AxisRefListAttr">:$dimensions);
+}
+
+def Sdy_AllToAllParam : Sdy_Attr<"AllToAllParam", "all_to_all_param"> {
+  let summary = "axes that move from one dimension to another";
+  let description = [{ Example: `{"x"}: 0->2` }];
+  let parameters = (ins OptionalArrayRefParameter<"AxisRefAttr">:$axes, "int64_t":$source, "int64_t":$target);
+}
+
+def Sdy_AllToAllParamList : Sdy_Attr<"AllToAllParamList", "all_to_all_param_list"> {
+  let summary = "what an all_to_all moves";
+  let description = [{ Example: `#sdy<all_to_all_param_list[{"x"}: 0->2, {"y"}: 1->3]>` }];
+  let parameters = (ins OptionalArrayRefParameter<"AllToAllParamAttr">:$params);
 }
 
 def Sdy_Unknown : AttrDef<Sdy_Dialect, "Unknown"> {

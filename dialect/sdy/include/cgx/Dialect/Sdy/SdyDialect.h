@@ -19,6 +19,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "cgx/Dialect/Sdy/SdyDialect.h.inc"
+#include "cgx/Dialect/Sdy/SdyEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "cgx/Dialect/Sdy/SdyAttrs.h.inc"

@@ -8,13 +8,9 @@
 #ifndef CGX_DIALECT_SDY_SDYOPS_TD
 #define CGX_DIALECT_SDY_SDYOPS_TD
 
-include "cgx/Dialect/Sdy/SdyAttrs.td"
-include "mlir/IR/OpBase.td"
-include "mlir/IR/SymbolInterfaces.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-
-class Sdy_Op<string mnemonic, list<Trait> traits = []> : Op<Sdy_Dialect, mnemonic, traits>;
+include "cgx/Dialect/Sdy/SdyCollectiveOps.td"
+include "cgx/Dialect/Sdy/SdyOpBase.td"
+include "cgx/Dialect/Sdy/SdyPropagationOps.td"
 
 def Sdy_MeshOp : Sdy_Op<"mesh", [HasParent<"::mlir::ModuleOp">, Symbol]> {
   let summary = "names a mesh";
@@ -57,6 +53,7 @@ def Sdy_ManualComputationOp : Sdy_Op<"manual_computation",
     - (C3) one block argument per operand, of the operand's type with each dimension
            divided by the sizes of its manual axes
     - (C4) the same between the results and the operands of `sdy.return`
+    - (C5) manual axes stand before others in each dimension
   }];
   let arguments = (ins Variadic<AnyType>:$tensors, Sdy_TensorShardingPerValue:$in_shardings,
                        Sdy_TensorShardingPerValue:$out_shardings, Sdy_ManualAxes:$manual_axes);

@@ -1,4 +1,4 @@
-//===-- ChloDialect.h - the few chlo ops of StableHLO text ------*- C++ -*-===//
+//===-- ChloDialect.h - the chlo ops of StableHLO text ----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,7 +10,13 @@
 
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
+#include "mlir/IR/OpImplementation.h"
+
 #include "cgx/Dialect/Stablehlo/ChloDialect.h.inc"
+#include "cgx/Dialect/Stablehlo/ChloEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "cgx/Dialect/Stablehlo/ChloAttrs.h.inc"
 
 #define GET_OP_CLASSES
 #include "cgx/Dialect/Stablehlo/ChloOps.h.inc"

@@ -10,6 +10,7 @@
 
 include "cgx/Dialect/Stablehlo/StablehloEnums.td"
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/TensorEncoding.td"
 
 class Stablehlo_Attr<string name, string attrMnemonic> : AttrDef<Stablehlo_Dialect, name> {
   let mnemonic = attrMnemonic;
@@ -77,6 +78,27 @@ def Stablehlo_ResultAccuracyAttr : Stablehlo_StructAttr<"ResultAccuracy", "resul
   let summary = "the accuracy asked of an elementwise function";
   let parameters = (ins "::mlir::FloatAttr":$atol, "::mlir::FloatAttr":$rtol, "int64_t":$ulps,
                         "::cgx::stablehlo::ResultAccuracyModeAttr":$mode);
+  let genVerifyDecl = 1;
+}
+
+def Stablehlo_BoundsAttr : AttrDef<Stablehlo_Dialect, "Bounds",
+    [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let mnemonic = "bounds";
+  let summary = "how large dynamic dimensions of a tensor may be";
+  let description = [{
+    The encoding of a tensor type: a bound, or `?`, per dimension. The older
+    spelling `#stablehlo.type_extensions<bounds = [4, ?]>` is read as well.
+
+    Example: `tensor<?x2xf32, #stablehlo.bounds<4, ?>>`
+
+    **Constraints:**
+    - (C1) there is one bound per dimension
+    - (C2) a dimension that is not dynamic has the bound `?`
+    - (C3) bounds are not negative
+  }];
+  let parameters = (ins Stablehlo_DimsParameter<>:$bounds);
+  let genVerifyDecl = 1;
+  let hasCustomAssemblyFormat = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -14,6 +14,20 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Stablehlo_DotGeneralOp : Stablehlo_Op<"dot_general", [Pure]> {
   let summary = "sums of products over contracted dimensions, for each batch";
+  let description = [{
+    Example:
+    ```mlir
+    %2 = stablehlo.dot_general %0, %1, batching_dims = [0] x [0], contracting_dims = [2] x [1],
+        precision = [DEFAULT, HIGHEST] : (tensor<2x4x8xf32>, tensor<2x8x3xf32>) -> tensor<2x4x3xf32>
+    ```
+
+    **Constraints:**
+    - (C1) to (C10): dimensions go in pairs of one size, each once
+    - (C11) there is at most one precision per operand
+    - (C12) the result has the batches, and what is left of lhs and of rhs
+    - (C21) with an algorithm, the precision is DEFAULT
+    - (C22) to (C24): counts of an algorithm are positive
+  }];
   let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs,
                        Stablehlo_DotDimensionNumbersAttr:$dot_dimension_numbers,
                        OptionalAttr<Stablehlo_PrecisionConfig>:$precision_config,
@@ -30,6 +44,23 @@ def Stablehlo_DotGeneralOp : Stablehlo_Op<"dot_general", [Pure]> {
 
 def Stablehlo_ConvolutionOp : Stablehlo_Op<"convolution", [Pure]> {
   let summary = "sums of products over windows";
+  let description = [{
+    Example:
+    ```mlir
+    %2 = stablehlo.convolution(%0, %1) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1]}
+        {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+        : (tensor<1x8x3xf32>, tensor<3x3x4xf32>) -> tensor<1x6x4xf32>
+    ```
+
+    **Constraints:**
+    - (C1) both operands have one rank of at least 2
+    - (C2) to (C9): the window has an entry per spatial dimension, in range
+    - (C10) to (C16), (C21) to (C23): groups divide batches and features
+    - (C12) to (C20): layouts name each dimension once
+    - (C24) there is at most one precision per operand
+    - (C25) to (C26): the result has the shape that follows
+    - (C27) both operands have one element type
+  }];
   let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs,
                        OptionalAttr<DenseI64ArrayAttr>:$window_strides, OptionalAttr<I64ElementsAttr>:$padding,
                        OptionalAttr<DenseI64ArrayAttr>:$lhs_dilation, OptionalAttr<DenseI64ArrayAttr>:$rhs_dilation,
@@ -42,6 +73,63 @@ def Stablehlo_ConvolutionOp : Stablehlo_Op<"convolution", [Pure]> {
     custom<ConvWindow>($window_strides, $padding, $lhs_dilation, $rhs_dilation, $window_reversal) `}`
     attr-dict `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
+}
+
+def Stablehlo_DotOp : Stablehlo_Op<"dot", [Pure]> {
+  let summary = "the product of vectors or matrices: the last dimension of lhs with the first of rhs";
+  let description = [{
+    The older form of `dot_general`, without batches.
+
+    Example:
+    ```mlir
+    %2 = stablehlo.dot %0, %1, precision = [DEFAULT, HIGHEST] : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+    ```
+
+    **Constraints:**
+    - (C1) both operands have rank 1 or 2
+    - (C2) the last dimension of lhs and the first of rhs have one size
+    - (C3) the result has the other dimensions
+  }];
+  let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs,
+                       OptionalAttr<Stablehlo_PrecisionConfig>:$precision_config);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs (`,` `precision` `=` custom<PrecisionConfig>($precision_config)^)?
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Stablehlo_EinsumOp : Stablehlo_Op<"einsum", [Pure]> {
+  let summary = "sums of products over named dimensions";
+  let description = [{
+    `einsum_config` names the dimensions of both operands and of the result, as
+    `numpy.einsum` does. Frontends of today write `dot_general`.
+
+    Example:
+    ```mlir
+    %2 = stablehlo.einsum %0, %1, config = "ab,bc->ac" : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+    ```
+  }];
+  let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs, StrAttr:$einsum_config);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` `config` `=` $einsum_config attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+def Stablehlo_UnaryEinsumOp : Stablehlo_Op<"unary_einsum", [Pure]> {
+  let summary = "transposes, sums and takes diagonals over named dimensions";
+  let description = [{
+    Example:
+    ```mlir
+    %1 = stablehlo.unary_einsum %0, config = "ab->a" : (tensor<4x8xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Stablehlo_Tensor:$operand, StrAttr:$einsum_config);
+  let results = (outs Stablehlo_Tensor:$result);
+  let assemblyFormat = "$operand `,` `config` `=` $einsum_config attr-dict `:` functional-type(operands, results)";
 }
 
 #endif // CGX_DIALECT_STABLEHLO_STABLEHLOCONTRACTIONOPS_TD

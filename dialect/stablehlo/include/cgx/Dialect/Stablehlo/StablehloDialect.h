@@ -15,6 +15,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -24,6 +25,19 @@
 
 #define GET_ATTRDEF_CLASSES
 #include "cgx/Dialect/Stablehlo/StablehloAttrs.h.inc"
+
+namespace cgx::stablehlo {
+
+/// The number of elements up to which sizes in bytes stay within 64 bits, whatever the element type.
+inline constexpr int64_t kMostElements = int64_t(1) << 56;
+
+/// A ranked tensor whose known dimensions make no more elements than that.
+bool isTensor(mlir::Type type);
+
+/// Whether elements of this type stand for others, by a scale.
+bool isQuantized(mlir::Type element);
+
+} // namespace cgx::stablehlo
 
 #define GET_TYPEDEF_CLASSES
 #include "cgx/Dialect/Stablehlo/StablehloTypes.h.inc"

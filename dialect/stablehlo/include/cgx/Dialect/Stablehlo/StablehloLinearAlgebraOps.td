@@ -15,6 +15,12 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Stablehlo_FftOp : Stablehlo_Op<"fft", [Pure]> {
   let summary = "a Fourier transform of the last dimensions";
+  let description = [{
+    Example:
+    ```mlir
+    %1 = stablehlo.fft %0, type = FFT, length = [8] : (tensor<4x8xcomplex<f32>>) -> tensor<4x8xcomplex<f32>>
+    ```
+  }];
   let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_FftTypeAttr:$fft_type, DenseI64ArrayAttr:$fft_length);
   let results = (outs Stablehlo_Tensor:$result);
   let assemblyFormat = [{
@@ -25,6 +31,12 @@ def Stablehlo_FftOp : Stablehlo_Op<"fft", [Pure]> {
 
 def Stablehlo_CholeskyOp : Stablehlo_Op<"cholesky", [Pure, SameOperandsAndResultType]> {
   let summary = "the triangular factor of positive definite matrices";
+  let description = [{
+    Example:
+    ```mlir
+    %1 = stablehlo.cholesky %0, lower = true : tensor<4x4xf32>
+    ```
+  }];
   let arguments = (ins Stablehlo_FloatOrComplexTensor:$a, DefaultValuedOptionalAttr<BoolAttr, "false">:$lower);
   let results = (outs Stablehlo_FloatOrComplexTensor:$result);
   let assemblyFormat = "$a (`,` `lower` `=` $lower^)? attr-dict `:` type($a)";
@@ -33,6 +45,14 @@ def Stablehlo_CholeskyOp : Stablehlo_Op<"cholesky", [Pure, SameOperandsAndResult
 
 def Stablehlo_TriangularSolveOp : Stablehlo_Op<"triangular_solve", [Pure]> {
   let summary = "solves systems of equations with a triangular matrix";
+  let description = [{
+    Example:
+    ```mlir
+    %2 = "stablehlo.triangular_solve"(%0, %1) <{left_side = true, lower = true,
+        transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}>
+        : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+    ```
+  }];
   let arguments = (ins Stablehlo_FloatOrComplexTensor:$a, Stablehlo_FloatOrComplexTensor:$b, BoolAttr:$left_side,
                        BoolAttr:$lower, BoolAttr:$unit_diagonal, Stablehlo_TransposeAttr:$transpose_a);
   let results = (outs Stablehlo_FloatOrComplexTensor:$result);

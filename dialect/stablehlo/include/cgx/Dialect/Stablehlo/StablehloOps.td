@@ -12,7 +12,9 @@ include "cgx/Dialect/Stablehlo/StablehloCollectiveOps.td"
 include "cgx/Dialect/Stablehlo/StablehloContractionOps.td"
 include "cgx/Dialect/Stablehlo/StablehloControlFlowOps.td"
 include "cgx/Dialect/Stablehlo/StablehloDataMovementOps.td"
+include "cgx/Dialect/Stablehlo/StablehloDynamicOps.td"
 include "cgx/Dialect/Stablehlo/StablehloElementwiseOps.td"
 include "cgx/Dialect/Stablehlo/StablehloLinearAlgebraOps.td"
+include "cgx/Dialect/Stablehlo/StablehloTransferOps.td"
 
 #endif // CGX_DIALECT_STABLEHLO_STABLEHLOOPS_TD

@@ -21,11 +21,21 @@ def Stablehlo_FutureType : TypeDef<Stablehlo_Dialect, "Future"> {
   let mnemonic = "future";
   let summary = "the results of an op that was started";
   let parameters = (ins ArrayRefParameter<"::mlir::Type">:$types);
+  let genVerifyDecl = 1;
   let assemblyFormat = "`<` $types `>`";
 }
 
-def Stablehlo_Tensor : Type<CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">, "ranked tensor", "::mlir::RankedTensorType">;
+// Sizes in bytes of anything stay within 64 bits.
+def Stablehlo_Tensor
+    : Type<CPred<"::cgx::stablehlo::isTensor($_self)">, "ranked tensor of at most 2^56 elements", "::mlir::RankedTensorType">;
+def Stablehlo_QuantizedElement : Type<CPred<"::cgx::stablehlo::isQuantized($_self)">, "quantized">;
+def Stablehlo_FloatTensor : RankedTensorOf<[AnyFloat, Stablehlo_QuantizedElement]>;
+def Stablehlo_PredOrIntTensor : RankedTensorOf<[AnyInteger]>;
 def Stablehlo_TensorOrToken : AnyTypeOf<[Stablehlo_Tensor, Stablehlo_TokenType]>;
+def Stablehlo_Tuple : NestedTupleOf<[Stablehlo_Tensor, Stablehlo_TokenType, AnyMemRef]>;
+// What flows through control flow: also tuples, and buffers that a frontend has placed already.
+def Stablehlo_Value : AnyTypeOf<[Stablehlo_Tensor, Stablehlo_TokenType, Stablehlo_Tuple, AnyMemRef]>;
+def Stablehlo_DimensionTensor : 1DTensorOf<[Index, AnyInteger]>;
 def Stablehlo_PredTensor : RankedTensorOf<[I1]>;
 def Stablehlo_IntTensor : RankedTensorOf<[AnyInteger]>;
 def Stablehlo_FloatOrComplexTensor : RankedTensorOf<[AnyFloat, AnyComplex]>;

@@ -1,4 +1,4 @@
-//===-- ComputationVerifiers.cpp - verifiers of contractions and of ops with regions -*- C++ -*-===//
+//===-- ContractionVerifiers.cpp - verifiers of products of matrices -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
-
-#include "mlir/IR/TypeUtilities.h"
+#include "Constraints.h"
 
 using namespace mlir;
 using namespace cgx::stablehlo;
@@ -37,11 +35,28 @@ static LogicalResult verifyDimPairs(DotGeneralOp op, StringRef name, ArrayRef<in
   return success();
 }
 
+/// What asks for an algorithm asks for no other precision.
+static LogicalResult verifyAlgorithm(DotGeneralOp op) {
+  if (ArrayAttr config = op.getPrecisionConfigAttr())
+    for (Attribute precision : config)
+      if (cast<PrecisionAttr>(precision).getValue() != Precision::DEFAULT) // (C21)
+        return op.emitOpError() << "expected precision DEFAULT with an algorithm, got "
+                                << stringifyPrecision(cast<PrecisionAttr>(precision).getValue());
+  DotAlgorithmAttr algorithm = op.getAlgorithmAttr();
+  int64_t counts[] = {algorithm.getLhsComponentCount(), algorithm.getRhsComponentCount(),
+                      algorithm.getNumPrimitiveOperations()};
+  return verifyPositive(op, "component and primitive operation counts", counts); // (C22), (C23), (C24)
+}
+
 LogicalResult DotGeneralOp::verify() {
   auto lhsType = cast<RankedTensorType>(getLhs().getType());
   auto rhsType = cast<RankedTensorType>(getRhs().getType());
   DotDimensionNumbersAttr numbers = getDotDimensionNumbers();
   SmallVector<bool> lhsUsed(lhsType.getRank()), rhsUsed(rhsType.getRank());
+  if (failed(verifyPrecision(*this, getPrecisionConfig()))) // (C11)
+    return failure();
+  if (getAlgorithm() && failed(verifyAlgorithm(*this)))
+    return failure();
   if (failed(verifyDimPairs(*this, "batching", numbers.getLhsBatchingDimensions(),
                             numbers.getRhsBatchingDimensions(), lhsUsed, rhsUsed)) ||
       failed(verifyDimPairs(*this, "contracting", numbers.getLhsContractingDimensions(),
@@ -65,47 +80,16 @@ LogicalResult DotGeneralOp::verify() {
   return success();
 }
 
-LogicalResult ReduceOp::verify() {
-  size_t count = getInputs().size();
-  if (count == 0)
-    return emitOpError() << "expected at least one operand";
-  if (getNumResults() != count)
-    return emitOpError() << "expected " << count << " results, one per operand, got " << getNumResults();
-  auto first = cast<RankedTensorType>(getInputs()[0].getType());
-  SmallVector<bool> reduced(first.getRank());
-  for (int64_t dim : getDimensions()) {
-    if (dim < 0 || dim >= first.getRank())
-      return emitOpError() << "expected dimensions in range [0, " << first.getRank() << "), got " << dim;
-    if (std::exchange(reduced[dim], true))
-      return emitOpError() << "expected dimensions to be unique, got " << dim << " twice";
-  }
-  SmallVector<int64_t> shape;
-  for (int64_t i = 0; i < first.getRank(); ++i)
-    if (!reduced[i])
-      shape.push_back(first.getDimSize(i));
-  for (auto [input, result] : llvm::zip_equal(getInputs(), getResults())) {
-    if (failed(verifyCompatibleShape(cast<RankedTensorType>(input.getType()).getShape(), first.getShape())))
-      return emitOpError() << "expected operands of one shape, got " << first << " and " << input.getType();
-    if (failed(verifyCompatibleShape(cast<RankedTensorType>(result.getType()).getShape(),
-                                     ArrayRef<int64_t>(shape))))
-      return emitOpError() << "expected a result of type "
-                           << RankedTensorType::get(shape, first.getElementType()) << ", got "
-                           << result.getType();
-  }
-  if (getBody().getNumArguments() != 2 * count)
-    return emitOpError() << "expected " << 2 * count << " arguments of the body, got "
-                         << getBody().getNumArguments();
-  return success();
-}
-
-LogicalResult WhileOp::verify() {
-  if (getResultTypes() != getOperandTypes())
-    return emitOpError() << "expected results of the types of the operands, " << getOperandTypes() << ", got "
-                         << getResultTypes();
-  for (Region *region : {&getCond(), &getBody()})
-    if (region->getArgumentTypes() != getOperandTypes())
-      return emitOpError() << "expected the arguments of region " << region->getRegionNumber()
-                           << " to have the types of the operands, " << getOperandTypes() << ", got "
-                           << region->getArgumentTypes();
-  return success();
+LogicalResult DotOp::verify() {
+  RankedTensorType lhs = tensorOf(getLhs()), rhs = tensorOf(getRhs());
+  for (RankedTensorType type : {lhs, rhs})
+    if (type.getRank() < 1 || type.getRank() > 2) // (C1)
+      return emitOpError() << "expected operands of rank 1 or 2, got " << lhs << " and " << rhs;
+  if (failed(verifyCompatibleDims({lhs.getShape().back(), rhs.getShape().front()}))) // (C2)
+    return emitOpError() << "expected contracting dimensions of one size, got " << lhs.getShape().back()
+                         << " and " << rhs.getShape().front();
+  SmallVector<int64_t> shape(lhs.getShape().drop_back());
+  llvm::append_range(shape, rhs.getShape().drop_front());
+  return success(succeeded(verifyPrecision(*this, getPrecisionConfig())) &&
+                 succeeded(verifyShape(*this, getResult(), shape))); // (C3)
 }

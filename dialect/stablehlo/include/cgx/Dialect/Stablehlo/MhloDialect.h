@@ -1,0 +1,21 @@
+//===-- MhloDialect.h - what JAX still writes in mhlo ------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_DIALECT_STABLEHLO_MHLODIALECT_H
+#define CGX_DIALECT_STABLEHLO_MHLODIALECT_H
+
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include "cgx/Dialect/Stablehlo/MhloDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "cgx/Dialect/Stablehlo/MhloAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "cgx/Dialect/Stablehlo/MhloOps.h.inc"
+
+#endif // CGX_DIALECT_STABLEHLO_MHLODIALECT_H

@@ -1,0 +1,111 @@
+//===-- Constraints.h - checks that verifiers share ---------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each emits an error on the op that it is given, and fails.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_DIALECT_STABLEHLO_CONSTRAINTS_H
+#define CGX_DIALECT_STABLEHLO_CONSTRAINTS_H
+
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+namespace cgx::stablehlo {
+
+using llvm::ArrayRef;
+using llvm::FailureOr;
+using llvm::LogicalResult;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+using llvm::StringRef;
+using mlir::Operation;
+using mlir::RankedTensorType;
+using mlir::Region;
+using mlir::Type;
+using mlir::Value;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+inline RankedTensorType tensorOf(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
+
+/// What the numbers of a quantized type stand for; any other type itself.
+Type getExpressedType(Type element);
+
+/// Whether values of one element type may stand where the other is asked for: the same, or both express it.
+bool isCompatibleElement(Type a, Type b);
+
+/// Whether a computation may widen values of element type `from` to `to`.
+bool isPromotable(Type from, Type to);
+
+/// The number of elements, if it is known and 64 bits hold it.
+std::optional<int64_t> getElementCount(ArrayRef<int64_t> shape);
+
+std::string textOf(ArrayRef<int64_t> numbers);
+
+LogicalResult verifyRank(Operation *op, StringRef name, Value value, int64_t rank);
+LogicalResult verifyElement(Operation *op, Value result, Value operand);
+/// The shape that was inferred; dynamic dimensions fit any.
+LogicalResult verifyShape(Operation *op, Value result, ArrayRef<int64_t> expected);
+/// Element type and shape.
+LogicalResult verifyType(Operation *op, Value result, RankedTensorType expected);
+LogicalResult verifySameShapes(Operation *op, StringRef name, mlir::ValueRange values);
+
+//===----------------------------------------------------------------------===//
+// Lists of numbers
+//===----------------------------------------------------------------------===//
+
+/// Dimensions that are in range, and unique.
+LogicalResult verifyDims(Operation *op, StringRef name, ArrayRef<int64_t> dims, int64_t rank);
+LogicalResult verifySorted(Operation *op, StringRef name, ArrayRef<int64_t> dims);
+LogicalResult verifyDisjoint(Operation *op, StringRef name, ArrayRef<int64_t> dims, StringRef otherName,
+                             ArrayRef<int64_t> others);
+LogicalResult verifyCount(Operation *op, StringRef name, size_t count, int64_t rank);
+LogicalResult verifyPositive(Operation *op, StringRef name, ArrayRef<int64_t> values);
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+/// The types that the block of `region` returns. A region without a block or terminator has none.
+mlir::TypeRange getReturnedTypes(Region &region);
+
+/// A region that takes `types`, named `name`.
+LogicalResult verifyArguments(Operation *op, StringRef name, Region &region, mlir::TypeRange types);
+LogicalResult verifyReturned(Operation *op, StringRef name, Region &region, mlir::TypeRange types);
+
+/// A computation `(E0, ..., EN, E0, ..., EN) -> (E0, ..., EN)` of tensors of rank 0, each promotable from the
+/// element types of `inputs` and `initials`. Says the `Ei` in `elements`.
+LogicalResult verifyReducer(Operation *op, StringRef name, Region &region, mlir::TypeRange inputs,
+                            mlir::TypeRange initials, SmallVectorImpl<Type> &elements);
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+/// The attributes of a window that slides over an operand; those that are absent have their defaults.
+struct Window {
+  ArrayRef<int64_t> dimensions;
+  std::optional<ArrayRef<int64_t>> strides, baseDilations, windowDilations;
+  std::optional<mlir::DenseIntElementsAttr> padding;
+};
+
+/// What each is called in messages, and what the constraints on a window are.
+LogicalResult verifyWindow(Operation *op, const Window &window, int64_t rank);
+
+/// How often the window fits along each dimension of `shape`. Fails where numbers are beyond 64 bits.
+FailureOr<SmallVector<int64_t>> countWindows(Operation *op, const Window &window, ArrayRef<int64_t> shape);
+
+/// At most one precision per operand.
+LogicalResult verifyPrecision(Operation *op, std::optional<mlir::ArrayAttr> precision);
+
+} // namespace cgx::stablehlo
+
+#endif // CGX_DIALECT_STABLEHLO_CONSTRAINTS_H

@@ -1,0 +1,215 @@
+//===-- TransferVerifiers.cpp - verifiers of transfers, tuples and calls -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Constraints.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace cgx::stablehlo;
+
+//===----------------------------------------------------------------------===//
+// Transfers
+//===----------------------------------------------------------------------===//
+
+/// Tensors, and a token at the end.
+static LogicalResult verifyReceived(Operation *op) {
+  if (op->getNumResults() == 0)
+    return op->emitOpError() << "expected at least one result";
+  for (Type type : llvm::drop_end(op->getResultTypes()))
+    if (!isa<RankedTensorType>(type))
+      return op->emitOpError() << "expected tensors before the last result, got " << type;
+  Type last = op->getResult(op->getNumResults() - 1).getType();
+  if (!isa<TokenType>(last))
+    return op->emitOpError() << "expected a token as the last result, got " << last;
+  return success();
+}
+
+/// The numbers of channel types: 1 between devices, 2 to the host, 3 from it.
+static LogicalResult verifyChannel(Operation *op, ChannelHandleAttr channel, bool isHostTransfer,
+                                   int64_t hostType) {
+  int64_t expected = isHostTransfer ? hostType : 1;
+  if (channel.getType() == expected)
+    return success();
+  return op->emitOpError() << "expected a channel of type " << expected << " as is_host_transfer is "
+                           << (isHostTransfer ? "true" : "false") << ", got " << channel.getType();
+}
+
+LogicalResult SendOp::verify() { // (C1)
+  return verifyChannel(*this, getChannelHandle(), getIsHostTransfer(), /*hostType=*/2);
+}
+
+LogicalResult RecvOp::verify() {
+  return success(
+      succeeded(verifyChannel(*this, getChannelHandle(), getIsHostTransfer(), /*hostType=*/3)) && // (C1)
+      succeeded(verifyReceived(*this))); // (C2) to (C4)
+}
+
+LogicalResult InfeedOp::verify() {
+  if (failed(verifyReceived(*this))) // (C1) to (C3)
+    return failure();
+  if (!getLayout())
+    return success();
+  if (getLayout()->size() != getNumResults() - 1)
+    return emitOpError() << "expected " << getNumResults() - 1 << " layouts, one per tensor, got "
+                         << getLayout()->size();
+  for (Attribute layout : getLayoutAttr()) {
+    auto dims = dyn_cast<ArrayAttr>(layout);
+    if (!dims || !llvm::all_of(dims, llvm::IsaPred<IntegerAttr>))
+      return emitOpError() << "expected layouts to be lists of dimensions, got " << layout;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tuples
+//===----------------------------------------------------------------------===//
+
+LogicalResult TupleOp::verify() {
+  if (TypeRange(cast<TupleType>(getResult().getType()).getTypes()) == getOperandTypes()) // (C1)
+    return success();
+  return emitOpError() << "expected a tuple of the operands' types, " << getOperandTypes() << ", got "
+                       << getResult().getType();
+}
+
+LogicalResult GetTupleElementOp::verify() {
+  auto tuple = cast<TupleType>(getOperand().getType());
+  auto index = static_cast<int32_t>(getIndex());
+  if (index < 0 || static_cast<size_t>(index) >= tuple.size()) // (C1)
+    return emitOpError() << "expected index in range [0, " << tuple.size() << "), got " << index;
+  if (tuple.getType(index) != getResult().getType()) // (C2)
+    return emitOpError() << "expected a result of type " << tuple.getType(index) << ", got "
+                         << getResult().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// Dimensions from the one that changes fastest, of a tensor; nothing of anything else.
+static LogicalResult verifyLayouts(Operation *op, StringRef name, TypeRange types, ArrayAttr layouts) {
+  if (types.size() != layouts.size())
+    return op->emitOpError() << "expected " << types.size() << " layouts of the " << name << "s, got "
+                             << layouts.size();
+  for (auto [type, layout] : llvm::zip_equal(types, layouts)) {
+    auto order = dyn_cast<DenseIntElementsAttr>(layout);
+    if (!order || order.getType().getRank() != 1)
+      return op->emitOpError() << "expected a layout to be a tensor of indices of rank 1, got " << layout;
+    if (isa<TupleType>(type))
+      return op->emitOpError() << "expected no layouts of tuples, got " << name << " " << type;
+    auto shaped = dyn_cast<ShapedType>(type);
+    int64_t rank = shaped && shaped.hasRank() ? shaped.getRank() : 0;
+    SmallVector<int64_t> dims;
+    for (const APInt &dim : order.getValues<APInt>())
+      dims.push_back(dim.getSExtValue());
+    llvm::sort(dims);
+    if (!(shaped && !shaped.hasRank()) && !llvm::equal(dims, llvm::seq<int64_t>(0, rank)))
+      return op->emitOpError() << "expected a permutation of the dimensions of " << type << ", got "
+                               << layout;
+  }
+  return success();
+}
+
+/// The type at `indices` in nested tuples; null if there is none.
+static Type getTypeAt(Type type, ArrayRef<int64_t> indices) {
+  for (int64_t index : indices) {
+    auto tuple = dyn_cast_or_null<TupleType>(type);
+    if (!tuple || index < 0 || static_cast<size_t>(index) >= tuple.size())
+      return {};
+    type = tuple.getType(index);
+  }
+  return type;
+}
+
+static LogicalResult verifyAlias(CustomCallOp op, OutputOperandAliasAttr alias) {
+  int64_t index = alias.getOperandIndex();
+  if (index < 0 || index >= static_cast<int64_t>(op.getInputs().size()))
+    return op.emitOpError() << "expected operand_index in range [0, " << op.getInputs().size() << "), got "
+                            << index;
+  ArrayRef<int64_t> outputIndices = alias.getOutputTupleIndices();
+  Type operand = getTypeAt(op.getInputs()[index].getType(), alias.getOperandTupleIndices()), output;
+  // The first index names a result, where there are several.
+  if (op.getNumResults() == 1)
+    output = getTypeAt(op.getResult(0).getType(), outputIndices);
+  else if (!outputIndices.empty() && outputIndices[0] >= 0 &&
+           outputIndices[0] < static_cast<int64_t>(op.getNumResults()))
+    output = getTypeAt(op.getResult(outputIndices[0]).getType(), outputIndices.drop_front());
+  if (!operand || !output)
+    return op.emitOpError() << "expected an alias of an operand and a result that exist, got " << alias;
+  if (operand != output && (!isa<RankedTensorType>(operand) || !isa<RankedTensorType>(output) ||
+                            failed(verifyCompatibleShape(operand, output)) ||
+                            getElementTypeOrSelf(operand) != getElementTypeOrSelf(output)))
+    return op.emitOpError() << "expected an alias of one type, got operand " << operand << " and result "
+                            << output;
+  return success();
+}
+
+LogicalResult CustomCallOp::verify() {
+  if (getOperandLayouts().has_value() != getResultLayouts().has_value())
+    return emitOpError() << "expected layouts of both operands and results, or of neither";
+  if (getOperandLayouts()) {
+    SmallVector<Type> results(getResultTypes());
+    if (results.size() == 1)
+      if (auto tuple = dyn_cast<TupleType>(results[0]))
+        results.assign(tuple.getTypes().begin(), tuple.getTypes().end());
+    if (failed(verifyLayouts(*this, "operand", getInputs().getTypes(), *getOperandLayouts())) ||
+        failed(verifyLayouts(*this, "result", results, *getResultLayouts())))
+      return failure();
+  }
+  if (ArrayAttr aliases = getOutputOperandAliasesAttr())
+    for (Attribute attribute : aliases) {
+      auto alias = dyn_cast<OutputOperandAliasAttr>(attribute);
+      if (!alias)
+        return emitOpError() << "expected #stablehlo.output_operand_alias<...>, got " << attribute;
+      if (failed(verifyAlias(*this, alias)))
+        return failure();
+    }
+  if (getApiVersion() > 4)
+    return emitOpError() << "expected an api_version from 0 to 4, got "
+                         << static_cast<int32_t>(getApiVersion());
+  // Typed calls take attributes, older ones a string.
+  Attribute config = getBackendConfigAttr();
+  if (config && !isa<StringAttr, DictionaryAttr>(config))
+    return emitOpError() << "expected backend_config to be a string or a dictionary, got " << config;
+  if (config && isa<DictionaryAttr>(config) != (getApiVersion() == 4))
+    return emitOpError() << "expected backend_config to be a "
+                         << (getApiVersion() == 4 ? "dictionary" : "string") << " with api_version "
+                         << getApiVersion() << ", got " << config;
+  return success();
+}
+
+/// `dialect.op`: words of letters, digits and underscores.
+static bool isNamespaced(StringRef name) {
+  SmallVector<StringRef> words;
+  name.split(words, '.');
+  return words.size() > 1 && llvm::all_of(words, [](StringRef word) {
+           return !word.empty() && !llvm::isDigit(word[0]) &&
+                  llvm::all_of(word, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$'; });
+         });
+}
+
+LogicalResult CompositeOp::verify() {
+  if (isNamespaced(getName())) // (C1)
+    return success();
+  return emitOpError() << "expected a name such as 'my_library.my_op', got '" << getName() << "'";
+}
+
+LogicalResult CompositeOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto function = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getDecompositionAttr());
+  if (!function) // (C2)
+    return emitOpError() << "expected decomposition to be a function, got " << getDecompositionAttr();
+  if (TypeRange(function.getArgumentTypes()) != getOperandTypes()) // (C3)
+    return emitOpError() << "expected operands of the types of " << getDecompositionAttr() << ", "
+                         << function.getArgumentTypes() << ", got " << getOperandTypes();
+  if (TypeRange(function.getResultTypes()) != getResultTypes()) // (C4)
+    return emitOpError() << "expected results of the types of " << getDecompositionAttr() << ", "
+                         << function.getResultTypes() << ", got " << getResultTypes();
+  return success();
+}
