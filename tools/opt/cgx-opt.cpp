@@ -12,16 +12,21 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/Tools/Registration.h"
+#include "cgx/Tools/SourceText.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/LogicalResult.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 static constexpr const char overview[] =
     "cgx-opt: compresses the collectives of exported training steps\n"
@@ -57,17 +62,43 @@ static bool hasLocations(llvm::StringRef source) {
 
 /// What came with locations keeps them, unless --mlir-print-debuginfo says otherwise: an error of cgx-compile
 /// about the rewritten step then names the line of Python. What came without does not grow.
-static void keepLocationsOf(llvm::StringRef path) {
+static void keepLocationsOf(const llvm::MemoryBuffer &input) {
   auto &options = llvm::cl::getRegisteredOptions();
   auto found = options.find("mlir-print-debuginfo");
-  if (path == "-" || found == options.end() || found->second->getNumOccurrences() != 0)
-    return;
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (buffer && hasLocations((*buffer)->getBuffer()))
+  if (found != options.end() && found->second->getNumOccurrences() == 0 && hasLocations(input.getBuffer()))
     static_cast<llvm::cl::opt<bool> *>(found->second)->setValue(true);
 }
 
+/// What MlirOptMain does with a file, of which it takes only the name: reads it, runs the passes, writes.
+static llvm::LogicalResult runOn(llvm::StringRef inputName, llvm::StringRef outputName,
+                                 mlir::DialectRegistry &registry) {
+  auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (inputName == "-" && llvm::sys::Process::StandardInIsUserInput())
+    llvm::errs() << "(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n";
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> input = mlir::openInputFile(inputName, &message);
+  if (!input) {
+    llvm::errs() << message << '\n';
+    return llvm::failure();
+  }
+  if (std::optional<std::string> reason = cgx::explainUnreadable(*input)) {
+    llvm::errs() << *reason << '\n';
+    return llvm::failure();
+  }
+  keepLocationsOf(*input);
+  std::unique_ptr<llvm::ToolOutputFile> output = mlir::openOutputFile(outputName, &message);
+  if (!output) {
+    llvm::errs() << message << '\n';
+    return llvm::failure();
+  }
+  if (failed(mlir::MlirOptMain(output->os(), cgx::packBooleans(std::move(input)), registry, config)))
+    return llvm::failure();
+  output->keep();
+  return llvm::success();
+}
+
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
@@ -75,7 +106,9 @@ int main(int argc, char **argv) {
   cgx::registerCgxDialects(registry);
   cgx::registerCgxPasses();
   printNoOpsOnDiagnostics();
-  auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, overview, registry);
-  keepLocationsOf(input);
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  auto [inputName, outputName] = mlir::registerAndParseCLIOptions(argc, argv, overview, registry);
+  auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses()) // no file is read
+    return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, inputName, outputName, registry));
+  return mlir::asMainReturnCode(runOn(inputName, outputName, registry));
 }

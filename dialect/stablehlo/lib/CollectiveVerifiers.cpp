@@ -207,13 +207,19 @@ static LogicalResult verifyReduction(Operation *op, OperandRange operands, Regio
   if (op->getNumResults() != operands.size())
     return op->emitOpError() << "expected " << operands.size() << " results, one per operand, got "
                              << op->getNumResults();
-  SmallVector<Type> elements;
-  if (failed(verifyReducer(op, "the computation", computation, operands.getTypes(), operands.getTypes(),
-                           elements)))
-    return failure();
-  for (auto [operand, result, element] : llvm::zip_equal(operands, op->getResults(), elements))
-    if (failed(verifyResult(op, result.getType(), tensorOf(operand).clone(element))))
+  SmallVector<Type> expected;
+  for (Value operand : operands) { // one computation for all of them
+    SmallVector<Type> elements;
+    if (failed(verifyReducer(op, "the computation", computation, operand.getType(), operand.getType(),
+                             elements)))
       return failure();
+    expected.push_back(tensorOf(operand).clone(elements[0]));
+  }
+  for (auto [type, result] : llvm::zip_equal(expected, op->getResultTypes()))
+    if (!isCompatibleElement(getElementTypeOrSelf(type), getElementTypeOrSelf(result)) ||
+        failed(verifyCompatibleShape(type, result)))
+      return op->emitOpError() << "expected results of the types of the operands, " << expected << ", got "
+                               << op->getResultTypes();
   return success();
 }
 
@@ -232,14 +238,17 @@ static LogicalResult verifyDynamicRoots(Operation *op, OperandRange &operands) {
 }
 
 LogicalResult AllReduceOp::verify() {
-  return success(succeeded(verifyGroups(*this, getReplicaGroups(), {.mayBeFilled = true})) && // (C1) to (C3)
-                 succeeded(verifyChannel(*this)) &&                                           // (C4)
-                 succeeded(verifyReduction(*this, getOperands(), getComputation())));         // (C5) to (C7)
+  return success(
+      succeeded(verifyGroups(*this, getReplicaGroups(),
+                             {.mayBeFilled = true, .coverAll = !getUseGlobalDeviceIds()})) && // (C1) to (C3)
+      succeeded(verifyChannel(*this)) &&                                                      // (C4)
+      succeeded(verifyReduction(*this, getOperands(), getComputation())));                    // (C5) to (C7)
 }
 
 LogicalResult CollectiveReduceOp::verify() {
   OperandRange operands = getOperands();
-  if (failed(verifyGroups(*this, getReplicaGroups(), {.mayBeFilled = true})) ||
+  if (failed(verifyGroups(*this, getReplicaGroups(),
+                          {.mayBeFilled = true, .coverAll = !getUseGlobalDeviceIds()})) ||
       failed(verifyChannel(*this)) || (getHasDynamicRoot() && failed(verifyDynamicRoots(*this, operands))))
     return failure();
   return verifyReduction(*this, operands, getComputation());
@@ -267,7 +276,8 @@ LogicalResult ReduceScatterOp::verify() {
   RankedTensorType operand = tensorOf(getOperand());
   int64_t dim = getScatterDimension();
   SmallVector<Type> elements;
-  if (failed(verifyGroups(*this, getReplicaGroups())) || failed(verifyChannel(*this)) || // (C3) to (C6)
+  if (failed(verifyGroups(*this, getReplicaGroups(), {.coverAll = !getUseGlobalDeviceIds()})) ||
+      failed(verifyChannel(*this)) || // (C3) to (C6)
       failed(verifyReducer(*this, "the computation", getComputation(), getOperand().getType(),
                            getOperand().getType(), elements)) ||         // (C7)
       failed(verifyDimension(*this, "scatter_dimension", dim, operand))) // (C2)
@@ -288,7 +298,8 @@ LogicalResult AllGatherOp::verify() {
   if (getNumResults() != getOperands().size())
     return emitOpError() << "expected " << getOperands().size() << " results, one per operand, got "
                          << getNumResults();
-  if (failed(verifyGroups(*this, getReplicaGroups())) || failed(verifyChannel(*this))) // (C2) to (C5)
+  if (failed(verifyGroups(*this, getReplicaGroups(), {.coverAll = !getUseGlobalDeviceIds()})) ||
+      failed(verifyChannel(*this))) // (C2) to (C5)
     return failure();
   std::optional<int64_t> size = getProcessCount(*this);
   for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults())) {

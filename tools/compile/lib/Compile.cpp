@@ -9,6 +9,7 @@
 #include "Cache.h"
 #include "CodeGen.h"
 #include "Frontend.h"
+#include "cgx/Tools/SourceText.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -21,8 +22,12 @@ namespace {
 Outcome compileAnew(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &options) {
   Outcome outcome;
   llvm::raw_string_ostream messages(outcome.diagnostics);
+  if (std::optional<std::string> reason = explainUnreadable(*buffer)) {
+    messages << *reason << '\n';
+    return outcome;
+  }
   auto source = std::make_shared<llvm::SourceMgr>();
-  source->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  source->AddNewSourceBuffer(packBooleans(std::move(buffer)), llvm::SMLoc());
 
   DialectRegistry registry;
   registerEverything(registry);

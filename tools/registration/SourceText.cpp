@@ -1,0 +1,127 @@
+//===-- SourceText.cpp - modules as other programs wrote them ------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Tools/SourceText.h"
+
+#include "cgx/Dialect/Stablehlo/BooleanLiterals.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+
+static constexpr StringLiteral kBytecodeMagic = "ML\xefR";
+
+static constexpr StringLiteral kWriteText =
+    "write text instead: jax.jit(step).lower(...).as_text(debug_info=True), exported.mlir_module() of "
+    "jax.export, or "
+    "stablehlo-translate --deserialize";
+
+/// Whether the bytes at `magic` are StableHLO's, whose ops are those of the vhlo dialect.
+static bool isPortable(StringRef magic) {
+  // Magic, version of the bytecode, name of the program that wrote it.
+  return magic.take_front(64).contains("StableHLO");
+}
+
+std::optional<std::string> cgx::explainUnreadable(const MemoryBuffer &buffer) {
+  StringRef text = buffer.getBuffer();
+  std::string name = buffer.getBufferIdentifier().str();
+  if (text.starts_with(kBytecodeMagic)) {
+    if (!isPortable(text))
+      return std::nullopt;
+    return name + ": error: this is portable bytecode of StableHLO (vhlo), which only its own tools read; " +
+           kWriteText.str();
+  }
+  // Text has no zeros. What jax.export serializes holds bytecode somewhere.
+  if (!text.take_front(4096).contains('\0'))
+    return std::nullopt;
+  size_t inner = text.find(kBytecodeMagic);
+  if (inner == StringRef::npos || !isPortable(text.substr(inner)))
+    return std::nullopt;
+  return name + ": error: this is a function that jax.export serialized, with portable bytecode inside; " +
+         kWriteText.str();
+}
+
+namespace {
+
+/// Goes through text token by token, as far as strings and comments are concerned.
+class Packer {
+public:
+  explicit Packer(MutableArrayRef<char> text) : text(text) {}
+
+  /// `text` is followed by NUL.
+  void run() {
+    while (at < text.size()) {
+      if (text[at] == '"')
+        skipString();
+      else if (text[at] == '/' && at + 1 < text.size() && text[at + 1] == '/')
+        skipLine();
+      else if (isAlpha(text[at]) || text[at] == '_')
+        takeWord();
+      else
+        ++at;
+    }
+  }
+
+private:
+  void skipString() {
+    for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
+      if (text[at] == '\\')
+        ++at;
+    ++at;
+  }
+
+  void skipLine() {
+    while (at < text.size() && text[at] != '\n')
+      ++at;
+  }
+
+  void takeWord() {
+    size_t begin = at;
+    while (at < text.size() && (isAlnum(text[at]) || StringRef("_$.-").contains(text[at])))
+      ++at;
+    if (StringRef(&text[begin], at - begin) != "dense")
+      return;
+    if (std::optional<StringRef> digits = cgx::stablehlo::matchByteBooleans(&text[begin]))
+      pack(*digits);
+  }
+
+  /// Writes the bits over the bytes, and spaces after the string.
+  void pack(StringRef digits) {
+    size_t out = digits.data() - text.data();
+    size_t end = out + digits.size() + 1; // the quote too
+    size_t count = digits.size() / 2;
+    for (size_t begin = 0; begin < count; begin += 8) {
+      unsigned byte = 0;
+      for (size_t bit = 0; bit < std::min<size_t>(8, count - begin); ++bit)
+        byte |= static_cast<unsigned>(cgx::stablehlo::getByteBoolean(digits, begin + bit)) << bit;
+      // Two digits for eight elements of two each: what is written was read.
+      text[out++] = hexdigit(byte >> 4);
+      text[out++] = hexdigit(byte & 15);
+    }
+    text[out++] = '"';
+    while (out < end)
+      text[out++] = ' ';
+    at = end;
+  }
+
+  MutableArrayRef<char> text;
+  size_t at = 0;
+};
+
+} // namespace
+
+std::unique_ptr<MemoryBuffer> cgx::packBooleans(std::unique_ptr<MemoryBuffer> buffer) {
+  if (!buffer->getBuffer().contains("dense<\"0x"))
+    return buffer;
+  auto copy =
+      WritableMemoryBuffer::getNewUninitMemBuffer(buffer->getBufferSize(), buffer->getBufferIdentifier());
+  llvm::copy(buffer->getBuffer(), copy->getBufferStart());
+  Packer(copy->getBuffer()).run();
+  return copy;
+}
