@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Where the compiler has no libFuzzer: runs a target on its seeds and on mutations of them, the same ones
-// every time. Takes libFuzzer's -runs=N and -seed=S, and folders of seeds.
+// every time. Takes libFuzzer's -runs=N and -seed=S, and files and folders of seeds. A target may bring
+// libFuzzer's LLVMFuzzerCustomMutator, which then makes most of the mutations. -write=FOLDER writes them
+// there instead of running the target.
 
 #include <algorithm>
 #include <csignal>
@@ -24,10 +26,13 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t mostBytes,
+                                                                unsigned int seed);
 
 using Input = std::vector<uint8_t>;
 
 static constexpr size_t kLongestInput = 1 << 16;
+static constexpr unsigned kLongestSeconds = 300; // with sanitizers, on a busy machine
 static constexpr std::string_view kSplit = "// -----\n";
 static uint64_t current;
 
@@ -49,6 +54,8 @@ public:
     Input input = seeds[below(seeds.size())];
     if (input.empty())
       input = noise(below(1024));
+    if (LLVMFuzzerCustomMutator != nullptr && below(8) != 0)
+      return mutateByTarget(std::move(input));
     for (size_t count = below(8); count > 0; --count)
       change(input);
     input.resize(std::min(input.size(), kLongestInput));
@@ -57,6 +64,14 @@ public:
 
 private:
   size_t below(size_t end) { return end == 0 ? 0 : random() % end; }
+
+  Input mutateByTarget(Input input) {
+    size_t size = std::min(input.size(), kLongestInput);
+    input.resize(kLongestInput);
+    input.resize(LLVMFuzzerCustomMutator(input.data(), size, kLongestInput, unsigned(random())));
+    return input;
+  }
+
   uint8_t byte() { return uint8_t(random()); }
 
   Input noise(size_t length) {
@@ -107,8 +122,11 @@ private:
 
 static std::vector<Input> readSeeds(const std::filesystem::path &folder) {
   std::vector<std::filesystem::path> paths;
-  for (const auto &entry : std::filesystem::directory_iterator(folder))
-    paths.push_back(entry.path());
+  if (!std::filesystem::is_directory(folder))
+    paths.push_back(folder);
+  else
+    for (const auto &entry : std::filesystem::directory_iterator(folder))
+      paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end()); // a folder has no order
   std::vector<Input> seeds;
   for (const auto &path : paths) {
@@ -125,6 +143,7 @@ static std::vector<Input> readSeeds(const std::filesystem::path &folder) {
 
 int main(int argc, char **argv) {
   uint64_t runs = 1000, seed = 1;
+  std::filesystem::path folder;
   std::vector<Input> seeds = {{}};
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
@@ -132,18 +151,30 @@ int main(int argc, char **argv) {
       runs = std::stoull(argument.substr(6));
     else if (argument.starts_with("-seed="))
       seed = std::stoull(argument.substr(6));
+    else if (argument.starts_with("-write="))
+      folder = argument.substr(7);
     else if (argument.starts_with("-")) {
-      std::cerr << "unknown argument '" << argument << "', expected -runs=N, -seed=S or folders of seeds\n";
+      std::cerr << "unknown argument '" << argument
+                << "', expected -runs=N, -seed=S, -write=FOLDER, or files and folders of seeds\n";
       return 2;
     } else
       std::ranges::move(readSeeds(argument), std::back_inserter(seeds));
   }
-  for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP})
+  if (!folder.empty()) {
+    for (current = seed; current < seed + runs; ++current) {
+      Input input = Mutator(seeds, current).mutate();
+      std::ofstream file(folder / std::to_string(current), std::ios::binary);
+      file.write(reinterpret_cast<const char *>(input.data()), std::streamsize(input.size()));
+    }
+    return 0;
+  }
+  for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGALRM})
     std::signal(signal, onCrash);
   for (const Input &input : seeds)
     LLVMFuzzerTestOneInput(input.data(), input.size());
   for (current = seed; current < seed + runs; ++current) {
     Input input = Mutator(seeds, current).mutate();
+    alarm(kLongestSeconds);
     LLVMFuzzerTestOneInput(input.data(), input.size());
   }
   std::cout << runs << " mutations of " << seeds.size() << " seeds\n";

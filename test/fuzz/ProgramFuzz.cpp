@@ -6,15 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads it with the dialects of cgx, verifies it, prints it and reads that again; then compresses it.
+// Reads it with the dialects of cgx, verifies it, prints it and reads that again; then compresses it, and
+// lowers it to LLVM. Whatever is refused has a reason. ProgramMutations.cpp makes the programs.
 
 #include "Bytes.h"
 
 #include "cgx/Tools/Registration.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Shard/IR/ShardDialect.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -25,7 +27,8 @@ using namespace mlir;
 
 static DialectRegistry makeRegistry() {
   DialectRegistry registry;
-  registry.insert<func::FuncDialect, shard::ShardDialect>();
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
   cgx::registerCgxDialects(registry);
   cgx::registerCgxPasses();
   return registry;
@@ -49,11 +52,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     llvm::errs() << "printed so that it does not read:\n" << printed;
     std::abort();
   }
-  hasReason = false;
-  PassManager passes(&context);
-  if (failed(parsePassPipeline("cgx-compress{bits=4},cgx-report{format=json}", passes, llvm::errs())))
-    std::abort();
-  if (failed(passes.run(*module)) && !hasReason)
-    __builtin_trap();
+  for (const char *pipeline : {"cgx-import,cgx-compress{bits=4 min-elements=1},cgx-report{format=json}",
+                               "cgx-import,cgx-compress{bits=4 min-elements=1},cgx-lower-to-llvm"}) {
+    OwningOpRef<ModuleOp> copy = module->clone();
+    hasReason = false;
+    PassManager passes(&context);
+    if (failed(parsePassPipeline(pipeline, passes, llvm::errs())))
+      std::abort();
+    if (failed(passes.run(*copy)) && !hasReason)
+      __builtin_trap();
+  }
   return 0;
 }
