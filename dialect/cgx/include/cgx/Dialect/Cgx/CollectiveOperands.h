@@ -1,0 +1,26 @@
+//===-- CollectiveOperands.h - Collectives of other operands ----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_DIALECT_CGX_COLLECTIVEOPERANDS_H
+#define CGX_DIALECT_CGX_COLLECTIVEOPERANDS_H
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+namespace cgx {
+
+/// Replaces a collective that is not a start by one with the operands at the positions `kept` alone: their
+/// results, codecs, layers, reasons to stay exact and origins stay theirs, and the id is the same. Nobody may
+/// use the other results. Null, where none is kept.
+CollectiveOpInterface keepOperands(CollectiveOpInterface op, llvm::ArrayRef<unsigned> kept);
+
+/// Replaces a collective by one without the operands at `positions`, as `keepOperands` does.
+CollectiveOpInterface dropOperands(CollectiveOpInterface op, llvm::ArrayRef<unsigned> positions);
+
+} // namespace cgx
+
+#endif // CGX_DIALECT_CGX_COLLECTIVEOPERANDS_H
