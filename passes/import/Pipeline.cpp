@@ -26,6 +26,15 @@ void cgx::buildImportPipeline(mlir::OpPassManager &manager) {
   // Both kinds of collectives number their ids after those that are there.
   manager.addPass(createImportStablehloCollectivesPass());
   manager.addPass(createImportShardCollectivesPass());
+  // A label is that of one parameter, so reductions get one each before there are labels. Terms of sums in
+  // loops first, since a loop that adds up one reduction needs none, and what comes out of it is a term again.
+  manager.addPass(createCombineReductionsPass());
+  manager.addPass(createHoistReductionsPass());
+  manager.addPass(createCombineReductionsPass());
+  // Behind loops: a vector of gradients is sliced there.
+  manager.addPass(createSplitReductionsPass());
+  // Once each piece has its own slices.
+  manager.addPass(createScatterReductionsPass());
   // Needs all collectives as cgx ops and all feeds.
   manager.addPass(createLabelLayersPass());
 }

@@ -20,6 +20,7 @@
 #include "Replication.h"
 #include "cgx/Passes/Rewrite.h"
 
+#include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -62,73 +63,46 @@ Value foldOperand(OpBuilder &builder, CollectiveOpInterface op, Value operand, i
   return multiply(builder, op.getLoc(), operand, groupSize);
 }
 
-/// `op` without the operands, results, codecs, layers and reasons that are not in `kept`.
-Operation *keepOperands(CollectiveOpInterface op, ArrayRef<unsigned> kept) {
-  OpBuilder builder(op);
-  auto select = [&](ArrayAttr array) {
-    return builder.getArrayAttr(llvm::map_to_vector(kept, [&](unsigned i) { return array[i]; }));
-  };
-  op.setCodecsAttr(select(op.getCodecs()));
-  op.setLayersAttr(select(op.getLayers()));
-  if (auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName))
-    op->setAttr(kExactReasonAttrName, select(reasons));
-  if (op->hasAttr(kOriginsAttrName)) {
-    SmallVector<Origin> origins = getOrigins(op);
-    SmallVector<int64_t> keptOrigins;
-    for (unsigned i : kept)
-      keptOrigins.append({origins[i].first, origins[i].second});
-    op->setAttr(kOriginsAttrName, builder.getDenseI64ArrayAttr(keptOrigins));
-  }
-  OperationState state(op.getLoc(), op->getName());
-  state.addAttributes(op->getAttrs());
-  for (unsigned i : kept) {
-    state.operands.push_back(op.getInputs()[i]);
-    state.types.push_back(op->getResult(i).getType());
-  }
-  Operation *smaller = builder.create(state);
-  for (auto [number, i] : llvm::enumerate(kept))
-    op->getResult(i).replaceAllUsesWith(smaller->getResult(number));
-  return smaller;
-}
+/// A collective some of whose operands are replicated.
+struct Fold {
+  CollectiveOpInterface op;
+  SmallVector<unsigned> kept; ///< positions of the others
+};
 
 struct FoldReplicated : impl::FoldReplicatedPassBase<FoldReplicated> {
   void runOnOperation() override {
-    Replication replication(getOperation());
-    // Collected first: a pre-order walk must not see ops that are made on the way.
-    SmallVector<Operation *> ops;
-    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
-    for (Operation *op : ops) {
-      replication.visit(op);
-      if (auto collective = dyn_cast<CollectiveOpInterface>(op))
-        fold(collective, replication);
-    }
+    // All is decided before anything changes. What a fold puts in a result's place is replicated along
+    // the same axes, so the decisions stand.
+    for (Fold &fold : findFolds())
+      apply(fold);
   }
 
 private:
-  void fold(CollectiveOpInterface op, Replication &replication) {
-    std::optional<int64_t> groupSize = op.getGroups().getUniformSize();
-    if (!groupSize)
-      return;
+  SmallVector<Fold> findFolds() {
+    Replication replication(getOperation());
+    SmallVector<Fold> folds;
+    getOperation().walk([&](CollectiveOpInterface op) {
+      if (!op.getGroups().getUniformSize())
+        return;
+      SmallVector<unsigned> kept;
+      for (auto [number, operand] : llvm::enumerate(op.getInputs()))
+        if (!canFold(op, getElementTypeOrSelf(operand.getType())) ||
+            !replication.isReplicatedOver(operand, op.getGroups()))
+          kept.push_back(number);
+      if (kept.size() < op.getInputs().size())
+        folds.push_back({op, kept});
+    });
+    return folds;
+  }
+
+  static void apply(Fold &fold) {
+    CollectiveOpInterface op = fold.op;
     OpBuilder builder(op);
-    SmallVector<unsigned> kept;
-    for (auto [number, operand] : llvm::enumerate(op.getInputs())) {
-      if (!canFold(op, getElementTypeOrSelf(operand.getType())) ||
-          !replication.isReplicatedOver(operand, op.getGroups())) {
-        kept.push_back(number);
-        continue;
-      }
-      Value folded = foldOperand(builder, op, operand, *groupSize);
-      if (folded != operand) { // the product and its factor
-        replication.visit(folded.getDefiningOp()->getOperand(1).getDefiningOp());
-        replication.visit(folded.getDefiningOp());
-      }
-      op->getResult(number).replaceAllUsesWith(folded);
-    }
-    if (kept.size() == op.getInputs().size())
-      return;
-    if (!kept.empty())
-      replication.visit(keepOperands(op, kept));
-    op.erase();
+    for (auto [number, operand] : llvm::enumerate(op.getInputs()))
+      if (!llvm::is_contained(fold.kept, number))
+        op->getResult(number).replaceAllUsesWith(
+            foldOperand(builder, op, operand, *op.getGroups().getUniformSize()));
+    keepOperands(op, fold.kept);
   }
 };
 

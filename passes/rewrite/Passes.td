@@ -52,7 +52,8 @@ def FoldReplicatedPass : Pass<"cgx-fold-replicated", "::mlir::ModuleOp"> {
     Replicated are arguments along the axes that are not in their
     `cgx.sharding`, results of collectives along the axes of their groups, and
     whatever is computed from replicated values by ops without effects. The
-    number of the rank and random numbers without a key are not.
+    number of the rank and random numbers without a key are not. What a loop carries is replicated
+    if all that comes in is; what leaves a branch or a loop, if its condition is, too.
 
     Precondition: a per-rank program. Where the module has no `cgx.mesh`, its
     `cgx.num_ranks` ranks are one axis.
@@ -126,39 +127,103 @@ def WarnOfDivergencePass : Pass<"cgx-warn-of-divergence", "::mlir::ModuleOp"> {
   }];
 }
 
-def HoistReductionsPass : Pass<"cgx-hoist-reductions", "::mlir::ModuleOp"> {
-  let summary = "reduces once behind a loop what the loop adds up";
+def CheckControlFlowPass : Pass<"cgx-check-control-flow", "::mlir::ModuleOp"> {
+  let summary = "warns of collectives that only some ranks of a group may reach";
   let description = [{
-    JAX differentiates a `lax.scan` into a loop that adds up the gradient of each
-    weight, and under `shard_map(check_vma=True)` it reduces over the ranks in every
-    iteration. Sums and means are linear: each rank may add up its own part, and
-    the ranks reduce once. A scan over n positions sends n times less.
+    A collective in a branch or a loop is reached by those ranks for which the condition holds. If it
+    holds on some ranks of a group only, these wait for the others: the job hangs, perhaps at a step that
+    no test has reached. So the condition must be equal on all ranks of the group: computed from
+    arguments that are replicated along the axes of the group, or from results of collectives over them.
 
-    Moved are `cgx.all_reduce` sum and mean whose results are only added to values
-    that the loop carries and that nothing else in it reads. The order of
-    floating-point additions changes.
+    For each `stablehlo.while`, `if` and `case` that holds collectives and whose condition is not known
+    to be so, one diagnostic names the collective, the axes of the mesh along which ranks may differ, and, as
+    notes, the condition and the value that makes it differ. The knowledge is that of `cgx-fold-replicated`.
+    Counters, step numbers and losses that were reduced are equal; the position along one axis of the mesh is,
+    along the others.
 
-    Precondition: none.
-    Postcondition: no such reduction is left in a `stablehlo.while`.
+    Precondition: a per-rank program, whose arguments say by `cgx.sharding` how they are split. Without
+    it nothing is known of an argument.
+    Postcondition: the same module.
+
+    Input: `%loss` is computed from the rank's own part of the batch.
+    ```mlir
+    %big = stablehlo.compare GT, %loss, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %r = "stablehlo.if"(%big) ({
+      %0 = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, ...} : tensor<64x128xf32>
+      stablehlo.return %0 : tensor<64x128xf32>
+    }, {
+      stablehlo.return %g : tensor<64x128xf32>
+    }) : (tensor<i1>) -> tensor<64x128xf32>
+    ```
+    Output: the warning "all_reduce with id 0 runs where a condition holds that may differ along axis "data" of the
+    mesh...", with notes on `%big` and on the argument `batch['x']`.
+  }];
+  let options = [
+    Option<"action", "action", "std::string", "\"warn\"", "What to do about one: warn, error, or ignore">
+  ];
+}
+
+def CheckActivationsPass : Pass<"cgx-check-activations", "::mlir::ModuleOp"> {
+  let summary = "warns where activations travel that weights should";
+  let description = [{
+    Where one axis of the mesh splits the batch and the weights (FSDP), each rank gathers weights and goes on
+    with its part of the batch. A partitioner that is free to choose may gather the activations, or sum up
+    products of them over the ranks: with few samples that is cheaper, with a real batch it is not, and
+    what travels then cannot be compressed as weights and gradients can.
+
+    Looks for activations in `cgx.all_gather`, `cgx.all_reduce` and `cgx.reduce_scatter` along an axis that splits
+    arguments that are data, which are multiplied by a weight that the same axis splits, or were. One warning has
+    their bytes, and as notes the weights.
+
+    Precondition: a per-rank program with labels.
+    Postcondition: the same module.
+
+    Input: `%v` is a part of a weight that `data` splits.
+    ```mlir
+    %0 = cgx.all_gather(%x) {dim = 0 : i64, layers = [#cgx.layer<"", activation>], ...} : (tensor<8x64xf32>) -> tensor<16x64xf32>
+    %1 = stablehlo.dot_general %0, %v, contracting_dims = [1] x [0] : (tensor<16x64xf32>, tensor<64x32xf32>) -> tensor<16x32xf32>
+    ```
+    Output: the warning "activations travel in place of weights: 1 tensor of 4096 bytes, along axis "data" of the
+    mesh...".
+  }];
+}
+
+def SplitStackedLayersPass : Pass<"cgx-split-stacked-layers", "::mlir::ModuleOp"> {
+  let summary = "makes each layer of a stack an operand of its own, where a plan or the user asks";
+  let description = [{
+    With `lax.scan` over layers, the weights of all layers are one parameter, whose first dimension counts
+    them. It has one name and one codec. Where `plan` has no entry for such a parameter but entries
+    for its layers, `params/blocks/w[0]`, `params/blocks/w[1]` and so on, or where its name matches a pattern of
+    `layers`, the operand becomes one operand for each, in the same collective: they travel together, each with
+    its codec, and are measured one by one by `cgx-run --profile`, which is how such a plan comes about.
+
+    Split are operands of `cgx.all_reduce`, and of `cgx.all_gather` and `cgx.reduce_scatter` along another
+    dimension than the first, whose layer has the shape of a stack.
+
+    Precondition: collectives have layers (`cgx-label-layers`), and were not merged.
+    Postcondition: the operands are those that the plan names.
 
     Input:
     ```mlir
-    %0:2 = stablehlo.while(%i = %c0, %sum = %begin) ... do {
-      %r = cgx.all_reduce sum(%x) {...} : tensor<8xf32>
-      %s = stablehlo.add %sum, %r : tensor<8xf32>
-      stablehlo.return %n, %s : tensor<i32>, tensor<8xf32>
-    }
+    %r = cgx.all_reduce mean(%g) {layers = [#cgx.layer<"w", gradient, [2, 64, 128]>], ...} : tensor<2x64x128xf32>
     ```
     Output:
     ```mlir
-    %0:2 = stablehlo.while(%i = %c0, %sum = %zero) ... do {
-      %s = stablehlo.add %sum, %x : tensor<8xf32>
-      stablehlo.return %n, %s : tensor<i32>, tensor<8xf32>
-    }
-    %r = cgx.all_reduce sum(%0#1) {...} : tensor<8xf32>
-    %total = stablehlo.add %begin, %r : tensor<8xf32>
+    %0 = stablehlo.slice %g [0:1, 0:64, 0:128] : (tensor<2x64x128xf32>) -> tensor<1x64x128xf32>
+    %1 = stablehlo.reshape %0 : (tensor<1x64x128xf32>) -> tensor<64x128xf32>
+    %2 = stablehlo.slice %g [1:2, 0:64, 0:128] : (tensor<2x64x128xf32>) -> tensor<1x64x128xf32>
+    %3 = stablehlo.reshape %2 : (tensor<1x64x128xf32>) -> tensor<64x128xf32>
+    %4:2 = cgx.all_reduce mean(%1, %3) {layers = [#cgx.layer<"w[0]", gradient, [64, 128]>,
+        #cgx.layer<"w[1]", gradient, [64, 128]>], ...} : tensor<64x128xf32>, tensor<64x128xf32>
+    %5 = stablehlo.reshape %4#0 : (tensor<64x128xf32>) -> tensor<1x64x128xf32>
+    %6 = stablehlo.reshape %4#1 : (tensor<64x128xf32>) -> tensor<1x64x128xf32>
+    %r = stablehlo.concatenate %5, %6, dim = 0 : (tensor<1x64x128xf32>, tensor<1x64x128xf32>) -> tensor<2x64x128xf32>
     ```
   }];
+  let options = [
+    ListOption<"layers", "layers", "std::string", "Names of stacks, as globs">,
+    Option<"plan", "plan", "std::string", "\"\"", "Plan of cgx-plan">
+  ];
   let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
 }
 

@@ -8,6 +8,7 @@
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/Passes/Import.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -62,24 +63,37 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
 }
 
 /// From whatever comes in to one rank's program with the collectives that it needs, and what must stay exact.
-static void addDecisions(mlir::OpPassManager &manager, const FilterLayersPassOptions &filter) {
+template <typename Options>
+static void addDecisions(mlir::OpPassManager &manager, const Options &options, const std::string &plan) {
   // The passes below see one rank's program with cgx collectives.
   manager.addPass(createEnsurePerRankPass());
   // From here on the passes rely on what the import promises.
   manager.addPass(createVerifyProgramPass());
+  // As the user wrote it: what comes next must not hide a collective that hangs.
+  manager.addPass(createCheckControlFlowPass(CheckControlFlowPassOptions{options.divergentCollectives}));
   // What the script probably did not mean, while everything is as it wrote it.
   manager.addPass(createWarnOfDivergencePass());
   manager.addPass(createWarnOfRepeatedSumsPass());
   // Before decisions are made, so that none is made about a reduction that nobody needs.
   manager.addPass(createFoldReplicatedPass());
-  // Likewise: one collective behind a loop, instead of one in each iteration, is another decision.
+  // Likewise. The import did this to what it imported; a program written by hand was not, and what is folded
+  // may leave sums of reductions.
   manager.addPass(createHoistReductionsPass());
+  manager.addPass(createCombineReductionsPass());
+  manager.addPass(createScatterReductionsPass());
+  // Once it is known what stays: of activations that are not needed nobody wants to hear.
+  manager.addPass(createCheckActivationsPass());
+  // Decisions are about layers, so layers come first that are to have their own.
+  SplitStackedLayersPassOptions stacks;
+  stacks.layers.assign(options.splitLayers.begin(), options.splitLayers.end());
+  stacks.plan = plan;
+  manager.addPass(createSplitStackedLayersPass(stacks));
   // First what must stay exact, then the codec of the rest: each decision has one place.
-  manager.addPass(createFilterLayersPass(filter));
+  manager.addPass(createFilterLayersPass(getFilter(options)));
 }
 
 void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options) {
-  addDecisions(manager, getFilter(options));
+  addDecisions(manager, options, options.plan);
   manager.addPass(createAssignCodecsPass(getCodec(options)));
   // Here everything has its codec or its reason, and what a machine file leaves exact is no mistake.
   manager.addPass(createWarnOfUncompressedPass());
@@ -115,7 +129,7 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
 }
 
 void buildInstrumentPipeline(mlir::OpPassManager &manager, const InstrumentPipelineOptions &options) {
-  addDecisions(manager, getFilter(options));
+  addDecisions(manager, options, /*plan=*/"");
   AssignCodecsPassOptions exact;
   exact.codec = "identity";
   manager.addPass(createAssignCodecsPass(exact));

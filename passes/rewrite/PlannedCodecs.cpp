@@ -148,6 +148,11 @@ LogicalResult PlannedCodecs::verifyFits(ModuleOp module) const {
   return error;
 }
 
+bool PlannedCodecs::namesLayersOf(LayerAttr stack) const {
+  Key key = keyOf(stack);
+  return !entries.count(key) && entries.count({key.first + "[0]", key.second});
+}
+
 CodecAttrInterface PlannedCodecs::lookup(LayerAttr layer) const {
   auto entry = entries.find(keyOf(layer));
   return entry == entries.end() ? CodecAttrInterface() : entry->second.codec;

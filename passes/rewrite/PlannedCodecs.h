@@ -42,6 +42,9 @@ public:
   /// compressed are of the same layers.
   mlir::LogicalResult verifyFits(mlir::ModuleOp module) const;
 
+  /// The plan has codecs for the layers `name[0]`, `name[1]`, ... of a stack, and none for the stack.
+  bool namesLayersOf(LayerAttr stack) const;
+
   /// The codec of a layer that `verifyFits` has seen.
   CodecAttrInterface lookup(LayerAttr layer) const;
 

@@ -5,162 +5,292 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A function of replicated values is replicated: all ranks run the same program on the same bits. So
+//
+//   axes(f(x, y))      = axes(x) & axes(y)
+//   axes(argument)     = the axes that do not split it
+//   axes(collective)   = those of its groups, and those along which equal operands meet equal operands
+//   axes(branch i)     = axes(predicate) & axes of what each region returns as i
+//   axes(carried i)    = axes(initial i) & axes(next i)             in the regions of a loop
+//   axes(loop i)       = axes(carried i) & axes(condition)          unless the loop passes i on as it is
+//
+// The first three are the transfer function; the others follow from the same rule, `influences` of a
+// value being what decides about it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Replication.h"
 
-#include "mlir/IR/Matchers.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include "mlir/Analysis/DataFlow/SparseAnalysis.h"
+#include "mlir/Analysis/DataFlow/Utils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <deque>
 
 using namespace mlir;
 using namespace cgx;
 
-/// The mesh of the module; its ranks as one axis if it has none.
-static MeshAttr getMesh(ModuleOp module) {
-  if (auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName))
-    return mesh;
-  auto numRanks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
-  return MeshAttr::get(module.getContext(), StringAttr::get(module.getContext(), "rank"),
-                       numRanks ? numRanks.getInt() : 1);
-}
-
-Replication::Replication(ModuleOp module) : mesh(getMesh(module)) {
-  if (mesh.getAxes().size() > 64) {
-    mesh = {};
-    return;
-  }
-  for (auto [axis, size] : llvm::enumerate(mesh.getSizes()))
-    if (size > 1)
-      allAxes |= AxisSet(1) << axis;
-}
-
-bool Replication::isReplicatedOver(Value value, GroupsAttr groups) {
-  std::optional<AxisSet> axes = getAxes(groups);
-  return axes && (*axes & ~getAxes(value)) == 0;
-}
-
 //===----------------------------------------------------------------------===//
-// Groups as axes
+// What a value depends on
 //===----------------------------------------------------------------------===//
-
-/// The rows of `groups` in ascending order of their first ranks.
-static SmallVector<DenseI64ArrayAttr> getSortedRows(GroupsAttr groups) {
-  SmallVector<DenseI64ArrayAttr> rows(groups.getRows());
-  llvm::sort(rows, [](DenseI64ArrayAttr a, DenseI64ArrayAttr b) { return a[0] < b[0]; });
-  return rows;
-}
-
-/// The axes along which the coordinates of `ranks` differ.
-static AxisSet getVaryingAxes(MeshAttr mesh, ArrayRef<int64_t> ranks) {
-  AxisSet varying = 0;
-  int64_t stride = 1;
-  for (unsigned axis = mesh.getAxes().size(); axis-- > 0;) {
-    int64_t size = mesh.getSizes()[axis];
-    for (int64_t rank : ranks)
-      if (rank / stride % size != ranks[0] / stride % size)
-        varying |= AxisSet(1) << axis;
-    stride *= size;
-  }
-  return varying;
-}
-
-std::optional<AxisSet> Replication::getAxes(GroupsAttr groups) {
-  if (!mesh)
-    return std::nullopt;
-  auto [entry, isNew] = axesOfGroups.try_emplace(groups);
-  if (!isNew)
-    return entry->second;
-  if (groups.isTrivial())
-    return entry->second = 0;
-  AxisSet axes = getVaryingAxes(mesh, groups.getRows()[0]);
-  SmallVector<StringRef> names;
-  for (auto [axis, name] : llvm::enumerate(mesh.getAxes()))
-    if (axes & AxisSet(1) << axis)
-      names.push_back(name);
-  // The order of ranks in a group counts: it is the order of the additions, which decides about
-  // the last bits of their sum.
-  if (getSortedRows(groups) == getSortedRows(mesh.getGroupsOver(names)))
-    entry->second = axes;
-  return entry->second;
-}
-
-//===----------------------------------------------------------------------===//
-// Ops
-//===----------------------------------------------------------------------===//
-
-void Replication::visit(Operation *op) {
-  if (isa<FunctionOpInterface>(op))
-    visitArguments(op);
-  if (op->getNumResults() == 0 || isa<WaitOp>(op)) // its results were those of the start
-    return;
-  if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
-    // One visit for all operands would mix what is known of each.
-    std::optional<AxisSet> axes = getAxes(collective.getGroups());
-    bool givesEqualResults =
-        isa<AllReduceOp, AllGatherOp, BroadcastOp, AllReduceStartOp, AllGatherStartOp, BroadcastStartOp>(op);
-    bool keepsPositions =
-        givesEqualResults || isa<ReduceScatterOp, AllToAllOp, ReduceScatterStartOp, AllToAllStartOp>(op);
-    for (auto [number, input] : llvm::enumerate(collective.getInputs())) {
-      AxisSet known = 0;
-      // Along other axes the results are equal if the operands are and the same is computed from
-      // them; the random numbers of a codec depend on the rank.
-      if (axes && keepsPositions && collective.getCodec(number).isExact())
-        known = getAxes(input) & ~*axes;
-      if (axes && givesEqualResults)
-        known |= *axes;
-      axesOf[collective.getResultTensors()[number]] = known;
-    }
-    return;
-  }
-  AxisSet axes = getComputedAxes(op);
-  for (Value result : op->getResults())
-    axesOf[result] = axes;
-}
 
 /// Ops without effects whose result is another on each rank, or on each execution.
 static bool dependsOnRank(Operation *op) {
   static constexpr StringLiteral names[] = {
-      "stablehlo.partition_id", "stablehlo.replica_id",  "stablehlo.rng",
-      "stablehlo.all_reduce",   "stablehlo.all_gather",  "stablehlo.reduce_scatter",
-      "stablehlo.all_to_all",   "stablehlo.custom_call", "stablehlo.collective_permute",
-      "stablehlo.infeed",       "stablehlo.recv",        "stablehlo.collective_broadcast",
+      "stablehlo.partition_id", "stablehlo.replica_id",         "stablehlo.rng",
+      "stablehlo.all_reduce",   "stablehlo.all_gather",         "stablehlo.reduce_scatter",
+      "stablehlo.all_to_all",   "stablehlo.collective_permute", "stablehlo.infeed",
+      "stablehlo.recv",         "stablehlo.async_start",        "stablehlo.collective_broadcast",
   };
   return isa<CommunicationOpInterface>(op) || op->getName().getDialectNamespace() == "shard" ||
          llvm::is_contained(names, op->getName().getStringRef());
 }
 
-// A function of replicated values is replicated: all ranks run the same program on the same
-// bits. Values that the regions of an op use from outside are its operands, too.
-AxisSet Replication::getComputedAxes(Operation *op) {
-  if (!isMemoryEffectFree(op) || dependsOnRank(op))
-    return 0;
-  AxisSet axes = allAxes;
-  for (Value operand : op->getOperands())
-    axes &= getAxes(operand);
-  for (Region &region : op->getRegions())
-    region.walk([&](Operation *nested) {
-      if (dependsOnRank(nested))
-        axes = 0;
-      for (Value operand : nested->getOperands())
-        if (!region.isAncestor(operand.getParentRegion()))
-          axes &= getAxes(operand);
-    });
-  return axes;
+/// The same operands give the same results. A custom call that has no side effect is a function, by
+/// StableHLO's specification.
+static bool isFunction(Operation *op) {
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+    return !call.getHasSideEffect();
+  if (dependsOnRank(op) || (!isMemoryEffectFree(op) && !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>()))
+    return false;
+  return !op->walk([&](Operation *nested) {
+              return nested != op && !isFunction(nested) ? WalkResult::interrupt() : WalkResult::advance();
+            }).wasInterrupted();
 }
 
-void Replication::visitArguments(Operation *op) {
-  auto function = cast<FunctionOpInterface>(op);
-  if (!mesh || function.isExternal())
-    return;
-  for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
-    auto sharding = function.getArgAttrOfType<ShardingAttr>(i, kShardingAttrName);
-    if (!sharding)
-      continue;
-    AxisSet axes = allAxes;
-    for (auto [axis, name] : llvm::enumerate(mesh.getAxes()))
-      if (sharding.hasAxis(name))
-        axes &= ~(AxisSet(1) << axis);
-    axesOf[function.getArgument(i)] = axes;
+Value cgx::getCondition(Operation *op) {
+  if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
+    return loop.getCond().front().getTerminator()->getOperand(0);
+  if (isa<stablehlo::IfOp, stablehlo::CaseOp>(op))
+    return op->getOperand(0);
+  return {};
+}
+
+namespace {
+
+/// The values that decide about `value` as its operands do about the result of a function.
+SmallVector<Value> getInfluences(Value value) {
+  SmallVector<Value> influences;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    unsigned i = argument.getArgNumber();
+    if (auto loop = dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp()))
+      influences = {loop->getOperand(i), loop.getBody().front().getTerminator()->getOperand(i)};
+    return influences;
   }
+  auto result = cast<OpResult>(value);
+  Operation *op = result.getOwner();
+  unsigned i = result.getResultNumber();
+  if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
+    influences.push_back(loop.getCond().front().getArgument(i));
+    Block &body = loop.getBody().front();
+    if (body.getTerminator()->getOperand(i) != body.getArgument(i))
+      influences.push_back(getCondition(op));
+    return influences;
+  }
+  if (Value condition = getCondition(op)) {
+    influences.push_back(condition);
+    for (Region &region : op->getRegions())
+      influences.push_back(region.front().getTerminator()->getOperand(i));
+    return influences;
+  }
+  if (isa<stablehlo::OptimizationBarrierOp>(op))
+    return {op->getOperand(i)};
+  if (auto wait = dyn_cast<WaitOp>(op))
+    return {wait.getStart().getInputs()[i]};
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    return op->getNumResults() == collective.getInputs().size()
+               ? SmallVector<Value>{collective.getInputs()[i]}
+               : SmallVector<Value>(op->getOperands());
+  influences = op->getOperands();
+  // What the computation of a reduction uses from outside.
+  for (Region &region : op->getRegions())
+    region.walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands())
+        if (!region.isAncestor(operand.getParentRegion()))
+          influences.push_back(operand);
+    });
+  return influences;
+}
+
+//===----------------------------------------------------------------------===//
+// The analysis
+//===----------------------------------------------------------------------===//
+
+/// An element of the lattice: nothing was seen yet, or a set of axes, the smaller the lower.
+struct ReplicatedAxes {
+  std::optional<AxisSet> axes;
+
+  bool operator==(const ReplicatedAxes &other) const { return axes == other.axes; }
+  static ReplicatedAxes join(const ReplicatedAxes &a, const ReplicatedAxes &b) {
+    if (!a.axes || !b.axes)
+      return a.axes ? a : b;
+    return {*a.axes & *b.axes};
+  }
+  void print(raw_ostream &os) const {
+    if (axes)
+      os << "replicated along " << *axes;
+    else
+      os << "not seen";
+  }
+};
+
+using ReplicationLattice = dataflow::Lattice<ReplicatedAxes>;
+
+class ReplicationAnalysis : public dataflow::SparseForwardDataFlowAnalysis<ReplicationLattice> {
+public:
+  ReplicationAnalysis(DataFlowSolver &solver, RankGrid &grid, ModuleOp module)
+      : SparseForwardDataFlowAnalysis(solver), grid(grid), rankValues(module) {}
+
+  LogicalResult visitOperation(Operation *op, ArrayRef<const ReplicationLattice *>,
+                               ArrayRef<ReplicationLattice *> results) override {
+    for (ReplicationLattice *result : results)
+      update(result, getProgramPointAfter(op));
+    return success();
+  }
+
+  void visitNonControlFlowArguments(Operation *op, const RegionSuccessor &,
+                                    ArrayRef<ReplicationLattice *> arguments, unsigned) override {
+    for (ReplicationLattice *argument : arguments)
+      visitRegionArgument(op, argument);
+  }
+
+  /// The framework would join what flows to a result, whatever decides which of it does.
+  void visitRegionSuccessors(ProgramPoint *point, RegionBranchOpInterface branch, RegionSuccessor,
+                             ArrayRef<dataflow::AbstractSparseLattice *> lattices) override {
+    for (dataflow::AbstractSparseLattice *lattice : lattices) {
+      auto *known = static_cast<ReplicationLattice *>(lattice);
+      if (isa<OpResult>(known->getAnchor()))
+        update(known, point);
+      else
+        visitRegionArgument(branch, known);
+    }
+  }
+
+  void setToEntryState(ReplicationLattice *lattice) override {
+    propagateIfChanged(lattice, lattice->join(ReplicatedAxes{getEntryAxes(lattice->getAnchor())}));
+  }
+
+private:
+  /// Of what other ops than loops pass to their regions, such as the elements of a reduction, nothing is
+  /// known.
+  void visitRegionArgument(Operation *op, ReplicationLattice *argument) {
+    if (isa<stablehlo::WhileOp>(op))
+      update(argument, getProgramPointBefore(cast<BlockArgument>(argument->getAnchor()).getOwner()));
+    else
+      setToEntryState(argument);
+  }
+
+  void update(ReplicationLattice *lattice, ProgramPoint *point) {
+    Value value = lattice->getAnchor();
+    ReplicatedAxes joined;
+    bool isSeen = true;
+    for (Value influence : getInfluences(value)) {
+      const ReplicatedAxes &known = getLatticeElementFor(point, influence)->getValue();
+      // What a loop carries round may be unknown at first, an operand may not.
+      isSeen &= known.axes.has_value() || isa<BlockArgument>(value) ||
+                isa<stablehlo::WhileOp>(value.getDefiningOp());
+      joined = ReplicatedAxes::join(joined, known);
+    }
+    if (!isSeen)
+      return;
+    AxisSet axes = joined.axes.value_or(grid.getAllAxes());
+    if (auto result = dyn_cast<OpResult>(value))
+      axes = getResultAxes(result, axes);
+    propagateIfChanged(lattice, lattice->join(ReplicatedAxes{axes}));
+  }
+
+  AxisSet getResultAxes(OpResult result, AxisSet axes) {
+    Operation *op = result.getOwner();
+    if (getCondition(op))
+      return axes;
+    if (auto wait = dyn_cast<WaitOp>(op))
+      return getCollectiveAxes(wait.getStart(), result.getResultNumber(), axes);
+    if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+      return op->getNumResults() == collective.getInputs().size()
+                 ? getCollectiveAxes(collective, result.getResultNumber(), axes)
+                 : 0; // a handle
+    if (!isFunction(op))
+      axes = 0;
+    return axes == grid.getAllAxes() ? axes : axes | getComputedAxes(result);
+  }
+
+  AxisSet getCollectiveAxes(CollectiveOpInterface op, unsigned number, AxisSet axes) {
+    StringRef kind = op.getKind();
+    bool givesEqualResults = kind == "all_reduce" || kind == "all_gather" || kind == "broadcast";
+    if (!givesEqualResults && kind != "reduce_scatter" && kind != "all_to_all")
+      return 0;
+    // The random numbers of a codec depend on the rank.
+    return grid.getResultAxes(op.getGroups(), axes, givesEqualResults, op.getCodec(number).isExact());
+  }
+
+  /// The axes along which an integer is equal that depends on the number of the rank alone: the position
+  /// along one axis of the mesh is replicated along the others.
+  AxisSet getComputedAxes(Value value) {
+    const RankValues::Integers *integers = rankValues.get(value);
+    if (!integers || rankValues.getNumRanks() != grid.getNumRanks())
+      return 0;
+    return grid.getAxesOfEqual(
+        [&](int64_t rank, int64_t other) { return integers->of(rank) == integers->of(other); });
+  }
+
+  AxisSet getEntryAxes(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto function = argument ? dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()) : nullptr;
+    auto sharding = function
+                        ? function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), kShardingAttrName)
+                        : nullptr;
+    if (!sharding)
+      return 0;
+    AxisSet axes = grid.getAllAxes();
+    for (auto [axis, name] : llvm::enumerate(grid.getMesh().getAxes()))
+      if (axis < 64 && sharding.hasAxis(name))
+        axes &= ~(AxisSet(1) << axis);
+    return axes;
+  }
+
+  RankGrid &grid;
+  RankValues rankValues;
+};
+
+} // namespace
+
+Replication::Replication(ModuleOp module) : grid(module) {
+  dataflow::loadBaselineAnalyses(solver);
+  solver.load<ReplicationAnalysis>(grid, module);
+  // Fails only where an analysis gives up; what was not seen then is not replicated.
+  (void)solver.initializeAndRun(module);
+}
+
+AxisSet Replication::getAxes(Value value) const {
+  const auto *lattice = solver.lookupState<ReplicationLattice>(value);
+  return lattice ? lattice->getValue().axes.value_or(0) : 0;
+}
+
+bool Replication::isReplicatedOver(Value value, GroupsAttr groups) {
+  return !grid.isTooLarge() && (grid.getVaryingAxes(groups) & ~getAxes(value)) == 0;
+}
+
+Value Replication::findSource(Value value, AxisSet axes) const {
+  std::deque<Value> queue{value};
+  llvm::DenseSet<Value> seen{value};
+  while (!queue.empty()) {
+    Value next = queue.front();
+    queue.pop_front();
+    bool hasOrigin = false;
+    for (Value influence : getInfluences(next)) {
+      if ((axes & ~getAxes(influence)) == 0)
+        continue;
+      hasOrigin = true;
+      if (seen.insert(influence).second)
+        queue.push_back(influence);
+    }
+    if (!hasOrigin)
+      return next;
+  }
+  return value;
 }

@@ -9,48 +9,43 @@
 #ifndef CGX_PASSES_REWRITE_REPLICATION_H
 #define CGX_PASSES_REWRITE_REPLICATION_H
 
-#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "RankGrid.h"
+#include "cgx/Passes/RankValues.h"
 
-#include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/DenseMap.h"
+#include "mlir/Analysis/DataFlowFramework.h"
 
 namespace cgx {
 
-/// A set of axes of the mesh, one bit each. Axes of size 1 do not count.
-using AxisSet = uint64_t;
-
-/// For each value of a per-rank program, the axes along which it is replicated:
+/// For each value of a per-rank program, the axes of the mesh along which it is replicated:
 /// ranks that differ only along those axes hold the same bits.
 ///
-/// Forward data flow without iteration: one visit to each op, in program order.
-/// Nothing is known of values that loops carry.
+/// A forward data flow analysis, as optimistic as it can be: what a loop carries is replicated
+/// unless something that is not comes in. What leaves a branch or a loop depends on the condition,
+/// too. Inside of a branch, ranks are compared that take it; inside of a loop, ranks in the same
+/// iteration.
 class Replication {
 public:
   explicit Replication(mlir::ModuleOp module);
 
-  /// The axes along which `value` is replicated. The op that defines it was visited.
-  AxisSet getAxes(mlir::Value value) const { return axesOf.lookup(value); }
-
-  /// Derives what is known of the results of `op` from its operands.
-  void visit(mlir::Operation *op);
+  /// The axes along which `value` is replicated; none for a value that was made after the analysis.
+  AxisSet getAxes(mlir::Value value) const;
 
   /// `value` is equal on the ranks of each of `groups`.
   bool isReplicatedOver(mlir::Value value, GroupsAttr groups);
 
-private:
-  /// The axes along which the ranks of each of `groups` differ; nothing if `groups` are not
-  /// what some axes give.
-  std::optional<AxisSet> getAxes(GroupsAttr groups);
-  AxisSet getCommunicatedAxes(CommunicationOpInterface op);
-  AxisSet getComputedAxes(mlir::Operation *op);
-  void visitArguments(mlir::Operation *function);
+  RankGrid &getGrid() { return grid; }
 
-  /// Null where the mesh has more axes than an AxisSet holds: nothing is known then.
-  MeshAttr mesh;
-  AxisSet allAxes = 0;
-  llvm::DenseMap<mlir::Value, AxisSet> axesOf;
-  llvm::DenseMap<GroupsAttr, std::optional<AxisSet>> axesOfGroups;
+  /// The nearest value from which `value` has that it is not replicated along all of `axes`: an argument,
+  /// the result of a collective, of an op with effects, or of one that tells the number of the rank.
+  mlir::Value findSource(mlir::Value value, AxisSet axes) const;
+
+private:
+  RankGrid grid;
+  mlir::DataFlowSolver solver;
 };
+
+/// What decides which region of `op` runs and how often; null if that is no decision, or of an unknown op.
+mlir::Value getCondition(mlir::Operation *op);
 
 } // namespace cgx
 

@@ -107,6 +107,69 @@ func.func @region_uses_rank_data(%a: tensor<f32>, %p: tensor<i32> {cgx.sharding 
   return %1 : tensor<f32>
 }
 
+// What leaves a branch depends on the condition, also where the results of both sides are replicated.
+// CHECK-LABEL: func @branch_of_rank_data
+func.func @branch_of_rank_data(%p: tensor<i1>, %q: i1, %a: tensor<f32> {cgx.sharding = #cgx.sharding<[]>},
+                               %b: tensor<f32> {cgx.sharding = #cgx.sharding<[]>}) -> (tensor<f32>, tensor<f32>) {
+  %0 = "stablehlo.if"(%p) ({
+    stablehlo.return %a : tensor<f32>
+  }, {
+    stablehlo.return %b : tensor<f32>
+  }) : (tensor<i1>) -> tensor<f32>
+  %1 = scf.if %q -> tensor<f32> {
+    scf.yield %a : tensor<f32>
+  } else {
+    scf.yield %b : tensor<f32>
+  }
+  // CHECK: cgx.all_reduce mean
+  // CHECK: cgx.all_reduce mean
+  %2 = cgx.all_reduce mean(%0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  %3 = cgx.all_reduce mean(%1) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  return %2, %3 : tensor<f32>, tensor<f32>
+}
+
+// What a loop carries is replicated if all that comes in is, and comes out so, if the condition is; what it does
+// not change comes out so anyway.
+// CHECK-LABEL: func @loop
+// CHECK-SAME: (%[[A:[a-z0-9]+]]: tensor<f32>
+func.func @loop(%a: tensor<f32> {cgx.sharding = #cgx.sharding<[]>}, %n: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %c0, %x = %a, %y = %a) : tensor<i32>, tensor<f32>, tensor<f32>
+   cond {
+    %c9 = stablehlo.constant dense<9> : tensor<i32>
+    %1 = stablehlo.compare LT, %i, %c9, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %c1 = stablehlo.constant dense<1> : tensor<i32>
+    %1 = stablehlo.add %i, %c1 : tensor<i32>
+    %2 = stablehlo.multiply %x, %x : tensor<f32>
+    %3 = stablehlo.multiply %y, %n : tensor<f32>
+    stablehlo.return %1, %2, %3 : tensor<i32>, tensor<f32>, tensor<f32>
+  }
+  %1:3 = stablehlo.while(%z = %n, %x = %a, %y = %a) : tensor<f32>, tensor<f32>, tensor<f32>
+   cond {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %2 = stablehlo.compare LT, %z, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  } do {
+    %2 = stablehlo.multiply %x, %x : tensor<f32>
+    %3 = stablehlo.add %z, %z : tensor<f32>
+    stablehlo.return %3, %2, %y : tensor<f32>, tensor<f32>, tensor<f32>
+  }
+  // CHECK: %[[LOOP:.*]]:3 = stablehlo.while
+  // CHECK: %[[OTHER:.*]]:3 = stablehlo.while
+  // CHECK-NOT: cgx.all_reduce
+  %2 = cgx.all_reduce mean(%0#1) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  // CHECK: %[[Y:.*]] = cgx.all_reduce mean(%[[LOOP]]#2)
+  %3 = cgx.all_reduce mean(%0#2) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  // CHECK-NEXT: %[[X:.*]] = cgx.all_reduce mean(%[[OTHER]]#1)
+  %4 = cgx.all_reduce mean(%1#1) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  %5 = cgx.all_reduce mean(%1#2) {id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  %6 = stablehlo.add %3, %4 : tensor<f32>
+  // CHECK: return %[[LOOP]]#1, %{{.*}}, %[[OTHER]]#2
+  return %2, %6, %5 : tensor<f32>, tensor<f32>, tensor<f32>
+}
+
 // CHECK-LABEL: func @region_of_replicated
 func.func @region_of_replicated(%a: tensor<f32> {cgx.sharding = #cgx.sharding<[]>},
                                 %p: tensor<i32> {cgx.sharding = #cgx.sharding<[]>}) -> tensor<f32> {
@@ -127,6 +190,7 @@ func.func @region_of_replicated(%a: tensor<f32> {cgx.sharding = #cgx.sharding<[]
 #all = #cgx.groups<[[0, 1, 2, 3]]>
 #irregular = #cgx.groups<[[0, 3], [1, 2]]>
 #reversed = #cgx.groups<[[2, 0], [3, 1]]>
+#half_reversed = #cgx.groups<[[2, 0], [1, 3]]>
 #x = #cgx.layer<"", other>
 module attributes {cgx.mesh = #cgx.mesh<["data" = 2, "model" = 2, "unit" = 1]>, cgx.num_ranks = 4 : i64} {
 
@@ -173,12 +237,22 @@ func.func @slices(%r: tensor<8xf32> {cgx.sharding = #cgx.sharding<[[]]>}) -> (te
   return %1, %2 : tensor<4xf32>, tensor<4xf32>
 }
 
-// The order of the additions is another: the last bits may differ between the groups.
+// The ranks of a group hold the same, in whatever order they stand. Between groups, the order of the additions
+// counts: if it is another one, so may be the last bits.
 // CHECK-LABEL: func @reversed_groups
-func.func @reversed_groups(%r: tensor<8xf32>) -> tensor<8xf32> {
-  // CHECK-COUNT-2: cgx.all_reduce
+func.func @reversed_groups(%r: tensor<8xf32>, %s: tensor<8xf32> {cgx.sharding = #cgx.sharding<[["data"]]>})
+    -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  // CHECK: %[[A:.*]] = cgx.all_reduce sum
+  // CHECK-NEXT: %[[B:.*]] = cgx.all_reduce sum
+  // CHECK-NEXT: %[[C:.*]] = cgx.all_reduce sum
+  // CHECK-NEXT: %[[D:.*]] = cgx.all_reduce mean(%[[C]])
+  // CHECK-NEXT: return %[[A]], %[[B]], %[[D]]
   %0 = cgx.all_reduce sum(%r) {id = 0 : i64, groups = #reversed, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
   %1 = cgx.all_reduce mean(%0) {id = 1 : i64, groups = #data, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  return %1 : tensor<8xf32>
+  %2 = cgx.all_reduce sum(%s) {id = 2 : i64, groups = #reversed, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %3 = cgx.all_reduce mean(%2) {id = 3 : i64, groups = #model, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %4 = cgx.all_reduce sum(%s) {id = 4 : i64, groups = #half_reversed, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %5 = cgx.all_reduce mean(%4) {id = 5 : i64, groups = #model, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  return %1, %3, %5 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 }

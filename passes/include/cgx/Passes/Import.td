@@ -220,6 +220,160 @@ def ImportShardCollectivesPass : Pass<"cgx-import-shard-collectives", "::mlir::M
   let dependentDialects = ["::cgx::CgxDialect"];
 }
 
+def HoistReductionsPass : Pass<"cgx-hoist-reductions", "::mlir::ModuleOp"> {
+  let summary = "reduce once behind a loop what the loop adds up";
+  let description = [{
+    JAX differentiates a `lax.scan` into a loop that adds up the gradient of each
+    weight, and under `shard_map(check_vma=True)` it reduces over the ranks in every
+    iteration. Sums and means are linear: each rank may add up its own part, and
+    the ranks reduce once. A scan over n positions sends n times less.
+
+    Moved are operands of `cgx.all_reduce` sum and mean whose results, or linear maps of them (see
+    `cgx-combine-reductions`), are only added to, or subtracted from, values that the loop carries and that
+    nothing else in it reads. The order of floating-point additions changes.
+
+    Precondition: none.
+    Postcondition: no such reduction is left in a `stablehlo.while`.
+
+    Input:
+    ```mlir
+    %0:2 = stablehlo.while(%i = %c0, %sum = %begin) ... do {
+      %r = cgx.all_reduce sum(%x) {...} : tensor<8xf32>
+      %s = stablehlo.add %sum, %r : tensor<8xf32>
+      stablehlo.return %n, %s : tensor<i32>, tensor<8xf32>
+    }
+    ```
+    Output:
+    ```mlir
+    %0:2 = stablehlo.while(%i = %c0, %sum = %zero) ... do {
+      %s = stablehlo.add %sum, %x : tensor<8xf32>
+      stablehlo.return %n, %s : tensor<i32>, tensor<8xf32>
+    }
+    %r = cgx.all_reduce sum(%0#1) {...} : tensor<8xf32>
+    %total = stablehlo.add %begin, %r : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+}
+
+def CombineReductionsPass : Pass<"cgx-combine-reductions", "::mlir::ModuleOp"> {
+  let summary = "reduce once what is added up behind several reductions";
+  let description = [{
+    A parameter that is used twice (tied embeddings, a layer applied in two places) has two gradients,
+    which are added up. Where autodiff reduces each by itself (`shard_map(check_vma=True)`), twice as much
+    travels as needs to:
+
+        all_reduce sum(a) + all_reduce sum(b)  ->  all_reduce sum(a + b)
+
+    Terms of one sum, that is of a tree of `add` and `subtract` in one block, are combined if they are
+    results of `cgx.all_reduce`, sum or mean, of one group, algorithm, codec and layer, or linear maps of them:
+    transpose, reshape, reverse, negate, a factor that is a constant, a convert to a wider float type
+    unless that makes more bytes. What all of them are multiplied by or converted to stays behind the
+    reduction, whatever it is. Neither the results nor the maps may have other users. Reductions of one
+    value in one block become one. The order of floating-point additions changes.
+
+    Precondition: none.
+    Postcondition: no sum of a block has two such terms, and no value is reduced twice in a block.
+
+    Input: the embedding of the input, and its transpose behind the last layer.
+    ```mlir
+    %0 = cgx.all_reduce sum(%a) {id = 0 : i64, ...} : tensor<32x64xf32>
+    %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<32x64xf32>) -> tensor<64x32xf32>
+    %2 = cgx.all_reduce sum(%b) {id = 1 : i64, ...} : tensor<64x32xf32>
+    %3 = stablehlo.add %1, %2 : tensor<64x32xf32>
+    ```
+    Output:
+    ```mlir
+    %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<32x64xf32>) -> tensor<64x32xf32>
+    %1 = stablehlo.add %0, %b : tensor<64x32xf32>
+    %3 = cgx.all_reduce sum(%1) {id = 2 : i64, ...} : tensor<64x32xf32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+}
+
+def SplitReductionsPass : Pass<"cgx-split-reductions", "::mlir::ModuleOp"> {
+  let summary = "take a vector of all gradients apart into its layers";
+  let description = [{
+    Training scripts ravel all gradients into one vector (`ravel_pytree`, `optax.flatten`, buckets) to
+    reduce them in one message. Its elements belong to several parameters, of which each has a name, a
+    kind and a codec of its own; that they travel in one message is for `cgx-group-collectives` to decide.
+
+    1. An all-reduce whose result is cut by slices is cut likewise:
+
+           all_reduce(concatenate(a, b))  ->  concatenate(all_reduce(a), all_reduce(b))
+
+       Pieces are looked for in what the operand is made of (concatenations, padding, updates at constant
+       indices, reshapes, elementwise ops that nobody else reads), and are slices of it else. Zeros stay
+       where they are, and so does what nobody reads.
+    2. What is sliced of a concatenation of reductions, also behind elementwise ops with other vectors such
+       as the moments of an optimizer, is computed from the pieces:
+
+           slice_i(f(concatenate(a, b), m))  ->  f(piece_i, slice_i(m))
+
+    Results are the same to the bit. Operands of a layer that has a name stay whole.
+
+    Precondition: none; collectives have no labels yet.
+    Postcondition: no result of such an all-reduce is cut by slices at constant indices in its block.
+
+    Input:
+    ```mlir
+    %0 = stablehlo.reshape %a : (tensor<64x128xf32>) -> tensor<8192xf32>
+    %1 = stablehlo.concatenate %0, %b, dim = 0 : (tensor<8192xf32>, tensor<128xf32>) -> tensor<8320xf32>
+    %2 = cgx.all_reduce sum(%1) {id = 0 : i64, ...} : tensor<8320xf32>
+    %3 = stablehlo.divide %2, %n : tensor<8320xf32>
+    %4 = stablehlo.slice %3 [0:8192] : (tensor<8320xf32>) -> tensor<8192xf32>
+    %5 = stablehlo.slice %3 [8192:8320] : (tensor<8320xf32>) -> tensor<128xf32>
+    ```
+    Output:
+    ```mlir
+    %0 = cgx.all_reduce sum(%a) {id = 1 : i64, ...} : tensor<64x128xf32>
+    %1 = cgx.all_reduce sum(%b) {id = 2 : i64, ...} : tensor<128xf32>
+    %2 = stablehlo.divide %0, %n0 : tensor<64x128xf32>
+    %4 = stablehlo.reshape %2 : (tensor<64x128xf32>) -> tensor<8192xf32>
+    %5 = stablehlo.divide %1, %n1 : tensor<128xf32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+}
+
+def ScatterReductionsPass : Pass<"cgx-scatter-reductions", "::mlir::ModuleOp"> {
+  let summary = "reduce to each rank the slice that it keeps";
+  let description = [{
+    Partitioners, and optimizers whose state is sharded, reduce a gradient for all ranks, of which each then
+    keeps a slice. A reduce-scatter gives each rank its slice with half of the bytes:
+
+        rank 0   [a0 a1]                 [a0+b0 a1+b1]                 [a0+b0]
+        rank 1   [b0 b1]   all_reduce    [a0+b0 a1+b1]  dynamic_slice  [a1+b1]
+
+    That the slices are those of a reduce-scatter is computed, not recognized: the indices are evaluated
+    for each rank, be they products of its position along an axis, remainders of its number or entries of
+    a table. If ranks keep the slices in another order than that of the group, the group takes that order.
+
+    An `all_reduce` with the algorithm `auto` is rewritten if all of its uses end in such slices, of one
+    dimension, and on the way are nothing but reshapes, transposes, padding with zeros, and factors or
+    converts of floats. The former move before the reduction, the latter behind it.
+
+    Precondition: a per-rank program.
+    Postcondition: no such `cgx.all_reduce` is left.
+
+    Input: two ranks.
+    ```mlir
+    %0 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, ...} : tensor<64x128xf32>
+    %rank = stablehlo.partition_id : tensor<ui32>
+    %1 = stablehlo.multiply %rank, %c32 : tensor<ui32>
+    %2 = stablehlo.dynamic_slice %0, %1, %c0, sizes = [32, 128]
+        : (tensor<64x128xf32>, tensor<ui32>, tensor<ui32>) -> tensor<32x128xf32>
+    ```
+    Output:
+    ```mlir
+    %2 = cgx.reduce_scatter sum(%g) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, ...}
+        : (tensor<64x128xf32>) -> tensor<32x128xf32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+}
+
 def LabelLayersPass : Pass<"cgx-label-layers", "::mlir::ModuleOp"> {
   let summary = "find out which parameter each collective operand belongs to";
   let description = [{

@@ -139,6 +139,13 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<std::string> leaders{
       *this, "leaders", llvm::cl::desc("hierarchical: which ranks of a host talk to other hosts, all or one"),
       llvm::cl::init("all")};
+  ListOption<std::string> splitLayers{
+      *this, "split-layers",
+      llvm::cl::desc("Stacks of layers, as globs, whose layers are operands of their own")};
+  Option<std::string> divergentCollectives{
+      *this, "divergent-collectives",
+      llvm::cl::desc("What to do about collectives that only some ranks may reach: warn, error or ignore"),
+      llvm::cl::init("warn")};
   Option<bool> decompose{*this, "decompose", llvm::cl::desc("Write compressed all-reduces in explicit form"),
                          llvm::cl::init(false)};
 };
@@ -154,6 +161,13 @@ struct InstrumentPipelineOptions : mlir::PassPipelineOptions<InstrumentPipelineO
   Option<int64_t> minRank{*this, "min-rank",
                           llvm::cl::desc("Parameters of fewer dimensions are not measured"),
                           llvm::cl::init(2)};
+  ListOption<std::string> splitLayers{
+      *this, "split-layers",
+      llvm::cl::desc("Stacks of layers, as globs, whose layers are operands of their own")};
+  Option<std::string> divergentCollectives{
+      *this, "divergent-collectives",
+      llvm::cl::desc("What to do about collectives that only some ranks may reach: warn, error or ignore"),
+      llvm::cl::init("warn")};
   Option<uint64_t> groupBytes{*this, "group-bytes",
                               llvm::cl::desc("Raw bytes of all-reduces that travel together"),
                               llvm::cl::init(4194304)};

@@ -79,4 +79,43 @@ func.func @stays(%x: tensor<8xf32>, %go: tensor<i1>) -> (tensor<8xf32>, tensor<8
   }
   return %0#0, %0#1, %0#2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// One operand of two comes out, the other one is read in the loop; a sum may be subtracted, and transposed
+// before.
+// CHECK-LABEL: @some_operands
+// CHECK: stablehlo.while
+// CHECK: %[[B:.*]] = cgx.all_reduce sum(%{{.*}}) {{.*}}id = 5 : i64, layers = [#cgx.layer<"b", gradient>]{{.*}} : tensor<4x2xf32>
+// CHECK: %[[T:.*]] = stablehlo.transpose %{{.*}}, dims = [1, 0] : (tensor<2x4xf32>) -> tensor<4x2xf32>
+// CHECK: stablehlo.subtract %{{.*}}, %[[T]]
+// CHECK: stablehlo.return
+// CHECK: cgx.all_reduce sum(%{{.*}}) {{.*}}layers = [#cgx.layer<"a", gradient>]{{.*}} : tensor<4x2xf32>
+// CHECK-NEXT: stablehlo.add
+func.func @some_operands(%x: tensor<2x4xf32>, %y: tensor<4x2xf32>, %go: tensor<i1>) -> (tensor<4x2xf32>, tensor<4x2xf32>) {
+  %0:2 = stablehlo.while(%a = %y, %b = %y) : tensor<4x2xf32>, tensor<4x2xf32>
+   cond { stablehlo.return %go : tensor<i1> } do {
+    %r:2 = cgx.all_reduce sum(%x, %b) {id = 5 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity],
+        layers = [#cgx.layer<"a", gradient>, #cgx.layer<"b", gradient>]} : tensor<2x4xf32>, tensor<4x2xf32>
+    %t = stablehlo.transpose %r#0, dims = [1, 0] : (tensor<2x4xf32>) -> tensor<4x2xf32>
+    %s = stablehlo.subtract %a, %t : tensor<4x2xf32>
+    %n = stablehlo.negate %r#1 : tensor<4x2xf32>
+    stablehlo.return %s, %n : tensor<4x2xf32>, tensor<4x2xf32>
+  }
+  return %0#0, %0#1 : tensor<4x2xf32>, tensor<4x2xf32>
+}
+
+// Stays: what is added is the carried value minus the reduction's, with the sign of both turned.
+// CHECK-LABEL: @subtracted_from
+// CHECK: stablehlo.while
+// CHECK: cgx.all_reduce
+// CHECK: stablehlo.return
+// CHECK-NOT: cgx.all_reduce
+func.func @subtracted_from(%x: tensor<8xf32>, %go: tensor<i1>) -> tensor<8xf32> {
+  %0 = stablehlo.while(%a = %x) : tensor<8xf32>
+   cond { stablehlo.return %go : tensor<i1> } do {
+    %r = cgx.all_reduce sum(%x) {id = 6 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8xf32>
+    %s = stablehlo.subtract %r, %a : tensor<8xf32>
+    stablehlo.return %s : tensor<8xf32>
+  }
+  return %0 : tensor<8xf32>
+}
 }

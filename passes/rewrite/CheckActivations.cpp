@@ -1,0 +1,191 @@
+//===-- CheckActivations.cpp - Activations that travel for weights --------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A rank has its part of the batch, x, and its part of a weight, w, both split along one axis. Of
+//
+//   x . all_gather(w)                  the weight travels, and each rank goes on with its part of the batch
+//   all_gather(x) . w                  the activation travels, before
+//   all_reduce(slice(x) . w)           or behind the product
+//
+// the first is what sharded data parallelism means. A partitioner takes what it holds for cheaper.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RankGrid.h"
+#include "cgx/Passes/Rewrite.h"
+
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace cgx {
+#define GEN_PASS_DEF_CHECKACTIVATIONSPASS
+#include "cgx/Passes/RewritePasses.h.inc"
+
+namespace {
+
+using namespace mlir;
+
+bool isContraction(Operation *op) { return isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op); }
+
+/// Gives elements another place or type, and nothing else.
+bool isLayout(Operation *op) {
+  return isa<stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::ConvertOp, stablehlo::BroadcastInDimOp>(
+      op);
+}
+
+int64_t getBytes(RankedTensorType type) {
+  return type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
+}
+
+/// An activation that travels, and the weight that could in its place.
+struct Exchange {
+  CollectiveOpInterface op;
+  int64_t bytes;
+  BlockArgument weight;
+};
+
+/// The axes along which a step's arguments are split, data and state apart.
+class StepArguments {
+public:
+  StepArguments(FunctionOpInterface step, const RankGrid &grid) : step(step), grid(grid) {
+    for (unsigned i = 0; i < step.getNumResults(); ++i)
+      if (auto feeds = step.getResultAttrOfType<IntegerAttr>(i, kFeedsAttrName))
+        state.insert(feeds.getInt());
+    for (unsigned i = 0; i < step.getNumArguments(); ++i)
+      if (!state.contains(i))
+        dataAxes |= getSplitAxes(i);
+  }
+
+  AxisSet getDataAxes() const { return state.empty() ? 0 : dataAxes; }
+
+  /// `value` is a part of a weight that is split along one of `axes`: the argument, however laid out.
+  BlockArgument findWeight(Value value, AxisSet axes) {
+    while (value.getDefiningOp() && isLayout(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || argument.getOwner() != &step.getFunctionBody().front() ||
+        !state.contains(argument.getArgNumber()) || (getSplitAxes(argument.getArgNumber()) & axes) == 0)
+      return {};
+    return argument;
+  }
+
+  /// What the weight is called, and its bytes as a whole.
+  std::string describe(BlockArgument weight) {
+    unsigned i = weight.getArgNumber();
+    auto name = step.getArgAttrOfType<StringAttr>(i, kNameAttrName);
+    auto whole = step.getArgAttrOfType<TypeAttr>(i, kGlobalTypeAttrName);
+    auto type = dyn_cast<RankedTensorType>(whole ? whole.getValue() : weight.getType());
+    return "weight '" + (name ? name.str() : std::to_string(i)) + "' (" +
+           std::to_string(type ? getBytes(type) : 0) + " bytes as a whole)";
+  }
+
+private:
+  AxisSet getSplitAxes(unsigned argument) {
+    AxisSet axes = 0;
+    if (auto sharding = step.getArgAttrOfType<ShardingAttr>(argument, kShardingAttrName))
+      for (auto [axis, name] : llvm::enumerate(grid.getMesh().getAxes()))
+        if (axis < 64 && sharding.hasAxis(name))
+          axes |= AxisSet(1) << axis;
+    return axes & grid.getAllAxes();
+  }
+
+  FunctionOpInterface step;
+  const RankGrid &grid;
+  llvm::DenseSet<int64_t> state;
+  AxisSet dataAxes = 0;
+};
+
+struct CheckActivations : impl::CheckActivationsPassBase<CheckActivations> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    RankGrid grid(getOperation());
+    for (auto step : getOperation().getOps<FunctionOpInterface>()) {
+      if (step.isExternal())
+        continue;
+      StepArguments arguments(step, grid);
+      if (arguments.getDataAxes() != 0)
+        check(step, arguments, grid);
+    }
+  }
+
+private:
+  void check(FunctionOpInterface step, StepArguments &arguments, RankGrid &grid) {
+    SmallVector<Exchange> exchanges;
+    AxisSet axes = 0;
+    int64_t bytes = 0;
+    step.walk([&](CollectiveOpInterface op) {
+      AxisSet shared = grid.getVaryingAxes(op.getGroups()) & arguments.getDataAxes();
+      if (shared == 0 || !isa<AllGatherOp, AllReduceOp, ReduceScatterOp>(op))
+        return;
+      for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
+        if (op.getLayer(i).getKind() != LayerKind::Activation)
+          continue;
+        BlockArgument weight = isa<AllGatherOp>(op) ? findUsedWith(op->getResult(i), arguments, shared)
+                                                    : findMadeWith(op.getInputs()[i], arguments, shared);
+        if (!weight)
+          continue;
+        exchanges.push_back({op,
+                             getBytes(cast<RankedTensorType>(isa<AllGatherOp>(op) ? op->getResult(i).getType()
+                                                                                  : op.getInputType(i))),
+                             weight});
+        axes |= shared;
+        bytes += exchanges.back().bytes;
+      }
+    });
+    if (!exchanges.empty())
+      report(exchanges, bytes, grid.describe(axes), arguments);
+  }
+
+  /// The weight with which a gathered activation is multiplied.
+  static BlockArgument findUsedWith(Value gathered, StepArguments &arguments, AxisSet axes) {
+    SmallVector<Value> worklist{gathered};
+    while (!worklist.empty())
+      for (Operation *user : worklist.pop_back_val().getUsers()) {
+        if (isLayout(user))
+          worklist.push_back(user->getResult(0));
+        if (isContraction(user))
+          for (Value operand : user->getOperands())
+            if (BlockArgument weight = arguments.findWeight(operand, axes))
+              return weight;
+      }
+    return {};
+  }
+
+  /// The weight in the product that is summed over ranks.
+  static BlockArgument findMadeWith(Value summed, StepArguments &arguments, AxisSet axes) {
+    while (summed.getDefiningOp() && isLayout(summed.getDefiningOp()))
+      summed = summed.getDefiningOp()->getOperand(0);
+    if (Operation *product = summed.getDefiningOp(); product && isContraction(product))
+      for (Value operand : product->getOperands())
+        if (BlockArgument weight = arguments.findWeight(operand, axes))
+          return weight;
+    return {};
+  }
+
+  static void report(ArrayRef<Exchange> exchanges, int64_t bytes, const std::string &axes,
+                     StepArguments &arguments) {
+    constexpr size_t kMostNotes = 4;
+    CollectiveOpInterface first = exchanges[0].op;
+    InFlightDiagnostic warning = first->emitWarning();
+    warning << "activations travel in place of weights: " << exchanges.size()
+            << (exchanges.size() == 1 ? " tensor of " : " tensors, ") << bytes << " bytes, along axis "
+            << axes << " of the mesh, which splits the batch and weights; expected weights "
+            << "to be gathered: constrain activations to the sharding of the batch "
+               "(jax.lax.with_sharding_constraint), or gather weights in the step";
+    for (const Exchange &exchange : exchanges.take_front(kMostNotes)) {
+      CollectiveOpInterface op = exchange.op;
+      warning.attachNote(op.getLoc()) << op.getKind() << " with id " << op.getId() << ": " << exchange.bytes
+                                      << " bytes for " << arguments.describe(exchange.weight);
+    }
+  }
+};
+
+} // namespace
+} // namespace cgx

@@ -1,0 +1,130 @@
+//===-- CheckControlFlow.cpp - Collectives that not all ranks may reach ---===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Replication.h"
+#include "cgx/Passes/Rewrite.h"
+
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace cgx {
+#define GEN_PASS_DEF_CHECKCONTROLFLOWPASS
+#include "cgx/Passes/RewritePasses.h.inc"
+
+namespace {
+
+using namespace mlir;
+
+/// What the user calls an argument of the step.
+std::string getUserName(BlockArgument argument) {
+  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  auto name =
+      function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttrName) : nullptr;
+  return name ? "'" + name.str() + "'" : std::to_string(argument.getArgNumber());
+}
+
+bool saysHowItIsSplit(BlockArgument argument) {
+  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return function && function.getArgAttr(argument.getArgNumber(), kShardingAttrName);
+}
+
+/// A collective as a message names it.
+std::string describe(CommunicationOpInterface op) {
+  std::string text = op->getName().stripDialect().str() + " with id " + std::to_string(op.getId());
+  auto collective = dyn_cast<CollectiveOpInterface>(op.getOperation());
+  if (collective && !collective.getLayers().empty() && !collective.getLayer(0).getName().empty())
+    text += " (layer '" + collective.getLayer(0).getName().str() + "')";
+  return text;
+}
+
+struct CheckControlFlow : impl::CheckControlFlowPassBase<CheckControlFlow> {
+  using CheckControlFlowPassBase::CheckControlFlowPassBase;
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    if (action == "ignore")
+      return;
+    if (action != "warn" && action != "error") {
+      emitError(getOperation().getLoc())
+          << "expected what to do about divergent collectives to be warn, error or ignore, got " << action;
+      return signalPassFailure();
+    }
+    SmallVector<Operation *> decisions;
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (getCondition(op) &&
+          op->walk([](CommunicationOpInterface) { return WalkResult::interrupt(); }).wasInterrupted())
+        decisions.push_back(op);
+    });
+    if (decisions.empty())
+      return; // the common case costs one walk
+    Replication replication(getOperation());
+    bool diverges = false;
+    for (Operation *decision : decisions)
+      diverges |= check(decision, replication);
+    if (diverges && action == "error")
+      signalPassFailure();
+  }
+
+private:
+  /// Whether a collective in a region of `decision` may be reached by some ranks of its group only.
+  bool check(Operation *decision, Replication &replication) {
+    Value condition = getCondition(decision);
+    CommunicationOpInterface first;
+    unsigned others = 0;
+    decision->walk<WalkOrder::PreOrder>([&](CommunicationOpInterface op) {
+      if (replication.isReplicatedOver(condition, op.getGroups()))
+        return;
+      others += first != nullptr;
+      if (!first)
+        first = op;
+    });
+    if (first)
+      report(decision, first, others, replication);
+    return first != nullptr;
+  }
+
+  void report(Operation *decision, CommunicationOpInterface collective, unsigned others,
+              Replication &replication) {
+    Value condition = getCondition(decision);
+    RankGrid &grid = replication.getGrid();
+    AxisSet axes = grid.getVaryingAxes(collective.getGroups()) & ~replication.getAxes(condition);
+    InFlightDiagnostic diagnostic = action == "error" ? decision->emitError() : decision->emitWarning();
+    diagnostic << describe(collective);
+    if (others > 0)
+      diagnostic << " and " << others << (others == 1 ? " other" : " others");
+    bool isLoop = isa<stablehlo::WhileOp>(decision);
+    diagnostic
+        << (isLoop ? " in a loop whose" : " in a branch whose") << " condition may differ along axis "
+        << grid.describe(axes) << " of the mesh: ranks that " << (isLoop ? "stay in it" : "take it")
+        << " would wait for the others; expected the condition to be computed from values that are equal "
+           "on all ranks of the group, such as a loss after its mean over the ranks";
+    diagnostic.attachNote(condition.getLoc()) << "the condition is computed here";
+    noteSource(diagnostic, replication.findSource(condition, axes));
+    if (collective->getLoc() != decision->getLoc())
+      diagnostic.attachNote(collective.getLoc()) << "the first collective is here";
+  }
+
+  /// Where the ranks become different.
+  static void noteSource(InFlightDiagnostic &diagnostic, Value source) {
+    Diagnostic &note = diagnostic.attachNote(source.getLoc());
+    if (auto argument = dyn_cast<BlockArgument>(source)) {
+      note << "it differs because of argument " << getUserName(argument);
+      note << (saysHowItIsSplit(argument) ? ", of which each rank has its own part"
+                                          : ", which has no cgx.sharding: nothing is known of it");
+      return;
+    }
+    note << "it differs because of the result of " << source.getDefiningOp()->getName().getStringRef();
+    if (auto call = source.getDefiningOp<stablehlo::CustomCallOp>())
+      note << " @" << call.getCallTargetName() << ", which has side effects";
+  }
+};
+
+} // namespace
+} // namespace cgx

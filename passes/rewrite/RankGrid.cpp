@@ -1,0 +1,109 @@
+//===-- RankGrid.cpp - Groups of ranks and the axes of the mesh -----------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RankGrid.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace cgx;
+
+/// The mesh of the module; its ranks as one axis if it has none.
+static MeshAttr getMesh(ModuleOp module) {
+  if (auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName))
+    return mesh;
+  auto numRanks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
+  return MeshAttr::get(module.getContext(), StringAttr::get(module.getContext(), "rank"),
+                       numRanks ? numRanks.getInt() : 1);
+}
+
+RankGrid::RankGrid(ModuleOp module) : mesh(::getMesh(module)) {
+  ArrayRef<int64_t> sizes = mesh.getSizes();
+  strides.assign(sizes.size(), 1);
+  for (size_t axis = sizes.size(); axis-- > 1;)
+    strides[axis - 1] = strides[axis] * sizes[axis];
+  if (isTooLarge())
+    return;
+  for (auto [axis, size] : llvm::enumerate(sizes))
+    if (size > 1)
+      allAxes |= AxisSet(1) << axis;
+}
+
+AxisSet RankGrid::getDifference(int64_t rank, int64_t other) const {
+  AxisSet axes = 0;
+  for (auto [axis, stride] : llvm::enumerate(strides))
+    if (axis < 64 && rank / stride % mesh.getSizes()[axis] != other / stride % mesh.getSizes()[axis])
+      axes |= AxisSet(1) << axis;
+  return axes;
+}
+
+AxisSet RankGrid::getVaryingAxes(GroupsAttr groups) {
+  auto [entry, isNew] = varyingAxes.try_emplace(groups, 0);
+  if (isNew)
+    for (DenseI64ArrayAttr row : groups.getRows())
+      for (int64_t rank : row.asArrayRef())
+        entry->second |= getDifference(row[0], rank);
+  return entry->second;
+}
+
+bool RankGrid::holdsAlong(unsigned axis, llvm::function_ref<bool(int64_t, int64_t)> holds) const {
+  int64_t stride = strides[axis], size = mesh.getSizes()[axis];
+  for (int64_t rank = 0, e = getNumRanks(); rank < e; ++rank)
+    if (rank / stride % size + 1 < size && !holds(rank, rank + stride))
+      return false;
+  return true;
+}
+
+AxisSet RankGrid::getAxesOfEqual(llvm::function_ref<bool(int64_t, int64_t)> areEqual) const {
+  AxisSet axes = 0;
+  for (unsigned axis = 0; axis < strides.size(); ++axis)
+    if (allAxes & AxisSet(1) << axis && holdsAlong(axis, areEqual))
+      axes |= AxisSet(1) << axis;
+  return axes;
+}
+
+AxisSet RankGrid::getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool givesEqualResults,
+                                bool isExact) {
+  unsigned kind = givesEqualResults * 2 + isExact;
+  auto [entry, isNew] = resultAxes.try_emplace({groups, operandAxes, kind}, 0);
+  if (!isNew)
+    return entry->second;
+  // Of each rank the row and the position in it; a rank in no row is a group of its own.
+  SmallVector<std::pair<int64_t, int64_t>> places(getNumRanks(), {-1, 0});
+  for (auto [row, ranks] : llvm::enumerate(groups.getRows()))
+    for (auto [position, rank] : llvm::enumerate(ranks.asArrayRef()))
+      if (rank < getNumRanks())
+        places[rank] = {row, position};
+  auto getRow = [&](int64_t rank) {
+    return places[rank].first < 0 ? SmallVector<int64_t>{rank}
+                                  : SmallVector<int64_t>(groups.getRows()[places[rank].first].asArrayRef());
+  };
+  entry->second = getAxesOfEqual([&](int64_t rank, int64_t other) {
+    auto [row, position] = places[rank];
+    auto [otherRow, otherPosition] = places[other];
+    if (row >= 0 && row == otherRow)
+      return givesEqualResults;
+    if (!isExact || (!givesEqualResults && position != otherPosition))
+      return false;
+    // The same is computed from equal operands. Their order in the group counts: it is the order of the
+    // additions, which decides about the last bits of a sum.
+    SmallVector<int64_t> ranks = getRow(rank), others = getRow(other);
+    return ranks.size() == others.size() && llvm::all_of(llvm::zip_equal(ranks, others), [&](auto pair) {
+             return (getDifference(std::get<0>(pair), std::get<1>(pair)) & ~operandAxes) == 0;
+           });
+  });
+  return entry->second;
+}
+
+std::string RankGrid::describe(AxisSet axes) const {
+  SmallVector<std::string> names;
+  for (auto [axis, name] : llvm::enumerate(mesh.getAxes()))
+    if (axis < 64 && axes & AxisSet(1) << axis)
+      names.push_back("\"" + name.str() + "\"");
+  return llvm::join(names, ", ");
+}

@@ -1,0 +1,68 @@
+//===-- RankGrid.h - Groups of ranks and the axes of the mesh ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_REWRITE_RANKGRID_H
+#define CGX_PASSES_REWRITE_RANKGRID_H
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <tuple>
+
+namespace cgx {
+
+/// A set of axes of the mesh, one bit each. Axes of size 1 do not count.
+using AxisSet = uint64_t;
+
+/// The ranks of a program as a grid. Groups of collectives are any sets of ranks; questions about them
+/// are answered in axes, along which values are replicated or not.
+class RankGrid {
+public:
+  explicit RankGrid(mlir::ModuleOp module);
+
+  /// The mesh has more axes than a set holds: nothing can be said of any value.
+  bool isTooLarge() const { return mesh.getAxes().size() > 64; }
+  /// All axes of more than one rank.
+  AxisSet getAllAxes() const { return allAxes; }
+  int64_t getNumRanks() const { return mesh.getNumRanks(); }
+  MeshAttr getMesh() const { return mesh; }
+
+  /// The axes along which the two ranks differ.
+  AxisSet getDifference(int64_t rank, int64_t other) const;
+
+  /// The axes along which some ranks of one of `groups` differ: what is replicated along them is equal on
+  /// the ranks of each group.
+  AxisSet getVaryingAxes(GroupsAttr groups);
+
+  /// The axes along which the results of a collective over `groups` are replicated if its operand is along
+  /// `operandAxes`. With `givesEqualResults`, the ranks of a group get the same bits; else what they get
+  /// depends on their positions. Without `isExact`, ranks of different groups get different bits.
+  AxisSet getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool givesEqualResults, bool isExact);
+
+  /// The axes along which numbers, one for each rank, are equal.
+  AxisSet getAxesOfEqual(llvm::function_ref<bool(int64_t rank, int64_t other)> areEqual) const;
+
+  /// The names of axes, quoted, as for a message.
+  std::string describe(AxisSet axes) const;
+
+private:
+  /// Whether `holds` is true of all pairs of ranks that are neighbours along an axis.
+  bool holdsAlong(unsigned axis, llvm::function_ref<bool(int64_t, int64_t)> holds) const;
+
+  MeshAttr mesh;
+  AxisSet allAxes = 0;
+  mlir::SmallVector<int64_t> strides;
+  llvm::DenseMap<GroupsAttr, AxisSet> varyingAxes;
+  llvm::DenseMap<std::tuple<GroupsAttr, AxisSet, unsigned>, AxisSet> resultAxes;
+};
+
+} // namespace cgx
+
+#endif // CGX_PASSES_REWRITE_RANKGRID_H

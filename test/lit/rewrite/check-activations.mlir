@@ -1,0 +1,45 @@
+// Activations that travel in place of weights.
+// RUN: cgx-opt %s --cgx-check-activations --split-input-file --verify-diagnostics
+
+#g = #cgx.groups<[[0, 1]]>
+#a = #cgx.layer<"", activation>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+func.func @gathered(
+    %w: tensor<32x64xf32> {cgx.name = "params['w']", cgx.sharding = #cgx.sharding<[["data"], []]>, cgx.global_type = tensor<64x64xf32>},
+    %v: tensor<64x32xf32> {cgx.name = "params['v']", cgx.sharding = #cgx.sharding<[[], ["data"]]>, cgx.global_type = tensor<64x64xf32>},
+    %x: tensor<8x64xf32> {cgx.name = "x", cgx.sharding = #cgx.sharding<[["data"], []]>, cgx.global_type = tensor<16x64xf32>})
+    -> (tensor<32x64xf32> {cgx.feeds = 0 : i64}, tensor<64x32xf32> {cgx.feeds = 1 : i64}, tensor<16x32xf32>, tensor<16x64xf32>) {
+  // expected-warning @below {{activations travel in place of weights: 2 tensors, 8192 bytes, along axis "data" of the mesh, which splits the batch and weights}}
+  // expected-note @below {{all_gather with id 0: 4096 bytes for weight 'params['v']' (16384 bytes as a whole)}}
+  %0 = cgx.all_gather(%x) {dim = 0 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#a]} : (tensor<8x64xf32>) -> tensor<16x64xf32>
+  %1 = stablehlo.dot_general %0, %v, contracting_dims = [1] x [0] : (tensor<16x64xf32>, tensor<64x32xf32>) -> tensor<16x32xf32>
+  %2 = stablehlo.dot_general %1, %w, contracting_dims = [1] x [0] : (tensor<16x32xf32>, tensor<32x64xf32>) -> tensor<16x64xf32>
+  // expected-note @below {{all_reduce with id 1: 4096 bytes for weight 'params['w']' (16384 bytes as a whole)}}
+  %3 = cgx.all_reduce sum(%2) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#a]} : tensor<16x64xf32>
+  return %w, %v, %1, %3 : tensor<32x64xf32>, tensor<64x32xf32>, tensor<16x32xf32>, tensor<16x64xf32>
+}
+}
+
+// -----
+
+// Weights that are gathered; activations of tensor parallelism, along an axis that does not split the batch; embeddings
+// that are gathered to be compared with each other: nothing is said.
+#data = #cgx.groups<[[0, 2], [1, 3]]>
+#model = #cgx.groups<[[0, 1], [2, 3]]>
+#a = #cgx.layer<"", activation>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 2, "model" = 2]>, cgx.num_ranks = 4 : i64} {
+func.func @sound(
+    %w: tensor<32x64xf32> {cgx.name = "w", cgx.sharding = #cgx.sharding<[["data"], []]>},
+    %v: tensor<64x32xf32> {cgx.name = "v", cgx.sharding = #cgx.sharding<[[], ["model"]]>},
+    %x: tensor<8x64xf32> {cgx.name = "x", cgx.sharding = #cgx.sharding<[["data"], []]>})
+    -> (tensor<32x64xf32> {cgx.feeds = 0 : i64}, tensor<64x32xf32> {cgx.feeds = 1 : i64}, tensor<8x64xf32>, tensor<8x64xf32>, tensor<8x16xf32>) {
+  %0 = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, groups = #data, codecs = [#cgx.identity], layers = [#cgx.layer<"w", weight>]} : (tensor<32x64xf32>) -> tensor<64x64xf32>
+  %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0] : (tensor<8x64xf32>, tensor<64x64xf32>) -> tensor<8x64xf32>
+  %2 = stablehlo.dot_general %1, %v, contracting_dims = [1] x [0] : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
+  %3 = stablehlo.dot_general %2, %v, contracting_dims = [1] x [1] : (tensor<8x32xf32>, tensor<64x32xf32>) -> tensor<8x64xf32>
+  %4 = cgx.all_reduce sum(%3) {id = 1 : i64, groups = #model, codecs = [#cgx.identity], layers = [#a]} : tensor<8x64xf32>
+  %5 = cgx.all_gather(%1) {dim = 0 : i64, id = 2 : i64, groups = #data, codecs = [#cgx.identity], layers = [#a]} : (tensor<8x64xf32>) -> tensor<16x64xf32>
+  %6 = stablehlo.dot_general %1, %5, contracting_dims = [1] x [1] : (tensor<8x64xf32>, tensor<16x64xf32>) -> tensor<8x16xf32>
+  return %w, %v, %1, %4, %6 : tensor<32x64xf32>, tensor<64x32xf32>, tensor<8x64xf32>, tensor<8x64xf32>, tensor<8x16xf32>
+}
+}

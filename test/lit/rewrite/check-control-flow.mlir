@@ -1,0 +1,224 @@
+// Collectives that not all ranks of a group may reach.
+// RUN: cgx-opt %s --cgx-check-control-flow --split-input-file --verify-diagnostics
+// RUN: cgx-opt %s --cgx-check-control-flow=action=ignore --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=IGNORED --allow-empty
+// RUN: not cgx-opt %s --cgx-check-control-flow=action=error --split-input-file -o /dev/null 2>&1 | FileCheck %s
+// IGNORED-NOT: warning: all_reduce
+// CHECK: error: all_reduce with id 0 (layer 'w') in a branch whose condition may differ along axis "data" of the mesh
+
+#g = #cgx.groups<[[0, 1, 2, 3]]>
+#w = #cgx.layer<"w", gradient>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
+func.func @loss_of_own_batch(
+    // expected-note @below {{it differs because of argument 'batch['x']', of which each rank has its own part}}
+    %x: tensor<8xf32> {cgx.name = "batch['x']", cgx.sharding = #cgx.sharding<[["data"]]>},
+    %g: tensor<8xf32> {cgx.name = "state['g']", cgx.sharding = #cgx.sharding<[[]]>}) -> tensor<8xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %loss = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+  // expected-note @below {{the condition is computed here}}
+  %big = stablehlo.compare GT, %loss, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  // expected-warning @below {{all_reduce with id 0 (layer 'w') in a branch whose condition may differ along axis "data" of the mesh: ranks that take it would wait for the others}}
+  %r = "stablehlo.if"(%big) ({
+    // expected-note @below {{the first collective is here}}
+    %0 = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    stablehlo.return %0 : tensor<8xf32>
+  }, {
+    stablehlo.return %g : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+}
+
+// -----
+
+// Common code that is sound: nothing is said.
+#g = #cgx.groups<[[0, 1, 2, 3]]>
+#w = #cgx.layer<"w", gradient>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
+
+// A step counter of the state.
+func.func @counter(%n: tensor<i32> {cgx.sharding = #cgx.sharding<[]>}, %g: tensor<8xf32>) -> tensor<8xf32> {
+  %c4 = stablehlo.constant dense<4> : tensor<i32>
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %m = stablehlo.remainder %n, %c4 : tensor<i32>
+  %p = stablehlo.compare EQ, %m, %c0, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %r = "stablehlo.if"(%p) ({
+    %0 = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    stablehlo.return %0 : tensor<8xf32>
+  }, {
+    stablehlo.return %g : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// A scan: its counter begins with a constant, and the condition looks at nothing else.
+func.func @scan(%g: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %c0, %s = %g) : tensor<i32>, tensor<8xf32>
+   cond {
+    %c9 = stablehlo.constant dense<9> : tensor<i32>
+    %1 = stablehlo.compare LT, %i, %c9, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %c1 = stablehlo.constant dense<1> : tensor<i32>
+    %1 = cgx.all_reduce mean(%s) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %2 = stablehlo.multiply %1, %g : tensor<8xf32>
+    %3 = stablehlo.add %i, %c1 : tensor<i32>
+    stablehlo.return %3, %2 : tensor<i32>, tensor<8xf32>
+  }
+  return %0#1 : tensor<8xf32>
+}
+
+// Dynamic loss scaling: the gradient is finite, behind its mean, or in all ranks.
+func.func @all_finite(%g: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+  %1 = stablehlo.is_finite %0 : (tensor<8xf32>) -> tensor<8xi1>
+  %true = stablehlo.constant dense<true> : tensor<i1>
+  %2 = stablehlo.reduce(%1 init: %true) applies stablehlo.and across dimensions = [0] : (tensor<8xi1>, tensor<i1>) -> tensor<i1>
+  %3 = stablehlo.convert %2 : (tensor<i1>) -> tensor<i32>
+  %r = "stablehlo.case"(%3) ({
+    stablehlo.return %g : tensor<8xf32>
+  }, {
+    %4 = cgx.all_reduce sum(%g) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    stablehlo.return %4 : tensor<8xf32>
+  }) : (tensor<i32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// Until it converges: the residual is reduced in each iteration, and is replicated before the first one.
+func.func @converging(%g: tensor<8xf32>) -> tensor<8xf32> {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %0:2 = stablehlo.while(%res = %one, %x = %g) : tensor<f32>, tensor<8xf32>
+   cond {
+    %eps = stablehlo.constant dense<1.0e-3> : tensor<f32>
+    %1 = stablehlo.compare GT, %res, %eps, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %1 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+    %2 = cgx.all_reduce sum(%1) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<f32>
+    stablehlo.return %2, %x : tensor<f32>, tensor<8xf32>
+  }
+  return %0#1 : tensor<8xf32>
+}
+
+// Random choices with a key that all have; a custom call without side effects.
+func.func @functions(%k: tensor<2xui64> {cgx.sharding = #cgx.sharding<[[]]>}, %g: tensor<8xf32>) -> tensor<8xf32> {
+  %s, %b = stablehlo.rng_bit_generator %k, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<ui32>)
+  %1 = stablehlo.custom_call @mean(%b) : (tensor<ui32>) -> tensor<ui32>
+  %2 = stablehlo.convert %1 : (tensor<ui32>) -> tensor<i1>
+  %r = "stablehlo.if"(%2) ({
+    %4 = cgx.all_reduce sum(%g) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    stablehlo.return %4 : tensor<8xf32>
+  }, {
+    stablehlo.return %g : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+}
+
+// -----
+
+// A loop that ends at another time on each rank, and what comes out of it.
+#g = #cgx.groups<[[0, 1, 2, 3]]>
+#w = #cgx.layer<"w", gradient>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
+func.func @loop(
+    // expected-note @below {{it differs because of argument 'x', of which each rank has its own part}}
+    %xs: tensor<1xf32> {cgx.name = "x", cgx.sharding = #cgx.sharding<[["data"]]>}, %g: tensor<8xf32>) -> tensor<8xf32> {
+  %x = stablehlo.reshape %xs : (tensor<1xf32>) -> tensor<f32>
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  // expected-warning @below {{all_reduce with id 0 (layer 'w') in a loop whose condition may differ}}
+  %0:3 = stablehlo.while(%i = %c0, %y = %x, %s = %g) : tensor<i32>, tensor<f32>, tensor<8xf32>
+   cond {
+    %one = stablehlo.constant dense<1.0> : tensor<f32>
+    // expected-note @below {{the condition is computed here}}
+    %1 = stablehlo.compare GT, %y, %one, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %c1 = stablehlo.constant dense<1> : tensor<i32>
+    %h = stablehlo.constant dense<0.5> : tensor<f32>
+    // expected-note @below {{the first collective is here}}
+    %1 = cgx.all_reduce mean(%s) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %2 = stablehlo.add %i, %c1 : tensor<i32>
+    %3 = stablehlo.multiply %y, %h : tensor<f32>
+    stablehlo.return %2, %3, %1 : tensor<i32>, tensor<f32>, tensor<8xf32>
+  }
+  %c3 = stablehlo.constant dense<3> : tensor<i32>
+  // The number of iterations is another one on each rank.
+  // expected-note @below {{the condition is computed here}}
+  %many = stablehlo.compare GT, %0#0, %c3, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  // expected-warning @below {{all_reduce with id 1 (layer 'w') and 1 other in a branch whose condition may differ}}
+  %r = "stablehlo.if"(%many) ({
+    // expected-note @below {{the first collective is here}}
+    %4 = cgx.all_reduce sum(%g) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %5 = cgx.all_gather(%g) {dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : (tensor<8xf32>) -> tensor<32xf32>
+    stablehlo.return %4 : tensor<8xf32>
+  }, {
+    stablehlo.return %g : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+}
+
+// -----
+
+// Two axes: what differs along one of them may decide about collectives along the other.
+#data = #cgx.groups<[[0, 2], [1, 3]]>
+#model = #cgx.groups<[[0, 1], [2, 3]]>
+#w = #cgx.layer<"w", gradient>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 2, "model" = 2]>, cgx.num_ranks = 4 : i64, mhlo.num_partitions = 4 : i32} {
+
+// The stage of a pipeline: the position along `model`.
+func.func @stage(%g: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-note @below {{it differs because of the result of stablehlo.partition_id}}
+  %rank = stablehlo.partition_id : tensor<ui32>
+  %c2 = stablehlo.constant dense<2> : tensor<ui32>
+  %stage = stablehlo.remainder %rank, %c2 : tensor<ui32>
+  %i = stablehlo.convert %stage : (tensor<ui32>) -> tensor<i32>
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  // expected-note @below {{the condition is computed here}}
+  %first = stablehlo.compare EQ, %i, %c0, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  // The ranks of a stage agree.
+  %r = "stablehlo.if"(%first) ({
+    %4 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #data, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    stablehlo.return %4 : tensor<8xf32>
+  }, {
+    stablehlo.return %g : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  // Those of different stages do not.
+  // expected-warning @below {{all_reduce with id 1 (layer 'w') in a branch whose condition may differ along axis "model" of the mesh}}
+  %s = "stablehlo.if"(%first) ({
+    // expected-note @below {{the first collective is here}}
+    %4 = cgx.all_reduce sum(%r) {id = 1 : i64, groups = #model, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    stablehlo.return %4 : tensor<8xf32>
+  }, {
+    stablehlo.return %r : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %s : tensor<8xf32>
+}
+
+// A loss that was reduced along one axis only.
+func.func @half_reduced(
+    // expected-note @below {{it differs because of argument 1, which has no cgx.sharding: nothing is known of it}}
+    %g: tensor<8xf32>, %l: tensor<f32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = cgx.all_reduce mean(%l) {id = 0 : i64, groups = #model, codecs = [#cgx.identity], layers = [#w]} : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  // expected-note @below {{the condition is computed here}}
+  %p = stablehlo.compare GT, %0, %z, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %r = "stablehlo.if"(%p) ({
+    %4 = cgx.all_reduce sum(%g) {id = 1 : i64, groups = #model, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    stablehlo.return %4 : tensor<8xf32>
+  }, {
+    stablehlo.return %g : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  // expected-warning @below {{all_reduce with id 2 (layer 'w') in a branch whose condition may differ along axis "data" of the mesh}}
+  %s = "stablehlo.if"(%p) ({
+    // expected-note @below {{the first collective is here}}
+    %4 = cgx.all_reduce sum(%g) {id = 2 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    stablehlo.return %4 : tensor<8xf32>
+  }, {
+    stablehlo.return %g : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %r, %s : tensor<8xf32>, tensor<8xf32>
+}
+}
