@@ -96,15 +96,17 @@ private:
         return "excluded by 'exclude=" + exclusion.text + "'";
     if (!compressedKinds.contains(layer.getKind()))
       return "kind " + stringifyLayerKind(layer.getKind()).str();
-    if (DenseI64ArrayAttr shape = layer.getShape()) {
-      if (shape.size() < minRank)
-        return "parameter of rank " + std::to_string(shape.size());
+    const int64_t layers = layer.getLayerCount();
+    const std::string of = layers == 1 ? "" : ", each of " + std::to_string(layers) + " stacked layers";
+    if (layer.getShape()) {
+      if (int64_t rank = layer.getLayerShape().size(); rank < minRank)
+        return "parameter of rank " + std::to_string(rank) + of;
     } else if (int64_t rank = llvm::count_if(type.getShape(), [](int64_t size) { return size != 1; });
                rank < minRank) {
       return "operand of rank " + std::to_string(rank);
     }
-    if (type.getNumElements() < minElements)
-      return "fewer than " + std::to_string(minElements) + " elements";
+    if (type.getNumElements() / layers < minElements)
+      return "fewer than " + std::to_string(minElements) + " elements" + of;
     return "";
   }
 

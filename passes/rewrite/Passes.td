@@ -242,6 +242,9 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
       gradient of a bias as `1x128`)
     - it has fewer than `min-elements` elements
 
+    Of stacked layers, rank and elements of each count: twelve norm scales in one `12x768`
+    tensor stay exact as they would one by one.
+
     A pattern matches a whole name; `*` and `?` match `/` as well, `[a-z]` and
     `{w,b}` are understood. A pattern that matches no layer is a warning.
 

@@ -13,6 +13,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace cgx;
@@ -119,10 +120,14 @@ void GroupsAttr::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 
 LogicalResult LayerAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, LayerKind,
-                                DenseI64ArrayAttr shape) {
+                                DenseI64ArrayAttr shape, int64_t stacked) {
   if (!llvm::json::isUTF8(name)) // (C2)
     return emitError() << "expected the name of a layer to be UTF-8, got \"" << llvm::json::fixUTF8(name)
                        << "\"";
+  int64_t rank = shape ? shape.size() : 0;
+  if (stacked < 0 || stacked > rank) // (C3)
+    return emitError() << "expected 0 to " << rank << " stacked dimensions of a shape of rank " << rank
+                       << ", got " << stacked;
   if (!shape)
     return success();
   for (int64_t size : shape.asArrayRef())
@@ -146,15 +151,19 @@ Attribute LayerAttr::parse(AsmParser &parser, Type) {
     parser.emitError(kindLocation) << "expected gradient, weight, activation or other, got " << kindName;
     return {};
   }
+  int64_t stacked = 0;
   if (succeeded(parser.parseOptionalComma())) {
     SmallVector<int64_t> sizes;
     if (parseIntegers(parser, sizes))
       return {};
     shape = DenseI64ArrayAttr::get(parser.getContext(), sizes);
+    if (succeeded(parser.parseOptionalComma()) &&
+        (parser.parseKeyword("stacked") || parser.parseEqual() || parser.parseInteger(stacked)))
+      return {};
   }
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<LayerAttr>(location, parser.getContext(), StringRef(name), *kind, shape);
+  return parser.getChecked<LayerAttr>(location, parser.getContext(), StringRef(name), *kind, shape, stacked);
 }
 
 void LayerAttr::print(AsmPrinter &printer) const {
@@ -165,7 +174,17 @@ void LayerAttr::print(AsmPrinter &printer) const {
     printer << ", ";
     printIntegers(printer, shape);
   }
+  if (getStacked() != 0)
+    printer << ", stacked = " << getStacked();
   printer << '>';
+}
+
+int64_t LayerAttr::getLayerCount() const {
+  int64_t count = 1;
+  for (int64_t size : getShape() ? getShape().asArrayRef().take_front(getStacked()) : ArrayRef<int64_t>())
+    if (llvm::MulOverflow(count, size, count))
+      return std::numeric_limits<int64_t>::max();
+  return std::max<int64_t>(count, 1); // of no elements: one empty layer
 }
 
 //===----------------------------------------------------------------------===//

@@ -125,6 +125,14 @@ func.func private @groups_c3() attributes {a = #cgx.groups<[[0, 1], [2, 0]]>}
 func.func private @layer_c1() attributes {a = #cgx.layer<"w", gradient, [-2]>}
 
 // -----
+// expected-error@below {{expected 0 to 2 stacked dimensions of a shape of rank 2, got 3}}
+func.func private @layer_c3() attributes {a = #cgx.layer<"w", gradient, [4, 4], stacked = 3>}
+
+// -----
+// expected-error@below {{expected 'stacked'}}
+func.func private @layer_stacked() attributes {a = #cgx.layer<"w", gradient, [4, 4], deep = 1>}
+
+// -----
 // expected-error@below {{expected gradient, weight, activation or other, got grad}}
 func.func private @layer_kind() attributes {a = #cgx.layer<"w", grad>}
 

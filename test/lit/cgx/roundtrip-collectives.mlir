@@ -12,12 +12,12 @@ func.func @all_reduce(%a: tensor<4xf32>, %b: tensor<64x128xf32>) -> (tensor<4xf3
   // CHECK-SAME: codecs = [#cgx.identity, #cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>]
   // CHECK-SAME: groups = #cgx.groups<{{\[\[}}0, 1, 2, 3], [4, 5, 6, 7]]>
   // CHECK-SAME: id = 0 : i64
-  // CHECK-SAME: layers = [#cgx.layer<"params/l1/b", gradient, [4]>, #cgx.layer<"params/l1/w", gradient, [64, 128]>]
+  // CHECK-SAME: layers = [#cgx.layer<"params/l1/b", gradient, [4]>, #cgx.layer<"params/l1/w", gradient, [64, 128], stacked = 1>]
   // CHECK-SAME: } : tensor<4xf32>, tensor<64x128xf32>
   %r:2 = cgx.all_reduce sum(%a, %b) {
       id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3], [4, 5, 6, 7]]>,
       codecs = [#cgx.identity, #cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>],
-      layers = [#cgx.layer<"params/l1/b", gradient, [4]>, #cgx.layer<"params/l1/w", gradient, [64, 128]>],
+      layers = [#cgx.layer<"params/l1/b", gradient, [4]>, #cgx.layer<"params/l1/w", gradient, [64, 128], stacked = 1>],
       algorithm = #cgx.algorithm<scatter_reduce_allgather>} : tensor<4xf32>, tensor<64x128xf32>
   return %r#0, %r#1 : tensor<4xf32>, tensor<64x128xf32>
 }

@@ -48,4 +48,18 @@ func.func @kinds(%a: tensor<64x128xf32>) {
       layers = [#cgx.layer<"params/layer_norm/scale", gradient, [64, 128]>]} : (tensor<64x128xf32>) -> tensor<32x128xf32>
   return
 }
+// CHECK-LABEL: func @stacks
+// OPTIONS-LABEL: func @stacks
+func.func @stacks(%s: tensor<12x768xf32>, %w: tensor<12x16x64xf32>, %u: tensor<12x31x33xf32>, %v: tensor<2x6x32x32xf32>) {
+  // Of a stack, rank and size of each layer count, at the limits, too: 1024 elements are not fewer than 1024.
+  // CHECK: cgx.exact_reason = ["parameter of rank 1, each of 12 stacked layers", "", "", "fewer than 1024 elements, each of 12 stacked layers", ""]
+  // OPTIONS: cgx.exact_reason = ["", "", "", "", ""]
+  %0:5 = cgx.all_reduce mean(%s, %w, %v, %u, %s) {id = 4 : i64, groups = #g,
+      codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
+      layers = [#cgx.layer<"scale", gradient, [12, 768], stacked = 1>, #cgx.layer<"w", gradient, [12, 16, 64], stacked = 1>,
+                #cgx.layer<"v", gradient, [2, 6, 32, 32], stacked = 2>,
+                #cgx.layer<"u", gradient, [12, 31, 33], stacked = 1>, #cgx.layer<"t", gradient, [12, 768]>]}
+      : tensor<12x768xf32>, tensor<12x16x64xf32>, tensor<2x6x32x32xf32>, tensor<12x31x33xf32>, tensor<12x768xf32>
+  return
+}
 }

@@ -540,21 +540,42 @@ def Cgx_LayerAttr : Cgx_Attr<"Layer", "layer"> {
     differ: JAX reduces the gradient of a bias of 128 elements as `1x128`. An
     operand that belongs to no parameter (a loss, a metric) has the name "".
 
+    A parameter may be a stack of equal layers, which a loop goes through one by
+    one. `stacked` is the number of leading dimensions that count them: what is
+    asked of a layer's rank and size is asked of each.
+
+    Different reductions of one kind for one parameter have names of their own: the
+    second is `params/l1/w#2`. `params/l1/w#statistic` is made of its gradient, but is none.
+
     Example:
     ```mlir
     #cgx.layer<"params/l1/w", gradient, [64, 128]>
+    #cgx.layer<"params/blocks/norm", gradient, [12, 128], stacked = 1>
     #cgx.layer<"", other>
     ```
 
     **Constraints:**
     - (C1) dimensions are not negative
     - (C2) the name is UTF-8: reports and manifests hold it
+    - (C3) `stacked` is not negative, and not more than the shape has dimensions
   }];
   let parameters = (ins StringRefParameter<"path of the parameter, keys joined by '/'">:$name,
                         "::cgx::LayerKind":$kind,
-                        OptionalParameter<"::mlir::DenseI64ArrayAttr", "null where it is not known">:$shape);
+                        OptionalParameter<"::mlir::DenseI64ArrayAttr", "null where it is not known">:$shape,
+                        DefaultValuedParameter<"int64_t", "0", "leading dimensions that count layers">:$stacked);
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$name, "::cgx::LayerKind":$kind,
+                                   "::mlir::DenseI64ArrayAttr":$shape),
+                              [{ return $_get($_ctxt, name, kind, shape, /*stacked=*/0); }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The shape of one layer of a stack; the parameter's own where it is none. Not without a shape.
+    ::llvm::ArrayRef<int64_t> getLayerShape() const {
+      return getShape().asArrayRef().drop_front(getStacked());
+    }
+    /// The number of equal layers that the parameter is.
+    int64_t getLayerCount() const;
+  }];
 }
 
 //===----------------------------------------------------------------------===//
