@@ -7,9 +7,14 @@
 
 #include "KeptElements.h"
 #include "PerRankForm.h"
+#include "StackedLayers.h"
 #include "StepDataFlow.h"
 #include "StepState.h"
 #include "cgx/Passes/Import.h"
+
+#include "llvm/ADT/MapVector.h"
+
+#include <algorithm>
 
 namespace cgx {
 #define GEN_PASS_DEF_LABELLAYERSPASS
@@ -24,13 +29,19 @@ namespace {
 /// activation.
 struct Finding {
   LayerKind kind = LayerKind::Other;
-  std::string name;
-  DenseI64ArrayAttr shape; // Null where there is none.
+  std::string name = {};
+  DenseI64ArrayAttr shape = {}; // Null where there is none.
+  int64_t stacked = 0;
+  std::optional<unsigned> parameter = {};
+  /// It has lost the sign of what it is made of, so that it is nothing else.
+  bool isStatistic = false;
 };
 
 class LayerLabeler {
 public:
-  explicit LayerLabeler(func::FuncOp step) : step(step), state(step), flow(step) {
+  explicit LayerLabeler(func::FuncOp step)
+      : step(step), state(step), flow(step, StepDataFlow::Rounds::All),
+        round(step, StepDataFlow::Rounds::One), stacks(step, flow, state) {
     terminator = step.getBody().front().getTerminator();
     for (unsigned i = 0; i < state.getArgumentCount(); ++i)
       hasUpdates |= isUpdated(i) && state.getFloatType(i) && state.getFloatType(i).getRank() > 0;
@@ -38,28 +49,44 @@ public:
 
   void run() {
     MutableArrayRef<Exchange> exchanges = flow.getExchanges();
-    SmallVector<Finding> findings;
     for (unsigned i = 0; i < exchanges.size(); ++i)
       findings.push_back(findParameter(i));
+    for (unsigned i = exchanges.size(); i-- > 0;)
+      if (findings[i].kind == LayerKind::Other && !findings[i].isStatistic)
+        if (std::optional<unsigned> parameter = findMovedPoint(i))
+          findings[i] = makeFinding(i, *parameter, LayerKind::Gradient);
     // What an activation is depends on what the gradients are.
     for (unsigned i = 0; i < exchanges.size(); ++i)
-      if (findings[i].kind == LayerKind::Other && isActivation(i, findings))
+      if (findings[i].kind == LayerKind::Other && !findings[i].isStatistic && isActivation(i))
         findings[i].kind = LayerKind::Activation;
+    for (unsigned i = 0; i < exchanges.size(); ++i)
+      if (findings[i].kind == LayerKind::Other)
+        nameStatistic(i);
+    numberReductions();
+    setLabels();
+  }
+
+private:
+  bool isLabelled(unsigned i) {
+    Exchange &exchange = flow.getExchanges()[i];
+    return !exchange.collective.getLayer(exchange.index).getName().empty();
+  }
+
+  void setLabels() {
+    MutableArrayRef<Exchange> exchanges = flow.getExchanges();
     for (unsigned i = 0; i < exchanges.size();) {
       CollectiveOpInterface collective = exchanges[i].collective;
       SmallVector<Attribute> layers;
       for (Attribute layer : collective.getLayers()) {
-        const Finding &finding = findings[i++];
-        bool isLabelled = !cast<LayerAttr>(layer).getName().empty();
-        layers.push_back(isLabelled
-                             ? layer
-                             : LayerAttr::get(step.getContext(), finding.name, finding.kind, finding.shape));
+        const Finding &finding = findings[i];
+        layers.push_back(isLabelled(i++) ? layer
+                                         : LayerAttr::get(step.getContext(), finding.name, finding.kind,
+                                                          finding.shape, finding.stacked));
       }
       collective.setLayersAttr(ArrayAttr::get(step.getContext(), layers));
     }
   }
 
-private:
   //===--------------------------------------------------------------------===//
   // Gradients and weights
   //===--------------------------------------------------------------------===//
@@ -69,30 +96,69 @@ private:
     auto type = getStaticFloatTensor(exchange.getResult().getType());
     if (!type || !getStaticFloatTensor(exchange.getInput().getType()))
       return {};
-    if (!exchange.collective.getReductionKind())
+    bool isReduction = exchange.collective.getReductionKind().has_value();
+    if (!isReduction)
       if (std::optional<unsigned> parameter = findMovedParameter(i))
-        return makeFinding(*parameter, LayerKind::Weight);
+        return makeFinding(i, *parameter, LayerKind::Weight);
     SmallVector<unsigned> reached = getReachedArguments(i);
+    SmallVector<unsigned> signedOnes = getSigned(i, reached);
+    bool isStatistic = isReduction && (flow.getSources(exchange.getInput()).signs == ElementSigns::Equal ||
+                                       (signedOnes.empty() && !reached.empty()));
+    if (isStatistic)
+      return {.isStatistic = true};
+    if (reached.empty())
+      if (std::optional<unsigned> parameter = findTurnedParameter(i))
+        return makeFinding(i, *parameter, LayerKind::Gradient);
     // A reduce_scatter makes a piece; the parameter may be kept in pieces (FSDP)
     // or whole (ZeRO).
-    int64_t given = cast<RankedTensorType>(exchange.getInput().getType()).getNumElements();
-    SmallVector<unsigned> sameSize;
-    llvm::copy_if(reached, std::back_inserter(sameSize), [&](unsigned argument) {
-      int64_t count = state.getFloatType(argument).getNumElements();
-      return count == type.getNumElements() || count == given;
-    });
+    SmallVector<unsigned> sameSize =
+        getIf(signedOnes, [&](unsigned argument) { return findStackedDimensions(i, argument).has_value(); });
     if (sameSize.empty())
-      return findFlattenedParameters(i, reached);
+      return findFlattenedParameters(i, signedOnes);
     std::optional<unsigned> parameter = findUpdatedParameter(i, sameSize);
     if (!parameter)
       return {};
-    return makeFinding(*parameter,
+    return makeFinding(i, *parameter,
                        isAveragedParameter(i, *parameter) ? LayerKind::Weight : LayerKind::Gradient);
   }
 
-  Finding makeFinding(unsigned parameter, LayerKind kind) {
-    return {kind, state.getPath(parameter).getLayerName(),
-            DenseI64ArrayAttr::get(step.getContext(), state.getParameterShape(parameter))};
+  /// How many dimensions of a stack of layers an exchange inside its loop lacks, 0 for one of the whole
+  /// parameter; nothing for one of another size.
+  std::optional<unsigned> findStackedDimensions(unsigned i, unsigned argument) {
+    Exchange &exchange = flow.getExchanges()[i];
+    int64_t given = cast<RankedTensorType>(exchange.getInput().getType()).getNumElements();
+    int64_t made = cast<RankedTensorType>(exchange.getResult().getType()).getNumElements();
+    int64_t count = state.getFloatType(argument).getNumElements();
+    ArrayRef<int64_t> shape = state.getParameterShape(argument);
+    for (unsigned depth = 0; depth <= stacks.getDepth(argument); ++depth) {
+      if (count == given || count == made)
+        return depth;
+      if (depth < shape.size() && shape[depth] != 0)
+        count /= shape[depth];
+    }
+    return std::nullopt;
+  }
+
+  Finding makeFinding(unsigned i, unsigned parameter, LayerKind kind) {
+    ArrayRef<int64_t> shape = state.getParameterShape(parameter);
+    unsigned depth = stacks.getDepth(parameter);
+    // Of another size are pieces, of a flattened buffer or of a layer that is kept in pieces.
+    int64_t rank = cast<RankedTensorType>(flow.getExchanges()[i].getInput().getType()).getRank();
+    unsigned lacking =
+        findStackedDimensions(i, parameter)
+            .value_or(std::clamp<int64_t>(static_cast<int64_t>(shape.size()) - rank, 0, depth));
+    return {.kind = kind,
+            .name = state.getPath(parameter).getLayerName(),
+            .shape = DenseI64ArrayAttr::get(step.getContext(), shape.drop_front(lacking)),
+            .stacked = depth - lacking,
+            .parameter = parameter};
+  }
+
+  template <typename Predicate>
+  static SmallVector<unsigned> getIf(ArrayRef<unsigned> arguments, Predicate predicate) {
+    SmallVector<unsigned> chosen;
+    llvm::copy_if(arguments, std::back_inserter(chosen), predicate);
+    return chosen;
   }
 
   /// The state of floating-point numbers that takes elements of an exchange.
@@ -104,6 +170,12 @@ private:
         arguments.push_back(*argument);
     llvm::sort(arguments);
     return arguments;
+  }
+
+  /// Those whose next value has its sign from an exchange.
+  SmallVector<unsigned> getSigned(unsigned exchange, ArrayRef<unsigned> arguments) {
+    const BitVector &results = flow.getSignedResults(flow.getSource(exchange));
+    return getIf(arguments, [&](unsigned argument) { return results[*state.getFeedingResult(argument)]; });
   }
 
   std::optional<unsigned> preferCalledParameter(ArrayRef<unsigned> candidates) {
@@ -124,9 +196,8 @@ private:
       if (kept[argument] && state.getFloatType(argument) &&
           (state.isState(argument) || state.isCalledParameter(argument)))
         candidates.push_back(argument);
-    SmallVector<unsigned> both;
-    llvm::copy_if(getReachedArguments(i), std::back_inserter(both),
-                  [&](unsigned argument) { return llvm::is_contained(candidates, argument); });
+    SmallVector<unsigned> both = getIf(
+        getReachedArguments(i), [&](unsigned argument) { return llvm::is_contained(candidates, argument); });
     return preferCalledParameter(both.empty() ? candidates : both);
   }
 
@@ -136,25 +207,27 @@ private:
     return result && flow.getReachedResults(argument)[*result];
   }
 
-  /// Among the state that takes an exchange's elements, which has the parameter's
+  /// Among the state that has its sign from an exchange, and the parameter's
   /// number of elements: parameter, moments, averages.
   std::optional<unsigned> findUpdatedParameter(unsigned i, ArrayRef<unsigned> reached) {
     Value input = flow.getExchanges()[i].getInput();
     // Gradients are computed with the parameters, never with the moments. State
     // that is replaced rather than updated (an activation carried to the next
     // step) is no parameter, unless the step updates nothing and returns gradients.
-    SmallVector<unsigned> candidates;
-    llvm::copy_if(reached, std::back_inserter(candidates), [&](unsigned argument) {
+    SmallVector<unsigned> candidates = getIf(reached, [&](unsigned argument) {
       return flow.dependsOn(input, argument) && (isUpdated(argument) || !hasUpdates);
     });
+    // In a loop of several steps everything depends on everything, but for its first round.
+    SmallVector<unsigned> atOnce =
+        getIf(candidates, [&](unsigned argument) { return round.dependsOn(input, argument); });
     if (!candidates.empty())
-      return preferCalledParameter(candidates);
+      return preferCalledParameter(atOnce.empty() ? candidates : atOnce);
 
     // Only moments or an accumulator take it place by place, and the parameter
     // in another way (orthogonalized updates, an optimizer in another function):
     // their paths end like the parameter's.
     for (unsigned argument : reached)
-      if (std::optional<unsigned> parameter = findNamesake(input, argument))
+      if (std::optional<unsigned> parameter = findNamesake(i, argument))
         return parameter;
 
     // The loss is linear in the parameter, so that its gradient does not depend
@@ -168,18 +241,47 @@ private:
     return std::nullopt;
   }
 
-  std::optional<unsigned> findNamesake(Value input, unsigned argument) {
+  std::optional<unsigned> findNamesake(unsigned i, unsigned argument) {
+    Value input = flow.getExchanges()[i].getInput();
     std::optional<unsigned> best;
     unsigned longest = 0;
     for (unsigned other = 0; other < state.getArgumentCount(); ++other) {
       unsigned suffix = state.getCommonSuffix(argument, other);
-      if (other == argument || suffix <= longest ||
-          state.getFloatType(other) != state.getFloatType(argument) || !flow.dependsOn(input, other))
-        continue;
-      best = other;
-      longest = suffix;
+      if (other != argument && suffix > longest &&
+          state.getFloatType(other) == state.getFloatType(argument) && flow.dependsOn(input, other) &&
+          isMovedBySign(i, argument, other)) {
+        best = other;
+        longest = suffix;
+      }
     }
     return best;
+  }
+
+  /// A parameter that the step updates takes the sign of its gradient, if only through matrix products, or in
+  /// the next step from the state that keeps it. That by which its update is divided only says how far it
+  /// goes.
+  bool isMovedBySign(unsigned i, unsigned keeper, unsigned parameter) {
+    std::optional<unsigned> result = state.getFeedingResult(parameter);
+    return !result || !isUpdated(parameter) || round.getSignedResults(round.getSource(i))[*result] ||
+           round.getSignedResults(keeper)[*result];
+  }
+
+  /// The parameter that takes an exchange through matrix products only, without a momentum (natural
+  /// gradients): the one state that has a sign from it. An activation gives one to every parameter that it
+  /// meets.
+  std::optional<unsigned> findTurnedParameter(unsigned i) {
+    Exchange &exchange = flow.getExchanges()[i];
+    // Not its low-rank moments, which no gradient depends on.
+    SmallVector<unsigned> turned;
+    for (unsigned result : round.getSignedResults(round.getSource(i)).set_bits())
+      if (std::optional<unsigned> argument = state.getFedArgument(result);
+          argument && state.getFloatType(*argument) && state.getFloatType(*argument).getRank() > 0 &&
+          round.dependsOn(exchange.getInput(), *argument))
+        turned.push_back(*argument);
+    if (turned.size() != 1 || !exchange.collective.getReductionKind() || !isUpdated(turned.front()) ||
+        state.getFloatType(turned.front()) != exchange.getInput().getType() || isUsedByGradients(i))
+      return std::nullopt;
+    return turned.front();
   }
 
   /// The next value is the value itself minus something.
@@ -195,49 +297,152 @@ private:
     for (auto [j, other] : llvm::enumerate(flow.getExchanges())) {
       auto type = getStaticFloatTensor(other.getInput().getType());
       if (j != i && type && type.getRank() > 0 && flow.dependsOn(other.getInput(), flow.getSource(i)) &&
-          !flow.getKeptSources(other.getInput())[flow.getSource(i)])
+          !flow.passesOn(i, j))
         return true;
     }
     return false;
   }
 
-  /// The parameter itself is averaged (local SGD): its elements go to its next
-  /// value through the collective only, while a gradient meets them behind it.
+  /// The parameter itself is averaged (local SGD): its elements come to its next value through the
+  /// collective, or past it in a step that leaves it out, while a gradient meets them after it. What is
+  /// pulled towards an average (elastic averaging) meets the operand of the collective.
   bool isAveragedParameter(unsigned i, unsigned parameter) {
     std::optional<unsigned> result = state.getFeedingResult(parameter);
     if (!result || !flow.getKeptSources(flow.getExchanges()[i].getInput())[parameter])
       return false;
-    const BitVector &around = flow.getSources(terminator->getOperand(*result)).kept;
-    return parameter >= around.size() || !around[parameter];
+    Value next = terminator->getOperand(*result);
+    return round.keeps(next, round.getInputSource(i)) || !meets(i, next);
+  }
+
+  /// Elements of an exchange meet those of an argument that they come from, on their way to `next`, which may
+  /// lead through other exchanges.
+  bool meets(unsigned i, Value next) {
+    SourceSet met = round.getSources(next).met;
+    for (unsigned j = 0; j < flow.getExchanges().size(); ++j)
+      if (round.getSets().contains(met, round.getSource(j)) && (j == i || flow.passesOn(i, j)))
+        return true;
+    return false;
+  }
+
+  /// The parameter whose value an exchange moves for another gradient to be taken there: the ascent of
+  /// sharpness-aware minimisation, the inner step of meta-learning.
+  std::optional<unsigned> findMovedPoint(unsigned i) {
+    Exchange &exchange = flow.getExchanges()[i];
+    if (!getStaticFloatTensor(exchange.getInput().getType()) || !exchange.collective.getReductionKind())
+      return std::nullopt;
+    BitVector summands = round.getSummands(i);
+    for (auto [j, other] : llvm::enumerate(findings)) {
+      if (j == i || other.kind != LayerKind::Gradient || !other.parameter ||
+          !round.dependsOn(exchange.getInput(), *other.parameter) ||
+          !findStackedDimensions(i, *other.parameter))
+        continue;
+      Value input = flow.getExchanges()[j].getInput();
+      if ((summands[*other.parameter] && flow.dependsOn(input, flow.getSource(i))) || flow.passesOn(i, j))
+        return other.parameter;
+    }
+    return std::nullopt;
   }
 
   /// Gradients that were put into one buffer: named by what their parameters'
   /// paths have in common.
   Finding findFlattenedParameters(unsigned i, ArrayRef<unsigned> reached) {
     Value input = flow.getExchanges()[i].getInput();
-    SmallVector<unsigned> parameters;
-    llvm::copy_if(reached, std::back_inserter(parameters),
-                  [&](unsigned argument) { return flow.dependsOn(input, argument) && isUpdated(argument); });
+    SmallVector<unsigned> parameters = getIf(
+        reached, [&](unsigned argument) { return flow.dependsOn(input, argument) && isUpdated(argument); });
     if (parameters.empty())
       return {};
     if (parameters.size() == 1)
-      return makeFinding(parameters.front(), LayerKind::Gradient);
-    TreePath common = state.getPath(parameters.front());
-    for (unsigned argument : parameters) {
+      return makeFinding(i, parameters.front(), LayerKind::Gradient);
+    return {.kind = LayerKind::Gradient, .name = getCommonName(parameters)};
+  }
+
+  std::string getCommonName(ArrayRef<unsigned> arguments) {
+    TreePath common = state.getPath(arguments.front());
+    for (unsigned argument : arguments) {
       ArrayRef<TreeKey> keys = state.getPath(argument).keys;
       size_t length = 0;
       while (length < std::min(keys.size(), common.keys.size()) && keys[length] == common.keys[length])
         ++length;
       common.keys.truncate(length);
     }
-    return {LayerKind::Gradient, common.getLayerName(), {}};
+    return common.getLayerName();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Names
+  //===--------------------------------------------------------------------===//
+
+  /// By the state that keeps the statistic; else by the parameter that it scales the update of.
+  void nameStatistic(unsigned i) {
+    SmallVector<unsigned> reached = getReachedArguments(i);
+    SmallVector<unsigned> keepers = getSigned(i, reached);
+    if (keepers.size() == 1) {
+      findings[i].name = state.getPath(keepers.front()).getLayerName();
+      findings[i].shape = DenseI64ArrayAttr::get(step.getContext(), state.getParameterShape(keepers.front()));
+    } else if (!keepers.empty()) {
+      findings[i].name = getCommonName(keepers);
+    } else if (findings[i].isStatistic) {
+      Value input = flow.getExchanges()[i].getInput();
+      SmallVector<unsigned> scaled =
+          getIf(reached, [&](unsigned argument) { return round.dependsOn(input, argument); });
+      if (std::optional<unsigned> parameter = preferCalledParameter(scaled)) {
+        findings[i] = makeFinding(i, *parameter, LayerKind::Other);
+        findings[i].name += "#statistic";
+      }
+    }
+  }
+
+  /// Different reductions that would have one name: the first that reaches the state keeps it. One that
+  /// passes its elements on to another is a part of it, and so is one of another branch: only one of them is
+  /// done.
+  void numberReductions() {
+    llvm::MapVector<std::pair<StringRef, LayerKind>, SmallVector<unsigned>> namesakes;
+    for (auto [i, finding] : llvm::enumerate(findings))
+      if (!finding.name.empty() && !isLabelled(i) && flow.getExchanges()[i].collective.getReductionKind())
+        namesakes[{finding.name, finding.kind}].push_back(i);
+    SmallVector<std::pair<unsigned, unsigned>> numbers;
+    for (auto &[name, exchanges] : namesakes) {
+      std::stable_partition(exchanges.begin(), exchanges.end(),
+                            [&](unsigned i) { return !getReachedArguments(i).empty(); });
+      SmallVector<SmallVector<unsigned>> different;
+      for (unsigned i : exchanges) {
+        auto *same = llvm::find_if(different, [&](ArrayRef<unsigned> others) {
+          return llvm::any_of(others, [&](unsigned other) { return isSameReduction(i, other); });
+        });
+        if (same == different.end())
+          same = &different.emplace_back();
+        same->push_back(i);
+        numbers.push_back({i, static_cast<unsigned>(same - different.begin()) + 1});
+      }
+    }
+    for (auto [i, number] : numbers)
+      if (number > 1)
+        findings[i].name += "#" + std::to_string(number);
+  }
+
+  bool isSameReduction(unsigned i, unsigned j) {
+    return flow.passesOn(i, j) || flow.passesOn(j, i) ||
+           areExclusive(flow.getExchanges()[i].collective, flow.getExchanges()[j].collective);
+  }
+
+  /// Two ops in different branches of one op.
+  static bool areExclusive(Operation *a, Operation *b) {
+    llvm::DenseMap<Operation *, Region *> around;
+    for (Region *region = a->getParentRegion(); region; region = region->getParentRegion())
+      around[region->getParentOp()] = region;
+    for (Region *region = b->getParentRegion(); region; region = region->getParentRegion())
+      if (auto common = around.find(region->getParentOp()); common != around.end()) {
+        StringRef name = region->getParentOp()->getName().stripDialect();
+        return common->second != region && llvm::is_contained({"case", "if", "index_switch"}, name);
+      }
+    return false;
   }
 
   //===--------------------------------------------------------------------===//
   // Activations
   //===--------------------------------------------------------------------===//
 
-  bool isActivation(unsigned i, ArrayRef<Finding> findings) {
+  bool isActivation(unsigned i) {
     Exchange &exchange = flow.getExchanges()[i];
     auto type = getStaticFloatTensor(exchange.getInput().getType());
     if (!type || type.getRank() == 0 || !dependsOnData(exchange.getInput()))
@@ -252,7 +457,7 @@ private:
     for (auto [other, finding] : llvm::zip_equal(flow.getExchanges(), findings))
       if (finding.kind == LayerKind::Gradient && flow.dependsOn(other.getInput(), source))
         return true;
-    return isUsedByResults(source, findings);
+    return isUsedByResults(source);
   }
 
   bool dependsOnData(Value value) {
@@ -265,7 +470,7 @@ private:
   /// Without gradients that are exchanged, an activation is what the next state
   /// depends on; in a step without state, what any result depends on, but not what
   /// is a result itself (a gradient of a step without names).
-  bool isUsedByResults(unsigned source, ArrayRef<Finding> findings) {
+  bool isUsedByResults(unsigned source) {
     if (llvm::any_of(findings, [](const Finding &finding) { return finding.kind == LayerKind::Gradient; }))
       return false;
     bool hasState =
@@ -281,6 +486,9 @@ private:
   func::FuncOp step;
   StepState state;
   StepDataFlow flow;
+  StepDataFlow round;
+  StackedLayers stacks;
+  SmallVector<Finding> findings;
   Operation *terminator;
   /// The step updates some state, as opposed to returning gradients.
   bool hasUpdates = false;

@@ -71,6 +71,8 @@ FailureOr<OptimizerState::Arguments> OptimizerState::find(Value reduced, LayerAt
                        << " reads what the optimizer keeps of it: ";
   };
   auto named = argumentOf.find(layer.getName());
+  if (named == argumentOf.end()) // The second gradient of a parameter: `params/w#2`.
+    named = argumentOf.find(layer.getName().rsplit('#').first);
   if (named == argumentOf.end())
     return fail() << "expected an argument of that name that a result of the step updates, found none";
   unsigned parameter = named->second;

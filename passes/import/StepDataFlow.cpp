@@ -9,44 +9,58 @@
 
 #include "KeptElements.h"
 
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+
 using namespace mlir;
 using namespace cgx;
 
-StepDataFlow::StepDataFlow(func::FuncOp step) : argumentCount(step.getNumArguments()) {
+static SmallVector<Exchange> findExchanges(func::FuncOp step) {
+  SmallVector<Exchange> exchanges;
   step.walk<WalkOrder::PreOrder>([&](CollectiveOpInterface collective) {
-    firstExchange[collective] = exchanges.size();
     for (unsigned i = 0; i < collective.getInputs().size(); ++i)
       exchanges.push_back({collective, i});
   });
-  auto addSource = [](BitVector &set, unsigned source) {
-    set.resize(std::max(set.size(), source + 1));
-    set.set(source);
+  return exchanges;
+}
+
+StepDataFlow::StepDataFlow(func::FuncOp step, Rounds rounds)
+    : argumentCount(step.getNumArguments()), rounds(rounds), exchanges(findExchanges(step)),
+      sets(argumentCount + 2 * exchanges.size()), carriedArguments(exchanges.size(), 0) {
+  for (auto [i, exchange] : llvm::enumerate(exchanges)) {
+    SourceSet &own = inputSources[getScaledBase(exchange.getInput())];
+    own = sets.unite(own, sets.getSingle(getInputSource(i)));
+    allExchanges = sets.unite(allExchanges, sets.getSingle(getSource(i)));
+    firstExchange.try_emplace(exchange.collective, i);
+  }
+  for (unsigned i = 0; i < argumentCount; ++i)
+    allArguments = sets.unite(allArguments, sets.getSingle(i));
+  const auto addSource = [&](Value value, unsigned source) {
+    SourceSet own = sets.getSingle(source);
+    add(value, {.any = own, .kept = own, .signedBy = own, .met = 0, .signs = ElementSigns::Unvisited});
   };
   for (BlockArgument argument : step.getArguments()) {
-    addSource(at(argument).any, argument.getArgNumber());
-    addSource(at(argument).kept, argument.getArgNumber());
+    addSource(argument, argument.getArgNumber());
+    sources[argument].signs = ElementSigns::Mixed;
   }
-  for (auto [i, exchange] : llvm::enumerate(exchanges)) {
-    addSource(at(exchange.getResult()).any, getSource(i));
-    addSource(at(exchange.getResult()).kept, getSource(i));
-  }
+  for (auto [i, exchange] : llvm::enumerate(exchanges))
+    addSource(exchange.getResult(), getSource(i));
   visitBlock(step.getBody().front());
   closeOverExchanges(step);
 }
 
-static bool isIn(const BitVector &set, unsigned source) { return source < set.size() && set[source]; }
-
-bool StepDataFlow::dependsOn(Value value, unsigned source) const {
-  return isIn(getSources(value).any, source);
+/// Adds to what is known of a value; says whether that was new.
+bool StepDataFlow::add(Value value, const Sources &more) {
+  Sources &known = sources[value];
+  SourceSet own = inputSources.lookup(value);
+  Sources sum = {.any = sets.unite(known.any, more.any),
+                 .kept = sets.unite(sets.unite(known.kept, more.kept), own),
+                 .signedBy = sets.unite(sets.unite(known.signedBy, more.signedBy), own),
+                 .met = sets.unite(known.met, more.met),
+                 .signs = join(known.signs, more.signs)};
+  bool isNew = !(sum == known);
+  known = sum;
+  return isNew;
 }
-
-const StepDataFlow::Sources &StepDataFlow::getSources(Value value) const {
-  static const Sources none;
-  auto found = sources.find(value);
-  return found == sources.end() ? none : found->second;
-}
-
-StepDataFlow::Sources &StepDataFlow::at(Value value) { return sources[value]; }
 
 //===----------------------------------------------------------------------===//
 // One pass over the program
@@ -57,89 +71,102 @@ void StepDataFlow::visitBlock(Block &block) {
     visit(op);
 }
 
-void StepDataFlow::visit(Operation &op) {
+/// The values that regions of an op take and give. Empty for ops whose regions say how elements are computed.
+static SmallVector<PassedValues> getPassedValues(Operation &op) {
+  SmallVector<PassedValues> passed;
   StringRef name = op.getName().getStringRef();
+  const auto add = [&](ValueRange from, ValueRange to, bool isBack = false) {
+    size_t count = std::min(from.size(), to.size());
+    passed.push_back(
+        {llvm::to_vector(from.take_front(count)), llvm::to_vector(to.take_front(count)), isBack});
+  };
+  const auto yielded = [](Region &region) { return region.front().getTerminator()->getOperands(); };
+  if (name == "stablehlo.while") {
+    Region &condition = op.getRegion(0), &body = op.getRegion(1);
+    add(op.getOperands(), condition.getArguments());
+    add(op.getOperands(), body.getArguments());
+    add(op.getOperands(), op.getResults());
+    add(yielded(body), condition.getArguments(), /*isBack=*/true);
+    add(yielded(body), body.getArguments(), /*isBack=*/true);
+    add(yielded(body), op.getResults());
+  } else if (name == "stablehlo.case" || name == "stablehlo.if") {
+    for (Region &region : op.getRegions())
+      add(yielded(region), op.getResults());
+  } else if (name == "sdy.manual_computation") {
+    add(op.getOperands(), op.getRegion(0).getArguments());
+    add(yielded(op.getRegion(0)), op.getResults());
+  } else if (auto branch = dyn_cast<RegionBranchOpInterface>(op)) {
+    RegionBranchSuccessorMapping mapping;
+    branch.getSuccessorOperandInputMapping(mapping);
+    for (const auto &[operand, inputs] : mapping)
+      for (Value input : inputs) {
+        auto argument = dyn_cast<BlockArgument>(input);
+        bool isBack = argument && operand->getOwner() != &op &&
+                      argument.getParentRegion()->getRegionNumber() <=
+                          operand->getOwner()->getParentRegion()->getRegionNumber();
+        add(operand->get(), input, isBack);
+      }
+  }
+  return passed;
+}
+
+void StepDataFlow::visit(Operation &op) {
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
     visitExchanges(collective);
   else if (isa<WaitOp>(op))
     return; // its results were visited with the start
-  else if (name == "stablehlo.while")
-    visitLoop(op);
-  else if (name == "stablehlo.case" || name == "stablehlo.if")
-    visitBranches(op);
-  else if (name == "sdy.manual_computation")
-    visitManualComputation(op);
+  else if (SmallVector<PassedValues> passed = getPassedValues(op); !passed.empty())
+    visitRegions(op, passed);
   else
     visitPlain(op);
 }
 
-/// `to |= from`; says whether that added anything. Copies, since the map may
-/// move its values when it grows.
-static bool add(StepDataFlow::Sources &to, const StepDataFlow::Sources &from) {
-  bool changes = from.any.test(to.any) || from.kept.test(to.kept);
-  to.any |= from.any;
-  to.kept |= from.kept;
-  return changes;
-}
-
 void StepDataFlow::visitExchanges(CollectiveOpInterface collective) {
+  unsigned i = firstExchange.lookup(collective);
   for (auto [input, result] : llvm::zip_equal(collective.getInputs(), collective.getResultTensors())) {
-    BitVector any = getSources(input).any;
-    at(result).any |= any;
+    Sources from = getSources(input);
+    SourceSet &arguments = carriedArguments[i++];
+    arguments = sets.unite(arguments, sets.intersect(from.kept, allArguments));
+    sets.forEach(sets.intersect(from.kept, allExchanges), [&](unsigned source) {
+      arguments = sets.unite(arguments, carriedArguments[source - argumentCount]);
+    });
+    add(result, {.any = from.any, .kept = 0, .signedBy = 0, .met = 0, .signs = from.signs});
   }
 }
 
-void StepDataFlow::visitLoop(Operation &loop) {
-  Block &condition = loop.getRegion(0).front();
-  Block &body = loop.getRegion(1).front();
-  Operation *next = body.getTerminator();
-  bool changes = true;
-  for (unsigned i = 0; i < loop.getNumOperands(); ++i) {
-    Sources initial = getSources(loop.getOperand(i));
-    add(at(condition.getArgument(i)), initial);
-    add(at(body.getArgument(i)), initial);
+bool StepDataFlow::pass(const PassedValues &values, SourceSet choice) {
+  bool isNew = false;
+  for (auto [from, to] : llvm::zip_equal(values.from, values.to)) {
+    Sources given = getSources(from);
+    given.any = sets.unite(given.any, choice);
+    isNew |= add(to, given);
   }
-  while (changes) {
-    changes = false;
-    visitBlock(body);
-    for (unsigned i = 0; i < loop.getNumOperands(); ++i) {
-      Sources carried = getSources(next->getOperand(i));
-      add(at(condition.getArgument(i)), carried);
-      changes |= add(at(body.getArgument(i)), carried);
-    }
-  }
-  visitBlock(condition);
-  for (unsigned i = 0; i < loop.getNumOperands(); ++i) {
-    Sources last = getSources(body.getArgument(i));
-    add(at(loop.getResult(i)), last);
-  }
+  return isNew;
 }
 
-/// The results of all branches, and which branch it is.
-void StepDataFlow::visitBranches(Operation &op) {
-  Sources choice;
+/// Loops until nothing changes: sets only grow, so that no loop takes more rounds than a value has to go
+/// through it.
+void StepDataFlow::visitRegions(Operation &op, ArrayRef<PassedValues> passed) {
+  // Which branch it is depends on what is passed to none.
+  llvm::DenseSet<Value> isPassed;
+  for (const PassedValues &values : passed)
+    isPassed.insert_range(values.from);
+  SourceSet choice = 0;
   for (Value operand : op.getOperands())
-    choice.any |= getSources(operand).any;
-  for (Region &region : op.getRegions()) {
-    visitBlock(region.front());
-    for (auto [result, value] : llvm::zip(op.getResults(), region.front().getTerminator()->getOperands())) {
-      Sources branch = getSources(value);
-      add(at(result), branch);
-      add(at(result), choice);
-    }
-  }
-}
-
-void StepDataFlow::visitManualComputation(Operation &op) {
-  Block &body = op.getRegion(0).front();
-  for (auto [argument, operand] : llvm::zip(body.getArguments(), op.getOperands())) {
-    Sources given = getSources(operand);
-    add(at(argument), given);
-  }
-  visitBlock(body);
-  for (auto [result, value] : llvm::zip(op.getResults(), body.getTerminator()->getOperands())) {
-    Sources returned = getSources(value);
-    add(at(result), returned);
+    if (!isPassed.contains(operand))
+      choice = sets.unite(choice, getSources(operand).any);
+  for (const PassedValues &values : passed)
+    if (llvm::is_contained(op.getOperands(), values.from.empty() ? Value() : values.from.front()))
+      pass(values, choice);
+  bool changes = true;
+  while (changes) {
+    for (Region &region : op.getRegions())
+      for (Block &block : region)
+        visitBlock(block);
+    changes = false;
+    for (const PassedValues &values : passed)
+      if (rounds == Rounds::All || !values.isBack)
+        changes |= pass(values, choice) && isa<BlockArgument>(values.to.front());
   }
 }
 
@@ -147,23 +174,63 @@ void StepDataFlow::visitPlain(Operation &op) {
   if (op.getNumResults() == 0)
     return;
   bool isBarrier = op.getName().getStringRef() == "stablehlo.optimization_barrier";
-  BitVector all;
+  SourceSet all = 0;
   if (!isBarrier) {
     for (Value operand : op.getOperands())
-      all |= getSources(operand).any;
+      all = sets.unite(all, getSources(operand).any);
     // Regions of reductions, maps and sorts read values from around them.
     for (Region &region : op.getRegions())
       region.walk([&](Operation *inner) {
         for (Value operand : inner->getOperands())
-          all |= getSources(operand).any;
+          all = sets.unite(all, getSources(operand).any);
       });
   }
   for (OpResult result : op.getResults()) {
     Sources made;
     made.any = isBarrier ? getSources(op.getOperand(result.getResultNumber())).any : all;
-    for (Value operand : getKeptOperands(result))
-      made.kept |= getSources(operand).kept;
-    add(at(result), made);
+    for (Value operand : getKeptOperands(result)) {
+      Sources from = getSources(operand);
+      made.kept = sets.unite(made.kept, from.kept);
+      made.met = sets.unite(made.met, from.met);
+    }
+    made.signedBy = getSignedBy(result);
+    made.signs = getElementSigns(result, [&](Value operand) { return getSources(operand).signs; });
+    meet(op, made);
+    add(result, made);
+  }
+}
+
+/// The square of a sum, `(m + g)^2`, has a part of either sign with `g`; that of `g` has none.
+SourceSet StepDataFlow::getSignedBy(OpResult result) {
+  SourceSet signedBy = 0;
+  for (Value operand : getSignOperands(result))
+    signedBy = sets.unite(signedBy, getSources(operand).signedBy);
+  if (signedBy == 0 || !isSquare(result.getOwner()))
+    return signedBy;
+  unsigned count = 0;
+  sets.forEach(sets.intersect(signedBy, sets.unite(allArguments, allExchanges)), [&](unsigned) { ++count; });
+  return count > 1 ? signedBy : 0;
+}
+
+/// Remembers what is added to what, and which exchanges meet an argument that they carry themselves.
+void StepDataFlow::meet(Operation &op, Sources &made) {
+  StringRef name = op.getName().stripDialect();
+  bool isSum = llvm::is_contained({"add", "addf", "subtract", "sub", "subf"}, name);
+  bool isProduct = llvm::is_contained({"multiply", "mul", "mulf", "divide", "divf"}, name);
+  if (op.getNumOperands() != 2 || !(isSum || isProduct) || getKeptOperands(op.getResult(0)).size() != 2)
+    return;
+  for (unsigned i : {0, 1}) {
+    SourceSet other = getSources(op.getOperand(1 - i)).kept;
+    Sources mine = getSources(op.getOperand(i));
+    SourceSet coming = sets.intersect(mine.kept, allExchanges);
+    if (coming == 0 || other == 0)
+      continue;
+    if (isSum)
+      sums.insert({sets.intersect(coming, mine.signedBy), other});
+    sets.forEach(coming, [&](unsigned source) {
+      if (sets.intersect(other, carriedArguments[source - argumentCount]) != 0)
+        made.met = sets.unite(made.met, sets.getSingle(source));
+    });
   }
 }
 
@@ -175,41 +242,55 @@ void StepDataFlow::visitPlain(Operation &op) {
 /// over the same gradient (JAX with check_vma) is the usual case.
 void StepDataFlow::closeOverExchanges(func::FuncOp step) {
   Operation *terminator = step.getBody().front().getTerminator();
-  unsigned count = argumentCount + exchanges.size();
-  reached.assign(count, BitVector(terminator->getNumOperands()));
-  for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
-    for (unsigned source : getSources(value).kept.set_bits())
-      reached[source].set(i);
-  keptBehindExchange.resize(exchanges.size());
+  unsigned count = argumentCount + exchanges.size(), sourceCount = count + exchanges.size();
+  reached.assign(sourceCount, BitVector(terminator->getNumOperands()));
+  signedResults = reached;
+  for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+    sets.forEach(getSources(value).kept, [&](unsigned source) { reached[source].set(i); });
+    sets.forEach(getSources(value).signedBy, [&](unsigned source) { signedResults[source].set(i); });
+  }
+  keptThroughExchange.assign(exchanges.size(), BitVector(sourceCount));
   for (auto [i, exchange] : llvm::enumerate(exchanges))
-    keptBehindExchange[i] = getSources(exchange.getInput()).kept;
+    sets.forEach(getSources(exchange.getInput()).kept,
+                 [&](unsigned source) { keptThroughExchange[i].set(source); });
 
   // Backward for results, forward for arguments. Program order makes one round
   // enough, but in loops.
   bool changes = true;
+  const auto grow = [&](BitVector &set, const BitVector &by) {
+    changes |= by.test(set);
+    set |= by;
+  };
   while (changes) {
     changes = false;
-    for (unsigned i = exchanges.size(); i-- > 0;)
-      for (unsigned source : getSources(exchanges[i].getInput()).kept.set_bits()) {
-        changes |= reached[getSource(i)].test(reached[source]);
-        reached[source] |= reached[getSource(i)];
-      }
+    for (unsigned i = exchanges.size(); i-- > 0;) {
+      Sources input = getSources(exchanges[i].getInput());
+      sets.forEach(input.kept, [&](unsigned source) { grow(reached[source], reached[getSource(i)]); });
+      sets.forEach(input.signedBy,
+                   [&](unsigned source) { grow(signedResults[source], signedResults[getSource(i)]); });
+    }
     for (unsigned i = 0; i < exchanges.size(); ++i)
-      for (unsigned source : getSources(exchanges[i].getInput()).kept.set_bits()) {
-        if (source < argumentCount)
-          continue;
-        const BitVector behind = keptBehindExchange[source - argumentCount];
-        changes |= behind.test(keptBehindExchange[i]);
-        keptBehindExchange[i] |= behind;
-      }
+      sets.forEach(getSources(exchanges[i].getInput()).kept, [&](unsigned source) {
+        if (source >= argumentCount && source < count)
+          grow(keptThroughExchange[i], BitVector(keptThroughExchange[source - argumentCount]));
+      });
   }
 }
 
 BitVector StepDataFlow::getKeptSources(Value value) const {
-  BitVector kept = getSources(value).kept;
-  for (unsigned source : getSources(value).kept.set_bits())
-    if (source >= argumentCount)
-      kept |= keptBehindExchange[source - argumentCount];
-  kept.resize(argumentCount + exchanges.size());
+  BitVector kept(reached.size());
+  sets.forEach(getSources(value).kept, [&](unsigned source) {
+    kept.set(source);
+    if (source >= argumentCount && source < argumentCount + exchanges.size())
+      kept |= keptThroughExchange[source - argumentCount];
+  });
   return kept;
+}
+
+BitVector StepDataFlow::getSummands(unsigned exchange) const {
+  BitVector summands(reached.size());
+  for (auto [coming, other] : sums)
+    if (sets.contains(coming, getSource(exchange)))
+      sets.forEach(other, [&](unsigned source) { summands.set(source); });
+  return summands;
 }

@@ -8,11 +8,15 @@
 #ifndef CGX_PASSES_IMPORT_STEPDATAFLOW_H
 #define CGX_PASSES_IMPORT_STEPDATAFLOW_H
 
+#include "ElementSigns.h"
+#include "SourceSets.h"
+
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace cgx {
 
@@ -25,53 +29,95 @@ struct Exchange {
   mlir::Value getResult() { return collective.getResultTensors()[index]; }
 };
 
-/// For every value of a step, the sources that it is computed from, in one pass
-/// over the program (loops: until nothing changes). Sources are the arguments of
-/// the step, numbered first, and its exchanges. With bit sets for sources, time
-/// and memory grow with ops times sources / 64.
+/// Values that a region branch passes on: operands of a loop to the arguments of its body, what a branch
+/// yields to the results.
+struct PassedValues {
+  mlir::SmallVector<mlir::Value> from;
+  mlir::SmallVector<mlir::Value> to;
+  bool isBack = false; ///< From one round of a loop to the next.
+};
+
+/// For every value of a step, the sources that it is computed from, in one pass over the program (loops:
+/// until nothing changes). Sources are the arguments of the step, numbered first, its exchanges, and the
+/// operands of those.
 class StepDataFlow {
 public:
   struct Sources {
-    /// All sources that the value depends on, through whatever op.
-    llvm::BitVector any;
-    /// The sources whose elements the value keeps, on a way that passes no
-    /// collective; see KeptElements.h.
-    llvm::BitVector kept;
+    /// All that the value depends on, through whatever op.
+    SourceSet any = 0;
+    /// What the value keeps elements of, on a way that passes no collective; see KeptElements.h.
+    SourceSet kept = 0;
+    /// What the value has its sign from, on such a way, also through contractions; see ElementSigns.h.
+    SourceSet signedBy = 0;
+    /// Exchanges whose elements met, in arithmetic, those of an argument that their operand keeps elements
+    /// of.
+    SourceSet met = 0;
+    ElementSigns signs = ElementSigns::Unvisited;
+
+    bool operator==(const Sources &) const = default;
   };
 
-  explicit StepDataFlow(mlir::func::FuncOp step);
+  /// What is followed through loops: `All` rounds, or only from what comes in to what comes out.
+  enum class Rounds { One, All };
+
+  StepDataFlow(mlir::func::FuncOp step, Rounds rounds);
 
   unsigned getArgumentCount() const { return argumentCount; }
   llvm::MutableArrayRef<Exchange> getExchanges() { return exchanges; }
-  /// The number of an exchange among the sources.
+  /// The number of an exchange among the sources, and that of its operand.
   unsigned getSource(unsigned exchange) const { return argumentCount + exchange; }
+  unsigned getInputSource(unsigned exchange) const { return argumentCount + exchanges.size() + exchange; }
 
-  bool dependsOn(mlir::Value value, unsigned source) const;
-  const Sources &getSources(mlir::Value value) const;
+  const SourceSets &getSets() const { return sets; }
+  Sources getSources(mlir::Value value) const { return sources.lookup(value); }
+  bool dependsOn(mlir::Value value, unsigned source) const {
+    return sets.contains(getSources(value).any, source);
+  }
+  bool keeps(mlir::Value value, unsigned source) const {
+    return sets.contains(getSources(value).kept, source);
+  }
 
   /// The step's results that keep elements of a source, on whatever way.
   const llvm::BitVector &getReachedResults(unsigned source) const { return reached[source]; }
-  /// The sources that a value keeps elements of, on whatever way; one bit for
-  /// each source.
+  /// The step's results that have a sign from a source, on whatever way.
+  const llvm::BitVector &getSignedResults(unsigned source) const { return signedResults[source]; }
+  /// Whether the operand of exchange `to` keeps elements of exchange `from`, on whatever way.
+  bool passesOn(unsigned from, unsigned to) const { return keptThroughExchange[to][getSource(from)]; }
+  /// The sources that a value keeps elements of, on whatever way; one bit for each.
   llvm::BitVector getKeptSources(mlir::Value value) const;
+  /// The arguments that elements of an exchange are added to somewhere, or subtracted from; one bit for each
+  /// source.
+  llvm::BitVector getSummands(unsigned exchange) const;
 
 private:
   void visitBlock(mlir::Block &block);
   void visit(mlir::Operation &op);
   void visitExchanges(CollectiveOpInterface collective);
-  void visitLoop(mlir::Operation &loop);
-  void visitBranches(mlir::Operation &op);
-  void visitManualComputation(mlir::Operation &op);
+  void visitRegions(mlir::Operation &op, llvm::ArrayRef<PassedValues> passed);
+  bool pass(const PassedValues &values, SourceSet choice);
   void visitPlain(mlir::Operation &op);
+  SourceSet getSignedBy(mlir::OpResult result);
+  void meet(mlir::Operation &op, Sources &made);
+  bool add(mlir::Value value, const Sources &more);
   void closeOverExchanges(mlir::func::FuncOp step);
-  Sources &at(mlir::Value value);
 
   unsigned argumentCount;
+  Rounds rounds;
   llvm::SmallVector<Exchange> exchanges;
+  SourceSets sets;
+  SourceSet allArguments = 0;
+  SourceSet allExchanges = 0;
   llvm::DenseMap<mlir::Operation *, unsigned> firstExchange;
+  /// The arguments that the operand of each exchange keeps elements of, on whatever way.
+  llvm::SmallVector<SourceSet> carriedArguments;
   llvm::DenseMap<mlir::Value, Sources> sources;
+  /// Operands of exchanges, under their own numbers.
+  llvm::DenseMap<mlir::Value, SourceSet> inputSources;
+  /// What was kept on both sides of additions.
+  llvm::SetVector<std::pair<SourceSet, SourceSet>> sums;
   llvm::SmallVector<llvm::BitVector> reached;
-  llvm::SmallVector<llvm::BitVector> keptBehindExchange;
+  llvm::SmallVector<llvm::BitVector> signedResults;
+  llvm::SmallVector<llvm::BitVector> keptThroughExchange;
 };
 
 } // namespace cgx

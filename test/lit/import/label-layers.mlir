@@ -79,7 +79,7 @@ module @statistics_and_activations attributes {cgx.mesh = #cgx.mesh<["data" = 2,
     // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"", activation>]
     %y = cgx.all_reduce sum(%p) {id = 0 : i64, groups = #cgx.groups<[[0, 1], [2, 3]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<16x4xf32>
     %s = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<16x4xf32>, tensor<f32>) -> tensor<4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"", other>]
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"batch_stats/mean", other, [4]>]
     %batch = cgx.all_reduce sum(%s) {id = 1 : i64, groups = #cgx.groups<[[0, 2], [1, 3]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
     %mean1 = stablehlo.add %mean, %batch : tensor<4xf32>
     %means = stablehlo.broadcast_in_dim %batch, dims = [1] : (tensor<4xf32>) -> tensor<16x4xf32>

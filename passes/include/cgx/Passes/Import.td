@@ -388,30 +388,51 @@ def LabelLayersPass : Pass<"cgx-label-layers", "::mlir::ModuleOp"> {
     scalar that scales a whole gradient (a clipping factor, a loss scale, a step
     size) does not keep elements: nothing is followed through it.
 
-    1. *gradient*: what keeps elements leads from the collective to results that feed
-       arguments of the same number of elements. These arguments are the parameter
-       and the optimizer's state for it. The parameter is the one on which the
-       collective's operand depends: a gradient is computed with the parameters,
-       never with the moments. State that is replaced and not updated does not count.
+    A value has its *sign* from another when it changes sign with it: through sums,
+    scales, masks, odd functions, and products with something else, also matrix
+    products. A product of two values that both have a sign from one source, a
+    root, an absolute value, an exponential have it no more, and a divisor gives none.
+
+    1. *gradient*: what keeps elements and their sign leads from the collective to
+       results that feed arguments of the same number of elements. These arguments
+       are the parameter and the optimizer's state for it. The parameter is the one
+       on which the collective's operand depends: a gradient is computed with the
+       parameters, never with the moments; in a loop of several steps, what counts is
+       one round. State that is replaced and not updated does not count.
        Of several, the one with "param" in its path, else the first. If there is
        none (the update goes through a matrix product, the loss is linear): an
-       argument of the same type on which the operand depends and whose path ends
-       like that of reached state (`mu['l1']['w']`, `params['l1']['w']`); else reached state
+       argument of the same type on which the operand depends, whose path ends
+       like that of reached state (`mu['l1']['w']`, `params['l1']['w']`) and whose next
+       value has its sign from the collective; else reached state
        with "param" in its path, or whose next value is the value minus something,
        unless other collectives compute with the result, as they do with statistics.
        Results in one buffer are cut up to several parameters: one label, the
        common part of their paths, no shape.
+       What is added to a parameter only to take another gradient there (the ascent of
+       sharpness-aware minimisation, the inner step of meta-learning) is a gradient, too.
     2. *weight*: an operand that keeps elements of a parameter, of a collective that
-       moves data (all_gather, permute, ...), or that is the only way by which they
-       come to the parameter's next value (averaged parameters, local SGD).
+       moves data (all_gather, permute, ...), or of a reduction whose result comes to
+       the parameter's next value without meeting, in arithmetic, elements of the
+       parameter that come another way (averaged parameters, local SGD). Branches
+       and selections, which leave the average out in some steps, are no arithmetic.
     3. *activation*: any other float operand of rank 1 or more that depends on data
        (arguments that nothing feeds) and whose result is used to compute a
        gradient. Of reductions only sums, and only of what a contraction made: sums
        of sums are statistics.
-    4. *other*: everything else: losses, metrics, norms, batch statistics.
+    4. *other*: everything else: losses, metrics, norms, batch statistics, and
+       statistics of gradients: second moments, Fisher information, factors of
+       preconditioners. They are known by the operand, whose elements have all one
+       sign (squares, Gram matrices), or by the use: no sign reaches a parameter.
 
     A layer is named by the parameter's path in the state, without the name of the
-    Python variable: `state['params']['l1']['w']` is `params/l1/w`.
+    Python variable: `state['params']['l1']['w']` is `params/l1/w`. A statistic is named by the
+    state that keeps it (`opt/nu/l1/w`), or `params/l1/w#statistic` where none does. Different reductions
+    of one kind for one parameter are told apart: the first that reaches the state has the plain name, others
+    are `params/l1/w#2` and so on. Two that follow each other on the way of one gradient (over one
+    axis, then another) are one reduction, and so are two in different branches, of which a step does one.
+
+    A parameter that loops go through piece by piece along its leading dimensions (`lax.scan` over
+    stacked layers) is marked as `stacked`; a collective inside of such a loop has the shape of one layer.
 
     Precondition: the per-rank form (`cgx-import-manual-computation`).
     Postcondition: every collective has its labels; nothing else changed. Operands
