@@ -62,7 +62,7 @@ COMPRESSED = {
     "ring_attention": {"params/query", "params/key", "params/value", "params/output"},
     "scanned_layers": {"params/stack", "params/head"},
     "schedule_free": DENSE,
-    "sharpness_aware": DENSE,
+    "sharpness_aware": DENSE | {"params/l0/w#2", "params/l1/w#2"},  # uphill first
     "tensor_parallel": {"params/up", "params/down"},
     "tied_embeddings": {"params/embed", "params/w"},
     "two_axes": DENSE,

@@ -1,0 +1,50 @@
+"""What cgx-opt takes the collectives of many sorts of steps for: zoo.py has the steps."""
+
+import collections
+import json
+import pathlib
+import tempfile
+import unittest
+
+import jobs  # first: it sets the number of devices
+
+import jax
+
+import zoo
+
+# The size is no criterion here, and weights count as well, so that what stays exact does so for its kind or rank.
+COMPRESS = "--cgx-compress=codec=quantize bits=4 min-elements=1 kinds=gradient,weight"
+
+
+def rows_of(name, folder):
+    """What the report says of the collectives of a step, but for single numbers."""
+    step, state, batch = zoo.whole_step(name)
+    program, report = folder / f"{name}.mlir", folder / f"{name}.json"
+    program.write_text(jax.jit(step, donate_argnums=0).lower(state, batch).as_text(debug_info=True))
+    jobs.run("CGX_OPT", program, COMPRESS, f"--cgx-report=format=json output={report}", "-o", "/dev/null")
+    return [row for row in json.loads(report.read_text())["layers"] if row["shape"]]
+
+
+@jobs.needs_opt
+class LabelsTest(unittest.TestCase):
+    def check(self, name):
+        case = zoo.CASES[name]
+        with tempfile.TemporaryDirectory() as folder:
+            rows = rows_of(name, pathlib.Path(folder))
+        self.assertEqual({(row["layer"], row["kind"]) for row in rows}, set(case.layers.items()))
+        stacked = {row["layer"] for row in rows if "stacked" in (row.get("exact_reason") or "")}
+        self.assertEqual(stacked, case.exact)
+        # What is no parameter's gradient or weight never is compressed.
+        compressed = collections.Counter(row["kind"] for row in rows if "identity" not in row["codec"])
+        self.assertLessEqual(set(compressed), {"gradient", "weight"})
+
+
+def test_of(name):
+    return lambda self: self.check(name)
+
+
+for case_name in zoo.CASES:
+    setattr(LabelsTest, f"test_{case_name}", test_of(case_name))
+
+if __name__ == "__main__":
+    unittest.main()
