@@ -312,7 +312,7 @@ Feeds cgx::matchFeeds(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results
 /// Whether some result is made from the elements of the argument that it feeds, other than by adding a
 /// little of them, as a gradient with decay of weights does.
 static bool updatesState(func::FuncOp step, const StateUpdates &updates, const Feeds &feeds) {
-  StepDataFlow flow(step);
+  StepDataFlow flow(step, StepDataFlow::Rounds::All);
   for (auto [result, argument] : llvm::enumerate(feeds)) {
     if (!argument || !flow.getReachedResults(*argument)[result])
       continue;

@@ -139,7 +139,7 @@ void FlowMatcher::addAnchors(Feeds &feeds) const {
 
 const StepDataFlow &FlowMatcher::getFlow() {
   if (!flow)
-    flow.emplace(step);
+    flow.emplace(step, StepDataFlow::Rounds::All);
   return *flow;
 }
 

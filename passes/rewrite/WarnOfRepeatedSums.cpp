@@ -100,10 +100,8 @@ struct WarnOfRepeatedSums : impl::WarnOfRepeatedSumsPassBase<WarnOfRepeatedSums>
   void runOnOperation() override {
     markAllAnalysesPreserved();
     Replication replication(getOperation());
-    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      replication.visit(op);
-      auto collective = dyn_cast<CollectiveOpInterface>(op);
-      if (!collective || !isSum(collective))
+    getOperation().walk([&](CollectiveOpInterface collective) {
+      if (!isSum(collective))
         return;
       std::optional<int64_t> size = collective.getGroups().getUniformSize();
       for (auto [i, input] : llvm::enumerate(collective.getInputs()))
