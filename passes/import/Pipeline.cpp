@@ -27,7 +27,8 @@ void cgx::buildImportPipeline(mlir::OpPassManager &manager) {
   manager.addPass(createImportStablehloCollectivesPass());
   manager.addPass(createImportShardCollectivesPass());
   // A label is that of one parameter, so reductions get one each before there are labels. Terms of sums in
-  // loops first, since a loop that adds up one reduction needs none, and what comes out of it is a term again.
+  // loops first, since a loop that adds up one reduction needs none, and what comes out of it is a term
+  // again.
   manager.addPass(createCombineReductionsPass());
   manager.addPass(createHoistReductionsPass());
   manager.addPass(createCombineReductionsPass());

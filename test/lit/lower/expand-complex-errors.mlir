@@ -1,11 +1,11 @@
 // What has no real form is named, all of it.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics --cgx-expand-complex
 
-func.func @main(%z: tensor<4xcomplex<f32>>) -> (tensor<4xcomplex<f32>>, tensor<4x2xf32>) {
+func.func @main(%z: tensor<2x2xcomplex<f32>>) -> (tensor<2x2xcomplex<f32>>, tensor<2xcomplex<f64>>) {
   // expected-error@+2 {{native code is missing for complex numbers in stablehlo.custom_call (1), stablehlo.bitcast_convert (1)}}
   // expected-note@+1 {{first stablehlo.custom_call of complex numbers}}
-  %0 = stablehlo.custom_call @unknown(%z) : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
+  %0 = stablehlo.custom_call @unknown(%z) : (tensor<2x2xcomplex<f32>>) -> tensor<2x2xcomplex<f32>>
   // expected-note@+1 {{first stablehlo.bitcast_convert of complex numbers}}
-  %1 = stablehlo.bitcast_convert %z : (tensor<4xcomplex<f32>>) -> tensor<4x2xf32>
-  return %0, %1 : tensor<4xcomplex<f32>>, tensor<4x2xf32>
+  %1 = stablehlo.bitcast_convert %z : (tensor<2x2xcomplex<f32>>) -> tensor<2xcomplex<f64>>
+  return %0, %1 : tensor<2x2xcomplex<f32>>, tensor<2xcomplex<f64>>
 }
