@@ -206,12 +206,16 @@ def feeds_of(text):
     process = subprocess.run([os.environ["CGX_OPT"], "-", "--cgx-import"], input=text, capture_output=True, text=True,
                              check=False)
     if process.returncode != 0:
-        raise jobs.Refused(process.stderr[:2000])
+        raise jobs.Refused(process.stderr)
     signature = re.search(r"func.func public @main.* -> (.*)", process.stdout)[1]
     # A result is its type and, in braces, what is said of it, its global type among it.
     results = re.split(r"(?:^\(|, )tensor<", re.sub(r"cgx.global_type = \S+", "", signature))[1:]
     feeds = [re.search(r"cgx.feeds = (\d+)", result) for result in results]
     return {number: int(found[1]) for number, found in enumerate(feeds) if found}
+
+
+# Steps whose state only names tell: it is replaced, or split and updated without a reduction.
+NEED_NAMES = {"bf16_params", "experts", "pipeline", "schedule_free"}
 
 
 class StateTest(unittest.TestCase):
@@ -247,14 +251,14 @@ class StateTest(unittest.TestCase):
 
     @jobs.needs_opt
     def test_every_step_is_fed_alike_with_names_and_without(self):
-        for name in jobs.step_names():
+        for name in set(jobs.step_names()) - NEED_NAMES:
             with self.subTest(name):
                 _, (step, state, batch) = jobs.load_step(name)
                 lowered = (step if hasattr(step, "lower") else jax.jit(step)).lower(state, batch)
                 try:
                     named = feeds_of(lowered.as_text(debug_info=True))
                 except jobs.Refused as refusal:  # these are partitioned at export
-                    self.assertRegex(str(refusal), "left to a partitioner|is outside of shard_map")
+                    self.assertRegex(str(refusal), "partitioner|is outside of shard_map")
                     continue
                 self.assertEqual(feeds_of(lowered.as_text()), named)
 
