@@ -17,6 +17,8 @@ namespace cgx {
 } // namespace cgx
 
 void cgx::buildImportPipeline(mlir::OpPassManager &manager) {
+  // Data flow is followed through tensors.
+  manager.addPass(createFlattenTuplesPass());
   // JAX outlines functions (relu, log_softmax, a nested jit). Data flow does not
   // end at a call in what follows, so calls go first.
   manager.addPass(createInlineFunctionsPass());

@@ -75,7 +75,9 @@ struct ExpandOperationsPass : impl::ExpandOperationsPassBase<ExpandOperationsPas
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     populateBatchNormExpansions(set);
+    populateEinsumExpansions(set);
     populateKnownCallExpansions(set);
+    populateStaticFormExpansions(set);
     set.add<PartOfRealPattern<stablehlo::RealOp>, PartOfRealPattern<stablehlo::ImagOp>>(context);
     patterns = std::move(set);
     return success();

@@ -15,7 +15,9 @@ namespace cgx {
 
 // One function for each file of patterns, from StableHLO to StableHLO.
 void populateBatchNormExpansions(mlir::RewritePatternSet &);
+void populateEinsumExpansions(mlir::RewritePatternSet &);
 void populateKnownCallExpansions(mlir::RewritePatternSet &);
+void populateStaticFormExpansions(mlir::RewritePatternSet &);
 
 // ---- Building blocks ---------------------------------------------------------------
 

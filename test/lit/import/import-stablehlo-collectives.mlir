@@ -197,3 +197,15 @@ module attributes {mhlo.num_replicas = 3 : i32} {
     return
   }
 }
+
+// -----
+
+// What all_reduce was before it had a region.
+// CHECK-LABEL: func.func @cross_replica_sum
+// CHECK: cgx.all_reduce sum(%arg0) {{.*}}groups = #cgx.groups<{{\[\[}}0, 1], [2, 3]]>
+module attributes {mhlo.num_replicas = 4 : i32, mhlo.num_partitions = 1 : i32} {
+  func.func @cross_replica_sum(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %0 = "stablehlo.cross-replica-sum"(%x) <{replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}> : (tensor<8xf32>) -> tensor<8xf32>
+    return %0 : tensor<8xf32>
+  }
+}

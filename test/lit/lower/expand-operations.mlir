@@ -1,6 +1,65 @@
 // Fewer kinds of operations, with the same values.
 // RUN: cgx-opt %s --split-input-file --cgx-expand-operations | FileCheck %s
 
+// CHECK-LABEL: @dot
+// CHECK: stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], precision = [HIGHEST, DEFAULT]
+// CHECK: stablehlo.dot_general %arg2, %arg2, contracting_dims = [0] x [0]
+func.func @dot(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %v: tensor<8xf32>) -> (tensor<4x2xf32>, tensor<f32>) {
+  %0 = stablehlo.dot %a, %b, precision = [HIGHEST, DEFAULT] : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %1 = stablehlo.dot %v, %v : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
+  return %0, %1 : tensor<4x2xf32>, tensor<f32>
+}
+
+// -----
+
+// Batches first, then what each operand has alone.
+// CHECK-LABEL: @einsum
+// CHECK: %[[P:.*]] = stablehlo.dot_general %arg0, %arg1, batching_dims = [1] x [0], contracting_dims = [2] x [2] : {{.*}} -> tensor<3x2x5xf32>
+// CHECK: stablehlo.transpose %[[P]], dims = [2, 0, 1]
+func.func @einsum(%x: tensor<2x3x4xf32>, %y: tensor<3x5x4xf32>) -> tensor<5x3x2xf32> {
+  %0 = stablehlo.einsum %x, %y, config = "abk,bjk->jba" : (tensor<2x3x4xf32>, tensor<3x5x4xf32>) -> tensor<5x3x2xf32>
+  return %0 : tensor<5x3x2xf32>
+}
+
+// What one operand alone has and the result has not is summed before; an ellipsis stands for the same dimensions.
+// CHECK-LABEL: @einsum_ellipsis
+// CHECK: %[[SUM:.*]] = stablehlo.reduce(%arg0 {{.*}} across dimensions = [2]
+// CHECK: stablehlo.dot_general %[[SUM]], %arg1, batching_dims = [0] x [0], contracting_dims = [] x []
+func.func @einsum_ellipsis(%x: tensor<2x3x4xf32>, %y: tensor<2x5xf32>) -> tensor<2x3x5xf32> {
+  %0 = stablehlo.einsum %x, %y, config = "...ab,...c->...ac" : (tensor<2x3x4xf32>, tensor<2x5xf32>) -> tensor<2x3x5xf32>
+  return %0 : tensor<2x3x5xf32>
+}
+
+// CHECK-LABEL: @trace
+// CHECK: %[[EQUAL:.*]] = stablehlo.compare EQ
+// CHECK: %[[DIAGONAL:.*]] = stablehlo.select %[[EQUAL]], %arg0
+// CHECK: %[[VECTOR:.*]] = stablehlo.reduce(%[[DIAGONAL]] {{.*}} across dimensions = [1]
+// CHECK: stablehlo.reduce(%[[VECTOR]] {{.*}} across dimensions = [0]
+func.func @trace(%x: tensor<3x3xf32>) -> tensor<f32> {
+  %0 = stablehlo.unary_einsum %x, config = "ii->" : (tensor<3x3xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// Names that the operands have not stay, for the lowering to name the operation.
+// CHECK-LABEL: @einsum_unknown
+// CHECK: stablehlo.einsum
+func.func @einsum_unknown(%x: tensor<2x3xf32>, %y: tensor<3x5xf32>) -> tensor<2x7xf32> {
+  %0 = stablehlo.einsum %x, %y, config = "ab,bc->az" : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x7xf32>
+  return %0 : tensor<2x7xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @torch_index_select
+// CHECK: "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>
+// CHECK-SAME: slice_sizes = array<i64: 1, 1, 3>
+func.func @torch_index_select(%x: tensor<2x8x3xf32>, %i: tensor<2x5xi32>) -> tensor<2x5x3xf32> {
+  %0 = "stablehlo.torch_index_select"(%x, %i) <{dim = 1 : i64, batch_dims = 1 : i64}> : (tensor<2x8x3xf32>, tensor<2x5xi32>) -> tensor<2x5x3xf32>
+  return %0 : tensor<2x5x3xf32>
+}
+
+// -----
+
 // Narrow floats are normalized in f32.
 // CHECK-LABEL: @batch_norm_inference
 // CHECK-DAG: stablehlo.convert %arg0 : (tensor<2x3x4xbf16>) -> tensor<2x3x4xf32>
@@ -10,6 +69,54 @@
 func.func @batch_norm_inference(%x: tensor<2x3x4xbf16>, %p: tensor<3xbf16>) -> tensor<2x3x4xbf16> {
   %0 = "stablehlo.batch_norm_inference"(%x, %p, %p, %p, %p) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<2x3x4xbf16>, tensor<3xbf16>, tensor<3xbf16>, tensor<3xbf16>, tensor<3xbf16>) -> tensor<2x3x4xbf16>
   return %0 : tensor<2x3x4xbf16>
+}
+
+// -----
+
+// Shapes that are computed from constants and extents.
+// CHECK-LABEL: @dynamic
+// CHECK: stablehlo.reshape %arg0 : (tensor<4x6xf32>) -> tensor<24xf32>
+// CHECK: stablehlo.broadcast_in_dim %arg1, dims = [1] : (tensor<3xf32>) -> tensor<2x3xf32>
+// CHECK: stablehlo.iota dim = 1 : tensor<2x3xi32>
+// CHECK: stablehlo.pad %arg0, %{{.*}}, low = [4, 1], high = [0, 1], interior = [0, 1]
+// CHECK: stablehlo.slice %arg0 [1:4:2, 0:6:3]
+func.func @dynamic(%x: tensor<4x6xf32>, %y: tensor<3xf32>) -> (tensor<24xf32>, tensor<2x3xf32>, tensor<2x3xi32>, tensor<8x13xf32>, tensor<2x2xf32>) {
+  %rows = stablehlo.get_dimension_size %x, dim = 0 : (tensor<4x6xf32>) -> tensor<i32>
+  %columns = stablehlo.get_dimension_size %x, dim = 1 : (tensor<4x6xf32>) -> tensor<i32>
+  %count = stablehlo.multiply %rows, %columns : tensor<i32>
+  %flat = stablehlo.reshape %count : (tensor<i32>) -> tensor<1xi32>
+  %0 = stablehlo.dynamic_reshape %x, %flat : (tensor<4x6xf32>, tensor<1xi32>) -> tensor<24xf32>
+  %shape = stablehlo.constant dense<[2, 3]> : tensor<2xi64>
+  %1 = stablehlo.dynamic_broadcast_in_dim %y, %shape, dims = [1] : (tensor<3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  %2 = stablehlo.dynamic_iota %shape, dim = 1 : (tensor<2xi64>) -> tensor<2x3xi32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %row = stablehlo.reshape %rows : (tensor<i32>) -> tensor<1xi32>
+  %one = stablehlo.constant dense<1> : tensor<1xi32>
+  %low = stablehlo.concatenate %row, %one, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %high = stablehlo.constant dense<[0, 1]> : tensor<2xi32>
+  %3 = stablehlo.dynamic_pad %x, %zero, %low, %high, %high : (tensor<4x6xf32>, tensor<f32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<8x13xf32>
+  %starts = stablehlo.constant dense<[1, 0]> : tensor<2xi32>
+  %limits = stablehlo.constant dense<[4, 6]> : tensor<2xi32>
+  %strides = stablehlo.constant dense<[2, 3]> : tensor<2xi32>
+  %4 = stablehlo.real_dynamic_slice %x, %starts, %limits, %strides : (tensor<4x6xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x2xf32>
+  return %0, %1, %2, %3, %4 : tensor<24xf32>, tensor<2x3xf32>, tensor<2x3xi32>, tensor<8x13xf32>, tensor<2x2xf32>
+}
+
+// The start is not known, but how much is taken.
+// CHECK-LABEL: @real_dynamic_slice
+// CHECK: %[[SLICE:.*]] = stablehlo.dynamic_slice %arg0, {{.*}} sizes = [3] : {{.*}} -> tensor<3xf32>
+// CHECK: stablehlo.slice %[[SLICE]] [0:3:2]
+func.func @real_dynamic_slice(%x: tensor<8xf32>, %start: tensor<1xi32>, %limit: tensor<1xi32>) -> tensor<2xf32> {
+  %strides = stablehlo.constant dense<2> : tensor<1xi32>
+  %0 = stablehlo.real_dynamic_slice %x, %start, %limit, %strides : (tensor<8xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// CHECK-LABEL: @unknown_padding
+// CHECK: stablehlo.dynamic_pad
+func.func @unknown_padding(%x: tensor<4xf32>, %v: tensor<f32>, %p: tensor<1xi32>) -> tensor<6xf32> {
+  %0 = stablehlo.dynamic_pad %x, %v, %p, %p, %p : (tensor<4xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<6xf32>
+  return %0 : tensor<6xf32>
 }
 
 // -----

@@ -51,6 +51,33 @@ def InlineFunctionsPass : Pass<"cgx-inline-functions", "::mlir::ModuleOp"> {
   }];
 }
 
+def FlattenTuplesPass : Pass<"cgx-flatten-tuples", "::mlir::ModuleOp"> {
+  let summary = "take tuples apart";
+  let description = [{
+    Modules that were HLO return tuples, and carry them through loops and branches. Data flow is followed through
+    tensors, so each tuple becomes its elements, those of nested ones too, in
+    functions, calls and every op that takes or gives one.
+
+    Precondition: none. Postcondition: no tuple. Attributes of an argument or a result that was a tuple are gone.
+
+    Input:
+    ```mlir
+    func.func public @main(%x: tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<i32>> {
+      %0 = stablehlo.constant dense<1> : tensor<i32>
+      %1 = stablehlo.tuple %x, %0 : tuple<tensor<4xf32>, tensor<i32>>
+      return %1 : tuple<tensor<4xf32>, tensor<i32>>
+    }
+    ```
+    Output:
+    ```mlir
+    func.func public @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<i32>) {
+      %0 = stablehlo.constant dense<1> : tensor<i32>
+      return %x, %0 : tensor<4xf32>, tensor<i32>
+    }
+    ```
+  }];
+}
+
 def ExpandComplexCollectivesPass : Pass<"cgx-expand-complex-collectives", "::mlir::ModuleOp"> {
   let summary = "have complex numbers travel as two real ones";
   let description = [{

@@ -63,20 +63,21 @@ def EmitManifestPass : Pass<"cgx-emit-manifest", "::mlir::ModuleOp"> {
 def ExpandOperationsPass : Pass<"cgx-expand-operations", "::mlir::ModuleOp"> {
   let summary = "Write operations in terms of others";
   let description = [{
-    Batch normalization is written out. Of custom calls, annotations for XLA become their operand, and `mhlo.topk`
-    and `ApproxTopK` what XLA computes for them on CPUs.
+    Batch normalization is written out, `dot`, `einsum` and `torch_index_select` become the products and gathers that
+    they stand for, and dynamic operations whose operands turn out to be constants their static forms. Of custom
+    calls, annotations for XLA become their operand, and `mhlo.topk` and `ApproxTopK` what XLA computes
+    for them on CPUs.
 
     Precondition: StableHLO. Postcondition: the same values from fewer kinds of operations. What cannot be
     expanded stays.
 
     Input:
     ```mlir
-    %r = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = "{replicated}"} : (tensor<8xf32>) -> tensor<8xf32>
-    %s = stablehlo.add %r, %r : tensor<8xf32>
+    %r = stablehlo.dot %x, %y : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
     ```
     Output:
     ```mlir
-    %s = stablehlo.add %x, %x : tensor<8xf32>
+    %r = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
     ```
   }];
   let dependentDialects = ["::cgx::chlo::ChloDialect", "::cgx::stablehlo::StablehloDialect"];
