@@ -162,6 +162,7 @@ private:
   static Importer getImporter(Operation *op) {
     return llvm::StringSwitch<Importer>(op->getName().getStringRef())
         .Case("stablehlo.all_reduce", &StablehloCollectiveImporter::importAllReduce)
+        .Case("stablehlo.cross-replica-sum", &StablehloCollectiveImporter::importCrossReplicaSum)
         .Case("stablehlo.all_gather", &StablehloCollectiveImporter::importAllGather)
         .Case("stablehlo.reduce_scatter", &StablehloCollectiveImporter::importReduceScatter)
         .Case("stablehlo.all_to_all", &StablehloCollectiveImporter::importAllToAll)

@@ -9,6 +9,7 @@
 #include "Scalar.h"
 #include "ScalarConvert.h"
 
+#include "cgx/Dialect/Stablehlo/ChloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -157,14 +158,30 @@ struct MapPattern : OpConversionPattern<stablehlo::MapOp> {
   }
 };
 
-struct ConstantPattern : OpConversionPattern<stablehlo::ConstantOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(stablehlo::ConstantOp op, OpAdaptor,
+template <typename OpTy> struct ConstantPattern : OpConversionPattern<OpTy> {
+  using OpConversionPattern<OpTy>::OpConversionPattern;
+  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    auto type = cast<RankedTensorType>(getTypeConverter()->convertType(op.getType()));
+    auto type = cast<RankedTensorType>(this->getTypeConverter()->convertType(op.getType()));
     auto value = dyn_cast<DenseElementsAttr>(op.getValue());
     if (!value || !type.getElementType().isIntOrFloat())
       return rewriter.notifyMatchFailure(op, "not a dense constant of numbers");
+    if (value.getElementType() != type.getElementType())
+      value = value.bitcast(type.getElementType());
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, value);
+    return success();
+  }
+};
+
+/// One value in the shape of the operand, whose elements do not matter.
+struct ConstantLikePattern : OpConversionPattern<chlo::ConstantLikeOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(chlo::ConstantLikeOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = dyn_cast_or_null<RankedTensorType>(getTypeConverter()->convertType(op.getType()));
+    if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
+      return rewriter.notifyMatchFailure(op, "not numbers of static shape");
+    auto value = DenseElementsAttr::get(cast<ShapedType>(op.getType()), cast<Attribute>(op.getValue()));
     if (value.getElementType() != type.getElementType())
       value = value.bitcast(type.getElementType());
     rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, value);
@@ -209,8 +226,10 @@ struct OptimizationBarrierPattern : OpConversionPattern<stablehlo::OptimizationB
 } // namespace
 
 void populateElementwisePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ElementwisePattern, BitcastShapePattern, MapPattern, ConstantPattern, IotaPattern,
-               OptimizationBarrierPattern>(converter, patterns.getContext());
+  patterns
+      .add<ElementwisePattern, BitcastShapePattern, MapPattern, ConstantPattern<stablehlo::ConstantOp>,
+           ConstantPattern<chlo::ConstantOp>, ConstantLikePattern, IotaPattern, OptimizationBarrierPattern>(
+          converter, patterns.getContext());
 }
 
 } // namespace cgx

@@ -337,6 +337,7 @@ Value emit(const Element &e, Operation *op) {
       .Case([&](chlo::AtanhOp) { return e.makeFloat<math::AtanhOp>(); })
       .Case([&](chlo::CoshOp) { return e.makeFloat<math::CoshOp>(); })
       .Case([&](chlo::SinhOp) { return e.makeFloat<math::SinhOp>(); })
+      .Case([&](chlo::TanOp) { return e.makeFloat<math::TanOp>(); })
       .Case([&](chlo::ErfOp) { return errorFunction(e); })
       .Case([&](chlo::ErfcOp) { return e.makeFloat<math::ErfcOp>(); })
       .Case([&](chlo::SquareOp) { return square(e); })
@@ -385,9 +386,9 @@ bool isElementwise(Operation *op) {
              RoundNearestEvenOp, ReducePrecisionOp, IsFiniteOp, SelectOp, CompareOp, ConvertOp,
              BitcastConvertOp>(op) ||
          isa<chlo::AcosOp, chlo::AcoshOp, chlo::AsinOp, chlo::AsinhOp, chlo::AtanOp, chlo::AtanhOp,
-             chlo::CoshOp, chlo::SinhOp, chlo::ErfOp, chlo::ErfcOp, chlo::SquareOp, chlo::NextAfterOp,
-             chlo::ErfInvOp, chlo::LgammaOp, chlo::DigammaOp, chlo::BesselI1eOp, chlo::PolygammaOp,
-             chlo::ZetaOp, chlo::IsInfOp, chlo::IsPosInfOp, chlo::IsNegInfOp>(op);
+             chlo::CoshOp, chlo::SinhOp, chlo::TanOp, chlo::ErfOp, chlo::ErfcOp, chlo::SquareOp,
+             chlo::NextAfterOp, chlo::ErfInvOp, chlo::LgammaOp, chlo::DigammaOp, chlo::BesselI1eOp,
+             chlo::PolygammaOp, chlo::ZetaOp, chlo::IsInfOp, chlo::IsPosInfOp, chlo::IsNegInfOp>(op);
 }
 
 Value emitScalar(OpBuilder &builder, Operation *op, ValueRange operands) {
