@@ -10,6 +10,7 @@
 #include "ElementOrder.h"
 #include "KeptElements.h"
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -165,14 +166,16 @@ struct StateUpdates::Walk {
     Operation *op = value.getOwner();
     if (auto collective = dyn_cast<CollectiveOpInterface>(op))
       return reach(collective.getInputs()[value.getResultNumber()], -1, factor * getSummands(op));
-    StringRef name = op->getName().stripDialect();
-    if (name == "while")
+    if (isa<stablehlo::WhileOp>(op))
       return stepThroughLoop(op, value.getResultNumber(), offset, factor);
-    if (name == "case" || name == "if") {
+    if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op)) {
       for (Region &branch : op->getRegions())
         reach(branch.front().getTerminator()->getOperand(value.getResultNumber()), offset, factor);
       return;
     }
+    // Ops of other dialects mean other things by these names.
+    StringRef name =
+        isa_and_nonnull<stablehlo::StablehloDialect>(op->getDialect()) ? op->getName().stripDialect() : "";
     if (name == "multiply" || name == "divide")
       return stepThroughScale(op, offset, factor);
     if (name == "concatenate")
@@ -291,8 +294,7 @@ static bool isReduction(Operation *op) {
 /// carries around is not followed.
 void StateUpdates::findReductions(func::FuncOp step) {
   step.walk<WalkOrder::PostOrder>([&](Operation *op) {
-    StringRef name = op->getName().stripDialect();
-    bool hasBranches = name == "while" || name == "case" || name == "if";
+    bool hasBranches = isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op);
     for (OpResult result : op->getResults()) {
       bool keeps = isReduction(op);
       for (Value operand : getKeptOperands(result))

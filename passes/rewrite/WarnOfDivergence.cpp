@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -71,10 +72,9 @@ private:
   }
 
   void visit(Operation &op) {
-    if (isa<CommunicationOpInterface>(op) || op.getName().stripDialect() == "partition_id")
+    if (isa<CommunicationOpInterface, stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp>(op))
       return;
-    StringRef name = op.getName().stripDialect();
-    if (name == "while")
+    if (isa<stablehlo::WhileOp>(op))
       return visitLoop(op);
     llvm::BitVector all(step.getNumArguments());
     for (Value operand : op.getOperands())
@@ -82,10 +82,12 @@ private:
     for (Region &region : op.getRegions())
       if (region.hasOneBlock()) {
         visit(region.front());
+        if (!region.front().mightHaveTerminator())
+          continue;
         for (Value value : region.front().getTerminator()->getOperands())
           all |= get(value);
       }
-    if (name == "case" || name == "if")
+    if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op))
       return visitBranches(op);
     for (Value result : op.getResults())
       add(result, all);

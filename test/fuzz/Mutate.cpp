@@ -126,7 +126,8 @@ static std::vector<Input> readSeeds(const std::filesystem::path &folder) {
     paths.push_back(folder);
   else
     for (const auto &entry : std::filesystem::directory_iterator(folder))
-      paths.push_back(entry.path());
+      if (entry.is_regular_file())
+        paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end()); // a folder has no order
   std::vector<Input> seeds;
   for (const auto &path : paths) {

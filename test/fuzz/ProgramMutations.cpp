@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -160,9 +161,12 @@ private:
                                                                   "4611686018427387904",
                                                                   "9223372036854775807",
                                                                   "-9223372036854775808"};
-    if (old.size() > 9 || below(2))
+    long long number = 0;
+    auto [end, error] = std::from_chars(old.data(), old.data() + old.size(), number);
+    bool isNumber = error == std::errc() && end == old.data() + old.size();
+    if (!isNumber || old.size() > 9 || below(2))
       return std::string(oneOf(kNumbers));
-    return std::to_string(std::stoll(old) + (below(2) ? 1 : -1));
+    return std::to_string(number + (below(2) ? 1 : -1));
   }
 
   void changeNumber() {

@@ -33,6 +33,8 @@ namespace {
 struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalgPass> {
   void runOnOperation() override {
     eraseMeshes();
+    if (failed(checkShapes()))
+      return signalPassFailure();
     MLIRContext *context = &getContext();
     SignlessTypeConverter converter;
     RewritePatternSet patterns(context);
@@ -69,6 +71,24 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)) ||
         failed(reportMissingCode(getOperation())) || failed(foldCasts()))
       signalPassFailure();
+  }
+
+  /// Loops and buffers below have sizes that are numbers.
+  LogicalResult checkShapes() {
+    auto isSized = [](Type type) {
+      auto tensor = dyn_cast<TensorType>(type);
+      return !tensor || tensor.hasStaticShape();
+    };
+    WalkResult walked = getOperation().walk([&](Operation *op) {
+      for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+        if (!isSized(type)) {
+          op->emitOpError() << "expected static shapes, got " << type
+                            << ": export the step with the shapes that it trains on";
+          return WalkResult::interrupt();
+        }
+      return WalkResult::advance();
+    });
+    return failure(walked.wasInterrupted());
   }
 
   /// Ranks are numbers by now; shardings that name a mesh only annotate.
