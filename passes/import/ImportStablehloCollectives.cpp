@@ -16,6 +16,8 @@
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <unordered_set>
+
 namespace cgx {
 #define GEN_PASS_DEF_IMPORTSTABLEHLOCOLLECTIVESPASS
 #include "cgx/Passes/Import.h.inc"
@@ -220,7 +222,7 @@ private:
 
   /// Groups that overlap have no meaning.
   FailureOr<GroupsAttr> checkGroups(Operation *op, const RankRows &rows) {
-    llvm::DenseSet<int64_t> ranks;
+    std::unordered_set<int64_t> ranks;
     for (ArrayRef<int64_t> row : rows)
       for (int64_t rank : row)
         if (!ranks.insert(rank).second)

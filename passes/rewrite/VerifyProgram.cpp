@@ -14,6 +14,8 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <map>
+
 namespace cgx {
 #define GEN_PASS_DEF_VERIFYPROGRAMPASS
 #include "cgx/Passes/RewritePasses.h.inc"
@@ -58,7 +60,7 @@ private:
     return diagnostic;
   }
 
-  llvm::DenseMap<int64_t, Operation *> firstOfId;
+  std::map<int64_t, Operation *> firstOfId;
   llvm::DenseMap<std::pair<std::pair<int64_t, int64_t>, std::pair<StringRef, StringRef>>, Operation *>
       firstOfStep;
 };
@@ -178,7 +180,7 @@ LogicalResult verifyPlacements(FunctionOpInterface main, MeshAttr mesh) {
 
 /// (P6)
 LogicalResult verifyFeeds(FunctionOpInterface main) {
-  llvm::DenseMap<int64_t, unsigned> fedBy;
+  std::map<int64_t, unsigned> fedBy;
   for (auto [number, type] : llvm::enumerate(main.getResultTypes())) {
     auto feeds = main.getResultAttrOfType<IntegerAttr>(number, kFeedsAttrName);
     if (!feeds)
@@ -213,7 +215,7 @@ private:
     auto numRanks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
     Ids ids;
     llvm::DenseSet<GroupsAttr> verified;
-    llvm::DenseMap<int64_t, SmallVector<ProvideOp>> provided;
+    std::map<int64_t, SmallVector<ProvideOp>> provided;
     module.walk([&](ProvideOp op) { provided[op.getId()].push_back(op); });
     WalkResult result = module.walk([&](Operation *op) {
       if (auto communication = dyn_cast<CommunicationOpInterface>(op)) {
@@ -240,7 +242,7 @@ private:
     return success();
   }
 
-  static SmallVector<ProvideOp> take(llvm::DenseMap<int64_t, SmallVector<ProvideOp>> &provided, int64_t id) {
+  static SmallVector<ProvideOp> take(std::map<int64_t, SmallVector<ProvideOp>> &provided, int64_t id) {
     auto found = provided.find(id);
     return found == provided.end() ? SmallVector<ProvideOp>() : std::exchange(found->second, {});
   }

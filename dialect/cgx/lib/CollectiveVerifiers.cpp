@@ -10,6 +10,9 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <map>
+#include <unordered_set>
+
 using namespace mlir;
 using namespace cgx;
 
@@ -144,11 +147,11 @@ template <typename Op> LogicalResult verifyPermute(Op op) {
   bool isEmpty = op.getSourceTargetPairs().getNumElements() == 0;
   if (!isEmpty && (shape.size() != 2 || shape[1] != 2)) // (C5)
     return op.emitOpError() << "expected source_target_pairs of shape [n, 2], got [" << shape << "]";
-  llvm::DenseMap<int64_t, int64_t> groupOf;
+  std::map<int64_t, int64_t> groupOf;
   for (auto [number, row] : llvm::enumerate(op.getGroups().getRows()))
     for (int64_t rank : row.asArrayRef())
       groupOf[rank] = number;
-  llvm::DenseSet<int64_t> sources, targets;
+  std::unordered_set<int64_t> sources, targets;
   for (auto [source, target] : op.getPairs()) {
     if (!sources.insert(source).second) // (C6)
       return op.emitOpError() << "expected each rank at most once as a source, got rank " << source

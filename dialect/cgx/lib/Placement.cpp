@@ -15,6 +15,8 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <unordered_set>
+
 using namespace mlir;
 using namespace cgx;
 
@@ -31,7 +33,7 @@ GroupsAttr GroupsAttr::get(MLIRContext *context, ArrayRef<SmallVector<int64_t>> 
 
 LogicalResult GroupsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<DenseI64ArrayAttr> rows) {
-  llvm::DenseSet<int64_t> seen;
+  std::unordered_set<int64_t> seen;
   for (auto [number, row] : llvm::enumerate(rows)) {
     if (row.empty()) // (C1)
       return emitError() << "expected at least one rank in each group, got none in group " << number;

@@ -12,6 +12,8 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
+#include <unordered_set>
+
 using namespace mlir;
 using namespace cgx::stablehlo;
 
@@ -117,7 +119,7 @@ static LogicalResult verifyGroups(Operation *op, Attribute groups, GroupRules ru
   if (dense.getType().getRank() != 2)
     return op->emitOpError() << "expected replica_groups of rank 2, got " << dense.getType();
   int64_t least = rules.mayBeFilled ? -1 : 0;
-  DenseSet<int64_t> seen;
+  std::unordered_set<int64_t> seen;
   for (int64_t id : dense.getValues<int64_t>()) {
     if (id < least)
       return op->emitOpError() << "expected replica_groups of numbers from 0"
@@ -347,7 +349,7 @@ LogicalResult CollectivePermuteOp::verify() {
   DenseIntElementsAttr pairs = getSourceTargetPairs();
   if (pairs.getType().getRank() != 2 || pairs.getType().getDimSize(1) != 2)
     return emitOpError() << "expected source_target_pairs of type tensor<Nx2xi64>, got " << pairs.getType();
-  DenseSet<int64_t> sources, targets;
+  std::unordered_set<int64_t> sources, targets;
   for (auto [index, id] : llvm::enumerate(pairs.getValues<int64_t>())) {
     if (id < 0)
       return emitOpError() << "expected processes from 0 in source_target_pairs, got " << id;

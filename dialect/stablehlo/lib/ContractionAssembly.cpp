@@ -103,13 +103,16 @@ static ParseResult parseConvLayout(AsmParser &parser, StringRef firstName, Strin
       spatial.emplace_back(number, position++);
       return *isNumber;
     }
-    if (succeeded(parser.parseOptionalKeyword(firstName)))
-      layout.first = position++;
-    else if (succeeded(parser.parseOptionalKeyword(secondName)))
-      layout.second = position++;
-    else
-      return parser.emitError(parser.getCurrentLocation())
-             << "expected '" << firstName << "', '" << secondName << "' or a spatial dimension";
+    SMLoc here = parser.getCurrentLocation();
+    bool isFirst = succeeded(parser.parseOptionalKeyword(firstName));
+    if (!isFirst && failed(parser.parseOptionalKeyword(secondName)))
+      return parser.emitError(here) << "expected '" << firstName << "', '" << secondName
+                                    << "' or a spatial dimension";
+    int64_t &named = isFirst ? layout.first : layout.second;
+    if (named >= 0)
+      return parser.emitError(here) << "expected the dimension '" << (isFirst ? firstName : secondName)
+                                    << "' once";
+    named = position++;
     return success();
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDimension))
