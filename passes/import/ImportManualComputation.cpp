@@ -97,6 +97,13 @@ static FailureOr<MeshAttr> getDeclaredMesh(ModuleOp module, func::FuncOp step) {
     names.push_back(StringAttr::get(module.getContext(), name));
     sizes.push_back(size);
   };
+  auto make = [&]() -> FailureOr<MeshAttr> {
+    auto mesh = MeshAttr::getChecked([&] { return module.emitError(); }, module.getContext(), ArrayRef(names),
+                                     ArrayRef(sizes));
+    if (!mesh)
+      return failure();
+    return mesh;
+  };
   auto grids = module.getOps<shard::GridOp>();
   if (!grids.empty()) {
     shard::GridOp grid = *grids.begin();
@@ -105,7 +112,7 @@ static FailureOr<MeshAttr> getDeclaredMesh(ModuleOp module, func::FuncOp step) {
         return grid.emitError() << "expected a grid with a static shape";
       add("axis" + Twine(i), size);
     }
-    return MeshAttr::get(module.getContext(), names, sizes);
+    return make();
   }
   int64_t replicas = getCount(module, "mhlo.num_replicas");
   bool saysCount = module->hasAttr("mhlo.num_replicas") || module->hasAttr("mhlo.num_partitions");
@@ -116,13 +123,13 @@ static FailureOr<MeshAttr> getDeclaredMesh(ModuleOp module, func::FuncOp step) {
       (*meshes.begin()).getMesh().getDeviceIds().empty()) {
     for (sdy::MeshAxisAttr axis : (*meshes.begin()).getMesh().getAxes())
       add(axis.getName(), axis.getSize());
-    return MeshAttr::get(module.getContext(), names, sizes);
+    return make();
   }
   if (replicas > 1)
     add("replica", replicas);
   if (partitions > 1)
     add("partition", partitions);
-  return MeshAttr::get(module.getContext(), names, sizes);
+  return make();
 }
 
 namespace {

@@ -84,7 +84,10 @@ private:
                                 << ", whose shape is not static; the ranks of a group must be known";
       names.push_back(StringAttr::get(module.getContext(), Twine(i)));
     }
-    auto mesh = MeshAttr::get(module.getContext(), names, grid.getShape());
+    auto mesh = MeshAttr::getChecked([&] { return op.emitOpError(); }, module.getContext(), ArrayRef(names),
+                                     grid.getShape());
+    if (!mesh)
+      return failure();
     SmallVector<StringRef> axes;
     for (shard::GridAxis axis : op.getGridAxes())
       axes.push_back(names[axis]);

@@ -105,8 +105,9 @@ private:
       names.push_back(StringAttr::get(step.getContext(), axis.getName()));
       sizes.push_back(axis.getSize());
     }
-    mesh = MeshAttr::get(step.getContext(), names, sizes);
-    return success();
+    mesh = MeshAttr::getChecked([&] { return step.emitError(); }, step.getContext(), ArrayRef(names),
+                                ArrayRef(sizes));
+    return success(mesh != nullptr);
   }
 
   static bool isManual(sdy::ManualComputationOp computation, StringRef axis) {

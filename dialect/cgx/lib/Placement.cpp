@@ -193,11 +193,15 @@ int64_t LayerAttr::getLayerCount() const {
 // #cgx.mesh
 //===----------------------------------------------------------------------===//
 
+/// Groups of ranks are written out: more than any machine has, and few enough to write.
+static constexpr int64_t kMostRanks = 1 << 20;
+
 LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<StringAttr> axes,
                                ArrayRef<int64_t> sizes) {
   if (axes.size() != sizes.size())
     return emitError() << "expected one size for each of " << axes.size() << " axes, got " << sizes.size();
   llvm::DenseSet<StringAttr> seen;
+  int64_t ranks = 1;
   for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
     if (axis.empty()) // (C1)
       return emitError() << "expected each axis to have a name, got \"\"";
@@ -208,6 +212,10 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError, Arr
       return emitError() << "expected each axis once, got " << axis << " again";
     if (size < 1) // (C2)
       return emitError() << "expected the size of axis " << axis << " to be positive, got " << size;
+    if (size > kMostRanks / ranks) // (C3)
+      return emitError() << "expected at most " << kMostRanks << " ranks, got more by axis " << axis
+                         << " of size " << size;
+    ranks *= size;
   }
   return success();
 }

@@ -171,7 +171,8 @@ void Expander::expandSignature(func::FuncOp main) {
     // Uses see a complex number, whose parts are known.
     auto join = stablehlo::ComplexOp::create(b, argument.getLoc(), type, split.re, split.im);
     argument.replaceUsesWithIf(join.getResult(), [&](OpOperand &use) {
-      return !isa<stablehlo::SliceOp>(use.getOwner()) || isComplex(use.getOwner()->getResult(0));
+      return !isa<stablehlo::ReshapeOp, stablehlo::SliceOp>(use.getOwner()) ||
+             isComplex(use.getOwner()->getResult(0));
     });
     main.setArgAttrs(argument.getArgNumber(), widen(main.getArgAttrDict(argument.getArgNumber())));
   }

@@ -596,6 +596,7 @@ def Cgx_MeshAttr : Cgx_Attr<"Mesh", "mesh"> {
     **Constraints:**
     - (C1) names are unique, not empty, and UTF-8
     - (C2) sizes are positive
+    - (C3) there are at most 2^20 ranks
   }];
   let parameters = (ins OptionalArrayRefParameter<"::mlir::StringAttr">:$axes,
                         OptionalArrayRefParameter<"int64_t">:$sizes);
