@@ -26,7 +26,10 @@ def write_safetensors(path, tensors):
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(payload)]}
         data += payload
     text = json.dumps(header).encode()
-    pathlib.Path(path).write_bytes(struct.pack("<Q", len(text)) + text + data)
+    # Replaced whole: ranks that a test has started already may be reading the file of before.
+    written = pathlib.Path(f"{path}.new")
+    written.write_bytes(struct.pack("<Q", len(text)) + text + data)
+    written.replace(path)
 
 
 def read_safetensors(path):

@@ -182,18 +182,18 @@ class Training(RunTest):
     def test_ranks_with_other_options_or_data_do_not_train_together(self):
         other = self.folder / "other.safetensors"
         write_safetensors(other, samples(label="I32"))
-        environment = {"WORLD_SIZE": 4, "MASTER_PORT": self.job}
+        environment, state = {"WORLD_SIZE": 4, "MASTER_PORT": self.job}, self.state()
         for options, data in (([], other), (["--shuffle"], self.data)):
             ranks = []
             for rank in range(4):
-                command = self.command("train4.so", "--steps", 5, *(options if rank == 3 else []), state=self.state(),
+                command = self.command("train4.so", "--steps", 5, *(options if rank == 3 else []), state=state,
                                        data=data if rank == 3 else self.data, job=False)
                 ranks.append(subprocess.Popen(command, env=self.environment(RANK=rank, **environment),
                                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-            for process in ranks:
-                _, err = process.communicate(timeout=120)
-                self.assertEqual(process.returncode, 1, err)
-                self.assertIn("ranks differ in options or data", err)
+            errors = [process.communicate(timeout=120)[1] for process in ranks]
+            for process, error in zip(ranks, errors):
+                self.assertEqual(process.returncode, 1, errors)
+                self.assertIn("ranks differ in options or data", error, errors)
         self.expect_nothing_left()
 
 
