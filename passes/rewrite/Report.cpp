@@ -18,13 +18,12 @@
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Rewrite.h"
+#include "cgx/output/OutputFile.h"
 #include "cgx/wire.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace cgx {
@@ -186,12 +185,11 @@ struct Report : impl::ReportPassBase<Report> {
       write(table, llvm::errs());
       return success();
     }
-    std::error_code error;
-    llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_Text);
-    if (error)
-      return getOperation()->emitError("cannot write the report to '") << output << "': " << error.message();
-    write(table, file.os());
-    file.keep();
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    write(table, stream);
+    if (std::string error = cgx::writeOutput(output, text); !error.empty())
+      return getOperation()->emitError("the report: ") << error;
     return success();
   }
 

@@ -12,10 +12,11 @@
 #include "Reference.h"
 #include "Simulate.h"
 
+#include "cgx/output/OutputFile.h"
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <unistd.h>
 
@@ -53,25 +54,30 @@ EXAMPLES
 constexpr const char *kCollectives[] = {"all-reduce", "all-gather", "reduce-scatter", "broadcast",
                                         "all-to-all"};
 
+void write(const std::string &path, const std::string &text) {
+  if (std::string error = cgx::writeOutput(path, text); !error.empty())
+    throw Error(error);
+}
+
 void report(const Options &options, const std::vector<Series> &series, double roundTrip, bool underMpi) {
-  std::printf("%s of f32%s, %u ranks, %s; %u repetitions; a flag goes to another core and back in %.2f us\n",
-              options.collective.c_str(), options.device == "cuda" ? " on a GPU" : "", options.ranks,
-              options.transport.c_str(), options.repetitions, roundTrip);
-  std::fputs(tableOf(options, series).c_str(), stdout);
+  std::FILE *stream = cgx::streamBeside({&options.json, 1});
+  std::fprintf(stream,
+               "%s of f32%s, %u ranks, %s; %u repetitions; a flag goes to another core and back in %.2f us\n",
+               options.collective.c_str(), options.device == "cuda" ? " on a GPU" : "", options.ranks,
+               options.transport.c_str(), options.repetitions, roundTrip);
+  std::fputs(tableOf(options, series).c_str(), stream);
   std::vector<std::unique_ptr<Reference>> references = makeReferences();
   std::string libraries;
   for (const std::unique_ptr<Reference> &reference : references)
     libraries += (libraries.empty() ? "" : " and ") + reference->library();
   if (references.empty())
-    std::puts("this build has neither MPI nor Gloo to compare with");
+    std::fputs("this build has neither MPI nor Gloo to compare with\n", stream);
   else if (!underMpi)
-    std::printf("start cgx-bench under mpirun to compare with %s in the same run\n", libraries.c_str());
+    std::fprintf(stream, "start cgx-bench under mpirun to compare with %s in the same run\n",
+                 libraries.c_str());
   if (options.json.empty())
     return;
-  std::ofstream file(options.json);
-  file << jsonOf(options, series, roundTrip);
-  if (!file.flush())
-    throw Error("cannot write '" + options.json + "'");
+  write(options.json, jsonOf(options, series, roundTrip));
 }
 
 /// What was typed of a collective to be measured.
@@ -148,13 +154,12 @@ void runCalibrate(const TypedMachine &typed) {
   });
   if (!launch.reports())
     return;
-  std::ofstream file(typed.output);
-  if (!(file << machine.toJson()).flush())
-    throw Error("cannot write '" + typed.output + "'");
-  std::printf("%s: %.1f us and %.3f GB/s between %s, %.3f GB/s of adding up, %zu codecs\n",
-              typed.output.c_str(), machine.model.link.latency_seconds * 1e6,
-              machine.model.link.bytes_per_second / 1e9, options.local > 1 ? "hosts" : "ranks",
-              machine.model.reduce_bytes_per_second / 1e9, machine.codecs.size());
+  write(typed.output, machine.toJson());
+  std::fprintf(cgx::streamBeside({&typed.output, 1}),
+               "%s: %.1f us and %.3f GB/s between %s, %.3f GB/s of adding up, %zu codecs\n",
+               typed.output.c_str(), machine.model.link.latency_seconds * 1e6,
+               machine.model.link.bytes_per_second / 1e9, options.local > 1 ? "hosts" : "ranks",
+               machine.model.reduce_bytes_per_second / 1e9, machine.codecs.size());
 }
 
 /// What was typed of a simulation.
@@ -178,12 +183,10 @@ void runSimulate(const TypedSimulation &typed) {
   if (!typed.algorithm.empty() && !options.isBest)
     options.algorithm = parseAlgorithm(typed.algorithm, typed.local).algorithm;
   std::vector<Prediction> predictions = simulate(loadProgram(typed.program), machine, options);
-  std::fputs(tableOf(predictions).c_str(), stdout);
+  std::fputs(tableOf(predictions).c_str(), cgx::streamBeside({&typed.json, 1}));
   if (typed.json.empty())
     return;
-  std::ofstream file(typed.json);
-  if (!(file << jsonOf(predictions)).flush())
-    throw Error("cannot write '" + typed.json + "'");
+  write(typed.json, jsonOf(predictions));
 }
 
 /// `cgx-bench codec ...` is the program beside this one.

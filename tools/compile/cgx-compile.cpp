@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "cgx/compile.h"
+#include "cgx/output/OutputFile.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -47,10 +47,12 @@ static constexpr const char overview[] =
 static llvm::cl::OptionCategory category("Options of cgx-compile");
 static llvm::cl::opt<std::string> input(llvm::cl::Positional, llvm::cl::desc("STEP.mlir"),
                                         llvm::cl::init("-"), llvm::cl::cat(category));
-static llvm::cl::opt<std::string> output(
-    "o",
-    llvm::cl::desc("Where to write; the ending says what: .so a shared library, .o an object, .ll LLVM IR"),
-    llvm::cl::value_desc("FILE"), llvm::cl::Required, llvm::cl::cat(category));
+static llvm::cl::opt<std::string> output("o",
+                                         llvm::cl::desc("Where to write; the ending says what: .so a shared "
+                                                        "library, .o an object, .ll LLVM IR; '-': LLVM IR, "
+                                                        "to standard output"),
+                                         llvm::cl::value_desc("FILE"), llvm::cl::Required,
+                                         llvm::cl::cat(category));
 static llvm::cl::opt<std::string>
     cpu("mcpu", llvm::cl::desc("Processor to compile for (default: native, the one of this machine)"),
         llvm::cl::value_desc("NAME"), llvm::cl::init("native"), llvm::cl::cat(category));
@@ -72,23 +74,6 @@ static int fail(const llvm::Twine &message, int code = 1) {
   return code;
 }
 
-/// Writes a file as a whole or not at all. Returns the error, empty on success.
-static std::string write(llvm::StringRef path, llvm::StringRef bytes) {
-  std::error_code error;
-  llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_None);
-  if (error)
-    return ("cannot write '" + path + "': " + error.message()).str();
-  file.os() << bytes;
-  file.os().flush();
-  if (file.os().has_error()) {
-    error = file.os().error();
-    file.os().clear_error();
-    return ("cannot write '" + path + "': " + error.message()).str();
-  }
-  file.keep();
-  return "";
-}
-
 static std::string findRuntimeFolder(const char *program) {
   if (!runtimeFolder.empty())
     return runtimeFolder;
@@ -105,8 +90,12 @@ int main(int argc, char **argv) {
     return 2;
 
   llvm::StringRef ending = llvm::sys::path::extension(output);
+  if (output == "-")
+    ending = ".ll";
+  if (output == "-" && manifestFile == "-")
+    return fail("expected one output at most on standard output, got '-' for -o and --manifest", 2);
   if (ending != ".so" && ending != ".o" && ending != ".ll")
-    return fail("expected -o to end in .so, .o or .ll, got '" + output + "'", 2);
+    return fail("expected -o to end in .so, .o or .ll, or to be -, got '" + output + "'", 2);
 
   Options options;
   options.cpu = cpu;
@@ -119,8 +108,8 @@ int main(int argc, char **argv) {
 
   std::string error = ending == ".so"
                           ? linkSharedLibrary(*outcome.artifact, output, findRuntimeFolder(argv[0]))
-                          : write(output, outcome.artifact->files.front());
+                          : cgx::writeOutput(output, outcome.artifact->files.front());
   if (error.empty() && !manifestFile.empty())
-    error = write(manifestFile, outcome.artifact->manifest + "\n");
+    error = cgx::writeOutput(manifestFile, outcome.artifact->manifest + "\n");
   return error.empty() ? 0 : fail(error);
 }

@@ -13,6 +13,7 @@
 
 #include "cgx/Tools/Registration.h"
 #include "cgx/Tools/SourceText.h"
+#include "cgx/output/OutputFile.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
@@ -26,7 +27,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
-#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
 
 static constexpr const char overview[] =
     "cgx-opt: compresses the collectives of exported training steps\n"
@@ -86,15 +87,20 @@ static llvm::LogicalResult runOn(llvm::StringRef inputName, llvm::StringRef outp
     return llvm::failure();
   }
   keepLocationsOf(*input);
-  std::unique_ptr<llvm::ToolOutputFile> output = mlir::openOutputFile(outputName, &message);
-  if (!output) {
+  if (outputName == "-") // also what a failed run has printed so far
+    return mlir::MlirOptMain(llvm::outs(), cgx::packBooleans(std::move(input)), registry, config);
+  if (message = cgx::checkOutput(outputName.str()); !message.empty()) {
     llvm::errs() << message << '\n';
     return llvm::failure();
   }
-  if (failed(mlir::MlirOptMain(output->os(), cgx::packBooleans(std::move(input)), registry, config)))
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (failed(mlir::MlirOptMain(stream, cgx::packBooleans(std::move(input)), registry, config)))
     return llvm::failure();
-  output->keep();
-  return llvm::success();
+  message = cgx::writeOutput(outputName.str(), text);
+  if (!message.empty())
+    llvm::errs() << message << '\n';
+  return llvm::success(message.empty());
 }
 
 int main(int argc, char **argv) {

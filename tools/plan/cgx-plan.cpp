@@ -11,11 +11,13 @@
 #include "lib/Tables.h"
 #include "lib/Units.h"
 
+#include "cgx/output/OutputFile.h"
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
 #include "cgx/plot/Text.h"
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -72,10 +74,14 @@ std::string readFile(const std::string &path) {
   return text;
 }
 
+/// What people read, beside the files.
+std::FILE *streamOf(const Options &options) {
+  return cgx::streamBeside(std::array{options.output, options.svg});
+}
+
 void writeFile(const std::string &path, const std::string &text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!(file << text) || !file.flush())
-    throw Error("cannot write '" + path + "'");
+  if (std::string error = cgx::writeOutput(path, text); !error.empty())
+    throw Error(error);
 }
 
 /// Reads a file of either kind; messages begin with its name.
@@ -146,7 +152,7 @@ void runSolve(const Options &options) {
   if (!options.svg.empty())
     writeFile(options.svg, drawBits({plan}, options.title.empty() ? "bits per layer" : options.title));
   if (!options.quiet)
-    std::fputs((layerTable(plan) + "\n" + summary(plan)).c_str(), stdout);
+    std::fputs((layerTable(plan) + "\n" + summary(plan)).c_str(), streamOf(options));
 }
 
 void runShow(const Options &options) {
@@ -155,7 +161,7 @@ void runShow(const Options &options) {
     plans.push_back(readAs<Plan>(path));
   for (const Plan &plan : plans)
     std::fputs((layerTable(plan) + "\n" + summary(plan) + (&plan == &plans.back() ? "" : "\n")).c_str(),
-               stdout);
+               streamOf(options));
   if (!options.svg.empty())
     writeFile(options.svg, drawBits(plans, options.title.empty() ? "bits per layer" : options.title));
 }
@@ -189,7 +195,7 @@ void runCompare(const Options &options) {
   std::printf("%zu layers, reference %s: %s leave all ranks in a step, squared error %.4g\n\n",
               problem.layers.size(), shortCodecLabel(asked.reference).c_str(),
               cgx::plot::bytesText(problem.reference.bytes).c_str(), problem.reference.error);
-  std::fputs(attemptTable(problem, attempts).c_str(), stdout);
+  std::fputs(attemptTable(problem, attempts).c_str(), streamOf(options));
   if (!options.svg.empty())
     writeFile(options.svg, drawFronts(fronts, problem.reference, asked.objective,
                                       options.title.empty() ? "error against cost" : options.title));
@@ -252,7 +258,7 @@ void runSimulate(const Options &options) {
     addRow(options.plans[i] + " (" + plans[i].solver + ")", [&](const ProblemOptions &problem) {
       return costOf(plans[i], profile, problem, options.plans[i]);
     });
-  std::fputs(cgx::plot::makeMarkdown(std::move(columns)).c_str(), stdout);
+  std::fputs(cgx::plot::makeMarkdown(std::move(columns)).c_str(), streamOf(options));
 }
 
 std::string solverList() {

@@ -9,9 +9,10 @@
 #include "lib/Curves.h"
 #include "lib/Table.h"
 
+#include "cgx/output/OutputFile.h"
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
 
 using namespace cgx::plot;
 
@@ -37,9 +38,8 @@ EXIT STATUS
 )";
 
 void write(const std::string &path, const std::string &text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!(file << text) || !file.flush())
-    throw std::runtime_error("cannot write '" + path + "'");
+  if (std::string error = cgx::writeOutput(path, text); !error.empty())
+    throw std::runtime_error(error);
 }
 
 } // namespace
@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
     if (!svg.empty())
       write(svg, drawCurves(runs, style));
     if (!quiet)
-      std::fputs(makeTable(runs).c_str(), stdout);
+      std::fputs(makeTable(runs).c_str(), cgx::streamBeside({&svg, 1}));
     return 0;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "cgx-curves: error: %s\n", error.what());

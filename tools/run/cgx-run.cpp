@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cgx/output/OutputFile.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/FileSystem.h"
 #include "cgx/run/Launch.h"
@@ -72,6 +73,10 @@ EXAMPLES
   Open MPI, MPICH or Slurm, say which), on one host or, over MPI, on several:
     mpirun -np 4 cgx-run step.so --state state.safetensors --data train.safetensors
     mpirun -np 4 --hostfile hosts cgx-run step.so --transport mpi --state state.safetensors ...
+
+FILES
+  An output called '-' is standard output, and what else is said there goes to standard error. Files are
+  replaced whole, behind links that lead to them; pipes and devices are written to.
 
 EXIT STATUS
   0  all steps were done and all checks passed
@@ -241,6 +246,10 @@ void noteUnfinishedPlan(const Job &job) {
                  static_cast<unsigned long long>(end));
 }
 
+std::vector<std::string> outputsOf(const Options &options) {
+  return {options.save, options.report, options.trace, options.profile};
+}
+
 /// What a run has to say of its files and its checks: all of it, also where some of it fails.
 class Ending {
 public:
@@ -294,7 +303,7 @@ private:
         throwProblems("the transport did not send what the program's manifest promises", made.problems);
       });
     if (!options.quiet)
-      std::fputs(summarize(made.text).c_str(), stdout);
+      std::fputs(summarize(made.text).c_str(), cgx::streamBeside(outputsOf(options)));
     if (!options.report.empty())
       replaceFile(options.report, made.text);
   }
@@ -317,11 +326,20 @@ void finish(const Options &options, const Job &job, const std::vector<Outcome> &
   Ending(options, job, outcomes).run();
 }
 
-/// A file that cannot be written is better known before the first step.
-void checkWritable(const std::string &path) {
-  std::string folder = path.find('/') == std::string::npos ? "." : path.substr(0, path.rfind('/') + 1);
-  if (!path.empty() && ::access(folder.c_str(), W_OK) != 0)
-    throw Error("cannot write '" + path + "': " + std::strerror(errno));
+/// A file that cannot be written is better known before the first step, and so are two that would be mixed.
+void checkWritable(const Options &options) {
+  std::string printed;
+  for (const std::string &path : outputsOf(options)) {
+    if (path.empty())
+      continue;
+    if (std::string error = cgx::checkOutput(path); !error.empty())
+      throw Error(error);
+    if (!cgx::isStandardOutput(path))
+      continue;
+    if (!printed.empty())
+      throw Error("expected one output at most on standard output, got '" + printed + "' and '" + path + "'");
+    printed = path;
+  }
 }
 
 /// Ranks find each other in shared memory, by the name of their job.
@@ -347,10 +365,7 @@ void run(Options options) {
       checkOneHost(*membership, options);
     options.quiet = options.quiet || membership->rank != 0;
   }
-  checkWritable(options.save);
-  checkWritable(options.report);
-  checkWritable(options.trace);
-  checkWritable(options.profile);
+  checkWritable(options);
   if (options.adaptEvery == 0 || options.profileSteps == 0)
     throw Error("expected --adapt-every and --profile-steps above 0");
   InputFiles files(options);

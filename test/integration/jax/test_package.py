@@ -1,7 +1,9 @@
 """cgx_jax itself: what it writes, and what it refuses."""
 
 import json
+import os
 import pathlib
+import subprocess
 import tempfile
 import unittest
 import warnings
@@ -14,7 +16,7 @@ import ml_dtypes
 import numpy as np
 
 import cgx_jax
-from cgx_jax import signature
+from cgx_jax import output, signature
 
 
 def double(state, batch):
@@ -71,6 +73,38 @@ class SafetensorsTest(FolderTest):
             (self.folder / "t").write_bytes(content[:length])
             with self.assertRaises(ValueError, msg=f"{length} bytes"):
                 cgx_jax.load(self.folder / "t")
+
+
+class OutputTest(FolderTest):
+    def test_links_stay_links_and_files_keep_their_permissions(self):
+        target, link, dangling = self.folder / "target", self.folder / "link", self.folder / "dangling"
+        target.write_bytes(b"old")
+        target.chmod(0o640)
+        link.symlink_to("target")
+        dangling.symlink_to("made")
+        output.write(link, [b"n", b"ew"])
+        output.write(dangling, [b"made"])
+        self.assertTrue(link.is_symlink() and dangling.is_symlink())
+        self.assertEqual((target.read_bytes(), target.stat().st_mode & 0o777), (b"new", 0o640))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["dangling", "link", "made", "target"])
+
+    def test_a_pipe_is_written_to(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
+        output.write(pipe, [b"text"])
+        self.assertEqual(reader.communicate(timeout=60)[0], b"text")
+        self.assertTrue(pipe.is_fifo())
+
+    def test_what_fails_on_the_way_leaves_nothing(self):
+        def pieces():
+            yield b"half"
+            raise KeyboardInterrupt
+        (self.folder / "a").write_bytes(b"old")
+        with self.assertRaises(KeyboardInterrupt):
+            output.write(self.folder / "a", pieces())
+        self.assertEqual(os.listdir(self.folder), ["a"])
+        self.assertEqual((self.folder / "a").read_bytes(), b"old")
 
 
 class SignatureTest(unittest.TestCase):

@@ -6,10 +6,14 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "cgx/compile.h"
+#include "cgx/output/OutputFile.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <list>
@@ -17,15 +21,25 @@
 namespace cgx::compile {
 namespace {
 
-/// A file that is gone with the object.
-class TemporaryObject {
+/// A file that is gone with this object, or with the process.
+class TemporaryFile {
 public:
-  /// Returns the error, empty on success.
-  std::string write(llvm::StringRef bytes) {
-    int file;
-    if (std::error_code error = llvm::sys::fs::createTemporaryFile("cgx-step", "o", file, path))
+  ~TemporaryFile() { llvm::sys::DontRemoveFileOnSignal(path); }
+
+  /// Makes it, empty. Returns the error, empty on success.
+  std::string create(llvm::StringRef ending, int &file) {
+    if (std::error_code error = llvm::sys::fs::createTemporaryFile("cgx-step", ending, file, path))
       return "cannot create a temporary file: " + error.message();
     remover.setFile(path);
+    llvm::sys::RemoveFileOnSignal(path);
+    return "";
+  }
+
+  /// Makes it, with these bytes.
+  std::string write(llvm::StringRef ending, llvm::StringRef bytes) {
+    int file;
+    if (std::string error = create(ending, file); !error.empty())
+      return error;
     llvm::raw_fd_ostream stream(file, /*shouldClose=*/true);
     stream << bytes;
     stream.close();
@@ -52,23 +66,33 @@ std::string linkSharedLibrary(const Artifact &objects, const std::string &path,
     return "cannot link '" + path +
            "': there is no C compiler 'cc' on PATH; write step.o instead and link it "
            "with -shared -lcgx_runtime -lm";
-  std::list<TemporaryObject> temporaries; // do not move
+  std::list<TemporaryFile> temporaries; // do not move
   for (const std::string &object : objects.files) {
     temporaries.emplace_back();
-    if (std::string error = temporaries.back().write(object); !error.empty())
+    if (std::string error = temporaries.back().write("o", object); !error.empty())
       return error;
   }
 
+  // Linkers remove what is at their output's name, whatever it is, and write it in place.
+  TemporaryFile linked;
+  int file;
+  if (std::string error = linked.create("so", file); !error.empty())
+    return error;
+  llvm::sys::Process::SafelyCloseFileDescriptor(file);
   std::string search = "-L" + runtimeFolder, runPath = "-Wl,-rpath," + runtimeFolder;
-  llvm::SmallVector<llvm::StringRef> arguments = {*linker, "-shared", "-o", path};
-  for (const TemporaryObject &temporary : temporaries)
+  llvm::SmallVector<llvm::StringRef> arguments = {*linker, "-shared", "-o", linked.getPath()};
+  for (const TemporaryFile &temporary : temporaries)
     arguments.push_back(temporary.getPath());
   arguments.append({search, runPath, "-lcgx_runtime", "-lm"});
   std::string message;
   if (int code = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 0, 0, &message); code != 0)
     return "cannot link '" + path + "': " + *linker + " ended with " + std::to_string(code) +
            (message.empty() ? "" : ": " + message);
-  return "";
+  auto bytes =
+      llvm::MemoryBuffer::getFile(linked.getPath(), /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!bytes)
+    return "cannot read '" + linked.getPath().str() + "': " + bytes.getError().message();
+  return cgx::writeOutput(path, (*bytes)->getBuffer(), FileMode::Program);
 }
 
 } // namespace cgx::compile

@@ -7,7 +7,7 @@ import warnings
 
 import jax
 
-from cgx_jax import communication, partition, safetensors, signature, trees
+from cgx_jax import communication, output, partition, safetensors, signature, trees
 from cgx_jax.errors import ExportError
 
 
@@ -73,7 +73,7 @@ def export_step(step, state, batch, folder, *, name="step", donate=True, write_s
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / f"{name}.mlir"
-    program.write_text(text)
+    output.write(program, [text.encode()])
     if write_state:
         safetensors.save(folder / "state.safetensors", tensors)
     return program

@@ -9,11 +9,12 @@ because it is this short, so that exporting a step needs no package that JAX doe
 """
 
 import json
-import os
 import pathlib
 
 import ml_dtypes
 import numpy as np
+
+from cgx_jax import output
 
 _DTYPES = {
     "F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "F16": np.dtype("<f2"),
@@ -66,16 +67,7 @@ def save(path, tensors, metadata=None):
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % _ALIGNMENT)
 
-    path = pathlib.Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(partial, "wb") as file:
-            file.write(len(text).to_bytes(8, "little") + text)
-            for array in payload:
-                file.write(array.tobytes())
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    output.write(path, [len(text).to_bytes(8, "little") + text, *(array.tobytes() for array in payload)])
 
 
 def load(path):

@@ -8,10 +8,10 @@
 
 #include "cgx/run/FileSystem.h"
 
+#include "cgx/output/OutputFile.h"
 #include "cgx/run/Error.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -80,19 +80,8 @@ MappedFile cgx::run::mapFile(const std::string &path) {
 }
 
 void cgx::run::replaceFile(const std::string &path, const std::vector<std::span<const std::byte>> &pieces) {
-  std::string temporary = path + ".part" + std::to_string(::getpid());
-  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file.isOpen())
-    fail("cannot write", path);
-  bool written = true;
-  for (std::span<const std::byte> piece : pieces)
-    written = written && writeAll(file.get(), piece);
-  if (!written || ::fsync(file.get()) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    int reason = errno;
-    ::unlink(temporary.c_str());
-    errno = reason;
-    fail("cannot write", path);
-  }
+  if (std::string error = cgx::writeOutput(path, pieces); !error.empty())
+    throw Error(error);
 }
 
 void cgx::run::replaceFile(const std::string &path, const std::string &text) {

@@ -8,6 +8,8 @@
 
 #include "StopSignals.h"
 
+#include "cgx/output/OutputFile.h"
+
 #include <unistd.h>
 
 using namespace cgx::run;
@@ -23,8 +25,10 @@ static_assert(StopSignal::is_always_lock_free);
 
 extern "C" void onStopSignal(int signal) {
   int none = 0;
-  if (!received.compare_exchange_strong(none, signal) && secondEnds)
+  if (!received.compare_exchange_strong(none, signal) && secondEnds) {
+    cgx::removeUnfinishedOutput();
     ::_exit(128 + signal);
+  }
 }
 
 } // namespace

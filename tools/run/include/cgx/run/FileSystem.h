@@ -46,8 +46,8 @@ private:
   int fd_;
 };
 
-/// Writes `pieces` one behind the other to a new file beside `path`, then
-/// renames it: readers see the old file or the whole new one. Throws Error.
+/// Writes `pieces` one behind the other to where `path` says (cgx/output/OutputFile.h): a file appears
+/// whole or not at all. Throws Error.
 void replaceFile(const std::string &path, const std::vector<std::span<const std::byte>> &pieces);
 void replaceFile(const std::string &path, const std::string &text);
 
