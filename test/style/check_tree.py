@@ -15,8 +15,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CXX = (".cpp", ".h", ".cu", ".cuh")
 # A layer may include the layers that stand to its left, and itself.
 LAYERS = ["kernels", "runtime", "dialect", "passes", "tools"]
-# Of the layers to its left, the compiler sees the runtime only through these C headers.
-C_BORDER = {"cgx/codec.h", "cgx/cost.h", "cgx/runtime.h", "cgx/wire.h"}
+# Of the layers to its left, the compiler sees the runtime only through these C headers, and the one home of files
+# that are written, which is no part of the running runtime.
+C_BORDER = {"cgx/codec.h", "cgx/cost.h", "cgx/runtime.h", "cgx/wire.h", "cgx/output/OutputFile.h"}
 
 
 def tracked():
