@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/output/OutputFile.h"
+#include "cgx/run/Checkpoints.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/FileSystem.h"
 #include "cgx/run/Launch.h"
@@ -16,14 +17,19 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <unistd.h>
 
 using namespace cgx::run;
 
 namespace {
+
+/// The exit status of a run that a signal stopped after a whole step, and that can go on.
+constexpr int kStopped = 3;
 
 constexpr const char *kDescription =
     R"(cgx-run - train or evaluate a compiled step on several ranks
@@ -59,6 +65,9 @@ EXAMPLES
         --steps 440 --repeat --save trained.safetensors --report train.json
   Evaluate, over the whole file:
     cgx-run eval.mlir --ranks 4 --state trained.safetensors --data validation.safetensors
+  Train to step 10000, with the same command line again after every interruption:
+    cgx-run step.mlir --ranks 4 --state state.safetensors --data train.safetensors --repeat \
+        --until 10000 --resume checkpoints/ --save checkpoints/ --save-every 500 --keep-last 3
   Continue a run that was saved after step 440:
     cgx-run step.mlir --ranks 4 --resume trained.safetensors --data train.safetensors \
         --steps 440 --repeat
@@ -78,10 +87,15 @@ FILES
   An output called '-' is standard output, and what else is said there goes to standard error. Files are
   replaced whole, behind links that lead to them; pipes and devices are written to.
 
+SIGNALS
+  On SIGINT, SIGTERM, SIGHUP or SIGUSR1 (which Slurm sends with --signal=USR1@60) to any of the processes all
+  ranks finish the same step, save, and report. A second one ends them at once.
+
 EXIT STATUS
   0  all steps were done and all checks passed
   1  the input does not fit, a rank failed, or a check failed
   2  the command line is wrong
+  3  a signal stopped the run after a whole step; what --save names has all that --resume needs
   128 + N  ended by signal N
 )";
 
@@ -119,10 +133,11 @@ void describe(CLI::App &app, Options &options) {
   app.add_option("--state", options.state, "First values of parameters, optimizer state, ...")
       ->type_name("FILE.safetensors")
       ->group("Input");
-  app.add_option("--resume", options.resume,
-                 "Go on where a run with --save ended: its state, step, seed and what its codecs remember")
-      ->type_name("FILE.safetensors")
-      ->excludes("--state")
+  app.add_option(
+         "--resume", options.resume,
+         "Go on where a run with --save ended: its state, step, seed and what its codecs remember; of a "
+         "folder the newest that is sound; with --state, from there if there is nothing yet")
+      ->type_name("FILE|FOLDER")
       ->group("Input");
   app.add_option("--data", options.data, "Samples")->type_name("FILE.safetensors")->group("Input");
   app.add_option("--set", options.values,
@@ -140,6 +155,17 @@ void describe(CLI::App &app, Options &options) {
   app.add_option("--steps", options.steps, "Steps to do; one pass over the data by default")
       ->check(CLI::Validator(checkWhole, ""))
       ->type_name("K")
+      ->group("Steps");
+  app.add_option("--until", options.until, "The step of the training to end before, wherever the run begins")
+      ->check(CLI::Validator(checkWhole, ""))
+      ->type_name("K")
+      ->excludes("--steps")
+      ->group("Steps");
+  app.add_flag("--pad-last", options.padLast,
+               "Fill the last batch of a pass with its first samples; else what fills none is left out")
+      ->group("Steps");
+  app.add_flag("--stop-on-nan", options.stopOnNan,
+               "End, with an error, when the loss or the state is not finite")
       ->group("Steps");
   app.add_option("--first-step", options.firstStep, "Number of the first step, to continue a run")
       ->check(CLI::Validator(checkWhole, ""))
@@ -192,8 +218,25 @@ void describe(CLI::App &app, Options &options) {
       ->type_name("X")
       ->capture_default_str()
       ->group("Codecs");
-  app.add_option("--save", options.save, "Where to write state and codecs' memory after the last step")
-      ->type_name("FILE.safetensors")
+  app.add_option(
+         "--save", options.save,
+         "Where to write state and codecs' memory after the last step; in a folder, or a name that ends "
+         "in '/', each checkpoint is a file of its own")
+      ->type_name("FILE.safetensors|FOLDER")
+      ->group("Output");
+  app.add_option("--save-every", options.saveEvery, "Steps of the training from one checkpoint to the next")
+      ->check(CLI::Validator(checkWhole, ""))
+      ->type_name("K")
+      ->group("Output");
+  app.add_option("--keep-last", options.keepLast,
+                 "Checkpoints of a folder that stay: the last; all by default")
+      ->check(CLI::Validator(checkWhole, ""))
+      ->type_name("K")
+      ->group("Output");
+  app.add_option(
+         "--keep-best", options.keepBest,
+         "The metric of which the best checkpoint stays as well, as best.safetensors: loss, accuracy:max")
+      ->type_name("METRIC[:min|:max]")
       ->group("Output");
   app.add_option("--report", options.report,
                  "Where to write losses, speed and bytes (schema in tools/run/README.md)")
@@ -227,18 +270,9 @@ Program loadProgram(const Options &options) {
   return compileStep(options);
 }
 
-/// Where state goes on which ranks do not agree: not over a checkpoint that may be good.
-/// "trained.safetensors" becomes "trained.disagreement.safetensors".
-std::string besidePath(const std::string &path) {
-  size_t dot = path.rfind('.'), slash = path.rfind('/');
-  if (dot == std::string::npos || (slash != std::string::npos && dot < slash))
-    dot = path.size();
-  return path.substr(0, dot) + ".disagreement" + path.substr(dot);
-}
-
-void noteUnfinishedPlan(const Job &job) {
-  uint64_t end = job.firstStep + job.steps;
-  if (job.planning.adapts() && job.steps != 0 && job.planning.isProfiled(end - 1, end) &&
+void noteUnfinishedPlan(const Job &job, const Outcome &first) {
+  uint64_t end = job.firstStep + first.steps;
+  if (job.planning.adapts() && first.steps != 0 && job.planning.isProfiled(end - 1, end) &&
       !job.planning.isBoundary(end))
     std::fprintf(stderr,
                  "cgx-run: note: step %llu is among those that the next plan is made of: a run that goes "
@@ -264,7 +298,8 @@ public:
     const std::vector<Disagreement> disagreements = findDisagreements(job, digests);
     if (!disagreements.empty())
       problems.push_back(cgx::run::describe(job, disagreements, outcomes[0].steps));
-    save();
+    const std::optional<Unsound> unsound = findUnsound(disagreements);
+    save(unsound);
     tryTo([&] { report(disagreements); });
     if (!options.trace.empty())
       tryTo([&] { replaceFile(options.trace, writeTrace(outcomes)); });
@@ -282,17 +317,41 @@ private:
     }
   }
 
-  void save() {
+  /// Why the state is none to go on from.
+  std::optional<Unsound> findUnsound(std::span<const Disagreement> disagreements) {
+    if (!disagreements.empty())
+      return Unsound{"cgx.disagreement", problems[0]};
+    const Outcome &first = outcomes[0];
+    const bool isLossFinite =
+        !job.scalars.loss || first.steps == 0 || std::isfinite(first.scalars[*job.scalars.loss].back());
+    if (job.stopOnNan && first.steps < job.steps && (!first.notFinite.empty() || !isLossFinite))
+      problems.push_back(
+          "stopped after step " + std::to_string(job.firstStep + first.steps - 1) + ", because " +
+          (first.notFinite.empty() ? "the loss is not finite" : describeNotFinite(job, first)));
+    if (first.notFinite.empty())
+      return std::nullopt;
+    return Unsound{"cgx.not_finite", describeNotFinite(job, first)};
+  }
+
+  void save(const std::optional<Unsound> &unsound) {
     if (options.save.empty())
       return;
-    const std::string path = problems.empty() ? options.save : besidePath(options.save);
     tryTo([&] {
-      saveState(job, outcomes, path, problems.empty() ? "" : problems[0]);
-      if (path != options.save)
-        problems[0] += "\n  their state is in '" + path + "', the first holder's where they differ; '" +
-                       options.save + "' was not written";
+      if (!unsound) {
+        saveCheckpoint(job, outcomes);
+        return noteUnfinishedPlan(job, outcomes[0]);
+      }
+      const bool differs = unsound->key == "cgx.disagreement";
+      const std::string wanted = checkpointPath(job.saving, job.firstStep + outcomes[0].steps);
+      const std::string path = besidePath(wanted, differs ? "disagreement" : "not-finite");
+      saveState(job, outcomes, path, unsound);
+      const std::string where = "state is in '" + path + "'" +
+                                (differs ? ", the first holder's where they differ; '" : "; '") + wanted +
+                                "' was not written";
+      if (differs)
+        problems[0] += "\n  their " + where;
       else
-        noteUnfinishedPlan(job);
+        problems.push_back(unsound->reason + ": the " + where);
     });
   }
 
@@ -322,16 +381,37 @@ private:
   std::vector<std::string> problems;
 };
 
-void finish(const Options &options, const Job &job, const std::vector<Outcome> &outcomes) {
-  Ending(options, job, outcomes).run();
+/// The exit status: 0, or what says that a signal ended the run after a whole step.
+int finish(const Options &options, const Job &job, const std::vector<Outcome> &outcomes, uint32_t rank = 0) {
+  if (rank == 0)
+    Ending(options, job, outcomes).run();
+  const Outcome &own = outcomes[rank];
+  if (own.stopSignal == 0)
+    return 0;
+  if (options.save.empty()) // nobody can go on from here
+    throw Interrupted{own.stopSignal};
+  if (rank == 0)
+    std::fprintf(stderr, "cgx-run: stopped by signal %d (%s) after %llu of %llu steps: --resume %s goes on\n",
+                 own.stopSignal, ::strsignal(own.stopSignal), static_cast<unsigned long long>(own.steps),
+                 static_cast<unsigned long long>(job.steps), options.save.c_str());
+  return kStopped;
+}
+
+/// Of checkpoints, where --save names one that is not there yet.
+void makeFolder(const std::string &save) {
+  std::error_code error;
+  if (save.ends_with('/') && !std::filesystem::create_directories(save, error) && error)
+    throw Error("cannot make folder '" + save + "': " + error.message());
 }
 
 /// A file that cannot be written is better known before the first step, and so are two that would be mixed.
 void checkWritable(const Options &options) {
   std::string printed;
   for (const std::string &path : outputsOf(options)) {
-    if (path.empty())
-      continue;
+    std::error_code none;
+    if (path.empty() ||
+        (path == options.save && (path.ends_with('/') || std::filesystem::is_directory(path, none))))
+      continue; // a folder shows when it is made
     if (std::string error = cgx::checkOutput(path); !error.empty())
       throw Error(error);
     if (!cgx::isStandardOutput(path))
@@ -354,7 +434,7 @@ void checkOneHost(const Membership &membership, const Options &options) {
 
 bool needsMpi(const Options &options) { return options.transport.ends_with("mpi"); }
 
-void run(Options options) {
+int run(Options options) {
   std::optional<Membership> membership;
   if (!options.ranks && (membership = findMembership())) {
     options.ranks = membership->ranks;
@@ -368,6 +448,8 @@ void run(Options options) {
   checkWritable(options);
   if (options.adaptEvery == 0 || options.profileSteps == 0)
     throw Error("expected --adapt-every and --profile-steps above 0");
+  chooseCheckpoint(options);
+  makeFolder(options.save);
   InputFiles files(options);
   Job job = prepareJob(options, files, loadProgram(options));
   if (membership) {
@@ -375,16 +457,14 @@ void run(Options options) {
     bool remote = options.transport != "shm";
     std::vector<Outcome> outcomes =
         remote ? runRemoteMember(job, membership->rank) : runMember(job, membership->rank);
-    if (membership->rank == 0)
-      finish(options, job, outcomes);
-    return;
+    return finish(options, job, outcomes, membership->rank);
   }
   if (needsMpi(options))
     throw Error("expected mpirun to start the ranks of --transport " + options.transport + ": mpirun -n " +
                 std::to_string(job.manifest.ranks) + " cgx-run ... --transport " + options.transport +
                 ", without --ranks");
   job.name = options.jobName.empty() ? uniqueJobName() : options.jobName;
-  finish(options, job, options.transport == "inproc" ? runThreads(job) : runProcesses(job));
+  return finish(options, job, options.transport == "inproc" ? runThreads(job) : runProcesses(job));
 }
 
 } // namespace
@@ -404,8 +484,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   try {
-    run(std::move(options));
-    return 0;
+    return run(std::move(options));
   } catch (const Interrupted &interrupted) {
     std::fprintf(stderr, "cgx-run: interrupted by signal %d (%s)\n", interrupted.signal,
                  ::strsignal(interrupted.signal));

@@ -40,8 +40,10 @@ private:
 
 } // namespace
 
-Sampler::Sampler(uint64_t samples, uint64_t batch, bool shuffle, uint64_t seed)
-    : epochSamples_(batch == 0 ? samples : samples - samples % batch), seed_(seed) {
+Sampler::Sampler(uint64_t samples, uint64_t batch, bool shuffle, uint64_t seed, bool pads)
+    : samples_(samples), epochSamples_(batch == 0 ? samples : samples - samples % batch), seed_(seed) {
+  if (pads && epochSamples_ != samples)
+    epochSamples_ += batch;
   if (shuffle)
     order_.resize(samples);
 }
@@ -56,10 +58,10 @@ void Sampler::startEpoch(uint64_t epoch) {
 
 uint64_t Sampler::row(uint64_t index) {
   if (order_.empty())
-    return index % epochSamples_;
+    return index % epochSamples_ % samples_;
   if (index / epochSamples_ != epoch_)
     startEpoch(index / epochSamples_);
-  return order_[index % epochSamples_];
+  return order_[index % epochSamples_ % samples_];
 }
 
 void cgx::run::copyBatch(const Value &batch, const Mesh &mesh, uint32_t rank, const TensorView &data,

@@ -219,13 +219,13 @@ std::vector<Outcome> cgx::run::runMember(const Job &job, uint32_t rank) {
     listener = listenAsFirst(job);
   std::vector<Outcome> outcomes(job.manifest.ranks);
   outcomes[rank] = runRank(job, rank, stopSignal());
-  if (int signal = stopSignal())
+  if (int signal = stopSignal(); signal != 0 && !outcomes[rank].error.empty())
     throw Interrupted{signal};
   if (!outcomes[rank].error.empty())
     throw Error("rank " + std::to_string(rank) + ": " + outcomes[rank].error);
   if (rank != 0) {
     sendToFirst(job, rank, outcomes[rank]);
-    return {};
+    return outcomes;
   }
   collect(job, listener, outcomes);
   throwRankErrors(outcomes, std::vector<bool>(outcomes.size()));

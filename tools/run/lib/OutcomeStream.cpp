@@ -47,6 +47,8 @@ std::vector<std::byte> cgx::run::packOutcome(uint32_t rank, const Outcome &outco
   const Json json = {{"rank", rank},
                      {"error", outcome.error},
                      {"steps", outcome.steps},
+                     {"stop_signal", outcome.stopSignal},
+                     {"not_finite", outcome.notFinite},
                      {"seconds", outcome.seconds},
                      {"telemetry", outcome.telemetry},
                      {"trace", outcome.trace},
@@ -127,6 +129,8 @@ std::pair<uint32_t, Outcome> parse(std::span<const std::byte> bytes) {
   Outcome outcome;
   outcome.error = json.at("error").get<std::string>();
   outcome.steps = json.at("steps").get<uint64_t>();
+  outcome.stopSignal = int(json.value("stop_signal", uint64_t{0}) & 0x7f);
+  outcome.notFinite = json.value("not_finite", std::vector<uint32_t>());
   outcome.seconds = json.at("seconds").get<double>();
   outcome.telemetry = json.at("telemetry").get<std::string>();
   outcome.trace = json.at("trace").get<std::string>();
@@ -175,6 +179,9 @@ void check(const Job &job, uint32_t rank, const Outcome &outcome) {
   if (outcome.steps > job.steps)
     throw Error("expected at most " + std::to_string(job.steps) + " steps, got " +
                 std::to_string(outcome.steps));
+  for (uint32_t argument : outcome.notFinite)
+    if (argument >= job.stateArguments.size())
+      throw Error("has a state argument " + std::to_string(argument));
   const uint64_t end = job.firstStep + outcome.steps;
   for (const AdoptedPlan &plan : outcome.plans)
     if (plan.step < job.firstStep || plan.step > end)
@@ -195,4 +202,37 @@ std::pair<uint32_t, Outcome> OutcomeReader::take(const Job &job) const {
   } catch (const Json::exception &error) {
     throw Error(std::string("is malformed: ") + error.what());
   }
+}
+
+namespace {
+
+/// Where outcomes arrive.
+struct Collection {
+  const Job &job;
+  std::vector<Outcome> &outcomes;
+};
+
+void takeOutcome(void *user, uint32_t rank, const void *data, uint64_t bytes) {
+  auto &[job, outcomes] = *static_cast<Collection *>(user);
+  OutcomeReader reader;
+  reader.append({static_cast<const std::byte *>(data), bytes});
+  try {
+    auto [sender, outcome] = reader.take(job);
+    if (sender != rank)
+      throw Error("is of rank " + std::to_string(sender));
+    outcomes[rank] = std::move(outcome);
+  } catch (const Error &error) {
+    outcomes[rank].error = std::string("handed over an outcome that ") + error.what();
+  }
+}
+
+} // namespace
+
+void cgx::run::gatherOutcomes(const Job &job, cgx_context *context, uint32_t rank, const Outcome &own,
+                              std::vector<Outcome> &outcomes) {
+  Collection collection{job, outcomes};
+  const std::vector<std::byte> bytes = packOutcome(rank, own);
+  if (cgx_status status = cgx_context_gather(context, bytes.data(), bytes.size(), takeOutcome, &collection);
+      status != CGX_OK)
+    throw Error(std::string(cgx_status_name(status)) + ": " + cgx_last_error());
 }

@@ -54,6 +54,11 @@ void Planner::beforeStep(uint64_t step, uint64_t end) {
   }
 }
 
+void Planner::settle(uint64_t step) {
+  if (profiling && planning.isBoundary(step))
+    adapt(step);
+}
+
 void Planner::finish(uint64_t end) {
   if (!profiling)
     return;

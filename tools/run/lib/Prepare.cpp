@@ -9,6 +9,7 @@
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
 #include "cgx/plan/Request.h"
+#include "cgx/run/Checkpoints.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/Options.h"
 #include "cgx/run/Purpose.h"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -77,9 +79,31 @@ std::vector<size_t> findStateArguments(const Manifest &manifest, const Bindings 
   return arguments;
 }
 
+/// Of a pass over the data.
+uint64_t batchesOf(const Options &options, const Bindings &bindings) {
+  const uint64_t batch = bindings.globalBatch, samples = bindings.samples;
+  return batch == 0 ? 0 : samples / batch + (options.padLast && samples % batch != 0);
+}
+
+/// Samples that nobody sees are better known.
+void noteLeftOver(const Options &options, const Bindings &bindings) {
+  const uint64_t left = bindings.globalBatch == 0 ? 0 : bindings.samples % bindings.globalBatch;
+  if (left == 0 || options.quiet)
+    return;
+  const std::string batch = std::to_string(bindings.globalBatch),
+                    which = options.shuffle ? ", others each time" : "";
+  const std::string what = options.padLast
+                               ? "the last batch of a pass has " + std::to_string(left) +
+                                     " samples, and the first of the pass again"
+                               : std::to_string(left) + " of " + std::to_string(bindings.samples) +
+                                     " samples fill no batch of " + batch + " and are left out of each pass" +
+                                     which + " (--pad-last takes them)";
+  std::fprintf(stderr, "cgx-run: note: %s\n", what.c_str());
+}
+
 /// As many steps as were asked for, or as there are batches.
 uint64_t countSteps(const Options &options, const Bindings &bindings) {
-  uint64_t batch = bindings.globalBatch, batches = batch == 0 ? 0 : bindings.samples / batch;
+  uint64_t batch = bindings.globalBatch, batches = batchesOf(options, bindings);
   if (!options.steps && batch == 0 && !bindings.steps)
     throw Error("expected --steps, because no argument of the program takes batches of a data file");
   if (!options.steps && batch == 0)
@@ -144,20 +168,45 @@ uint64_t numberOf(const SafetensorsFile &checkpoint, const std::string &name) {
 
 /// Goes on where the checkpoint was saved: with its step, its seed and its program.
 void resume(Options &options, const SafetensorsFile &checkpoint, const Manifest &manifest) {
-  if (isDisagreement(checkpoint))
-    throw Error("'" + checkpoint.path() +
-                "' was saved by a run that failed: " + metadataOf(checkpoint, "cgx.disagreement") +
-                "\n  expected a checkpoint of a run that ended well; --state takes the tensors as they are");
+  checkSound(checkpoint);
   options.firstStep = numberOf(checkpoint, "cgx.steps");
   uint64_t seed = numberOf(checkpoint, "cgx.seed");
   if (options.seed.value_or(seed) != seed)
     throw Error("'" + checkpoint.path() + "' was saved by a run with --seed " + std::to_string(seed) +
                 ", got --seed " + std::to_string(*options.seed));
   options.seed = seed;
-  if (const std::string &program = metadataOf(checkpoint, "cgx.program"); program != manifest.hash)
+  const std::string &program = metadataOf(checkpoint, "cgx.program");
+  if (program == manifest.hash)
+    return;
+  // State is saved whole, so that other ranks, groups and codecs can cut it anew. What codecs remember
+  // belongs to the elements that each rank sent.
+  if (std::any_of(checkpoint.tensors().begin(), checkpoint.tensors().end(),
+                  [](const TensorView &tensor) { return isCodecState(tensor.name); }))
     throw Error("'" + checkpoint.path() + "' was saved by another program (" + program + ", this one is " +
-                manifest.hash + "): --state with --first-step " + std::to_string(options.firstStep) +
+                manifest.hash + "), whose codecs remember what they left out: --state with --first-step " +
+                std::to_string(options.firstStep) +
                 " starts from its tensors, with codecs that remember nothing");
+  std::fprintf(
+      stderr,
+      "cgx-run: note: '%s' was saved by another program (%s, this one is %s): its state is cut for %u "
+      "ranks\n",
+      checkpoint.path().c_str(), program.c_str(), manifest.hash.c_str(), manifest.ranks);
+}
+
+/// The samples, and their order, that the run before took.
+void checkSamples(const Job &job, const SafetensorsFile &checkpoint) {
+  const std::pair<const char *, std::string> now[] = {
+      {"cgx.global_batch", std::to_string(job.bindings.globalBatch)},
+      {"cgx.shuffle", job.shuffle ? "1" : "0"},
+      {"cgx.data", job.dataDigest}};
+  const char *what[] = {"a global batch of ", "--shuffle ", "data with digest "};
+  for (size_t i = 0; i < std::size(now); ++i)
+    if (auto entry = checkpoint.metadata().find(now[i].first);
+        entry != checkpoint.metadata().end() && entry->second != now[i].second)
+      throw Error("'" + checkpoint.path() + "' was saved by a run with " + what[i] + entry->second +
+                  ", got " + now[i].second +
+                  ": it would not take the samples that follow; --state with --first-step " +
+                  std::to_string(job.firstStep) + " starts from its tensors");
 }
 
 std::string readText(const std::string &path) {
@@ -219,7 +268,8 @@ uint64_t digestOf(const Job &job, const Options &options, const InputFiles &file
   std::string text;
   auto add = [&](const auto &...parts) { ((text += parts + std::string("\n")), ...); };
   add(std::to_string(job.firstStep), std::to_string(job.steps), std::to_string(job.shuffle),
-      std::to_string(job.save), std::to_string(job.trace));
+      std::to_string(job.save), std::to_string(job.trace), std::to_string(job.saving.every),
+      std::to_string(job.stopOnNan), std::to_string(job.padLast));
   add(job.planning.plan, job.planning.profileOptions, job.planning.request,
       std::to_string(job.planning.profile), std::to_string(job.planning.profileSteps),
       std::to_string(job.planning.every), std::to_string(job.planning.warmup));
@@ -232,6 +282,47 @@ uint64_t digestOf(const Job &job, const Options &options, const InputFiles &file
 }
 
 } // namespace
+
+void cgx::run::chooseCheckpoint(Options &options) {
+  if (options.resume.empty())
+    return;
+  const std::optional<std::string> found = findCheckpoint(options.resume);
+  if (!found && options.state.empty())
+    throw Error("there is no checkpoint in '" + options.resume +
+                "': --state gives the state of a first start");
+  if (found)
+    options.state.clear();
+  options.resume = found.value_or("");
+}
+
+/// Where checkpoints go. A name that ends in a slash is a folder, also one that is not there yet.
+static Saving prepareSaving(const Options &options) {
+  namespace fs = std::filesystem;
+  Saving saving{.path = options.save, .every = options.saveEvery, .keepLast = options.keepLast};
+  std::error_code error;
+  saving.isFolder = options.save.ends_with('/') || fs::is_directory(options.save, error);
+  if (options.save.empty() && (saving.every != 0 || saving.keepLast != 0 || !options.keepBest.empty()))
+    throw Error("expected --save to say where --save-every, --keep-last and --keep-best put checkpoints");
+  if (!saving.isFolder && (saving.keepLast != 0 || !options.keepBest.empty()))
+    throw Error("expected --save to be a folder, for --keep-last and --keep-best, got '" + options.save +
+                "'");
+  if (!options.keepBest.empty())
+    parseBest(options.keepBest, saving);
+  return saving;
+}
+
+/// That the metric exists is better known before the first step.
+static void checkBest(const Job &job) {
+  std::string names;
+  for (const Scalars::Scalar &scalar : job.scalars.all) {
+    if (scalar.name == job.saving.best)
+      return;
+    names += (names.empty() ? "" : ", ") + scalar.name;
+  }
+  if (!job.saving.best.empty())
+    throw Error("expected --keep-best to name one of " + (names.empty() ? "no metrics" : names) + ", got '" +
+                job.saving.best + "'");
+}
 
 InputFiles::InputFiles(const Options &options) {
   if (!options.state.empty())
@@ -261,7 +352,10 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.bindings = bindArguments(job.manifest, inputs);
   job.scalars = findScalars(job.manifest);
   job.stateArguments = findStateArguments(job.manifest, job.bindings);
+  if (options.until)
+    options.steps = *options.until - std::min(*options.until, options.firstStep);
   job.steps = countSteps(options, job.bindings);
+  noteLeftOver(options, job.bindings);
   if (trains(job.manifest)) { // an evaluation takes a part of the state, as often as one likes
     noteEarlierSteps(options, files);
     for (const std::string &warning : job.bindings.warnings)
@@ -272,7 +366,16 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.timeoutMs = static_cast<uint32_t>(options.timeoutSeconds * 1000);
   job.firstStep = options.firstStep;
   job.shuffle = options.shuffle && job.bindings.globalBatch > 0;
+  job.padLast = options.padLast;
+  job.stopOnNan = options.stopOnNan;
   job.save = !options.save.empty();
+  job.saving = prepareSaving(options);
+  checkBest(job);
+  std::string samples;
+  addFile(samples, inputs.data);
+  job.dataDigest = std::to_string(hashBytes(std::as_bytes(std::span(samples))));
+  if (job.checkpoint)
+    checkSamples(job, *job.checkpoint);
   job.trace = !options.trace.empty();
   job.planning = preparePlanning(options, job.checkpoint);
   bool plans = job.planning.adapts() || job.planning.profile || !job.planning.plan.empty();

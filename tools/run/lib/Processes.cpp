@@ -13,6 +13,7 @@
 #include "cgx/run/Launch.h"
 #include "cgx/run/OutcomeStream.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -60,7 +61,9 @@ public:
       start(rank);
     while (waitForSomething())
       ;
-    if (interrupted_ != 0)
+    const bool failed =
+        std::any_of(outcomes_.begin(), outcomes_.end(), [](const Outcome &o) { return !o.error.empty(); });
+    if (interrupted_ != 0 && failed)
       throw Interrupted{interrupted_};
     throwRankErrors(outcomes_, dead_);
     return std::move(outcomes_);
@@ -113,7 +116,8 @@ private:
     if (int signal = stopSignal(); signal != 0 && interrupted_ == 0) {
       interrupted_ = signal;
       signalAll(signal);
-      endBy(kGrace);
+      // Time to end the step and to say what the state is; a second signal ends all at once.
+      endBy(kGrace + std::chrono::milliseconds(job_.timeoutMs));
     }
     for (size_t i = 0; ready > 0 && i < polls.size(); ++i)
       if (polls[i].revents != 0 && !children_[ranks[i]].reader.read(polls[i].fd))

@@ -6,17 +6,23 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Finite.h"
+#include "Meeting.h"
 #include "Progress.h"
+#include "RankErrors.h"
 #include "cgx/kernels/cuda_peers.h"
 #include "cgx/run/Arena.h"
 #include "cgx/run/Batches.h"
+#include "cgx/run/Checkpoints.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/Job.h"
+#include "cgx/run/OutcomeStream.h"
 #include "cgx/run/Replicas.h"
 #include "cgx/run/TreePath.h"
 
 #include <algorithm>
-#include <csignal>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -89,7 +95,7 @@ class RankLoop {
 public:
   RankLoop(const Job &job, uint32_t rank, const StopSignal &stop)
       : job_(job), manifest_(job.manifest), rank_(rank), stop_(stop), arena_(bufferSizes(job.manifest)),
-        sampler_(job.bindings.samples, job.bindings.globalBatch, job.shuffle, job.seed) {
+        sampler_(job.bindings.samples, job.bindings.globalBatch, job.shuffle, job.seed, job.padLast) {
     for (size_t i = 0; i < manifest_.arguments.size(); ++i)
       arguments_.push_back(arena_.buffer(i));
     for (size_t i = 0; i < manifest_.results.size(); ++i)
@@ -99,6 +105,7 @@ public:
   void run(Outcome &outcome) {
     for (size_t i = 0; i < manifest_.arguments.size(); ++i)
       fillOnce(i);
+    lookAtFirstState();
     connect();
     if (job_.trace)
       check(cgx_context_begin_trace(context_.get()));
@@ -118,7 +125,7 @@ public:
       check(cgx_context_trace(context_.get(), &events));
       outcome.trace = events;
     }
-    collectState(outcome);
+    collectBlocks(outcome);
     if (job_.save)
       outcome.codecState = copyCodecState(context_.get(), rank_);
   }
@@ -201,43 +208,110 @@ private:
   void runSteps(Outcome &outcome) {
     using Clock = std::chrono::steady_clock;
     Progress progress(job_);
-    std::vector<double> scalars(job_.scalars.all.size());
-    outcome.scalars.resize(rank_ == 0 ? scalars.size() : 0);
+    outcome.scalars.resize(rank_ == 0 ? job_.scalars.all.size() : 0);
     for (std::vector<double> &series : outcome.scalars)
       series.reserve(job_.steps);
-    std::vector<void *> arguments(arguments_.size()), results(results_.size());
     Planner planner(job_.planning, context_.get());
-    uint64_t end = job_.firstStep + job_.steps;
+    const uint64_t end = job_.firstStep + job_.steps;
     Clock::time_point start = Clock::now();
-    for (uint64_t done = 0; done < job_.steps; ++done) {
-      if (int signal = stop_.load())
-        throw Error("interrupted by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")");
-      uint64_t step = job_.firstStep + done;
-      planner.beforeStep(step, end);
-      fillForStep(step);
-      std::copy(arguments_.begin(), arguments_.end(), arguments.begin());
-      std::copy(results_.begin(), results_.end(), results.begin());
-      check(cgx_context_begin_step(context_.get(), step));
-      job_.program.step(context_.get(), arguments.data(), results.data());
-      check(cgx_context_end_step(context_.get()));
-      if (rank_ == 0) {
-        for (size_t i = 0; i < scalars.size(); ++i) {
-          size_t result = job_.scalars.all[i].result;
-          scalars[i] = readScalar(manifest_.results[result].type, results_[result]);
-          outcome.scalars[i].push_back(scalars[i]);
-        }
-        progress.step(done + 1, scalars);
-      }
+    for (uint64_t done = 0;; ++done) {
+      if (isMeeting(done) && !meet(outcome, planner, done))
+        break;
+      if (done == job_.steps)
+        break;
+      planner.beforeStep(job_.firstStep + done, end);
+      runStep(job_.firstStep + done);
+      readScalars(outcome);
+      if (rank_ == 0)
+        progress.step(done + 1, scalars_);
       feed();
       outcome.steps = done + 1;
-      if (isCompared(job_, done + 1) && !compare(outcome))
-        break;
     }
     if (outcome.steps == job_.steps)
       planner.finish(end);
     outcome.plans = std::move(planner.plans);
     outcome.profile = std::move(planner.profile);
     outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  void runStep(uint64_t step) {
+    fillForStep(step);
+    std::vector<void *> arguments(arguments_.begin(), arguments_.end()),
+        results(results_.begin(), results_.end());
+    check(cgx_context_begin_step(context_.get(), step));
+    job_.program.step(context_.get(), arguments.data(), results.data());
+    check(cgx_context_end_step(context_.get()));
+  }
+
+  void readScalars(Outcome &outcome) {
+    scalars_.clear();
+    for (size_t i = 0; i < job_.scalars.all.size(); ++i) {
+      const size_t result = job_.scalars.all[i].result;
+      scalars_.push_back(readScalar(manifest_.results[result].type, results_[result]));
+      if (rank_ == 0)
+        outcome.scalars[i].push_back(scalars_[i]);
+    }
+    if (job_.scalars.loss && !std::isfinite(scalars_[*job_.scalars.loss]))
+      isLossNotFinite_ = true;
+  }
+
+  bool isMeeting(uint64_t done) const {
+    return meetings_.isDue(done) || isCompared(job_, done) || isSaved(job_, done);
+  }
+
+  /// Lets the ranks ask each other after so many steps. False if all end here, on all alike.
+  bool meet(Outcome &outcome, Planner &planner, uint64_t done) {
+    const std::vector<Sign> signs =
+        exchange(Sign{stop_.load(), isLossNotFinite_, meetings_.secondsPerStep(done)});
+    meetings_.held(done, signs);
+    bool isStop = false;
+    for (const Sign &sign : signs) {
+      outcome.stopSignal = outcome.stopSignal != 0 ? outcome.stopSignal : sign.signal;
+      isStop |= sign.signal != 0 || (job_.stopOnNan && sign.isLossNotFinite);
+    }
+    if (done == job_.steps) // all is done that was to be done
+      outcome.stopSignal = 0;
+    if (!isStop && !isCompared(job_, done) && !isSaved(job_, done))
+      return true;
+    if (!compare(outcome))
+      return false;
+    if (job_.planning.adapts())
+      planner.settle(job_.firstStep + done);
+    if (isStop || (job_.stopOnNan && !outcome.notFinite.empty()))
+      return false;
+    if (isSaved(job_, done))
+      saveOnTheWay(outcome, planner);
+    return true;
+  }
+
+  /// The state after this step, by rank 0, while all are connected. What cannot be saved is no reason to
+  /// stop.
+  void saveOnTheWay(const Outcome &outcome, const Planner &planner) {
+    if (!outcome.notFinite.empty()) {
+      if (rank_ == 0)
+        std::fprintf(stderr, "cgx-run: warning: nothing is saved after step %llu: %s\n",
+                     static_cast<unsigned long long>(job_.firstStep + outcome.steps - 1),
+                     describeNotFinite(job_, outcome).c_str());
+      return;
+    }
+    Outcome snapshot;
+    snapshot.steps = outcome.steps;
+    snapshot.scalars = outcome.scalars;
+    snapshot.hashes = outcome.hashes;
+    snapshot.plans = planner.plans;
+    collectBlocks(snapshot);
+    snapshot.codecState = copyCodecState(context_.get(), rank_);
+    std::vector<Outcome> all(manifest_.ranks);
+    gatherOutcomes(job_, context_.get(), rank_, snapshot, all);
+    if (rank_ != 0)
+      return;
+    try {
+      throwRankErrors(all, std::vector<bool>(all.size()));
+      saveCheckpoint(job_, all);
+    } catch (const std::exception &error) {
+      std::fprintf(stderr, "cgx-run: warning: nothing is saved after step %llu: %s\n",
+                   static_cast<unsigned long long>(job_.firstStep + outcome.steps - 1), error.what());
+    }
   }
 
   /// Results become the next step's arguments by changing places with them.
@@ -251,23 +325,48 @@ private:
     return {arguments_[argument], manifest_.arguments[argument].bytes()};
   }
 
-  /// False if this rank's state or another's is not what their replicas have; all ranks say the same.
+  /// What each rank says, of which all have as much.
+  std::vector<Sign> exchange(const Sign &own) {
+    std::vector<Sign> signs(manifest_.ranks);
+    auto take = [](void *user, uint32_t rank, const void *data, uint64_t bytes) {
+      std::memcpy(&(*static_cast<std::vector<Sign> *>(user))[rank], data, bytes);
+    };
+    check(cgx_context_all_gather(context_.get(), &own, sizeof own, take, &signs));
+    return signs;
+  }
+
+  /// False if this rank's state or another's is not what their replicas have; all ranks say the same. Finds
+  /// out also which state is not finite anywhere.
   bool compare(Outcome &outcome) {
-    outcome.hashes.clear();
+    const size_t count = job_.stateArguments.size();
+    std::vector<uint64_t> own;
     for (size_t argument : job_.stateArguments)
-      outcome.hashes.push_back(hashBytes(block(argument)));
-    std::vector<std::vector<uint64_t>> digests(manifest_.ranks, std::vector<uint64_t>(outcome.hashes.size()));
+      own.push_back(hashBytes(block(argument)));
+    outcome.hashes = own;
+    for (size_t i = 0; i < count; ++i)
+      own.push_back(wasFinite_[i] && !isFinite(manifest_.arguments[job_.stateArguments[i]].type,
+                                               block(job_.stateArguments[i])));
+    std::vector<std::vector<uint64_t>> digests(manifest_.ranks, std::vector<uint64_t>(own.size()));
     auto take = [](void *user, uint32_t rank, const void *data, uint64_t bytes) {
       std::memcpy((*static_cast<decltype(digests) *>(user))[rank].data(), data, bytes);
     };
-    check(cgx_context_all_gather(context_.get(), outcome.hashes.data(),
-                                 outcome.hashes.size() * sizeof(uint64_t), take, &digests));
+    check(cgx_context_all_gather(context_.get(), own.data(), own.size() * sizeof(uint64_t), take, &digests));
+    outcome.notFinite.clear();
+    for (size_t i = 0; i < count; ++i)
+      if (std::any_of(digests.begin(), digests.end(), [&](const auto &rank) { return rank[count + i] != 0; }))
+        outcome.notFinite.push_back(uint32_t(i));
+    for (std::vector<uint64_t> &rank : digests)
+      rank.resize(count);
     return findDisagreements(job_, digests).empty();
   }
 
-  void collectState(Outcome &outcome) {
-    if (job_.steps == 0)
-      (void)compare(outcome);
+  /// What is not finite from the beginning, like the bound of an optimizer, is meant to be so.
+  void lookAtFirstState() {
+    for (size_t argument : job_.stateArguments)
+      wasFinite_.push_back(isFinite(manifest_.arguments[argument].type, block(argument)));
+  }
+
+  void collectBlocks(Outcome &outcome) const {
     for (size_t argument : job_.stateArguments) {
       const Value &value = manifest_.arguments[argument];
       std::span<const std::byte> block = this->block(argument);
@@ -292,6 +391,10 @@ private:
   Sampler sampler_;
   std::vector<std::byte *> arguments_, results_;
   Context context_;
+  Meetings meetings_;
+  std::vector<bool> wasFinite_; ///< each state argument at first
+  std::vector<double> scalars_; ///< of the last step
+  bool isLossNotFinite_ = false;
 };
 
 } // namespace

@@ -14,47 +14,22 @@
 
 using namespace cgx::run;
 
-namespace {
-
-/// Where outcomes arrive.
-struct Collection {
-  const Job &job;
-  std::vector<Outcome> outcomes;
-};
-
-void takeOutcome(void *user, uint32_t rank, const void *data, uint64_t bytes) {
-  auto &[job, outcomes] = *static_cast<Collection *>(user);
-  OutcomeReader reader;
-  reader.append({static_cast<const std::byte *>(data), bytes});
-  try {
-    auto [sender, outcome] = reader.take(job);
-    if (sender != rank)
-      throw Error("is of rank " + std::to_string(sender));
-    outcomes[rank] = std::move(outcome);
-  } catch (const Error &error) {
-    outcomes[rank].error = std::string("handed over an outcome that ") + error.what();
-  }
-}
-
-} // namespace
-
 std::vector<Outcome> cgx::run::runRemoteMember(const Job &job, uint32_t rank) {
   StopSignals signals;
-  Collection collection{job, std::vector<Outcome>(job.manifest.ranks)};
-  for (Outcome &outcome : collection.outcomes)
+  std::vector<Outcome> outcomes(job.manifest.ranks);
+  for (Outcome &outcome : outcomes)
     outcome.error = "did not hand over its outcome";
   Outcome own = runRank(job, rank, stopSignal(), [&](cgx_context *context, const Outcome &outcome) {
-    std::vector<std::byte> bytes = packOutcome(rank, outcome);
-    if (cgx_status status = cgx_context_gather(context, bytes.data(), bytes.size(), takeOutcome, &collection);
-        status != CGX_OK)
-      throw Error(std::string(cgx_status_name(status)) + ": " + cgx_last_error());
+    gatherOutcomes(job, context, rank, outcome, outcomes);
   });
-  if (int signal = stopSignal())
+  if (int signal = stopSignal(); signal != 0 && !own.error.empty())
     throw Interrupted{signal};
   if (!own.error.empty())
     throw Error("rank " + std::to_string(rank) + ": " + own.error);
-  if (rank != 0)
-    return {};
-  throwRankErrors(collection.outcomes, std::vector<bool>(collection.outcomes.size()));
-  return std::move(collection.outcomes);
+  if (rank != 0) {
+    outcomes[rank] = std::move(own);
+    return outcomes;
+  }
+  throwRankErrors(outcomes, std::vector<bool>(outcomes.size()));
+  return outcomes;
 }

@@ -33,7 +33,7 @@ std::string join(const std::vector<uint32_t> &ranks) {
 } // namespace
 
 bool cgx::run::isCompared(const Job &job, uint64_t done) {
-  return done == job.steps || std::has_single_bit(done) || done % kLongest == 0;
+  return done == job.steps || std::has_single_bit(done) || (done != 0 && done % kLongest == 0);
 }
 
 std::vector<Disagreement> cgx::run::findDisagreements(const Job &job,
@@ -76,4 +76,13 @@ std::string cgx::run::describe(const Job &job, std::span<const Disagreement> dis
   return text +
          "\n  expected the step to give ranks the same where the program's sharding says so: a gradient that "
          "is not reduced along every mesh axis along which its parameter is replicated does not";
+}
+
+std::string cgx::run::describeNotFinite(const Job &job, const Outcome &outcome) {
+  std::string text;
+  for (size_t i = 0; i < std::min(outcome.notFinite.size(), kListed); ++i)
+    text += (i ? ", '" : "'") + job.manifest.arguments[job.stateArguments[outcome.notFinite[i]]].name + "'";
+  if (outcome.notFinite.size() > kListed)
+    text += " and " + std::to_string(outcome.notFinite.size() - kListed) + " tensors more";
+  return text + (outcome.notFinite.size() == 1 ? " is" : " are") + " not finite any more";
 }

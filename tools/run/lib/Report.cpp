@@ -40,33 +40,6 @@ std::string cgx::run::stateHash(const Job &job, const std::vector<Outcome> &outc
   return text;
 }
 
-void cgx::run::saveState(const Job &job, const std::vector<Outcome> &outcomes, const std::string &path,
-                         const std::string &disagreement) {
-  std::vector<TensorView> tensors;
-  std::vector<std::vector<std::byte>> assembled;
-  assembled.reserve(job.stateArguments.size());
-  for (size_t i = 0; i < job.stateArguments.size(); ++i) {
-    const Value &value = job.manifest.arguments[job.stateArguments[i]];
-    std::vector<std::byte> &whole =
-        assembled.emplace_back(*elementCount(value.globalShape) * cgx_element_bytes(value.type));
-    for (uint32_t rank = 0; rank < outcomes.size(); ++rank)
-      if (!outcomes[rank].blocks[i].empty())
-        insertBlock(value, job.manifest.mesh, rank, outcomes[rank].blocks[i].data(), whole.data());
-    tensors.push_back({value.name, value.type, value.globalShape, whole});
-  }
-  for (const Outcome &outcome : outcomes)
-    for (const CodecTensor &tensor : outcome.codecState)
-      tensors.push_back(tensor.view());
-  Metadata metadata = {{"cgx.steps", std::to_string(job.firstStep + outcomes[0].steps)},
-                       {"cgx.seed", std::to_string(job.seed)},
-                       {"cgx.program", job.manifest.hash}};
-  if (!outcomes[0].plans.empty())
-    metadata["cgx.plan"] = outcomes[0].plans.back().json;
-  if (!disagreement.empty())
-    metadata["cgx.disagreement"] = disagreement;
-  writeSafetensors(path, std::move(tensors), std::move(metadata));
-}
-
 namespace {
 
 double mean(const std::vector<double> &values) {

@@ -16,7 +16,7 @@ using namespace cgx::run;
 
 namespace {
 
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
 // A signal handler can reach nothing but what is global.
 StopSignal received{0};

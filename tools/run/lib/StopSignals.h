@@ -14,7 +14,7 @@
 
 namespace cgx::run {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP set stopSignal() instead of ending
+/// While it lives, SIGINT, SIGTERM, SIGHUP and SIGUSR1 set stopSignal() instead of ending
 /// the process; a second one ends it. There is one at a time.
 class StopSignals {
 public:
@@ -34,7 +34,7 @@ public:
   const sigset_t &waitMask() const { return oldMask_; }
 
 private:
-  struct sigaction old_[3];
+  struct sigaction old_[4];
   sigset_t oldMask_;
 };
 

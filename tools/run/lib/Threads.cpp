@@ -10,6 +10,7 @@
 #include "StopSignals.h"
 #include "cgx/run/Launch.h"
 
+#include <algorithm>
 #include <thread>
 
 using namespace cgx::run;
@@ -22,7 +23,9 @@ std::vector<Outcome> cgx::run::runThreads(const Job &job) {
     for (uint32_t rank = 0; rank < job.manifest.ranks; ++rank)
       threads.emplace_back([&, rank] { outcomes[rank] = runRank(job, rank, stopSignal()); });
   }
-  if (int signal = stopSignal())
+  const bool failed =
+      std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome &o) { return !o.error.empty(); });
+  if (int signal = stopSignal(); signal != 0 && failed)
     throw Interrupted{signal};
   throwRankErrors(outcomes, std::vector<bool>(outcomes.size()));
   return outcomes;

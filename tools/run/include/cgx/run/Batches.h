@@ -26,8 +26,9 @@ namespace cgx::run {
 /// The order of samples.
 class Sampler {
 public:
-  /// At least one batch of samples, unless there are none.
-  Sampler(uint64_t samples, uint64_t batch, bool shuffle, uint64_t seed);
+  /// At least one batch of samples, unless there are none. What fills no batch at the end of a pass is left
+  /// out, or `pads` with the first of the pass.
+  Sampler(uint64_t samples, uint64_t batch, bool shuffle, uint64_t seed, bool pads = false);
 
   /// The row of the data file that holds sample `index` of the run, where the run
   /// goes over the data again and again.
@@ -36,7 +37,7 @@ public:
 private:
   void startEpoch(uint64_t epoch);
 
-  uint64_t epochSamples_, seed_;
+  uint64_t samples_, epochSamples_, seed_;
   uint64_t epoch_ = UINT64_MAX; // of order_
   std::vector<uint64_t> order_; // empty when not shuffled
 };

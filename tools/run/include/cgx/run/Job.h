@@ -36,6 +36,16 @@ struct Scalars {
 /// The loss is the float scalar whose name says so, else the first that feeds nothing.
 Scalars findScalars(const Manifest &manifest);
 
+/// Where checkpoints go, when, and which of them stay.
+struct Saving {
+  std::string path; ///< empty: nowhere
+  bool isFolder = false;
+  uint64_t every = 0;    ///< steps of the training; 0: after the last alone
+  uint64_t keepLast = 0; ///< in a folder; 0: all
+  std::string best;      ///< the metric of which the best checkpoint stays, too; empty: none
+  bool bestIsMost = false;
+};
+
 struct Job {
   Program program;
   Manifest manifest;
@@ -52,6 +62,10 @@ struct Job {
   uint64_t firstStep = 0, steps = 0;
   bool shuffle = false;
   bool save = false;
+  Saving saving;
+  std::string dataDigest; ///< of the samples
+  bool padLast = false;   ///< whether a pass takes what fills no batch at its end
+  bool stopOnNan = false;
   bool trace = false;
   /// The checkpoint that the run goes on from, codecs included; null for a fresh run.
   const SafetensorsFile *checkpoint = nullptr;
@@ -63,8 +77,10 @@ struct Job {
 };
 
 struct Outcome {
-  std::string error;  ///< empty when the rank did all steps
-  uint64_t steps = 0; ///< that were done: fewer than the job's where ranks were found to differ
+  std::string error;               ///< empty when the rank did all steps
+  uint64_t steps = 0;              ///< that were done: fewer than the job's where the ranks agreed to stop
+  int stopSignal = 0;              ///< that made them; equal on all ranks
+  std::vector<uint32_t> notFinite; ///< state arguments that have become so on some rank; equal on all ranks
   double seconds = 0;
   std::string telemetry;                    ///< JSON of the runtime
   std::string trace;                        ///< JSON of the runtime; empty: none was asked for
@@ -84,7 +100,8 @@ using StopSignal = std::atomic<int>;
 /// What a rank does at the end, while it is still connected to the others. May throw Error.
 using Farewell = std::function<void(cgx_context *context, const Outcome &outcome)>;
 
-/// Runs all steps as one rank. Never throws.
+/// Runs all steps as one rank, or until a signal stopped one of the ranks: all end after the same step.
+/// Never throws.
 Outcome runRank(const Job &job, uint32_t rank, const StopSignal &stop, const Farewell &farewell = {});
 
 /// A hash of bytes, equal on all machines.

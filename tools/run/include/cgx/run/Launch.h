@@ -18,7 +18,7 @@
 
 namespace cgx::run {
 
-/// Thrown when SIGINT or SIGTERM ended the run.
+/// Thrown when a signal ended the run before it could end after a step.
 struct Interrupted {
   int signal;
 };
@@ -32,7 +32,7 @@ std::vector<Outcome> runThreads(const Job &job);
 std::vector<Outcome> runProcesses(const Job &job);
 
 /// This process is one rank of a job that someone else started on this host. The
-/// others hand their outcomes to rank 0; on them the result is empty.
+/// others hand their outcomes to rank 0; on them the result holds their own alone.
 std::vector<Outcome> runMember(const Job &job, uint32_t rank);
 
 /// The same for ranks on any hosts: the outcomes travel over the job's own transport.

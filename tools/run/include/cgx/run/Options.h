@@ -15,17 +15,22 @@ namespace cgx::run {
 struct Options {
   std::string program, state, resume, data, save, report, trace, transport = "shm", jobName;
   std::optional<uint32_t> ranks;
-  std::optional<uint64_t> steps;
+  std::optional<uint64_t> steps, until;
   std::optional<uint64_t> seed; ///< 0, or that of the run that is resumed
-  uint64_t firstStep = 0, logEvery = 0;
+  uint64_t firstStep = 0, logEvery = 0, saveEvery = 0, keepLast = 0;
+  std::string keepBest;
   double timeoutSeconds = 30;
-  bool repeat = false, shuffle = false, quiet = false, noCache = false;
+  bool repeat = false, shuffle = false, quiet = false, noCache = false, padLast = false, stopOnNan = false;
   std::vector<std::string> feeds, values; ///< A=B, as typed
   std::string plan, profile, adapt, reference = "quantize bits=4 bucket=128";
   std::vector<std::string> candidates;
   uint64_t profileSteps = 10, adaptEvery = 1000, warmup = 200;
   double alpha = 1;
 };
+
+/// Takes the place of --resume by the file that is meant, or of --state where there is nothing yet to go on
+/// from. Throws Error.
+void chooseCheckpoint(Options &options);
 
 /// The input files of a job, which must outlive it; `state` is the checkpoint when a run is resumed.
 struct InputFiles {

@@ -44,6 +44,11 @@ private:
   std::vector<std::byte> bytes_;
 };
 
+/// Brings the outcomes of all ranks to rank 0 over the job's own transport, between steps; what is wrong with
+/// one is its error. On the other ranks `outcomes` stays as it is. Throws Error when the job has failed.
+void gatherOutcomes(const Job &job, cgx_context *context, uint32_t rank, const Outcome &own,
+                    std::vector<Outcome> &outcomes);
+
 } // namespace cgx::run
 
 #endif // CGX_RUN_OUTCOMESTREAM_H

@@ -50,6 +50,9 @@ public:
 
   /// Before the step. Throws Error.
   void beforeStep(uint64_t step, uint64_t end);
+  /// Where `step` is the next: makes the plan that is due, so that a run that goes on from a checkpoint taken
+  /// here has it.
+  void settle(uint64_t step);
   /// Behind the last step: `end`.
   void finish(uint64_t end);
 

@@ -35,6 +35,9 @@ std::vector<Disagreement> findDisagreements(const Job &job, std::span<const std:
 /// What went wrong, for the user: which tensors, on which ranks, after which step.
 std::string describe(const Job &job, std::span<const Disagreement> disagreements, uint64_t stepsDone);
 
+/// Which state is not finite any more, for the user.
+std::string describeNotFinite(const Job &job, const Outcome &outcome);
+
 } // namespace cgx::run
 
 #endif // CGX_RUN_REPLICAS_H

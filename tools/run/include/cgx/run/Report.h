@@ -15,11 +15,6 @@ namespace cgx::run {
 /// The hash of the state as a whole: equal for equal tensors.
 std::string stateHash(const Job &job, const std::vector<Outcome> &outcomes);
 
-/// Writes the state arguments, whole, as a state file to resume from; where ranks disagree, of each block
-/// what its first rank has, with the reason why --resume must not take it.
-void saveState(const Job &job, const std::vector<Outcome> &outcomes, const std::string &path,
-               const std::string &disagreement);
-
 /// JSON (schema in tools/run/README.md), and where the bytes that the transport counted are not those that
 /// the manifest promised.
 struct Report {

@@ -1,0 +1,250 @@
+"""Long runs: checkpoints on the way, signals, and going on from wherever a run was stopped.
+
+CGX_LONG_STEPS and CGX_LONG_STOPS give the interrupted run its full length (10000 and 20 for a release)."""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import RunTest, initial_state, read_safetensors, samples, tensor, write_safetensors
+
+STEPS = int(os.environ.get("CGX_LONG_STEPS", "400"))
+STOPS = int(os.environ.get("CGX_LONG_STOPS", "4"))
+STOPPED = 3
+
+
+class Long(RunTest):
+    def start(self, *arguments, program="train4.so", sleep=2, state=None, **variables):
+        """A run that has done a step."""
+        process = subprocess.Popen(
+            self.command(program, "--repeat", "--log-every", 1, *arguments, state=state or self.state(), job=False),
+            env=self.environment(FIXTURE_SLEEP_MS=sleep, **variables), stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        for line in process.stderr:
+            if "steps/s" in line:
+                return process
+        process.stderr.close()
+        self.fail(f"ended with {process.wait()}")
+
+    def stop(self, process, number):
+        process.send_signal(number)
+        _, error = process.communicate(timeout=60)
+        return process.returncode, error
+
+    def steps_in(self, folder):
+        return sorted(int(p.name[5:17]) for p in folder.glob("step-*.safetensors") if p.name.count(".") == 1)
+
+    def test_a_run_that_is_interrupted_again_and_again_ends_in_the_same_bits(self):
+        options = ["--until", STEPS, "--shuffle", "--seed", 3]
+        folder, whole = self.folder / "checkpoints", self.folder / "whole.safetensors"
+        result = self.run_tool("train4.so", "--repeat", "--quiet", *options, "--save", whole, state=self.state())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rng = random.Random(18)
+        signals = [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGKILL]
+        command = [*options, "--save", f"{folder}/", "--resume", f"{folder}/", "--save-every", 10, "--keep-last", 3]
+        interrupted = 0
+        for i in range(STOPS):
+            number = signals[i % len(signals)]
+            sleep = 2000 // STEPS + 1
+            process = self.start(*command, sleep=sleep, program="train4.so")
+            time.sleep(rng.uniform(0, 1.2 * sleep * STEPS / STOPS / 1000))
+            code, error = self.stop(process, number)
+            if code == 0:  # it was faster
+                break
+            interrupted += 1
+            self.assertEqual(code, -number if number == signal.SIGKILL else STOPPED, error)
+            if number != signal.SIGKILL:
+                self.assertIn("goes on", error)
+        self.assertGreater(interrupted, STOPS // 2)
+        result = self.run_tool("train4.so", "--repeat", *command, state=self.state())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.steps_in(folder)[-1], STEPS)
+        self.assertLessEqual(len(self.steps_in(folder)), 3)
+        tensors, metadata = read_safetensors(folder / f"step-{STEPS:012}.safetensors")
+        expected, wanted = read_safetensors(whole)
+        self.assertEqual(tensors, expected)
+        self.assertEqual(metadata["cgx.digest"], wanted["cgx.digest"])
+        # Nothing is left beside the checkpoints.
+        self.assertEqual([p.name for p in folder.iterdir() if not p.name.startswith("step-")], [])
+
+    def test_a_signal_to_any_way_of_running_finishes_the_step_and_saves(self):
+        for transport in ("shm", "inproc"):
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+                save, report = self.folder / "saved.safetensors", self.folder / "report.json"
+                process = self.start("--steps", 100000, "--transport", transport, "--save", save, "--report", report)
+                code, error = self.stop(process, number)
+                self.assertEqual(code, STOPPED, error)
+                self.assertIn(f"stopped by signal {int(number)}", error)
+                done = json.loads(report.read_text())["steps"]
+                self.assertTrue(0 < done < 100000)
+                self.assertEqual(read_safetensors(save)[1]["cgx.steps"], str(done))
+
+    def test_a_signal_to_one_rank_of_another_launcher_stops_all(self):
+        save = self.folder / "saved.safetensors"
+        ranks = [subprocess.Popen(
+            self.command("train4.so", "--steps", 100000, "--repeat", "--log-every", 1, "--save", save, state=self.state(),
+                         job=False),
+            env=self.environment(RANK=rank, WORLD_SIZE=4, MASTER_PORT=self.job, FIXTURE_SLEEP_MS=2),
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for rank in range(4)]
+        for rank in ranks:
+            self.addCleanup(rank.kill)
+        next(line for line in ranks[0].stderr if "steps/s" in line)
+        ranks[2].send_signal(signal.SIGUSR1)
+        for rank in ranks:
+            _, error = rank.communicate(timeout=60)
+            self.assertEqual(rank.returncode, STOPPED, error)
+        self.assertTrue(save.exists())
+
+    def test_a_second_signal_ends_at_once(self):
+        process = self.start("--steps", 100000, "--save", self.folder / "saved.safetensors", sleep=50)
+        ranks = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        for rank in ranks:  # they will not finish their step
+            os.kill(int(rank), signal.SIGSTOP)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=10), 128 + signal.SIGTERM)
+        for rank in ranks:
+            os.kill(int(rank), signal.SIGKILL)
+        process.stderr.close()
+
+    def test_checkpoints_on_the_way_are_those_of_shorter_runs(self):
+        folder = self.folder / "checkpoints"
+        self.train("train4.so", "--steps", 12, "--repeat", "--save-every", 5, "--save", f"{folder}/")
+        self.assertEqual(self.steps_in(folder), [5, 10, 12])
+        for steps in (5, 10):
+            tensors = self.train("train4.so", "--steps", steps, "--repeat")[1]
+            self.assertEqual(read_safetensors(folder / f"step-{steps:012}.safetensors")[0], tensors)
+
+    def train(self, program, *arguments, **options):
+        if "--save" in arguments:
+            result = self.run_tool(program, *arguments, state=self.state())
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return None
+        return super().train(program, *arguments, **options)
+
+    def test_the_last_and_the_best_stay(self):
+        folder = self.folder / "checkpoints"
+        # The loss falls, then a learning rate that is too large lets it rise.
+        result = self.run_tool("train4.so", "--steps", 40, "--repeat", "--save-every", 5, "--save", f"{folder}/",
+                               "--keep-last", 2, "--keep-best", "loss", "--set", "lr=linear(0.02,3.0,40)", lr=None,
+                               state=self.state())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        best = folder / "best.safetensors"
+        self.assertTrue(best.is_symlink())
+        step = int(read_safetensors(best)[1]["cgx.steps"])
+        self.assertTrue(5 < step < 35, step)
+        self.assertEqual(self.steps_in(folder), [step, 35, 40])
+        metrics = {s: json.loads(read_safetensors(folder / f"step-{s:012}.safetensors")[1]["cgx.metrics"])["loss"]
+                   for s in self.steps_in(folder)}
+        self.assertEqual(min(metrics, key=metrics.get), step)
+
+    def test_what_is_to_be_kept_is_checked_before_the_first_step(self):
+        for arguments, message in [
+                (["--keep-best", "accuracy", "--save", f"{self.folder}/a/"], "--keep-best METRIC:min or METRIC:max"),
+                (["--keep-best", "los:min", "--save", f"{self.folder}/a/"], "one of loss, accuracy, got 'los'"),
+                (["--keep-last", 2, "--save", self.folder / "a.safetensors"], "expected --save to be a folder"),
+                (["--save-every", 2], "expected --save to say where")]:
+            error = self.refuse("train4.so", "--steps", 1, *arguments, state=self.state())
+            self.assertIn(message, error)
+
+    def test_a_damaged_checkpoint_is_passed_over(self):
+        folder = self.folder / "checkpoints"
+        self.train("train4.so", "--steps", 6, "--save-every", 2, "--save", f"{folder}/", "--repeat")
+        self.assertEqual(self.steps_in(folder), [2, 4, 6])
+        newest = folder / "step-000000000006.safetensors"
+        newest.write_bytes(newest.read_bytes()[:-100])
+        middle = folder / "step-000000000004.safetensors"
+        content = bytearray(middle.read_bytes())
+        content[-5] ^= 1
+        middle.write_bytes(content)
+        result = self.run_tool("train4.so", "--until", 3, "--repeat", "--resume", folder, "--report",
+                               self.folder / "report.json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads((self.folder / "report.json").read_text())["first_step"], 2)
+        self.assertIn("step-000000000004.safetensors' is damaged", result.stderr)
+        (folder / "step-000000000002.safetensors").write_bytes(b"")
+        self.assertIn("none of the 3 checkpoints", self.refuse("train4.so", "--steps", 1, "--resume", folder))
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.assertIn("there is no checkpoint in", self.refuse("train4.so", "--steps", 1, "--resume", empty))
+
+    def test_other_samples_are_refused(self):
+        save = self.folder / "middle.safetensors"
+        self.train("train4.so", "--steps", 3, "--save", save, "--repeat", "--shuffle")
+        error = self.refuse("train4.so", "--steps", 1, "--resume", save, "--repeat")
+        self.assertIn("was saved by a run with --shuffle 1, got 0", error)
+        other = self.folder / "other.safetensors"
+        write_safetensors(other, samples(64))
+        error = self.refuse("train4.so", "--steps", 1, "--resume", save, "--repeat", "--shuffle", data=other)
+        self.assertIn("data with digest", error)
+
+    def test_state_that_is_not_finite_replaces_no_checkpoint(self):
+        save, folder = self.folder / "saved.safetensors", self.folder / "checkpoints"
+        save.write_text("a good checkpoint")
+        data = self.folder / "nan.safetensors"
+        write_safetensors(data, {**samples(16 * 8), "lr": tensor("F32", [8], [0.02] * 4 + [float("nan")] * 4)})
+        for path in (save, f"{folder}/"):
+            error = self.refuse("train4.so", "--steps", 8, "--save", path, "--save-every", 2, state=self.state(),
+                                data=data, lr=None)
+            self.assertIn("nothing is saved after step 5: 'state['params']['b']', 'state['params']['w']' are not finite",
+                          error)
+            self.assertIn("was not written", error)
+        self.assertEqual(self.steps_in(folder), [2, 4])
+        self.assertEqual(read_safetensors(save)[1]["cgx.steps"], "4")
+        beside = folder / "step-000000000008.not-finite.safetensors"
+        self.assertIn("are not finite", read_safetensors(beside)[1]["cgx.not_finite"])
+        self.assertIn("was saved by a run that failed", self.refuse("train4.so", "--steps", 1, "--resume", beside))
+
+    def test_a_run_can_stop_where_its_loss_is_not_finite(self):
+        data = self.folder / "nan.safetensors"
+        write_safetensors(data, {**samples(16 * 64), "lr": tensor("F32", [64], [float("nan")] * 64)})
+        report = self.folder / "report.json"
+        error = self.refuse("train4.so", "--stop-on-nan", "--report", report, state=self.state(), data=data, lr=None)
+        self.assertIn("stopped after step 0, because 'state['params']['b']'", error)
+        self.assertEqual(json.loads(report.read_text())["steps"], 1)
+
+    def test_what_is_not_finite_from_the_beginning_is_meant_so(self):
+        state = self.folder / "state.safetensors"
+        write_safetensors(state, {**initial_state(4), "state['shard']": tensor("F32", [8, 3], [float("inf")] * 24)})
+        save = self.folder / "saved.safetensors"
+        result = self.run_tool("train4.so", "--steps", 2, "--save", save, state=state)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(save.exists())
+
+    def test_state_without_memory_of_codecs_goes_to_another_program(self):
+        save = self.folder / "middle.safetensors"
+        self.train("exact4.so", "--steps", 3, "--save", save, "--repeat")
+        report = self.folder / "report.json"
+        result = self.run_tool("train4.so", "--steps", 1, "--resume", save, "--repeat", "--report", report)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("was saved by another program", result.stderr)
+        self.assertEqual(json.loads(report.read_text())["first_step"], 3)
+        error = self.refuse("train2.so", "--steps", 1, "--resume", save, "--repeat")
+        self.assertTrue("global batch of 16, got 8" in error or "expected f32[4,3]" in error, error)
+
+    def test_samples_that_fill_no_batch_are_told_or_taken(self):
+        result = self.run_tool("train4.so", state=self.state())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("4 of 100 samples fill no batch of 16 and are left out of each pass", result.stderr)
+        report = self.folder / "report.json"
+        result = self.run_tool("train4.so", "--pad-last", "--report", report, state=self.state())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(report.read_text())["steps"], 7)
+        padded = self.folder / "padded.safetensors"
+        whole = {name: (dtype, [112, *shape[1:]], payload + payload[:12 * len(payload) // 100])
+                 for name, (dtype, shape, payload) in samples().items()}
+        write_safetensors(padded, whole)
+        expected = self.folder / "expected.json"
+        self.run_tool("train4.so", "--report", expected, state=self.state(), data=padded)
+        self.assertEqual(json.loads(report.read_text())["loss"], json.loads(expected.read_text())["loss"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,64 @@
+//===-- Checkpoints.h - What a run keeps, and where -------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A checkpoint is a state file (Safetensors.h) with what codecs remember and, as
+// metadata, where the run was and what it was given:
+//
+//     cgx.steps, cgx.seed, cgx.program, cgx.plan    as before
+//     cgx.data, cgx.shuffle, cgx.global_batch       of the samples
+//     cgx.metrics                                   JSON, by name: the values that it is judged by
+//     cgx.digest                                    of all tensors, so that damage shows
+//     cgx.disagreement, cgx.not_finite              why no run may go on from it
+//
+// In a folder every checkpoint is a file of its own, step-000000001000.safetensors, and
+// best.safetensors is a link to the best.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_CHECKPOINTS_H
+#define CGX_RUN_CHECKPOINTS_H
+
+#include "cgx/run/Job.h"
+
+namespace cgx::run {
+
+/// Parses METRIC, METRIC:min or METRIC:max into `saving`. Throws Error.
+void parseBest(const std::string &text, Saving &saving);
+
+/// Whether state is saved after the `done`-th step and the run goes on.
+bool isSaved(const Job &job, uint64_t done);
+
+/// The file of a checkpoint of the training's first `step` steps.
+std::string checkpointPath(const Saving &saving, uint64_t step);
+
+/// Where state goes from which no run may go on: beside the checkpoint, which may be good.
+/// "trained.safetensors" becomes "trained.disagreement.safetensors".
+std::string besidePath(const std::string &path, const std::string &why);
+
+/// Why no run may go on from a state, as metadata; empty where one may.
+struct Unsound {
+  std::string key, reason;
+};
+
+/// Writes the state arguments, whole, as a state file to resume from; where ranks disagree, of each block
+/// what its first rank has.
+void saveState(const Job &job, const std::vector<Outcome> &outcomes, const std::string &path,
+               const std::optional<Unsound> &unsound);
+
+/// The same to where the job keeps its checkpoints; then removes those that are not to be kept.
+void saveCheckpoint(const Job &job, const std::vector<Outcome> &outcomes);
+
+/// The file to go on from: `path`, or in a folder the newest that is sound, with a word about each that is
+/// not. Nothing where there is none at all.
+std::optional<std::string> findCheckpoint(const std::string &path);
+
+/// Throws Error unless a run may go on from the checkpoint: one that --save wrote, undamaged.
+void checkSound(const SafetensorsFile &checkpoint);
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_CHECKPOINTS_H

@@ -1,0 +1,20 @@
+//===-- Finite.h - Whether numbers are numbers ------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_LIB_FINITE_H
+#define CGX_RUN_LIB_FINITE_H
+
+#include "cgx/run/Tensor.h"
+
+namespace cgx::run {
+
+/// Whether no element is a NaN or an infinity; true of integers.
+bool isFinite(ElementType type, std::span<const std::byte> bytes);
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_LIB_FINITE_H

@@ -1,0 +1,50 @@
+//===-- Meeting.h - When ranks ask each other whether to go on --*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A signal reaches ranks at different moments, but all must end after the same step. So
+// they meet about ten times a second: how many steps that are follows from what they
+// tell each other, and is the same on all.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_LIB_MEETING_H
+#define CGX_RUN_LIB_MEETING_H
+
+#include "cgx/run/Job.h"
+
+#include <chrono>
+
+namespace cgx::run {
+
+/// What a rank tells the others.
+struct Sign {
+  int32_t signal = 0; ///< that asked it to stop
+  uint32_t isLossNotFinite = 0;
+  double secondsPerStep = 0; ///< since the last meeting
+};
+
+class Meetings {
+public:
+  /// Whether one is due after so many steps.
+  bool isDue(uint64_t done) const { return done == next_; }
+
+  /// The seconds of a step since the last meeting.
+  double secondsPerStep(uint64_t done) const;
+
+  /// Chooses the next from what all ranks said.
+  void held(uint64_t done, std::span<const Sign> signs);
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  uint64_t next_ = 0, last_ = 0;
+  Clock::time_point lastTime_ = Clock::now();
+};
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_LIB_MEETING_H
