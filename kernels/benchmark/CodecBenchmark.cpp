@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Prints, for each operation and size, bytes of uncompressed tensor a second and their
-// ratio to memcpy of the same size in the same run. Repetitions of all are interleaved at
-// random and the median counts, as clocks of shared machines wander.
+// Prints, for each operation and size, bytes of uncompressed tensor a second, their ratio to
+// memcpy of the same size in the same run, and their share of the limit: what the bytes that
+// the operation must read and write take at the speed of reading and of writing alone.
+// Repetitions of all are interleaved at random and the median counts, as clocks of shared
+// machines wander.
 
 #include "CudaBenchmark.h"
 #include "LosslessBenchmark.h"
@@ -33,14 +35,15 @@ constexpr char usage[] =
     "usage: cgx-codec-bench [--all | --lossless] [--implementation=NAME] [--benchmark_...]\n"
     "       cgx-codec-bench --device cuda [--all]\n"
     "\n"
-    "Measures encode, decode and decode-accumulate against memcpy, 256 KiB and 256 MiB; on a GPU\n"
-    "against a copy in its memory, 256 MiB, and a group of 300 layers against one tensor.\n"
+    "Measures encode, decode and decode-accumulate against memcpy, and against the limit that reading and\n"
+    "writing alone set, 256 KiB and 256 MiB; on a GPU against a copy in its memory, 256 MiB, and a group\n"
+    "of 300 layers against one tensor.\n"
     "  --all                  all widths, buckets and element types, not only those with a target\n"
     "  --lossless             the codec lossless, its size too, beside zstd -1 and zlib -1\n"
     "  --device cpu|cuda      where: on this machine's processor (default), or its first GPU\n"
     "  --implementation=NAME  avx512, avx2, reference; default: the best of this machine\n"
     "Flags of Google Benchmark work too. For example, the 4-bit codec at 256 KiB only:\n"
-    "  cgx-codec-bench --benchmark_filter='(memcpy|4 bit).*256 KiB'\n";
+    "  cgx-codec-bench --benchmark_filter='(memcpy|read|write|4 bit).*256 KiB'\n";
 
 struct Unmap {
   size_t bytes;
@@ -65,9 +68,11 @@ Memory allocate(size_t bytes) {
 struct Buffers {
   size_t bytes;
   Memory input, output, payload;
+  Memory ones; ///< no byte of it is 0
 
   explicit Buffers(size_t bytes)
-      : bytes(bytes), input(allocate(bytes)), output(allocate(2 * bytes)), payload(allocate(2 * bytes)) {
+      : bytes(bytes), input(allocate(bytes)), output(allocate(2 * bytes)), payload(allocate(2 * bytes)),
+        ones(allocate(bytes)) {
     fill(CGX_F32);
   }
 
@@ -94,7 +99,9 @@ private:
   cgx_element_type filledWith = CGX_ELEMENT_TYPE_COUNT;
 };
 
-enum class Operation { copy, encode, decode, decodeAccumulate };
+enum class Operation { copy, read, write, encode, decode, decodeAccumulate };
+
+constexpr bool isOfMemory(Operation operation) { return operation <= Operation::write; }
 
 struct Case {
   Operation operation;
@@ -106,10 +113,10 @@ struct Case {
 };
 
 std::string caseName(const Case &c, size_t bytes) {
-  const char *operations[] = {"memcpy", "encode", "decode", "decode-accumulate"};
+  const char *operations[] = {"memcpy", "read", "write", "encode", "decode", "decode-accumulate"};
   const char *types[] = {"f32", "f16", "bf16"};
   std::string name = operations[int(c.operation)];
-  if (c.operation != Operation::copy) {
+  if (!isOfMemory(c.operation)) {
     if (c.family)
       name += std::string(" ") + c.family;
     else
@@ -124,6 +131,16 @@ std::string caseName(const Case &c, size_t bytes) {
                              : ", " + std::to_string(bytes >> 10) + " KiB");
 }
 
+/// Bytes that must be read and written, at the rates of reading and writing alone: uncompressed bytes a
+/// second.
+double limitOf(Operation operation, double bytes, double payloadBytes, double readRate, double writeRate) {
+  const bool isEncode = operation == Operation::encode;
+  double reading = isEncode ? bytes : payloadBytes, writing = isEncode ? payloadBytes : bytes;
+  if (operation == Operation::decodeAccumulate)
+    reading += bytes;
+  return bytes / (reading / readRate + writing / writeRate);
+}
+
 void runCase(benchmark::State &state, const Case &c, Buffers &buffers, const cgx::Implementation &with) {
   buffers.fill(c.type);
   const uint64_t elements = buffers.elements(c.type);
@@ -133,12 +150,19 @@ void runCase(benchmark::State &state, const Case &c, Buffers &buffers, const cgx
   cgx::OptimizerTensors optimizer;
   optimizer.kept.fill({input, c.type});
   uint64_t payloadBytes = 0;
-  if (c.operation != Operation::copy)
+  if (!isOfMemory(c.operation))
     payloadBytes = cgx::encode(c.codec, c.type, input, elements, key, 0, payload, with, &optimizer);
   for (auto _ : state) {
     switch (c.operation) {
     case Operation::copy:
       std::memcpy(output, input, buffers.bytes);
+      break;
+    case Operation::read:
+      // Looks at every byte, in the widest vectors of this machine, and finds none.
+      benchmark::DoNotOptimize(std::memchr(buffers.ones.get(), 0, buffers.bytes));
+      break;
+    case Operation::write:
+      std::memset(output, 1, buffers.bytes);
       break;
     case Operation::encode:
       cgx::encode(c.codec, c.type, input, elements, key, 0, payload, with, &optimizer);
@@ -156,6 +180,7 @@ void runCase(benchmark::State &state, const Case &c, Buffers &buffers, const cgx
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(int64_t(state.iterations()) * int64_t(buffers.bytes));
+  state.counters["payload"] = double(payloadBytes);
 }
 
 cgx_codec quantize(uint32_t bits, uint32_t bucket, cgx_rounding rounding, bool checksum = false) {
@@ -198,6 +223,8 @@ std::vector<Case> targetCases() {
   const cgx_codec four = quantize(4, 128, CGX_ROUND_STOCHASTIC);
   std::vector<Case> cases = {
       {Operation::copy, {}, CGX_F32, 0, 0},
+      {Operation::read, {}, CGX_F32, 0, 0},
+      {Operation::write, {}, CGX_F32, 0, 0},
       {Operation::encode, four, CGX_F32, 0.45, 1.6},
       {Operation::encode, quantize(4, 128, CGX_ROUND_NEAREST), CGX_F32, 0.6, 1.6},
       {Operation::decode, four, CGX_F32, 1.5, 1.6},
@@ -258,8 +285,10 @@ public:
       if (run.error_occurred)
         std::fprintf(stderr, "cgx-codec-bench: %s: %s\n", run.benchmark_name().c_str(),
                      run.error_message.c_str());
-      else if (run.run_type == Run::RT_Iteration)
+      else if (run.run_type == Run::RT_Iteration) {
         rates[run.run_name.function_name].push_back(run.counters.at("bytes_per_second"));
+        payloads[run.run_name.function_name] = run.counters.at("payload");
+      }
     }
   }
 
@@ -271,21 +300,34 @@ public:
     return of[of.size() / 2];
   }
 
+  double payloadBytes(const std::string &name) const { return payloads.at(name); }
+
 private:
   std::map<std::string, std::vector<double>> rates;
+  std::map<std::string, double> payloads;
 };
 
 int reportRatios(RatioReporter &reporter, const std::vector<Case> &cases, const std::vector<size_t> &sizes,
                  const cgx::Implementation &with) {
   for (size_t bytes : sizes) {
-    const double copy = reporter.median(caseName({Operation::copy, {}, CGX_F32, 0, 0}, bytes));
-    std::printf("%-62s %8s %8s %8s\n", with.name, "GB/s", "/memcpy", "target");
+    const auto rateOf = [&](Operation memory) {
+      return reporter.median(caseName({memory, {}, CGX_F32, 0, 0}, bytes));
+    };
+    const double copy = rateOf(Operation::copy), read = rateOf(Operation::read),
+                 write = rateOf(Operation::write);
+    std::printf("%-62s %8s %8s %8s %8s\n", with.name, "GB/s", "/limit", "/memcpy", "target");
     for (const Case &c : cases) {
       const std::string name = caseName(c, bytes);
       const double rate = reporter.median(name), target = bytes >> 20 ? c.target256MiB : c.target256KiB;
       if (rate == 0)
         continue;
-      std::printf("%-62s %8.2f %8.2f", name.c_str(), rate / 1e9, copy > 0 ? rate / copy : 0);
+      std::printf("%-62s %8.2f", name.c_str(), rate / 1e9);
+      if (isOfMemory(c.operation) || read == 0 || write == 0)
+        std::printf(" %8s", "");
+      else
+        std::printf(" %8.2f",
+                    rate / limitOf(c.operation, double(bytes), reporter.payloadBytes(name), read, write));
+      std::printf(" %8.2f", copy > 0 ? rate / copy : 0);
       if (target > 0)
         std::printf(" %8.2f", target);
       std::printf("\n");

@@ -11,6 +11,7 @@
 // is quantized: while its elements come from memory, there is work on elements that have
 // come. Quantizing also asks for what is to be measured a few segments later: measuring
 // is a burst of loads, and the hardware's own prefetcher falls asleep between two bursts.
+// How many is measured meanwhile (ReadAhead.h).
 
 #if defined(CGX_KERNELS_CPU_SIMD_SEGMENTS) == defined(HWY_TARGET_TOGGLE)
 #ifdef CGX_KERNELS_CPU_SIMD_SEGMENTS
@@ -20,6 +21,7 @@
 #endif
 
 #include "Encode-inl.h"
+#include "ReadAhead.h"
 #include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -56,9 +58,6 @@ inline SegmentPlan planSegments(uint64_t bucket, uint64_t blockElements, bool ke
     plan.buckets = 0;
   return plan;
 }
-
-/// How far ahead of quantizing elements are asked for.
-constexpr uint64_t prefetchBytes = 16384;
 
 /// What measuring a segment leaves for quantizing it.
 struct MeasuredSegment {
@@ -108,7 +107,7 @@ HWY_INLINE void measureSegmentBy(const QuantizeEncodeArguments &arguments, const
 
 template <Source source>
 void measureSegment(const QuantizeEncodeArguments &arguments, const MeasuringPlan &plan,
-                    const SegmentPlan &cut, uint64_t begin, MeasuredSegment &segment) {
+                    const SegmentPlan &cut, uint64_t begin, uint32_t distance, MeasuredSegment &segment) {
   if (plan.bucket % 128 == 0)
     measureSegmentBy<source, 128 / lanes>(arguments, plan, begin, cut.buckets, segment);
   else
@@ -118,7 +117,7 @@ void measureSegment(const QuantizeEncodeArguments &arguments, const MeasuringPla
     spreadToRows(segment.factors, cut.buckets, plan.bucket / 32);
   }
   segment.aheadRowBytes = 32 * bytesOf(source);
-  segment.ahead = reinterpret_cast<uintptr_t>(arguments.input) + begin * bytesOf(source) + prefetchBytes;
+  segment.ahead = reinterpret_cast<uintptr_t>(arguments.input) + begin * bytesOf(source) + distance;
   segment.values =
       source == Source::f32 ? static_cast<const float *>(arguments.input) + begin : segment.widened;
 }
@@ -194,7 +193,7 @@ template <uint32_t bits> QuantizeSegment chooseQuantizeSegment(bool stochastic, 
 /// Encodes a payload: its whole segments through registers, the rest through the buffer.
 template <Source source>
 void encodeSource(const QuantizeEncodeArguments &arguments, const SegmentPlan &cut, QuantizeSegment quantize,
-                  PackBuffer pack) {
+                  PackBuffer pack, ReadAhead &readAhead) {
   const cgx_codec &codec = *arguments.codec;
   const MeasuringPlan plan(codec);
   RandomCursor random(arguments.key);
@@ -206,23 +205,24 @@ void encodeSource(const QuantizeEncodeArguments &arguments, const SegmentPlan &c
   const bool ahead = cut.elements <= maxAheadElements;
   MeasuredSegment segments[2];
   if (end != 0 && ahead)
-    measureSegment<source>(arguments, plan, cut, 0, segments[0]);
+    measureSegment<source>(arguments, plan, cut, 0, readAhead.distance(), segments[0]);
   uint64_t turn = 0;
-  for (uint64_t begin = 0; begin < end; begin += cut.elements) {
+  const auto encodeSegment = [&](uint64_t begin, uint32_t distance) {
     MeasuredSegment &now = segments[turn];
     if (!ahead) {
-      measureSegment<source>(arguments, plan, cut, begin, now);
+      measureSegment<source>(arguments, plan, cut, begin, distance, now);
     } else {
       turn ^= 1;
       if (begin + cut.elements < end)
-        measureSegment<source>(arguments, plan, cut, begin + cut.elements, segments[turn]);
+        measureSegment<source>(arguments, plan, cut, begin + cut.elements, distance, segments[turn]);
     }
     if (HWY_UNLIKELY(!random.seek(arguments.firstElement + begin, cut.elements) || !now.plain))
       encodeBuffered<source>(arguments, random, pack, begin, begin + cut.elements);
     else
       quantize(now, cut.elements, codec.bucket, random, arguments.firstElement + begin,
                arguments.levels + begin / 8 * codec.bits);
-  }
+  };
+  readAhead.forPieces(end, cut.elements, bytesOf(source), encodeSegment);
   if (end < arguments.elements)
     encodeBuffered<source>(arguments, random, pack, end, arguments.elements);
 }
@@ -233,17 +233,18 @@ template <uint32_t bits> void encodeBits(const QuantizeEncodeArguments &argument
       planSegments(codec.bucket, packingBlockElements(bits), arguments.source != Source::f32);
   const QuantizeSegment quantize =
       chooseQuantizeSegment<bits>(codec.rounding == CGX_ROUND_STOCHASTIC, cut.oneBucket);
+  static constinit ReadAhead readAhead; // of all sources and buckets: they read alike
   switch (arguments.source) {
   case Source::f32:
-    return encodeSource<Source::f32>(arguments, cut, quantize, packBuffer<bits>);
+    return encodeSource<Source::f32>(arguments, cut, quantize, packBuffer<bits>, readAhead);
   case Source::f16:
-    return encodeSource<Source::f16>(arguments, cut, quantize, packBuffer<bits>);
+    return encodeSource<Source::f16>(arguments, cut, quantize, packBuffer<bits>, readAhead);
   case Source::bf16:
-    return encodeSource<Source::bf16>(arguments, cut, quantize, packBuffer<bits>);
+    return encodeSource<Source::bf16>(arguments, cut, quantize, packBuffer<bits>, readAhead);
   case Source::f32ToF16:
-    return encodeSource<Source::f32ToF16>(arguments, cut, quantize, packBuffer<bits>);
+    return encodeSource<Source::f32ToF16>(arguments, cut, quantize, packBuffer<bits>, readAhead);
   case Source::f32ToBf16:
-    return encodeSource<Source::f32ToBf16>(arguments, cut, quantize, packBuffer<bits>);
+    return encodeSource<Source::f32ToBf16>(arguments, cut, quantize, packBuffer<bits>, readAhead);
   }
 }
 
