@@ -8,7 +8,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(cgx_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cgx)
-set(cgx_programs cgx-run cgx-bench cgx-plan cgx-curves)
+set(cgx_programs cgx cgx-run cgx-bench cgx-plan cgx-curves)
 set(cgx_libraries cgx_codec_abi cgx_abi cgx_runtime)
 
 set_target_properties(cgx_runtime cgx_cuda PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
@@ -25,6 +25,8 @@ install(TARGETS cgx_cuda COMPONENT runtime)
 install(TARGETS ${cgx_libraries} EXPORT cgx-runtime-targets COMPONENT runtime)
 install(DIRECTORY kernels/abi/include/cgx runtime/abi/include/cgx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   COMPONENT runtime FILES_MATCHING PATTERN "*.h")
+install(FILES tools/front/completion/cgx.bash DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions
+  COMPONENT runtime RENAME cgx)
 install(FILES LICENSE kernels/FORMAT.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(EXPORT cgx-runtime-targets NAMESPACE cgx:: DESTINATION ${cgx_package_folder} COMPONENT runtime)
 

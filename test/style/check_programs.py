@@ -51,7 +51,7 @@ FOUND = {
     "CLI11": "libcli11-dev", "GTest": "libgtest-dev", "Threads": "g++", "MPI": "libopenmpi-dev", "Python3": "python3",
     "benchmark": "libbenchmark-dev", "ZLIB": "zlib1g-dev", "zstd": "libzstd-dev", "zstd.h": "libzstd-dev",
     "hwy": "libhwy-dev", "kissfft/kissfft.hh": "libkissfft-dev", "cgx": "cmake",  # the last is the tree itself, installed
-    "Gloo": "libgloo-dev", "CUDAToolkit": OPTIONAL, "nccl": OPTIONAL, "nccl.h": OPTIONAL,
+    "Gloo": "libgloo-dev", "Git": "git", "CUDAToolkit": OPTIONAL, "nccl": OPTIONAL, "nccl.h": OPTIONAL,
 }
 
 KEYWORDS = set("if then elif else fi while until do done for in case esac function { } ! [[ ]] (( time select".split())

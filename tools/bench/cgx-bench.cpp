@@ -12,9 +12,9 @@
 #include "Reference.h"
 #include "Simulate.h"
 
+#include "cgx/Cli/CommandLine.h"
 #include "cgx/output/OutputFile.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -294,14 +294,8 @@ int main(int argc, char **argv) {
     addCollective(app, collective, options, typed);
   addCalibrate(app, machine);
   addSimulate(app, simulation);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    if (error.get_exit_code() == 0)
-      return app.exit(error);
-    std::fprintf(stderr, "cgx-bench: error: %s (see --help)\n", error.what());
-    return 2;
-  }
+  if (std::optional<int> status = cgx::cli::parse(app, argc, argv))
+    return *status;
   try {
     if (app.got_subcommand("calibrate"))
       runCalibrate(machine);

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------------===//
+#include "cgx/Cli/Version.h"
 #include "cgx/compile.h"
 #include "cgx/output/OutputFile.h"
 
@@ -85,6 +86,8 @@ static std::string findRuntimeFolder(const char *program) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  llvm::cl::SetVersionPrinter(
+      [](llvm::raw_ostream &os) { os << "cgx-compile " << cgx::cli::version() << '\n'; });
   llvm::cl::HideUnrelatedOptions(category);
   if (!llvm::cl::ParseCommandLineOptions(argc, argv, overview, &llvm::errs()))
     return 2;

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cgx/Cli/Version.h"
 #include "cgx/Tools/Registration.h"
 #include "cgx/Tools/SourceText.h"
 #include "cgx/output/OutputFile.h"
@@ -105,6 +106,7 @@ static llvm::LogicalResult runOn(llvm::StringRef inputName, llvm::StringRef outp
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "cgx-opt " << cgx::cli::version() << '\n'; });
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

@@ -11,12 +11,12 @@
 #include "lib/Tables.h"
 #include "lib/Units.h"
 
+#include "cgx/Cli/CommandLine.h"
 #include "cgx/output/OutputFile.h"
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
 #include "cgx/plot/Text.h"
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -373,13 +373,7 @@ int main(int argc, char **argv) {
   app.get_formatter()->column_width(34);
   describe(app, options);
   try {
-    app.parse(argc, argv);
-    return 0;
-  } catch (const CLI::ParseError &error) {
-    if (error.get_exit_code() == 0)
-      return app.exit(error);
-    std::fprintf(stderr, "cgx-plan: error: %s (see --help)\n", error.what());
-    return 2;
+    return cgx::cli::parse(app, argc, argv).value_or(0);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "cgx-plan: error: %s\n", error.what());
     return 1;

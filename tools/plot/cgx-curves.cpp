@@ -9,9 +9,9 @@
 #include "lib/Curves.h"
 #include "lib/Table.h"
 
+#include "cgx/Cli/CommandLine.h"
 #include "cgx/output/OutputFile.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 using namespace cgx::plot;
@@ -62,14 +62,8 @@ int main(int argc, char **argv) {
       ->capture_default_str();
   app.add_flag("--log", style.logarithmic, "Draw the losses on a logarithmic axis");
   app.add_flag("--no-table", quiet, "Print no table");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    if (error.get_exit_code() == 0)
-      return app.exit(error);
-    std::fprintf(stderr, "cgx-curves: error: %s (see --help)\n", error.what());
-    return 2;
-  }
+  if (std::optional<int> status = cgx::cli::parse(app, argc, argv))
+    return *status;
   try {
     std::vector<Run> runs;
     for (const std::string &text : texts)

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cgx/Cli/CommandLine.h"
 #include "cgx/output/OutputFile.h"
 #include "cgx/run/Checkpoints.h"
 #include "cgx/run/Error.h"
@@ -15,7 +16,6 @@
 #include "cgx/run/Report.h"
 #include "cgx/run/Trace.h"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -475,14 +475,8 @@ int main(int argc, char **argv) {
   app.footer(kFooter);
   app.get_formatter()->column_width(34);
   describe(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    if (error.get_exit_code() == 0)
-      return app.exit(error);
-    std::fprintf(stderr, "cgx-run: error: %s (see --help)\n", error.what());
-    return 2;
-  }
+  if (std::optional<int> status = cgx::cli::parse(app, argc, argv))
+    return *status;
   try {
     return run(std::move(options));
   } catch (const Interrupted &interrupted) {

@@ -1,0 +1,91 @@
+"""`cgx` runs the tools, says what this machine has, and all tools name what was likely meant."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BIN = pathlib.Path(os.environ["CGX_BIN"])
+COMPLETION = os.environ["CGX_COMPLETION"]
+VERSION = os.environ["CGX_VERSION"]
+TOOLS = [tool for tool in ("opt", "compile", "run", "plan", "bench", "curves") if (BIN / f"cgx-{tool}").exists()]
+
+
+def run(program, *arguments, **options):
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False,
+                          **options)
+
+
+def cgx(*arguments):
+    return run(BIN / "cgx", *arguments)
+
+
+class Front(unittest.TestCase):
+    def refuse(self, *arguments, status=2):
+        result = cgx(*arguments)
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertEqual(result.stdout, "")
+        return result.stderr
+
+    def test_a_command_is_the_tool_of_that_name(self):
+        for tool in TOOLS:
+            own, through = run(BIN / f"cgx-{tool}", "--help"), cgx(tool, "--help")
+            self.assertEqual(through.returncode, 0, through.stderr)
+            self.assertIn(f"cgx-{tool}", through.stdout)
+            self.assertEqual(through.stdout, own.stdout)
+
+    def test_the_status_of_the_tool_is_that_of_cgx(self):
+        self.assertEqual(cgx("run", "/nonexistent.so").returncode, run(BIN / "cgx-run", "/nonexistent.so").returncode)
+
+    def test_unknown_commands(self):
+        self.assertIn("got 'rnu' (did you mean 'run'?)", self.refuse("rnu"))
+        self.assertIn("got 'fortran' (see --help)", self.refuse("fortran"))
+        self.assertIn("expected a command", self.refuse())
+
+    def test_a_tool_that_is_not_there_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            alone = pathlib.Path(folder) / "cgx"
+            shutil.copy(BIN / "cgx", alone)
+            result = run(alone, "plan")
+            self.assertEqual(result.returncode, 127)
+            self.assertIn("cgx-plan is not beside this program", result.stderr)
+            doctor = run(alone, "doctor", "--no-measure")
+            self.assertEqual(doctor.returncode, 1)
+            self.assertRegex(doctor.stdout, "MISSING +cgx-run")
+
+    def test_versions(self):
+        self.assertTrue(cgx("--version").stdout.startswith(f"cgx {VERSION}"))
+        for tool in TOOLS:
+            self.assertIn(f"cgx-{tool} {VERSION}", run(BIN / f"cgx-{tool}", "--version").stdout)
+
+    def test_options_and_commands_that_were_meant(self):
+        for arguments, meant in ((("run", "--rnaks", 2, "x.so"), "--ranks"), (("bench", "all-reduec"), "all-reduce"),
+                                 (("plan", "solve", "--alpah=2", "p.json"), "--alpha"), (("doctor", "--no-mesure"), "--no-measure")):
+            self.assertIn(f"(did you mean '{meant}'?)", self.refuse(*arguments))
+        self.assertNotIn("did you mean", self.refuse("run", "--zebra", "x.so"))
+
+    def test_the_doctor_measures(self):
+        result = cgx("doctor")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        for subject in ("processor", "cores", "memory", "shared memory", "huge pages", "open files", "MPI", "NCCL", "GPU"):
+            self.assertRegex(result.stdout, rf"(?m)^(ok|-|warning) +{subject} ")
+        self.assertRegex(result.stdout, r"16 MiB +quantize bits=4")
+
+    def complete(self, *words):
+        script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cgx; printf "%s\\n" "${COMPREPLY[@]}"'
+        result = run("bash", "-c", script, "bash", COMPLETION, *words,
+                     env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"})
+        return result.stdout.split()
+
+    def test_completion(self):
+        self.assertIn("run", self.complete("cgx", "r"))
+        self.assertEqual(self.complete("cgx", "run", "--rank"), ["--ranks"])
+        self.assertIn("all-reduce", self.complete("cgx", "bench", "all-r"))
+        self.assertIn("--sizes", self.complete("cgx-bench", "all-reduce", "--si"))
+        self.assertIn("--alpha", self.complete("cgx", "plan", "solve", "--al"))
+
+
+if __name__ == "__main__":
+    unittest.main()

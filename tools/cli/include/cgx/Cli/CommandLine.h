@@ -1,0 +1,30 @@
+//===-- cgx/Cli/CommandLine.h - What all command lines share ----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_CLI_COMMANDLINE_H
+#define CGX_CLI_COMMANDLINE_H
+
+#include <CLI/CLI.hpp>
+
+#include <optional>
+#include <string>
+
+namespace cgx::cli {
+
+/// Parses a command line, to which it adds --version. If the program is to end now, the status that it ends
+/// with: 0 after --help or --version, 2 after an error, which is on standard error with the option or command
+/// that was likely meant.
+std::optional<int> parse(CLI::App &app, int argc, const char *const *argv);
+
+/// " (did you mean '--ranks'?)" for an option or command that no one knows; empty if all are known, or if
+/// nothing comes near.
+std::string suggestion(const CLI::App &app, int argc, const char *const *argv);
+
+} // namespace cgx::cli
+
+#endif // CGX_CLI_COMMANDLINE_H

@@ -1,0 +1,21 @@
+//===-- cgx/Cli/Version.h - What this build is ------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_CLI_VERSION_H
+#define CGX_CLI_VERSION_H
+
+#include <string>
+
+namespace cgx::cli {
+
+/// One line: "0.1.0 (git 1a2b3c4), LLVM 22.1.8, CUDA 13.0.48, MPI, NCCL"; what the build lacks is not named.
+std::string version();
+
+} // namespace cgx::cli
+
+#endif // CGX_CLI_VERSION_H

@@ -1,0 +1,51 @@
+//===-- Closest.cpp - The word that was likely meant ------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Cli/Closest.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace cgx::cli {
+
+/// Changes of a letter from one word to another: the optimal string alignment distance.
+static size_t changes(std::string_view from, std::string_view to) {
+  std::vector<std::vector<size_t>> least(from.size() + 1, std::vector<size_t>(to.size() + 1));
+  for (size_t i = 0; i <= from.size(); ++i) {
+    for (size_t j = 0; j <= to.size(); ++j) {
+      if (i == 0 || j == 0) {
+        least[i][j] = i + j;
+        continue;
+      }
+      const size_t other = from[i - 1] == to[j - 1] ? 0 : 1;
+      least[i][j] = std::min({least[i - 1][j] + 1, least[i][j - 1] + 1, least[i - 1][j - 1] + other});
+      if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
+        least[i][j] = std::min(least[i][j], least[i - 2][j - 2] + 1);
+    }
+  }
+  return least[from.size()][to.size()];
+}
+
+std::string closest(std::string_view word, const std::vector<std::string> &candidates) {
+  constexpr size_t longest = 64; // nothing that long is a mistyped name
+  std::string best;
+  if (word.size() > longest)
+    return best;
+  size_t least = std::max<size_t>(1, word.size() / 3) + 1;
+  for (const std::string &candidate : candidates) {
+    if (candidate.size() > longest)
+      continue;
+    if (const size_t count = changes(word, candidate); count < least) {
+      least = count;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+} // namespace cgx::cli

@@ -1,0 +1,82 @@
+//===-- CommandLine.cpp - What all command lines share ----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Cli/CommandLine.h"
+
+#include "cgx/Cli/Closest.h"
+#include "cgx/Cli/Version.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace cgx::cli {
+
+/// The commands that were typed, from the program itself on.
+static std::vector<const CLI::App *> typedCommands(const CLI::App &app) {
+  std::vector<const CLI::App *> typed = {&app};
+  for (const CLI::App *command : app.get_subcommands())
+    for (const CLI::App *inner : typedCommands(*command))
+      typed.push_back(inner);
+  return typed;
+}
+
+static std::vector<std::string> optionNames(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::App *command : typedCommands(app))
+    for (const CLI::Option *option : command->get_options())
+      for (const std::string &name : option->get_lnames())
+        names.push_back("--" + name);
+  return names;
+}
+
+static std::vector<std::string> commandNames(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+static std::string meant(const std::string &closest) {
+  return closest.empty() ? "" : " (did you mean '" + closest + "'?)";
+}
+
+std::string suggestion(const CLI::App &app, int argc, const char *const *argv) {
+  const std::vector<std::string> options = optionNames(app), commands = commandNames(app);
+  const bool lacksCommand = !commands.empty() && app.get_subcommands().empty();
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--")
+      break;
+    if (word.starts_with("--")) {
+      const std::string name(word.substr(0, word.find('=')));
+      if (std::find(options.begin(), options.end(), name) == options.end())
+        return meant(closest(name, options));
+    } else if (lacksCommand && !word.starts_with("-")) {
+      return meant(closest(word, commands));
+    }
+  }
+  return "";
+}
+
+std::optional<int> parse(CLI::App &app, int argc, const char *const *argv) {
+  app.set_version_flag("--version", app.get_name() + " " + version());
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ParseError &error) {
+    if (error.get_exit_code() == 0) {
+      app.exit(error); // prints help or version
+      return 0;
+    }
+    std::fprintf(stderr, "%s: error: %s%s (see --help)\n", app.get_name().c_str(), error.what(),
+                 suggestion(app, argc, argv).c_str());
+    return 2;
+  }
+}
+
+} // namespace cgx::cli

@@ -1,0 +1,41 @@
+//===-- Siblings.h - The programs beside this one ---------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_FRONT_SIBLINGS_H
+#define CGX_FRONT_SIBLINGS_H
+
+#include <string>
+
+namespace cgx::front {
+
+struct Tool {
+  const char *command; ///< `cgx COMMAND` is the program cgx-COMMAND
+  const char *summary;
+};
+
+inline constexpr Tool kTools[] = {
+    {"opt", "read an exported step, rewrite its collectives, print it back"},
+    {"compile", "a step to a shared library, ahead of time"},
+    {"run", "train or evaluate a step on several ranks"},
+    {"plan", "from a profile to a codec for each layer"},
+    {"bench", "how fast codecs and collectives are, and would be"},
+    {"curves", "tables and drawings from the reports of runs"},
+};
+
+inline std::string programOf(const Tool &tool) { return std::string("cgx-") + tool.command; }
+
+/// The path of a program that stands beside this one; empty if there is none.
+std::string findSibling(const std::string &program);
+
+/// Runs that program in this one's place, arguments[0] being replaced by its name. Returns only if it cannot:
+/// then the reason is on standard error, and the value is the exit status, 127.
+int becomeSibling(const std::string &program, char **arguments);
+
+} // namespace cgx::front
+
+#endif // CGX_FRONT_SIBLINGS_H
