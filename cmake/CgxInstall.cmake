@@ -6,6 +6,7 @@
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+include(CgxManual)
 
 set(cgx_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cgx)
 set(cgx_programs cgx cgx-run cgx-bench cgx-plan cgx-curves)
@@ -21,6 +22,7 @@ set_target_properties(${cgx_programs} PROPERTIES
 set_target_properties(cgx_runtime PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
 
 install(TARGETS ${cgx_programs} RUNTIME COMPONENT runtime)
+cgx_manual(runtime ${cgx_programs})
 install(TARGETS cgx_cuda COMPONENT runtime)
 install(TARGETS ${cgx_libraries} EXPORT cgx-runtime-targets COMPONENT runtime)
 install(DIRECTORY kernels/abi/include/cgx runtime/abi/include/cgx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -46,6 +48,7 @@ if(CGX_BUILD_COMPILER)
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
   set_target_properties(cgx_plugin PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${cgx_compiler_programs} RUNTIME COMPONENT compiler)
+  cgx_manual(compiler cgx-opt cgx-compile)
   install(TARGETS cgx_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
   install(TARGETS ${cgx_compiler_libraries} EXPORT cgx-compiler-targets COMPONENT compiler)
   install(EXPORT cgx-compiler-targets NAMESPACE cgx:: DESTINATION ${cgx_package_folder} COMPONENT compiler)

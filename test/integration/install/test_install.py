@@ -54,6 +54,15 @@ class InstallTest(unittest.TestCase):
         for program in sorted((self.prefix / "bin").iterdir()):
             self.assertIn(program.name, self.run_command(program, "--help"))
 
+    @unittest.skipUnless(shutil.which("help2man"), "manual pages are made where help2man is")
+    def test_programs_have_manual_pages(self):
+        for program in sorted((self.prefix / "bin").iterdir()):
+            if program.name == "cgx-lsp-server":  # no person types it
+                continue
+            page = (self.prefix / "share" / "man" / "man1" / f"{program.name}.1").read_text()
+            self.assertIn(".SH NAME", page)
+            self.assertIn("EXAMPLES", page)
+
     def test_nothing_names_the_folder_of_the_build(self):
         for path in [*self.prefix.rglob("*.cmake"), *self.prefix.rglob("*.pc")]:
             text = path.read_text()
@@ -90,7 +99,8 @@ class InstallTest(unittest.TestCase):
         packages = {path.name.split("_")[0]: path for path in folder.glob("*.deb")}
         self.assertEqual(sorted(packages), ["cgx", "cgx-runtime"] if HAS_COMPILER else ["cgx-runtime"])
         listed = self.run_command("dpkg-deb", "-c", packages["cgx-runtime"])
-        for name in ("./usr/bin/cgx-run", f"./usr/lib/libcgx_runtime.so.{VERSION}", "./usr/include/cgx/runtime.h"):
+        for name in ("./usr/bin/cgx-run", f"./usr/lib/libcgx_runtime.so.{VERSION}", "./usr/include/cgx/runtime.h",
+                     "./usr/share/bash-completion/completions/cgx"):
             self.assertIn(name, listed)
         if HAS_COMPILER:
             needs = self.run_command("dpkg-deb", "-f", packages["cgx"], "Depends")
