@@ -29,9 +29,11 @@ constexpr const char *kDescription = R"(cgx-bench - how fast codecs and collecti
 Measures collectives of f32 with the codecs asked for, exact (identity) always among
 them, over threads, processes, or the ranks of mpirun. All variants of a size run in
 turn, behind a barrier; the table has the median over the repetitions of the slowest
-rank's time, the quartiles, bytes of uncompressed tensor a second, and how many times
-faster this is than the exact collective and, under mpirun, than MPI's own, in the same
-run. Figures of shared machines wander: compare ratios, and look at the quartiles.)";
+rank's time, the quartiles, bytes of uncompressed tensor a second (GB/s), those that a
+link must carry for them uncompressed (bus, as nccl-tests counts), wrong elements, and how
+many times faster this is than the exact collective and, under mpirun, than MPI's own, in
+the same run. Before it is timed each variant runs once: exact results are compared with
+what they must be, those of codecs must be finite and equal on all ranks. Figures of shared machines wander: compare ratios, and look at the quartiles.)";
 
 constexpr const char *kFooter = R"(
 EXAMPLES
@@ -75,9 +77,12 @@ void report(const Options &options, const std::vector<Series> &series, double ro
   else if (!underMpi)
     std::fprintf(stream, "start cgx-bench under mpirun to compare with %s in the same run\n",
                  libraries.c_str());
-  if (options.json.empty())
-    return;
-  write(options.json, jsonOf(options, series, roundTrip));
+  if (!options.json.empty())
+    write(options.json, jsonOf(options, series, roundTrip));
+  for (const Series &one : series)
+    if (one.wrong != 0)
+      throw Error("expected no wrong element from " + one.variant + " on " + std::to_string(one.bytes) +
+                  " bytes, got " + std::to_string(one.wrong));
 }
 
 /// What was typed of a collective to be measured.

@@ -30,6 +30,7 @@ class Bench(RunTest):
                     for result in results:
                         self.assertEqual(len(result["seconds"]), 5)
                         self.assertGreater(min(result["seconds"]), 0)
+                        self.assertEqual(result["wrong"], 0, result["variant"])
 
     def test_algorithms_stand_beside_the_default(self):
         report = self.folder / "bench.json"

@@ -47,11 +47,14 @@ struct Options {
   std::string json;
 };
 
-/// Times of one variant on one size: by repetition, of the slowest rank, in seconds.
+/// One variant on one size: its times by repetition, of the slowest rank, in seconds.
 struct Series {
   uint64_t bytes = 0;
   std::string variant;
   std::vector<double> seconds;
+  /// Wrong elements of results, of all ranks: of exact collectives those that are not what they must be, with
+  /// a codec those that are not finite, and all where ranks that must have the same have not.
+  uint64_t wrong = 0;
 };
 
 /// "quantize bits=8 bucket=512", the defaults of cgx-opt for what is left out. Throws Error.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bench.h"
+#include "Expected.h"
 #include "Launch.h"
 #include "Reference.h"
 #include "cgx/kernels/cuda_peers.h"
@@ -18,9 +19,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <random>
+#include <numeric>
+#include <span>
 
 namespace cgx::bench {
 
@@ -188,11 +191,59 @@ private:
       check(cgx_context_end_step(context.get()));
     }
     ++step;
-    const uint64_t results = elementsOf(options, options.sizes[size]) /
-                             (options.collective == "reduce_scatter" ? options.ranks : 1) *
-                             (options.collective == "all_gather" ? options.ranks : 1);
+    const uint64_t results = expectedOf(size).results();
     if (std::memcmp(output.fetch().data(), output.host.data(), results * sizeof(float)) != 0)
       throw Error("expected the bits of the host from " + of.name + " on a GPU, got others");
+  }
+
+  Expected expectedOf(size_t size) const {
+    return {options.collective, options.ranks, elementsOf(options, options.sizes[size])};
+  }
+
+  /// Runs one of the variants, of ours or of the references.
+  void runVariant(size_t size, size_t variant, Buffer &input, Buffer &output) {
+    if (variant < options.variants.size())
+      runCollective(idOf(options, size, variant), input.get(), output.get());
+    else
+      referenceOf(variant).run(options.collective, input.host.data(), output.host.data(),
+                               elementsOf(options, options.sizes[size]), options.ranks);
+  }
+
+  /// Runs it once and looks at what came of it.
+  void checkResults(size_t size, size_t variant, Buffer &input, Buffer &output, Series &series) {
+    check(cgx_context_begin_step(context.get(), step++));
+    runVariant(size, variant, input, output);
+    check(cgx_context_end_step(context.get()));
+    const bool isOurs = variant < options.variants.size();
+    const std::vector<float> fetched = isOurs && output.isOnDevice() ? output.fetch() : output.host;
+    const Expected expected = expectedOf(size);
+    const std::span<const float> results = std::span(fetched).first(expected.results());
+    const bool isExact = !isOurs || options.variants[variant].codec.family == CGX_CODEC_IDENTITY;
+    series.wrong = addUp(isExact ? expected.countWrong(rank, results) : countNotFinite(results));
+    if (expected.isReplicated() && !isEqualOnAllRanks(digestOf(results)))
+      series.wrong = expected.results() * options.ranks;
+  }
+
+  /// What all ranks have of one number, on rank 0.
+  std::vector<uint64_t> gather(uint64_t value) {
+    std::vector<uint64_t> values;
+    auto take = [](void *user, uint32_t, const void *data, uint64_t) {
+      uint64_t theirs = 0;
+      std::memcpy(&theirs, data, sizeof(theirs));
+      static_cast<std::vector<uint64_t> *>(user)->push_back(theirs);
+    };
+    check(cgx_context_gather(context.get(), &value, sizeof(value), take, &values));
+    return values;
+  }
+
+  uint64_t addUp(uint64_t count) {
+    const std::vector<uint64_t> counts = gather(count);
+    return std::accumulate(counts.begin(), counts.end(), uint64_t(0));
+  }
+
+  bool isEqualOnAllRanks(uint64_t digest) {
+    const std::vector<uint64_t> digests = gather(digest);
+    return std::adjacent_find(digests.begin(), digests.end(), std::not_equal_to<>()) == digests.end();
   }
 
   /// References are the variants behind ours.
@@ -202,10 +253,8 @@ private:
     uint64_t elements = elementsOf(options, options.sizes[size]);
     Buffer input(options, elements),
         output(options, elements * (options.collective == "all_gather" ? options.ranks : 1));
-    std::mt19937_64 random(rank);
-    std::normal_distribution<float> normal; // as gradients are shaped, roughly
-    for (float &x : input.host)
-      x = normal(random);
+    for (uint64_t i = 0; i < elements; ++i)
+      input.host[i] = inputOf(rank, i);
     input.send();
     output.send();
     if (input.isOnDevice())
@@ -217,18 +266,17 @@ private:
       mine.push_back({options.sizes[size],
                       variant < options.variants.size() ? options.variants[variant].name
                                                         : referenceOf(variant).nameOf(options.collective),
-                      {}});
+                      {},
+                      0});
+    for (size_t variant = 0; variant < variants; ++variant)
+      checkResults(size, variant, input, output, mine[first + variant]);
     for (uint32_t round = 0; round < options.warmup + options.repetitions; ++round) {
       check(cgx_context_begin_step(context.get(), step++));
       for (size_t variant = 0; variant < variants; ++variant) {
         float flag = 0;
         runCollective(kBarrier, &flag, &flag);
         Clock::time_point begin = Clock::now();
-        if (variant < options.variants.size())
-          runCollective(idOf(options, size, variant), input.get(), output.get());
-        else
-          referenceOf(variant).run(options.collective, input.host.data(), output.host.data(), elements,
-                                   options.ranks);
+        runVariant(size, variant, input, output);
         double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
         if (round >= options.warmup)
           mine[first + variant].seconds.push_back(seconds);

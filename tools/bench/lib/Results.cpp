@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bench.h"
+#include "Expected.h"
 #include "Reference.h"
 
 #include <algorithm>
@@ -64,9 +65,9 @@ std::string tableOf(const Options &options, const std::vector<Series> &series) {
   std::string table;
   char line[512];
   auto add = [&](const std::string &size, const std::string &variant, const char *ms, const char *spread,
-                 const char *rate, auto comparison) {
-    std::snprintf(line, sizeof line, "%10s  %-*s  %9s  %13s  %6s", size.c_str(), static_cast<int>(width),
-                  variant.c_str(), ms, spread, rate);
+                 const char *rate, const char *bus, const char *wrong, auto comparison) {
+    std::snprintf(line, sizeof line, "%10s  %-*s  %9s  %13s  %6s  %6s  %6s", size.c_str(),
+                  static_cast<int>(width), variant.c_str(), ms, spread, rate, bus, wrong);
     table += line;
     for (const auto &[column, other] : compared) {
       std::snprintf(line, sizeof line, "  %8s", comparison(column, other).c_str());
@@ -74,16 +75,18 @@ std::string tableOf(const Options &options, const std::vector<Series> &series) {
     }
     table += '\n';
   };
-  add("size", "codec", "ms", "quartiles", "GB/s",
+  add("size", "codec", "ms", "quartiles", "GB/s", "bus", "#wrong",
       [](const std::string &column, const std::string &) { return column; });
   for (const Series &one : series) {
     double own = median(one);
-    char ms[32], spread[48], rate[32];
+    char ms[32], spread[48], rate[32], bus[32];
     std::snprintf(ms, sizeof ms, "%.3f", own * 1e3);
     std::snprintf(spread, sizeof spread, "%.3g-%.3g", quantile(one.seconds, 0.25) * 1e3,
                   quantile(one.seconds, 0.75) * 1e3);
     std::snprintf(rate, sizeof rate, "%.2f", static_cast<double>(one.bytes) / own / 1e9);
-    add(sizeText(one.bytes), one.variant, ms, spread, rate,
+    const Expected expected = {options.collective, options.ranks, one.bytes};
+    std::snprintf(bus, sizeof bus, "%.2f", expected.busFactor() * static_cast<double>(one.bytes) / own / 1e9);
+    add(sizeText(one.bytes), one.variant, ms, spread, rate, bus, std::to_string(one.wrong).c_str(),
         [&](const std::string &, const std::string &other) {
           return speedup(medianOf(series, one.bytes, other), own);
         });
@@ -96,6 +99,7 @@ std::string jsonOf(const Options &options, const std::vector<Series> &series, do
   for (const Series &one : series)
     results.push_back({{"bytes", one.bytes},
                        {"variant", one.variant},
+                       {"wrong", one.wrong},
                        {"median_seconds", median(one)},
                        {"lower_quartile_seconds", quantile(one.seconds, 0.25)},
                        {"upper_quartile_seconds", quantile(one.seconds, 0.75)},
