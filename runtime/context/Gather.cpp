@@ -10,12 +10,23 @@
 
 #include "transport/Exchange.h"
 
+#include <exception>
+#include <string>
+
 namespace cgx {
 
 static constexpr uint32_t kGatherCollective = 0xfffffffe;
 
 /// First how much, then what.
 enum GatherPhase : uint16_t { kSizes, kBytes, kToAll };
+
+static Status noMemory(const std::vector<uint64_t> &sizes) {
+  std::string text;
+  for (uint64_t size : sizes)
+    text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return Status::error(CGX_RESOURCE_EXHAUSTED, "rank 0 has no memory for what the ranks hand over: ", text,
+                       " bytes");
+}
 
 Result<std::vector<std::vector<std::byte>>> gather(Transport &transport, std::chrono::milliseconds timeout,
                                                    uint64_t step, std::span<const std::byte> bytes) {
@@ -32,7 +43,7 @@ Result<std::vector<std::vector<std::byte>>> gather(Transport &transport, std::ch
       return status;
     return gathered;
   }
-  std::vector<uint64_t> sizes(transport.ranks());
+  std::vector<uint64_t> sizes(transport.ranks(), bytes.size());
   {
     Exchange exchange(transport, timeout);
     for (uint32_t rank = 1; rank < transport.ranks(); ++rank)
@@ -40,10 +51,17 @@ Result<std::vector<std::vector<std::byte>>> gather(Transport &transport, std::ch
     if (Status status = exchange.finish(); !status.ok())
       return status;
   }
+  // The sizes are other ranks' words. That there is no memory for them is everyone's failure: they wait.
+  try {
+    gathered.emplace_back(bytes.begin(), bytes.end());
+    for (uint32_t rank = 1; rank < transport.ranks(); ++rank)
+      gathered.emplace_back(sizes[rank]);
+  } catch (const std::exception &) {
+    const Status status = noMemory(sizes);
+    transport.fail(status);
+    return status;
+  }
   Exchange exchange(transport, timeout);
-  gathered.emplace_back(bytes.begin(), bytes.end());
-  for (uint32_t rank = 1; rank < transport.ranks(); ++rank)
-    gathered.emplace_back(sizes[rank]);
   for (uint32_t rank = 1; rank < transport.ranks(); ++rank)
     exchange.receive(rank, tag(kBytes), {gathered[rank]});
   if (Status status = exchange.finish(); !status.ok())

@@ -9,8 +9,11 @@
 #include "transport/mpi/MpiSession.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -68,7 +71,39 @@ static void finalizeAtExit() {
     MPI_Finalize();
 }
 
-Status startMpi() {
+namespace {
+/// What the thread that starts MPI says to the one that waits for it, and may not wait any more.
+struct Start {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::optional<int> code;
+  int provided = MPI_THREAD_SINGLE;
+};
+} // namespace
+
+/// MPI_Init_thread waits for all ranks, and for ever where one has died on its way there: another thread
+/// calls it, which is left behind after the timeout.
+static Status initialise(std::chrono::milliseconds timeout, int &provided) {
+  auto start = std::make_shared<Start>();
+  std::thread([start] {
+    int granted = MPI_THREAD_SINGLE;
+    const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &granted);
+    std::lock_guard lock(start->mutex);
+    start->code = code;
+    start->provided = granted;
+    start->changed.notify_all();
+  }).detach();
+  std::unique_lock lock(start->mutex);
+  if (!start->changed.wait_for(lock, timeout, [&] { return start->code.has_value(); })) {
+    abandonMpi();
+    return Status::error(CGX_TIMEOUT, "MPI_Init_thread did not return within ", timeout.count(),
+                         " ms: not all ranks have started, or one has died; its own output says why");
+  }
+  provided = start->provided;
+  return mpiStatus(*start->code, "MPI_Init_thread");
+}
+
+Status startMpi(std::chrono::milliseconds timeout) {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   int initialized = 0, finalized = 0, provided = MPI_THREAD_SINGLE;
@@ -77,11 +112,11 @@ Status startMpi() {
   if (finalized || abandoned)
     return Status(CGX_UNSUPPORTED, "MPI was finalized, or a job over it has failed, in this process");
   if (!initialized) {
-    if (Status status =
-            mpiStatus(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
-        !status.ok())
+    if (Status status = initialise(timeout, provided); !status.ok())
       return status;
     std::atexit(finalizeAtExit);
+    if (provided < MPI_THREAD_SERIALIZED)
+      return Status(CGX_UNSUPPORTED, "expected an MPI that serves any thread (MPI_THREAD_SERIALIZED)");
   }
   MPI_Query_thread(&provided);
   if (provided < MPI_THREAD_FUNNELED)

@@ -19,8 +19,8 @@ namespace cgx {
 Status mpiStatus(int code, const char *call);
 
 /// Starts MPI, once, unless the host program has. It is finalized when the process ends
-/// normally.
-Status startMpi();
+/// normally. At most `timeout` is waited for the other ranks, and MPI cannot be started again after that.
+Status startMpi(std::chrono::milliseconds timeout);
 
 /// Lets a message take its time: `memory`, which holds it, stays until it has been taken or MPI is ended.
 void finishBeforeMpiEnds(MPI_Request request, std::shared_ptr<void> memory);

@@ -33,6 +33,9 @@ constexpr std::chrono::milliseconds kLongAbsence{50};
 /// How often, and for how long, a peer that has left or gone on must have been seen as such before
 /// what it owes is given up.
 constexpr uint32_t kDoubts = 100;
+/// A message from another step is received, to say from which, up to this size.
+constexpr MPI_Count kMostLostBytes = MPI_Count{64} << 20;
+constexpr std::chrono::milliseconds kCancelPeriod{200};
 constexpr std::chrono::milliseconds kDoubtPeriod{200};
 
 /// 29 bits: five of the step, and what no two messages of one exchange share.
@@ -246,6 +249,14 @@ void MpiTransport::complete(Posted &posted) {
   posted.in->done = true;
 }
 
+/// What another rank says of why the job is over. It is over whatever stands there: also where that says that
+/// all is well.
+Status MpiTransport::toldFailure(const Note &note, int source) {
+  const bool isFailure = note.code > CGX_OK && note.code <= CGX_INTERNAL;
+  const std::string text(note.text.data(), strnlen(note.text.data(), note.text.size()));
+  return Status::error(isFailure ? cgx_status(note.code) : CGX_INTERNAL, "rank ", source, " gave up: ", text);
+}
+
 Status MpiTransport::readNotes(bool &moved) {
   for (;;) {
     int there = 0;
@@ -271,9 +282,11 @@ Status MpiTransport::readNotes(bool &moved) {
         lent->noteLeaving(uint32_t(mpi.MPI_SOURCE));
       break;
     case NoteKind::Failed:
-      note.text.back() = 0;
-      failed = Status::error(cgx_status(note.code), "rank ", mpi.MPI_SOURCE, " gave up: ", note.text.data());
+      failed = toldFailure(note, mpi.MPI_SOURCE);
       drop();
+      return failed;
+    default:
+      fail(Status::error(CGX_INTERNAL, "expected a note from rank ", mpi.MPI_SOURCE, ", got other bytes"));
       return failed;
     }
     moved |= note.kind != NoteKind::Alive;
@@ -313,7 +326,7 @@ MpiTransport::tellAll(const Note &note, std::chrono::milliseconds patience) {
   return slots;
 }
 
-/// startMpi() asks for as much; a host program that started MPI may have asked for less.
+/// startMpi() sees to that; a host program that started MPI may have asked for less.
 bool MpiTransport::servesAnyThread() const {
   int provided = MPI_THREAD_SINGLE;
   MPI_Query_thread(&provided);
@@ -343,13 +356,18 @@ std::optional<int> MpiTransport::findLostStep(const Incoming &wanted) const {
 }
 
 Status MpiTransport::describeLostStep(const Incoming &wanted, int tag) const {
-  int there = 0, bytes = 0;
+  int there = 0;
   MPI_Status mpi;
-  MPI_Message found;
-  MPI_Improbe(int(wanted.peer), tag, communicator, &there, &found, &mpi);
-  MPI_Get_count(&mpi, MPI_BYTE, &bytes);
-  std::vector<std::byte> message(std::max(size_t(bytes), sizeof(Header)));
-  MPI_Mrecv(message.data(), bytes, MPI_BYTE, &found, MPI_STATUS_IGNORE);
+  MPI_Count bytes = 0;
+  MPI_Iprobe(int(wanted.peer), tag, communicator, &there, &mpi);
+  if (there)
+    MPI_Get_elements_x(&mpi, MPI_BYTE, &bytes); // its other counts end at 2 GiB
+  // Only whole can it be received, to see what is in front: not where that costs much.
+  if (!there || bytes < MPI_Count(sizeof(Header)) || bytes > kMostLostBytes)
+    return Status::error(CGX_MISMATCH, "rank ", wanted.peer, " is at another step, with a message of ", bytes,
+                         " bytes, rank ", self, " at ", describe(wanted.tag));
+  std::vector<std::byte> message(static_cast<size_t>(bytes));
+  MPI_Recv(message.data(), int(bytes), MPI_BYTE, int(wanted.peer), tag, communicator, MPI_STATUS_IGNORE);
   Header header;
   std::memcpy(&header, message.data(), sizeof(header));
   return Status::error(CGX_MISMATCH, "rank ", wanted.peer, " is at ", describe(header.tag), ", rank ", self,
@@ -389,8 +407,27 @@ std::vector<Clock::duration> MpiTransport::silence() {
   return silence;
 }
 
-/// Forgets all messages. MPI still knows their memory, so that it must not be called again.
+/// Lets MPI forget what it still knows of the messages, as far as it does so soon: who waits for them frees
+/// their memory next. What is on its way between two ranks MPI may not let go.
+void MpiTransport::cancel() {
+  for (Posted &posted : messages)
+    for (size_t i = posted.arrived; posted.in && i < posted.requests.size(); ++i)
+      if (posted.requests[i] != MPI_REQUEST_NULL)
+        MPI_Cancel(&posted.requests[i]);
+  const Clock::time_point deadline = Clock::now() + kCancelPeriod;
+  for (Posted &posted : messages)
+    for (size_t i = posted.arrived; posted.in && i < posted.requests.size(); ++i)
+      for (int done = posted.requests[i] == MPI_REQUEST_NULL; !done && Clock::now() < deadline;)
+        if (MPI_Test(&posted.requests[i], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+          break;
+}
+
+/// Forgets all messages. MPI still knows the memory of some, so that it must not be called again; their
+/// headers stay, whoever calls it.
 void MpiTransport::drop() {
+  cancel();
+  static auto *kept = new std::list<std::list<Posted>>; // until the process ends
+  kept->push_back(std::move(messages));
   messages.clear();
   abandonMpi();
 }
@@ -410,7 +447,7 @@ void MpiTransport::fail(const Status &reason) {
 }
 
 Result<std::unique_ptr<Transport>> connectMpi(const TransportConfig &config) {
-  if (Status status = startMpi(); !status.ok())
+  if (Status status = startMpi(config.timeout); !status.ok())
     return status;
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

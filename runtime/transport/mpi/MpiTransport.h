@@ -103,6 +103,8 @@ private:
   std::vector<std::unique_ptr<NoteSlot>> tellAll(const Note &note, std::chrono::milliseconds patience);
   std::optional<int> findLostStep(const Incoming &wanted) const;
   Status describeLostStep(const Incoming &wanted, int tag) const;
+  static Status toldFailure(const Note &note, int source);
+  void cancel();
   void drop();
 
   MPI_Comm communicator;

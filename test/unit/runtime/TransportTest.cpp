@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Job.h"
+#include "context/Gather.h"
 #include "transport/Exchange.h"
 #include "transport/Waiting.h"
 
@@ -415,6 +416,27 @@ TEST_P(TransportTest, ASilentRankIsNamedAfterTheTimeout) {
     EXPECT_GE(Clock::now() - begin, 900ms);
     EXPECT_LT(Clock::now() - begin, 2400ms);
   });
+}
+
+TEST_P(TransportTest, ASizeForWhichThereIsNoMemoryFailsTheGatherOnEveryRank) {
+  runJob(
+      [](Transport &transport) {
+        const std::string words =
+            "rank 0 has no memory for what the ranks hand over: 4, 1152921504606846976 bytes";
+        if (transport.rank() == 0) {
+          const Bytes own(4);
+          EXPECT_TRUE(failsWith(gather(transport, 20000ms, 0, own).status(), CGX_RESOURCE_EXHAUSTED, words));
+          return;
+        }
+        // What a rank says that wants to hand over 2^60 bytes, or whose word was damaged.
+        const uint64_t size = uint64_t{1} << 60;
+        Bytes never(10);
+        Exchange exchange(transport, 20000ms);
+        exchange.send(0, Tag{.collective = 0xfffffffe}, {std::as_bytes(std::span(&size, 1))});
+        exchange.receive(0, tag(1), {never});
+        EXPECT_TRUE(failsWith(exchange.finish(), CGX_RESOURCE_EXHAUSTED, words)); // at once
+      },
+      2);
 }
 
 TEST_P(TransportTest, RanksThatWaitForEachOtherSaySo) {
