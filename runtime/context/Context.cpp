@@ -25,6 +25,7 @@ static TransportConfig transportConfig(const cgx_context_config &config) {
   result.ranks = config.ranks;
   result.timeout = std::chrono::milliseconds(config.timeout_ms);
   result.ringBytes = config.ring_bytes;
+  result.hasPulse = true;
   return result;
 }
 

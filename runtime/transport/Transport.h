@@ -89,6 +89,10 @@ public:
   /// bytes, or waited for them. Signs are seen by calling this; zero for itself.
   virtual std::vector<Clock::duration> silence() = 0;
 
+  /// The same for signs that the rank's process runs, whatever it does. A rank that is silent and not absent
+  /// is slow.
+  virtual std::vector<Clock::duration> absence() { return silence(); }
+
   /// Gives up: tells every rank why, drops all posted messages, and makes every
   /// later progress() return the failure. The first failure stays.
   virtual void fail(const Status &reason) = 0;
@@ -129,6 +133,7 @@ struct TransportConfig {
   uint32_t ranks = 1;
   std::chrono::milliseconds timeout{30000};
   uint64_t ringBytes = 0;      ///< buffer of one ordered pair of ranks; 0: the transport's default
+  bool hasPulse = false;       ///< shows that its process runs, where the transport can
   std::vector<uint32_t> names; ///< what shm calls the ranks in messages; by number if empty
 };
 

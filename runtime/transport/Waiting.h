@@ -25,8 +25,11 @@ public:
   /// Longest sleep between two looks at the peers: bounds how late a death is noticed.
   static constexpr std::chrono::microseconds kCheckPeriod{5000};
 
-  /// `timeout` is the longest time without any progress. Who waits for what rings no doorbell, such as a GPU,
-  /// takes shorter `naps`.
+  /// How many times longer a rank is waited for whose process runs, but does not call the runtime.
+  static constexpr int kSlowness = 20;
+
+  /// `timeout` is the longest time without any progress of whose process nobody knows that it runs. Who waits
+  /// for what rings no doorbell, such as a GPU, takes shorter `naps`.
   Waiting(Transport &transport, std::chrono::milliseconds timeout,
           std::chrono::microseconds naps = kCheckPeriod)
       : transport(transport), timeout(timeout), naps(naps), patience(transport.ranks()) {}
@@ -67,6 +70,7 @@ private:
 
   Status checkPeers(const std::set<uint32_t> &pending);
   Status timedOut(const std::set<uint32_t> &pending);
+  bool waitsForTheSlow(const std::set<uint32_t> &pending, const std::vector<Clock::duration> &absence);
 
   Transport &transport;
   std::chrono::milliseconds timeout;

@@ -123,7 +123,7 @@ Result<std::unique_ptr<Transport>> connectInproc(const TransportConfig &config) 
     status = abandon(*memory, config, status);
   if (!status.ok())
     return status;
-  return std::unique_ptr<Transport>(std::make_unique<RingTransport>(std::move(membership), config.rank));
+  return std::unique_ptr<Transport>(std::make_unique<RingTransport>(std::move(membership), config));
 }
 
 } // namespace cgx

@@ -75,7 +75,7 @@ Status awaitMembers(const Membership &membership, const TransportConfig &config,
     if (Clock::now() >= deadline)
       return Status::error(CGX_TIMEOUT, "job '", config.job, "' is not complete after ",
                            config.timeout.count(), " ms: rank ", ranksInState(segment, MemberState::Absent),
-                           " did not join");
+                           " did not join: if it was started, its own output says why it is not here");
     futexWait(header.joined, joined, std::chrono::milliseconds(1));
   }
   return Status(); // what goes wrong from here on, the transport notices

@@ -24,15 +24,16 @@ static constexpr uint64_t kMostMessageBytes = uint64_t(1) << 40;
 /// telling, small enough that both sides copy at the same time, and in cache.
 static constexpr size_t kBurstBytes = 32 * 1024;
 
-RingTransport::RingTransport(std::unique_ptr<Membership> membership, uint32_t rank,
-                             std::vector<uint32_t> names)
-    : membership(std::move(membership)), names(std::move(names)), segment(this->membership->segment()),
-      self(rank), peers(segment.ranks()) {
+RingTransport::RingTransport(std::unique_ptr<Membership> membership, const TransportConfig &config)
+    : membership(std::move(membership)), names(config.names), segment(this->membership->segment()),
+      self(config.rank), peers(segment.ranks()) {
+  if (config.hasPulse)
+    pulse.emplace(segment.member(self).pulse);
   if (slotsPerLane(ranks()) != 0)
     lent.emplace(segment, self);
   uint64_t capacity = segment.ringBytes();
   for (uint32_t peer = 0; peer < ranks(); ++peer) {
-    peers[peer].seen = Clock::now();
+    peers[peer].seen = peers[peer].felt = Clock::now();
     if (peer == self)
       continue;
     peers[peer].writer = {segment.ringControl(self, peer), segment.ringData(self, peer), capacity};
@@ -283,6 +284,21 @@ std::vector<Clock::duration> RingTransport::silence() {
     silence[rank] = now - peer.seen;
   }
   return silence;
+}
+
+std::vector<Clock::duration> RingTransport::absence() {
+  std::vector<Clock::duration> absence = silence();
+  Clock::time_point now = Clock::now();
+  for (uint32_t rank = 0; rank < ranks(); ++rank) {
+    Peer &peer = peers[rank];
+    uint32_t counted = segment.member(rank).pulse.load(std::memory_order_relaxed);
+    if (counted != peer.pulse) {
+      peer.pulse = counted;
+      peer.felt = now;
+    }
+    absence[rank] = std::min(absence[rank], now - peer.felt);
+  }
+  return absence;
 }
 
 void RingTransport::fail(const Status &reason) {

@@ -17,6 +17,7 @@
 
 #include "transport/Transport.h"
 #include "transport/ring/ByteRing.h"
+#include "transport/ring/Pulse.h"
 #include "transport/ring/Rendezvous.h"
 #include "transport/ring/RingParcels.h"
 
@@ -27,7 +28,7 @@ namespace cgx {
 class RingTransport final : public Transport {
 public:
   /// Messages call the ranks by `names`; by their numbers if there are none.
-  RingTransport(std::unique_ptr<Membership> membership, uint32_t rank, std::vector<uint32_t> names = {});
+  RingTransport(std::unique_ptr<Membership> membership, const TransportConfig &config);
 
   uint32_t rank() const override { return self; }
   uint32_t ranks() const override { return uint32_t(peers.size()); }
@@ -38,6 +39,7 @@ public:
   void idle(std::chrono::microseconds limit) override;
   Status checkPeers() override;
   std::vector<Clock::duration> silence() override;
+  std::vector<Clock::duration> absence() override;
   void fail(const Status &reason) override;
   const Status &failure() const override { return failed; }
   uint64_t bytesSent() const override { return sent + (lent ? lent->bytesSent() : 0); }
@@ -81,6 +83,8 @@ private:
 
     uint32_t heartbeat = 0; ///< last seen
     Clock::time_point seen; ///< when it changed
+    uint32_t pulse = 0;
+    Clock::time_point felt;
   };
 
   bool push(Peer &peer);
@@ -101,6 +105,7 @@ private:
   uint64_t lentActivity = 0;       ///< last seen
   Status failed;
   uint64_t sent = 0;
+  std::optional<Pulse> pulse; ///< last: it ends before the segment
 };
 
 } // namespace cgx

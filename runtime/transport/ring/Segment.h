@@ -31,7 +31,7 @@ namespace cgx {
 
 inline constexpr uint64_t kSegmentMagic = 0x544e454d47455347; // "GSEGMENT"
 /// Changes with every change of this file's structures.
-inline constexpr uint32_t kSegmentLayout = 3;
+inline constexpr uint32_t kSegmentLayout = 4;
 /// Rings grow with the square of the ranks; more belong on several hosts.
 inline constexpr uint32_t kSegmentMaxRanks = 256;
 inline constexpr uint64_t kDefaultRingBytes = 256 * 1024;
@@ -78,6 +78,8 @@ struct alignas(64) Member {
   std::atomic<uint32_t> state;
   /// Counts turns of this rank's waiting loop: a rank that waits is not silent.
   std::atomic<uint32_t> heartbeat;
+  /// Counts as long as this rank's process runs, whatever it does; Pulse.h.
+  std::atomic<uint32_t> pulse;
   /// Futex word and whether its owner sleeps on it; on a line of their own
   /// because every peer reads them after each transfer.
   alignas(64) std::atomic<uint32_t> doorbell;

@@ -86,6 +86,13 @@ std::vector<Clock::duration> RoutedTransport::silence() {
   return silence;
 }
 
+std::vector<Clock::duration> RoutedTransport::absence() {
+  std::vector<Clock::duration> absence = outer->absence(), inside = inner->absence();
+  for (size_t i = 0; i < members.size(); ++i)
+    absence[members[i]] = std::min(absence[members[i]], inside[i]);
+  return absence;
+}
+
 void RoutedTransport::fail(const Status &reason) {
   inner->fail(reason);
   outer->fail(reason);

@@ -34,6 +34,7 @@ public:
   void idle(std::chrono::microseconds limit) override;
   Status checkPeers() override;
   std::vector<Clock::duration> silence() override;
+  std::vector<Clock::duration> absence() override;
   void fail(const Status &reason) override;
   const Status &failure() const override;
   uint64_t bytesSent() const override { return outer->bytesSent() + inner->bytesSent() - sentBefore; }

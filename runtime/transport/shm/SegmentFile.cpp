@@ -13,11 +13,14 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <mutex>
+#include <pthread.h>
 #include <sstream>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace cgx {
 
@@ -65,15 +68,79 @@ Result<SegmentFile> SegmentFile::open(const std::string &name) {
   }
 }
 
+namespace {
+
+/// The descriptors of this process. A child that is forked and does not exec, such as a worker of a data
+/// loader, would keep the locks of its parent, which belong to the open file: others would never see the rank
+/// die.
+class OpenFiles {
+public:
+  void add(int descriptor) {
+    std::lock_guard lock(mutex);
+    files.push_back({descriptor, nullptr, 0});
+  }
+  void addMapping(int descriptor, void *base, size_t bytes) {
+    std::lock_guard lock(mutex);
+    for (File &file : files)
+      if (file.descriptor == descriptor)
+        file = {descriptor, base, bytes};
+  }
+  /// Closes it, unless that was done when this process was forked.
+  void closeOne(int descriptor) {
+    std::lock_guard lock(mutex);
+    if (std::erase_if(files, [&](const File &file) { return file.descriptor == descriptor; }) != 0)
+      close(descriptor);
+  }
+  void lockForFork() { mutex.lock(); }
+  void unlockAfterFork() { mutex.unlock(); }
+  void closeInChild() {
+    for (const File &file : files) {
+      close(file.descriptor);
+      // A mapping keeps the file open as well. Memory of the child's own takes its place, for what is left of
+      // the context there.
+      if (file.base)
+        mmap(file.base, file.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    }
+    files.clear();
+    mutex.unlock();
+  }
+
+private:
+  struct File {
+    int descriptor;
+    void *base;
+    size_t bytes;
+  };
+  std::mutex mutex;
+  std::vector<File> files;
+};
+
+/// Never destroyed: contexts may outlive the objects of this library.
+OpenFiles &openFiles() {
+  static OpenFiles *one = [] {
+    auto *made = new OpenFiles;
+    pthread_atfork([] { openFiles().lockForFork(); }, [] { openFiles().unlockAfterFork(); },
+                   [] { openFiles().closeInChild(); });
+    return made;
+  }();
+  return *one;
+}
+
+} // namespace
+
+SegmentFile::SegmentFile(std::string name, int descriptor) : name(std::move(name)), descriptor(descriptor) {
+  openFiles().add(descriptor);
+}
+
 SegmentFile::SegmentFile(SegmentFile &&other) noexcept
     : name(std::move(other.name)), descriptor(std::exchange(other.descriptor, -1)),
       base(std::exchange(other.base, nullptr)), mapped(std::exchange(other.mapped, 0)) {}
 
 SegmentFile::~SegmentFile() {
-  if (base)
-    munmap(base, mapped);
   if (descriptor >= 0)
-    close(descriptor); // gives up the locks
+    openFiles().closeOne(descriptor);
+  if (base)
+    munmap(base, mapped); // gives up the locks
 }
 
 /// Where the set-up lock begins, behind those of all ranks that there may be.
@@ -165,6 +232,7 @@ Result<std::byte *> SegmentFile::map(uint64_t bytes) {
     return systemError(codeOf(errno), concat("cannot map /dev/shm", name), errno);
   base = static_cast<std::byte *>(address);
   mapped = bytes;
+  openFiles().addMapping(descriptor, base, bytes);
   return base;
 }
 

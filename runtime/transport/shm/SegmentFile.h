@@ -57,7 +57,7 @@ public:
   Result<std::byte *> map(uint64_t bytes);
 
 private:
-  SegmentFile(std::string name, int descriptor) : name(std::move(name)), descriptor(descriptor) {}
+  SegmentFile(std::string name, int descriptor);
   bool tryLock(int64_t byte, int64_t count, short type) const;
   std::string setupHolder() const;
 

@@ -194,8 +194,7 @@ Result<std::unique_ptr<Transport>> connectShm(const TransportConfig &config) {
     status = abandon(*membership, config, status);
   if (!status.ok())
     return status;
-  return std::unique_ptr<Transport>(
-      std::make_unique<RingTransport>(std::move(membership), config.rank, config.names));
+  return std::unique_ptr<Transport>(std::make_unique<RingTransport>(std::move(membership), config));
 }
 
 } // namespace cgx

@@ -276,6 +276,66 @@ TEST(Fault, AStoppedRankIsNamedAfterTheTimeoutAndHearsOfItItself) {
   EXPECT_EQ(leftovers(job), "");
 }
 
+TEST(Fault, ARankThatWorksForLongerThanTheTimeoutIsWaitedFor) {
+  for (const char *transport : {"shm", "inproc"}) {
+    std::string job = uniqueJob();
+    auto body = [&](uint32_t rank) {
+      ContextSpec spec = contextSpec(job, rank);
+      spec.transport = transport;
+      spec.timeoutMs = 400;
+      return train(spec, 3, [&](cgx_context *, uint64_t step) {
+        if (rank == 1 && step == 1) // like one that compiles, or writes a checkpoint
+          std::this_thread::sleep_for(1500ms);
+      });
+    };
+    if (transport == std::string("shm")) {
+      ProcessJob ranks(kRanks, body);
+      for (uint32_t rank = 0; rank < kRanks; ++rank)
+        expectEnding(ranks.await(rank, 20000ms), CGX_OK, {});
+    } else {
+      runThreads(kRanks, [&](uint32_t rank) { EXPECT_EQ(body(rank), CGX_OK) << cgx_last_error(); });
+    }
+  }
+}
+
+TEST(Fault, ARankThatWorksForEverIsNamedAfterALongerTime) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) {
+    ContextSpec spec = contextSpec(job, rank);
+    spec.timeoutMs = 200;
+    return train(spec, 0, [&](cgx_context *, uint64_t step) {
+      if (rank == 1 && step == 1)
+        std::this_thread::sleep_for(60s);
+    });
+  });
+  for (uint32_t rank : {0u, 2u})
+    expectEnding(ranks.await(rank, 20000ms), CGX_TIMEOUT, with(kPlace, "rank 1 did not answer for 4000 ms"));
+}
+
+TEST(Fault, AForkedChildDoesNotKeepADeadRankAlive) {
+  std::string job = uniqueJob();
+  pid_t *child = static_cast<pid_t *>(
+      mmap(nullptr, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  ProcessJob ranks(kRanks, [&](uint32_t rank) {
+    return train(contextSpec(job, rank), 0, [&](cgx_context *, uint64_t step) {
+      if (rank != 1 || step != 5)
+        return;
+      const pid_t made = fork(); // like the worker of a data loader
+      if (made == 0) {
+        std::this_thread::sleep_for(60s);
+        _exit(0);
+      }
+      *child = made;
+      raise(SIGKILL);
+    });
+  });
+  for (uint32_t rank : {0u, 2u}) // at once, and not after the timeout
+    expectEnding(ranks.await(rank, 5000ms), CGX_PEER_DIED, with(kPlace, "rank 1 died"));
+  kill(*child, SIGKILL);
+  munmap(child, sizeof(pid_t));
+  EXPECT_EQ(leftovers(job), "");
+}
+
 TEST(Fault, AStopShorterThanTheTimeoutIsNoFault) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) { return train(contextSpec(job, rank), 300); });

@@ -26,6 +26,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <thread>
 #include <utility>
 
 using namespace cgx::run;
@@ -227,6 +228,8 @@ private:
       feed();
       outcome.steps = done + 1;
     }
+    if (writer_.joinable())
+      writer_.join();
     if (outcome.steps == job_.steps)
       planner.finish(end);
     outcome.plans = std::move(planner.plans);
@@ -305,13 +308,16 @@ private:
     gatherOutcomes(job_, context_.get(), rank_, snapshot, all);
     if (rank_ != 0)
       return;
-    try {
-      throwRankErrors(all, std::vector<bool>(all.size()));
-      saveCheckpoint(job_, all);
-    } catch (const std::exception &error) {
-      std::fprintf(stderr, "cgx-run: warning: nothing is saved after step %llu: %s\n",
-                   static_cast<unsigned long long>(job_.firstStep + outcome.steps - 1), error.what());
-    }
+    // Disks may take longer than other ranks wait.
+    writer_ = std::jthread([this, all = std::move(all)] {
+      try {
+        throwRankErrors(all, std::vector<bool>(all.size()));
+        saveCheckpoint(job_, all);
+      } catch (const std::exception &error) {
+        std::fprintf(stderr, "cgx-run: warning: nothing is saved after step %llu: %s\n",
+                     static_cast<unsigned long long>(job_.firstStep + all[0].steps - 1), error.what());
+      }
+    });
   }
 
   /// Results become the next step's arguments by changing places with them.
@@ -395,6 +401,7 @@ private:
   std::vector<bool> wasFinite_; ///< each state argument at first
   std::vector<double> scalars_; ///< of the last step
   bool isLossNotFinite_ = false;
+  std::jthread writer_; ///< of the last checkpoint on the way; a new one waits for it
 };
 
 } // namespace
