@@ -314,7 +314,7 @@ Feeds cgx::matchFeeds(ArrayRef<StepValue> arguments, ArrayRef<StepValue> results
 static bool updatesState(func::FuncOp step, const StateUpdates &updates, const Feeds &feeds) {
   StepDataFlow flow(step, StepDataFlow::Rounds::All);
   for (auto [result, argument] : llvm::enumerate(feeds)) {
-    if (!argument || !flow.getReachedResults(*argument)[result])
+    if (!argument || !flow.reaches(*argument, result))
       continue;
     double share = updates.getShare(result, *argument);
     if (share == 0 || updates.isUpdate(result, *argument))

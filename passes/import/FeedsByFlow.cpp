@@ -178,7 +178,7 @@ bool FlowMatcher::isNeighbour(unsigned result, unsigned argument, bool isBetween
         state.set(*feed);
     return getFlow().dependsOn(getResult(result), argument) && isComputedFrom(result, state);
   }
-  return mayBeState && getFlow().getReachedResults(argument)[result];
+  return mayBeState && getFlow().reaches(argument, result);
 }
 
 /// The pairs before and after a result, as the numbers of result and argument; nothing where there is none.

@@ -40,8 +40,8 @@ struct Finding {
 class LayerLabeler {
 public:
   explicit LayerLabeler(func::FuncOp step)
-      : step(step), state(step), flow(step, StepDataFlow::Rounds::All),
-        round(step, StepDataFlow::Rounds::One), stacks(step, flow, state) {
+      : step(step), state(step), flow(step, StepDataFlow::Rounds::All), oneRound(followOneRound(step, flow)),
+        round(oneRound ? *oneRound : flow), stacks(step, flow, state) {
     terminator = step.getBody().front().getTerminator();
     for (unsigned i = 0; i < state.getArgumentCount(); ++i)
       hasUpdates |= isUpdated(i) && state.getFloatType(i) && state.getFloatType(i).getRank() > 0;
@@ -67,6 +67,12 @@ public:
   }
 
 private:
+  static std::optional<StepDataFlow> followOneRound(func::FuncOp step, const StepDataFlow &flow) {
+    if (!flow.hasRounds())
+      return std::nullopt;
+    return StepDataFlow(step, StepDataFlow::Rounds::One);
+  }
+
   bool isLabelled(unsigned i) {
     Exchange &exchange = flow.getExchanges()[i];
     return !exchange.collective.getLayer(exchange.index).getName().empty();
@@ -164,7 +170,7 @@ private:
   /// The state of floating-point numbers that takes elements of an exchange.
   SmallVector<unsigned> getReachedArguments(unsigned exchange) {
     SmallVector<unsigned> arguments;
-    for (unsigned result : flow.getReachedResults(flow.getSource(exchange)).set_bits())
+    for (unsigned result : flow.getReachedResults(exchange))
       if (std::optional<unsigned> argument = state.getFedArgument(result);
           argument && state.getFloatType(*argument))
         arguments.push_back(*argument);
@@ -174,8 +180,9 @@ private:
 
   /// Those whose next value has its sign from an exchange.
   SmallVector<unsigned> getSigned(unsigned exchange, ArrayRef<unsigned> arguments) {
-    const BitVector &results = flow.getSignedResults(flow.getSource(exchange));
-    return getIf(arguments, [&](unsigned argument) { return results[*state.getFeedingResult(argument)]; });
+    unsigned source = flow.getSource(exchange);
+    return getIf(arguments,
+                 [&](unsigned argument) { return flow.signs(source, *state.getFeedingResult(argument)); });
   }
 
   std::optional<unsigned> preferCalledParameter(ArrayRef<unsigned> candidates) {
@@ -190,10 +197,9 @@ private:
   /// operand keeps elements of one. The moments are kept too where the updated
   /// parameter is gathered (ZeRO): then the result goes on to the parameter.
   std::optional<unsigned> findMovedParameter(unsigned i) {
-    BitVector kept = flow.getKeptSources(flow.getExchanges()[i].getInput());
     SmallVector<unsigned> candidates;
     for (unsigned argument = 0; argument < state.getArgumentCount(); ++argument)
-      if (kept[argument] && state.getFloatType(argument) &&
+      if (flow.carries(i, argument) && state.getFloatType(argument) &&
           (state.isState(argument) || state.isCalledParameter(argument)))
         candidates.push_back(argument);
     SmallVector<unsigned> both = getIf(
@@ -204,7 +210,7 @@ private:
   /// The next value of an argument keeps elements of the value before.
   bool isUpdated(unsigned argument) {
     std::optional<unsigned> result = state.getFeedingResult(argument);
-    return result && flow.getReachedResults(argument)[*result];
+    return result && flow.reaches(argument, *result);
   }
 
   /// Among the state that has its sign from an exchange, and the parameter's
@@ -262,8 +268,8 @@ private:
   /// goes.
   bool isMovedBySign(unsigned i, unsigned keeper, unsigned parameter) {
     std::optional<unsigned> result = state.getFeedingResult(parameter);
-    return !result || !isUpdated(parameter) || round.getSignedResults(round.getSource(i))[*result] ||
-           round.getSignedResults(keeper)[*result];
+    return !result || !isUpdated(parameter) || round.signs(round.getSource(i), *result) ||
+           round.signs(keeper, *result);
   }
 
   /// The parameter that takes an exchange through matrix products only, without a momentum (natural
@@ -273,7 +279,7 @@ private:
     Exchange &exchange = flow.getExchanges()[i];
     // Not its low-rank moments, which no gradient depends on.
     SmallVector<unsigned> turned;
-    for (unsigned result : round.getSignedResults(round.getSource(i)).set_bits())
+    for (unsigned result : round.getSignedResults(i))
       if (std::optional<unsigned> argument = state.getFedArgument(result);
           argument && state.getFloatType(*argument) && state.getFloatType(*argument).getRank() > 0 &&
           round.dependsOn(exchange.getInput(), *argument))
@@ -308,7 +314,7 @@ private:
   /// pulled towards an average (elastic averaging) meets the operand of the collective.
   bool isAveragedParameter(unsigned i, unsigned parameter) {
     std::optional<unsigned> result = state.getFeedingResult(parameter);
-    if (!result || !flow.getKeptSources(flow.getExchanges()[i].getInput())[parameter])
+    if (!result || !flow.carries(i, parameter))
       return false;
     Value next = terminator->getOperand(*result);
     return round.keeps(next, round.getInputSource(i)) || !meets(i, next);
@@ -475,7 +481,7 @@ private:
       return false;
     bool hasState =
         llvm::any_of(llvm::seq(state.getArgumentCount()), [&](unsigned i) { return state.isState(i); });
-    if (!hasState && flow.getReachedResults(source).any())
+    if (!hasState && !flow.getReachedResults(source - flow.getArgumentCount()).empty())
       return false;
     for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
       if ((!hasState || state.getFedArgument(i)) && flow.dependsOn(value, source))
@@ -486,7 +492,8 @@ private:
   func::FuncOp step;
   StepState state;
   StepDataFlow flow;
-  StepDataFlow round;
+  std::optional<StepDataFlow> oneRound; ///< where it is not `flow`
+  const StepDataFlow &round;
   StackedLayers stacks;
   SmallVector<Finding> findings;
   Operation *terminator;

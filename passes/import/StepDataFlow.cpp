@@ -34,6 +34,9 @@ StepDataFlow::StepDataFlow(func::FuncOp step, Rounds rounds)
   }
   for (unsigned i = 0; i < argumentCount; ++i)
     allArguments = sets.unite(allArguments, sets.getSingle(i));
+  unsigned valueCount = 0;
+  step.walk([&](Operation *op) { valueCount += op->getNumResults(); });
+  sources.reserve(argumentCount + valueCount);
   const auto addSource = [&](Value value, unsigned source) {
     SourceSet own = sets.getSingle(source);
     add(value, {.any = own, .kept = own, .signedBy = own, .met = 0, .signs = ElementSigns::Unvisited});
@@ -45,7 +48,8 @@ StepDataFlow::StepDataFlow(func::FuncOp step, Rounds rounds)
   for (auto [i, exchange] : llvm::enumerate(exchanges))
     addSource(exchange.getResult(), getSource(i));
   visitBlock(step.getBody().front());
-  closeOverExchanges(step);
+  kept = closeOverExchanges(step, &Sources::kept);
+  signedBy = closeOverExchanges(step, &Sources::signedBy);
 }
 
 /// Adds to what is known of a value; says whether that was new.
@@ -147,6 +151,7 @@ bool StepDataFlow::pass(const PassedValues &values, SourceSet choice) {
 /// Loops until nothing changes: sets only grow, so that no loop takes more rounds than a value has to go
 /// through it.
 void StepDataFlow::visitRegions(Operation &op, ArrayRef<PassedValues> passed) {
+  goesBack |= llvm::any_of(passed, [](const PassedValues &values) { return values.isBack; });
   // Which branch it is depends on what is passed to none.
   llvm::DenseSet<Value> isPassed;
   for (const PassedValues &values : passed)
@@ -238,57 +243,48 @@ void StepDataFlow::meet(Operation &op, Sources &made) {
 // Ways that pass collectives
 //===----------------------------------------------------------------------===//
 
-/// Exchanges form a graph: one keeps elements of another's result. A second sum
-/// over the same gradient (JAX with check_vma) is the usual case.
-void StepDataFlow::closeOverExchanges(func::FuncOp step) {
-  Operation *terminator = step.getBody().front().getTerminator();
-  unsigned count = argumentCount + exchanges.size(), sourceCount = count + exchanges.size();
-  reached.assign(sourceCount, BitVector(terminator->getNumOperands()));
-  signedResults = reached;
-  for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
-    sets.forEach(getSources(value).kept, [&](unsigned source) { reached[source].set(i); });
-    sets.forEach(getSources(value).signedBy, [&](unsigned source) { signedResults[source].set(i); });
-  }
-  keptThroughExchange.assign(exchanges.size(), BitVector(sourceCount));
-  for (auto [i, exchange] : llvm::enumerate(exchanges))
-    sets.forEach(getSources(exchange.getInput()).kept,
-                 [&](unsigned source) { keptThroughExchange[i].set(source); });
-
-  // Backward for results, forward for arguments. Program order makes one round
-  // enough, but in loops.
-  bool changes = true;
-  const auto grow = [&](BitVector &set, const BitVector &by) {
-    changes |= by.test(set);
-    set |= by;
-  };
-  while (changes) {
-    changes = false;
-    for (unsigned i = exchanges.size(); i-- > 0;) {
-      Sources input = getSources(exchanges[i].getInput());
-      sets.forEach(input.kept, [&](unsigned source) { grow(reached[source], reached[getSource(i)]); });
-      sets.forEach(input.signedBy,
-                   [&](unsigned source) { grow(signedResults[source], signedResults[getSource(i)]); });
-    }
-    for (unsigned i = 0; i < exchanges.size(); ++i)
-      sets.forEach(getSources(exchanges[i].getInput()).kept, [&](unsigned source) {
-        if (source >= argumentCount && source < count)
-          grow(keptThroughExchange[i], BitVector(keptThroughExchange[source - argumentCount]));
-      });
-  }
+/// `direct`, and what came into the exchanges in it. In program order, what came into one exchange came into
+/// all that it passes on to: of a chain of them, the last has it all.
+SourceSet StepDataFlow::unitePassed(SourceSet direct, ArrayRef<SourceSet> ofExchanges, bool isOrdered) {
+  SmallVector<unsigned> passed;
+  sets.forEach(sets.intersect(direct, allExchanges),
+               [&](unsigned source) { passed.push_back(source - argumentCount); });
+  SourceSet covered = 0;
+  for (unsigned exchange : llvm::reverse(passed))
+    if (!isOrdered || !sets.contains(covered, getSource(exchange)))
+      covered = sets.unite(covered, ofExchanges[exchange]);
+  return sets.unite(direct, covered);
 }
 
-BitVector StepDataFlow::getKeptSources(Value value) const {
-  BitVector kept(reached.size());
-  sets.forEach(getSources(value).kept, [&](unsigned source) {
-    kept.set(source);
-    if (source >= argumentCount && source < argumentCount + exchanges.size())
-      kept |= keptThroughExchange[source - argumentCount];
-  });
-  return kept;
+/// Exchanges form a graph: one keeps elements of another's result. A second sum
+/// over the same gradient (JAX with check_vma) is the usual case.
+StepDataFlow::Closure StepDataFlow::closeOverExchanges(func::FuncOp step, SourceSet Sources::*relation) {
+  Closure closure;
+  bool isOrdered = true; // but for what loops carry around
+  for (auto [i, exchange] : llvm::enumerate(exchanges)) {
+    closure.ofExchanges.push_back(getSources(exchange.getInput()).*relation);
+    sets.forEach(sets.intersect(closure.ofExchanges.back(), allExchanges),
+                 [&](unsigned source) { isOrdered &= source < getSource(i); });
+  }
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (SourceSet &set : closure.ofExchanges) {
+      SourceSet all = unitePassed(set, closure.ofExchanges, isOrdered);
+      changes |= all != set && !isOrdered;
+      set = all;
+    }
+  }
+  closure.byExchange.resize(exchanges.size());
+  for (auto [i, value] : llvm::enumerate(step.getBody().front().getTerminator()->getOperands())) {
+    closure.ofResults.push_back(unitePassed(getSources(value).*relation, closure.ofExchanges, isOrdered));
+    sets.forEach(sets.intersect(closure.ofResults.back(), allExchanges),
+                 [&](unsigned source) { closure.byExchange[source - argumentCount].push_back(i); });
+  }
+  return closure;
 }
 
 BitVector StepDataFlow::getSummands(unsigned exchange) const {
-  BitVector summands(reached.size());
+  BitVector summands(argumentCount + 2 * exchanges.size());
   for (auto [coming, other] : sums)
     if (sets.contains(coming, getSource(exchange)))
       sets.forEach(other, [&](unsigned source) { summands.set(source); });

@@ -68,6 +68,9 @@ public:
   unsigned getSource(unsigned exchange) const { return argumentCount + exchange; }
   unsigned getInputSource(unsigned exchange) const { return argumentCount + exchanges.size() + exchange; }
 
+  /// Whether something is carried from one round of a loop to the next; if not, all rounds are one.
+  bool hasRounds() const { return goesBack; }
+
   const SourceSets &getSets() const { return sets; }
   Sources getSources(mlir::Value value) const { return sources.lookup(value); }
   bool dependsOn(mlir::Value value, unsigned source) const {
@@ -77,14 +80,26 @@ public:
     return sets.contains(getSources(value).kept, source);
   }
 
-  /// The step's results that keep elements of a source, on whatever way.
-  const llvm::BitVector &getReachedResults(unsigned source) const { return reached[source]; }
-  /// The step's results that have a sign from a source, on whatever way.
-  const llvm::BitVector &getSignedResults(unsigned source) const { return signedResults[source]; }
+  /// Whether a result of the step keeps elements of a source, on whatever way.
+  bool reaches(unsigned source, unsigned result) const {
+    return sets.contains(kept.ofResults[result], source);
+  }
+  /// Whether a result of the step has a sign from a source, on whatever way.
+  bool signs(unsigned source, unsigned result) const {
+    return sets.contains(signedBy.ofResults[result], source);
+  }
+  /// The step's results that keep elements of an exchange, and those that have a sign from it, on whatever
+  /// way, in order.
+  llvm::ArrayRef<unsigned> getReachedResults(unsigned exchange) const { return kept.byExchange[exchange]; }
+  llvm::ArrayRef<unsigned> getSignedResults(unsigned exchange) const { return signedBy.byExchange[exchange]; }
   /// Whether the operand of exchange `to` keeps elements of exchange `from`, on whatever way.
-  bool passesOn(unsigned from, unsigned to) const { return keptThroughExchange[to][getSource(from)]; }
-  /// The sources that a value keeps elements of, on whatever way; one bit for each.
-  llvm::BitVector getKeptSources(mlir::Value value) const;
+  bool passesOn(unsigned from, unsigned to) const {
+    return sets.contains(kept.ofExchanges[to], getSource(from));
+  }
+  /// Whether the operand of an exchange keeps elements of a source, on whatever way.
+  bool carries(unsigned exchange, unsigned source) const {
+    return sets.contains(kept.ofExchanges[exchange], source);
+  }
   /// The arguments that elements of an exchange are added to somewhere, or subtracted from; one bit for each
   /// source.
   llvm::BitVector getSummands(unsigned exchange) const;
@@ -99,10 +114,20 @@ private:
   SourceSet getSignedBy(mlir::OpResult result);
   void meet(mlir::Operation &op, Sources &made);
   bool add(mlir::Value value, const Sources &more);
-  void closeOverExchanges(mlir::func::FuncOp step);
+
+  /// A relation of values to sources, closed over exchanges: what an exchange's operand has from a source,
+  /// its result has.
+  struct Closure {
+    llvm::SmallVector<SourceSet> ofExchanges; ///< of their operands
+    llvm::SmallVector<SourceSet> ofResults;
+    llvm::SmallVector<llvm::SmallVector<unsigned>> byExchange; ///< the results that have it
+  };
+  Closure closeOverExchanges(mlir::func::FuncOp step, SourceSet Sources::*relation);
+  SourceSet unitePassed(SourceSet direct, llvm::ArrayRef<SourceSet> ofExchanges, bool isOrdered);
 
   unsigned argumentCount;
   Rounds rounds;
+  bool goesBack = false;
   llvm::SmallVector<Exchange> exchanges;
   SourceSets sets;
   SourceSet allArguments = 0;
@@ -115,9 +140,8 @@ private:
   llvm::DenseMap<mlir::Value, SourceSet> inputSources;
   /// What was kept on both sides of additions.
   llvm::SetVector<std::pair<SourceSet, SourceSet>> sums;
-  llvm::SmallVector<llvm::BitVector> reached;
-  llvm::SmallVector<llvm::BitVector> signedResults;
-  llvm::SmallVector<llvm::BitVector> keptThroughExchange;
+  Closure kept;
+  Closure signedBy;
 };
 
 } // namespace cgx
