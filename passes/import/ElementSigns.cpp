@@ -38,12 +38,14 @@ static std::optional<APFloat> getSplat(Value value) {
   return std::nullopt;
 }
 
+static bool isSingle(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getNumElements() == 1;
+}
+
 /// A number that stands for all elements.
 static bool isScalarEverywhere(Value value, unsigned depth = kLongestChain) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (type && type.hasStaticShape() && type.getNumElements() == 1)
-    return true;
-  if (getSplat(value))
+  if (isSingle(value) || getSplat(value))
     return true;
   Operation *op = value.getDefiningOp();
   return op &&
@@ -189,10 +191,15 @@ static ElementSigns getSignsOfProduct(Operation *op, function_ref<ElementSigns(V
     std::optional<APFloat> splat = getSplat(value);
     return splat && splat->isNegative() && !splat->isZero();
   };
-  // One number for all elements scales them, whatever its sign is, unless that is known.
-  if (isScalarEverywhere(a) && !isNegative(a))
+  // One number for all elements scales them, whatever its sign is, unless that is known. Of a single
+  // element, it decides the sign.
+  const auto scales = [&](Value value) {
+    return (isSingle(op->getResult(0)) ? getSplat(value).has_value() : isScalarEverywhere(value)) &&
+           !isNegative(value);
+  };
+  if (scales(a))
     return right;
-  if (isScalarEverywhere(b) && !isNegative(b))
+  if (scales(b))
     return left;
   return join(left, right);
 }
@@ -231,7 +238,8 @@ ElementSigns cgx::getElementSigns(OpResult result, function_ref<ElementSigns(Val
   if (isBinary && llvm::is_contained({"multiply", "mul", "mulf", "dot_general", "dot", "matmul"}, name))
     return getSignsOfProduct(op, signsOf);
   if (isBinary && llvm::is_contained({"divide", "divf"}, name))
-    return isScalarEverywhere(op->getOperand(1)) ? signsOf(op->getOperand(0)) : joinAll(0, count);
+    return isScalarEverywhere(op->getOperand(1)) && !isSingle(result) ? signsOf(op->getOperand(0))
+                                                                      : joinAll(0, count);
   if (isBinary && name == "power")
     return getSignsOfPower(op, signsOf);
   if (llvm::is_contained({"abs", "absf", "square"}, name))

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ElementShare.h"
 #include "KeptElements.h"
 #include "PerRankForm.h"
 #include "StackedLayers.h"
@@ -104,8 +105,8 @@ private:
       return {};
     bool isReduction = exchange.collective.getReductionKind().has_value();
     if (!isReduction)
-      if (std::optional<unsigned> parameter = findMovedParameter(i))
-        return makeFinding(i, *parameter, LayerKind::Weight);
+      if (Finding moved = findMovedParameters(i); moved.kind == LayerKind::Weight)
+        return moved;
     SmallVector<unsigned> reached = getReachedArguments(i);
     SmallVector<unsigned> signedOnes = getSigned(i, reached);
     bool isStatistic = isReduction && (flow.getSources(exchange.getInput()).signs == ElementSigns::Equal ||
@@ -122,8 +123,8 @@ private:
     if (sameSize.empty())
       return findFlattenedParameters(i, signedOnes);
     std::optional<unsigned> parameter = findUpdatedParameter(i, sameSize);
-    if (!parameter)
-      return {};
+    if (!parameter) // Momentum of the same size, and parameters in one vector with others.
+      return isUsedByGradients(i) ? Finding() : findFlattenedParameters(i, signedOnes);
     return makeFinding(i, *parameter,
                        isAveragedParameter(i, *parameter) ? LayerKind::Weight : LayerKind::Gradient);
   }
@@ -178,11 +179,12 @@ private:
     return arguments;
   }
 
-  /// Those whose next value has its sign from an exchange.
+  /// Those whose next value keeps elements of an exchange with their signs.
   SmallVector<unsigned> getSigned(unsigned exchange, ArrayRef<unsigned> arguments) {
     unsigned source = flow.getSource(exchange);
-    return getIf(arguments,
-                 [&](unsigned argument) { return flow.signs(source, *state.getFeedingResult(argument)); });
+    return getIf(arguments, [&](unsigned argument) {
+      return flow.reachesWithSigns(source, *state.getFeedingResult(argument));
+    });
   }
 
   std::optional<unsigned> preferCalledParameter(ArrayRef<unsigned> candidates) {
@@ -196,7 +198,7 @@ private:
   /// An op that moves data (all_gather, permute, ...) moves a parameter when its
   /// operand keeps elements of one. The moments are kept too where the updated
   /// parameter is gathered (ZeRO): then the result goes on to the parameter.
-  std::optional<unsigned> findMovedParameter(unsigned i) {
+  Finding findMovedParameters(unsigned i) {
     SmallVector<unsigned> candidates;
     for (unsigned argument = 0; argument < state.getArgumentCount(); ++argument)
       if (flow.carries(i, argument) && state.getFloatType(argument) &&
@@ -204,7 +206,14 @@ private:
         candidates.push_back(argument);
     SmallVector<unsigned> both = getIf(
         getReachedArguments(i), [&](unsigned argument) { return llvm::is_contained(candidates, argument); });
-    return preferCalledParameter(both.empty() ? candidates : both);
+    ArrayRef<unsigned> moved = both.empty() ? candidates : both;
+    if (moved.empty())
+      return {};
+    // In one vector, each of them is a piece.
+    if (both.size() > 1 &&
+        llvm::none_of(both, [&](unsigned argument) { return findStackedDimensions(i, argument); }))
+      return {.kind = LayerKind::Weight, .name = getCommonName(both)};
+    return makeFinding(i, *preferCalledParameter(moved), LayerKind::Weight);
   }
 
   /// The next value of an argument keeps elements of the value before.
@@ -311,13 +320,22 @@ private:
 
   /// The parameter itself is averaged (local SGD): its elements come to its next value through the
   /// collective, or past it in a step that leaves it out, while a gradient meets them after it. What is
-  /// pulled towards an average (elastic averaging) meets the operand of the collective.
+  /// pulled towards an average meets the operand of the collective (elastic averaging), or the average itself
+  /// (SlowMo, BMUF).
   bool isAveragedParameter(unsigned i, unsigned parameter) {
     std::optional<unsigned> result = state.getFeedingResult(parameter);
     if (!result || !flow.carries(i, parameter))
       return false;
     Value next = terminator->getOperand(*result);
-    return round.keeps(next, round.getInputSource(i)) || !meets(i, next);
+    return round.keeps(next, round.getInputSource(i)) || !meets(i, next) || isPulledTo(i, parameter, next);
+  }
+
+  /// Averages of parameters add to the next value of a parameter, as outer optimizers use them, too, while
+  /// gradients are taken away from it, those that are the parameter itself among them.
+  bool isPulledTo(unsigned i, unsigned parameter, Value next) {
+    Exchange &exchange = flow.getExchanges()[i];
+    return ElementShare(step.getArgument(parameter)).in(exchange.getInput()) > 0.5 &&
+           ElementShare(exchange.getResult()).in(next) > 0;
   }
 
   /// Elements of an exchange meet those of an argument that they come from, on their way to `next`, which may
@@ -343,7 +361,8 @@ private:
           !findStackedDimensions(i, *other.parameter))
         continue;
       Value input = flow.getExchanges()[j].getInput();
-      if ((summands[*other.parameter] && flow.dependsOn(input, flow.getSource(i))) || flow.passesOn(i, j))
+      if ((summands[*other.parameter] && flow.dependsOn(input, flow.getSource(i))) ||
+          flow.passesOnWithSigns(i, j))
         return other.parameter;
     }
     return std::nullopt;

@@ -35,8 +35,6 @@ static StringRef getMaker(Value value) {
   return op ? op->getName().stripDialect() : StringRef();
 }
 
-/// The number that a value is everywhere, where it is computed from constants. `1 - x` is taken for 1:
-/// that is how decay of weights is written, by a rate that the step may be given.
 static std::optional<double> getFactor(Value value, unsigned depth = 8) {
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)
@@ -70,6 +68,8 @@ static std::optional<double> getFactor(Value value, unsigned depth = 8) {
       .Case("power", std::pow(*lhs, *rhs))
       .Default(std::nullopt);
 }
+
+std::optional<double> cgx::getKnownFactor(Value value) { return getFactor(value); }
 
 /// The ranks whose values a collective that sums adds up; 1 for other collectives.
 static double getSummands(Operation *op) {

@@ -13,8 +13,13 @@
 #include "llvm/ADT/DenseSet.h"
 
 #include <memory>
+#include <optional>
 
 namespace cgx {
+
+/// The number that a value is everywhere, where it is computed from constants. `1 - x` is taken for 1:
+/// that is how decay of weights is written, by a rate that the step may be given.
+std::optional<double> getKnownFactor(mlir::Value value);
 
 /// How the results of a step are computed from its arguments, as far as that tells
 /// the next value of a state from anything else.

@@ -39,7 +39,12 @@ StepDataFlow::StepDataFlow(func::FuncOp step, Rounds rounds)
   sources.reserve(argumentCount + valueCount);
   const auto addSource = [&](Value value, unsigned source) {
     SourceSet own = sets.getSingle(source);
-    add(value, {.any = own, .kept = own, .signedBy = own, .met = 0, .signs = ElementSigns::Unvisited});
+    add(value, {.any = own,
+                .kept = own,
+                .signedBy = own,
+                .keptSigned = own,
+                .met = 0,
+                .signs = ElementSigns::Unvisited});
   };
   for (BlockArgument argument : step.getArguments()) {
     addSource(argument, argument.getArgNumber());
@@ -50,6 +55,7 @@ StepDataFlow::StepDataFlow(func::FuncOp step, Rounds rounds)
   visitBlock(step.getBody().front());
   kept = closeOverExchanges(step, &Sources::kept);
   signedBy = closeOverExchanges(step, &Sources::signedBy);
+  keptSigned = closeOverExchanges(step, &Sources::keptSigned);
 }
 
 /// Adds to what is known of a value; says whether that was new.
@@ -59,6 +65,7 @@ bool StepDataFlow::add(Value value, const Sources &more) {
   Sources sum = {.any = sets.unite(known.any, more.any),
                  .kept = sets.unite(sets.unite(known.kept, more.kept), own),
                  .signedBy = sets.unite(sets.unite(known.signedBy, more.signedBy), own),
+                 .keptSigned = sets.unite(sets.unite(known.keptSigned, more.keptSigned), own),
                  .met = sets.unite(known.met, more.met),
                  .signs = join(known.signs, more.signs)};
   bool isNew = !(sum == known);
@@ -134,7 +141,7 @@ void StepDataFlow::visitExchanges(CollectiveOpInterface collective) {
     sets.forEach(sets.intersect(from.kept, allExchanges), [&](unsigned source) {
       arguments = sets.unite(arguments, carriedArguments[source - argumentCount]);
     });
-    add(result, {.any = from.any, .kept = 0, .signedBy = 0, .met = 0, .signs = from.signs});
+    add(result, {.any = from.any, .kept = 0, .signedBy = 0, .keptSigned = 0, .met = 0, .signs = from.signs});
   }
 }
 
@@ -193,12 +200,15 @@ void StepDataFlow::visitPlain(Operation &op) {
   for (OpResult result : op.getResults()) {
     Sources made;
     made.any = isBarrier ? getSources(op.getOperand(result.getResultNumber())).any : all;
-    for (Value operand : getKeptOperands(result)) {
+    SmallVector<Value> kept = getKeptOperands(result), signs = getSignOperands(result);
+    for (Value operand : kept) {
       Sources from = getSources(operand);
       made.kept = sets.unite(made.kept, from.kept);
       made.met = sets.unite(made.met, from.met);
     }
-    made.signedBy = getSignedBy(result);
+    made.signedBy = getSignedBy(&op, signs, &Sources::signedBy);
+    llvm::erase_if(signs, [&](Value operand) { return !llvm::is_contained(kept, operand); });
+    made.keptSigned = getSignedBy(&op, signs, &Sources::keptSigned);
     made.signs = getElementSigns(result, [&](Value operand) { return getSources(operand).signs; });
     meet(op, made);
     add(result, made);
@@ -206,11 +216,11 @@ void StepDataFlow::visitPlain(Operation &op) {
 }
 
 /// The square of a sum, `(m + g)^2`, has a part of either sign with `g`; that of `g` has none.
-SourceSet StepDataFlow::getSignedBy(OpResult result) {
+SourceSet StepDataFlow::getSignedBy(Operation *op, ArrayRef<Value> operands, SourceSet Sources::*relation) {
   SourceSet signedBy = 0;
-  for (Value operand : getSignOperands(result))
-    signedBy = sets.unite(signedBy, getSources(operand).signedBy);
-  if (signedBy == 0 || !isSquare(result.getOwner()))
+  for (Value operand : operands)
+    signedBy = sets.unite(signedBy, getSources(operand).*relation);
+  if (signedBy == 0 || !isSquare(op))
     return signedBy;
   unsigned count = 0;
   sets.forEach(sets.intersect(signedBy, sets.unite(allArguments, allExchanges)), [&](unsigned) { ++count; });

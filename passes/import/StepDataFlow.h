@@ -49,6 +49,9 @@ public:
     SourceSet kept = 0;
     /// What the value has its sign from, on such a way, also through contractions; see ElementSigns.h.
     SourceSet signedBy = 0;
+    /// What the value keeps elements of with their signs, op by op: neither the square of something, nor a
+    /// scale that it gave to something else.
+    SourceSet keptSigned = 0;
     /// Exchanges whose elements met, in arithmetic, those of an argument that their operand keeps elements
     /// of.
     SourceSet met = 0;
@@ -88,6 +91,10 @@ public:
   bool signs(unsigned source, unsigned result) const {
     return sets.contains(signedBy.ofResults[result], source);
   }
+  /// Whether a result of the step keeps elements of a source with their signs, on whatever way.
+  bool reachesWithSigns(unsigned source, unsigned result) const {
+    return sets.contains(keptSigned.ofResults[result], source);
+  }
   /// The step's results that keep elements of an exchange, and those that have a sign from it, on whatever
   /// way, in order.
   llvm::ArrayRef<unsigned> getReachedResults(unsigned exchange) const { return kept.byExchange[exchange]; }
@@ -95,6 +102,9 @@ public:
   /// Whether the operand of exchange `to` keeps elements of exchange `from`, on whatever way.
   bool passesOn(unsigned from, unsigned to) const {
     return sets.contains(kept.ofExchanges[to], getSource(from));
+  }
+  bool passesOnWithSigns(unsigned from, unsigned to) const {
+    return sets.contains(keptSigned.ofExchanges[to], getSource(from));
   }
   /// Whether the operand of an exchange keeps elements of a source, on whatever way.
   bool carries(unsigned exchange, unsigned source) const {
@@ -111,7 +121,9 @@ private:
   void visitRegions(mlir::Operation &op, llvm::ArrayRef<PassedValues> passed);
   bool pass(const PassedValues &values, SourceSet choice);
   void visitPlain(mlir::Operation &op);
-  SourceSet getSignedBy(mlir::OpResult result);
+  /// The union of what `operands` have, as an op passes it on that has its sign from them.
+  SourceSet getSignedBy(mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands,
+                        SourceSet Sources::*relation);
   void meet(mlir::Operation &op, Sources &made);
   bool add(mlir::Value value, const Sources &more);
 
@@ -142,6 +154,7 @@ private:
   llvm::SetVector<std::pair<SourceSet, SourceSet>> sums;
   Closure kept;
   Closure signedBy;
+  Closure keptSigned;
 };
 
 } // namespace cgx

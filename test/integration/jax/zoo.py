@@ -766,6 +766,80 @@ def experts():
     return local_step, state, models.labelled(WIDTH)
 
 
+@case({**GRADIENTS, "norm/scale": "gradient", "norm/bias": "gradient", "statistics/mean": "other",
+       "statistics/var": "other", "": "activation"})
+def batch_statistics_in_sums():
+    """Means over all ranks, whose variance scales the gradient of a scale element by element."""
+    def local_step(state, batch):
+        def loss_fn(trained, batch):
+            first, second = (trained["params"][f"l{i}"] for i in (0, 1))
+            h = batch["x"] @ first["w"] + first["b"]
+            average, square = mean((jnp.mean(h, 0), jnp.mean(h * h, 0)))
+            variance = jnp.maximum(0.0, square - average * average)
+            h = (h - average) * (lax.rsqrt(variance + 1e-5) * trained["norm"]["scale"]) + trained["norm"]["bias"]
+            return models.cross_entropy(jnp.tanh(h) @ second["w"] + second["b"], batch["y"]), (average, variance)
+
+        trained = {"params": state["params"], "norm": state["norm"]}
+        (loss, statistics), grads = jax.value_and_grad(loss_fn, has_aux=True)(trained, batch)
+        kept = ema(state["statistics"], dict(zip(("mean", "var"), statistics)))
+        return {**models.sgd(trained, mean(grads)), "statistics": kept}, {"loss": mean(loss)}
+
+    vector = np.zeros(12, np.float32)
+    state, batch = dense_state(norm={"scale": vector + 1, "bias": vector}, statistics={"mean": vector, "var": vector + 1})
+    return local_step, state, batch
+
+
+@case(WEIGHTS)
+def slow_momentum():
+    """SlowMo: workers average their parameters, and the outer momentum takes how far that moved them."""
+    def local_step(state, batch):
+        loss, grads = gradients_of(state["params"], batch)
+        average = mean(models.sgd(state["params"], grads))
+        momentum = jax.tree.map(lambda m, old, new: 0.5 * m + (old - new) / 0.1, state["momentum"], state["params"], average)
+        params = jax.tree.map(lambda p, m: p - 0.9 * 0.1 * m, state["params"], momentum)
+        return {"params": params, "momentum": momentum}, {"loss": mean(loss)}
+
+    state, batch = dense_state()
+    return local_step, {**state, "momentum": zeros(state["params"])}, batch
+
+
+@case(WEIGHTS)
+def blockwise_model_update():
+    """BMUF: averages after several local steps, filtered."""
+    def local_step(state, batch):
+        local = lax.fori_loop(0, 2, lambda _, p: models.sgd(p, jax.grad(models.dense_loss)(p, batch)), state["params"])
+        delta = jax.tree.map(lambda d, new, old: 0.9 * d + 1.0 * (new - old), state["delta"], mean(local), state["params"])
+        return {"params": jax.tree.map(jnp.add, state["params"], delta), "delta": delta}, {}
+
+    state, batch = dense_state()
+    return local_step, {**state, "delta": zeros(state["params"])}, batch
+
+
+@case({"params/w": "gradient"})
+def gradient_that_is_the_parameter():
+    """The gradient of a squared distance is the parameter itself, but for a constant."""
+    def local_step(state, batch):
+        grads = mean(jax.grad(lambda p: 0.5 * jnp.sum(jnp.square(p["w"] - jnp.mean(batch["x"], 0))))(state["params"]))
+        return {"params": models.sgd(state["params"], grads)}, {}
+
+    return local_step, {"params": {"w": np.ones((WIDTH,), np.float32)}}, models.labelled(WIDTH)
+
+
+@case({**GRADIENTS, "temperature": "gradient"})
+def learned_temperature():
+    """A parameter of one element, of which the exponential is used."""
+    def local_step(state, batch):
+        def loss_fn(trained, batch):
+            logits = models.dense(trained["params"], batch["x"])
+            return models.cross_entropy(logits * jnp.exp(trained["temperature"]), batch["y"])
+
+        loss, grads = jax.value_and_grad(loss_fn)(state, batch)
+        return models.sgd(state, mean(grads)), {"loss": mean(loss)}
+
+    state, batch = dense_state()
+    return local_step, {**state, "temperature": np.zeros((1,), np.float32)}, batch
+
+
 # ----------------------------------------------------------------------------------------------
 # Stacked layers
 # ----------------------------------------------------------------------------------------------

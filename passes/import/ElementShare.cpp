@@ -1,0 +1,87 @@
+//===-- ElementShare.cpp - how much of one value is in another --*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ElementShare.h"
+
+#include "KeptElements.h"
+#include "StateUpdates.h"
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace cgx;
+
+static double getLarger(double a, double b) { return std::abs(a) >= std::abs(b) ? a : b; }
+
+double ElementShare::in(Value value) {
+  if (value == source)
+    return 1;
+  auto [known, isNew] = shares.try_emplace(value, 0);
+  if (!isNew)
+    return known->second;
+  double share = 0;
+  if (auto result = dyn_cast<OpResult>(value)) {
+    share = compute(result);
+  } else {
+    auto argument = cast<BlockArgument>(value);
+    if (auto loop = dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp()))
+      share = in(loop->getOperand(argument.getArgNumber()));
+  }
+  return shares[value] = share;
+}
+
+double ElementShare::compute(OpResult result) {
+  Operation *op = result.getOwner();
+  unsigned number = result.getResultNumber();
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    return in(collective.getInputs()[number]);
+  if (isa<stablehlo::WhileOp>(op))
+    return getLarger(in(op->getOperand(number)),
+                     in(op->getRegion(1).front().getTerminator()->getOperand(number)));
+  if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op)) {
+    double share = 0;
+    for (Region &branch : op->getRegions())
+      share = getLarger(in(branch.front().getTerminator()->getOperand(number)), share);
+    return share;
+  }
+  SmallVector<Value> kept = getKeptOperands(result);
+  if (kept.empty())
+    return 0;
+  StringRef name = op->getName().stripDialect();
+  if (name == "add")
+    return in(op->getOperand(0)) + in(op->getOperand(1));
+  if (name == "subtract")
+    return in(op->getOperand(0)) - in(op->getOperand(1));
+  if (name == "negate")
+    return -in(op->getOperand(0));
+  if (name == "multiply" || name == "divide")
+    return computeOfProduct(op);
+  const bool isMoved =
+      llvm::is_contained({"broadcast_in_dim", "clamp", "concatenate", "convert", "dynamic_slice",
+                          "dynamic_update_slice", "maximum", "minimum", "optimization_barrier", "pad",
+                          "reduce", "reduce_precision", "reshape", "reverse", "select", "slice", "transpose"},
+                         name);
+  double share = 0;
+  for (Value operand : isMoved ? ArrayRef<Value>(kept) : ArrayRef<Value>())
+    share = getLarger(in(operand), share);
+  return share;
+}
+
+/// One of two operands has a share; the other is a factor.
+double ElementShare::computeOfProduct(Operation *op) {
+  double left = in(op->getOperand(0)), right = in(op->getOperand(1));
+  const bool isQuotient = op->getName().stripDialect() == "divide";
+  if ((left != 0) == (right != 0))
+    return 0;
+  if (isQuotient)
+    return left / getKnownFactor(op->getOperand(1)).value_or(1);
+  return left != 0 ? left * getKnownFactor(op->getOperand(1)).value_or(1)
+                   : right * getKnownFactor(op->getOperand(0)).value_or(1);
+}
