@@ -162,9 +162,31 @@ Value ElementTaker::take(Value value, FlatRange range) {
     return found->second;
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
-  Value made = make(builder, value, range);
+  Value made = joinTaken(builder, value, range);
+  if (!made)
+    made = make(builder, value, range);
   taken[value][range] = made; // the map may have moved its values
   return made;
+}
+
+/// Runs that were taken before, if they make up the range.
+Value ElementTaker::joinTaken(OpBuilder &builder, Value value, FlatRange range) {
+  SmallVector<Value> runs;
+  int64_t end = range.begin;
+  for (auto &[run, made] : taken[value])
+    if (run.begin == end && run.end <= range.end) {
+      end = run.end;
+      runs.push_back(made);
+    }
+  Operation *last = value.getDefiningOp();
+  if (end != range.end || runs.size() < 2 || !last)
+    return {};
+  for (Value run : runs)
+    if (Operation *made = run.getDefiningOp();
+        made && made->getBlock() == last->getBlock() && last->isBeforeInBlock(made))
+      last = made;
+  builder.setInsertionPointAfter(last);
+  return concatenateFlat(builder, value.getLoc(), runs);
 }
 
 Value ElementTaker::make(OpBuilder &builder, Value value, FlatRange range) {

@@ -86,6 +86,7 @@ public:
   const std::map<FlatRange, mlir::Value> &getTaken(mlir::Value value) { return taken[value]; }
 
 private:
+  mlir::Value joinTaken(mlir::OpBuilder &builder, mlir::Value value, FlatRange range);
   mlir::Value make(mlir::OpBuilder &builder, mlir::Value value, FlatRange range);
   mlir::Value takeOfParts(mlir::OpBuilder &builder, mlir::Operation *concatenate, FlatRange range);
   mlir::Value takeOfPadded(mlir::OpBuilder &builder, mlir::Operation *pad, FlatRange range);

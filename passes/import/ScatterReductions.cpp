@@ -17,6 +17,12 @@
 // An all-reduce of n bytes sends 2 n (N - 1) / N from each rank, a reduce-scatter half of that. If ranks keep
 // the slices in another order than that of the group, the group is put into that order.
 //
+// Where there are fewer slices than ranks, S of them, each is kept by N / S ranks (weights that one axis of a
+// mesh splits and another replicates). Groups of S ranks with different slices scatter, and those with one
+// slice add up what they got: n (S - 1) / S, and 2 n / S (N / S - 1) / (N / S).
+//
+//   slice_k(all_reduce(x))        = all_reduce(reduce_scatter(x))
+//
 //===----------------------------------------------------------------------===//
 
 #include "CollectiveIds.h"
@@ -47,13 +53,15 @@ struct Path {
   stablehlo::DynamicSliceOp slice;
 };
 
-/// What the ranks keep: along which dimension, and the groups in the order of the slices.
+/// What the ranks keep: along which dimension, the groups in the order of the slices, and those of ranks that
+/// keep the same slice.
 struct OwnPart {
   int64_t dimension;
   GroupsAttr groups;
+  GroupsAttr replicas;
 
   bool operator==(const OwnPart &other) const {
-    return dimension == other.dimension && groups == other.groups;
+    return dimension == other.dimension && groups == other.groups && replicas == other.replicas;
   }
 };
 
@@ -154,37 +162,42 @@ private:
       auto [whole, size] = sizes;
       if (whole == size)
         continue; // wherever it begins, it is clamped to all
-      if (dimension || size * groupSize != whole)
+      if (dimension || whole % size != 0 || groupSize % (whole / size) != 0)
         return std::nullopt;
       dimension = i;
     }
     if (!dimension || groups.getNumRanks() != values.getNumRanks())
       return std::nullopt;
-    std::optional<GroupsAttr> ordered = orderBySlice(groups, slice, *dimension);
-    return ordered ? std::optional(OwnPart{*dimension, *ordered}) : std::nullopt;
+    return groupBySlice(groups, slice, *dimension);
   }
 
   /// The groups with each rank at the position of the slice that it takes.
-  std::optional<GroupsAttr> orderBySlice(GroupsAttr groups, stablehlo::DynamicSliceOp slice,
-                                         int64_t dimension) {
+  std::optional<OwnPart> groupBySlice(GroupsAttr groups, stablehlo::DynamicSliceOp slice, int64_t dimension) {
     Value index = slice.getStartIndices()[dimension];
     int64_t size = slice.getSliceSizes()[dimension];
-    SmallVector<SmallVector<int64_t>> rows;
+    int64_t count = cast<RankedTensorType>(slice.getOperand().getType()).getDimSize(dimension) / size;
+    SmallVector<SmallVector<int64_t>> rows, replicas;
     for (DenseI64ArrayAttr row : groups.getRows()) {
-      SmallVector<int64_t> ordered(row.size(), -1);
-      int64_t last = (row.size() - 1) * size;
+      SmallVector<SmallVector<int64_t>> takers(count);
       for (int64_t rank : row.asArrayRef()) {
         std::optional<int64_t> start = values.getScalar(index, rank);
         if (!start)
           return std::nullopt;
-        int64_t clamped = std::clamp<int64_t>(*start, 0, last);
-        if (clamped % size != 0 || ordered[clamped / size] >= 0)
+        int64_t clamped = std::clamp<int64_t>(*start, 0, (count - 1) * size);
+        if (clamped % size != 0)
           return std::nullopt;
-        ordered[clamped / size] = rank;
+        takers[clamped / size].push_back(rank);
       }
-      rows.push_back(ordered);
+      size_t share = row.size() / count;
+      if (llvm::any_of(takers, [&](ArrayRef<int64_t> ranks) { return ranks.size() != share; }))
+        return std::nullopt;
+      for (size_t i = 0; i < share; ++i)
+        rows.push_back(llvm::map_to_vector(takers, [&](ArrayRef<int64_t> ranks) { return ranks[i]; }));
+      llvm::append_range(replicas, takers);
     }
-    return GroupsAttr::get(groups.getContext(), ArrayRef(rows));
+    MLIRContext *context = groups.getContext();
+    return OwnPart{dimension, GroupsAttr::get(context, ArrayRef(rows)),
+                   GroupsAttr::get(context, ArrayRef(replicas))};
   }
 
   Value createReduceScatter(AllReduceOp reduce, unsigned i, Path path, const OwnPart &part) {
@@ -204,9 +217,20 @@ private:
     auto scatter = ReduceScatterOp::create(
         builder, reduce.getLoc(), type, input, reduce.getReduction(), part.dimension, ids.take(), part.groups,
         builder.getArrayAttr(reduce.getCodecs()[i]), builder.getArrayAttr(reduce.getLayers()[i]));
+    copyReason(reduce, i, scatter);
+    if (part.replicas.getUniformSize() == 1)
+      return scatter.getResult(0);
+    auto sum = AllReduceOp::create(
+        builder, reduce.getLoc(), type, scatter.getResult(0), reduce.getReduction(), ids.take(),
+        part.replicas, builder.getArrayAttr(reduce.getCodecs()[i]),
+        builder.getArrayAttr(reduce.getLayers()[i]), reduce.getAlgorithm(), reduce.getHierarchyAttr());
+    copyReason(reduce, i, sum);
+    return sum.getResult(0);
+  }
+
+  static void copyReason(AllReduceOp reduce, unsigned i, Operation *to) {
     if (auto reasons = reduce->getAttrOfType<ArrayAttr>(kExactReasonAttrName))
-      scatter->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons[i]));
-    return scatter.getResult(0);
+      to->setAttr(kExactReasonAttrName, ArrayAttr::get(reduce.getContext(), reasons[i]));
   }
 
   static Value getZero(OpBuilder &builder, Location location, Type elementType) {

@@ -107,6 +107,10 @@ public:
     SlicedFlow flow = followToSlices(concatenate, values);
     if (!isTakenApart(getWholeRange(concatenate), flow))
       return;
+    // Slices of slices first: what they took makes up what others take.
+    llvm::sort(flow.slices, [](const SlicedFlow::Slice &a, const SlicedFlow::Slice &b) {
+      return b.op->isBeforeInBlock(a.op);
+    });
     ElementTaker taker(values);
     for (const SlicedFlow::Slice &slice : flow.slices) {
       Value result = slice.op->getResult(0), operand = slice.op->getOperand(0);

@@ -52,7 +52,7 @@ class CollectivesTest(unittest.TestCase):
         self.assertEqual(self.layers(rows), ["params/embed", "params/w"])
 
     def test_a_vector_of_gradients_is_its_layers(self):
-        for name in ("raveled_adam", "optax_flatten"):
+        for name in ("raveled_adam", "raveled_padded", "optax_flatten"):
             with self.subTest(name):
                 rows, _ = self.compress_step(name)
                 self.assertEqual(self.layers(rows), EQUAL_LAYERS)
@@ -133,10 +133,11 @@ class RandomReductions:
             vector = self.reduced(rng, vector) * jnp.float32(0.25)
             parts = vector[:x.size], vector[x.size:x.size + y.size]
             return parts[0].reshape(x.shape) - 2 * parts[1].reshape(y.shape)
-        if kind == 2:  # each rank keeps its rows, in some order
-            names = ("data", "model") if rng.integers(2) else ("model", "data")
-            whole = lax.pmean(x, names) * 0.5
-            own = lax.dynamic_slice_in_dim(whole, lax.axis_index(names) * 2, 2)
+        if kind == 2:  # each rank keeps its rows, in some order, or those of its place along one axis
+            names = [("data", "model"), ("model", "data"), ("data",), ("model",)][rng.integers(4)]
+            whole = lax.pmean(x, ("data", "model")) * 0.5
+            rows = self.ROWS // 2 ** len(names)
+            own = lax.dynamic_slice_in_dim(whole, lax.axis_index(names) * rows, rows)
             return lax.all_gather(own, names, axis=0, tiled=True)
         rounds = int(rng.integers(1, 4))
         return lax.fori_loop(0, rounds, lambda i, total: total + self.reduced(

@@ -58,6 +58,7 @@ COMPRESSED = {
     "private": DENSE,
     "psum_gradients": DENSE,
     "raveled_adam": DENSE | {"params/l2/w"},
+    "raveled_padded": DENSE | {"params/l2/w"},
     "recurrent": {"params/words", "params/input", "params/hidden"},
     "ring_attention": {"params/query", "params/key", "params/value", "params/output"},
     "scanned_layers": {"params/stack", "params/head"},

@@ -165,3 +165,63 @@ func.func @two_axes(%a: tensor<16xf32>) -> (tensor<8xf32>, tensor<4xf32>, tensor
   return %r0, %r1, %r2 : tensor<8xf32>, tensor<4xf32>, tensor<8xf32>
 }
 }
+
+// -----
+
+// Two slices, each kept by two of four ranks: hybrid sharding.
+#x = #cgx.layer<"", other>
+module attributes {cgx.mesh = #cgx.mesh<["replica" = 2, "shard" = 2]>, cgx.num_ranks = 4 : i64, mhlo.num_partitions = 4 : i32} {
+
+// The slice is that of the position along the minor axis.
+// CHECK-LABEL: @kept_along_the_minor_axis
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<8x4xf32>
+func.func @kept_along_the_minor_axis(%a: tensor<8x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: %[[S:.*]] = cgx.reduce_scatter mean(%[[A]]) {
+  // CHECK-SAME: dim = 0 : i64, groups = #cgx.groups<{{\[}}[0, 1], [2, 3]]>
+  // CHECK-SAME: : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  // CHECK: %[[R:.*]] = cgx.all_reduce mean(%[[S]]) {
+  // CHECK-SAME: groups = #cgx.groups<{{\[}}[0, 2], [1, 3]]>
+  // CHECK-SAME: : tensor<4x4xf32>
+  // CHECK-NOT: all_reduce
+  // CHECK: return %[[R]]
+  %0 = cgx.all_reduce mean(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, codecs = [#cgx.identity], layers = [#x]} : tensor<8x4xf32>
+  %rank = stablehlo.partition_id : tensor<ui32>
+  %c0 = stablehlo.constant dense<0> : tensor<ui32>
+  %c2 = stablehlo.constant dense<2> : tensor<ui32>
+  %c4 = stablehlo.constant dense<4> : tensor<ui32>
+  %1 = stablehlo.remainder %rank, %c2 : tensor<ui32>
+  %2 = stablehlo.multiply %1, %c4 : tensor<ui32>
+  %3 = stablehlo.dynamic_slice %0, %2, %c0, sizes = [4, 4] : (tensor<8x4xf32>, tensor<ui32>, tensor<ui32>) -> tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
+// Along the major axis, the upper slice first.
+// CHECK-LABEL: @kept_along_the_major_axis
+// CHECK: cgx.reduce_scatter sum(%{{.*}}) {{.*}}dim = 1 : i64, groups = #cgx.groups<{{\[}}[2, 0], [3, 1]]>
+// CHECK: cgx.all_reduce sum(%{{.*}}) {{.*}}groups = #cgx.groups<{{\[}}[2, 3], [0, 1]]>
+func.func @kept_along_the_major_axis(%a: tensor<4x8xf32>) -> tensor<4x4xf32> {
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, codecs = [#cgx.identity], layers = [#x]} : tensor<4x8xf32>
+  %table = stablehlo.constant dense<[4, 4, 0, 0]> : tensor<4xi32>
+  %rank = stablehlo.partition_id : tensor<ui32>
+  %1 = stablehlo.dynamic_slice %table, %rank, sizes = [1] : (tensor<4xi32>, tensor<ui32>) -> tensor<1xi32>
+  %2 = stablehlo.reshape %1 : (tensor<1xi32>) -> tensor<i32>
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %3 = stablehlo.dynamic_slice %0, %c0, %2, sizes = [4, 4] : (tensor<4x8xf32>, tensor<i32>, tensor<i32>) -> tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
+// Three ranks keep one slice and one the other.
+// CHECK-LABEL: @kept_unevenly
+// CHECK: cgx.all_reduce
+// CHECK-NOT: cgx.reduce_scatter
+func.func @kept_unevenly(%a: tensor<4x8xf32>) -> tensor<4x4xf32> {
+  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, codecs = [#cgx.identity], layers = [#x]} : tensor<4x8xf32>
+  %table = stablehlo.constant dense<[0, 0, 0, 4]> : tensor<4xi32>
+  %rank = stablehlo.partition_id : tensor<ui32>
+  %1 = stablehlo.dynamic_slice %table, %rank, sizes = [1] : (tensor<4xi32>, tensor<ui32>) -> tensor<1xi32>
+  %2 = stablehlo.reshape %1 : (tensor<1xi32>) -> tensor<i32>
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %3 = stablehlo.dynamic_slice %0, %c0, %2, sizes = [4, 4] : (tensor<4x8xf32>, tensor<i32>, tensor<i32>) -> tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+}

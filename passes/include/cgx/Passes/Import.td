@@ -52,13 +52,14 @@ def InlineFunctionsPass : Pass<"cgx-inline-functions", "::mlir::ModuleOp"> {
 }
 
 def FlattenTuplesPass : Pass<"cgx-flatten-tuples", "::mlir::ModuleOp"> {
-  let summary = "take tuples apart";
+  let summary = "take tuples apart, and leave copies out";
   let description = [{
     Modules that were HLO return tuples, and carry them through loops and branches. Data flow is followed through
     tensors, so each tuple becomes its elements, those of nested ones too, in
-    functions, calls and every op that takes or gives one.
+    functions, calls and every op that takes or gives one. `mhlo.copy`, which says something about buffers and
+    nothing about values, is what it copies.
 
-    Precondition: none. Postcondition: no tuple. Attributes of an argument or a result that was a tuple are gone.
+    Precondition: none. Postcondition: no tuple, no `mhlo.copy`. Attributes of an argument or a result that was a tuple are gone.
 
     Input:
     ```mlir
@@ -376,6 +377,9 @@ def ScatterReductionsPass : Pass<"cgx-scatter-reductions", "::mlir::ModuleOp"> {
     That the slices are those of a reduce-scatter is computed, not recognized: the indices are evaluated
     for each rank, be they products of its position along an axis, remainders of its number or entries of
     a table. If ranks keep the slices in another order than that of the group, the group takes that order.
+
+    Where there are fewer slices than ranks, as with weights that one axis of the mesh splits and another
+    replicates, ranks with different slices scatter, and those with the same slice all-reduce what they got.
 
     An `all_reduce` with the algorithm `auto` is rewritten if all of its uses end in such slices, of one
     dimension, and on the way are nothing but reshapes, transposes, padding with zeros, and factors or
