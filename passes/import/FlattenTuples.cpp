@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cgx/Dialect/Stablehlo/MhloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
 
@@ -156,6 +157,10 @@ private:
 
 struct FlattenTuplesPass : cgx::impl::FlattenTuplesPassBase<FlattenTuplesPass> {
   void runOnOperation() final {
+    getOperation().walk([](mhlo::CopyOp copy) {
+      copy.getResult().replaceAllUsesWith(copy.getOperand());
+      copy.erase();
+    });
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (usesTuples(function))
         TupleFlattener().flatten(function);
