@@ -45,6 +45,7 @@ struct Doubt {
     Ambiguous, // There are several readings.
     Type,      // It is returned in another type than it is taken.
     Sharding,  // It is split in another way.
+    Data,      // Each rank has its own, as it has of a batch.
   };
   unsigned result;
   llvm::SmallVector<unsigned> arguments;

@@ -178,7 +178,23 @@ bool FlowMatcher::isNeighbour(unsigned result, unsigned argument, bool isBetween
         state.set(*feed);
     return getFlow().dependsOn(getResult(result), argument) && isComputedFrom(result, state);
   }
-  return mayBeState && getFlow().reaches(argument, result);
+  return mayBeState && (getFlow().reaches(argument, result) || isCopyOfState(result, argument, feeds));
+}
+
+/// The next value of other state under another type or name: parameters in half precision, of which the state
+/// has a whole copy, too.
+bool FlowMatcher::isCopyOfState(unsigned result, unsigned argument, const Feeds &feeds) const {
+  return arguments[argument].isReplicated && llvm::any_of(feeds, [&](std::optional<unsigned> state) {
+           return state && updates.isUpdate(result, *state);
+         });
+}
+
+/// Frameworks return the state first, as they take it first: what stands before all pairs, each result in the
+/// place of its argument, is state that no reduction updates (experts that each rank has its own of), or that
+/// stays as it is.
+bool FlowMatcher::isLeading(unsigned result, std::optional<Pair> before, std::optional<Pair> after) const {
+  return !before && after && after->first == after->second && result < arguments.size() &&
+         fits(result, result) && (updates.isUpdate(result, result) || updates.isUnchanged(result, result));
 }
 
 /// The pairs before and after a result, as the numbers of result and argument; nothing where there is none.
@@ -200,6 +216,11 @@ bool FlowMatcher::grow(Feeds &feeds) {
     if (feeds[result])
       continue;
     auto [before, after] = findPairsAround(result, feeds);
+    if (isLeading(result, before, after) && !isFed(feeds, result)) {
+      feeds[result] = result;
+      changes = true;
+      continue;
+    }
     for (std::optional<Pair> pair : {before, after}) {
       int64_t argument = pair ? static_cast<int64_t>(pair->second) + result - pair->first : -1;
       bool isBeside = pair && (pair->first + 1 == result || result + 1 == pair->first);
@@ -244,6 +265,13 @@ void FlowMatcher::addInOrder(Feeds &feeds) const {
       feeds[result] = result + *found;
 }
 
+/// An update like that of state, of something that each rank has its own of.
+bool FlowMatcher::mayBeUnreduced(unsigned result, unsigned argument) const {
+  return arguments[argument].name.empty() && fits(result, argument) && !arguments[argument].isReplicated &&
+         !isSingleFloat(arguments[argument].type) && updates.isUpdate(result, argument) &&
+         !updates.isUnchanged(result, argument) && !updates.keepsReduction(result);
+}
+
 SmallVector<Doubt> FlowMatcher::findDoubts(const Feeds &feeds) const {
   SmallVector<Doubt> doubts;
   for (const auto &[result, from] : Candidates(*this, feeds, arguments.size()).ofResult)
@@ -257,6 +285,8 @@ SmallVector<Doubt> FlowMatcher::findDoubts(const Feeds &feeds) const {
         doubts.push_back({result, {argument}, Doubt::Reason::Type});
       else if (isState && from.sharding != to.sharding)
         doubts.push_back({result, {argument}, Doubt::Reason::Sharding});
+      else if (mayBeUnreduced(result, argument) && !isFed(feeds, argument))
+        doubts.push_back({result, {argument}, Doubt::Reason::Data});
     }
   return doubts;
 }

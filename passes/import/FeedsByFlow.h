@@ -25,7 +25,8 @@ namespace cgx {
 ///
 /// From anchors, runs grow: frameworks return a state in the order in which they take
 /// it, so that what stands beside a pair is a pair again, where its types agree and
-/// nothing speaks against it.
+/// nothing speaks against it. What stands before all of them, in its argument's place, is
+/// state that no reduction updates.
 class FlowMatcher {
 public:
   FlowMatcher(mlir::func::FuncOp step, const StateUpdates &updates, llvm::ArrayRef<StepValue> arguments,
@@ -59,6 +60,9 @@ private:
                                                                              const Feeds &feeds);
   bool isNeighbour(unsigned result, unsigned argument, bool isBetween, const Feeds &feeds);
   bool isComputedFrom(unsigned result, const llvm::BitVector &state);
+  bool isCopyOfState(unsigned result, unsigned argument, const Feeds &feeds) const;
+  bool isLeading(unsigned result, std::optional<Pair> before, std::optional<Pair> after) const;
+  bool mayBeUnreduced(unsigned result, unsigned argument) const;
   const StepDataFlow &getFlow();
   mlir::Value getResult(unsigned result);
 

@@ -214,8 +214,8 @@ def feeds_of(text):
     return {number: int(found[1]) for number, found in enumerate(feeds) if found}
 
 
-# Steps whose state only names tell: it is replaced, or split and updated without a reduction.
-NEED_NAMES = {"bf16_params", "experts", "pipeline", "schedule_free"}
+# Steps whose state only names tell: each rank has its own stage, and nothing of it is reduced, as of a batch.
+NEED_NAMES = {"pipeline"}
 
 
 class StateTest(unittest.TestCase):
@@ -261,6 +261,15 @@ class StateTest(unittest.TestCase):
                     self.assertRegex(str(refusal), "partitioner|is outside of shard_map")
                     continue
                 self.assertEqual(feeds_of(lowered.as_text()), named)
+
+    @jobs.needs_opt
+    def test_what_looks_like_state_and_is_not_fed_is_named(self):
+        for name in NEED_NAMES:
+            with self.subTest(name):
+                _, (step, state, batch) = jobs.load_step(name)
+                done = subprocess.run([os.environ["CGX_OPT"], "-", "--cgx-import"], capture_output=True, text=True,
+                                      input=jax.jit(step).lower(state, batch).as_text(), check=True)
+                self.assertRegex(done.stderr, "result 0.* is computed as the next value of argument 0.*may be data")
 
     @jobs.needs_run
     def test_training_without_names_is_jax_training(self):
