@@ -64,7 +64,7 @@ struct CheckControlFlow : impl::CheckControlFlowPassBase<CheckControlFlow> {
     });
     if (decisions.empty())
       return; // the common case costs one walk
-    Replication replication(getOperation());
+    Replication replication(getOperation(), Replication::Unsaid::HeldAlike);
     bool diverges = false;
     for (Operation *decision : decisions)
       diverges |= check(decision, replication);

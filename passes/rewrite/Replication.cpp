@@ -29,6 +29,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <deque>
 
@@ -143,8 +144,9 @@ using ReplicationLattice = dataflow::Lattice<ReplicatedAxes>;
 
 class ReplicationAnalysis : public dataflow::SparseForwardDataFlowAnalysis<ReplicationLattice> {
 public:
-  ReplicationAnalysis(DataFlowSolver &solver, RankGrid &grid, ModuleOp module)
-      : SparseForwardDataFlowAnalysis(solver), grid(grid), rankValues(module) {}
+  ReplicationAnalysis(DataFlowSolver &solver, RankGrid &grid, const llvm::DenseSet<Value> &believed,
+                      ModuleOp module)
+      : SparseForwardDataFlowAnalysis(solver), grid(grid), believed(believed), rankValues(module) {}
 
   LogicalResult visitOperation(Operation *op, ArrayRef<const ReplicationLattice *>,
                                ArrayRef<ReplicationLattice *> results) override {
@@ -245,7 +247,7 @@ private:
                         ? function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), kShardingAttrName)
                         : nullptr;
     if (!sharding)
-      return 0;
+      return believed.contains(value) ? grid.getAllAxes() : 0;
     AxisSet axes = grid.getAllAxes();
     for (auto [axis, name] : llvm::enumerate(grid.getMesh().getAxes()))
       if (axis < 64 && sharding.hasAxis(name))
@@ -254,20 +256,66 @@ private:
   }
 
   RankGrid &grid;
+  const llvm::DenseSet<Value> &believed;
   RankValues rankValues;
 };
 
 } // namespace
 
-Replication::Replication(ModuleOp module) : grid(module) {
-  dataflow::loadBaselineAnalyses(solver);
-  solver.load<ReplicationAnalysis>(grid, module);
+/// A counter, or how many rounds there are.
+static bool isSingleInteger(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getRank() == 0 && tensor.getElementType().isInteger();
+}
+
+/// The next values of the arguments of which nothing is said, if they are state; null for the others that may
+/// be believed to be equal.
+static llvm::MapVector<Value, Value> findUnsaid(ModuleOp module) {
+  llvm::MapVector<Value, Value> unsaid;
+  for (auto step : module.getOps<FunctionOpInterface>()) {
+    if (step.isExternal() || !step.getFunctionBody().hasOneBlock())
+      continue;
+    for (BlockArgument argument : step.getArguments())
+      if (isSingleInteger(argument.getType()) && !step.getArgAttr(argument.getArgNumber(), kShardingAttrName))
+        unsaid[argument] = {};
+    Operation *terminator = step.getFunctionBody().front().getTerminator();
+    for (auto [i, next] : llvm::enumerate(terminator->getOperands()))
+      if (auto feeds = step.getResultAttrOfType<IntegerAttr>(i, kFeedsAttrName);
+          feeds && feeds.getInt() >= 0 && feeds.getInt() < step.getNumArguments() &&
+          !step.getArgAttr(feeds.getInt(), kShardingAttrName))
+        unsaid[step.getArgument(feeds.getInt())] = next;
+  }
+  return unsaid;
+}
+
+Replication::Replication(ModuleOp module, Unsaid unsaid) : grid(module) {
+  llvm::MapVector<Value, Value> nextValues;
+  if (unsaid == Unsaid::HeldAlike)
+    nextValues = findUnsaid(module);
+  for (auto [argument, next] : nextValues)
+    believed.insert(argument);
+  // Each round believes less.
+  for (bool holds = false; !holds;) {
+    run(module);
+    holds = true;
+    for (auto [argument, next] : nextValues)
+      if (next && believed.contains(argument) && getAxes(next) != grid.getAllAxes()) {
+        believed.erase(argument);
+        holds = false;
+      }
+  }
+}
+
+void Replication::run(ModuleOp module) {
+  solver = std::make_unique<DataFlowSolver>();
+  dataflow::loadBaselineAnalyses(*solver);
+  solver->load<ReplicationAnalysis>(grid, believed, module);
   // Fails only where an analysis gives up; what was not seen then is not replicated.
-  (void)solver.initializeAndRun(module);
+  (void)solver->initializeAndRun(module);
 }
 
 AxisSet Replication::getAxes(Value value) const {
-  const auto *lattice = solver.lookupState<ReplicationLattice>(value);
+  const auto *lattice = solver->lookupState<ReplicationLattice>(value);
   return lattice ? lattice->getValue().axes.value_or(0) : 0;
 }
 

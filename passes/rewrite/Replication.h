@@ -13,6 +13,9 @@
 #include "cgx/Passes/RankValues.h"
 
 #include "mlir/Analysis/DataFlowFramework.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <memory>
 
 namespace cgx {
 
@@ -25,7 +28,12 @@ namespace cgx {
 /// iteration.
 class Replication {
 public:
-  explicit Replication(mlir::ModuleOp module);
+  /// What is taken for equal of arguments that have no `cgx.sharding`: nothing, or what programs written by
+  /// hand hold alike on all ranks, single integers (counters, numbers of rounds) and state, as long as the
+  /// step gives all ranks the same next value of it. A warning may believe that, a rewriting may not.
+  enum class Unsaid { Differs, HeldAlike };
+
+  explicit Replication(mlir::ModuleOp module, Unsaid unsaid = Unsaid::Differs);
 
   /// The axes along which `value` is replicated; none for a value that was made after the analysis.
   AxisSet getAxes(mlir::Value value) const;
@@ -40,8 +48,12 @@ public:
   mlir::Value findSource(mlir::Value value, AxisSet axes) const;
 
 private:
+  void run(mlir::ModuleOp module);
+
   RankGrid grid;
-  mlir::DataFlowSolver solver;
+  std::unique_ptr<mlir::DataFlowSolver> solver;
+  /// Arguments that are taken for equal though nothing is said of them.
+  llvm::DenseSet<mlir::Value> believed;
 };
 
 /// What decides which region of `op` runs and how often; null if that is no decision, or of an unknown op.

@@ -222,3 +222,58 @@ func.func @half_reduced(
   return %r, %s : tensor<8xf32>, tensor<8xf32>
 }
 }
+
+// -----
+
+// Written by hand, nothing said of how arguments are split. A counter is equal on all ranks, and so is state of
+// which all ranks are given the same next value; a loss of each rank's own samples is not.
+#g = #cgx.groups<[[0, 1, 2, 3]]>
+#w = #cgx.layer<"w", gradient>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
+func.func @every_fourth_step(%n: tensor<i32>, %g: tensor<8xf32>) -> tensor<8xf32> {
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.remainder %n, %four : tensor<i32>
+  %1 = stablehlo.compare EQ, %0, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %2 = "stablehlo.if"(%1) ({
+    %3 = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    stablehlo.return %3 : tensor<8xf32>
+  }, {
+    stablehlo.return %g : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+func.func @state_that_is_held_alike(%s: tensor<f32>, %g: tensor<8xf32>, %l: tensor<f32>)
+    -> (tensor<f32> {cgx.feeds = 0 : i64}, tensor<8xf32>) {
+  %mean = cgx.all_reduce mean(%l) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<f32>
+  %next = stablehlo.add %s, %mean : tensor<f32>
+  %limit = stablehlo.constant dense<1.0> : tensor<f32>
+  %1 = stablehlo.compare GT, %s, %limit, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %2 = "stablehlo.if"(%1) ({
+    %3 = cgx.all_reduce mean(%g) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    stablehlo.return %3 : tensor<8xf32>
+  }, {
+    stablehlo.return %g : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %next, %2 : tensor<f32>, tensor<8xf32>
+}
+
+func.func @state_that_drifts(
+    // expected-note @below {{it differs because of argument 0, which has no cgx.sharding: nothing is known of it}}
+    %s: tensor<f32>, %g: tensor<8xf32>, %l: tensor<f32>) -> (tensor<f32> {cgx.feeds = 0 : i64}, tensor<8xf32>) {
+  %next = stablehlo.add %s, %l : tensor<f32>
+  %limit = stablehlo.constant dense<1.0> : tensor<f32>
+  // expected-note @below {{the condition is computed here}}
+  %1 = stablehlo.compare GT, %s, %limit, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  // expected-warning @below {{all_reduce with id 3 (layer 'w') in a branch whose condition may differ along axis "data" of the mesh}}
+  %2 = "stablehlo.if"(%1) ({
+    // expected-note @below {{the first collective is here}}
+    %3 = cgx.all_reduce mean(%g) {id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    stablehlo.return %3 : tensor<8xf32>
+  }, {
+    stablehlo.return %g : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %next, %2 : tensor<f32>, tensor<8xf32>
+}
+}
