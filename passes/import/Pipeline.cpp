@@ -16,7 +16,7 @@ namespace cgx {
 #include "cgx/Passes/Import.h.inc"
 } // namespace cgx
 
-void cgx::buildImportPipeline(mlir::OpPassManager &manager) {
+void cgx::buildImportPipeline(mlir::OpPassManager &manager, bool scatters) {
   // Data flow is followed through tensors.
   manager.addPass(createFlattenTuplesPass());
   // JAX outlines functions (relu, log_softmax, a nested jit). Data flow does not
@@ -37,7 +37,8 @@ void cgx::buildImportPipeline(mlir::OpPassManager &manager) {
   // Behind loops: a vector of gradients is sliced there.
   manager.addPass(createSplitReductionsPass());
   // Once each piece has its own slices.
-  manager.addPass(createScatterReductionsPass());
+  if (scatters)
+    manager.addPass(createScatterReductionsPass());
   // Needs all collectives as cgx ops and all feeds.
   manager.addPass(createLabelLayersPass());
 }

@@ -22,7 +22,10 @@ namespace {
 using namespace mlir;
 
 struct EnsurePerRank : impl::EnsurePerRankPassBase<EnsurePerRank> {
-  EnsurePerRank() { buildImportPipeline(import); }
+  EnsurePerRank() { buildPipelines(); }
+  EnsurePerRank(const EnsurePerRankPassOptions &options) : EnsurePerRankPassBase(options) {
+    buildPipelines();
+  }
 
   void getDependentDialects(DialectRegistry &registry) const override {
     import.getDependentDialects(registry);
@@ -32,12 +35,18 @@ struct EnsurePerRank : impl::EnsurePerRankPassBase<EnsurePerRank> {
     bool isPerRank = getOperation()
                          .walk([](CommunicationOpInterface) { return WalkResult::interrupt(); })
                          .wasInterrupted();
-    if (!isPerRank && failed(runPipeline(import, getOperation())))
+    if (!isPerRank && failed(runPipeline(scatter ? import : importWhole, getOperation())))
       signalPassFailure();
   }
 
 private:
+  void buildPipelines() {
+    buildImportPipeline(import);
+    buildImportPipeline(importWhole, /*scatters=*/false);
+  }
+
   OpPassManager import{ModuleOp::getOperationName()};
+  OpPassManager importWhole{ModuleOp::getOperationName()};
 };
 
 } // namespace

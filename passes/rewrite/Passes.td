@@ -31,6 +31,9 @@ def EnsurePerRankPass : Pass<"cgx-ensure-per-rank", "::mlir::ModuleOp"> {
     ```
     Output: the same.
   }];
+  let options = [
+    Option<"scatter", "scatter", "bool", "true", "Reduce to a rank no more than the slice that it keeps">
+  ];
 }
 
 def FoldReplicatedPass : Pass<"cgx-fold-replicated", "::mlir::ModuleOp"> {
@@ -142,7 +145,8 @@ def CheckControlFlowPass : Pass<"cgx-check-control-flow", "::mlir::ModuleOp"> {
     along the others.
 
     Precondition: a per-rank program, whose arguments say by `cgx.sharding` how they are split. Without
-    it nothing is known of an argument.
+    it, single integers are taken to be equal on all ranks, and so is state whose next value is; of another
+    argument nothing is known.
     Postcondition: the same module.
 
     Input: `%loss` is computed from the rank's own part of the batch.

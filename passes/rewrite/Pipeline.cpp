@@ -6,11 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CodecText.h"
+
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
 #include "cgx/Passes/Rewrite.h"
 
+#include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -62,11 +65,22 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
   return codec;
 }
 
+/// Whether a codec encodes nothing but all-reduces. What is wrong with its text, whoever assigns it says.
+static bool needsAllReduces(llvm::StringRef codec) {
+  // Pipelines are built before there is a context.
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<CgxDialect>();
+  std::string reason;
+  CodecAttrInterface built = parseCodec(&context, codec, {}, reason);
+  return built && built.needsAllReduce();
+}
+
 /// From whatever comes in to one rank's program with the collectives that it needs, and what must stay exact.
 template <typename Options>
-static void addDecisions(mlir::OpPassManager &manager, const Options &options, const std::string &plan) {
+static void addDecisions(mlir::OpPassManager &manager, const Options &options, const std::string &plan,
+                         bool scatters = true) {
   // The passes below see one rank's program with cgx collectives.
-  manager.addPass(createEnsurePerRankPass());
+  manager.addPass(createEnsurePerRankPass(EnsurePerRankPassOptions{scatters}));
   // From here on the passes rely on what the import promises.
   manager.addPass(createVerifyProgramPass());
   // As the user wrote it: what comes next must not hide a collective that hangs.
@@ -80,7 +94,8 @@ static void addDecisions(mlir::OpPassManager &manager, const Options &options, c
   // may leave sums of reductions.
   manager.addPass(createHoistReductionsPass());
   manager.addPass(createCombineReductionsPass());
-  manager.addPass(createScatterReductionsPass());
+  if (scatters)
+    manager.addPass(createScatterReductionsPass());
   // Once it is known what stays: of activations that are not needed nobody wants to hear.
   manager.addPass(createCheckActivationsPass());
   // Decisions are about layers, so layers come first that are to have their own.
@@ -93,7 +108,9 @@ static void addDecisions(mlir::OpPassManager &manager, const Options &options, c
 }
 
 void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options) {
-  addDecisions(manager, options, options.plan);
+  // A codec of all-reduces sends less than half of what an exact reduce-scatter would.
+  addDecisions(manager, options, options.plan,
+               /*scatters=*/!options.plan.empty() || !needsAllReduces(options.codec));
   manager.addPass(createAssignCodecsPass(getCodec(options)));
   // Here everything has its codec or its reason, and what a machine file leaves exact is no mistake.
   manager.addPass(createWarnOfUncompressedPass());

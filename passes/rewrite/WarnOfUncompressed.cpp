@@ -10,6 +10,7 @@
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace cgx {
@@ -42,14 +43,18 @@ struct WarnOfUncompressed : impl::WarnOfUncompressedPassBase<WarnOfUncompressed>
   void runOnOperation() override {
     markAllAnalysesPreserved();
     count();
-    if (operands == 0)
+    if (operands == 0 && trains())
       warnOfSilence();
+    else if (operands == 0)
+      return; // An evaluation need not send anything.
     else if (compressed == 0 && gradients == 0 && !reasons.empty())
       warnOfNoGradient();
     else if (compressed == 0 && !reasons.empty())
       warnOfExactGradients();
-    else if (doubles > 0)
+    if (compressed > 0 && doubles > 0)
       warnOfDoubles();
+    if (compressed > 0 && scattered > 0)
+      warnOfScattered();
   }
 
 private:
@@ -66,6 +71,10 @@ private:
           ++doubles;
           firstDouble = firstDouble.empty() ? op.getLayer(i).getName() : firstDouble;
         }
+        if (isGradient && isOfAnotherCollective(op, reason)) {
+          ++scattered;
+          firstScattered = firstScattered.empty() ? op.getLayer(i).getName() : firstScattered;
+        }
         // Without any gradient, what the others are is all there is to say.
         if (!reason.empty() && isGradient)
           ++reasons[reason];
@@ -75,6 +84,29 @@ private:
     });
     if (gradients == 0)
       reasons = otherReasons;
+  }
+
+  /// The step updates state, or, where nothing is said to be state, returns something of an argument's type:
+  /// its next value, or a gradient.
+  bool trains() {
+    auto step = dyn_cast_or_null<FunctionOpInterface>(SymbolTable::lookupSymbolIn(getOperation(), "main"));
+    if (!step || step.isExternal() || !step.getFunctionBody().hasOneBlock())
+      return true;
+    Block &body = step.getFunctionBody().front();
+    bool hasState = false, returnsLike = false;
+    for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      returnsLike |= type && type.getRank() > 0 && isa<FloatType>(type.getElementType()) &&
+                     llvm::is_contained(body.getArgumentTypes(), type);
+      auto feeds = step.getResultAttrOfType<IntegerAttr>(i, kFeedsAttrName);
+      if (!feeds)
+        continue;
+      hasState = true;
+      auto argument = dyn_cast<BlockArgument>(value);
+      if (!argument || argument.getOwner() != &body || argument.getArgNumber() != feeds.getInt())
+        return true;
+    }
+    return !hasState && returnsLike;
   }
 
   int64_t getRanks() {
@@ -130,8 +162,21 @@ private:
               "jax_enable_x64";
   }
 
-  int64_t operands = 0, gradients = 0, compressed = 0, doubles = 0;
-  StringRef firstDouble;
+  /// AssignCodecs names the op and the codec that it cannot have.
+  static bool isOfAnotherCollective(CollectiveOpInterface op, StringRef reason) {
+    return reason.starts_with((op.getKind() + " with ").str());
+  }
+
+  void warnOfScattered() {
+    warn()
+        << scattered << (scattered == 1 ? " gradient stays" : " gradients stay") << " exact, such as '"
+        << firstScattered
+        << "': the codec is one of all-reduces, and each rank gets no more than the slice of the sum that it "
+           "keeps; give these layers another codec in the plan";
+  }
+
+  int64_t operands = 0, gradients = 0, compressed = 0, doubles = 0, scattered = 0;
+  StringRef firstDouble, firstScattered;
   llvm::MapVector<StringRef, int64_t> reasons, otherReasons;
 };
 

@@ -67,3 +67,39 @@ func.func @main(%a: tensor<64x64xf32>) {
   return
 }
 }
+
+// -----
+
+// An evaluation: nothing is trained, so that nothing need travel. No warning.
+
+module attributes {cgx.num_ranks = 1 : i64} {
+func.func @main(%w: tensor<4x2xf32>, %x: tensor<8x4xf32>) -> tensor<f32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x2xf32>) -> tensor<8x2xf32>
+  %l = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x2xf32>, tensor<f32>) -> tensor<f32>
+  return %l : tensor<f32>
+}
+}
+
+// -----
+
+// An evaluation on each rank's own samples that returns its state as it is. No warning.
+
+module attributes {cgx.num_ranks = 4 : i64} {
+func.func @main(%w: tensor<4x2xf32>, %x: tensor<8x4xf32>) -> (tensor<4x2xf32> {cgx.feeds = 0 : i64}, tensor<8x2xf32>) {
+  %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x2xf32>) -> tensor<8x2xf32>
+  return %w, %y : tensor<4x2xf32>, tensor<8x2xf32>
+}
+}
+
+// -----
+
+// A step of one device that trains.
+
+// expected-warning @below {{nothing is compressed: the step is for one device}}
+module attributes {cgx.num_ranks = 1 : i64} {
+func.func @main(%w: tensor<4xf32>, %g: tensor<4xf32>) -> (tensor<4xf32> {cgx.feeds = 0 : i64}) {
+  %0 = stablehlo.subtract %w, %g : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+}

@@ -23,8 +23,8 @@ namespace cgx {
 
 /// Appends the passes that take an exported training step (StableHLO with sdy,
 /// upstream's shard dialect) to a per-rank program whose collectives are cgx ops
-/// that know their layers.
-void buildImportPipeline(mlir::OpPassManager &manager);
+/// that know their layers. `scatters`: a rank that keeps a slice of a sum gets no more.
+void buildImportPipeline(mlir::OpPassManager &manager, bool scatters = true);
 
 /// Registers the passes declared here and the pipeline `--cgx-import`.
 void registerImportPasses();
