@@ -27,6 +27,21 @@ STATE = {"w": np.ones((2, 3), np.float32)}
 BATCH = {"x": np.ones(4, np.float32)}
 
 
+@jax.tree_util.register_pytree_node_class
+class Unnamed:
+    """A tree that says nothing of the keys of its children, as equinox's State."""
+
+    def __init__(self, *children):
+        self.children = children
+
+    def tree_flatten(self):
+        return self.children, None
+
+    @classmethod
+    def tree_unflatten(cls, _, children):
+        return cls(*children)
+
+
 class FolderTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -128,6 +143,13 @@ class ExportTest(FolderTest):
         names = [argument.name for argument in signature.main_arguments(program.read_text())]
         self.assertEqual(names, ["state['w']", "batch['x']"])
         self.assertEqual(list(cgx_jax.load(self.folder / "state.safetensors")), ["state['w']"])
+
+    def test_children_without_keys_have_the_numbers_that_jax_gives_them(self):
+        def step(state, batch):
+            return {"norm": Unnamed(state["norm"].children[0] + batch["x"].sum(), state["norm"].children[1] + 1)}, {}
+
+        self.export(step, {"norm": Unnamed(np.float32(1), np.ones(3, np.float32))})
+        self.assertEqual(list(cgx_jax.load(self.folder / "state.safetensors")), ["state['norm'][0]", "state['norm'][1]"])
 
     def test_the_text_is_what_jax_prints(self):
         jitted = jax.jit(double, donate_argnums=0)

@@ -1,8 +1,13 @@
 """From a tree of arrays to named tensors, with the names that JAX gives to arguments."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+# How a path shows a child of a tree that names none of its own; JAX prints such an argument as `state[0]`.
+_NAMELESS_CHILD = re.compile(r"<flat index ([^>]+)>")
 
 
 def is_key(leaf):
@@ -31,7 +36,7 @@ def named_leaves(tree, name):
       A dict such as {"state['params']['w']": leaf, "state['opt'][0].count": leaf}.
     """
     leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
-    return {name + jax.tree_util.keystr(path): leaf for path, leaf in leaves}
+    return {name + _NAMELESS_CHILD.sub(r"\1", jax.tree_util.keystr(path)): leaf for path, leaf in leaves}
 
 
 def to_numpy(leaf):
