@@ -63,6 +63,8 @@ EXAMPLES
   Train 440 steps on four processes, going through the data as often as it takes:
     cgx-run step.mlir --ranks 4 --state state.safetensors --data train.safetensors \
         --steps 440 --repeat --save trained.safetensors --report train.json
+  The same at 4 bits:
+    cgx-run step.mlir --compress "bits=4" --ranks 4 --state state.safetensors ...
   Evaluate, over the whole file:
     cgx-run eval.mlir --ranks 4 --state trained.safetensors --data validation.safetensors
   Train to step 10000, with the same command line again after every interruption:
@@ -110,6 +112,12 @@ void describe(CLI::App &app, Options &options) {
   app.add_option("program", options.program, "The step: step.mlir or step.so")
       ->required()
       ->type_name("PROGRAM");
+  app.add_option(
+         "--compress", options.compress,
+         "Compress the collectives of the text first, as cgx-opt --cgx-compress does, and print its report: "
+         "\"bits=4\", \"codec=topk density=0.01 error-feedback=f32\", \"plan=plan.json\"")
+      ->type_name("OPTIONS")
+      ->group("Input");
   app.add_option("--ranks", options.ranks, "Ranks to start; the program's own number by default")
       ->check(CLI::Validator(checkWhole, ""))
       ->type_name("N")
@@ -265,8 +273,12 @@ std::string uniqueJobName() {
 }
 
 Program loadProgram(const Options &options) {
-  if (isLibrary(options.program))
+  if (isLibrary(options.program)) {
+    if (options.compress)
+      throw Error("expected the text of a step with --compress, got the library '" + options.program +
+                  "': its collectives are what cgx-opt made of them before it was compiled");
     return openLibrary(options.program);
+  }
   return compileStep(options);
 }
 

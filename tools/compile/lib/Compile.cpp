@@ -9,7 +9,6 @@
 #include "Cache.h"
 #include "CodeGen.h"
 #include "Frontend.h"
-#include "cgx/Tools/SourceText.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -22,25 +21,10 @@ namespace {
 Outcome compileAnew(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &options) {
   Outcome outcome;
   llvm::raw_string_ostream messages(outcome.diagnostics);
-  if (std::optional<std::string> reason = explainUnreadable(*buffer)) {
-    messages << *reason << '\n';
-    return outcome;
-  }
-  auto source = std::make_shared<llvm::SourceMgr>();
-  source->AddNewSourceBuffer(packBooleans(std::move(buffer)), llvm::SMLoc());
-
-  DialectRegistry registry;
-  registerEverything(registry);
-  MLIRContext context(registry);
-  // What we do not define is listed by the lowering, all of it at once.
-  context.allowUnregisteredDialects();
-  // A whole step of training behind each error helps nobody.
-  context.printOpOnDiagnostic(false);
-  SourceMgrDiagnosticHandler handler(*source, &context, messages);
-
+  Reading reading(std::move(buffer), messages);
   Artifact artifact;
-  OwningOpRef<ModuleOp> module = lowerSource(source, context, artifact.manifest);
-  if (!module)
+  OwningOpRef<ModuleOp> module = reading.parse();
+  if (!module || failed(lower(*module, artifact.manifest)))
     return outcome;
   std::optional<std::vector<std::string>> files = generateCode(*module, options);
   if (!files)

@@ -11,6 +11,7 @@
 #include "cgx/Passes/Import.h"
 #include "cgx/Passes/Lower.h"
 #include "cgx/Tools/Registration.h"
+#include "cgx/Tools/SourceText.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -18,33 +19,52 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 
 namespace cgx::compile {
 
-void registerEverything(DialectRegistry &registry) {
+/// Dialects and interfaces that a compilation needs.
+static DialectRegistry makeRegistry() {
+  DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);
   registerCgxDialects(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  return registry;
 }
 
-OwningOpRef<ModuleOp> lowerSource(const std::shared_ptr<llvm::SourceMgr> &source, MLIRContext &context,
-                                  std::string &manifest) {
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(source, &context);
-  if (!module)
-    return nullptr;
-  PassManager manager(&context);
+Reading::Reading(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::raw_ostream &messages)
+    : context(std::make_unique<MLIRContext>(makeRegistry())) {
+  // What we do not define is listed by the lowering, all of it at once.
+  context->allowUnregisteredDialects();
+  // A whole step of training behind each error helps nobody.
+  context->printOpOnDiagnostic(false);
+  if (std::optional<std::string> reason = explainUnreadable(*buffer)) {
+    messages << *reason << '\n';
+    return;
+  }
+  source = std::make_shared<llvm::SourceMgr>();
+  source->AddNewSourceBuffer(packBooleans(std::move(buffer)), llvm::SMLoc());
+  handler = std::make_unique<SourceMgrDiagnosticHandler>(*source, context.get(), messages);
+}
+
+OwningOpRef<ModuleOp> Reading::parse() {
+  return source ? parseSourceFile<ModuleOp>(source, context.get()) : nullptr;
+}
+
+LogicalResult lower(ModuleOp module, std::string &manifest) {
+  PassManager manager(module.getContext());
   // A per-rank program says how many ranks it is for; an exported step does not.
-  if (!module->getOperation()->hasAttr(kNumRanksAttrName))
+  if (!module->hasAttr(kNumRanksAttrName))
     buildImportPipeline(manager);
   buildLowerToLLVMPipeline(manager);
-  if (failed(manager.run(*module)))
-    return nullptr;
-  manifest = getManifest(*module);
-  return module;
+  if (failed(manager.run(module)))
+    return failure();
+  manifest = getManifest(module);
+  return success();
 }
 
 } // namespace cgx::compile

@@ -9,18 +9,33 @@
 #define CGX_TOOLS_COMPILE_FRONTEND_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <memory>
+
 namespace cgx::compile {
 
-/// Dialects and interfaces that a compilation needs.
-void registerEverything(mlir::DialectRegistry &registry);
+/// A module in memory, and the context that reads it. Complaints about it go to a stream.
+class Reading {
+public:
+  /// Takes MLIR text or bytecode.
+  Reading(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::raw_ostream &messages);
 
-/// Parses, imports where the module is not a per-rank program yet, and lowers. Null
-/// after a diagnostic. Stores the text of the manifest.
-mlir::OwningOpRef<mlir::ModuleOp> lowerSource(const std::shared_ptr<llvm::SourceMgr> &source,
-                                              mlir::MLIRContext &context, std::string &manifest);
+  /// Null after a diagnostic.
+  mlir::OwningOpRef<mlir::ModuleOp> parse();
+  mlir::MLIRContext &getContext() { return *context; }
+
+private:
+  std::shared_ptr<llvm::SourceMgr> source; ///< null: unreadable, which was said
+  std::unique_ptr<mlir::MLIRContext> context;
+  std::unique_ptr<mlir::SourceMgrDiagnosticHandler> handler;
+};
+
+/// Imports what is not a per-rank program yet, and lowers. Stores the text of the manifest.
+mlir::LogicalResult lower(mlir::ModuleOp module, std::string &manifest);
 
 } // namespace cgx::compile
 

@@ -47,6 +47,17 @@ private:
   Clock::time_point begin = Clock::now(), last = begin;
 };
 
+/// The text of the step with its collectives compressed. Its report goes to standard error.
+std::string compress(const Options &options) {
+  cgx::compile::Compressed compressed =
+      cgx::compile::compressFile(options.program, *options.compress, !options.quiet);
+  if (!compressed.text)
+    throw Error("cannot compress '" + options.program + "' by --compress \"" + *options.compress + "\"\n" +
+                compressed.diagnostics);
+  std::fputs(compressed.diagnostics.c_str(), stderr); // warnings
+  return std::move(*compressed.text);
+}
+
 } // namespace
 
 Program cgx::run::compileStep(const Options &options) {
@@ -55,7 +66,8 @@ Program cgx::run::compileStep(const Options &options) {
   compile::Options how;
   how.useCache = !options.noCache;
   how.progress = [&](size_t done, size_t count) { progress.show(done, count); };
-  compile::Outcome outcome = compile::compileFile(path, how);
+  compile::Outcome outcome =
+      options.compress ? compile::compileText(compress(options), path, how) : compile::compileFile(path, how);
   if (!outcome.artifact)
     throw Error("cannot compile '" + path + "'\n" + outcome.diagnostics);
   std::fputs(outcome.diagnostics.c_str(), stderr); // warnings

@@ -58,6 +58,15 @@ Outcome compileFile(const std::string &path, const Options &options = {});
 /// The same from memory; `name` stands in diagnostics.
 Outcome compileText(const std::string &text, const std::string &name, const Options &options = {});
 
+/// An exported step with its collectives compressed, or why there is none; warnings may come with either.
+struct Compressed {
+  std::optional<std::string> text; ///< MLIR for compileText
+  std::string diagnostics;
+};
+
+/// Does what `cgx-opt --cgx-compress="OPTIONS"` does; with `report` the report goes to standard error.
+Compressed compressFile(const std::string &path, const std::string &options, bool report);
+
 /// The objects of compileFile in the memory of this process.
 struct LoadedStep {
   cgx_program_step_fn step = nullptr;

@@ -1,0 +1,59 @@
+//===-- Compress.cpp - A step with its collectives compressed --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------------===//
+#include "Frontend.h"
+#include "cgx/Tools/Registration.h"
+#include "cgx/compile.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <mutex>
+
+using namespace mlir;
+
+namespace cgx::compile {
+
+static void registerPassesOnce() {
+  static std::once_flag once;
+  std::call_once(once, registerCgxPasses);
+}
+
+/// As text, with the locations that came in: errors of what follows name the line of Python.
+static std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, OpPrintingFlags().enableDebugInfo(/*enable=*/true, /*prettyForm=*/false));
+  return text;
+}
+
+Compressed compressFile(const std::string &path, const std::string &options, bool report) {
+  Compressed compressed;
+  llvm::raw_string_ostream messages(compressed.diagnostics);
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false);
+  if (!buffer) {
+    messages << path << ": error: cannot read: " << buffer.getError().message() << '\n';
+    return compressed;
+  }
+  Reading reading(std::move(*buffer), messages);
+  OwningOpRef<ModuleOp> module = reading.parse();
+  if (!module)
+    return compressed;
+  registerPassesOnce();
+  PassManager manager(&reading.getContext());
+  std::string pipeline = "cgx-compress{" + options + "}";
+  if (report)
+    pipeline += ",cgx-report";
+  if (failed(parsePassPipeline(pipeline, manager, messages)) || failed(manager.run(*module)))
+    return compressed;
+  compressed.text = print(*module);
+  return compressed;
+}
+
+} // namespace cgx::compile
