@@ -147,7 +147,13 @@ void describe(CLI::App &app, Options &options) {
          "folder the newest that is sound; with --state, from there if there is nothing yet")
       ->type_name("FILE|FOLDER")
       ->group("Input");
-  app.add_option("--data", options.data, "Samples")->type_name("FILE.safetensors")->group("Input");
+  app.add_option("--data", options.dataFiles,
+                 "Samples; given again, or a folder, of which all files count by their names: one file "
+                 "behind the other")
+      ->type_name("FILE.safetensors|FOLDER")
+      ->take_all()
+      ->expected(1)
+      ->group("Input");
   app.add_option("--set", options.values,
                  "Value of an argument: numbers, @step, a schedule or a random key (see above)")
       ->type_name("NAME=VALUE")
@@ -250,6 +256,13 @@ void describe(CLI::App &app, Options &options) {
                  "Where to write losses, speed and bytes (schema in tools/run/README.md)")
       ->type_name("FILE.json")
       ->group("Output");
+  app.add_option(
+         "--metrics", options.metrics,
+         "Where to write a line for each step as it ends: losses, seconds, bytes, share of communication, "
+         "changes of codecs. JSON, or columns where the name ends in .csv; a run that is resumed goes on "
+         "there")
+      ->type_name("FILE.jsonl|FILE.csv")
+      ->group("Output");
   app.add_option("--trace", options.trace,
                  "Where to write what each rank did when, for Perfetto (ui.perfetto.dev)")
       ->type_name("FILE.json")
@@ -293,7 +306,7 @@ void noteUnfinishedPlan(const Job &job, const Outcome &first) {
 }
 
 std::vector<std::string> outputsOf(const Options &options) {
-  return {options.save, options.report, options.trace, options.profile};
+  return {options.save, options.report, options.trace, options.profile, options.metrics};
 }
 
 /// What a run has to say of its files and its checks: all of it, also where some of it fails.
@@ -460,6 +473,7 @@ int run(Options options) {
   checkWritable(options);
   if (options.adaptEvery == 0 || options.profileSteps == 0)
     throw Error("expected --adapt-every and --profile-steps above 0");
+  chooseData(options);
   chooseCheckpoint(options);
   makeFolder(options.save);
   InputFiles files(options);

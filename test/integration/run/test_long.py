@@ -2,6 +2,7 @@
 
 CGX_LONG_STEPS and CGX_LONG_STOPS give the interrupted run its full length (10000 and 20 for a release)."""
 
+import csv
 import json
 import os
 import pathlib
@@ -228,6 +229,74 @@ class Long(RunTest):
         self.assertEqual(json.loads(report.read_text())["first_step"], 3)
         error = self.refuse("train2.so", "--steps", 1, "--resume", save, "--repeat")
         self.assertTrue("global batch of 16, got 8" in error or "expected f32[4,3]" in error, error)
+
+    def lines(self, path):
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+    def test_metrics_are_written_as_they_happen_and_go_on(self):
+        path, report, save = self.folder / "metrics.jsonl", self.folder / "report.json", self.folder / "saved.safetensors"
+        path.write_text("of a run before\n")
+        self.train("train4.so", "--steps", 6, "--repeat", "--metrics", path, "--report", report, "--save", save)
+        lines, written = self.lines(path), json.loads(report.read_text())
+        self.assertEqual([line["step"] for line in lines], list(range(6)))
+        self.assertEqual([line["metrics"]["loss"] for line in lines], written["loss"]["per_step"])
+        wire = sum(layer["wire_bytes_per_step"][0] for layer in written["layers"])
+        self.assertEqual({line["wire_bytes"] for line in lines}, {wire})
+        self.assertTrue(all(0 < line["communication_share"] <= 1 for line in lines), lines)
+        # As if the run had gone on behind its checkpoint before it was killed, in the middle of a line.
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(json.dumps({**lines[-1], "step": 6, "metrics": {"loss": 7}}) + '\n{"step": 7, "met')
+        result = self.run_tool("train4.so", "--steps", 2, "--repeat", "--metrics", path, "--resume", save)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        more = self.lines(path)
+        self.assertEqual([line["step"] for line in more], list(range(8)))
+        self.assertEqual(more[:6], lines)
+        self.assertNotEqual(more[6]["metrics"]["loss"], 7)
+
+    def test_metrics_are_there_before_the_run_ends(self):
+        path = self.folder / "metrics.jsonl"
+        process = self.start("--steps", 100000, "--metrics", path)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and (not path.exists() or path.read_text().count("\n") < 3):
+            time.sleep(0.02)
+        self.assertGreaterEqual(path.read_text().count("\n"), 3)
+        self.stop(process, signal.SIGKILL)
+
+    def test_metrics_can_be_columns_or_go_to_standard_output(self):
+        path, save = self.folder / "metrics.csv", self.folder / "saved.safetensors"
+        self.train("train4.so", "--steps", 3, "--metrics", path, "--save", save)
+        result = self.run_tool("train4.so", "--steps", 2, "--metrics", path, "--resume", save)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["step"] for row in rows], ["0", "1", "2", "3", "4"])
+        self.assertTrue(all(float(row["loss"]) > 0 and int(row["wire_bytes"]) > 0 for row in rows))
+        result = self.run_tool("train4.so", "--steps", 3, "--metrics", "-", state=self.state())
+        self.assertEqual([json.loads(line)["step"] for line in result.stdout.splitlines()], [0, 1, 2])
+
+    def test_samples_may_lie_in_several_files(self):
+        whole, shards = samples(112), self.folder / "shards"
+        shards.mkdir()
+        write_safetensors(self.folder / "whole.safetensors", whole)
+        begin = 0
+        for i, count in enumerate((30, 1, 50, 31)):
+            part = {name: (dtype, [count, *shape[1:]],
+                           payload[begin * len(payload) // 112:(begin + count) * len(payload) // 112])
+                    for name, (dtype, shape, payload) in whole.items()}
+            write_safetensors(shards / f"part{i}.safetensors", part)
+            begin += count
+        for options in (["--steps", 20, "--repeat", "--shuffle"], []):
+            expected = self.bits(*options, data=self.folder / "whole.safetensors")
+            self.assertEqual(self.bits(*options, data=shards), expected)
+            several = [option for i in range(1, 4) for option in ("--data", shards / f"part{i}.safetensors")]
+            self.assertEqual(self.bits(*options, *several, data=shards / "part0.safetensors"), expected)
+        write_safetensors(shards / "part4.safetensors", {"x": tensor("F32", [2, 3], range(6))})
+        error = self.refuse("train4.so", state=self.state(), data=shards)
+        self.assertIn("to be f32[2,64], as in the first file, got f32[2,3]", error)
+        self.assertIn("to be u8[100], as in the first file, got nothing".replace("100", "30"), error)
+
+    def bits(self, *arguments, **options):
+        return super().train("train4.so", *arguments, **options)[1]
 
     def test_samples_that_fill_no_batch_are_told_or_taken(self):
         result = self.run_tool("train4.so", state=self.state())

@@ -61,7 +61,7 @@ TEST(Batches, RanksTakeTheirRowsAndColumnsAndWiden) {
   Sampler sampler(6, 4, /*shuffle=*/false, 0);
   int32_t out[4];
   // Rank 3 is data 1, model 1: rows 2 and 3, second column.
-  copyBatch(batch, mesh, 3, data, sampler, /*first=*/0, reinterpret_cast<std::byte *>(out));
+  copyBatch(batch, mesh, 3, std::span(&data, 1), sampler, /*first=*/0, reinterpret_cast<std::byte *>(out));
   EXPECT_EQ(std::vector<int32_t>(out, out + 4), (std::vector<int32_t>{209, 211, 213, 215}));
 }
 

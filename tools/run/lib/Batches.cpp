@@ -38,6 +38,14 @@ private:
   uint64_t state_;
 };
 
+/// The tensor that has the row, and the row's bytes.
+std::pair<const TensorView *, const std::byte *> findRow(std::span<const TensorView> data, uint64_t row) {
+  const TensorView *part = data.data();
+  for (; row >= static_cast<uint64_t>(part->shape[0]); ++part)
+    row -= static_cast<uint64_t>(part->shape[0]);
+  return {part, part->bytes.data() + row * (part->bytes.size() / static_cast<uint64_t>(part->shape[0]))};
+}
+
 } // namespace
 
 Sampler::Sampler(uint64_t samples, uint64_t batch, bool shuffle, uint64_t seed, bool pads)
@@ -64,22 +72,23 @@ uint64_t Sampler::row(uint64_t index) {
   return order_[index % epochSamples_ % samples_];
 }
 
-void cgx::run::copyBatch(const Value &batch, const Mesh &mesh, uint32_t rank, const TensorView &data,
-                         Sampler &sampler, uint64_t first, std::byte *buffer) {
+void cgx::run::copyBatch(const Value &batch, const Mesh &mesh, uint32_t rank,
+                         std::span<const TensorView> data, Sampler &sampler, uint64_t first,
+                         std::byte *buffer) {
   Shape origin = blockOrigin(batch, mesh, rank);
   uint64_t rows = static_cast<uint64_t>(batch.shape[0]);
   if (rows == 0 || *elementCount(batch.shape) == 0)
     return;
-  uint64_t rowBytes = data.bytes.size() / static_cast<uint64_t>(data.shape[0]);
   uint64_t blockRowElements = *elementCount(batch.shape) / rows;
-  uint64_t sourceWidth = cgx_element_bytes(data.type), width = cgx_element_bytes(batch.type);
+  uint64_t width = cgx_element_bytes(batch.type);
   for (uint64_t i = 0; i < rows; ++i) {
-    const std::byte *source =
-        data.bytes.data() + sampler.row(first + static_cast<uint64_t>(origin[0]) + i) * rowBytes;
+    const auto [part, source] = findRow(data, sampler.row(first + static_cast<uint64_t>(origin[0]) + i));
+    const ElementType type = part->type;
+    const uint64_t sourceWidth = cgx_element_bytes(type);
     std::byte *destination = buffer + i * blockRowElements * width;
     forEachRun(batch.shape, batch.globalShape, origin, /*first=*/1,
                [&](uint64_t globalOffset, uint64_t blockOffset, uint64_t count) {
-                 convertElements(data.type, source + globalOffset * sourceWidth, batch.type,
+                 convertElements(type, source + globalOffset * sourceWidth, batch.type,
                                  destination + blockOffset * width, count);
                });
   }

@@ -277,11 +277,68 @@ uint64_t digestOf(const Job &job, const Options &options, const InputFiles &file
     for (const std::string &entry : *list)
       add(entry);
   addFile(text, files.state ? &*files.state : nullptr);
-  addFile(text, files.data ? &*files.data : nullptr);
+  add(job.dataDigest);
   return hashBytes(std::as_bytes(std::span(text)));
 }
 
 } // namespace
+
+void cgx::run::chooseData(Options &options) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  for (const std::string &path : options.dataFiles) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error))
+      if (entry->path().extension() == ".safetensors")
+        found.push_back(entry->path().string());
+    if (error || found.empty())
+      throw Error("there is no .safetensors file in '" + path + "'" + (error ? ": " + error.message() : ""));
+    std::sort(found.begin(), found.end()); // equal on all machines
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  options.dataFiles = std::move(files);
+  if (!options.dataFiles.empty())
+    options.data = options.dataFiles.front();
+}
+
+/// Adds the samples of the other files to those of the first, of each argument that takes samples.
+static void addSamples(const Manifest &manifest, Bindings &bindings, const InputFiles &files) {
+  std::vector<std::string> problems;
+  std::vector<uint64_t> samples(files.moreData.size(), UINT64_MAX);
+  for (size_t i = 0; i < bindings.arguments.size(); ++i) {
+    Binding &binding = bindings.arguments[i];
+    if (binding.source != Source::Data)
+      continue;
+    binding.parts = {*binding.tensor};
+    for (size_t file = 0; file < files.moreData.size(); ++file) {
+      const TensorView *more = files.moreData[file].find(binding.tensor->name);
+      Shape expected = binding.tensor->shape;
+      const std::string where = "'" + manifest.arguments[i].name + "': expected '" + binding.tensor->name +
+                                "' in '" + files.moreData[file].path() + "' ";
+      if (more && !more->shape.empty() && !expected.empty())
+        expected[0] = more->shape[0];
+      if (!more || more->shape != expected || more->type != binding.tensor->type)
+        problems.push_back(where + "to be " + typeString(binding.tensor->type, expected) +
+                           ", as in the first file, got " +
+                           (more ? typeString(more->type, more->shape) : "nothing"));
+      else if (samples[file] != UINT64_MAX && samples[file] != uint64_t(more->shape[0]))
+        problems.push_back(where + "to have " + std::to_string(samples[file]) +
+                           " samples, as the others, got " + std::to_string(more->shape[0]));
+      else
+        binding.parts.push_back(*more);
+      if (more && !more->shape.empty() && samples[file] == UINT64_MAX)
+        samples[file] = uint64_t(more->shape[0]);
+    }
+  }
+  throwProblems("the files of --data do not fit together", problems);
+  for (uint64_t count : samples)
+    bindings.samples += count == UINT64_MAX ? 0 : count;
+}
 
 void cgx::run::chooseCheckpoint(Options &options) {
   if (options.resume.empty())
@@ -331,6 +388,8 @@ InputFiles::InputFiles(const Options &options) {
     state = SafetensorsFile::open(options.resume);
   if (!options.data.empty())
     data = SafetensorsFile::open(options.data);
+  for (size_t i = 1; i < options.dataFiles.size(); ++i)
+    moreData.push_back(SafetensorsFile::open(options.dataFiles[i]));
 }
 
 Job cgx::run::prepareJob(Options options, const InputFiles &files, Program program) {
@@ -350,6 +409,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   for (const std::string &value : options.values)
     inputs.values.push_back(splitAssignment(value, "--set"));
   job.bindings = bindArguments(job.manifest, inputs);
+  addSamples(job.manifest, job.bindings, files);
   job.scalars = findScalars(job.manifest);
   job.stateArguments = findStateArguments(job.manifest, job.bindings);
   if (options.until)
@@ -368,11 +428,14 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.shuffle = options.shuffle && job.bindings.globalBatch > 0;
   job.padLast = options.padLast;
   job.stopOnNan = options.stopOnNan;
+  job.metrics = options.metrics;
   job.save = !options.save.empty();
   job.saving = prepareSaving(options);
   checkBest(job);
   std::string samples;
   addFile(samples, inputs.data);
+  for (const SafetensorsFile &more : files.moreData)
+    addFile(samples, &more);
   job.dataDigest = std::to_string(hashBytes(std::as_bytes(std::span(samples))));
   if (job.checkpoint)
     checkSamples(job, *job.checkpoint);

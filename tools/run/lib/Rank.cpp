@@ -8,6 +8,7 @@
 
 #include "Finite.h"
 #include "Meeting.h"
+#include "Metrics.h"
 #include "Progress.h"
 #include "RankErrors.h"
 #include "cgx/kernels/cuda_peers.h"
@@ -196,7 +197,7 @@ private:
       const Value &value = manifest_.arguments[i];
       const Binding &binding = job_.bindings.arguments[i];
       if (binding.source == Source::Data) {
-        copyBatch(value, manifest_.mesh, rank_, *binding.tensor, sampler_, step * job_.bindings.globalBatch,
+        copyBatch(value, manifest_.mesh, rank_, binding.parts, sampler_, step * job_.bindings.globalBatch,
                   arguments_[i]);
       } else if (binding.source == Source::PerStep) {
         copyStepValue(value, manifest_.mesh, rank_, *binding.tensor, step, arguments_[i]);
@@ -213,6 +214,9 @@ private:
     for (std::vector<double> &series : outcome.scalars)
       series.reserve(job_.steps);
     Planner planner(job_.planning, context_.get());
+    std::optional<Metrics> metrics;
+    if (rank_ == 0 && !job_.metrics.empty())
+      metrics.emplace(job_, context_.get());
     const uint64_t end = job_.firstStep + job_.steps;
     Clock::time_point start = Clock::now();
     for (uint64_t done = 0;; ++done) {
@@ -225,6 +229,8 @@ private:
       readScalars(outcome);
       if (rank_ == 0)
         progress.step(done + 1, scalars_);
+      if (metrics)
+        metrics->step(job_.firstStep + done, scalars_, planner.plans.size());
       feed();
       outcome.steps = done + 1;
     }

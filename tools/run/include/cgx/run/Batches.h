@@ -43,9 +43,9 @@ private:
 };
 
 /// Fills the buffer of a batch argument, `batch`, with this rank's part of the
-/// samples [first, first + B): `rank`'s block in every dimension.
-void copyBatch(const Value &batch, const Mesh &mesh, uint32_t rank, const TensorView &data, Sampler &sampler,
-               uint64_t first, std::byte *buffer);
+/// samples [first, first + B): `rank`'s block in every dimension. The rows of `data` follow each other.
+void copyBatch(const Value &batch, const Mesh &mesh, uint32_t rank, std::span<const TensorView> data,
+               Sampler &sampler, uint64_t first, std::byte *buffer);
 
 /// Fills this rank's block of an argument of which `data` has one for each step.
 void copyStepValue(const Value &argument, const Mesh &mesh, uint32_t rank, const TensorView &data,

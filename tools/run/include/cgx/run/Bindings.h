@@ -33,6 +33,7 @@ enum class Source {
 struct Binding {
   Source source = Source::State;
   const TensorView *tensor = nullptr;  ///< of State, Data and PerStep
+  std::vector<TensorView> parts = {};  ///< of Data: the samples of each file, one behind the other
   std::vector<std::byte> constant;     ///< of Constant: one element, or all of them
   std::optional<StepValue> value = {}; ///< of Computed
 };

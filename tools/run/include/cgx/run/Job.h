@@ -67,6 +67,7 @@ struct Job {
   bool padLast = false;   ///< whether a pass takes what fills no batch at its end
   bool stopOnNan = false;
   bool trace = false;
+  std::string metrics; ///< a file with a line for each step; empty: none
   /// The checkpoint that the run goes on from, codecs included; null for a fresh run.
   const SafetensorsFile *checkpoint = nullptr;
 

@@ -18,7 +18,8 @@ struct Options {
   std::optional<uint64_t> steps, until;
   std::optional<uint64_t> seed; ///< 0, or that of the run that is resumed
   uint64_t firstStep = 0, logEvery = 0, saveEvery = 0, keepLast = 0;
-  std::string keepBest;
+  std::string keepBest, metrics;
+  std::vector<std::string> dataFiles; ///< as typed; `data` is the first
   double timeoutSeconds = 30;
   bool repeat = false, shuffle = false, quiet = false, noCache = false, padLast = false, stopOnNan = false;
   std::optional<std::string> compress;    ///< options of cgx-compress
@@ -33,9 +34,13 @@ struct Options {
 /// from. Throws Error.
 void chooseCheckpoint(Options &options);
 
+/// Takes folders of --data for their files. Throws Error.
+void chooseData(Options &options);
+
 /// The input files of a job, which must outlive it; `state` is the checkpoint when a run is resumed.
 struct InputFiles {
   std::optional<SafetensorsFile> state, data;
+  std::vector<SafetensorsFile> moreData; ///< samples that follow those of `data`
 
   explicit InputFiles(const Options &options);
 };

@@ -1,0 +1,59 @@
+//===-- Metrics.h - What a run measures, as it happens ----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One line for each step, written when the step has ended: JSON, or the columns of a
+// CSV file. A run that goes on from a checkpoint goes on in its file, from its step on.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_LIB_METRICS_H
+#define CGX_RUN_LIB_METRICS_H
+
+#include "cgx/run/Job.h"
+
+#include <chrono>
+#include <cstdio>
+
+namespace cgx::run {
+
+class Metrics {
+public:
+  /// Throws Error when the file cannot be written.
+  Metrics(const Job &job, cgx_context *context);
+
+  /// After `step`, which gave these scalars; `plans` have been adopted so far. Throws Error when the disk is
+  /// full.
+  void step(uint64_t step, const std::vector<double> &scalars, size_t plans);
+
+private:
+  using Clock = std::chrono::steady_clock;
+  struct Closer {
+    void operator()(std::FILE *file) const { std::fclose(file); }
+  };
+  struct Totals {
+    uint64_t wireBytes = 0;
+    double seconds = 0; ///< of communication
+  };
+
+  Totals measure() const;
+  std::string header() const;
+  std::string line(uint64_t step, const std::vector<double> &scalars, double seconds, const Totals &own,
+                   bool isPlanNew) const;
+  void write(const std::string &text);
+
+  const Job &job_;
+  cgx_context *context_;
+  bool isCsv_;
+  std::unique_ptr<std::FILE, Closer> file_;
+  Totals before_;
+  Clock::time_point last_;
+  size_t plans_ = 0;
+};
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_LIB_METRICS_H
