@@ -314,7 +314,9 @@ private:
     gatherOutcomes(job_, context_.get(), rank_, snapshot, all);
     if (rank_ != 0)
       return;
-    // Disks may take longer than other ranks wait.
+    // Disks may take longer than other ranks wait. Never two at a time: the older could replace the newer.
+    if (writer_.joinable())
+      writer_.join();
     writer_ = std::jthread([this, all = std::move(all)] {
       try {
         throwRankErrors(all, std::vector<bool>(all.size()));
