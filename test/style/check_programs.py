@@ -30,7 +30,7 @@ PROGRAMS = {
     **dict.fromkeys("dpkg dpkg-deb dpkg-query".split(), "dpkg"),
     "dpkg-shlibdeps": "dpkg-dev", "ldd": "libc-bin",
     **dict.fromkeys("apt-cache apt-get".split(), "apt"),
-    **dict.fromkeys("mlir-opt-22".split(), "mlir-22-tools"),
+    **dict.fromkeys("mlir-opt-22 mlir-tblgen-22".split(), "mlir-22-tools"),
     **dict.fromkeys("FileCheck not".split(), "llvm-22-tools"),
     **dict.fromkeys("cc c++".split(), "g++"),
     **dict.fromkeys("cmake ctest".split(), "cmake"),

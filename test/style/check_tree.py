@@ -131,7 +131,7 @@ def readmes(paths):
     """Every top folder tells a newcomer where to look."""
     names = {str(p) for p in paths}
     for folder in ["dialect/cgx", "dialect/stablehlo", "dialect/sdy", "passes", "runtime", "kernels",
-                   "tools", "test", "examples"]:
+                   "tools", "test", "examples", "docs"]:
         if f"{folder}/README.md" not in names:
             yield f"{folder}: has no README.md"
 
