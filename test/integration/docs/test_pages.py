@@ -1,0 +1,149 @@
+"""The pages of docs/ say what is true: messages stand in the sources, examples are read by the tools, programs run.
+
+What it needs beside Python: CGX_BIN, the folder of the tools; CGX_LIB, that of libcgx_runtime.so. The tutorial is run in
+a shorter form by CGX_JAX_PYTHON, a Python that has JAX; without it, only its form is looked at.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DOCS = ROOT / "docs"
+SOURCES = ("runtime", "kernels", "dialect", "passes", "tools")
+
+
+def page(name):
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def blocks(text, language):
+    """The fenced blocks of a language, in their order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
+
+
+def section(text, title):
+    return re.split(r"^## ", text.split(f"\n## {title}\n", 1)[1], maxsplit=1, flags=re.M)[0]
+
+
+def literals():
+    """The text of all sources, where strings that stand one after another are one string."""
+    for folder in SOURCES:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in (".cpp", ".h", ".py", ".td"):
+                yield re.sub(r'"\s+f?"', "", path.read_text(encoding="utf-8"))
+
+
+class MessagesTest(unittest.TestCase):
+    def test_messages_occur_in_the_sources(self):
+        messages = re.findall(r"^### `(.*)`$", page("troubleshooting.md"), re.M)
+        self.assertGreater(len(messages), 20)
+        sources = list(literals())
+        for message in messages:
+            for part in message.split("..."):
+                with self.subTest(message=message, part=part):
+                    self.assertTrue(any(part in source for source in sources), "no source has this text any more")
+
+
+class FilesTest(unittest.TestCase):
+    """Each example of files.md, given to the tool that reads it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def example(self, title):
+        (text,) = blocks(section(page("files.md"), title), "json")
+        path = self.folder / f"{title.lower().replace(' ', '-')}.json"
+        path.write_text(json.dumps(json.loads(text)), encoding="utf-8")
+        return path
+
+    def tool(self, name, *arguments):
+        program = pathlib.Path(os.environ["CGX_BIN"]) / name
+        if not program.exists():
+            self.skipTest(f"{name} is not built")
+        run = subprocess.run([str(program), *map(str, arguments)], capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout + run.stderr
+
+    def test_profile(self):
+        plan = self.folder / "made.json"
+        self.tool("cgx-plan", "solve", self.example("Profile"), "-o", plan)
+        self.assertEqual(json.loads(plan.read_text())["layers"][0]["layer"], "params/l1/w")
+
+    def test_plan(self):
+        self.assertIn("params/l1/w", self.tool("cgx-plan", "show", self.example("Plan")))
+
+    def test_machine_file(self):
+        step = ROOT / "examples/mlp-digits/step.mlir"
+        self.tool("cgx-opt", step, f"--cgx-compress=bits=4 machine={self.example('Machine file')}", "-o", os.devnull)
+
+    def test_manifest_is_that_of_the_program(self):
+        (program,) = blocks(page("c-abi.md"), "c")
+        text = "".join(re.findall(r'^ +"(.*)"', program, re.M)).replace('\\"', '"')
+        self.assertEqual(json.loads(text), json.loads(self.example("Manifest").read_text()))
+
+
+class CProgramTest(unittest.TestCase):
+    def test_program_of_the_page(self):
+        (program,) = blocks(page("c-abi.md"), "c")
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "host.c"
+            source.write_text(program, encoding="utf-8")
+            built = subprocess.run(
+                ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", str(source), "-o", f"{folder}/host",
+                 f"-I{ROOT / 'runtime/abi/include'}", f"-I{ROOT / 'kernels/abi/include'}", f"-L{os.environ['CGX_LIB']}",
+                 "-lcgx_runtime", f"-Wl,-rpath,{os.environ['CGX_LIB']}"], capture_output=True, text=True, check=False)
+            self.assertEqual(built.returncode, 0, built.stderr)
+            self.assertEqual(subprocess.check_output([f"{folder}/host"], text=True), "1 2\n")
+
+
+class TutorialTest(unittest.TestCase):
+    STEPS = "40"
+
+    def setUp(self):
+        self.text = page("tutorial.md")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_line(self, line):
+        environment = {**os.environ, "PATH": f"{os.environ['CGX_BIN']}:{os.environ['PATH']}",
+                       "CGX_CACHE_DIR": str(self.folder / "cache"), "PYTHONPATH": str(ROOT / "tools/jax")}
+        run = subprocess.run(["bash", "-c", line], cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 0, f"{line}\n{run.stderr}")
+        return run.stdout + run.stderr
+
+    def short(self, line):
+        line = re.sub(r"^PYTHONPATH=\S+ python ", f"'{os.environ['CGX_JAX_PYTHON']}' ", line)
+        return re.sub(r"--steps \d+", f"--steps {self.STEPS}", line)
+
+    def test_program_is_thirty_lines(self):
+        (program,) = blocks(self.text, "python")
+        self.assertLessEqual(len(program.splitlines()), 30)
+
+    def test_blocks_run_and_the_table_is_theirs(self):
+        if not os.environ.get("CGX_JAX_PYTHON"):
+            self.skipTest("no Python with JAX (tools/setup --python makes one)")
+        (program,) = blocks(self.text, "python")
+        (self.folder / "train.py").write_text(program, encoding="utf-8")
+        output = "".join(self.run_line(self.short(line)) for block in blocks(self.text, "sh") for line in block.splitlines())
+        report, curves = blocks(self.text, "text")
+        # Layers and bytes; how wide columns are is not of the page's business.
+        rows = re.findall(r"^(\S+) .*? (\d+) +(\d+) +(\d+\.\d+x)", report, re.M)
+        self.assertGreaterEqual(len(rows), 5)
+        for name, raw, wire, ratio in rows:
+            pattern = rf"{raw} +{wire} +{re.escape(ratio)}" if name == "-" else rf"{re.escape(name)} .*{raw} +{wire} +{re.escape(ratio)}"
+            self.assertRegex(output, pattern)
+        for label, ratio in (("exact", "1.00"), ("4 bits", "6.90")):
+            self.assertRegex(curves, rf"\| {label} .*\| +{ratio} \|")
+            self.assertRegex(output, rf"\| {label} .*\| +{ratio} \|")
+
+
+if __name__ == "__main__":
+    unittest.main()
