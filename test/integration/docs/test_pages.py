@@ -83,6 +83,12 @@ class FilesTest(unittest.TestCase):
         step = ROOT / "examples/mlp-digits/step.mlir"
         self.tool("cgx-opt", step, f"--cgx-compress=bits=4 machine={self.example('Machine file')}", "-o", os.devnull)
 
+    def test_metrics_have_the_fields_of_the_writer(self):
+        fields = json.loads(self.example("Metrics").read_text())
+        writer = (ROOT / "tools/run/lib/Metrics.cpp").read_text(encoding="utf-8")
+        for field in fields:
+            self.assertTrue(f'"{field}"' in writer, f"Metrics.cpp does not write '{field}'")
+
     def test_manifest_is_that_of_the_program(self):
         (program,) = blocks(page("c-abi.md"), "c")
         text = "".join(re.findall(r'^ +"(.*)"', program, re.M)).replace('\\"', '"')
@@ -119,6 +125,11 @@ class TutorialTest(unittest.TestCase):
         self.assertEqual(run.returncode, 0, f"{line}\n{run.stderr}")
         return run.stdout + run.stderr
 
+    def commands(self, name):
+        """The commands of a page, in their short form; `build/release/lib` is where these tools have their libraries."""
+        return [self.short(line).replace("build/release/lib", os.environ["CGX_LIB"])
+                for block in blocks(page(name), "sh") for line in block.splitlines()]
+
     def short(self, line):
         line = re.sub(r"^PYTHONPATH=\S+ python ", f"'{os.environ['CGX_JAX_PYTHON']}' ", line)
         return re.sub(r"--steps \d+", f"--steps {self.STEPS}", line)
@@ -127,12 +138,12 @@ class TutorialTest(unittest.TestCase):
         (program,) = blocks(self.text, "python")
         self.assertLessEqual(len(program.splitlines()), 30)
 
-    def test_blocks_run_and_the_table_is_theirs(self):
+    def test_commands_run_and_the_tables_are_theirs(self):
         if not os.environ.get("CGX_JAX_PYTHON"):
             self.skipTest("no Python with JAX (tools/setup --python makes one)")
         (program,) = blocks(self.text, "python")
         (self.folder / "train.py").write_text(program, encoding="utf-8")
-        output = "".join(self.run_line(self.short(line)) for block in blocks(self.text, "sh") for line in block.splitlines())
+        output = "".join(map(self.run_line, self.commands("tutorial.md")))
         report, curves = blocks(self.text, "text")
         # Layers and bytes; how wide columns are is not of the page's business.
         rows = re.findall(r"^(\S+) .*? (\d+) +(\d+) +(\d+\.\d+x)", report, re.M)
@@ -143,6 +154,13 @@ class TutorialTest(unittest.TestCase):
         for label, ratio in (("exact", "1.00"), ("4 bits", "6.90")):
             self.assertRegex(curves, rf"\| {label} .*\| +{ratio} \|")
             self.assertRegex(output, rf"\| {label} .*\| +{ratio} \|")
+        # The pages that go on from here.
+        for name in ("measuring-codecs.md", "looking-into-the-compiler.md"):
+            commands = self.commands(name)
+            self.assertGreater(len(commands), 4)
+            for command in commands:
+                self.run_line(command)
+        self.assertIn("!cgx.payload", (self.folder / "out/explicit.mlir").read_text())
 
 
 if __name__ == "__main__":
