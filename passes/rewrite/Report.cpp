@@ -17,6 +17,7 @@
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/Passes/Report.h"
 #include "cgx/Passes/Rewrite.h"
 #include "cgx/output/OutputFile.h"
 #include "cgx/wire.h"
@@ -156,6 +157,28 @@ int64_t ranksOf(ModuleOp module) {
   return ranks;
 }
 
+ReportTable makeTable(ModuleOp module) {
+  ReportTable table;
+  table.ranks = ranksOf(module);
+  PayloadRows payloads(table);
+  module.walk([&](Operation *op) {
+    if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+      addCollective(collective, table);
+    else if (auto payload = dyn_cast<PayloadOpInterface>(op))
+      payloads.add(payload);
+  });
+  if (table.rows.empty())
+    warnOfExportedCollectives(module);
+  return table;
+}
+
+void write(const ReportTable &table, ReportFormat format, llvm::raw_ostream &os) {
+  if (format == ReportFormat::Json)
+    printJson(table, os);
+  else
+    printText(table, os);
+}
+
 struct Report : impl::ReportPassBase<Report> {
   using ReportPassBase::ReportPassBase;
 
@@ -165,41 +188,31 @@ struct Report : impl::ReportPassBase<Report> {
       return signalPassFailure();
     }
     markAllAnalysesPreserved();
-    ReportTable table;
-    table.ranks = ranksOf(getOperation());
-    PayloadRows payloads(table);
-    getOperation().walk([&](Operation *op) {
-      if (auto collective = dyn_cast<CollectiveOpInterface>(op))
-        addCollective(collective, table);
-      else if (auto payload = dyn_cast<PayloadOpInterface>(op))
-        payloads.add(payload);
-    });
-    if (table.rows.empty())
-      warnOfExportedCollectives(getOperation());
+    ReportTable table = makeTable(getOperation());
     if (failed(print(table)))
       signalPassFailure();
   }
 
+  ReportFormat getFormat() const { return format == "json" ? ReportFormat::Json : ReportFormat::Text; }
+
   LogicalResult print(const ReportTable &table) {
     if (output.empty()) {
-      write(table, llvm::errs());
+      write(table, getFormat(), llvm::errs());
       return success();
     }
     std::string text;
     llvm::raw_string_ostream stream(text);
-    write(table, stream);
+    write(table, getFormat(), stream);
     if (std::string error = cgx::writeOutput(output, text); !error.empty())
       return getOperation()->emitError("the report: ") << error;
     return success();
   }
-
-  void write(const ReportTable &table, llvm::raw_ostream &os) {
-    if (format == "json")
-      printJson(table, os);
-    else
-      printText(table, os);
-  }
 };
 
 } // namespace
+
+void writeReport(ModuleOp module, ReportFormat format, llvm::raw_ostream &os) {
+  write(makeTable(module), format, os);
+}
+
 } // namespace cgx

@@ -16,6 +16,7 @@
 #include "cgx/Passes/Import.h"
 #include "cgx/Passes/Lower.h"
 #include "cgx/Passes/Rewrite.h"
+#include "cgx/Passes/Xla.h"
 
 #include "mlir/IR/DialectRegistry.h"
 
@@ -29,4 +30,5 @@ void cgx::registerCgxPasses() {
   registerImportPasses();
   registerRewritePasses();
   registerLoweringPasses();
+  registerXlaPasses();
 }

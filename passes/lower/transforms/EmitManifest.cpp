@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===-----------------------------------------------------------------------------------===//
+#include "EmitManifest.h"
 #include "StepSignature.h"
 #include "cgx/Passes/Lower.h"
 
@@ -263,50 +264,56 @@ json::Array describeMesh(MeshAttr mesh) {
   return axes;
 }
 
+/// Adds what @main takes and returns.
+LogicalResult describeSignature(ModuleOp module, json::Object &manifest) {
+  FailureOr<func::FuncOp> main = lookupMain(module);
+  if (failed(main))
+    return failure();
+  json::Array arguments, results;
+  FunctionType type = main->getFunctionType();
+  for (unsigned i = 0; i < type.getNumInputs(); ++i) {
+    auto entry = describeValue(*main, type.getInput(i), main->getArgAttrDict(i), "arg" + Twine(i));
+    if (failed(entry))
+      return failure();
+    arguments.push_back(std::move(*entry));
+  }
+  for (unsigned i = 0; i < type.getNumResults(); ++i) {
+    auto entry = describeValue(*main, type.getResult(i), main->getResultAttrDict(i), "result" + Twine(i));
+    if (failed(entry))
+      return failure();
+    results.push_back(std::move(*entry));
+  }
+  manifest["arguments"] = std::move(arguments);
+  manifest["results"] = std::move(results);
+  return success();
+}
+
 struct EmitManifestPass : impl::EmitManifestPassBase<EmitManifestPass> {
   void runOnOperation() override {
-    FailureOr<std::string> manifest = describe(getOperation());
-    if (failed(manifest))
-      return signalPassFailure();
-    getOperation()->setAttr(manifestAttrName, StringAttr::get(&getContext(), *manifest));
-  }
-
-  FailureOr<std::string> describe(ModuleOp module) {
-    FailureOr<func::FuncOp> main = lookupMain(module);
-    if (failed(main))
-      return failure();
-    json::Array arguments, results;
-    FunctionType type = main->getFunctionType();
-    for (unsigned i = 0; i < type.getNumInputs(); ++i) {
-      auto entry = describeValue(*main, type.getInput(i), main->getArgAttrDict(i), "arg" + Twine(i));
-      if (failed(entry))
-        return failure();
-      arguments.push_back(std::move(*entry));
-    }
-    for (unsigned i = 0; i < type.getNumResults(); ++i) {
-      auto entry = describeValue(*main, type.getResult(i), main->getResultAttrDict(i), "result" + Twine(i));
-      if (failed(entry))
-        return failure();
-      results.push_back(std::move(*entry));
-    }
-    FailureOr<json::Array> collectives = describeCollectives(module);
-    if (failed(collectives))
-      return failure();
-
-    auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName);
-    auto ranks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
-    json::Object manifest{{"cgx_manifest", 1},
-                          {"ranks", ranks ? ranks.getInt() : 1},
-                          {"mesh", describeMesh(mesh)},
-                          {"arguments", std::move(arguments)},
-                          {"results", std::move(results)},
-                          {"collectives", std::move(*collectives)}};
-    // Ranks whose programs differ in any of this must not talk to each other.
-    uint64_t hash = llvm::xxh3_64bits(textOf(json::Object(manifest)));
-    manifest["hash"] = llvm::utohexstr(hash, /*LowerCase=*/true, /*Width=*/16);
-    return textOf(std::move(manifest));
+    if (failed(emitManifest(getOperation(), /*withSignature=*/true)))
+      signalPassFailure();
   }
 };
 
 } // namespace
+
+LogicalResult emitManifest(ModuleOp module, bool withSignature) {
+  FailureOr<json::Array> collectives = describeCollectives(module);
+  if (failed(collectives))
+    return failure();
+  auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName);
+  auto ranks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
+  json::Object manifest{{"cgx_manifest", 1},
+                        {"ranks", ranks ? ranks.getInt() : 1},
+                        {"mesh", describeMesh(mesh)},
+                        {"collectives", std::move(*collectives)}};
+  if (withSignature && failed(describeSignature(module, manifest)))
+    return failure();
+  // Ranks whose programs differ in any of this must not talk to each other.
+  uint64_t hash = llvm::xxh3_64bits(textOf(json::Object(manifest)));
+  manifest["hash"] = llvm::utohexstr(hash, /*LowerCase=*/true, /*Width=*/16);
+  module->setAttr(manifestAttrName, StringAttr::get(module.getContext(), textOf(std::move(manifest))));
+  return success();
+}
+
 } // namespace cgx

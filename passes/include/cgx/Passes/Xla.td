@@ -1,0 +1,116 @@
+//===-- Xla.td - Passes from a per-rank program back to its framework -*- tablegen -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===--------------------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_XLA
+#define CGX_PASSES_XLA
+
+include "mlir/Pass/PassBase.td"
+
+def KeepShardingsPass : Pass<"cgx-keep-shardings", "::mlir::ModuleOp"> {
+  let summary = "Remember how the caller of a step splits what it takes and returns";
+  let description = [{
+    The import says what a rank holds (`cgx.sharding`), and drops what a partitioner was told of the whole. A
+    framework that is to call the rewritten step in the place of its own relies on the latter: the two differ where
+    a step splits by itself what it takes whole. So this pass, before the import, copies the shardings of public
+    functions' arguments and results to `cgx.caller_sharding`, with their meshes written out, since those
+    go with the computations that name them; `cgx-wrap-per-rank` puts them back.
+
+    Precondition: an exported step. Postcondition: the same with `cgx.caller_sharding` beside each
+    `sdy.sharding` or `mhlo.sharding` of arguments and results.
+
+    Input:
+    ```mlir
+    sdy.mesh @mesh = <["data"=4]>
+    func.func public @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {} ]>})
+    ```
+    Output:
+    ```mlir
+    sdy.mesh @mesh = <["data"=4]>
+    func.func public @main(%x: tensor<8x4xf32> {cgx.caller_sharding = #sdy.sharding<mesh<["data"=4]>, [{"data"}, {} ]>, sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {} ]>})
+    ```
+  }];
+  let dependentDialects = ["::cgx::sdy::SdyDialect"];
+}
+
+def LowerToXlaFfiPass : Pass<"cgx-lower-to-xla-ffi", "::mlir::ModuleOp"> {
+  let summary = "Turn collectives into calls that XLA makes of our runtime";
+  let description = [{
+    Each cgx collective becomes one `stablehlo.custom_call` of XLA's typed foreign function interface
+    (api_version 4), with all of its operands. XLA runs calls that do not depend on each other in any order, and ranks
+    must issue collectives in the same one: so each call takes a token that the one before it gives. The token is
+    the number of the rank, a `tensor<ui32>`; loops carry it, and branches return it.
+
+    | call | takes | gives |
+    |---|---|---|
+    | `cgx_begin_step` | the number of the rank | the token |
+    | `cgx_collective` | the token, the operands, what `cgx.provide` lends to their codecs | the token, the results |
+    | `cgx_end_step` | the token | the token; fails where a collective of the step did |
+
+    Attributes of all: `program`, the option or else the manifest's hash, by which libcgx_xla.so knows which
+    manifest is meant; `cgx_collective` also has `collective`, its id there, `operands`, their number, and `kept`, a pair
+    for each tensor lent: the operand, and what it is (`cgx_kept` of cgx/codec.h).
+
+    A start and its wait become one call in the place of the start: handlers are asynchronous, and XLA goes on with
+    what does not need the results. Constants of many `i1` are written as bytes, since versions of MLIR differ in how
+    they write bits.
+
+    The manifest, without what @main takes and returns, which the runtime need not know, becomes the module's attribute
+    `cgx_rt.manifest`.
+
+    Precondition: a per-rank program, no collective in explicit form. Postcondition: no operation of cgx. A program
+    without collectives calls nothing.
+
+    Input:
+    ```mlir
+    %r = cgx.all_reduce sum(%g) {id = 0 : i64, codecs = [#cgx.quantize<bits = 4, ...>], ...} : tensor<64x128xf32>
+    ```
+    Output:
+    ```mlir
+    %rank = stablehlo.partition_id : tensor<ui32>
+    %t0 = stablehlo.custom_call @cgx_begin_step(%rank) {api_version = 4 : i32, backend_config = {program = "93..."}, has_side_effect = true} : (tensor<ui32>) -> tensor<ui32>
+    %t1, %r = stablehlo.custom_call @cgx_collective(%t0, %g) {..., backend_config = {collective = 0 : i64, kept = array<i64>, operands = 1 : i64, program = "93..."}} : ...
+    %t2 = stablehlo.custom_call @cgx_end_step(%t1) ...
+    ```
+  }];
+  let options = [
+    Option<"program", "program", "std::string", "\"\"", "What the calls name the program by; its hash without">
+  ];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+}
+
+def WrapPerRankPass : Pass<"cgx-wrap-per-rank", "::mlir::ModuleOp"> {
+  let summary = "Put a per-rank program back into the signature that was exported";
+  let description = [{
+    The reverse of `cgx-import-manual-computation`: `@main` takes and returns whole tensors again, with the shardings that it
+    had (`cgx.caller_sharding`, from `cgx-keep-shardings`), and its body is one `sdy.manual_computation` over all axes of the mesh, so that a framework
+    compiles it in the place of what it exported. Names, donation and locations stay. With `per-rank`, or
+    on one rank, @main stays the program of a rank. Attributes of cgx go.
+
+    Precondition: a per-rank program whose arguments have `cgx.sharding` and `cgx.global_type`; no operation of
+    cgx. Postcondition: no attribute of cgx.
+
+    Input:
+    ```mlir
+    module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
+      func.func public @main(%x: tensor<16x8xf32> {cgx.global_type = tensor<64x8xf32>, cgx.sharding = #cgx.sharding<[["data"], []]>}) -> ...
+    ```
+    Output:
+    ```mlir
+    module {
+      sdy.mesh @mesh = <["data"=4]>
+      func.func public @main(%x: tensor<64x8xf32>) -> ... {
+        %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"data"}, {} ]>] ... manual_axes={"data"} (%arg0: tensor<16x8xf32>) {
+    ```
+  }];
+  let options = [
+    Option<"perRank", "per-rank", "bool", "false", "Leave @main the program of one rank">
+  ];
+  let dependentDialects = ["::cgx::sdy::SdyDialect"];
+}
+
+#endif // CGX_PASSES_XLA
