@@ -49,11 +49,15 @@ if(CGX_BUILD_COMPILER)
   set_target_properties(cgx_plugin PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${cgx_compiler_programs} RUNTIME COMPONENT compiler)
   cgx_manual(compiler cgx-opt cgx-compile)
+  set_target_properties(cgx_compiler PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    EXPORT_NAME compiler INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS cgx_compiler EXPORT cgx-compiler-targets COMPONENT compiler)
   install(TARGETS cgx_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
   install(TARGETS ${cgx_compiler_libraries} EXPORT cgx-compiler-targets COMPONENT compiler)
   install(EXPORT cgx-compiler-targets NAMESPACE cgx:: DESTINATION ${cgx_package_folder} COMPONENT compiler)
   # Headers and TableGen files, written by hand and generated.
-  foreach(folder dialect/cgx dialect/stablehlo dialect/sdy passes tools/registration tools/compile)
+  foreach(folder dialect/cgx dialect/stablehlo dialect/sdy passes tools/registration tools/compile
+      tools/compiler)
     install(DIRECTORY ${folder}/include/cgx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT compiler
       FILES_MATCHING PATTERN "*.h" PATTERN "*.td")
   endforeach()
@@ -61,6 +65,13 @@ if(CGX_BUILD_COMPILER)
     install(DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${folder}/include/cgx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
       COMPONENT compiler OPTIONAL FILES_MATCHING PATTERN "*.inc")
   endforeach()
+endif()
+
+# Collectives inside of XLA: the library that programs call, for hosts that are no Python.
+if(TARGET cgx_xla)
+  set_target_properties(cgx_xla PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS cgx_xla LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+  install(FILES tools/jax/ffi/include/cgx/xla.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cgx COMPONENT runtime)
 endif()
 
 set(CPACK_PACKAGE_NAME cgx)
