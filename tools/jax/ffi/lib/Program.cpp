@@ -1,0 +1,272 @@
+//===-- Program.cpp - the ranks of this process in one program ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Program.h"
+
+#include <algorithm>
+
+namespace cgx::xla {
+
+namespace {
+
+/// As runtime functions take them.
+int64_t addressOf(const void *data) { return static_cast<int64_t>(reinterpret_cast<intptr_t>(data)); }
+
+std::string orEmpty(const char *text) { return text ? text : ""; }
+
+} // namespace
+
+Program::Program(const cgx_xla_program_config &given)
+    : transport(orEmpty(given.context.transport)), job(orEmpty(given.context.job)),
+      manifest(orEmpty(given.context.manifest)), config(given.context) {
+  config.transport = transport.c_str();
+  config.job = job.c_str();
+  config.manifest = manifest.c_str();
+  for (uint32_t i = 0; i < given.local_rank_count; ++i) {
+    auto rank = std::make_unique<Rank>();
+    rank->number = given.local_ranks[i];
+    Rank &started = *(ranks[rank->number] = std::move(rank));
+    started.thread = std::thread([this, &started] { serve(started); });
+  }
+}
+
+Program::~Program() {
+  {
+    std::lock_guard lock(mutex);
+    for (auto &[number, rank] : ranks) {
+      rank->isStopping = true;
+      rank->changed.notify_all();
+    }
+  }
+  for (auto &[number, rank] : ranks)
+    rank->thread.join();
+}
+
+void Program::submit(uint32_t number, int64_t run, Request request) {
+  std::unique_lock lock(mutex);
+  auto found = ranks.find(number);
+  if (found == ranks.end()) {
+    lock.unlock();
+    return request.answer("rank " + std::to_string(number) +
+                          " is not one of this process: the program was compiled for other devices");
+  }
+  if (request.kind == Request::Kind::Begin && std::find(runs.begin(), runs.end(), run) == runs.end())
+    runs.push_back(run);
+  Rank &rank = *found->second;
+  rank.requests[run].push_back(std::move(request));
+  // Others may have waited for this execution to have its place.
+  for (auto &[other, each] : ranks)
+    each->changed.notify_all();
+}
+
+bool Program::take(Rank &rank, Request &request) {
+  if (!rank.isInStep) {
+    if (rank.taken - firstRun >= runs.size())
+      return false;
+    rank.run = runs[rank.taken - firstRun];
+  }
+  auto found = rank.requests.find(rank.run);
+  if (found == rank.requests.end() || found->second.empty())
+    return false;
+  request = std::move(found->second.front());
+  found->second.pop_front();
+  return true;
+}
+
+void Program::leaveRun(Rank &rank) {
+  rank.isInStep = false;
+  rank.requests.erase(rank.run);
+  ++rank.taken;
+  for (uint64_t all = countEnded(); firstRun < all; ++firstRun)
+    runs.pop_front();
+  ended.notify_all();
+}
+
+uint64_t Program::countEnded() const {
+  uint64_t least = ranks.begin()->second->taken;
+  for (auto &[number, rank] : ranks)
+    least = std::min(least, rank->taken);
+  return least;
+}
+
+void Program::dispatch() {
+  std::unique_lock lock(mutex);
+  auto mayGo = [&] { return hasFailed || dispatched < countEnded() + CGX_XLA_MOST_IN_FLIGHT; };
+  if (!ended.wait_for(lock, std::chrono::milliseconds(config.timeout_ms), mayGo))
+    dispatched = countEnded(); // the others never began
+  ++dispatched;
+}
+
+bool Program::isHeldUp(const Rank &rank) const {
+  return rank.isInStep && std::any_of(rank.requests.begin(), rank.requests.end(),
+                                      [&](const auto &each) { return each.first != rank.run; });
+}
+
+void Program::serve(Rank &rank) {
+  std::unique_lock lock(mutex);
+  while (true) {
+    Request request;
+    if (!rank.isInStep && !rank.visits.empty()) {
+      Visit &visit = *rank.visits.front();
+      rank.visits.pop_front();
+      lock.unlock();
+      runVisit(rank, visit);
+      lock.lock();
+    } else if (take(rank, request)) {
+      lock.unlock();
+      execute(rank, request);
+      lock.lock();
+    } else if (rank.isStopping) {
+      break;
+    } else if (!isHeldUp(rank)) {
+      rank.changed.wait(lock);
+    } else if (rank.changed.wait_for(lock, std::chrono::milliseconds(config.timeout_ms)) ==
+               std::cv_status::timeout) {
+      lock.unlock();
+      abandonRun(rank);
+      lock.lock();
+    }
+  }
+  lock.unlock();
+  cgx_context_destroy(rank.context);
+  rank.context = nullptr;
+}
+
+void Program::abandonRun(Rank &rank) {
+  cgx_context_abort(rank.context, "XLA did not execute the step to its end");
+  cgx_context_end_step(rank.context);
+  std::lock_guard lock(mutex);
+  hasFailed = true;
+  leaveRun(rank);
+}
+
+std::string Program::connect(Rank &rank) {
+  if (rank.context)
+    return "";
+  cgx_context_config own = config;
+  own.rank = rank.number;
+  if (cgx_context_create(&own, &rank.context) == CGX_OK)
+    return "";
+  return "rank " + std::to_string(rank.number) + ": " + cgx_last_error();
+}
+
+void Program::execute(Rank &rank, Request &request) {
+  std::string error;
+  bool isOver = false;
+  switch (request.kind) {
+  case Request::Kind::Begin:
+    error = connect(rank);
+    if (error.empty() && cgx_context_begin_step(rank.context, rank.nextStep) != CGX_OK)
+      error = cgx_last_error();
+    isOver = !error.empty();
+    break;
+  case Request::Kind::Collective: {
+    int64_t context = addressOf(rank.context);
+    const CollectiveBuffers &buffers = request.buffers;
+    for (const CollectiveBuffers::Lent &lent : buffers.lent)
+      cgx_rt_provide(context, buffers.collective, lent.operand, lent.kept, lent.elementType, lent.elements,
+                     addressOf(lent.data));
+    for (size_t i = 0; i < buffers.inputs.size(); ++i)
+      cgx_rt_operand(context, buffers.collective, static_cast<int64_t>(i), addressOf(buffers.inputs[i]),
+                     addressOf(buffers.outputs[i]));
+    cgx_rt_run(context, buffers.collective);
+    break;
+  }
+  case Request::Kind::End:
+    if (cgx_context_end_step(rank.context) != CGX_OK)
+      error = cgx_last_error();
+    isOver = true;
+    break;
+  }
+  {
+    std::lock_guard lock(mutex);
+    if (request.kind == Request::Kind::Begin)
+      rank.isInStep = !isOver;
+    if (request.kind == Request::Kind::End)
+      ++rank.nextStep;
+    hasFailed |= !error.empty();
+    if (isOver)
+      leaveRun(rank);
+  }
+  request.answer(error);
+}
+
+void Program::runVisit(Rank &rank, Visit &visit) {
+  std::string error = connect(rank);
+  cgx_status status = error.empty() ? visit.visit(visit.user, rank.number, rank.context) : CGX_INTERNAL;
+  if (error.empty() && status != CGX_OK)
+    error = cgx_last_error();
+  std::lock_guard lock(mutex);
+  if (status != CGX_OK && visit.status == CGX_OK) {
+    visit.status = status;
+    visit.error = error;
+  }
+  if (--visit.left == 0)
+    visit.done.notify_all();
+}
+
+cgx_status Program::visit(cgx_xla_visit_fn function, void *user, std::string &error) {
+  Visit visit{function, user, ranks.size()};
+  std::unique_lock lock(mutex);
+  // What was dispatched may not have begun.
+  ended.wait_for(lock, std::chrono::milliseconds(config.timeout_ms),
+                 [&] { return hasFailed || dispatched <= countEnded(); });
+  for (auto &[number, rank] : ranks) {
+    rank->visits.push_back(&visit);
+    rank->changed.notify_all();
+  }
+  visit.done.wait(lock, [&] { return visit.left == 0; });
+  error = visit.error;
+  return visit.status;
+}
+
+void Program::setStep(uint64_t step) {
+  std::lock_guard lock(mutex);
+  for (auto &[number, rank] : ranks)
+    rank->nextStep = step;
+}
+
+uint64_t Program::step() {
+  std::lock_guard lock(mutex);
+  return ranks.empty() ? 0 : ranks.begin()->second->nextStep;
+}
+
+Programs &Programs::instance() {
+  // Never destroyed: threads of XLA may outlive what exit() destroys.
+  static Programs *programs = new Programs;
+  return *programs;
+}
+
+cgx_status Programs::open(const cgx_xla_program_config &config, std::string &error) {
+  std::lock_guard lock(mutex);
+  auto [entry, isNew] = programs.try_emplace(config.name);
+  if (!isNew) {
+    error = std::string("the program '") + config.name + "' is open in this process already";
+    return CGX_INVALID_ARGUMENT;
+  }
+  entry->second = std::make_shared<Program>(config);
+  return CGX_OK;
+}
+
+std::shared_ptr<Program> Programs::find(const std::string &name) {
+  std::lock_guard lock(mutex);
+  auto found = programs.find(name);
+  return found == programs.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<Program> Programs::take(const std::string &name) {
+  std::lock_guard lock(mutex);
+  auto found = programs.find(name);
+  if (found == programs.end())
+    return nullptr;
+  std::shared_ptr<Program> taken = std::move(found->second);
+  programs.erase(found);
+  return taken;
+}
+
+} // namespace cgx::xla

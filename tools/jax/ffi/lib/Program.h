@@ -1,0 +1,145 @@
+//===-- Program.h - the ranks of this process in one program -----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// XLA calls handlers on threads of its own, of which it has few, and in a process with
+// several devices all of them would wait for each other. So a handler only leaves a request
+// with the thread of its rank, which answers when it has run.
+//
+// XLA may execute a program again while it executes it: with all devices of the
+// process in both executions, but in either order on each. Requests name their execution
+// (XLA's run id), and all ranks of the process take executions in one order.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_TOOLS_JAX_FFI_PROGRAM_H
+#define CGX_TOOLS_JAX_FFI_PROGRAM_H
+
+#include "cgx/xla.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace cgx::xla {
+
+/// Called once, on any thread, with what went wrong; empty: nothing.
+using Answer = std::function<void(const std::string &error)>;
+
+/// What a collective reads and writes, until it answers.
+struct CollectiveBuffers {
+  struct Lent {
+    int64_t operand, kept, elementType, elements;
+    const void *data;
+  };
+  int64_t collective = 0;
+  std::vector<const void *> inputs;
+  std::vector<void *> outputs;
+  std::vector<Lent> lent;
+};
+
+/// One of the three calls that a program makes.
+struct Request {
+  enum class Kind { Begin, Collective, End } kind;
+  CollectiveBuffers buffers; ///< of a collective
+  Answer answer;
+};
+
+class Program {
+public:
+  explicit Program(const cgx_xla_program_config &config);
+  ~Program();
+  Program(const Program &) = delete;
+  Program &operator=(const Program &) = delete;
+
+  /// Leaves a request of execution `run` with a rank. Answers at once if the rank is not of this process.
+  void submit(uint32_t rank, int64_t run, Request request);
+
+  /// An execution is about to be dispatched; waits while there are many.
+  void dispatch();
+
+  cgx_status visit(cgx_xla_visit_fn visit, void *user, std::string &error);
+  void setStep(uint64_t step);
+  uint64_t step();
+
+private:
+  struct Visit {
+    cgx_xla_visit_fn visit;
+    void *user;
+    size_t left;
+    cgx_status status = CGX_OK;
+    std::string error;
+    std::condition_variable done;
+  };
+
+  /// One rank of this process. Its thread alone touches the context.
+  struct Rank {
+    uint32_t number = 0;
+    cgx_context *context = nullptr;
+    bool isInStep = false;
+    bool isStopping = false;
+    int64_t run = 0;    ///< the execution that it is in
+    uint64_t taken = 0; ///< how many executions it has begun
+    uint64_t nextStep = 0;
+    std::map<int64_t, std::deque<Request>> requests; ///< by execution
+    std::deque<Visit *> visits;
+    std::condition_variable changed;
+    std::thread thread;
+  };
+
+  /// What a rank's thread does.
+  void serve(Rank &rank);
+  /// The next request of a rank, if it may run. The lock is held.
+  bool take(Rank &rank, Request &request);
+  /// An execution is over for a rank, whichever way. The lock is held.
+  void leaveRun(Rank &rank);
+  /// How many executions all ranks have ended. The lock is held.
+  uint64_t countEnded() const;
+  /// Whether requests of another execution wait while a rank is in one. The lock is held.
+  bool isHeldUp(const Rank &rank) const;
+  /// The execution that a rank is in does not go on: XLA gave it up, for reasons of its own.
+  void abandonRun(Rank &rank);
+  void execute(Rank &rank, Request &request);
+  std::string connect(Rank &rank);
+  void runVisit(Rank &rank, Visit &visit);
+
+  std::string transport, job, manifest;
+  cgx_context_config config;
+  std::mutex mutex;
+  /// Executions in the order in which ranks take them; the first has the number `firstRun`.
+  std::deque<int64_t> runs;
+  uint64_t firstRun = 0;
+  std::map<uint32_t, std::unique_ptr<Rank>> ranks;
+  uint64_t dispatched = 0; ///< executions, as far as the framework said
+  bool hasFailed = false;  ///< from then on executions may not begin
+  std::condition_variable ended;
+};
+
+/// The open programs of this process, by name: XLA gives handlers nothing but what the program says.
+class Programs {
+public:
+  static Programs &instance();
+
+  cgx_status open(const cgx_xla_program_config &config, std::string &error);
+  /// Null if there is none.
+  std::shared_ptr<Program> take(const std::string &name);
+  std::shared_ptr<Program> find(const std::string &name);
+
+private:
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<Program>> programs;
+};
+
+} // namespace cgx::xla
+
+#endif // CGX_TOOLS_JAX_FFI_PROGRAM_H
