@@ -311,5 +311,27 @@ class BatchesTest(FolderTest):
             self.written({"lr": cgx_jax.per_step(lambda step: step)})
 
 
+class RestoreTest(FolderTest):
+    def test_a_saved_state_comes_back(self):
+        state = {"params": {"w": jnp.arange(6.0).reshape(2, 3), "z": jnp.array([1 + 2j], jnp.complex64)},
+                 "count": jnp.int32(7), "key": jax.random.key(3)}
+        path = self.folder / "state.safetensors"
+        cgx_jax.save(path, {name: cgx_jax.trees.to_numpy(leaf)
+                            for name, leaf in cgx_jax.trees.named_leaves(state, "train_state").items()})
+        again = cgx_jax.restore(path, like=state)
+        self.assertEqual(jax.tree.structure(again), jax.tree.structure(state))
+        for old, new in zip(jax.tree.leaves(state), jax.tree.leaves(again)):
+            self.assertEqual(new.dtype, old.dtype)
+            np.testing.assert_array_equal(cgx_jax.trees.to_numpy(new), cgx_jax.trees.to_numpy(old))
+
+    def test_another_state_is_refused(self):
+        path = self.folder / "state.safetensors"
+        cgx_jax.save(path, {"state['w']": np.zeros((2, 3), np.float32)})
+        with self.assertRaisesRegex(ValueError, "expected a tensor state"):
+            cgx_jax.restore(path, like={"w": {"b": np.zeros(3)}})
+        with self.assertRaisesRegex(ValueError, r"expected float32 of shape \(3, 2\), got float32 of shape \(2, 3\)"):
+            cgx_jax.restore(path, like={"w": np.zeros((3, 2), np.float32)})
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,18 +1,33 @@
-"""Hands a JAX training step to cgx: its program, its state and its data.
+"""cgx for JAX.
+
+Inside of a training script of your own, its gradients at 4 bits:
 
     import cgx_jax
+
+    train_step = cgx_jax.compress(jax.jit(train_step, donate_argnums=0), bits=4)
+
+Or out of Python: the program of a step, its state and its data,
 
     cgx_jax.export_step(step, state, batch, "exported")
     cgx_jax.write_batches("exported/train.safetensors", dataset)
 
-and then, without Python:
+for
 
     cgx-run exported/step.mlir --ranks 4 --state exported/state.safetensors \\
-        --data exported/train.safetensors --steps 100
+        --data exported/train.safetensors --steps 100 --save exported/trained.safetensors
+
+whose result comes back with `cgx_jax.restore("exported/trained.safetensors", like=state)`.
 """
 
 from cgx_jax.batches import constant, per_step, write_batches
+from cgx_jax.compiler import CompileError
+from cgx_jax.compress import CompressedStep, compress
 from cgx_jax.export import ExportError, export_step
+from cgx_jax.restore import restore
+from cgx_jax.runtime import RuntimeFailure
 from cgx_jax.safetensors import load, save
 
-__all__ = ["ExportError", "constant", "export_step", "load", "per_step", "save", "write_batches"]
+__version__ = "0.1.0"
+
+__all__ = ["CompileError", "CompressedStep", "ExportError", "RuntimeFailure", "compress", "constant", "export_step", "load",
+           "per_step", "restore", "save", "write_batches"]

@@ -1,0 +1,268 @@
+"""A step goes on in the user's own JAX process, with its collectives on our runtime: its signature and its donation
+stay, devices agree to the bit, and what travels exactly gives what JAX gives."""
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import textwrap
+import unittest
+
+import jobs  # first: it sets the number of devices
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+import cgx_jax
+import models
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+HAS_LIBRARIES = all((folder / "libcgx_xla.so").exists() and (folder / "libcgx_compiler.so").exists()
+                    for folder in [pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere"))])
+
+
+def make(devices, seed=0):
+    """A step of data parallelism by shard_map, its parameters, and a batch."""
+    mesh = models.mesh_of(devices, data=len(devices))
+
+    def local(params, batch):
+        loss, grads = models.averaged(models.dense_loss, params, batch)
+        return models.sgd(params, grads), loss
+
+    step = jax.jit(models.data_parallel(local, devices), donate_argnums=0)
+    params = jax.device_put(models.dense_params(64, 128, 10, seed=seed), NamedSharding(mesh, P()))
+    batch = jax.device_put(models.labelled(64, samples=64), NamedSharding(mesh, P("data")))
+    return step, params, batch
+
+
+def train(step, params, batch, steps=5):
+    losses = []
+    for _ in range(steps):
+        params, loss = step(params, batch)
+        losses.append(float(loss))
+    return losses, params
+
+
+def disagreement(tree):
+    """The names of leaves of which devices hold different bits."""
+    return [jax.tree_util.keystr(path) for path, leaf in jax.tree_util.tree_leaves_with_path(tree)
+            if leaf.sharding.is_fully_replicated
+            and len({np.asarray(shard.data).tobytes() for shard in leaf.addressable_shards}) > 1]
+
+
+@unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
+class CompressTest(unittest.TestCase):
+    def assert_same_bits(self, left, right):
+        for (path, a), b in zip(jax.tree_util.tree_leaves_with_path(left), jax.tree.leaves(right)):
+            self.assertEqual(np.asarray(a).tobytes(), np.asarray(b).tobytes(), jax.tree_util.keystr(path))
+
+    def test_exact_is_what_jax_computes(self):
+        # Two devices: the sum of two has one order.
+        step, params, batch = make(jax.devices()[:2])
+        ours = cgx_jax.compress(step, codec="identity")
+        expected = train(step, jax.tree.map(jnp.copy, params), batch)
+        got = train(ours, params, batch)
+        self.assertEqual(got[0], expected[0])
+        self.assert_same_bits(got[1], expected[1])
+
+    def test_devices_agree(self):
+        for count in (2, 4):
+            with self.subTest(devices=count):
+                step, params, batch = make(jax.devices()[:count])
+                ours = cgx_jax.compress(step, bits=4)
+                losses, trained = train(ours, params, batch)
+                self.assertEqual(disagreement(trained), [])
+                self.assertLess(losses[-1], losses[0])
+                self.assertIn("quantize bits=4", ours.report())
+                counters = ours.telemetry()
+                self.assertEqual(sorted(counters), list(range(count)))
+                self.assertGreater(counters[0]["raw_bytes"], 6 * counters[0]["wire_bytes"])
+                self.assertEqual(counters[0]["steps"], 5)
+
+    def test_signature_and_donation_stay(self):
+        step, params, batch = make(jax.devices()[:2])
+        ours = cgx_jax.compress(step, bits=4)
+        before = params["l0"]["w"]
+        after, loss = ours(params, batch)
+        self.assertTrue(before.is_deleted())
+        self.assertFalse(batch["x"].is_deleted())
+        self.assertEqual(loss.shape, ())
+        self.assertEqual(after["l0"]["w"].sharding, step.lower(after, batch).compile().output_shardings[0]["l0"]["w"])
+        self.assertEqual(ours.__name__, step.__name__)
+
+    def test_shardings_alone(self):
+        module, (step, state, batch) = jobs.load_step("auto_fsdp")
+        ours = cgx_jax.compress(step, codec="identity")
+        expected, got = jax.tree.map(jnp.copy, state), state
+        for _ in range(3):
+            expected, metrics = step(expected, batch)
+            got, own = ours(got, batch)
+            np.testing.assert_allclose(own["loss"], metrics["loss"], rtol=1e-5)
+        for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(expected)):
+            np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
+            self.assertEqual(a.sharding, b.sharding)
+
+    def test_static_arguments_and_new_shapes(self):
+        mesh = models.mesh_of(jax.devices()[:2], data=2)
+
+        def step(scale, w, x, *, times):
+            def local(w, x):
+                for _ in range(times):
+                    w = w - scale * lax.psum(x.T @ x @ w, "data")
+                return w
+            return jax.shard_map(local, mesh=mesh, in_specs=(P(), P("data")), out_specs=P(), check_vma=False)(w, x)
+
+        jitted = jax.jit(step, static_argnames="times")
+        ours = cgx_jax.compress(jitted, codec="identity")
+        w = np.ones((32, 40), np.float32)
+        for rows in (4, 8):
+            x = np.full((rows, 32), 0.01, np.float32)
+            for times in (1, 2):
+                for scale in (0.5, 0.25):
+                    self.assert_same_bits(ours(scale, w, x, times=times), jitted(scale, w, x, times=times))
+
+    def test_collectives_in_loops(self):
+        mesh = models.mesh_of(jax.devices(), data=4)
+
+        def local(w, x):
+            def body(carry):
+                index, x = carry
+                return index + 1, lax.ppermute(x, "data", [(0, 1), (1, 2), (2, 3), (3, 0)])
+            _, x = lax.while_loop(lambda carry: carry[0] < 3 + 0 * lax.pmax(carry[0], "data"), body, (0, x))
+            return w - 0.01 * lax.pmean(x.T @ x, "data"), lax.all_gather(x, "data", tiled=True)
+
+        step = jax.jit(jax.shard_map(local, mesh=mesh, in_specs=(P(), P("data")), out_specs=(P(), P()), check_vma=False))
+        w, x = np.ones((32, 32), np.float32), np.arange(8 * 32, dtype=np.float32).reshape(8, 32) / 256
+        ours = cgx_jax.compress(step, codec="identity")
+        expected, got = step(w, x), ours(w, x)
+        self.assert_same_bits(got[1], expected[1])
+        np.testing.assert_allclose(got[0], expected[0], rtol=1e-6)
+
+    def test_state_goes_on(self):
+        step, params, batch = make(jax.devices()[:2])
+        first = cgx_jax.compress(step, bits=2, error_feedback="f32", seed=7)
+        _, halfway = train(first, jax.tree.map(jnp.copy, params), batch, steps=3)
+        saved = first.state_dict()
+        self.assertEqual(saved["step"], 3)
+        self.assertTrue(any(array.any() for array in saved["ranks"][0].values()), "nothing is remembered")
+        kept = jax.tree.map(jnp.copy, halfway)
+        _, whole = train(first, halfway, batch, steps=3)
+
+        second = cgx_jax.compress(step, bits=2, error_feedback="f32", seed=7)
+        second.load_state_dict(saved)
+        _, resumed = train(second, kept, batch, steps=3)
+        self.assert_same_bits(resumed, whole)
+
+    def test_a_step_without_collectives_is_jax_s_own(self):
+        step = jax.jit(lambda x: x + 1)
+        ours = cgx_jax.compress(step)
+        self.assertEqual(float(ours(1.0)), 2.0)
+        self.assertEqual(ours.telemetry(), {})
+
+    def test_the_step_itself_stays(self):
+        step, params, batch = make(jax.devices()[:2])
+        before, _ = step(jax.tree.map(jnp.copy, params), batch)
+        first, second = cgx_jax.compress(step, bits=2), cgx_jax.compress(step, bits=8)
+        first(jax.tree.map(jnp.copy, params), batch)
+        second(jax.tree.map(jnp.copy, params), batch)
+        self.assertIn("bits=8", second.report())
+        self.assertEqual([each.telemetry()[0]["steps"] for each in (first, second)], [1, 1])
+        self.assert_same_bits(step(params, batch)[0], before)
+        self.assertNotIn("cgx", step.lower(before, batch).as_text())
+
+    def test_one_version(self):
+        self.assertEqual(cgx_jax.__version__, cgx_jax.compiler.version())
+
+    def test_random_keys_are_arguments(self):
+        mesh = models.mesh_of(jax.devices()[:2], data=2)
+
+        def local(w, x, key):
+            return w + lax.psum(jnp.sum(x) * jax.random.normal(key, w.shape), "data")
+
+        step = jax.jit(jax.shard_map(local, mesh=mesh, in_specs=(P(), P("data"), P()), out_specs=P(), check_vma=False))
+        w, x, key = np.ones((4, 4), np.float32), np.ones(8, np.float32), jax.random.key(1)
+        self.assert_same_bits(cgx_jax.compress(step, codec="identity")(w, x, key), step(w, x, key))
+
+    def test_mistakes_are_named(self):
+        with self.assertRaisesRegex(TypeError, "under jax.jit"):
+            cgx_jax.compress(lambda x: x)
+        step, params, batch = make(jax.devices()[:2])
+        with self.assertRaisesRegex(cgx_jax.CompileError, "bits"):
+            cgx_jax.compress(step, bits=17)(params, batch)
+        with self.assertRaisesRegex(cgx_jax.CompileError, "colour"):
+            cgx_jax.compress(step, colour="red")(params, batch)
+        with self.assertRaisesRegex(RuntimeError, "has not been called"):
+            cgx_jax.compress(step).report()
+
+
+@unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
+class ProcessesTest(unittest.TestCase):
+    """Steps of several processes, which JAX's coordination service brings together."""
+
+    def start(self, bits):
+        with socket.socket() as free:
+            free.bind(("localhost", 0))
+            port = free.getsockname()[1]
+        environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu",
+                                    "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"}
+        script = pathlib.Path(__file__).with_name("process.py")
+        processes = [subprocess.Popen([sys.executable, str(script), str(index), "2", str(port), str(each)],
+                                      env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                     for index, each in enumerate(bits)]
+        return [(process.communicate(timeout=120), process.returncode) for process in processes]
+
+    def test_two_processes_of_two_devices_agree(self):
+        done = self.start([4, 4])
+        for (_, said), code in done:
+            self.assertEqual(code, 0, said[-3000:])
+        answers = [json.loads(printed) for (printed, _), _ in done]
+        self.assertEqual(answers[0]["bits"], answers[1]["bits"])
+        self.assertEqual(answers[0]["loss"], answers[1]["loss"])
+        self.assertEqual([answer["ranks"] for answer in answers], [[0, 1], [2, 3]])
+
+    def test_other_options_on_one_process_are_an_error_on_both(self):
+        for (_, said), code in self.start([4, 2]):
+            self.assertNotEqual(code, 0)
+            self.assertIn("compiled step number 0 to different programs", said)
+
+
+@unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
+class ManyRunsTest(unittest.TestCase):
+    """XLA has as many threads as the machine has cores; a handler that blocked one of them would hang sooner or later."""
+
+    def test_eight_devices(self):
+        code = textwrap.dedent("""
+            import sys
+            sys.path[:0] = [%r, %r]
+            import jax, numpy as np
+            import cgx_jax, models
+            from jax import lax
+            from jax.sharding import PartitionSpec as P
+
+            def local(params, batch):
+                # A collective of its own for each layer, in the backward pass.
+                loss, grads = models.averaged(models.dense_loss, params, batch)
+                return models.sgd(params, grads), loss
+
+            step = jax.jit(models.data_parallel(local, jax.devices()), donate_argnums=0)
+            ours = cgx_jax.compress(step, bits=4, group_bytes=1, min_elements=1)
+            params, batch = models.dense_params(64, *[64] * 6, 10), models.labelled(64, samples=64)
+            for _ in range(60):
+                params, loss = ours(params, batch)
+            for leaf in jax.tree.leaves(params):
+                assert len({np.asarray(shard.data).tobytes() for shard in leaf.addressable_shards}) == 1
+            print("collectives", len(ours.telemetry()[0]["collectives"]))
+            """ % (str(ROOT / "tools" / "jax"), str(ROOT / "test" / "integration" / "jax")))
+        environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=240)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        self.assertGreaterEqual(int(done.stdout.split("collectives ")[1]), 8)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,258 @@
+"""Compresses what a jitted step sends, in the place where JAX compiles it."""
+
+import copy
+import functools
+import itertools
+import json
+import os
+import pathlib
+import tempfile
+import warnings
+
+import jax
+from cgx_jax import compiler, partition, runtime
+
+_numbers = itertools.count()
+
+
+def compress(step, *, bits=None, exclude=None, plan=None, codec=None, error_feedback=None, overlap=None, transport=None,
+             seed=0, timeout=30.0, report=False, **options):
+    """Returns a function that does what `step` does, with its collectives compressed.
+
+    It takes what `step` takes and donates what `step` donates. Which collective is a gradient, of what layer, and
+    what stays exact is decided by the compiler of cgx, as for `cgx-opt --cgx-compress`, whose options these are.
+
+    Args:
+      step: a function under `jax.jit`, over a mesh: with collectives of its own (`jax.shard_map`), or with shardings
+        alone.
+      bits: of each element, 1 to 8; the compiler's default is 4.
+      exclude: names of layers that stay exact, a pattern or a list of them: "*embed*".
+      plan: a plan of `cgx-plan` or of `cgx_jax`: a path, or what json.load gives.
+      codec: another family than quantize, with its parameters: "topk", "quantize<bits=2>".
+      error_feedback: "bf16", "f32" or "int8" make up later for what encoding loses; see `state_dict`.
+      overlap: True starts collectives as soon as their operands are there, in groups.
+      transport: between the processes of the job; by default what fits them.
+      seed: of stochastic rounding; equal in all processes.
+      timeout: seconds that a rank waits for another before the step fails.
+      report: True prints what travels, layer by layer, when the step is compiled.
+      options: more options of --cgx-compress, with underscores for dashes: bucket=256, min_elements=0.
+    """
+    if not hasattr(step, "lower"):
+        raise TypeError(f"expected a function under jax.jit, got {step!r}: write cgx_jax.compress(jax.jit(step, ...))")
+    options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback, overlap=overlap)
+    return CompressedStep(step, options, plan, transport=transport, seed=seed, timeout=timeout, report=report)
+
+
+class CompressedStep:
+    """What `compress` returns."""
+
+    def __init__(self, step, options, plan, *, transport, seed, timeout, report):
+        functools.update_wrapper(self, step)
+        self._step = step
+        self._static = _static_parameters(step)
+        self._options = options
+        self._plan = plan
+        self._connection = {"transport": transport, "seed": seed, "timeout": timeout}
+        self._prints = report
+        self._versions = {}
+        self._last = None
+        self._pending_state = None
+
+    def __call__(self, *args, **kwargs):
+        return self._version_for(args, kwargs)(args, kwargs)
+
+    def lower(self, *args, **kwargs):
+        """What the step is before cgx rewrites it, as of `jax.jit`."""
+        return self._step.lower(*args, **kwargs)
+
+    def report(self, format="text"):
+        """What travels, layer by layer: the text of `cgx-opt --cgx-report`, or with format="json" its data. Of the
+        version that ran last."""
+        version = self._latest()
+        return version.compilation.report if format == "text" else version.compilation.report_json
+
+    def diagnostics(self):
+        """What the compiler said of the version that ran last: warnings and remarks with their places."""
+        return self._latest().compilation.diagnostics
+
+    def telemetry(self):
+        """Counters of the ranks of this process, {rank: {...}}, of the version that ran last; they wait for the steps
+        that run. Empty where nothing is communicated."""
+        program = self._latest().program
+        return program.telemetry() if program else {}
+
+    def adopt_plan(self, plan):
+        """Takes the codecs of a plan from the next step on; all processes call it at the same time."""
+        program = self._latest().program
+        if program:
+            program.adopt_plan(_plan_text(plan))
+
+    def state_dict(self):
+        """What codecs remember from step to step (the residuals of error feedback), and the number of the next step,
+        of the ranks of this process: a checkpoint without it is not the whole run. A tree of dicts, ints and
+        arrays."""
+        program = self._latest().program
+        return program.state_dict() if program else {"step": 0, "ranks": {}}
+
+    def load_state_dict(self, state):
+        """Goes on from a state of `state_dict`; before the first call, or between two."""
+        if self._last is None:
+            self._pending_state = state
+        elif self._last.program:
+            self._last.program.load_state_dict(state)
+
+    def _latest(self):
+        if self._last is None:
+            raise RuntimeError("the step has not been called yet: what it sends is known once JAX compiles it")
+        return self._last
+
+    def _version_for(self, args, kwargs):
+        key = _signature(self._static, args, kwargs)
+        version = self._versions.get(key)
+        if version is None:
+            version = self._versions[key] = _Version(self._step, self._static, args, kwargs, self._options,
+                                                           self._plan, self._connection)
+            if self._prints:
+                print(version.compilation.report, end="")
+            if self._pending_state is not None and version.program:
+                version.program.load_state_dict(self._pending_state)
+                self._pending_state = None
+        self._last = version
+        return version
+
+
+def _signature(static, args, kwargs):
+    """What decides which program runs, as for jax.jit: structure, shapes, element types and shardings of what is
+    traced, and the values of what is not."""
+    traced = _without_static(static, args, kwargs) if static else (args, kwargs)
+    leaves, tree = jax.tree.flatten(traced)
+    constants = ()
+    if static:
+        numbers, names = static
+        constants = (tuple(each for index, each in enumerate(args) if _is_static(index, len(args), numbers)),
+                     tuple(sorted((name, each) for name, each in kwargs.items() if name in names)))
+    return tree, tuple(_signature_of(leaf) for leaf in leaves), constants, jax.config.jax_enable_x64
+
+
+def _signature_of(leaf):
+    if isinstance(leaf, jax.Array):
+        # Random keys are arrays that lack some of this.
+        return leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False), leaf.sharding, getattr(leaf, "committed", True)
+    if hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
+        return leaf.shape, leaf.dtype
+    return type(leaf)
+
+
+class _Version:
+    """The step for one signature of its arguments."""
+
+    def __init__(self, step, static, args, kwargs, options, plan, connection):
+        self.program = None
+        self._step = step
+        lowered = step.lower(*args, **kwargs)
+        name = f"cgx-{next(_numbers)}"
+        with _plan_file(plan) as path:
+            passes = ["--cgx-keep-shardings", compiler.pipeline("cgx-compress", dict(options, plan=path)), "--cgx-report",
+                      compiler.pipeline("cgx-lower-to-xla", {"program": name})]
+            self.compilation = compiler.run(_per_rank_text(lowered), passes)
+        for diagnostic in self.compilation.diagnostics:
+            if diagnostic.severity == "warning":
+                warnings.warn(f"cgx: {diagnostic}", stacklevel=5)
+        if not self.compilation.manifest["collectives"]:
+            return  # nothing of ours is on its path
+        devices = _devices_of(lowered)
+        if len(devices) != self.compilation.manifest["ranks"]:
+            raise RuntimeError(f"expected a device for each of {self.compilation.manifest['ranks']} ranks, got {len(devices)}")
+        self.program = runtime.Program(name, self.compilation.manifest_text, devices, **connection)
+        self._compiled = _compile_instead(lowered, self.compilation.module)
+        self._static = static
+
+    def __call__(self, args, kwargs):
+        if self.program is None:
+            return self._step(*args, **kwargs)
+        self.program.dispatch()
+        if self._static:
+            args, kwargs = _without_static(self._static, args, kwargs)
+        return self._compiled(*args, **kwargs)
+
+
+# What JAX has no public way for: a module in the place of the one that was lowered. JAX 0.7 to 0.12 have these names.
+_PRIVATE_NAMES = ("_hlo", "_executable", "_device_list")
+
+
+def _lowering_of(lowered):
+    lowering = getattr(lowered, "_lowering", None)
+    if missing := [name for name in _PRIVATE_NAMES if not hasattr(lowering, name)]:
+        raise RuntimeError(f"JAX {jax.__version__} keeps no {missing[0]} in what it lowers, where cgx puts the rewritten "
+                           "step; JAX 0.10 does. cgx_jax.export_step and cgx-run do without")
+    return lowering
+
+
+def _devices_of(lowered):
+    """The devices of the ranks, in their order."""
+    return tuple(_lowering_of(lowered)._device_list)
+
+
+def _compile_instead(lowered, module):
+    """Compiles the text of a module that has the signature of what was lowered."""
+    from jax._src.interpreters import mlir
+    from jax._src.lib.mlir import ir
+
+    # Copies: JAX keeps what it lowered, for the next call of the step itself.
+    rewritten, lowering = copy.copy(lowered), copy.copy(_lowering_of(lowered))
+    with mlir.make_ir_context():
+        lowering._hlo = ir.Module.parse(module)
+    lowering._executable = None  # else the executable of the module before would run, and say nothing
+    rewritten._lowering = lowering
+    return rewritten.compile()
+
+
+def _per_rank_text(lowered):
+    """The text of a step whose collectives are all in it."""
+    text = lowered.as_text(debug_info=True)
+    module = lowered.compiler_ir("stablehlo")
+    if not partition.is_left_to_a_partitioner(module):
+        return text
+    program, _ = partition.partition(text, partition.ranks_of(module), [])
+    return program
+
+
+def _static_parameters(step):
+    """Numbers and names of the arguments that a jitted function takes for constants: programs do not take them."""
+    info = getattr(step, "_jit_info", None)
+    numbers, names = getattr(info, "static_argnums", ()) or (), getattr(info, "static_argnames", ()) or ()
+    return (frozenset(numbers), frozenset(names)) if numbers or names else None
+
+
+def _without_static(static, args, kwargs):
+    numbers, names = static
+    kept = tuple(each for index, each in enumerate(args) if not _is_static(index, len(args), numbers))
+    return kept, {name: each for name, each in kwargs.items() if name not in names}
+
+
+def _is_static(index, count, numbers):
+    return index in numbers or index - count in numbers
+
+
+def _plan_text(plan):
+    return pathlib.Path(plan).read_text() if isinstance(plan, (str, os.PathLike)) else json.dumps(plan)
+
+
+class _plan_file:
+    """A plan as a file that the compiler reads."""
+
+    def __init__(self, plan):
+        self._plan = plan
+        self._file = None
+
+    def __enter__(self):
+        if self._plan is None or isinstance(self._plan, (str, os.PathLike)):
+            return None if self._plan is None else os.fspath(self._plan)
+        self._file = tempfile.NamedTemporaryFile("w", suffix=".json")
+        self._file.write(_plan_text(self._plan))
+        self._file.flush()
+        return self._file.name
+
+    def __exit__(self, *_):
+        if self._file:
+            self._file.close()

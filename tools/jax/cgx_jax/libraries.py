@@ -1,0 +1,47 @@
+"""Finds and opens the libraries of cgx: the compiler, the runtime, and what XLA calls."""
+
+import ctypes
+import functools
+import os
+import pathlib
+
+
+class LibraryError(RuntimeError):
+    """A library of cgx is not there."""
+
+
+def _folders():
+    """Where libraries may lie: where the environment says, in the installed package, in a build of this tree."""
+    package = pathlib.Path(__file__).resolve().parent
+    if named := os.environ.get("CGX_LIBRARY_PATH"):
+        return [pathlib.Path(each) for each in named.split(os.pathsep)]
+    folders = [package / "lib"]
+    tree = package.parents[2]
+    if (tree / "CMakePresets.json").exists():
+        folders += [tree / "build" / preset / "lib" for preset in ("release", "debug")]
+    return folders
+
+
+@functools.cache
+def open_library(name):
+    """Opens `lib<name>.so`. Raises LibraryError, with where it was looked for."""
+    looked = []
+    for folder in _folders():
+        path = folder / f"lib{name}.so"
+        looked.append(str(path))
+        # Without the links that developers have, there is only the name that programs look for.
+        for found in [path, *sorted(folder.glob(f"lib{name}.so.*"))]:
+            if found.exists():
+                return ctypes.CDLL(str(found))
+    try:
+        return ctypes.CDLL(f"lib{name}.so")
+    except OSError as error:
+        raise LibraryError(
+            f"lib{name}.so was not found: build cgx in a clone and install the package from it (pip install -e tools/jax), or set "
+            f"CGX_LIBRARY_PATH to the folder with the libraries. Looked for {', '.join(looked)}, and where the "
+            f"system keeps libraries ({error})") from None
+
+
+def text(value):
+    """A C string of a library as str."""
+    return value.decode(errors="replace") if value else ""
