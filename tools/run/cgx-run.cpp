@@ -154,6 +154,21 @@ void describe(CLI::App &app, Options &options) {
       ->take_all()
       ->expected(1)
       ->group("Input");
+  app.add_option("--eval", options.evaluate,
+                 "A program that measures the training's state on samples of its own, while it trains")
+      ->type_name("EVAL.mlir|EVAL.so")
+      ->group("Validation");
+  app.add_option("--eval-data", options.evaluateData, "Its samples, as for --data: all of them, each time")
+      ->type_name("FILE.safetensors|FOLDER")
+      ->take_all()
+      ->expected(1)
+      ->group("Validation");
+  app.add_option(
+         "--eval-every", options.evaluateEvery,
+         "Steps of the training from one evaluation to the next; behind the last there is one as well")
+      ->check(CLI::Validator(checkWhole, ""))
+      ->type_name("K")
+      ->group("Validation");
   app.add_option("--set", options.values,
                  "Value of an argument: numbers, @step, a schedule or a random key (see above)")
       ->type_name("NAME=VALUE")
@@ -247,9 +262,9 @@ void describe(CLI::App &app, Options &options) {
       ->check(CLI::Validator(checkWhole, ""))
       ->type_name("K")
       ->group("Output");
-  app.add_option(
-         "--keep-best", options.keepBest,
-         "The metric of which the best checkpoint stays as well, as best.safetensors: loss, accuracy:max")
+  app.add_option("--keep-best", options.keepBest,
+                 "The metric of which the best checkpoint stays as well, as best.safetensors: loss, "
+                 "eval.accuracy:max")
       ->type_name("METRIC[:min|:max]")
       ->group("Output");
   app.add_option("--report", options.report,
@@ -459,6 +474,18 @@ void checkOneHost(const Membership &membership, const Options &options) {
 
 bool needsMpi(const Options &options) { return options.transport.ends_with("mpi"); }
 
+/// What the evaluation is loaded from: the state is the training's.
+Options evaluationOptions(const Options &options) {
+  Options own;
+  own.program = options.evaluate;
+  own.state = options.resume.empty() ? options.state : options.resume;
+  own.dataFiles = options.evaluateData;
+  own.quiet = options.quiet;
+  own.noCache = options.noCache;
+  chooseData(own);
+  return own;
+}
+
 int run(Options options) {
   std::optional<Membership> membership;
   if (!options.ranks && (membership = findMembership())) {
@@ -478,6 +505,14 @@ int run(Options options) {
   makeFolder(options.save);
   InputFiles files(options);
   Job job = prepareJob(options, files, loadProgram(options));
+  std::optional<InputFiles> evaluated;
+  if (!options.evaluate.empty()) {
+    Options own = evaluationOptions(options);
+    evaluated.emplace(own);
+    addEvaluation(job, options, *evaluated, loadProgram(own));
+  } else if (options.evaluateEvery != 0 || !options.evaluateData.empty()) {
+    throw Error("expected --eval to name the program for --eval-data and --eval-every");
+  }
   if (membership) {
     job.name = options.jobName;
     bool remote = options.transport != "shm";

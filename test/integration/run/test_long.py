@@ -12,7 +12,7 @@ import subprocess
 import time
 import unittest
 
-from harness import RunTest, initial_state, read_safetensors, samples, tensor, write_safetensors
+from harness import FIXTURES, RunTest, initial_state, read_safetensors, samples, tensor, write_safetensors
 
 STEPS = int(os.environ.get("CGX_LONG_STEPS", "400"))
 STOPS = int(os.environ.get("CGX_LONG_STOPS", "4"))
@@ -273,6 +273,32 @@ class Long(RunTest):
         self.assertTrue(all(float(row["loss"]) > 0 and int(row["wire_bytes"]) > 0 for row in rows))
         result = self.run_tool("train4.so", "--steps", 3, "--metrics", "-", state=self.state())
         self.assertEqual([json.loads(line)["step"] for line in result.stdout.splitlines()], [0, 1, 2])
+
+    def test_an_evaluation_in_the_middle_is_that_of_the_checkpoint(self):
+        validation = self.folder / "validation.safetensors"
+        write_safetensors(validation, samples(48))
+        evaluate = ["--eval", FIXTURES / "eval4.so", "--eval-data", validation, "--eval-every", 4]
+        for transport in ("shm", "inproc"):
+            folder, report, metrics = (self.folder / f"{transport}.{name}" for name in ("checkpoints", "json", "jsonl"))
+            self.train("train4.so", "--steps", 10, "--repeat", "--save-every", 4, "--save", f"{folder}/", "--report", report,
+                       "--metrics", metrics, "--keep-best", "eval.accuracy:max", "--transport", transport, *evaluate)
+            evaluations = json.loads(report.read_text())["evaluations"]
+            self.assertEqual([e["steps"] for e in evaluations], [4, 8, 10])
+            self.assertEqual([line["evaluation"] for line in self.lines(metrics) if "evaluation" in line],
+                             [e["metrics"] for e in evaluations])
+            for each in evaluations:
+                alone, state = self.folder / "alone.json", folder / f"step-{each['steps']:012}.safetensors"
+                result = self.run_tool("eval4.so", "--report", alone, state=state, data=validation)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertAlmostEqual(each["metrics"]["loss"], json.loads(alone.read_text())["loss"]["mean"], places=6)
+            best = max(evaluations, key=lambda e: e["metrics"]["accuracy"])["metrics"]["accuracy"]
+            kept = json.loads(read_safetensors(folder / "best.safetensors")[1]["cgx.metrics"])
+            self.assertEqual(kept["eval.accuracy"], best)
+        # The training is the same as without.
+        self.assertEqual(self.bits("--steps", 10, "--repeat", *evaluate), self.bits("--steps", 10, "--repeat"))
+        error = self.refuse("train4.so", "--steps", 1, "--eval", FIXTURES / "train4.so", "--eval-data", validation,
+                            state=self.state())
+        self.assertIn("--eval", error)
 
     def test_samples_may_lie_in_several_files(self):
         whole, shards = samples(112), self.folder / "shards"

@@ -70,6 +70,9 @@ Json judge(const Job &job, const Outcome &outcome) {
       sum += series[step];
     metrics[job.scalars.all[i].name] = sum / static_cast<double>(window); // null where it is not finite
   }
+  if (!outcome.evaluations.empty() && outcome.evaluations.back().steps == outcome.steps)
+    for (size_t i = 0; i < job.evaluation->scalars.all.size(); ++i)
+      metrics["eval." + job.evaluation->scalars.all[i].name] = outcome.evaluations.back().values[i];
   return metrics;
 }
 

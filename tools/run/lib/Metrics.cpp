@@ -140,6 +140,15 @@ void Metrics::step(uint64_t step, const std::vector<double> &scalars, size_t pla
   last_ = now;
 }
 
+void Metrics::evaluation(uint64_t step, const std::vector<double> &values) {
+  Json json = {{"step", step}, {"evaluation", Json::object()}};
+  for (size_t i = 0; i < values.size(); ++i)
+    json["evaluation"][job_.evaluation->scalars.all[i].name] = values[i];
+  if (!isCsv_) // whose columns are those of steps
+    write(json.dump() + "\n");
+  last_ = Clock::now();
+}
+
 void Metrics::write(const std::string &text) {
   if (std::fputs(text.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
     throw Error("cannot write '" + job_.metrics + "': " + std::strerror(errno));

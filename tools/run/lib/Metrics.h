@@ -29,6 +29,9 @@ public:
   /// full.
   void step(uint64_t step, const std::vector<double> &scalars, size_t plans);
 
+  /// Behind `step`.
+  void evaluation(uint64_t step, const std::vector<double> &values);
+
 private:
   using Clock = std::chrono::steady_clock;
   struct Closer {

@@ -12,6 +12,7 @@
 #include "cgx/run/FileSystem.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -38,6 +39,17 @@ static Json describePlans(const Outcome &outcome) {
   return plans;
 }
 
+static Json describeEvaluations(const Outcome &outcome) {
+  Json evaluations = Json::array();
+  for (const Measured &measured : outcome.evaluations) {
+    std::vector<uint64_t> bits; // JSON has no NaN
+    for (double value : measured.values)
+      bits.push_back(std::bit_cast<uint64_t>(value));
+    evaluations.push_back({{"steps", measured.steps}, {"values", bits}});
+  }
+  return evaluations;
+}
+
 std::vector<std::byte> cgx::run::packOutcome(uint32_t rank, const Outcome &outcome) {
   std::vector<uint64_t> blockBytes, scalarCounts;
   for (const std::vector<std::byte> &block : outcome.blocks)
@@ -53,6 +65,7 @@ std::vector<std::byte> cgx::run::packOutcome(uint32_t rank, const Outcome &outco
                      {"telemetry", outcome.telemetry},
                      {"trace", outcome.trace},
                      {"scalars", scalarCounts},
+                     {"evaluations", describeEvaluations(outcome)},
                      {"hashes", outcome.hashes},
                      {"plans", describePlans(outcome)},
                      {"profile", outcome.profile},
@@ -134,6 +147,12 @@ std::pair<uint32_t, Outcome> parse(std::span<const std::byte> bytes) {
   outcome.seconds = json.at("seconds").get<double>();
   outcome.telemetry = json.at("telemetry").get<std::string>();
   outcome.trace = json.at("trace").get<std::string>();
+  for (const Json &entry : json.value("evaluations", Json::array())) {
+    Measured &measured = outcome.evaluations.emplace_back();
+    measured.steps = entry.at("steps").get<uint64_t>();
+    for (const Json &bits : entry.at("values"))
+      measured.values.push_back(std::bit_cast<double>(bits.get<uint64_t>()));
+  }
   outcome.hashes = json.at("hashes").get<std::vector<uint64_t>>();
   outcome.profile = json.at("profile").get<std::string>();
   for (const Json &plan : json.at("plans"))
@@ -179,6 +198,11 @@ void check(const Job &job, uint32_t rank, const Outcome &outcome) {
   if (outcome.steps > job.steps)
     throw Error("expected at most " + std::to_string(job.steps) + " steps, got " +
                 std::to_string(outcome.steps));
+  for (const Measured &measured : outcome.evaluations) {
+    expect(job.evaluation ? job.evaluation->scalars.all.size() : 0, measured.values.size(), "measures");
+    if (measured.steps > outcome.steps)
+      throw Error("has an evaluation after " + std::to_string(measured.steps) + " steps");
+  }
   for (uint32_t argument : outcome.notFinite)
     if (argument >= job.stateArguments.size())
       throw Error("has a state argument " + std::to_string(argument));

@@ -371,10 +371,15 @@ static Saving prepareSaving(const Options &options) {
 /// That the metric exists is better known before the first step.
 static void checkBest(const Job &job) {
   std::string names;
-  for (const Scalars::Scalar &scalar : job.scalars.all) {
-    if (scalar.name == job.saving.best)
+  std::vector<std::string> known;
+  for (const Scalars::Scalar &scalar : job.scalars.all)
+    known.push_back(scalar.name);
+  for (size_t i = 0; job.evaluation && i < job.evaluation->scalars.all.size(); ++i)
+    known.push_back("eval." + job.evaluation->scalars.all[i].name);
+  for (const std::string &name : known) {
+    if (name == job.saving.best)
       return;
-    names += (names.empty() ? "" : ", ") + scalar.name;
+    names += (names.empty() ? "" : ", ") + name;
   }
   if (!job.saving.best.empty())
     throw Error("expected --keep-best to name one of " + (names.empty() ? "no metrics" : names) + ", got '" +
@@ -431,7 +436,8 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.metrics = options.metrics;
   job.save = !options.save.empty();
   job.saving = prepareSaving(options);
-  checkBest(job);
+  if (options.evaluate.empty())
+    checkBest(job);
   std::string samples;
   addFile(samples, inputs.data);
   for (const SafetensorsFile &more : files.moreData)
@@ -449,4 +455,47 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.logEvery = options.logEvery;
   job.digest = digestOf(job, options, files);
   return job;
+}
+
+/// The argument of the training that has the same tensor of the state at first.
+static size_t findTrained(const Job &training, const Value &value, const Binding &binding) {
+  for (size_t argument : training.stateArguments) {
+    const Binding &first = training.bindings.arguments[argument];
+    if (first.source != Source::State || first.tensor->name != binding.tensor->name)
+      continue;
+    const Value &trained = training.manifest.arguments[argument];
+    if (trained.type != value.type || trained.shape != value.shape || trained.sharding != value.sharding)
+      throw Error("--eval: '" + value.name + "': expected it to be cut over the ranks as the training does");
+    return argument;
+  }
+  throw Error("--eval: '" + value.name + "' is none of the training's state");
+}
+
+void cgx::run::addEvaluation(Job &training, const Options &options, const InputFiles &files,
+                             Program program) {
+  Options own;
+  own.program = options.evaluate;
+  own.data = files.data ? files.data->path() : "";
+  own.transport = options.transport;
+  own.timeoutSeconds = options.timeoutSeconds;
+  own.ranks = training.manifest.ranks;
+  own.seed = training.seed;
+  own.quiet = true;
+  std::shared_ptr<Job> job;
+  try {
+    job = std::make_shared<Job>(prepareJob(own, files, std::move(program)));
+  } catch (const Error &error) {
+    throw Error("--eval '" + options.evaluate + "': " + error.what());
+  }
+  if (trains(job->manifest))
+    throw Error("expected --eval to be a program that feeds nothing back, got '" + options.evaluate + "'");
+  for (size_t i = 0; i < job->bindings.arguments.size(); ++i)
+    if (const Binding &binding = job->bindings.arguments[i]; binding.source == Source::State)
+      training.evaluated.emplace_back(findTrained(training, job->manifest.arguments[i], binding), i);
+  // Of all ranks the same, or their collectives would not meet.
+  training.digest = hashBytes(std::as_bytes(std::span(job->manifest.hash)), training.digest ^ job->digest) +
+                    options.evaluateEvery;
+  training.evaluateEvery = options.evaluateEvery;
+  training.evaluation = std::move(job);
+  checkBest(training);
 }

@@ -57,3 +57,16 @@ void Progress::step(uint64_t done, const std::vector<double> &scalars) {
   std::fprintf(stderr, "cgx-run: %llu/%llu%s\n", static_cast<unsigned long long>(done),
                static_cast<unsigned long long>(job_.steps), line.c_str());
 }
+
+void Progress::evaluation(const Job &job, const Measured &measured) {
+  std::string line;
+  char field[160];
+  for (size_t i = 0; i < measured.values.size(); ++i) {
+    std::snprintf(field, sizeof field, "  %s %.6g", job.evaluation->scalars.all[i].name.c_str(),
+                  measured.values[i]);
+    line += field;
+  }
+  std::fprintf(stderr, "cgx-run: evaluation after %llu/%llu%s\n",
+               static_cast<unsigned long long>(measured.steps), static_cast<unsigned long long>(job.steps),
+               line.c_str());
+}

@@ -22,6 +22,8 @@ public:
   /// After `done` steps, the last of which gave these scalars.
   void step(uint64_t done, const std::vector<double> &scalars);
 
+  static void evaluation(const Job &job, const Measured &measured);
+
 private:
   using Clock = std::chrono::steady_clock;
 

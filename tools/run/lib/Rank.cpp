@@ -6,14 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evaluation.h"
 #include "Finite.h"
 #include "Meeting.h"
 #include "Metrics.h"
 #include "Progress.h"
 #include "RankErrors.h"
-#include "cgx/kernels/cuda_peers.h"
-#include "cgx/run/Arena.h"
-#include "cgx/run/Batches.h"
+#include "Stepper.h"
 #include "cgx/run/Checkpoints.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/Job.h"
@@ -24,7 +23,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <thread>
@@ -88,135 +86,57 @@ uint64_t cgx::run::hashBytes(std::span<const std::byte> bytes, uint64_t seed) {
 
 namespace {
 
-struct ContextDeleter {
-  void operator()(cgx_context *context) const { cgx_context_destroy(context); }
-};
-using Context = std::unique_ptr<cgx_context, ContextDeleter>;
-
 class RankLoop {
 public:
   RankLoop(const Job &job, uint32_t rank, const StopSignal &stop)
-      : job_(job), manifest_(job.manifest), rank_(rank), stop_(stop), arena_(bufferSizes(job.manifest)),
-        sampler_(job.bindings.samples, job.bindings.globalBatch, job.shuffle, job.seed, job.padLast) {
-    for (size_t i = 0; i < manifest_.arguments.size(); ++i)
-      arguments_.push_back(arena_.buffer(i));
-    for (size_t i = 0; i < manifest_.results.size(); ++i)
-      results_.push_back(arena_.buffer(manifest_.arguments.size() + i));
+      : job_(job), manifest_(job.manifest), rank_(rank), stop_(stop), stepper_(job, rank) {
+    if (job.evaluation)
+      evaluation_.emplace(job, rank);
   }
 
   void run(Outcome &outcome) {
-    for (size_t i = 0; i < manifest_.arguments.size(); ++i)
-      fillOnce(i);
     lookAtFirstState();
-    connect();
+    stepper_.connect(job_.name);
+    if (evaluation_)
+      evaluation_->connect();
     if (job_.trace)
-      check(cgx_context_begin_trace(context_.get()));
+      Stepper::check(cgx_context_begin_trace(stepper_.context()));
     try {
       if (job_.checkpoint)
-        restoreCodecState(context_.get(), rank_, *job_.checkpoint);
+        restoreCodecState(stepper_.context(), rank_, *job_.checkpoint);
       runSteps(outcome);
     } catch (const Error &error) {
-      cgx_context_abort(context_.get(), error.what());
+      cgx_context_abort(stepper_.context(), error.what());
       throw;
     }
     const char *telemetry = nullptr;
-    check(cgx_context_telemetry(context_.get(), &telemetry));
+    Stepper::check(cgx_context_telemetry(stepper_.context(), &telemetry));
     outcome.telemetry = telemetry;
     if (job_.trace) {
       const char *events = nullptr;
-      check(cgx_context_trace(context_.get(), &events));
+      Stepper::check(cgx_context_trace(stepper_.context(), &events));
       outcome.trace = events;
     }
     collectBlocks(outcome);
     if (job_.save)
-      outcome.codecState = copyCodecState(context_.get(), rank_);
+      outcome.codecState = copyCodecState(stepper_.context(), rank_);
   }
 
   void sayFarewell(const Farewell &farewell, const Outcome &outcome) {
     if (farewell)
-      farewell(context_.get(), outcome);
+      farewell(stepper_.context(), outcome);
   }
 
 private:
-  static std::vector<uint64_t> bufferSizes(const Manifest &manifest) {
-    std::vector<uint64_t> sizes;
-    for (const Value &argument : manifest.arguments)
-      sizes.push_back(argument.bytes());
-    for (const Value &result : manifest.results)
-      sizes.push_back(result.bytes());
-    return sizes;
-  }
-
-  /// Throws the runtime's last message.
-  void check(cgx_status status) const {
-    if (status != CGX_OK)
-      throw Error(std::string(cgx_status_name(status)) + ": " + cgx_last_error());
-  }
-
-  /// Ranks of a host use its GPUs in turn.
-  void useGpu() const {
-    const char *local = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK");
-    const uint32_t rankOnHost = local ? uint32_t(std::stoul(local)) : rank_;
-    if (cgx::cuda::Outcome outcome = cgx::cuda::useDeviceOf(rankOnHost); !outcome.ok())
-      throw Error(outcome.error);
-  }
-
-  void connect() {
-    if (job_.transport.starts_with("nccl"))
-      useGpu();
-    cgx_context_config config = CGX_CONTEXT_CONFIG_INIT;
-    config.transport = job_.transport.c_str();
-    config.job = job_.name.c_str();
-    config.rank = rank_;
-    config.ranks = manifest_.ranks;
-    config.seed = job_.seed;
-    config.digest = job_.digest;
-    config.timeout_ms = job_.timeoutMs;
-    config.manifest = job_.program.manifest.c_str();
-    cgx_context *context = nullptr;
-    check(cgx_context_create(&config, &context));
-    context_.reset(context);
-  }
-
-  void fillOnce(size_t argument) {
-    const Value &value = manifest_.arguments[argument];
-    const Binding &binding = job_.bindings.arguments[argument];
-    uint64_t width = cgx_element_bytes(value.type);
-    if (binding.source == Source::State) {
-      extractBlock(value, manifest_.mesh, rank_, binding.tensor->bytes.data(), arguments_[argument]);
-    } else if (binding.source == Source::Constant && binding.constant.size() == width) {
-      for (uint64_t offset = 0; offset < value.bytes(); offset += width)
-        std::memcpy(arguments_[argument] + offset, binding.constant.data(), width);
-    } else if (binding.source == Source::Constant) {
-      extractBlock(value, manifest_.mesh, rank_, binding.constant.data(), arguments_[argument]);
-    }
-  }
-
-  void fillForStep(uint64_t step) {
-    for (size_t i = 0; i < manifest_.arguments.size(); ++i) {
-      const Value &value = manifest_.arguments[i];
-      const Binding &binding = job_.bindings.arguments[i];
-      if (binding.source == Source::Data) {
-        copyBatch(value, manifest_.mesh, rank_, binding.parts, sampler_, step * job_.bindings.globalBatch,
-                  arguments_[i]);
-      } else if (binding.source == Source::PerStep) {
-        copyStepValue(value, manifest_.mesh, rank_, *binding.tensor, step, arguments_[i]);
-      } else if (binding.source == Source::Computed) {
-        binding.value->write(value, step, job_.seed, arguments_[i]);
-      }
-    }
-  }
-
   void runSteps(Outcome &outcome) {
     using Clock = std::chrono::steady_clock;
     Progress progress(job_);
     outcome.scalars.resize(rank_ == 0 ? job_.scalars.all.size() : 0);
     for (std::vector<double> &series : outcome.scalars)
       series.reserve(job_.steps);
-    Planner planner(job_.planning, context_.get());
-    std::optional<Metrics> metrics;
+    Planner planner(job_.planning, stepper_.context());
     if (rank_ == 0 && !job_.metrics.empty())
-      metrics.emplace(job_, context_.get());
+      metrics_.emplace(job_, stepper_.context());
     const uint64_t end = job_.firstStep + job_.steps;
     Clock::time_point start = Clock::now();
     for (uint64_t done = 0;; ++done) {
@@ -225,13 +145,13 @@ private:
       if (done == job_.steps)
         break;
       planner.beforeStep(job_.firstStep + done, end);
-      runStep(job_.firstStep + done);
+      stepper_.run(job_.firstStep + done);
       readScalars(outcome);
       if (rank_ == 0)
         progress.step(done + 1, scalars_);
-      if (metrics)
-        metrics->step(job_.firstStep + done, scalars_, planner.plans.size());
-      feed();
+      if (metrics_)
+        metrics_->step(job_.firstStep + done, scalars_, planner.plans.size());
+      stepper_.feed();
       outcome.steps = done + 1;
     }
     if (writer_.joinable())
@@ -243,29 +163,28 @@ private:
     outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  void runStep(uint64_t step) {
-    fillForStep(step);
-    std::vector<void *> arguments(arguments_.begin(), arguments_.end()),
-        results(results_.begin(), results_.end());
-    check(cgx_context_begin_step(context_.get(), step));
-    job_.program.step(context_.get(), arguments.data(), results.data());
-    check(cgx_context_end_step(context_.get()));
-  }
-
   void readScalars(Outcome &outcome) {
-    scalars_.clear();
-    for (size_t i = 0; i < job_.scalars.all.size(); ++i) {
-      const size_t result = job_.scalars.all[i].result;
-      scalars_.push_back(readScalar(manifest_.results[result].type, results_[result]));
-      if (rank_ == 0)
-        outcome.scalars[i].push_back(scalars_[i]);
-    }
+    scalars_ = stepper_.scalars();
+    for (size_t i = 0; i < scalars_.size() && rank_ == 0; ++i)
+      outcome.scalars[i].push_back(scalars_[i]);
     if (job_.scalars.loss && !std::isfinite(scalars_[*job_.scalars.loss]))
       isLossNotFinite_ = true;
   }
 
+  /// What the state is worth on other samples.
+  void evaluate(Outcome &outcome) {
+    outcome.evaluations.push_back({outcome.steps, evaluation_->run(stepper_)});
+    const Measured &measured = outcome.evaluations.back();
+    if (rank_ != 0)
+      return;
+    if (metrics_)
+      metrics_->evaluation(job_.firstStep + outcome.steps - 1, measured.values);
+    if (!job_.quiet)
+      Progress::evaluation(job_, measured);
+  }
+
   bool isMeeting(uint64_t done) const {
-    return meetings_.isDue(done) || isCompared(job_, done) || isSaved(job_, done);
+    return meetings_.isDue(done) || isCompared(job_, done) || isSaved(job_, done) || isEvaluated(job_, done);
   }
 
   /// Lets the ranks ask each other after so many steps. False if all end here, on all alike.
@@ -280,6 +199,8 @@ private:
     }
     if (done == job_.steps) // all is done that was to be done
       outcome.stopSignal = 0;
+    if (isEvaluated(job_, done))
+      evaluate(outcome);
     if (!isStop && !isCompared(job_, done) && !isSaved(job_, done))
       return true;
     if (!compare(outcome))
@@ -306,12 +227,13 @@ private:
     Outcome snapshot;
     snapshot.steps = outcome.steps;
     snapshot.scalars = outcome.scalars;
+    snapshot.evaluations = outcome.evaluations;
     snapshot.hashes = outcome.hashes;
     snapshot.plans = planner.plans;
     collectBlocks(snapshot);
-    snapshot.codecState = copyCodecState(context_.get(), rank_);
+    snapshot.codecState = copyCodecState(stepper_.context(), rank_);
     std::vector<Outcome> all(manifest_.ranks);
-    gatherOutcomes(job_, context_.get(), rank_, snapshot, all);
+    gatherOutcomes(job_, stepper_.context(), rank_, snapshot, all);
     if (rank_ != 0)
       return;
     // Disks may take longer than other ranks wait. Never two at a time: the older could replace the newer.
@@ -328,24 +250,13 @@ private:
     });
   }
 
-  /// Results become the next step's arguments by changing places with them.
-  void feed() {
-    for (size_t i = 0; i < results_.size(); ++i)
-      if (std::optional<size_t> argument = manifest_.results[i].feeds)
-        std::swap(results_[i], arguments_[*argument]);
-  }
-
-  std::span<const std::byte> block(size_t argument) const {
-    return {arguments_[argument], manifest_.arguments[argument].bytes()};
-  }
-
   /// What each rank says, of which all have as much.
   std::vector<Sign> exchange(const Sign &own) {
     std::vector<Sign> signs(manifest_.ranks);
     auto take = [](void *user, uint32_t rank, const void *data, uint64_t bytes) {
       std::memcpy(&(*static_cast<std::vector<Sign> *>(user))[rank], data, bytes);
     };
-    check(cgx_context_all_gather(context_.get(), &own, sizeof own, take, &signs));
+    Stepper::check(cgx_context_all_gather(stepper_.context(), &own, sizeof own, take, &signs));
     return signs;
   }
 
@@ -355,16 +266,17 @@ private:
     const size_t count = job_.stateArguments.size();
     std::vector<uint64_t> own;
     for (size_t argument : job_.stateArguments)
-      own.push_back(hashBytes(block(argument)));
+      own.push_back(hashBytes(stepper_.block(argument)));
     outcome.hashes = own;
     for (size_t i = 0; i < count; ++i)
       own.push_back(wasFinite_[i] && !isFinite(manifest_.arguments[job_.stateArguments[i]].type,
-                                               block(job_.stateArguments[i])));
+                                               stepper_.block(job_.stateArguments[i])));
     std::vector<std::vector<uint64_t>> digests(manifest_.ranks, std::vector<uint64_t>(own.size()));
     auto take = [](void *user, uint32_t rank, const void *data, uint64_t bytes) {
       std::memcpy((*static_cast<decltype(digests) *>(user))[rank].data(), data, bytes);
     };
-    check(cgx_context_all_gather(context_.get(), own.data(), own.size() * sizeof(uint64_t), take, &digests));
+    Stepper::check(cgx_context_all_gather(stepper_.context(), own.data(), own.size() * sizeof(uint64_t), take,
+                                          &digests));
     outcome.notFinite.clear();
     for (size_t i = 0; i < count; ++i)
       if (std::any_of(digests.begin(), digests.end(), [&](const auto &rank) { return rank[count + i] != 0; }))
@@ -377,13 +289,13 @@ private:
   /// What is not finite from the beginning, like the bound of an optimizer, is meant to be so.
   void lookAtFirstState() {
     for (size_t argument : job_.stateArguments)
-      wasFinite_.push_back(isFinite(manifest_.arguments[argument].type, block(argument)));
+      wasFinite_.push_back(isFinite(manifest_.arguments[argument].type, stepper_.block(argument)));
   }
 
   void collectBlocks(Outcome &outcome) const {
     for (size_t argument : job_.stateArguments) {
       const Value &value = manifest_.arguments[argument];
-      std::span<const std::byte> block = this->block(argument);
+      std::span<const std::byte> block = stepper_.block(argument);
       outcome.blocks.emplace_back();
       if (job_.save && isFirstHolder(value))
         outcome.blocks.back().assign(block.begin(), block.end());
@@ -401,10 +313,9 @@ private:
   const Manifest &manifest_;
   uint32_t rank_;
   const StopSignal &stop_;
-  Arena arena_;
-  Sampler sampler_;
-  std::vector<std::byte *> arguments_, results_;
-  Context context_;
+  Stepper stepper_;
+  std::optional<Evaluation> evaluation_;
+  std::optional<Metrics> metrics_; ///< of rank 0
   Meetings meetings_;
   std::vector<bool> wasFinite_; ///< each state argument at first
   std::vector<double> scalars_; ///< of the last step

@@ -105,6 +105,7 @@ public:
       else
         report["metrics"].push_back(std::move(series));
     }
+    addEvaluations(report);
     addTraffic(report);
     addTimes(report);
     addPlans(report, seconds);
@@ -119,6 +120,16 @@ public:
   const std::vector<std::string> &problems() const { return problems_; }
 
 private:
+  void addEvaluations(Json &report) const {
+    report["evaluations"] = Json::array();
+    for (const Measured &measured : outcomes_[0].evaluations) {
+      Json metrics = Json::object();
+      for (size_t i = 0; i < measured.values.size(); ++i)
+        metrics[job_.evaluation->scalars.all[i].name] = measured.values[i];
+      report["evaluations"].push_back({{"steps", job_.firstStep + measured.steps}, {"metrics", metrics}});
+    }
+  }
+
   void addTraffic(Json &report) {
     uint64_t raw = 0, wire = 0;
     std::vector<std::string> codecs;

@@ -46,6 +46,12 @@ struct Saving {
   bool bestIsMost = false;
 };
 
+/// What an evaluation in the middle of a training gave, by scalar of its program.
+struct Measured {
+  uint64_t steps = 0; ///< of this run that were done
+  std::vector<double> values;
+};
+
 struct Job {
   Program program;
   Manifest manifest;
@@ -64,7 +70,13 @@ struct Job {
   bool save = false;
   Saving saving;
   std::string dataDigest; ///< of the samples
-  bool padLast = false;   ///< whether a pass takes what fills no batch at its end
+  /// A program that measures the state on other samples, every so many steps of the training and behind the
+  /// last; null: none.
+  std::shared_ptr<const Job> evaluation;
+  uint64_t evaluateEvery = 0; ///< 0: behind the last alone
+  /// Which argument of the training each argument of the evaluation has its value from.
+  std::vector<std::pair<size_t, size_t>> evaluated;
+  bool padLast = false; ///< whether a pass takes what fills no batch at its end
   bool stopOnNan = false;
   bool trace = false;
   std::string metrics; ///< a file with a line for each step; empty: none
@@ -86,6 +98,7 @@ struct Outcome {
   std::string telemetry;                    ///< JSON of the runtime
   std::string trace;                        ///< JSON of the runtime; empty: none was asked for
   std::vector<std::vector<double>> scalars; ///< by scalar, then by step; of rank 0 only
+  std::vector<Measured> evaluations;        ///< equal on all ranks
   std::vector<uint64_t> hashes;             ///< of this rank's block of each state argument
   /// The blocks themselves when the job saves and this rank is the first that holds
   /// them; else empty.

@@ -18,7 +18,9 @@ struct Options {
   std::optional<uint64_t> steps, until;
   std::optional<uint64_t> seed; ///< 0, or that of the run that is resumed
   uint64_t firstStep = 0, logEvery = 0, saveEvery = 0, keepLast = 0;
-  std::string keepBest, metrics;
+  std::string keepBest, metrics, evaluate;
+  std::vector<std::string> evaluateData;
+  uint64_t evaluateEvery = 0;
   std::vector<std::string> dataFiles; ///< as typed; `data` is the first
   double timeoutSeconds = 30;
   bool repeat = false, shuffle = false, quiet = false, noCache = false, padLast = false, stopOnNan = false;
@@ -48,6 +50,10 @@ struct InputFiles {
 /// Brings program, inputs and options together and checks that they fit. Prints
 /// warnings. Throws Error.
 Job prepareJob(Options options, const InputFiles &files, Program program);
+
+/// Gives the training an evaluation, prepared from its own program and samples and the training's state.
+/// Throws Error.
+void addEvaluation(Job &training, const Options &options, const InputFiles &files, Program program);
 
 /// Compiles the program from MLIR text to memory, with word of it unless that is not wanted, or says that
 /// this build cannot. Throws Error.

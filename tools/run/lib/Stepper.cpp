@@ -1,0 +1,120 @@
+//===-- Stepper.cpp - A program with its arguments, on one rank -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Stepper.h"
+
+#include "cgx/kernels/cuda_peers.h"
+#include "cgx/run/Error.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+using namespace cgx::run;
+
+static std::vector<uint64_t> bufferSizes(const Manifest &manifest) {
+  std::vector<uint64_t> sizes;
+  for (const Value &argument : manifest.arguments)
+    sizes.push_back(argument.bytes());
+  for (const Value &result : manifest.results)
+    sizes.push_back(result.bytes());
+  return sizes;
+}
+
+Stepper::Stepper(const Job &job, uint32_t rank)
+    : job_(job), rank_(rank), arena_(bufferSizes(job.manifest)),
+      sampler_(job.bindings.samples, job.bindings.globalBatch, job.shuffle, job.seed, job.padLast) {
+  for (size_t i = 0; i < job.manifest.arguments.size(); ++i)
+    arguments_.push_back(arena_.buffer(i));
+  for (size_t i = 0; i < job.manifest.results.size(); ++i)
+    results_.push_back(arena_.buffer(job.manifest.arguments.size() + i));
+  for (size_t i = 0; i < job.manifest.arguments.size(); ++i)
+    fillOnce(i);
+}
+
+void Stepper::check(cgx_status status) {
+  if (status != CGX_OK)
+    throw Error(std::string(cgx_status_name(status)) + ": " + cgx_last_error());
+}
+
+/// Ranks of a host use its GPUs in turn.
+void Stepper::useGpu() const {
+  const char *local = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK");
+  const uint32_t rankOnHost = local ? uint32_t(std::stoul(local)) : rank_;
+  if (cgx::cuda::Outcome outcome = cgx::cuda::useDeviceOf(rankOnHost); !outcome.ok())
+    throw Error(outcome.error);
+}
+
+void Stepper::connect(const std::string &name) {
+  if (job_.transport.starts_with("nccl"))
+    useGpu();
+  cgx_context_config config = CGX_CONTEXT_CONFIG_INIT;
+  config.transport = job_.transport.c_str();
+  config.job = name.c_str();
+  config.rank = rank_;
+  config.ranks = job_.manifest.ranks;
+  config.seed = job_.seed;
+  config.digest = job_.digest;
+  config.timeout_ms = job_.timeoutMs;
+  config.manifest = job_.program.manifest.c_str();
+  cgx_context *context = nullptr;
+  check(cgx_context_create(&config, &context));
+  context_.reset(context);
+}
+
+void Stepper::fillOnce(size_t argument) {
+  const Value &value = job_.manifest.arguments[argument];
+  const Binding &binding = job_.bindings.arguments[argument];
+  uint64_t width = cgx_element_bytes(value.type);
+  if (binding.source == Source::State) {
+    extractBlock(value, job_.manifest.mesh, rank_, binding.tensor->bytes.data(), arguments_[argument]);
+  } else if (binding.source == Source::Constant && binding.constant.size() == width) {
+    for (uint64_t offset = 0; offset < value.bytes(); offset += width)
+      std::memcpy(arguments_[argument] + offset, binding.constant.data(), width);
+  } else if (binding.source == Source::Constant) {
+    extractBlock(value, job_.manifest.mesh, rank_, binding.constant.data(), arguments_[argument]);
+  }
+}
+
+void Stepper::fillForStep(uint64_t step) {
+  for (size_t i = 0; i < job_.manifest.arguments.size(); ++i) {
+    const Value &value = job_.manifest.arguments[i];
+    const Binding &binding = job_.bindings.arguments[i];
+    if (binding.source == Source::Data) {
+      copyBatch(value, job_.manifest.mesh, rank_, binding.parts, sampler_, step * job_.bindings.globalBatch,
+                arguments_[i]);
+    } else if (binding.source == Source::PerStep) {
+      copyStepValue(value, job_.manifest.mesh, rank_, *binding.tensor, step, arguments_[i]);
+    } else if (binding.source == Source::Computed) {
+      binding.value->write(value, step, job_.seed, arguments_[i]);
+    }
+  }
+}
+
+void Stepper::run(uint64_t step) {
+  fillForStep(step);
+  std::vector<void *> arguments(arguments_.begin(), arguments_.end()),
+      results(results_.begin(), results_.end());
+  check(cgx_context_begin_step(context_.get(), step));
+  job_.program.step(context_.get(), arguments.data(), results.data());
+  check(cgx_context_end_step(context_.get()));
+}
+
+void Stepper::feed() {
+  for (size_t i = 0; i < results_.size(); ++i)
+    if (std::optional<size_t> argument = job_.manifest.results[i].feeds)
+      std::swap(results_[i], arguments_[*argument]);
+}
+
+std::vector<double> Stepper::scalars() const {
+  std::vector<double> values;
+  for (const Scalars::Scalar &scalar : job_.scalars.all)
+    values.push_back(readScalar(job_.manifest.results[scalar.result].type, results_[scalar.result]));
+  return values;
+}
