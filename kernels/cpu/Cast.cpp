@@ -69,32 +69,8 @@ DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulato
   return addValues(arguments, accumulator, [](const auto &...all) { forEachValue(all...); });
 }
 
-const char *check(const cgx_codec &codec, cgx_element_type type) {
-  if (const char *wrong = checkIsFloat(type))
-    return wrong;
-  switch (codec.format) {
-  case CGX_FORMAT_BF16:
-  case CGX_FORMAT_F16:
-    return codec.bucket != 0 ? "expected no bucket for a format without scales" : nullptr;
-  case CGX_FORMAT_MXFP8:
-  case CGX_FORMAT_MXFP4:
-    return codec.bucket != CGX_MX_BLOCK_ELEMENTS ? "expected a bucket of 32 elements for an mx format"
-                                                 : nullptr;
-  case CGX_FORMAT_FP8_E4M3:
-  case CGX_FORMAT_FP8_E5M2:
-    break;
-  default:
-    return "expected format bf16, f16, fp8_e4m3, fp8_e5m2, mxfp8 or mxfp4";
-  }
-  if (const char *wrong = checkBucket(codec))
-    return wrong;
-  return checkScaleType(codec);
-}
-
-constexpr BodyKernels reference = {encode, decode, decodeAccumulate};
-
 } // namespace
 
-const CodecFamily castFamily = {"cast", /*hasEnvelope=*/true, check, &reference};
+const BodyKernels castReference = {encode, decode, decodeAccumulate};
 
 } // namespace cgx

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One object a family, defined in the family's file and listed in CodecFamily.cpp. A
-// family knows its body, the bytes between header and checksum; Codecs.cpp does the rest.
+// One object a family, declared by the table of families and defined in the family's file. It
+// knows its body, the bytes between header and checksum; Codecs.cpp does the rest.
 #ifndef CGX_KERNELS_CPU_CODECFAMILY_H
 #define CGX_KERNELS_CPU_CODECFAMILY_H
 
@@ -63,32 +63,8 @@ struct BodyKernels {
   DecodeError (*decodeAccumulate)(const DecodeArguments &arguments, float *accumulator);
 };
 
-struct CodecFamily {
-  const char *name; ///< as in the manifest
-  bool hasEnvelope; ///< false: the body is all, without header and checksum
-  /// Null when the parameters are valid for elements of this type, else what is wrong. The
-  /// checksum, and fields that are of no use to any family, need no check.
-  const char *(*check)(const cgx_codec &codec, cgx_element_type type);
-  const BodyKernels *reference;
-};
-
-/// The family of that number, or null.
-const CodecFamily *findCodecFamily(uint32_t family);
-
-/// What runs a family's bodies on an implementation.
-const BodyKernels &bodyKernels(const CodecFamily &family, uint32_t number, const Implementation &with);
-
-/// Null for f32, f16 and bf16, else what is wrong: what `check` of most families starts with.
-const char *checkIsFloat(cgx_element_type type);
-
-/// Null for a bucket size that a codec may have, else what is wrong.
-const char *checkBucket(const cgx_codec &codec);
-
-/// Null for a share of elements that a codec may send, else what is wrong.
-const char *checkDensity(const cgx_codec &codec);
-
-/// Null for a type that scales can be stored in, else what is wrong.
-const char *checkScaleType(const cgx_codec &codec);
+/// What runs the bodies of a family that has payloads on an implementation.
+const BodyKernels &bodyKernels(uint32_t family, const Implementation &with);
 
 } // namespace cgx
 

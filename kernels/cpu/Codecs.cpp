@@ -9,26 +9,28 @@
 #include "cgx/kernels/codecs.h"
 
 #include "CodecFamily.h"
-#include "cgx/kernels/lowrank.h"
+#include "cgx/codec_table.h"
 
 namespace cgx {
 namespace {
+
+/// Whether there is a header before the body, and a checksum behind it.
+bool hasEnvelope(const cgx_codec &codec) { return codec.family != CGX_CODEC_IDENTITY; }
 
 uint64_t encodeSource(const cgx_codec &codec, cgx_element_type type, Source source, const void *input,
                       uint64_t elements, RandomKey key, uint64_t firstElement, void *payload,
                       const Implementation &with, const OptimizerTensors *optimizer) {
   if (elements == 0)
     return 0;
-  const CodecFamily &family = *findCodecFamily(codec.family);
-  const uint64_t headerBytes = family.hasEnvelope ? cgx_payload_body_begin(&codec) : 0;
-  if (family.hasEnvelope)
+  const uint64_t headerBytes = hasEnvelope(codec) ? cgx_payload_body_begin(&codec) : 0;
+  if (hasEnvelope(codec))
     writePayloadHeader(codec, type, elements, payload);
   const EncodeArguments arguments = {
       &codec,   type, source,       input,
       elements, key,  firstElement, static_cast<uint8_t *>(payload) + headerBytes,
       optimizer};
-  const uint64_t bodyBytes = bodyKernels(family, codec.family, with).encode(arguments);
-  return family.hasEnvelope ? endPayload(codec, payload, headerBytes + bodyBytes) : bodyBytes;
+  const uint64_t bodyBytes = bodyKernels(codec.family, with).encode(arguments);
+  return hasEnvelope(codec) ? endPayload(codec, payload, headerBytes + bodyBytes) : bodyBytes;
 }
 
 /// Checks what is around the body, and calls decodeBody(kernels, arguments) for it.
@@ -36,10 +38,9 @@ template <typename DecodeBody>
 DecodeError decodeWith(const cgx_codec &codec, cgx_element_type type, const void *payload,
                        uint64_t payloadBytes, uint64_t elements, const Implementation &with,
                        DecodeBody decodeBody) {
-  const CodecFamily &family = *findCodecFamily(codec.family);
   const uint64_t expectedBytes = cgx_payload_bytes(&codec, type, elements);
   uint64_t headerBytes = 0, checksumBytes = 0;
-  if (elements == 0 || !family.hasEnvelope) {
+  if (elements == 0 || !hasEnvelope(codec)) {
     if (payloadBytes != expectedBytes)
       return payloadBytes < expectedBytes ? DecodeError::truncated : DecodeError::wrongLength;
     if (elements == 0)
@@ -51,26 +52,25 @@ DecodeError decodeWith(const cgx_codec &codec, cgx_element_type type, const void
     headerBytes = cgx_payload_body_begin(&codec);
     checksumBytes = codec.checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0;
   }
-  return decodeBody(bodyKernels(family, codec.family, with),
+  return decodeBody(bodyKernels(codec.family, with),
                     DecodeArguments{&codec, type, static_cast<const uint8_t *>(payload) + headerBytes,
                                     payloadBytes - headerBytes - checksumBytes, elements});
 }
 
 } // namespace
 
-const char *checkCodec(const cgx_codec &codec, cgx_element_type type) {
+std::string checkCodec(const cgx_codec &codec, cgx_element_type type) {
   if (cgx_element_bytes(type) == 0)
     return "expected an element type of cgx/codec.h";
-  if (codec.family == CGX_CODEC_LOWRANK)
-    return checkLowrank(codec, type);
-  const CodecFamily *family = findCodecFamily(codec.family);
-  if (!family)
+  if (codec.family >= CGX_CODEC_FAMILY_COUNT)
     return "expected a codec family of which this build has the kernels";
-  if (codec.checksum > 1)
-    return "expected checksum 0 or 1";
-  if (codec.checksum && !family->hasEnvelope)
-    return "expected no checksum on identity payloads, which have no envelope";
-  return family->check(codec, type);
+  const bool isFloat = type == CGX_F32 || type == CGX_F16 || type == CGX_BF16;
+  if (!isFloat && !cgx_codec_has(&codec, CGX_TAKES_ANY_TYPE))
+    return "expected element type f32, f16 or bf16 for a codec other than identity";
+  if (codec.checksum && !(hasEnvelope(codec) && cgx_codec_has_payloads(&codec)))
+    return "expected no checksum with " + std::string(codecFamilies()[codec.family].name) +
+           (hasEnvelope(codec) ? ", which has no payloads" : ", which has no envelope");
+  return checkCodecValues(valuesOf(codec));
 }
 
 uint64_t encode(const cgx_codec &codec, cgx_element_type type, const void *input, uint64_t elements,

@@ -12,18 +12,10 @@
 
 namespace cgx {
 
-extern const CodecFamily identityFamily;
-extern const CodecFamily quantizeFamily;
-extern const CodecFamily ternaryFamily;
-extern const CodecFamily signFamily;
-extern const CodecFamily naturalFamily;
-extern const CodecFamily castFamily;
-extern const CodecFamily topkFamily;
-extern const CodecFamily randkFamily;
-extern const CodecFamily thresholdFamily;
-extern const CodecFamily adaptiveThresholdFamily;
-extern const CodecFamily losslessFamily;
-extern const CodecFamily gcompFamily;
+/// The reference of every family, each in its file; of those without payloads there is none.
+#define CGX_FAMILY(constant, name, cpp_name, traits, summary) extern const BodyKernels cpp_name##Reference;
+CGX_CODEC_FAMILIES(CGX_FAMILY)
+#undef CGX_FAMILY
 
 } // namespace cgx
 

@@ -45,12 +45,8 @@ DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulato
   return DecodeError::ok;
 }
 
-constexpr BodyKernels reference = {encode, decode, decodeAccumulate};
-
 } // namespace
 
-const CodecFamily identityFamily = {
-    "identity", /*hasEnvelope=*/false,
-    [](const cgx_codec &, cgx_element_type) -> const char * { return nullptr; }, &reference};
+const BodyKernels identityReference = {encode, decode, decodeAccumulate};
 
 } // namespace cgx

@@ -10,19 +10,12 @@
 #include "LosslessLoops.h"
 
 namespace cgx {
-namespace {
 
 using namespace lossless;
 
 using Mantissas = PlainMantissas<ReferenceLoops>;
-constexpr BodyKernels reference = {encodeBody<ReferenceLoops, Mantissas>,
-                                   decodeBody<ReferenceLoops, Mantissas>,
-                                   decodeAccumulateBody<ReferenceLoops, Mantissas>};
-
-} // namespace
-
-const CodecFamily losslessFamily = {
-    "lossless", /*hasEnvelope=*/true,
-    [](const cgx_codec &, cgx_element_type type) { return checkIsFloat(type); }, &reference};
+const BodyKernels losslessReference = {encodeBody<ReferenceLoops, Mantissas>,
+                                       decodeBody<ReferenceLoops, Mantissas>,
+                                       decodeAccumulateBody<ReferenceLoops, Mantissas>};
 
 } // namespace cgx

@@ -103,14 +103,6 @@ void orthogonalize(float *vectors, uint32_t index, uint64_t length) {
 
 } // namespace
 
-const char *checkLowrank(const cgx_codec &codec, cgx_element_type type) {
-  if (codec.rank < 1)
-    return "expected a rank of at least 1";
-  if (codec.checksum)
-    return "expected no checksum with lowrank, which has no payloads";
-  return checkIsFloat(type);
-}
-
 void multiply(const Matrix &matrix, const float *right, uint32_t rank, float *left) {
   std::fill(left, left + rank * matrix.rows, 0.0f);
   for (uint64_t begin = 0; begin < matrix.columns; begin += kBlockColumns) {

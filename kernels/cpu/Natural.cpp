@@ -40,12 +40,8 @@ DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulato
   return addValues(arguments, accumulator, [](const auto &...all) { forEachValue(all...); });
 }
 
-const char *check(const cgx_codec &, cgx_element_type type) { return checkIsFloat(type); }
-
-constexpr BodyKernels reference = {encode, decode, decodeAccumulate};
-
 } // namespace
 
-const CodecFamily naturalFamily = {"natural", /*hasEnvelope=*/true, check, &reference};
+const BodyKernels naturalReference = {encode, decode, decodeAccumulate};
 
 } // namespace cgx

@@ -11,6 +11,7 @@
 #include "cgx/kernels/checksum.h"
 #include "cgx/kernels/random.h"
 
+#include <cstddef>
 #include <iterator>
 
 namespace cgx {
@@ -18,34 +19,33 @@ namespace {
 
 constexpr uint64_t golden = 0x9e3779b97f4a7c15ull;
 
+uint32_t bitsOf(uint32_t field) { return field; }
+uint32_t bitsOf(float field) { return floatBits(field); }
+
+/// Whether a field says nothing of payloads: lowrank has none.
+constexpr bool isOfNoPayload(size_t field) {
+  return field == offsetof(cgx_codec, rank) / 4 || field == offsetof(cgx_codec, rows) / 4;
+}
+
 /// 16 bits that differ, almost surely, between two codecs or element types. Fields of later
 /// families count, with their number, only where they are not 0: codecs without them keep their bits.
 uint16_t fingerprint(const cgx_codec &codec, cgx_element_type type) {
-  const uint32_t fields[] = {codec.family, codec.bits,     codec.bucket,  codec.rounding,
-                             codec.scale,  codec.checksum, uint32_t(type)};
-  const uint32_t laterFields[] = {codec.scaling,
-                                  codec.levels,
-                                  codec.magnitude,
-                                  codec.format,
-                                  floatBits(codec.density),
-                                  floatBits(codec.threshold),
-                                  codec.optimizer,
-                                  codec.truncation,
-                                  floatBits(codec.learning_rate),
-                                  floatBits(codec.weight_decay),
-                                  floatBits(codec.momentum),
-                                  floatBits(codec.dampening),
-                                  floatBits(codec.beta1),
-                                  floatBits(codec.beta2),
-                                  floatBits(codec.epsilon)};
-  // All but rank and rows, of which no payload knows; and the element type.
-  static_assert(sizeof fields + sizeof laterFields == sizeof(cgx_codec) - sizeof(uint32_t));
-  uint64_t x = 0;
-  for (uint32_t field : fields)
-    x = mixBits(x + golden + field);
-  for (uint64_t number = 0; number < std::size(laterFields); ++number)
-    if (laterFields[number] != 0)
-      x = mixBits(x + golden + ((number + 1) << 32) + laterFields[number]);
+  const uint32_t fields[] = {
+#define CGX_FIELD(type, name, meaning) bitsOf(codec.name),
+      CGX_CODEC_FIELDS(CGX_FIELD)
+#undef CGX_FIELD
+  };
+  static_assert(sizeof fields == sizeof(cgx_codec));
+  constexpr size_t firstLater = offsetof(cgx_codec, scaling) / 4;
+  uint64_t x = 0, number = 0;
+  for (size_t i = 0; i < firstLater; ++i)
+    x = mixBits(x + golden + fields[i]);
+  x = mixBits(x + golden + uint32_t(type));
+  for (size_t i = firstLater; i < std::size(fields); ++i) {
+    number += !isOfNoPayload(i);
+    if (!isOfNoPayload(i) && fields[i] != 0)
+      x = mixBits(x + golden + (number << 32) + fields[i]);
+  }
   return uint16_t(x);
 }
 

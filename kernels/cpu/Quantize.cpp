@@ -155,36 +155,8 @@ DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulato
   return addValues(arguments, accumulator, [](const auto &...all) { forEachValue(all...); });
 }
 
-const char *check(const cgx_codec &codec, cgx_element_type type) {
-  if (const char *wrong = checkIsFloat(type))
-    return wrong;
-  if (codec.bits < 1 || codec.bits > 8)
-    return "expected 1 to 8 bits";
-  if (const char *wrong = checkBucket(codec))
-    return wrong;
-  if (codec.rounding > CGX_ROUND_RANDOM_SHIFT)
-    return "expected rounding nearest, stochastic or random_shift";
-  if (codec.scaling > CGX_SCALING_L2)
-    return "expected scaling min_max, max_abs or l2";
-  if (codec.levels > CGX_LEVELS_LEARNED)
-    return "expected levels uniform, exponential or learned";
-  const bool isShifted = codec.rounding == CGX_ROUND_RANDOM_SHIFT;
-  const bool isSymmetric = codec.scaling != CGX_SCALING_MIN_MAX;
-  if (codec.bits < 2 && (isShifted || isSymmetric))
-    return "expected 2 to 8 bits with rounding random_shift, or scaling max_abs or l2";
-  if (isShifted && (isSymmetric || codec.levels != CGX_LEVELS_UNIFORM || codec.scale != CGX_SCALE_F32))
-    return "expected scaling min_max, levels uniform and scale f32 with rounding random_shift";
-  if (codec.levels == CGX_LEVELS_EXPONENTIAL && !isSymmetric)
-    return "expected scaling max_abs or l2 with levels exponential";
-  if (codec.levels == CGX_LEVELS_LEARNED && isSymmetric)
-    return "expected scaling min_max with levels learned";
-  return checkScaleType(codec);
-}
-
-constexpr BodyKernels reference = {encode, decode, decodeAccumulate};
-
 } // namespace
 
-const CodecFamily quantizeFamily = {"quantize", /*hasEnvelope=*/true, check, &reference};
+const BodyKernels quantizeReference = {encode, decode, decodeAccumulate};
 
 } // namespace cgx

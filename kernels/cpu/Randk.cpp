@@ -61,15 +61,8 @@ DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulato
   return DecodeError::ok;
 }
 
-const char *check(const cgx_codec &codec, cgx_element_type type) {
-  const char *wrong = checkIsFloat(type);
-  return wrong ? wrong : checkDensity(codec);
-}
-
-constexpr BodyKernels reference = {encode, decode, decodeAccumulate};
-
 } // namespace
 
-const CodecFamily randkFamily = {"randk", /*hasEnvelope=*/true, check, &reference};
+const BodyKernels randkReference = {encode, decode, decodeAccumulate};
 
 } // namespace cgx

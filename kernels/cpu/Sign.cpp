@@ -50,20 +50,8 @@ DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulato
   return addValues(arguments, accumulator, [](const auto &...all) { forEachValue(all...); });
 }
 
-const char *check(const cgx_codec &codec, cgx_element_type type) {
-  if (const char *wrong = checkIsFloat(type))
-    return wrong;
-  if (const char *wrong = checkBucket(codec))
-    return wrong;
-  if (codec.magnitude > CGX_SIGN_NORM)
-    return "expected magnitude means or norm";
-  return checkScaleType(codec);
-}
-
-constexpr BodyKernels reference = {encode, decode, decodeAccumulate};
-
 } // namespace
 
-const CodecFamily signFamily = {"sign", /*hasEnvelope=*/true, check, &reference};
+const BodyKernels signReference = {encode, decode, decodeAccumulate};
 
 } // namespace cgx

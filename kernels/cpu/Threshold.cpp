@@ -112,28 +112,9 @@ DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulato
   });
 }
 
-const char *checkThreshold(const cgx_codec &codec, cgx_element_type type) {
-  if (const char *wrong = checkIsFloat(type))
-    return wrong;
-  return codec.threshold >= 0.0f && isFinite(codec.threshold) ? nullptr
-                                                              : "expected a threshold of at least 0";
-}
-
-const char *checkAdaptive(const cgx_codec &codec, cgx_element_type type) {
-  if (const char *wrong = checkIsFloat(type))
-    return wrong;
-  if (const char *wrong = checkBucket(codec))
-    return wrong;
-  return codec.threshold > 0.0f && codec.threshold <= 1.0f ? nullptr
-                                                           : "expected a threshold above 0 and up to 1";
-}
-
-constexpr BodyKernels reference = {encode, decode, decodeAccumulate};
-
 } // namespace
 
-const CodecFamily thresholdFamily = {"threshold", /*hasEnvelope=*/true, checkThreshold, &reference};
-const CodecFamily adaptiveThresholdFamily = {"adaptive_threshold", /*hasEnvelope=*/true, checkAdaptive,
-                                             &reference};
+const BodyKernels thresholdReference = {encode, decode, decodeAccumulate};
+const BodyKernels adaptiveThresholdReference = {encode, decode, decodeAccumulate};
 
 } // namespace cgx

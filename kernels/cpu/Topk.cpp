@@ -117,15 +117,8 @@ DecodeError decodeAccumulate(const DecodeArguments &arguments, float *accumulato
   });
 }
 
-const char *check(const cgx_codec &codec, cgx_element_type type) {
-  const char *wrong = checkIsFloat(type);
-  return wrong ? wrong : checkDensity(codec);
-}
-
-constexpr BodyKernels reference = {encode, decode, decodeAccumulate};
-
 } // namespace
 
-const CodecFamily topkFamily = {"topk", /*hasEnvelope=*/true, check, &reference};
+const BodyKernels topkReference = {encode, decode, decodeAccumulate};
 
 } // namespace cgx

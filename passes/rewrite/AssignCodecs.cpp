@@ -10,6 +10,7 @@
 #include "PlannedCodecs.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Passes/CodecOptions.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/IR/Builders.h"
@@ -25,6 +26,7 @@ using namespace mlir;
 
 struct AssignCodecs : impl::AssignCodecsPassBase<AssignCodecs> {
   using AssignCodecsPassBase::AssignCodecsPassBase;
+  AssignCodecs(const AssignCodecs &other) : AssignCodecsPassBase(other) {}
 
   void runOnOperation() override {
     if (!plan.empty())
@@ -36,6 +38,8 @@ struct AssignCodecs : impl::AssignCodecsPassBase<AssignCodecs> {
   }
 
 private:
+  CodecParameterOptions<Option<std::string>, Option<bool>, Pass> parameters{*this};
+
   void assignPlanned() {
     FailureOr<PlannedCodecs> planned = PlannedCodecs::read(getOperation(), plan);
     if (failed(planned) || failed(planned->verifyFits(getOperation())))
@@ -47,7 +51,7 @@ private:
         if (!codec.isExact() && !isa<ErrorFeedbackAttr>(codec) && !isWrong)
           codec = withErrorFeedback(codec);
         isWrong |= !codec;
-        return codec ? codec : CodecAttrInterface(IdentityAttr::get(&getContext()));
+        return codec ? codec : CodecAttrInterface(getIdentityCodec(&getContext()));
       });
     });
     if (isWrong)
@@ -56,23 +60,11 @@ private:
 
   /// The codec of the options; null, after an error, if they describe none.
   CodecAttrInterface buildCodec() {
-    SmallVector<std::string> parameters;
-    for (const Option<std::string> *option :
-         {&bits,     &bucket,    &rounding,  &scale, &scaling,   &levels,       &magnitude,
-          &format,   &density,   &threshold, &rank,  &optimizer, &learningRate, &weightDecay,
-          &momentum, &dampening, &beta1,     &beta2, &epsilon,   &truncation})
-      if (!option->empty()) {
-        std::string name = option->getArgStr().str();
-        llvm::replace(name, '-', '_');
-        parameters.push_back(name + " = " + option->getValue());
-      }
-    if (checksum)
-      parameters.push_back("checksum");
     std::string reason;
-    CodecAttrInterface built = parseCodec(&getContext(), codec, parameters, reason);
+    CodecAttrInterface built = parseCodecText(&getContext(), parameters.addTo(codec.getValue()), reason);
     CodecAttrInterface back = built;
     if (built && !backCodec.empty())
-      back = parseCodec(&getContext(), backCodec, {}, reason);
+      back = parseCodecText(&getContext(), backCodec, reason);
     if (!built || !back)
       mlir::emitError(getOperation().getLoc()) << reason;
     if (!built || !back || backCodec.empty())
@@ -108,7 +100,7 @@ private:
     SmallVector<Attribute> codecs, reasons;
     for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
       std::string reason = given ? cast<StringAttr>(given[i]).str() : "";
-      CodecAttrInterface assigned = IdentityAttr::get(&getContext());
+      CodecAttrInterface assigned = getIdentityCodec(&getContext());
       if (reason.empty()) {
         CodecAttrInterface wanted = codecOf(op.getLayer(i));
         reason = getRefusal(op, i, wanted);

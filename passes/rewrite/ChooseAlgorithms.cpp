@@ -70,7 +70,7 @@ private:
                  ? success()
                  : emitError() << "expected local, the ranks of a host, with the algorithm hierarchical";
     std::string reason;
-    CodecAttrInterface codec = parseCodec(&getContext(), inside, {}, reason);
+    CodecAttrInterface codec = parseCodecText(&getContext(), inside, reason);
     if (!codec)
       return emitError() << "inside of hosts: " << reason;
     std::optional<Leaders> which = symbolizeLeaders(leaders);
@@ -142,7 +142,7 @@ private:
     SmallVector<CodecAttrInterface> given, exact;
     for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
       given.push_back(op.getCodec(i));
-      exact.push_back(IdentityAttr::get(&getContext()));
+      exact.push_back(getIdentityCodec(&getContext()));
     }
     Choice compressed = fastest(cast<CollectiveOpInterface>(*op), given),
            uncompressed = fastest(cast<CollectiveOpInterface>(*op), exact);
@@ -161,7 +161,7 @@ private:
                                        uncompressed * 1e3, compressed * 1e3);
     for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
       bool changes = !op.getCodec(i).isExact();
-      codecs.push_back(IdentityAttr::get(&getContext()));
+      codecs.push_back(getIdentityCodec(&getContext()));
       reasons.push_back(changes ? builder.getStringAttr(reason)
                         : given ? given[i]
                                 : builder.getStringAttr(""));

@@ -8,8 +8,9 @@
 
 #include "CodecText.h"
 
+#include "cgx/Passes/CodecOptions.h"
+
 #include "mlir/AsmParser/AsmParser.h"
-#include "mlir/IR/AttributeSupport.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -41,24 +42,61 @@ CodecAttrInterface parseCodec(MLIRContext *context, StringRef assembly, std::str
   return dyn_cast_or_null<CodecAttrInterface>(parseAttribute(withPoints(assembly), context));
 }
 
-CodecAttrInterface parseCodec(MLIRContext *context, StringRef text, ArrayRef<std::string> parameters,
-                              std::string &reason) {
+CodecAttrInterface parseCodecText(MLIRContext *context, StringRef text, std::string &reason) {
   StringRef family = text.take_until([](char c) { return c == '<'; }).trim();
-  auto known = AbstractAttribute::lookup(("cgx." + family).str(), context);
-  if (!known || !known->get().hasInterface(CodecAttrInterface::getInterfaceID())) {
+  if (auto [parameter, number] = shortForm(family); parameter)
+    return parseCodecText(context,
+                          addCodecParameters(std::string(codecFamilies()[number].name) +
+                                                 text.drop_until([](char c) { return c == '<'; }).str(),
+                                             {std::string(parameter->name) + "=" + family.str()}),
+                          reason);
+  if (!llvm::is_contained(getCodecMnemonics(), family)) {
     reason =
         ("expected codec to be one of " + llvm::join(getCodecMnemonics(), ", ") + ", got " + family).str();
     return {};
   }
+  return parseCodec(context, ("#cgx." + text.ltrim()).str(), reason);
+}
+
+std::string addCodecParameters(StringRef codec, ArrayRef<std::string> parameters) {
+  StringRef family = codec.take_until([](char c) { return c == '<'; });
+  StringRef given = codec.drop_front(family.size()).trim();
   SmallVector<std::string> all;
-  StringRef given = text.drop_front(text.find(family) + family.size()).trim();
   if (given.consume_front("<") && given.consume_back(">"))
     all.push_back(given.str());
   all.append(parameters.begin(), parameters.end());
-  std::string assembly = ("#cgx." + family).str();
-  if (!all.empty())
-    assembly += "<" + llvm::join(all, ", ") + ">";
-  return parseCodec(context, assembly, reason);
+  return family.trim().str() + (all.empty() ? "" : "<" + llvm::join(all, ",") + ">");
+}
+
+/// "quantize: how an element becomes a level: nearest, stochastic or random_shift"
+static std::string describeParameter(const CodecParameter &parameter) {
+  std::vector<std::string> families;
+  for (const CodecFamilyEntry &family : codecFamilies())
+    if (llvm::any_of(family.parameters, [&](const CodecParameter &of) { return of.name == parameter.name; }))
+      families.emplace_back(family.name);
+  std::string text(meaningOf(parameter.name));
+  if (!parameter.isFlag)
+    text = llvm::join(families, ", ") + ": " + text;
+  if (!parameter.cases.empty())
+    text += ": " + codec_table::choiceOf(codec_table::namesOf(parameter.cases));
+  else if (!parameter.isFlag && !parameter.real && parameter.most != UINT32_MAX)
+    text += ", " + std::to_string(parameter.least) + " to " + std::to_string(parameter.most);
+  return text;
+}
+
+ArrayRef<CodecOption> getCodecOptions() {
+  static const std::vector<CodecOption> options = [] {
+    std::vector<CodecOption> made;
+    for (const CodecFamilyEntry &family : codecFamilies())
+      for (const CodecParameter &parameter : family.parameters) {
+        std::string argument(parameter.name);
+        std::replace(argument.begin(), argument.end(), '_', '-');
+        if (llvm::none_of(made, [&](const CodecOption &option) { return option.argument == argument; }))
+          made.push_back({argument, describeParameter(parameter), parameter.isFlag});
+      }
+    return made;
+  }();
+  return options;
 }
 
 } // namespace cgx

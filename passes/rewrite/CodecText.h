@@ -20,9 +20,8 @@ namespace cgx {
 /// Null, and why not in `reason`, where the assembly is that of no codec.
 CodecAttrInterface parseCodec(mlir::MLIRContext *context, llvm::StringRef assembly, std::string &reason);
 
-/// The same for `family` or `family<name = value, ...>`, to which `parameters` ("name = value") are added.
-CodecAttrInterface parseCodec(mlir::MLIRContext *context, llvm::StringRef text,
-                              llvm::ArrayRef<std::string> parameters, std::string &reason);
+/// The same for `family` or `family<name = value, ...>`, or a case of a parameter that stands for its family.
+CodecAttrInterface parseCodecText(mlir::MLIRContext *context, llvm::StringRef text, std::string &reason);
 
 } // namespace cgx
 

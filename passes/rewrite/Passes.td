@@ -285,7 +285,8 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
 
     A parameter that is not given has the default of the family's attribute, which
     parses `codec` and its parameters: `codec=quantize bits=8` and
-    `codec=quantize<bits=8>` are `#cgx.quantize<bits = 8>`.
+    `codec=quantize<bits=8>` are `#cgx.quantize<bits = 8>`. There is an option for each
+    parameter of the table of codecs. A format of `cast` stands for that: `codec=mxfp4`.
 
     `back-codec` is parsed like `codec`, and makes of both a `#cgx.two_way`.
 
@@ -316,31 +317,7 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
   let options = [
     Option<"plan", "plan", "std::string", "\"\"", "Plan of cgx-plan, with a codec for each layer">,
     Option<"codec", "codec", "std::string", "\"quantize\"",
-           "Codec family, with its parameters in angle brackets or as the options below">,
-    Option<"bits", "bits", "std::string", "\"\"", "quantize: bits of a level, 1 to 8">,
-    Option<"bucket", "bucket", "std::string", "\"\"", "Elements that share one scale, or threshold">,
-    Option<"rounding", "rounding", "std::string", "\"\"", "quantize: stochastic, nearest or random_shift">,
-    Option<"scale", "scale", "std::string", "\"\"", "What scales are stored as: bf16 or f32">,
-    Option<"scaling", "scaling", "std::string", "\"\"", "quantize: what levels span: min_max, max_abs or l2">,
-    Option<"levels", "levels", "std::string", "\"\"", "quantize: where levels lie: uniform, exponential or learned">,
-    Option<"magnitude", "magnitude", "std::string", "\"\"", "sign: what elements of one sign become: means or norm">,
-    Option<"format", "format", "std::string", "\"\"", "cast: bf16, f16, fp8_e4m3, fp8_e5m2, mxfp8 or mxfp4">,
-    Option<"density", "density", "std::string", "\"\"", "topk, randk: the share of elements that is sent">,
-    Option<"threshold", "threshold", "std::string", "\"\"",
-           "threshold: the smallest magnitude that is sent; adaptive_threshold: as a share of the bucket's largest">,
-    Option<"rank", "rank", "std::string", "\"\"", "lowrank: of the factors that are sent">,
-    Option<"optimizer", "optimizer", "std::string", "\"\"",
-           "gcomp: that of the step: sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw">,
-    Option<"learningRate", "learning-rate", "std::string", "\"\"", "gcomp: the largest one of the training; left out, it is an argument of the step">,
-    Option<"weightDecay", "weight-decay", "std::string", "\"\"", "gcomp: of the optimizer">,
-    Option<"momentum", "momentum", "std::string", "\"\"", "gcomp: of momentum and nesterov">,
-    Option<"dampening", "dampening", "std::string", "\"\"", "gcomp: of momentum">,
-    Option<"beta1", "beta1", "std::string", "\"\"", "gcomp: of adam and adamw">,
-    Option<"beta2", "beta2", "std::string", "\"\"", "gcomp: of adam, adamw and rmsprop">,
-    Option<"epsilon", "epsilon", "std::string", "\"\"", "gcomp: of adagrad, rmsprop, adam and adamw">,
-    Option<"truncation", "truncation", "std::string", "\"\"",
-           "gcomp: bits that a level drops more than the one before it, 1 to 7">,
-    Option<"checksum", "checksum", "bool", "false", "End payloads in a checksum">,
+           "Codec family, with its parameters in angle brackets or as options of their names">,
     Option<"backCodec", "back-codec", "std::string", "\"\"",
            "Codec of what an all-reduce sends back, with its parameters in angle brackets; the same if left out">,
     Option<"errorFeedback", "error-feedback", "std::string", "\"none\"",

@@ -70,7 +70,7 @@ void describe(ReportRow &row, LayerAttr layer, RankedTensorType type, CodecAttrI
 /// Rows of a collective as written: one per operand.
 void addCollective(CollectiveOpInterface op, ReportTable &table) {
   auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
-  auto exact = IdentityAttr::get(op->getContext());
+  auto exact = getIdentityCodec(op->getContext());
   std::optional<uint64_t> runs = getRunsPerStep(op);
   for (unsigned operand = 0; operand < op.getInputs().size(); ++operand) {
     ReportRow &row = table.rows.emplace_back();
@@ -114,7 +114,7 @@ public:
 private:
   void addBytes(ReportRow &row, PayloadType payload, CommunicationOpInterface exchange) {
     bool first = row.rawBytes.front() == 0 && row.wireBytes.front() == 0;
-    cgx_codec raw = IdentityAttr::get(payload.getContext()).getCodec();
+    cgx_codec raw = getIdentityCodec(payload.getContext()).getCodec();
     uint32_t type = *getCodecElementType(payload.getElementType());
     for (int64_t rank = 0; rank < table.ranks; ++rank) {
       row.wireBytes[rank] += row.runs.value_or(1) * exchange.getWireBytes(rank);

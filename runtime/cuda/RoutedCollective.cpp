@@ -17,8 +17,8 @@ namespace cgx {
 
 bool hasKernels(const OperandInfo &operand) {
   const bool isFloat = operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16;
-  return isFloat && !cuda::checkCodec(operand.codec, operand.type) &&
-         !cuda::checkCodec(operand.codecOf(kResult), operand.type);
+  return isFloat && cuda::checkCodec(operand.codec, operand.type).empty() &&
+         cuda::checkCodec(operand.codecOf(kResult), operand.type).empty();
 }
 
 Status checkPayloads(cuda::Group &group, const std::vector<PayloadSender> &senders,

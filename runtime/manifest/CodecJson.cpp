@@ -8,9 +8,11 @@
 
 #include "cgx/manifest/codec_json.h"
 
-#include "cgx/manifest/codec_fields.h"
+#include "cgx/codec_table.h"
 
 #include <nlohmann/json.hpp>
+
+#include <sstream>
 
 namespace cgx {
 
@@ -19,52 +21,64 @@ using Json = nlohmann::json;
 namespace {
 
 /// "expected one of a, b as 'name', got 'c'"
-template <typename Entries, typename NameOf>
-std::string refuseName(const char *name, const std::string &got, const Entries &entries, NameOf nameOf) {
+template <typename Entries>
+std::string refuseName(std::string_view name, const std::string &got, const Entries &entries) {
   std::string known;
   for (const auto &entry : entries)
-    known.append(known.empty() ? "" : ", ").append(nameOf(entry));
-  return "expected one of " + known + " as '" + name + "', got '" + got + "'";
+    known.append(known.empty() ? "" : ", ").append(entry.name);
+  return "expected one of " + known + " as '" + std::string(name) + "', got '" + got + "'";
 }
 
-std::string readCase(const CodecField &field, const Json &value, cgx_codec &codec) {
+std::string readCase(const CodecParameter &parameter, const Json &value, cgx_codec &codec) {
   if (!value.is_string())
-    return std::string("expected a string as '") + field.name + "'";
+    return "expected a string as '" + std::string(parameter.name) + "'";
   const auto got = value.get<std::string>();
-  for (uint32_t i = 0; i < field.cases.size(); ++i)
-    if (got == field.cases[i]) {
-      codec.*field.number = i;
+  for (uint32_t i = 0; i < parameter.cases.size(); ++i)
+    if (got == parameter.cases[i].name) {
+      codec.*parameter.number = i;
       return "";
     }
-  return refuseName(field.name, got, field.cases, [](std::string_view name) { return name; });
+  return refuseName(parameter.name, got, parameter.cases);
 }
 
-std::string readField(const CodecField &field, const Json &entry, cgx_codec &codec) {
-  const auto found = entry.find(field.name);
+std::string readParameter(const CodecParameter &parameter, const Json &entry, cgx_codec &codec) {
+  const std::string as = "'" + std::string(parameter.name) + "'";
+  const auto found = entry.find(parameter.name);
   if (found == entry.end())
-    return field.isOptional ? "" : std::string("expected '") + field.name + "'";
+    return parameter.isLater ? "" : "expected " + as;
   const Json &value = *found;
-  if (!field.cases.empty())
-    return readCase(field, value, codec);
-  if (field.isFlag) {
+  if (!parameter.cases.empty())
+    return readCase(parameter, value, codec);
+  if (parameter.isFlag) {
     if (!value.is_boolean())
-      return std::string("expected true or false as '") + field.name + "'";
-    codec.*field.number = value.get<bool>() ? 1 : 0;
+      return "expected true or false as " + as;
+    codec.*parameter.number = value.get<bool>() ? 1 : 0;
     return "";
   }
-  if (field.real) {
+  if (parameter.real) {
     if (!value.is_number())
-      return std::string("expected a number as '") + field.name + "'";
-    codec.*field.real = value.get<float>();
+      return "expected a number as " + as;
+    codec.*parameter.real = value.get<float>();
     return "";
   }
-  // JSON made in C++ may hold a number that is not negative as a signed one.
+  // JSON made in C++ may hold a number that is not negative as a signed one. What has no bucket has 0 of it.
+  const uint64_t least = parameter.only.field ? 0 : parameter.least;
   if (!value.is_number_integer() || (!value.is_number_unsigned() && value.get<int64_t>() < 0) ||
-      value.get<uint64_t>() < field.least || value.get<uint64_t>() > field.most)
-    return std::string("expected a number in ") + std::to_string(field.least) + ".." +
-           std::to_string(field.most) + " as '" + field.name + "', got " + value.dump();
-  codec.*field.number = value.get<uint32_t>();
+      value.get<uint64_t>() < least || value.get<uint64_t>() > parameter.most)
+    return "expected a number in " + std::to_string(least) + ".." + std::to_string(parameter.most) + " as " +
+           as + ", got " + value.dump();
+  codec.*parameter.number = value.get<uint32_t>();
   return "";
+}
+
+Json valueOf(const CodecParameter &parameter, double value) {
+  if (parameter.isFlag)
+    return value != 0;
+  if (parameter.real)
+    return value;
+  if (parameter.cases.empty())
+    return uint32_t(value);
+  return parameter.cases[size_t(value)].name;
 }
 
 } // namespace
@@ -73,37 +87,66 @@ std::string readCodec(const Json &entry, cgx_codec &codec) {
   codec = {};
   if (!entry.is_object())
     return "expected an object";
-  const auto family = entry.find("family");
-  if (family == entry.end() || !family->is_string())
+  const auto name = entry.find("family");
+  if (name == entry.end() || !name->is_string())
     return "expected a string as 'family'";
-  const auto got = family->get<std::string>();
-  for (const CodecFamilyFields &known : codecFamilyFields()) {
-    if (got != known.name)
-      continue;
-    codec.family = known.family;
-    for (const CodecField &field : known.fields)
-      if (std::string wrong = readField(field, entry, codec); !wrong.empty())
-        return wrong;
-    return "";
-  }
-  return refuseName("family", got, codecFamilyFields(),
-                    [](const CodecFamilyFields &known) { return known.name; });
+  const auto got = name->get<std::string>();
+  const CodecFamilyEntry *family = codecFamilyNamed(got);
+  if (!family)
+    return refuseName("family", got, codecFamilies());
+  codec.family = family->family;
+  for (const CodecParameter &parameter : family->parameters)
+    if (std::string wrong = readParameter(parameter, entry, codec); !wrong.empty())
+      return wrong;
+  return "";
 }
 
 Json writeCodec(const cgx_codec &codec) {
-  const CodecFamilyFields &family = fieldsOf(codec.family);
-  Json entry = {{"family", family.name}};
-  for (const CodecField &field : family.fields) {
-    if (field.isOptional && !field.isFlag && isZero(field, codec))
-      continue;
-    if (field.isFlag)
-      entry[field.name] = codec.*field.number != 0;
-    else if (field.real)
-      entry[field.name] = std::stod(realText(codec.*field.real)); // 0.01, and not the double next to 0.01f
-    else if (field.cases.empty())
-      entry[field.name] = codec.*field.number;
-    else
-      entry[field.name] = field.cases[codec.*field.number];
+  const CodecValues values = valuesOf(codec);
+  Json entry = {{"family", values.entry().name}};
+  for (size_t i = 0; i < values.parameters().size(); ++i) {
+    const CodecParameter &parameter = values.parameters()[i];
+    const bool isThere = !values.has(parameter) && values.values[i] != 0; // 32 elements of an mx format
+    if (parameter.isFlag || values.writes(i) || isThere)
+      entry[std::string(parameter.name)] = valueOf(parameter, values.values[i]);
+  }
+  return entry;
+}
+
+Json readCodecLabel(const std::string &text) {
+  std::istringstream words(text);
+  std::string name, word;
+  words >> name;
+  Json entry = Json::object();
+  while (words >> word) {
+    const size_t sign = word.find('=');
+    const std::string given = sign == std::string::npos ? "true" : word.substr(sign + 1);
+    const Json value = Json::parse(given, nullptr, /*allow_exceptions=*/false);
+    entry[word.substr(0, sign)] = value.is_number() || value.is_boolean() ? value : Json(given);
+  }
+  if (auto [parameter, number] = shortForm(name); parameter) {
+    entry.emplace(std::string(parameter->name), name);
+    name = codecFamilies()[number].name;
+  }
+  entry["family"] = name;
+  const CodecFamilyEntry *family = codecFamilyNamed(name);
+  if (!family)
+    return entry;
+  // What is left out is what is usual beside what is given.
+  CodecValues values = usualCodec(family->family);
+  for (size_t i = 0; i < family->parameters.size(); ++i) {
+    const CodecParameter &parameter = family->parameters[i];
+    values.values[i] = values.usual(parameter);
+    const auto found = entry.find(parameter.name);
+    cgx_codec codec = {};
+    if (found == entry.end()) {
+      if (values.writes(i) && !parameter.isRequired)
+        entry[std::string(parameter.name)] = valueOf(parameter, values.values[i]);
+      else if (!values.has(parameter) && values.values[i] != 0)
+        entry[std::string(parameter.name)] = valueOf(parameter, values.values[i]);
+    } else if (!parameter.cases.empty() && readCase(parameter, *found, codec).empty()) {
+      values.values[i] = codec.*parameter.number;
+    }
   }
   return entry;
 }

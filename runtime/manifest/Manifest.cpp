@@ -189,7 +189,7 @@ const CollectiveInfo *Program::find(int64_t id) const {
 }
 
 std::string OperandInfo::refuse(const cgx_codec &wanted) const {
-  if (const char *wrong = checkCodec(wanted, type))
+  if (std::string wrong = checkCodec(wanted, type); !wrong.empty())
     return wrong;
   if (!cgx_codec_has_payloads(&wanted) && wanted.rank > mostRank)
     return mostRank == 0
@@ -355,7 +355,8 @@ static void checkHosts(Reader &reader, const CollectiveInfo &info) {
       reader.reject(concat("expected groups of hosts of ", info.schedule.local, " ranks, got a group of ",
                            group.size()));
   for (const OperandInfo &operand : info.operands)
-    if (const char *wrong = operand.isRaw() ? nullptr : checkCodec(info.schedule.inside, operand.type))
+    if (std::string wrong = operand.isRaw() ? "" : checkCodec(info.schedule.inside, operand.type);
+        !wrong.empty())
       reader.reject(concat("inside of hosts: ", wrong));
     else if (!isLinear(info.reduction) && !operand.isRaw() && !cgx_codec_is_exact(&info.schedule.inside))
       reader.reject("inside of hosts: expected the reduction sum or mean for a lossy codec");

@@ -8,6 +8,7 @@
 
 #include "cgx/plan/Codec.h"
 
+#include "cgx/manifest/codec_json.h"
 #include "cgx/plan/Error.h"
 
 #include <algorithm>
@@ -20,13 +21,6 @@ using Json = nlohmann::json; // sorts keys
 
 namespace {
 
-/// What the compiler gives a quantizer that is asked for without more.
-const Json &quantizeDefaults() {
-  static const Json defaults = {
-      {"family", "quantize"}, {"bits", 4}, {"bucket", 128}, {"rounding", "stochastic"}, {"scale", "bf16"}};
-  return defaults;
-}
-
 std::string valueText(const Json &value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -38,16 +32,10 @@ Json parseObject(std::string_view text) {
   return codec;
 }
 
-Json parseValue(const std::string &text) {
-  Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return value.is_number() || value.is_boolean() ? value : Json(text);
-}
-
 /// Family first, then the parameters in the order in which people name them.
 std::string label(std::string_view json, bool brief) {
   Json codec = parseObject(json);
-  const Json &defaults = quantizeDefaults();
-  bool isQuantize = codec["family"] == "quantize";
+  const Json usual = readCodecLabel(codec["family"].get<std::string>());
   std::string text = codec["family"].get<std::string>();
   std::vector<std::string> keys;
   for (const char *first : {"bits", "bucket", "rounding", "scale"})
@@ -57,7 +45,7 @@ std::string label(std::string_view json, bool brief) {
     if (key != "family" && std::find(keys.begin(), keys.end(), key) == keys.end())
       keys.push_back(key);
   for (const std::string &key : keys) {
-    bool isDefault = isQuantize && (key == "rounding" || key == "scale") && codec[key] == defaults[key];
+    bool isDefault = (key == "rounding" || key == "scale") && usual.contains(key) && codec[key] == usual[key];
     if (!brief || !isDefault)
       text += " " + key + "=" + valueText(codec[key]);
   }
@@ -80,14 +68,12 @@ std::string parseCodecLabel(std::string_view label) {
   std::string word;
   if (!(words >> word) || word.find('=') != std::string::npos)
     throw Error("expected a codec such as 'quantize bits=4 bucket=128', got '" + std::string(label) + "'");
-  Json codec = word == "quantize" ? quantizeDefaults() : Json{{"family", word}};
   while (words >> word) {
     size_t sign = word.find('=');
     if (sign == 0 || sign == std::string::npos || sign + 1 == word.size())
       throw Error("expected NAME=VALUE in the codec '" + std::string(label) + "', got '" + word + "'");
-    codec[word.substr(0, sign)] = parseValue(word.substr(sign + 1));
   }
-  return canonicalCodec(codec.dump());
+  return canonicalCodec(readCodecLabel(text).dump());
 }
 
 namespace {

@@ -41,7 +41,7 @@ Result<std::vector<CodecCandidate>> parseCandidates(const char *optionsJson) {
         Result<cgx_codec> codec = parseCodec(json);
         if (!codec.ok())
           return Status::error(CGX_INVALID_ARGUMENT, "candidate '", text, "': ", codec.status().message());
-        if (const char *wrong = checkCodec(*codec, CGX_F32))
+        if (std::string wrong = checkCodec(*codec, CGX_F32); !wrong.empty())
           return Status::error(CGX_INVALID_ARGUMENT, "candidate '", text, "': ", wrong);
         if (cgx_codec_needs(&*codec, CGX_KEPT_PARAMETER))
           return Status::error(CGX_INVALID_ARGUMENT, "candidate '", text,

@@ -13,7 +13,7 @@
 #include "Bytes.h"
 
 #include "cgx/kernels/codecs.h"
-#include "cgx/manifest/codec_fields.h"
+#include "cgx/codec_table.h"
 
 #include <bit>
 #include <cstdlib>
@@ -24,12 +24,12 @@
 using namespace cgx;
 
 static cgx_codec takeCodec(Bytes &bytes) {
-  auto families = codecFamilyFields();
-  const CodecFamilyFields &family = families[bytes.take<uint8_t>() % families.size()];
+  auto families = codecFamilies();
+  const CodecFamilyEntry &family = families[bytes.take<uint8_t>() % families.size()];
   cgx_codec codec{};
   codec.family = family.family;
   codec.checksum = bytes.take<uint8_t>() & 1;
-  for (const CodecField &field : family.fields) {
+  for (const CodecParameter &field : family.parameters) {
     if (field.real)
       codec.*field.real = float(bytes.between(0, 1000)) / 1000;
     else if (field.isFlag)
@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Bytes bytes(data, size);
   cgx_codec codec = takeCodec(bytes);
   auto type = cgx_element_type(bytes.between(CGX_F32, CGX_BF16));
-  if (checkCodec(codec, type) || !cgx_codec_has_payloads(&codec))
+  if (!checkCodec(codec, type).empty() || !cgx_codec_has_payloads(&codec))
     return 0;
   uint64_t elements = bytes.between(0, 2000);
   RandomKey key{bytes.take<uint64_t>()};

@@ -87,27 +87,41 @@ void CgxDialect::initialize() {
   addInterfaces<CgxInlinerInterface>();
 }
 
-/// The mnemonics of those attributes that are codecs.
-template <typename... Attributes> static SmallVector<StringRef> mnemonicsOfCodecs() {
-  SmallVector<StringRef> mnemonics;
-  auto add = [&]<typename Attribute>() {
-    if constexpr (std::is_base_of_v<CodecAttrInterface::Trait<Attribute>, Attribute>)
-      mnemonics.push_back(Attribute::getMnemonic());
-  };
-  (add.template operator()<Attributes>(), ...);
+Attribute CgxDialect::parseAttribute(DialectAsmParser &parser, Type type) const {
+  SMLoc location = parser.getCurrentLocation();
+  StringRef mnemonic;
+  Attribute attribute;
+  if (generatedAttributeParser(parser, &mnemonic, type, attribute).has_value())
+    return attribute;
+  if (const CodecFamilyEntry *family = codecFamilyNamed(mnemonic))
+    return CodecAttr::parseParameters(parser, family->family);
+  parser.emitError(location) << "unknown attribute `" << mnemonic << "` in dialect `" << getNamespace()
+                             << "`";
+  return {};
+}
+
+void CgxDialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer) const {
+  if (succeeded(generatedAttributePrinter(attribute, printer)))
+    return;
+  auto codec = cast<CodecAttr>(attribute);
+  printer << codec.getFamily();
+  codec.printParameters(printer);
+}
+
+SmallVector<StringRef> cgx::getCodecMnemonics() {
+  SmallVector<StringRef> mnemonics = {ErrorFeedbackAttr::getMnemonic(), TwoWayAttr::getMnemonic()};
+  for (const CodecFamilyEntry &family : codecFamilies())
+    mnemonics.push_back(family.name);
   llvm::sort(mnemonics);
   return mnemonics;
 }
 
-SmallVector<StringRef> cgx::getCodecMnemonics() {
-  return mnemonicsOfCodecs<
-#define GET_ATTRDEF_LIST
-#include "cgx/Dialect/Cgx/CgxAttrs.cpp.inc"
-      >();
+CodecAttr cgx::getIdentityCodec(MLIRContext *context) {
+  return CodecAttr::get(context, usualCodec(CGX_CODEC_IDENTITY));
 }
 
 ArrayAttr cgx::getIdentityCodecs(MLIRContext *context, unsigned count) {
-  return ArrayAttr::get(context, SmallVector<Attribute>(count, IdentityAttr::get(context)));
+  return ArrayAttr::get(context, SmallVector<Attribute>(count, getIdentityCodec(context)));
 }
 
 ArrayAttr cgx::getUnknownLayers(MLIRContext *context, unsigned count) {

@@ -6,7 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codecs/Parameters.h"
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace cgx;
@@ -28,13 +31,36 @@ LogicalResult HierarchyAttr::verify(function_ref<InFlightDiagnostic()> emitError
 Attribute HierarchyAttr::parse(AsmParser &parser, Type) {
   SMLoc location = parser.getCurrentLocation();
   int64_t local = 0; // which (C1) refuses
-  CodecAttrInterface inside = IdentityAttr::get(parser.getContext());
+  CodecAttrInterface inside = getIdentityCodec(parser.getContext());
   Leaders leaders = Leaders::All;
-  if (detail::ParameterParser(parser)
-          .integer("local", local)
-          .codec("inside", inside)
-          .oneOf("leaders", leaders, symbolizeLeaders, "all or one")
-          .parse())
+  auto parseLeaders = [&]() -> ParseResult {
+    StringRef text;
+    SMLoc place = parser.getCurrentLocation();
+    if (parser.parseKeyword(&text))
+      return failure();
+    std::optional<Leaders> parsed = symbolizeLeaders(text);
+    if (!parsed)
+      return parser.emitError(place) << "expected all or one, got " << text;
+    leaders = *parsed;
+    return success();
+  };
+  llvm::StringSet<> seen;
+  auto parseParameter = [&]() -> ParseResult {
+    StringRef name;
+    SMLoc place = parser.getCurrentLocation();
+    if (parser.parseKeyword(&name))
+      return failure();
+    if (!seen.insert(name).second)
+      return parser.emitError(place) << "parameter " << name << " is given twice";
+    if (name != "local" && name != "inside" && name != "leaders")
+      return parser.emitError(place) << "expected local, inside or leaders, got " << name;
+    if (parser.parseEqual())
+      return failure();
+    return name == "local"    ? parser.parseInteger(local)
+           : name == "inside" ? parser.parseAttribute(inside)
+                              : parseLeaders();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalLessGreater, parseParameter))
     return {};
   return parser.getChecked<HierarchyAttr>(location, parser.getContext(), local, inside, leaders);
 }

@@ -34,7 +34,7 @@ bool hasWholeRows(const cgx_codec &codec) { return codec.bucket % 32 == 0; }
 
 uint64_t encodeTernary(const EncodeArguments &arguments) {
   if (!hasWholeRows(*arguments.codec) || arguments.firstElement % 32 != 0)
-    return ternaryFamily.reference->encode(arguments);
+    return ternaryReference.encode(arguments);
   withSource(arguments.source,
              [&]<Source source>(SourceTag<source>) { encodeTernaryFrom<source>(arguments); });
   return cgx_ternary_body_bytes(arguments.codec, arguments.elements);
@@ -42,7 +42,7 @@ uint64_t encodeTernary(const EncodeArguments &arguments) {
 
 DecodeError decodeTernary(const DecodeArguments &arguments, void *output) {
   if (!hasWholeRows(*arguments.codec))
-    return ternaryFamily.reference->decode(arguments, output);
+    return ternaryReference.decode(arguments, output);
   withSink(arguments.type, arguments.elements, output, [&]<Sink sink>(SinkTag<sink>) {
     decodeTernaryTo<sink>(arguments, largestValue(arguments.type), static_cast<OutputOf<sink> *>(output));
   });
@@ -51,21 +51,21 @@ DecodeError decodeTernary(const DecodeArguments &arguments, void *output) {
 
 DecodeError accumulateTernary(const DecodeArguments &arguments, float *accumulator) {
   if (!hasWholeRows(*arguments.codec))
-    return ternaryFamily.reference->decodeAccumulate(arguments, accumulator);
+    return ternaryReference.decodeAccumulate(arguments, accumulator);
   decodeTernaryTo<Sink::accumulate>(arguments, largestValue(CGX_F32), accumulator);
   return DecodeError::ok;
 }
 
 uint64_t encodeSign(const EncodeArguments &arguments) {
   if (!hasWholeRows(*arguments.codec))
-    return signFamily.reference->encode(arguments);
+    return signReference.encode(arguments);
   withSource(arguments.source, [&]<Source source>(SourceTag<source>) { encodeSignFrom<source>(arguments); });
   return cgx_sign_body_bytes(arguments.codec, arguments.elements);
 }
 
 DecodeError decodeSign(const DecodeArguments &arguments, void *output) {
   if (!hasWholeRows(*arguments.codec))
-    return signFamily.reference->decode(arguments, output);
+    return signReference.decode(arguments, output);
   withSink(arguments.type, arguments.elements, output, [&]<Sink sink>(SinkTag<sink>) {
     decodeSignTo<sink>(arguments, largestValue(arguments.type), static_cast<OutputOf<sink> *>(output));
   });
@@ -74,14 +74,14 @@ DecodeError decodeSign(const DecodeArguments &arguments, void *output) {
 
 DecodeError accumulateSign(const DecodeArguments &arguments, float *accumulator) {
   if (!hasWholeRows(*arguments.codec))
-    return signFamily.reference->decodeAccumulate(arguments, accumulator);
+    return signReference.decodeAccumulate(arguments, accumulator);
   decodeSignTo<Sink::accumulate>(arguments, largestValue(CGX_F32), accumulator);
   return DecodeError::ok;
 }
 
 uint64_t encodeNatural(const EncodeArguments &arguments) {
   if (arguments.firstElement % 32 != 0)
-    return naturalFamily.reference->encode(arguments);
+    return naturalReference.encode(arguments);
   withSource(arguments.source,
              [&]<Source source>(SourceTag<source>) { encodeNaturalFrom<source>(arguments); });
   return cgx_natural_body_bytes(arguments.elements);
@@ -102,7 +102,7 @@ DecodeError accumulateNatural(const DecodeArguments &arguments, float *accumulat
 uint64_t encodeCast(const EncodeArguments &arguments) {
   const cgx_codec &codec = *arguments.codec;
   if (!hasWholeRows(codec))
-    return castFamily.reference->encode(arguments);
+    return castReference.encode(arguments);
   withSource(arguments.source, [&]<Source source>(SourceTag<source>) {
     switch (codec.format) {
     case CGX_FORMAT_BF16:
@@ -140,7 +140,7 @@ void decodeCastTo(const DecodeArguments &arguments, float limit, OutputOf<sink> 
 
 DecodeError decodeCast(const DecodeArguments &arguments, void *output) {
   if (!hasWholeRows(*arguments.codec))
-    return castFamily.reference->decode(arguments, output);
+    return castReference.decode(arguments, output);
   withSink(arguments.type, arguments.elements, output, [&]<Sink sink>(SinkTag<sink>) {
     decodeCastTo<sink>(arguments, largestValue(arguments.type), static_cast<OutputOf<sink> *>(output));
   });
@@ -149,7 +149,7 @@ DecodeError decodeCast(const DecodeArguments &arguments, void *output) {
 
 DecodeError accumulateCast(const DecodeArguments &arguments, float *accumulator) {
   if (!hasWholeRows(*arguments.codec))
-    return castFamily.reference->decodeAccumulate(arguments, accumulator);
+    return castReference.decodeAccumulate(arguments, accumulator);
   decodeCastTo<Sink::accumulate>(arguments, largestValue(CGX_F32), accumulator);
   return DecodeError::ok;
 }

@@ -43,26 +43,11 @@ Sections sectionsOf(const cgx_codec &codec, uint64_t elements) {
   }
 }
 
-const char *checkCodec(const cgx_codec &codec, cgx_element_type type) {
-  if (const char *wrong = cgx::checkCodec(codec, type))
-    return wrong;
-  switch (codec.family) {
-  case CGX_CODEC_IDENTITY:
-  case CGX_CODEC_QUANTIZE:
-  case CGX_CODEC_TERNARY:
-  case CGX_CODEC_SIGN:
-  case CGX_CODEC_NATURAL:
-  case CGX_CODEC_CAST:
-  case CGX_CODEC_TOPK:
-  case CGX_CODEC_RANDK:
-  case CGX_CODEC_THRESHOLD:
-  case CGX_CODEC_ADAPTIVE_THRESHOLD:
-  case CGX_CODEC_LOSSLESS:
-  case CGX_CODEC_GCOMP:
-    return nullptr;
-  default:
-    return "expected a codec family that has kernels for GPUs";
-  }
+std::string checkCodec(const cgx_codec &codec, cgx_element_type type) {
+  std::string wrong = cgx::checkCodec(codec, type);
+  if (wrong.empty() && !cgx_codec_has_gpu_kernels(&codec))
+    return "expected a codec that has kernels for GPUs";
+  return wrong;
 }
 
 static Outcome wrongLayer(size_t number, const std::string &what) {
@@ -82,7 +67,7 @@ Outcome checkAligned(const void *pointer, uint64_t alignment, const char *what, 
 
 static Outcome checkElements(const cgx_codec &codec, cgx_element_type type, uint64_t elements,
                              size_t number) {
-  if (const char *wrong = checkCodec(codec, type))
+  if (std::string wrong = checkCodec(codec, type); !wrong.empty())
     return wrongLayer(number, wrong);
   if (elements >= CGX_PAYLOAD_MAX_ELEMENTS)
     return wrongLayer(number, "expected fewer than 4294967295 elements, got " + std::to_string(elements));
@@ -162,7 +147,7 @@ Outcome checkLayer(const ReduceLayer &layer, size_t number) {
 }
 
 Outcome checkLayer(const LowrankLayer &layer, size_t number) {
-  if (const char *wrong = checkLowrank(layer.codec, layer.type))
+  if (std::string wrong = cgx::checkCodec(layer.codec, layer.type); !wrong.empty())
     return wrongLayer(number, wrong);
   const uint64_t rows = layer.codec.rows;
   if (rows == 0 || layer.elements == 0 || layer.elements % rows != 0)

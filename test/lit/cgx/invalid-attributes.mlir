@@ -266,7 +266,7 @@ func.func private @gcomp_c2() attributes {a = #cgx.gcomp<optimizer = rmsprop, be
 
 // -----
 
-// expected-error@below {{expected no momentum, which adam does not have, got 9.0}}
+// expected-error@below {{expected momentum with optimizer momentum or nesterov only, got optimizer adam}}
 func.func private @gcomp_c3() attributes {a = #cgx.gcomp<optimizer = adam, momentum = 0.9>}
 
 // -----

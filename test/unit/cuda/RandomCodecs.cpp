@@ -70,7 +70,7 @@ cgx_codec randomCodec(uint32_t family, cgx_element_type type, std::mt19937_64 &r
     default:
       codec.bucket = 0;
     }
-    if (!checkCodec(codec, type))
+    if (checkCodec(codec, type).empty())
       return codec;
   }
 }

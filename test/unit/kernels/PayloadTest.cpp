@@ -175,15 +175,15 @@ TEST(PayloadTest, BytesOfAKnownPayload) {
 }
 
 TEST(CodecTest, ChecksItsParameters) {
-  EXPECT_EQ(checkCodec(cgx_codec{}, CGX_I64), nullptr);
-  EXPECT_EQ(checkCodec(quantizeCodec(4, 128), CGX_BF16), nullptr);
-  EXPECT_NE(checkCodec(quantizeCodec(4, 128), CGX_I32), nullptr);
-  EXPECT_NE(checkCodec(quantizeCodec(0, 128), CGX_F32), nullptr);
-  EXPECT_NE(checkCodec(quantizeCodec(9, 128), CGX_F32), nullptr);
-  EXPECT_NE(checkCodec(quantizeCodec(4, 0), CGX_F32), nullptr);
-  EXPECT_NE(checkCodec(cgx_codec{.family = CGX_CODEC_FAMILY_COUNT}, CGX_F32), nullptr);
-  EXPECT_NE(checkCodec(cgx_codec{.checksum = 1}, CGX_F32), nullptr);
-  EXPECT_NE(checkCodec(quantizeCodec(4, 128), CGX_ELEMENT_TYPE_COUNT), nullptr);
+  EXPECT_EQ(checkCodec(cgx_codec{}, CGX_I64), "");
+  EXPECT_EQ(checkCodec(quantizeCodec(4, 128), CGX_BF16), "");
+  EXPECT_NE(checkCodec(quantizeCodec(4, 128), CGX_I32), "");
+  EXPECT_NE(checkCodec(quantizeCodec(0, 128), CGX_F32), "");
+  EXPECT_NE(checkCodec(quantizeCodec(9, 128), CGX_F32), "");
+  EXPECT_NE(checkCodec(quantizeCodec(4, 0), CGX_F32), "");
+  EXPECT_NE(checkCodec(cgx_codec{.family = CGX_CODEC_FAMILY_COUNT}, CGX_F32), "");
+  EXPECT_NE(checkCodec(cgx_codec{.checksum = 1}, CGX_F32), "");
+  EXPECT_NE(checkCodec(quantizeCodec(4, 128), CGX_ELEMENT_TYPE_COUNT), "");
 }
 
 TEST(CodecTest, IdentityKeepsEveryBit) {

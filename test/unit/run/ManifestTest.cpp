@@ -8,7 +8,7 @@
 
 #include "cgx/run/Manifest.h"
 
-#include "cgx/manifest/codec_fields.h"
+#include "cgx/codec_table.h"
 #include "cgx/run/Error.h"
 
 #include <gtest/gtest.h>

@@ -7,45 +7,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bench.h"
-#include "cgx/manifest/codec_fields.h"
+#include "cgx/codec_table.h"
 #include "cgx/manifest/codec_json.h"
 #include "cgx/manifest/schedule_json.h"
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 namespace cgx::bench {
 
 using Json = nlohmann::json;
 
-/// What cgx-opt takes for parameters that are left out.
-static Json defaultsOf(const std::string &family) {
-  if (family == "quantize")
-    return {{"bits", 4}, {"bucket", 128}, {"rounding", "stochastic"}, {"scale", "bf16"}};
-  return Json::object();
-}
-
-/// A number or a flag where the text is one, else the text.
-static Json valueOf(const std::string &text) {
-  Json value = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return value.is_number() || value.is_boolean() ? value : Json(text);
-}
-
 Variant parseCodec(const std::string &text) {
-  std::istringstream words(text);
-  std::string family, word;
-  words >> family;
-  Json entry = defaultsOf(family);
-  entry["family"] = family;
-  while (words >> word) {
-    size_t sign = word.find('=');
-    if (sign == std::string::npos)
-      entry[word] = true;
-    else
-      entry[word.substr(0, sign)] = valueOf(word.substr(sign + 1));
-  }
   Variant variant;
-  if (std::string wrong = readCodec(entry, variant.codec); !wrong.empty())
+  if (std::string wrong = readCodec(readCodecLabel(text), variant.codec); !wrong.empty())
     throw Error("--codec '" + text + "': " + wrong);
   variant.name = describeCodec(variant.codec);
   return variant;

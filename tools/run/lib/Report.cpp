@@ -9,7 +9,7 @@
 #include "cgx/run/Report.h"
 
 #include "Traffic.h"
-#include "cgx/manifest/codec_fields.h"
+#include "cgx/codec_table.h"
 #include "cgx/manifest/codec_json.h"
 #include "cgx/run/Blocks.h"
 #include "cgx/run/CodecSchedule.h"

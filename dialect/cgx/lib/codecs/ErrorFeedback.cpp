@@ -14,9 +14,6 @@
 using namespace mlir;
 using namespace cgx;
 
-cgx_codec ErrorFeedbackAttr::getCodec() const { return getInner().getCodec(); }
-StringRef ErrorFeedbackAttr::getFamily() const { return getInner().getFamily(); }
-
 DictionaryAttr ErrorFeedbackAttr::getManifestEntry() const {
   Builder builder(getContext());
   NamedAttrList entry(getInner().getManifestEntry());
@@ -24,21 +21,6 @@ DictionaryAttr ErrorFeedbackAttr::getManifestEntry() const {
   entry.set("decay", getDecay());
   return entry.getDictionary(getContext());
 }
-
-bool ErrorFeedbackAttr::isFixedSize() const { return getInner().isFixedSize(); }
-bool ErrorFeedbackAttr::isUnbiased() const {
-  return false;
-} // a step's payload also holds earlier steps' losses
-bool ErrorFeedbackAttr::isStateful() const { return true; }
-bool ErrorFeedbackAttr::isAssociative() const { return getInner().isAssociative(); }
-bool ErrorFeedbackAttr::isExact() const { return false; }
-bool ErrorFeedbackAttr::takesElementType(Type type) const { return getInner().takesElementType(type); }
-cgx_codec ErrorFeedbackAttr::getBackCodec() const { return getInner().getBackCodec(); }
-bool ErrorFeedbackAttr::needsAllReduce() const { return getInner().needsAllReduce(); }
-std::string ErrorFeedbackAttr::getShapeRefusal(RankedTensorType type) const {
-  return getInner().getShapeRefusal(type);
-}
-StringRef ErrorFeedbackAttr::getElementTypesText() const { return getInner().getElementTypesText(); }
 
 LogicalResult ErrorFeedbackAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                         CodecAttrInterface inner, FloatAttr decay, ResidualStorage) {

@@ -13,10 +13,6 @@
 using namespace mlir;
 using namespace cgx;
 
-cgx_codec TwoWayAttr::getCodec() const { return getThere().getCodec(); }
-cgx_codec TwoWayAttr::getBackCodec() const { return getBack().getCodec(); }
-StringRef TwoWayAttr::getFamily() const { return getThere().getFamily(); }
-
 /// That of `there`, and in it that of `back`.
 DictionaryAttr TwoWayAttr::getManifestEntry() const {
   NamedAttrList entry(getThere().getManifestEntry());
@@ -24,12 +20,6 @@ DictionaryAttr TwoWayAttr::getManifestEntry() const {
   return entry.getDictionary(getContext());
 }
 
-bool TwoWayAttr::isFixedSize() const { return getThere().isFixedSize() && getBack().isFixedSize(); }
-bool TwoWayAttr::isUnbiased() const {
-  auto isUnbiased = [](CodecAttrInterface codec) { return codec.isExact() || codec.isUnbiased(); };
-  return isUnbiased(getThere()) && isUnbiased(getBack());
-}
-bool TwoWayAttr::isStateful() const { return getThere().isStateful() || getBack().isStateful(); }
 bool TwoWayAttr::takesElementType(Type type) const {
   return getThere().takesElementType(type) && getBack().takesElementType(type);
 }

@@ -48,78 +48,107 @@ typedef enum cgx_element_type {
   CGX_ELEMENT_TYPE_COUNT = 13
 } cgx_element_type;
 
-/* Codec families. Values are part of the wire format: never renumber. */
+/* ---- The table of codecs: families, the cases of their parameters, and what a codec holds. What else there
+ * is to know of a parameter stands in cgx/codec_table.h. Everything that reads, writes, checks, describes or
+ * offers codecs comes of these lists. */
+
+/* What is true of every codec of a family. */
+#define CGX_TAKES_ANY_TYPE 1u     /* of elements; others take f32, f16 and bf16 */
+#define CGX_KEEPS_EVERY_BIT 2u    /* decoding gives the bits that were encoded, whatever they are */
+#define CGX_IS_UNBIASED 4u        /* the expected value of what is decoded is what was encoded */
+#define CGX_IS_ROUNDED 8u         /* as a parameter says: unbiased, and random, unless to the nearest */
+#define CGX_IS_RANDOM 16u         /* encoding draws random numbers */
+#define CGX_SHARES_RANDOMNESS 32u /* and all ranks the same, in both phases of an all-reduce */
+#define CGX_VARIES_IN_SIZE 64u    /* payloads of one length have several sizes */
+#define CGX_HAS_NO_PAYLOADS 128u  /* an all-reduce adds up what it sends, and there is no explicit form */
+#define CGX_NEEDS_ALL_REDUCE 256u /* no other collective can use it */
+#define CGX_HAS_STATE 512u        /* encoding depends on earlier steps */
+#define CGX_IS_ASSOCIATIVE 1024u  /* what is sent can be added up without decoding it */
+#define CGX_IN_PIECES 2048u       /* a chunk can be encoded piece by piece (unless a parameter forbids it) */
+
+/* X(constant, name, C++ name, traits, summary), by number. The numbers are part of the wire format: add at
+ * the end. */
+#define CGX_CODEC_FAMILIES(X)                                                                                \
+  X(IDENTITY, identity, identity,                                                                            \
+    CGX_TAKES_ANY_TYPE | CGX_KEEPS_EVERY_BIT | CGX_IS_UNBIASED | CGX_IS_ASSOCIATIVE,                         \
+    "the elements as they are")                                                                              \
+  X(QUANTIZE, quantize, quantize, CGX_IS_ROUNDED | CGX_IN_PIECES, "levels of a few bits in each bucket")     \
+  X(TERNARY, ternary, ternary, CGX_IS_UNBIASED | CGX_IS_RANDOM | CGX_IN_PIECES, "-s, 0 or s")                \
+  X(SIGN, sign, sign, CGX_IN_PIECES, "one bit, and what the signs stand for")                                \
+  X(NATURAL, natural, natural, CGX_IS_UNBIASED | CGX_IS_RANDOM | CGX_IN_PIECES, "sign and exponent")         \
+  X(CAST, cast, cast, CGX_IN_PIECES, "a narrower floating-point format")                                     \
+  X(TOPK, topk, topk, 0u, "the largest elements")                                                            \
+  X(RANDK, randk, randk, CGX_IS_RANDOM | CGX_SHARES_RANDOMNESS, "elements at random places")                 \
+  X(THRESHOLD, threshold, threshold, CGX_VARIES_IN_SIZE, "the elements above a magnitude")                   \
+  X(ADAPTIVE_THRESHOLD, adaptive_threshold, adaptiveThreshold, CGX_VARIES_IN_SIZE,                           \
+    "the elements that are large beside their neighbours")                                                   \
+  X(LOSSLESS, lossless, lossless, CGX_KEEPS_EVERY_BIT | CGX_IS_UNBIASED | CGX_VARIES_IN_SIZE,                \
+    "the elements, their exponents entropy-coded")                                                           \
+  X(GCOMP, gcomp, gcomp, CGX_VARIES_IN_SIZE | CGX_NEEDS_ALL_REDUCE,                                          \
+    "lossless exponents, and mantissas as short as the optimizer allows")                                    \
+  X(LOWRANK, lowrank, lowrank,                                                                               \
+    CGX_HAS_NO_PAYLOADS | CGX_NEEDS_ALL_REDUCE | CGX_HAS_STATE | CGX_IS_ASSOCIATIVE,                         \
+    "two factors of a matrix, found by power iteration over the steps")
+
 typedef enum cgx_codec_family {
-  CGX_CODEC_IDENTITY = 0,           /* raw little-endian elements, no header */
-  CGX_CODEC_QUANTIZE = 1,           /* levels of a few bits per bucket (QSGD as in CGX, 3.5) */
-  CGX_CODEC_TERNARY = 2,            /* -s, 0, s (TernGrad) */
-  CGX_CODEC_SIGN = 3,               /* one bit (1-bit SGD, signSGD) */
-  CGX_CODEC_NATURAL = 4,            /* sign and exponent (C_NAT) */
-  CGX_CODEC_CAST = 5,               /* a narrower floating-point format */
-  CGX_CODEC_TOPK = 6,               /* the largest elements */
-  CGX_CODEC_RANDK = 7,              /* elements at random places */
-  CGX_CODEC_THRESHOLD = 8,          /* the elements above a magnitude */
-  CGX_CODEC_ADAPTIVE_THRESHOLD = 9, /* the same, the magnitude from the data */
-  CGX_CODEC_LOSSLESS = 10,          /* entropy-coded exponents */
-  CGX_CODEC_GCOMP = 11,             /* the same, and mantissas as short as the optimizer allows */
-  CGX_CODEC_LOWRANK = 12,           /* factors of a matrix, summed exactly (PowerSGD): no payloads */
-  CGX_CODEC_FAMILY_COUNT = 13
+#define CGX_FAMILY(constant, name, cpp_name, traits, summary) CGX_CODEC_##constant,
+  CGX_CODEC_FAMILIES(CGX_FAMILY)
+#undef CGX_FAMILY
+      CGX_CODEC_FAMILY_COUNT
 } cgx_codec_family;
 
-typedef enum cgx_rounding {
-  CGX_ROUND_NEAREST = 0,    /* biased, half the worst-case error */
-  CGX_ROUND_STOCHASTIC = 1, /* unbiased: each element by its own random number */
-  CGX_ROUND_RANDOM_SHIFT =
-      2 /* unbiased: to the nearest level, levels shifted at random per bucket (QSDP, 5.5) */
-} cgx_rounding;
+/* The cases of parameters, by number: X(constant, name, meaning). Add at the end. */
+#define CGX_ROUNDINGS(X)                                                                                     \
+  X(CGX_ROUND_NEAREST, nearest, "biased, half the worst-case error")                                         \
+  X(CGX_ROUND_STOCHASTIC, stochastic, "unbiased: each element by its own random number")                     \
+  X(CGX_ROUND_RANDOM_SHIFT, random_shift,                                                                    \
+    "unbiased: to the nearest level, levels shifted at random per bucket (QSDP, 5.5)")
 
-/* How the scale of a bucket is stored. */
-typedef enum cgx_scale_type {
-  CGX_SCALE_BF16 = 0, /* 2 bytes a value; lower ends rounded down, distances up */
-  CGX_SCALE_F32 = 1   /* 4 bytes a value */
-} cgx_scale_type;
+#define CGX_SCALE_TYPES(X)                                                                                   \
+  X(CGX_SCALE_BF16, bf16, "2 bytes a value; lower ends rounded down, distances up")                          \
+  X(CGX_SCALE_F32, f32, "4 bytes a value")
 
-/* What the levels of a bucket span. */
-typedef enum cgx_scaling {
-  CGX_SCALING_MIN_MAX = 0, /* from the smallest element to the largest */
-  CGX_SCALING_MAX_ABS = 1, /* from -m to m, m the largest magnitude; 0 is a level */
-  CGX_SCALING_L2 = 2       /* from -m to m, m the Euclidean norm; 0 is a level */
-} cgx_scaling;
+#define CGX_SCALINGS(X)                                                                                      \
+  X(CGX_SCALING_MIN_MAX, min_max, "from the smallest element of a bucket to the largest")                    \
+  X(CGX_SCALING_MAX_ABS, max_abs, "from -m to m, m the largest magnitude; 0 is a level")                     \
+  X(CGX_SCALING_L2, l2, "from -m to m, m the Euclidean norm; 0 is a level")
 
-/* Where the levels of a bucket lie. */
-typedef enum cgx_levels {
-  CGX_LEVELS_UNIFORM = 0,     /* evenly */
-  CGX_LEVELS_EXPONENTIAL = 1, /* 0, and powers of two below the end, of both signs */
-  CGX_LEVELS_LEARNED = 2      /* as fitted to the data; their table travels in the payload (QSDP, 5.6.2) */
-} cgx_levels;
+#define CGX_LEVEL_CURVES(X)                                                                                  \
+  X(CGX_LEVELS_UNIFORM, uniform, "evenly")                                                                   \
+  X(CGX_LEVELS_EXPONENTIAL, exponential, "0, and powers of two below the end, of both signs")                \
+  X(CGX_LEVELS_LEARNED, learned, "as fitted to the data; their table travels in the payload (QSDP, 5.6.2)")
 
-/* What the elements of one sign become. */
-typedef enum cgx_sign_magnitude {
-  CGX_SIGN_MEANS = 0, /* the mean of the bucket's elements of that sign (1-bit SGD) */
-  CGX_SIGN_NORM = 1   /* the mean magnitude of the bucket: its l1 norm over its length (scaled signSGD) */
-} cgx_sign_magnitude;
+#define CGX_SIGN_MAGNITUDES(X)                                                                               \
+  X(CGX_SIGN_MEANS, means, "the mean of the bucket's elements of that sign (1-bit SGD)")                     \
+  X(CGX_SIGN_NORM, norm, "the mean magnitude of the bucket (scaled signSGD)")
 
-/* What an element is cast to. */
-typedef enum cgx_format {
-  CGX_FORMAT_BF16 = 0,
-  CGX_FORMAT_F16 = 1,
-  CGX_FORMAT_FP8_E4M3 = 2, /* with a scale for each bucket */
-  CGX_FORMAT_FP8_E5M2 = 3, /* with a scale for each bucket */
-  CGX_FORMAT_MXFP8 = 4,    /* e4m3 with a power of two for each 32 (OCP microscaling) */
-  CGX_FORMAT_MXFP4 = 5     /* e2m1 with a power of two for each 32 (OCP microscaling) */
-} cgx_format;
+#define CGX_FORMATS(X)                                                                                       \
+  X(CGX_FORMAT_BF16, bf16, "16 bits")                                                                        \
+  X(CGX_FORMAT_F16, f16, "16 bits")                                                                          \
+  X(CGX_FORMAT_FP8_E4M3, fp8_e4m3, "with a scale for each bucket")                                           \
+  X(CGX_FORMAT_FP8_E5M2, fp8_e5m2, "with a scale for each bucket")                                           \
+  X(CGX_FORMAT_MXFP8, mxfp8, "e4m3 with a power of two for each 32 (OCP microscaling)")                      \
+  X(CGX_FORMAT_MXFP4, mxfp4, "e2m1 with a power of two for each 32 (OCP microscaling)")
 
 /* Whose rule of updating parameters says how many bits of a gradient matter (GComp, table 2). */
-typedef enum cgx_optimizer {
-  CGX_OPTIMIZER_SGD = 0,
-  CGX_OPTIMIZER_MOMENTUM = 1,
-  CGX_OPTIMIZER_NESTEROV = 2,
-  CGX_OPTIMIZER_ADAGRAD = 3,
-  CGX_OPTIMIZER_RMSPROP = 4,
-  CGX_OPTIMIZER_ADAM = 5,
-  CGX_OPTIMIZER_ADAMW = 6,
-  CGX_OPTIMIZER_COUNT = 7
-} cgx_optimizer;
+#define CGX_OPTIMIZERS(X)                                                                                    \
+  X(CGX_OPTIMIZER_SGD, sgd, "")                                                                              \
+  X(CGX_OPTIMIZER_MOMENTUM, momentum, "")                                                                    \
+  X(CGX_OPTIMIZER_NESTEROV, nesterov, "")                                                                    \
+  X(CGX_OPTIMIZER_ADAGRAD, adagrad, "")                                                                      \
+  X(CGX_OPTIMIZER_RMSPROP, rmsprop, "")                                                                      \
+  X(CGX_OPTIMIZER_ADAM, adam, "")                                                                            \
+  X(CGX_OPTIMIZER_ADAMW, adamw, "")
+
+#define CGX_CASE(constant, name, meaning) constant,
+typedef enum cgx_rounding { CGX_ROUNDINGS(CGX_CASE) CGX_ROUNDING_COUNT } cgx_rounding;
+typedef enum cgx_scale_type { CGX_SCALE_TYPES(CGX_CASE) CGX_SCALE_TYPE_COUNT } cgx_scale_type;
+typedef enum cgx_scaling { CGX_SCALINGS(CGX_CASE) CGX_SCALING_COUNT } cgx_scaling;
+typedef enum cgx_levels { CGX_LEVEL_CURVES(CGX_CASE) CGX_LEVELS_COUNT } cgx_levels;
+typedef enum cgx_sign_magnitude { CGX_SIGN_MAGNITUDES(CGX_CASE) CGX_SIGN_MAGNITUDE_COUNT } cgx_sign_magnitude;
+typedef enum cgx_format { CGX_FORMATS(CGX_CASE) CGX_FORMAT_COUNT } cgx_format;
+typedef enum cgx_optimizer { CGX_OPTIMIZERS(CGX_CASE) CGX_OPTIMIZER_COUNT } cgx_optimizer;
+#undef CGX_CASE
 
 /* What a step lends gcomp: what its optimizer keeps of a parameter, and the learning rate, one f32. */
 typedef enum cgx_kept {
@@ -133,37 +162,39 @@ typedef enum cgx_kept {
 /* Those that are tensors, with an element for each of the gradient, come first. */
 #define CGX_KEPT_TENSORS 3u
 
-/* One codec: a family and its parameters. Fields that a family does not use are 0. New
- * fields go to the end: payloads of codecs that leave them 0 stay the same. */
+/* What a codec holds: X(type, name, meaning). New fields go to the end: payloads of codecs that leave them 0
+ * stay the same. */
+#define CGX_CODEC_FIELDS(X)                                                                                  \
+  X(uint32_t, family, "cgx_codec_family")                                                                    \
+  X(uint32_t, bits, "of a level")                                                                            \
+  X(uint32_t, bucket, "elements that share one scale, or threshold")                                         \
+  X(uint32_t, rounding, "how an element becomes a level")                                                    \
+  X(uint32_t, scale, "what scales are stored as")                                                            \
+  X(uint32_t, checksum, "payloads end in a checksum")                                                        \
+  X(uint32_t, scaling, "what the levels of a bucket span")                                                   \
+  X(uint32_t, levels, "where the levels of a bucket lie")                                                    \
+  X(uint32_t, magnitude, "what the elements of one sign become")                                             \
+  X(uint32_t, format, "what an element is cast to")                                                          \
+  X(float, density, "the share of elements that is sent")                                                    \
+  X(float, threshold, "the smallest magnitude that is sent, in a bucket as a share of its largest")          \
+  X(uint32_t, optimizer, "that of the step: its metric says how long mantissas are")                         \
+  X(uint32_t, rank, "of the factors that are sent")                                                          \
+  X(uint32_t, rows, "of the operand's matrix; no parameter, cgx_codec_for_shape() says how many")            \
+  X(uint32_t, truncation,                                                                                    \
+    "bits that a level drops more than the one before it; 0: 6 of f32, 2 of f16 and bf16")                   \
+  X(float, learning_rate, "the largest one of the training; 0: it is an argument of the step")               \
+  X(float, weight_decay, "of the optimizer")                                                                 \
+  X(float, momentum, "of the optimizer")                                                                     \
+  X(float, dampening, "of the optimizer")                                                                    \
+  X(float, beta1, "of the optimizer")                                                                        \
+  X(float, beta2, "of the optimizer; what rmsprop decays squares by")                                        \
+  X(float, epsilon, "of the optimizer")
+
+/* One codec: a family and its parameters. Those that a family does not have are 0. */
 typedef struct cgx_codec {
-  uint32_t family;    /* cgx_codec_family */
-  uint32_t bits;      /* quantize: bits of a level, 1 to 8 */
-  uint32_t bucket;    /* quantize, ternary, sign, cast: elements that share one scale, >= 1;
-                         cast: 32 for the mx formats, 0 for bf16 and f16;
-                         adaptive_threshold: elements that share one threshold */
-  uint32_t rounding;  /* quantize: cgx_rounding */
-  uint32_t scale;     /* quantize, ternary, sign, cast to fp8: cgx_scale_type */
-  uint32_t checksum;  /* 1: payloads end in a checksum, 0: they do not */
-  uint32_t scaling;   /* quantize: cgx_scaling */
-  uint32_t levels;    /* quantize: cgx_levels */
-  uint32_t magnitude; /* sign: cgx_sign_magnitude */
-  uint32_t format;    /* cast: cgx_format */
-  float density;      /* topk, randk: the share of elements that is sent, in (0, 1] */
-  float threshold;    /* threshold: the smallest magnitude that is sent, >= 0;
-                         adaptive_threshold: the same as a share of the bucket's largest, in (0, 1] */
-  uint32_t optimizer; /* gcomp: whose metric says how long mantissas are */
-  uint32_t rank;      /* lowrank: of the factors, >= 1 */
-  uint32_t rows; /* lowrank: of the operand's matrix; no parameter, cgx_codec_for_shape() says how many */
-  uint32_t truncation; /* gcomp: bits that a level drops more than the one before it; 0: 6 of f32, 2 of f16
-                          and bf16 */
-  float learning_rate; /* gcomp: the largest one that there will be, or 0: each step lends its own; and other
-                          constants of the optimizer, 0 where it has none of that name */
-  float weight_decay;
-  float momentum;
-  float dampening;
-  float beta1;
-  float beta2; /* rmsprop: its smoothing constant */
-  float epsilon;
+#define CGX_FIELD(type, name, meaning) type name;
+  CGX_CODEC_FIELDS(CGX_FIELD)
+#undef CGX_FIELD
 } cgx_codec;
 
 /* Elements that share a scale in the mx formats. */
@@ -316,9 +347,31 @@ static inline uint64_t cgx_lossless_most_body_bytes(uint32_t element_type, uint6
  * mantissa. */
 #define CGX_GCOMP_MOST_TRUNCATION 7u
 
+/* What is true of every codec of a family; 0 for a number that is no family. */
+static inline uint32_t cgx_family_traits(uint32_t family) {
+  switch (family) {
+#define CGX_FAMILY(constant, name, cpp_name, traits, summary)                                                \
+  case CGX_CODEC_##constant:                                                                                 \
+    return traits;
+    CGX_CODEC_FAMILIES(CGX_FAMILY)
+#undef CGX_FAMILY
+  default:
+    return 0;
+  }
+}
+static inline int cgx_codec_has(const cgx_codec *codec, uint32_t trait) {
+  return (cgx_family_traits(codec->family) & trait) != 0;
+}
+
 /* Whether decoding gives the bits that were encoded, whatever they are. */
 static inline int cgx_codec_is_exact(const cgx_codec *codec) {
-  return codec->family == CGX_CODEC_IDENTITY || codec->family == CGX_CODEC_LOSSLESS;
+  return cgx_codec_has(codec, CGX_KEEPS_EVERY_BIT);
+}
+
+/* Whether the expected value of what is decoded is what was encoded. */
+static inline int cgx_codec_is_unbiased(const cgx_codec *codec) {
+  return cgx_codec_has(codec, CGX_IS_UNBIASED) ||
+         (cgx_codec_has(codec, CGX_IS_ROUNDED) && codec->rounding != CGX_ROUND_NEAREST);
 }
 
 /* Whether an optimizer keeps one tensor of a kind for each parameter. */
@@ -350,20 +403,12 @@ static inline uint64_t cgx_kept_elements(uint32_t kept, uint64_t elements) {
 /* Whether all ranks draw the same random numbers, in both phases of an all-reduce: then their payloads
  * hold the same positions, and so does that of the sum. */
 static inline int cgx_codec_shares_randomness(const cgx_codec *codec) {
-  return codec->family == CGX_CODEC_RANDK;
+  return cgx_codec_has(codec, CGX_SHARES_RANDOMNESS);
 }
 
 /* Whether payloads of one length have one size. */
 static inline int cgx_payload_is_fixed(const cgx_codec *codec) {
-  switch (codec->family) {
-  case CGX_CODEC_THRESHOLD:
-  case CGX_CODEC_ADAPTIVE_THRESHOLD:
-  case CGX_CODEC_LOSSLESS:
-  case CGX_CODEC_GCOMP:
-    return 0;
-  default:
-    return 1;
-  }
+  return !cgx_codec_has(codec, CGX_VARIES_IN_SIZE);
 }
 
 /* Where the body begins in a payload that is not an identity payload. */
@@ -374,8 +419,11 @@ static inline uint64_t cgx_payload_body_begin(const cgx_codec *codec) {
 /* Whether tensors travel in payloads, encoded by one rank and decoded by others. Of the codecs without, an
  * all_reduce adds up what it sends, and there is no explicit form. */
 static inline int cgx_codec_has_payloads(const cgx_codec *codec) {
-  return codec->family != CGX_CODEC_LOWRANK;
+  return !cgx_codec_has(codec, CGX_HAS_NO_PAYLOADS);
 }
+
+/* Whether payloads can be made and read on a GPU. */
+static inline int cgx_codec_has_gpu_kernels(const cgx_codec *codec) { return cgx_codec_has_payloads(codec); }
 
 /* Rows of the matrix that lowrank sees in a tensor, row-major as it lies in memory: its first dimensions
  * against the others, cut where rows and columns together are fewest, behind the fewest dimensions if that

@@ -24,11 +24,13 @@
 #include "cgx/kernels/payload.h"
 #include "cgx/kernels/random.h"
 
+#include <string>
+
 namespace cgx {
 
-/// Null when the kernels take this codec for this element type, else what is wrong with
+/// "" when the kernels take this codec for this element type, else what is wrong with
 /// it. The functions below require a codec that passed, and that has payloads: lowrank has none (lowrank.h).
-const char *checkCodec(const cgx_codec &codec, cgx_element_type type);
+std::string checkCodec(const cgx_codec &codec, cgx_element_type type);
 
 /// Encodes `elements` elements; the first is element `firstElement` of its tensor. `payload` has room for
 /// cgx_payload_bytes(); returns how many of them the payload has. `optimizer` is for codecs that need what it

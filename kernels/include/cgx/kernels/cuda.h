@@ -144,8 +144,8 @@ std::unique_ptr<Group> makeAccumulateGroup(std::span<const DecodeLayer> layers, 
 /// Adds 1 to the step, on the stream: the last node of a graph that is replayed every step.
 Outcome advanceStep(Stream stream, StepState *state);
 
-/// Null when the GPU kernels take this codec for this element type, else what is wrong with it.
-const char *checkCodec(const cgx_codec &codec, cgx_element_type type);
+/// "" when the GPU kernels take this codec for this element type, else what is wrong with it.
+std::string checkCodec(const cgx_codec &codec, cgx_element_type type);
 
 } // namespace cgx::cuda
 

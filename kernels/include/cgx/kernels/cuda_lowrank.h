@@ -47,7 +47,7 @@ public:
   virtual Outcome finish(Stream stream) = 0;
 };
 
-/// Null with an error for codecs that checkLowrank() refuses, for pointers that are null, and without a GPU.
+/// Null with an error for codecs that checkCodec() refuses, for pointers that are null, and without a GPU.
 std::unique_ptr<LowrankGroup> makeLowrankGroup(std::span<const LowrankLayer> layers, Outcome &outcome);
 
 } // namespace cgx::cuda

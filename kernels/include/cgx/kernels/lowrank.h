@@ -22,9 +22,6 @@
 
 namespace cgx {
 
-/// Null when the parameters, but for the rows, are valid for elements of this type, else what is wrong.
-const char *checkLowrank(const cgx_codec &codec, cgx_element_type type);
-
 /// The order of sums: columns, and elements of inner products, in blocks whose sums are added one after the
 /// other, so that many can be computed at once; in a block, element i in lane i % lowrankLanes; rows of
 /// transposed products and vectors of results in groups of lowrankTogether.

@@ -9,6 +9,8 @@
 #ifndef CGX_PASSES_REWRITE_H
 #define CGX_PASSES_REWRITE_H
 
+#include "cgx/Passes/CodecOptions.h"
+
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -33,60 +35,10 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
                            llvm::cl::init("")};
   Option<std::string> codec{
       *this, "codec",
-      llvm::cl::desc("Codec family, with its parameters in angle brackets or as the options below"),
+      llvm::cl::desc("Codec family, with its parameters in angle brackets or as options of their names"),
       llvm::cl::init("quantize")};
-  Option<std::string> bits{*this, "bits", llvm::cl::desc("quantize: bits of a level, 1 to 8"),
-                           llvm::cl::init("")};
-  Option<std::string> bucket{*this, "bucket", llvm::cl::desc("Elements that share one scale, or threshold"),
-                             llvm::cl::init("")};
-  Option<std::string> rounding{
-      *this, "rounding", llvm::cl::desc("quantize: stochastic, nearest or random_shift"), llvm::cl::init("")};
-  Option<std::string> scale{*this, "scale", llvm::cl::desc("What scales are stored as: bf16 or f32"),
-                            llvm::cl::init("")};
-  Option<std::string> scaling{*this, "scaling",
-                              llvm::cl::desc("quantize: what levels span: min_max, max_abs or l2"),
-                              llvm::cl::init("")};
-  Option<std::string> levels{*this, "levels",
-                             llvm::cl::desc("quantize: where levels lie: uniform, exponential or learned"),
-                             llvm::cl::init("")};
-  Option<std::string> magnitude{*this, "magnitude",
-                                llvm::cl::desc("sign: what elements of one sign become: means or norm"),
-                                llvm::cl::init("")};
-  Option<std::string> format{*this, "format",
-                             llvm::cl::desc("cast: bf16, f16, fp8_e4m3, fp8_e5m2, mxfp8 or mxfp4"),
-                             llvm::cl::init("")};
-  Option<std::string> density{*this, "density",
-                              llvm::cl::desc("topk, randk: the share of elements that is sent"),
-                              llvm::cl::init("")};
-  Option<std::string> threshold{
-      *this, "threshold",
-      llvm::cl::desc("threshold: the smallest magnitude that is sent; adaptive_threshold: as a share of the "
-                     "bucket's largest"),
-      llvm::cl::init("")};
-  Option<std::string> rank{*this, "rank", llvm::cl::desc("lowrank: of the factors that are sent"),
-                           llvm::cl::init("")};
-  Option<std::string> optimizer{
-      *this, "optimizer",
-      llvm::cl::desc("gcomp: that of the step: sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw"),
-      llvm::cl::init("")};
-  Option<std::string> learningRate{
-      *this, "learning-rate",
-      llvm::cl::desc("gcomp: the largest one of the training; left out, it is an argument of the step"),
-      llvm::cl::init("")};
-  Option<std::string> weightDecay{*this, "weight-decay", llvm::cl::desc("gcomp: of the optimizer"),
-                                  llvm::cl::init("")};
-  Option<std::string> momentum{*this, "momentum", llvm::cl::desc("gcomp: of momentum and nesterov"),
-                               llvm::cl::init("")};
-  Option<std::string> dampening{*this, "dampening", llvm::cl::desc("gcomp: of momentum"), llvm::cl::init("")};
-  Option<std::string> beta1{*this, "beta1", llvm::cl::desc("gcomp: of adam and adamw"), llvm::cl::init("")};
-  Option<std::string> beta2{*this, "beta2", llvm::cl::desc("gcomp: of adam, adamw and rmsprop"),
-                            llvm::cl::init("")};
-  Option<std::string> epsilon{*this, "epsilon", llvm::cl::desc("gcomp: of adagrad, rmsprop, adam and adamw"),
-                              llvm::cl::init("")};
-  Option<std::string> truncation{
-      *this, "truncation",
-      llvm::cl::desc("gcomp: bits that a level drops more than the one before it, 1 to 7"),
-      llvm::cl::init("")};
+  /// `bits`, `bucket` and all others.
+  CodecParameterOptions<Option<std::string>, Option<bool>, mlir::detail::PassOptions> parameters{*this};
   Option<std::string> backCodec{
       *this, "back-codec",
       llvm::cl::desc("Codec of what an all-reduce sends back, if it is another one than `codec`"),
@@ -96,8 +48,6 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
       llvm::cl::values(clEnumValN(CodecScope::LayerWise, "layer-wise", "each layer"),
                        clEnumValN(CodecScope::EntireModel, "entire-model",
                                   "all layers of a codec that can travel together, whatever group-bytes"))};
-  Option<bool> checksum{*this, "checksum", llvm::cl::desc("End payloads in a checksum"),
-                        llvm::cl::init(false)};
   Option<std::string> errorFeedback{
       *this, "error-feedback",
       llvm::cl::desc("Make up for what encoding loses, and keep it in f32, bf16 or int8; none: do not"),

@@ -26,19 +26,8 @@ extern "C" {
 #define CGX_PIECE_ELEMENTS 32768u
 static inline uint64_t cgx_piece_elements(const cgx_codec *codec) {
   uint64_t alignment = cgx_chunk_alignment(codec);
-  switch (codec->family) {
-  case CGX_CODEC_QUANTIZE:
-    if (codec->levels == CGX_LEVELS_LEARNED) /* one table for all */
-      return 0;
-    break;
-  case CGX_CODEC_TERNARY:
-  case CGX_CODEC_SIGN:
-  case CGX_CODEC_NATURAL:
-  case CGX_CODEC_CAST:
-    break;
-  default:
+  if (!cgx_codec_has(codec, CGX_IN_PIECES) || codec->levels == CGX_LEVELS_LEARNED) /* one table for all */
     return 0;
-  }
   return alignment < CGX_PIECE_ELEMENTS ? CGX_PIECE_ELEMENTS / alignment * alignment : alignment;
 }
 

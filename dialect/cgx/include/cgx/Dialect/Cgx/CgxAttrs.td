@@ -31,338 +31,54 @@ class Cgx_Attr<string name, string attrMnemonic, list<Trait> traits = []> : Attr
 // Codecs
 //===----------------------------------------------------------------------===//
 
-class Cgx_CodecAttr<string name, string family> : Cgx_Attr<name, family, [Cgx_CodecAttrInterface]> {
-  code codecMethods = [{
-    // CodecAttrInterface
-    cgx_codec getCodec() const;
-    ::llvm::StringRef getFamily() const { return getMnemonic(); }
-    ::mlir::DictionaryAttr getManifestEntry() const;
-    bool isUnbiased() const;
-  }];
-  let extraClassDeclaration = codecMethods;
-}
-
-def Cgx_IdentityAttr : Cgx_CodecAttr<"Identity", "identity"> {
-  let summary = "the elements as they are";
+def Cgx_CodecAttr : AttrDef<Cgx_Dialect, "Codec", [Cgx_CodecAttrInterface]> {
+  let summary = "a codec family and its parameters";
   let description = [{
-    Sends the bytes of the elements, little-endian, without a header. Exact, and
-    the only codec for integers, booleans and f64.
+    One way to encode elements. Which families there are, which parameters they have, what these may be and
+    what they are where they are left out, is the table of `cgx/codec.h` and `cgx/codec_table.h`; what each
+    family does is in `docs/codecs.md`. The name of the family is the attribute's: parameters are written
+    in any order, each at most once, and flags without a value. The first three below are the same.
 
     Example:
     ```mlir
+    #cgx.quantize
+    #cgx.quantize<bits = 4>
+    #cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>
+    #cgx.cast<format = fp8_e4m3, bucket = 128, scale = f32, checksum>
     #cgx.identity
     ```
+
+    **Constraints:**
+    - (C1) numbers are in their ranges
+    - (C2) a parameter that exists only with some cases of another is left out with the others
+    - (C3) parameters that restrict each other agree
   }];
-  let hasCustomAssemblyFormat = 1;
-  let extraClassDeclaration = codecMethods # [{
-    bool isAssociative() const;
-    bool isExact() const;
-    bool isRaw() const;
+  let mnemonic = ?;
+  let attrName = "cgx.codec";
+  let parameters = (ins "::cgx::CodecValues":$values);
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// What follows the name of the family in assembly.
+    static ::mlir::Attribute parseParameters(::mlir::AsmParser &parser, uint32_t family);
+    void printParameters(::mlir::AsmPrinter &printer) const;
+    /// One of the traits in the table of families.
+    bool has(uint32_t trait) const { return (getValues().entry().traits & trait) != 0; }
+
+    // CodecAttrInterface
+    cgx_codec getCodec() const { return ::cgx::toCodec(getValues()); }
+    cgx_codec getBackCodec() const { return getCodec(); }
+    ::llvm::StringRef getFamily() const { return getValues().entry().name; }
+    ::mlir::DictionaryAttr getManifestEntry() const;
+    bool isFixedSize() const { return !has(CGX_VARIES_IN_SIZE); }
+    bool isUnbiased() const;
+    bool isStateful() const { return has(CGX_HAS_STATE); }
+    bool isAssociative() const { return has(CGX_IS_ASSOCIATIVE); }
+    bool isExact() const { return has(CGX_KEEPS_EVERY_BIT); }
+    bool isRaw() const { return getValues().family == CGX_CODEC_IDENTITY; }
     bool takesElementType(::mlir::Type elementType) const;
-    ::llvm::StringRef getElementTypesText() const;
-  }];
-}
-
-def Cgx_QuantizeAttr : Cgx_CodecAttr<"Quantize", "quantize"> {
-  let summary = "levels of a few bits in each bucket";
-  let description = [{
-    Cuts the elements into buckets, stores for each the minimum and the unit
-    (the distance of two levels), and for each element the number of its level
-    in `bits` bits.
-
-        bucket  x0 x1 ... x127   ->   [minimum, unit]  [l0 l1 ... l127]     xi ~ minimum + li * unit
-
-    `rounding` is `nearest` (half the worst-case error, biased), `stochastic`
-    (unbiased: the default, for gradients), or `random_shift` (unbiased, and half
-    the error: levels are shifted at random, once for each bucket, and elements go to the
-    nearest; for weights, QSDP 5.5). `scale` says how minimum and unit
-    are stored: `bf16`, 4 bytes a bucket together, or `f32`, 8 bytes. With
-    `checksum`, payloads end in 8 bytes that the receiver checks.
-
-    `scaling` says what levels span: `min_max`, or symmetrically around the level 0 up to the
-    largest magnitude (`max_abs`) or the Euclidean norm of the bucket (`l2`, as QSGD has it), which
-    take half the bytes for scales. `levels` lie evenly (`uniform`), or at 0 and at powers of two
-    below the end of the span (`exponential`), or where a fit to the data puts them
-    (`learned`, QSDP 5.6.2: one table of 2^bits numbers a payload).
-
-    Parameters may be left out when written by hand and are then those of the
-    example, without checksum. `scaling = min_max` and `levels = uniform` are not printed.
-    Encodes f32, f16 and bf16.
-
-    Example:
-    ```mlir
-    #cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>
-    #cgx.quantize<bits = 2, bucket = 512, rounding = nearest, scale = f32, checksum>
-    #cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16, scaling = max_abs, levels = exponential>
-    ```
-
-    **Constraints:**
-    - (C1) `bits` is in 1..8
-    - (C2) `bucket` is in 1..2^32 - 1
-    - (C3) `bits` is at least 2 where 0 is a level (`max_abs`, `l2`) or levels are shifted (`random_shift`)
-    - (C4) `random_shift` is of `uniform` levels of `min_max` scaling, with `scale = f32`
-    - (C5) `exponential` levels have the scaling `max_abs` or `l2`
-    - (C6) `learned` levels have the scaling `min_max`
-  }];
-  let parameters = (ins "int64_t":$bits, "int64_t":$bucket, "::cgx::Rounding":$rounding,
-                        "::cgx::ScaleType":$scale, "::cgx::Scaling":$scaling, "::cgx::Levels":$levels,
-                        "bool":$checksum);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-}
-
-def Cgx_TernaryAttr : Cgx_CodecAttr<"Ternary", "ternary"> {
-  let summary = "-s, 0 or s";
-  let description = [{
-    TernGrad: `s` is the largest magnitude of a bucket, and an element becomes `s` of its sign with the
-    probability |x| / s, else 0. Unbiased; 2 bits an element.
-
-    Example:
-    ```mlir
-    #cgx.ternary<bucket = 512, scale = bf16>
-    ```
-
-    **Constraints:**
-    - (C1) `bucket` is in 1..2^32 - 1
-  }];
-  let parameters = (ins "int64_t":$bucket, "::cgx::ScaleType":$scale, "bool":$checksum);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-}
-
-def Cgx_SignAttr : Cgx_CodecAttr<"Sign", "sign"> {
-  let summary = "one bit, and what the signs stand for";
-  let description = [{
-    An element is its sign. With `means`, the elements that are not negative become their mean in the bucket, and
-    the negative ones theirs (1-bit SGD); with `norm`, both the mean magnitude of the bucket (scaled signSGD), which
-    takes half the bytes for scales. Biased: meant for error feedback.
-
-    Example:
-    ```mlir
-    #cgx.sign<bucket = 512, magnitude = means, scale = bf16>
-    ```
-
-    **Constraints:**
-    - (C1) `bucket` is in 1..2^32 - 1
-  }];
-  let parameters = (ins "int64_t":$bucket, "::cgx::SignMagnitude":$magnitude, "::cgx::ScaleType":$scale,
-                        "bool":$checksum);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-}
-
-def Cgx_NaturalAttr : Cgx_CodecAttr<"Natural", "natural"> {
-  let summary = "sign and exponent";
-  let description = [{
-    Natural compression: an element becomes one of the two powers of two around it, at random such
-    that the expected value is the element. 9 bits an element, at most an eighth more variance.
-
-    Example:
-    ```mlir
-    #cgx.natural
-    ```
-  }];
-  let parameters = (ins "bool":$checksum);
-  let hasCustomAssemblyFormat = 1;
-}
-
-def Cgx_CastAttr : Cgx_CodecAttr<"Cast", "cast"> {
-  let summary = "a narrower floating-point format";
-  let description = [{
-    Rounds each element to the nearest of `format`: `bf16`, `f16`; `fp8_e4m3`, `fp8_e5m2` with a scale for each
-    `bucket`, by which its largest magnitude becomes the format's; or `mxfp8`, `mxfp4`, which scale 32 elements by a
-    power of two (OCP microscaling). `bucket` and `scale` are of the fp8 formats only.
-
-    Example:
-    ```mlir
-    #cgx.cast<format = bf16>
-    #cgx.cast<format = fp8_e4m3, bucket = 128, scale = bf16>
-    ```
-
-    **Constraints:**
-    - (C1) of a format with a bucket, it is in 1..2^32 - 1
-    - (C2) other formats have none
-  }];
-  let parameters = (ins "::cgx::Format":$format, "int64_t":$bucket, "::cgx::ScaleType":$scale, "bool":$checksum);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-}
-
-def Cgx_TopkAttr : Cgx_CodecAttr<"Topk", "topk"> {
-  let summary = "the largest elements";
-  let description = [{
-    Sends the share `density` of the elements, the largest in magnitude (of equal ones the first), at least one; the
-    others are 0. Exact, not estimated; what is selected from is the chunk of a rank. Positions take little more than
-    their entropy: 9 bits each at 1 %. Biased: meant for error feedback.
-
-    Example:
-    ```mlir
-    #cgx.topk<density = 1.000000e-02>
-    #cgx.error_feedback<#cgx.topk<density = 1.000000e-02>, decay = 1.000000e+00, storage = f32>
-    ```
-
-    **Constraints:**
-    - (C1) `density` is above 0 and up to 1
-  }];
-  let parameters = (ins "::mlir::FloatAttr":$density, "bool":$checksum);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-}
-
-def Cgx_RandkAttr : Cgx_CodecAttr<"Randk", "randk"> {
-  let summary = "elements at random places";
-  let description = [{
-    Sends the share `density` of the elements, at least one, from places that are drawn anew for each payload; the others
-    are 0. All ranks draw the same places from the job's seed, so that none is sent, and a sum of contributions has
-    no more elements than one. Values are not scaled up: meant for error feedback.
-
-    Example:
-    ```mlir
-    #cgx.randk<density = 1.000000e-02>
-    ```
-
-    **Constraints:**
-    - (C1) `density` is above 0 and up to 1
-  }];
-  let parameters = (ins "::mlir::FloatAttr":$density, "bool":$checksum);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-}
-
-def Cgx_ThresholdAttr : Cgx_CodecAttr<"Threshold", "threshold"> {
-  let summary = "the elements above a magnitude";
-  let description = [{
-    Sends the elements whose magnitude is at least `threshold`, exactly; the others are 0. Zeros are never sent: with
-    threshold 0, all others are. How long a payload is depends on the data; predicted is the most that it can be.
-    Biased: meant for error feedback.
-
-    Example:
-    ```mlir
-    #cgx.threshold<threshold = 1.000000e-03>
-    ```
-
-    **Constraints:**
-    - (C1) `threshold` is at least 0, and an f32 can hold it
-  }];
-  let parameters = (ins "::mlir::FloatAttr":$threshold, "bool":$checksum);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-}
-
-def Cgx_AdaptiveThresholdAttr : Cgx_CodecAttr<"AdaptiveThreshold", "adaptive_threshold"> {
-  let summary = "the elements that are large beside their neighbours";
-  let description = [{
-    Sends the elements whose magnitude is at least the share `threshold` of the largest one among the `bucket` elements
-    around them, exactly; the others are 0. So every bucket sends something, and layers of any scale send about equally
-    much (AdaComp's local selection, with residuals that error feedback keeps). How long a payload is depends on
-    the data; predicted is the most that it can be. Biased: meant for error feedback.
-
-    Example:
-    ```mlir
-    #cgx.adaptive_threshold<bucket = 512, threshold = 5.000000e-01>
-    ```
-
-    **Constraints:**
-    - (C1) `bucket` is positive and below 2^32
-    - (C2) `threshold` is above 0 and up to 1
-  }];
-  let parameters = (ins "int64_t":$bucket, "::mlir::FloatAttr":$threshold, "bool":$checksum);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-}
-
-def Cgx_LosslessAttr : Cgx_CodecAttr<"Lossless", "lossless"> {
-  let summary = "the elements, their exponents entropy-coded";
-  let description = [{
-    Sends every bit: mantissas as they are, exponents by a Huffman code that is made for each payload, and of zeros nothing
-    else (the exponents of GComp, 4). Exact, for every bit pattern, so that any reduction and any kind of layer may use it. How long a
-    payload is depends on the data; predicted is the most that it can be, a little more than the elements themselves.
-
-    Example:
-    ```mlir
-    #cgx.lossless
-    ```
-  }];
-  let parameters = (ins "bool":$checksum);
-  let hasCustomAssemblyFormat = 1;
-  let extraClassDeclaration = codecMethods # [{
-    bool isExact() const;
-  }];
-}
-
-def Cgx_GcompAttr : Cgx_CodecAttr<"Gcomp", "gcomp"> {
-  let summary = "lossless exponents, and mantissas as short as the optimizer allows";
-  let description = [{
-    GComp: an update adds a number that is proportional to the gradient to a much larger one, and loses the bits below
-    the last place of that; so they need not be sent. For each element the metric of the `optimizer` (table 2 of the
-    paper) says whether to drop none of the lowest bits of its mantissa, or one, two or three times `truncation`: 0 stands
-    for 6 of f32, and 2 of f16 and bf16. Exponents are those of `lossless`. What has no exponent at all, below 1.2e-38,
-    becomes zero. Of the sums that go back the same is dropped.
-
-    The metric reads the parameter and the moments as they are before the update: a `cgx.provide` lends them, which
-    `cgx-provide-optimizer-state` finds. So gcomp is for gradients, in an `all_reduce`. Decoding reads nothing of that.
-    Without a `learning_rate`, or with 0, it is an argument of the step and lent with them, so that a schedule says in
-    each step how much is dropped. Where the step computes it, or has a constant one, `learning_rate` is the largest
-    one of the training: with a smaller one the codec keeps more than it has to. Other constants that are left out are
-    the usual ones, or 0 where the optimizer has none of that name; `beta2` is also what rmsprop decays squares by.
-
-    Example:
-    ```mlir
-    #cgx.gcomp<optimizer = sgd, weight_decay = 0.000000e+00>
-    #cgx.gcomp<optimizer = sgd, learning_rate = 1.000000e-02, weight_decay = 0.000000e+00>
-    #cgx.gcomp<optimizer = adam, learning_rate = 1.000000e-03, weight_decay = 0.000000e+00, beta1 = 9.000000e-01,
-        beta2 = 9.990000e-01, epsilon = 1.000000e-08, truncation = 4>
-    ```
-
-    **Constraints:**
-    - (C1) `learning_rate`, `weight_decay` and `epsilon` are at least 0, and an f32 can hold them; it holds a
-      `learning_rate` above 0 as such
-    - (C2) `momentum`, `dampening`, `beta1` and `beta2` are at least 0 and below 1
-    - (C3) constants that the optimizer does not have are 0
-    - (C4) `truncation` is in 0..7
-  }];
-  let parameters = (ins "::cgx::Optimizer":$optimizer, "::mlir::FloatAttr":$learning_rate,
-                        "::mlir::FloatAttr":$weight_decay, "::mlir::FloatAttr":$momentum,
-                        "::mlir::FloatAttr":$dampening, "::mlir::FloatAttr":$beta1, "::mlir::FloatAttr":$beta2,
-                        "::mlir::FloatAttr":$epsilon, "int64_t":$truncation, "bool":$checksum);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-  let extraClassDeclaration = codecMethods # [{
-    bool needsAllReduce() const { return true; }
-  }];
-}
-
-def Cgx_LowrankAttr : Cgx_CodecAttr<"Lowrank", "lowrank"> {
-  let summary = "two factors of a matrix, found by power iteration over the steps";
-  let description = [{
-    PowerSGD: an `all_reduce` of matrices sends, in place of each, `rank` vectors as long as a column and `rank`
-    as long as a row, and adds them up exactly, in f32. The result is the sum, or the mean, of the matrices projected to
-    the space that the first ones span; it is exact if the sum of the ranks' matrices has no larger rank. Each step
-    goes on from the last one's factors, so that those of a matrix that changes slowly become the best ones.
-    They are saved with `cgx-run --save`. Biased: meant for error feedback, with which a rank keeps what of its own
-    matrix is not in that space.
-
-        P = all_reduce(M Q)   P = orthonormal(P)   Q = all_reduce(transpose(M) P)   result = P transpose(Q)
-
-    The matrix is the tensor as it lies in memory, its first dimensions against the others: cut where rows and columns
-    together are fewest, `576x128` for a convolution of `3x3x64x128`. A number that is not finite on any rank
-    makes the whole result no number. There are no payloads, and so no checksum and no explicit form.
-
-    Example:
-    ```mlir
-    #cgx.lowrank<rank = 4>
-    ```
-
-    **Constraints:**
-    - (C1) `rank` is positive and below 2^32
-  }];
-  let parameters = (ins "int64_t":$rank);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-  let extraClassDeclaration = codecMethods # [{
-    bool isStateful() const;
-    bool isAssociative() const;
+    bool needsAllReduce() const { return has(CGX_NEEDS_ALL_REDUCE); }
     std::string getShapeRefusal(::mlir::RankedTensorType type) const;
+    ::llvm::StringRef getElementTypesText() const;
   }];
 }
 
@@ -398,20 +114,11 @@ def Cgx_ErrorFeedbackAttr : Cgx_Attr<"ErrorFeedback", "error_feedback", [Cgx_Cod
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    // CodecAttrInterface
-    cgx_codec getCodec() const;
-    ::llvm::StringRef getFamily() const;
+    // CodecAttrInterface: what differs from the other codec
     ::mlir::DictionaryAttr getManifestEntry() const;
-    bool isFixedSize() const;
-    bool isUnbiased() const;
-    bool isStateful() const;
-    bool isAssociative() const;
-    bool isExact() const;
-    bool takesElementType(::mlir::Type elementType) const;
-    ::llvm::StringRef getElementTypesText() const;
-    cgx_codec getBackCodec() const;
-    bool needsAllReduce() const;
-    std::string getShapeRefusal(::mlir::RankedTensorType type) const;
+    bool isUnbiased() const { return false; } // a step's payload also holds earlier steps' losses
+    bool isStateful() const { return true; }
+    bool isExact() const { return false; }
   }];
 }
 
@@ -436,14 +143,17 @@ def Cgx_TwoWayAttr : Cgx_Attr<"TwoWay", "two_way", [Cgx_CodecAttrInterface]> {
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    // CodecAttrInterface
-    cgx_codec getCodec() const;
-    cgx_codec getBackCodec() const;
-    ::llvm::StringRef getFamily() const;
+    ::cgx::CodecAttrInterface getInner() const { return getThere(); }
+
+    // CodecAttrInterface: what differs from `there`
+    cgx_codec getBackCodec() const { return getBack().getCodec(); }
     ::mlir::DictionaryAttr getManifestEntry() const;
-    bool isFixedSize() const;
-    bool isUnbiased() const;
-    bool isStateful() const;
+    bool isFixedSize() const { return getThere().isFixedSize() && getBack().isFixedSize(); }
+    bool isUnbiased() const { return getThere().isUnbiased() && getBack().isUnbiased(); }
+    bool isStateful() const { return getThere().isStateful() || getBack().isStateful(); }
+    bool isAssociative() const { return false; }
+    bool isExact() const { return false; }
+    bool isRaw() const { return false; }
     bool needsAllReduce() const { return true; }
     bool takesElementType(::mlir::Type elementType) const;
     ::llvm::StringRef getElementTypesText() const;

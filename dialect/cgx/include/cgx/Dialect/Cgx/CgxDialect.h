@@ -9,6 +9,7 @@
 #ifndef CGX_DIALECT_CGX_CGXDIALECT_H
 #define CGX_DIALECT_CGX_CGXDIALECT_H
 
+#include "cgx/codec_table.h"
 #include "cgx/wire.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -23,6 +24,12 @@
 #include <optional>
 
 namespace cgx {
+
+/// So that equal codecs are one attribute.
+inline llvm::hash_code hash_value(const CodecValues &codec) {
+  auto bits = std::bit_cast<std::array<uint64_t, CodecValues::kMost>>(codec.values);
+  return llvm::hash_combine(codec.family, llvm::hash_combine_range(bits.begin(), bits.end()));
+}
 
 /// The element type of cgx/codec.h that stands for `type`; nothing if collectives cannot carry it.
 std::optional<cgx_element_type> getCodecElementType(mlir::Type type);
@@ -79,6 +86,9 @@ namespace cgx {
 
 /// What the attributes are called that describe codecs, in alphabetical order.
 llvm::SmallVector<llvm::StringRef> getCodecMnemonics();
+
+/// `#cgx.identity`: the elements as they are.
+CodecAttr getIdentityCodec(mlir::MLIRContext *context);
 
 /// The collective, by its id, and the position in it that an operand had before collectives were merged.
 using Origin = std::pair<int64_t, int64_t>;

@@ -53,11 +53,16 @@ def Cgx_Dialect : Dialect {
       and the position in it that the operand had before. Random numbers are
       selected by it, so that merging changes no bit of a result.
   }];
-  let useDefaultAttributePrinterParser = 1;
+  // Codecs are named by their families.
+  let useDefaultAttributePrinterParser = 0;
   let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attribute, ::mlir::DialectAsmPrinter &printer) const override;
+  }];
 }
 
 #endif // CGX_DIALECT_CGX_CGXDIALECT_TD

@@ -59,59 +59,12 @@ def Cgx_Phase : Cgx_Enum<"Phase", "which of the two encodings of an all-reduce t
   I32EnumAttrCase<"Result", 1, "result">
 ]>;
 
-// The numbers of the following are those of cgx/codec.h.
-def Cgx_Rounding : Cgx_Enum<"Rounding", "how an element becomes a level", [
-  I32EnumAttrCase<"Nearest", 0, "nearest">,
-  I32EnumAttrCase<"Stochastic", 1, "stochastic">,
-  I32EnumAttrCase<"RandomShift", 2, "random_shift">
-]>;
-
-def Cgx_ScaleType : Cgx_Enum<"ScaleType", "how the scale of a bucket is stored", [
-  I32EnumAttrCase<"BF16", 0, "bf16">,
-  I32EnumAttrCase<"F32", 1, "f32">
-]>;
-
-def Cgx_Scaling : Cgx_Enum<"Scaling", "what the levels of a bucket span", [
-  I32EnumAttrCase<"MinMax", 0, "min_max">,
-  I32EnumAttrCase<"MaxAbs", 1, "max_abs">,
-  I32EnumAttrCase<"L2", 2, "l2">
-]>;
-
-def Cgx_Optimizer : Cgx_Enum<"Optimizer", "how a step updates its parameters", [
-  I32EnumAttrCase<"Sgd", 0, "sgd">,
-  I32EnumAttrCase<"Momentum", 1, "momentum">,
-  I32EnumAttrCase<"Nesterov", 2, "nesterov">,
-  I32EnumAttrCase<"Adagrad", 3, "adagrad">,
-  I32EnumAttrCase<"Rmsprop", 4, "rmsprop">,
-  I32EnumAttrCase<"Adam", 5, "adam">,
-  I32EnumAttrCase<"Adamw", 6, "adamw">
-]>;
-
+// The numbers are those of cgx/codec.h.
 def Cgx_Kept : Cgx_Enum<"Kept", "what a step lends of its optimizer", [
   I32EnumAttrCase<"Parameter", 0, "parameter">,
   I32EnumAttrCase<"FirstMoment", 1, "first moment">,
   I32EnumAttrCase<"SecondMoment", 2, "second moment">,
   I32EnumAttrCase<"LearningRate", 3, "learning rate">
-]>;
-
-def Cgx_Levels : Cgx_Enum<"Levels", "where the levels of a bucket lie", [
-  I32EnumAttrCase<"Uniform", 0, "uniform">,
-  I32EnumAttrCase<"Exponential", 1, "exponential">,
-  I32EnumAttrCase<"Learned", 2, "learned">
-]>;
-
-def Cgx_SignMagnitude : Cgx_Enum<"SignMagnitude", "what the elements of one sign become", [
-  I32EnumAttrCase<"Means", 0, "means">,
-  I32EnumAttrCase<"Norm", 1, "norm">
-]>;
-
-def Cgx_Format : Cgx_Enum<"Format", "what an element is cast to", [
-  I32EnumAttrCase<"BF16", 0, "bf16">,
-  I32EnumAttrCase<"F16", 1, "f16">,
-  I32EnumAttrCase<"FP8E4M3", 2, "fp8_e4m3">,
-  I32EnumAttrCase<"FP8E5M2", 3, "fp8_e5m2">,
-  I32EnumAttrCase<"MXFP8", 4, "mxfp8">,
-  I32EnumAttrCase<"MXFP4", 5, "mxfp4">
 ]>;
 
 def Cgx_ResidualStorage : Cgx_Enum<"ResidualStorage", "how a rank keeps what encoding lost", [

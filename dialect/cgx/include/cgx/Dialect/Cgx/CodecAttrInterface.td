@@ -13,18 +13,21 @@ include "mlir/IR/OpBase.td"
 
 def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
   let description = [{
-    One way to encode a tensor: a codec family with its parameters. Passes ask
-    this interface and never look at the family, so that a new family is a new
-    attribute and a kernel, and nothing else.
+    One way to encode a tensor: a codec family with its parameters (`CodecAttr`), or another codec and what is
+    done beside it. Passes ask this interface and never look at the family, so that a new family is lines of
+    the table and a kernel, and nothing else. A codec made of another one has it as `getInner()`, answers as that does
+    where it says nothing of its own, and so can be made of any, also of another such.
   }];
   let cppNamespace = "::cgx";
   let methods = [
     InterfaceMethod<[{
         The codec as the runtime and the kernels know it.
-      }], "cgx_codec", "getCodec">,
+      }], "cgx_codec", "getCodec", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.getInner().getCodec();">,
     InterfaceMethod<[{
         The name of the family, as in the manifest and in `--cgx-compress=codec=`.
-      }], "::llvm::StringRef", "getFamily">,
+      }], "::llvm::StringRef", "getFamily", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.getInner().getFamily();">,
     InterfaceMethod<[{
         The family and its parameters under the names of the manifest, as strings,
         64-bit integers, floats and booleans.
@@ -39,49 +42,42 @@ def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
       }]>,
     InterfaceMethod<[{
         The bytes of a payload follow from shape and codec alone.
-      }], "bool", "isFixedSize", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/[{ 
-        cgx_codec codec = $_attr.getCodec();
-        return cgx_payload_is_fixed(&codec) != 0;
-       }]>,
+      }], "bool", "isFixedSize", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.getInner().isFixedSize();">,
     InterfaceMethod<[{
-        The expected value of decode(encode(x)) is x.
-      }], "bool", "isUnbiased">,
+        The expected value of decode(encode(x)) is x; so it is of a codec that is exact.
+      }], "bool", "isUnbiased", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.getInner().isUnbiased();">,
     InterfaceMethod<[{
         Encoding depends on earlier steps (error feedback, warm starts).
-      }], "bool", "isStateful", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
+      }], "bool", "isStateful", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.getInner().isStateful();">,
     InterfaceMethod<[{
         Payloads can be summed without decoding them.
-      }], "bool", "isAssociative", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
+      }], "bool", "isAssociative", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.getInner().isAssociative();">,
     InterfaceMethod<[{
         decode(encode(x)) is x, bit for bit.
-      }], "bool", "isExact", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
+      }], "bool", "isExact", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.getInner().isExact();">,
     InterfaceMethod<[{
         A payload is the elements as they are: there is nothing to encode.
-      }], "bool", "isRaw", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
+      }], "bool", "isRaw", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.getInner().isRaw();">,
     InterfaceMethod<[{
         The codec can encode elements of this type.
-      }], "bool", "takesElementType", (ins "::mlir::Type":$elementType),
-      /*methodBody=*/"", /*defaultImplementation=*/[{
-        return elementType.isF32() || elementType.isF16() || elementType.isBF16();
-      }]>,
+      }], "bool", "takesElementType", (ins "::mlir::Type":$elementType), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.getInner().takesElementType(elementType);">,
     InterfaceMethod<[{
         The codec of what an all_reduce sends back, the encoded sums of the contributions:
         the same, if it is not two-way.
-      }], "cgx_codec", "getBackCodec", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/[{ return $_attr.getCodec(); }]>,
+      }], "cgx_codec", "getBackCodec", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.getInner().getBackCodec();">,
     InterfaceMethod<[{
         Only an all_reduce can use it, as one op: it has no explicit form, in which one payload
         is what any rank encodes and any other decodes.
-      }], "bool", "needsAllReduce", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/[{
-        cgx_codec codec = $_attr.getCodec();
-        return !cgx_codec_has_payloads(&codec);
-      }]>,
+      }], "bool", "needsAllReduce", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.getInner().needsAllReduce();">,
     InterfaceMethod<[{
         Encoding a gradient reads this of the step's optimizer: the program has to lend it by a `cgx.provide`.
       }], "bool", "readsKept", (ins "::cgx::Kept":$kept),
@@ -92,12 +88,12 @@ def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
       }]>,
     InterfaceMethod<[{
         Why the codec is of no use for a tensor of this type, whose elements it takes; "" if it is.
-      }], "std::string", "getShapeRefusal", (ins "::mlir::RankedTensorType":$type),
-      /*methodBody=*/"", /*defaultImplementation=*/[{ return ""; }]>,
+      }], "std::string", "getShapeRefusal", (ins "::mlir::RankedTensorType":$type), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.getInner().getShapeRefusal(type);">,
     InterfaceMethod<[{
         The element types that it can encode, for messages: "f16, bf16 or f32".
-      }], "::llvm::StringRef", "getElementTypesText", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/[{ return "f16, bf16 or f32"; }]>
+      }], "::llvm::StringRef", "getElementTypesText", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.getInner().getElementTypesText();">
   ];
   let extraClassDeclaration = [{
     /// Fails, with a message through `emitError`, for an element type that the codec cannot encode.

@@ -1,0 +1,181 @@
+//===-- Codec.cpp - Codec families as attributes --------------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// By the table of cgx/codec_table.h: no family is named here.
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+using namespace cgx;
+
+DictionaryAttr CodecAttr::getManifestEntry() const {
+  Builder builder(getContext());
+  const CodecValues &codec = getValues();
+  SmallVector<NamedAttribute> entry = {builder.getNamedAttr("family", builder.getStringAttr(getFamily()))};
+  for (auto [i, parameter] : llvm::enumerate(codec.parameters())) {
+    double value = codec.values[i];
+    // Where a parameter does not exist, and is something nevertheless, that is what kernels go by.
+    bool isImplied = !codec.has(parameter) && value != 0;
+    if (!parameter.isFlag && !codec.writes(i) && !isImplied)
+      continue;
+    Attribute attribute = builder.getI64IntegerAttr(static_cast<int64_t>(value));
+    if (parameter.isFlag)
+      attribute = builder.getBoolAttr(value != 0);
+    else if (parameter.real)
+      attribute = builder.getF64FloatAttr(value);
+    else if (!parameter.cases.empty())
+      attribute = builder.getStringAttr(codec_table::textOf(parameter, value));
+    entry.push_back(builder.getNamedAttr(parameter.name, attribute));
+  }
+  return builder.getDictionaryAttr(entry);
+}
+
+bool CodecAttr::isUnbiased() const {
+  cgx_codec codec = getCodec();
+  return cgx_codec_is_unbiased(&codec);
+}
+
+bool CodecAttr::takesElementType(Type elementType) const {
+  return has(CGX_TAKES_ANY_TYPE) ? getCodecElementType(elementType).has_value()
+                                 : elementType.isF32() || elementType.isF16() || elementType.isBF16();
+}
+
+StringRef CodecAttr::getElementTypesText() const {
+  return has(CGX_TAKES_ANY_TYPE) ? "f16, bf16, f32, f64, i1 or an integer of 8 to 64 bits"
+                                 : "f16, bf16 or f32";
+}
+
+std::string CodecAttr::getShapeRefusal(RankedTensorType type) const {
+  if (!has(CGX_HAS_NO_PAYLOADS))
+    return "";
+  // Factors are for what is longer than they.
+  SmallVector<uint64_t> shape(type.getShape());
+  uint64_t rows = cgx_matrix_rows(shape.data(), shape.size()), elements = type.getNumElements();
+  uint32_t rank = getCodec().rank;
+  if (rank <= cgx_lowrank_most(rows, *getCodecElementType(type.getElementType()), elements))
+    return "";
+  return "factors of rank " + std::to_string(rank) + " are no shorter than a matrix of " +
+         std::to_string(rows) + "x" + std::to_string(elements / rows);
+}
+
+LogicalResult CodecAttr::verify(function_ref<InFlightDiagnostic()> emitError, CodecValues values) {
+  if (std::string wrong = checkCodecValues(values); !wrong.empty()) // (C1) to (C3)
+    return emitError() << wrong;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Assembly
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseReal(AsmParser &parser, double &value) {
+  // `density = 1` is a number as well.
+  int64_t whole = 0;
+  OptionalParseResult parsed = parser.parseOptionalInteger(whole);
+  if (!parsed.has_value())
+    return parser.parseFloat(value);
+  value = static_cast<double>(whole);
+  return *parsed;
+}
+
+static ParseResult parseCase(AsmParser &parser, const CodecParameter &parameter, double &value) {
+  StringRef text;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseKeyword(&text))
+    return failure();
+  for (auto [number, one] : llvm::enumerate(parameter.cases))
+    if (text == StringRef(one.name)) {
+      value = static_cast<double>(number);
+      return success();
+    }
+  return parser.emitError(location) << "expected "
+                                    << codec_table::choiceOf(codec_table::namesOf(parameter.cases))
+                                    << ", got " << text;
+}
+
+static ParseResult parseValue(AsmParser &parser, const CodecParameter &parameter, double &value) {
+  if (parameter.isFlag) {
+    value = 1;
+    return success();
+  }
+  if (parser.parseEqual())
+    return failure();
+  if (parameter.real)
+    return parseReal(parser, value);
+  if (!parameter.cases.empty())
+    return parseCase(parser, parameter, value);
+  int64_t whole = 0;
+  ParseResult parsed = parser.parseInteger(whole);
+  value = static_cast<double>(whole);
+  return parsed;
+}
+
+/// One `name = value`, or `name` of a flag.
+static ParseResult parseParameter(AsmParser &parser, CodecValues &codec, SmallVectorImpl<bool> &isGiven) {
+  SMLoc location = parser.getCurrentLocation();
+  StringRef name;
+  if (parser.parseKeyword(&name))
+    return failure();
+  SmallVector<std::string> names;
+  for (auto [i, parameter] : llvm::enumerate(codec.parameters())) {
+    names.emplace_back(parameter.name);
+    if (name != StringRef(parameter.name))
+      continue;
+    if (isGiven[i])
+      return parser.emitError(location) << "parameter " << name << " is given twice";
+    isGiven[i] = true;
+    return parseValue(parser, parameter, codec.values[i]);
+  }
+  return parser.emitError(location) << "expected " << codec_table::choiceOf(names) << ", got " << name;
+}
+
+// `<` parameter (`,` parameter)* `>` in any order, each at most once; all may be left out, and the brackets
+// with them.
+Attribute CodecAttr::parseParameters(AsmParser &parser, uint32_t family) {
+  SMLoc location = parser.getCurrentLocation();
+  CodecValues codec = {family};
+  if (codec.parameters().empty()) {
+    if (succeeded(parser.parseOptionalLess()))
+      return parser.emitError(location, "expected no parameters"), Attribute();
+    return get(parser.getContext(), codec);
+  }
+  SmallVector<bool> isGiven(codec.parameters().size(), false);
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalLessGreater,
+                                     [&] { return parseParameter(parser, codec, isGiven); }))
+    return {};
+  for (auto [i, parameter] : llvm::enumerate(codec.parameters())) {
+    if (!isGiven[i])
+      codec.values[i] = codec.usual(parameter);
+    if (!isGiven[i] && parameter.isRequired)
+      return parser.emitError(location, "expected ")
+                 << (StringRef("aeiou").contains(parameter.name.front()) ? "an " : "a ") << parameter.name
+                 << ": " << codec_table::choiceOf(codec_table::namesOf(parameter.cases))
+                 << ", whichever the step has",
+             Attribute();
+  }
+  return parser.getChecked<CodecAttr>(location, parser.getContext(), codec);
+}
+
+void CodecAttr::printParameters(AsmPrinter &printer) const {
+  const CodecValues &codec = getValues();
+  const char *between = "<";
+  for (auto [i, parameter] : llvm::enumerate(codec.parameters())) {
+    if (!codec.writes(i))
+      continue;
+    printer << std::exchange(between, ", ") << parameter.name;
+    if (parameter.real)
+      printer << " = ", printer.printFloat(APFloat(codec.values[i]));
+    else if (!parameter.isFlag)
+      printer << " = " << codec_table::textOf(parameter, codec.values[i]);
+  }
+  if (*between == ',')
+    printer << '>';
+}

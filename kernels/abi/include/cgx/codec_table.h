@@ -1,0 +1,499 @@
+//===-- cgx/codec_table.h - The parameters of codecs ------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The other half of the table that cgx/codec.h begins: which parameters a family has, their
+// ranges, what they are where nobody says, and how they depend on each other. Kernels check by
+// it, manifests and plans are read and written by it, the dialect's attributes are parsed,
+// printed and verified by it, and options and docs list what is in it. So a parameter is
+// written down here, and nowhere else.
+#ifndef CGX_CODEC_TABLE_H
+#define CGX_CODEC_TABLE_H
+
+#include "cgx/codec.h"
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cgx {
+
+/// A case of a parameter that has a few.
+struct CodecCase {
+  std::string_view name, meaning;
+};
+
+/// What a real number may be.
+enum class RealRange : uint8_t {
+  Share,       ///< above 0 and up to 1
+  Decay,       ///< at least 0 and below 1
+  NotNegative, ///< at least 0
+  NoneOrSome,  ///< 0, which stands for none, or what an f32 does not round to that
+};
+
+/// Cases of another parameter, a bit for each: where a parameter exists, or what it must be.
+struct WhereCodec {
+  uint32_t cgx_codec::*field = nullptr;
+  uint32_t cases = 0;
+};
+
+/// One parameter of a family: a whole number, a case, a flag or a real number.
+struct CodecParameter {
+  std::string_view name;
+  uint32_t cgx_codec::*number = nullptr; ///< where it is held, if it is no real number
+  float cgx_codec::*real = nullptr;      ///< where it is held, if it is one
+  std::span<const CodecCase> cases = {};
+  bool isFlag = false;
+  uint32_t least = 0, most = UINT32_MAX; ///< of whole numbers
+  RealRange range = RealRange::NotNegative;
+  double usual = 0;        ///< where it is left out
+  bool isRequired = false; ///< nothing is usual
+  bool isLater = false;    ///< JSON may lack it, and then it is 0: the family was there before it
+  bool isQuiet = false;    ///< not written where it is the usual one
+  bool isShort = false;    ///< its cases stand for the family: `mxfp4` is `cast format=mxfp4`
+  WhereCodec only = {};    ///< it exists only there
+  /// What it is elsewhere, for the cases of `only.field` that are not 0.
+  std::array<std::pair<uint32_t, uint32_t>, 2> elsewhere = {};
+};
+
+/// Where a parameter has a case, another one may be less than its range.
+struct CodecRule {
+  WhereCodec where;
+  uint32_t cgx_codec::*what;
+  uint32_t allowed = 0;         ///< cases, a bit for each; of numbers, 0
+  uint32_t least = 0, most = 0; ///< of numbers
+};
+
+struct CodecFamilyEntry {
+  std::string_view name, summary;
+  cgx_codec_family family;
+  uint32_t traits;
+  std::span<const CodecParameter> parameters;
+  std::span<const CodecRule> rules;
+};
+
+namespace codec_table {
+
+#define CGX_CASE(constant, name, meaning) CodecCase{#name, meaning},
+inline constexpr CodecCase roundings[] = {CGX_ROUNDINGS(CGX_CASE)};
+inline constexpr CodecCase scaleTypes[] = {CGX_SCALE_TYPES(CGX_CASE)};
+inline constexpr CodecCase scalings[] = {CGX_SCALINGS(CGX_CASE)};
+inline constexpr CodecCase levelCurves[] = {CGX_LEVEL_CURVES(CGX_CASE)};
+inline constexpr CodecCase magnitudes[] = {CGX_SIGN_MAGNITUDES(CGX_CASE)};
+inline constexpr CodecCase formats[] = {CGX_FORMATS(CGX_CASE)};
+inline constexpr CodecCase optimizers[] = {CGX_OPTIMIZERS(CGX_CASE)};
+#undef CGX_CASE
+
+/// A bit for each case.
+template <typename... Cases> constexpr uint32_t oneOf(Cases... cases) { return ((1u << cases) | ...); }
+
+constexpr CodecParameter bucketOf(uint32_t usual) {
+  return {.name = "bucket", .number = &cgx_codec::bucket, .least = 1, .usual = double(usual)};
+}
+inline constexpr CodecParameter scale = {.name = "scale", .number = &cgx_codec::scale, .cases = scaleTypes};
+inline constexpr CodecParameter checksum = {
+    .name = "checksum", .number = &cgx_codec::checksum, .isFlag = true, .most = 1, .isLater = true};
+
+inline constexpr CodecParameter quantize[] = {
+    {.name = "bits", .number = &cgx_codec::bits, .least = 1, .most = 8, .usual = 4},
+    bucketOf(128),
+    {.name = "rounding", .number = &cgx_codec::rounding, .cases = roundings, .usual = CGX_ROUND_STOCHASTIC},
+    scale,
+    {.name = "scaling", .number = &cgx_codec::scaling, .cases = scalings, .isLater = true, .isQuiet = true},
+    {.name = "levels", .number = &cgx_codec::levels, .cases = levelCurves, .isLater = true, .isQuiet = true},
+    checksum};
+inline constexpr WhereCodec isShifted = {&cgx_codec::rounding, oneOf(CGX_ROUND_RANDOM_SHIFT)};
+inline constexpr WhereCodec isSymmetric = {&cgx_codec::scaling, oneOf(CGX_SCALING_MAX_ABS, CGX_SCALING_L2)};
+inline constexpr CodecRule quantizeRules[] = {
+    {isShifted, &cgx_codec::bits, 0, 2, 8},
+    {isSymmetric, &cgx_codec::bits, 0, 2, 8},
+    {isShifted, &cgx_codec::scale, oneOf(CGX_SCALE_F32)},
+    {isShifted, &cgx_codec::scaling, oneOf(CGX_SCALING_MIN_MAX)},
+    {isShifted, &cgx_codec::levels, oneOf(CGX_LEVELS_UNIFORM)},
+    {{&cgx_codec::levels, oneOf(CGX_LEVELS_EXPONENTIAL)}, &cgx_codec::scaling, isSymmetric.cases},
+    {{&cgx_codec::levels, oneOf(CGX_LEVELS_LEARNED)}, &cgx_codec::scaling, oneOf(CGX_SCALING_MIN_MAX)}};
+
+inline constexpr CodecParameter ternary[] = {bucketOf(512), scale, checksum};
+
+inline constexpr CodecParameter sign[] = {
+    bucketOf(512),
+    {.name = "magnitude", .number = &cgx_codec::magnitude, .cases = magnitudes},
+    scale,
+    checksum};
+
+/// Of families that have nothing to choose.
+inline constexpr CodecParameter plain[] = {checksum};
+
+inline constexpr WhereCodec isFp8 = {&cgx_codec::format, oneOf(CGX_FORMAT_FP8_E4M3, CGX_FORMAT_FP8_E5M2)};
+inline constexpr CodecParameter cast[] = {
+    {.name = "format", .number = &cgx_codec::format, .cases = formats, .isShort = true},
+    {.name = "bucket",
+     .number = &cgx_codec::bucket,
+     .least = 1,
+     .usual = 128,
+     .isLater = true,
+     .only = isFp8,
+     .elsewhere = {{{oneOf(CGX_FORMAT_MXFP8, CGX_FORMAT_MXFP4), CGX_MX_BLOCK_ELEMENTS}}}},
+    {.name = "scale", .number = &cgx_codec::scale, .cases = scaleTypes, .isLater = true, .only = isFp8},
+    checksum};
+
+inline constexpr CodecParameter sparse[] = {
+    {.name = "density", .real = &cgx_codec::density, .range = RealRange::Share, .usual = 0.01}, checksum};
+
+inline constexpr CodecParameter threshold[] = {
+    {.name = "threshold", .real = &cgx_codec::threshold, .usual = 0.001}, checksum};
+
+inline constexpr CodecParameter adaptiveThreshold[] = {
+    bucketOf(512),
+    {.name = "threshold", .real = &cgx_codec::threshold, .range = RealRange::Share, .usual = 0.5},
+    checksum};
+
+/// A constant of optimizers, and which of them have it; all of them, if none is given.
+template <typename... Optimizers>
+constexpr CodecParameter constantOf(std::string_view name, float cgx_codec::*real, double usual,
+                                    RealRange range, Optimizers... optimizers) {
+  CodecParameter constant = {.name = name, .real = real, .range = range, .usual = usual, .isLater = true};
+  if constexpr (sizeof...(optimizers) != 0)
+    constant.only = {&cgx_codec::optimizer, oneOf(optimizers...)};
+  return constant;
+}
+inline constexpr CodecParameter gcomp[] = {
+    {.name = "optimizer", .number = &cgx_codec::optimizer, .cases = optimizers, .isRequired = true},
+    {.name = "learning_rate",
+     .real = &cgx_codec::learning_rate,
+     .range = RealRange::NoneOrSome,
+     .isLater = true,
+     .isQuiet = true},
+    constantOf("weight_decay", &cgx_codec::weight_decay, 0, RealRange::NotNegative),
+    constantOf("momentum", &cgx_codec::momentum, 0.9, RealRange::Decay, CGX_OPTIMIZER_MOMENTUM,
+               CGX_OPTIMIZER_NESTEROV),
+    constantOf("dampening", &cgx_codec::dampening, 0, RealRange::Decay, CGX_OPTIMIZER_MOMENTUM),
+    constantOf("beta1", &cgx_codec::beta1, 0.9, RealRange::Decay, CGX_OPTIMIZER_ADAM, CGX_OPTIMIZER_ADAMW),
+    constantOf("beta2", &cgx_codec::beta2, 0.999, RealRange::Decay, CGX_OPTIMIZER_RMSPROP, CGX_OPTIMIZER_ADAM,
+               CGX_OPTIMIZER_ADAMW),
+    constantOf("epsilon", &cgx_codec::epsilon, 1e-8, RealRange::NotNegative, CGX_OPTIMIZER_ADAGRAD,
+               CGX_OPTIMIZER_RMSPROP, CGX_OPTIMIZER_ADAM, CGX_OPTIMIZER_ADAMW),
+    {.name = "truncation",
+     .number = &cgx_codec::truncation,
+     .most = CGX_GCOMP_MOST_TRUNCATION,
+     .isLater = true,
+     .isQuiet = true},
+    checksum};
+
+inline constexpr CodecParameter lowrank[] = {
+    {.name = "rank", .number = &cgx_codec::rank, .least = 1, .usual = 4}};
+
+/// The parameters of a family, and its rules.
+struct Details {
+  cgx_codec_family family;
+  std::span<const CodecParameter> parameters;
+  std::span<const CodecRule> rules = {};
+};
+inline constexpr Details details[CGX_CODEC_FAMILY_COUNT] = {
+    {CGX_CODEC_IDENTITY, {}},         {CGX_CODEC_QUANTIZE, quantize, quantizeRules},
+    {CGX_CODEC_TERNARY, ternary},     {CGX_CODEC_SIGN, sign},
+    {CGX_CODEC_NATURAL, plain},       {CGX_CODEC_CAST, cast},
+    {CGX_CODEC_TOPK, sparse},         {CGX_CODEC_RANDK, sparse},
+    {CGX_CODEC_THRESHOLD, threshold}, {CGX_CODEC_ADAPTIVE_THRESHOLD, adaptiveThreshold},
+    {CGX_CODEC_LOSSLESS, plain},      {CGX_CODEC_GCOMP, gcomp},
+    {CGX_CODEC_LOWRANK, lowrank}};
+
+constexpr bool isInOrder() {
+  for (uint32_t family = 0; family < CGX_CODEC_FAMILY_COUNT; ++family)
+    if (details[family].family != family)
+      return false;
+  return true;
+}
+static_assert(isInOrder(), "families stand in the order of their numbers");
+
+inline constexpr CodecFamilyEntry families[] = {
+#define CGX_FAMILY(constant, name, cpp_name, traits, summary)                                                \
+  {#name,                                                                                                    \
+   summary,                                                                                                  \
+   CGX_CODEC_##constant,                                                                                     \
+   traits,                                                                                                   \
+   details[CGX_CODEC_##constant].parameters,                                                                 \
+   details[CGX_CODEC_##constant].rules},
+    CGX_CODEC_FAMILIES(CGX_FAMILY)
+#undef CGX_FAMILY
+};
+
+} // namespace codec_table
+
+/// All families, by number.
+constexpr std::span<const CodecFamilyEntry> codecFamilies() { return codec_table::families; }
+
+/// What a parameter is, in a few words.
+constexpr std::string_view meaningOf(std::string_view parameter) {
+#define CGX_FIELD(type, name, meaning)                                                                       \
+  if (parameter == #name)                                                                                    \
+    return meaning;
+  CGX_CODEC_FIELDS(CGX_FIELD)
+#undef CGX_FIELD
+  return "";
+}
+
+/// The family of that name; null if there is none.
+constexpr const CodecFamilyEntry *codecFamilyNamed(std::string_view name) {
+  for (const CodecFamilyEntry &family : codecFamilies())
+    if (family.name == name)
+      return &family;
+  return nullptr;
+}
+
+/// The parameter of which `name` is a case that stands for its family, and the family's number; null if there
+/// is none.
+constexpr std::pair<const CodecParameter *, uint32_t> shortForm(std::string_view name) {
+  for (const CodecFamilyEntry &family : codecFamilies())
+    for (const CodecParameter &parameter : family.parameters)
+      for (const CodecCase &one : parameter.cases)
+        if (parameter.isShort && one.name == name)
+          return {&parameter, family.family};
+  return {nullptr, 0};
+}
+
+/// What people write about codecs: the numbers of a family's parameters as they stand there, which may be
+/// such that no cgx_codec can hold them.
+struct CodecValues {
+  /// Of any family.
+  static constexpr size_t kMost = 12;
+
+  uint32_t family = CGX_CODEC_IDENTITY;
+  std::array<double, kMost> values = {}; ///< in the order of the parameters; of cases their numbers
+
+  const CodecFamilyEntry &entry() const { return codecFamilies()[family]; }
+  std::span<const CodecParameter> parameters() const { return entry().parameters; }
+
+  /// The case of a parameter; 0 if there is none such.
+  uint32_t caseOf(uint32_t cgx_codec::*field) const {
+    for (size_t i = 0; i < parameters().size(); ++i)
+      if (parameters()[i].number && parameters()[i].number == field)
+        return uint32_t(values[i]);
+    return 0;
+  }
+  bool holds(const WhereCodec &where) const {
+    const uint32_t number = caseOf(where.field);
+    return number < 32 && (where.cases >> number & 1) != 0;
+  }
+  /// Whether the family has it with the other parameters as they are.
+  bool has(const CodecParameter &parameter) const { return !parameter.only.field || holds(parameter.only); }
+  /// What a parameter is that is left out.
+  double usual(const CodecParameter &parameter) const {
+    if (has(parameter))
+      return parameter.usual;
+    for (auto [cases, value] : parameter.elsewhere)
+      if (holds({parameter.only.field, cases}))
+        return value;
+    return 0;
+  }
+  /// Whether it is written.
+  bool writes(size_t i) const {
+    const CodecParameter &parameter = parameters()[i];
+    bool isSilent = parameter.isQuiet || parameter.isFlag;
+    return has(parameter) && !(isSilent && values[i] == parameter.usual);
+  }
+
+  /// The bits of numbers, so that what is equal is the same.
+  friend bool operator==(const CodecValues &a, const CodecValues &b) {
+    return a.family == b.family && std::bit_cast<std::array<uint64_t, kMost>>(a.values) ==
+                                       std::bit_cast<std::array<uint64_t, kMost>>(b.values);
+  }
+};
+
+/// A family whose parameters are all left out.
+inline CodecValues usualCodec(uint32_t family) {
+  CodecValues codec = {family};
+  for (int round = 0; round < 2; ++round) // those that others depend on first
+    for (size_t i = 0; i < codec.parameters().size(); ++i)
+      codec.values[i] = codec.usual(codec.parameters()[i]);
+  return codec;
+}
+
+inline cgx_codec toCodec(const CodecValues &from) {
+  cgx_codec codec = {};
+  codec.family = from.family;
+  for (size_t i = 0; i < from.parameters().size(); ++i) {
+    const CodecParameter &parameter = from.parameters()[i];
+    if (parameter.real)
+      codec.*parameter.real = float(from.values[i]);
+    else
+      codec.*parameter.number = uint32_t(from.values[i]);
+  }
+  return codec;
+}
+
+/// The shortest number that reads as this one, such as "0.01".
+inline std::string realText(float value) {
+  char text[32];
+  return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
+}
+
+/// The parameters of a codec of a known family. A real number becomes the one that people would write: 0.01,
+/// not the double next to 0.01f. Constants that its optimizer does not have are nothing.
+inline CodecValues valuesOf(const cgx_codec &codec) {
+  CodecValues values = {codec.family};
+  for (size_t i = 0; i < values.parameters().size(); ++i) {
+    const CodecParameter &parameter = values.parameters()[i];
+    values.values[i] = parameter.real ? std::strtod(realText(codec.*parameter.real).c_str(), nullptr)
+                                      : double(codec.*parameter.number);
+  }
+  for (size_t i = 0; i < values.parameters().size(); ++i)
+    if (const CodecParameter &parameter = values.parameters()[i]; parameter.real && !values.has(parameter))
+      values.values[i] = 0;
+  return values;
+}
+
+namespace codec_table {
+
+/// "a, b or c"
+template <typename Names> std::string choiceOf(const Names &names, const char *last = " or ") {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text.append(i == 0 ? "" : i + 1 == names.size() ? last : ", ").append(names[i]);
+  return text;
+}
+
+/// The names of cases, of those that have their bit set.
+inline std::vector<std::string> namesOf(std::span<const CodecCase> cases, uint32_t of = ~0u) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < cases.size(); ++i)
+    if (of >> i & 1)
+      names.emplace_back(cases[i].name);
+  return names;
+}
+
+inline const CodecParameter &parameterAt(const CodecFamilyEntry &family, uint32_t cgx_codec::*field) {
+  for (const CodecParameter &parameter : family.parameters)
+    if (parameter.number && parameter.number == field)
+      return parameter;
+  return family.parameters.front();
+}
+
+/// A value as texts have it.
+inline std::string textOf(const CodecParameter &parameter, double value) {
+  char text[64];
+  if (parameter.real)
+    std::snprintf(text, sizeof text, "%e", value);
+  else if (!parameter.cases.empty() && value >= 0 && value < double(parameter.cases.size()))
+    return std::string(parameter.cases[size_t(value)].name);
+  else
+    std::snprintf(text, sizeof text, "%.0f", value);
+  return text;
+}
+
+inline std::string refuse(std::string expected, const CodecParameter &parameter, double value) {
+  return "expected " + expected + ", got " + textOf(parameter, value);
+}
+
+/// What is wrong with a value for itself; "" if nothing.
+inline std::string checkRange(const CodecParameter &parameter, double value) {
+  const std::string name(parameter.name);
+  if (!parameter.cases.empty())
+    return value >= 0 && value < double(parameter.cases.size())
+               ? ""
+               : refuse(name + " " + choiceOf(namesOf(parameter.cases)), parameter, value);
+  if (!parameter.real)
+    return value >= parameter.least && value <= parameter.most
+               ? ""
+               : refuse(name + " in " + std::to_string(parameter.least) + ".." +
+                            std::to_string(parameter.most),
+                        parameter, value);
+  const bool isHeld = value <= double(std::numeric_limits<float>::max());
+  switch (parameter.range) {
+  case RealRange::Share:
+    return value > 0 && value <= 1 && float(value) > 0
+               ? ""
+               : refuse(name + " to be above 0 and up to 1", parameter, value);
+  case RealRange::Decay:
+    return value >= 0 && value < 1 ? "" : refuse(name + " to be at least 0 and below 1", parameter, value);
+  case RealRange::NoneOrSome:
+    if (value > 0 && float(value) == 0)
+      return refuse(name + " to be 0 or above 0 as an f32", parameter, value);
+    [[fallthrough]];
+  case RealRange::NotNegative:
+    return value >= 0 && isHeld ? "" : refuse(name + " to be at least 0, as an f32", parameter, value);
+  }
+  return "";
+}
+
+/// What is wrong with a value where the parameter does not exist; "" if nothing.
+inline std::string checkAbsence(const CodecValues &codec, const CodecParameter &parameter, double value) {
+  if (value == codec.usual(parameter))
+    return "";
+  const CodecParameter &by = parameterAt(codec.entry(), parameter.only.field);
+  std::vector<std::string> names;
+  for (const CodecParameter &other : codec.parameters())
+    if (other.only.field == parameter.only.field && other.only.cases == parameter.only.cases)
+      names.emplace_back(other.name);
+  const std::string name(by.name);
+  return "expected " + choiceOf(names, " and ") + " with " + name + " " +
+         choiceOf(namesOf(by.cases, parameter.only.cases)) + " only, got " + name + " " +
+         textOf(by, codec.caseOf(by.number));
+}
+
+inline std::string checkRule(const CodecValues &codec, const CodecRule &rule) {
+  if (!codec.holds(rule.where))
+    return "";
+  const CodecParameter &where = parameterAt(codec.entry(), rule.where.field);
+  const CodecParameter &what = parameterAt(codec.entry(), rule.what);
+  const size_t index = size_t(&what - codec.parameters().data());
+  const double value = codec.values[index];
+  const bool isCase = !what.cases.empty();
+  if (isCase ? (rule.allowed >> uint32_t(value) & 1) != 0 : value >= rule.least && value <= rule.most)
+    return "";
+  return refuse(std::string(what.name) +
+                    (isCase ? " " + choiceOf(namesOf(what.cases, rule.allowed))
+                            : " in " + std::to_string(rule.least) + ".." + std::to_string(rule.most)) +
+                    " with " + std::string(where.name) + " " + textOf(where, codec.caseOf(rule.where.field)),
+                what, value);
+}
+
+} // namespace codec_table
+
+/// What is wrong with the parameters of a codec of a known family; "" if nothing.
+inline std::string checkCodecValues(const CodecValues &codec) {
+  for (size_t i = 0; i < codec.parameters().size(); ++i) {
+    const CodecParameter &parameter = codec.parameters()[i];
+    std::string wrong = codec.has(parameter) ? codec_table::checkRange(parameter, codec.values[i])
+                                             : codec_table::checkAbsence(codec, parameter, codec.values[i]);
+    if (!wrong.empty())
+      return wrong;
+  }
+  for (const CodecRule &rule : codec.entry().rules)
+    if (std::string wrong = codec_table::checkRule(codec, rule); !wrong.empty())
+      return wrong;
+  return "";
+}
+
+/// Such as "quantize bits=4 bucket=128 rounding=stochastic scale=bf16". The codec must be a valid one.
+inline std::string describeCodec(const cgx_codec &codec) {
+  const CodecValues values = valuesOf(codec);
+  std::string text(values.entry().name);
+  for (size_t i = 0; i < values.parameters().size(); ++i) {
+    const CodecParameter &parameter = values.parameters()[i];
+    if (!values.writes(i))
+      continue;
+    text.append(" ").append(parameter.name);
+    if (parameter.real)
+      text += "=" + realText(codec.*parameter.real);
+    else if (!parameter.isFlag)
+      text += "=" + codec_table::textOf(parameter, values.values[i]);
+  }
+  return text;
+}
+
+} // namespace cgx
+
+#endif // CGX_CODEC_TABLE_H
