@@ -27,8 +27,20 @@ void encodeBucket(const EncodeArguments &arguments, uint64_t bucket, uint64_t be
   }
 }
 
+/// The scale of an nvfp4 payload goes ahead: blocks are scaled beside it.
+void storePayloadScale(const EncodeArguments &arguments) {
+  uint32_t largest = 0;
+  forEachBucket(arguments.codec->bucket, arguments.elements, [&](uint64_t, uint64_t begin, uint64_t end) {
+    const uint32_t bits = largestMagnitudeBits(arguments.source, arguments.input, begin, end);
+    largest = bits < infinityBits && bits > largest ? bits : largest;
+  });
+  storeScaleValue(arguments.body, CGX_SCALE_F32, 0, nvfp4Scale(largest));
+}
+
 uint64_t encode(const EncodeArguments &arguments) {
   const cgx_codec &codec = *arguments.codec;
+  if (isNvfp4(codec))
+    storePayloadScale(arguments);
   if (codec.format == CGX_FORMAT_BF16 || codec.format == CGX_FORMAT_F16) {
     const cgx_element_type stored = codec.format == CGX_FORMAT_BF16 ? CGX_BF16 : CGX_F16;
     for (uint64_t i = 0; i < arguments.elements; ++i)

@@ -17,23 +17,52 @@ CGX_DEVICE_INLINE bool isMx(const cgx_codec &codec) {
   return codec.format == CGX_FORMAT_MXFP8 || codec.format == CGX_FORMAT_MXFP4;
 }
 
+CGX_DEVICE_INLINE bool isNvfp4(const cgx_codec &codec) { return codec.format == CGX_FORMAT_NVFP4; }
+
+/// The scale of an nvfp4 payload, by the bits of its largest finite magnitude: that becomes the largest
+/// product of an e2m1 and an e4m3 number. So large at least that no scale of a block that is not 0 is
+/// subnormal.
+CGX_DEVICE_INLINE float nvfp4Scale(uint32_t largestBits) {
+  const float scale = floatFromBits(largestBits) / (6.0f * 448.0f);
+  return largestBits == 0 ? 0.0f : scale < 0x1p-117f ? 0x1p-117f : scale;
+}
+
 /// The format of the elements, of formats with a scale.
 CGX_DEVICE_INLINE MiniFormat miniFormatOf(const cgx_codec &codec) {
   // Constants of the function: a GPU has no access to those of the namespace.
   constexpr MiniFormat wide = e5m2, narrow = e2m1, other = e4m3;
-  return codec.format == CGX_FORMAT_FP8_E5M2 ? wide : codec.format == CGX_FORMAT_MXFP4 ? narrow : other;
+  return codec.format == CGX_FORMAT_FP8_E5M2 ? wide : codec.format >= CGX_FORMAT_MXFP4 ? narrow : other;
 }
 
 /// Bytes before the codes.
 CGX_DEVICE_INLINE uint64_t castCodesOffset(const cgx_codec &codec, uint64_t elements) {
+  if (isNvfp4(codec))
+    return CGX_NVFP4_SCALE_BYTES + cgx_bucket_count(&codec, elements);
   return cgx_bucket_count(&codec, elements) * (isMx(codec) ? 1 : cgx_scale_bytes(&codec));
 }
 
-/// Stores the scale of a bucket from the bits of its largest magnitude, and returns what its elements
-/// are multiplied by; not finite if they are not.
+CGX_DEVICE_INLINE float loadCastScale(const uint8_t *scales, const cgx_codec &codec, uint64_t bucket) {
+  constexpr MiniFormat blockScale = e4m3;
+  if (isNvfp4(codec))
+    return miniValue(blockScale, scales[CGX_NVFP4_SCALE_BYTES + bucket]) *
+           loadScaleValue(scales, CGX_SCALE_F32, 0);
+  return isMx(codec) ? mxScale(scales[bucket]) : loadScaleValue(scales, codec.scale, bucket);
+}
+
+/// Stores the scale of a bucket (of nvfp4, beside that of the payload, which is there already) from the bits
+/// of its largest magnitude, and returns what its elements are multiplied by; not finite if they are not.
 CGX_DEVICE_INLINE float storeCastScale(uint8_t *scales, const cgx_codec &codec, uint64_t bucket,
                                        uint32_t largestBits) {
   const MiniFormat format = miniFormatOf(codec);
+  constexpr MiniFormat blockScale = e4m3;
+  if (isNvfp4(codec)) {
+    const float largest = floatFromBits(largestBits), scale = loadScaleValue(scales, CGX_SCALE_F32, 0);
+    scales[CGX_NVFP4_SCALE_BYTES + bucket] =
+        largestBits >= infinityBits ? uint8_t(0x7f)
+        : scale == 0.0f             ? uint8_t(0)
+                                    : uint8_t(miniCode(blockScale, largest / 6.0f / scale));
+    return miniFactor(loadCastScale(scales, codec, bucket));
+  }
   if (isMx(codec)) {
     const uint32_t exponent = mxExponent(format, largestBits);
     scales[bucket] = uint8_t(exponent);
@@ -42,10 +71,6 @@ CGX_DEVICE_INLINE float storeCastScale(uint8_t *scales, const cgx_codec &codec, 
   const float scale = miniScale(format, largestBits, codec.scale);
   storeScaleValue(scales, codec.scale, bucket, scale);
   return miniFactor(scale);
-}
-
-CGX_DEVICE_INLINE float loadCastScale(const uint8_t *scales, const cgx_codec &codec, uint64_t bucket) {
-  return isMx(codec) ? mxScale(scales[bucket]) : loadScaleValue(scales, codec.scale, bucket);
 }
 
 /// Where a code of four bits lies. Whole blocks of 32 keep element j and 16 + j in one byte, what is

@@ -137,6 +137,77 @@ void decodeMini(const DecodeArguments &arguments, float limit, OutputOf<sink> *o
   });
 }
 
+/// A row of 32 is two blocks of nvfp4: element j of the first one and of the second share a byte.
+template <Source source> void encodeNvfp4(const EncodeArguments &arguments) {
+  constexpr uint64_t block = CGX_NVFP4_BLOCK_ELEMENTS;
+  const Floats floats;
+  const cgx_codec &codec = *arguments.codec;
+  uint8_t *codes = arguments.body + castCodesOffset(codec, arguments.elements);
+  uint32_t top = 0;
+  forEachBucket(block, arguments.elements, [&](uint64_t, uint64_t begin, uint64_t end) {
+    const uint32_t largest = largestMagnitude<source>(arguments.input, begin, end);
+    top = largest < infinityBits && largest > top ? largest : top;
+  });
+  storeScaleValue(arguments.body, CGX_SCALE_F32, 0, nvfp4Scale(top));
+  // What has no number is encoded as 0.
+  const auto factorOf = [&](uint64_t begin, uint64_t end) {
+    return storeCastScale(arguments.body, codec, begin / block,
+                          largestMagnitude<source>(arguments.input, begin, end));
+  };
+  const auto codesOf = [&](uint64_t i, float factor) {
+    return isFinite(factor) ? miniCodes<e2m1, /*clamped=*/true>(
+                                  hn::Mul(loadElements<source>(arguments.input, i), hn::Set(floats, factor)))
+                            : hn::Zero(Words());
+  };
+  uint64_t i = 0;
+  for (; i + 2 * block <= arguments.elements; i += 2 * block) {
+    const float first = factorOf(i, i + block), second = factorOf(i + block, i + 2 * block);
+    for (size_t c = 0; c < rowLanes; c += lanes) {
+      const WordVector low = codesOf(i + c, first), high = codesOf(i + block + c, second);
+      hn::StoreU(hn::TruncateTo(Bytes(), hn::Or(low, hn::ShiftLeft<4>(high))), Bytes(), codes + i / 2 + c);
+    }
+  }
+  for (; i < arguments.elements; i += block) {
+    const uint64_t end = i + block < arguments.elements ? i + block : arguments.elements;
+    const float factor = factorOf(i, end);
+    for (uint64_t k = i; k < end; ++k)
+      storeCode(e2m1, codes, k, arguments.elements,
+                isFinite(factor) ? miniCode(e2m1, loadElement(source, arguments.input, k) * factor) : 0);
+  }
+}
+
+template <Sink sink> void decodeNvfp4(const DecodeArguments &arguments, float limit, OutputOf<sink> *output) {
+  constexpr uint64_t block = CGX_NVFP4_BLOCK_ELEMENTS;
+  const Floats floats;
+  const Words words;
+  const cgx_codec &codec = *arguments.codec;
+  const uint8_t *codes = arguments.body + castCodesOffset(codec, arguments.elements);
+  const FloatVector limits = hn::Set(floats, limit);
+  const auto one = [&](uint64_t i) {
+    emitOne<sink>(castValue(e2m1, loadCastScale(arguments.body, codec, i / block),
+                            loadCode(e2m1, codes, i, arguments.elements), limit),
+                  output + i);
+  };
+  uint64_t i = 0;
+  for (; i + 2 * block <= arguments.elements; i += 2 * block) {
+    const float first = loadCastScale(arguments.body, codec, i / block);
+    const float second = loadCastScale(arguments.body, codec, i / block + 1);
+    if (!isFinite(first) || !isFinite(second)) {
+      for (uint64_t k = i; k < i + 2 * block; ++k)
+        one(k);
+      continue;
+    }
+    for (size_t c = 0; c < rowLanes; c += lanes) {
+      const WordVector both = hn::PromoteTo(words, hn::LoadU(Bytes(), codes + i / 2 + c));
+      const WordVector low = hn::And(both, hn::Set(words, 0xf)), high = hn::ShiftRight<4>(both);
+      emit<sink>(castValues<e2m1>(low, hn::Set(floats, first), limits), output + i + c);
+      emit<sink>(castValues<e2m1>(high, hn::Set(floats, second), limits), output + i + block + c);
+    }
+  }
+  for (; i < arguments.elements; ++i)
+    one(i);
+}
+
 /// To and from bf16 or f16: `wide` is how its elements lie in memory.
 template <Source wide, Source source> void encodeHalves(const EncodeArguments &arguments) {
   constexpr Sink sink = wide == Source::bf16 ? Sink::bf16 : Sink::f16;

@@ -101,7 +101,7 @@ DecodeError accumulateNatural(const DecodeArguments &arguments, float *accumulat
 
 uint64_t encodeCast(const EncodeArguments &arguments) {
   const cgx_codec &codec = *arguments.codec;
-  if (!hasWholeRows(codec))
+  if (!hasWholeRows(codec) && !isNvfp4(codec))
     return castReference.encode(arguments);
   withSource(arguments.source, [&]<Source source>(SourceTag<source>) {
     switch (codec.format) {
@@ -115,6 +115,8 @@ uint64_t encodeCast(const EncodeArguments &arguments) {
       return encodeMini<e4m3, /*clamped=*/false, source>(arguments);
     case CGX_FORMAT_MXFP4:
       return encodeMini<e2m1, /*clamped=*/true, source>(arguments);
+    case CGX_FORMAT_NVFP4:
+      return encodeNvfp4<source>(arguments);
     default:
       return encodeMini<e4m3, /*clamped=*/true, source>(arguments);
     }
@@ -133,13 +135,15 @@ void decodeCastTo(const DecodeArguments &arguments, float limit, OutputOf<sink> 
     return decodeMini<e5m2, sink>(arguments, limit, output);
   case CGX_FORMAT_MXFP4:
     return decodeMini<e2m1, sink>(arguments, limit, output);
+  case CGX_FORMAT_NVFP4:
+    return decodeNvfp4<sink>(arguments, limit, output);
   default:
     return decodeMini<e4m3, sink>(arguments, limit, output);
   }
 }
 
 DecodeError decodeCast(const DecodeArguments &arguments, void *output) {
-  if (!hasWholeRows(*arguments.codec))
+  if (!hasWholeRows(*arguments.codec) && !isNvfp4(*arguments.codec))
     return castReference.decode(arguments, output);
   withSink(arguments.type, arguments.elements, output, [&]<Sink sink>(SinkTag<sink>) {
     decodeCastTo<sink>(arguments, largestValue(arguments.type), static_cast<OutputOf<sink> *>(output));
@@ -148,7 +152,7 @@ DecodeError decodeCast(const DecodeArguments &arguments, void *output) {
 }
 
 DecodeError accumulateCast(const DecodeArguments &arguments, float *accumulator) {
-  if (!hasWholeRows(*arguments.codec))
+  if (!hasWholeRows(*arguments.codec) && !isNvfp4(*arguments.codec))
     return castReference.decodeAccumulate(arguments, accumulator);
   decodeCastTo<Sink::accumulate>(arguments, largestValue(CGX_F32), accumulator);
   return DecodeError::ok;

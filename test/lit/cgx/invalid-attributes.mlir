@@ -89,7 +89,7 @@ func.func private @sign_magnitude() attributes {a = #cgx.sign<magnitude = max>}
 func.func private @natural_unknown() attributes {a = #cgx.natural<bits = 8>}
 
 // -----
-// expected-error@below {{expected bf16, f16, fp8_e4m3, fp8_e5m2, mxfp8 or mxfp4, got fp16}}
+// expected-error@below {{expected bf16, f16, fp8_e4m3, fp8_e5m2, mxfp8, mxfp4 or nvfp4, got fp16}}
 func.func private @cast_format() attributes {a = #cgx.cast<format = fp16>}
 
 // -----

@@ -135,6 +135,10 @@ const FamilyCase codecs[] = {
       .epsilon = 1e-8f},
      1},
     {"gcompChecksum", {.family = CGX_CODEC_GCOMP, .checksum = 1, .truncation = 7, .learning_rate = 0.1f}, 1},
+    {"castNvfp4",
+     {.family = CGX_CODEC_CAST, .bucket = 16, .format = CGX_FORMAT_NVFP4},
+     16,
+     /*piecesAreTheWhole=*/false},
     {"castMxfp4", {.family = CGX_CODEC_CAST, .bucket = 32, .checksum = 1, .format = CGX_FORMAT_MXFP4}, 32},
 };
 

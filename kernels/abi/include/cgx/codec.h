@@ -128,7 +128,8 @@ typedef enum cgx_codec_family {
   X(CGX_FORMAT_FP8_E4M3, fp8_e4m3, "with a scale for each bucket")                                           \
   X(CGX_FORMAT_FP8_E5M2, fp8_e5m2, "with a scale for each bucket")                                           \
   X(CGX_FORMAT_MXFP8, mxfp8, "e4m3 with a power of two for each 32 (OCP microscaling)")                      \
-  X(CGX_FORMAT_MXFP4, mxfp4, "e2m1 with a power of two for each 32 (OCP microscaling)")
+  X(CGX_FORMAT_MXFP4, mxfp4, "e2m1 with a power of two for each 32 (OCP microscaling)")                      \
+  X(CGX_FORMAT_NVFP4, nvfp4, "e2m1 with an e4m3 scale for each 16, and an f32 scale for all")
 
 /* Whose rule of updating parameters says how many bits of a gradient matter (GComp, table 2). */
 #define CGX_OPTIMIZERS(X)                                                                                    \
@@ -199,6 +200,9 @@ typedef struct cgx_codec {
 
 /* Elements that share a scale in the mx formats. */
 #define CGX_MX_BLOCK_ELEMENTS 32u
+/* Elements that share an e4m3 scale in nvfp4, and bytes of the scale of a payload. */
+#define CGX_NVFP4_BLOCK_ELEMENTS 16u
+#define CGX_NVFP4_SCALE_BYTES 4u
 /* Bytes of the header of every payload that is not an identity payload. */
 #define CGX_PAYLOAD_HEADER_BYTES 8u
 /* Bytes behind the header, of payloads that vary in size: how many bytes the payload has. */
@@ -271,6 +275,8 @@ static inline uint64_t cgx_cast_body_bytes(const cgx_codec *codec, uint64_t elem
     return cgx_bucket_count(codec, elements) + elements;
   case CGX_FORMAT_MXFP4:
     return cgx_bucket_count(codec, elements) + (elements + 1) / 2;
+  case CGX_FORMAT_NVFP4:
+    return CGX_NVFP4_SCALE_BYTES + cgx_bucket_count(codec, elements) + (elements + 1) / 2;
   default:
     return elements * 2;
   }
@@ -423,7 +429,10 @@ static inline int cgx_codec_has_payloads(const cgx_codec *codec) {
 }
 
 /* Whether payloads can be made and read on a GPU. */
-static inline int cgx_codec_has_gpu_kernels(const cgx_codec *codec) { return cgx_codec_has_payloads(codec); }
+static inline int cgx_codec_has_gpu_kernels(const cgx_codec *codec) {
+  return cgx_codec_has_payloads(codec) &&
+         !(codec->family == CGX_CODEC_CAST && codec->format == CGX_FORMAT_NVFP4);
+}
 
 /* Rows of the matrix that lowrank sees in a tensor, row-major as it lies in memory: its first dimensions
  * against the others, cut where rows and columns together are fewest, behind the fewest dimensions if that

@@ -145,7 +145,8 @@ inline constexpr CodecParameter cast[] = {
      .usual = 128,
      .isLater = true,
      .only = isFp8,
-     .elsewhere = {{{oneOf(CGX_FORMAT_MXFP8, CGX_FORMAT_MXFP4), CGX_MX_BLOCK_ELEMENTS}}}},
+     .elsewhere = {{{oneOf(CGX_FORMAT_MXFP8, CGX_FORMAT_MXFP4), CGX_MX_BLOCK_ELEMENTS},
+                    {oneOf(CGX_FORMAT_NVFP4), CGX_NVFP4_BLOCK_ELEMENTS}}}},
     {.name = "scale", .number = &cgx_codec::scale, .cases = scaleTypes, .isLater = true, .only = isFp8},
     checksum};
 
