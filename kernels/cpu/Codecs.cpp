@@ -8,14 +8,47 @@
 
 #include "cgx/kernels/codecs.h"
 
-#include "CodecFamily.h"
+#include "Elements.h"
 #include "cgx/codec_table.h"
+#include "cgx/kernels/hadamard.h"
+#include "cgx/kernels/magnitude.h"
+
+#include <cstring>
+#include <memory>
 
 namespace cgx {
 namespace {
 
 /// Whether there is a header before the body, and a checksum behind it.
 bool hasEnvelope(const cgx_codec &codec) { return codec.family != CGX_CODEC_IDENTITY; }
+
+/// The elements to encode, rotated. The seed is a payload's own.
+std::unique_ptr<float[]> rotatedInput(const EncodeArguments &arguments) {
+  auto x = std::make_unique_for_overwrite<float[]>(arguments.elements);
+  for (uint64_t i = 0; i < arguments.elements; ++i)
+    x[i] = loadElement(arguments.source, arguments.input, i);
+  const uint64_t seed = mixBits(arguments.key.value + arguments.firstElement);
+  memcpy(arguments.body - CGX_PAYLOAD_SEED_BYTES, &seed, sizeof seed);
+  rotate(x.get(), arguments.elements, seed);
+  return x;
+}
+
+/// Decodes a body of rotated elements, and calls take(index, value) for the elements themselves.
+template <typename Take>
+DecodeError decodeRotated(const BodyKernels &kernels, DecodeArguments arguments, cgx_element_type type,
+                          const Take &take) {
+  auto x = std::make_unique_for_overwrite<float[]>(arguments.elements);
+  uint64_t seed;
+  memcpy(&seed, arguments.body - CGX_PAYLOAD_SEED_BYTES, sizeof seed);
+  arguments.type = CGX_F32;
+  if (DecodeError error = kernels.decode(arguments, x.get()); error != DecodeError::ok)
+    return error;
+  rotateBack(x.get(), arguments.elements, seed);
+  const float limit = largestValue(type);
+  for (uint64_t i = 0; i < arguments.elements; ++i)
+    take(i, isFinite(x[i]) ? holdWithin(x[i], limit) : x[i]);
+  return DecodeError::ok;
+}
 
 uint64_t encodeSource(const cgx_codec &codec, cgx_element_type type, Source source, const void *input,
                       uint64_t elements, RandomKey key, uint64_t firstElement, void *payload,
@@ -25,10 +58,16 @@ uint64_t encodeSource(const cgx_codec &codec, cgx_element_type type, Source sour
   const uint64_t headerBytes = hasEnvelope(codec) ? cgx_payload_body_begin(&codec) : 0;
   if (hasEnvelope(codec))
     writePayloadHeader(codec, type, elements, payload);
-  const EncodeArguments arguments = {
-      &codec,   type, source,       input,
-      elements, key,  firstElement, static_cast<uint8_t *>(payload) + headerBytes,
-      optimizer};
+  EncodeArguments arguments = {&codec,   type, source,       input,
+                               elements, key,  firstElement, static_cast<uint8_t *>(payload) + headerBytes,
+                               optimizer};
+  std::unique_ptr<float[]> rotated;
+  if (codec.rotate) {
+    rotated = rotatedInput(arguments);
+    arguments.type = CGX_F32;
+    arguments.source = Source::f32;
+    arguments.input = rotated.get();
+  }
   const uint64_t bodyBytes = bodyKernels(codec.family, with).encode(arguments);
   return hasEnvelope(codec) ? endPayload(codec, payload, headerBytes + bodyBytes) : bodyBytes;
 }
@@ -91,6 +130,10 @@ DecodeError decode(const cgx_codec &codec, cgx_element_type type, const void *pa
                    uint64_t elements, void *output, const Implementation &with) {
   return decodeWith(codec, type, payload, payloadBytes, elements, with,
                     [&](const BodyKernels &kernels, const DecodeArguments &arguments) {
+                      if (codec.rotate)
+                        return decodeRotated(kernels, arguments, type, [&](uint64_t i, float value) {
+                          storeElement(type, output, i, value);
+                        });
                       return kernels.decode(arguments, output);
                     });
 }
@@ -100,6 +143,9 @@ DecodeError decodeAccumulate(const cgx_codec &codec, cgx_element_type type, cons
                              const Implementation &with) {
   return decodeWith(codec, type, payload, payloadBytes, elements, with,
                     [&](const BodyKernels &kernels, const DecodeArguments &arguments) {
+                      if (codec.rotate)
+                        return decodeRotated(kernels, arguments, CGX_F32,
+                                             [&](uint64_t i, float value) { accumulator[i] += value; });
                       return kernels.decodeAccumulate(arguments, accumulator);
                     });
 }

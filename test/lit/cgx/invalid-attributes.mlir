@@ -9,7 +9,7 @@ func.func private @quantize_c1() attributes {a = #cgx.quantize<bits = 9>}
 func.func private @quantize_c2() attributes {a = #cgx.quantize<bucket = 0>}
 
 // -----
-// expected-error@below {{expected bits, bucket, rounding, scale, scaling, levels or checksum, got bit}}
+// expected-error@below {{expected bits, bucket, rounding, scale, scaling, levels, rotate or checksum, got bit}}
 func.func private @quantize_unknown() attributes {a = #cgx.quantize<bit = 4>}
 
 // -----
@@ -85,7 +85,7 @@ func.func private @sign_c1() attributes {a = #cgx.sign<bucket = 0>}
 func.func private @sign_magnitude() attributes {a = #cgx.sign<magnitude = max>}
 
 // -----
-// expected-error@below {{expected checksum, got bits}}
+// expected-error@below {{expected rotate or checksum, got bits}}
 func.func private @natural_unknown() attributes {a = #cgx.natural<bits = 8>}
 
 // -----

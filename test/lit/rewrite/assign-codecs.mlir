@@ -38,7 +38,7 @@
 // CODEC: error: expected codec to be one of adaptive_threshold, cast, {{.*}}, topk, two_way, got zip
 // MESH: error: expected codec to be one of {{.*}}, got mesh
 // NONE: error: expected no parameters
-// PARAMETER: error: expected checksum, got bits
+// PARAMETER: error: expected rotate or checksum, got bits
 // ROUNDING: error: expected nearest, stochastic or random_shift, got up
 // SCALE: error: expected bf16 or f32, got f64
 

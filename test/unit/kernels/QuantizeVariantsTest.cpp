@@ -160,6 +160,18 @@ TEST_P(QuantizeVariantsTest, LearnedLevelsFitBellShapedDataBetter) {
   EXPECT_LT(errorOf(codec, values), uniform * (bits() < 5 ? 0.9 : 1.0));
 }
 
+TEST_P(QuantizeVariantsTest, RotatedLevelsFitHeavyTailsBetter) {
+  std::student_t_distribution<float> heavy(2.5f);
+  std::vector<float> values(16384 + 100); // the last block is a short one
+  for (float &value : values)
+    value = heavy(random);
+  cgx_codec codec = {
+      .family = CGX_CODEC_QUANTIZE, .bits = bits(), .bucket = 1024, .rounding = CGX_ROUND_NEAREST};
+  const double plain = errorOf(codec, values);
+  codec.rotate = CGX_ROTATE_HADAMARD;
+  EXPECT_LT(errorOf(codec, values), plain * 0.5);
+}
+
 TEST_P(QuantizeVariantsTest, LearnedLevelsAreUnbiasedWhenStochastic) {
   const cgx_codec codec = {.family = CGX_CODEC_QUANTIZE,
                            .bits = bits(),

@@ -141,6 +141,10 @@ typedef enum cgx_codec_family {
   X(CGX_OPTIMIZER_ADAM, adam, "")                                                                            \
   X(CGX_OPTIMIZER_ADAMW, adamw, "")
 
+#define CGX_ROTATIONS(X)                                                                                     \
+  X(CGX_ROTATE_NONE, none, "as they are")                                                                    \
+  X(CGX_ROTATE_HADAMARD, hadamard, "by a Hadamard transform of blocks, with random signs")
+
 #define CGX_CASE(constant, name, meaning) constant,
 typedef enum cgx_rounding { CGX_ROUNDINGS(CGX_CASE) CGX_ROUNDING_COUNT } cgx_rounding;
 typedef enum cgx_scale_type { CGX_SCALE_TYPES(CGX_CASE) CGX_SCALE_TYPE_COUNT } cgx_scale_type;
@@ -148,6 +152,7 @@ typedef enum cgx_scaling { CGX_SCALINGS(CGX_CASE) CGX_SCALING_COUNT } cgx_scalin
 typedef enum cgx_levels { CGX_LEVEL_CURVES(CGX_CASE) CGX_LEVELS_COUNT } cgx_levels;
 typedef enum cgx_sign_magnitude { CGX_SIGN_MAGNITUDES(CGX_CASE) CGX_SIGN_MAGNITUDE_COUNT } cgx_sign_magnitude;
 typedef enum cgx_format { CGX_FORMATS(CGX_CASE) CGX_FORMAT_COUNT } cgx_format;
+typedef enum cgx_rotation { CGX_ROTATIONS(CGX_CASE) CGX_ROTATION_COUNT } cgx_rotation;
 typedef enum cgx_optimizer { CGX_OPTIMIZERS(CGX_CASE) CGX_OPTIMIZER_COUNT } cgx_optimizer;
 #undef CGX_CASE
 
@@ -189,7 +194,8 @@ typedef enum cgx_kept {
   X(float, dampening, "of the optimizer")                                                                    \
   X(float, beta1, "of the optimizer")                                                                        \
   X(float, beta2, "of the optimizer; what rmsprop decays squares by")                                        \
-  X(float, epsilon, "of the optimizer")
+  X(float, epsilon, "of the optimizer")                                                                      \
+  X(uint32_t, rotate, "how elements are mixed before they are encoded, and back after decoding")
 
 /* One codec: a family and its parameters. Those that a family does not have are 0. */
 typedef struct cgx_codec {
@@ -209,6 +215,8 @@ typedef struct cgx_codec {
 #define CGX_PAYLOAD_LENGTH_BYTES 8u
 /* Bytes of the trailing checksum, where the codec asks for one. */
 #define CGX_PAYLOAD_CHECKSUM_BYTES 8u
+/* Bytes before the body, of elements that are rotated: the seed of the signs. */
+#define CGX_PAYLOAD_SEED_BYTES 8u
 /* A payload holds fewer elements than this; larger chunks are cut further. */
 #define CGX_PAYLOAD_MAX_ELEMENTS 0xffffffffull
 
@@ -419,7 +427,8 @@ static inline int cgx_payload_is_fixed(const cgx_codec *codec) {
 
 /* Where the body begins in a payload that is not an identity payload. */
 static inline uint64_t cgx_payload_body_begin(const cgx_codec *codec) {
-  return CGX_PAYLOAD_HEADER_BYTES + (cgx_payload_is_fixed(codec) ? 0u : CGX_PAYLOAD_LENGTH_BYTES);
+  return CGX_PAYLOAD_HEADER_BYTES + (cgx_payload_is_fixed(codec) ? 0u : CGX_PAYLOAD_LENGTH_BYTES) +
+         (codec->rotate ? CGX_PAYLOAD_SEED_BYTES : 0u);
 }
 
 /* Whether tensors travel in payloads, encoded by one rank and decoded by others. Of the codecs without, an
@@ -430,7 +439,7 @@ static inline int cgx_codec_has_payloads(const cgx_codec *codec) {
 
 /* Whether payloads can be made and read on a GPU. */
 static inline int cgx_codec_has_gpu_kernels(const cgx_codec *codec) {
-  return cgx_codec_has_payloads(codec) &&
+  return cgx_codec_has_payloads(codec) && !codec->rotate &&
          !(codec->family == CGX_CODEC_CAST && codec->format == CGX_FORMAT_NVFP4);
 }
 

@@ -93,6 +93,7 @@ inline constexpr CodecCase scalings[] = {CGX_SCALINGS(CGX_CASE)};
 inline constexpr CodecCase levelCurves[] = {CGX_LEVEL_CURVES(CGX_CASE)};
 inline constexpr CodecCase magnitudes[] = {CGX_SIGN_MAGNITUDES(CGX_CASE)};
 inline constexpr CodecCase formats[] = {CGX_FORMATS(CGX_CASE)};
+inline constexpr CodecCase rotations[] = {CGX_ROTATIONS(CGX_CASE)};
 inline constexpr CodecCase optimizers[] = {CGX_OPTIMIZERS(CGX_CASE)};
 #undef CGX_CASE
 
@@ -106,6 +107,10 @@ inline constexpr CodecParameter scale = {.name = "scale", .number = &cgx_codec::
 inline constexpr CodecParameter checksum = {
     .name = "checksum", .number = &cgx_codec::checksum, .isFlag = true, .most = 1, .isLater = true};
 
+/// Of codecs whose errors depend on how elements are spread, and that send all of them.
+inline constexpr CodecParameter rotate = {
+    .name = "rotate", .number = &cgx_codec::rotate, .cases = rotations, .isLater = true, .isQuiet = true};
+
 inline constexpr CodecParameter quantize[] = {
     {.name = "bits", .number = &cgx_codec::bits, .least = 1, .most = 8, .usual = 4},
     bucketOf(128),
@@ -113,6 +118,7 @@ inline constexpr CodecParameter quantize[] = {
     scale,
     {.name = "scaling", .number = &cgx_codec::scaling, .cases = scalings, .isLater = true, .isQuiet = true},
     {.name = "levels", .number = &cgx_codec::levels, .cases = levelCurves, .isLater = true, .isQuiet = true},
+    rotate,
     checksum};
 inline constexpr WhereCodec isShifted = {&cgx_codec::rounding, oneOf(CGX_ROUND_RANDOM_SHIFT)};
 inline constexpr WhereCodec isSymmetric = {&cgx_codec::scaling, oneOf(CGX_SCALING_MAX_ABS, CGX_SCALING_L2)};
@@ -125,13 +131,16 @@ inline constexpr CodecRule quantizeRules[] = {
     {{&cgx_codec::levels, oneOf(CGX_LEVELS_EXPONENTIAL)}, &cgx_codec::scaling, isSymmetric.cases},
     {{&cgx_codec::levels, oneOf(CGX_LEVELS_LEARNED)}, &cgx_codec::scaling, oneOf(CGX_SCALING_MIN_MAX)}};
 
-inline constexpr CodecParameter ternary[] = {bucketOf(512), scale, checksum};
+inline constexpr CodecParameter ternary[] = {bucketOf(512), scale, rotate, checksum};
 
 inline constexpr CodecParameter sign[] = {
     bucketOf(512),
     {.name = "magnitude", .number = &cgx_codec::magnitude, .cases = magnitudes},
     scale,
+    rotate,
     checksum};
+
+inline constexpr CodecParameter natural[] = {rotate, checksum};
 
 /// Of families that have nothing to choose.
 inline constexpr CodecParameter plain[] = {checksum};
@@ -148,6 +157,7 @@ inline constexpr CodecParameter cast[] = {
      .elsewhere = {{{oneOf(CGX_FORMAT_MXFP8, CGX_FORMAT_MXFP4), CGX_MX_BLOCK_ELEMENTS},
                     {oneOf(CGX_FORMAT_NVFP4), CGX_NVFP4_BLOCK_ELEMENTS}}}},
     {.name = "scale", .number = &cgx_codec::scale, .cases = scaleTypes, .isLater = true, .only = isFp8},
+    rotate,
     checksum};
 
 inline constexpr CodecParameter sparse[] = {
@@ -205,7 +215,7 @@ struct Details {
 inline constexpr Details details[CGX_CODEC_FAMILY_COUNT] = {
     {CGX_CODEC_IDENTITY, {}},         {CGX_CODEC_QUANTIZE, quantize, quantizeRules},
     {CGX_CODEC_TERNARY, ternary},     {CGX_CODEC_SIGN, sign},
-    {CGX_CODEC_NATURAL, plain},       {CGX_CODEC_CAST, cast},
+    {CGX_CODEC_NATURAL, natural},     {CGX_CODEC_CAST, cast},
     {CGX_CODEC_TOPK, sparse},         {CGX_CODEC_RANDK, sparse},
     {CGX_CODEC_THRESHOLD, threshold}, {CGX_CODEC_ADAPTIVE_THRESHOLD, adaptiveThreshold},
     {CGX_CODEC_LOSSLESS, plain},      {CGX_CODEC_GCOMP, gcomp},
