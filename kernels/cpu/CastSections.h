@@ -57,10 +57,10 @@ CGX_DEVICE_INLINE float storeCastScale(uint8_t *scales, const cgx_codec &codec, 
   constexpr MiniFormat blockScale = e4m3;
   if (isNvfp4(codec)) {
     const float largest = floatFromBits(largestBits), scale = loadScaleValue(scales, CGX_SCALE_F32, 0);
-    scales[CGX_NVFP4_SCALE_BYTES + bucket] =
-        largestBits >= infinityBits ? uint8_t(0x7f)
-        : scale == 0.0f             ? uint8_t(0)
-                                    : uint8_t(miniCode(blockScale, largest / 6.0f / scale));
+    scales[CGX_NVFP4_SCALE_BYTES + bucket] = largestBits >= infinityBits ? uint8_t(0x7f)
+                                             : scale == 0.0f
+                                                 ? uint8_t(0)
+                                                 : uint8_t(miniCode(blockScale, largest / 6.0f / scale));
     return miniFactor(loadCastScale(scales, codec, bucket));
   }
   if (isMx(codec)) {

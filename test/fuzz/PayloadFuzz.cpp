@@ -12,8 +12,8 @@
 
 #include "Bytes.h"
 
-#include "cgx/kernels/codecs.h"
 #include "cgx/codec_table.h"
+#include "cgx/kernels/codecs.h"
 
 #include <bit>
 #include <cstdlib>

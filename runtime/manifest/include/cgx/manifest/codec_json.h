@@ -24,7 +24,8 @@ std::string readCodec(const nlohmann::json &entry, cgx_codec &codec);
 /// The entry of a codec.
 nlohmann::json writeCodec(const cgx_codec &codec);
 
-/// The entry of a codec as people write it, `quantize bits=4`: a family, or a case of one that is its short form
+/// The entry of a codec as people write it, `quantize bits=4`: a family, or a case of one that is its short
+/// form
 /// (`mxfp4`), and its parameters, separated by blanks. What is left out has its usual value.
 nlohmann::json readCodecLabel(const std::string &text);
 
