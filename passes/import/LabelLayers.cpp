@@ -262,7 +262,9 @@ private:
     unsigned longest = 0;
     for (unsigned other = 0; other < state.getArgumentCount(); ++other) {
       unsigned suffix = state.getCommonSuffix(argument, other);
-      if (other != argument && suffix > longest &&
+      // Of a key alone in which many leaves end, such as `value`, nothing follows.
+      bool isNamesake = 2 * suffix >= state.getPath(other).keys.size();
+      if (other != argument && isNamesake && suffix > longest &&
           state.getFloatType(other) == state.getFloatType(argument) && flow.dependsOn(input, other) &&
           isMovedBySign(i, argument, other)) {
         best = other;

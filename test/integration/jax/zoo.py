@@ -789,6 +789,27 @@ def batch_statistics_in_sums():
     return local_step, state, batch
 
 
+BOXED = {name if not name else f"{name}/value": kind for name, kind in CASES["batch_statistics_in_sums"].layers.items()}
+
+
+@case(BOXED)
+def batch_statistics_in_boxes():
+    """The same where every path ends in one key, as those of flax.nnx do."""
+    inner, state, batch = batch_statistics_in_sums()
+
+    def unboxed(tree):
+        return jax.tree.map(lambda box: box["value"], tree, is_leaf=lambda box: isinstance(box, dict) and "value" in box)
+
+    def boxed(tree):
+        return jax.tree.map(lambda leaf: {"value": leaf}, tree)
+
+    def local_step(state, batch):
+        state, metrics = inner(unboxed(state), batch)
+        return boxed(state), metrics
+
+    return local_step, boxed(state), batch
+
+
 @case(WEIGHTS)
 def slow_momentum():
     """SlowMo: workers average their parameters, and the outer momentum takes how far that moved them."""
