@@ -46,6 +46,7 @@ struct Doubt {
     Type,      // It is returned in another type than it is taken.
     Sharding,  // It is split in another way.
     Data,      // Each rank has its own, as it has of a batch.
+    Place,     // It stands where the argument does, among state, and nothing else shows it.
   };
   unsigned result;
   llvm::SmallVector<unsigned> arguments;

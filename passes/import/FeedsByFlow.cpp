@@ -167,7 +167,7 @@ bool FlowMatcher::isNeighbour(unsigned result, unsigned argument, bool isBetween
   if (updates.isUpdate(result, argument))
     return isBetween || mayBeState || !isFloat(to.type);
   if (isSingleFloat(to.type))
-    return isBetween && isComputedFrom(result, {});
+    return isBetween && (isComputedFrom(result, {}) || updates.getShare(result, argument) > 0);
   if (isBetween)
     return true;
   if (!isFloat(to.type)) {
@@ -272,6 +272,17 @@ bool FlowMatcher::mayBeUnreduced(unsigned result, unsigned argument) const {
          !updates.isUnchanged(result, argument) && !updates.keepsReduction(result);
 }
 
+/// The argument in the place of a result, as far as pairs behind it tell the order; what comes behind all
+/// state is data.
+std::optional<unsigned> FlowMatcher::findArgumentInPlace(unsigned result, const Feeds &feeds) const {
+  std::optional<Pair> after = findPairsAround(result, feeds).second;
+  int64_t argument = after ? static_cast<int64_t>(after->second) + result - after->first : -1;
+  if (argument < 0 || !arguments[argument].name.empty() || !arguments[argument].isReplicated ||
+      !fits(result, argument) || isSingleFloat(arguments[argument].type) || isFed(feeds, argument))
+    return std::nullopt;
+  return argument;
+}
+
 SmallVector<Doubt> FlowMatcher::findDoubts(const Feeds &feeds) const {
   SmallVector<Doubt> doubts;
   for (const auto &[result, from] : Candidates(*this, feeds, arguments.size()).ofResult)
@@ -288,5 +299,12 @@ SmallVector<Doubt> FlowMatcher::findDoubts(const Feeds &feeds) const {
       else if (mayBeUnreduced(result, argument) && !isFed(feeds, argument))
         doubts.push_back({result, {argument}, Doubt::Reason::Data});
     }
+  llvm::BitVector isDoubted(results.size());
+  for (const Doubt &doubt : doubts)
+    isDoubted.set(doubt.result);
+  for (unsigned result = 0; result < results.size(); ++result)
+    if (!feeds[result] && !isDoubted[result])
+      if (std::optional<unsigned> argument = findArgumentInPlace(result, feeds))
+        doubts.push_back({result, {*argument}, Doubt::Reason::Place});
   return doubts;
 }

@@ -133,6 +133,13 @@ static void explain(InFlightDiagnostic &diagnostic, func::FuncOp step, const Dou
                << ", but is split as " << from.sharding << " and the argument as " << to.sharding
                << ": give both the same specs";
     return;
+  case Doubt::Reason::Place:
+    diagnostic
+        << " stands among state where " << describe("argument", doubt.arguments.front(), to.name)
+        << " does, and may be its next value, of which the old one leaves no trace: export the step with the "
+           "names of its arguments, lower(...).as_text(debug_info=True), or name the pair, cgx-run --feed "
+           "RESULT=ARGUMENT";
+    return;
   case Doubt::Reason::Data:
     diagnostic
         << " is computed as the next value of " << describe("argument", doubt.arguments.front(), to.name)

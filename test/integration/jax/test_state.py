@@ -271,6 +271,20 @@ class StateTest(unittest.TestCase):
                                       input=jax.jit(step).lower(state, batch).as_text(), check=True)
                 self.assertRegex(done.stderr, "result 0.* is computed as the next value of argument 0.*may be data")
 
+    @jobs.needs_opt
+    def test_state_that_is_replaced_is_named_where_only_its_place_tells(self):
+        case = with_optimizer(optax.optimistic_gradient_descent(0.1))  # the gradient before, and the parameters
+
+        def state_first(state, params, batch):
+            params, state, loss = case.step(params, state, batch)
+            return state, params, loss
+
+        params, state, batch = case.arguments
+        text = jax.jit(state_first, keep_unused=True).lower(state, params, batch).as_text()
+        done = subprocess.run([os.environ["CGX_OPT"], "-", "--cgx-import"], capture_output=True, text=True, input=text,
+                              check=True)
+        self.assertRegex(done.stderr, r"a part of the state is not fed back: result \d+ .*stands among state where argument")
+
     @jobs.needs_run
     def test_training_without_names_is_jax_training(self):
         for make in (adamw_with_schedule, momentum_comes_first, average_comes_back_first, raveled):
