@@ -484,7 +484,7 @@ private:
     for (auto [other, finding] : llvm::zip_equal(flow.getExchanges(), findings))
       if (finding.kind == LayerKind::Gradient && flow.dependsOn(other.getInput(), source))
         return true;
-    return isUsedByResults(source);
+    return isUsedByResults(source, /*isMoved=*/!exchange.collective.getReductionKind());
   }
 
   bool dependsOnData(Value value) {
@@ -496,9 +496,11 @@ private:
 
   /// Without gradients that are exchanged, an activation is what the next state
   /// depends on; in a step without state, what any result depends on, but not what
-  /// is a result itself (a gradient of a step without names).
-  bool isUsedByResults(unsigned source) {
-    if (llvm::any_of(findings, [](const Finding &finding) { return finding.kind == LayerKind::Gradient; }))
+  /// is a result itself (a gradient of a step without names). What moves between ranks and
+  /// is no parameter may be one next to gradients, too: those that are made of it need not travel.
+  bool isUsedByResults(unsigned source, bool isMoved) {
+    if (!isMoved &&
+        llvm::any_of(findings, [](const Finding &finding) { return finding.kind == LayerKind::Gradient; }))
       return false;
     bool hasState =
         llvm::any_of(llvm::seq(state.getArgumentCount()), [&](unsigned i) { return state.isState(i); });

@@ -23,6 +23,7 @@
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace cgx {
 #define GEN_PASS_DEF_CHECKACTIVATIONSPASS
@@ -76,6 +77,27 @@ public:
     return argument;
   }
 
+  /// The weight of which `value` is a piece that a loop may take, if the step updates it; null if there is
+  /// none.
+  BlockArgument findUpdatedWeight(Value value) {
+    while (true) {
+      Operation *op = value.getDefiningOp();
+      if (op && (isLayout(op) || isa<stablehlo::SliceOp, stablehlo::DynamicSliceOp>(op))) {
+        value = op->getOperand(0);
+        continue;
+      }
+      auto argument = dyn_cast<BlockArgument>(value);
+      if (!argument)
+        return {};
+      if (auto loop = dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp())) {
+        value = loop->getOperand(argument.getArgNumber());
+        continue;
+      }
+      bool isStep = argument.getOwner() == &step.getFunctionBody().front();
+      return isStep && isUpdated(argument) ? argument : BlockArgument();
+    }
+  }
+
   /// What the weight is called, and its bytes as a whole.
   std::string describe(BlockArgument weight) {
     unsigned i = weight.getArgNumber();
@@ -87,6 +109,15 @@ public:
   }
 
 private:
+  bool isUpdated(BlockArgument argument) {
+    Operation *terminator = step.getFunctionBody().front().getTerminator();
+    for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
+      if (auto feeds = step.getResultAttrOfType<IntegerAttr>(i, kFeedsAttrName);
+          feeds && feeds.getInt() == argument.getArgNumber())
+        return value != argument;
+    return false;
+  }
+
   AxisSet getSplitAxes(unsigned argument) {
     AxisSet axes = 0;
     if (auto sharding = step.getArgAttrOfType<ShardingAttr>(argument, kShardingAttrName))
@@ -139,8 +170,43 @@ private:
         bytes += exchanges.back().bytes;
       }
     });
+    if (BlockArgument weight = findWeightWithoutGradient(step, arguments, grid))
+      step.walk([&](CollectiveOpInterface op) {
+        if (!isa<AllToAllOp>(op))
+          return;
+        AxisSet shared = grid.getVaryingAxes(op.getGroups()) & arguments.getDataAxes();
+        for (unsigned i = 0, e = op.getInputs().size(); shared != 0 && i < e; ++i)
+          if (op.getLayer(i).getKind() == LayerKind::Activation) {
+            exchanges.push_back({op, getBytes(op.getInputType(i)), weight});
+            axes |= shared;
+            bytes += exchanges.back().bytes;
+          }
+      });
     if (!exchanges.empty())
       report(exchanges, bytes, grid.describe(axes), arguments);
+  }
+
+  /// A weight that is gathered along an axis of the data, and whose gradient is not reduced: what it is made
+  /// of was brought to where the weight is.
+  static BlockArgument findWeightWithoutGradient(FunctionOpInterface step, StepArguments &arguments,
+                                                 RankGrid &grid) {
+    llvm::DenseSet<StringRef> reduced;
+    llvm::MapVector<StringRef, BlockArgument> gathered;
+    step.walk([&](CollectiveOpInterface op) {
+      for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
+        LayerAttr layer = op.getLayer(i);
+        if (layer.getKind() == LayerKind::Gradient)
+          reduced.insert(layer.getName());
+        if (layer.getKind() == LayerKind::Weight && isa<AllGatherOp>(op) &&
+            (grid.getVaryingAxes(op.getGroups()) & arguments.getDataAxes()) != 0)
+          if (BlockArgument weight = arguments.findUpdatedWeight(op.getInputs()[i]))
+            gathered[layer.getName()] = weight;
+      }
+    });
+    for (auto [name, weight] : gathered)
+      if (!reduced.contains(name))
+        return weight;
+    return {};
   }
 
   /// The weight with which a gathered activation is multiplied.

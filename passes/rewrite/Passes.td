@@ -176,8 +176,9 @@ def CheckActivationsPass : Pass<"cgx-check-activations", "::mlir::ModuleOp"> {
     what travels then cannot be compressed as weights and gradients can.
 
     Looks for activations in `cgx.all_gather`, `cgx.all_reduce` and `cgx.reduce_scatter` along an axis that splits
-    arguments that are data, which are multiplied by a weight that the same axis splits, or were. One warning has
-    their bytes, and as notes the weights.
+    arguments that are data, which are multiplied by a weight that the same axis splits, or were. Where a weight is
+    gathered along such an axis, is updated, and no gradient of it is reduced, it looks for those in
+    `cgx.all_to_all`, too. One warning has their bytes, and as notes the weights.
 
     Precondition: a per-rank program with labels.
     Postcondition: the same module.

@@ -43,3 +43,41 @@ func.func @sound(
   return %w, %v, %1, %4, %6 : tensor<32x64xf32>, tensor<64x32xf32>, tensor<8x64xf32>, tensor<8x64xf32>, tensor<8x16xf32>
 }
 }
+
+// -----
+
+// A weight is gathered, a piece at a time, and what its gradient is made of is brought to where the weight is. Experts
+// are not gathered, and their tokens have to travel; a frozen weight has no gradient.
+#g = #cgx.groups<[[0, 1]]>
+#a = #cgx.layer<"", activation>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+func.func @gradient_without_reduction(
+    %w: tensor<2x8x8xf32> {cgx.name = "params['w']", cgx.sharding = #cgx.sharding<[[], ["data"], []]>, cgx.global_type = tensor<2x16x8xf32>},
+    %x: tensor<4x8xf32> {cgx.name = "x", cgx.sharding = #cgx.sharding<[["data"], []]>})
+    -> (tensor<2x8x8xf32> {cgx.feeds = 0 : i64}, tensor<16x8xf32>) {
+  %i = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.dynamic_slice %w, %i, %i, %i, sizes = [1, 8, 8] : (tensor<2x8x8xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x8x8xf32>
+  %1 = stablehlo.reshape %0 : (tensor<1x8x8xf32>) -> tensor<8x8xf32>
+  %2 = cgx.all_gather(%1) {dim = 0 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"params/w", weight>]} : (tensor<8x8xf32>) -> tensor<16x8xf32>
+  // expected-warning @below {{activations travel in place of weights: 1 tensor of 128 bytes, along axis "data" of the mesh}}
+  // expected-note @below {{all_to_all with id 1: 128 bytes for weight 'params['w']' (1024 bytes as a whole)}}
+  %3 = cgx.all_to_all(%x) {split_dim = 1 : i64, concat_dim = 0 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#a]} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %4 = stablehlo.dot_general %3, %3, contracting_dims = [0] x [0] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  %5 = stablehlo.reshape %4 : (tensor<4x4xf32>) -> tensor<16xf32>
+  %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<16xf32>) -> tensor<16x8xf32>
+  %7 = stablehlo.reshape %6 : (tensor<16x8xf32>) -> tensor<2x8x8xf32>
+  %8 = stablehlo.subtract %w, %7 : tensor<2x8x8xf32>
+  return %8, %2 : tensor<2x8x8xf32>, tensor<16x8xf32>
+}
+
+func.func @experts_and_a_frozen_weight(
+    %w: tensor<8x8xf32> {cgx.name = "frozen['w']", cgx.sharding = #cgx.sharding<[["data"], []]>, cgx.global_type = tensor<16x8xf32>},
+    %e: tensor<8x4xf32> {cgx.name = "experts", cgx.sharding = #cgx.sharding<[["data"], []]>, cgx.global_type = tensor<16x4xf32>},
+    %x: tensor<4x8xf32> {cgx.name = "x", cgx.sharding = #cgx.sharding<[["data"], []]>})
+    -> (tensor<8x8xf32> {cgx.feeds = 0 : i64}, tensor<8x4xf32> {cgx.feeds = 1 : i64}, tensor<16x8xf32>) {
+  %0 = cgx.all_gather(%w) {dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"frozen/w", weight>]} : (tensor<8x8xf32>) -> tensor<16x8xf32>
+  %1 = cgx.all_to_all(%x) {split_dim = 1 : i64, concat_dim = 0 : i64, id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#a]} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %2 = stablehlo.subtract %e, %1 : tensor<8x4xf32>
+  return %w, %2, %0 : tensor<8x8xf32>, tensor<8x4xf32>, tensor<16x8xf32>
+}
+}
