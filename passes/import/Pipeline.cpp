@@ -25,6 +25,7 @@ void cgx::buildImportPipeline(mlir::OpPassManager &manager, bool scatters) {
   // Local shapes, names and feeds: what the passes below rely on.
   manager.addPass(createImportManualComputationPass());
   manager.addPass(createExpandComplexCollectivesPass());
+  manager.addPass(createExpandNarrowCollectivesPass());
   // Both kinds of collectives number their ids after those that are there.
   manager.addPass(createImportStablehloCollectivesPass());
   manager.addPass(createImportShardCollectivesPass());

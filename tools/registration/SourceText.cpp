@@ -28,6 +28,21 @@ static bool isPortable(StringRef magic) {
   return magic.take_front(64).contains("StableHLO");
 }
 
+/// Where an op of vhlo begins, as in `"vhlo.add_v1"(` or `vhlo.return_v1 %0`; not in comments.
+static std::optional<size_t> findPortableOp(StringRef text) {
+  for (size_t at = text.find("vhlo."); at != StringRef::npos; at = text.find("vhlo.", at + 1)) {
+    StringRef op = text.substr(at).take_while([](char c) { return isAlnum(c) || c == '_' || c == '.'; });
+    StringRef after = text.substr(at + op.size());
+    size_t line = text.rfind('\n', at) + 1; // 0 in the first line
+    char before = at == 0 ? '\n' : text[at - 1];
+    bool isOp = before == '"' ? after.starts_with("\"(") && (at < 2 || text[at - 2] != '@')
+                              : isSpace(before) && after.starts_with(" ");
+    if (isOp && op.contains("_v") && !text.slice(line, at).contains("//"))
+      return at;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> cgx::explainUnreadable(const MemoryBuffer &buffer) {
   StringRef text = buffer.getBuffer();
   std::string name = buffer.getBufferIdentifier().str();
@@ -37,6 +52,10 @@ std::optional<std::string> cgx::explainUnreadable(const MemoryBuffer &buffer) {
     return name + ": error: this is portable bytecode of StableHLO (vhlo), which only its own tools read; " +
            kWriteText.str();
   }
+  if (std::optional<size_t> op = findPortableOp(text))
+    return name + ":" + std::to_string(text.take_front(*op).count('\n') + 1) +
+           ": error: this is text of StableHLO's portable form (vhlo), which only its own tools read; " +
+           kWriteText.str() + ", or stablehlo-opt --vhlo-legalize-to-stablehlo";
   // Text has no zeros. What jax.export serializes holds bytecode somewhere.
   if (!text.take_front(4096).contains('\0'))
     return std::nullopt;

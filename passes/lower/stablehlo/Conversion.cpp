@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "Conversion.h"
+#include "NarrowTypes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -21,7 +22,8 @@ namespace cgx {
 
 SignlessTypeConverter::SignlessTypeConverter() {
   addConversion([](Type type) { return type; });
-  addConversion([](IntegerType type) { return IntegerType::get(type.getContext(), type.getWidth()); });
+  addConversion([](IntegerType type) { return getStorageType(type); });
+  addConversion([](FloatType type) { return getStorageType(type); });
   addConversion(
       [this](RankedTensorType type) -> Type { return type.clone(convertType(type.getElementType())); });
 }

@@ -19,7 +19,8 @@
 
 namespace cgx {
 
-/// Turns unsigned and signed integers into signless ones, in tensors and outside.
+/// Turns unsigned and signed integers into signless ones, and types that processors do not have into bytes
+/// (NarrowTypes.h), in tensors and outside.
 class SignlessTypeConverter : public mlir::TypeConverter {
 public:
   SignlessTypeConverter();

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "Conversion.h"
+#include "NarrowTypes.h"
 #include "Scalar.h"
 #include "ScalarConvert.h"
 
@@ -69,11 +70,13 @@ struct BitcastShapePattern : OpConversionPattern<stablehlo::BitcastConvertOp> {
   LogicalResult matchAndRewrite(stablehlo::BitcastConvertOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Value operand = adaptor.getOperand();
-    auto from = cast<RankedTensorType>(operand.getType());
+    auto from = cast<RankedTensorType>(op.getOperand().getType()),
+         original = cast<RankedTensorType>(op.getType());
     auto to = cast<RankedTensorType>(getTypeConverter()->convertType(op.getType()));
-    if (!from.getElementType().isIntOrFloat() || !to.getElementType().isIntOrFloat() || !to.hasStaticShape())
+    Type fromElement = from.getElementType(), toElement = original.getElementType();
+    if (!fromElement.isIntOrFloat() || !toElement.isIntOrFloat() || !to.hasStaticShape())
       return rewriter.notifyMatchFailure(op, "not numbers of static shape");
-    unsigned fromWidth = from.getElementTypeBitWidth(), toWidth = to.getElementTypeBitWidth();
+    unsigned fromWidth = fromElement.getIntOrFloatBitWidth(), toWidth = toElement.getIntOrFloatBitWidth();
     int64_t rank = to.getRank();
     if (std::abs(from.getRank() - rank) != 1)
       return rewriter.notifyMatchFailure(op, "keeps the shape");
@@ -86,26 +89,21 @@ struct BitcastShapePattern : OpConversionPattern<stablehlo::BitcastConvertOp> {
           SmallVector<Value> at;
           for (int64_t dim = 0; dim < rank; ++dim)
             at.push_back(linalg::IndexOp::create(b, dim));
-          Value bits = fromWidth > toWidth ? part(b, operand, at, toWidth) : whole(b, operand, at, toWidth);
-          bool isBits = isa<IntegerType>(to.getElementType());
-          linalg::YieldOp::create(
-              b, isBits ? bits : arith::BitcastOp::create(b, to.getElementType(), bits).getResult());
+          Value bits = fromWidth > toWidth ? part(b, operand, fromElement, at, toWidth)
+                                           : whole(b, operand, fromElement, at, toWidth);
+          linalg::YieldOp::create(b, storedOfBits(b, bits, toElement));
         });
     return success();
   }
 
-  static Value bitsAt(ImplicitLocOpBuilder &b, Value tensor, ValueRange at) {
-    Value element = tensor::ExtractOp::create(b, tensor, at);
-    Type type = element.getType();
-    return isa<IntegerType>(type)
-               ? element
-               : arith::BitcastOp::create(b, b.getIntegerType(type.getIntOrFloatBitWidth()), element)
-                     .getResult();
+  static Value bitsAt(ImplicitLocOpBuilder &b, Value tensor, Type original, ValueRange at) {
+    return bitsOfStored(b, tensor::ExtractOp::create(b, tensor, at), original);
   }
 
   /// The last index says which part.
-  static Value part(ImplicitLocOpBuilder &b, Value tensor, ArrayRef<Value> at, unsigned width) {
-    Value bits = bitsAt(b, tensor, at.drop_back());
+  static Value part(ImplicitLocOpBuilder &b, Value tensor, Type original, ArrayRef<Value> at,
+                    unsigned width) {
+    Value bits = bitsAt(b, tensor, original, at.drop_back());
     Value number = arith::IndexCastUIOp::create(b, b.getI64Type(), at.back());
     Value shift = arith::MulIOp::create(b, number, arith::ConstantIntOp::create(b, width, 64));
     unsigned fromWidth = bits.getType().getIntOrFloatBitWidth();
@@ -114,7 +112,8 @@ struct BitcastShapePattern : OpConversionPattern<stablehlo::BitcastConvertOp> {
     return arith::TruncIOp::create(b, b.getIntegerType(width), arith::ShRUIOp::create(b, bits, shift));
   }
 
-  static Value whole(ImplicitLocOpBuilder &b, Value tensor, ArrayRef<Value> at, unsigned width) {
+  static Value whole(ImplicitLocOpBuilder &b, Value tensor, Type original, ArrayRef<Value> at,
+                     unsigned width) {
     auto type = cast<RankedTensorType>(tensor.getType());
     Type wide = b.getIntegerType(width);
     Value bits = arith::ConstantOp::create(b, b.getIntegerAttr(wide, 0));
@@ -122,9 +121,9 @@ struct BitcastShapePattern : OpConversionPattern<stablehlo::BitcastConvertOp> {
     indices.emplace_back();
     for (int64_t number = 0; number < type.getShape().back(); ++number) {
       indices.back() = constantIndex(b, b.getLoc(), number);
-      Value element = arith::ExtUIOp::create(b, wide, bitsAt(b, tensor, indices));
-      Value shift =
-          arith::ConstantOp::create(b, b.getIntegerAttr(wide, number * type.getElementTypeBitWidth()));
+      Value element = arith::ExtUIOp::create(b, wide, bitsAt(b, tensor, original, indices));
+      Value shift = arith::ConstantOp::create(
+          b, b.getIntegerAttr(wide, number * static_cast<int64_t>(original.getIntOrFloatBitWidth())));
       bits = arith::OrIOp::create(b, bits, arith::ShLIOp::create(b, element, shift));
     }
     return bits;
@@ -166,9 +165,7 @@ template <typename OpTy> struct ConstantPattern : OpConversionPattern<OpTy> {
     auto value = dyn_cast<DenseElementsAttr>(op.getValue());
     if (!value || !type.getElementType().isIntOrFloat())
       return rewriter.notifyMatchFailure(op, "not a dense constant of numbers");
-    if (value.getElementType() != type.getElementType())
-      value = value.bitcast(type.getElementType());
-    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, value);
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, toStorage(value));
     return success();
   }
 };
@@ -182,9 +179,7 @@ struct ConstantLikePattern : OpConversionPattern<chlo::ConstantLikeOp> {
     if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
       return rewriter.notifyMatchFailure(op, "not numbers of static shape");
     auto value = DenseElementsAttr::get(cast<ShapedType>(op.getType()), cast<Attribute>(op.getValue()));
-    if (value.getElementType() != type.getElementType())
-      value = value.bitcast(type.getElementType());
-    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, value);
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, toStorage(value));
     return success();
   }
 };
@@ -194,7 +189,7 @@ struct IotaPattern : OpConversionPattern<stablehlo::IotaOp> {
   LogicalResult matchAndRewrite(stablehlo::IotaOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = cast<RankedTensorType>(getTypeConverter()->convertType(op.getType()));
-    Type element = type.getElementType();
+    Type element = getElementTypeOrSelf(op.getType());
     if (!element.isIntOrFloat())
       return rewriter.notifyMatchFailure(op, "not a number");
     int64_t rank = type.getRank();

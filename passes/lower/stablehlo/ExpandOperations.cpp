@@ -12,6 +12,7 @@
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -71,14 +72,55 @@ template <typename OpTy> struct PartOfRealPattern : OpRewritePattern<OpTy> {
   }
 };
 
+/// bitcast_convert(x) -> x to the type of x, complex numbers included
+struct BitcastToSelfPattern : OpRewritePattern<stablehlo::BitcastConvertOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::BitcastConvertOp op, PatternRewriter &rewriter) const override {
+    if (op.getOperand().getType() != op.getType())
+      return rewriter.notifyMatchFailure(op, "changes the type");
+    rewriter.replaceOp(op, op.getOperand());
+    return success();
+  }
+};
+
+/// constant(dense_resource) -> constant(dense), whose elements lie in the text and not behind it
+struct ResourceConstantPattern : OpRewritePattern<stablehlo::ConstantOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::ConstantOp op, PatternRewriter &rewriter) const override {
+    auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue());
+    AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+    if (!blob)
+      return rewriter.notifyMatchFailure(op, "no resource, or one without data");
+    ShapedType type = resource.getType();
+    ArrayRef<char> data = blob->getData();
+    if (type.getElementType().isInteger(1)) { // a byte each, of which the other form has bits
+      if (static_cast<int64_t>(data.size()) != type.getNumElements())
+        return rewriter.notifyMatchFailure(op, "not a byte for each element");
+      SmallVector<bool> values = llvm::map_to_vector(data, [](char byte) { return byte != 0; });
+      rewriter.replaceOpWithNewOp<stablehlo::ConstantOp>(op, op.getType(),
+                                                         DenseElementsAttr::get(type, values));
+      return success();
+    }
+    bool isSplat = false;
+    if (!DenseElementsAttr::isValidRawBuffer(type, data, isSplat) || (isSplat && type.getNumElements() != 1))
+      return rewriter.notifyMatchFailure(op, "not as many bytes as the elements have");
+    auto value = DenseElementsAttr::getFromRawBuffer(type, data);
+    rewriter.replaceOpWithNewOp<stablehlo::ConstantOp>(op, op.getType(), value);
+    return success();
+  }
+};
+
 struct ExpandOperationsPass : impl::ExpandOperationsPassBase<ExpandOperationsPass> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     populateBatchNormExpansions(set);
     populateEinsumExpansions(set);
     populateKnownCallExpansions(set);
+    populateNarrowTypeExpansions(set);
+    populateRaggedDotExpansions(set);
     populateStaticFormExpansions(set);
-    set.add<PartOfRealPattern<stablehlo::RealOp>, PartOfRealPattern<stablehlo::ImagOp>>(context);
+    set.add<PartOfRealPattern<stablehlo::RealOp>, PartOfRealPattern<stablehlo::ImagOp>,
+            ResourceConstantPattern, BitcastToSelfPattern>(context);
     patterns = std::move(set);
     return success();
   }

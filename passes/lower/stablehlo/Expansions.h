@@ -17,6 +17,8 @@ namespace cgx {
 void populateBatchNormExpansions(mlir::RewritePatternSet &);
 void populateEinsumExpansions(mlir::RewritePatternSet &);
 void populateKnownCallExpansions(mlir::RewritePatternSet &);
+void populateNarrowTypeExpansions(mlir::RewritePatternSet &);
+void populateRaggedDotExpansions(mlir::RewritePatternSet &);
 void populateStaticFormExpansions(mlir::RewritePatternSet &);
 
 // ---- Building blocks ---------------------------------------------------------------

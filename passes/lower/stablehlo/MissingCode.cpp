@@ -11,6 +11,7 @@
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -39,6 +40,12 @@ bool hasDynamicShape(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), isDynamic) || llvm::any_of(op->getResultTypes(), isDynamic);
 }
 
+bool isQuantized(Operation *op) {
+  auto isQuantizedType = [](Type type) { return stablehlo::isQuantized(getElementTypeOrSelf(type)); };
+  return llvm::any_of(op->getOperandTypes(), isQuantizedType) ||
+         llvm::any_of(op->getResultTypes(), isQuantizedType);
+}
+
 StringRef cureOfCall(StringRef target) {
   if (target.contains("callback"))
     return "the step uses what Python returns: compute it in JAX, or before the step as an argument; "
@@ -56,6 +63,9 @@ StringRef cureOf(Operation *op) {
     return "its dialect is unknown: export the step as StableHLO";
   if (hasDynamicShape(op))
     return "its shape is not static: export the step for the shapes that it runs with";
+  if (isQuantized(op))
+    return "quantized types have no native code: export the step in floats, or with scales and integers of "
+           "its own";
   return llvm::StringSwitch<StringRef>(op->getName().getStringRef())
       .Cases({"stablehlo.infeed", "stablehlo.outfeed", "stablehlo.send", "stablehlo.recv"},
              "make what it receives an argument of the step, and what it sends a result")

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------------===//
 #include "Scalar.h"
 #include "Conversion.h"
+#include "NarrowTypes.h"
 #include "ScalarConvert.h"
 #include "SpecialFunctions.h"
 
@@ -236,6 +237,15 @@ Value bitwiseNot(const Element &e) {
              : Value();
 }
 
+/// The high half of the product of twice the width.
+Value multiplyHigh(const Element &e) {
+  if (!e.isInteger() || e.isBool())
+    return nullptr;
+  if (isUnsigned(e.type))
+    return arith::MulUIExtendedOp::create(e.b, e.in[0], e.in[1]).getHigh();
+  return arith::MulSIExtendedOp::create(e.b, e.in[0], e.in[1]).getHigh();
+}
+
 Value absolute(const Element &e) {
   if (e.isFloat())
     return e.make<math::AbsFOp>();
@@ -245,8 +255,8 @@ Value absolute(const Element &e) {
 }
 
 /// The bits of floats of one sign are in the order of the floats.
-Value nextAfter(const Element &e) {
-  if (!e.isFloat())
+Value nextAfter(const Element &e, Type original) {
+  if (!e.isFloat() || isNarrow(original))
     return nullptr;
   ImplicitLocOpBuilder &b = e.b;
   Value x = e.in[0], y = e.in[1];
@@ -273,11 +283,9 @@ Value nextAfter(const Element &e) {
 }
 
 Value bitcast(const Element &e, Type to) {
-  auto integer = dyn_cast<IntegerType>(to);
-  Type target = integer ? e.b.getIntegerType(integer.getWidth()) : to;
-  if (target.getIntOrFloatBitWidth() != e.width())
+  if (!e.type.isIntOrFloat() || !to.isIntOrFloat() || to.getIntOrFloatBitWidth() != e.width())
     return nullptr; // changes the shape
-  return target == e.signless() ? e.in[0] : arith::BitcastOp::create(e.b, target, e.in[0]).getResult();
+  return storedOfBits(e.b, bitsOfStored(e.b, e.in[0], e.type), to);
 }
 
 Value emit(const Element &e, Operation *op) {
@@ -341,7 +349,8 @@ Value emit(const Element &e, Operation *op) {
       .Case([&](chlo::ErfOp) { return errorFunction(e); })
       .Case([&](chlo::ErfcOp) { return e.makeFloat<math::ErfcOp>(); })
       .Case([&](chlo::SquareOp) { return square(e); })
-      .Case([&](chlo::NextAfterOp) { return nextAfter(e); })
+      .Case([&](chlo::MulhiOp) { return multiplyHigh(e); })
+      .Case([&](chlo::NextAfterOp) { return nextAfter(e, getElementTypeOrSelf(op->getOperand(0))); })
       .Case([&](chlo::ErfInvOp) { return e.isFloat() ? emitErfInv(e.b, e.in[0]) : Value(); })
       .Case([&](chlo::LgammaOp) { return e.isFloat() ? emitLgamma(e.b, e.in[0]) : Value(); })
       .Case([&](chlo::DigammaOp) { return e.isFloat() ? emitDigamma(e.b, e.in[0]) : Value(); })
@@ -387,13 +396,27 @@ bool isElementwise(Operation *op) {
              BitcastConvertOp>(op) ||
          isa<chlo::AcosOp, chlo::AcoshOp, chlo::AsinOp, chlo::AsinhOp, chlo::AtanOp, chlo::AtanhOp,
              chlo::CoshOp, chlo::SinhOp, chlo::TanOp, chlo::ErfOp, chlo::ErfcOp, chlo::SquareOp,
-             chlo::NextAfterOp, chlo::ErfInvOp, chlo::LgammaOp, chlo::DigammaOp, chlo::BesselI1eOp,
-             chlo::PolygammaOp, chlo::ZetaOp, chlo::IsInfOp, chlo::IsPosInfOp, chlo::IsNegInfOp>(op);
+             chlo::MulhiOp, chlo::NextAfterOp, chlo::ErfInvOp, chlo::LgammaOp, chlo::DigammaOp,
+             chlo::BesselI1eOp, chlo::PolygammaOp, chlo::ZetaOp, chlo::IsInfOp, chlo::IsPosInfOp,
+             chlo::IsNegInfOp>(op);
+}
+
+/// Whether what memory holds of the operands is what `emit` takes.
+static bool takesStored(Operation *op) {
+  return isa<stablehlo::SelectOp, stablehlo::ConvertOp, stablehlo::BitcastConvertOp, stablehlo::CompareOp>(
+      op);
 }
 
 Value emitScalar(OpBuilder &builder, Operation *op, ValueRange operands) {
   ImplicitLocOpBuilder b(op->getLoc(), builder);
-  return emit({b, operands, getElementTypeOrSelf(op->getOperand(0).getType())}, op);
+  Type type = getElementTypeOrSelf(op->getOperand(0).getType());
+  if (takesStored(op))
+    return emit({b, operands, type}, op);
+  SmallVector<Value> computed;
+  for (auto [stored, original] : llvm::zip_equal(operands, op->getOperands()))
+    computed.push_back(fromStorage(b, stored, getElementTypeOrSelf(original.getType())));
+  Value result = emit({b, computed, getComputeType(type)}, op);
+  return result ? toStorage(b, result, getElementTypeOrSelf(op->getResult(0).getType())) : Value();
 }
 
 /// The element of a constant that has one value. Null if it has none, or no number.
@@ -402,9 +425,7 @@ static Value emitScalarConstant(OpBuilder &builder, stablehlo::ConstantOp consta
   Type type = getElementTypeOrSelf(constant.getType());
   if (!value || !value.isSplat() || !type.isIntOrFloat())
     return nullptr;
-  Attribute element = value.getSplatValue<Attribute>();
-  if (auto integer = dyn_cast<IntegerAttr>(element))
-    element = IntegerAttr::get(builder.getIntegerType(type.getIntOrFloatBitWidth()), integer.getValue());
+  Attribute element = toStorage(value).getSplatValue<Attribute>();
   return arith::ConstantOp::create(builder, constant.getLoc(), cast<TypedAttr>(element));
 }
 

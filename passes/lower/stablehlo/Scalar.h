@@ -14,7 +14,7 @@
 namespace cgx {
 
 /// What an elementwise operation of StableHLO does to one element of each of its
-/// operands, given as signless scalars. Null where `op` is not elementwise, or is not
+/// operands, given as what memory holds of them. Null where `op` is not elementwise, or is not
 /// defined here for its types.
 mlir::Value emitScalar(mlir::OpBuilder &, mlir::Operation *op, mlir::ValueRange operands);
 
@@ -22,7 +22,8 @@ mlir::Value emitScalar(mlir::OpBuilder &, mlir::Operation *op, mlir::ValueRange 
 bool isElementwise(mlir::Operation *op);
 
 /// What the body of a reduction, scatter or sort, a region on tensors of rank 0, yields
-/// for signless scalars. Failure where it contains something else than elementwise operations and constants.
+/// for what memory holds of its arguments. Failure where it contains something else than elementwise
+/// operations and constants.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitScalarRegion(mlir::OpBuilder &, mlir::Region &,
                                                                  mlir::ValueRange arguments);
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "ScalarConvert.h"
+#include "NarrowTypes.h"
 
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
@@ -137,11 +138,8 @@ arith::CmpIPredicate integerPredicate(stablehlo::ComparisonDirection direction, 
   llvm_unreachable("all directions are covered");
 }
 
-} // namespace
-
-bool isUnsigned(Type type) { return type.isUnsignedInteger() || type.isInteger(1); }
-
-Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
+/// Between types that processors have.
+Value convertComputed(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
   if (from == to)
     return value;
   auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(to);
@@ -172,6 +170,23 @@ Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
   return arith::SIToFPOp::create(b, to, value);
 }
 
+} // namespace
+
+bool isUnsigned(Type type) { return type.isUnsignedInteger() || type.isInteger(1); }
+
+Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
+  if (from == to)
+    return value;
+  if (!from.isIntOrFloat() || !to.isIntOrFloat())
+    return nullptr;
+  Value computed = fromStorage(b, value, from);
+  if (from.isF64() && isNarrow(to) && isa<FloatType>(to)) // f32 is on the way, and must not round before
+    computed = truncateToOdd(b, computed);
+  else
+    computed = convertComputed(b, computed, getComputeType(from), getComputeType(to));
+  return computed ? toStorage(b, computed, to) : Value();
+}
+
 /// From f64, the C library's support for compilers has no function for bf16.
 Value truncateFloat(ImplicitLocOpBuilder &b, Value value, FloatType to) {
   if (value.getType().isF64() && to.getWidth() < 32)
@@ -181,6 +196,8 @@ Value truncateFloat(ImplicitLocOpBuilder &b, Value value, FloatType to) {
 
 Value compareScalars(ImplicitLocOpBuilder &b, stablehlo::ComparisonDirection direction, bool total, Value lhs,
                      Value rhs, Type original) {
+  lhs = fromStorage(b, lhs, original);
+  rhs = fromStorage(b, rhs, original);
   if (isa<FloatType>(original)) {
     if (!total)
       return arith::CmpFOp::create(b, floatPredicate(direction), lhs, rhs);

@@ -20,14 +20,14 @@ namespace cgx {
 /// Whether arithmetic on the (original) type is unsigned; booleans are.
 bool isUnsigned(mlir::Type type);
 
-/// `value` as an element of type `to`; both types with their signs. Null for complex.
-/// Floating point to integer saturates, and NaN becomes 0, as XLA does it.
+/// `value`, what memory holds of an element of type `from`, as one of type `to`; both with their signs. Null
+/// for complex. Floating point to integer saturates, and NaN becomes 0, as XLA does it.
 mlir::Value convertScalar(mlir::ImplicitLocOpBuilder &, mlir::Value value, mlir::Type from, mlir::Type to);
 
 /// A float as one of fewer bits, rounded once, to nearest even.
 mlir::Value truncateFloat(mlir::ImplicitLocOpBuilder &, mlir::Value value, mlir::FloatType to);
 
-/// A boolean. `total` orders NaN and the zeros by their bits.
+/// A boolean, of what memory holds of two elements. `total` orders NaN and the zeros by their bits.
 mlir::Value compareScalars(mlir::ImplicitLocOpBuilder &, stablehlo::ComparisonDirection, bool total,
                            mlir::Value lhs, mlir::Value rhs, mlir::Type original);
 

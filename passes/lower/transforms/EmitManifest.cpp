@@ -6,10 +6,12 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "EmitManifest.h"
+#include "../stablehlo/NarrowTypes.h"
 #include "StepSignature.h"
 #include "cgx/Passes/Lower.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -47,14 +49,32 @@ json::Array shardingOf(ShardingAttr sharding, int64_t rank) {
   return dims;
 }
 
+/// The name of an element type of arguments and results; nothing where native code has none. Narrow ones are
+/// called as in MLIR, in lower case: "f8e4m3fn", "i4", "u4".
+std::optional<std::string> nameInSignature(Type element) {
+  if (getCodecElementType(element))
+    return getElementTypeName(element).str();
+  if (!isNarrow(element))
+    return std::nullopt;
+  std::string text;
+  llvm::raw_string_ostream(text) << element;
+  return StringRef(text).starts_with("ui") ? text.substr(0, 1) + text.substr(2) : StringRef(text).lower();
+}
+
 /// One argument or result; `attributes` are those of its place in the signature.
 FailureOr<json::Object> describeValue(func::FuncOp main, Type type, DictionaryAttr attributes,
                                       const Twine &defaultName) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !tensor.hasStaticShape() || !getCodecElementType(tensor.getElementType()))
-    return main.emitError("expected tensors of static shape and a type that collectives carry in the "
-                          "signature of @main, got ")
-           << type;
+  std::optional<std::string> dtype = tensor ? nameInSignature(tensor.getElementType()) : std::nullopt;
+  if (!dtype || !tensor.hasStaticShape())
+    return main.emitError(
+               "expected tensors of static shape, of numbers or booleans, in the signature of @main, "
+               "got ")
+           << type
+           << (tensor && stablehlo::isQuantized(tensor.getElementType())
+                   ? ": quantized types have no native code, export the step in floats, or with scales and "
+                     "integers of its own"
+                   : "");
   auto get = [&](StringRef name) { return attributes ? attributes.get(name) : Attribute(); };
   auto name = dyn_cast_or_null<StringAttr>(get(kNameAttrName));
   RankedTensorType global = tensor;
@@ -63,7 +83,7 @@ FailureOr<json::Object> describeValue(func::FuncOp main, Type type, DictionaryAt
       global = globalType;
   json::Object entry{
       {"name", name ? name.getValue().str() : defaultName.str()},
-      {"dtype", getElementTypeName(tensor.getElementType())},
+      {"dtype", *dtype},
       {"shape", arrayOf(tensor.getShape())},
       {"global_shape", arrayOf(global.getShape())},
       {"sharding", shardingOf(dyn_cast_or_null<ShardingAttr>(get(kShardingAttrName)), tensor.getRank())}};

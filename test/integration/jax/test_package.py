@@ -51,7 +51,8 @@ class FolderTest(unittest.TestCase):
 
 class SafetensorsTest(FolderTest):
     def test_every_element_type_survives(self):
-        dtypes = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?", ml_dtypes.bfloat16]
+        dtypes = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?", ml_dtypes.bfloat16,
+                  ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
         tensors = {str(np.dtype(d)): np.arange(6).reshape(2, 3).astype(d) for d in dtypes}
         tensors |= {"scalar": np.float32(3), "empty": np.zeros((0, 7), np.int32), "f4 big-endian": np.ones(2, ">f4")}
         cgx_jax.save(self.folder / "t", tensors, {"who": "test"})
@@ -61,6 +62,17 @@ class SafetensorsTest(FolderTest):
             self.assertEqual(loaded[name].shape, np.shape(tensor), name)
             self.assertEqual(loaded[name].dtype, tensor.dtype.newbyteorder("<"), name)
             np.testing.assert_array_equal(loaded[name], tensor, name)
+
+    def test_types_without_a_name_are_bytes(self):
+        bits = np.arange(256, dtype=np.uint8)
+        cgx_jax.save(self.folder / "t", {"i4": np.arange(-8, 8).astype(ml_dtypes.int4),
+                                         "u4": np.arange(16).astype(ml_dtypes.uint4),
+                                         "f8": bits.view(ml_dtypes.float8_e3m4)})
+        loaded = cgx_jax.load(self.folder / "t")
+        self.assertEqual([loaded[name].dtype for name in ("i4", "u4", "f8")], [np.int8, np.uint8, np.uint8])
+        np.testing.assert_array_equal(loaded["i4"], np.arange(-8, 8))
+        np.testing.assert_array_equal(loaded["u4"], np.arange(16))
+        np.testing.assert_array_equal(loaded["f8"], bits)
 
     def test_tensors_begin_aligned_and_lie_without_holes(self):
         cgx_jax.save(self.folder / "t", {"a": np.zeros(3, np.uint8), "b": np.ones(5, np.float32)})

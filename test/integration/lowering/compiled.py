@@ -16,7 +16,11 @@ import numpy as np
 
 DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
           "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
-          "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "bool": np.bool_}
+          "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "bool": np.bool_,
+          "i4": np.int8, "i2": np.int8, "u4": np.uint8, "u2": np.uint8}  # a byte each
+# f8e4m3fn is float8_e4m3fn
+DTYPES |= {f"f{name[5:].replace('_', '')}": getattr(ml_dtypes, name)
+           for name in dir(ml_dtypes) if name.startswith(("float8_", "float6_", "float4_"))}
 ALIGNMENT = 64  # what a compiled step expects of its buffers
 
 

@@ -150,3 +150,55 @@ func.func @assertion(%p: tensor<i1>) {
   stablehlo.custom_call @shape_assertion(%p) {error_message = "perhaps"} : (tensor<i1>) -> ()
   return
 }
+
+// Sums of narrow floats are rounded once; so are products.
+// CHECK-LABEL: @narrow
+// CHECK: %[[WIDE:.*]] = stablehlo.convert %arg0 : (tensor<4x8xf8E4M3FN>) -> tensor<4x8xf32>
+// CHECK: %[[SUM:.*]] = stablehlo.reduce(%[[WIDE]] init: %{{.*}}) applies stablehlo.add across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+// CHECK: stablehlo.convert %[[SUM]] : (tensor<4xf32>) -> tensor<4xf8E4M3FN>
+// CHECK: stablehlo.dot_general {{.*}} : (tensor<4x8xf32>, tensor<8x2xi32>) -> tensor<4x2xf32>
+func.func @narrow(%x: tensor<4x8xf8E4M3FN>, %w: tensor<8x2xi4>) -> (tensor<4xf8E4M3FN>, tensor<4x2xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f8E4M3FN>
+  %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4x8xf8E4M3FN>, tensor<f8E4M3FN>) -> tensor<4xf8E4M3FN>
+  %1 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<4x8xf8E4M3FN>, tensor<8x2xi4>) -> tensor<4x2xf32>
+  return %0, %1 : tensor<4xf8E4M3FN>, tensor<4x2xf32>
+}
+
+// CHECK-LABEL: @bitcast_to_self
+// CHECK-NEXT: return %arg0 : tensor<4xcomplex<f32>>
+func.func @bitcast_to_self(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  %0 = stablehlo.bitcast_convert %x : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
+}
+
+// Each group's rows alone, and the groups contracted too.
+// CHECK-LABEL: @ragged_dot
+// CHECK: %[[SPLIT:.*]] = stablehlo.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<3x11x5xi1>, tensor<3x11x5xf32>
+// CHECK: stablehlo.dot_general %[[SPLIT]], %arg1, contracting_dims = [2, 0] x [1, 0]
+func.func @ragged_dot(%x: tensor<11x5xf32>, %w: tensor<3x5x7xf32>, %sizes: tensor<3xi64>) -> tensor<11x7xf32> {
+  %0 = "chlo.ragged_dot"(%x, %w, %sizes) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<11x5xf32>, tensor<3x5x7xf32>, tensor<3xi64>) -> tensor<11x7xf32>
+  return %0 : tensor<11x7xf32>
+}
+
+// -----
+
+// What lies behind the text: booleans and integers of four bits have a byte each there.
+// CHECK-LABEL: @resources
+// CHECK-DAG: stablehlo.constant dense<[true, false, false, true]> : tensor<4xi1>
+// CHECK-DAG: stablehlo.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+// CHECK-DAG: stablehlo.constant dense<[1, -1, 7, -8]> : tensor<4xi4>
+func.func @resources() -> (tensor<4xi1>, tensor<2xf32>, tensor<4xi4>) {
+  %0 = stablehlo.constant dense_resource<booleans> : tensor<4xi1>
+  %1 = stablehlo.constant dense_resource<floats> : tensor<2xf32>
+  %2 = stablehlo.constant dense_resource<integers> : tensor<4xi4>
+  return %0, %1, %2 : tensor<4xi1>, tensor<2xf32>, tensor<4xi4>
+}
+{-#
+  dialect_resources: {
+    builtin: {
+      booleans: "0x0100000001000001",
+      floats: "0x040000000000803F00000040",
+      integers: "0x01000000010F0708"
+    }
+  }
+#-}

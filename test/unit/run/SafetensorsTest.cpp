@@ -132,7 +132,10 @@ TEST(Safetensors, RefusesShapesThatDoNotFitTheirBytes) {
   EXPECT_REFUSED(with("F32", "[-2]"), "sizes");
   EXPECT_REFUSED(with("F32", "{}"), "shape to be an array");
   EXPECT_REFUSED(with("F32", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2]"), "at most 16");
-  EXPECT_REFUSED(with("F8_E4M3", "[8]"), "dtype F8_E4M3 is not supported");
+  EXPECT_EQ(refusal(with("F8_E4M3", "[8]")), "");
+  EXPECT_REFUSED(with("F128", "[8]"), "dtype F128 is not supported");
+  EXPECT_REFUSED(with("F4", "[16]"),
+                 "dtype F4 is not supported: write the bits of each element as one of U8");
 }
 
 TEST(Safetensors, RefusesMalformedHeaders) {

@@ -17,10 +17,16 @@ using namespace cgx::run;
 namespace {
 
 TEST(Tensor, EveryElementTypeHasTwoNames) {
-  for (int i = 0; i < CGX_ELEMENT_TYPE_COUNT; ++i) {
-    auto type = static_cast<ElementType>(i);
+  for (uint32_t i = 0; i < elementTypeCount(); ++i) {
+    ElementType type(i);
     EXPECT_EQ(parseElementType(elementTypeName(type)), type);
-    EXPECT_EQ(parseSafetensorsName(safetensorsName(type)), type);
+    EXPECT_EQ(parseSafetensorsName(safetensorsName(type)), typeInFiles(type));
+    EXPECT_EQ(elementBytes(type), elementBytes(typeInFiles(type)));
+    EXPECT_EQ(isNarrow(type), i >= CGX_ELEMENT_TYPE_COUNT);
+    if (!isNarrow(type)) {
+      EXPECT_EQ(typeInFiles(type), type);
+      EXPECT_EQ(elementBytes(type), cgx_element_bytes(type));
+    }
   }
   EXPECT_FALSE(parseElementType("F32"));
   EXPECT_FALSE(parseSafetensorsName("f32"));
@@ -68,6 +74,63 @@ TEST(Tensor, SmallFloatsRoundToNearestEven) {
   EXPECT_EQ(parsed(CGX_BF16, "1e-40"), parsed(CGX_BF16, "1.001e-40"));
 }
 
+ElementType typeNamed(const char *name) { return *parseElementType(name); }
+
+TEST(Tensor, NarrowFloatsHaveTheValuesOfTheirFormats) {
+  struct Range {
+    const char *type;
+    double greatest, least; // the least positive one
+    bool hasInfinity;
+  };
+  for (const Range &range : {Range{"f8e4m3fn", 448, std::ldexp(1, -9), false},
+                             {"f8e5m2", 57344, std::ldexp(1, -16), true},
+                             {"f8e4m3", 240, std::ldexp(1, -9), true},
+                             {"f8e4m3b11fnuz", 30, std::ldexp(1, -13), false},
+                             {"f8e4m3fnuz", 240, std::ldexp(1, -10), false},
+                             {"f8e5m2fnuz", 57344, std::ldexp(1, -17), false},
+                             {"f8e3m4", 15.5, std::ldexp(1, -6), true},
+                             {"f8e8m0fnu", std::ldexp(1, 127), std::ldexp(1, -127), false},
+                             {"f6e2m3fn", 7.5, 0.125, false},
+                             {"f6e3m2fn", 28, 0.0625, false},
+                             {"f4e2m1fn", 6, 0.5, false}}) {
+    ElementType type = typeNamed(range.type);
+    double greatest = 0, least = INFINITY;
+    for (int code = 0; code < 256; ++code)
+      if (auto byte = static_cast<uint8_t>(code); isNarrowElement(type, byte))
+        if (double value = readNarrow(type, byte); std::isfinite(value) && value > 0) {
+          greatest = std::max(greatest, value);
+          least = std::min(least, value);
+          EXPECT_EQ(writeNarrow(type, value), byte) << range.type;
+        }
+    EXPECT_EQ(greatest, range.greatest) << range.type;
+    EXPECT_EQ(least, range.least) << range.type;
+    EXPECT_EQ(std::isinf(parsed(type, "inf")), range.hasInfinity) << range.type;
+    EXPECT_FALSE(writeNarrow(type, 2 * range.greatest)) << range.type;
+  }
+  EXPECT_EQ(parsed(typeNamed("f8e4m3fn"), "0.3"), 0.3125);
+  EXPECT_EQ(parsed(typeNamed("f8e4m3fn"), "17"), 16); // between 16 and 18
+  EXPECT_EQ(parsed(typeNamed("f8e4m3fn"), "19"), 20);
+  EXPECT_EQ(writeNarrow(typeNamed("f8e4m3fn"), -0.0), 0x80);
+  EXPECT_EQ(writeNarrow(typeNamed("f8e4m3fnuz"), -0.0), 0);
+  EXPECT_EQ(writeNarrow(typeNamed("f8e5m2fnuz"), NAN), 0x80);
+  EXPECT_FALSE(writeNarrow(typeNamed("f4e2m1fn"), NAN));
+}
+
+TEST(Tensor, SmallIntegersKeepTheirRange) {
+  EXPECT_EQ(parsed(typeNamed("i4"), "-8"), -8);
+  EXPECT_EQ(parsed(typeNamed("u4"), "15"), 15);
+  EXPECT_EQ(parsed(typeNamed("i2"), "1"), 1);
+  for (auto [type, text] :
+       {std::pair("i4", "8"), {"i4", "-9"}, {"u4", "16"}, {"u4", "-1"}, {"i2", "2"}, {"i4", "0.5"}})
+    EXPECT_TRUE(std::isnan(parsed(typeNamed(type), text))) << type << ' ' << text;
+  const int8_t values[] = {7, -8, 8};
+  TensorView tensor{"x", CGX_I8, {3}, std::as_bytes(std::span(values))};
+  EXPECT_EQ(findForeignElement(typeNamed("i4"), tensor), 8.0);
+  EXPECT_FALSE(findForeignElement(CGX_I8, tensor));
+  tensor.bytes = tensor.bytes.first(2);
+  EXPECT_FALSE(findForeignElement(typeNamed("i4"), tensor));
+}
+
 /// The integer part of the lattice of types by value sets.
 TEST(Tensor, ConversionsAreLosslessOrRefused) {
   EXPECT_TRUE(isLosslessConversion(CGX_U8, CGX_I32));
@@ -81,8 +144,12 @@ TEST(Tensor, ConversionsAreLosslessOrRefused) {
   EXPECT_FALSE(isLosslessConversion(CGX_I32, CGX_F32));
   EXPECT_FALSE(isLosslessConversion(CGX_F64, CGX_F32));
   EXPECT_FALSE(isLosslessConversion(CGX_U8, CGX_BOOL));
-  for (int i = 0; i < CGX_ELEMENT_TYPE_COUNT; ++i)
-    EXPECT_TRUE(isLosslessConversion(static_cast<ElementType>(i), static_cast<ElementType>(i)));
+  EXPECT_TRUE(isLosslessConversion(CGX_I8, typeNamed("i4"))); // as files have it
+  EXPECT_TRUE(isLosslessConversion(CGX_U8, typeNamed("f8e3m4")));
+  EXPECT_FALSE(isLosslessConversion(CGX_U8, typeNamed("f8e4m3fn")));
+  EXPECT_FALSE(isLosslessConversion(CGX_I8, typeNamed("u4")));
+  for (uint32_t i = 0; i < elementTypeCount(); ++i)
+    EXPECT_TRUE(isLosslessConversion(ElementType(i), ElementType(i)));
 }
 
 TEST(Tensor, ConversionKeepsValuesAtAnyAlignment) {

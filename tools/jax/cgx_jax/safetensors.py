@@ -6,6 +6,12 @@ A file is eight bytes, the little-endian length N of the header; N bytes of JSON
 
 and the tensors behind it, dense, row-major, little-endian and without holes. Written here
 because it is this short, so that exporting a step needs no package that JAX does not.
+
+The format lacks some types of JAX. int4 and int2 are written as I8, uint4 and uint2 as U8,
+one byte for each number; floats of at most eight bits that it has no name for (float8_e4m3,
+float8_e3m4, those with b11 or fnuz, float6, float4) are written as U8, the bits of one
+number in each byte: `load(path)[name].view(ml_dtypes.float8_e3m4)` has the numbers.
+Compiled steps take and return them like that.
 """
 
 import json
@@ -23,13 +29,33 @@ _DTYPES = {
     "U64": np.dtype("<u8"), "U32": np.dtype("<u4"), "U16": np.dtype("<u2"), "U8": np.dtype("u1"),
     "BOOL": np.dtype("?"),
 }
+_DTYPES |= {name: np.dtype(getattr(ml_dtypes, dtype))
+            for name, dtype in {"F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E8M0": "float8_e8m0fnu"}.items()
+            if hasattr(ml_dtypes, dtype)}
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+_INTEGERS = {"int4": np.int8, "int2": np.int8, "uint4": np.uint8, "uint2": np.uint8}
 _ALIGNMENT = 8  # bytes, of the first tensor: the header is padded with spaces
 
 
 def is_known(dtype):
-    """Whether elements of that NumPy type have a name in the format."""
-    return np.dtype(dtype).newbyteorder("<") in _NAMES
+    """Whether elements of that NumPy type are written, under a name of their own or as bytes."""
+    dtype = np.dtype(dtype)
+    return dtype.newbyteorder("<") in _NAMES or dtype.name in _INTEGERS or _is_narrow_float(dtype)
+
+
+def _is_narrow_float(dtype):
+    return dtype.itemsize == 1 and dtype.name.startswith("float")
+
+
+def _as_written(array):
+    """The array that holds the same in a type that the format has; whole numbers keep their values."""
+    if array.dtype.kind == "c":
+        return np.stack([array.real, array.imag], axis=-1)
+    if array.dtype.name in _INTEGERS:
+        return array.astype(_INTEGERS[array.dtype.name])
+    if _is_narrow_float(array.dtype) and array.dtype not in _NAMES:
+        return array.view(np.uint8)
+    return array
 
 
 def save(path, tensors, metadata=None):
@@ -51,9 +77,7 @@ def save(path, tensors, metadata=None):
     if metadata:
         header["__metadata__"] = dict(metadata)
     for name, tensor in tensors.items():
-        array = np.asarray(tensor)
-        if array.dtype.kind == "c":
-            array = np.stack([array.real, array.imag], axis=-1)
+        array = _as_written(np.asarray(tensor))
         array = array.astype(array.dtype.newbyteorder("<"), copy=False)
         if array.dtype not in _NAMES:
             raise TypeError(f"{path}: {name}: expected one of {', '.join(_DTYPES)}, got elements of {array.dtype}")

@@ -78,12 +78,16 @@ _ELEMENTS = {
     "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8",
     "uint64": "ui64", "uint32": "ui32", "uint16": "ui16", "uint8": "ui8", "bool": "i1",
     "complex64": "complex<f32>", "complex128": "complex<f64>",
+    "int4": "i4", "int2": "i2", "uint4": "ui4", "uint2": "ui2",
 }
 
 
 def tensor_type(shape, dtype):
     """How the text spells the type of an array: `tensor<64x10xf32>`, `tensor<i32>`."""
-    return "tensor<" + "".join(f"{size}x" for size in shape) + _ELEMENTS.get(dtype.name, dtype.name) + ">"
+    element = _ELEMENTS.get(dtype.name)
+    if element is None:  # float8_e4m3fn is f8E4M3FN
+        element = re.sub(r"^float(\d+)_(\w+)$", lambda m: f"f{m.group(1)}{m.group(2).upper()}", dtype.name)
+    return "tensor<" + "".join(f"{size}x" for size in shape) + element + ">"
 
 
 def replicas(text):

@@ -80,11 +80,11 @@ void cgx::run::copyBatch(const Value &batch, const Mesh &mesh, uint32_t rank,
   if (rows == 0 || *elementCount(batch.shape) == 0)
     return;
   uint64_t blockRowElements = *elementCount(batch.shape) / rows;
-  uint64_t width = cgx_element_bytes(batch.type);
+  uint64_t width = elementBytes(batch.type);
   for (uint64_t i = 0; i < rows; ++i) {
     const auto [part, source] = findRow(data, sampler.row(first + static_cast<uint64_t>(origin[0]) + i));
     const ElementType type = part->type;
-    const uint64_t sourceWidth = cgx_element_bytes(type);
+    const uint64_t sourceWidth = elementBytes(type);
     std::byte *destination = buffer + i * blockRowElements * width;
     forEachRun(batch.shape, batch.globalShape, origin, /*first=*/1,
                [&](uint64_t globalOffset, uint64_t blockOffset, uint64_t count) {
@@ -96,7 +96,7 @@ void cgx::run::copyBatch(const Value &batch, const Mesh &mesh, uint32_t rank,
 
 void cgx::run::copyStepValue(const Value &argument, const Mesh &mesh, uint32_t rank, const TensorView &data,
                              uint64_t step, std::byte *buffer) {
-  const uint64_t sourceWidth = cgx_element_bytes(data.type), width = cgx_element_bytes(argument.type);
+  const uint64_t sourceWidth = elementBytes(data.type), width = elementBytes(argument.type);
   const std::byte *source = data.bytes.data() + step * *elementCount(argument.globalShape) * sourceWidth;
   forEachRun(argument.shape, argument.globalShape, blockOrigin(argument, mesh, rank), /*first=*/0,
              [&](uint64_t globalOffset, uint64_t blockOffset, uint64_t count) {

@@ -120,7 +120,7 @@ private:
 
   /// One number for all elements, or one for each, separated by commas.
   void parseConstant(const Value &value, const std::string &text, std::vector<std::byte> &bytes) {
-    uint64_t width = cgx_element_bytes(value.type), parsed = 0;
+    uint64_t width = elementBytes(value.type), parsed = 0;
     for (size_t begin = 0; begin <= text.size(); ++parsed) {
       size_t end = std::min(text.find(',', begin), text.size());
       bytes.resize(bytes.size() + width);
@@ -175,10 +175,28 @@ private:
   }
 
   void checkState(const Value &value, const TensorView &tensor) {
-    if (tensor.type != value.type || tensor.shape != value.globalShape)
+    if (tensor.type != typeInFiles(value.type) || tensor.shape != value.globalShape)
       problems_.push_back("'" + value.name + "': expected " + typeString(value.type, value.globalShape) +
-                          ", got " + typeString(tensor.type, tensor.shape) + " in '" + inputs_.state->path() +
-                          "'");
+                          asWritten(value) + ", got " + typeString(tensor.type, tensor.shape) + " in '" +
+                          inputs_.state->path() + "'");
+    else
+      checkElements(value, tensor, inputs_.state->path());
+  }
+
+  /// How files hold a type that they have no name for.
+  static std::string asWritten(const Value &value) {
+    const ElementType type = typeInFiles(value.type);
+    if (type == value.type)
+      return "";
+    return std::string(isFloat(value.type) ? ", its bits written as " : ", written as ") +
+           elementTypeName(type);
+  }
+
+  /// Bytes have room for what a narrow type has not.
+  void checkElements(const Value &value, const TensorView &tensor, const std::string &path) {
+    if (std::optional<double> foreign = findForeignElement(value.type, tensor))
+      problems_.push_back("'" + value.name + "': expected elements of " + elementTypeName(value.type) +
+                          ", got " + std::to_string(static_cast<int>(*foreign)) + " in '" + path + "'");
   }
 
   /// Whether a tensor of the data file was written as one that is `kind`: "cgx.per_step", "cgx.constant".
@@ -234,9 +252,10 @@ private:
              : !value.globalShape.empty() && !tensor.shape.empty() && isShapedAs(tensor, 1, value, 1));
     if (!fits)
       return problems_.push_back(misfit(value, tensor, source));
+    checkElements(value, tensor, inputs_.data->path());
     binding.source = source;
     if (source == Source::Constant) {
-      binding.constant.resize(*elementCount(value.globalShape) * cgx_element_bytes(value.type));
+      binding.constant.resize(*elementCount(value.globalShape) * elementBytes(value.type));
       convertElements(tensor.type, tensor.bytes.data(), value.type, binding.constant.data(),
                       *elementCount(value.globalShape));
     } else if (source == Source::PerStep) {
@@ -266,7 +285,9 @@ private:
            " in '" + inputs_.data->path() + "'" +
            (isLosslessConversion(tensor.type, value.type)
                 ? ""
-                : std::string(", whose elements may not fit: write it as ") + elementTypeName(value.type));
+                : std::string(", whose elements may not fit: write ") +
+                      (isFloat(value.type) && typeInFiles(value.type) != value.type ? "its bits" : "it") +
+                      " as " + elementTypeName(typeInFiles(value.type)));
   }
 
   /// All batch arguments have as many samples, in the file and in a step.

@@ -71,7 +71,7 @@ uint64_t cgx::run::blockCount(const Value &value) {
 
 void cgx::run::extractBlock(const Value &value, const Mesh &mesh, uint32_t rank, const std::byte *global,
                             std::byte *block) {
-  uint64_t width = cgx_element_bytes(value.type);
+  uint64_t width = elementBytes(value.type);
   forEachRun(value.shape, value.globalShape, blockOrigin(value, mesh, rank), /*first=*/0,
              [&](uint64_t globalOffset, uint64_t blockOffset, uint64_t count) {
                std::memcpy(block + blockOffset * width, global + globalOffset * width, count * width);
@@ -80,7 +80,7 @@ void cgx::run::extractBlock(const Value &value, const Mesh &mesh, uint32_t rank,
 
 void cgx::run::insertBlock(const Value &value, const Mesh &mesh, uint32_t rank, const std::byte *block,
                            std::byte *global) {
-  uint64_t width = cgx_element_bytes(value.type);
+  uint64_t width = elementBytes(value.type);
   forEachRun(value.shape, value.globalShape, blockOrigin(value, mesh, rank), /*first=*/0,
              [&](uint64_t globalOffset, uint64_t blockOffset, uint64_t count) {
                std::memcpy(global + globalOffset * width, block + blockOffset * width, count * width);

@@ -175,7 +175,7 @@ void cgx::run::saveState(const Job &job, const std::vector<Outcome> &outcomes, c
   for (size_t i = 0; i < job.stateArguments.size(); ++i) {
     const Value &value = job.manifest.arguments[job.stateArguments[i]];
     std::vector<std::byte> &whole =
-        assembled.emplace_back(*elementCount(value.globalShape) * cgx_element_bytes(value.type));
+        assembled.emplace_back(*elementCount(value.globalShape) * elementBytes(value.type));
     for (uint32_t rank = 0; rank < outcomes.size(); ++rank)
       if (!outcomes[rank].blocks[i].empty())
         insertBlock(value, job.manifest.mesh, rank, outcomes[rank].blocks[i].data(), whole.data());

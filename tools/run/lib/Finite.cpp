@@ -39,7 +39,7 @@ bool cgx::run::isFinite(ElementType type, std::span<const std::byte> bytes) {
   }
   if (!isFloat(type))
     return true;
-  for (size_t i = 0; i < bytes.size(); i += cgx_element_bytes(type))
+  for (size_t i = 0; i < bytes.size(); i += elementBytes(type))
     if (!std::isfinite(readScalar(type, bytes.data() + i)))
       return false;
   return true;

@@ -28,7 +28,8 @@ using Json = nlohmann::json;
 static Json describeCodecState(const Outcome &outcome) {
   Json tensors = Json::array();
   for (const CodecTensor &tensor : outcome.codecState)
-    tensors.push_back({{"name", tensor.name}, {"type", tensor.type}, {"bytes", tensor.bytes.size()}});
+    tensors.push_back(
+        {{"name", tensor.name}, {"type", uint32_t(tensor.type)}, {"bytes", tensor.bytes.size()}});
   return tensors;
 }
 

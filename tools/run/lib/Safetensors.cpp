@@ -114,7 +114,10 @@ private:
     std::string dtype = entry["dtype"].get<std::string>();
     std::optional<ElementType> type = parseSafetensorsName(dtype);
     if (!type)
-      fail(name, "dtype " + dtype + " is not supported");
+      fail(name, "dtype " + dtype + " is not supported" +
+                     (dtype.starts_with("F4") || dtype.starts_with("F6")
+                          ? ": write the bits of each element as one of U8" // there it is packed
+                          : ""));
     tensor.type = *type;
     if (!entry["shape"].is_array() || entry["shape"].size() > kMaxDimensions)
       fail(name, "expected shape to be an array of at most " + std::to_string(kMaxDimensions) + " numbers");
@@ -129,7 +132,7 @@ private:
       fail(name, "data_offsets [" + std::to_string(begin) + ", " + std::to_string(end) +
                      "] are outside of the file's " + std::to_string(data_.size()) + " bytes of data");
     std::optional<uint64_t> count = elementCount(tensor.shape);
-    if (!count || *count * cgx_element_bytes(tensor.type) != end - begin)
+    if (!count || *count * elementBytes(tensor.type) != end - begin)
       fail(name, typeString(tensor.type, tensor.shape) + " does not fill " + std::to_string(end - begin) +
                      " bytes");
     tensor.bytes = data_.subspan(begin, end - begin);
@@ -193,7 +196,7 @@ void cgx::run::writeSafetensors(const std::string &path, std::vector<TensorView>
                                 const Metadata &metadata) {
   // Wider elements first, so that every tensor is aligned to its element.
   std::sort(tensors.begin(), tensors.end(), [](const TensorView &a, const TensorView &b) {
-    uint64_t widthA = cgx_element_bytes(a.type), widthB = cgx_element_bytes(b.type);
+    uint64_t widthA = elementBytes(a.type), widthB = elementBytes(b.type);
     return widthA != widthB ? widthA > widthB : a.name < b.name;
   });
   Json header = Json::object();

@@ -173,7 +173,7 @@ void StepValue::write(const Value &argument, uint64_t step, uint64_t runSeed, st
   char text[32];
   char *end = kind == Kind::Step ? std::to_chars(text, text + sizeof text, step).ptr
                                  : std::to_chars(text, text + sizeof text, at(step)).ptr;
-  const uint64_t width = cgx_element_bytes(argument.type);
+  const uint64_t width = elementBytes(argument.type);
   for (uint64_t offset = 0; offset < argument.bytes(); offset += width)
     if (!parseScalar(argument.type, {text, end}, block + offset))
       throw Error("step " + std::to_string(step) + ": " + std::string(text, end) + " does not fit '" +

@@ -71,7 +71,7 @@ void Stepper::connect(const std::string &name) {
 void Stepper::fillOnce(size_t argument) {
   const Value &value = job_.manifest.arguments[argument];
   const Binding &binding = job_.bindings.arguments[argument];
-  uint64_t width = cgx_element_bytes(value.type);
+  uint64_t width = elementBytes(value.type);
   if (binding.source == Source::State) {
     extractBlock(value, job_.manifest.mesh, rank_, binding.tensor->bytes.data(), arguments_[argument]);
   } else if (binding.source == Source::Constant && binding.constant.size() == width) {

@@ -9,7 +9,6 @@
 #include "cgx/run/Tensor.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -20,26 +19,6 @@
 using namespace cgx::run;
 
 namespace {
-
-struct TypeNames {
-  ElementType type;
-  const char *name;
-  const char *safetensors;
-};
-
-constexpr std::array<TypeNames, CGX_ELEMENT_TYPE_COUNT> kTypes = {{{CGX_F32, "f32", "F32"},
-                                                                   {CGX_F16, "f16", "F16"},
-                                                                   {CGX_BF16, "bf16", "BF16"},
-                                                                   {CGX_F64, "f64", "F64"},
-                                                                   {CGX_I8, "i8", "I8"},
-                                                                   {CGX_I16, "i16", "I16"},
-                                                                   {CGX_I32, "i32", "I32"},
-                                                                   {CGX_I64, "i64", "I64"},
-                                                                   {CGX_U8, "u8", "U8"},
-                                                                   {CGX_U16, "u16", "U16"},
-                                                                   {CGX_U32, "u32", "U32"},
-                                                                   {CGX_U64, "u64", "U64"},
-                                                                   {CGX_BOOL, "bool", "BOOL"}}};
 
 /// The C++ type that holds an element; the 16-bit floats have none.
 struct Half {
@@ -149,28 +128,6 @@ template <typename From, typename To> constexpr bool isLossless() {
 
 } // namespace
 
-const char *cgx::run::elementTypeName(ElementType type) { return kTypes[type].name; }
-
-const char *cgx::run::safetensorsName(ElementType type) { return kTypes[type].safetensors; }
-
-std::optional<ElementType> cgx::run::parseElementType(std::string_view name) {
-  for (const TypeNames &entry : kTypes)
-    if (name == entry.name)
-      return entry.type;
-  return std::nullopt;
-}
-
-std::optional<ElementType> cgx::run::parseSafetensorsName(std::string_view name) {
-  for (const TypeNames &entry : kTypes)
-    if (name == entry.safetensors)
-      return entry.type;
-  return std::nullopt;
-}
-
-bool cgx::run::isFloat(ElementType type) {
-  return type == CGX_F32 || type == CGX_F16 || type == CGX_BF16 || type == CGX_F64;
-}
-
 std::optional<uint64_t> cgx::run::elementCount(const Shape &shape) {
   // A zero anywhere makes the tensor empty, however large the others are.
   uint64_t count = 1;
@@ -196,11 +153,20 @@ std::string cgx::run::typeString(ElementType type, const Shape &shape) {
 }
 
 double cgx::run::readScalar(ElementType type, const void *address) {
+  if (isNarrow(type))
+    return readNarrow(type, *static_cast<const uint8_t *>(address));
   return dispatch(type,
                   [&](auto element) { return static_cast<double>(widen(load<decltype(element)>(address))); });
 }
 
 bool cgx::run::parseScalar(ElementType type, std::string_view text, void *address) {
+  if (isNarrow(type)) {
+    double value;
+    std::optional<uint8_t> byte = parseNumber(text, value) ? writeNarrow(type, value) : std::nullopt;
+    if (byte)
+      std::memcpy(address, &*byte, 1);
+    return byte.has_value();
+  }
   return dispatch(type, [&](auto element) {
     using T = decltype(element);
     if constexpr (std::is_same_v<T, bool>) {
@@ -224,6 +190,8 @@ bool cgx::run::parseScalar(ElementType type, std::string_view text, void *addres
 }
 
 bool cgx::run::isLosslessConversion(ElementType from, ElementType to) {
+  if (isNarrow(from) || isNarrow(to))
+    return from == to || from == typeInFiles(to);
   return dispatch(from, [&](auto source) {
     return dispatch(to,
                     [](auto destination) { return isLossless<decltype(source), decltype(destination)>(); });
@@ -232,8 +200,8 @@ bool cgx::run::isLosslessConversion(ElementType from, ElementType to) {
 
 void cgx::run::convertElements(ElementType from, const void *source, ElementType to, void *destination,
                                uint64_t count) {
-  if (from == to) {
-    std::memcpy(destination, source, count * cgx_element_bytes(from));
+  if (from == to || isNarrow(to)) { // files have bytes for a narrow type
+    std::memcpy(destination, source, count * elementBytes(from));
     return;
   }
   dispatch(from, [&](auto in) {
@@ -249,4 +217,13 @@ void cgx::run::convertElements(ElementType from, const void *source, ElementType
       }
     });
   });
+}
+
+std::optional<double> cgx::run::findForeignElement(ElementType type, const TensorView &tensor) {
+  if (!isNarrow(type))
+    return std::nullopt;
+  for (std::byte byte : tensor.bytes)
+    if (!isNarrowElement(type, static_cast<uint8_t>(byte)))
+      return readScalar(tensor.type, &byte);
+  return std::nullopt;
 }

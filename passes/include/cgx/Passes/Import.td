@@ -103,6 +103,30 @@ def ExpandComplexCollectivesPass : Pass<"cgx-expand-complex-collectives", "::mli
   let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
 }
 
+def ExpandNarrowCollectivesPass : Pass<"cgx-expand-narrow-collectives", "::mlir::ModuleOp"> {
+  let summary = "have numbers of fewer than eight bits, and f8, travel as wider ones";
+  let description = [{
+    Codecs and transports know floats of 16 bits and more, and integers of eight. Narrower integers travel as those of
+    eight bits, and floats of eight bits that are only moved as their bits. Sums of narrow floats are those of
+    bf16, and can be compressed as such: the frameworks' rounding after each addition would lose most digits.
+
+    Precondition: reductions of narrow numbers are sums, products, maxima or minima. Postcondition: no collective of
+    narrow numbers.
+
+    Input:
+    ```mlir
+    %1 = "stablehlo.all_gather"(%0) ... : (tensor<4xf8E4M3FN>) -> tensor<16xf8E4M3FN>
+    ```
+    Output:
+    ```mlir
+    %bits = stablehlo.bitcast_convert %0 : (tensor<4xf8E4M3FN>) -> tensor<4xui8>
+    %all = "stablehlo.all_gather"(%bits) ... : (tensor<4xui8>) -> tensor<16xui8>
+    %1 = stablehlo.bitcast_convert %all : (tensor<16xui8>) -> tensor<16xf8E4M3FN>
+    ```
+  }];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+}
+
 def ImportManualComputationPass : Pass<"cgx-import-manual-computation", "::mlir::ModuleOp"> {
   let summary = "make the program of one rank out of an exported step";
   let description = [{

@@ -64,7 +64,9 @@ def ExpandOperationsPass : Pass<"cgx-expand-operations", "::mlir::ModuleOp"> {
   let summary = "Write operations in terms of others";
   let description = [{
     Batch normalization is written out, `dot`, `einsum` and `torch_index_select` become the products and gathers that
-    they stand for, and dynamic operations whose operands turn out to be constants their static forms. Of custom
+    they stand for, `ragged_dot` a product of operands that are zero outside of each group, and dynamic operations whose
+    operands turn out to be constants their static forms. Reductions and products of narrow types are computed in f32
+    or i32. Constants behind the text (`dense_resource`) are brought into it. Of custom
     calls, annotations for XLA become their operand, and `mhlo.topk` and `ApproxTopK` what XLA computes
     for them on CPUs.
 

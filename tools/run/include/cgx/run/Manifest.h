@@ -41,7 +41,7 @@ struct Value {
   /// Of a result that feeds nothing: the argument whose next value it seems to be.
   std::optional<size_t> updates;
 
-  uint64_t bytes() const { return *elementCount(shape) * cgx_element_bytes(type); }
+  uint64_t bytes() const { return *elementCount(shape) * elementBytes(type); }
 };
 
 struct Operand {

@@ -6,15 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The vocabulary of the tool: element types of cgx/codec.h by their two
-// spellings (the manifest's `f32`, safetensors' `F32`), shapes, and a view of
-// a dense row-major tensor somewhere in memory.
+// The vocabulary of the tool: shapes, and a view of a dense row-major tensor
+// somewhere in memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_TENSOR_H
 #define CGX_RUN_TENSOR_H
 
-#include "cgx/codec.h"
+#include "cgx/run/ElementType.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,21 +25,10 @@
 
 namespace cgx::run {
 
-using ElementType = cgx_element_type;
 using Shape = std::vector<int64_t>;
 
 /// Dimensions that a tensor may have: copies keep their position on the stack.
 inline constexpr size_t kMaxDimensions = 16;
-
-/// The name in manifests and messages: `f32`.
-const char *elementTypeName(ElementType type);
-std::optional<ElementType> parseElementType(std::string_view name);
-
-/// The name in safetensors files: `F32`.
-const char *safetensorsName(ElementType type);
-std::optional<ElementType> parseSafetensorsName(std::string_view name);
-
-bool isFloat(ElementType type);
 
 /// The number of elements; nothing when it, or its size in bytes for 8-byte
 /// elements, does not fit 63 bits, or when a dimension is negative.
@@ -65,11 +53,15 @@ double readScalar(ElementType type, const void *address);
 /// `inf`. False when it is malformed or does not fit the type.
 bool parseScalar(ElementType type, std::string_view text, void *address);
 
-/// Whether every value of `from` is a value of `to`.
+/// Whether every value of `from` is a value of `to`; a narrow type takes what files have for it.
 bool isLosslessConversion(ElementType from, ElementType to);
 
 /// Copies `count` elements and converts them. The conversion must be lossless.
 void convertElements(ElementType from, const void *source, ElementType to, void *destination, uint64_t count);
+
+/// The first byte of a tensor from a file that is no element of the narrow type `type`, as a number; nothing
+/// where all are, or the type is not narrow.
+std::optional<double> findForeignElement(ElementType type, const TensorView &tensor);
 
 } // namespace cgx::run
 
