@@ -30,6 +30,23 @@ namespace cgx {
 
 namespace {
 
+/// Collectives of unsigned integers: the manifest has the sign.
+struct RuntimePattern : ConversionPattern {
+  RuntimePattern(const TypeConverter &converter, MLIRContext *context)
+      : ConversionPattern(converter, MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!isa_and_nonnull<rt::CgxRtDialect>(op->getDialect()))
+      return failure();
+    FailureOr<Operation *> converted = convertOpResultTypes(op, operands, *getTypeConverter(), rewriter);
+    if (failed(converted))
+      return failure();
+    rewriter.replaceOp(op, *converted);
+    return success();
+  }
+};
+
 struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalgPass> {
   void runOnOperation() override {
     eraseMeshes();
@@ -53,13 +70,14 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
     populateRankPatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     populateReturnOpTypeConversionPattern(patterns, converter);
+    patterns.add<RuntimePattern>(converter, context);
 
     ConversionTarget target(*context);
     // StableHLO is left without a verdict, not illegal: the conversion goes on where a
     // pattern is missing, and the report below has them all.
-    target
-        .addLegalDialect<arith::ArithDialect, bufferization::BufferizationDialect, rt::CgxRtDialect,
-                         linalg::LinalgDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+    target.addLegalDialect<arith::ArithDialect, bufferization::BufferizationDialect, linalg::LinalgDialect,
+                           math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+    target.addDynamicallyLegalDialect<rt::CgxRtDialect>([&](Operation *op) { return converter.isLegal(op); });
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
       return converter.isSignatureLegal(function.getFunctionType()) && converter.isLegal(&function.getBody());
     });
