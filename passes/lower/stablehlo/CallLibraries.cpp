@@ -422,6 +422,11 @@ struct FftPattern : OpRewritePattern<stablehlo::FftOp> {
     if (!from.hasStaticShape() || !to.hasStaticShape() || !letterOf(element) || rank < 1 || rank > 3 ||
         from.getRank() < rank)
       return rewriter.notifyMatchFailure(op, "not of one to three static dimensions of f32 or f64");
+    if (to.getNumElements() == 0) {
+      rewriter.replaceOpWithNewOp<stablehlo::ConstantOp>(op, to,
+                                                         DenseElementsAttr::get(to, ArrayRef<Attribute>()));
+      return success();
+    }
     SmallVector<int64_t> scalars = {letterOf(element), kindOf(op.getFftType()),
                                     llvm::product_of(from.getShape().drop_back(rank))};
     scalars.append(3 - rank, 1);

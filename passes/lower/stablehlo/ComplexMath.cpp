@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------------===//
 #include "ComplexMath.h"
 
+#include "cgx/Dialect/Stablehlo/ChloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -252,6 +253,54 @@ ComplexValue ComplexMath::arcTangent(ComplexValue y, ComplexValue x) {
 ComplexValue ComplexMath::logistic(ComplexValue x) {
   ComplexValue t = hyperbolicTangent({scaled(x.re, 0.5), scaled(x.im, 0.5)});
   return {plus(scaled(t.re, 0.5), constant(t.re, 0.5)), scaled(t.im, 0.5)};
+}
+
+// ---- Inverse functions ---------------------------------------------------------------
+//
+// By W. Kahan, Branch Cuts for Complex Elementary Functions: roots of 1 - z and 1 + z instead of that of
+// 1 - z^2, which cancels near 1 and overflows early.
+
+ComplexValue ComplexMath::arcSine(ComplexValue z) {
+  Value one = constant(z.re, 1);
+  ComplexValue below = squareRoot({minus(one, z.re), make<stablehlo::NegOp>(z.im)});
+  ComplexValue above = squareRoot({plus(one, z.re), z.im});
+  Value re = make<stablehlo::Atan2Op>(z.re, multiply(below, above).re);
+  return {re, make<chlo::AsinhOp>(multiply(conjugate(below), above).im)};
+}
+
+ComplexValue ComplexMath::arcCosine(ComplexValue z) {
+  Value one = constant(z.re, 1);
+  ComplexValue below = squareRoot({minus(one, z.re), make<stablehlo::NegOp>(z.im)});
+  ComplexValue above = squareRoot({plus(one, z.re), z.im});
+  Value re = scaled(make<stablehlo::Atan2Op>(below.re, above.re), 2);
+  return {re, make<chlo::AsinhOp>(multiply(conjugate(above), below).im)};
+}
+
+ComplexValue ComplexMath::inverseHyperbolicCosine(ComplexValue z) {
+  Value one = constant(z.re, 1);
+  ComplexValue below = squareRoot({minus(z.re, one), z.im}), above = squareRoot({plus(z.re, one), z.im});
+  Value im = scaled(make<stablehlo::Atan2Op>(below.im, above.re), 2);
+  return {make<chlo::AsinhOp>(multiply(conjugate(below), above).re), im};
+}
+
+/// (log1p(4 |x| / ((1 - |x|)^2 + y^2)) / 4 with the sign of x, atan2(2 y, (1 - x) (1 + x) - y^2) / 2)
+ComplexValue ComplexMath::inverseHyperbolicTangent(ComplexValue z) {
+  Value one = constant(z.re, 1), x = magnitude(z.re), square = times(z.im, z.im), fromOne = minus(one, x);
+  Value ratio = over(scaled(x, 4), plus(times(fromOne, fromOne), square));
+  Value length = scaled(make<stablehlo::Log1pOp>(ratio), 0.25);
+  Value re = choose(isNegative(z.re), make<stablehlo::NegOp>(length), length);
+  Value im = make<stablehlo::Atan2Op>(scaled(z.im, 2), minus(times(fromOne, plus(one, x)), square));
+  return {re, scaled(im, 0.5)};
+}
+
+/// f(z) -> -i g(i z)
+ComplexValue ComplexMath::inverseHyperbolicSine(ComplexValue z) {
+  ComplexValue turned = arcSine({make<stablehlo::NegOp>(z.im), z.re});
+  return {turned.im, make<stablehlo::NegOp>(turned.re)};
+}
+ComplexValue ComplexMath::arcTangent(ComplexValue z) {
+  ComplexValue turned = inverseHyperbolicTangent({make<stablehlo::NegOp>(z.im), z.re});
+  return {turned.im, make<stablehlo::NegOp>(turned.re)};
 }
 
 } // namespace cgx

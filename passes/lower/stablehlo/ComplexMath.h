@@ -48,6 +48,12 @@ public:
   ComplexValue hyperbolicCosine(ComplexValue);
   ComplexValue hyperbolicTangent(ComplexValue);
   ComplexValue logistic(ComplexValue);
+  ComplexValue arcSine(ComplexValue);
+  ComplexValue arcCosine(ComplexValue);
+  ComplexValue arcTangent(ComplexValue);
+  ComplexValue inverseHyperbolicSine(ComplexValue);
+  ComplexValue inverseHyperbolicCosine(ComplexValue);
+  ComplexValue inverseHyperbolicTangent(ComplexValue);
   /// z / |z|, and 0 of 0.
   ComplexValue sign(ComplexValue);
   mlir::Value modulus(ComplexValue);

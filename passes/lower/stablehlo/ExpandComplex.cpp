@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------------===//
 #include "ComplexMath.h"
 #include "Conversion.h"
+#include "MissingCode.h"
 #include "cgx/Passes/Lower.h"
 #include "ir/RuntimeOps.h"
 
@@ -191,11 +192,12 @@ void Expander::expandSignature(func::FuncOp main) {
 bool Expander::isKnown(Operation *op) {
   using namespace stablehlo;
   return movesElements(op) || carriesValues(op) ||
-         isa<AbsOp, AddOp, Atan2Op, CbrtOp, CompareOp, ComplexOp, ConstantOp, ConvertOp, ConvolutionOp,
-             CosineOp, DivOp, DotGeneralOp, ExpOp, Expm1Op, ImagOp, IotaOp, Log1pOp, LogOp, LogisticOp, MaxOp,
-             MinOp, MulOp, NegOp, PowOp, RealOp, RsqrtOp, SignOp, SineOp, SqrtOp, SubtractOp, TanOp, TanhOp>(
-             op) ||
-         isa<chlo::ConjOp, chlo::CoshOp, chlo::SinhOp, chlo::SquareOp>(op) ||
+         isa<AbsOp, AddOp, Atan2Op, BitcastConvertOp, CbrtOp, CompareOp, ComplexOp, ConstantOp, ConvertOp,
+             ConvolutionOp, CosineOp, DivOp, DotGeneralOp, ExpOp, Expm1Op, ImagOp, IotaOp, Log1pOp, LogOp,
+             LogisticOp, MaxOp, MinOp, MulOp, NegOp, PowOp, RealOp, RsqrtOp, SignOp, SineOp, SqrtOp,
+             SubtractOp, TanOp, TanhOp>(op) ||
+         isa<chlo::AcosOp, chlo::AcoshOp, chlo::AsinOp, chlo::AsinhOp, chlo::AtanOp, chlo::AtanhOp,
+             chlo::ConjOp, chlo::CoshOp, chlo::SinhOp, chlo::SquareOp>(op) ||
          isa<bufferization::AllocTensorOp, func::ReturnOp, rt::LibraryOp>(op);
 }
 
@@ -426,6 +428,11 @@ void Expander::expandArithmetic(Operation *op, ImplicitLocOpBuilder &b) {
         Value re = clonedForPart(op, b, /*imaginary=*/false)->getResult(0);
         set({re, math.constant(re, 0)});
       })
+      .Case([&](BitcastConvertOp) { // side by side, both parts are what memory has of a number
+        Value pairs = joinedToPairs(b, op->getLoc(), operand(0));
+        auto type = pairType(cast<RankedTensorType>(op->getResult(0).getType()));
+        set(splitPairs(b, op->getLoc(), BitcastConvertOp::create(b, op->getLoc(), type, pairs)));
+      })
       .Case([&](AddOp) { set(math.add(operand(0), operand(1))); })
       .Case([&](SubtractOp) { set(math.subtract(operand(0), operand(1))); })
       .Case([&](MulOp) { set(math.multiply(operand(0), operand(1))); })
@@ -452,6 +459,12 @@ void Expander::expandArithmetic(Operation *op, ImplicitLocOpBuilder &b) {
       .Case([&](chlo::SquareOp) { set(math.multiply(operand(0), operand(0))); })
       .Case([&](chlo::SinhOp) { set(math.hyperbolicSine(operand(0))); })
       .Case([&](chlo::CoshOp) { set(math.hyperbolicCosine(operand(0))); })
+      .Case([&](chlo::AsinOp) { set(math.arcSine(operand(0))); })
+      .Case([&](chlo::AcosOp) { set(math.arcCosine(operand(0))); })
+      .Case([&](chlo::AtanOp) { set(math.arcTangent(operand(0))); })
+      .Case([&](chlo::AsinhOp) { set(math.inverseHyperbolicSine(operand(0))); })
+      .Case([&](chlo::AcoshOp) { set(math.inverseHyperbolicCosine(operand(0))); })
+      .Case([&](chlo::AtanhOp) { set(math.inverseHyperbolicTangent(operand(0))); })
       // Made anew by the library call that writes to it.
       .Case([&](bufferization::AllocTensorOp) {});
 }
@@ -480,14 +493,14 @@ struct ExpandComplexPass : impl::ExpandComplexPassBase<ExpandComplexPass> {
 
   /// One error for all operations that have no parts.
   static LogicalResult reportUnknown(func::FuncOp main) {
-    llvm::MapVector<StringRef, SmallVector<Operation *, 1>> unknown;
+    llvm::MapVector<StringAttr, SmallVector<Operation *, 1>> unknown;
     main.walk([&](Operation *op) {
       if (Expander::isKnown(op))
         return;
       for (Type type : llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()),
                                                 llvm::to_vector(op->getResultTypes())))
         if (isComplex(type)) {
-          unknown[op->getName().getStringRef()].push_back(op);
+          unknown[kindOf(op)].push_back(op);
           return;
         }
     });
@@ -495,10 +508,11 @@ struct ExpandComplexPass : impl::ExpandComplexPassBase<ExpandComplexPass> {
       return success();
     InFlightDiagnostic error =
         unknown.front().second.front()->emitError("native code is missing for complex numbers in ");
-    llvm::interleaveComma(unknown, error,
-                          [&](auto &entry) { error << entry.first << " (" << entry.second.size() << ")"; });
+    llvm::interleaveComma(unknown, error, [&](auto &entry) {
+      error << entry.first.getValue() << " (" << entry.second.size() << ")";
+    });
     for (auto &[name, ops] : unknown)
-      error.attachNote(ops.front()->getLoc()) << "first " << name << " of complex numbers";
+      error.attachNote(ops.front()->getLoc()) << "first " << name.getValue() << " of complex numbers";
     return error;
   }
 };

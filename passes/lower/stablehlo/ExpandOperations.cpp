@@ -11,6 +11,7 @@
 #include "cgx/Dialect/Stablehlo/ChloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -72,17 +73,6 @@ template <typename OpTy> struct PartOfRealPattern : OpRewritePattern<OpTy> {
   }
 };
 
-/// bitcast_convert(x) -> x to the type of x, complex numbers included
-struct BitcastToSelfPattern : OpRewritePattern<stablehlo::BitcastConvertOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(stablehlo::BitcastConvertOp op, PatternRewriter &rewriter) const override {
-    if (op.getOperand().getType() != op.getType())
-      return rewriter.notifyMatchFailure(op, "changes the type");
-    rewriter.replaceOp(op, op.getOperand());
-    return success();
-  }
-};
-
 /// constant(dense_resource) -> constant(dense), whose elements lie in the text and not behind it
 struct ResourceConstantPattern : OpRewritePattern<stablehlo::ConstantOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -120,7 +110,7 @@ struct ExpandOperationsPass : impl::ExpandOperationsPassBase<ExpandOperationsPas
     populateRaggedDotExpansions(set);
     populateStaticFormExpansions(set);
     set.add<PartOfRealPattern<stablehlo::RealOp>, PartOfRealPattern<stablehlo::ImagOp>,
-            ResourceConstantPattern, BitcastToSelfPattern>(context);
+            ResourceConstantPattern>(context);
     patterns = std::move(set);
     return success();
   }
@@ -131,7 +121,11 @@ struct ExpandOperationsPass : impl::ExpandOperationsPassBase<ExpandOperationsPas
     config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
         GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), patterns, config)))
-      signalPassFailure();
+      return signalPassFailure();
+    // Only main is called from outside: JAX prints the comparators of approx_max_k as if they were, too.
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function.getSymName() != "main" && getOperation().lookupSymbol("main"))
+        function.setPrivate();
   }
 
   FrozenRewritePatternSet patterns;

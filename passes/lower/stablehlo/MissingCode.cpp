@@ -26,12 +26,6 @@ bool isOfFrontend(Operation *op) {
          dialect->getNamespace() == "sdy";
 }
 
-StringAttr kindOf(Operation *op) {
-  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
-    return StringAttr::get(op->getContext(), op->getName().getStringRef() + " @" + call.getCallTargetName());
-  return op->getName().getIdentifier();
-}
-
 bool hasDynamicShape(Operation *op) {
   auto isDynamic = [](Type type) {
     auto shaped = dyn_cast<ShapedType>(type);
@@ -79,6 +73,12 @@ StringRef cureOf(Operation *op) {
 }
 
 } // namespace
+
+StringAttr kindOf(Operation *op) {
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+    return StringAttr::get(op->getContext(), op->getName().getStringRef() + " @" + call.getCallTargetName());
+  return op->getName().getIdentifier();
+}
 
 LogicalResult reportMissingCode(ModuleOp module) {
   llvm::MapVector<StringAttr, SmallVector<Operation *, 1>> missing;

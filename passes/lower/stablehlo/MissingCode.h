@@ -16,6 +16,9 @@ namespace cgx {
 /// (of custom calls each target), how many there are, where the first is, and what to do without it.
 mlir::LogicalResult reportMissingCode(mlir::ModuleOp);
 
+/// What errors call an op: its name, and of a custom call the target.
+mlir::StringAttr kindOf(mlir::Operation *);
+
 } // namespace cgx
 
 #endif // CGX_PASSES_LOWER_STABLEHLO_MISSINGCODE_H

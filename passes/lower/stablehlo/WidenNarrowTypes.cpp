@@ -12,7 +12,6 @@
 //===------------------------------------------------------------------------------===//
 #include "Expansions.h"
 #include "NarrowTypes.h"
-#include "Scalar.h"
 
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
@@ -24,11 +23,18 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-bool hasNarrowElements(Type type) { return isNarrow(getElementTypeOrSelf(type)); }
+/// Libraries know no floats of 16 bits.
+bool isHalf(Type element) { return element.isF16() || element.isBF16(); }
+
+/// Whether `OpTy` is not computed in the element type.
+template <typename OpTy> bool isTooNarrow(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  bool isOfLibrary =
+      std::is_same_v<OpTy, stablehlo::TriangularSolveOp> || std::is_same_v<OpTy, stablehlo::CholeskyOp>;
+  return isNarrow(element) || (isOfLibrary && isHalf(element));
+}
 
 Type widened(Type type) {
-  if (!hasNarrowElements(type))
-    return type;
   auto tensor = cast<RankedTensorType>(type);
   bool isFloat = isa<FloatType>(tensor.getElementType());
   MLIRContext *context = type.getContext();
@@ -47,17 +53,20 @@ bool canWiden(Region &region) {
 template <typename OpTy> struct WidenPattern : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
-    if (llvm::none_of(op->getOperandTypes(), hasNarrowElements) &&
-        llvm::none_of(op->getResultTypes(), hasNarrowElements))
+    if (llvm::none_of(op->getOperandTypes(), isTooNarrow<OpTy>) &&
+        llvm::none_of(op->getResultTypes(), isTooNarrow<OpTy>))
       return rewriter.notifyMatchFailure(op, "no narrow elements");
     if (!llvm::all_of(op->getRegions(), canWiden))
       return rewriter.notifyMatchFailure(op, "the region is not one of sums");
     rewriter.modifyOpInPlace(op, [&] {
       for (OpOperand &operand : op->getOpOperands())
-        if (hasNarrowElements(operand.get().getType()))
+        if (isTooNarrow<OpTy>(operand.get().getType()))
           operand.set(stablehlo::ConvertOp::create(rewriter, op.getLoc(), widened(operand.get().getType()),
                                                    operand.get()));
-      auto widen = [](Value value) { value.setType(widened(value.getType())); };
+      auto widen = [](Value value) {
+        if (isTooNarrow<OpTy>(value.getType()))
+          value.setType(widened(value.getType()));
+      };
       for (Region &region : op->getRegions())
         region.walk([&](Block *block) {
           llvm::for_each(block->getArguments(), widen);
@@ -68,7 +77,7 @@ template <typename OpTy> struct WidenPattern : OpRewritePattern<OpTy> {
     rewriter.setInsertionPointAfter(op);
     for (Value result : op->getResults()) {
       Type type = result.getType();
-      if (!hasNarrowElements(type))
+      if (!isTooNarrow<OpTy>(type))
         continue;
       result.setType(widened(type));
       auto narrow = stablehlo::ConvertOp::create(rewriter, op.getLoc(), type, result);
@@ -82,7 +91,8 @@ template <typename OpTy> struct WidenPattern : OpRewritePattern<OpTy> {
 
 void populateNarrowTypeExpansions(RewritePatternSet &set) {
   set.add<WidenPattern<stablehlo::DotGeneralOp>, WidenPattern<stablehlo::ConvolutionOp>,
-          WidenPattern<stablehlo::ReduceOp>, WidenPattern<stablehlo::ReduceWindowOp>>(set.getContext());
+          WidenPattern<stablehlo::ReduceOp>, WidenPattern<stablehlo::ReduceWindowOp>,
+          WidenPattern<stablehlo::TriangularSolveOp>, WidenPattern<stablehlo::CholeskyOp>>(set.getContext());
 }
 
 } // namespace cgx

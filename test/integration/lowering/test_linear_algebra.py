@@ -124,6 +124,11 @@ for name, functions in FUNCTIONS.items():
     case(f"complex/{name}/normal", every, 3 * normal(40, dtype=np.complex64), tolerance=4)
     case(f"complex/{name}/f64", every, 3 * normal(40, dtype=np.complex128), tolerance=4)
     case(f"complex/{name}/gradient", grad(every), 2 * normal(30, dtype=np.complex64), tolerance=10)
+INVERSE = lambda x: [f(x) for f in (jnp.arcsin, jnp.arccos, jnp.arctan, jnp.arcsinh, jnp.arccosh, jnp.arctanh)]
+case("complex/inverse/normal", INVERSE, 3 * normal(40, dtype=np.complex64), tolerance=4)
+case("complex/inverse/f64", INVERSE, 3 * normal(40, dtype=np.complex128), tolerance=4)
+case("complex/inverse/gradient", grad(INVERSE), 2 * normal(30, dtype=np.complex64), tolerance=20)
+case("complex/inverse/cuts", INVERSE, np.array([2, -2, 2j, 0 - 2j, 0.5, 0 - 0.5j, 1 + 1e-3j, 1e-4 + 1e-4j, 1e6 - 1e7j], np.complex64), tolerance=4)
 case("complex/signs", lambda x: (jnp.sign(x), jnp.angle(x), -x, jnp.conj(x), jnp.isfinite(x)), PLANE)
 case("complex/rsqrt", lax.rsqrt, normal(40, dtype=np.complex64), tolerance=2)
 LARGE = np.array([1e20, 1e20j, 1e25 + 1e25j, 1e-25 - 1e-25j, 3e37 + 4e37j], np.complex64)
@@ -193,6 +198,9 @@ def state_space_kernel(a, c, dt):
     return 2 * jnp.einsum("hn,hnl->hl", c * (jnp.exp(exponents) - 1) / a, powers).real
 
 
+case("solve/bf16", lambda a, b: lax.linalg.triangular_solve(a, b, left_side=True), (normal(4, 4) + 4 * np.eye(4)).astype(jnp.bfloat16),
+     normal(4, 2, seed=1).astype(jnp.bfloat16), tolerance=8000)
+case("fft/empty", jnp.fft.fft, np.zeros((3, 0, 4), np.complex64))
 both("complex/state_space", state_space_kernel, (-0.5 + 1j * normal(3, 4)).astype(np.complex64), normal(3, 4, dtype=np.complex64), normal(3) - 2, tolerance=10)
 
 

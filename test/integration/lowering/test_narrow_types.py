@@ -253,6 +253,22 @@ def delayed_scaling(params, history, x, y):
     return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads), rolled, value
 
 
+class ComplexNumbers(unittest.TestCase):
+    def test_bits(self):
+        """JAX has no such conversion; StableHLO has, between complex numbers."""
+        values = (np.arange(12) + 1j * np.arange(12, 24)).astype(np.complex64).reshape(3, 2, 2)
+        text = ("func.func public @main(%x: tensor<3x2x2xcomplex<f32>>)\n"
+                "    -> (tensor<3x2x2xcomplex<f32>>, tensor<3x2xcomplex<f64>>, tensor<3x2x2xcomplex<f32>>) {\n"
+                "  %a = stablehlo.bitcast_convert %x : (tensor<3x2x2xcomplex<f32>>) -> tensor<3x2x2xcomplex<f32>>\n"
+                "  %b = stablehlo.bitcast_convert %x : (tensor<3x2x2xcomplex<f32>>) -> tensor<3x2xcomplex<f64>>\n"
+                "  %c = stablehlo.bitcast_convert %b : (tensor<3x2xcomplex<f64>>) -> tensor<3x2x2xcomplex<f32>>\n"
+                "  return %a, %b, %c : tensor<3x2x2xcomplex<f32>>, tensor<3x2xcomplex<f64>>, tensor<3x2x2xcomplex<f32>>\n}")
+        same, wide, back = Step(text)(values.view(np.float32).reshape(3, 2, 2, 2))
+        np.testing.assert_array_equal(same.view(np.complex64)[..., 0], values)
+        np.testing.assert_array_equal(wide.view(np.uint8).ravel(), values.view(np.uint8).ravel())
+        np.testing.assert_array_equal(back, same)
+
+
 class Programs(unittest.TestCase):
     RNG = np.random.default_rng(0)
 

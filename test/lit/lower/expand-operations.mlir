@@ -164,13 +164,6 @@ func.func @narrow(%x: tensor<4x8xf8E4M3FN>, %w: tensor<8x2xi4>) -> (tensor<4xf8E
   return %0, %1 : tensor<4xf8E4M3FN>, tensor<4x2xf32>
 }
 
-// CHECK-LABEL: @bitcast_to_self
-// CHECK-NEXT: return %arg0 : tensor<4xcomplex<f32>>
-func.func @bitcast_to_self(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
-  %0 = stablehlo.bitcast_convert %x : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
-  return %0 : tensor<4xcomplex<f32>>
-}
-
 // Each group's rows alone, and the groups contracted too.
 // CHECK-LABEL: @ragged_dot
 // CHECK: %[[SPLIT:.*]] = stablehlo.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<3x11x5xi1>, tensor<3x11x5xf32>
