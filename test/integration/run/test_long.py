@@ -20,12 +20,12 @@ STOPPED = 3
 
 
 class Long(RunTest):
-    def start(self, *arguments, program="train4.so", sleep=2, state=None, **variables):
+    def start(self, *arguments, program="train4.so", sleep=2, state=None, hangup=signal.SIG_DFL, **variables):
         """A run that has done a step."""
         process = subprocess.Popen(
             self.command(program, "--repeat", "--log-every", 1, *arguments, state=state or self.state(), job=False),
             env=self.environment(FIXTURE_SLEEP_MS=sleep, **variables), stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True)
+            stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(signal.SIGHUP, hangup))
         self.addCleanup(process.kill)
         for line in process.stderr:
             if "steps/s" in line:
@@ -101,6 +101,18 @@ class Long(RunTest):
             _, error = rank.communicate(timeout=60)
             self.assertEqual(rank.returncode, STOPPED, error)
         self.assertTrue(save.exists())
+
+    def test_nohup_is_honoured(self):
+        process = self.start("--steps", 200, "--save", self.folder / "saved.safetensors", hangup=signal.SIG_IGN)
+        code, error = self.stop(process, signal.SIGHUP)
+        self.assertEqual(code, 0, error)
+
+    def test_a_step_longer_than_the_timeout_is_finished_after_a_signal(self):
+        save = self.folder / "saved.safetensors"
+        process = self.start("--steps", 100, "--save", save, "--timeout", 1, sleep=8000)
+        code, error = self.stop(process, signal.SIGTERM)
+        self.assertEqual(code, STOPPED, error)
+        self.assertEqual(read_safetensors(save)[1]["cgx.steps"], "2")
 
     def test_a_second_signal_ends_at_once(self):
         process = self.start("--steps", 100000, "--save", self.folder / "saved.safetensors", sleep=50)

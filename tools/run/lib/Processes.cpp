@@ -30,6 +30,9 @@ using Clock = std::chrono::steady_clock;
 
 /// Time that ranks have, after they know that the job is over, to say so and end.
 constexpr std::chrono::seconds kGrace{5};
+/// How many times the job's timeout a step may take that is finished after a signal, as ranks wait for each
+/// other.
+constexpr int kSlowness = 20;
 
 struct Child {
   pid_t pid = -1;
@@ -117,7 +120,7 @@ private:
       interrupted_ = signal;
       signalAll(signal);
       // Time to end the step and to say what the state is; a second signal ends all at once.
-      endBy(kGrace + std::chrono::milliseconds(job_.timeoutMs));
+      endBy(kGrace + kSlowness * std::chrono::milliseconds(job_.timeoutMs));
     }
     for (size_t i = 0; ready > 0 && i < polls.size(); ++i)
       if (polls[i].revents != 0 && !children_[ranks[i]].reader.read(polls[i].fd))

@@ -42,8 +42,11 @@ StopSignals::StopSignals() {
   struct sigaction action = {};
   action.sa_handler = onStopSignal;
   ::sigemptyset(&action.sa_mask);
-  for (size_t i = 0; i < std::size(kSignals); ++i)
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
     ::sigaction(kSignals[i], &action, &old_[i]);
+    if (kSignals[i] == SIGHUP && old_[i].sa_handler == SIG_IGN) // nohup wants the run to go on
+      ::sigaction(SIGHUP, &old_[i], nullptr);
+  }
 }
 
 StopSignals::~StopSignals() {
