@@ -1,5 +1,6 @@
 """tools/netlab: hosts of its own that are gone afterwards, and a job over them with the bits of shared memory."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -83,6 +84,16 @@ class Netlab(RunTest):
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
             saved.append(save.read_bytes())
         self.assertEqual(*saved)
+
+    @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
+    def test_the_figures_of_the_readme_can_be_measured(self):
+        tools = pathlib.Path(os.environ["CGX_RUN"]).parent
+        measured = subprocess.run([NETLAB.parent / "study" / "link-speed", "--quick", "--tools", tools], timeout=120,
+                                  capture_output=True, text=True, check=False)
+        self.assertEqual(measured.returncode, 0, measured.stdout + measured.stderr)
+        row = json.loads(measured.stdout)
+        for variant in ("cgx 4 bit", "cgx exact", "Open MPI"):  # Gloo only where the build found it
+            self.assertGreater(float(row[variant]), 0)
 
 
 if __name__ == "__main__":
