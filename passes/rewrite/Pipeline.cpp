@@ -50,7 +50,7 @@ static bool needsAllReduces(llvm::StringRef codec) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<CgxDialect>();
   std::string reason;
-  CodecAttrInterface built = parseCodec(&context, codec, {}, reason);
+  CodecAttrInterface built = parseCodecText(&context, codec, reason);
   return built && built.needsAllReduce();
 }
 
@@ -89,7 +89,8 @@ static void addDecisions(mlir::OpPassManager &manager, const Options &options, c
 void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options) {
   // A codec of all-reduces sends less than half of what an exact reduce-scatter would.
   addDecisions(manager, options, options.plan,
-               /*scatters=*/!options.plan.empty() || !needsAllReduces(options.codec));
+               /*scatters=*/!options.plan.empty() ||
+                   !needsAllReduces(options.parameters.addTo(options.codec.getValue())));
   manager.addPass(createAssignCodecsPass(getCodec(options)));
   // Here everything has its codec or its reason, and what a machine file leaves exact is no mistake.
   manager.addPass(createWarnOfUncompressedPass());
