@@ -43,7 +43,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cgx.pc DESTINATION ${CMAKE_INSTALL_LIB
 if(CGX_BUILD_COMPILER)
   set(cgx_compiler_programs cgx-opt cgx-compile cgx-lsp-server)
   set(cgx_compiler_libraries CgxDialect CgxStablehloDialect CgxSdyDialect CgxImportPasses CgxRewritePasses
-    CgxLoweringPasses CgxRegistration cgx_compile cgx_output)
+    CgxLoweringPasses CgxRegistration cgx_compile cgx_formats cgx_output)
   set_target_properties(${cgx_compiler_programs} PROPERTIES
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
   set_target_properties(cgx_plugin PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)

@@ -9,52 +9,37 @@
 #include "PlannedCodecs.h"
 
 #include "CodecText.h"
+#include "cgx/formats/Plan.h"
+#include "cgx/formats/TextFile.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
-
 #include <set>
 
 using namespace mlir;
-namespace json = llvm::json;
 
 namespace cgx {
 
 namespace {
 
-std::string textOf(const json::Value &value) {
-  if (std::optional<StringRef> text = value.getAsString())
-    return text->str();
-  return llvm::formatv("{0}", value).str();
-}
-
-/// The attribute's assembly. A parameter that is true is a flag, one that is false is not there.
-std::string assemblyOf(const json::Object &codec) {
-  std::map<std::string, std::string> sorted; // the same text for the same codec
-  for (const auto &[name, value] : codec)
-    if (name != "family" && name != "error_feedback" && name != "decay" && value.getAsBoolean() != false)
-      sorted[name.str()] = value.getAsBoolean() ? "" : " = " + textOf(value);
+/// The attribute's assembly. A parameter without a value is a flag.
+std::string assemblyOf(const formats::Codec &codec) {
   std::string text;
-  for (const auto &[name, value] : sorted)
-    text += (text.empty() ? "" : ", ") + name + value;
-  std::string assembly =
-      "#cgx." + codec.getString("family").value_or("").str() + (text.empty() ? "" : "<" + text + ">");
+  for (const formats::CodecParameter &parameter : codec.parameters)
+    text += (text.empty() ? "" : ", ") + parameter.name +
+            (parameter.value.empty() ? "" : " = " + parameter.value);
+  std::string assembly = "#cgx." + codec.family + (text.empty() ? "" : "<" + text + ">");
   // How each rank makes up for losses is a wrapper in the IR and a member in JSON.
-  if (std::optional<StringRef> storage = codec.getString("error_feedback"))
-    assembly = "#cgx.error_feedback<" + assembly +
-               ", decay = " + llvm::formatv("{0:E}", codec.getNumber("decay").value_or(1)).str() +
-               ", storage = " + storage->str() + ">";
+  if (!codec.errorFeedback.empty())
+    assembly = "#cgx.error_feedback<" + assembly + ", decay = " + codec.decay +
+               ", storage = " + codec.errorFeedback + ">";
   return assembly;
 }
 
 } // namespace
 
-CodecAttrInterface parseJsonCodec(MLIRContext *context, const json::Object &codec, std::string &reason) {
+CodecAttrInterface parseCodec(MLIRContext *context, const formats::Codec &codec, std::string &reason) {
   CodecAttrInterface attribute = parseCodec(context, assemblyOf(codec), reason);
   if (!attribute)
     reason = "expected a codec, got " + assemblyOf(codec) + (reason.empty() ? "" : ": ") + reason;
@@ -76,39 +61,21 @@ PlannedCodecs::Key PlannedCodecs::keyOf(LayerAttr layer) {
 
 FailureOr<PlannedCodecs> PlannedCodecs::read(ModuleOp module, StringRef path) {
   auto refuse = [&] { return mlir::emitError(module.getLoc(), "plan '") << path << "': "; };
-  auto file = llvm::MemoryBuffer::getFile(path);
-  if (!file)
-    return refuse() << "cannot read it: " << file.getError().message();
-  llvm::Expected<json::Value> parsed = json::parse((*file)->getBuffer());
-  if (!parsed)
-    return refuse() << "expected JSON: " << llvm::toString(parsed.takeError());
-  const json::Object *plan = parsed->getAsObject();
-  if (!plan || !plan->get("cgx_plan"))
-    return refuse() << "expected 'cgx_plan': this is another kind of file";
-  if (plan->getInteger("cgx_plan") != 1)
-    return refuse() << "expected 'cgx_plan' of version 1, got " << textOf(*plan->get("cgx_plan"));
-  const json::Array *layers = plan->getArray("layers");
-  if (!layers)
-    return refuse() << "expected a list as 'layers'";
+  std::string text;
+  if (std::string wrong = formats::readTextFile(path.str(), text); !wrong.empty())
+    return refuse() << "cannot read it: " << wrong;
+  std::vector<formats::PlannedLayer> layers;
+  if (std::string wrong = formats::readPlan(text, layers); !wrong.empty())
+    return refuse() << wrong;
   PlannedCodecs codecs;
   codecs.path = path.str();
-  for (auto [index, value] : llvm::enumerate(*layers)) {
-    const json::Object *layer = value.getAsObject();
-    auto name = layer ? layer->getString("layer") : std::nullopt;
-    auto kind = layer ? layer->getString("kind") : std::nullopt;
-    auto dtype = layer ? layer->getString("dtype") : std::nullopt;
-    auto elements = layer ? layer->getInteger("elements") : std::nullopt;
-    const json::Object *codec = layer ? layer->getObject("codec") : nullptr;
-    if (!name || !kind || !dtype || !elements || !codec)
-      return refuse() << "expected 'layer', 'kind', 'dtype', 'elements' and 'codec' of the layer at position "
-                      << index;
+  for (const formats::PlannedLayer &layer : layers) {
     std::string reason;
-    CodecAttrInterface attribute = parseJsonCodec(module.getContext(), *codec, reason);
+    CodecAttrInterface attribute = parseCodec(module.getContext(), layer.codec, reason);
     if (!attribute)
-      return refuse() << "layer '" << *name << "': " << reason;
-    if (!codecs.entries.try_emplace({name->str(), kind->str()}, Entry{dtype->str(), *elements, attribute})
-             .second)
-      return refuse() << "layer '" << *name << "' is there twice with kind " << *kind;
+      return refuse() << "layer '" << layer.layer << "': " << reason;
+    codecs.entries[{layer.layer, layer.kind}] = {layer.dtype, static_cast<int64_t>(layer.elements),
+                                                 attribute};
   }
   return codecs;
 }

@@ -21,16 +21,15 @@
 
 #include <map>
 
-namespace llvm::json {
-class Object;
-} // namespace llvm::json
+namespace cgx::formats {
+struct Codec;
+} // namespace cgx::formats
 
 namespace cgx {
 
 /// The codec that an entry of a plan or of another JSON file describes, with its error feedback; null, and
 /// why, if it describes none.
-CodecAttrInterface parseJsonCodec(mlir::MLIRContext *context, const llvm::json::Object &codec,
-                                  std::string &reason);
+CodecAttrInterface parseCodec(mlir::MLIRContext *context, const formats::Codec &codec, std::string &reason);
 
 class PlannedCodecs {
 public:

@@ -9,6 +9,7 @@
 #include "cgx/manifest/codec_json.h"
 
 #include "cgx/codec_table.h"
+#include "cgx/formats/Json.h"
 
 #include <nlohmann/json.hpp>
 
@@ -71,6 +72,16 @@ std::string readParameter(const CodecParameter &parameter, const Json &entry, cg
   return "";
 }
 
+/// A number or a flag where the text is one, else the text.
+Json numberOrName(const std::string &text) {
+  try {
+    Json value = formats::parseJson(text, {.depth = 0});
+    return value.is_number() || value.is_boolean() ? value : Json(text);
+  } catch (const formats::Error &) {
+    return text;
+  }
+}
+
 Json valueOf(const CodecParameter &parameter, double value) {
   if (parameter.isFlag)
     return value != 0;
@@ -121,8 +132,7 @@ Json readCodecLabel(const std::string &text) {
   while (words >> word) {
     const size_t sign = word.find('=');
     const std::string given = sign == std::string::npos ? "true" : word.substr(sign + 1);
-    const Json value = Json::parse(given, nullptr, /*allow_exceptions=*/false);
-    entry[word.substr(0, sign)] = value.is_number() || value.is_boolean() ? value : Json(given);
+    entry[word.substr(0, sign)] = numberOrName(given);
   }
   if (auto [parameter, number] = shortForm(name); parameter) {
     entry.emplace(std::string(parameter->name), name);

@@ -8,6 +8,7 @@
 
 #include "manifest/Manifest.h"
 
+#include "cgx/formats/Json.h"
 #include "cgx/kernels/codecs.h"
 #include "cgx/manifest/codec_json.h"
 #include "cgx/manifest/schedule_json.h"
@@ -216,8 +217,13 @@ static uint32_t findMostRank(const CollectiveInfo &collective, const OperandInfo
 
 Result<cgx_codec> parseCodec(const std::string &json) {
   cgx_codec codec;
-  if (std::string wrong = readCodec(Json::parse(json, nullptr, /*allow_exceptions=*/false), codec);
-      !wrong.empty())
+  Json entry;
+  try {
+    entry = formats::parseJson(json);
+  } catch (const formats::Error &error) {
+    return Status::error(CGX_INVALID_ARGUMENT, "codec: ", error.what());
+  }
+  if (std::string wrong = readCodec(entry, codec); !wrong.empty())
     return Status::error(CGX_INVALID_ARGUMENT, "codec: ", wrong);
   return codec;
 }
@@ -423,7 +429,12 @@ static Status parseCollective(const Json &json, size_t index, uint32_t ranks, Co
 }
 
 Result<Program> Program::parse(const char *json, uint32_t ranks) {
-  Json manifest = Json::parse(json, /*callback=*/nullptr, /*allow_exceptions=*/false);
+  Json manifest;
+  try {
+    manifest = formats::parseJson(json);
+  } catch (const formats::Error &error) {
+    return Status::error(CGX_BAD_MANIFEST, "manifest: ", error.what());
+  }
   if (manifest.is_discarded())
     return Status(CGX_BAD_MANIFEST, "manifest: expected JSON");
   Reader reader(manifest, "top level");

@@ -8,6 +8,7 @@
 
 #include "cgx/plan/Codec.h"
 
+#include "cgx/formats/Parse.h"
 #include "cgx/manifest/codec_json.h"
 #include "cgx/plan/Error.h"
 
@@ -25,16 +26,9 @@ std::string valueText(const Json &value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-Json parseObject(std::string_view text) {
-  Json codec = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!codec.is_object() || !codec.contains("family") || !codec["family"].is_string())
-    throw Error("expected a codec, an object with a 'family', got " + std::string(text));
-  return codec;
-}
-
 /// Family first, then the parameters in the order in which people name them.
 std::string label(std::string_view json, bool brief) {
-  Json codec = parseObject(json);
+  Json codec = formats::parseJson(formats::parseCodecText(json).json);
   const Json usual = readCodecLabel(codec["family"].get<std::string>());
   std::string text = codec["family"].get<std::string>();
   std::vector<std::string> keys;
@@ -54,12 +48,7 @@ std::string label(std::string_view json, bool brief) {
 
 } // namespace
 
-std::string canonicalCodec(std::string_view json) {
-  Json codec = parseObject(json);
-  for (auto entry = codec.begin(); entry != codec.end();)
-    entry = *entry == false ? codec.erase(entry) : std::next(entry);
-  return codec.dump();
-}
+std::string canonicalCodec(std::string_view json) { return formats::parseCodecText(json).json; }
 
 std::string parseCodecLabel(std::string_view label) {
   std::string text(label);
@@ -73,7 +62,7 @@ std::string parseCodecLabel(std::string_view label) {
     if (sign == 0 || sign == std::string::npos || sign + 1 == word.size())
       throw Error("expected NAME=VALUE in the codec '" + std::string(label) + "', got '" + word + "'");
   }
-  return canonicalCodec(readCodecLabel(text).dump());
+  return formats::parseCodec(readCodecLabel(text)).json;
 }
 
 namespace {

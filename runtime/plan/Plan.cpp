@@ -10,9 +10,6 @@
 
 #include "Fields.h"
 
-#include <algorithm>
-#include <set>
-
 namespace cgx::plan {
 
 using Json = nlohmann::json;
@@ -28,35 +25,33 @@ static OrderedJson costJson(const Cost &cost) {
 }
 
 Plan Plan::parse(std::string_view text) {
-  Json json = parseSchema(text, "cgx_plan", 1);
+  Json json = formats::parseSchema(text, "cgx_plan", 1, "cgx-plan solve");
   Fields fields(json, "plan");
   Plan plan;
   plan.program = fields.text("program");
   plan.solver = fields.text("solver");
   plan.proven = fields.at("proven") == true;
   plan.objective = fields.text("objective");
-  plan.reference = fields.codec("reference");
+  plan.reference = codecOf(fields, "reference");
   plan.alpha = fields.amount("alpha");
   plan.errorBound = fields.amount("squared_error_bound");
   plan.planned = parseCost(fields.at("planned"), "planned");
   plan.ofReference = parseCost(fields.at("of_reference"), "of_reference");
-  std::set<std::pair<std::string, std::string>> names;
-  for (const Json &entry : fields.list("layers")) {
-    Fields layer(entry, "layer at position " + std::to_string(plan.layers.size()));
-    plan.layers.push_back({layer.text("layer"),
-                           layer.text("kind"),
-                           layer.text("dtype"),
-                           layer.count("elements"),
-                           layer.codec("codec"),
-                           layer.amount("squared_error"),
-                           layer.amount("wire_bytes"),
-                           layer.amount("raw_bytes"),
-                           {}});
-    if (layer.has("gradient_norm"))
-      plan.layers.back().gradientNorm = layer.amount("gradient_norm");
-    if (!names.insert({plan.layers.back().layer, plan.layers.back().kind}).second)
-      throw Error("layer '" + plan.layers.back().layer + "' is there twice with kind " +
-                  plan.layers.back().kind);
+  const Json &entries = fields.list("layers");
+  for (formats::PlannedLayer &layer : formats::parsePlannedLayers(fields)) {
+    Fields measured(entries[plan.layers.size()], "layer '" + layer.layer + "'");
+    PlannedLayer &added = plan.layers.emplace_back();
+    added = {std::move(layer.layer),
+             std::move(layer.kind),
+             std::move(layer.dtype),
+             layer.elements,
+             std::move(layer.codec.json),
+             measured.amount("squared_error"),
+             measured.amount("wire_bytes"),
+             measured.amount("raw_bytes"),
+             {}};
+    if (measured.has("gradient_norm"))
+      added.gradientNorm = measured.amount("gradient_norm");
   }
   return plan;
 }
@@ -68,7 +63,7 @@ std::string Plan::toJson() const {
                     {"kind", layer.kind},
                     {"dtype", layer.dtype},
                     {"elements", layer.elements},
-                    {"codec", OrderedJson::parse(layer.codec)},
+                    {"codec", formats::parseJson<OrderedJson>(layer.codec)},
                     {"squared_error", layer.squaredError},
                     {"wire_bytes", layer.wireBytes},
                     {"raw_bytes", layer.rawBytes}});
@@ -80,7 +75,7 @@ std::string Plan::toJson() const {
                       {"solver", solver},
                       {"proven", proven},
                       {"objective", objective},
-                      {"reference", OrderedJson::parse(reference)},
+                      {"reference", formats::parseJson<OrderedJson>(reference)},
                       {"alpha", alpha},
                       {"squared_error_bound", errorBound},
                       {"planned", costJson(planned)},

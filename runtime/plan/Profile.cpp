@@ -20,7 +20,7 @@ using OrderedJson = nlohmann::ordered_json;
 static Candidate parseCandidate(const Json &json, const std::string &place) {
   Fields fields(json, place);
   Candidate candidate;
-  candidate.codec = fields.codec("codec");
+  candidate.codec = codecOf(fields, "codec");
   candidate.squaredError = fields.amount("squared_error");
   candidate.wireBytes = fields.amount("wire_bytes");
   if (!std::isfinite(candidate.wireBytes))
@@ -56,7 +56,7 @@ static LayerProfile parseLayer(const Json &json, size_t index) {
 }
 
 Profile Profile::parse(std::string_view text) {
-  Json json = parseSchema(text, "cgx_profile", 1);
+  Json json = formats::parseSchema(text, "cgx_profile", 1);
   Fields fields(json, "profile");
   Profile profile;
   profile.program = fields.text("program");
@@ -81,7 +81,7 @@ std::string Profile::toJson() const {
   for (const LayerProfile &layer : layers) {
     OrderedJson candidates = OrderedJson::array();
     for (const Candidate &candidate : layer.candidates)
-      candidates.push_back({{"codec", OrderedJson::parse(candidate.codec)},
+      candidates.push_back({{"codec", formats::parseJson<OrderedJson>(candidate.codec)},
                             {"squared_error", candidate.squaredError},
                             {"wire_bytes", candidate.wireBytes},
                             {"encode_seconds", candidate.encodeSeconds},

@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 Request::Request() { problem.reference = parseCodecLabel("quantize bits=4 bucket=128"); }
 
 Request Request::parse(std::string_view text) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json = formats::parseJson(text);
   Fields fields(json, "request of a plan");
   Request request;
   for (const auto &[name, value] : json.items()) {
@@ -43,7 +43,7 @@ Request Request::parse(std::string_view text) {
       throw Error(
           "request of a plan: expected solver, reference, alpha, objective (bytes or time), max_seconds, "
           "bytes_per_second, latency_seconds, eta or seed, got '" +
-          name + "': " + value.dump());
+          name + "': " + formats::valueText(value));
   }
   return request;
 }

@@ -8,6 +8,7 @@
 
 #include "profile/Profiler.h"
 
+#include "cgx/formats/Json.h"
 #include "cgx/kernels/codecs.h"
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
@@ -32,7 +33,7 @@ static constexpr const char *kDefaultCandidates[] = {"quantize bits=2..8 bucket=
 Result<std::vector<CodecCandidate>> parseCandidates(const char *optionsJson) {
   std::vector<CodecCandidate> candidates;
   try {
-    nlohmann::json options = nlohmann::json::parse(optionsJson ? optionsJson : "{}");
+    nlohmann::json options = formats::parseJson(optionsJson ? optionsJson : "{}");
     auto texts = options.value(
         "candidates", std::vector<std::string>(std::begin(kDefaultCandidates), std::end(kDefaultCandidates)));
     std::set<std::string> known = {plan::kExact};

@@ -12,6 +12,7 @@
 #include "lib/Units.h"
 
 #include "cgx/Cli/CommandLine.h"
+#include "cgx/formats/TextFile.h"
 #include "cgx/output/OutputFile.h"
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
@@ -67,10 +68,9 @@ struct Options {
 };
 
 std::string readFile(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file)
-    throw Error("cannot read '" + path + "'");
+  std::string text;
+  if (std::string wrong = cgx::formats::readTextFile(path, text); !wrong.empty())
+    throw Error("cannot read '" + path + "': " + wrong);
   return text;
 }
 

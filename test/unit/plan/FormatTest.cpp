@@ -72,6 +72,7 @@ TEST(Codec, RefusesWhatIsNone) {
   EXPECT_NE(messageOf([] { parseCodecLabel(""); }), "");
   EXPECT_NE(messageOf([] { parseCodecLabel("quantize bits"); }), "");
   EXPECT_NE(messageOf([] { canonicalCodec("[4]"); }), "");
+  EXPECT_EQ(parseCodecLabel("\xff"), "{\"family\":\"\ufffd\"}"); // not UTF-8: no codec that anybody knows
 }
 
 TEST(ProfileFormat, RoundTrips) {

@@ -9,6 +9,7 @@
 #include "cgx/run/Safetensors.h"
 #include "cgx/run/Error.h"
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -149,7 +150,7 @@ TEST(Safetensors, RefusesMalformedHeaders) {
   EXPECT_REFUSED(file(R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},)"
                       R"("a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})",
                       ""),
-                 "'a': is there twice");
+                 "'a' is there twice");
   EXPECT_REFUSED(file("{\"\xff\":1}", ""), "malformed header");
   EXPECT_NE(refusal(file(std::string(100000, '['), "")), "");
 }
@@ -184,6 +185,35 @@ TEST(Safetensors, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(b->bytes.data()) % 8, 0u) << "wide elements are aligned";
   EXPECT_EQ(readScalar(CGX_F64, b->bytes.data() + 8), -2.5);
   EXPECT_EQ(std::memcmp(read.find("state['a']")->bytes.data(), bytes.data(), 3), 0);
+}
+
+/// A state may have as many tensors as a model has layers, and one name twice among all of them.
+TEST(Safetensors, TakesTensorsByTheTenThousand) {
+  std::string path = std::filesystem::temp_directory_path() / "cgx-many.safetensors";
+  std::vector<TensorView> tensors;
+  const float value = 1;
+  for (int i = 0; i < 40'000; ++i)
+    tensors.push_back({"layer" + std::to_string(i), CGX_F32, {1}, std::as_bytes(std::span(&value, 1))});
+  const auto begin = std::chrono::steady_clock::now();
+  writeSafetensors(path, tensors, {});
+  SafetensorsFile read = SafetensorsFile::open(path);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  EXPECT_EQ(read.tensors().size(), tensors.size());
+  EXPECT_NE(read.find("layer39999"), nullptr);
+  EXPECT_LT(seconds.count(), 15); // half a second; half a minute where each tensor looks at all before it
+  std::filesystem::remove(path);
+
+  std::string header = "{";
+  for (int i = 0; i < 2000; ++i)
+    header += "\"t" + std::to_string(i % 1999) + R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},)";
+  header.back() = '}';
+  EXPECT_REFUSED(file(header, ""), "'t0' is there twice");
+}
+
+TEST(Safetensors, RefusesHeadersThatAreTooDeep) {
+  std::string deep(80'000, '[');
+  EXPECT_REFUSED(file(deep + std::string(80'000, ']'), ""), "at most 64 arrays and objects in each other");
+  EXPECT_REFUSED(file(R"({"a":)" + deep, ""), "at most 64 arrays and objects in each other");
 }
 
 TEST(Safetensors, NamesTheFileThatIsMissing) {

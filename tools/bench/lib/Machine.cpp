@@ -9,40 +9,19 @@
 #include "Machine.h"
 
 #include "Bench.h"
+#include "cgx/formats/Json.h"
+#include "cgx/formats/Machine.h"
+#include "cgx/formats/TextFile.h"
 #include "cgx/manifest/codec_json.h"
 
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 namespace cgx::bench {
 
 using Json = nlohmann::json;
 
 namespace {
-
-[[noreturn]] void refuse(const std::string &what) { throw Error("machine: " + what); }
-
-double positive(const Json &object, const char *name) {
-  auto found = object.find(name);
-  if (found == object.end() || !found->is_number() || !(found->get<double>() > 0))
-    refuse(std::string("expected a number above 0 as '") + name + "'");
-  return found->get<double>();
-}
-
-const Json &objectAt(const Json &object, const char *name) {
-  auto found = object.find(name);
-  if (found == object.end() || !found->is_object())
-    refuse(std::string("expected an object as '") + name + "'");
-  return *found;
-}
-
-cgx_link parseLink(const Json &machine, const char *name) {
-  const Json &link = objectAt(machine, name);
-  return {positive(link, "latency_seconds"), positive(link, "message_seconds"),
-          positive(link, "bytes_per_second")};
-}
 
 Json linkJson(const cgx_link &link) {
   return {{"latency_seconds", link.latency_seconds},
@@ -69,31 +48,28 @@ cgx_codec_rates Machine::ratesOf(const cgx_codec &codec) const {
 }
 
 Machine Machine::parse(const std::string &text) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || json.value("cgx_machine", Json()) != 1)
-    refuse("expected 'cgx_machine' of version 1, as cgx-bench calibrate writes it");
-  Machine machine;
-  machine.transport = json.value("transport", "");
-  machine.ranks = json.value("ranks", 0u);
-  machine.model = {parseLink(json, "link"), parseLink(json, "inside"),
-                   static_cast<uint64_t>(positive(json, "local")), positive(json, "reduce_bytes_per_second")};
-  if (!json.contains("codecs") || !json["codecs"].is_array() || json["codecs"].empty())
-    refuse("expected rates of at least one codec as 'codecs'");
-  for (const Json &entry : json["codecs"]) {
+  formats::Machine read;
+  if (std::string wrong = formats::readMachine(text, read); !wrong.empty())
+    throw Error(wrong);
+  Machine machine = {read.model, read.transport, read.ranks, {}};
+  for (const formats::MeasuredCodec &entry : read.codecs) {
     MeasuredCodec &measured = machine.codecs.emplace_back();
-    if (std::string wrong = readCodec(objectAt(entry, "codec"), measured.codec); !wrong.empty())
-      refuse("codec: " + wrong);
-    measured.rates = {positive(entry, "encode_bytes_per_second"), positive(entry, "decode_bytes_per_second")};
+    measured.rates = entry.rates;
+    if (std::string wrong = readCodec(formats::parseJson(entry.codec.json), measured.codec); !wrong.empty())
+      throw Error("codec " + entry.codec.json + ": " + wrong);
   }
   return machine;
 }
 
 Machine Machine::load(const std::string &path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!(text << file.rdbuf()))
-    throw Error("cannot read '" + path + "'");
-  return parse(std::move(text).str());
+  std::string text;
+  if (std::string wrong = formats::readTextFile(path, text); !wrong.empty())
+    throw Error("cannot read '" + path + "': " + wrong);
+  try {
+    return parse(text);
+  } catch (const Error &error) {
+    throw Error("machine '" + path + "': " + error.what());
+  }
 }
 
 std::string Machine::toJson() const {

@@ -9,6 +9,8 @@
 #include "Simulate.h"
 
 #include "Bench.h"
+#include "cgx/formats/Json.h"
+#include "cgx/formats/TextFile.h"
 #include "cgx/manifest/codec_json.h"
 #include "cgx/manifest/schedule_json.h"
 #include "cgx/runtime.h"
@@ -34,12 +36,13 @@ constexpr uint32_t kMostListed = 64;
 /// Positions of larger groups whose bytes stand for all.
 constexpr uint32_t kSampled = 16;
 
+/// Of a compiled step.
+constexpr size_t kMostBytes = size_t{1} << 32;
+
 std::string manifestOf(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!(text << file.rdbuf()))
-    throw Error("cannot read '" + path + "'");
-  std::string bytes = std::move(text).str();
+  std::string bytes;
+  if (std::string wrong = formats::readTextFile(path, bytes, kMostBytes); !wrong.empty())
+    throw Error("cannot read '" + path + "': " + wrong);
   if (bytes.rfind("\177ELF", 0) != 0)
     return bytes;
   void *library = ::dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -224,7 +227,12 @@ std::string joined(const std::vector<std::string> &words) {
 } // namespace
 
 std::vector<SimulatedCollective> loadProgram(const std::string &path) {
-  Json manifest = Json::parse(manifestOf(path), nullptr, /*allow_exceptions=*/false);
+  Json manifest;
+  try {
+    manifest = formats::parseJson(manifestOf(path));
+  } catch (const formats::Error &error) {
+    throw Error("'" + path + "': " + error.what());
+  }
   if (!manifest.is_object() || !manifest.contains("cgx_manifest"))
     throw Error("expected '" + path + "' to be a manifest or a compiled step");
   std::vector<SimulatedCollective> program;

@@ -8,9 +8,11 @@
 
 #include "Runs.h"
 
+#include "cgx/formats/Json.h"
+#include "cgx/formats/TextFile.h"
+
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -19,18 +21,23 @@ using Json = nlohmann::json;
 
 namespace {
 
+/// A report has a number for each step.
+constexpr size_t kMostBytes = size_t{1} << 30;
+
 /// A number, or NaN for the null that stands for one.
 double number(const Json &value) { return value.is_null() ? std::nan("") : value.get<double>(); }
 
 Json readReport(const std::string &path) {
-  std::ifstream file(path);
-  if (!file)
-    throw std::runtime_error("cannot open '" + path + "'");
+  std::string text;
+  if (std::string wrong = cgx::formats::readTextFile(path, text, kMostBytes); !wrong.empty())
+    throw std::runtime_error("cannot read '" + path + "': " + wrong);
   Json report;
   try {
-    report = Json::parse(file);
+    report = cgx::formats::parseJson(text, {.bytes = kMostBytes});
     if (report.at("cgx_run_report").get<int>() == 1)
       return report;
+  } catch (const cgx::formats::Error &error) {
+    throw std::runtime_error("'" + path + "' is not a report of cgx-run: " + error.what());
   } catch (const Json::exception &error) {
     throw std::runtime_error("'" + path + "' is not a report of cgx-run: " + error.what());
   }

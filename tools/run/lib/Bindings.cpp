@@ -8,6 +8,7 @@
 
 #include "cgx/run/Bindings.h"
 
+#include "cgx/formats/Json.h"
 #include "cgx/run/CodecState.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/TreePath.h"
@@ -204,8 +205,16 @@ private:
     auto entry = inputs_.data->metadata().find(kind);
     if (entry == inputs_.data->metadata().end())
       return false;
-    auto names = nlohmann::json::parse(entry->second, nullptr, /*allow_exceptions=*/false);
-    return names.is_array() && std::find(names.begin(), names.end(), tensor.name) != names.end();
+    nlohmann::json names;
+    try {
+      names = cgx::formats::parseJson(entry->second);
+    } catch (const cgx::formats::Error &error) {
+      throw Error("'" + inputs_.data->path() + "': metadata '" + kind + "': " + error.what());
+    }
+    if (!names.is_array())
+      throw Error("'" + inputs_.data->path() + "': metadata '" + kind + "': expected a list of names, got " +
+                  cgx::formats::valueText(names));
+    return std::find(names.begin(), names.end(), tensor.name) != names.end();
   }
 
   /// Whether shapes agree from that dimension of the tensor on.

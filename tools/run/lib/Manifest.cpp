@@ -8,6 +8,7 @@
 
 #include "cgx/run/Manifest.h"
 
+#include "cgx/formats/Json.h"
 #include "cgx/manifest/codec_json.h"
 #include "cgx/manifest/schedule_json.h"
 #include "cgx/run/Error.h"
@@ -167,7 +168,9 @@ void parseProgram(const Json &root, Manifest &manifest) {
 Manifest Manifest::parse(std::string_view text) {
   Manifest manifest;
   try {
-    parseProgram(Json::parse(text), manifest);
+    parseProgram(cgx::formats::parseJson(text), manifest);
+  } catch (const cgx::formats::Error &error) {
+    fail(error.what());
   } catch (const Json::exception &error) {
     fail(error.what());
   }
@@ -204,8 +207,13 @@ std::string Manifest::meshString() const {
 
 cgx_codec cgx::run::parseCodec(const std::string &json) {
   cgx_codec codec;
-  if (std::string wrong = readCodec(Json::parse(json, nullptr, /*allow_exceptions=*/false), codec);
-      !wrong.empty())
+  std::string wrong;
+  try {
+    wrong = readCodec(cgx::formats::parseJson(json), codec);
+  } catch (const cgx::formats::Error &error) {
+    wrong = error.what();
+  }
+  if (!wrong.empty())
     throw Error("expected a codec, got " + json + ": " + wrong);
   return codec;
 }

@@ -8,6 +8,7 @@
 
 #include "cgx/run/OutcomeStream.h"
 
+#include "cgx/formats/Json.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/FileSystem.h"
 
@@ -138,7 +139,7 @@ std::pair<uint32_t, Outcome> parse(std::span<const std::byte> bytes) {
   if (length > bytes.size())
     throw Error("ends in its header");
   const auto *header = reinterpret_cast<const char *>(bytes.data());
-  const Json json = Json::parse(header, header + length);
+  const Json json = cgx::formats::parseJson({header, length}, {.bytes = length});
   Pieces pieces(bytes.subspan(length));
   Outcome outcome;
   outcome.error = json.at("error").get<std::string>();
@@ -181,12 +182,23 @@ void expect(uint64_t expected, uint64_t got, const char *what) {
     throw Error("expected " + std::to_string(expected) + " " + what + ", got " + std::to_string(got));
 }
 
+/// A document within the outcome, of the length that it has, if there is one.
+void checkDocument(const std::string &text) {
+  if (!text.empty())
+    (void)cgx::formats::parseJson(text, {.bytes = text.size()});
+}
+
 /// Throws Error if the outcome is not that of a rank of the job which did its steps.
 void check(const Job &job, uint32_t rank, const Outcome &outcome) {
   if (rank >= job.manifest.ranks)
     throw Error("is of rank " + std::to_string(rank) + " of " + std::to_string(job.manifest.ranks));
   if (!outcome.error.empty())
     return; // nothing else of it is looked at
+  checkDocument(outcome.telemetry);
+  checkDocument(outcome.trace);
+  checkDocument(outcome.profile);
+  for (const AdoptedPlan &plan : outcome.plans)
+    checkDocument(plan.json);
   expect(job.stateArguments.size(), outcome.hashes.size(), "digests");
   expect(job.stateArguments.size(), outcome.blocks.size(), "blocks");
   for (size_t i = 0; i < outcome.blocks.size(); ++i)
@@ -224,6 +236,8 @@ std::pair<uint32_t, Outcome> OutcomeReader::take(const Job &job) const {
     std::pair<uint32_t, Outcome> taken = parse(bytes_);
     check(job, taken.first, taken.second);
     return taken;
+  } catch (const cgx::formats::Error &error) {
+    throw Error(std::string("is malformed: ") + error.what());
   } catch (const Json::exception &error) {
     throw Error(std::string("is malformed: ") + error.what());
   }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cgx/formats/TextFile.h"
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
 #include "cgx/plan/Request.h"
@@ -210,10 +211,9 @@ void checkSamples(const Job &job, const SafetensorsFile &checkpoint) {
 }
 
 std::string readText(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file)
-    throw Error("cannot read '" + path + "'");
+  std::string text;
+  if (std::string wrong = cgx::formats::readTextFile(path, text); !wrong.empty())
+    throw Error("cannot read '" + path + "': " + wrong);
   return text;
 }
 

@@ -10,6 +10,7 @@
 
 #include "Traffic.h"
 #include "cgx/codec_table.h"
+#include "cgx/formats/Json.h"
 #include "cgx/manifest/codec_json.h"
 #include "cgx/run/Blocks.h"
 #include "cgx/run/CodecSchedule.h"
@@ -75,7 +76,7 @@ public:
   Writer(const Job &job, const std::vector<Outcome> &outcomes, std::span<const Disagreement> disagreements)
       : job_(job), outcomes_(outcomes), disagreements_(disagreements), steps_(outcomes[0].steps) {
     for (const Outcome &outcome : outcomes)
-      telemetry_.push_back(Json::parse(outcome.telemetry));
+      telemetry_.push_back(cgx::formats::parseJson<Json>(outcome.telemetry));
   }
 
   Json run() {
@@ -278,7 +279,8 @@ private:
   void addPlans(Json &report, double seconds) const {
     report["plans"] = Json::array();
     for (const AdoptedPlan &adopted : outcomes_[0].plans)
-      report["plans"].push_back({{"step", adopted.step}, {"plan", Json::parse(adopted.json)}});
+      report["plans"].push_back(
+          {{"step", adopted.step}, {"plan", cgx::formats::parseJson<Json>(adopted.json)}});
     double profiling = 0;
     for (const Json &rank : telemetry_)
       profiling = std::max(profiling, rank.at("profiling_seconds").get<double>());
@@ -320,6 +322,8 @@ Report cgx::run::makeReport(const Job &job, const std::vector<Outcome> &outcomes
     Writer writer(job, outcomes, disagreements);
     std::string text = writer.run().dump(1) + "\n";
     return {std::move(text), writer.problems()};
+  } catch (const cgx::formats::Error &error) {
+    throw Error(std::string("the runtime's telemetry is malformed: ") + error.what());
   } catch (const Json::exception &error) {
     throw Error(std::string("the runtime's telemetry is malformed: ") + error.what());
   }

@@ -8,6 +8,7 @@
 
 #include "cgx/run/Safetensors.h"
 
+#include "cgx/formats/Json.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/FileSystem.h"
 
@@ -15,7 +16,6 @@
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <set>
 
 using namespace cgx::run;
 using Json = nlohmann::json;
@@ -75,17 +75,10 @@ private:
   }
 
   Json parseHeader(std::string_view text) const {
-    // The parser would let the last of two equal names win.
-    std::set<std::string> names;
-    auto refuseDuplicates = [&](int depth, Json::parse_event_t event, Json &parsed) {
-      if (depth == 1 && event == Json::parse_event_t::key && !names.insert(parsed.get<std::string>()).second)
-        fail(parsed.get<std::string>(), "is there twice");
-      return true;
-    };
     Json header;
     try {
-      header = Json::parse(text, refuseDuplicates);
-    } catch (const Json::exception &error) {
+      header = cgx::formats::parseJson(text, {.bytes = SafetensorsFile::kMaxHeaderBytes});
+    } catch (const cgx::formats::Error &error) {
       fail(std::string("malformed header: ") + error.what());
     }
     if (!header.is_object())

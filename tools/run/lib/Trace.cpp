@@ -8,6 +8,8 @@
 
 #include "cgx/run/Trace.h"
 
+#include "cgx/formats/Json.h"
+
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -19,7 +21,7 @@ std::string cgx::run::writeTrace(const std::vector<Outcome> &outcomes) {
   Json events = Json::array();
   double first = std::numeric_limits<double>::infinity();
   for (const Outcome &outcome : outcomes)
-    for (Json &event : Json::parse(outcome.trace)) {
+    for (Json &event : cgx::formats::parseJson<Json>(outcome.trace, {.bytes = outcome.trace.size()})) {
       if (event.contains("ts"))
         first = std::min(first, event["ts"].get<double>());
       events.push_back(std::move(event));

@@ -8,14 +8,12 @@
 #ifndef CGX_PLAN_ERROR_H
 #define CGX_PLAN_ERROR_H
 
-#include <stdexcept>
+#include "cgx/formats/Error.h"
 
 namespace cgx::plan {
 
 /// Thrown for files and problems that make no sense; the message is for users.
-struct Error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using formats::Error;
 
 } // namespace cgx::plan
 

@@ -1,0 +1,40 @@
+//===-- cgx/formats/Codec.h - Codecs in documents -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A codec is an object, {"family": "quantize", "bits": 4, ...}. Which families and parameters there are is
+// not known here; what is read is bounded in length and depth.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_FORMATS_CODEC_H
+#define CGX_FORMATS_CODEC_H
+
+#include <string>
+#include <vector>
+
+namespace cgx::formats {
+
+/// One parameter: a number or a name, or, without a value, a flag that is on.
+struct CodecParameter {
+  std::string name, value;
+
+  bool operator==(const CodecParameter &) const = default;
+};
+
+struct Codec {
+  std::string family;
+  std::vector<CodecParameter> parameters; ///< by name; no flag that is off; without error feedback
+  std::string errorFeedback;              ///< how residuals are kept; "" where there are none
+  std::string decay = "1.0";
+  std::string json; ///< one spelling for one codec: names in order, no flag that is off
+
+  bool operator==(const Codec &) const = default;
+};
+
+} // namespace cgx::formats
+
+#endif // CGX_FORMATS_CODEC_H

@@ -1,0 +1,22 @@
+//===-- cgx/formats/Error.h - What is wrong with a document -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_FORMATS_ERROR_H
+#define CGX_FORMATS_ERROR_H
+
+#include <stdexcept>
+
+namespace cgx::formats {
+
+/// Thrown for documents that make no sense; the message is for users.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+} // namespace cgx::formats
+
+#endif // CGX_FORMATS_ERROR_H

@@ -1,0 +1,43 @@
+//===-- cgx/formats/Machine.h - What cgx-bench measured of a machine -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reports errors as text, for callers without exceptions.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_FORMATS_MACHINE_H
+#define CGX_FORMATS_MACHINE_H
+
+#include "cgx/cost.h"
+#include "cgx/formats/Codec.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace cgx::formats {
+
+struct MeasuredCodec {
+  Codec codec;
+  cgx_codec_rates rates{};
+};
+
+struct Machine {
+  cgx_machine model{};
+  std::string transport; ///< that was measured
+  uint32_t ranks = 0;    ///< that measured
+  std::vector<MeasuredCodec> codecs;
+};
+
+/// Returns what is wrong, or "".
+std::string readMachine(std::string_view text, Machine &machine);
+
+/// Bandwidth and latency of its link alone.
+std::string readMachineLink(std::string_view text, double &bytesPerSecond, double &latencySeconds);
+
+} // namespace cgx::formats
+
+#endif // CGX_FORMATS_MACHINE_H

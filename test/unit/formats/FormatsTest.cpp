@@ -1,0 +1,195 @@
+//===-- FormatsTest.cpp - Documents, good and hostile -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/formats/Machine.h"
+#include "cgx/formats/Parse.h"
+#include "cgx/formats/TextFile.h"
+
+#include <chrono>
+#include <fstream>
+#include <gtest/gtest.h>
+
+using namespace cgx::formats;
+
+namespace {
+
+std::string repeated(const std::string &text, size_t count) {
+  std::string all;
+  for (size_t i = 0; i < count; ++i)
+    all += text;
+  return all;
+}
+
+/// With which the text is refused; empty when it is taken.
+template <typename Json = nlohmann::json> std::string refusal(std::string_view text, JsonLimits limits = {}) {
+  try {
+    (void)parseJson<Json>(text, limits);
+    return "";
+  } catch (const Error &error) {
+    return error.what();
+  }
+}
+
+TEST(Json, ReadsWhatTheLibraryReads) {
+  for (const char *text : {"{}", "[]", "null", "-1", "1.5e3", "\"a\\u00e9\"",
+                           R"({"b": [1, {"c": []}, null, true, "x"], "a": {"d": -0.5}})"}) {
+    EXPECT_EQ(parseJson(text), nlohmann::json::parse(text)) << text;
+    EXPECT_EQ(parseJson<nlohmann::ordered_json>(text).dump(), nlohmann::ordered_json::parse(text).dump())
+        << text;
+  }
+}
+
+TEST(Json, BoundsTheDepth) {
+  for (const auto &[open, close] :
+       {std::pair("[", "]"), std::pair("{\"a\":", "}"), std::pair("[{\"a\":[", "]}]")}) {
+    const std::string text = repeated(open, 80'000) + "1" + repeated(close, 80'000);
+    EXPECT_NE(refusal(text).find("expected at most 64 arrays and objects in each other"), std::string::npos)
+        << refusal(text);
+    EXPECT_EQ(refusal(text), refusal<nlohmann::ordered_json>(text));
+  }
+  EXPECT_EQ(refusal(repeated("[", 64) + repeated("]", 64)), "");
+  EXPECT_NE(refusal(repeated("[", 65) + repeated("]", 65)), "");
+  EXPECT_EQ(refusal("[[], [], []]", {.depth = 2}), "");
+  EXPECT_NE(refusal("[1]", {.depth = 0}), "");
+}
+
+TEST(Json, BoundsTheLength) {
+  EXPECT_EQ(refusal("[1, 2]", {.bytes = 6}), "");
+  EXPECT_EQ(refusal("[1, 2]", {.bytes = 5}), "expected JSON of at most 5 bytes, got 6");
+}
+
+TEST(Json, NamesThePlaceOfWhatIsWrong) {
+  EXPECT_EQ(refusal(R"({"a": 1, "a": 2})"), "expected JSON: at the top: 'a' is there twice");
+  EXPECT_EQ(refusal(R"({"layers": [{}, {"codec": {"bits": 1, "bits": 2}}]})"),
+            "expected JSON: layers[1].codec: 'bits' is there twice");
+  EXPECT_EQ(refusal(R"({"layers": [{}, {"codec": [[1]]}]})", {.depth = 4}),
+            "expected JSON: layers[1].codec: expected at most 4 arrays and objects in each other");
+  EXPECT_NE(refusal("{\"a\": 1,\n \"b\": }").find("line 2, column 7"), std::string::npos)
+      << refusal("{\"a\": 1,\n \"b\": }");
+  EXPECT_EQ(refusal("").find("json.exception"), std::string::npos) << refusal("");
+}
+
+/// The time grows with the text, whatever is nested in the members of a large object.
+TEST(Json, TakesTimeForTheLengthOnly) {
+  auto secondsOf = [](size_t members) {
+    std::string text = "{";
+    for (size_t i = 0; i < members; ++i)
+      text +=
+          (i ? ",\"t" : "\"t") + std::to_string(i) + R"(":{"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
+    text += "}";
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(parseJson(text).size(), members);
+    EXPECT_EQ(parseJson<nlohmann::ordered_json>(text).size(), members);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  (void)secondsOf(1000);
+  // 40 times as much takes 1600 times as long where it is quadratic.
+  EXPECT_LT(secondsOf(40'000), 300 * std::max(secondsOf(1000), 1e-3));
+}
+
+TEST(Json, CutsLongValuesBetweenCharacters) {
+  EXPECT_EQ(valueText(nlohmann::json::parse("[1, \"a\"]")), "[1,\"a\"]");
+  const std::string cut = valueText(repeated("\u00e9", 300));
+  EXPECT_TRUE(cut.ends_with("...")) << cut;
+  EXPECT_EQ(nlohmann::json(cut.substr(1)).dump(), "\"" + cut.substr(1) + "\""); // UTF-8 still
+  EXPECT_EQ(valueText("\xff"), "\"\ufffd\"");
+}
+
+TEST(Codec, HasOneSpelling) {
+  const Codec codec = parseCodecText(R"({"bits": 4, "family": "quantize", "checksum": false, "scale": "bf16",
+                                    "sorted": true, "error_feedback": "int8", "decay": 0.5})");
+  EXPECT_EQ(codec.family, "quantize");
+  EXPECT_EQ(codec.parameters,
+            (std::vector<CodecParameter>{{"bits", "4"}, {"scale", "bf16"}, {"sorted", ""}}));
+  EXPECT_EQ(codec.errorFeedback, "int8");
+  EXPECT_EQ(codec.decay, "0.5");
+  EXPECT_EQ(
+      codec.json,
+      R"({"bits":4,"decay":0.5,"error_feedback":"int8","family":"quantize","scale":"bf16","sorted":true})");
+  EXPECT_EQ(parseCodecText(codec.json), codec);
+}
+
+TEST(Codec, RefusesWhatIsNone) {
+  for (const std::string &text : {std::string("[4]"), std::string(R"({"family": 4})"), std::string("{}"),
+                                  R"({"family": ")" + repeated("x", 65) + "\"}",
+                                  R"({"family": "quantize", "bits": ")" + repeated("<", 80'000) + "\"}"})
+    EXPECT_THROW(parseCodecText(text), Error) << text.substr(0, 100);
+}
+
+const std::string kPlan = R"({"cgx_plan": 1, "layers": [
+  {"layer": "a", "kind": "gradient", "dtype": "f32", "elements": 8, "codec": {"family": "identity"}},
+  {"layer": "b", "kind": "gradient", "dtype": "f32", "elements": 8, "codec": {"family": "quantize", "bits": 4}}]})";
+
+std::string replaced(std::string text, const std::string &from, const std::string &to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Plan, IsReadAndRefusedByPlace) {
+  std::vector<PlannedLayer> layers;
+  ASSERT_EQ(readPlan(kPlan, layers), "");
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[1].layer, "b");
+  EXPECT_EQ(layers[1].codec.parameters, (std::vector<CodecParameter>{{"bits", "4"}}));
+  auto read = [&](const std::string &text) { return readPlan(text, layers); };
+  EXPECT_EQ(read(replaced(kPlan, "\"b\"", "\"a\"")), "layer 'a' is there twice with kind gradient");
+  EXPECT_EQ(read(replaced(kPlan, "8", "-8")),
+            "layer at position 0: expected a whole number that is not negative as "
+            "'elements', got -8");
+  EXPECT_EQ(read(replaced(kPlan, "\"kind\"", "\"sort\"")), "layer at position 0: expected 'kind'");
+  EXPECT_EQ(read(replaced(kPlan, "\"cgx_plan\": 1", "\"cgx_plan\": 2")),
+            "expected 'cgx_plan' of version 1, as cgx-plan solve writes it, got 2");
+  EXPECT_NE(read(replaced(kPlan, "{\"family\": \"identity\"}", repeated("[", 80'000) + repeated("]", 80'000)))
+                .find("layers[0].codec"),
+            std::string::npos);
+  EXPECT_NE(read("[]"), "");
+}
+
+const std::string kLink = R"({"latency_seconds": 1e-5, "message_seconds": 1e-6, "bytes_per_second": 1e9})";
+const std::string kMachine = R"({"cgx_machine": 1, "transport": "mpi", "ranks": 4, "local": 2, "link": )" +
+                             kLink + R"(, "inside": )" + kLink +
+                             R"(, "reduce_bytes_per_second": 1e9, "codecs": [
+  {"codec": {"family": "quantize"}, "encode_bytes_per_second": 1e9, "decode_bytes_per_second": 2e9}]})";
+
+TEST(Machine, IsReadAndRefusedByPlace) {
+  Machine machine;
+  ASSERT_EQ(readMachine(kMachine, machine), "");
+  EXPECT_EQ(machine.model.local, 2u);
+  EXPECT_EQ(machine.ranks, 4u);
+  EXPECT_EQ(machine.codecs.at(0).rates.decode_bytes_per_second, 2e9);
+  auto read = [&](const std::string &text) { return readMachine(text, machine); };
+  EXPECT_EQ(read(replaced(kMachine, "\"message_seconds\": 1e-6", "\"message_seconds\": 0")),
+            "'link' of machine: expected a number above 0 as 'message_seconds', got 0");
+  EXPECT_EQ(
+      read(replaced(kMachine, "\"encode_bytes_per_second\": 1e9", "\"encode_bytes_per_second\": \"x\"")),
+      "codec at position 0: expected a number above 0 as 'encode_bytes_per_second', got \"x\"");
+  EXPECT_EQ(read(replaced(kMachine, "\"local\": 2", "\"local\": 0")),
+            "machine: expected at least 1 rank per host as 'local', got 0");
+  EXPECT_EQ(read("{}"),
+            "expected 'cgx_machine' of version 1, as cgx-bench calibrate writes it: this is another kind of "
+            "file");
+  double bytes = 0, latency = 0;
+  EXPECT_EQ(readMachineLink(R"({"cgx_machine": 1, "link": )" + kLink + "}", bytes, latency), "");
+  EXPECT_EQ(bytes, 1e9);
+  EXPECT_EQ(latency, 1e-5);
+}
+
+TEST(TextFile, IsBounded) {
+  std::string text;
+  EXPECT_EQ(readTextFile("/none.json", text), "No such file or directory");
+  EXPECT_EQ(readTextFile("/", text), "Is a directory");
+  EXPECT_EQ(readTextFile("/dev/zero", text, 1000), "expected at most 1000 bytes");
+  const std::string path = testing::TempDir() + "cgx-text-file.txt";
+  std::ofstream(path) << "text";
+  EXPECT_EQ(readTextFile(path, text, 4), "");
+  EXPECT_EQ(text, "text");
+  EXPECT_NE(readTextFile(path, text, 3), "");
+}
+
+} // namespace
