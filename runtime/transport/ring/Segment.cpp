@@ -65,6 +65,29 @@ Segment Segment::initialize(std::byte *base, uint32_t ranks, uint64_t ringBytes)
   return segment;
 }
 
+Result<Segment> Segment::attach(std::byte *base, uint64_t bytes, const std::string &job, uint32_t rank) {
+  SegmentHeader &header = Segment(base, 0, 0).header();
+  if (header.magic != kSegmentMagic)
+    return Status::error(CGX_INVALID_ARGUMENT, "the shared memory of job '", job, "' is not a cgx segment");
+  if (header.layout != kSegmentLayout || header.abiVersion != CGX_ABI_VERSION) {
+    header.intruderAbi.store(CGX_ABI_VERSION + 1);
+    return Status::error(CGX_MISMATCH, "ranks of job '", job, "' run different builds: ABI version ",
+                         CGX_ABI_VERSION, ", layout ", kSegmentLayout, " on rank ", rank, ", ",
+                         header.abiVersion, ", ", header.layout, " on the others");
+  }
+  // Read once, and checked against each other and against what was mapped.
+  const uint32_t ranks = header.ranks;
+  const uint64_t ringBytes = header.ringBytes;
+  const bool isSound = ranks != 0 && ranks <= kSegmentMaxRanks && ringBytes != 0 &&
+                       ringBytes == Segment::ringBytesFor(ringBytes) &&
+                       bytes == Segment::totalBytes(ranks, ringBytes);
+  if (!isSound)
+    return Status::error(CGX_INTERNAL, "the segment of job '", job, "' is damaged: expected ",
+                         Segment::totalBytes(ranks, ringBytes), " bytes for ", ranks, " ranks and rings of ",
+                         ringBytes, " bytes, got ", bytes);
+  return Segment(base, ranks, ringBytes);
+}
+
 Member &Segment::member(uint32_t rank) const {
   return *reinterpret_cast<Member *>(base + kHeaderBytes + rank * sizeof(Member));
 }

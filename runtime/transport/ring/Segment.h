@@ -128,6 +128,11 @@ public:
   /// Writes the header of a segment that is all zero.
   static Segment initialize(std::byte *base, uint32_t ranks, uint64_t ringBytes);
 
+  /// The segment that others have made in `bytes` bytes of memory, at least those of a header. Whatever
+  /// stands there is read once, and checked against each other and against `bytes`. `job` and `rank` are for
+  /// messages.
+  static Result<Segment> attach(std::byte *base, uint64_t bytes, const std::string &job, uint32_t rank);
+
   uint32_t ranks() const { return rankCount; }
   uint64_t ringBytes() const { return bytesOfRing; }
 

@@ -91,27 +91,10 @@ static Result<std::optional<Segment>> openSegment(SegmentFile &file, const Trans
   Result<std::byte *> base = file.map(bytes);
   if (!base.ok())
     return base.status();
-  SegmentHeader &header = Segment(*base, 0, 0).header();
-  if (header.magic != kSegmentMagic)
-    return Status::error(CGX_INVALID_ARGUMENT, "the shared memory of job '", config.job,
-                         "' is not a cgx segment");
-  if (header.layout != kSegmentLayout || header.abiVersion != CGX_ABI_VERSION) {
-    header.intruderAbi.store(CGX_ABI_VERSION + 1);
-    return Status::error(CGX_MISMATCH, "ranks of job '", config.job, "' run different builds: ABI version ",
-                         CGX_ABI_VERSION, ", layout ", kSegmentLayout, " on rank ", config.rank, ", ",
-                         header.abiVersion, ", ", header.layout, " on the others");
-  }
-  // Read once, and checked against each other and against what was mapped.
-  const uint32_t ranks = header.ranks;
-  const uint64_t ringBytes = header.ringBytes;
-  const bool isSound = ranks != 0 && ranks <= kSegmentMaxRanks && ringBytes != 0 &&
-                       ringBytes == Segment::ringBytesFor(ringBytes) &&
-                       bytes == Segment::totalBytes(ranks, ringBytes);
-  if (!isSound)
-    return Status::error(CGX_INTERNAL, "the segment of job '", config.job, "' is damaged: expected ",
-                         Segment::totalBytes(ranks, ringBytes), " bytes for ", ranks, " ranks and rings of ",
-                         ringBytes, " bytes, got ", bytes);
-  return std::optional(Segment(*base, ranks, ringBytes));
+  Result<Segment> segment = Segment::attach(*base, bytes, config.job, config.rank);
+  if (!segment.ok())
+    return segment.status();
+  return std::optional(*segment);
 }
 
 /// A rank that has joined and does not live any more: this job cannot become complete.

@@ -1,0 +1,70 @@
+//===-- test/fuzz/FormatsFuzz.cpp - Any text as each kind of document -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bytes.h"
+
+#include "cgx/formats/Machine.h"
+#include "cgx/formats/Parse.h"
+#include "cgx/plan/Codec.h"
+#include "cgx/run/Error.h"
+#include "cgx/run/Manifest.h"
+
+/// Whatever is refused is refused with a reason.
+static void expectReason(const std::string &reason) {
+  if (reason.empty())
+    __builtin_trap();
+}
+
+/// One reader for all formats takes what the library takes, but for depth, length and names that come twice.
+static void parse(std::string_view text) {
+  try {
+    const nlohmann::json json = cgx::formats::parseJson(text);
+    if (json != nlohmann::json::parse(text) || cgx::formats::valueText(json).empty())
+      __builtin_trap();
+  } catch (const cgx::formats::Error &error) {
+    expectReason(error.what());
+  }
+}
+
+/// A codec has one spelling, which is a codec.
+static void readCodec(std::string_view text) {
+  try {
+    const cgx::formats::Codec codec = cgx::formats::parseCodecText(text);
+    if (cgx::formats::parseCodecText(codec.json) != codec)
+      __builtin_trap();
+    (void)cgx::plan::shortCodecLabel(codec.json);
+  } catch (const cgx::formats::Error &error) {
+    expectReason(error.what());
+  }
+  try {
+    (void)cgx::plan::parseCodecLabel(text);
+  } catch (const cgx::formats::Error &error) {
+    expectReason(error.what());
+  }
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  std::string_view text = Bytes(data, size).text();
+  parse(text);
+  readCodec(text);
+  std::vector<cgx::formats::PlannedLayer> layers;
+  (void)cgx::formats::readPlan(text, layers);
+  cgx::formats::Machine machine;
+  if (cgx::formats::readMachine(text, machine).empty() &&
+      (machine.codecs.empty() || machine.model.local == 0))
+    __builtin_trap();
+  double bytes = 0, latency = 0;
+  if (cgx::formats::readMachineLink(text, bytes, latency).empty() && !(bytes > 0 && latency > 0))
+    __builtin_trap();
+  try {
+    (void)cgx::run::Manifest::parse(text);
+  } catch (const cgx::run::Error &error) {
+    expectReason(error.what());
+  }
+  return 0;
+}

@@ -1,0 +1,79 @@
+//===-- test/fuzz/HandshakeFuzz.cpp - What other ranks say at first -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// Messages of a rank that is of another build, of another job, or not of this program at all: identities, and
+// the sizes that go before what ranks gather.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bytes.h"
+
+#include "context/Gather.h"
+#include "context/Handshake.h"
+
+using namespace cgx;
+
+namespace {
+
+/// Answers each receive with the next bytes of the input.
+class Told final : public Transport {
+public:
+  explicit Told(Bytes &input) : input(input) {}
+
+  uint32_t rank() const override { return 0; }
+  uint32_t ranks() const override { return 3; }
+  void post(Outgoing &message) override { message.done = true; }
+  void post(Incoming &message) override {
+    for (std::span<std::byte> piece : message.pieces)
+      for (std::byte &byte : piece.first(std::min<size_t>(piece.size(), 4096)))
+        byte = std::byte(input.take<uint8_t>());
+    // A size is that of little memory, or of more than there is.
+    if (messageBytes(message) == sizeof(uint64_t) && input.take<uint8_t>() % 2)
+      std::memset(message.pieces[0].data() + 2, 0, sizeof(uint64_t) - 2);
+    else if (messageBytes(message) == sizeof(uint64_t))
+      message.pieces[0][7] |= std::byte(0x40);
+    message.done = true;
+  }
+  Status progress(bool &moved) override {
+    moved = true;
+    return failed;
+  }
+  void idle(std::chrono::microseconds) override {}
+  Status checkPeers() override { return failed; }
+  std::vector<Clock::duration> silence() override { return std::vector<Clock::duration>(ranks()); }
+  void fail(const Status &reason) override { failed = reason; }
+  const Status &failure() const override { return failed; }
+  uint64_t bytesSent() const override { return 0; }
+
+private:
+  Bytes &input;
+  Status failed;
+};
+
+void expectReason(const Status &status) {
+  if (!status.ok() && status.message().empty())
+    __builtin_trap();
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  Bytes input(data, size);
+  const bool greets = input.take<uint8_t>() % 2;
+  Told transport(input);
+  if (greets) {
+    Program program;
+    program.hash = "0123456789abcdef";
+    expectReason(shakeHands(transport, std::chrono::milliseconds(10), {.abiVersion = 1}, program));
+    return 0;
+  }
+  auto gathered = gather(transport, std::chrono::milliseconds(10), 1, {});
+  expectReason(gathered.ok() ? Status() : gathered.status());
+  return 0;
+}
