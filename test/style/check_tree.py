@@ -128,6 +128,25 @@ def exemplified_ops(paths):
                 yield f"{path}: {name.group(1)} has no example"
 
 
+def constraints_tested(paths):
+    """What an op of StableHLO says of itself as (C1), ... is refused by a test of that name: @<op>_c1."""
+    labels = {label for path in paths if path.parts[:3] == ("test", "lit", "stablehlo")
+              for label in re.findall(r"(?:@|// )(\w+_c\d+\w*)", text(path))}
+    for path in paths:
+        if path.suffix != ".td" or path.parts[:2] != ("dialect", "stablehlo"):
+            continue
+        for op, body in re.findall(r'^def Stablehlo_\w+Op : \w+<"(\w+)"(.*?)(?=^def |^class |\Z)', text(path),
+                                   re.M | re.S):
+            for line in re.findall(r"- (\(C\d+\).*)", body):
+                numbers = {int(number) for number in re.findall(r"\(C(\d+)\)", line)}
+                for first, last in re.findall(r"\(C(\d+)\) to \(C(\d+)\)", line):
+                    numbers.update(range(int(first), int(last) + 1))
+                for number in sorted(numbers):
+                    # One case may have several labels: @gather_c6_c7.
+                    if not any(re.fullmatch(rf"{op}(_c\d+)*_c{number}(_\w+)?", label) for label in labels):
+                        yield f"{path}: expected a test @{op}_c{number} of what stablehlo.{op} refuses"
+
+
 def readmes(paths):
     """Every top folder tells a newcomer where to look."""
     names = {str(p) for p in paths}
@@ -156,7 +175,7 @@ def text(path):
     return (ROOT / path).read_text(encoding="utf-8", errors="replace")
 
 
-CHECKS = [licensed, named_by_subject, include_direction, pass_triples, documented_ops, exemplified_ops, readmes, formatted]
+CHECKS = [licensed, named_by_subject, include_direction, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, formatted]
 
 
 def main():

@@ -46,6 +46,13 @@ AxisParts sortParts(AxisParts parts, MeshAttr mesh);
 /// `["x", "y":(1)2]`.
 std::string textOf(const AxisParts &parts, MeshAttr mesh);
 
+/// The sharding of a value: null if there is none; nothing where only a partitioner would know, as of
+/// arguments of regions.
+std::optional<TensorShardingAttr> getSharding(mlir::Value value);
+
+/// Fails if the sharding of a value of `op` names an axis that a manual computation around it has.
+llvm::LogicalResult verifyFreeAxes(mlir::Operation *op, TensorShardingAttr sharding, EmitError emitError);
+
 /// Checks that axes exist in a mesh, that sub-axes divide them, that no part of one is named twice, and that
 /// consecutive parts are written as one.
 class AxisChecker {

@@ -16,8 +16,7 @@ using namespace cgx::sdy;
 // The sharding of a value
 //===----------------------------------------------------------------------===//
 
-/// Null if there is none; nothing where only a partitioner would know, as of arguments of regions.
-static std::optional<TensorShardingAttr> getSharding(Value value) {
+std::optional<TensorShardingAttr> cgx::sdy::getSharding(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto function = dyn_cast_or_null<FunctionOpInterface>(argument.getOwner()->getParentOp());
     if (!function || !argument.getOwner()->isEntryBlock())
@@ -66,6 +65,11 @@ static FailureOr<Sides> getSides(Operation *op, Value operand, TensorShardingAtt
   if (failed(sides.in.verifyForType(operand.getType(), op, emitError)))
     return failure();
   MeshAttr mesh = sides.in.getMesh(op);
+  // Two names are one mesh only where the devices differ.
+  if (mesh == sides.mesh && sides.in.getMeshOrRef() != out.getMeshOrRef() &&
+      isa<FlatSymbolRefAttr>(sides.in.getMeshOrRef()) && isa<FlatSymbolRefAttr>(out.getMeshOrRef()))
+    return op->emitOpError() << "expected the mesh of the operand, " << sides.in.getMeshOrRef() << ", got "
+                             << out.getMeshOrRef() << " of the same devices";
   if (mesh != sides.mesh && !(allowsOtherOrder && mesh.getAxes() == sides.mesh.getAxes()))
     return op->emitOpError() << "expected the mesh of the operand, " << mesh << ", got " << sides.mesh;
   return sides;

@@ -8,6 +8,7 @@
 #include "cgx/Dialect/Sdy/SdyDialect.h"
 
 #include "OpSyntax.h"
+#include "PartitionerText.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -53,7 +54,12 @@ Attribute SdyDialect::parseAttribute(DialectAsmParser &parser, Type type) const 
   OptionalParseResult known = generatedAttributeParser(parser, &mnemonic, type, attribute);
   if (known.has_value())
     return attribute;
-  return UnknownAttr::get(getContext(), parser.getFullSymbolSpec());
+  StringRef text = parser.getFullSymbolSpec();
+  if (std::string wrong = refuseText(text); !wrong.empty()) {
+    parser.emitError(parser.getNameLoc()) << wrong;
+    return {};
+  }
+  return UnknownAttr::get(getContext(), text);
 }
 
 void SdyDialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer) const {

@@ -106,7 +106,8 @@ static ParseResult parseOptionalPriority(AsmParser &parser, std::optional<int64_
   if (failed(parser.parseOptionalKeyword(&keyword)))
     return success();
   int64_t value = 0;
-  if (!keyword.consume_front("p") || keyword.getAsInteger(10, value) || value < 0)
+  if (!keyword.consume_front("p") || keyword.getAsInteger(10, value) || value < 0 ||
+      (keyword.size() > 1 && keyword[0] == '0'))
     return parser.emitError(loc, "expected a priority such as 'p1'");
   priority = value;
   return success();
@@ -185,6 +186,10 @@ Attribute TensorShardingAttr::parse(AsmParser &parser, Type) {
     SmallVector<AxisRefAttr> &axes = isReplicated ? replicated : unreduced;
     if (!isReplicated && parser.parseKeyword("unreduced", " or 'replicated'"))
       return {};
+    if (!axes.empty()) {
+      parser.emitError(parser.getCurrentLocation()) << "expected each list of axes once";
+      return {};
+    }
     if (parser.parseEqual() || (!isReplicated && parseOptionalReduction(parser, reduction)) ||
         parseList(parser, Delimiter::Braces, axes))
       return {};

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AxisParts.h"
+#include "PartitionerText.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSet.h"
@@ -65,22 +66,37 @@ LogicalResult AxisRefAttr::verify(EmitError emitError, StringRef name, int64_t p
   return success();
 }
 
+/// Whether the sharding says no more than on which mesh the value is.
+static bool isWholeValue(TensorShardingAttr sharding) {
+  return sharding.getDimensions().empty() && sharding.getReplicatedAxes().empty() &&
+         sharding.getUnreducedAxes().empty();
+}
+
 LogicalResult TensorShardingAttr::verifyForType(Type type, Operation *user, EmitError emitError) const {
   MeshAttr mesh = getMesh(user);
   if (!mesh) // (C1)
     return emitError() << "unknown mesh " << getMeshOrRef();
   // On a single device there is nothing to split, and JAX names no dimensions then.
-  if (mesh.getAxes().empty() && getDimensions().empty())
+  if (mesh.getAxes().empty() && isWholeValue(*this))
     return success();
+  if (mesh.getAxes().empty() && !mesh.getDeviceIds().empty()) // (C8)
+    return emitError() << "expected no dimensions and axes of a sharding on a single device, got " << *this;
   auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor && (isa<ShapedType>(type) || !isWholeValue(*this))) // (C7)
+    return emitError() << "expected a sharding with dimensions or axes on a tensor with a rank only, got "
+                       << type;
   int64_t rank = tensor ? tensor.getRank() : 0;
   if (rank != static_cast<int64_t>(getDimensions().size())) // (C2)
     return emitError() << "expected one dimension sharding for each of the " << rank << " dimensions of "
                        << type << ", got " << getDimensions().size();
   AxisChecker checker(mesh, emitError);
-  for (DimensionShardingAttr dimension : getDimensions()) // (C3), (C4), (C5)
+  for (auto [index, dimension] : llvm::enumerate(getDimensions())) { // (C3), (C4), (C5)
     if (failed(checker.check(dimension.getAxes())))
       return failure();
+    if (dimension.getPriority() && dimension.getIsClosed() && dimension.getAxes().empty()) // (C9)
+      return emitError() << "expected no priority of dimension " << index
+                         << ", which has no axes and is closed, got p" << *dimension.getPriority();
+  }
   return success(succeeded(checker.checkSorted("replicated axes", getReplicatedAxes())) && // (C6)
                  succeeded(checker.checkSorted("unreduced axes", getUnreducedAxes())));
 }
@@ -120,19 +136,26 @@ LogicalResult SdyDialect::verifyRegionResultAttribute(Operation *op, unsigned, u
 
 LogicalResult SdyDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() != kShardingAttrName)
-    return success();
+    return verifyPartitionerText(op, attribute);
   auto shardings = dyn_cast<TensorShardingPerValueAttr>(attribute.getValue());
   if (!shardings)
     return op->emitOpError() << "expected #sdy.sharding_per_value<...>, got " << attribute.getValue();
   // An op without results says by one sharding on which device it runs: JAX's callbacks.
-  if (op->getNumResults() == 0 && shardings.getShardings().size() == 1)
+  if (op->getNumResults() == 0 && shardings.getShardings().size() == 1) {
+    MeshAttr mesh = shardings.getShardings()[0].getMesh(op);
+    if (mesh && mesh.getAxes().empty() && !isWholeValue(shardings.getShardings()[0])) // (C8)
+      return op->emitOpError() << "expected no dimensions and axes of a sharding on a single device, got "
+                               << shardings.getShardings()[0];
     return success();
+  }
   if (shardings.getShardings().size() != op->getNumResults())
     return op->emitOpError() << "expected one sharding per result, " << op->getNumResults() << ", got "
                              << shardings.getShardings().size();
   for (auto [index, sharding] : llvm::enumerate(shardings.getShardings())) {
     NamedAttribute single(attribute.getName(), sharding);
-    if (failed(verifyShardingOf(single, op->getResult(index).getType(), op, "result", index)))
+    auto emitError = [&, index = index] { return op->emitOpError() << "result " << index << ": "; };
+    if (failed(verifyShardingOf(single, op->getResult(index).getType(), op, "result", index)) ||
+        failed(verifyFreeAxes(op, sharding, emitError)))
       return failure();
   }
   return success();
@@ -142,13 +165,66 @@ LogicalResult SdyDialect::verifyOperationAttribute(Operation *op, NamedAttribute
 // Ops
 //===----------------------------------------------------------------------===//
 
-LogicalResult ShardingConstraintOp::verify() {
-  return getSharding().verifyForType(getType(), *this, [&] { return emitOpError(); });
+/// The innermost manual computation around `op` that has the axis; null if there is none.
+static ManualComputationOp findManual(Operation *op, StringRef axis) {
+  for (auto parent = op->getParentOfType<ManualComputationOp>(); parent;
+       parent = parent->getParentOfType<ManualComputationOp>())
+    for (StringAttr name : parent.getManualAxes().getAxes())
+      if (name == axis)
+        return parent;
+  return {};
 }
 
-LogicalResult ReshardOp::verify() {
-  return getSharding().verifyForType(getType(), *this, [&] { return emitOpError(); });
+static LogicalResult verifyFree(Operation *op, StringRef axis, EmitError emitError) {
+  ManualComputationOp parent = findManual(op, axis);
+  if (!parent)
+    return success();
+  InFlightDiagnostic error = emitError() << "expected axes that are not manual here, got \"" << axis << "\"";
+  error.attachNote(parent.getLoc()) << "manual since here";
+  return error;
 }
+
+LogicalResult cgx::sdy::verifyFreeAxes(Operation *op, TensorShardingAttr sharding, EmitError emitError) {
+  SmallVector<AxisRefAttr> axes(sharding.getReplicatedAxes());
+  llvm::append_range(axes, sharding.getUnreducedAxes());
+  for (DimensionShardingAttr dimension : sharding.getDimensions())
+    llvm::append_range(axes, dimension.getAxes());
+  for (AxisRefAttr axis : axes)
+    if (failed(verifyFree(op, axis.getName(), emitError)))
+      return failure();
+  return success();
+}
+
+/// A value of another sharding: what is unreduced before stays so by its own reduction, what becomes so is
+/// sums.
+template <typename OpTy> static LogicalResult verifyOtherSharding(OpTy op) {
+  auto emitError = [&] { return op.emitOpError(); };
+  TensorShardingAttr out = op.getSharding();
+  if (failed(out.verifyForType(op.getType(), op, emitError)) || // (C1)
+      failed(verifyFreeAxes(op, out, emitError)))               // (C2)
+    return failure();
+  if (out.getUnreducedAxes().empty())
+    return success();
+  TensorShardingAttr in = getSharding(op.getInput()).value_or(TensorShardingAttr());
+  MeshAttr mesh = out.getMesh(op);
+  bool isKept = false, isNew = false;
+  AxisParts before = in ? getParts(in.getUnreducedAxes(), mesh) : AxisParts();
+  for (const AxisPart &part : getParts(out.getUnreducedAxes(), mesh))
+    (llvm::any_of(before, [&](const AxisPart &other) { return part.overlaps(other); }) ? isKept : isNew) =
+        true;
+  if (isKept && in.getReductionOp() != out.getReductionOp()) // (C3)
+    return op.emitOpError() << "expected " << stringifyReductionOp(in.getReductionOp())
+                            << ", by which the operand is unreduced, got "
+                            << stringifyReductionOp(out.getReductionOp());
+  if (in && isNew && out.getReductionOp() != ReductionOp::Sum) // (C4)
+    return op.emitOpError() << "expected new unreduced axes to be sums, got "
+                            << stringifyReductionOp(out.getReductionOp());
+  return success();
+}
+
+LogicalResult ShardingConstraintOp::verify() { return verifyOtherSharding(*this); }
+
+LogicalResult ReshardOp::verify() { return verifyOtherSharding(*this); }
 
 /// One side of a manual computation: the global values that it takes or gives
 /// and the local values in its region.
@@ -213,6 +289,9 @@ LogicalResult ManualComputationOp::verify() {
   for (StringAttr axis : isEmpty ? ArrayRef<StringAttr>() : getManualAxes().getAxes()) // (C2)
     if (!mesh || !mesh.getAxisSize(axis))
       return emitOpError() << "manual axis " << axis << " is not in the mesh of the shardings";
+  for (StringAttr axis : getManualAxes().getAxes()) // (C6)
+    if (failed(verifyFree(*this, axis.getValue(), [&] { return emitOpError(); })))
+      return failure();
   ManualSide operands{"operand", "block argument", getTensors().getTypes(), getBody().getArgumentTypes(),
                       getInShardings().getShardings()};
   ManualSide results{"result", "returned value", getResultTypes(), terminator.getOperandTypes(),

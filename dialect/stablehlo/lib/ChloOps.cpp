@@ -292,6 +292,10 @@ static LogicalResult verifyBroadcast(Operation *op, std::optional<ArrayRef<int64
   if (!isCompatibleElement(lhsElement, rhsElement))
     return op->emitOpError() << "expected operands of one element type, got " << lhsElement << " and "
                              << rhsElement;
+  Type resultElement = getElementTypeOrSelf(op->getResult(0));
+  if (cgx::stablehlo::isQuantized(resultElement) && !isCompatibleElement(lhsElement, resultElement))
+    return op->emitOpError() << "expected a result of element type " << lhsElement << ", got "
+                             << resultElement;
   // Of operands of one rank all dimensions go together, whatever is said.
   if (!dims || !lhs || !rhs || lhs.getRank() == rhs.getRank())
     return success();

@@ -202,6 +202,21 @@ static RankedTensorType scaled(RankedTensorType type, int64_t dim, int64_t facto
   return type.clone(shape);
 }
 
+/// Where the size of groups is not known: `whole` is `part` a whole number of times along `dim`.
+static LogicalResult verifyMultiple(Operation *op, int64_t dim, RankedTensorType part,
+                                    RankedTensorType whole) {
+  bool fits = part.getRank() == whole.getRank();
+  for (int64_t i = 0; fits && i < part.getRank(); ++i) {
+    int64_t size = part.getDimSize(i), all = whole.getDimSize(i);
+    bool isKnown = !ShapedType::isDynamic(size) && !ShapedType::isDynamic(all);
+    fits = !isKnown || (i == dim && size != 0 ? all % size == 0 : all == size);
+  }
+  if (fits)
+    return success();
+  return op->emitOpError() << "expected operand and result to differ along dimension " << dim
+                           << " only, by the processes of a group, got " << part << " and " << whole;
+}
+
 /// Of an op that combines operands: results of the operands' shapes, in the type of the computation.
 static LogicalResult verifyReduction(Operation *op, OperandRange operands, Region &computation) {
   if (operands.empty())
@@ -286,7 +301,7 @@ LogicalResult ReduceScatterOp::verify() {
     return failure();
   std::optional<int64_t> size = getProcessCount(*this);
   if (!size)
-    return success();
+    return verifyMultiple(*this, dim, tensorOf(getResult()), operand); // (C8)
   RankedTensorType expected = scaled(operand, dim, 1, *size);
   if (!expected) // (C1)
     return emitOpError() << "expected dimension " << dim << " of the operand to be a multiple of " << *size
@@ -308,8 +323,12 @@ LogicalResult AllGatherOp::verify() {
     auto type = cast<RankedTensorType>(operand.getType());
     int64_t dim = getAllGatherDim();
     if (failed(verifyDimension(*this, "all_gather_dim", dim, type)) ||
-        (size && failed(verifyResult(*this, result.getType(), scaled(type, dim, *size, 1)))))
+        (size && failed(verifyResult(*this, result.getType(), scaled(type, dim, *size, 1)))) ||
+        (!size && failed(verifyMultiple(*this, dim, type, tensorOf(result)))))
       return failure();
+    if (type.getDimSize(dim) == 0)
+      return emitOpError() << "expected operands with elements along all_gather_dim " << dim << ", got "
+                           << type;
   }
   return success();
 }

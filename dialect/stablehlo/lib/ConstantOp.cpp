@@ -82,7 +82,9 @@ LogicalResult ConstantOp::verify() {
   if (value == getType())
     return success();
   auto quantized = dyn_cast<quant::QuantizedType>(getType().getElementType());
+  bool isSigned = !value.getElementType().isUnsignedInteger();
   if (quantized && value.getElementType().isInteger(quantized.getStorageTypeIntegralWidth()) &&
+      (isSigned == quantized.isSigned() || value.getElementType().isSignlessInteger()) &&
       value.getShape() == getType().getShape()) // (C1)
     return success();
   return emitOpError() << "expected a result of the type of the value, " << value << ", got " << getType();

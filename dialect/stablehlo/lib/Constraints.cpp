@@ -26,7 +26,11 @@ Type cgx::stablehlo::getExpressedType(Type element) {
 bool cgx::stablehlo::isQuantized(Type element) { return isa<quant::QuantizedType>(element); }
 
 bool cgx::stablehlo::isCompatibleElement(Type a, Type b) {
-  return a == b || getExpressedType(a) == getExpressedType(b);
+  auto x = dyn_cast<quant::QuantizedType>(a), y = dyn_cast<quant::QuantizedType>(b);
+  if (!x || !y)
+    return a == b;
+  return x.getStorageType() == y.getStorageType() && x.isSigned() == y.isSigned() &&
+         x.getExpressedType() == y.getExpressedType();
 }
 
 bool cgx::stablehlo::isPromotable(Type from, Type to) {

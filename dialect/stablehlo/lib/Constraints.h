@@ -39,7 +39,8 @@ inline RankedTensorType tensorOf(Value value) { return llvm::cast<RankedTensorTy
 /// What the numbers of a quantized type stand for; any other type itself.
 Type getExpressedType(Type element);
 
-/// Whether values of one element type may stand where the other is asked for: the same, or both express it.
+/// Whether values of one element type may stand where the other is asked for: the same, or both quantized,
+/// with one type that stores and one that is expressed.
 bool isCompatibleElement(Type a, Type b);
 
 /// Whether a computation may widen values of element type `from` to `to`.
@@ -56,7 +57,38 @@ LogicalResult verifyElement(Operation *op, Value result, Value operand);
 LogicalResult verifyShape(Operation *op, Value result, ArrayRef<int64_t> expected);
 /// Element type and shape.
 LogicalResult verifyType(Operation *op, Value result, RankedTensorType expected);
+/// A shape that is static but for one bounded dimension.
+LogicalResult verifyStaticOrBounded(Operation *op, Value result);
+/// The bound of a dynamic dimension, or its size; dynamic if neither is known.
+int64_t getMostSize(RankedTensorType type, int64_t dim);
 LogicalResult verifySameShapes(Operation *op, StringRef name, mlir::ValueRange values);
+
+//===----------------------------------------------------------------------===//
+// Quantization
+//===----------------------------------------------------------------------===//
+
+/// Where an operand of an elementwise op has scales along a dimension, the result has them too.
+LogicalResult verifySameDimensionOfScales(Operation *op);
+
+/// The element type of the operand, with scales, where each slice has its own, along `dimensionOf` that
+/// dimension. `repeatsScales`: the one of a dimension of size 1 may stand for many.
+LogicalResult verifySameQuantization(Operation *op, Value operand, Value result,
+                                     llvm::function_ref<int64_t(int64_t)> dimensionOf,
+                                     bool repeatsScales = false);
+
+/// The same for a result of another shape, in which elements keep their scales.
+LogicalResult verifyReshapedQuantization(Operation *op, Value operand, Value result);
+
+/// What a contraction says of dimensions with scales.
+struct ProductDimensions {
+  llvm::function_ref<bool(int64_t)> mayHaveScales; ///< of rhs
+  std::optional<int64_t> outputFeature;            ///< of the result, if only this one may
+  bool needsZeroRhs;                               ///< zero points of rhs are 0
+};
+
+/// The constraints of products on quantized operands.
+LogicalResult verifyQuantizedProduct(Operation *op, Value lhs, Value rhs, Value result,
+                                     const ProductDimensions &dims);
 
 //===----------------------------------------------------------------------===//
 // Lists of numbers

@@ -35,6 +35,26 @@ static LogicalResult verifyDimPairs(DotGeneralOp op, StringRef name, ArrayRef<in
   return success();
 }
 
+/// Whether some device multiplies so: 8-bit floats; one 16-, 19-, 32- or 64-bit format; or sums of several
+/// products of parts of such numbers.
+static bool isKnownAlgorithm(DotAlgorithmAttr algorithm) {
+  Type lhs = algorithm.getLhsPrecisionType(), rhs = algorithm.getRhsPrecisionType(),
+       sum = algorithm.getAccumulationType();
+  int64_t products = algorithm.getNumPrimitiveOperations(), parts = algorithm.getLhsComponentCount();
+  if (!isa<FloatType>(lhs) || !isa<FloatType>(rhs) || !isa<FloatType>(sum) ||
+      parts != algorithm.getRhsComponentCount() || parts > products)
+    return false;
+  if (lhs.getIntOrFloatBitWidth() == 8 && rhs.getIntOrFloatBitWidth() == 8)
+    return products == 1 && (sum.isF32() || sum.isF16() || sum.isBF16());
+  if (lhs != rhs || algorithm.getAllowImpreciseAccumulation())
+    return false;
+  if (lhs.isF16() || lhs.isF32() || lhs.isF64())
+    return products == 1 && (sum == lhs || (lhs.isF16() && sum.isF32()));
+  if (lhs.isBF16())
+    return (products == 1 && sum == lhs) || (llvm::is_contained({1, 3, 6, 9}, products) && sum.isF32());
+  return lhs.isTF32() && sum.isF32() && (products == 1 || products == 3);
+}
+
 /// What asks for an algorithm asks for no other precision.
 static LogicalResult verifyAlgorithm(DotGeneralOp op) {
   if (ArrayAttr config = op.getPrecisionConfigAttr())
@@ -45,7 +65,11 @@ static LogicalResult verifyAlgorithm(DotGeneralOp op) {
   DotAlgorithmAttr algorithm = op.getAlgorithmAttr();
   int64_t counts[] = {algorithm.getLhsComponentCount(), algorithm.getRhsComponentCount(),
                       algorithm.getNumPrimitiveOperations()};
-  return verifyPositive(op, "component and primitive operation counts", counts); // (C22), (C23), (C24)
+  if (failed(verifyPositive(op, "component and primitive operation counts", counts))) // (C22), (C23), (C24)
+    return failure();
+  if (isKnownAlgorithm(algorithm))
+    return success();
+  return op.emitOpError() << "expected an algorithm that some device has, got " << algorithm;
 }
 
 LogicalResult DotGeneralOp::verify() {
@@ -77,7 +101,11 @@ LogicalResult DotGeneralOp::verify() {
                          << RankedTensorType::get(
                                 shape, cast<RankedTensorType>(getResult().getType()).getElementType())
                          << ", got " << getResult().getType();
-  return success();
+  auto mayHaveScales = [&](int64_t dim) {
+    return !llvm::is_contained(numbers.getRhsContractingDimensions(), dim);
+  };
+  ProductDimensions dims{mayHaveScales, std::nullopt, /*needsZeroRhs=*/true};
+  return verifyQuantizedProduct(*this, getLhs(), getRhs(), getResult(), dims); // (C14) to (C20)
 }
 
 LogicalResult DotOp::verify() {

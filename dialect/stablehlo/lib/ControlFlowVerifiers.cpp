@@ -78,6 +78,9 @@ LogicalResult WhileOp::verify() {
 static LogicalResult verifyBranches(Operation *op, Value selector) {
   if (failed(verifyRank(op, "the operand", selector, 0)))
     return failure();
+  for (Type type : op->getResultTypes())
+    if (isa<MemRefType>(type))
+      return op->emitOpError() << "expected tensors, tokens or tuples as results, got " << type;
   for (Region &branch : op->getRegions()) {
     if (branch.getNumArguments() != 0)
       return op->emitOpError() << "expected branches without arguments, got " << branch.getNumArguments()

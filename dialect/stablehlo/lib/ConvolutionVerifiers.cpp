@@ -100,9 +100,15 @@ verifyConvolution(ConvOp op, std::optional<DenseIntElementsAttr> padding, bool i
     return failure();
   if (op.getWindowReversal() &&
       failed(verifyCount(op, "window_reversal", op.getWindowReversal()->size(), rank - 2)))
-    return failure();                                                   // (C9)
-  if (!isCompatibleElement(lhs.getElementType(), rhs.getElementType())) // (C27)
+    return failure();                                                                   // (C9)
+  if (getExpressedType(lhs.getElementType()) != getExpressedType(rhs.getElementType())) // (C27)
     return op.emitOpError() << "expected operands of one element type, got " << lhs << " and " << rhs;
+  auto mayHaveScales = [&](int64_t dim) {
+    return dim == static_cast<int64_t>(numbers.getKernelOutputFeatureDimension());
+  };
+  ProductDimensions dims{mayHaveScales, numbers.getOutputFeatureDimension(), /*needsZeroRhs=*/false};
+  if (failed(verifyQuantizedProduct(op, op.getLhs(), op.getRhs(), op.getResult(), dims))) // (C28) to (C34)
+    return failure();
   FailureOr<SmallVector<int64_t>> counts = countWindows(op, window, spatial);
   if (failed(counts))
     return failure();

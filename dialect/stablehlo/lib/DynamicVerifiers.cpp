@@ -9,6 +9,7 @@
 #include "Constraints.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace cgx::stablehlo;
@@ -60,7 +61,8 @@ LogicalResult DynamicIotaOp::verify() {
 
 LogicalResult DynamicReshapeOp::verify() {
   RankedTensorType operand = tensorOf(getOperand()), result = tensorOf(getResult());
-  if (failed(verifyElement(*this, getResult(), getOperand())) ||                        // (C1)
+  if (failed(verifyElement(*this, getResult(), getOperand())) || // (C1)
+      failed(verifyReshapedQuantization(*this, getOperand(), getResult())) ||
       failed(verifyEntries(*this, "output_shape", getOutputShape(), result.getRank()))) // (C3)
     return failure();
   SmallVector<int64_t> known = getKnownSizes(getOutputShape(), result.getRank());
@@ -87,7 +89,10 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
       failed(verifyCount(*this, "broadcast_dimensions", dims.size(), operand.getRank())) || // (C2)
       failed(verifyDims(*this, "broadcast_dimensions", dims, result.getRank())) ||
       failed(verifyEntries(*this, "output_dimensions", getOutputDimensions(), result.getRank())) || // (C4)
-      failed(verifyHints(*this, operand.getRank())))                                                // (C5)
+      failed(verifyHints(*this, operand.getRank())) ||                                              // (C5)
+      failed(verifySameQuantization(
+          *this, getOperand(), getResult(), [&](int64_t dim) { return dims[dim]; },
+          /*repeatsScales=*/true))) // (C6)
     return failure();
   SmallVector<int64_t> known = getKnownSizes(getOutputDimensions(), result.getRank());
   if (failed(verifyShape(*this, getResult(), known)))
@@ -103,21 +108,34 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
 }
 
 LogicalResult DynamicPadOp::verify() {
-  RankedTensorType operand = tensorOf(getOperand()), result = tensorOf(getResult());
+  RankedTensorType operand = tensorOf(getOperand());
   if (failed(verifyElement(*this, getResult(), getOperand())) ||
       failed(verifyElement(*this, getPaddingValue(), getOperand())) || // (C1)
       failed(verifyRank(*this, "a padding value", getPaddingValue(), 0)) ||
-      failed(verifyRank(*this, "a result", getResult(), operand.getRank()))) // (C3)
+      failed(verifyRank(*this, "a result", getResult(), operand.getRank()))) // (C4)
     return failure();
   for (Value amount : {getEdgePaddingLow(), getEdgePaddingHigh(), getInteriorPadding()}) // (C2)
     if (failed(verifyEntries(*this, "padding", amount, operand.getRank())))
       return failure();
-  SmallVector<int64_t> interior = getKnownSizes(getInteriorPadding(), operand.getRank());
-  for (int64_t amount : interior)
-    if (amount < 0 && !ShapedType::isDynamic(amount))
+  SmallVector<int64_t> low = getKnownSizes(getEdgePaddingLow(), operand.getRank()),
+                       high = getKnownSizes(getEdgePaddingHigh(), operand.getRank()),
+                       interior = getKnownSizes(getInteriorPadding(), operand.getRank());
+  SmallVector<int64_t> shape;
+  for (int64_t i = 0; i < operand.getRank(); ++i) {
+    if (interior[i] < 0 && !ShapedType::isDynamic(interior[i]))
       return emitOpError() << "expected interior padding of at least 0, got " << textOf(interior);
-  (void)result;
-  return success();
+    int64_t size = operand.getDimSize(i);
+    bool isKnown = !llvm::any_of(ArrayRef({size, low[i], high[i], interior[i]}), ShapedType::isDynamic);
+    std::optional<int64_t> padded =
+        isKnown ? llvm::checkedMulAdd(std::max<int64_t>(size - 1, 0), interior[i], size) : std::nullopt;
+    for (int64_t edge : {low[i], high[i]})
+      padded = padded ? llvm::checkedAdd(*padded, edge) : padded;
+    if (isKnown && (!padded || *padded < 0))
+      return emitOpError() << "expected padding that leaves dimension " << i << " at least 0, got " << low[i]
+                           << ", " << high[i] << " and " << interior[i] << " on " << size;
+    shape.push_back(padded.value_or(ShapedType::kDynamic));
+  }
+  return verifyShape(*this, getResult(), shape); // (C4)
 }
 
 LogicalResult RealDynamicSliceOp::verify() {

@@ -85,6 +85,13 @@ LogicalResult RngOp::verify() {
 
 LogicalResult RngBitGeneratorOp::verify() {
   RankedTensorType initial = tensorOf(getInitialState());
+  // (C2), of states in 64-bit numbers; frontends write others that a backend takes apart.
+  bool isThreefry = getRngAlgorithm() == RngAlgorithm::THREE_FRY;
+  if (getRngAlgorithm() != RngAlgorithm::DEFAULT && initial.getElementType().isInteger(64) &&
+      initial.getRank() == 1 && !initial.isDynamicDim(0) && initial.getDimSize(0) != 2 &&
+      (isThreefry || initial.getDimSize(0) != 3))
+    return emitOpError() << "expected a state of 2" << (isThreefry ? "" : " or 3") << " numbers, got "
+                         << initial;
   return verifyType(*this, getOutputState(), initial); // (C1)
 }
 

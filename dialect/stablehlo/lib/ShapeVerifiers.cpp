@@ -33,16 +33,20 @@ LogicalResult cgx::stablehlo::verifyOneElementType(Operation *op) {
     elements.push_back(getElementTypeOrSelf(type));
   for (Type type : op->getResultTypes())
     elements.push_back(getElementTypeOrSelf(type));
-  if (llvm::all_of(elements, [&](Type element) { return isCompatibleElement(element, elements.front()); }))
-    return success();
-  return op->emitOpError() << "expected operands and result of one element type, got " << elements;
+  if (!llvm::all_of(elements, [&](Type element) { return isCompatibleElement(element, elements.front()); }))
+    return op->emitOpError() << "expected operands and result of one element type, got " << elements;
+  return verifySameDimensionOfScales(op);
 }
 
 LogicalResult ClampOp::verify() {
   if (failed(verifyScalarOrSame(*this, "min", getMin(), getResult())) ||
-      failed(verifyScalarOrSame(*this, "max", getMax(), getResult())))
+      failed(verifyScalarOrSame(*this, "max", getMax(), getResult()))) // (C1), (C2)
     return failure();
-  return verifyShape(*this, getResult(), tensorOf(getOperand()).getShape());
+  for (Value value : {getMin(), getMax(), getResult()}) // (C3), (C4)
+    if (!isCompatibleElement(tensorOf(value).getElementType(), tensorOf(getOperand()).getElementType()))
+      return emitOpError() << "expected min, max and result of the operand's element type "
+                           << tensorOf(getOperand()).getElementType() << ", got " << value.getType();
+  return verifyShape(*this, getResult(), tensorOf(getOperand()).getShape()); // (C4)
 }
 
 LogicalResult ComplexOp::verify() {
@@ -70,10 +74,11 @@ LogicalResult RealOp::verify() { return verifyRealResult(*this, getOperand(), ge
 LogicalResult ImagOp::verify() { return verifyRealResult(*this, getOperand(), getResult()); } // (C2)
 
 LogicalResult CompareOp::verify() {
-  if (isCompatibleElement(tensorOf(getLhs()).getElementType(), tensorOf(getRhs()).getElementType())) // (C1)
-    return success();
-  return emitOpError() << "expected operands of one type, got " << getLhs().getType() << " and "
-                       << getRhs().getType();
+  Type element = tensorOf(getLhs()).getElementType();
+  if (!isCompatibleElement(element, tensorOf(getRhs()).getElementType())) // (C1)
+    return emitOpError() << "expected operands of one type, got " << getLhs().getType() << " and "
+                         << getRhs().getType();
+  return success(); // (C3) is not held by those who print: TOTALORDER of integers is their order
 }
 
 LogicalResult SelectOp::verify() {
@@ -94,13 +99,21 @@ LogicalResult ReducePrecisionOp::verify() {
 }
 
 /// The type that quantized numbers are computed in is that of the other side.
-LogicalResult UniformQuantizeOp::verify() { // (C2)
-  return verifyElement(*this, getResult(), getOperand());
+static LogicalResult verifyExpressed(Operation *op, Value operand, Value result) {
+  Type expected = getExpressedType(tensorOf(operand).getElementType()),
+       got = tensorOf(result).getElementType();
+  if (getExpressedType(got) == expected)
+    return success();
+  return op->emitOpError() << "expected a result that expresses " << expected << ", got " << got;
 }
 
-LogicalResult UniformDequantizeOp::verify() { // (C2)
-  return verifyElement(*this, getResult(), getOperand());
-}
+LogicalResult UniformQuantizeOp::verify() {
+  return verifyExpressed(*this, getOperand(), getResult());
+} // (C2)
+
+LogicalResult UniformDequantizeOp::verify() {
+  return verifyExpressed(*this, getOperand(), getResult());
+} // (C2)
 
 /// The bits of an element: of complex numbers both parts, of quantized ones what is stored. 0 if unknown.
 static int64_t getBits(Type element) {
@@ -154,7 +167,11 @@ LogicalResult BroadcastInDimOp::verify() {
   ArrayRef<int64_t> dims = getBroadcastDimensions();
   if (failed(verifyCount(*this, "broadcast_dimensions", dims.size(), operand.getRank())) ||
       failed(verifyDims(*this, "broadcast_dimensions", dims, result.getRank())) ||
-      failed(verifyElement(*this, getResult(), getOperand())))
+      failed(verifyElement(*this, getResult(), getOperand())) ||
+      failed(verifyStaticOrBounded(*this, getResult())) ||
+      failed(verifySameQuantization(
+          *this, getOperand(), getResult(), [&](int64_t dim) { return dims[dim]; },
+          /*repeatsScales=*/true))) // (C1), (C6)
     return failure();
   for (auto [index, dim] : llvm::enumerate(dims)) {
     int64_t size = operand.getDimSize(index), target = result.getDimSize(dim);
@@ -170,7 +187,10 @@ LogicalResult TransposeOp::verify() {
   ArrayRef<int64_t> permutation = getPermutation();
   if (failed(verifyCount(*this, "permutation entries", permutation.size(), operand.getRank())) ||
       failed(verifyDims(*this, "permutation", permutation, operand.getRank())) ||
-      failed(verifyElement(*this, getResult(), getOperand())))
+      failed(verifyElement(*this, getResult(), getOperand())) ||
+      failed(verifySameQuantization(*this, getOperand(), getResult(), [&](int64_t dim) {
+        return llvm::find(permutation, dim) - permutation.begin();
+      }))) // (C1), (C4)
     return failure();
   SmallVector<int64_t> shape;
   for (int64_t dim : permutation)
@@ -188,7 +208,9 @@ LogicalResult ReshapeOp::verify() {
                          got = getElementCount(result.getShape());
   if (count && got && *count != *got) // (C2)
     return emitOpError() << "expected a result of " << *count << " elements, got " << result;
-  return verifyElement(*this, getResult(), getOperand());
+  return success(succeeded(verifyElement(*this, getResult(), getOperand())) &&
+                 succeeded(verifyStaticOrBounded(*this, getResult())) &&
+                 succeeded(verifyReshapedQuantization(*this, getOperand(), getResult()))); // (C1), (C3)
 }
 
 LogicalResult SliceOp::verify() {
@@ -200,7 +222,7 @@ LogicalResult SliceOp::verify() {
     return failure();
   SmallVector<int64_t> shape;
   for (int64_t i = 0; i < operand.getRank(); ++i) {
-    int64_t size = operand.getDimSize(i);
+    int64_t size = getMostSize(operand, i);
     if (starts[i] < 0 || starts[i] > limits[i] || strides[i] < 1 ||
         (!ShapedType::isDynamic(size) && limits[i] > size))
       return emitOpError() << "expected 0 <= start <= limit <= " << size << " and stride >= 1 in dimension "
@@ -294,11 +316,14 @@ LogicalResult PadOp::verify() {
     return failure();
   if (tensorOf(getPaddingValue()).getRank() != 0)
     return emitOpError() << "expected a padding value of rank 0, got " << getPaddingValue().getType();
+  if (!isCompatibleElement(tensorOf(getPaddingValue()).getElementType(), operand.getElementType())) // (C1)
+    return emitOpError() << "expected a padding value of element type " << operand.getElementType()
+                         << ", got " << getPaddingValue().getType();
   SmallVector<int64_t> shape;
   for (int64_t i = 0; i < operand.getRank(); ++i) {
     if (interior[i] < 0)
       return emitOpError() << "expected interior padding of at least 0, got " << interior[i];
-    int64_t size = operand.getDimSize(i);
+    int64_t size = getMostSize(operand, i);
     if (ShapedType::isDynamic(size)) {
       shape.push_back(size);
       continue;
@@ -313,6 +338,8 @@ LogicalResult PadOp::verify() {
     if (shape.back() < 0)
       return emitOpError() << "expected padding that leaves dimension " << i << " at least 0, got "
                            << shape.back();
+    if (operand.isDynamicDim(i)) // what is computed is the bound
+      shape.back() = ShapedType::kDynamic;
   }
   return verifyShape(*this, getResult(), shape);
 }

@@ -151,6 +151,77 @@ static LogicalResult verifyAlias(CustomCallOp op, OutputOperandAliasAttr alias) 
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Calls that own buffers
+//===----------------------------------------------------------------------===//
+
+/// The places of buffers in a type, which may be a tuple.
+static void findBuffers(Type type, SmallVector<int64_t> place,
+                        SmallVectorImpl<SmallVector<int64_t>> &places) {
+  if (isa<MemRefType>(type))
+    places.push_back(std::move(place));
+  else if (auto tuple = dyn_cast<TupleType>(type))
+    for (auto [index, element] : llvm::enumerate(tuple.getTypes())) {
+      SmallVector<int64_t> inner(place);
+      inner.push_back(index);
+      findBuffers(element, std::move(inner), places);
+    }
+}
+
+/// CreateBuffer, Pin and Unpin make buffers of nothing and of tensors, and tensors of buffers.
+static LogicalResult verifyBufferCall(CustomCallOp op, StringRef target) {
+  bool isPin = target == "Pin", isCreate = target == "CreateBuffer";
+  if (op.getInputs().size() != (isCreate ? 0 : 1) || op.getNumResults() != 1)
+    return op.emitOpError() << "expected " << target << " of " << (isCreate ? "no operand" : "one operand")
+                            << " and one result, got " << op.getInputs().size() << " and "
+                            << op.getNumResults();
+  auto input = isCreate ? ShapedType() : dyn_cast<ShapedType>(op.getInputs()[0].getType());
+  auto result = dyn_cast<ShapedType>(op.getResult(0).getType());
+  bool isBuffer = isa_and_nonnull<MemRefType>(result), wasBuffer = isa_and_nonnull<MemRefType>(input);
+  if (!result || isBuffer != (isPin || isCreate) || (!isCreate && (!input || wasBuffer == isBuffer)))
+    return op.emitOpError() << "expected " << target << " to give a "
+                            << (isPin || isCreate ? "memref" : "tensor") << ", got " << op->getResultTypes();
+  if (!isCreate &&
+      (input.getElementType() != result.getElementType() || input.getShape() != result.getShape()))
+    return op.emitOpError() << "expected a result of the operand's shape and element type, " << input
+                            << ", got " << result;
+  return success();
+}
+
+/// A buffer comes from one operand, and is given to one result: every buffer that a call returns is one that
+/// it took.
+static LogicalResult verifyBuffers(CustomCallOp op) {
+  StringRef target = op.getCallTargetName();
+  if (target == "CreateBuffer" || target == "Pin" || target == "Unpin")
+    return verifyBufferCall(op, target);
+  SmallVector<SmallVector<int64_t>> outputs;
+  if (op.getNumResults() == 1)
+    findBuffers(op.getResult(0).getType(), {}, outputs);
+  else
+    for (auto [index, type] : llvm::enumerate(op->getResultTypes()))
+      findBuffers(type, {static_cast<int64_t>(index)}, outputs);
+  SmallVector<OutputOperandAliasAttr> aliases;
+  if (ArrayAttr list = op.getOutputOperandAliasesAttr())
+    llvm::append_range(aliases, list.getAsRange<OutputOperandAliasAttr>());
+  for (auto [index, alias] : llvm::enumerate(aliases)) {
+    if (!isa<MemRefType>(
+            getTypeAt(op.getInputs()[alias.getOperandIndex()].getType(), alias.getOperandTupleIndices())))
+      continue;
+    for (OutputOperandAliasAttr other : ArrayRef(aliases).take_front(index))
+      if ((other.getOperandIndex() == alias.getOperandIndex() &&
+           other.getOperandTupleIndices() == alias.getOperandTupleIndices()) ||
+          other.getOutputTupleIndices() == alias.getOutputTupleIndices())
+        return op.emitOpError() << "expected each buffer in one alias, got " << other << " and " << alias;
+  }
+  for (const SmallVector<int64_t> &output : outputs)
+    if (llvm::none_of(aliases, [&](OutputOperandAliasAttr alias) {
+          return alias.getOutputTupleIndices() == ArrayRef(output);
+        }))
+      return op.emitOpError() << "expected an alias of each buffer that is a result, got none of "
+                              << textOf(output);
+  return success();
+}
+
 LogicalResult CustomCallOp::verify() {
   if (getOperandLayouts().has_value() != getResultLayouts().has_value())
     return emitOpError() << "expected layouts of both operands and results, or of neither";
@@ -171,6 +242,8 @@ LogicalResult CustomCallOp::verify() {
       if (failed(verifyAlias(*this, alias)))
         return failure();
     }
+  if (failed(verifyBuffers(*this)))
+    return failure();
   if (getApiVersion() > 4)
     return emitOpError() << "expected an api_version from 0 to 4, got "
                          << static_cast<int32_t>(getApiVersion());

@@ -49,8 +49,8 @@ static LogicalResult verifySelect(SelectAndScatterOp op) {
 
 LogicalResult SelectAndScatterOp::verify() {
   RankedTensorType operand = tensorOf(getOperand());
-  SmallVector<int64_t> ones(operand.getRank(), 1);
-  Window window{getWindowDimensions().value_or(ones), getWindowStrides(), {}, {}, getPadding()};
+  Window window{
+      getWindowDimensions().value_or(ArrayRef<int64_t>()), getWindowStrides(), {}, {}, getPadding()};
   if (failed(verifyWindow(*this, window, operand.getRank())) || failed(verifySelect(*this))) // (C4) to (C9)
     return failure();
   FailureOr<SmallVector<int64_t>> shape = countWindows(*this, window, operand.getShape());

@@ -189,3 +189,129 @@ func.func @manual_computation_terminator(%arg0: tensor<8xf32>) {
   }) : () -> ()
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["a"=2]>
+// expected-error@+1 {{expected a sharding with dimensions or axes on a tensor with a rank only, got '!stablehlo.token'}}
+func.func @sharding_c7(%arg0: !stablehlo.token {sdy.sharding = #sdy.sharding<@mesh, [], replicated={"a"}>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["a"=2]>
+// expected-error@+1 {{expected a sharding with dimensions or axes on a tensor with a rank only, got 'tensor<*xf32>'}}
+func.func @sharding_c7_unranked(%arg0: tensor<*xf32> {sdy.sharding = #sdy.sharding<@mesh, []>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @device = <[], device_ids=[0]>
+// expected-error@+1 {{expected no dimensions and axes of a sharding on a single device}}
+func.func @sharding_c8(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@device, [{}]>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @device = <[], device_ids=[0]>
+func.func @sharding_c8_of_no_result(%arg0: tensor<8xf32>) {
+  // expected-error@+1 {{expected no dimensions and axes of a sharding on a single device}}
+  stablehlo.custom_call @f(%arg0) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@device, [], replicated={"a"}>]>} : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["a"=2]>
+// expected-error@+1 {{expected no priority of dimension 1, which has no axes and is closed, got p3}}
+func.func @sharding_c9(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}p1, {}p3]>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["a"=2]>
+// expected-error@+1 {{expected a priority such as 'p1'}}
+func.func @priority_with_a_leading_zero(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}p01]>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["a"=2, "b"=2]>
+// expected-error@+1 {{expected each list of axes once}}
+func.func @axes_listed_twice(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], replicated={"a"}, replicated={"b"}>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["a"=2]>
+func.func @manual_computation_c6(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-note@+1 {{manual since here}}
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"a"}]>] out_shardings=[<@mesh, [{"a"}]>] manual_axes={"a"} (%arg1: tensor<4xf32>) {
+    // expected-error@+1 {{expected axes that are not manual here, got "a"}}
+    %1 = sdy.manual_computation(%arg1) in_shardings=[<@mesh, [{}]>] out_shardings=[<@mesh, [{}]>] manual_axes={"a"} (%arg2: tensor<4xf32>) {
+      sdy.return %arg2 : tensor<4xf32>
+    } : (tensor<4xf32>) -> tensor<4xf32>
+    sdy.return %1 : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["a"=2]>
+func.func @sharding_constraint_c2(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-note@+1 {{manual since here}}
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"a"}]>] out_shardings=[<@mesh, [{"a"}]>] manual_axes={"a"} (%arg1: tensor<4xf32>) {
+    // expected-error@+1 {{expected axes that are not manual here, got "a"}}
+    %1 = sdy.sharding_constraint %arg1 <@mesh, [{}], replicated={"a"}> : tensor<4xf32>
+    sdy.return %1 : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["a"=2]>
+func.func @sharding_of_an_op_on_a_manual_axis(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-note@+1 {{manual since here}}
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"a"}]>] out_shardings=[<@mesh, [{"a"}]>] manual_axes={"a"} (%arg1: tensor<4xf32>) {
+    // expected-error@+1 {{result 0: expected axes that are not manual here, got "a"}}
+    %1 = stablehlo.negate %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a"}]>]>} : tensor<4xf32>
+    sdy.return %1 : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["a"=2]>
+func.func @reshard_c3(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"a"}>}) -> tensor<8xf32> {
+  // expected-error@+1 {{expected max, by which the operand is unreduced, got sum}}
+  %0 = sdy.reshard %arg0 <@mesh, [{}], unreduced={"a"}> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["a"=2]>
+func.func @sharding_constraint_c4(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}) -> tensor<8xf32> {
+  // expected-error@+1 {{expected new unreduced axes to be sums, got max}}
+  %0 = sdy.sharding_constraint %arg0 <@mesh, [{}], unreduced=max{"a"}> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @some = <["a"=2]>
+sdy.mesh @other = <["a"=2]>
+func.func @collective_permute_of_two_names_of_a_mesh(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@some, [{"a"}]>}) -> tensor<8xf32> {
+  // expected-error@+1 {{expected the mesh of the operand, @some, got @other of the same devices}}
+  %0 = sdy.collective_permute %arg0 out_sharding=<@other, [{"a"}]> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -104,6 +104,9 @@ def Sdy_TensorSharding : Sdy_Attr<"TensorSharding", "sharding"> {
     - (C4) a sub-axis divides its axis: `preSize * size` divides the axis size
     - (C5) no part of an axis is named twice, and consecutive parts are named as one
     - (C6) `replicated` and `unreduced` are in the order of the mesh
+    - (C7) a value that is no tensor with a rank has no dimensions and no axes
+    - (C8) on a single device (a mesh without axes, and with a device id) there are no dimensions and no axes
+    - (C9) a dimension without axes that is closed has no priority
   }];
   let parameters = (ins "::mlir::Attribute":$meshOrRef,
                         OptionalArrayRefParameter<"DimensionShardingAttr">:$dimensions,
@@ -161,7 +164,17 @@ def Sdy_Unknown : AttrDef<Sdy_Dialect, "Unknown"> {
   let description = [{
     Written as it was read, without a mnemonic of ours.
 
-    Example: `#sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=8}>`
+    Example: `#sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=8} reduction={j}>`
+
+    **Constraints** of `sdy.sharding_rule` and of `sdy.propagation_edges`, checked on the op that has them:
+    - (C1) it is a rule, or edges, as upstream writes them
+    - (C2) a rule has one mapping per operand and result, of its rank; shapes are static
+    - (C3) factors have sizes, are in a mapping, and in one tensor only once; among several of a dimension none is 1
+    - (C4) the factors of a property are in order, and of at most one of reduction, need_replication, permutation
+    - (C5) a factor of a reduction is in no result
+    - (C6) steps of edges are not negative, and each is there once
+    - (C7) edges name operands and results that there are, and lead from a value to others
+    - (C8) an op with edges has a sharding
   }];
   let parameters = (ins StringRefParameter<>:$text);
 }

@@ -54,6 +54,7 @@ def Sdy_ManualComputationOp : Sdy_Op<"manual_computation",
            divided by the sizes of its manual axes
     - (C4) the same between the results and the operands of `sdy.return`
     - (C5) manual axes stand before others in each dimension
+    - (C6) no manual computation around it has one of its manual axes
   }];
   let arguments = (ins Variadic<AnyType>:$tensors, Sdy_TensorShardingPerValue:$in_shardings,
                        Sdy_TensorShardingPerValue:$out_shardings, Sdy_ManualAxes:$manual_axes);
@@ -108,6 +109,9 @@ def Sdy_ShardingConstraintOp : Sdy_ShardedIdentityOp<"sharding_constraint", [Pur
 
     **Constraints:**
     - (C1) the sharding is valid for the type
+    - (C2) it names no axis that a manual computation around the op has
+    - (C3) what the operand is unreduced along stays so by the same reduction
+    - (C4) what becomes unreduced is a sum
   }];
 }
 
@@ -123,6 +127,9 @@ def Sdy_ReshardOp : Sdy_ShardedIdentityOp<"reshard", [Pure]> {
 
     **Constraints:**
     - (C1) the sharding is valid for the type
+    - (C2) it names no axis that a manual computation around the op has
+    - (C3) what the operand is unreduced along stays so by the same reduction
+    - (C4) what becomes unreduced is a sum
   }];
 }
 

@@ -65,6 +65,9 @@ def Chlo_TanOp : Chlo_UnaryOp<"tan", "tangent">;
 def Chlo_AsinAcosKernelOp : Chlo_UnaryOp<"_asin_acos_kernel", "what arc sine and arc cosine of complex numbers share">;
 def Chlo_SquareOp : Chlo_UnaryOp<"square", "the element times itself">;
 
+// Booleans have no high half.
+def Chlo_WideIntTensor : RankedTensorOf<[AnyI<2>, AnyI<4>, AnyI<8>, AnyI<16>, AnyI<32>, AnyI<64>]>;
+
 class Chlo_BinaryOp<string mnemonic, string text>
     : Op<Chlo_Dialect, mnemonic, [Pure, Elementwise, SameOperandsAndResultShape]> {
   let summary = text;
@@ -79,7 +82,10 @@ class Chlo_BinaryOp<string mnemonic, string text>
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
 }
 
-def Chlo_MulhiOp : Chlo_BinaryOp<"mulhi", "high half of the product of integers">;
+def Chlo_MulhiOp : Chlo_BinaryOp<"mulhi", "high half of the product of integers"> {
+  let arguments = (ins Chlo_WideIntTensor:$lhs, Chlo_WideIntTensor:$rhs);
+  let results = (outs Chlo_WideIntTensor:$result);
+}
 def Chlo_NextAfterOp : Chlo_BinaryOp<"next_after", "the representable number after lhs towards rhs">;
 def Chlo_PolygammaOp : Chlo_BinaryOp<"polygamma", "derivative of order lhs of digamma">;
 def Chlo_ZetaOp : Chlo_BinaryOp<"zeta", "Hurwitz zeta function">;

@@ -238,6 +238,7 @@ def Stablehlo_RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure]> {
 
     **Constraints:**
     - (C1) both states have one type
+    - (C2) of 64-bit numbers, THREE_FRY takes 2, PHILOX 2 or 3
   }];
   let arguments = (ins Stablehlo_RngAlgorithmAttr:$rng_algorithm, Stablehlo_IntTensor:$initial_state);
   let results = (outs Stablehlo_IntTensor:$output_state, Stablehlo_Tensor:$output);
@@ -276,6 +277,9 @@ def Stablehlo_CustomCallOp : Stablehlo_Op<"custom_call", [MemoryEffects<[MemWrit
     ```mlir
     %1 = stablehlo.custom_call @foo(%0) {api_version = 4 : i32, backend_config = {bits = 4 : i64}} : (tensor<4xf32>) -> tensor<4xf32>
     ```
+
+    A buffer (`memref`) that is a result is one that the call took: `output_operand_aliases` says which. `CreateBuffer`,
+    `Pin` and `Unpin` make buffers of nothing and of tensors, and tensors of buffers.
   }];
   let arguments = (ins Variadic<AnyType>:$inputs, StrAttr:$call_target_name,
                        DefaultValuedOptionalAttr<BoolAttr, "false">:$has_side_effect,

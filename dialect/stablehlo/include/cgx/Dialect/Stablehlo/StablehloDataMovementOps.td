@@ -75,6 +75,12 @@ def Stablehlo_BroadcastInDimOp : Stablehlo_Op<"broadcast_in_dim", [Pure]> {
     ```mlir
     %1 = stablehlo.broadcast_in_dim %0, dims = [1] : (tensor<8xf32>) -> tensor<4x8xf32>
     ```
+
+    **Constraints:**
+    - (C1) operand and result have one element type
+    - (C2) to (C4): `broadcast_dimensions` names a dimension of the result for each of the operand
+    - (C5) which have one size, or the operand has 1
+    - (C6) scales along a dimension move with it
   }];
   let arguments = (ins Stablehlo_Tensor:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
   let results = (outs Stablehlo_Tensor:$result);
@@ -91,6 +97,12 @@ def Stablehlo_TransposeOp : Stablehlo_Op<"transpose", [Pure]> {
     ```mlir
     %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
     ```
+
+    **Constraints:**
+    - (C1) operand and result have one element type
+    - (C2) `permutation` has each dimension once
+    - (C3) the result has the shape that follows
+    - (C4) scales along a dimension move with it
   }];
   let arguments = (ins Stablehlo_Tensor:$operand, DenseI64ArrayAttr:$permutation);
   let results = (outs Stablehlo_Tensor:$result);
@@ -123,6 +135,7 @@ def Stablehlo_ReshapeOp : Stablehlo_Op<"reshape", [Pure]> {
     **Constraints:**
     - (C1) operand and result have one element type
     - (C2) and as many elements
+    - (C3) elements keep their scales
   }];
   let arguments = (ins Stablehlo_Tensor:$operand);
   let results = (outs Stablehlo_Tensor:$result);
@@ -229,6 +242,12 @@ def Stablehlo_PadOp : Stablehlo_Op<"pad", [Pure]> {
     ```mlir
     %2 = stablehlo.pad %0, %1, low = [1], high = [0], interior = [1] : (tensor<4xf32>, tensor<f32>) -> tensor<8xf32>
     ```
+
+    **Constraints:**
+    - (C1) operand, padding value and result have one element type
+    - (C2) each of the three amounts has one entry per dimension
+    - (C3) interior padding is not negative
+    - (C4) the result has the shape that follows
   }];
   let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_Tensor:$padding_value,
                        DenseI64ArrayAttr:$edge_padding_low, DenseI64ArrayAttr:$edge_padding_high,

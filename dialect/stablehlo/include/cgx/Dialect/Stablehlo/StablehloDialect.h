@@ -53,6 +53,13 @@ struct OneElementType : mlir::OpTrait::TraitBase<ConcreteType, OneElementType> {
   static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyOneElementType(op); }
 };
 
+/// Fails unless the tensors that `op` takes and gives are sound.
+llvm::LogicalResult verifySoundTypes(mlir::Operation *op);
+
+template <typename ConcreteType> struct SoundTypes : mlir::OpTrait::TraitBase<ConcreteType, SoundTypes> {
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifySoundTypes(op); }
+};
+
 } // namespace cgx::stablehlo
 
 #define GET_OP_CLASSES

@@ -32,6 +32,12 @@ def Stablehlo_Dialect : Dialect {
   let hasConstantMaterializer = 1;
 }
 
-class Stablehlo_Op<string mnemonic, list<Trait> traits = []> : Op<Stablehlo_Dialect, mnemonic, traits>;
+// Quantized element types and bounds of operands and results, whatever the op.
+def Stablehlo_SoundTypes : NativeOpTrait<"SoundTypes"> {
+  let cppNamespace = "::cgx::stablehlo";
+}
+
+class Stablehlo_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Stablehlo_Dialect, mnemonic, [Stablehlo_SoundTypes] # traits>;
 
 #endif // CGX_DIALECT_STABLEHLO_STABLEHLODIALECT_TD

@@ -141,7 +141,8 @@ def Stablehlo_DynamicPadOp : Stablehlo_DynamicOp<"dynamic_pad"> {
     **Constraints:**
     - (C1) operand, padding value and result have one element type
     - (C2) each of the three amounts has one entry per dimension of the operand
-    - (C3) operand and result have one rank
+    - (C3) interior padding is not negative
+    - (C4) the result has the shape that follows from constant amounts
   }];
   let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_Tensor:$padding_value,
                        Stablehlo_DimensionTensor:$edge_padding_low, Stablehlo_DimensionTensor:$edge_padding_high,

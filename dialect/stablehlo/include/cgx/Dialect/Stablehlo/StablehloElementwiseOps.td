@@ -225,6 +225,10 @@ def Stablehlo_ClampOp : Stablehlo_Op<"clamp", [Pure]> {
     ```mlir
     %3 = stablehlo.clamp %0, %1, %2 : (tensor<f32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
     ```
+
+    **Constraints:**
+    - (C1) and (C2): bounds have rank 0, or the shape of the operand
+    - (C3) and (C4): all have one element type, and the result the shape of the operand
   }];
   let arguments = (ins Stablehlo_Tensor:$min, Stablehlo_Tensor:$operand, Stablehlo_Tensor:$max);
   let results = (outs Stablehlo_Tensor:$result);
@@ -245,6 +249,7 @@ def Stablehlo_CompareOp : Stablehlo_ElementwiseOp<"compare"> {
 
     **Constraints:**
     - (C1) both operands have one element type
+    - (C2) and one shape, which is that of the result
   }];
   let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs,
                        Stablehlo_ComparisonDirectionAttr:$comparison_direction,
