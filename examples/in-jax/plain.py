@@ -64,8 +64,9 @@ def main():
             rows = shuffled[first:first + BATCH]
             batch = jax.device_put({"image": image[rows], "label": label[rows]}, split)
             params, opt_state, loss = train_step(params, opt_state, batch)
+        loss = float(loss)  # JAX on CPUs may hang when it runs more than 32 steps ahead
     accuracy = jnp.mean(jnp.argmax(predict(params, held_out), axis=1) == held_out_label)
-    print(f"loss {float(loss):.4f}, accuracy {float(accuracy):.2%}")
+    print(f"loss {loss:.4f}, accuracy {float(accuracy):.2%}")
 
 
 if __name__ == "__main__":

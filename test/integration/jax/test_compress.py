@@ -175,6 +175,17 @@ class CompressTest(unittest.TestCase):
         self.assert_same_bits(step(params, batch)[0], before)
         self.assertNotIn("cgx", step.lower(before, batch).as_text())
 
+    def test_what_codecs_remember_goes_on_with_other_arrays(self):
+        step, params, batch = make(jax.devices()[:2])
+        ours = cgx_jax.compress(step, bits=2, error_feedback="f32")
+        params, _ = ours(params, batch)
+        # The same split in other words.
+        mesh = models.mesh_of(jax.devices()[:2], data=2)
+        for spec in (lambda leaf: P(*[None] * leaf.ndim), lambda leaf: P()):
+            params = jax.tree.map(lambda leaf: jax.device_put(np.asarray(leaf), NamedSharding(mesh, spec(leaf))), params)
+            params, _ = ours(params, batch)
+        self.assertEqual(ours.state_dict()["step"], 3)
+
     def test_one_version(self):
         self.assertEqual(cgx_jax.__version__, cgx_jax.compiler.version())
 

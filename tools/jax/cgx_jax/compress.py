@@ -54,7 +54,8 @@ class CompressedStep:
         self._plan = plan
         self._connection = {"transport": transport, "seed": seed, "timeout": timeout}
         self._prints = report
-        self._versions = {}
+        self._versions = {}  # by the signature of arguments
+        self._programs = {}  # by the text of the lowered module
         self._last = None
         self._pending_state = None
 
@@ -110,14 +111,23 @@ class CompressedStep:
         key = _signature(self._static, args, kwargs)
         version = self._versions.get(key)
         if version is None:
-            version = self._versions[key] = _Version(self._step, self._static, args, kwargs, self._options,
-                                                           self._plan, self._connection)
-            if self._prints:
-                print(version.compilation.report, end="")
-            if self._pending_state is not None and version.program:
-                version.program.load_state_dict(self._pending_state)
-                self._pending_state = None
+            version = self._versions[key] = self._version_of(self._step.lower(*args, **kwargs))
         self._last = version
+        return version
+
+    def _version_of(self, lowered):
+        """The program of what was lowered: the one that there is, where arguments differ in what makes no other, such as
+        two ways to say how they are split. What codecs remember goes on."""
+        text = lowered.as_text(debug_info=True)
+        if (version := self._programs.get(text)) is not None:
+            return version
+        version = self._programs[text] = _Version(self._step, self._static, lowered, text, self._options, self._plan,
+                                                  self._connection)
+        if self._prints:
+            print(version.compilation.report, end="")
+        if self._pending_state is not None and version.program:
+            version.program.load_state_dict(self._pending_state)
+            self._pending_state = None
         return version
 
 
@@ -146,18 +156,17 @@ def _signature_of(leaf):
 class _Version:
     """The step for one signature of its arguments."""
 
-    def __init__(self, step, static, args, kwargs, options, plan, connection):
+    def __init__(self, step, static, lowered, text, options, plan, connection):
         self.program = None
         self._step = step
-        lowered = step.lower(*args, **kwargs)
         name = f"cgx-{next(_numbers)}"
         with _plan_file(plan) as path:
             passes = ["--cgx-keep-shardings", compiler.pipeline("cgx-compress", dict(options, plan=path)), "--cgx-report",
                       compiler.pipeline("cgx-lower-to-xla", {"program": name})]
-            self.compilation = compiler.run(_per_rank_text(lowered), passes)
+            self.compilation = compiler.run(_per_rank_text(lowered, text), passes)
         for diagnostic in self.compilation.diagnostics:
             if diagnostic.severity == "warning":
-                warnings.warn(f"cgx: {diagnostic}", stacklevel=5)
+                warnings.warn(f"cgx: {diagnostic}", stacklevel=6)
         if not self.compilation.manifest["collectives"]:
             return  # nothing of ours is on its path
         devices = _devices_of(lowered)
@@ -170,10 +179,11 @@ class _Version:
     def __call__(self, args, kwargs):
         if self.program is None:
             return self._step(*args, **kwargs)
-        self.program.dispatch()
         if self._static:
             args, kwargs = _without_static(self._static, args, kwargs)
-        return self._compiled(*args, **kwargs)
+        results = self._compiled(*args, **kwargs)
+        self.program.dispatched()  # not where JAX refused the arguments
+        return results
 
 
 # What JAX has no public way for: a module in the place of the one that was lowered. JAX 0.7 to 0.12 have these names.
@@ -207,9 +217,8 @@ def _compile_instead(lowered, module):
     return rewritten.compile()
 
 
-def _per_rank_text(lowered):
+def _per_rank_text(lowered, text):
     """The text of a step whose collectives are all in it."""
-    text = lowered.as_text(debug_info=True)
     module = lowered.compiler_ir("stablehlo")
     if not partition.is_left_to_a_partitioner(module):
         return text

@@ -95,8 +95,8 @@ class Program:
             ctypes.sizeof(_ProgramConfig), _ABI_VERSION, name.encode(), context, local, len(self.ranks)))))
         _open[name] = self
 
-    def dispatch(self):
-        """Says that JAX is about to execute the program, and waits while it is many executions behind."""
+    def dispatched(self):
+        """Says that JAX executes the program, and waits while it is many executions behind."""
         _check(_xla().cgx_xla_program_dispatch(self.name.encode()))
 
     def close(self):

@@ -43,11 +43,11 @@ cgx_status cgx_xla_program_open(const cgx_xla_program_config *config);
 /* Waits for steps that run, and forgets the program. */
 cgx_status cgx_xla_program_close(const char *name);
 
-/* To be called before the framework executes the program: waits while CGX_XLA_MOST_IN_FLIGHT executions have
- * not ended. XLA takes a thread of a pool for each execution that has begun on a device, and another for
- * each that waits because there are many already (32 on a CPU); with as many devices as threads the one that
- * all wait for gets none. An execution that never begins, because its arguments failed, is waited for at most
- * as long as a peer. */
+/* To be called whenever the framework was told to execute the program: waits while CGX_XLA_MOST_IN_FLIGHT
+ * executions have not ended. XLA takes a thread of a pool for each execution that has begun on a device, and
+ * another for each that waits because there are many already (32 on a CPU); with as many devices as threads
+ * the one that all wait for gets none. An execution that never begins, because its arguments failed, is
+ * waited for at most as long as a peer. */
 #define CGX_XLA_MOST_IN_FLIGHT 8u
 cgx_status cgx_xla_program_dispatch(const char *name);
 
