@@ -82,7 +82,8 @@ void converse(Bytes input) {
   const Segment segment = Segment::initialize(memory.get(), kRanks, kRingBytes);
   segment.member(0).state.store(uint32_t(MemberState::Joined));
   segment.member(1).state.store(uint32_t(MemberState::Joined));
-  RingTransport transport(std::make_unique<Members>(segment), 0);
+  RingTransport transport(std::make_unique<Members>(segment),
+                          TransportConfig{.job = "job", .rank = 0, .ranks = kRanks});
   std::vector<std::byte> out(300), in(300);
   Outgoing send{.peer = 1, .tag = {.step = 1, .collective = 2}, .pieces = {std::span<const std::byte>(out)}};
   Incoming receive{.peer = 1, .tag = {.step = 1, .collective = 2}, .pieces = {std::span<std::byte>(in)}};

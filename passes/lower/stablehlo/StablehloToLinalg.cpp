@@ -30,14 +30,14 @@ namespace cgx {
 
 namespace {
 
-/// Collectives of unsigned integers: the manifest has the sign.
+/// Collectives of unsigned integers, and what they write to: the manifest has the sign.
 struct RuntimePattern : ConversionPattern {
   RuntimePattern(const TypeConverter &converter, MLIRContext *context)
       : ConversionPattern(converter, MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (!isa_and_nonnull<rt::CgxRtDialect>(op->getDialect()))
+    if (!isa_and_nonnull<rt::CgxRtDialect>(op->getDialect()) && !isa<tensor::EmptyOp>(op))
       return failure();
     FailureOr<Operation *> converted = convertOpResultTypes(op, operands, *getTypeConverter(), rewriter);
     if (failed(converted))
@@ -78,6 +78,7 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
     target.addLegalDialect<arith::ArithDialect, bufferization::BufferizationDialect, linalg::LinalgDialect,
                            math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
     target.addDynamicallyLegalDialect<rt::CgxRtDialect>([&](Operation *op) { return converter.isLegal(op); });
+    target.addDynamicallyLegalOp<tensor::EmptyOp>([&](Operation *op) { return converter.isLegal(op); });
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
       return converter.isSignatureLegal(function.getFunctionType()) && converter.isLegal(&function.getBody());
     });

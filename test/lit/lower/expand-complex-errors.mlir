@@ -1,11 +1,11 @@
 // What has no real form is named, all of it.
 // RUN: cgx-opt %s --split-input-file --verify-diagnostics --cgx-expand-complex
 
-func.func @main(%z: tensor<2x2xcomplex<f32>>) -> (tensor<2x2xcomplex<f32>>, tensor<2xcomplex<f64>>) {
-  // expected-error@+2 {{native code is missing for complex numbers in stablehlo.custom_call (1), stablehlo.bitcast_convert (1)}}
-  // expected-note@+1 {{first stablehlo.custom_call of complex numbers}}
+func.func @main(%z: tensor<2x2xcomplex<f32>>) -> (tensor<2x2xcomplex<f32>>, tensor<2x2xcomplex<f32>>) {
+  // expected-error@+2 {{native code is missing for complex numbers in stablehlo.custom_call @unknown (1), stablehlo.custom_call @other (1)}}
+  // expected-note@+1 {{first stablehlo.custom_call @unknown of complex numbers}}
   %0 = stablehlo.custom_call @unknown(%z) : (tensor<2x2xcomplex<f32>>) -> tensor<2x2xcomplex<f32>>
-  // expected-note@+1 {{first stablehlo.bitcast_convert of complex numbers}}
-  %1 = stablehlo.bitcast_convert %z : (tensor<2x2xcomplex<f32>>) -> tensor<2xcomplex<f64>>
-  return %0, %1 : tensor<2x2xcomplex<f32>>, tensor<2xcomplex<f64>>
+  // expected-note@+1 {{first stablehlo.custom_call @other of complex numbers}}
+  %1 = stablehlo.custom_call @other(%z) : (tensor<2x2xcomplex<f32>>) -> tensor<2x2xcomplex<f32>>
+  return %0, %1 : tensor<2x2xcomplex<f32>>, tensor<2x2xcomplex<f32>>
 }
