@@ -200,7 +200,7 @@ def state_space_kernel(a, c, dt):
 
 case("solve/bf16", lambda a, b: lax.linalg.triangular_solve(a, b, left_side=True), (normal(4, 4) + 4 * np.eye(4)).astype(jnp.bfloat16),
      normal(4, 2, seed=1).astype(jnp.bfloat16), tolerance=8000)
-case("fft/empty", jnp.fft.fft, np.zeros((3, 0, 4), np.complex64))
+case("fft/empty_inside", jnp.fft.fft, np.zeros((3, 0, 4), np.complex64))
 both("complex/state_space", state_space_kernel, (-0.5 + 1j * normal(3, 4)).astype(np.complex64), normal(3, 4, dtype=np.complex64), normal(3) - 2, tolerance=10)
 
 

@@ -81,6 +81,11 @@ class Bench(RunTest):
         times = [row["seconds"] for row in rows]
         self.assertEqual(times, sorted(times))
 
+    def other_kind(self):
+        path = self.folder / "plan.json"
+        path.write_text('{"cgx_plan": 1}')
+        return path
+
     def test_what_makes_no_sense_is_refused(self):
         for arguments, code, text in (
                 (["all-reduce", "--sizes", "4XiB"], 1, "expected a size"),
@@ -91,7 +96,8 @@ class Bench(RunTest):
                 (["all-reduce", "--ranks", "3", "--algorithm", "hierarchical", "--local", "2"], 1, "hosts of 2"),
                 (["calibrate", "--ranks", "1", "-o", "machine.json"], 1, "expected at least 2 ranks"),
                 (["simulate", __file__, "--machine", "no.json"], 1, "cannot read 'no.json'"),
-                (["simulate", __file__, "--machine", __file__], 1, "expected 'cgx_machine' of version 1"),
+                (["simulate", __file__, "--machine", __file__], 1, "expected JSON: line 1"),
+                (["simulate", __file__, "--machine", self.other_kind()], 1, "expected 'cgx_machine' of version 1"),
                 (["sum"], 2, "subcommand")):
             with self.subTest(arguments):
                 self.assertIn(text, self.bench(*arguments, code=code).stderr)

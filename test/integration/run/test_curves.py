@@ -54,7 +54,7 @@ class Curves(RunTest):
         other = self.report("other", [], cgx_run_report=2)
         (self.folder / "text").write_text("text")
         for run, part in ((f"x={other}", "version 2, expected 1"), (f"x={self.folder}/text", "not a report of cgx-run"),
-                          (f"x={self.folder}/none", "cannot open"), ("x", "expected LABEL=")):
+                          (f"x={self.folder}/none", "cannot read"), ("x", "expected LABEL=")):
             result = self.curves(run)
             self.assertEqual(result.returncode, 1)
             self.assertIn(part, result.stderr)

@@ -112,7 +112,8 @@ class Long(RunTest):
         process = self.start("--steps", 100, "--save", save, "--timeout", 1, sleep=8000)
         code, error = self.stop(process, signal.SIGTERM)
         self.assertEqual(code, STOPPED, error)
-        self.assertEqual(read_safetensors(save)[1]["cgx.steps"], "2")
+        # The signal came in the second step, or, on a busy machine, before it began.
+        self.assertIn(read_safetensors(save)[1]["cgx.steps"], ("1", "2"))
 
     def test_a_second_signal_ends_at_once(self):
         process = self.start("--steps", 100000, "--save", self.folder / "saved.safetensors", sleep=50)

@@ -217,7 +217,7 @@ TEST_P(GroupTest, SaysWhatIsWrongWithALayer) {
             "layer 0: expected its payload aligned to 8 bytes, got an address 4 behind");
   Layer wrong = good;
   wrong.codec.bits = 9;
-  EXPECT_EQ(errorOf({wrong.encoded(payload), input}), "layer 0: expected 1 to 8 bits");
+  EXPECT_EQ(errorOf({wrong.encoded(payload), input}), "layer 0: expected bits in 1..8, got 9");
 }
 
 INSTANTIATE_TEST_SUITE_P(On, GroupTest, testing::Values(makeEmulation, makeThreads, makeGpu),

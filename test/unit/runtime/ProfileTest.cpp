@@ -260,7 +260,9 @@ TEST(Plan, ThatDoesNotFitIsRefusedWithTheDifference) {
        {Case{planOf(4, 4000), "the plan's layer 'large' has 4000 elements of f32, the program's 5000 of f32"},
         Case{planOf(4, kElements, "tiny"),
              "the plan has layer 'tiny' (gradient), which the program does not compress"},
-        Case{"{}", "expected 'cgx_plan': this is another kind of file"}}) {
+        Case{
+            "{}",
+            "expected 'cgx_plan' of version 1, as cgx-plan solve writes it: this is another kind of file"}}) {
     std::string job = uniqueJob();
     runThreads(kRanks, [&](uint32_t rank) {
       Rank self("inproc", job, rank);
