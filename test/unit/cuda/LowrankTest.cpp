@@ -219,7 +219,7 @@ TEST_P(LowrankTest, SaysWhatIsWrongWithALayer) {
   EXPECT_EQ(errorOf(good), "");
   cuda::LowrankLayer wrong = good;
   wrong.codec.rank = 0;
-  EXPECT_EQ(errorOf(wrong), "layer 0: expected a rank of at least 1");
+  EXPECT_EQ(errorOf(wrong), "layer 0: expected rank in 1..4294967295, got 0");
   wrong = good;
   wrong.warmStart = nullptr;
   EXPECT_EQ(errorOf(wrong), "layer 0: expected a pointer to its warm start, got null");

@@ -59,10 +59,11 @@ std::string digestOf(const std::vector<TensorView> &tensors) {
   return text;
 }
 
-/// What a checkpoint is judged by: each metric's mean over the steps since the one before.
+/// What a checkpoint is judged by: each metric's mean over the steps since the one before, or, where none is
+/// saved on the way, of the last step: a run that was interrupted ends with the file of one that was not.
 Json judge(const Job &job, const Outcome &outcome) {
   Json metrics = Json::object();
-  const uint64_t window = job.saving.every == 0 ? outcome.steps : std::min(job.saving.every, outcome.steps);
+  const uint64_t window = std::min<uint64_t>(std::max<uint64_t>(job.saving.every, 1), outcome.steps);
   for (size_t i = 0; i < job.scalars.all.size() && window != 0; ++i) {
     const std::vector<double> &series = outcome.scalars[i];
     double sum = 0;

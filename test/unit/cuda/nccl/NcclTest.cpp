@@ -127,7 +127,8 @@ TEST(NcclTest, CountsWhatPayloadsHave) {
 
 /// How each rank's run of a step of one compressed all-reduce ended, when `before(rank, context)` came
 /// before.
-template <typename Before> std::vector<std::string> failuresOf(uint32_t ranks, Before before) {
+template <typename Before>
+std::vector<std::string> failuresOf(uint32_t ranks, Before before, uint32_t timeoutMs = 3000) {
   const std::string job = uniqueJob(),
                     manifest =
                         manifestText(ranks, {collectiveJson(0, "all_reduce", everybody(ranks),
@@ -135,7 +136,7 @@ template <typename Before> std::vector<std::string> failuresOf(uint32_t ranks, B
   std::vector<std::string> failures(ranks);
   std::barrier joined(ranks);
   runThreads(ranks, [&](uint32_t rank) {
-    ContextPtr context = join(job, rank, ranks, manifest, /*timeoutMs=*/3000);
+    ContextPtr context = join(job, rank, ranks, manifest, timeoutMs);
     const DeviceFloats buffer(std::vector<float>(4000, 1.0f));
     joined.arrive_and_wait();
     ASSERT_EQ(cgx_context_begin_step(context.get(), 0), CGX_OK);
@@ -199,11 +200,13 @@ TEST(NcclTest, AnAbortThatHangsHoldsNobody) {
 }
 
 TEST(NcclTest, ASilentRankIsATimeout) {
-  const std::vector<std::string> failures = failuresOf(2, [](uint32_t rank, cgx_context *) {
+  // A rank whose process lives is waited for 20 times as long.
+  const auto stayAway = [](uint32_t rank, cgx_context *) {
     if (rank == 1)
       std::this_thread::sleep_for(std::chrono::seconds(4));
     return true;
-  });
+  };
+  const std::vector<std::string> failures = failuresOf(2, stayAway, /*timeoutMs=*/150);
   EXPECT_NE(failures[0].find("rank 1 did not answer for 3000 ms"), std::string::npos) << failures[0];
   EXPECT_NE(failures[1], "");
 }
