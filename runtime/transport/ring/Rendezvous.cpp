@@ -61,8 +61,9 @@ Status awaitMembers(const Membership &membership, const TransportConfig &config,
   Segment segment = membership.segment();
   SegmentHeader &header = segment.header();
   for (uint32_t joined; (joined = header.joined.load()) < segment.ranks();) {
+    // Others may have joined, run, and failed since the count was read: then this rank has joined as well.
     if (Status told = segment.failure(); !told.ok())
-      return told;
+      return header.joined.load() < segment.ranks() ? told : Status();
     if (uint32_t intruder = header.intruderAbi.load(); intruder != 0)
       return Status::error(CGX_MISMATCH, "ranks of job '", config.job, "' run different builds: ABI version ",
                            CGX_ABI_VERSION, " on rank ", config.rank, ", ", intruder - 1,
