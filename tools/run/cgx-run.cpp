@@ -129,7 +129,9 @@ void describe(CLI::App &app, Options &options) {
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Ranks");
-  app.add_option("--timeout", options.timeoutSeconds, "Longest wait for another rank, in seconds")
+  app.add_option("--timeout", options.timeoutSeconds,
+                 "Longest wait for another rank, in seconds; one of this host whose process runs is waited "
+                 "for 20 times as long")
       ->check(CLI::Range(0.001, 1e6))
       ->type_name("SECONDS")
       ->capture_default_str()
