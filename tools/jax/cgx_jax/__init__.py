@@ -19,15 +19,14 @@ for
 whose result comes back with `cgx_jax.restore("exported/trained.safetensors", like=state)`.
 """
 
+from cgx_core import __version__, compiler
+from cgx_core.compiler import CompileError
+from cgx_core.context import RuntimeFailure
 from cgx_jax.batches import constant, per_step, write_batches
-from cgx_jax.compiler import CompileError
 from cgx_jax.compress import CompressedStep, compress
 from cgx_jax.export import ExportError, export_step
 from cgx_jax.restore import restore
-from cgx_jax.runtime import RuntimeFailure
 from cgx_jax.safetensors import load, save
 
-__version__ = "0.1.0"
-
-__all__ = ["CompileError", "CompressedStep", "ExportError", "RuntimeFailure", "compress", "constant", "export_step", "load",
+__all__ = ["CompileError", "CompressedStep", "ExportError", "RuntimeFailure", "__version__", "compiler", "compress", "constant", "export_step", "load",
            "per_step", "restore", "save", "write_batches"]

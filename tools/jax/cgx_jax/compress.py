@@ -3,14 +3,12 @@
 import copy
 import functools
 import itertools
-import json
-import os
-import pathlib
-import tempfile
 import warnings
 
 import jax
-from cgx_jax import compiler, partition, runtime
+from cgx_core import compiler
+from cgx_core.plans import plan_file, plan_text
+from cgx_jax import partition, runtime
 
 _numbers = itertools.count()
 
@@ -86,7 +84,7 @@ class CompressedStep:
         """Takes the codecs of a plan from the next step on; all processes call it at the same time."""
         program = self._latest().program
         if program:
-            program.adopt_plan(_plan_text(plan))
+            program.adopt_plan(plan_text(plan))
 
     def state_dict(self):
         """What codecs remember from step to step (the residuals of error feedback), and the number of the next step,
@@ -160,7 +158,7 @@ class _Version:
         self.program = None
         self._step = step
         name = f"cgx-{next(_numbers)}"
-        with _plan_file(plan) as path:
+        with plan_file(plan) as path:
             passes = ["--cgx-keep-shardings", compiler.pipeline("cgx-compress", dict(options, plan=path)), "--cgx-report",
                       compiler.pipeline("cgx-lower-to-xla", {"program": name})]
             self.compilation = compiler.run(_per_rank_text(lowered, text), passes)
@@ -241,27 +239,3 @@ def _without_static(static, args, kwargs):
 
 def _is_static(index, count, numbers):
     return index in numbers or index - count in numbers
-
-
-def _plan_text(plan):
-    return pathlib.Path(plan).read_text() if isinstance(plan, (str, os.PathLike)) else json.dumps(plan)
-
-
-class _plan_file:
-    """A plan as a file that the compiler reads."""
-
-    def __init__(self, plan):
-        self._plan = plan
-        self._file = None
-
-    def __enter__(self):
-        if self._plan is None or isinstance(self._plan, (str, os.PathLike)):
-            return None if self._plan is None else os.fspath(self._plan)
-        self._file = tempfile.NamedTemporaryFile("w", suffix=".json")
-        self._file.write(_plan_text(self._plan))
-        self._file.flush()
-        return self._file.name
-
-    def __exit__(self, *_):
-        if self._file:
-            self._file.close()

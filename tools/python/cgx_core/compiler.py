@@ -5,7 +5,7 @@ import dataclasses
 import functools
 import json
 
-from cgx_jax.libraries import open_library, text
+from cgx_core.libraries import open_library, text
 
 
 class CompileError(RuntimeError):

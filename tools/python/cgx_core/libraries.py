@@ -37,7 +37,7 @@ def open_library(name):
         return ctypes.CDLL(f"lib{name}.so")
     except OSError as error:
         raise LibraryError(
-            f"lib{name}.so was not found: build cgx in a clone and install the package from it (pip install -e tools/jax), or set "
+            f"lib{name}.so was not found: build cgx in a clone and install the packages from it (pip install .), or set "
             f"CGX_LIBRARY_PATH to the folder with the libraries. Looked for {', '.join(looked)}, and where the "
             f"system keeps libraries ({error})") from None
 

@@ -1,0 +1,86 @@
+"""The runtime's C ABI (cgx/runtime.h) through ctypes."""
+
+import ctypes
+import json
+
+from cgx_core.libraries import text
+
+ABI_VERSION = 1
+# Bytes of each cgx_element_type, in the order of cgx/codec.h.
+_ELEMENT_BYTES = (4, 2, 2, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1)
+
+
+class RuntimeFailure(RuntimeError):
+    """A call of the runtime failed, on the ranks that the message names."""
+
+
+class Config(ctypes.Structure):
+    """cgx_context_config."""
+    _fields_ = [("struct_size", ctypes.c_uint32), ("abi_version", ctypes.c_uint32), ("transport", ctypes.c_char_p),
+                ("job", ctypes.c_char_p), ("rank", ctypes.c_uint32), ("ranks", ctypes.c_uint32),
+                ("seed", ctypes.c_uint64), ("timeout_ms", ctypes.c_uint32), ("manifest", ctypes.c_char_p),
+                ("ring_bytes", ctypes.c_uint64), ("digest", ctypes.c_uint64)]
+
+
+def config(transport, job, rank, ranks, seed, timeout, manifest):
+    """What a context is made of; `timeout` in seconds."""
+    return Config(ctypes.sizeof(Config), ABI_VERSION, transport.encode(), job.encode(), rank, ranks, seed,
+                  int(timeout * 1000), manifest.encode(), 0, 0)
+
+
+class _StateTensor(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("element_type", ctypes.c_uint32), ("elements", ctypes.c_uint64),
+                ("data", ctypes.c_void_p)]
+
+
+def declare(library):
+    """Says what the functions of cgx_context take, which `library` has or was linked with."""
+    context, word, status = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
+    library.cgx_last_error.restype = ctypes.c_char_p
+    functions = {"create": [ctypes.POINTER(Config), ctypes.POINTER(ctypes.c_void_p)],
+                 "telemetry": [context, ctypes.POINTER(ctypes.c_char_p)],
+                 "state_count": [context, ctypes.POINTER(ctypes.c_uint64)],
+                 "state_tensor": [context, ctypes.c_uint64, ctypes.POINTER(_StateTensor)],
+                 "begin_step": [context, ctypes.c_uint64], "end_step": [context],
+                 "use_cuda": [context, ctypes.c_void_p], "adopt_plan": [context, ctypes.c_char_p]}
+    for name, arguments in functions.items():
+        function = getattr(library, f"cgx_context_{name}")
+        function.argtypes, function.restype = arguments, status
+    library.cgx_context_destroy.argtypes, library.cgx_context_destroy.restype = [context], None
+    library.cgx_context_abort.argtypes, library.cgx_context_abort.restype = [context, ctypes.c_char_p], None
+    for name, words in {"operand": 5, "run": 2}.items():
+        function = getattr(library, f"cgx_rt_{name}")
+        function.argtypes, function.restype = [word] * words, None
+
+
+class Failed(Exception):
+    """A function of the runtime failed on the thread of a rank, where its message is."""
+
+    def __init__(self, status):
+        super().__init__(status)
+        self.status = status
+
+    @staticmethod
+    def unless(status):
+        if status:
+            raise Failed(status)
+
+
+def telemetry_of(library, context):
+    """The counters of a rank."""
+    answer = ctypes.c_char_p()
+    Failed.unless(library.cgx_context_telemetry(context, ctypes.byref(answer)))
+    return json.loads(text(answer.value))
+
+
+def state_of(library, context):
+    """The state tensors of a rank: views of their bytes (ctypes arrays), by name."""
+    count = ctypes.c_uint64()
+    Failed.unless(library.cgx_context_state_count(context, ctypes.byref(count)))
+    views = {}
+    for index in range(count.value):
+        tensor = _StateTensor()
+        Failed.unless(library.cgx_context_state_tensor(context, index, ctypes.byref(tensor)))
+        size = tensor.elements * _ELEMENT_BYTES[tensor.element_type]
+        views[text(tensor.name)] = (ctypes.c_uint8 * size).from_address(tensor.data) if size else (ctypes.c_uint8 * 0)()
+    return views
