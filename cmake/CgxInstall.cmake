@@ -1,7 +1,7 @@
 # What `cmake --install` and `cpack` make of a build.
 #
-# Two components: `runtime` is what a machine needs that only runs compiled steps, and needs no LLVM; `compiler` is
-# the rest, with libraries and headers for tools of one's own. Paths inside are relative, so that a prefix can be
+# Components: `runtime` is what a machine needs that only runs compiled steps, and needs no LLVM; `compiler` is
+# the rest, with libraries and headers for tools of one's own; `python` is what a wheel carries. Paths inside are relative, so that a prefix can be
 # moved.
 
 include(GNUInstallDirs)
@@ -73,6 +73,15 @@ if(TARGET cgx_xla)
   install(TARGETS cgx_xla LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
   install(FILES tools/jax/ffi/include/cgx/xla.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cgx COMPONENT runtime)
 endif()
+
+# What a Python wheel carries beside the packages: the libraries alone (setup.py).
+set(cgx_python_libraries cgx_runtime)
+foreach(library cgx_compiler cgx_xla)
+  if(TARGET ${library})
+    list(APPEND cgx_python_libraries ${library})
+  endif()
+endforeach()
+install(TARGETS ${cgx_python_libraries} LIBRARY DESTINATION lib COMPONENT python NAMELINK_SKIP)
 
 set(CPACK_PACKAGE_NAME cgx)
 set(CPACK_PACKAGE_VENDOR "The cgx authors")

@@ -6,6 +6,10 @@ Inside of a training script of your own, its gradients at 4 bits:
 
     train_step = cgx_jax.compress(jax.jit(train_step, donate_argnums=0), bits=4)
 
+or, for every step that JAX compiles from then on,
+
+    cgx_jax.install(bits=4)
+
 Or out of Python: the program of a step, its state and its data,
 
     cgx_jax.export_step(step, state, batch, "exported")
@@ -25,8 +29,9 @@ from cgx_core.context import RuntimeFailure
 from cgx_jax.batches import constant, per_step, write_batches
 from cgx_jax.compress import CompressedStep, compress
 from cgx_jax.export import ExportError, export_step
+from cgx_jax.install import Installation, InstalledStep, install
 from cgx_jax.restore import restore
 from cgx_jax.safetensors import load, save
 
-__all__ = ["CompileError", "CompressedStep", "ExportError", "RuntimeFailure", "__version__", "compiler", "compress", "constant", "export_step", "load",
-           "per_step", "restore", "save", "write_batches"]
+__all__ = ["CompileError", "CompressedStep", "ExportError", "Installation", "InstalledStep", "RuntimeFailure", "__version__",
+           "compiler", "compress", "constant", "export_step", "install", "load", "per_step", "restore", "save", "write_batches"]

@@ -151,6 +151,29 @@ def _signature_of(leaf):
     return type(leaf)
 
 
+def rewrite(module, text, options, plan, name):
+    """Has the compiler rewrite a lowered module (and its text) into the program `name`."""
+    with plan_file(plan) as path:
+        passes = ["--cgx-keep-shardings", compiler.pipeline("cgx-compress", dict(options, plan=path)), "--cgx-report",
+                  compiler.pipeline("cgx-lower-to-xla", {"program": name})]
+        return compiler.run(_per_rank_text(module, text), passes)
+
+
+def _per_rank_text(module, text):
+    """The text of a step whose collectives are all in it."""
+    if not partition.is_left_to_a_partitioner(module):
+        return text
+    program, _ = partition.partition(text, partition.ranks_of(module), [])
+    return program
+
+
+def open_program(name, compilation, devices, connection):
+    """Opens what `rewrite` made in the runtime, for devices in the order of the ranks."""
+    if len(devices) != compilation.manifest["ranks"]:
+        raise RuntimeError(f"expected a device for each of {compilation.manifest['ranks']} ranks, got {len(devices)}")
+    return runtime.Program(name, compilation.manifest_text, devices, **connection)
+
+
 class _Version:
     """The step for one signature of its arguments."""
 
@@ -158,19 +181,13 @@ class _Version:
         self.program = None
         self._step = step
         name = f"cgx-{next(_numbers)}"
-        with plan_file(plan) as path:
-            passes = ["--cgx-keep-shardings", compiler.pipeline("cgx-compress", dict(options, plan=path)), "--cgx-report",
-                      compiler.pipeline("cgx-lower-to-xla", {"program": name})]
-            self.compilation = compiler.run(_per_rank_text(lowered, text), passes)
+        self.compilation = rewrite(lowered.compiler_ir("stablehlo"), text, options, plan, name)
         for diagnostic in self.compilation.diagnostics:
             if diagnostic.severity == "warning":
                 warnings.warn(f"cgx: {diagnostic}", stacklevel=6)
         if not self.compilation.manifest["collectives"]:
             return  # nothing of ours is on its path
-        devices = _devices_of(lowered)
-        if len(devices) != self.compilation.manifest["ranks"]:
-            raise RuntimeError(f"expected a device for each of {self.compilation.manifest['ranks']} ranks, got {len(devices)}")
-        self.program = runtime.Program(name, self.compilation.manifest_text, devices, **connection)
+        self.program = open_program(name, self.compilation, _devices_of(lowered), connection)
         self._compiled = _compile_instead(lowered, self.compilation.module)
         self._static = static
 
@@ -196,6 +213,14 @@ def _lowering_of(lowered):
     return lowering
 
 
+def parse_module(text):
+    """The text of a module in JAX's own form."""
+    from jax._src.interpreters import mlir
+    from jax._src.lib.mlir import ir
+    with mlir.make_ir_context():
+        return ir.Module.parse(text)
+
+
 def _devices_of(lowered):
     """The devices of the ranks, in their order."""
     return tuple(_lowering_of(lowered)._device_list)
@@ -203,25 +228,12 @@ def _devices_of(lowered):
 
 def _compile_instead(lowered, module):
     """Compiles the text of a module that has the signature of what was lowered."""
-    from jax._src.interpreters import mlir
-    from jax._src.lib.mlir import ir
-
     # Copies: JAX keeps what it lowered, for the next call of the step itself.
     rewritten, lowering = copy.copy(lowered), copy.copy(_lowering_of(lowered))
-    with mlir.make_ir_context():
-        lowering._hlo = ir.Module.parse(module)
+    lowering._hlo = parse_module(module)
     lowering._executable = None  # else the executable of the module before would run, and say nothing
     rewritten._lowering = lowering
     return rewritten.compile()
-
-
-def _per_rank_text(lowered, text):
-    """The text of a step whose collectives are all in it."""
-    module = lowered.compiler_ir("stablehlo")
-    if not partition.is_left_to_a_partitioner(module):
-        return text
-    program, _ = partition.partition(text, partition.ranks_of(module), [])
-    return program
 
 
 def _static_parameters(step):

@@ -42,7 +42,9 @@ def declare(library):
                  "state_count": [context, ctypes.POINTER(ctypes.c_uint64)],
                  "state_tensor": [context, ctypes.c_uint64, ctypes.POINTER(_StateTensor)],
                  "begin_step": [context, ctypes.c_uint64], "end_step": [context],
-                 "use_cuda": [context, ctypes.c_void_p], "adopt_plan": [context, ctypes.c_char_p]}
+                 "use_cuda": [context, ctypes.c_void_p], "adopt_plan": [context, ctypes.c_char_p],
+                 "begin_profile": [context, ctypes.c_char_p], "end_profile": [context, ctypes.POINTER(ctypes.c_char_p)],
+                 "adapt": [context, ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p)]}
     for name, arguments in functions.items():
         function = getattr(library, f"cgx_context_{name}")
         function.argtypes, function.restype = arguments, status
@@ -70,6 +72,25 @@ def telemetry_of(library, context):
     """The counters of a rank."""
     answer = ctypes.c_char_p()
     Failed.unless(library.cgx_context_telemetry(context, ctypes.byref(answer)))
+    return json.loads(text(answer.value))
+
+
+def begin_profile(library, context):
+    """Adds up what this rank contributes, from the next step on."""
+    Failed.unless(library.cgx_context_begin_profile(context, None))
+
+
+def end_profile(library, context):
+    """The profile of all ranks."""
+    answer = ctypes.c_char_p()
+    Failed.unless(library.cgx_context_end_profile(context, ctypes.byref(answer)))
+    return json.loads(text(answer.value))
+
+
+def adapt(library, context, solver):
+    """Ends the profile as well, and goes on with the plan that the solver makes of it. The plan."""
+    answer = ctypes.c_char_p()
+    Failed.unless(library.cgx_context_adapt(context, json.dumps({"solver": solver}).encode(), ctypes.byref(answer)))
     return json.loads(text(answer.value))
 
 

@@ -1,0 +1,205 @@
+"""Compresses what every training step sends that JAX compiles from now on; the script stays as it is.
+
+JAX compiles all jitted functions at one place, which takes the lowered module and its devices. There the module is rewritten,
+as by `compress`, before JAX asks its caches: the persistent cache keys what was rewritten, with its options. JAX's public
+transformations of HLO come later, when gradients were fused into one all-reduce and shardings are gone, and would not be in
+the key of that cache.
+"""
+
+import fnmatch
+import functools
+import hashlib
+import re
+import warnings
+
+import jax
+from cgx_core import compiler
+from cgx_core.plans import plan_text
+from cgx_jax.compress import open_program, parse_module, rewrite
+from cgx_jax.errors import ExportError
+
+_COLLECTIVE = re.compile(r"stablehlo\.(all_reduce|reduce_scatter|all_gather|all_to_all|collective_permute|collective_broadcast)")
+# A step that leaves its collectives to a partitioner is asked of a child, which takes seconds. Without these nothing trains.
+_PRODUCT = re.compile(r"stablehlo\.(dot_general|convolution)")
+
+_installed = None
+
+
+def install(*, bits=None, select=None, exclude=None, plan=None, codec=None, error_feedback=None, overlap=None, transport=None,
+            seed=0, timeout=30.0, report=False, **options):
+    """From now on, every jitted step over several devices whose gradients the compiler finds is rewritten when JAX compiles
+    it. What was done to a step is printed once, by the first process. A step of which nothing would be compressed is left
+    to JAX, and so is what the compiler refuses, with a warning.
+
+    Args:
+      select: names of jitted functions to rewrite, a pattern or a list of them: "train_*". All by default.
+      report: True prints what travels, layer by layer, and not only the sum.
+      others: as of `cgx_jax.compress`.
+
+    Returns:
+      An Installation: its `steps` by the names of functions ("step", and "step 2" where it was compiled for other shapes),
+      and `uninstall`.
+
+    Raises:
+      CompileError: an option is wrong.
+      RuntimeError: this JAX has no such place; or `install` was called before.
+    """
+    global _installed
+    if _installed is not None:
+        raise RuntimeError("cgx_jax.install() was called before: call uninstall() of what it returned first")
+    options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback, overlap=overlap)
+    _check_options(options)
+    names = [select] if isinstance(select, str) else select
+    _installed = Installation(options, plan, names, report, {"transport": transport, "seed": seed, "timeout": timeout})
+    return _installed
+
+
+class Installation:
+    """What `install` returns."""
+
+    def __init__(self, options, plan, select, prints, connection):
+        self.steps = {}
+        self._options, self._plan, self._select = options, plan, select
+        self._prints, self._connection = prints, connection
+        self._steps_by_text = {}
+        self._programs = {}  # by the identity of executables, which live as long as this
+        self._executables = []
+        self._restore = _replace(self)
+
+    def uninstall(self):
+        """What is compiled from now on is left to JAX; what was rewritten goes on."""
+        global _installed
+        if _installed is self:
+            self._restore()
+            _installed = None
+
+    def step_for(self, backend, module, devices):
+        """What a module is to be rewritten to; None where it is left to JAX."""
+        return self._step_of(backend, module, devices) if len(devices) > 1 else None
+
+    def keep(self, executable, program):
+        """An executable runs a program."""
+        self._programs[id(executable)] = program
+        self._executables.append(executable)
+
+    def program_of(self, executable):
+        """The program that an executable runs; None where it is JAX's own affair."""
+        return self._programs.get(id(executable))
+
+    def _step_of(self, backend, module, devices):
+        name = module.operation.attributes["sym_name"].value.removeprefix("jit_")
+        if self._select and not any(fnmatch.fnmatch(name, each) for each in self._select):
+            return None
+        text = module.operation.get_asm(enable_debug_info=True)
+        if "@cgx_begin_step" in text or not (_COLLECTIVE.search(text) or _PRODUCT.search(text)):
+            return None
+        if backend.platform != "cpu":
+            warnings.warn(f"cgx: {name} is left to JAX: cgx_jax runs on CPU devices, and this is for {backend.platform}")
+            return None
+        key = hashlib.sha256("\0".join([text, repr(sorted(self._options.items(), key=str)), repr(self._connection),
+                                        plan_text(self._plan) if self._plan is not None else ""]).encode()).hexdigest()[:16]
+        if key not in self._steps_by_text:
+            self._steps_by_text[key] = self._rewritten(name, f"cgx-{key}", module, text, tuple(devices))
+        return self._steps_by_text[key]
+
+    def _rewritten(self, name, program, module, text, devices):
+        """The step; None where it is left to JAX."""
+        try:
+            compilation = rewrite(module, text, self._options, self._plan, program)
+        except (compiler.CompileError, ExportError) as error:
+            warnings.warn(f"cgx: {name} is left to JAX: {error}")
+            return None
+        if all(layer["codec"] == "identity" for layer in compilation.report_json["layers"]):
+            return None
+        for diagnostic in compilation.diagnostics:
+            if diagnostic.severity == "warning":
+                warnings.warn(f"cgx: {name}: {diagnostic}")
+        step = InstalledStep(name, compilation, open_program(program, compilation, devices, self._connection))
+        same = sum(each.name == name for each in self.steps.values())
+        self.steps[f"{name} {same + 1}" if same else name] = step
+        if jax.process_index() == 0:
+            print(compilation.report if self._prints else step.summary(), end="", flush=True)
+        return step
+
+
+class InstalledStep:
+    """One step that was rewritten."""
+
+    def __init__(self, name, compilation, program):
+        self.name, self.compilation, self.program = name, compilation, program
+
+    def summary(self):
+        """A line of what travels."""
+        data = self.compilation.report_json
+        compressed = sum(layer["codec"] != "identity" for layer in data["layers"])
+        raw, wire = (max(data[name], default=0) for name in ("raw_bytes_by_rank", "wire_bytes_by_rank"))
+        return (f"cgx: {self.name}: {compressed} of {len(data['layers'])} tensors compressed, {raw} -> {wire} bytes per rank "
+                f"and step\n")
+
+    def report(self, format="text"):
+        """As of `cgx_jax.compress`, like what follows."""
+        return self.compilation.report if format == "text" else self.compilation.report_json
+
+    def diagnostics(self):
+        return self.compilation.diagnostics
+
+    def telemetry(self):
+        return self.program.telemetry()
+
+    def adopt_plan(self, plan):
+        self.program.adopt_plan(plan_text(plan))
+
+    def state_dict(self):
+        return self.program.state_dict()
+
+    def load_state_dict(self, state):
+        self.program.load_state_dict(state)
+
+
+def _check_options(options):
+    """Raises CompileError where an option is wrong, whatever step comes."""
+    compiler.run("module attributes {cgx.num_ranks = 2 : i64} { func.func public @main(%w: tensor<64x64xf32>) -> tensor<64x64xf32> {"
+                 ' %0 = cgx.all_reduce sum(%w) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],'
+                 ' layers = [#cgx.layer<"w", gradient>]} : tensor<64x64xf32> return %0 : tensor<64x64xf32> } }',
+                 [compiler.pipeline("cgx-compress", options)], name="<options of cgx_jax.install>")
+
+
+def _replace(installation):
+    """Puts the installation where JAX compiles and runs. Returns what takes it away again."""
+    from jax._src import compiler as jax_compiler
+    from jax._src.interpreters import pxla
+    compile_module = getattr(jax_compiler, "compile_or_get_cached", None)
+    unsafe_call = getattr(getattr(pxla, "MeshExecutable", None), "unsafe_call", None)
+    if compile_module is None or not isinstance(unsafe_call, property):
+        raise RuntimeError(f"JAX {jax.__version__} lacks the place where cgx_jax.install rewrites steps (compile_or_get_cached, "
+                           "MeshExecutable.unsafe_call), which 0.10 has: write step = cgx_jax.compress(step) instead")
+
+    @functools.wraps(compile_module)
+    def compile_or_get_cached(backend, computation, devices, compile_options, host_callbacks, executable_devices, *rest,
+                              **named):
+        step = installation.step_for(backend, computation, executable_devices)
+        module = computation if step is None else parse_module(step.compilation.module)
+        executable = compile_module(backend, module, devices, compile_options, host_callbacks, executable_devices, *rest,
+                                    **named)
+        if step is not None:
+            installation.keep(executable, step.program)
+        return executable
+
+    def call_of(executable):
+        call, program = unsafe_call.fget(executable), installation.program_of(executable.xla_executable)
+        if program is None:
+            return call
+
+        def run(*arguments):  # no ExecuteReplicated, which JAX would call from C++
+            results = call(*arguments)
+            program.dispatched()
+            return results
+        return run
+
+    jax_compiler.compile_or_get_cached = compile_or_get_cached
+    pxla.MeshExecutable.unsafe_call = property(call_of)
+
+    def restore():
+        # Executables that were rewritten still say when they run.
+        jax_compiler.compile_or_get_cached = compile_module
+    return restore

@@ -1,0 +1,27 @@
+"""When codecs that follow what is measured are measured and changed: as `cgx-run --adapt`."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Adaptation:
+    """A plan from step `warmup` on and a new one every `every` steps, made of the `profile_steps` before."""
+    solver: str
+    warmup: int = 200
+    every: int = 1000
+    profile_steps: int = 10
+
+    def __post_init__(self):
+        for name in ("warmup", "every", "profile_steps"):
+            if int(getattr(self, name)) < 1:
+                raise ValueError(f"expected {name} of 1 or more, got {getattr(self, name)}")
+
+    def changes_before(self, step):
+        """Whether there is a new plan before this step."""
+        return step >= self.warmup and (step - self.warmup) % self.every == 0
+
+    def measures(self, step):
+        """Whether this step is measured."""
+        next_change = self.warmup if step < self.warmup else \
+            self.warmup + ((step - self.warmup) // self.every + 1) * self.every
+        return next_change - step <= min(self.profile_steps, self.every)

@@ -1,0 +1,14 @@
+"""cgx for PyTorch: the gradients of DistributedDataParallel at 4 bits, in a training script of your own.
+
+    import cgx_torch
+
+    ddp_model.register_comm_hook(cgx_torch.state(ddp_model, bits=4), cgx_torch.hook)
+"""
+
+from cgx_core import __version__
+from cgx_core.adaptation import Adaptation
+from cgx_core.compiler import CompileError
+from cgx_core.context import RuntimeFailure
+from cgx_torch.hook import State, hook, state
+
+__all__ = ["Adaptation", "CompileError", "RuntimeFailure", "State", "__version__", "hook", "state"]

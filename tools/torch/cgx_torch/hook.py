@@ -1,0 +1,350 @@
+"""A communication hook of DistributedDataParallel: buckets of gradients, layer by layer, through the runtime of cgx.
+
+DDP calls a hook as each bucket is ready, while the backward pass goes on. The hook leaves the bucket with a thread, which
+alone talks to the runtime, and gives DDP a future. DDP makes its buckets anew while it trains, so gradients are known by
+their parameters and not by their place in a bucket: at first each travels by itself, and once the same buckets have come
+twice, those of a bucket travel together.
+"""
+
+import atexit
+import contextlib
+import dataclasses
+import json
+import queue
+import threading
+import weakref
+
+import torch
+from cgx_core.adaptation import Adaptation
+from cgx_core.context import RuntimeFailure
+from cgx_core.plans import plan_file, plan_text
+from cgx_torch import module
+from cgx_torch.process_group import ProcessGroup
+from cgx_torch.program import Program
+
+# What DDP decides, and not the compiler.
+_REFUSED = {"overlap": "buckets travel while the backward pass goes on",
+            "group_bytes": "what travels together are DDP's buckets (bucket_cap_mb)",
+            "scope": "DDP hands gradients out bucket by bucket",
+            "decompose": "no program runs whose collectives could be seen"}
+
+
+def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedback=None, adapt=None, process_group=None,
+          transport=None, seed=0, timeout=300.0, report=False, **options):
+    """What `register_comm_hook` takes beside `hook`. All ranks call it, with the same options.
+
+    Args:
+      model: the DistributedDataParallel, or the module that it is to hold.
+      bits: of each element, 1 to 8; the compiler's default is 4.
+      exclude: names of parameters that stay exact, a pattern or a list of them: "*embed*".
+      plan: a plan of `cgx-plan`: a path, or what json.load gives.
+      codec: another family than quantize, with its parameters: "topk", "quantize<bits=2>".
+      error_feedback: "bf16", "f32" or "int8" make up later for what encoding loses; see `State.state_dict`.
+      adapt: a solver, such as "lgreco", that makes a plan of what is measured while training: from step 200 on, and anew
+        every 1000 steps; `cgx_torch.Adaptation("lgreco", warmup=100, every=500)` says when.
+      process_group: the model's; by default that of the DistributedDataParallel, else of all ranks.
+      transport: of the runtime; by default what fits the processes: "shm" on one host, "shm+mpi" under mpirun.
+      seed: of stochastic rounding.
+      timeout: seconds that a rank waits for another before the step fails.
+      report: True prints what travels, layer by layer, on rank 0.
+      options: more options of `cgx-opt --cgx-compress`, with underscores for dashes: bucket=256, min_elements=0.
+
+    Raises:
+      CompileError: an option is wrong.
+      RuntimeFailure: ranks do not find each other, or their options differ.
+    """
+    for name, reason in _REFUSED.items():
+        if options.get(name) is not None:
+            raise ValueError(f"{name} has no meaning in a hook of DistributedDataParallel: {reason}")
+    if isinstance(model, torch.nn.parallel.DistributedDataParallel):
+        process_group = process_group or model.process_group
+        model = model.module
+    options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback)
+    adaptation = Adaptation(adapt) if isinstance(adapt, str) else adapt
+    return State(model, options, plan, adaptation, ProcessGroup(process_group), transport=transport, seed=seed, timeout=timeout,
+                 report=report)
+
+
+def hook(state: object, bucket: torch.distributed.GradBucket) -> torch.futures.Future[torch.Tensor]:
+    """Averages a bucket over all ranks."""
+    return state._reduce(bucket)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Bucket:
+    """What the thread is told of a bucket."""
+    is_first: bool
+    is_last: bool
+    gradients: dict  # {name: address}
+    ready: object  # of a GPU: the event after which the gradients are there
+
+
+class State:
+    """What `state` returns: the ranks' connection, and what their codecs remember."""
+
+    def __init__(self, model, options, plan, adaptation, group, *, transport, seed, timeout, report):
+        self._parameters = {name: each for name, each in model.named_parameters() if each.requires_grad}
+        if not self._parameters:
+            raise ValueError("the model has no parameter that requires a gradient")
+        self._names = {id(each): name for name, each in self._parameters.items()}
+        self._options, self._plan, self._group = options, plan, group
+        self._adaptation, self._is_measuring = adaptation, False
+        self._connection = {"transport": transport, "seed": seed, "timeout": timeout}
+        self._failure = None
+        self._step, self._is_in_step = 0, False
+        self._buckets = []  # of the step that runs: the names in each
+        self._last_buckets = None
+        self._past = []  # counters of programs before this one
+        self._stream = self._make_stream()
+        self._groups = [[name] for name in self._parameters]
+        self._thread = _Thread()
+        _open.add(self)
+        self._program = self._thread.call(lambda: self._open_program(self._groups))
+        if report and group.rank == 0:
+            print(self.report(), end="")
+
+    # ---- What users ask
+
+    def report(self, format="text"):
+        """What travels, layer by layer: the text of `cgx-opt --cgx-report`, or with format="json" its data."""
+        compilation = self._program.compilation
+        return compilation.report if format == "text" else compilation.report_json
+
+    def diagnostics(self):
+        """What the compiler said."""
+        return self._program.compilation.diagnostics
+
+    def telemetry(self):
+        """Counters of this rank. They wait for buckets that travel. Empty where there is one rank."""
+        return self._thread.call(lambda: _sum_of([*self._past, self._program.telemetry()]))
+
+    def adopt_plan(self, plan):
+        """Takes the codecs of a plan from the next step on; all ranks call it between the same two steps."""
+        plan = json.loads(plan_text(plan))
+
+        def body():
+            self._program.adopt_plan(json.dumps(plan))
+            self._plan = plan
+        self._thread.call(body)
+
+    def plan(self):
+        """The plan that codecs follow now, as json.load gives it; None where they are those of the options."""
+        return self._thread.call(lambda: json.loads(plan_text(self._plan)) if self._plan is not None else None)
+
+    def begin_profile(self):
+        """Measures from the next step on; all ranks call it between the same two steps."""
+        self._thread.call(self._begin_profile)
+
+    def end_profile(self):
+        """The profile of all ranks, for `cgx-plan`; all of them call it between the same two steps."""
+        def body():
+            self._is_measuring = False
+            return self._program.end_profile()
+        return self._thread.call(body)
+
+    def state_dict(self):
+        """What codecs of this rank remember from step to step (the residuals of error feedback), and the number of the
+        next step: a checkpoint without it is not the whole run. Each rank saves its own."""
+        def body():
+            tensors = {name: torch.frombuffer(bytearray(each), dtype=torch.uint8) if each else torch.empty(0, dtype=torch.uint8)
+                       for name, each in self._program.state().items()}
+            return {"step": self._step, "rank": self._group.rank, "ranks": self._group.ranks, "tensors": tensors}
+        return self._thread.call(body)
+
+    def load_state_dict(self, state):
+        """Goes on from a state of `state_dict`, between two steps. Raises ValueError where it is of another rank or of
+        other options."""
+        def body():
+            place = (self._group.rank, self._group.ranks)
+            if (state["rank"], state["ranks"]) != place:
+                raise ValueError(f"expected the state of rank {place[0]} of {place[1]}, got that of rank {state['rank']} of "
+                                 f"{state['ranks']}")
+            self._program.load_state({name: each.cpu().numpy().tobytes() for name, each in state["tensors"].items()})
+            self._step = int(state["step"])
+        self._thread.call(body)
+
+    def close(self):
+        """Ends the connection; the hook fails afterwards. Otherwise it ends with the process."""
+        self._failure = self._failure or RuntimeFailure("the state of the hook is closed")
+        self._thread.stop(self._program.close)
+
+    # ---- What the hook does
+
+    def _reduce(self, bucket):
+        if self._failure:
+            raise self._failure
+        names = [self._name_of(each) for each in bucket.parameters()]
+        buffer, gradients = bucket.buffer(), bucket.gradients()
+        for name, gradient in zip(names, gradients):
+            expected = self._parameters[name].dtype
+            if gradient.dtype != expected:
+                raise TypeError(f"{name}: expected a gradient of {expected}, as the parameter, got {gradient.dtype}")
+        ready = torch.cuda.current_stream(buffer.device).record_event() if buffer.is_cuda else None
+        told = _Bucket(bucket.index() == 0, bucket.is_last(),
+                       {name: each.data_ptr() for name, each in zip(names, gradients)}, ready)
+        # Raised within `then`, an exception becomes that of the future.
+        done = torch.futures.Future(devices=[buffer.device]) if buffer.is_cuda else torch.futures.Future()
+
+        def travel():
+            try:
+                self._travel(told)
+            except BaseException as error:
+                self._failure = error
+            with torch.cuda.stream(self._stream) if self._stream else contextlib.nullcontext():
+                done.set_result(buffer)
+
+        def outcome(done):
+            if self._failure:
+                raise self._failure
+            return done.value()
+
+        result = done.then(outcome)
+        self._thread.submit(travel)
+        return result
+
+    def _name_of(self, parameter):
+        name = self._names.get(id(parameter))
+        if name is None:
+            raise RuntimeFailure(f"a bucket holds a parameter of shape {list(parameter.shape)} that the model of "
+                                 "cgx_torch.state had not, or that required no gradient then: make the state of the model "
+                                 "that DistributedDataParallel holds")
+        return name
+
+    def _make_stream(self):
+        device = next(iter(self._parameters.values())).device
+        return torch.cuda.Stream(device) if device.type == "cuda" else None
+
+    # ---- On the thread
+
+    def _open_program(self, groups):
+        text = module.text_of(self._parameters, groups, self._group.ranks)
+        with plan_file(self._plan) as path:
+            compilation = module.compile_text(text, self._options, path)
+        return Program(compilation, self._group, stream=self._stream.cuda_stream if self._stream else None,
+                       **self._connection)
+
+    def _regroup(self, groups):
+        """Goes on with other gradients in one collective; what codecs remember goes along. What was measured does not."""
+        self._is_measuring = False
+        kept, self._past = self._program.state(), [*self._past, self._program.telemetry()]
+        if self._is_in_step:
+            self._program.end_step()
+        self._program.close()
+        self._program, self._groups = self._open_program(groups), groups
+        self._program.load_state(kept)
+        if self._is_in_step:
+            self._program.begin_step(self._step)
+
+    def _travel(self, bucket):
+        if not self._program.communicates:
+            return
+        if bucket.is_first:
+            self._begin_step()
+        if not self._program.fits(bucket.gradients):
+            self._regroup([[name] for name in self._parameters])
+        self._buckets.append(list(bucket.gradients))
+        if bucket.ready is not None:
+            self._stream.wait_event(bucket.ready)
+        self._program.reduce(bucket.gradients)
+        if bucket.is_last:
+            self._end_step()
+
+    def _begin_step(self):
+        if self._is_in_step:  # a backward pass that did not come to its end
+            self._end_step()
+        if self._last_buckets and self._last_buckets == self._buckets and not self._is_measuring:
+            # Parameters that DDP was told to leave alone are in no bucket.
+            named = {name for bucket in self._buckets for name in bucket}
+            groups = [*self._buckets, *([name] for name in self._parameters if name not in named)]
+            if groups != self._groups:
+                self._regroup(groups)
+        self._last_buckets, self._buckets = self._buckets, []
+        if self._adaptation:
+            self._adapt()
+        self._program.begin_step(self._step)
+        self._is_in_step = True
+
+    def _adapt(self):
+        if self._is_measuring and self._adaptation.changes_before(self._step):
+            self._plan, self._is_measuring = self._program.adapt(self._adaptation.solver), False
+        if not self._is_measuring and self._adaptation.measures(self._step):
+            self._begin_profile()
+
+    def _begin_profile(self):
+        self._program.begin_profile()
+        self._is_measuring = True
+
+    def _end_step(self):
+        self._is_in_step = False
+        self._step += 1
+        self._program.end_step()
+
+
+def _sum_of(programs):
+    """The counters of one rank, of programs one after the other: in all, by layer, and where the time went."""
+    total = {"layers": {}, "seconds": {}}
+    for counters in programs:
+        for name, value in counters.items():
+            if name != "collectives":
+                total[name] = total[name] + value if name in total and name != "rank" else value
+        for collective in counters.get("collectives", ()):
+            _add(total["seconds"], collective["seconds"])
+            for operand in collective["operands"]:
+                _add(total["layers"].setdefault(operand["layer"], {}),
+                     {name: operand[name] for name in ("raw_bytes", "wire_bytes")})
+    return total if "rank" in total else {}
+
+
+def _add(total, values):
+    for name, value in values.items():
+        total[name] = total.get(name, 0) + value
+
+
+class _Thread:
+    """The thread that alone uses the context of this rank."""
+
+    def __init__(self):
+        self._queue = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._serve, name="cgx", daemon=True)
+        self._thread.start()
+
+    def submit(self, body):
+        self._queue.put(body)
+
+    def call(self, body):
+        """Runs `body` behind what was submitted; returns or raises what it does."""
+        done, answer = threading.Event(), {}
+
+        def run():
+            try:
+                answer["value"] = body()
+            except BaseException as error:
+                answer["error"] = error
+            done.set()
+
+        self.submit(run)
+        done.wait()
+        if "error" in answer:
+            raise answer["error"]
+        return answer["value"]
+
+    def stop(self, last):
+        """Runs `last`, and ends the thread."""
+        if self._thread.is_alive():
+            self.call(last)
+            self._queue.put(None)
+            self._thread.join()
+
+    def _serve(self):
+        while (body := self._queue.get()) is not None:
+            body()
+
+
+_open = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all():
+    for each in list(_open):
+        if hasattr(each, "_program"):
+            each.close()

@@ -1,0 +1,64 @@
+"""What the compiler is asked: a program whose collectives are the all-reduces of a model's gradients."""
+
+import json
+
+import torch
+from cgx_core import compiler
+
+_ELEMENT_TYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.float64: "f64"}
+
+
+def text_of(parameters, groups, ranks):
+    """The program of one rank: a mean of each parameter's gradient over all ranks, one all-reduce for each group.
+
+    Args:
+      parameters: {name: parameter}.
+      groups: lists of names, whose gradients travel together.
+      ranks: how many.
+    """
+    names = [name for group in groups for name in group]
+    types = {name: _type_of(name, parameters[name]) for name in names}
+    values = {name: f"%arg{index}" for index, name in enumerate(names)}
+    # Random numbers belong to the parameter, whatever it travels with.
+    origins = {name: f"{index}, 0" for index, name in enumerate(parameters)}
+    everyone = f"#cgx.groups<[[{', '.join(map(str, range(ranks)))}]]>"
+    lines, results = [], {}
+    for number, group in enumerate(groups):
+        outputs = f"%{number}" if len(group) == 1 else f"%{number}:{len(group)}"
+        results |= {name: f"%{number}" if len(group) == 1 else f"%{number}#{index}" for index, name in enumerate(group)}
+        layers = ", ".join(f"#cgx.layer<{_quoted(name)}, gradient>" for name in group)
+        lines.append(f"    {outputs} = cgx.all_reduce mean({', '.join(values[name] for name in group)}) "
+                     f"{{cgx.origins = array<i64: {', '.join(origins[name] for name in group)}>, "
+                     f"id = {number} : i64, groups = {everyone}, codecs = [{', '.join(['#cgx.identity'] * len(group))}], "
+                     f"layers = [{layers}]}} : {', '.join(types[name] for name in group)}")
+    arguments = ", ".join(f"{values[name]}: {types[name]}" for name in names)
+    listed = ", ".join(types[name] for name in names)
+    return "\n".join([f"module attributes {{cgx.num_ranks = {ranks} : i64}} {{",
+                      f"  func.func public @main({arguments}) -> ({listed}) {{", *lines,
+                      f"    return {', '.join(results[name] for name in names)} : {listed}", "  }", "}", ""])
+
+
+def compile_text(text, options, plan_path):
+    """Has the compiler decide what travels how."""
+    # The groups are those of the text.
+    return compiler.run(text, [compiler.pipeline("cgx-compress", dict(options, plan=plan_path, group_bytes=0)),
+                               "--cgx-report", "--cgx-emit-manifest"], name="<gradients>")
+
+
+def places_of(manifest):
+    """{layer: (collective, operand)}."""
+    return {operand["layer"]: (collective["id"], index) for collective in manifest["collectives"]
+            for index, operand in enumerate(collective["operands"])}
+
+
+def _type_of(name, parameter):
+    element = _ELEMENT_TYPES.get(parameter.dtype)
+    if element is None:
+        raise TypeError(f"{name}: expected a parameter of {', '.join(map(str, _ELEMENT_TYPES))}, got {parameter.dtype}")
+    return f"tensor<{'x'.join([*map(str, parameter.shape), element])}>"
+
+
+def _quoted(name):
+    """A string of MLIR."""
+    return '"' + "".join(chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\' else f"\\{byte:02X}"
+                         for byte in name.encode()) + '"'

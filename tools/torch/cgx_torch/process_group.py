@@ -1,0 +1,50 @@
+"""Who takes part, and how they find each other: torch.distributed has told them already."""
+
+import datetime
+import itertools
+
+import torch.distributed as dist
+from cgx_core import rendezvous
+from cgx_core.context import RuntimeFailure
+
+_numbers = {}  # of the agreements of each group, by its ranks
+
+
+class ProcessGroup:
+    """The ranks of a process group, as numbers from 0."""
+
+    def __init__(self, group=None):
+        if not dist.is_available() or not dist.is_initialized():
+            raise RuntimeFailure("cgx finds the other ranks through torch.distributed: call init_process_group first")
+        self.rank, self.ranks = dist.get_rank(group), dist.get_world_size(group)
+        if self.rank < 0:
+            raise RuntimeFailure("this process is not one of its process group")
+        self._scope = _scope_of(group)
+
+    def agree(self, program_hash, transport, timeout):
+        """Returns (job, transport) once all ranks compiled the same program."""
+        number = next(_numbers.setdefault(self._scope, itertools.count()))
+        # Private, but the same from 1.13 to 2.15. An object collective would hang where one rank does not take part.
+        store = dist.distributed_c10d._get_default_store()
+
+        def fetch(rank, seconds):
+            key = f"cgx/{self._scope}/{number}/{rank}"
+            store.wait([key], datetime.timedelta(seconds=seconds))
+            return store.get(key).decode()
+
+        job, chosen = rendezvous.agree(
+            self.rank, range(self.ranks), f"set of gradients number {number}", program_hash,
+            publish=lambda text: store.set(f"cgx/{self._scope}/{number}/{self.rank}", text), fetch=fetch,
+            transport=transport, timeout=timeout)
+        return f"torch-{job}", chosen
+
+
+def _scope_of(group):
+    """A name of a group that is equal on its ranks."""
+    if group is None or group is dist.group.WORLD:
+        return "world"
+    if hasattr(dist, "get_process_group_ranks"):
+        ranks = dist.get_process_group_ranks(group)
+    else:  # 1.13
+        ranks = dist.distributed_c10d._pg_group_ranks[group]
+    return "-".join(str(rank) for rank in sorted(ranks))

@@ -1,0 +1,131 @@
+"""One compiled set of gradients, connected to the other ranks."""
+
+import ctypes
+import functools
+import re
+
+from cgx_core import context
+from cgx_core.context import Failed, RuntimeFailure
+from cgx_core.libraries import open_library, text
+from cgx_torch import module
+
+
+@functools.cache
+def _runtime():
+    library = open_library("cgx_runtime")
+    context.declare(library)
+    return library
+
+
+def _check(status):
+    if status:
+        raise RuntimeFailure(text(_runtime().cgx_last_error()))
+
+
+class Program:
+    """What the compiler made of the gradients, and this rank's context. One thread uses it."""
+
+    def __init__(self, compilation, group, *, transport, seed, timeout, stream=None):
+        """Connects to the other ranks.
+
+        Args:
+          compilation: of `module.compile_text`.
+          group: a ProcessGroup.
+          transport: of the runtime; None takes what fits.
+          seed: of stochastic rounding.
+          timeout: seconds.
+          stream: a CUDA stream (its address), where gradients lie on a GPU.
+        """
+        self.compilation = compilation
+        self._places = module.places_of(compilation.manifest)
+        self._sizes = {each["id"]: len(each["operands"]) for each in compilation.manifest["collectives"]}
+        self._context = ctypes.c_void_p()
+        self.transport = None
+        if not self._places:
+            return  # one rank: nothing travels
+        job, self.transport = group.agree(compilation.manifest["hash"], transport, timeout)
+        config = context.config(self.transport, job, group.rank, group.ranks, seed, timeout, compilation.manifest_text)
+        _check(_runtime().cgx_context_create(ctypes.byref(config), ctypes.byref(self._context)))
+        if stream is not None:
+            _check(_runtime().cgx_context_use_cuda(self._context, stream))
+
+    @property
+    def communicates(self):
+        return bool(self._context)
+
+    def fits(self, names):
+        """Whether the gradients of these parameters are those of whole collectives."""
+        collectives = [self._places[name][0] for name in names]
+        return all(collectives.count(each) == self._sizes[each] for each in set(collectives))
+
+    def begin_step(self, step):
+        _check(_runtime().cgx_context_begin_step(self._context, step))
+
+    def end_step(self):
+        """Raises what went wrong since the step began."""
+        _check(_runtime().cgx_context_end_step(self._context))
+
+    def reduce(self, gradients):
+        """Averages gradients, {name: address}, in place. What goes wrong, `end_step` says."""
+        order = []
+        for name, address in gradients.items():
+            collective, operand = self._places[name]
+            if collective not in order:
+                order.append(collective)
+            _runtime().cgx_rt_operand(self._context.value, collective, operand, address, address)
+        for collective in order:
+            _runtime().cgx_rt_run(self._context.value, collective)
+
+    def telemetry(self):
+        return self._call(context.telemetry_of) if self._context else {}
+
+    def adopt_plan(self, plan):
+        if self._context:
+            _check(_runtime().cgx_context_adopt_plan(self._context, plan.encode()))
+
+    def begin_profile(self):
+        self._call(context.begin_profile)
+
+    def end_profile(self):
+        return self._call(context.end_profile)
+
+    def adapt(self, solver):
+        """Ends the profile, and goes on with a plan made of it. The plan."""
+        return self._call(context.adapt, solver)
+
+    def state(self):
+        """What codecs remember: {name: bytes}, by names that hold the layer and not where it travels."""
+        return {name: bytes(view) for name, view in self._state_views().items()}
+
+    def load_state(self, tensors):
+        """Writes back what `state` gave."""
+        views = self._state_views()
+        if views.keys() != tensors.keys():
+            raise ValueError(f"expected the state of {sorted(views)}, got that of {sorted(tensors)}: was it saved with "
+                             "other options?")
+        for name, view in views.items():
+            if len(view) != len(tensors[name]):
+                raise ValueError(f"{name}: expected {len(view)} bytes, got {len(tensors[name])}: was it saved by another "
+                                 "rank, or with other options?")
+        for name, view in views.items():
+            ctypes.memmove(view, tensors[name], len(view))
+
+    def close(self):
+        _runtime().cgx_context_destroy(self._context)
+        self._context = ctypes.c_void_p()
+
+    def _state_views(self):
+        if not self._context:
+            return {}
+        return {_stable(name): view for name, view in self._call(context.state_of).items()}
+
+    def _call(self, function, *arguments):
+        try:
+            return function(_runtime(), self._context, *arguments)
+        except Failed as failed:
+            _check(failed.status)
+
+
+def _stable(name):
+    """residual[3.0 fc1.weight].result -> residual[fc1.weight].result"""
+    return re.sub(r"^(\w+)\[\d+\.\d+ ", r"\1[", name)
