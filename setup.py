@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-from setuptools import setup
+from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
@@ -36,16 +36,19 @@ class BuildWithLibraries(build_py):
     def run(self):
         super().run()
         if not self.editable_mode:  # which finds them in the build of the tree
-            run("cmake", "--install", built(), "--component", "python", "--prefix",
-                pathlib.Path(self.build_lib).resolve() / "cgx_core")
+            package = pathlib.Path(self.build_lib).resolve() / "cgx_core"
+            run("cmake", "--install", built(), "--component", "python", "--prefix", package)
+            for link in filter(pathlib.Path.is_symlink, (package / "lib").iterdir()):
+                link.resolve().rename(link)  # wheels have no links: what programs look for is the file
+
+
+class OfOneMachine(Distribution):
+    def has_ext_modules(self):
+        return True  # the libraries
 
 
 class WheelOfOneMachine(bdist_wheel):
     """Any Python 3, but one kind of machine: the libraries know no Python, and Python calls them through ctypes."""
-
-    def finalize_options(self):
-        super().finalize_options()
-        self.root_is_pure = False
 
     def get_tag(self):
         return "py3", "none", super().get_tag()[2]
@@ -54,4 +57,4 @@ class WheelOfOneMachine(bdist_wheel):
 WORK = ROOT / "build" / "python"
 WORK.mkdir(parents=True, exist_ok=True)
 setup(options={"build": {"build_base": str(WORK)}, "egg_info": {"egg_base": str(WORK)}},
-      cmdclass={"build_py": BuildWithLibraries, "bdist_wheel": WheelOfOneMachine})
+      distclass=OfOneMachine, cmdclass={"build_py": BuildWithLibraries, "bdist_wheel": WheelOfOneMachine})

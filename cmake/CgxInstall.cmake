@@ -75,7 +75,7 @@ if(TARGET cgx_xla)
 endif()
 
 # What a Python wheel carries beside the packages: the libraries alone (setup.py).
-set(cgx_python_libraries cgx_runtime)
+set(cgx_python_libraries cgx_cuda cgx_runtime)
 foreach(library cgx_compiler cgx_xla)
   if(TARGET ${library})
     list(APPEND cgx_python_libraries ${library})
