@@ -199,6 +199,17 @@ class CompressTest(unittest.TestCase):
         w, x, key = np.ones((4, 4), np.float32), np.ones(8, np.float32), jax.random.key(1)
         self.assert_same_bits(cgx_jax.compress(step, codec="identity")(w, x, key), step(w, x, key))
 
+    def test_it_adapts(self):
+        step, params, batch = make(jax.devices())
+        ours = cgx_jax.compress(step, bits=4, adapt=cgx_jax.Adaptation("lgreco", warmup=4, every=4, profile_steps=2))
+        params, _ = ours(params, batch)
+        self.assertIsNone(ours.plan())
+        _, trained = train(ours, params, batch, steps=9)
+        self.assertEqual(ours.plan()["solver"], "lgreco")
+        self.assertEqual({layer["layer"] for layer in ours.plan()["layers"]}, {"l0/w", "l1/w"})
+        self.assertEqual(disagreement(trained), [])
+        self.assertEqual(ours.telemetry()[0]["steps"], 10)
+
     def test_mistakes_are_named(self):
         with self.assertRaisesRegex(TypeError, "under jax.jit"):
             cgx_jax.compress(lambda x: x)

@@ -24,6 +24,7 @@ whose result comes back with `cgx_jax.restore("exported/trained.safetensors", li
 """
 
 from cgx_core import __version__, compiler
+from cgx_core.adaptation import Adaptation
 from cgx_core.compiler import CompileError
 from cgx_core.context import RuntimeFailure
 from cgx_jax.batches import constant, per_step, write_batches
@@ -33,5 +34,6 @@ from cgx_jax.install import Installation, InstalledStep, install
 from cgx_jax.restore import restore
 from cgx_jax.safetensors import load, save
 
-__all__ = ["CompileError", "CompressedStep", "ExportError", "Installation", "InstalledStep", "RuntimeFailure", "__version__",
-           "compiler", "compress", "constant", "export_step", "install", "load", "per_step", "restore", "save", "write_batches"]
+__all__ = ["Adaptation", "CompileError", "CompressedStep", "ExportError", "Installation", "InstalledStep", "RuntimeFailure",
+           "__version__", "compiler", "compress", "constant", "export_step", "install", "load", "per_step", "restore", "save",
+           "write_batches"]

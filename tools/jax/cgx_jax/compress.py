@@ -7,14 +7,15 @@ import warnings
 
 import jax
 from cgx_core import compiler
+from cgx_core.adaptation import adaptation_of
 from cgx_core.plans import plan_file, plan_text
 from cgx_jax import partition, runtime
 
 _numbers = itertools.count()
 
 
-def compress(step, *, bits=None, exclude=None, plan=None, codec=None, error_feedback=None, overlap=None, transport=None,
-             seed=0, timeout=30.0, report=False, **options):
+def compress(step, *, bits=None, exclude=None, plan=None, codec=None, error_feedback=None, overlap=None, adapt=None,
+             transport=None, seed=0, timeout=30.0, report=False, **options):
     """Returns a function that does what `step` does, with its collectives compressed.
 
     It takes what `step` takes and donates what `step` donates. Which collective is a gradient, of what layer, and
@@ -28,6 +29,8 @@ def compress(step, *, bits=None, exclude=None, plan=None, codec=None, error_feed
       plan: a plan of `cgx-plan` or of `cgx_jax`: a path, or what json.load gives.
       codec: another family than quantize, with its parameters: "topk", "quantize<bits=2>".
       error_feedback: "bf16", "f32" or "int8" make up later for what encoding loses; see `state_dict`.
+      adapt: a solver, such as "lgreco", that makes a plan of what is measured while training: from step 200 on, and anew
+        every 1000 steps; `cgx_jax.Adaptation("lgreco", warmup=100, every=500)` says when.
       overlap: True starts collectives as soon as their operands are there, in groups.
       transport: between the processes of the job; by default what fits them.
       seed: of stochastic rounding; equal in all processes.
@@ -38,19 +41,19 @@ def compress(step, *, bits=None, exclude=None, plan=None, codec=None, error_feed
     if not hasattr(step, "lower"):
         raise TypeError(f"expected a function under jax.jit, got {step!r}: write cgx_jax.compress(jax.jit(step, ...))")
     options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback, overlap=overlap)
-    return CompressedStep(step, options, plan, transport=transport, seed=seed, timeout=timeout, report=report)
+    return CompressedStep(step, options, plan, adaptation_of(adapt), transport=transport, seed=seed, timeout=timeout, report=report)
 
 
 class CompressedStep:
     """What `compress` returns."""
 
-    def __init__(self, step, options, plan, *, transport, seed, timeout, report):
+    def __init__(self, step, options, plan, adaptation, *, transport, seed, timeout, report):
         functools.update_wrapper(self, step)
         self._step = step
         self._static = _static_parameters(step)
         self._options = options
         self._plan = plan
-        self._connection = {"transport": transport, "seed": seed, "timeout": timeout}
+        self._connection = {"transport": transport, "seed": seed, "timeout": timeout, "adapt": adaptation}
         self._prints = report
         self._versions = {}  # by the signature of arguments
         self._programs = {}  # by the text of the lowered module
@@ -85,6 +88,22 @@ class CompressedStep:
         program = self._latest().program
         if program:
             program.adopt_plan(plan_text(plan))
+
+    def plan(self):
+        """The plan that `adapt` made last, as json.load gives it; None before."""
+        program = self._latest().program
+        return program.plan if program else None
+
+    def begin_profile(self):
+        """Measures from the next step on; all processes call it at the same time."""
+        program = self._latest().program
+        if program:
+            program.begin_profile()
+
+    def end_profile(self):
+        """The profile of all ranks, for `cgx-plan`; all processes call it at the same time."""
+        program = self._latest().program
+        return program.end_profile() if program else None
 
     def state_dict(self):
         """What codecs remember from step to step (the residuals of error feedback), and the number of the next step,
@@ -196,6 +215,7 @@ class _Version:
             return self._step(*args, **kwargs)
         if self._static:
             args, kwargs = _without_static(self._static, args, kwargs)
+        self.program.about_to_run()
         results = self._compiled(*args, **kwargs)
         self.program.dispatched()  # not where JAX refused the arguments
         return results

@@ -14,6 +14,7 @@ import warnings
 
 import jax
 from cgx_core import compiler
+from cgx_core.adaptation import adaptation_of
 from cgx_core.plans import plan_text
 from cgx_jax.compress import open_program, parse_module, rewrite
 from cgx_jax.errors import ExportError
@@ -25,8 +26,8 @@ _PRODUCT = re.compile(r"stablehlo\.(dot_general|convolution)")
 _installed = None
 
 
-def install(*, bits=None, select=None, exclude=None, plan=None, codec=None, error_feedback=None, overlap=None, transport=None,
-            seed=0, timeout=30.0, report=False, **options):
+def install(*, bits=None, select=None, exclude=None, plan=None, codec=None, error_feedback=None, overlap=None, adapt=None,
+            transport=None, seed=0, timeout=30.0, report=False, **options):
     """From now on, every jitted step over several devices whose gradients the compiler finds is rewritten when JAX compiles
     it. What was done to a step is printed once, by the first process. A step of which nothing would be compressed is left
     to JAX, and so is what the compiler refuses, with a warning.
@@ -50,7 +51,8 @@ def install(*, bits=None, select=None, exclude=None, plan=None, codec=None, erro
     options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback, overlap=overlap)
     _check_options(options)
     names = [select] if isinstance(select, str) else select
-    _installed = Installation(options, plan, names, report, {"transport": transport, "seed": seed, "timeout": timeout})
+    _installed = Installation(options, plan, names, report,
+                              {"transport": transport, "seed": seed, "timeout": timeout, "adapt": adaptation_of(adapt)})
     return _installed
 
 
@@ -146,6 +148,9 @@ class InstalledStep:
     def telemetry(self):
         return self.program.telemetry()
 
+    def plan(self):
+        return self.program.plan
+
     def adopt_plan(self, plan):
         self.program.adopt_plan(plan_text(plan))
 
@@ -191,6 +196,7 @@ def _replace(installation):
             return call
 
         def run(*arguments):  # no ExecuteReplicated, which JAX would call from C++
+            program.about_to_run()
             results = call(*arguments)
             program.dispatched()
             return results

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from cgx_core import context, rendezvous
+from cgx_core.adaptation import Adapter
 from cgx_core.context import Failed, RuntimeFailure
 from cgx_core.libraries import open_library, text
 
@@ -51,15 +52,18 @@ def _check(status):
 class Program:
     """A rewritten step in the runtime: the ranks of this process, and their connection to the others."""
 
-    def __init__(self, name, manifest, devices, transport=None, seed=0, timeout=30.0):
+    def __init__(self, name, manifest, devices, transport=None, seed=0, timeout=30.0, adapt=None):
         """Args:
           name: what the module calls the program.
           manifest: JSON text.
           devices: of all ranks, in their order.
           transport: of the runtime, such as "shm"; None takes what fits the processes of the job.
           timeout: seconds that a rank waits for another.
+          adapt: an Adaptation; None keeps the codecs.
         """
         self.name = name
+        self.plan = None  # the one that was made of what was measured
+        self._adapter, self._next_step = Adapter(adapt) if adapt else None, 0
         self.ranks = [rank for rank, device in enumerate(devices) if device.process_index == jax.process_index()]
         job, self.transport = _rendezvous(json.loads(manifest)["hash"], {device.process_index for device in devices}, transport,
                                           timeout)
@@ -69,8 +73,14 @@ class Program:
             ctypes.sizeof(_ProgramConfig), _ABI_VERSION, name.encode(), config, local, len(self.ranks)))))
         _open[name] = self
 
+    def about_to_run(self):
+        """Says that JAX is about to execute the program: codecs that follow what is measured change here."""
+        if self._adapter and (plan := self._adapter.before(self._next_step, self)):
+            self.plan = plan
+
     def dispatched(self):
         """Says that JAX executes the program, and waits while it is many executions behind."""
+        self._next_step += 1
         _check(_xla().cgx_xla_program_dispatch(self.name.encode()))
 
     def close(self):
@@ -107,6 +117,18 @@ class Program:
         """Takes the codecs of a plan (JSON text) from the next step on. All processes call it at the same time."""
         self._visit(lambda _, own: Failed.unless(_xla().cgx_context_adopt_plan(own, plan.encode())))
 
+    def begin_profile(self):
+        """Measures from the next step on. All processes call it at the same time."""
+        self._visit(lambda _, own: context.begin_profile(_xla(), own))
+
+    def end_profile(self):
+        """The profile of all ranks, which all processes ask for at the same time."""
+        return next(iter(self._visit(lambda _, own: context.end_profile(_xla(), own)).values()))
+
+    def adapt(self, solver):
+        """Ends the profile, and goes on with a plan made of it. The plan."""
+        return next(iter(self._visit(lambda _, own: context.adapt(_xla(), own, solver)).values()))
+
     def state_dict(self):
         """What codecs remember, of the ranks of this process: {"step": 10, "ranks": {0: {name: array}}}. The arrays hold
         bytes."""
@@ -133,7 +155,8 @@ class Program:
                 view[:] = arrays[name]
 
         self._visit(body)
-        _check(_xla().cgx_xla_program_set_step(self.name.encode(), int(state["step"])))
+        self._next_step = int(state["step"])
+        _check(_xla().cgx_xla_program_set_step(self.name.encode(), self._next_step))
 
 
 def _state_of(handle):
@@ -158,7 +181,7 @@ def _rendezvous(program_hash, processes, transport, timeout):
         if client is None:
             raise RuntimeFailure("the devices of the step belong to several processes, which cgx finds through JAX's own "
                                  "coordination: call jax.distributed.initialize() first")
-    job, chosen = rendezvous.agree(
+    job, chosen, _ = rendezvous.agree(
         own, processes, f"step number {number}", program_hash,
         publish=lambda text: client.key_value_set(f"cgx/{number}/{own}", text),
         fetch=lambda process, seconds: client.blocking_key_value_get(f"cgx/{number}/{process}", int(seconds * 1000)),

@@ -25,3 +25,26 @@ class Adaptation:
         next_change = self.warmup if step < self.warmup else \
             self.warmup + ((step - self.warmup) // self.every + 1) * self.every
         return next_change - step <= min(self.profile_steps, self.every)
+
+
+class Adapter:
+    """Has a program measured and changed in time. A program has `begin_profile()` and `adapt(solver)`, between steps."""
+
+    def __init__(self, adaptation):
+        self._adaptation = adaptation
+        self.is_measuring = False
+
+    def before(self, step, program):
+        """Returns the new plan where there is one."""
+        plan = None
+        if self.is_measuring and self._adaptation.changes_before(step):
+            plan, self.is_measuring = program.adapt(self._adaptation.solver), False
+        if not self.is_measuring and self._adaptation.measures(step):
+            program.begin_profile()
+            self.is_measuring = True
+        return plan
+
+
+def adaptation_of(adapt):
+    """What users hand in: an Adaptation, the name of a solver, or None."""
+    return Adaptation(adapt) if isinstance(adapt, str) else adapt

@@ -28,6 +28,31 @@ def config(transport, job, rank, ranks, seed, timeout, manifest):
                   int(timeout * 1000), manifest.encode(), 0, 0)
 
 
+class _TcpConfig(ctypes.Structure):
+    """cgx_tcp_config."""
+    _fields_ = [("struct_size", ctypes.c_uint32), ("streams", ctypes.c_uint32),
+                *[(name, ctypes.c_char_p) for name in ("rendezvous", "address", "secret", "secret_file", "tls",
+                                                       "tls_certificate", "tls_key", "tls_ca")],
+                *[(name, ctypes.c_void_p) for name in ("store_set", "store_get", "store")]]
+
+
+def create(library, config, meeting=None):
+    """A context. `meeting` is where ranks of "tcp" find each other, (HOST:PORT, secret); without, as the environment
+    says (CGX_TCP_RENDEZVOUS)."""
+    context = ctypes.c_void_p()
+    if meeting and b"tcp" in config.transport:
+        over_tcp = getattr(library, "cgx_context_create_over_tcp", None)
+        if over_tcp is None:
+            raise RuntimeFailure(f"libcgx_runtime.so of this build has no transport {config.transport.decode()}")
+        over_tcp.argtypes = [ctypes.POINTER(Config), ctypes.POINTER(_TcpConfig), ctypes.POINTER(ctypes.c_void_p)]
+        place, secret = meeting
+        tcp = _TcpConfig(struct_size=ctypes.sizeof(_TcpConfig), rendezvous=place.encode(), secret=secret.encode())
+        Failed.unless(over_tcp(ctypes.byref(config), ctypes.byref(tcp), ctypes.byref(context)))
+    else:
+        Failed.unless(library.cgx_context_create(ctypes.byref(config), ctypes.byref(context)))
+    return context
+
+
 class _StateTensor(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("element_type", ctypes.c_uint32), ("elements", ctypes.c_uint64),
                 ("data", ctypes.c_void_p)]

@@ -8,8 +8,9 @@ import socket
 from cgx_core.context import RuntimeFailure
 
 
-def agree(own, processes, what, program_hash, publish, fetch, transport=None, timeout=30.0):
-    """Returns (job, transport): a name that these processes share and no other job has, and what lies between them.
+def agree(own, processes, what, program_hash, publish, fetch, transport=None, timeout=30.0, meeting_host=None):
+    """Returns (job, transport, meeting): a name that these processes share and no other job has, what lies between them,
+    and, for "tcp", where they meet and a secret; None where the environment says that.
 
     Args:
       own: the number of this process.
@@ -21,11 +22,16 @@ def agree(own, processes, what, program_hash, publish, fetch, transport=None, ti
         none in time.
       transport: of the runtime; None takes what fits the processes.
       timeout: seconds that a process waits for another.
+      meeting_host: an address of the first process that the others reach.
     """
     nonce = secrets.token_hex(8)
     if set(processes) == {own}:
-        return nonce, transport or "inproc"
-    publish(json.dumps({"nonce": nonce, "hash": program_hash, "host": socket.gethostname()}))
+        return nonce, transport or "inproc", None
+    told = {"nonce": nonce, "hash": program_hash, "host": socket.gethostname()}
+    if own == min(processes) and meeting_host and "CGX_TCP_RENDEZVOUS" not in os.environ:
+        if place := _free_place(meeting_host):
+            told["meeting"] = place, secrets.token_hex(32)
+    publish(json.dumps(told))
     answers = {}
     for process in sorted(processes):
         try:
@@ -37,13 +43,30 @@ def agree(own, processes, what, program_hash, publish, fetch, transport=None, ti
     if len(set(hashes.values())) > 1:
         raise RuntimeFailure(f"processes compiled {what} to different programs, {hashes}: give all of them the same "
                              "options and the same step")
-    return answers[min(processes)]["nonce"], transport or _between({answer["host"] for answer in answers.values()})
+    first = answers[min(processes)]
+    chosen = transport or _between({answer["host"] for answer in answers.values()}, "meeting" in first)
+    return first["nonce"], chosen, first.get("meeting")
 
 
-def _between(hosts):
+def _free_place(host):
+    """HOST:PORT, of an address of this host; None where it is another host's."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as free:
+            free.bind(address)
+            host, port = free.getsockname()[:2]
+            return f"[{host}]:{port}" if family == socket.AF_INET6 else f"{host}:{port}"
+    except OSError:
+        return None
+
+
+def _between(hosts, can_meet):
     """The transport that fits processes on these hosts."""
     if len(hosts) == 1:
         return "shm"
     if "OMPI_COMM_WORLD_RANK" in os.environ:
         return "shm+mpi"
-    raise RuntimeFailure("the processes run on several hosts, between which the runtime needs MPI: start them with mpirun")
+    if can_meet or "CGX_TCP_RENDEZVOUS" in os.environ:
+        return "shm+tcp"
+    raise RuntimeFailure("the processes run on several hosts and do not know where to meet: start them with mpirun, or set "
+                         "CGX_TCP_RENDEZVOUS=HOST:PORT and CGX_TCP_SECRET for all of them")

@@ -15,7 +15,7 @@ import threading
 import weakref
 
 import torch
-from cgx_core.adaptation import Adaptation
+from cgx_core.adaptation import Adapter, adaptation_of
 from cgx_core.context import RuntimeFailure
 from cgx_core.plans import plan_file, plan_text
 from cgx_torch import module
@@ -60,8 +60,7 @@ def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedba
         process_group = process_group or model.process_group
         model = model.module
     options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback)
-    adaptation = Adaptation(adapt) if isinstance(adapt, str) else adapt
-    return State(model, options, plan, adaptation, ProcessGroup(process_group), transport=transport, seed=seed, timeout=timeout,
+    return State(model, options, plan, adaptation_of(adapt), ProcessGroup(process_group), transport=transport, seed=seed, timeout=timeout,
                  report=report)
 
 
@@ -88,7 +87,7 @@ class State:
             raise ValueError("the model has no parameter that requires a gradient")
         self._names = {id(each): name for name, each in self._parameters.items()}
         self._options, self._plan, self._group = options, plan, group
-        self._adaptation, self._is_measuring = adaptation, False
+        self._adapter, self._is_measuring = Adapter(adaptation) if adaptation else None, False
         self._connection = {"transport": transport, "seed": seed, "timeout": timeout}
         self._failure = None
         self._step, self._is_in_step = 0, False
@@ -226,6 +225,8 @@ class State:
     def _regroup(self, groups):
         """Goes on with other gradients in one collective; what codecs remember goes along. What was measured does not."""
         self._is_measuring = False
+        if self._adapter:
+            self._adapter.is_measuring = False
         kept, self._past = self._program.state(), [*self._past, self._program.telemetry()]
         if self._is_in_step:
             self._program.end_step()
@@ -252,23 +253,20 @@ class State:
     def _begin_step(self):
         if self._is_in_step:  # a backward pass that did not come to its end
             self._end_step()
-        if self._last_buckets and self._last_buckets == self._buckets and not self._is_measuring:
+        if self._last_buckets and self._last_buckets == self._buckets and not self._measures():
             # Parameters that DDP was told to leave alone are in no bucket.
             named = {name for bucket in self._buckets for name in bucket}
             groups = [*self._buckets, *([name] for name in self._parameters if name not in named)]
             if groups != self._groups:
                 self._regroup(groups)
         self._last_buckets, self._buckets = self._buckets, []
-        if self._adaptation:
-            self._adapt()
+        if self._adapter and (plan := self._adapter.before(self._step, self._program)):
+            self._plan = plan
         self._program.begin_step(self._step)
         self._is_in_step = True
 
-    def _adapt(self):
-        if self._is_measuring and self._adaptation.changes_before(self._step):
-            self._plan, self._is_measuring = self._program.adapt(self._adaptation.solver), False
-        if not self._is_measuring and self._adaptation.measures(self._step):
-            self._begin_profile()
+    def _measures(self):
+        return self._is_measuring or self._adapter is not None and self._adapter.is_measuring
 
     def _begin_profile(self):
         self._program.begin_profile()

@@ -2,6 +2,7 @@
 
 import datetime
 import itertools
+import os
 
 import torch.distributed as dist
 from cgx_core import rendezvous
@@ -22,7 +23,7 @@ class ProcessGroup:
         self._scope = _scope_of(group)
 
     def agree(self, program_hash, transport, timeout):
-        """Returns (job, transport) once all ranks compiled the same program."""
+        """Returns (job, transport, meeting) of `rendezvous.agree` once all ranks compiled the same program."""
         number = next(_numbers.setdefault(self._scope, itertools.count()))
         # Private, but the same from 1.13 to 2.15. An object collective would hang where one rank does not take part.
         store = dist.distributed_c10d._get_default_store()
@@ -32,11 +33,11 @@ class ProcessGroup:
             store.wait([key], datetime.timedelta(seconds=seconds))
             return store.get(key).decode()
 
-        job, chosen = rendezvous.agree(
+        job, chosen, meeting = rendezvous.agree(
             self.rank, range(self.ranks), f"set of gradients number {number}", program_hash,
             publish=lambda text: store.set(f"cgx/{self._scope}/{number}/{self.rank}", text), fetch=fetch,
-            transport=transport, timeout=timeout)
-        return f"torch-{job}", chosen
+            transport=transport, timeout=timeout, meeting_host=os.environ.get("MASTER_ADDR"))
+        return f"torch-{job}", chosen, meeting
 
 
 def _scope_of(group):

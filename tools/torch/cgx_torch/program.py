@@ -43,9 +43,12 @@ class Program:
         self.transport = None
         if not self._places:
             return  # one rank: nothing travels
-        job, self.transport = group.agree(compilation.manifest["hash"], transport, timeout)
+        job, self.transport, meeting = group.agree(compilation.manifest["hash"], transport, timeout)
         config = context.config(self.transport, job, group.rank, group.ranks, seed, timeout, compilation.manifest_text)
-        _check(_runtime().cgx_context_create(ctypes.byref(config), ctypes.byref(self._context)))
+        try:
+            self._context = context.create(_runtime(), config, meeting)
+        except Failed as failed:
+            _check(failed.status)
         if stream is not None:
             _check(_runtime().cgx_context_use_cuda(self._context, stream))
 
