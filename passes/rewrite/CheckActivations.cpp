@@ -195,7 +195,7 @@ private:
     step.walk([&](CollectiveOpInterface op) {
       for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
         LayerAttr layer = op.getLayer(i);
-        if (layer.getKind() == LayerKind::Gradient)
+        if (isGradientKind(layer.getKind()))
           reduced.insert(layer.getName());
         if (layer.getKind() == LayerKind::Weight && isa<AllGatherOp>(op) &&
             (grid.getVaryingAxes(op.getGroups()) & arguments.getDataAxes()) != 0)

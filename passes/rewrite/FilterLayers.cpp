@@ -11,8 +11,9 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/GlobPattern.h"
+
+#include <set>
 
 namespace cgx {
 #define GEN_PASS_DEF_FILTERLAYERSPASS
@@ -50,12 +51,12 @@ struct FilterLayers : impl::FilterLayersPassBase<FilterLayers> {
 private:
   LogicalResult readKinds() {
     if (kinds.empty())
-      compressedKinds.insert(LayerKind::Gradient);
+      compressedKinds = {LayerKind::Gradient, LayerKind::OuterGradient};
     for (StringRef name : kinds) {
       std::optional<LayerKind> kind = symbolizeLayerKind(name);
       if (!kind)
         return emitError(getOperation().getLoc())
-               << "expected kinds to be gradient, weight, activation or other, got " << name;
+               << "expected kinds to be gradient, weight, activation, outer_gradient or other, got " << name;
       compressedKinds.insert(*kind);
     }
     return success();
@@ -110,7 +111,7 @@ private:
     return "";
   }
 
-  llvm::SmallSet<LayerKind, 4> compressedKinds;
+  std::set<LayerKind> compressedKinds;
   SmallVector<Exclusion> exclusions;
 };
 

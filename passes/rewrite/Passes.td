@@ -269,7 +269,7 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"kinds", "kinds", "std::string",
-               "What may be compressed: gradient (default), weight, activation, other">,
+               "What may be compressed: gradient and outer_gradient (default), weight, activation, other">,
     ListOption<"exclude", "exclude", "std::string", "Names of layers that stay exact, as globs">,
     Option<"minElements", "min-elements", "int64_t", "1024", "Smaller operands stay exact">,
     Option<"minRank", "min-rank", "int64_t", "2", "Parameters of fewer dimensions stay exact">

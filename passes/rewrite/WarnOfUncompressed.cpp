@@ -62,7 +62,7 @@ private:
     getOperation().walk([&](CollectiveOpInterface op) {
       auto given = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
       for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
-        bool isGradient = op.getLayer(i).getKind() == LayerKind::Gradient;
+        bool isGradient = isGradientKind(op.getLayer(i).getKind());
         StringRef reason = given ? cast<StringAttr>(given[i]).getValue() : "";
         ++operands;
         gradients += isGradient;

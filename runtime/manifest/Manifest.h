@@ -53,7 +53,7 @@ inline constexpr uint32_t kAdoptableRank = 8;
 struct OperandInfo {
   std::string layer;
   uint64_t layerId = 0; ///< goes into the random numbers
-  std::string kind;     ///< gradient, weight, activation, other
+  std::string kind;     ///< gradient, weight, activation, outer_gradient, other
   cgx_element_type type = CGX_F32;
   uint64_t elements = 0;       ///< of the input
   uint64_t first = 0;          ///< where these are a part of a larger operand: the first one's place there

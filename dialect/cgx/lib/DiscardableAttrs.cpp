@@ -68,6 +68,16 @@ static LogicalResult verifyOrigins(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
+static LogicalResult verifyEvery(Operation *op, NamedAttribute attribute) {
+  auto every = dyn_cast<IntegerAttr>(attribute.getValue());
+  if (op->getNumRegions() == 0)
+    return op->emitOpError() << "has " << attribute.getName().getValue() << ", which belongs on a branch";
+  if (!every || !every.getType().isSignlessInteger(64) || every.getInt() < 1)
+    return op->emitOpError() << "expected " << attribute.getName().getValue() << " to be a positive i64, got "
+                             << attribute.getValue();
+  return success();
+}
+
 SmallVector<Origin> cgx::getOrigins(CollectiveOpInterface op) {
   auto attribute = op->getAttrOfType<DenseI64ArrayAttr>(kOriginsAttrName);
   SmallVector<Origin> origins;
@@ -90,6 +100,8 @@ LogicalResult CgxDialect::verifyOperationAttribute(Operation *op, NamedAttribute
     return verifyExactReason(op, attribute);
   if (attribute.getName() == kOriginsAttrName)
     return verifyOrigins(op, attribute);
+  if (attribute.getName() == kEveryAttrName)
+    return verifyEvery(op, attribute);
   return success();
 }
 
@@ -125,6 +137,11 @@ LogicalResult CgxDialect::verifyRegionArgAttribute(Operation *op, unsigned regio
   Type type = function && argument < function.getNumArguments()
                   ? function.getArgumentTypes()[argument]
                   : op->getRegion(region).getArgument(argument).getType();
+  if (auto value = dyn_cast<IntegerAttr>(attribute.getValue()); attribute.getName() == kInitialAttrName &&
+                                                                !isa<StringAttr>(attribute.getValue()) &&
+                                                                (!value || value.getInt() != 0))
+    return op->emitOpError() << "expected " << attribute.getName().getValue() << " of argument " << argument
+                             << " to be 0 or the name of a tensor, got " << attribute.getValue();
   return verifyValueAttribute(op, "argument " + Twine(argument), type, attribute);
 }
 

@@ -9,11 +9,22 @@
 // UNUSED: warning: exclude=*/bias matches the name of no layer of the program{{$}}
 // UNUSED: warning: exclude=small matches the name of no layer of the program; *small* would match params/small
 // UNUSED-NOT: params/*
-// KIND: error: expected kinds to be gradient, weight, activation or other, got grad
+// KIND: error: expected kinds to be gradient, weight, activation, outer_gradient or other, got grad
 // GLOB: error: expected exclude to be a glob, got [a: {{.*}}
 
 #g = #cgx.groups<[[0, 1]]>
 module attributes {cgx.num_ranks = 2 : i64} {
+
+// How far a rank has come is compressed as a gradient is.
+// CHECK-LABEL: func @outer
+// OPTIONS-LABEL: func @outer
+func.func @outer(%w: tensor<64x128xf32>) {
+  // CHECK: cgx.exact_reason = [""]
+  // OPTIONS: cgx.exact_reason = ["kind outer_gradient"]
+  %0 = cgx.all_reduce mean(%w) {id = 9 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"params/outer", outer_gradient, [64, 128]>]} : tensor<64x128xf32>
+  return
+}
 
 // CHECK-LABEL: func @defaults
 // OPTIONS-LABEL: func @defaults

@@ -42,7 +42,7 @@ std::vector<std::string> cgx::run::describeOmissions(const Manifest &manifest, b
   for (const Collective &collective : manifest.collectives)
     for (const Operand &operand : collective.operands) {
       ++operands;
-      gradients += operand.kind == "gradient";
+      gradients += operand.kind == "gradient" || operand.kind == "outer_gradient";
       compressed += operand.codec.family != CGX_CODEC_IDENTITY;
     }
   if (manifest.ranks > 1 && operands == 0)

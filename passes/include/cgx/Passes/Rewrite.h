@@ -57,7 +57,8 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
                        llvm::cl::init(1.0)};
   ListOption<std::string> kinds{
       *this, "kinds",
-      llvm::cl::desc("What may be compressed: gradient (default), weight, activation, other")};
+      llvm::cl::desc(
+          "What may be compressed: gradient and outer_gradient (default), weight, activation, other")};
   ListOption<std::string> exclude{*this, "exclude",
                                   llvm::cl::desc("Names of layers that stay exact, as globs")};
   Option<int64_t> minElements{*this, "min-elements", llvm::cl::desc("Smaller operands stay exact"),
@@ -103,7 +104,8 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
 /// The options of `--cgx-instrument`: those of `--cgx-compress` that decide what must stay exact.
 struct InstrumentPipelineOptions : mlir::PassPipelineOptions<InstrumentPipelineOptions> {
   ListOption<std::string> kinds{
-      *this, "kinds", llvm::cl::desc("What is measured: gradient (default), weight, activation, other")};
+      *this, "kinds",
+      llvm::cl::desc("What is measured: gradient and outer_gradient (default), weight, activation, other")};
   ListOption<std::string> exclude{*this, "exclude",
                                   llvm::cl::desc("Names of layers that are not measured, as globs")};
   Option<int64_t> minElements{*this, "min-elements", llvm::cl::desc("Smaller operands are not measured"),

@@ -32,7 +32,7 @@ struct Candidate {
 
 struct LayerProfile {
   std::string layer;
-  std::string kind; ///< gradient, weight, activation, other
+  std::string kind; ///< gradient, weight, activation, outer_gradient, other
   std::string dtype;
   uint64_t elements = 0;
   int64_t collective = 0;             ///< id of the collective that carries it

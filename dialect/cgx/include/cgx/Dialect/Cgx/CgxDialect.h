@@ -46,6 +46,8 @@ inline constexpr llvm::StringLiteral kShardingAttrName = "cgx.sharding";
 inline constexpr llvm::StringLiteral kGlobalTypeAttrName = "cgx.global_type";
 inline constexpr llvm::StringLiteral kFeedsAttrName = "cgx.feeds";
 inline constexpr llvm::StringLiteral kUpdatesAttrName = "cgx.updates";
+inline constexpr llvm::StringLiteral kInitialAttrName = "cgx.initial";
+inline constexpr llvm::StringLiteral kEveryAttrName = "cgx.every";
 inline constexpr llvm::StringLiteral kExactReasonAttrName = "cgx.exact_reason";
 inline constexpr llvm::StringLiteral kOriginsAttrName = "cgx.origins";
 
@@ -99,6 +101,11 @@ Origin getOrigin(CompressOp op);
 
 /// `count` times `#cgx.identity`: the codecs of a collective of which nothing was decided.
 mlir::ArrayAttr getIdentityCodecs(mlir::MLIRContext *context, unsigned count);
+
+/// Whether layers of a kind say which way a parameter is to go, in this step or since ranks last met.
+constexpr bool isGradientKind(LayerKind kind) {
+  return kind == LayerKind::Gradient || kind == LayerKind::OuterGradient;
+}
 
 /// `count` times `#cgx.layer<"", other>`: the layers of a collective of which nothing is known.
 mlir::ArrayAttr getUnknownLayers(mlir::MLIRContext *context, unsigned count);

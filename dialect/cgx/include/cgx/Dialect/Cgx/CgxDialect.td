@@ -46,6 +46,9 @@ def Cgx_Dialect : Dialect {
     - `cgx.updates` (i64) on results of `@main` that feed nothing: the number of
       an argument whose next value this result seems to be, where the import
       cannot be sure. A step in which nothing else is fed back does not run.
+    - `cgx.initial` (0 or a string) on arguments of `@main`: what state begins with that a first start does not
+      give by its own name: zeros, or the tensor of that name, for each rank where a first dimension counts ranks.
+    - `cgx.every` (i64) on branches: one of their regions runs every so many steps, on all ranks alike.
     - `cgx.exact_reason` (strings, one per operand) on collectives: why an
       operand must stay exact; "" where it may be compressed.
     - `cgx.origins` (`array<i64>`, two per operand) on collectives that were
