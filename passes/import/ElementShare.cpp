@@ -80,8 +80,10 @@ double ElementShare::computeOfProduct(Operation *op) {
   const bool isQuotient = op->getName().stripDialect() == "divide";
   if ((left != 0) == (right != 0))
     return 0;
-  if (isQuotient)
-    return left / getKnownFactor(op->getOperand(1)).value_or(1);
-  return left != 0 ? left * getKnownFactor(op->getOperand(1)).value_or(1)
-                   : right * getKnownFactor(op->getOperand(0)).value_or(1);
+  if (isQuotient) {
+    std::optional<double> divisor = getKnownFactor(op->getOperand(1));
+    return divisor ? left / *divisor : left * unknown;
+  }
+  return left != 0 ? left * getKnownFactor(op->getOperand(1)).value_or(unknown)
+                   : right * getKnownFactor(op->getOperand(0)).value_or(unknown);
 }

@@ -21,11 +21,12 @@ namespace cgx {
 ///   (x - y) / rate        share of x: 1, of y: -1
 ///   x - (x - rate * g)    share of x: 0, of g: 1
 ///
-/// A number that only the run knows counts as 1, and so does what elements are divided by. Of branches the
-/// larger share counts, of a loop what one round makes of it. What is not linear has no share.
+/// A number that only the run knows counts as `unknown`, and so does what elements are divided by: by default
+/// as 1, or as 0 where the share is to be certain. Of branches the larger share counts, of a loop what one
+/// round makes of it. What is not linear has no share.
 class ElementShare {
 public:
-  explicit ElementShare(mlir::Value source) : source(source) {}
+  explicit ElementShare(mlir::Value source, double unknown = 1) : source(source), unknown(unknown) {}
 
   double in(mlir::Value value);
 
@@ -34,6 +35,7 @@ private:
   double computeOfProduct(mlir::Operation *op);
 
   mlir::Value source;
+  double unknown;
   /// Values under way have none: what a loop carries comes to what it came from.
   llvm::DenseMap<mlir::Value, double> shares;
 };

@@ -125,6 +125,8 @@ private:
     std::optional<unsigned> parameter = findUpdatedParameter(i, sameSize);
     if (!parameter) // Momentum of the same size, and parameters in one vector with others.
       return isUsedByGradients(i) ? Finding() : findFlattenedParameters(i, signedOnes);
+    if (isProgress(i))
+      return makeFinding(i, *parameter, LayerKind::OuterGradient);
     return makeFinding(i, *parameter,
                        isAveragedParameter(i, *parameter) ? LayerKind::Weight : LayerKind::Gradient);
   }
@@ -332,6 +334,32 @@ private:
     return round.keeps(next, round.getInputSource(i)) || !meets(i, next) || isPulledTo(i, parameter, next);
   }
 
+  /// What a collective averages is how far a rank has come since ranks last met (DiLoCo): a parameter minus
+  /// what it was then, which the step keeps, or began with. One of both at least is computed from data, if
+  /// the step has any: that a parameter is pulled to its own moving average is a gradient.
+  bool isProgress(unsigned i) {
+    Operation *difference = getScaledBase(flow.getExchanges()[i].getInput()).getDefiningOp();
+    if (!difference || !llvm::is_contained({"subtract", "sub", "subf"}, difference->getName().stripDialect()))
+      return false;
+    Value here = difference->getOperand(0), before = difference->getOperand(1);
+    if (here == before || !isMostlyState(here) || !isMostlyState(before))
+      return false;
+    const bool hasData = llvm::any_of(llvm::seq(state.getArgumentCount()), [&](unsigned argument) {
+      auto type = dyn_cast<RankedTensorType>(step.getArgumentTypes()[argument]);
+      return !state.isState(argument) && type && type.getRank() > 0;
+    });
+    return !hasData || dependsOnData(here) || dependsOnData(before);
+  }
+
+  /// More than half of a value is some state of the step, element by element, by factors that are known: a
+  /// gradient may be a parameter times something, too.
+  bool isMostlyState(Value value) {
+    return llvm::any_of(llvm::seq(state.getArgumentCount()), [&](unsigned argument) {
+      return state.isState(argument) && state.getFloatType(argument) && round.keeps(value, argument) &&
+             ElementShare(step.getArgument(argument), /*unknown=*/0).in(value) > 0.5;
+    });
+  }
+
   /// Averages of parameters add to the next value of a parameter, as outer optimizers use them, too, while
   /// gradients are taken away from it, those that are the parameter itself among them.
   bool isPulledTo(unsigned i, unsigned parameter, Value next) {
@@ -378,9 +406,10 @@ private:
         reached, [&](unsigned argument) { return flow.dependsOn(input, argument) && isUpdated(argument); });
     if (parameters.empty())
       return {};
+    LayerKind kind = isProgress(i) ? LayerKind::OuterGradient : LayerKind::Gradient;
     if (parameters.size() == 1)
-      return makeFinding(i, parameters.front(), LayerKind::Gradient);
-    return {.kind = LayerKind::Gradient, .name = getCommonName(parameters)};
+      return makeFinding(i, parameters.front(), kind);
+    return {.kind = kind, .name = getCommonName(parameters)};
   }
 
   std::string getCommonName(ArrayRef<unsigned> arguments) {
@@ -482,7 +511,7 @@ private:
         return false;
     unsigned source = flow.getSource(i);
     for (auto [other, finding] : llvm::zip_equal(flow.getExchanges(), findings))
-      if (finding.kind == LayerKind::Gradient && flow.dependsOn(other.getInput(), source))
+      if (isGradientKind(finding.kind) && flow.dependsOn(other.getInput(), source))
         return true;
     return isUsedByResults(source, /*isMoved=*/!exchange.collective.getReductionKind());
   }
@@ -500,7 +529,7 @@ private:
   /// is no parameter may be one next to gradients, too: those that are made of it need not travel.
   bool isUsedByResults(unsigned source, bool isMoved) {
     if (!isMoved &&
-        llvm::any_of(findings, [](const Finding &finding) { return finding.kind == LayerKind::Gradient; }))
+        llvm::any_of(findings, [](const Finding &finding) { return isGradientKind(finding.kind); }))
       return false;
     bool hasState =
         llvm::any_of(llvm::seq(state.getArgumentCount()), [&](unsigned i) { return state.isState(i); });

@@ -21,6 +21,7 @@ RANKS = 4
 WIDTH, CLASSES = 16, 10
 GRADIENTS = {f"params/l{i}/{leaf}": "gradient" for i in (0, 1) for leaf in "wb"}
 WEIGHTS = {name: "weight" for name in GRADIENTS}
+OUTER_GRADIENTS = {name: "outer_gradient" for name in GRADIENTS}
 
 
 class Case(typing.NamedTuple):
@@ -569,7 +570,7 @@ def elastic_averaging():
     return local_step, *dense_state()
 
 
-@case(GRADIENTS)
+@case(OUTER_GRADIENTS)
 def outer_optimizer():
     """DiLoCo: local steps, and an outer optimizer for how far they came, every so often."""
     optimizer = optax.sgd(0.7, momentum=0.9, nesterov=True)
@@ -591,7 +592,7 @@ def outer_optimizer():
     return local_step, {**state, "start": state["params"], "opt": optimizer.init(state["params"])}, batch
 
 
-@case(GRADIENTS)
+@case(OUTER_GRADIENTS)
 def outer_optimizer_after_loop():
     """DiLoCo with its local steps in the call."""
     def local_step(state, batch):
