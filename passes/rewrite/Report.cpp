@@ -67,6 +67,9 @@ void describe(ReportRow &row, LayerAttr layer, RankedTensorType type, CodecAttrI
   row.isMost = !codec.isFixedSize();
 }
 
+/// What bytes that are sent every so many steps are in one of them, to the nearest byte.
+uint64_t meanOfSteps(uint64_t bytes, uint64_t every) { return (bytes + every / 2) / every; }
+
 /// Rows of a collective as written: one per operand.
 void addCollective(CollectiveOpInterface op, ReportTable &table) {
   auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
@@ -81,9 +84,12 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
     if (reasons && operand < reasons.size())
       row.reason = cast<StringAttr>(reasons[operand]).getValue().str();
     row.runs = runs;
+    row.every = getStepsPerRun(op);
     for (int64_t rank = 0; rank < table.ranks; ++rank) {
-      row.wireBytes.push_back(runs.value_or(1) * op.getOperandWireBytes(operand, rank));
-      row.rawBytes.push_back(runs.value_or(1) * op.getOperandWireBytesAs(exact, operand, rank));
+      row.wireBytes.push_back(
+          meanOfSteps(runs.value_or(1) * op.getOperandWireBytes(operand, rank), row.every));
+      row.rawBytes.push_back(
+          meanOfSteps(runs.value_or(1) * op.getOperandWireBytesAs(exact, operand, rank), row.every));
     }
   }
 }

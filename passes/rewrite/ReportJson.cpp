@@ -38,6 +38,8 @@ static void printRow(OStream &json, const cgx::ReportRow &row) {
       json.attribute("runs_per_step", *row.runs);
     else
       json.attribute("runs_per_step", nullptr);
+    if (row.every != 1)
+      json.attribute("every", static_cast<int64_t>(row.every));
     printBytes(json, "raw_bytes_by_rank", row.rawBytes);
     printBytes(json, "wire_bytes_by_rank", row.wireBytes);
     if (row.isMost)

@@ -32,8 +32,10 @@ struct ReportRow {
   std::string reason;
   /// How often it runs in a step, in loops; nothing where the step decides that while it runs.
   std::optional<uint64_t> runs = 1;
-  /// Bytes that leave each rank in one step, encoded and as the elements are; in one run where `runs` is
-  /// not known.
+  /// It does so every so many steps.
+  uint64_t every = 1;
+  /// Bytes that leave each rank in one step, the mean of `every`, encoded and as the elements are; in one run
+  /// where `runs` is not known.
   std::vector<uint64_t> wireBytes;
   std::vector<uint64_t> rawBytes;
   /// It is started ahead of where its results are used.

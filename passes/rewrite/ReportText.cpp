@@ -48,6 +48,8 @@ std::string typeText(const cgx::ReportRow &row) {
     text += " x?";
   else if (*row.runs != 1)
     text += " x" + std::to_string(*row.runs);
+  if (row.every != 1)
+    text += " /" + std::to_string(row.every);
   return text;
 }
 
@@ -123,6 +125,8 @@ void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
     printLine(line, widths, os);
   if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.runs && *row.runs != 1; }))
     os << "xN: runs N times in a step, in a loop; bytes are those of all runs\n";
+  if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.every != 1; }))
+    os << "/N: sent every Nth step; bytes are the mean of N steps\n";
   if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.isMost; }))
     os << "<=: how many depends on the data; these are the most, and counted as such in the total\n";
   if (llvm::any_of(table.rows, [](const ReportRow &row) { return !row.runs; }))

@@ -8,6 +8,7 @@
 
 #include "StepRuns.h"
 
+#include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -61,6 +62,8 @@ std::optional<uint64_t> getRunsPerStep(Operation *op) {
   uint64_t runs = 1;
   for (Operation *parent = op->getParentOp(); parent && !isa<FunctionOpInterface>(parent);
        parent = parent->getParentOp()) {
+    if (parent->hasAttr(kEveryAttrName))
+      continue;
     auto loop = dyn_cast<stablehlo::WhileOp>(parent);
     std::optional<uint64_t> length = loop ? lengthOf(loop) : std::nullopt;
     if (!length)
@@ -68,6 +71,14 @@ std::optional<uint64_t> getRunsPerStep(Operation *op) {
     runs *= *length;
   }
   return runs;
+}
+
+uint64_t getStepsPerRun(Operation *op) {
+  uint64_t steps = 1;
+  for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+    if (auto every = parent->getAttrOfType<IntegerAttr>(kEveryAttrName))
+      steps *= every.getInt();
+  return steps;
 }
 
 } // namespace cgx

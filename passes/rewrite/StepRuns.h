@@ -15,8 +15,13 @@
 namespace cgx {
 
 /// How often an operation runs in one step: the product of the lengths of the loops around it. Nothing where
-/// the step decides that while it runs: a loop that does not count to a constant, a branch.
+/// the step decides that while it runs: a loop that does not count to a constant, a branch. Of one that is
+/// taken every so many steps, in such a step.
 std::optional<uint64_t> getRunsPerStep(mlir::Operation *op);
+
+/// Every how many steps that happens: 1, but for what runs in a branch that is taken every so many
+/// (`cgx.every`).
+uint64_t getStepsPerRun(mlir::Operation *op);
 
 } // namespace cgx
 

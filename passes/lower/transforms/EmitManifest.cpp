@@ -34,6 +34,23 @@ json::Array arrayOf(ArrayRef<int64_t> values) { return json::Array(values); }
 
 std::string textOf(const json::Value &value) { return llvm::formatv("{0}", value).str(); }
 
+// ---- Attributes ---------------------------------------------------------------------------
+
+json::Value valueOf(Attribute attribute) {
+  if (auto entries = dyn_cast<DictionaryAttr>(attribute)) {
+    json::Object object;
+    for (NamedAttribute entry : entries)
+      object[entry.getName().getValue()] = valueOf(entry.getValue());
+    return object;
+  }
+  return llvm::TypeSwitch<Attribute, json::Value>(attribute)
+      .Case([](BoolAttr attr) { return attr.getValue(); })
+      .Case([](IntegerAttr attr) { return attr.getInt(); })
+      .Case([](FloatAttr attr) { return attr.getValueAsDouble(); })
+      .Case([](StringAttr attr) { return attr.getValue(); })
+      .Default([](Attribute) { return nullptr; });
+}
+
 // ---- Arguments and results ----------------------------------------------------------------
 
 /// Per dimension, the names of the axes that split it.
@@ -91,25 +108,12 @@ FailureOr<json::Object> describeValue(func::FuncOp main, Type type, DictionaryAt
     entry["feeds"] = feeds.getInt();
   else if (auto updates = dyn_cast_or_null<IntegerAttr>(get(kUpdatesAttrName)))
     entry["updates"] = updates.getInt();
+  if (Attribute initial = get(kInitialAttrName))
+    entry["initial"] = valueOf(initial);
   return entry;
 }
 
 // ---- Collectives -------------------------------------------------------------------------
-
-json::Value valueOf(Attribute attribute) {
-  if (auto entries = dyn_cast<DictionaryAttr>(attribute)) {
-    json::Object object;
-    for (NamedAttribute entry : entries)
-      object[entry.getName().getValue()] = valueOf(entry.getValue());
-    return object;
-  }
-  return llvm::TypeSwitch<Attribute, json::Value>(attribute)
-      .Case([](BoolAttr attr) { return attr.getValue(); })
-      .Case([](IntegerAttr attr) { return attr.getInt(); })
-      .Case([](FloatAttr attr) { return attr.getValueAsDouble(); })
-      .Case([](StringAttr attr) { return attr.getValue(); })
-      .Default([](Attribute) { return nullptr; });
-}
 
 json::Object describeCodec(CodecAttrInterface codec) {
   json::Object entry;

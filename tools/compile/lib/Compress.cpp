@@ -33,7 +33,7 @@ static std::string print(ModuleOp module) {
   return text;
 }
 
-Compressed compressFile(const std::string &path, const std::string &options, bool report) {
+Compressed compressFile(const std::string &path, const Rewriting &rewriting) {
   Compressed compressed;
   llvm::raw_string_ostream messages(compressed.diagnostics);
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false);
@@ -47,8 +47,10 @@ Compressed compressFile(const std::string &path, const std::string &options, boo
     return compressed;
   registerPassesOnce();
   PassManager manager(&reading.getContext());
-  std::string pipeline = "cgx-compress{" + options + "}";
-  if (report)
+  std::string pipeline = "cgx-compress{" + rewriting.compress + "}";
+  if (rewriting.localSteps)
+    pipeline = "cgx-local-steps{" + *rewriting.localSteps + "}," + pipeline;
+  if (rewriting.report)
     pipeline += ",cgx-report";
   if (failed(parsePassPipeline(pipeline, manager, messages)) || failed(manager.run(*module)))
     return compressed;

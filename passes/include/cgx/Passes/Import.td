@@ -465,6 +465,9 @@ def LabelLayersPass : Pass<"cgx-label-layers", "::mlir::ModuleOp"> {
        common part of their paths, no shape.
        What is added to a parameter only to take another gradient there (the ascent of
        sharpness-aware minimisation, the inner step of meta-learning) is a gradient, too.
+    *outer_gradient*: a gradient, by rule 1, whose operand is the difference of two values that are both, for the
+       most part, state: how far a rank has come since ranks last met (DiLoCo), inside branches, too. If the step takes
+       data, one of both is computed from it.
     2. *weight*: an operand that keeps elements of a parameter, of a collective that
        moves data (all_gather, permute, ...), or of a reduction whose result comes to
        the parameter's next value without meeting, in arithmetic, elements of the
@@ -506,6 +509,69 @@ def LabelLayersPass : Pass<"cgx-label-layers", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::cgx::CgxDialect"];
+}
+
+def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
+  let summary = "let each rank train by itself, and average how far the ranks came every so many steps";
+  let description = [{
+    Makes of a data-parallel step one of local training (DiLoCo; local SGD with `outer=sgd`). All-reduces of
+    gradients go: each rank updates its own parameters by its own gradient, a mean by the gradient, a sum by the
+    number of ranks times it. After every `every` steps the ranks average how far each has come, the *outer
+    gradient* `anchor - parameter`, and the outer optimizer moves the anchor by it, from where all go on:
+
+        sgd        a - lr d                                      lr = 1
+        momentum   m' = momentum m + d,  a - lr m'               lr = 0.7, momentum = 0.9
+        nesterov   m' = momentum m + d,  a - lr (momentum m' + d)
+
+    Parameters are written `outer=nesterov<lr=0.7 momentum=0.9>`, or as options of their own.
+
+    The arguments called as before hold the anchors, on which the ranks agree: an evaluation and a saved file
+    have the model of the last outer step. What is added is state, too, fed back and saved:
+
+    - `local['state']['params']['w']` of `state['params']['w']`: what each rank has, with a first dimension that counts
+      ranks; it begins as the anchor (`cgx.initial`). State that follows from gradients, such as the inner
+      optimizer's momentum, is each rank's own and called so, too.
+    - `outer_momentum['state']['params']['w']`, at least f32, from zero.
+    - `local_steps`: inner steps since the last outer one. All ranks count alike, so that they take the branch
+      together.
+
+    Metrics and statistics are reduced as before; results that were made of reduced gradients are averaged. With
+    `every=1` there is no branch and no counter.
+
+    Precondition: none; an exported step is imported first. Gradients are all-reduced over the same ranks, and
+    parameters are whole on each of them.
+    Postcondition: no gradient is reduced; the branch of outer steps has `cgx.every`, and its all-reduces have the
+    kind `outer_gradient`. `--cgx-compress` gives them codecs, and `--cgx-report` shows the mean of their bytes.
+
+    Input:
+    ```mlir
+    %g1 = cgx.all_reduce mean(%g) {layers = [#cgx.layer<"params/w", gradient, [64, 128]>], ...}
+    %d = stablehlo.multiply %lr, %g1 : tensor<64x128xf32>
+    %next = stablehlo.subtract %w, %d : tensor<64x128xf32>
+    return %next : tensor<64x128xf32>
+    ```
+    Output: with `every=50 outer=sgd`, in the example above,
+    ```mlir
+    %own = stablehlo.reshape %local : (tensor<1x64x128xf32>) -> tensor<64x128xf32>
+    %d = stablehlo.multiply %lr, %g : tensor<64x128xf32>
+    %next = stablehlo.subtract %own, %d : tensor<64x128xf32>
+    %1:2 = "stablehlo.if"(%is_outer) ({
+      %2 = stablehlo.subtract %w, %next : tensor<64x128xf32>
+      %3 = cgx.all_reduce mean(%2) {layers = [#cgx.layer<"params/w", outer_gradient, [64, 128]>], ...}
+      %4 = stablehlo.subtract %w, %3 : tensor<64x128xf32>
+      stablehlo.return %4, %4 : tensor<64x128xf32>, tensor<64x128xf32>
+    }, {
+      stablehlo.return %w, %next : tensor<64x128xf32>, tensor<64x128xf32>
+    }) {cgx.every = 50 : i64} : (tensor<i1>) -> (tensor<64x128xf32>, tensor<64x128xf32>)
+    ```
+  }];
+  let options = [
+    Option<"every", "every", "int64_t", "50", "Inner steps for each outer one">,
+    Option<"outer", "outer", "std::string", "\"nesterov\"", "Outer optimizer: sgd, momentum or nesterov">,
+    Option<"rate", "lr", "std::string", "\"\"", "Its learning rate; 0.7, of sgd 1">,
+    Option<"momentum", "momentum", "std::string", "\"\"", "Its momentum; 0.9">
+  ];
+  let dependentDialects = ["::cgx::CgxDialect", "::cgx::stablehlo::StablehloDialect"];
 }
 
 #endif // CGX_PASSES_IMPORT_TD

@@ -64,8 +64,15 @@ struct Compressed {
   std::string diagnostics;
 };
 
-/// Does what `cgx-opt --cgx-compress="OPTIONS"` does; with `report` the report goes to standard error.
-Compressed compressFile(const std::string &path, const std::string &options, bool report);
+/// What is done to a step before it is compiled.
+struct Rewriting {
+  std::optional<std::string> localSteps; ///< options of cgx-local-steps
+  std::string compress;                  ///< options of cgx-compress
+  bool report = false;                   ///< goes to standard error
+};
+
+/// Does what `cgx-opt --cgx-local-steps="..." --cgx-compress="..."` does.
+Compressed compressFile(const std::string &path, const Rewriting &rewriting);
 
 /// The objects of compileFile in the memory of this process.
 struct LoadedStep {

@@ -1,0 +1,548 @@
+//===-- LocalSteps.cpp - ranks that train by themselves for a while -------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CollectiveIds.h"
+#include "Divergence.h"
+#include "OuterOptimizer.h"
+#include "PerRankForm.h"
+#include "StepDataFlow.h"
+#include "StepState.h"
+#include "cgx/Dialect/Cgx/CollectiveOperands.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/Passes/Import.h"
+
+#include "mlir/Pass/PassManager.h"
+
+namespace cgx {
+#define GEN_PASS_DEF_LOCALSTEPSPASS
+#include "cgx/Passes/Import.h.inc"
+} // namespace cgx
+
+using namespace mlir;
+using namespace cgx;
+
+namespace {
+
+/// The axes of the mesh along which the ranks of one group differ, if a group is all ranks along them.
+std::optional<SmallVector<Attribute>> findAxes(GroupsAttr groups, MeshAttr mesh) {
+  const ArrayRef<int64_t> sizes = mesh.getSizes();
+  const auto coordinateOf = [&](int64_t rank, size_t axis) {
+    for (size_t i = sizes.size(); --i > axis;)
+      rank /= sizes[i];
+    return rank % sizes[axis];
+  };
+  SmallVector<Attribute> axes;
+  int64_t product = 1;
+  for (size_t axis = 0; axis < sizes.size(); ++axis)
+    if (llvm::any_of(groups.getRows(), [&](DenseI64ArrayAttr row) {
+          return llvm::any_of(row.asArrayRef(), [&](int64_t rank) {
+            return coordinateOf(rank, axis) != coordinateOf(row[0], axis);
+          });
+        })) {
+      axes.push_back(mesh.getAxes()[axis]);
+      product *= sizes[axis];
+    }
+  if (llvm::any_of(groups.getRows(), [&](DenseI64ArrayAttr row) { return row.size() != product; }))
+    return std::nullopt;
+  return axes;
+}
+
+/// A parameter: its argument is the anchor, the value on which the ranks agree.
+struct Parameter {
+  unsigned argument;
+  LayerAttr layer;
+  /// Arguments that the pass adds; 0 where there is none.
+  unsigned local = 0, momentum = 0;
+};
+
+class LocalTraining {
+public:
+  LocalTraining(func::FuncOp step, int64_t every, const OuterOptimizer &outer)
+      : step(step), module(step->getParentOfType<ModuleOp>()), body(step.getBody().front()),
+        builder(step.getContext()), every(every), outer(outer), ids(module), state(step) {}
+
+  LogicalResult run() {
+    if (failed(findGradients()) || failed(findParameters()))
+      return failure();
+    SmallVector<Value> local = dropReductions();
+    Divergence divergence(step, state, local, [&](Operation &op) { return agrees(op); });
+    if (failed(averageResults(divergence)))
+      return failure();
+    for (unsigned i = 0, e = state.getArgumentCount(); i < e; ++i)
+      if (divergence.contains(step.getArgument(i)) && !isParameter(i) && !isSplitOverRanks(i))
+        keepByRank(i);
+    for (Parameter &parameter : parameters)
+      addState(parameter);
+    takeOuterSteps();
+    return success();
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // What there is
+  //===--------------------------------------------------------------------===//
+
+  /// All gradients must be all-reduced over the same ranks, and nothing else of the parameters travels there.
+  LogicalResult findGradients() {
+    WalkResult walk = step.walk([&](CollectiveOpInterface op) {
+      for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
+        if (op.getLayer(i).getKind() == LayerKind::Gradient && failed(addGradient(op, i)))
+          return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return failure();
+    if (!groups)
+      return step.emitError("local steps: expected gradients that are all-reduced, found none in the step");
+    auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName);
+    if (!mesh) {
+      auto ranks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
+      mesh = MeshAttr::get(builder.getContext(), builder.getStringAttr("rank"), ranks.getInt());
+      module->setAttr(kMeshAttrName, mesh);
+    }
+    std::optional<SmallVector<Attribute>> found = findAxes(groups, mesh);
+    if (!found)
+      return step.emitError("local steps: expected gradients to be reduced over all ranks along axes of the "
+                            "mesh, got groups ")
+             << groups;
+    axes = *found;
+    for (Attribute axis : axes)
+      workers *= *mesh.getAxisSize(cast<StringAttr>(axis).getValue());
+    walk = step.walk([&](CollectiveOpInterface op) { return WalkResult(checkOther(op)); });
+    return success(!walk.wasInterrupted());
+  }
+
+  LogicalResult addGradient(CollectiveOpInterface op, unsigned operand) {
+    const std::string layer = "local steps: layer '" + op.getLayer(operand).getName().str() + "': ";
+    auto reduce = dyn_cast<AllReduceOp>(op.getOperation());
+    if (!reduce || (reduce.getReduction() != Reduction::Sum && reduce.getReduction() != Reduction::Mean))
+      return op.emitError(layer)
+             << "expected a gradient that is all-reduced by sum or mean, so that each rank "
+                "has the whole parameter, got "
+             << op.getKind();
+    if (groups && groups != op.getGroups())
+      return op.emitError(layer) << "expected all gradients to be reduced over the same ranks, got groups "
+                                 << op.getGroups() << " after " << groups;
+    groups = op.getGroups();
+    return success();
+  }
+
+  LogicalResult checkOther(CollectiveOpInterface op) {
+    for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
+      const LayerKind kind = op.getLayer(i).getKind();
+      const bool isHere = op.getGroups() == groups;
+      if (kind == LayerKind::OuterGradient)
+        return op.emitError("local steps: layer '")
+               << op.getLayer(i).getName() << "': the step trains locally already, it has an outer gradient";
+      if (isHere && (kind == LayerKind::Weight || kind == LayerKind::Activation))
+        return op.emitError("local steps: layer '")
+               << op.getLayer(i).getName() << "': expected nothing but gradients and statistics to travel "
+               << "between the ranks that train by themselves, got a collective of kind "
+               << stringifyLayerKind(kind);
+    }
+    return success();
+  }
+
+  /// The state whose gradient is reduced: by the name of the layer, and by the flow of data, where several
+  /// travel in one vector.
+  LogicalResult findParameters() {
+    StepDataFlow flow(step, StepDataFlow::Rounds::One);
+    llvm::StringMap<unsigned> argumentOf;
+    for (unsigned i = 0; i < state.getArgumentCount(); ++i)
+      if (state.isState(i) && state.getFloatType(i))
+        argumentOf.try_emplace(state.getPath(i).getLayerName(), i);
+    llvm::MapVector<unsigned, LayerAttr> found;
+    for (auto [i, exchange] : llvm::enumerate(flow.getExchanges())) {
+      LayerAttr layer = exchange.collective.getLayer(exchange.index);
+      if (layer.getKind() != LayerKind::Gradient)
+        continue;
+      auto named = argumentOf.find(layer.getName().split('#').first);
+      if (named != argumentOf.end()) {
+        found.try_emplace(named->second, layer);
+        continue;
+      }
+      const size_t before = found.size();
+      for (unsigned argument = 0; argument < state.getArgumentCount(); ++argument)
+        if (state.isState(argument) && state.getFloatType(argument) &&
+            flow.dependsOn(exchange.getInput(), argument) &&
+            flow.reachesWithSigns(flow.getSource(i), *state.getFeedingResult(argument)))
+          found.try_emplace(argument, LayerAttr());
+      if (found.size() == before)
+        return exchange.collective.emitError("local steps: layer '")
+               << layer.getName()
+               << "': expected a gradient that updates state of the step, found no argument "
+               << "that a result feeds; export the step with names and donation";
+    }
+    for (auto [argument, layer] : found) {
+      if (isSplitOverRanks(argument))
+        return step.emitError("local steps: parameter '")
+               << getName(argument) << "': expected it whole on each rank that trains by itself, got "
+               << step.getArgAttr(argument, kShardingAttrName);
+      const auto shape = builder.getDenseI64ArrayAttr(state.getParameterShape(argument));
+      const std::string name = state.getPath(argument).getLayerName();
+      parameters.push_back(
+          {argument, LayerAttr::get(builder.getContext(), name, LayerKind::OuterGradient, shape,
+                                    layer && layer.getShape() == shape ? layer.getStacked() : 0)});
+    }
+    return success();
+  }
+
+  bool isParameter(unsigned argument) const {
+    return llvm::any_of(parameters, [&](const Parameter &each) { return each.argument == argument; });
+  }
+
+  static bool hasAxes(Attribute sharding, ArrayRef<Attribute> axes) {
+    auto dimensions = dyn_cast_or_null<ShardingAttr>(sharding);
+    return dimensions && llvm::any_of(axes, [&](Attribute axis) {
+             return dimensions.hasAxis(cast<StringAttr>(axis).getValue());
+           });
+  }
+
+  /// Each rank has its own part already.
+  bool isSplitOverRanks(unsigned argument) {
+    return hasAxes(step.getArgAttr(argument, kShardingAttrName), axes);
+  }
+
+  /// Whether what an op gives is equal on the ranks that train by themselves.
+  bool agrees(Operation &op) const {
+    auto collective = dyn_cast<CollectiveOpInterface>(op);
+    return collective && isa<AllReduceOp, AllGatherOp>(op) && collective.getGroups() == groups;
+  }
+
+  std::string getName(unsigned argument) {
+    auto name = step.getArgAttrOfType<StringAttr>(argument, kNameAttrName);
+    return name ? name.str() : "arg" + std::to_string(argument);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Inner steps
+  //===--------------------------------------------------------------------===//
+
+  /// Each rank goes on with its own gradient as if it were that of all:
+  ///   mean(g) -> g      sum(g) -> n g
+  SmallVector<Value> dropReductions() {
+    SmallVector<AllReduceOp> reductions;
+    step.walk([&](AllReduceOp op) { reductions.push_back(op); });
+    SmallVector<Value> local;
+    for (AllReduceOp op : reductions) {
+      SmallVector<unsigned> dropped;
+      for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
+        if (op.getLayer(i).getKind() != LayerKind::Gradient)
+          continue;
+        Value own = op.getInputs()[i];
+        if (op.getReduction() == Reduction::Sum)
+          own = createTimesWorkers(op, own);
+        op.getResult(i).replaceAllUsesWith(own);
+        local.push_back(own);
+        dropped.push_back(i);
+      }
+      if (!dropped.empty())
+        dropOperands(op, dropped);
+    }
+    return local;
+  }
+
+  Value createTimesWorkers(AllReduceOp op, Value own) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfter(op);
+    auto type = cast<RankedTensorType>(own.getType());
+    auto splat = DenseElementsAttr::get(
+        type, builder.getFloatAttr(type.getElementType(), static_cast<double>(workers)));
+    Value count = stablehlo::ConstantOp::create(builder, op.getLoc(), splat);
+    return stablehlo::MulOp::create(builder, op.getLoc(), type, own, count);
+  }
+
+  /// Metrics that were computed from the reduced gradient are averages again.
+  LogicalResult averageResults(const Divergence &divergence) {
+    Operation *terminator = body.getTerminator();
+    builder.setInsertionPoint(terminator);
+    for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+      if (!divergence.contains(value) || state.getFedArgument(i) ||
+          hasAxes(step.getResultAttr(i, kShardingAttrName), axes))
+        continue;
+      auto name = step.getResultAttrOfType<StringAttr>(i, kNameAttrName);
+      if (!getStaticFloatTensor(value.getType()))
+        return step.emitError("local steps: result ")
+               << i << (name ? " '" + name.str() + "'" : "")
+               << ": expected a number that can be averaged over "
+               << "the ranks, because it depends on gradients, got " << value.getType();
+      auto layer = LayerAttr::get(builder.getContext(), name ? getMetricName(name) : "", LayerKind::Other,
+                                  /*shape=*/{});
+      terminator->setOperand(i, createMean(value, layer));
+    }
+    return success();
+  }
+
+  /// `loss` of `result[1]['loss']`.
+  static std::string getMetricName(StringRef name) {
+    TreePath path = TreePath::parse(name);
+    if (path.keys.size() > 1 && path.keys.front().kind == TreeKey::Kind::Index)
+      path.keys.erase(path.keys.begin());
+    return path.getLayerName();
+  }
+
+  Value createMean(Value value, LayerAttr layer) {
+    auto reduce =
+        AllReduceOp::create(builder, step.getLoc(), TypeRange(value.getType()), ValueRange(value),
+                            Reduction::Mean, ids.take(), groups, getIdentityCodecs(builder.getContext(), 1),
+                            builder.getArrayAttr({layer}), Algorithm::Auto, HierarchyAttr());
+    return reduce->getResult(0);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // State of each rank's own
+  //===--------------------------------------------------------------------===//
+
+  /// The attributes of a value like that of `argument`, of which each rank has its own: a first dimension
+  /// counts the ranks.
+  SmallVector<NamedAttribute> getAttrsByRank(unsigned argument, StringRef name) {
+    auto type = cast<RankedTensorType>(step.getArgumentTypes()[argument]);
+    auto global = step.getArgAttrOfType<TypeAttr>(argument, kGlobalTypeAttrName);
+    auto whole = global ? cast<RankedTensorType>(global.getValue()) : type;
+    auto sharding = step.getArgAttrOfType<ShardingAttr>(argument, kShardingAttrName);
+    SmallVector<ArrayAttr> dimensions = {builder.getArrayAttr(axes)};
+    for (int64_t i = 0; i < type.getRank(); ++i)
+      dimensions.push_back(sharding ? sharding.getDimensions()[i] : builder.getArrayAttr({}));
+    SmallVector<int64_t> shape = {workers};
+    llvm::append_range(shape, whole.getShape());
+    return {builder.getNamedAttr(kNameAttrName, builder.getStringAttr(name)),
+            builder.getNamedAttr(kShardingAttrName, ShardingAttr::get(builder.getContext(), dimensions)),
+            builder.getNamedAttr(kGlobalTypeAttrName, TypeAttr::get(whole.clone(shape)))};
+  }
+
+  static RankedTensorType getTypeByRank(RankedTensorType type) {
+    SmallVector<int64_t> shape = {1};
+    llvm::append_range(shape, type.getShape());
+    return type.clone(shape);
+  }
+
+  /// `local['state']['params']['w']` of `state['params']['w']`.
+  std::string getNameBelow(StringRef root, unsigned argument) {
+    const std::string name = getName(argument);
+    const size_t keys = std::min(name.find_first_of("[."), name.size());
+    return (root + "['" + name.substr(0, keys) + "']" + name.substr(keys)).str();
+  }
+
+  Value createReshape(Value value, RankedTensorType type) {
+    return stablehlo::ReshapeOp::create(builder, step.getLoc(), type, value);
+  }
+
+  /// State that diverges and is no parameter, such as the momentum of the inner optimizer, is each rank's own
+  /// from here on.
+  void keepByRank(unsigned number) {
+    BlockArgument argument = step.getArgument(number);
+    auto type = cast<RankedTensorType>(argument.getType());
+    const unsigned result = *state.getFeedingResult(number);
+    const std::string first = getName(number);
+    SmallVector<NamedAttribute> attrs = getAttrsByRank(number, getNameBelow("local", number));
+    argument.setType(getTypeByRank(type));
+    builder.setInsertionPointToStart(&body);
+    Value own = createReshape(argument, type);
+    argument.replaceAllUsesExcept(own, own.getDefiningOp());
+    Operation *terminator = body.getTerminator();
+    builder.setInsertionPoint(terminator);
+    terminator->setOperand(result, createReshape(terminator->getOperand(result), getTypeByRank(type)));
+    for (NamedAttribute attr : attrs) {
+      step.setArgAttr(number, attr.getName(), attr.getValue());
+      step.setResultAttr(result, attr.getName(), attr.getValue());
+    }
+    step.setArgAttr(number, kInitialAttrName, builder.getStringAttr(first));
+    updateType();
+  }
+
+  void updateType() {
+    step.setFunctionType(
+        builder.getFunctionType(body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
+  }
+
+  /// An argument, fed by a result that is set later, and its number.
+  unsigned addFed(RankedTensorType type, SmallVector<NamedAttribute> attrs, Attribute initial) {
+    const unsigned argument = step.getNumArguments(), result = step.getNumResults();
+    SmallVector<NamedAttribute> resultAttrs = attrs;
+    attrs.push_back(builder.getNamedAttr(kInitialAttrName, initial));
+    resultAttrs.push_back(builder.getNamedAttr(kFeedsAttrName, builder.getI64IntegerAttr(argument)));
+    (void)step.insertArgument(argument, type, builder.getDictionaryAttr(attrs), step.getLoc());
+    (void)step.insertResult(result, type, builder.getDictionaryAttr(resultAttrs));
+    Operation *terminator = body.getTerminator();
+    terminator->insertOperands(terminator->getNumOperands(), step.getArgument(argument));
+    resultOf[argument] = result;
+    return argument;
+  }
+
+  /// The ranks' own values of a parameter, and its outer momentum.
+  void addState(Parameter &parameter) {
+    auto type = cast<RankedTensorType>(step.getArgumentTypes()[parameter.argument]);
+    parameter.local = addFed(getTypeByRank(type),
+                             getAttrsByRank(parameter.argument, getNameBelow("local", parameter.argument)),
+                             builder.getStringAttr(getName(parameter.argument)));
+    if (!outer.hasMomentum())
+      return;
+    RankedTensorType wide = OuterOptimizer::getWideType(type);
+    SmallVector<NamedAttribute> attrs = {builder.getNamedAttr(
+        kNameAttrName, builder.getStringAttr(getNameBelow("outer_momentum", parameter.argument)))};
+    if (Attribute sharding = step.getArgAttr(parameter.argument, kShardingAttrName))
+      attrs.push_back(builder.getNamedAttr(kShardingAttrName, sharding));
+    if (auto global = step.getArgAttrOfType<TypeAttr>(parameter.argument, kGlobalTypeAttrName)) {
+      auto whole = cast<RankedTensorType>(global.getValue()).clone(wide.getElementType());
+      attrs.push_back(builder.getNamedAttr(kGlobalTypeAttrName, TypeAttr::get(whole)));
+    }
+    parameter.momentum = addFed(wide, attrs, builder.getI64IntegerAttr(0));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Outer steps
+  //===--------------------------------------------------------------------===//
+
+  /// What a parameter's state becomes: anchor, the ranks' own, and the momentum if there is one.
+  using NextState = SmallVector<Value, 3>;
+
+  void takeOuterSteps() {
+    builder.setInsertionPointToStart(&body);
+    SmallVector<NextState> inner;
+    Operation *terminator = body.getTerminator();
+    for (Parameter &parameter : parameters) {
+      BlockArgument anchor = step.getArgument(parameter.argument);
+      Value own = createReshape(step.getArgument(parameter.local), cast<RankedTensorType>(anchor.getType()));
+      anchor.replaceAllUsesWith(own);
+      Value next = terminator->getOperand(*state.getFeedingResult(parameter.argument));
+      inner.push_back({anchor, next});
+      if (outer.hasMomentum())
+        inner.back().push_back(step.getArgument(parameter.momentum));
+    }
+    builder.setInsertionPoint(terminator);
+    setNext(every == 1 ? createOuterStep(inner) : createBranch(inner));
+  }
+
+  SmallVector<NextState> createOuterStep(ArrayRef<NextState> inner) {
+    SmallVector<NextState> next;
+    for (auto [parameter, values] : llvm::zip_equal(parameters, inner)) {
+      Value anchor = values[0];
+      Value progress =
+          stablehlo::SubtractOp::create(builder, step.getLoc(), anchor.getType(), anchor, values[1]);
+      OuterOptimizer::Next moved =
+          outer.update(builder, step.getLoc(), anchor, values.size() > 2 ? values[2] : Value(),
+                       createMean(progress, parameter.layer));
+      next.push_back({moved.anchor, moved.anchor});
+      if (moved.momentum)
+        next.back().push_back(moved.momentum);
+    }
+    return next;
+  }
+
+  /// Counts steps, on all ranks alike, and takes an outer one after every so many.
+  SmallVector<NextState> createBranch(ArrayRef<NextState> inner) {
+    const Location location = step.getLoc();
+    auto number = RankedTensorType::get({}, builder.getI32Type());
+    const auto constant = [&](int64_t value) -> Value {
+      return stablehlo::ConstantOp::create(builder, location,
+                                           DenseElementsAttr::get(number, builder.getI32IntegerAttr(value)));
+    };
+    const unsigned counter =
+        addFed(number,
+               {builder.getNamedAttr(kNameAttrName, builder.getStringAttr("local_steps")),
+                builder.getNamedAttr(kShardingAttrName, ShardingAttr::get(builder.getContext(), {})),
+                builder.getNamedAttr(kGlobalTypeAttrName, TypeAttr::get(number))},
+               builder.getI64IntegerAttr(0));
+    Value done = stablehlo::AddOp::create(builder, location, number, step.getArgument(counter), constant(1));
+    Value isOuter = stablehlo::CompareOp::create(builder, location, number.clone(builder.getI1Type()), done,
+                                                 constant(every), stablehlo::ComparisonDirection::GE,
+                                                 /*compare_type=*/nullptr);
+    setResult(counter, stablehlo::SelectOp::create(builder, location, number, isOuter, constant(0), done));
+
+    SmallVector<Value> flat = flatten(inner);
+    auto branch = stablehlo::IfOp::create(builder, location, ValueRange(flat).getTypes(), isOuter);
+    branch->setAttr(kEveryAttrName, builder.getI64IntegerAttr(every));
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(&branch.getTrueBranch().emplaceBlock());
+      SmallVector<Value> moved = flatten(createOuterStep(inner));
+      stablehlo::ReturnOp::create(builder, location, moved);
+      builder.setInsertionPointToStart(&branch.getFalseBranch().emplaceBlock());
+      stablehlo::ReturnOp::create(builder, location, flat);
+    }
+    SmallVector<NextState> next;
+    unsigned taken = 0;
+    for (const NextState &values : inner) {
+      next.emplace_back(branch->getResults().slice(taken, values.size()));
+      taken += values.size();
+    }
+    return next;
+  }
+
+  static SmallVector<Value> flatten(ArrayRef<NextState> states) {
+    SmallVector<Value> flat;
+    for (const NextState &values : states)
+      llvm::append_range(flat, values);
+    return flat;
+  }
+
+  void setNext(ArrayRef<NextState> next) {
+    for (auto [parameter, values] : llvm::zip_equal(parameters, next)) {
+      body.getTerminator()->setOperand(*state.getFeedingResult(parameter.argument), values[0]);
+      setResult(parameter.local, createReshape(values[1], cast<RankedTensorType>(
+                                                              step.getArgument(parameter.local).getType())));
+      if (values.size() > 2)
+        setResult(parameter.momentum, values[2]);
+    }
+  }
+
+  /// The next value of an argument that the pass added.
+  void setResult(unsigned argument, Value value) {
+    body.getTerminator()->setOperand(resultOf.at(argument), value);
+  }
+
+  func::FuncOp step;
+  ModuleOp module;
+  Block &body;
+  OpBuilder builder;
+  const int64_t every;
+  const OuterOptimizer &outer;
+  CollectiveIds ids;
+  StepState state; ///< as it was
+  GroupsAttr groups;
+  SmallVector<Attribute> axes; ///< of the mesh, along which ranks train by themselves
+  int64_t workers = 1;         ///< ranks of a group
+  SmallVector<Parameter> parameters;
+  llvm::DenseMap<unsigned, unsigned> resultOf; ///< of arguments that were added
+};
+
+struct LocalStepsPass : cgx::impl::LocalStepsPassBase<LocalStepsPass> {
+  using LocalStepsPassBase::LocalStepsPassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    LocalStepsPassBase::getDependentDialects(registry);
+    OpPassManager import(ModuleOp::getOperationName());
+    buildImportPipeline(import);
+    import.getDependentDialects(registry);
+  }
+
+  void runOnOperation() final {
+    const auto emitError = [&] { return mlir::emitError(getOperation().getLoc()) << "local steps: "; };
+    if (every < 1 || every > 1000000) {
+      emitError() << "expected every to be a number of steps from 1 to 1000000, got " << every;
+      return signalPassFailure();
+    }
+    std::optional<OuterOptimizer> optimizer = OuterOptimizer::parse(outer, rate, momentum, emitError);
+    if (!optimizer)
+      return signalPassFailure();
+    const bool isPerRank = getOperation()
+                               .walk([](CommunicationOpInterface) { return WalkResult::interrupt(); })
+                               .wasInterrupted();
+    if (!isPerRank) {
+      // Each rank updates whole parameters, so that nobody wants slices of sums.
+      OpPassManager import(ModuleOp::getOperationName());
+      buildImportPipeline(import, /*scatters=*/false);
+      if (failed(runPipeline(import, getOperation())))
+        return signalPassFailure();
+    }
+    func::FuncOp step = findStep(getOperation());
+    if (!step || failed(LocalTraining(step, every, *optimizer).run()))
+      signalPassFailure();
+  }
+};
+} // namespace
