@@ -118,6 +118,13 @@ void describe(CLI::App &app, Options &options) {
          "\"bits=4\", \"codec=topk density=0.01 error-feedback=f32\", \"plan=plan.json\"")
       ->type_name("OPTIONS")
       ->group("Input");
+  app.add_option(
+         "--local-steps", options.localSteps,
+         "Let ranks train by themselves and average how far they came every so many steps, as cgx-opt "
+         "--cgx-local-steps does, with --compress or exactly: \"every=50 outer=nesterov<lr=0.7 "
+         "momentum=0.9>\", \"every=10 outer=sgd\"")
+      ->type_name("OPTIONS")
+      ->group("Input");
   app.add_option("--ranks", options.ranks, "Ranks to start; the program's own number by default")
       ->check(CLI::Validator(checkWhole, ""))
       ->type_name("N")
@@ -304,8 +311,10 @@ std::string uniqueJobName() {
 
 Program loadProgram(const Options &options) {
   if (isLibrary(options.program)) {
-    if (options.compress)
-      throw Error("expected the text of a step with --compress, got the library '" + options.program +
+    if (options.compress || options.localSteps)
+      throw Error(std::string("expected the text of a step with ") +
+                  (options.compress ? "--compress" : "--local-steps") + ", got the library '" +
+                  options.program +
                   "': its collectives are what cgx-opt made of them before it was compiled");
     return openLibrary(options.program);
   }

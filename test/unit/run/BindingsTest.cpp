@@ -216,4 +216,48 @@ TEST(Bindings, SurplusIsAWarning) {
   EXPECT_EQ(bindings.warnings[0], "'f.safetensors' has 1 tensor that the program does not take: z");
 }
 
+/// What the compiler added to `program`: each rank's own w, and a momentum of zeros.
+Manifest localProgram() {
+  Manifest manifest = program();
+  manifest.arguments.push_back(argument("local['state']['params']['w']", CGX_F32, {2, 3}));
+  manifest.arguments.back().initial = "state['params']['w']";
+  manifest.arguments.push_back(argument("outer_momentum['state']['params']['w']", CGX_F32, {3}));
+  manifest.arguments.back().initial = "0";
+  for (size_t i : {5, 6}) {
+    manifest.results.push_back(manifest.arguments[i]);
+    manifest.results.back().feeds = i;
+  }
+  return manifest;
+}
+
+TEST(Bindings, AddedStateBeginsAsTheManifestSays) {
+  Bindings bindings = bindArguments(localProgram(), {&kState, &kData, {{"lr", "1"}}});
+  EXPECT_EQ(bindings.arguments[0].source, Source::State);
+  EXPECT_EQ(bindings.arguments[5].source, Source::PerRank);
+  EXPECT_EQ(bindings.arguments[5].tensor, bindings.arguments[0].tensor);
+  EXPECT_EQ(bindings.arguments[6].source, Source::Constant);
+  EXPECT_EQ(bindings.arguments[6].constant, std::vector<std::byte>(4));
+}
+
+TEST(Bindings, AddedStateIsTakenByItsOwnName) {
+  const Memory saved({{"state['params']['w']", CGX_F32, {3}},
+                      {"state['momentum']['w']", CGX_F32, {3}},
+                      {"local['state']['params']['w']", CGX_F32, {2, 3}},
+                      {"outer_momentum['state']['params']['w']", CGX_F32, {3}}});
+  Bindings bindings = bindArguments(localProgram(), {&saved, &kData, {{"lr", "1"}}});
+  for (size_t i : {5, 6}) {
+    EXPECT_EQ(bindings.arguments[i].source, Source::State);
+    EXPECT_EQ(bindings.arguments[i].tensor->name, localProgram().arguments[i].name);
+  }
+  EXPECT_TRUE(bindings.warnings.empty());
+}
+
+TEST(Bindings, AddedStateOfAnotherShapeIsRefused) {
+  const Memory other({{"state['params']['w']", CGX_F32, {3}},
+                      {"state['momentum']['w']", CGX_F32, {3}},
+                      {"local['state']['params']['w']", CGX_F32, {4, 3}}});
+  std::string error = refusal(localProgram(), {&other, &kData, {{"lr", "1"}}});
+  EXPECT_NE(error.find("expected f32[2,3]"), std::string::npos) << error;
+}
+
 } // namespace

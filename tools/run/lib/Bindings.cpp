@@ -53,6 +53,18 @@ public:
     return &file_->tensors()[found];
   }
 
+  /// The tensor of a name, which others may take, too.
+  const TensorView *find(const std::string &name) {
+    const TreePath path(name);
+    for (Agreement how : kAgreements)
+      for (size_t i = 0; i < paths_.size(); ++i)
+        if (agree(path, paths_[i], how)) {
+          taken_[i] = true;
+          return &file_->tensors()[i];
+        }
+    return nullptr;
+  }
+
   std::vector<std::string> left() const {
     std::vector<std::string> names;
     for (size_t i = 0; i < paths_.size(); ++i)
@@ -90,6 +102,7 @@ public:
       bindFrom(state_, how, Source::State, /*fed=*/false);
     }
     bindFrom(data_, Agreement::Leaf, Source::Data, /*fed=*/false);
+    bindInitial();
     countSamples();
     for (size_t i = 0; i < bound_.size(); ++i)
       check(i);
@@ -141,7 +154,8 @@ private:
 
   void bindFrom(Pool &pool, Agreement how, Source source, bool fed) {
     for (size_t i = 0; i < bound_.size(); ++i) {
-      if (bound_[i] || fed_[i] != fed)
+      // What the compiler added has its own name or a value to begin with.
+      if (bound_[i] || fed_[i] != fed || (manifest_.arguments[i].initial && how != Agreement::Exact))
         continue;
       if (const TensorView *tensor = pool.take(paths_[i], how)) {
         bound_[i] = true;
@@ -151,12 +165,35 @@ private:
     }
   }
 
+  /// State that a file of a first start does not have.
+  void bindInitial() {
+    for (size_t i = 0; i < bound_.size(); ++i) {
+      const Value &value = manifest_.arguments[i];
+      if (bound_[i] || !value.initial)
+        continue;
+      Binding &binding = bindings_.arguments[i];
+      if (*value.initial == "0") {
+        binding.source = Source::Constant;
+        binding.constant.resize(elementBytes(value.type));
+      } else if (const TensorView *tensor = state_.find(*value.initial)) {
+        binding.source =
+            tensor->shape.size() + 1 == value.globalShape.size() ? Source::PerRank : Source::State;
+        binding.tensor = tensor;
+      } else {
+        continue;
+      }
+      bound_[i] = true;
+    }
+  }
+
   void check(size_t argument) {
     const Value &value = manifest_.arguments[argument];
     if (!bound_[argument])
       problems_.push_back(missing(argument));
     else if (bindings_.arguments[argument].source == Source::State)
       checkState(value, *bindings_.arguments[argument].tensor);
+    else if (bindings_.arguments[argument].source == Source::PerRank)
+      checkState(ofOneRank(value), *bindings_.arguments[argument].tensor);
     else if (bindings_.arguments[argument].source == Source::Data)
       checkData(value, bindings_.arguments[argument]);
   }
@@ -333,6 +370,13 @@ private:
 };
 
 } // namespace
+
+Value cgx::run::ofOneRank(Value value) {
+  value.shape.erase(value.shape.begin());
+  value.globalShape.erase(value.globalShape.begin());
+  value.sharding.erase(value.sharding.begin());
+  return value;
+}
 
 Bindings cgx::run::bindArguments(const Manifest &manifest, const Inputs &inputs) {
   return Binder(manifest, inputs).run();

@@ -95,6 +95,12 @@ Value parseValue(const Json &entry, const Mesh &mesh) {
   if (!elementCount(value.shape) || !elementCount(value.globalShape))
     fail("'" + value.name + "' has the shape " + typeString(value.type, value.globalShape));
   checkSharding(value, mesh);
+  if (entry.contains("initial")) {
+    const Json &initial = entry["initial"];
+    if (!initial.is_string() && initial != 0)
+      fail("'" + value.name + "' begins with " + initial.dump() + ", expected 0 or the name of a tensor");
+    value.initial = initial.is_string() ? initial.get<std::string>() : "0";
+  }
   return value;
 }
 

@@ -74,6 +74,9 @@ void Stepper::fillOnce(size_t argument) {
   uint64_t width = elementBytes(value.type);
   if (binding.source == Source::State) {
     extractBlock(value, job_.manifest.mesh, rank_, binding.tensor->bytes.data(), arguments_[argument]);
+  } else if (binding.source == Source::PerRank) {
+    extractBlock(ofOneRank(value), job_.manifest.mesh, rank_, binding.tensor->bytes.data(),
+                 arguments_[argument]);
   } else if (binding.source == Source::Constant && binding.constant.size() == width) {
     for (uint64_t offset = 0; offset < value.bytes(); offset += width)
       std::memcpy(arguments_[argument] + offset, binding.constant.data(), width);

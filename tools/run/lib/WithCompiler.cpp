@@ -49,10 +49,15 @@ private:
 
 /// The text of the step with its collectives compressed. Its report goes to standard error.
 std::string compress(const Options &options) {
-  cgx::compile::Compressed compressed =
-      cgx::compile::compressFile(options.program, *options.compress, !options.quiet);
+  // Without --compress, outer gradients travel as they are.
+  cgx::compile::Compressed compressed = cgx::compile::compressFile(
+      options.program,
+      {options.localSteps, options.compress.value_or("codec=identity min-rank=0 min-elements=0"),
+       /*report=*/!options.quiet});
   if (!compressed.text)
-    throw Error("cannot compress '" + options.program + "' by --compress \"" + *options.compress + "\"\n" +
+    throw Error("cannot compress '" + options.program + "' by" +
+                (options.localSteps ? " --local-steps \"" + *options.localSteps + "\"" : "") +
+                (options.compress ? " --compress \"" + *options.compress + "\"" : "") + "\n" +
                 compressed.diagnostics);
   std::fputs(compressed.diagnostics.c_str(), stderr); // warnings
   return std::move(*compressed.text);
@@ -66,8 +71,9 @@ Program cgx::run::compileStep(const Options &options) {
   compile::Options how;
   how.useCache = !options.noCache;
   how.progress = [&](size_t done, size_t count) { progress.show(done, count); };
-  compile::Outcome outcome =
-      options.compress ? compile::compileText(compress(options), path, how) : compile::compileFile(path, how);
+  compile::Outcome outcome = options.compress || options.localSteps
+                                 ? compile::compileText(compress(options), path, how)
+                                 : compile::compileFile(path, how);
   if (!outcome.artifact)
     throw Error("cannot compile '" + path + "'\n" + outcome.diagnostics);
   std::fputs(outcome.diagnostics.c_str(), stderr); // warnings

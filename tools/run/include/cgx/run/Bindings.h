@@ -24,6 +24,7 @@ namespace cgx::run {
 
 enum class Source {
   State,    ///< a tensor of the state file
+  PerRank,  ///< a tensor of the state file, whole for each index of the argument's first dimension
   Data,     ///< samples of the data file, new in each step
   PerStep,  ///< a tensor of the data file with one value for each step
   Constant, ///< a value of the command line, or a tensor of the data file
@@ -32,7 +33,7 @@ enum class Source {
 
 struct Binding {
   Source source = Source::State;
-  const TensorView *tensor = nullptr;  ///< of State, Data and PerStep
+  const TensorView *tensor = nullptr;  ///< of State, PerRank, Data and PerStep
   std::vector<TensorView> parts = {};  ///< of Data: the samples of each file, one behind the other
   std::vector<std::byte> constant;     ///< of Constant: one element, or all of them
   std::optional<StepValue> value = {}; ///< of Computed
@@ -54,6 +55,9 @@ struct Inputs {
   const SafetensorsFile *data = nullptr;
   std::vector<std::pair<std::string, std::string>> values; ///< --set NAME=VALUE
 };
+
+/// A value without its first dimension, which counts ranks.
+Value ofOneRank(Value value);
 
 /// Throws one Error with everything that is missing or does not fit.
 Bindings bindArguments(const Manifest &manifest, const Inputs &inputs);

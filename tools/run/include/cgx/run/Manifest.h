@@ -40,13 +40,16 @@ struct Value {
   std::optional<size_t> feeds;
   /// Of a result that feeds nothing: the argument whose next value it seems to be.
   std::optional<size_t> updates;
+  /// Of an argument: what it begins with where a state file has nothing of its name. "0": zeros; else the
+  /// tensor of that name, for each rank if it has a dimension less.
+  std::optional<std::string> initial;
 
   uint64_t bytes() const { return *elementCount(shape) * elementBytes(type); }
 };
 
 struct Operand {
   std::string layer; ///< empty when it belongs to no parameter
-  std::string kind;  ///< gradient, weight, activation, other
+  std::string kind;  ///< gradient, weight, activation, outer_gradient, other
   ElementType type = CGX_F32;
   uint64_t elements = 0;
   std::vector<uint64_t> shape;

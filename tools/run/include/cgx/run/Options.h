@@ -25,6 +25,7 @@ struct Options {
   double timeoutSeconds = 30;
   bool repeat = false, shuffle = false, quiet = false, noCache = false, padLast = false, stopOnNan = false;
   std::optional<std::string> compress;    ///< options of cgx-compress
+  std::optional<std::string> localSteps;  ///< options of cgx-local-steps
   std::vector<std::string> feeds, values; ///< A=B, as typed
   std::string plan, profile, adapt, reference = "quantize bits=4 bucket=128";
   std::vector<std::string> candidates;

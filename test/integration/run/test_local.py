@@ -1,0 +1,168 @@
+"""cgx-run --local-steps: ranks that train by themselves and meet every so many steps."""
+
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import unittest
+from fractions import Fraction
+
+from harness import CGX_RUN, RunTest, read_safetensors, tensor, write_safetensors
+
+EXAMPLE = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "mlp-digits"
+WIDTH = 4
+
+# w' = w - m' / 2 with m' = m / 2 + mean(w - x), x of each rank its own; numbers of few bits, so that nothing is rounded.
+STEP = """
+#g = #cgx.groups<[[%(group)s]]>
+module attributes {cgx.mesh = #cgx.mesh<["data" = %(ranks)d]>, cgx.num_ranks = %(ranks)d : i64} {
+  func.func public @main(
+      %%m: tensor<4x%(type)s> {cgx.name = "state['m']['w']", cgx.sharding = #cgx.sharding<[[]]>, cgx.global_type = tensor<4x%(type)s>},
+      %%w: tensor<4x%(type)s> {cgx.name = "state['params']['w']", cgx.sharding = #cgx.sharding<[[]]>, cgx.global_type = tensor<4x%(type)s>},
+      %%x: tensor<1x4xf32> {cgx.name = "x", cgx.sharding = #cgx.sharding<[["data"], []]>, cgx.global_type = tensor<%(ranks)dx4xf32>})
+      -> (tensor<4x%(type)s> {cgx.name = "result[0]['m']['w']", cgx.feeds = 0 : i64, cgx.sharding = #cgx.sharding<[[]]>, cgx.global_type = tensor<4x%(type)s>},
+          tensor<4x%(type)s> {cgx.name = "result[0]['params']['w']", cgx.feeds = 1 : i64, cgx.sharding = #cgx.sharding<[[]]>, cgx.global_type = tensor<4x%(type)s>},
+          tensor<f32> {cgx.name = "result[1]['loss']"}) {
+    %%half = stablehlo.constant dense<0.5> : tensor<4x%(type)s>
+    %%zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %%row = stablehlo.reshape %%x : (tensor<1x4xf32>) -> tensor<4xf32>
+    %%sum = stablehlo.reduce(%%row init: %%zero) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+    %%loss = cgx.all_reduce mean(%%sum) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"loss", other>]} : tensor<f32>
+    %%own = stablehlo.convert %%row : (tensor<4xf32>) -> tensor<4x%(type)s>
+    %%d = stablehlo.subtract %%w, %%own : tensor<4x%(type)s>
+    %%g = cgx.all_reduce mean(%%d) {id = 0 : i64, groups = #g, codecs = [#cgx.identity],
+        layers = [#cgx.layer<"params/w", gradient, [4]>]} : tensor<4x%(type)s>
+    %%m0 = stablehlo.multiply %%m, %%half : tensor<4x%(type)s>
+    %%m1 = stablehlo.add %%m0, %%g : tensor<4x%(type)s>
+    %%u = stablehlo.multiply %%m1, %%half : tensor<4x%(type)s>
+    %%w1 = stablehlo.subtract %%w, %%u : tensor<4x%(type)s>
+    return %%m1, %%w1, %%loss : tensor<4x%(type)s>, tensor<4x%(type)s>, tensor<f32>
+  }
+}
+"""
+
+
+def model(xs, ranks, steps, every, rule, rate, beta):
+    """The anchor, the ranks' own parameters and momenta, and the outer momentum, as fractions."""
+    anchor, outer = [Fraction(1)] * WIDTH, [Fraction(0)] * WIDTH
+    own, momentum = [list(anchor) for _ in range(ranks)], [[Fraction(0)] * WIDTH for _ in range(ranks)]
+    for step in range(steps):
+        for rank in range(ranks):
+            x = xs[step * ranks + rank]
+            momentum[rank] = [m / 2 + (w - v) for m, w, v in zip(momentum[rank], own[rank], x)]
+            own[rank] = [w - m / 2 for w, m in zip(own[rank], momentum[rank])]
+        if (step + 1) % every == 0:
+            progress = [sum(a - own[r][i] for r in range(ranks)) / ranks for i, a in enumerate(anchor)]
+            outer = [beta * m + d for m, d in zip(outer, progress)]
+            ahead = {"sgd": progress, "momentum": outer,
+                     "nesterov": [beta * m + d for m, d in zip(outer, progress)]}[rule]
+            anchor = [a - rate * u for a, u in zip(anchor, ahead)]
+            own = [list(anchor) for _ in range(ranks)]
+    return anchor, own, momentum, outer
+
+
+class LocalSteps(RunTest):
+    def make(self, ranks, steps=6, kind="f32"):
+        self.program = self.folder / f"step{ranks}{kind}.mlir"
+        self.program.write_text(STEP % {"ranks": ranks, "type": kind, "group": ", ".join(map(str, range(ranks)))})
+        self.xs = [[Fraction((3 * row + 5 * i) % 8 - 3) for i in range(WIDTH)] for row in range(steps * ranks)]
+        self.batches = self.folder / "x.safetensors"
+        write_safetensors(self.batches, {"x": tensor("F32", [len(self.xs), WIDTH], map(float, sum(self.xs, [])))})
+        self.first = self.folder / "first.safetensors"
+        write_safetensors(self.first, {"state['m']['w']": tensor("F32", [WIDTH], [0.0] * WIDTH),
+                                       "state['params']['w']": tensor("F32", [WIDTH], [1.0] * WIDTH)})
+
+    def run_local(self, ranks, steps, *arguments, state=None, code=0, name="saved"):
+        save, report = self.folder / f"{name}.safetensors", self.folder / f"{name}.json"
+        begin = ("--resume", state) if state else ("--state", self.first)
+        result = subprocess.run(
+            [CGX_RUN, *map(str, (self.program, "--ranks", ranks, "--transport", "inproc", *begin, "--data", self.batches, "--steps",
+                                 steps, "--save", save, "--report", report, *arguments))],
+            capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, code, result.stderr)
+        if code:
+            return result.stderr
+        return {key: [Fraction(v) for v in self.floats(value)] for key, value in read_safetensors(save)[0].items()}
+
+    @staticmethod
+    def floats(value):
+        dtype, _, data = value
+        return struct.unpack(f"<{len(data) // 4}{'i' if dtype == 'I32' else 'f'}", data)
+
+    def expect(self, saved, ranks, steps, every, rule, rate, beta):
+        anchor, own, momentum, outer = model(self.xs, ranks, steps, every, rule, rate, beta)
+        self.assertEqual(saved["state['params']['w']"], anchor)
+        self.assertEqual(saved["local['state']['params']['w']"], sum(own, []))
+        self.assertEqual(saved["local['state']['m']['w']"], sum(momentum, []))
+        if rule != "sgd":
+            self.assertEqual(saved["outer_momentum['state']['params']['w']"], outer)
+        if every != 1:
+            self.assertEqual(saved["local_steps"], [steps % every])
+
+    def test_training_is_that_of_the_model(self):
+        for ranks in (1, 2, 4):
+            self.make(ranks)
+            for every, rule, rate, beta in ((2, "nesterov", 0.5, 0.5), (3, "momentum", 0.25, 0.5), (4, "sgd", 1, 0), (1, "sgd", 1, 0)):
+                options = f"every={every} outer={rule}<lr={rate}{'' if rule == 'sgd' else f' momentum={beta}'}>"
+                with self.subTest(ranks=ranks, options=options):
+                    saved = self.run_local(ranks, 5, "--local-steps", options)
+                    self.expect(saved, ranks, 5, every, rule, Fraction(rate), Fraction(beta))
+
+    def test_a_run_goes_on_where_it_was_saved(self):
+        self.make(2)
+        options = ("--local-steps", "every=2 outer=nesterov<lr=0.5 momentum=0.5>")
+        self.run_local(2, 3, *options)
+        saved = self.run_local(2, 3, *options, state=self.folder / "saved.safetensors", name="resumed")
+        self.expect(saved, 2, 6, 2, "nesterov", Fraction(1, 2), Fraction(1, 2))
+
+    def test_ranks_agree_after_a_compressed_outer_step(self):
+        self.make(4, steps=8)
+        for codec in ("bits=4", "bits=2 error-feedback=f32", "codec=topk density=0.5 error-feedback=f32"):
+            saved = self.run_local(4, 8, "--local-steps", "every=4", "--compress", f"{codec} min-elements=1 min-rank=1")
+            anchor = saved["state['params']['w']"]
+            self.assertEqual(saved["local['state']['params']['w']"], 4 * anchor, codec)
+            self.assertNotEqual(anchor, [1] * WIDTH)
+
+    def test_bytes_are_those_of_outer_steps(self):
+        self.make(2)
+        for every in (1, 2, 3):
+            self.run_local(2, 6, "--local-steps", f"every={every}")
+            layers = json.loads((self.folder / "saved.json").read_text())["layers"]
+            outer = [layer for layer in layers if layer["kind"] == "outer_gradient"]
+            self.assertEqual([layer["layer"] for layer in outer], ["params/w"])
+            self.assertEqual(outer[0]["raw_bytes_per_step"], [16 // every] * 2)
+            self.assertNotIn("gradient", [layer["kind"] for layer in layers])
+
+    def test_the_report_shows_the_mean(self):
+        self.make(2)
+        result = subprocess.run([CGX_RUN, self.program, "--ranks", "2", "--state", self.first, "--data", self.batches, "--steps", "2",
+                                 "--local-steps", "every=2"], capture_output=True, text=True, check=True)
+        self.assertRegex(result.stderr, r"params/w +outer_gradient +4xf32 /2 +identity +8 +8")
+
+    def test_what_makes_no_sense_is_refused(self):
+        self.make(2)
+        for options, text in (("every=0", "expected every"), ("evry=2", "evry"), ("outer=nestrov", "did you mean 'nesterov'"),
+                              ("outer=sgd<momentum=0.5>", "no momentum")):
+            error = self.run_local(2, 1, "--local-steps", options, code=1)
+            self.assertIn(text, error)
+            self.assertIn(f'--local-steps "{options}"', error)
+        error = self.run_local(2, 1, "--local-steps", "every=2", state=self.first, code=1)
+        self.assertIn("cgx.", error)
+
+    def test_an_exported_step_trains_and_is_evaluated_by_its_anchor(self):
+        save, report = self.folder / "trained.safetensors", self.folder / "trained.json"
+        subprocess.run([CGX_RUN, *map(str, (EXAMPLE / "step.mlir", "--ranks", 4, "--quiet", "--state", EXAMPLE / "state.safetensors", "--data",
+                                            EXAMPLE / "train.safetensors", "--steps", 110, "--repeat", "--save", save, "--report", report,
+                                            "--local-steps", "every=10", "--compress", "bits=4", "--eval", EXAMPLE / "eval.mlir", "--eval-data",
+                                            EXAMPLE / "validation.safetensors"))], capture_output=True, text=True, check=True)
+        told = json.loads(report.read_text())
+        self.assertGreater(told["evaluations"][-1]["metrics"]["accuracy"], 0.9)
+        self.assertLess(told["totals"]["wire_bytes_per_step"], 0.02 * 4 * 305000)
+        evaluated = subprocess.run([CGX_RUN, *map(str, (EXAMPLE / "eval.mlir", "--ranks", 4, "--quiet", "--state", save, "--data",
+                                                        EXAMPLE / "validation.safetensors", "--report", report))], capture_output=True, text=True, check=False)
+        self.assertEqual(evaluated.returncode, 0, evaluated.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
