@@ -257,7 +257,8 @@ private:
     return stablehlo::MulOp::create(builder, op.getLoc(), type, own, count);
   }
 
-  /// Metrics that were computed from the reduced gradient are averages again.
+  /// Metrics that were computed from the reduced gradient are averages again, and flags are those of all
+  /// ranks.
   LogicalResult averageResults(const Divergence &divergence) {
     Operation *terminator = body.getTerminator();
     builder.setInsertionPoint(terminator);
@@ -266,16 +267,28 @@ private:
           hasAxes(step.getResultAttr(i, kShardingAttrName), axes))
         continue;
       auto name = step.getResultAttrOfType<StringAttr>(i, kNameAttrName);
-      if (!getStaticFloatTensor(value.getType()))
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      const bool isFlag = type && type.hasStaticShape() && type.getElementType().isInteger(1);
+      if (!isFlag && !getStaticFloatTensor(type))
         return step.emitError("local steps: result ")
                << i << (name ? " '" + name.str() + "'" : "")
                << ": expected a number that can be averaged over "
                << "the ranks, because it depends on gradients, got " << value.getType();
       auto layer = LayerAttr::get(builder.getContext(), name ? getMetricName(name) : "", LayerKind::Other,
                                   /*shape=*/{});
-      terminator->setOperand(i, createMean(value, layer));
+      terminator->setOperand(i, isFlag ? createConjunction(value, layer)
+                                       : createReduction(value, layer, Reduction::Mean));
     }
     return success();
+  }
+
+  /// Whether a flag holds on all ranks, as that all gradients are finite.
+  Value createConjunction(Value flag, LayerAttr layer) {
+    auto type = cast<RankedTensorType>(flag.getType());
+    RankedTensorType number = type.clone(builder.getF32Type());
+    Value own = stablehlo::ConvertOp::create(builder, step.getLoc(), number, flag);
+    return stablehlo::ConvertOp::create(builder, step.getLoc(), type,
+                                        createReduction(own, layer, Reduction::Min));
   }
 
   /// `loss` of `result[1]['loss']`.
@@ -286,10 +299,10 @@ private:
     return path.getLayerName();
   }
 
-  Value createMean(Value value, LayerAttr layer) {
+  Value createReduction(Value value, LayerAttr layer, Reduction reduction) {
     auto reduce =
-        AllReduceOp::create(builder, step.getLoc(), TypeRange(value.getType()), ValueRange(value),
-                            Reduction::Mean, ids.take(), groups, getIdentityCodecs(builder.getContext(), 1),
+        AllReduceOp::create(builder, step.getLoc(), TypeRange(value.getType()), ValueRange(value), reduction,
+                            ids.take(), groups, getIdentityCodecs(builder.getContext(), 1),
                             builder.getArrayAttr({layer}), Algorithm::Auto, HierarchyAttr());
     return reduce->getResult(0);
   }
@@ -426,7 +439,7 @@ private:
           stablehlo::SubtractOp::create(builder, step.getLoc(), anchor.getType(), anchor, values[1]);
       OuterOptimizer::Next moved =
           outer.update(builder, step.getLoc(), anchor, values.size() > 2 ? values[2] : Value(),
-                       createMean(progress, parameter.layer));
+                       createReduction(progress, parameter.layer, Reduction::Mean));
       next.push_back({moved.anchor, moved.anchor});
       if (moved.momentum)
         next.back().push_back(moved.momentum);

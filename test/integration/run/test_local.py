@@ -163,6 +163,18 @@ class LocalSteps(RunTest):
                                                         EXAMPLE / "validation.safetensors", "--report", report))], capture_output=True, text=True, check=False)
         self.assertEqual(evaluated.returncode, 0, evaluated.stderr)
 
+    def test_the_study_writes_its_page(self):
+        study = EXAMPLE.parents[1] / "tools/study/local"
+        subprocess.run([study, "--short", "--tools", pathlib.Path(CGX_RUN).parent, "--page", self.folder], capture_output=True, text=True,
+                       check=True)
+        page = (self.folder / "README.md").read_text()
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| 1")]
+        self.assertEqual(len(rows), 9)
+        sent = {(row[0], row[1], row[2]): float(row[3]) for row in rows}
+        self.assertAlmostEqual(sent["1", "", "32"] / sent["10", "sgd", "32"], 10, delta=0.1)
+        self.assertLess(sent["10", "nesterov", "4"], sent["10", "nesterov", "32"] / 7)
+        self.assertIn("</svg>", (self.folder / "mlp-digits.svg").read_text())
+
 
 if __name__ == "__main__":
     unittest.main()

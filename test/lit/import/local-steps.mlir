@@ -39,6 +39,7 @@
 // CHECK: %[[NEXT:.*]] = stablehlo.subtract %[[OWN]]
 // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"loss", other>]
 // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"norm", other>]
+// CHECK: cgx.all_reduce min({{.*}}layers = [#cgx.layer<"finite", other>]
 // CHECK: %[[DONE:.*]] = stablehlo.add %[[COUNT]]
 // CHECK: %[[IS:.*]] = stablehlo.compare GE, %[[DONE]]
 // CHECK: "stablehlo.if"(%[[IS]])
@@ -63,7 +64,8 @@ module @trained attributes {cgx.mesh = #cgx.mesh<["model" = 2, "data" = 2]>, cgx
   func.func public @main(%w: tensor<8x4xf32> {cgx.name = "state['params']['w']"}, %m: tensor<8x4xf32> {cgx.name = "state['m']['w']"},
                          %x: tensor<16x8xf32> {cgx.name = "x", cgx.sharding = #cgx.sharding<[["data"], []]>, cgx.global_type = tensor<32x8xf32>})
       -> (tensor<8x4xf32> {cgx.name = "result[0]['params']['w']", cgx.feeds = 0 : i64}, tensor<8x4xf32> {cgx.name = "result[0]['m']['w']", cgx.feeds = 1 : i64},
-          tensor<f32> {cgx.name = "result[1]['loss']"}, tensor<f32> {cgx.name = "result[1]['norm']"}) {
+          tensor<f32> {cgx.name = "result[1]['loss']"}, tensor<f32> {cgx.name = "result[1]['norm']"},
+          tensor<i1> {cgx.name = "result[1]['finite']"}) {
     %zero = stablehlo.constant dense<0.0> : tensor<f32>
     %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
     %loss0 = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<16x4xf32>, tensor<f32>) -> tensor<f32>
@@ -73,6 +75,7 @@ module @trained attributes {cgx.mesh = #cgx.mesh<["model" = 2, "data" = 2]>, cgx
     %w1 = stablehlo.subtract %w, %m1 : tensor<8x4xf32>
     %loss = cgx.all_reduce mean(%loss0) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"loss", other>]} : tensor<f32>
     %norm = stablehlo.reduce(%g init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x4xf32>, tensor<f32>) -> tensor<f32>
-    return %w1, %m1, %loss, %norm : tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>, tensor<f32>
+    %finite = stablehlo.is_finite %norm : (tensor<f32>) -> tensor<i1>
+    return %w1, %m1, %loss, %norm, %finite : tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>, tensor<f32>, tensor<i1>
   }
 }

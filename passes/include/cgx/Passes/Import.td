@@ -535,7 +535,7 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
     - `local_steps`: inner steps since the last outer one. All ranks count alike, so that they take the branch
       together.
 
-    Metrics and statistics are reduced as before; results that were made of reduced gradients are averaged. With
+    Metrics and statistics are reduced as before; results that were made of reduced gradients are averaged, and flags hold if they do on all ranks. With
     `every=1` there is no branch and no counter.
 
     Precondition: none; an exported step is imported first. Gradients are all-reduced over the same ranks, and
