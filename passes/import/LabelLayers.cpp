@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ElementShare.h"
+#include "Feeding.h"
 #include "KeptElements.h"
 #include "PerRankForm.h"
 #include "StackedLayers.h"
@@ -445,7 +446,20 @@ private:
         findings[i] = makeFinding(i, *parameter, LayerKind::Other);
         findings[i].name += "#statistic";
       }
+    } else {
+      findings[i].name = getMetricName(i);
     }
+  }
+
+  /// A loss, an accuracy: the name of the one result that is the sum itself, without its place in the tuple
+  /// that the step returns. Empty where there is none, or several.
+  std::string getMetricName(unsigned i) {
+    ArrayRef<unsigned> results = flow.getReachedResults(i);
+    if (results.size() != 1 || state.getFedArgument(results.front()))
+      return {};
+    TreePath path = TreePath::parse(getStepResults(step)[results.front()].name);
+    llvm::erase_if(path.keys, [](const TreeKey &key) { return key.kind == TreeKey::Kind::Index; });
+    return path.keys.empty() ? std::string() : path.getLayerName();
   }
 
   /// Different reductions that would have one name: the first that reaches the state keeps it. One that

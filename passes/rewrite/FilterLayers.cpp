@@ -101,10 +101,10 @@ private:
     const std::string of = layers == 1 ? "" : ", each of " + std::to_string(layers) + " stacked layers";
     if (layer.getShape()) {
       if (int64_t rank = layer.getLayerShape().size(); rank < minRank)
-        return "parameter of rank " + std::to_string(rank) + of;
+        return std::to_string(rank) + "-D parameter" + of;
     } else if (int64_t rank = llvm::count_if(type.getShape(), [](int64_t size) { return size != 1; });
                rank < minRank) {
-      return "operand of rank " + std::to_string(rank);
+      return std::to_string(rank) + "-D operand";
     }
     if (type.getNumElements() / layers < minElements)
       return "fewer than " + std::to_string(minElements) + " elements" + of;

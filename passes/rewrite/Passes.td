@@ -36,6 +36,46 @@ def EnsurePerRankPass : Pass<"cgx-ensure-per-rank", "::mlir::ModuleOp"> {
   ];
 }
 
+def SetRanksPass : Pass<"cgx-set-ranks", "::mlir::ModuleOp"> {
+  let summary = "makes of a data-parallel step one for another number of ranks";
+  let description = [{
+    `--cgx-set-ranks=8` (short for `ranks=8`) takes a step that was exported for
+    4 devices to 8 ranks, without another export. Each rank goes on to take as
+    many samples as before, so that the batch of all ranks together grows. What
+    is averaged stays a mean: the constants that divide sums by the number of
+    ranks are replaced, also where the loss was averaged before it was
+    differentiated. A remark counts them.
+
+    Refused, with the op or argument, is what has another meaning or shape on
+    other ranks: a collective that is no all_reduce over all ranks, a sum of
+    floating-point numbers that is not divided by the number of ranks, the
+    number of the rank, state that is split over the ranks, a mesh of several
+    axes. Other constants of the script, such as a global batch size that was
+    written into the loss, cannot be told from numbers that stay.
+
+    Precondition: an exported step, or a per-rank program.
+    Postcondition: a per-rank program for `ranks` ranks.
+
+    Input:
+    ```mlir
+    module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
+      %1 = cgx.all_reduce sum(%0) {groups = #cgx.groups<[[0, 1, 2, 3]]>, ...} : tensor<6x5xf32>
+      %2 = stablehlo.constant dense<4.0> : tensor<6x5xf32>
+      %3 = stablehlo.divide %1, %2 : tensor<6x5xf32>
+    ```
+    Output, with `--cgx-set-ranks=2`:
+    ```mlir
+    module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+      %1 = cgx.all_reduce sum(%0) {groups = #cgx.groups<[[0, 1]]>, ...} : tensor<6x5xf32>
+      %2 = stablehlo.constant dense<2.0> : tensor<6x5xf32>
+      %3 = stablehlo.divide %1, %2 : tensor<6x5xf32>
+    ```
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "0", "How many ranks the step is to run on">
+  ];
+}
+
 def FoldReplicatedPass : Pass<"cgx-fold-replicated", "::mlir::ModuleOp"> {
   let summary = "removes reductions of values that all ranks already hold";
   let description = [{
@@ -263,7 +303,7 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
     ```
     Output: with `min-rank=2`, in the example above,
     ```mlir
-    %r:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "parameter of rank 1"], ...}
+    %r:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "1-D parameter"], ...}
         : tensor<64x128xf32>, tensor<1x128xf32>
     ```
   }];
@@ -305,12 +345,12 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
 
     Input:
     ```mlir
-    %r:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "parameter of rank 1"],
+    %r:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "1-D parameter"],
         codecs = [#cgx.identity, #cgx.identity], ...} : tensor<64x128xf32>, tensor<128xf32>
     ```
     Output:
     ```mlir
-    %r:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "parameter of rank 1"],
+    %r:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "1-D parameter"],
         codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity], ...}
         : tensor<64x128xf32>, tensor<128xf32>
     ```
@@ -349,10 +389,10 @@ def WarnOfUncompressedPass : Pass<"cgx-warn-of-uncompressed", "::mlir::ModuleOp"
     Input:
     ```mlir
     %1 = cgx.all_reduce sum(%0) {codecs = [#cgx.identity], layers = [#cgx.layer<"b", gradient, [128]>],
-        cgx.exact_reason = ["parameter of rank 1"], ...} : tensor<128xf32>
+        cgx.exact_reason = ["1-D parameter"], ...} : tensor<128xf32>
     ```
     Output: the same, and the warning "nothing is compressed, though 1 gradient
-    travels: parameter of rank 1 (1); min-rank=1 takes vectors, too".
+    travels: 1-D parameter (1); min-rank=1 takes vectors, too".
   }];
 }
 
@@ -610,7 +650,7 @@ def ReportPass : Pass<"cgx-report", "::mlir::ModuleOp"> {
     cgx report: 4 ranks, 1 collective, 2 operands; bytes per rank and step (mean over ranks)
     layer        kind      tensor      codec                                                    raw bytes  wire bytes  ratio  why exact
     params/l1/w  gradient  64x128xf32  quantize bits=4 bucket=128 rounding=stochastic scale=bf16      49152        6576  7.47x
-    params/l1/b  gradient  128xf32     identity                                                       768         768  1.00x  parameter of rank 1
+    params/l1/b  gradient  128xf32     identity                                                       768         768  1.00x  1-D parameter
     total                                                                                           49920        7344  6.80x
     ```
   }];

@@ -55,7 +55,7 @@ std::string typeText(const cgx::ReportRow &row) {
 
 Line lineOf(const cgx::ReportRow &row) {
   uint64_t raw = meanOf(row.rawBytes), wire = meanOf(row.wireBytes);
-  return {row.layer.empty() ? "-" : row.layer,
+  return {row.layer.empty() ? "(unnamed)" : row.layer,
           row.kind,
           typeText(row),
           row.codec,

@@ -6,15 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RankDivision.h"
 #include "Replication.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
-
-#include <cmath>
 
 namespace cgx {
 #define GEN_PASS_DEF_WARNOFREPEATEDSUMSPASS
@@ -23,31 +20,6 @@ namespace cgx {
 namespace {
 
 using namespace mlir;
-
-/// The number that a constant, or what is broadcast of one, is everywhere.
-std::optional<double> getConstant(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    StringRef name = op->getName().stripDialect();
-    if (name != "broadcast_in_dim" && name != "reshape" && name != "convert")
-      break;
-    value = op->getOperand(0);
-  }
-  DenseFPElementsAttr constant;
-  if (!matchPattern(value, m_Constant(&constant)) || !constant.isSplat())
-    return std::nullopt;
-  return constant.getSplatValue<APFloat>().convertToDouble();
-}
-
-/// x / N, or x * (1 / N).
-bool isDividedBy(Operation *op, double divisor) {
-  auto isNumber = [&](unsigned operand, double expected) {
-    std::optional<double> number = getConstant(op->getOperand(operand));
-    return number && std::abs(*number - expected) <= 1e-6 * expected;
-  };
-  StringRef name = op->getName().stripDialect();
-  return (name == "divide" && isNumber(1, divisor)) ||
-         (name == "multiply" && (isNumber(0, 1 / divisor) || isNumber(1, 1 / divisor)));
-}
 
 bool isSum(CollectiveOpInterface op) {
   return isa<AllReduceOp>(op) && (op.getReductionKind() == Reduction::Sum);
@@ -79,23 +51,6 @@ Value findEarlierSum(Value value, GroupsAttr groups) {
   return {};
 }
 
-/// Whether a single number on the way to `value` is divided by the number of ranks: the loss was averaged
-/// over them inside of what was differentiated, so that the sum of the gradients is their mean.
-bool isOfMeanLoss(Value value, double ranks) {
-  llvm::SetVector<Value> worklist;
-  worklist.insert(value);
-  for (size_t i = 0; i < worklist.size(); ++i) {
-    Operation *op = worklist[i].getDefiningOp();
-    if (!op)
-      continue;
-    auto type = dyn_cast<RankedTensorType>(worklist[i].getType());
-    if (type && type.getRank() == 0 && isa<FloatType>(type.getElementType()) && isDividedBy(op, ranks))
-      return true;
-    worklist.insert(op->operand_begin(), op->operand_end());
-  }
-  return false;
-}
-
 struct WarnOfRepeatedSums : impl::WarnOfRepeatedSumsPassBase<WarnOfRepeatedSums> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
@@ -108,7 +63,7 @@ struct WarnOfRepeatedSums : impl::WarnOfRepeatedSumsPassBase<WarnOfRepeatedSums>
         if (size && *size > 1 && collective.getLayer(i).getKind() == LayerKind::Gradient &&
             replication.isReplicatedOver(input, collective.getGroups()))
           if (Value summed = findEarlierSum(input, collective.getGroups()))
-            if (!isOfMeanLoss(summed, static_cast<double>(*size)))
+            if (getScalarDivisions(summed, static_cast<double>(*size)).empty())
               found.push_back({collective, static_cast<unsigned>(i)});
     });
     if (!found.empty())
@@ -120,8 +75,9 @@ private:
     auto [collective, operand] = found.front();
     int64_t size = *collective.getGroups().getUniformSize();
     Value result = collective.getResultTensors()[operand];
-    bool isMean = llvm::any_of(result.getUsers(),
-                               [&](Operation *user) { return isDividedBy(user, static_cast<double>(size)); });
+    bool isMean = llvm::any_of(result.getUsers(), [&](Operation *user) {
+      return getDivisionBy(user, static_cast<double>(size)).has_value();
+    });
     InFlightDiagnostic warning = mlir::emitWarning(collective.getLoc());
     warning << "layer '" << collective.getLayer(operand).getName() << "'";
     if (found.size() > 1)

@@ -24,7 +24,7 @@ using namespace mlir;
 /// What to do about a reason to stay exact, as FilterLayers and AssignCodecs write it; "" if it is what
 /// somebody asked for.
 StringRef getCure(StringRef reason) {
-  if (reason.starts_with("parameter of rank") || reason.starts_with("operand of rank"))
+  if (reason.contains("-D parameter") || reason.contains("-D operand"))
     return "min-rank=1 takes vectors, too";
   if (reason.starts_with("fewer than"))
     return "min-elements= takes smaller ones";

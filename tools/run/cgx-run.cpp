@@ -283,9 +283,9 @@ void describe(CLI::App &app, Options &options) {
   app.add_option(
          "--metrics", options.metrics,
          "Where to write a line for each step as it ends: losses, seconds, bytes, share of communication, "
-         "changes of codecs. JSON, or columns where the name ends in .csv; a run that is resumed goes on "
-         "there")
-      ->type_name("FILE.jsonl|FILE.csv")
+         "changes of codecs. JSON, columns where the name ends in .csv, or events for TensorBoard where it "
+         "contains tfevents; a run that is resumed goes on there")
+      ->type_name("FILE.jsonl|FILE.csv|FILE.tfevents")
       ->group("Output");
   app.add_option("--trace", options.trace,
                  "Where to write what each rank did when, for Perfetto (ui.perfetto.dev)")

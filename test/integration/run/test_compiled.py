@@ -1,12 +1,13 @@
 """cgx-run with the compiler: steps as JAX printed them, trained without Python."""
 
+import array
 import json
 import os
 import pathlib
 import subprocess
 import unittest
 
-from harness import CGX_RUN, RunTest, read_safetensors
+from harness import CGX_RUN, RunTest, read_safetensors, write_safetensors
 
 EXAMPLE = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "mlp-digits"
 CGX_OPT, CGX_COMPILE = os.environ["CGX_OPT"], os.environ["CGX_COMPILE"]
@@ -71,6 +72,37 @@ class Compiled(RunTest):
             report, state = self.run_example(program, "--transport", transport)
             self.assertEqual(without_codec_state(state), exact)
             self.assertGreater(report["totals"]["ratio"], 1.1)
+
+    def test_a_step_for_other_ranks_averages_over_those(self):
+        """Eight ranks, of which two each have the samples of one of four, take the step that those four take."""
+        data, ranks = self.folder / "data.safetensors", 8
+        tensors = read_safetensors(EXAMPLE / "train.safetensors")[0]
+        half, whole = {}, {}
+        for name, (dtype, shape, values) in tensors.items():
+            row = len(values) // shape[0]
+            parts = [values[16 * row * i:16 * row * (i + 1)] for i in range(4)]
+            half[name] = (dtype, [64, *shape[1:]], b"".join(parts))
+            whole[name] = (dtype, [128, *shape[1:]], b"".join(part for part in parts for _ in range(2)))
+        results = {}
+        for name, tensors, program in (("four", half, EXAMPLE / "step.mlir"), ("eight", whole, self.folder / "eight.mlir")):
+            if name == "eight":
+                done = self.tool(CGX_OPT, EXAMPLE / "step.mlir", "--cgx-set-ranks=8", "-o", program)
+                self.assertIn("for 8 ranks in place of 4: 8 all_reduces, 8 divisions", done.stderr)
+                refused = self.tool(CGX_RUN, EXAMPLE / "step.mlir", "--ranks", ranks, "--state",
+                                    EXAMPLE / "state.safetensors", "--data", data, code=1)
+                self.assertIn("cgx-opt --cgx-set-ranks=8", refused.stderr)
+            write_safetensors(data, tensors)
+            save, report = self.folder / f"{name}.safetensors", self.folder / f"{name}.json"
+            self.tool(CGX_RUN, program, "--ranks", 8 if name == "eight" else 4, "--quiet", "--job", self.job, "--state",
+                      EXAMPLE / "state.safetensors", "--data", data, "--steps", 3, "--repeat", "--save", save,
+                      "--report", report)
+            results[name] = read_safetensors(save)[0], json.loads(report.read_text())["loss"]["per_step"]
+        for one, other in zip(results["four"][1], results["eight"][1], strict=True):
+            self.assertAlmostEqual(one, other, delta=1e-5)
+        for name, (_, _, values) in results["four"][0].items():
+            numbers, others = (array.array("f", v) for v in (values, results["eight"][0][name][2]))
+            worst = max(abs(a - b) for a, b in zip(numbers, others, strict=True))
+            self.assertLess(worst, 1e-5, name)
 
     def test_text_and_library_and_transports_give_the_same_bits(self):
         program, library = self.compressed(), self.folder / "step.so"

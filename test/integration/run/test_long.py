@@ -8,6 +8,7 @@ import os
 import pathlib
 import random
 import signal
+import struct
 import subprocess
 import time
 import unittest
@@ -17,6 +18,59 @@ from harness import FIXTURES, RunTest, initial_state, read_safetensors, samples,
 STEPS = int(os.environ.get("CGX_LONG_STEPS", "400"))
 STOPS = int(os.environ.get("CGX_LONG_STOPS", "4"))
 STOPPED = 3
+
+
+def fields_of(message):
+    """The fields of a message of Protocol Buffers, by number: integers, f64, f32 and bytes."""
+    fields, at = [], 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(message):
+        key = varint()
+        if key & 7 == 0:
+            fields.append((key >> 3, varint()))
+            continue
+        size, form = {1: (8, "<d"), 5: (4, "<f"), 2: (None, None)}[key & 7]
+        size = varint() if size is None else size
+        piece = message[at:at + size]
+        at += size
+        fields.append((key >> 3, struct.unpack(form, piece)[0] if form else piece))
+    return fields
+
+
+def events_of(file):
+    """The events of TensorBoard in a file whose checksums are right."""
+
+    def checksum(piece):
+        crc = 0xFFFFFFFF
+        for byte in piece:
+            crc ^= byte
+            for _ in range(8):
+                crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+        crc ^= 0xFFFFFFFF
+        return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+    events = []
+    while file:
+        length, mark = struct.unpack("<QI", file[:12])
+        message, (end,) = file[12:12 + length], struct.unpack("<I", file[12 + length:16 + length])
+        assert (mark, end) == (checksum(file[:8]), checksum(message))
+        event = dict(fields_of(message))
+        if 5 in event:
+            event[5] = [dict(fields_of(value)) for _, value in fields_of(event[5])]
+        events.append(event)
+        file = file[16 + length:]
+    return events
 
 
 class Long(RunTest):
@@ -286,6 +340,27 @@ class Long(RunTest):
         self.assertTrue(all(float(row["loss"]) > 0 and int(row["wire_bytes"]) > 0 for row in rows))
         result = self.run_tool("train4.so", "--steps", 3, "--metrics", "-", state=self.state())
         self.assertEqual([json.loads(line)["step"] for line in result.stdout.splitlines()], [0, 1, 2])
+
+    def test_metrics_can_be_events_for_tensorboard(self):
+        path, save = self.folder / "events.out.tfevents.1", self.folder / "saved.safetensors"
+        result = self.run_tool("train4.so", "--steps", 3, "--metrics", path, "--save", save, state=self.state())
+        if "built without Protocol Buffers" in result.stderr:
+            self.assertNotEqual(result.returncode, 0)
+            self.skipTest("built without Protocol Buffers")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(path, "ab") as file:
+            file.write(b"\x20\x00\x00")  # a record that a killed run left
+        result = self.run_tool("train4.so", "--steps", 2, "--metrics", path, "--resume", save)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        version, *events = events_of(path.read_bytes())
+        self.assertEqual(version[3], b"brain.Event:2")
+        self.assertEqual([event.get(2, 0) for event in events], [0, 1, 2, 3, 4])
+        for event in events:
+            self.assertGreater(event[1], 1.6e9)
+            scalars = dict((value[1].decode(), value[2]) for value in event[5])
+            self.assertGreater(scalars["loss"], 0)
+            self.assertGreater(scalars["cgx/wire_bytes"], 0)
+            self.assertEqual(scalars["cgx/plan"], 0)
 
     def test_an_evaluation_in_the_middle_is_that_of_the_checkpoint(self):
         validation = self.folder / "validation.safetensors"

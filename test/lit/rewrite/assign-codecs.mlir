@@ -50,7 +50,7 @@ module attributes {cgx.num_ranks = 2 : i64} {
 // OPTIONS-LABEL: func @reasons
 // IDENTITY-LABEL: func @reasons
 func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
-  // CHECK: cgx.exact_reason = ["", "parameter of rank 1"]
+  // CHECK: cgx.exact_reason = ["", "1-D parameter"]
   // CHECK-SAME: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity]
   // OPTIONS: codecs = [#cgx.quantize<bits = 8, bucket = 512, rounding = nearest, scale = f32, checksum>, #cgx.identity]
   // IDENTITY: codecs = [#cgx.identity, #cgx.identity]
@@ -65,7 +65,7 @@ func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
   // CAST: codecs = [#cgx.cast<format = fp8_e4m3, bucket = 128, scale = bf16, checksum>, #cgx.identity]
   // EXPONENTIAL: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16, scaling = max_abs, levels = exponential>, #cgx.identity]
   // FEEDBACK: codecs = [#cgx.error_feedback<#cgx.quantize<bits = 1, bucket = 128, rounding = stochastic, scale = bf16>, decay = 5.000000e-01, storage = bf16>, #cgx.identity]
-  %0:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "parameter of rank 1"], id = 0 : i64, groups = #g,
+  %0:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "1-D parameter"], id = 0 : i64, groups = #g,
       codecs = [#cgx.identity, #cgx.identity], layers = [#x, #x]} : tensor<64x128xf32>, tensor<128xf32>
   return
 }

@@ -31,7 +31,7 @@ func.func @outer(%w: tensor<64x128xf32>) {
 func.func @defaults(%w: tensor<64x128xf32>, %b: tensor<1x128xf32>, %u: tensor<1x2000xf32>, %s: tensor<8x8xf32>,
                     %l: tensor<f32>) {
   // The bias is a vector, although JAX reduces it as a matrix; the unnamed operand has one dimension that counts.
-  // CHECK: cgx.exact_reason = ["", "parameter of rank 1", "operand of rank 1", "fewer than 1024 elements", "kind other"]
+  // CHECK: cgx.exact_reason = ["", "1-D parameter", "1-D operand", "fewer than 1024 elements", "kind other"]
   // OPTIONS: cgx.exact_reason = ["excluded by 'exclude=params/l?/w'", "", "", "fewer than 100 elements", "kind other"]
   %0:5 = cgx.all_reduce mean(%w, %b, %u, %s, %l) {id = 0 : i64, groups = #g,
       codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
@@ -63,7 +63,7 @@ func.func @kinds(%a: tensor<64x128xf32>) {
 // OPTIONS-LABEL: func @stacks
 func.func @stacks(%s: tensor<12x768xf32>, %w: tensor<12x16x64xf32>, %u: tensor<12x31x33xf32>, %v: tensor<2x6x32x32xf32>) {
   // Of a stack, rank and size of each layer count, at the limits, too: 1024 elements are not fewer than 1024.
-  // CHECK: cgx.exact_reason = ["parameter of rank 1, each of 12 stacked layers", "", "", "fewer than 1024 elements, each of 12 stacked layers", ""]
+  // CHECK: cgx.exact_reason = ["1-D parameter, each of 12 stacked layers", "", "", "fewer than 1024 elements, each of 12 stacked layers", ""]
   // OPTIONS: cgx.exact_reason = ["", "", "", "", ""]
   %0:5 = cgx.all_reduce mean(%s, %w, %v, %u, %s) {id = 4 : i64, groups = #g,
       codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],

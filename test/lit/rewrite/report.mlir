@@ -8,7 +8,7 @@
 
 // CHECK: cgx report: 4 ranks, 1 collective, 2 operands; bytes per rank and step (mean over ranks)
 // CHECK: params/l1/w gradient 64x128xf32 quantize bits=4 bucket=128 rounding=stochastic scale=bf16 49152 6576 7.47x
-// CHECK: params/l1/b gradient 128xf32 identity 768 768 1.00x parameter of rank 1
+// CHECK: params/l1/b gradient 128xf32 identity 768 768 1.00x 1-D parameter
 // CHECK: total 49920 7344 6.80x
 // EXPLICIT: params/l1/w gradient 64x128xf32 quantize bits=4 bucket=128 rounding=stochastic scale=bf16 49152 6576 7.47x
 // EXPLICIT: total 49920 7344 6.80x
@@ -17,7 +17,7 @@
 // 2 * 3/4 of two vectors of 64 and two of 128, in f32; there is no explicit form of it.
 // LOWRANK: params/l1/w gradient 64x128xf32 lowrank rank=2 49152 2304 21.33x
 // JSON: "layer": "params/l1/w"
-// JSON: "exact_reason": "parameter of rank 1"
+// JSON: "exact_reason": "1-D parameter"
 // JSON: "wire_bytes_by_rank"
 // FORMAT: expected 'text' or 'json' as format of the report, got 'xml'
 module attributes {cgx.num_ranks = 4 : i64} {
@@ -25,7 +25,7 @@ module attributes {cgx.num_ranks = 4 : i64} {
     %r:2 = cgx.all_reduce mean(%w, %b) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
         codecs = [#cgx.quantize<bits = 4, bucket = 128>, #cgx.identity],
         layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>, #cgx.layer<"params/l1/b", gradient, [128]>],
-        cgx.exact_reason = ["", "parameter of rank 1"]} : tensor<64x128xf32>, tensor<128xf32>
+        cgx.exact_reason = ["", "1-D parameter"]} : tensor<64x128xf32>, tensor<128xf32>
     return %r#0, %r#1 : tensor<64x128xf32>, tensor<128xf32>
   }
 }

@@ -19,13 +19,13 @@ func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// expected-warning @below {{nothing is compressed, though 3 gradients travel: parameter of rank 1 (2), fewer than 1024 elements (1); min-rank=1 takes vectors, too; min-elements= takes smaller ones}}
+// expected-warning @below {{nothing is compressed, though 3 gradients travel: 1-D parameter (2), fewer than 1024 elements (1); min-rank=1 takes vectors, too; min-elements= takes smaller ones}}
 module attributes {cgx.num_ranks = 2 : i64} {
 func.func @main(%a: tensor<4xf32>, %b: tensor<4x2xf32>, %l: tensor<f32>) {
   %0:4 = cgx.all_reduce sum(%a, %a, %b, %l) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
       codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
       layers = [#cgx.layer<"a", gradient, [4]>, #cgx.layer<"c", gradient, [4]>, #cgx.layer<"b", gradient, [4, 2]>, #cgx.layer<"", other>],
-      cgx.exact_reason = ["parameter of rank 1", "parameter of rank 1", "fewer than 1024 elements", "kind other"]}
+      cgx.exact_reason = ["1-D parameter", "1-D parameter", "fewer than 1024 elements", "kind other"]}
       : tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>, tensor<f32>
   return
 }

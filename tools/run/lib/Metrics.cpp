@@ -12,7 +12,6 @@
 #include "cgx/run/Error.h"
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -20,80 +19,50 @@
 #include <unistd.h>
 
 using namespace cgx::run;
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
 
-/// The step of a line that an earlier run wrote.
-std::optional<uint64_t> stepOf(const std::string &line, bool isCsv) {
-  uint64_t step = 0;
-  if (isCsv)
-    return std::from_chars(line.data(), line.data() + line.size(), step).ec == std::errc()
-               ? std::optional(step)
-               : std::nullopt;
-  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("step") || !json["step"].is_number_unsigned())
-    return std::nullopt;
-  return json["step"].get<uint64_t>();
+std::vector<std::string> namesOf(const Scalars &scalars) {
+  std::vector<std::string> names;
+  for (const Scalars::Scalar &scalar : scalars.all)
+    names.push_back(scalar.name);
+  return names;
 }
 
-/// What an earlier run wrote of the steps before `first`: it may have done more of them than it saved.
-std::string earlierLines(const std::string &path, uint64_t first, bool isCsv) {
-  std::ifstream file(path);
-  std::string kept;
-  for (std::string line; std::getline(file, line);)
-    if (std::optional<uint64_t> step = stepOf(line, isCsv); step && *step < first)
-      kept += line + "\n";
-  return kept;
+std::string contentsOf(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// As in a report: shortest digits that give the number back.
-std::string numberText(double value) {
-  char text[32];
-  auto [end, error] = std::to_chars(text, text + sizeof text, value);
-  return std::string(text, end);
-}
-
-/// A column's name, quoted where CSV needs it.
-std::string quoted(const std::string &name) {
-  if (name.find_first_of(",\"\n") == std::string::npos)
-    return name;
-  std::string text = "\"";
-  for (char c : name)
-    text += c == '"' ? "\"\"" : std::string(1, c);
-  return text + "\"";
+double now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 } // namespace
 
 Metrics::Metrics(const Job &job, cgx_context *context)
-    : job_(job), context_(context), isCsv_(job.metrics.ends_with(".csv")), last_(Clock::now()) {
+    : job_(job), context_(context), format_(makeMetricsFormat(job.metrics, namesOf(job.scalars))),
+      last_(Clock::now()) {
   std::error_code none;
   if (cgx::isStandardOutput(job.metrics)) {
     file_.reset(::fdopen(::dup(STDOUT_FILENO), "a"));
   } else {
     if (!fs::exists(job.metrics, none) || fs::is_regular_file(job.metrics, none)) {
-      const std::string kept = job.firstStep == 0 ? "" : earlierLines(job.metrics, job.firstStep, isCsv_);
-      if (std::string error = cgx::writeOutput(job.metrics, header() + kept); !error.empty())
+      // An earlier run may have done more steps than it saved.
+      const std::string kept =
+          job.firstStep == 0 ? "" : format_->earlier(contentsOf(job.metrics), job.firstStep);
+      if (std::string error = cgx::writeOutput(job.metrics, format_->header() + kept); !error.empty())
         throw Error(error);
     }
     file_.reset(std::fopen(job.metrics.c_str(), "ae"));
   }
   if (!file_)
     throw Error("cannot write '" + job.metrics + "': " + std::strerror(errno));
-  if (isCsv_ && !fs::is_regular_file(job.metrics, none))
-    write(header());
+  if (!fs::is_regular_file(job.metrics, none))
+    write(format_->header());
   before_ = measure();
-}
-
-std::string Metrics::header() const {
-  if (!isCsv_)
-    return "";
-  std::string text = "step,time,seconds";
-  for (const Scalars::Scalar &scalar : job_.scalars.all)
-    text += "," + quoted(scalar.name);
-  return text + ",wire_bytes,communication_seconds,communication_share,plan\n";
 }
 
 Metrics::Totals Metrics::measure() const {
@@ -108,48 +77,31 @@ Metrics::Totals Metrics::measure() const {
   return totals;
 }
 
-std::string Metrics::line(uint64_t step, const std::vector<double> &scalars, double seconds,
-                          const Totals &own, bool isPlanNew) const {
-  const double now =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  const double share = seconds > 0 ? std::min(1.0, own.seconds / seconds) : 0;
-  if (isCsv_) {
-    std::string text = std::to_string(step) + "," + numberText(now) + "," + numberText(seconds);
-    for (double scalar : scalars)
-      text += "," + numberText(scalar);
-    return text + "," + std::to_string(own.wireBytes) + "," + numberText(own.seconds) + "," +
-           numberText(share) + "," + (isPlanNew ? "1" : "0") + "\n";
-  }
-  Json json = {{"step", step}, {"time", now}, {"seconds", seconds}, {"metrics", Json::object()}};
-  for (size_t i = 0; i < scalars.size(); ++i)
-    json["metrics"][job_.scalars.all[i].name] = scalars[i]; // null where it is not finite
-  json["wire_bytes"] = own.wireBytes;
-  json["communication_seconds"] = own.seconds;
-  json["communication_share"] = share;
-  json["plan"] = isPlanNew;
-  return json.dump() + "\n";
-}
-
 void Metrics::step(uint64_t step, const std::vector<double> &scalars, size_t plans) {
-  const Clock::time_point now = Clock::now();
+  const Clock::time_point end = Clock::now();
   const Totals totals = measure();
-  write(line(step, scalars, std::chrono::duration<double>(now - last_).count(),
-             {totals.wireBytes - before_.wireBytes, totals.seconds - before_.seconds}, plans != plans_));
+  const double seconds = std::chrono::duration<double>(end - last_).count();
+  const double communication = totals.seconds - before_.seconds;
+  write(format_->record({.step = step,
+                         .time = now(),
+                         .seconds = seconds,
+                         .scalars = scalars,
+                         .wireBytes = totals.wireBytes - before_.wireBytes,
+                         .communicationSeconds = communication,
+                         .communicationShare = seconds > 0 ? std::min(1.0, communication / seconds) : 0,
+                         .isPlanNew = plans != plans_}));
   before_ = totals;
   plans_ = plans;
-  last_ = now;
+  last_ = end;
 }
 
 void Metrics::evaluation(uint64_t step, const std::vector<double> &values) {
-  Json json = {{"step", step}, {"evaluation", Json::object()}};
-  for (size_t i = 0; i < values.size(); ++i)
-    json["evaluation"][job_.evaluation->scalars.all[i].name] = values[i];
-  if (!isCsv_) // whose columns are those of steps
-    write(json.dump() + "\n");
+  write(format_->evaluation(step, now(), namesOf(job_.evaluation->scalars), values));
   last_ = Clock::now();
 }
 
-void Metrics::write(const std::string &text) {
-  if (std::fputs(text.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
+void Metrics::write(const std::string &record) {
+  if (std::fwrite(record.data(), 1, record.size(), file_.get()) != record.size() ||
+      std::fflush(file_.get()) != 0)
     throw Error("cannot write '" + job_.metrics + "': " + std::strerror(errno));
 }

@@ -6,13 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One line for each step, written when the step has ended: JSON, or the columns of a
-// CSV file. A run that goes on from a checkpoint goes on in its file, from its step on.
+// A record for each step, written when the step has ended, in the format that the name of
+// the file asks for. A run that goes on from a checkpoint goes on in its file, from its
+// step on.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUN_LIB_METRICS_H
 #define CGX_RUN_LIB_METRICS_H
 
+#include "MetricsFormat.h"
 #include "cgx/run/Job.h"
 
 #include <chrono>
@@ -29,7 +31,7 @@ public:
   /// full.
   void step(uint64_t step, const std::vector<double> &scalars, size_t plans);
 
-  /// Behind `step`.
+  /// After `step`.
   void evaluation(uint64_t step, const std::vector<double> &values);
 
 private:
@@ -43,14 +45,11 @@ private:
   };
 
   Totals measure() const;
-  std::string header() const;
-  std::string line(uint64_t step, const std::vector<double> &scalars, double seconds, const Totals &own,
-                   bool isPlanNew) const;
-  void write(const std::string &text);
+  void write(const std::string &record);
 
   const Job &job_;
   cgx_context *context_;
-  bool isCsv_;
+  std::unique_ptr<MetricsFormat> format_;
   std::unique_ptr<std::FILE, Closer> file_;
   Totals before_;
   Clock::time_point last_;

@@ -51,7 +51,8 @@ void checkRanks(const Manifest &manifest, const Options &options) {
   throw Error("the program was exported for " +
               (mesh.empty() ? std::to_string(manifest.ranks) + " ranks"
                             : "a mesh of " + std::to_string(manifest.ranks) + " (" + mesh + ")") +
-              ", got " + std::to_string(*options.ranks) + " ranks");
+              ", got " + std::to_string(*options.ranks) + " ranks; cgx-opt --cgx-set-ranks=" +
+              std::to_string(*options.ranks) + " makes a step for as many of it, where it is data-parallel");
 }
 
 void applyFeeds(Manifest &manifest, const std::vector<std::string> &feeds) {
