@@ -168,6 +168,17 @@ class WarningTest(FolderTest):
     def test_an_evaluation_step_may_have_one_device(self):
         self.assertEqual(self.warned(lambda state, batch: state["w"].sum(), STATE, BATCH, donate=False), [])
 
+    def test_an_evaluation_step_may_return_its_state(self):
+        def evaluate(state, batch):
+            return {"w": state["w"], "count": state["count"] + 1}, (batch["x"] @ state["w"][:, None]).sum()
+        state = {"w": jnp.ones(4), "count": jnp.zeros((), jnp.int32)}
+        batch = {"x": jnp.ones((8, 4))}
+        shard = jax.shard_map(lambda s, b: (s, jax.lax.pmean(evaluate(s, b)[1], "data")), mesh=mesh_of({"data": 4}),
+                              in_specs=(P(), P("data")), out_specs=P(), check_vma=False)
+        for step in (evaluate, jax.jit(evaluate), lambda state, batch: jax.jit(evaluate)(state, batch),
+                     lambda state, batch: shard(state, batch)):
+            self.assertEqual(self.warned(step, state, batch, donate=False), [])
+
     def test_updates_without_communication_are_said(self):
         mesh = mesh_of({"data": 4})
 

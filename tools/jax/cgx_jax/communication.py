@@ -1,5 +1,7 @@
 """Whether what a step updates is communicated at all."""
 
+import re
+
 _COLLECTIVES = ("all_gather", "all_reduce", "all_to_all", "async_start", "collective_broadcast", "collective_permute",
                 "reduce_scatter", "recv", "send")
 
@@ -16,6 +18,41 @@ def reaches(module, results):
     block = functions["main"].regions[0].blocks[0]
     end = list(block.operations)[-1]
     return _depends([end.operands[i] for i in results], functions)
+
+
+def updates(module, feeds):
+    """The results among `feeds`, pairs (result, argument) of @main, that training moves: numbers that do not
+    come back as they went in, as those of an evaluation do. Integers count, or are keys."""
+    functions = {op.attributes["sym_name"].value: op.operation for op in module.body.operations
+                 if op.operation.name == "func.func"}
+    end = list(functions["main"].regions[0].blocks[0].operations)[-1]
+    return [result for result, argument in feeds
+            if not re.search(r"[x<]u?i\d+>", str(end.operands[result].type))
+            and _origin(functions["main"], result, functions) != argument]
+
+
+_RETURNS_ITS_OPERAND = ("sdy.sharding_constraint", "sdy.reshard", "stablehlo.optimization_barrier")
+
+
+def _origin(op, result, functions):
+    """Which argument of a function or manual computation a result of it is; None where it is computed."""
+    block = op.regions[0].blocks[0]
+    value = list(block.operations)[-1].operands[result]
+    while hasattr(value.owner, "name"):  # the owner of an argument is a block
+        owner = value.owner
+        index = list(owner.results).index(value)
+        if owner.name in ("func.call", "sdy.manual_computation"):
+            inner = functions[owner.attributes["callee"].value] if owner.name == "func.call" else owner
+            index = _origin(inner, index, functions)
+        elif owner.name == "stablehlo.custom_call":
+            index = 0 if owner.attributes["call_target_name"].value == "Sharding" else None
+        elif owner.name not in _RETURNS_ITS_OPERAND:
+            index = None
+        if index is None:
+            return None
+        value = owner.operands[index]
+    arguments = list(block.arguments)
+    return arguments.index(value) if value in arguments else None
 
 
 def _depends(values, functions):

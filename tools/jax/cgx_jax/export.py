@@ -211,13 +211,13 @@ def _with_communication(lowered, text, feeds):
     that makes it. Warns of an update that nothing is communicated for."""
     module = lowered.compiler_ir("stablehlo")
     devices = partition.ranks_of(module)
+    updates = communication.updates(module, feeds)
     if devices == 1:
-        if feeds:
+        if updates:
             warnings.warn("the step is for one device: nothing is communicated, and cgx has nothing to compress. Split "
                           "its batch over a mesh of N devices; XLA_FLAGS=--xla_force_host_platform_device_count=N, set "
                           "before JAX is imported, makes N of a CPU", stacklevel=3)
         return text
-    updates = [result for result, _ in feeds]
     if partition.is_left_to_a_partitioner(module):
         text, communicates = partition.partition(text, devices, feeds)
     else:
