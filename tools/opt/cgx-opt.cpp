@@ -57,17 +57,12 @@ static void printNoOpsOnDiagnostics() {
     static_cast<llvm::cl::opt<bool> *>(found->second)->setInitialValue(false);
 }
 
-/// Whether text or bytecode says where its ops come from.
-static bool hasLocations(llvm::StringRef source) {
-  return source.starts_with("ML\xefR") || source.starts_with("#loc") || source.contains("\n#loc");
-}
-
 /// What came with locations keeps them, unless --mlir-print-debuginfo says otherwise: an error of cgx-compile
 /// about the rewritten step then names the line of Python. What came without does not grow.
 static void keepLocationsOf(const llvm::MemoryBuffer &input) {
   auto &options = llvm::cl::getRegisteredOptions();
   auto found = options.find("mlir-print-debuginfo");
-  if (found != options.end() && found->second->getNumOccurrences() == 0 && hasLocations(input.getBuffer()))
+  if (found != options.end() && found->second->getNumOccurrences() == 0 && cgx::hasLocations(input))
     static_cast<llvm::cl::opt<bool> *>(found->second)->setValue(true);
 }
 

@@ -66,6 +66,31 @@ std::optional<std::string> cgx::explainUnreadable(const MemoryBuffer &buffer) {
          kWriteText.str();
 }
 
+/// Whether a place in a text lies in a string or a comment, which end with their line.
+static bool isQuoted(StringRef text, size_t at) {
+  bool isInString = false;
+  for (size_t i = text.rfind('\n', at) + 1; i < at; ++i) { // 0 in the first line
+    if (isInString && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      isInString = !isInString;
+    else if (!isInString && text.substr(i).starts_with("//"))
+      return true;
+  }
+  return isInString;
+}
+
+bool cgx::hasLocations(const MemoryBuffer &buffer) {
+  StringRef text = buffer.getBuffer();
+  if (text.starts_with(kBytecodeMagic) || text.starts_with("#loc") || text.contains("\n#loc"))
+    return true;
+  constexpr StringLiteral kLocation = " loc(";
+  for (size_t at = text.find(kLocation); at != StringRef::npos; at = text.find(kLocation, at + 1))
+    if (!isQuoted(text, at))
+      return true;
+  return false;
+}
+
 namespace {
 
 /// Goes through text token by token, as far as strings and comments are concerned.

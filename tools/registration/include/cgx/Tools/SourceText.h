@@ -26,6 +26,10 @@ namespace cgx {
 /// jax.export serializes. Nothing for text, and for bytecode of MLIR itself.
 std::optional<std::string> explainUnreadable(const llvm::MemoryBuffer &buffer);
 
+/// Whether text or bytecode says where its ops come from: `loc("train.py":30:11)` at an op, or `#loc1 = ...`
+/// that ops name.
+bool hasLocations(const llvm::MemoryBuffer &buffer);
+
 /// The text with each `dense<"0x...">` of i1 that has a byte per element (BooleanLiterals.h) in bits, as this
 /// version of MLIR reads it. Every line and column stays where it was. Takes time in the length of the text.
 std::unique_ptr<llvm::MemoryBuffer> packBooleans(std::unique_ptr<llvm::MemoryBuffer> buffer);
