@@ -14,6 +14,9 @@
 //
 // the first is what sharded data parallelism means. A partitioner takes what it holds for cheaper.
 //
+// An axis that splits samples inside (sequences) is one of model parallelism: there the activations are meant
+// to travel, gathered before products and scattered behind them.
+//
 //===----------------------------------------------------------------------===//
 
 #include "RankGrid.h"
@@ -60,8 +63,11 @@ public:
       if (auto feeds = step.getResultAttrOfType<IntegerAttr>(i, kFeedsAttrName))
         state.insert(feeds.getInt());
     for (unsigned i = 0; i < step.getNumArguments(); ++i)
+      if (state.contains(i))
+        stateAxes |= getSplitAxes(i);
+    for (unsigned i = 0; i < step.getNumArguments(); ++i)
       if (!state.contains(i))
-        dataAxes |= getSplitAxes(i);
+        dataAxes |= getSampleAxes(i);
   }
 
   AxisSet getDataAxes() const { return state.empty() ? 0 : dataAxes; }
@@ -109,6 +115,16 @@ public:
   }
 
 private:
+  /// The axes along which an argument of data is split into samples. Those are along its first dimension, but
+  /// where an axis of data alone splits another one, they are along that: `[sequence, batch]`.
+  AxisSet getSampleAxes(unsigned argument) {
+    SmallVector<AxisSet> dimensions = getAxesOfDimensions(argument);
+    auto isOfDataAlone = [&](AxisSet axes) { return (axes & ~stateAxes) != 0; };
+    if (auto *samples = llvm::find_if(dimensions, isOfDataAlone); samples != dimensions.end())
+      return *samples;
+    return dimensions.empty() ? 0 : dimensions.front();
+  }
+
   bool isUpdated(BlockArgument argument) {
     Operation *terminator = step.getFunctionBody().front().getTerminator();
     for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
@@ -120,17 +136,30 @@ private:
 
   AxisSet getSplitAxes(unsigned argument) {
     AxisSet axes = 0;
+    for (AxisSet dimension : getAxesOfDimensions(argument))
+      axes |= dimension;
+    return axes;
+  }
+
+  /// For each dimension of an argument the axes that split it.
+  SmallVector<AxisSet> getAxesOfDimensions(unsigned argument) {
+    SmallVector<AxisSet> axes;
     if (auto sharding = step.getArgAttrOfType<ShardingAttr>(argument, kShardingAttrName))
-      for (auto [axis, name] : llvm::enumerate(grid.getMesh().getAxes()))
-        if (axis < 64 && sharding.hasAxis(name))
-          axes |= AxisSet(1) << axis;
-    return axes & grid.getAllAxes();
+      for (ArrayAttr dimension : sharding.getDimensions()) {
+        AxisSet set = 0;
+        for (auto [axis, name] : llvm::enumerate(grid.getMesh().getAxes()))
+          if (axis < 64 && llvm::is_contained(dimension, name))
+            set |= AxisSet(1) << axis;
+        axes.push_back(set & grid.getAllAxes());
+      }
+    return axes;
   }
 
   FunctionOpInterface step;
   const RankGrid &grid;
   llvm::DenseSet<int64_t> state;
-  AxisSet dataAxes = 0;
+  AxisSet stateAxes = 0; ///< that split any state
+  AxisSet dataAxes = 0;  ///< that split data into samples
 };
 
 struct CheckActivations : impl::CheckActivationsPassBase<CheckActivations> {

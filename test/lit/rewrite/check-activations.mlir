@@ -81,3 +81,51 @@ func.func @experts_and_a_frozen_weight(
   return %w, %2, %0 : tensor<8x8xf32>, tensor<8x4xf32>, tensor<16x8xf32>
 }
 }
+
+// -----
+
+// Sequence parallelism: "model" splits weights, and samples inside. Activations are gathered before the product and
+// scattered behind it, as they are meant to be, with the batch in front and with the sequence in front.
+#model = #cgx.groups<[[0, 1], [2, 3]]>
+#a = #cgx.layer<"", activation>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 2, "model" = 2]>, cgx.num_ranks = 4 : i64} {
+func.func @sequences(
+    %v: tensor<64x32xf32> {cgx.name = "v", cgx.sharding = #cgx.sharding<[[], ["model"]]>},
+    %w: tensor<32x64xf32> {cgx.name = "w", cgx.sharding = #cgx.sharding<[["model"], []]>},
+    %x: tensor<2x8x64xf32> {cgx.name = "x", cgx.sharding = #cgx.sharding<[["data"], ["model"], []]>},
+    %y: tensor<2xi32> {cgx.name = "y", cgx.sharding = #cgx.sharding<[["data"]]>})
+    -> (tensor<64x32xf32> {cgx.feeds = 0 : i64}, tensor<32x64xf32> {cgx.feeds = 1 : i64}, tensor<2x8x64xf32>) {
+  %0 = cgx.all_gather(%x) {dim = 1 : i64, id = 0 : i64, groups = #model, codecs = [#cgx.identity], layers = [#a]} : (tensor<2x8x64xf32>) -> tensor<2x16x64xf32>
+  %1 = stablehlo.dot_general %0, %v, contracting_dims = [2] x [0] : (tensor<2x16x64xf32>, tensor<64x32xf32>) -> tensor<2x16x32xf32>
+  %2 = stablehlo.dot_general %1, %w, contracting_dims = [2] x [0] : (tensor<2x16x32xf32>, tensor<32x64xf32>) -> tensor<2x16x64xf32>
+  %3 = cgx.reduce_scatter sum(%2) {dim = 1 : i64, id = 1 : i64, groups = #model, codecs = [#cgx.identity], layers = [#a]} : (tensor<2x16x64xf32>) -> tensor<2x8x64xf32>
+  return %v, %w, %3 : tensor<64x32xf32>, tensor<32x64xf32>, tensor<2x8x64xf32>
+}
+
+func.func @sequences_in_front(
+    %v: tensor<64x32xf32> {cgx.name = "v", cgx.sharding = #cgx.sharding<[[], ["model"]]>},
+    %x: tensor<8x2x64xf32> {cgx.name = "x", cgx.sharding = #cgx.sharding<[["model"], ["data"], []]>})
+    -> (tensor<64x32xf32> {cgx.feeds = 0 : i64}, tensor<16x2x32xf32>) {
+  %0 = cgx.all_gather(%x) {dim = 0 : i64, id = 2 : i64, groups = #model, codecs = [#cgx.identity], layers = [#a]} : (tensor<8x2x64xf32>) -> tensor<16x2x64xf32>
+  %1 = stablehlo.dot_general %0, %v, contracting_dims = [2] x [0] : (tensor<16x2x64xf32>, tensor<64x32xf32>) -> tensor<16x2x32xf32>
+  return %v, %1 : tensor<64x32xf32>, tensor<16x2x32xf32>
+}
+}
+
+// -----
+
+// Batches split along both axes, weights along one (HSDP): that axis splits samples all the same.
+#fsdp = #cgx.groups<[[0, 1], [2, 3]]>
+#a = #cgx.layer<"", activation>
+module attributes {cgx.mesh = #cgx.mesh<["replica" = 2, "fsdp" = 2]>, cgx.num_ranks = 4 : i64} {
+func.func @hybrid(
+    %v: tensor<64x32xf32> {cgx.name = "v", cgx.sharding = #cgx.sharding<[[], ["fsdp"]]>},
+    %x: tensor<8x64xf32> {cgx.name = "x", cgx.sharding = #cgx.sharding<[["replica", "fsdp"], []]>})
+    -> (tensor<64x32xf32> {cgx.feeds = 0 : i64}, tensor<16x32xf32>) {
+  // expected-warning @below {{activations travel in place of weights: 1 tensor of 4096 bytes, along axis "fsdp" of the mesh}}
+  // expected-note @below {{all_gather with id 0: 4096 bytes for weight 'v'}}
+  %0 = cgx.all_gather(%x) {dim = 0 : i64, id = 0 : i64, groups = #fsdp, codecs = [#cgx.identity], layers = [#a]} : (tensor<8x64xf32>) -> tensor<16x64xf32>
+  %1 = stablehlo.dot_general %0, %v, contracting_dims = [1] x [0] : (tensor<16x64xf32>, tensor<64x32xf32>) -> tensor<16x32xf32>
+  return %v, %1 : tensor<64x32xf32>, tensor<16x32xf32>
+}
+}
