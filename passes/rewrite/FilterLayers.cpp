@@ -7,10 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Passes/RaveledParameters.h"
 #include "cgx/Passes/Rewrite.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/GlobPattern.h"
 
 #include <set>
@@ -40,7 +43,7 @@ struct FilterLayers : impl::FilterLayersPassBase<FilterLayers> {
     getOperation().walk([&](CollectiveOpInterface op) {
       SmallVector<Attribute> reasons;
       for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
-        reasons.push_back(builder.getStringAttr(getReason(op.getLayer(i), op.getInputType(i))));
+        reasons.push_back(builder.getStringAttr(getReason(op, op.getLayer(i), op.getInputType(i))));
       op->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons));
     });
     for (const Exclusion &exclusion : exclusions)
@@ -88,8 +91,19 @@ private:
     });
   }
 
+  /// The rank of what most elements of a vector are: several parameters may travel as one.
+  int64_t getRaveledRank(Operation *op, StringRef layer, int64_t rank) {
+    auto step = op->getParentOfType<func::FuncOp>();
+    if (!step)
+      return rank;
+    auto known = raveled.find(step);
+    if (known == raveled.end())
+      known = raveled.insert({step, RaveledParameters(step)}).first;
+    return std::max(rank, known->second.getRank(layer).value_or(rank));
+  }
+
   /// Why the operand of this type must stay exact; "" if it may be compressed.
-  std::string getReason(LayerAttr layer, RankedTensorType type) {
+  std::string getReason(Operation *op, LayerAttr layer, RankedTensorType type) {
     for (Exclusion &exclusion : exclusions) // All of them: a later one that matches is of use, too.
       exclusion.matched |= exclusion.pattern.match(layer.getName());
     for (const Exclusion &exclusion : exclusions)
@@ -100,10 +114,11 @@ private:
     const int64_t layers = layer.getLayerCount();
     const std::string of = layers == 1 ? "" : ", each of " + std::to_string(layers) + " stacked layers";
     if (layer.getShape()) {
-      if (int64_t rank = layer.getLayerShape().size(); rank < minRank)
+      if (int64_t rank = layer.getLayerShape().size();
+          rank < minRank && (rank != 1 || getRaveledRank(op, layer.getName(), rank) < minRank))
         return std::to_string(rank) + "-D parameter" + of;
     } else if (int64_t rank = llvm::count_if(type.getShape(), [](int64_t size) { return size != 1; });
-               rank < minRank) {
+               rank < minRank && getRaveledRank(op, layer.getName(), rank) < minRank) {
       return std::to_string(rank) + "-D operand";
     }
     if (type.getNumElements() / layers < minElements)
@@ -113,6 +128,7 @@ private:
 
   std::set<LayerKind> compressedKinds;
   SmallVector<Exclusion> exclusions;
+  llvm::MapVector<Operation *, RaveledParameters> raveled; ///< of each step that has vectors
 };
 
 } // namespace

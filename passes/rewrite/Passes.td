@@ -220,6 +220,9 @@ def CheckActivationsPass : Pass<"cgx-check-activations", "::mlir::ModuleOp"> {
     gathered along such an axis, is updated, and no gradient of it is reduced, it looks for those in
     `cgx.all_to_all`, too. One warning has their bytes, and as notes the weights.
 
+    An axis that splits samples inside, as sequences, is one of model parallelism, and of its activations nothing is
+    said. Samples lie along the first dimension of data, or along that which an axis of no weight splits.
+
     Precondition: a per-rank program with labels.
     Postcondition: the same module.
 
@@ -286,6 +289,11 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
       shape, the operand's dimensions other than 1 count (JAX reduces the
       gradient of a bias as `1x128`)
     - it has fewer than `min-elements` elements
+
+    A vector that holds several parameters (FSDP's flat buffers, raveled gradients) has the rank of those that most of
+    its elements are of: of the arguments that its name stands for, `params` for `params/w` and `params/b`, or,
+    where state itself is such a vector, of the matrices that the step makes of it. Vectors among them travel as the
+    rest does.
 
     Of stacked layers, rank and elements of each count: twelve norm scales in one `12x768`
     tensor stay exact as they would one by one.

@@ -73,4 +73,40 @@ func.func @stacks(%s: tensor<12x768xf32>, %w: tensor<12x16x64xf32>, %u: tensor<1
       : tensor<12x768xf32>, tensor<12x16x64xf32>, tensor<2x6x32x32xf32>, tensor<12x31x33xf32>, tensor<12x768xf32>
   return
 }
+
+// CHECK-LABEL: func @buffers
+func.func @buffers(%w: tensor<32x64xf32> {cgx.name = "params['w']"}, %b: tensor<64xf32> {cgx.name = "params['b']"},
+                   %s: tensor<2048xf32> {cgx.name = "norms['scale']"}, %o: tensor<2048xf32> {cgx.name = "norms['offset']"},
+                   %m: tensor<2112xf32> {cgx.name = "momentum"}, %n: tensor<4096xf32> {cgx.name = "vector"})
+    -> (tensor<32x64xf32> {cgx.feeds = 0 : i64}, tensor<64xf32> {cgx.feeds = 1 : i64}, tensor<2048xf32> {cgx.feeds = 2 : i64},
+        tensor<2048xf32> {cgx.feeds = 3 : i64}, tensor<2112xf32> {cgx.feeds = 4 : i64}, tensor<4096xf32> {cgx.feeds = 5 : i64}) {
+  // A vector of several parameters is of their elements: most of the first are a matrix's, the second are all
+  // vectors'. The third is no name of the step.
+  // CHECK: cgx.exact_reason = ["", "operand of rank 1", "operand of rank 1", "parameter of rank 1"]
+  %0:4 = cgx.all_reduce mean(%m, %n, %n, %n) {id = 5 : i64, groups = #g,
+      codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
+      layers = [#cgx.layer<"params", gradient>, #cgx.layer<"norms", gradient>, #cgx.layer<"elsewhere", gradient>,
+                #cgx.layer<"vector", gradient, [4096]>]}
+      : tensor<2112xf32>, tensor<4096xf32>, tensor<4096xf32>, tensor<4096xf32>
+  return %w, %b, %s, %o, %m, %n : tensor<32x64xf32>, tensor<64xf32>, tensor<2048xf32>, tensor<2048xf32>, tensor<2112xf32>, tensor<4096xf32>
+}
+
+// CHECK-LABEL: func @raveled
+func.func @raveled(%flat: tensor<2112xf32> {cgx.name = "flat"}, %vector: tensor<2112xf32> {cgx.name = "vector"})
+    -> (tensor<2112xf32> {cgx.feeds = 0 : i64}, tensor<2112xf32> {cgx.feeds = 1 : i64}, tensor<32x64xf32>, tensor<64x64xf32>) {
+  %0 = cgx.all_gather(%flat) {dim = 0 : i64, id = 6 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"flat", weight, [2112]>]} : (tensor<2112xf32>) -> tensor<4224xf32>
+  %1 = stablehlo.slice %0 [64:2112] : (tensor<4224xf32>) -> tensor<2048xf32>
+  %2 = stablehlo.reshape %1 : (tensor<2048xf32>) -> tensor<32x64xf32>
+  %3 = stablehlo.slice %0 [2112:4160] : (tensor<4224xf32>) -> tensor<2048xf32>
+  %4 = stablehlo.reshape %3 : (tensor<2048xf32>) -> tensor<64x32xf32>
+  %5 = stablehlo.slice %vector [0:64] : (tensor<2112xf32>) -> tensor<64xf32>
+  %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<64xf32>) -> tensor<64x64xf32>
+  // The step makes matrices of the first vector, and none of the second.
+  // CHECK: cgx.reduce_scatter{{.*}}cgx.exact_reason = ["", "parameter of rank 1"]
+  %7:2 = cgx.reduce_scatter sum(%0, %0) {dim = 0 : i64, id = 7 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity],
+      layers = [#cgx.layer<"flat", gradient, [2112]>, #cgx.layer<"vector", gradient, [2112]>]}
+      : (tensor<4224xf32>, tensor<4224xf32>) -> (tensor<2112xf32>, tensor<2112xf32>)
+  return %7#0, %7#1, %2, %6 : tensor<2112xf32>, tensor<2112xf32>, tensor<32x64xf32>, tensor<64x64xf32>
+}
 }
