@@ -32,6 +32,8 @@ using Number = const int *;
   extern "C" void letter##apply##_(Letter side, Letter trans, Number m, Number n, Number k, const T *a,      \
                                    Number lda, const T *tau, T *c, Number ldc, T *work, Number lwork,        \
                                    int *info, size_t, size_t);                                               \
+  extern "C" void letter##gehrd_(Number n, Number low, Number high, T *a, Number lda, T *tau, T *work,       \
+                                 Number lwork, int *info);                                                   \
   extern "C" void letter##gtsv_(Number n, Number columns, T *lower, T *diagonal, T *upper, T *b, Number ldb, \
                                 int *info);                                                                  \
   inline void potrf(char uplo, int n, T *a, int *info) { letter##potrf_(&uplo, &n, a, &n, info, 1); }        \
@@ -48,6 +50,9 @@ using Number = const int *;
                     T *work, int lwork, int *info) {                                                         \
     letter##apply##_(&side, &trans, &m, &n, &k, a, &lda, tau, c, &m, work, &lwork, info, 1, 1);              \
   }                                                                                                          \
+  inline void gehrd(int n, int low, int high, T *a, T *tau, T *work, int lwork, int *info) {                 \
+    letter##gehrd_(&n, &low, &high, a, &n, tau, work, &lwork, info);                                         \
+  }                                                                                                          \
   inline void gtsv(int n, int columns, T *lower, T *diagonal, T *upper, T *b, int *info) {                   \
     letter##gtsv_(&n, &columns, lower, diagonal, upper, b, &n, info);                                        \
   }
@@ -60,6 +65,27 @@ CGX_LAPACK_ROUTINES(std::complex<double>, z, unmqr, ungqr)
 
 // What takes more room for complex numbers. `rwork` is not read for real ones, which LAPACK gives less.
 #define CGX_LAPACK_REAL_ROUTINES(T, letter)                                                                  \
+  extern "C" void letter##geev_(Letter left, Letter right, Number n, T *a, Number lda, T *real,              \
+                                T *imaginary, T *vl, Number ldvl, T *vr, Number ldvr, T *work, Number lwork, \
+                                int *info, size_t, size_t);                                                  \
+  extern "C" void letter##gees_(Letter jobvs, Letter sort, const void *select, Number n, T *a, Number lda,   \
+                                int *selected, T *real, T *imaginary, T *vs, Number ldvs, T *work,           \
+                                Number lwork, int *bwork, int *info, size_t, size_t);                        \
+  extern "C" void letter##sytrd_(Letter uplo, Number n, T *a, Number lda, T *d, T *e, T *tau, T *work,       \
+                                 Number lwork, int *info, size_t);                                           \
+  inline void geev(char left, char right, int n, T *a, T *real, T *imaginary, T *vl, T *vr, T *work,         \
+                   int lwork, T *, int *info) {                                                              \
+    letter##geev_(&left, &right, &n, a, &n, real, imaginary, vl, &n, vr, &n, work, &lwork, info, 1, 1);      \
+  }                                                                                                          \
+  inline void gees(char jobvs, int n, T *a, T *real, T *imaginary, T *vs, T *work, int lwork, T *,           \
+                   int *info) {                                                                              \
+    int selected = 0;                                                                                        \
+    letter##gees_(&jobvs, "N", nullptr, &n, a, &n, &selected, real, imaginary, vs, &n, work, &lwork,         \
+                  nullptr, info, 1, 1);                                                                      \
+  }                                                                                                          \
+  inline void sytrd(char uplo, int n, T *a, T *d, T *e, T *tau, T *work, int lwork, int *info) {             \
+    letter##sytrd_(&uplo, &n, a, &n, d, e, tau, work, &lwork, info, 1);                                      \
+  }                                                                                                          \
   extern "C" void letter##geqp3_(Number m, Number n, T *a, Number lda, int *columns, T *tau, T *work,        \
                                  Number lwork, int *info);                                                   \
   extern "C" void letter##syevd_(Letter jobz, Letter uplo, Number n, T *a, Number lda, T *w, T *work,        \
@@ -83,6 +109,27 @@ CGX_LAPACK_REAL_ROUTINES(double, d)
 #undef CGX_LAPACK_REAL_ROUTINES
 
 #define CGX_LAPACK_COMPLEX_ROUTINES(T, R, letter)                                                            \
+  extern "C" void letter##geev_(Letter left, Letter right, Number n, T *a, Number lda, T *values, T *vl,     \
+                                Number ldvl, T *vr, Number ldvr, T *work, Number lwork, R *rwork, int *info, \
+                                size_t, size_t);                                                             \
+  extern "C" void letter##gees_(Letter jobvs, Letter sort, const void *select, Number n, T *a, Number lda,   \
+                                int *selected, T *values, T *vs, Number ldvs, T *work, Number lwork,         \
+                                R *rwork, int *bwork, int *info, size_t, size_t);                            \
+  extern "C" void letter##hetrd_(Letter uplo, Number n, T *a, Number lda, R *d, R *e, T *tau, T *work,       \
+                                 Number lwork, int *info, size_t);                                           \
+  inline void geev(char left, char right, int n, T *a, T *values, T *, T *vl, T *vr, T *work, int lwork,     \
+                   R *rwork, int *info) {                                                                    \
+    letter##geev_(&left, &right, &n, a, &n, values, vl, &n, vr, &n, work, &lwork, rwork, info, 1, 1);        \
+  }                                                                                                          \
+  inline void gees(char jobvs, int n, T *a, T *values, T *, T *vs, T *work, int lwork, R *rwork,             \
+                   int *info) {                                                                              \
+    int selected = 0;                                                                                        \
+    letter##gees_(&jobvs, "N", nullptr, &n, a, &n, &selected, values, vs, &n, work, &lwork, rwork, nullptr,  \
+                  info, 1, 1);                                                                               \
+  }                                                                                                          \
+  inline void sytrd(char uplo, int n, T *a, R *d, R *e, T *tau, T *work, int lwork, int *info) {             \
+    letter##hetrd_(&uplo, &n, a, &n, d, e, tau, work, &lwork, info, 1);                                      \
+  }                                                                                                          \
   extern "C" void letter##geqp3_(Number m, Number n, T *a, Number lda, int *columns, T *tau, T *work,        \
                                  Number lwork, R *rwork, int *info);                                         \
   extern "C" void letter##heevd_(Letter jobz, Letter uplo, Number n, T *a, Number lda, R *w, T *work,        \

@@ -104,6 +104,28 @@ template <typename T> T *matrix(T *batch, int64_t index, int64_t m, int64_t n = 
   return batch + index * m * n;
 }
 
+/// Eigenvectors as complex numbers. LAPACK packs those of a real matrix: a pair of conjugate eigenvalues has
+/// the real and the imaginary part of its first vector in two columns.
+template <typename T>
+void unpackVectors(const T *columns, const T *imaginary, std::complex<RealOf<T>> *rows, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) {
+    bool isPair = false;
+    if constexpr (!isComplex<T>)
+      isPair = imaginary[j] != 0 && j + 1 < n;
+    for (int64_t i = 0; i < n; ++i) {
+      if constexpr (isComplex<T>)
+        rows[i * n + j] = columns[j * n + i];
+      else if (isPair)
+        rows[i * n + j] = {columns[j * n + i], columns[(j + 1) * n + i]};
+      else
+        rows[i * n + j] = columns[j * n + i];
+      if (isPair)
+        rows[i * n + j + 1] = std::conj(rows[i * n + j]);
+    }
+    j += isPair;
+  }
+}
+
 /// LAPACK's triangle of a matrix whose rows are LAPACK's columns.
 char mirrored(int64_t uplo) { return uplo == 'L' ? 'U' : 'L'; }
 
@@ -237,6 +259,123 @@ void cgx_rt_eigh(int64_t context, int64_t type, int64_t mode, int64_t uplo, int6
                       size, real.data(), extent(real.size()), integers.data(), extent(integers.size()), info);
       });
       toRows(columns.data(), v, n, n);
+    }
+  });
+}
+
+void cgx_rt_eig(int64_t context, int64_t type, int64_t left, int64_t right, int64_t n, int64_t batch,
+                int64_t a, int64_t real, int64_t imaginary, int64_t left_vectors, int64_t right_vectors,
+                int64_t info) {
+  forType(context, type, [&]<typename T>(T) {
+    using Real = RealOf<T>;
+    using Complex = std::complex<Real>;
+    std::vector<T> columns(n * n), leftColumns(n * n), rightColumns(n * n);
+    std::vector<Real> rwork(isComplex<T> ? 2 * n : 1);
+    for (int64_t i = 0; i < batch; ++i) {
+      int *status = &pointer<int>(info)[i];
+      *status = 0;
+      if (n == 0)
+        continue;
+      T *values = matrix(pointer<T>(real), i, n);
+      T *imaginaryValues = isComplex<T> ? nullptr : matrix(pointer<T>(imaginary), i, n);
+      Complex *leftOut = left == 'V' ? matrix(pointer<Complex>(left_vectors), i, n, n) : nullptr;
+      Complex *rightOut = right == 'V' ? matrix(pointer<Complex>(right_vectors), i, n, n) : nullptr;
+      toColumns(matrix(pointer<const T>(a), i, n, n), columns.data(), n, n);
+      if (isFinite(columns.data(), n * n)) {
+        *status = withWorkspace<T>([&](T *work, int size, int *info) {
+          lapack::geev(static_cast<char>(left), static_cast<char>(right), extent(n), columns.data(), values,
+                       imaginaryValues, leftColumns.data(), rightColumns.data(), work, size, rwork.data(),
+                       info);
+        });
+        if (leftOut)
+          unpackVectors(leftColumns.data(), imaginaryValues, leftOut, n);
+        if (rightOut)
+          unpackVectors(rightColumns.data(), imaginaryValues, rightOut, n);
+        continue;
+      }
+      *status = 1;
+      fillNan(values, n);
+      if (imaginaryValues)
+        fillNan(imaginaryValues, n);
+      for (Complex *out : {leftOut, rightOut})
+        if (out)
+          fillNan(out, n * n);
+    }
+  });
+}
+
+void cgx_rt_schur(int64_t context, int64_t type, int64_t mode, int64_t n, int64_t batch, int64_t a, int64_t t,
+                  int64_t z, int64_t real, int64_t imaginary, int64_t info) {
+  forType(context, type, [&]<typename T>(T) {
+    std::vector<T> columns(n * n), vectors(n * n);
+    std::vector<RealOf<T>> rwork(isComplex<T> ? n : 1);
+    for (int64_t i = 0; i < batch; ++i) {
+      int *status = &pointer<int>(info)[i];
+      *status = 0;
+      if (n == 0)
+        continue;
+      T *form = matrix(pointer<T>(t), i, n, n);
+      T *vectorsOut = mode == 'V' ? matrix(pointer<T>(z), i, n, n) : nullptr;
+      T *values = matrix(pointer<T>(real), i, n);
+      T *imaginaryValues = isComplex<T> ? nullptr : matrix(pointer<T>(imaginary), i, n);
+      toColumns(matrix(pointer<const T>(a), i, n, n), columns.data(), n, n);
+      if (isFinite(columns.data(), n * n)) {
+        *status = withWorkspace<T>([&](T *work, int size, int *info) {
+          lapack::gees(static_cast<char>(mode), extent(n), columns.data(), values, imaginaryValues,
+                       vectors.data(), work, size, rwork.data(), info);
+        });
+        toRows(columns.data(), form, n, n);
+        if (vectorsOut)
+          toRows(vectors.data(), vectorsOut, n, n);
+        continue;
+      }
+      *status = 1;
+      fillNan(form, n * n);
+      fillNan(values, n);
+      if (imaginaryValues)
+        fillNan(imaginaryValues, n);
+      if (vectorsOut)
+        fillNan(vectorsOut, n * n);
+    }
+  });
+}
+
+void cgx_rt_hessenberg(int64_t context, int64_t type, int64_t low, int64_t high, int64_t n, int64_t batch,
+                       int64_t a, int64_t factors, int64_t tau, int64_t info) {
+  forType(context, type, [&]<typename T>(T) {
+    std::vector<T> columns(n * n), scales(std::max<int64_t>(1, n));
+    for (int64_t i = 0; i < batch; ++i) {
+      int *status = &pointer<int>(info)[i];
+      *status = 0;
+      if (n == 0)
+        continue;
+      toColumns(matrix(pointer<const T>(a), i, n, n), columns.data(), n, n);
+      *status = withWorkspace<T>([&](T *work, int size, int *info) {
+        lapack::gehrd(extent(n), extent(low), extent(high), columns.data(), scales.data(), work, size, info);
+      });
+      toRows(columns.data(), matrix(pointer<T>(factors), i, n, n), n, n);
+      std::copy_n(scales.begin(), n - 1, matrix(pointer<T>(tau), i, n - 1));
+    }
+  });
+}
+
+void cgx_rt_tridiagonal(int64_t context, int64_t type, int64_t uplo, int64_t n, int64_t batch, int64_t a,
+                        int64_t factors, int64_t diagonal, int64_t beside, int64_t tau, int64_t info) {
+  forType(context, type, [&]<typename T>(T) {
+    using Real = RealOf<T>;
+    std::vector<T> columns(n * n);
+    for (int64_t i = 0; i < batch; ++i) {
+      int *status = &pointer<int>(info)[i];
+      *status = 0;
+      if (n == 0)
+        continue;
+      toColumns(matrix(pointer<const T>(a), i, n, n), columns.data(), n, n);
+      *status = withWorkspace<T>([&](T *work, int size, int *info) {
+        lapack::sytrd(static_cast<char>(uplo), extent(n), columns.data(),
+                      matrix(pointer<Real>(diagonal), i, n), matrix(pointer<Real>(beside), i, n - 1),
+                      matrix(pointer<T>(tau), i, n - 1), work, size, info);
+      });
+      toRows(columns.data(), matrix(pointer<T>(factors), i, n, n), n, n);
     }
   });
 }

@@ -102,6 +102,10 @@ public:
                        .Cases({"orgqr", "ungqr"}, &LapackCallPattern::householderProduct)
                        .Cases({"ormqr", "unmqr"}, &LapackCallPattern::householderMultiply)
                        .Cases({"syevd", "heevd"}, &LapackCallPattern::eigh)
+                       .Case("geev", &LapackCallPattern::eig)
+                       .Case("gees", &LapackCallPattern::schur)
+                       .Case("gehrd", &LapackCallPattern::hessenberg)
+                       .Cases({"sytrd", "hetrd"}, &LapackCallPattern::tridiagonal)
                        .Case("gesdd", &LapackCallPattern::svd)
                        .Case("trsm", &LapackCallPattern::triangularSolve)
                        .Case("gtsv", &LapackCallPattern::tridiagonalSolve)
@@ -243,6 +247,105 @@ private:
     if (!shapes.areExpected || shapes.columns() != n)
       return mismatch(op, rewriter);
     return replace(op, rewriter, "cgx_rt_eigh", {shapes.letter(), mode, uplo, n, shapes.count()});
+  }
+
+  /// Calls a routine that makes `results` of the op's, in that order. What nobody reads may be empty.
+  static LogicalResult replaceSome(stablehlo::CustomCallOp op, PatternRewriter &rewriter, StringRef callee,
+                                   ArrayRef<int64_t> scalars, ArrayRef<Value> results, ArrayRef<Type> types) {
+    SmallVector<Value> made = call(rewriter, op.getLoc(), callee, scalars, op.getInputs(), types);
+    for (auto [old, result] : llvm::zip_equal(results, made))
+      if (old && !old.use_empty())
+        rewriter.replaceAllUsesWith(old, result);
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  /// Eigenvalues, as two results for real matrices, left and right vectors.
+  LogicalResult eig(stablehlo::CustomCallOp op, Shapes &shapes, PatternRewriter &rewriter) const {
+    int64_t left = option(op, "compute_left"), right = option(op, "compute_right"), n = shapes.rows();
+    Type element = shapes.matrix.getElementType();
+    bool isReal = !isa<ComplexType>(element);
+    if (!hasCounts(op, 1, isReal ? 5 : 4) || !areLetters({{left, "NV"}, {right, "NV"}}) ||
+        shapes.columns() != n)
+      return mismatch(op, rewriter);
+    SmallVector<Value> results(op.getResults());
+    if (!isReal)
+      results.insert(results.begin() + 1, Value());
+    shapes.expect(results[0], {n});
+    if (isReal)
+      shapes.expect(results[1], {n});
+    Type complex = isReal ? ComplexType::get(element) : element;
+    auto nothing = RankedTensorType::get({0}, element);
+    SmallVector<Type> types{results[0].getType(), isReal ? results[1].getType() : Type(nothing)};
+    for (auto [computes, vectors] : {std::pair(left, results[2]), std::pair(right, results[3])}) {
+      shapes.expect(vectors, {n, n}, complex);
+      shapes.areExpected &= computes == 'V' || vectors.use_empty();
+      types.push_back(computes == 'V' ? vectors.getType() : Type(nothing));
+    }
+    shapes.expectInfo(results[4]);
+    types.push_back(results[4].getType());
+    if (!shapes.areExpected)
+      return mismatch(op, rewriter);
+    return replaceSome(op, rewriter, "cgx_rt_eig", {shapes.letter(), left, right, n, shapes.count()}, results,
+                       types);
+  }
+
+  /// Schur's form, vectors, eigenvalues as above, and how many were chosen, which nobody reads.
+  LogicalResult schur(stablehlo::CustomCallOp op, Shapes &shapes, PatternRewriter &rewriter) const {
+    int64_t mode = option(op, "mode"), sort = option(op, "sort"), n = shapes.rows();
+    Type element = shapes.matrix.getElementType();
+    bool isReal = !isa<ComplexType>(element);
+    if (!hasCounts(op, 1, isReal ? 6 : 5) || !areLetters({{mode, "NV"}, {sort, "N"}}) ||
+        shapes.columns() != n)
+      return mismatch(op, rewriter);
+    SmallVector<Value> results(op.getResults());
+    if (!isReal)
+      results.insert(results.begin() + 3, Value());
+    if (!results[4].use_empty() || (mode == 'N' && !results[1].use_empty()))
+      return mismatch(op, rewriter);
+    results.erase(results.begin() + 4);
+    auto nothing = RankedTensorType::get({0}, element);
+    SmallVector<Type> types;
+    const SmallVector<int64_t> extents[] = {{n, n}, {n, n}, {n}, {n}};
+    for (unsigned i = 0; i < 4; ++i) {
+      bool isMade = results[i] && (i != 1 || mode == 'V');
+      if (results[i])
+        shapes.expect(results[i], extents[i]);
+      types.push_back(isMade ? results[i].getType() : Type(nothing));
+    }
+    shapes.expectInfo(results[4]);
+    types.push_back(results[4].getType());
+    if (!shapes.areExpected)
+      return mismatch(op, rewriter);
+    return replaceSome(op, rewriter, "cgx_rt_schur", {shapes.letter(), mode, n, shapes.count()}, results,
+                       types);
+  }
+
+  LogicalResult hessenberg(stablehlo::CustomCallOp op, Shapes &shapes, PatternRewriter &rewriter) const {
+    int64_t low = option(op, "low"), high = option(op, "high"), n = shapes.rows();
+    bool areLimits = n == 0 || (1 <= low && low <= high && high <= n);
+    if (!hasCounts(op, 1, 3) || !areLimits || shapes.columns() != n)
+      return mismatch(op, rewriter);
+    shapes.expect(op.getResult(0), {n, n});
+    shapes.expect(op.getResult(1), {std::max<int64_t>(n - 1, 0)});
+    shapes.expectInfo(op.getResult(2));
+    if (!shapes.areExpected)
+      return mismatch(op, rewriter);
+    return replace(op, rewriter, "cgx_rt_hessenberg", {shapes.letter(), low, high, n, shapes.count()});
+  }
+
+  LogicalResult tridiagonal(stablehlo::CustomCallOp op, Shapes &shapes, PatternRewriter &rewriter) const {
+    int64_t uplo = option(op, "uplo"), n = shapes.rows(), beside = std::max<int64_t>(n - 1, 0);
+    if (!hasCounts(op, 1, 5) || !areLetters({{uplo, "LU"}}) || shapes.columns() != n)
+      return mismatch(op, rewriter);
+    shapes.expect(op.getResult(0), {n, n});
+    shapes.expect(op.getResult(1), {n}, shapes.real());
+    shapes.expect(op.getResult(2), {beside}, shapes.real());
+    shapes.expect(op.getResult(3), {beside});
+    shapes.expectInfo(op.getResult(4));
+    if (!shapes.areExpected)
+      return mismatch(op, rewriter);
+    return replace(op, rewriter, "cgx_rt_tridiagonal", {shapes.letter(), uplo, n, shapes.count()});
   }
 
   /// The first result is what LAPACK leaves of the operand, which nobody reads.

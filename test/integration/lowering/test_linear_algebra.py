@@ -91,6 +91,23 @@ for name, dtype in TYPES.items():
     case(f"householder_multiply/{name}", lambda a, c: (lambda h, tau: [lax.linalg.ormqr(h.mT, tau, c, left=True, transpose=t)
          for t in (False, True)] + [lax.linalg.ormqr(h.mT, tau, c.T, left=False)])(*jnp.linalg.qr(a, mode="raw")), normal(6, 4, dtype=dtype), normal(6, 3, seed=1, dtype=dtype), tolerance=4)
 
+# Eigenvalues of any matrices come in no order that is promised, and vectors have no phase: what they make is compared.
+for name, dtype in {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}.items():
+    square = normal(3, 6, 6, dtype=dtype)
+    case(f"eig/{name}/values", lambda a: (lambda w: [jnp.sum(w ** k, -1) for k in (1, 2, 3)])(jnp.linalg.eigvals(a)), square, tolerance=100)
+    case(f"eig/{name}/vectors", lambda a: (lambda w, v: [jnp.einsum("bij,bj,bjk->bik", v, w, jnp.linalg.inv(v)), jnp.linalg.norm(v, axis=1)])(*jnp.linalg.eig(a)),
+         square, tolerance=400)
+    case(f"eig/{name}/left", lambda a: (lambda w, l, r: [jnp.sum(w, -1), jnp.eye(6) + jnp.abs(jnp.einsum("bji,bjk->bik", l.conj(), r) * (1 - jnp.eye(6)))])(
+        *lax.linalg.eig(a)), square, tolerance=400)
+    case(f"eig/{name}/gradient", grad(lambda a: (lambda w: [jnp.sum(w ** k, -1) for k in (1, 2)])(jnp.linalg.eigvals(a))), square, tolerance=400)
+    case(f"schur/{name}", lambda a: (lambda t, z: [jnp.einsum("bij,bjk,blk->bil", z, t, z.conj()), jnp.tril(t, -2), jnp.trace(t, axis1=1, axis2=2)])(
+        *lax.linalg.schur(a)), square, tolerance=100)
+    case(f"schur/{name}/form", lambda a: jnp.trace(lax.linalg.schur(a, compute_schur_vectors=False)[0], axis1=1, axis2=2), square, tolerance=40)
+    case(f"hessenberg/{name}", lambda a: jax.scipy.linalg.hessenberg(a, calc_q=True), square[0], tolerance=40)
+    case(f"tridiagonal/{name}", lambda a: [lax.linalg.tridiagonal(a, lower=lower) for lower in (False, True)], positive(3, 6, 6, dtype=dtype), tolerance=40)
+case("sqrtm", jax.scipy.linalg.sqrtm, positive(5, 5), tolerance=400)
+case("roots", lambda p: (lambda r: [jnp.sum(r), jnp.sum(r ** 2), jnp.prod(r)])(jnp.roots(p, strip_zeros=False)), np.array([2, -3, 5, 7, 1], np.float32), tolerance=100)
+
 # Where JAX has NaN: what is indefinite, singular or not finite; the other matrices of a batch have their factors.
 INDEFINITE = positive(3, 4, 4)
 INDEFINITE[1] -= 9 * np.eye(4, dtype=np.float32)
@@ -102,11 +119,13 @@ case("inverse/singular", jnp.linalg.inv, SINGULAR, tolerance=40)
 NOT_FINITE = positive(3, 4, 4)
 NOT_FINITE[0, 1, 1], NOT_FINITE[2, 0, 0] = np.nan, np.inf
 case("eigh/not_finite", lambda a: jnp.linalg.eigh(a)[0], NOT_FINITE, tolerance=10)
+case("eig/not_finite", lambda a: (lambda w: [jnp.sum(w, -1), jnp.sum(w ** 2, -1)])(jnp.linalg.eigvals(a)), NOT_FINITE, tolerance=100)
 # Of an infinity, jaxlib's LAPACK does not end.
 case("svd/not_finite", lambda a: jnp.linalg.svd(a)[1], NOT_FINITE[:2], tolerance=10)
 for shape in (0, 0), (3, 0, 0), (0, 4, 4):
     case(f"empty/{'x'.join(map(str, shape))}", lambda a: (jnp.linalg.cholesky(a), jnp.linalg.eigh(a), lax.linalg.lu(a), jnp.linalg.qr(a)),
          np.zeros(shape, np.float32))
+case("eig/empty", lambda a: (jnp.linalg.eig(a), lax.linalg.schur(a)), np.zeros((2, 0, 0), np.float32))
 case("svd/empty", lambda a: jnp.linalg.svd(a), np.zeros((2, 0, 3), np.float32))
 case("orthogonal_initializer", lambda: jax.nn.initializers.orthogonal()(jax.random.key(0), (8, 5)), tolerance=4)
 case("in_a_loop", lambda a: lax.fori_loop(0, 3, lambda i, x: jnp.linalg.cholesky(x @ x.T + jnp.eye(4)), a), positive(4, 4), tolerance=20)

@@ -243,6 +243,24 @@ void cgx_rt_householder_multiply(int64_t context, int64_t type, int64_t left, in
  * `uplo`. */
 void cgx_rt_eigh(int64_t context, int64_t type, int64_t mode, int64_t uplo, int64_t n, int64_t batch,
                  int64_t a, int64_t vectors, int64_t values, int64_t info);
+/* Eigenvalues of any matrices, and where `left` or `right` is 'V' (else 'N', and the vectors are not touched)
+ * their eigenvectors, complex and of length 1. Those of real matrices are two vectors of real numbers, of
+ * complex ones `real`, and `imaginary` is not touched. */
+void cgx_rt_eig(int64_t context, int64_t type, int64_t left, int64_t right, int64_t n, int64_t batch,
+                int64_t a, int64_t real, int64_t imaginary, int64_t left_vectors, int64_t right_vectors,
+                int64_t info);
+/* Schur's form t with a = z t z^H, the eigenvalues as above, and the vectors z (`mode` 'V'; else 'N', and
+ * they are not touched). Real matrices have blocks of 2 by 2 for pairs of complex eigenvalues. */
+void cgx_rt_schur(int64_t context, int64_t type, int64_t mode, int64_t n, int64_t batch, int64_t a, int64_t t,
+                  int64_t z, int64_t real, int64_t imaginary, int64_t info);
+/* Hessenberg's form as LAPACK packs it, with the reflectors below; rows and columns `low` to `high`, from 1,
+ * are reduced. n - 1 `tau` for each matrix. */
+void cgx_rt_hessenberg(int64_t context, int64_t type, int64_t low, int64_t high, int64_t n, int64_t batch,
+                       int64_t a, int64_t factors, int64_t tau, int64_t info);
+/* The same of the Hermitian matrices whose triangle is `uplo`: `diagonal` of n and `beside` of n - 1 real
+ * numbers. */
+void cgx_rt_tridiagonal(int64_t context, int64_t type, int64_t uplo, int64_t n, int64_t batch, int64_t a,
+                        int64_t factors, int64_t diagonal, int64_t beside, int64_t tau, int64_t info);
 /* Singular values and vectors of m by n matrices: all of them ('A'), the first min(m, n) ('S'), or none ('N':
  * `u` and `vt` are not touched). */
 void cgx_rt_svd(int64_t context, int64_t type, int64_t mode, int64_t m, int64_t n, int64_t batch, int64_t a,
