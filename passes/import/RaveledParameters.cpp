@@ -27,7 +27,8 @@ int64_t countDimensions(ArrayRef<int64_t> shape) {
   return llvm::count_if(shape, [](int64_t size) { return size != 1; });
 }
 
-/// Follows the elements of a vector to the matrices that a step makes of them.
+/// Follows the elements of a vector to the matrices that a step makes of them, but not into vectors with
+/// others'.
 class MatricesOf {
 public:
   explicit MatricesOf(Value vector) {
@@ -68,7 +69,7 @@ private:
     } else if (auto slice = dyn_cast<stablehlo::SliceOp>(op)) {
       bool isVector = countDimensions(slice.getOperand().getType().getShape()) == 1;
       push(slice.getResult(), begin + (isVector ? *llvm::max_element(slice.getStartIndices()) : 0));
-    } else if (isa<stablehlo::ConvertOp, stablehlo::DynamicSliceOp, stablehlo::ConcatenateOp>(op)) {
+    } else if (isa<stablehlo::ConvertOp, stablehlo::DynamicSliceOp>(op)) {
       push(op->getResult(0), begin);
     } else if (isa<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp>(op)) {
       visitShape(use.get(), op->getResult(0), begin);

@@ -81,7 +81,9 @@ func.func @buffers(%w: tensor<32x64xf32> {cgx.name = "params['w']"}, %b: tensor<
     -> (tensor<32x64xf32> {cgx.feeds = 0 : i64}, tensor<64xf32> {cgx.feeds = 1 : i64}, tensor<2048xf32> {cgx.feeds = 2 : i64},
         tensor<2048xf32> {cgx.feeds = 3 : i64}, tensor<2112xf32> {cgx.feeds = 4 : i64}, tensor<4096xf32> {cgx.feeds = 5 : i64}) {
   // A vector of several parameters is of their elements: most of the first are a matrix's, the second are all
-  // vectors'. The third is no name of the step.
+  // vectors'. The third is no name of the step. Where the bias goes into a vector with others, it remains one.
+  %ravel = stablehlo.reshape %w : (tensor<32x64xf32>) -> tensor<2048xf32>
+  %all = stablehlo.concatenate %b, %ravel, dim = 0 : (tensor<64xf32>, tensor<2048xf32>) -> tensor<2112xf32>
   // CHECK: cgx.exact_reason = ["", "operand of rank 1", "operand of rank 1", "parameter of rank 1"]
   %0:4 = cgx.all_reduce mean(%m, %n, %n, %n) {id = 5 : i64, groups = #g,
       codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
