@@ -84,7 +84,7 @@ func.func @buffers(%w: tensor<32x64xf32> {cgx.name = "params['w']"}, %b: tensor<
   // vectors'. The third is no name of the step. Where the bias goes into a vector with others, it remains one.
   %ravel = stablehlo.reshape %w : (tensor<32x64xf32>) -> tensor<2048xf32>
   %all = stablehlo.concatenate %b, %ravel, dim = 0 : (tensor<64xf32>, tensor<2048xf32>) -> tensor<2112xf32>
-  // CHECK: cgx.exact_reason = ["", "operand of rank 1", "operand of rank 1", "parameter of rank 1"]
+  // CHECK: cgx.exact_reason = ["", "1-D operand", "1-D operand", "1-D parameter"]
   %0:4 = cgx.all_reduce mean(%m, %n, %n, %n) {id = 5 : i64, groups = #g,
       codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
       layers = [#cgx.layer<"params", gradient>, #cgx.layer<"norms", gradient>, #cgx.layer<"elsewhere", gradient>,
@@ -105,7 +105,7 @@ func.func @raveled(%flat: tensor<2112xf32> {cgx.name = "flat"}, %vector: tensor<
   %5 = stablehlo.slice %vector [0:64] : (tensor<2112xf32>) -> tensor<64xf32>
   %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<64xf32>) -> tensor<64x64xf32>
   // The step makes matrices of the first vector, and none of the second.
-  // CHECK: cgx.reduce_scatter{{.*}}cgx.exact_reason = ["", "parameter of rank 1"]
+  // CHECK: cgx.reduce_scatter{{.*}}cgx.exact_reason = ["", "1-D parameter"]
   %7:2 = cgx.reduce_scatter sum(%0, %0) {dim = 0 : i64, id = 7 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity],
       layers = [#cgx.layer<"flat", gradient, [2112]>, #cgx.layer<"vector", gradient, [2112]>]}
       : (tensor<4224xf32>, tensor<4224xf32>) -> (tensor<2112xf32>, tensor<2112xf32>)
