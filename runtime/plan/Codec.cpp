@@ -109,6 +109,13 @@ std::vector<std::string> expandCodecLabel(std::string_view label) {
   return codecs;
 }
 
+std::pair<std::string, std::string> splitKind(std::string_view text) {
+  const size_t sign = text.find('=');
+  if (sign == std::string_view::npos || text.substr(0, sign).find_first_of(" ,<") != std::string_view::npos)
+    return {"", std::string(text)};
+  return {std::string(text.substr(0, sign)), std::string(text.substr(sign + 1))};
+}
+
 std::string codecLabel(std::string_view json) { return label(json, /*brief=*/false); }
 
 std::string shortCodecLabel(std::string_view json) { return label(json, /*brief=*/true); }

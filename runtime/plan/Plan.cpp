@@ -99,8 +99,8 @@ Plan makePlan(const Profile &profile, const ProblemOptions &options, const Probl
   for (size_t i = 0; i < problem.layers.size(); ++i) {
     const Layer &layer = problem.layers[i];
     const Choice &choice = layer.choices[solution.assignment[i]];
-    plan.layers.push_back({layer.name, layer.kind, layer.dtype, layer.elements, choice.codec, choice.error,
-                           choice.bytes, layer.rawBytes, layer.norm});
+    plan.layers.push_back({layer.name, layer.kind, layer.dtype, layer.elements, choice.codec,
+                           choice.error / layer.errorScale, choice.bytes, layer.rawBytes, layer.norm});
   }
   return plan;
 }

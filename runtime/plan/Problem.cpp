@@ -20,9 +20,10 @@ namespace cgx::plan {
 namespace {
 
 /// A candidate as one rank's link feels it: every rank sends its share of the bytes.
-Choice makeChoice(const Candidate &candidate, const Link &link, double latency, uint32_t ranks) {
+Choice makeChoice(const Candidate &candidate, const Link &link, double latency, uint32_t ranks,
+                  double errorScale) {
   double transfer = candidate.wireBytes / ranks / link.bytesPerSecond;
-  return {candidate.codec, candidate.squaredError, candidate.wireBytes,
+  return {candidate.codec, candidate.squaredError * errorScale, candidate.wireBytes,
           latency + candidate.encodeSeconds + candidate.decodeSeconds + transfer};
 }
 
@@ -45,19 +46,20 @@ std::vector<Choice> withoutDominated(const std::vector<Choice> &all, bool timeMa
 }
 
 Layer makeLayer(const LayerProfile &profile, const ProblemOptions &options, bool opensCollective,
-                uint32_t ranks, bool &hasReference) {
+                uint32_t ranks, double errorScale, bool &hasReference) {
   Layer layer;
   layer.name = profile.layer;
   layer.kind = profile.kind;
   layer.dtype = profile.dtype;
   layer.elements = profile.elements;
+  layer.errorScale = errorScale;
   layer.norm = profile.gradientNorm;
   layer.previousNorm = profile.previousNorm;
   layer.readySeconds = profile.readySeconds;
   double latency = opensCollective ? options.link.latencySeconds : 0;
   const Choice *exact = nullptr;
   for (const Candidate &candidate : profile.candidates)
-    layer.all.push_back(makeChoice(candidate, options.link, latency, ranks));
+    layer.all.push_back(makeChoice(candidate, options.link, latency, ranks, errorScale));
   std::stable_sort(layer.all.begin(), layer.all.end(),
                    [](const Choice &a, const Choice &b) { return a.bytes < b.bytes; });
   for (const Choice &choice : layer.all)
@@ -68,7 +70,7 @@ Layer makeLayer(const LayerProfile &profile, const ProblemOptions &options, bool
   layer.rawBytes = exact->bytes;
   layer.reference = *exact;
   for (const Choice &choice : layer.all)
-    if (choice.codec == options.reference) {
+    if (choice.codec == options.referenceOf(layer.kind)) {
       hasReference = true;
       // Where the gradient is not finite, no lossy codec is a reference.
       if (std::isfinite(choice.error))
@@ -77,6 +79,27 @@ Layer makeLayer(const LayerProfile &profile, const ProblemOptions &options, bool
   bool timeMatters = options.objective == Objective::Time || std::isfinite(options.maxSeconds);
   layer.choices = withoutDominated(layer.all, timeMatters);
   return layer;
+}
+
+/// By kind: 1 for the first, and for others what makes the error of their reference as large as its. An error
+/// that is nothing cannot be scaled, and a kind whose reference is exact has no error to give away.
+std::map<std::string, double> errorScales(const Profile &profile, const ProblemOptions &options) {
+  std::map<std::string, double> errors, scales;
+  std::string first = profile.layers.front().kind;
+  for (const LayerProfile &layer : profile.layers) {
+    scales[layer.kind] = 1;
+    for (const Candidate &candidate : layer.candidates)
+      if (candidate.codec == options.referenceOf(layer.kind) && std::isfinite(candidate.squaredError))
+        errors[layer.kind] += candidate.squaredError;
+  }
+  // Whatever comes first in a step: gradients are what reference and alpha were about before there were
+  // kinds.
+  if (errors.count("gradient"))
+    first = "gradient";
+  for (auto &[kind, scale] : scales)
+    if (!options.references.empty() && errors[kind] > 0 && errors[first] > 0)
+      scale = errors[first] / errors[kind];
+  return scales;
 }
 
 void checkOptions(const Profile &profile, const ProblemOptions &options) {
@@ -92,6 +115,11 @@ void checkOptions(const Profile &profile, const ProblemOptions &options) {
 
 } // namespace
 
+void ProblemOptions::setReference(std::string_view text) {
+  auto [kind, label] = splitKind(text);
+  (kind.empty() ? reference : references[kind]) = parseCodecLabel(label);
+}
+
 Problem Problem::make(const Profile &profile, const ProblemOptions &options) {
   checkOptions(profile, options);
   std::vector<size_t> order(profile.layers.size());
@@ -102,15 +130,31 @@ Problem Problem::make(const Profile &profile, const ProblemOptions &options) {
   Problem problem;
   problem.objective = options.objective;
   problem.maxSeconds = options.maxSeconds;
-  bool hasReference = options.reference == kExact;
+  const std::map<std::string, double> scales = errorScales(profile, options);
+  for (const auto &[kind, codec] : options.references)
+    if (!scales.count(kind))
+      throw Error("the reference of " + kind + "s is " + codecLabel(codec) +
+                  ", but the profile has no layer of that kind");
+  // Of each kind, one of its layers has it.
+  std::map<std::string, bool> hasReference;
+  for (const LayerProfile &layer : profile.layers)
+    hasReference[layer.kind] = options.referenceOf(layer.kind) == kExact;
   std::optional<int64_t> collective;
   for (size_t index : order) {
     const LayerProfile &layer = profile.layers[index];
     bool opens = collective != layer.collective;
     collective = layer.collective;
-    problem.layers.push_back(makeLayer(layer, options, opens, profile.ranks, hasReference));
+    problem.layers.push_back(
+        makeLayer(layer, options, opens, profile.ranks, scales.at(layer.kind), hasReference[layer.kind]));
   }
-  if (!hasReference)
+  bool isAny = false;
+  for (const auto &[kind, has] : hasReference) {
+    isAny |= has;
+    if (!has && options.references.count(kind))
+      throw Error("the reference " + codecLabel(options.referenceOf(kind)) + " is no candidate of any " +
+                  kind);
+  }
+  if (!isAny)
     throw Error("the reference " + codecLabel(options.reference) + " is no candidate of any layer");
   double end = 0;
   for (const Layer &layer : problem.layers) {

@@ -24,7 +24,8 @@ Request Request::parse(std::string_view text) {
     if (name == "solver")
       request.solver = findSolver(fields.text("solver")).name;
     else if (name == "reference")
-      request.problem.reference = parseCodecLabel(fields.text("reference"));
+      for (const Json &one : value.is_array() ? value : Json::array({value}))
+        request.problem.setReference(one.is_string() ? one.get<std::string>() : fields.text("reference"));
     else if (name == "alpha")
       request.problem.alpha = fields.amount("alpha");
     else if (name == "objective" && (value == "bytes" || value == "time"))

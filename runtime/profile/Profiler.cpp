@@ -36,9 +36,10 @@ Result<std::vector<CodecCandidate>> parseCandidates(const char *optionsJson) {
     nlohmann::json options = formats::parseJson(optionsJson ? optionsJson : "{}");
     auto texts = options.value(
         "candidates", std::vector<std::string>(std::begin(kDefaultCandidates), std::end(kDefaultCandidates)));
-    std::set<std::string> known = {plan::kExact};
-    for (const std::string &text : texts)
-      for (const std::string &json : plan::expandCodecLabel(text)) {
+    std::set<std::pair<std::string, std::string>> known;
+    for (const std::string &text : texts) {
+      auto [kind, label] = plan::splitKind(text);
+      for (const std::string &json : plan::expandCodecLabel(label)) {
         Result<cgx_codec> codec = parseCodec(json);
         if (!codec.ok())
           return Status::error(CGX_INVALID_ARGUMENT, "candidate '", text, "': ", codec.status().message());
@@ -47,15 +48,30 @@ Result<std::vector<CodecCandidate>> parseCandidates(const char *optionsJson) {
         if (cgx_codec_needs(&*codec, CGX_KEPT_PARAMETER))
           return Status::error(CGX_INVALID_ARGUMENT, "candidate '", text,
                                "': profiles do not see what the optimizer keeps, on which its bytes depend");
-        if (known.insert(json).second)
-          candidates.push_back({json, *codec});
+        // What is exact is always among them, and a kind that has only that has candidates of its own.
+        if ((json != plan::kExact || !kind.empty()) && known.insert({kind, json}).second)
+          candidates.push_back({json, *codec, kind});
       }
+    }
   } catch (const plan::Error &error) {
     return Status(CGX_INVALID_ARGUMENT, error.what());
   } catch (const nlohmann::json::exception &error) {
     return Status::error(CGX_INVALID_ARGUMENT, "options of a profile: ", error.what());
   }
   return candidates;
+}
+
+std::vector<const CodecCandidate *> candidatesFor(const std::vector<CodecCandidate> &candidates,
+                                                  const OperandInfo &info) {
+  const bool hasOwn = std::any_of(candidates.begin(), candidates.end(), [&](const CodecCandidate &candidate) {
+    return candidate.kind == info.kind;
+  });
+  std::vector<const CodecCandidate *> chosen;
+  for (const CodecCandidate &candidate : candidates)
+    if (candidate.kind == (hasOwn ? info.kind : "") && candidate.text != plan::kExact &&
+        info.refuse(candidate.codec).empty())
+      chosen.push_back(&candidate);
+  return chosen;
 }
 
 std::vector<ProfiledOperand> findProfiledOperands(const Program &program) {
@@ -171,9 +187,9 @@ void Profiler::observe(size_t collective, size_t operand, const std::byte *input
 
 uint32_t Profiler::largestFactorRank(const OperandInfo &info) const {
   uint32_t most = 0;
-  for (const CodecCandidate &candidate : candidates)
-    if (!cgx_codec_has_payloads(&candidate.codec) && info.refuse(candidate.codec).empty())
-      most = std::max(most, candidate.codec.rank);
+  for (const CodecCandidate *candidate : candidatesFor(candidates, info))
+    if (!cgx_codec_has_payloads(&candidate->codec))
+      most = std::max(most, candidate->codec.rank);
   return most;
 }
 
@@ -211,10 +227,8 @@ std::vector<double> Profiler::measure(uint64_t seed, uint64_t step, uint32_t ran
     RandomKey key = makeRandomKey(seed, step, info.layerId, rank, kTrialPhase);
     if (uint32_t most = largestFactorRank(info))
       factorTrial.run(entry.sum, cgx_matrix_rows(info.shape.data(), info.shape.size()), most, key);
-    for (const CodecCandidate &candidate : candidates) {
-      Trial::Outcome outcome;
-      if (info.refuse(candidate.codec).empty())
-        outcome = tryCandidate(candidate, entry, rank, key);
+    for (const CodecCandidate *candidate : candidatesFor(candidates, info)) {
+      Trial::Outcome outcome = tryCandidate(*candidate, entry, rank, key);
       measured.push_back(outcome.squaredError);
       measured.push_back(outcome.encodeSeconds);
       measured.push_back(outcome.decodeSeconds);
@@ -257,15 +271,14 @@ plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
     layer.previousNorm = entry.previousNorm;
     const cgx_codec exact{};
     layer.candidates.push_back({plan::kExact, 0, wireBytes(collective, info, exact), 0, 0, 0});
-    for (const CodecCandidate &candidate : candidates) {
-      cgx_codec codec = cgx_codec_for_shape(&candidate.codec, info.shape.data(), info.shape.size());
+    for (const CodecCandidate *candidate : candidatesFor(candidates, info)) {
+      cgx_codec codec = cgx_codec_for_shape(&candidate->codec, info.shape.data(), info.shape.size());
       double error = next(), encode = next(), decode = next(), filled = next();
       // One rank's infinity need not be in the chunk that it tried.
       if (!std::isfinite(layer.gradientNorm))
         error = std::numeric_limits<double>::infinity();
-      if (info.refuse(candidate.codec).empty())
-        layer.candidates.push_back(
-            {candidate.text, error, filled * wireBytes(collective, info, codec), encode, 0, decode});
+      layer.candidates.push_back(
+          {candidate->text, error, filled * wireBytes(collective, info, codec), encode, 0, decode});
     }
     layer.readySeconds = next();
     profile.layers.push_back(std::move(layer));

@@ -32,7 +32,12 @@ namespace cgx {
 struct CodecCandidate {
   std::string text; ///< canonical JSON
   cgx_codec codec{};
+  std::string kind; ///< of the layers that it is for; empty: of all kinds without candidates of their own
 };
+
+/// The candidates that are tried on an operand.
+std::vector<const CodecCandidate *> candidatesFor(const std::vector<CodecCandidate> &candidates,
+                                                  const OperandInfo &info);
 
 /// From the text of an option, such as `quantize bits=2..8 bucket=128`, in JSON as
 /// {"candidates": [...]}; null is the default.

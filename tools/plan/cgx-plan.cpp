@@ -51,6 +51,9 @@ EXAMPLES
     cgx-plan compare profile.json --svg front.svg
   What plans would do on other links:
     cgx-plan simulate profile.json a.json b.json --link 100Mbit --link 10Gbit
+  Weights of a sharded step against its gradients, each kind measured by its own reference:
+    cgx-plan solve profile.json --reference "gradient=quantize bits=4 bucket=128" \
+        --reference "weight=quantize bits=8 bucket=512" -o plan.json
   Build a plan into a step:
     cgx-opt step.mlir --cgx-compress=plan=plan.json -o step.cgx.mlir
 
@@ -59,8 +62,9 @@ EXIT STATUS
 )";
 
 struct Options {
-  std::string profile, solver = "lgreco", reference = "quantize bits=4 bucket=128", objective = "bytes";
+  std::string profile, solver = "lgreco", objective = "bytes";
   std::string maxTime, latency = "50us", output, svg, title;
+  std::vector<std::string> references = {"quantize bits=4 bucket=128"};
   std::vector<std::string> links = {"1Gbit"}, plans, solvers, exclude;
   double alpha = 1;
   SolverOptions solverOptions;
@@ -117,7 +121,9 @@ Profile readProfile(const Options &options) {
 
 ProblemOptions problemOptions(const Options &options, const std::string &link) {
   ProblemOptions problem;
-  problem.reference = parseCodecLabel(options.reference);
+  problem.reference = parseCodecLabel("quantize bits=4 bucket=128");
+  for (const std::string &reference : options.references)
+    problem.setReference(reference);
   problem.alpha = options.alpha;
   problem.objective = options.objective == "time" ? Objective::Time : Objective::Bytes;
   problem.link = isMachineFile(link) ? loadMachineLink(link)
@@ -205,6 +211,12 @@ void runCompare(const Options &options) {
 Cost costOf(const Plan &plan, const Profile &profile, const ProblemOptions &options,
             const std::string &path) {
   Profile planned = profile;
+  const Problem asked = Problem::make(profile, options);
+  auto scaleOf = [&](const std::string &kind) {
+    return std::find_if(asked.layers.begin(), asked.layers.end(),
+                        [&](const Layer &layer) { return layer.kind == kind; })
+        ->errorScale;
+  };
   for (LayerProfile &layer : planned.layers) {
     auto entry = std::find_if(plan.layers.begin(), plan.layers.end(), [&](const PlannedLayer &candidate) {
       return candidate.layer == layer.layer && candidate.kind == layer.kind;
@@ -220,10 +232,12 @@ Cost costOf(const Plan &plan, const Profile &profile, const ProblemOptions &opti
                   ", which the profile did not measure");
     // A problem of one choice: exact in name, so that it is a candidate of all layers.
     kept[0].codec = kExact;
+    kept[0].squaredError *= scaleOf(layer.kind);
     layer.candidates = std::move(kept);
   }
   ProblemOptions free = options;
   free.reference = kExact;
+  free.references.clear();
   return Problem::make(planned, free).reference;
 }
 
@@ -250,9 +264,10 @@ void runSimulate(const Options &options) {
   };
   addRow("identity", [&](ProblemOptions problem) {
     problem.reference = kExact;
+    problem.references.clear();
     return Problem::make(profile, problem).reference;
   });
-  addRow(shortCodecLabel(parseCodecLabel(options.reference)),
+  addRow(shortCodecLabel(problemOptions(options, options.links.front()).reference),
          [&](const ProblemOptions &problem) { return Problem::make(profile, problem).reference; });
   for (size_t i = 0; i < plans.size(); ++i)
     addRow(options.plans[i] + " (" + plans[i].solver + ")", [&](const ProblemOptions &problem) {
@@ -273,8 +288,14 @@ void addProblem(CLI::App &command, Options &options, bool manyLinks) {
   command.add_option("profile", options.profile, "What cgx-run --profile wrote")
       ->required()
       ->type_name("PROFILE.json");
-  command.add_option("--reference", options.reference, "The codec whose error is the measure")
-      ->type_name("CODEC")
+  command
+      .add_option("--reference", options.references,
+                  "The codec whose error is the measure; KIND=CODEC is that of gradients, weights or "
+                  "activations alone, "
+                  "and makes errors of kinds count alike")
+      ->take_all()
+      ->expected(1)
+      ->type_name("[KIND=]CODEC")
       ->capture_default_str()
       ->group("Problem");
   command.add_option("--exclude", options.exclude, "Candidates that are not to be used, such as bits=1")

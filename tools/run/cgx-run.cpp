@@ -241,14 +241,21 @@ void describe(CLI::App &app, Options &options) {
   addCount("--warmup", options.warmup, "Steps before the first plan");
   addCount("--profile-steps", options.profileSteps,
            "Steps that are added up for a profile or a plan: the last");
-  app.add_option("--candidate", options.candidates,
-                 "Codecs to measure; by default quantize bits=2..8 bucket=128|512")
+  app.add_option(
+         "--candidate", options.candidates,
+         "Codecs to measure; by default quantize bits=2..8 bucket=128|512; KIND=CODEC on layers of one kind, "
+         "such as \"weight=quantize bits=4..8 bucket=1024\", which then has no others")
       ->take_all()
       ->expected(1)
-      ->type_name("CODEC")
+      ->type_name("[KIND=]CODEC")
       ->group("Codecs");
-  app.add_option("--reference", options.reference, "The codec whose error plans may make")
-      ->type_name("CODEC")
+  app.add_option("--reference", options.references,
+                 "The codec whose error plans may make; KIND=CODEC is that of one kind of layers, and makes "
+                 "errors of "
+                 "kinds count alike")
+      ->take_all()
+      ->expected(1)
+      ->type_name("[KIND=]CODEC")
       ->capture_default_str()
       ->group("Codecs");
   app.add_option("--alpha", options.alpha, "Error that plans may make, in errors of the reference")

@@ -59,6 +59,9 @@ TEST(Codec, OfAnUnknownFamilyIsCarriedAsItIs) {
 }
 
 TEST(Codec, StandsForManyInOneLabel) {
+  EXPECT_EQ(splitKind("weight=quantize bits=8"),
+            std::pair(std::string("weight"), std::string("quantize bits=8")));
+  EXPECT_EQ(splitKind("quantize bits=8"), std::pair(std::string(), std::string("quantize bits=8")));
   std::vector<std::string> codecs = expandCodecLabel("quantize bits=2..4 bucket=128|512");
   ASSERT_EQ(codecs.size(), 6u);
   EXPECT_EQ(codecs[0], parseCodecLabel("quantize bits=2 bucket=128"));

@@ -6,14 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/plan/Solver.h"
 #include "RandomProfile.h"
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
+#include "cgx/plan/Plan.h"
 
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <map>
 #include <random>
 
 using namespace cgx::plan;
@@ -228,6 +229,56 @@ TEST(Problem, RefusesWhatCannotBeDecided) {
   profile.layers[1].candidates.erase(profile.layers[1].candidates.begin());
   EXPECT_THROW(makeProblem(profile), Error);
   EXPECT_THROW(findSolver("greedy"), Error);
+}
+
+/// Half of the layers are weights, whose errors are a million times those of gradients.
+Profile twoKinds(uint64_t seed) {
+  Profile profile = randomProfile(seed, 6, 4);
+  for (size_t i = 0; i < profile.layers.size(); i += 2) {
+    profile.layers[i].kind = "weight";
+    for (Candidate &candidate : profile.layers[i].candidates)
+      candidate.squaredError *= 1e6;
+  }
+  return profile;
+}
+
+TEST(Problem, KindsWithReferencesOfTheirOwnCountAlike) {
+  Profile profile = twoKinds(3);
+  ProblemOptions options;
+  options.setReference("quantize bits=4 bucket=128");
+  options.setReference("weight=quantize bits=4 bucket=128");
+  Problem problem = Problem::make(profile, options);
+  std::map<std::string, double> errors;
+  for (const Layer &layer : problem.layers)
+    errors[layer.kind] += layer.reference.error;
+  EXPECT_DOUBLE_EQ(errors["weight"], errors["gradient"]);
+  const Solver &exact = findSolver("exact");
+  Solution solution = solve(exact, problem);
+  EXPECT_DOUBLE_EQ(valueOf(problem, solution.assignment), bruteForce(problem));
+  // What a plan says of a layer is what was measured of it.
+  Plan plan = makePlan(profile, options, problem, exact, solution);
+  for (const PlannedLayer &layer : plan.layers)
+    for (const LayerProfile &measured : profile.layers)
+      for (const Candidate &candidate : measured.candidates)
+        if (measured.layer == layer.layer && candidate.codec == layer.codec) {
+          EXPECT_NEAR(layer.squaredError, candidate.squaredError, 1e-9 * candidate.squaredError);
+        }
+}
+
+TEST(Problem, WithoutThemErrorsAreAsTheyWereMeasured) {
+  Problem problem = makeProblem(twoKinds(3));
+  for (const Layer &layer : problem.layers)
+    EXPECT_EQ(layer.errorScale, 1);
+}
+
+TEST(Problem, RefusesTheReferenceOfAKindThatIsNotThere) {
+  ProblemOptions options;
+  options.setReference("quantize bits=4 bucket=128");
+  options.setReference("activation=quantize bits=8");
+  EXPECT_THROW(Problem::make(twoKinds(3), options), Error);
+  options.references.clear();
+  options.setReference("weight=quantize bits=7");
+  EXPECT_THROW(Problem::make(twoKinds(3), options), Error);
 }
 
 TEST(Problem, IsInTheOrderOfCommunication) {

@@ -238,12 +238,12 @@ Planning preparePlanning(const Options &options, const SafetensorsFile *checkpoi
   planning.warmup = options.warmup;
   try {
     for (const std::string &candidate : options.candidates)
-      (void)plan::expandCodecLabel(candidate);
+      (void)plan::expandCodecLabel(plan::splitKind(candidate).second);
     if (!options.candidates.empty())
       planning.profileOptions = Json{{"candidates", options.candidates}}.dump();
     if (!options.adapt.empty()) {
       planning.request =
-          Json{{"solver", options.adapt}, {"reference", options.reference}, {"alpha", options.alpha}}.dump();
+          Json{{"solver", options.adapt}, {"reference", options.references}, {"alpha", options.alpha}}.dump();
       (void)plan::Request::parse(planning.request);
     }
   } catch (const plan::Error &error) {

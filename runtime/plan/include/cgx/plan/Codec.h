@@ -15,6 +15,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cgx::plan {
@@ -32,6 +33,9 @@ std::string parseCodecLabel(std::string_view label);
 /// From a label with several values of a parameter, `bits=2..8 bucket=128|512`, all codecs that
 /// it stands for. Throws Error.
 std::vector<std::string> expandCodecLabel(std::string_view label);
+
+/// `weight=quantize bits=8` as kind and label; a label alone is of no kind.
+std::pair<std::string, std::string> splitKind(std::string_view text);
 
 /// For people: `quantize bits=4 bucket=128 rounding=stochastic scale=bf16`.
 std::string codecLabel(std::string_view json);

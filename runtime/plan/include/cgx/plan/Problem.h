@@ -16,6 +16,7 @@
 #include "cgx/plan/Profile.h"
 
 #include <limits>
+#include <map>
 
 namespace cgx::plan {
 
@@ -33,6 +34,7 @@ struct Layer {
   double rawBytes = 0; ///< that leave all ranks when it is exact
   double norm = 0;
   std::optional<double> previousNorm;
+  double errorScale = 1;       ///< of its kind: errors below are measured ones times this
   double readySeconds = 0;     ///< when the backward pass hands it over
   std::vector<Choice> choices; ///< by bytes, the smallest first; none is dominated
   std::vector<Choice> all;     ///< all candidates, by bytes, for solvers with levels
@@ -49,10 +51,20 @@ struct Link {
 
 struct ProblemOptions {
   std::string reference; ///< canonical codec; layers without it are exact in the reference
-  double alpha = 1;      ///< error that is allowed, in errors of the reference
+  /// By kind: a reference of its own. Kinds then count alike, whatever their units: their errors are scaled
+  /// so that the references of all kinds make the same.
+  std::map<std::string, std::string> references;
+  double alpha = 1; ///< error that is allowed, in errors of the reference
   Objective objective = Objective::Bytes;
   double maxSeconds = std::numeric_limits<double>::infinity(); ///< of a step's communication
   Link link;
+
+  const std::string &referenceOf(const std::string &kind) const {
+    auto own = references.find(kind);
+    return own == references.end() ? reference : own->second;
+  }
+  /// Takes `quantize bits=4`, or `weight=quantize bits=8`. Throws Error.
+  void setReference(std::string_view text);
 };
 
 /// The index of a choice in `Layer::choices`, for each layer.

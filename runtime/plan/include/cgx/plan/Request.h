@@ -13,7 +13,8 @@
 
 namespace cgx::plan {
 
-/// A solver and what it is to solve, as JSON (all members may be left out):
+/// A solver and what it is to solve, as JSON (all members may be left out; "reference" may be a list, in
+/// which "weight=quantize bits=8" is that of one kind):
 ///
 ///   {"solver": "lgreco", "reference": "quantize bits=4 bucket=128", "alpha": 1, "objective": "bytes",
 ///    "max_seconds": null, "bytes_per_second": 125000000, "latency_seconds": 0.00005, "eta": 0.5, "seed": 0}
