@@ -16,6 +16,9 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#include <array>
+#include <map>
+
 namespace cgx {
 #define GEN_PASS_DEF_ASSIGNCODECSPASS
 #include "cgx/Passes/RewritePasses.h.inc"
@@ -29,16 +32,89 @@ struct AssignCodecs : impl::AssignCodecsPassBase<AssignCodecs> {
   AssignCodecs(const AssignCodecs &other) : AssignCodecsPassBase(other) {}
 
   void runOnOperation() override {
+    if (failed(readKinds()))
+      return signalPassFailure();
     if (!plan.empty())
       return assignPlanned();
-    CodecAttrInterface assigned = withErrorFeedback(buildCodec());
+    if (isGiven() && failed(refuseUnused()))
+      return signalPassFailure();
+    CodecAttrInterface assigned = build(wordsOfOptions());
     if (!assigned)
       return signalPassFailure();
-    getOperation().walk([&](CollectiveOpInterface op) { assign(op, [&](LayerAttr) { return assigned; }); });
+    getOperation().walk([&](CollectiveOpInterface op) {
+      assign(op, [&](LayerAttr layer) {
+        auto own = ofKinds.find(layer.getKind());
+        return own == ofKinds.end() ? assigned : own->second;
+      });
+    });
   }
 
 private:
   CodecParameterOptions<Option<std::string>, Option<bool>, Pass> parameters{*this};
+
+  /// The options that name the codec of a kind.
+  std::array<std::pair<LayerKind, const Option<std::string> *>, 4> kindOptions() {
+    return {{{LayerKind::Gradient, &gradient},
+             {LayerKind::Weight, &weight},
+             {LayerKind::Activation, &activation},
+             {LayerKind::Other, &other}}};
+  }
+
+  LogicalResult readKinds() {
+    ofKinds.clear();
+    for (auto [kind, option] : kindOptions()) {
+      if (option->empty())
+        continue;
+      if (!plan.empty())
+        return emitError(getOperation().getLoc())
+               << "expected a plan or codecs of kinds, got both: plan=" << plan << " and "
+               << option->getArgStr() << "=" << option->getValue();
+      CodecWords words;
+      std::string wrong = splitCodecWords(*option, "quantize", words);
+      if (CodecAttrInterface built = wrong.empty() ? cgx::buildCodec(&getContext(), words, wrong) : nullptr) {
+        ofKinds[kind] = built;
+        continue;
+      }
+      return emitError(getOperation().getLoc())
+             << option->getArgStr() << "=" << option->getValue() << ": " << wrong;
+    }
+    return success();
+  }
+
+  CodecWords wordsOfOptions() {
+    CodecWords words;
+    words.codec = parameters.addTo(codec.getValue());
+    words.backCodec = backCodec;
+    words.errorFeedback = errorFeedback;
+    words.decay = decay;
+    return words;
+  }
+
+  /// Whether an option says something of the codec of kinds without their own.
+  bool isGiven() {
+    return parameters.addTo(codec.getValue()) != "quantize" || !backCodec.empty() || errorFeedback != "none";
+  }
+
+  /// Where gradients have their own codec, and so has every other operand that may be compressed.
+  LogicalResult refuseUnused() {
+    if (!ofKinds.count(LayerKind::Gradient))
+      return success();
+    bool isUsed = false;
+    getOperation().walk([&](CollectiveOpInterface op) {
+      auto given = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
+      for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
+        isUsed |= (!given || cast<StringAttr>(given[i]).empty()) && !ofKinds.count(op.getLayer(i).getKind());
+    });
+    if (isUsed)
+      return success();
+    CodecWords words = wordsOfOptions();
+    return emitError(getOperation().getLoc())
+           << "nothing has the codec " << words.codec
+           << (words.errorFeedback == "none" ? "" : " error-feedback=" + words.errorFeedback)
+           << (words.backCodec.empty() ? "" : " back-codec=" + words.backCodec)
+           << ", since each kind that is compressed has its own; write it into gradient='"
+           << gradient.getValue() << "'";
+  }
 
   void assignPlanned() {
     FailureOr<PlannedCodecs> planned = PlannedCodecs::read(getOperation(), plan);
@@ -48,8 +124,11 @@ private:
     getOperation().walk([&](CollectiveOpInterface op) {
       assign(op, [&](LayerAttr layer) {
         CodecAttrInterface codec = planned->lookup(layer);
+        std::string reason;
         if (!codec.isExact() && !isa<ErrorFeedbackAttr>(codec) && !isWrong)
-          codec = withErrorFeedback(codec);
+          codec = addErrorFeedback(codec, errorFeedback, decay, reason);
+        if (!codec && !isWrong)
+          emitError(getOperation().getLoc()) << reason;
         isWrong |= !codec;
         return codec ? codec : CodecAttrInterface(getIdentityCodec(&getContext()));
       });
@@ -58,39 +137,13 @@ private:
       signalPassFailure();
   }
 
-  /// The codec of the options; null, after an error, if they describe none.
-  CodecAttrInterface buildCodec() {
+  /// Null, after an error, if the words describe no codec.
+  CodecAttrInterface build(const CodecWords &words) {
     std::string reason;
-    CodecAttrInterface built = parseCodecText(&getContext(), parameters.addTo(codec.getValue()), reason);
-    CodecAttrInterface back = built;
-    if (built && !backCodec.empty())
-      back = parseCodecText(&getContext(), backCodec, reason);
-    if (!built || !back)
-      mlir::emitError(getOperation().getLoc()) << reason;
-    if (!built || !back || backCodec.empty())
-      return back;
-    return orNull(TwoWayAttr::getChecked([&] { return mlir::emitError(getOperation().getLoc()); },
-                                         &getContext(), built, back));
-  }
-
-  /// As an interface; null stays null.
-  static CodecAttrInterface orNull(Attribute codec) {
-    return codec ? cast<CodecAttrInterface>(codec) : CodecAttrInterface();
-  }
-
-  /// The codec with the error feedback of the options; null, after an error, if there is no such.
-  CodecAttrInterface withErrorFeedback(CodecAttrInterface assigned) {
-    if (!assigned || errorFeedback == "none")
-      return assigned;
-    auto emitError = [&] { return mlir::emitError(getOperation().getLoc()); };
-    std::optional<ResidualStorage> storage = symbolizeResidualStorage(errorFeedback);
-    if (!storage) {
-      emitError() << "expected error-feedback to be none, f32, bf16 or int8, got " << errorFeedback;
-      return {};
-    }
-    return orNull(ErrorFeedbackAttr::getChecked(emitError, &getContext(), assigned,
-                                                Builder(&getContext()).getF64FloatAttr(decay.getValue()),
-                                                *storage));
+    CodecAttrInterface built = cgx::buildCodec(&getContext(), words, reason);
+    if (!built)
+      emitError(getOperation().getLoc()) << reason;
+    return built;
   }
 
   /// `codecOf` is asked for the layers of operands that have no reason to stay exact.
@@ -127,6 +180,8 @@ private:
       return op.getKind().str() + " with " + codec.getFamily().str();
     return codec.getShapeRefusal(op.getInputType(operand));
   }
+
+  std::map<LayerKind, CodecAttrInterface> ofKinds;
 };
 
 } // namespace

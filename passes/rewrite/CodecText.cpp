@@ -11,6 +11,7 @@
 #include "cgx/Passes/CodecOptions.h"
 
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -42,7 +43,38 @@ CodecAttrInterface parseCodec(MLIRContext *context, StringRef assembly, std::str
   return dyn_cast_or_null<CodecAttrInterface>(parseAttribute(withPoints(assembly), context));
 }
 
-CodecAttrInterface parseCodecText(MLIRContext *context, StringRef text, std::string &reason) {
+/// Words of `text`, between spaces and commas outside of angle brackets; `bits = 8` is one.
+static SmallVector<std::string> splitWords(StringRef text) {
+  SmallVector<std::string> words;
+  int depth = 0;
+  bool isApart = true; // the next character begins a word
+  for (char c : text) {
+    depth += c == '<' ? 1 : c == '>' ? -1 : 0;
+    if (depth <= 0 && (llvm::isSpace(c) || c == ',')) {
+      isApart = true;
+      continue;
+    }
+    bool continues = c == '=' || c == '<' || (!words.empty() && words.back().back() == '=');
+    if (words.empty() || (isApart && !continues))
+      words.emplace_back();
+    words.back() += c;
+    isApart = false;
+  }
+  return words;
+}
+
+/// `quantize<bits=8 bucket=1024>` as the parser of attributes wants it: `quantize<bits=8,bucket=1024>`.
+static std::string withCommas(StringRef text) {
+  StringRef family = text.take_until([](char c) { return c == '<'; });
+  StringRef parameters = text.drop_front(family.size()).trim();
+  if (!parameters.consume_front("<") || !parameters.consume_back(">") || parameters.contains('<'))
+    return text.str();
+  return (family + "<" + llvm::join(splitWords(parameters), ",") + ">").str();
+}
+
+CodecAttrInterface parseCodecText(MLIRContext *context, StringRef spelled, std::string &reason) {
+  std::string commas = withCommas(spelled);
+  StringRef text = commas;
   StringRef family = text.take_until([](char c) { return c == '<'; }).trim();
   if (auto [parameter, number] = shortForm(family); parameter)
     return parseCodecText(context,
@@ -56,6 +88,87 @@ CodecAttrInterface parseCodecText(MLIRContext *context, StringRef text, std::str
     return {};
   }
   return parseCodec(context, ("#cgx." + text.ltrim()).str(), reason);
+}
+
+std::string splitCodecWords(StringRef text, StringRef usual, CodecWords &words) {
+  SmallVector<std::string> given = splitWords(text);
+  auto isFamily = [](StringRef word) {
+    return !word.take_until([](char c) { return c == '<'; }).contains('=');
+  };
+  words = {};
+  words.codec = usual.str();
+  if (!given.empty() && isFamily(given.front())) {
+    words.codec = given.front();
+    given.erase(given.begin());
+  }
+  SmallVector<std::string> parameters;
+  for (StringRef word : given) {
+    auto [name, value] = word.split('=');
+    std::string dashes = name.str();
+    std::replace(dashes.begin(), dashes.end(), '_', '-');
+    if (dashes == "error-feedback")
+      words.errorFeedback = value.str();
+    else if (dashes == "back-codec")
+      words.backCodec = value.str();
+    else if (dashes != "error-feedback-decay") {
+      std::string underscores = name.str();
+      std::replace(underscores.begin(), underscores.end(), '-', '_');
+      parameters.push_back(underscores + word.drop_front(name.size()).str());
+    } else if (value.getAsDouble(words.decay)) {
+      return ("expected error-feedback-decay to be a number, got " + value).str();
+    }
+  }
+  // What is given takes the place of what is usual.
+  SmallVector<std::string> all;
+  StringRef family = StringRef(words.codec).take_until([](char c) { return c == '<'; });
+  StringRef inner = StringRef(words.codec).drop_front(family.size()).trim();
+  auto nameOf = [](StringRef word) { return word.split('=').first; };
+  if (inner.consume_front("<") && inner.consume_back(">"))
+    for (const std::string &word : splitWords(inner))
+      if (llvm::none_of(parameters, [&](StringRef other) { return nameOf(other) == nameOf(word); }))
+        all.push_back(word);
+  all.append(parameters);
+  words.codec = addCodecParameters(family, all);
+  return "";
+}
+
+/// What `make` returns as a codec; null, and what it said in `reason`, where it refuses.
+template <typename Make>
+static CodecAttrInterface made(MLIRContext *context, std::string &reason, Make make) {
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    reason += (reason.empty() ? "" : "; ") + diagnostic.str();
+    return success();
+  });
+  Attribute codec = make([&] { return mlir::emitError(UnknownLoc::get(context)); });
+  return codec ? cast<CodecAttrInterface>(codec) : CodecAttrInterface();
+}
+
+CodecAttrInterface addErrorFeedback(CodecAttrInterface codec, StringRef storage, double decay,
+                                    std::string &reason) {
+  if (storage == "none")
+    return codec;
+  MLIRContext *context = codec.getContext();
+  std::optional<ResidualStorage> kept = symbolizeResidualStorage(storage);
+  if (!kept) {
+    reason = ("expected error-feedback to be none, f32, bf16 or int8, got " + storage).str();
+    return {};
+  }
+  return made(context, reason, [&](auto emitError) {
+    return ErrorFeedbackAttr::getChecked(emitError, context, codec, Builder(context).getF64FloatAttr(decay),
+                                         *kept);
+  });
+}
+
+CodecAttrInterface buildCodec(MLIRContext *context, const CodecWords &words, std::string &reason) {
+  CodecAttrInterface built = parseCodecText(context, words.codec, reason);
+  if (built && !words.backCodec.empty()) {
+    CodecAttrInterface back = parseCodecText(context, words.backCodec, reason);
+    if (!back)
+      return {};
+    built = made(context, reason,
+                 [&](auto emitError) { return TwoWayAttr::getChecked(emitError, context, built, back); });
+  }
+  return built ? addErrorFeedback(built, words.errorFeedback, words.decay, reason) : built;
 }
 
 std::string addCodecParameters(StringRef codec, ArrayRef<std::string> parameters) {

@@ -17,11 +17,34 @@
 
 namespace cgx {
 
+/// A codec in words, as options have them.
+struct CodecWords {
+  std::string codec = "quantize";
+  /// Of what an all-reduce sends back; empty: the same.
+  std::string backCodec;
+  std::string errorFeedback = "none";
+  double decay = 1.0;
+};
+
+/// Splits `quantize bits=8 bucket=1024`, `quantize<bits=8 bucket=1024>`, or `bits=8`, whose codec is `usual`,
+/// with `error-feedback`, `error-feedback-decay` and `back-codec` among the words where they are wanted.
+/// Returns what is wrong, or "".
+std::string splitCodecWords(llvm::StringRef text, llvm::StringRef usual, CodecWords &words);
+
 /// Null, and why not in `reason`, where the assembly is that of no codec.
 CodecAttrInterface parseCodec(mlir::MLIRContext *context, llvm::StringRef assembly, std::string &reason);
 
 /// The same for `family` or `family<name = value, ...>`, or a case of a parameter that stands for its family.
+/// Parameters may stand apart by spaces, too.
 CodecAttrInterface parseCodecText(mlir::MLIRContext *context, llvm::StringRef text, std::string &reason);
+
+/// The codec with error feedback kept in `storage`, or as it is for `none`; null, and why not in `reason`,
+/// where it cannot have it.
+CodecAttrInterface addErrorFeedback(CodecAttrInterface codec, llvm::StringRef storage, double decay,
+                                    std::string &reason);
+
+/// What words describe; null, and why not in `reason`, where they describe none.
+CodecAttrInterface buildCodec(mlir::MLIRContext *context, const CodecWords &words, std::string &reason);
 
 } // namespace cgx
 

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PlannedCodecs.h"
+
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Passes/RaveledParameters.h"
 #include "cgx/Passes/Rewrite.h"
@@ -55,6 +57,13 @@ private:
   LogicalResult readKinds() {
     if (kinds.empty())
       compressedKinds = {LayerKind::Gradient, LayerKind::OuterGradient};
+    if (kinds.empty() && !plan.empty()) {
+      FailureOr<PlannedCodecs> planned = PlannedCodecs::read(getOperation(), plan);
+      if (failed(planned))
+        return failure();
+      for (LayerKind kind : planned->getCompressedKinds())
+        compressedKinds.insert(kind);
+    }
     for (StringRef name : kinds) {
       std::optional<LayerKind> kind = symbolizeLayerKind(name);
       if (!kind)

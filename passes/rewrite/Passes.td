@@ -284,7 +284,7 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
     be compressed, into `cgx.exact_reason`. In this order:
 
     - its layer's name matches a pattern of `exclude`
-    - its kind is not among `kinds`
+    - its kind is not among `kinds`; without them, not gradient, nor a kind that `plan` has codecs for
     - its parameter has fewer than `min-rank` dimensions; without a parameter's
       shape, the operand's dimensions other than 1 count (JAX reduces the
       gradient of a bias as `1x128`)
@@ -319,6 +319,7 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
     ListOption<"kinds", "kinds", "std::string",
                "What may be compressed: gradient and outer_gradient (default), weight, activation, other">,
     ListOption<"exclude", "exclude", "std::string", "Names of layers that stay exact, as globs">,
+    Option<"plan", "plan", "std::string", "\"\"", "Plan of cgx-plan: without kinds, those that it has codecs for">,
     Option<"minElements", "min-elements", "int64_t", "1024", "Smaller operands stay exact">,
     Option<"minRank", "min-rank", "int64_t", "2", "Parameters of fewer dimensions stay exact">
   ];
@@ -338,6 +339,11 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     parameter of the table of codecs. A format of `cast` stands for that: `codec=mxfp4`.
 
     `back-codec` is parsed like `codec`, and makes of both a `#cgx.two_way`.
+
+    `gradient`, `weight`, `activation` and `other` are codecs of one kind of layers, in words:
+    `weight='quantize bits=8 bucket=1024'`, or `weight=bits=8`, whose family is quantize. `error-feedback`,
+    `error-feedback-decay` and `back-codec` of a kind stand among its words; the options of these names are, like
+    `codec`, of kinds that have none of their own.
 
     With `plan`, a file that `cgx-plan solve` wrote, each layer has a codec of its
     own, and the options for one codec are not read; `error-feedback` is added to codecs
@@ -369,6 +375,10 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
            "Codec family, with its parameters in angle brackets or as options of their names">,
     Option<"backCodec", "back-codec", "std::string", "\"\"",
            "Codec of what an all-reduce sends back, with its parameters in angle brackets; the same if left out">,
+    Option<"gradient", "gradient", "std::string", "\"\"", "Codec of gradients, in words: bits=4">,
+    Option<"weight", "weight", "std::string", "\"\"", "Codec of weights, in words: quantize bits=8 bucket=1024">,
+    Option<"activation", "activation", "std::string", "\"\"", "Codec of activations, in words">,
+    Option<"other", "other", "std::string", "\"\"", "Codec of what is of no other kind, in words">,
     Option<"errorFeedback", "error-feedback", "std::string", "\"none\"",
            "Make up for what encoding loses, and keep it in f32, bf16 or int8: none, f32, bf16 or int8">,
     Option<"decay", "error-feedback-decay", "double", "1.0",

@@ -24,18 +24,70 @@ namespace cgx {
 #include "cgx/Passes/RewritePasses.h.inc"
 
 /// What `options` say of the pass that decides what stays exact.
-template <typename Options> static FilterLayersPassOptions getFilter(const Options &options) {
+template <typename Options>
+static FilterLayersPassOptions getFilter(const Options &options, const std::vector<std::string> &kinds,
+                                         const std::string &plan) {
   FilterLayersPassOptions filter;
-  filter.kinds.assign(options.kinds.begin(), options.kinds.end());
+  filter.kinds.assign(kinds.begin(), kinds.end());
+  filter.plan = plan;
   filter.exclude.assign(options.exclude.begin(), options.exclude.end());
   filter.minElements = options.minElements;
   filter.minRank = options.minRank;
   return filter;
 }
 
+/// The options with what `qsdp` stands for written out (QSDP, section 5.7.1: W8G8, buckets of 1024; weights
+/// by random shift, definition 1; gradients unbiased).
+struct CodecsOfKinds {
+  std::string gradient, weight, activation, other;
+
+  explicit CodecsOfKinds(const CompressPipelineOptions &options)
+      : gradient(options.gradient), weight(options.weight), activation(options.activation),
+        other(options.other) {
+    if (!options.qsdp)
+      return;
+    gradient = changed("quantize<bits=8,bucket=1024,rounding=stochastic,scale=f32>", gradient);
+    weight = changed("quantize<bits=8,bucket=1024,rounding=random_shift,scale=f32>", weight);
+  }
+
+  /// The kinds that may be compressed, where `kinds` is what the user says of that; empty is what is usual.
+  std::vector<std::string> toCompress(std::vector<std::string> kinds) const {
+    std::vector<std::string> all = kinds;
+    auto add = [&](llvm::StringRef kind, bool isGiven) {
+      if (isGiven && !llvm::is_contained(all, kind))
+        all.push_back(kind.str());
+    };
+    bool isAny = !weight.empty() || !activation.empty() || !other.empty();
+    add("gradient", !gradient.empty() || (isAny && kinds.empty()));
+    add("weight", !weight.empty());
+    add("activation", !activation.empty());
+    add("other", !other.empty());
+    return all;
+  }
+
+private:
+  static std::string changed(llvm::StringRef usual, llvm::StringRef given) {
+    CodecWords words;
+    // What is wrong, the pass says that reads the words.
+    if (!splitCodecWords(given, usual, words).empty())
+      return given.str();
+    std::string text = words.codec;
+    if (!words.backCodec.empty())
+      text += " back-codec=" + words.backCodec;
+    if (words.errorFeedback != "none")
+      text +=
+          " error-feedback=" + words.errorFeedback + " error-feedback-decay=" + std::to_string(words.decay);
+    return text;
+  }
+};
+
 /// What `options` say of the codec.
-static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) {
+static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options, const CodecsOfKinds &kinds) {
   AssignCodecsPassOptions codec;
+  codec.gradient = kinds.gradient;
+  codec.weight = kinds.weight;
+  codec.activation = kinds.activation;
+  codec.other = kinds.other;
   codec.plan = options.plan;
   codec.codec = options.parameters.addTo(options.codec.getValue());
   codec.backCodec = options.backCodec;
@@ -56,7 +108,8 @@ static bool needsAllReduces(llvm::StringRef codec) {
 
 /// From whatever comes in to one rank's program with the collectives that it needs, and what must stay exact.
 template <typename Options>
-static void addDecisions(mlir::OpPassManager &manager, const Options &options, const std::string &plan,
+static void addDecisions(mlir::OpPassManager &manager, const Options &options,
+                         const std::vector<std::string> &kinds, const std::string &plan,
                          bool scatters = true) {
   // The passes below see one rank's program with cgx collectives.
   manager.addPass(createEnsurePerRankPass(EnsurePerRankPassOptions{scatters}));
@@ -83,15 +136,19 @@ static void addDecisions(mlir::OpPassManager &manager, const Options &options, c
   stacks.plan = plan;
   manager.addPass(createSplitStackedLayersPass(stacks));
   // First what must stay exact, then the codec of the rest: each decision has one place.
-  manager.addPass(createFilterLayersPass(getFilter(options)));
+  manager.addPass(createFilterLayersPass(getFilter(options, kinds, plan)));
 }
 
 void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options) {
+  CodecsOfKinds kinds(options);
+  CodecWords ofGradients;
+  ofGradients.codec = options.parameters.addTo(options.codec.getValue());
+  if (!kinds.gradient.empty())
+    (void)splitCodecWords(kinds.gradient, "quantize", ofGradients);
   // A codec of all-reduces sends less than half of what an exact reduce-scatter would.
-  addDecisions(manager, options, options.plan,
-               /*scatters=*/!options.plan.empty() ||
-                   !needsAllReduces(options.parameters.addTo(options.codec.getValue())));
-  manager.addPass(createAssignCodecsPass(getCodec(options)));
+  addDecisions(manager, options, kinds.toCompress({options.kinds.begin(), options.kinds.end()}), options.plan,
+               /*scatters=*/!options.plan.empty() || !needsAllReduces(ofGradients.codec));
+  manager.addPass(createAssignCodecsPass(getCodec(options, kinds)));
   // Here everything has its codec or its reason, and what a machine file leaves exact is no mistake.
   manager.addPass(createWarnOfUncompressedPass());
   // Once codecs are known: an operand keeps its own wherever it travels.
@@ -126,7 +183,7 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
 }
 
 void buildInstrumentPipeline(mlir::OpPassManager &manager, const InstrumentPipelineOptions &options) {
-  addDecisions(manager, options, /*plan=*/"");
+  addDecisions(manager, options, {options.kinds.begin(), options.kinds.end()}, /*plan=*/"");
   AssignCodecsPassOptions exact;
   exact.codec = "identity";
   manager.addPass(createAssignCodecsPass(exact));

@@ -15,8 +15,6 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 
-#include <set>
-
 using namespace mlir;
 
 namespace cgx {
@@ -118,6 +116,14 @@ LogicalResult PlannedCodecs::verifyFits(ModuleOp module) const {
 bool PlannedCodecs::namesLayersOf(LayerAttr stack) const {
   Key key = keyOf(stack);
   return !entries.count(key) && entries.count({key.first + "[0]", key.second});
+}
+
+std::set<LayerKind> PlannedCodecs::getCompressedKinds() const {
+  std::set<LayerKind> kinds;
+  for (const auto &[key, entry] : entries)
+    if (std::optional<LayerKind> kind = symbolizeLayerKind(key.second); kind && !entry.codec.isRaw())
+      kinds.insert(*kind);
+  return kinds;
 }
 
 CodecAttrInterface PlannedCodecs::lookup(LayerAttr layer) const {

@@ -20,6 +20,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <map>
+#include <set>
 
 namespace cgx::formats {
 struct Codec;
@@ -43,6 +44,9 @@ public:
 
   /// The plan has codecs for the layers `name[0]`, `name[1]`, ... of a stack, and none for the stack.
   bool namesLayersOf(LayerAttr stack) const;
+
+  /// The kinds of layers that do not all stay exact.
+  std::set<LayerKind> getCompressedKinds() const;
 
   /// The codec of a layer that `verifyFits` has seen.
   CodecAttrInterface lookup(LayerAttr layer) const;

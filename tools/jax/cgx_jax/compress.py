@@ -36,7 +36,8 @@ def compress(step, *, bits=None, exclude=None, plan=None, codec=None, error_feed
       seed: of stochastic rounding; equal in all processes.
       timeout: seconds that a rank waits for another before the step fails.
       report: True prints what travels, layer by layer, when the step is compiled.
-      options: more options of --cgx-compress, with underscores for dashes: bucket=256, min_elements=0.
+      options: more options of --cgx-compress, with underscores for dashes: bucket=256, min_elements=0. Codecs of kinds are
+        words: weight="bits=8 bucket=1024", gradient="bits=4 error-feedback=bf16"; qsdp=True is 8 bits for both.
     """
     if not hasattr(step, "lower"):
         raise TypeError(f"expected a function under jax.jit, got {step!r}: write cgx_jax.compress(jax.jit(step, ...))")

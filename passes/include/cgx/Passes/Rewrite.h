@@ -39,6 +39,24 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
       llvm::cl::init("quantize")};
   /// `bits`, `bucket` and all others.
   CodecParameterOptions<Option<std::string>, Option<bool>, mlir::detail::PassOptions> parameters{*this};
+  /// Codecs of kinds, in words.
+  Option<std::string> gradient{*this, "gradient",
+                               llvm::cl::desc("Codec of gradients, in words: 'quantize bits=4', or bits=4"),
+                               llvm::cl::init("")};
+  Option<std::string> weight{*this, "weight",
+                             llvm::cl::desc("Codec of weights, which are then compressed: bits=8"),
+                             llvm::cl::init("")};
+  Option<std::string> activation{*this, "activation",
+                                 llvm::cl::desc("Codec of activations, which are then compressed"),
+                                 llvm::cl::init("")};
+  Option<std::string> other{*this, "other",
+                            llvm::cl::desc("Codec of what is of no other kind, which is then compressed"),
+                            llvm::cl::init("")};
+  Option<bool> qsdp{
+      *this, "qsdp",
+      llvm::cl::desc("Sharded training as QSDP does it: weights and gradients at 8 bits in buckets of "
+                     "1024, weights shifted at random; weight and gradient say what is to be otherwise"),
+      llvm::cl::init(false)};
   Option<std::string> backCodec{
       *this, "back-codec",
       llvm::cl::desc("Codec of what an all-reduce sends back, if it is another one than `codec`"),
