@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MemorySize.h"
 #include "MergeAllReduces.h"
 #include "cgx/Passes/Rewrite.h"
 
@@ -191,19 +192,69 @@ void startAndWait(Operation *collective, Operation *startBefore, Operation *wait
   collective->replaceAllUsesWith(wait.getResults());
 }
 
+/// What is gathered between a start and its first use.
+struct Prefetched {
+  int64_t start, use;
+  uint64_t bytes;
+};
+
+/// The earliest place from `ready` to `use` behind which `bytes` more stay within the bound; `use` where
+/// there is none.
+int64_t findStart(ArrayRef<Prefetched> others, int64_t ready, int64_t use, uint64_t bytes, uint64_t bound) {
+  // What is on its way becomes less only where something is used.
+  SmallVector<int64_t> starts = {ready};
+  for (const Prefetched &other : others)
+    if (other.use > ready && other.use < use)
+      starts.push_back(other.use);
+  llvm::sort(starts);
+  auto fits = [&](int64_t start) {
+    // It becomes more only where something starts.
+    auto fitsAt = [&](int64_t place) {
+      uint64_t sum = bytes;
+      for (const Prefetched &other : others)
+        sum += other.start <= place && place < other.use ? other.bytes : 0;
+      return sum <= bound || sum == bytes;
+    };
+    return fitsAt(start) && llvm::all_of(others, [&](const Prefetched &other) {
+             return other.start < start || other.start >= use || fitsAt(other.start);
+           });
+  };
+  const auto *found = llvm::find_if(starts, fits);
+  return found == starts.end() ? use : *found;
+}
+
 /// Starts what has something to overlap with. Starts that are ready at one place keep the order of
 /// `collectives`.
-void startEarly(Block &block, ArrayRef<Operation *> collectives) {
+void startEarly(Block &block, ArrayRef<Operation *> collectives, uint64_t prefetch) {
   Places places(block);
   SmallVector<int64_t> work = countWork(block);
   SmallVector<Operation *> opAt = llvm::map_to_vector(block, [](Operation &op) { return &op; });
+  auto useOf = [&](Operation *collective) {
+    int64_t use = opAt.size() - 1;
+    for (Operation *user : collective->getUsers())
+      use = std::min(use, places.of(user));
+    return use;
+  };
+  DenseMap<Operation *, int64_t> readyAt;
+  SmallVector<Operation *> gathers;
+  for (Operation *collective : collectives) {
+    readyAt[collective] = places.ofOperands(collective) + 1;
+    if (isa<AllGatherOp>(collective) && !needsAnother(collective))
+      gathers.push_back(collective);
+  }
+  llvm::stable_sort(gathers, [&](Operation *a, Operation *b) { return useOf(a) < useOf(b); });
+  SmallVector<Prefetched> prefetched;
+  for (Operation *gather : gathers) {
+    uint64_t bytes = getTensorBytes(gather->getResultTypes());
+    int64_t use = useOf(gather), start = findStart(prefetched, readyAt[gather], use, bytes, prefetch);
+    prefetched.push_back({start, use, bytes});
+    readyAt[gather] = start;
+  }
   SmallVector<Operation *> started; // and kept until the end: others stand before them
   for (Operation *collective : collectives) {
     if (needsAnother(collective))
       continue;
-    int64_t ready = places.ofOperands(collective) + 1, use = opAt.size() - 1;
-    for (Operation *user : collective->getUsers())
-      use = std::min(use, places.of(user));
+    int64_t ready = readyAt[collective], use = useOf(collective);
     if (work[use] == work[ready])
       continue;
     startAndWait(collective, opAt[ready], opAt[use]);
@@ -224,6 +275,12 @@ struct OverlapCollectives : impl::OverlapCollectivesPassBase<OverlapCollectives>
     });
     if (isComposite.wasInterrupted())
       return signalPassFailure();
+    prefetchBytes = parseMemorySize(prefetch);
+    if (!prefetchBytes) {
+      mlir::emitError(getOperation().getLoc())
+          << "expected prefetch to be a size such as 64MiB, or all, got " << prefetch;
+      return signalPassFailure();
+    }
     SmallVector<Block *> blocks;
     getOperation().walk([&](Block *block) {
       if (block->mightHaveTerminator() && llvm::any_of(*block, [](Operation &op) { return canStart(&op); }))
@@ -244,8 +301,10 @@ private:
                                               : merge(llvm::map_to_vector(batch, [](Operation *op) {
                                                   return cast<AllReduceOp>(op);
                                                 })));
-    startEarly(block, collectives);
+    startEarly(block, collectives, *prefetchBytes);
   }
+
+  std::optional<uint64_t> prefetchBytes;
 };
 
 } // namespace

@@ -151,9 +151,13 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   manager.addPass(createAssignCodecsPass(getCodec(options, kinds)));
   // Here everything has its codec or its reason, and what a machine file leaves exact is no mistake.
   manager.addPass(createWarnOfUncompressedPass());
+  // Once codecs are known: what one of them encoded must not stand for what another did.
+  if (!options.reuseGathers.empty())
+    manager.addPass(createReuseGathersPass(ReuseGathersPassOptions{options.reuseGathers}));
   // Once codecs are known: an operand keeps its own wherever it travels.
   bool isEntireModel = options.scope == CodecScope::EntireModel;
-  if (isEntireModel || !options.overlap)
+  bool overlaps = options.overlap || !options.prefetch.empty();
+  if (isEntireModel || !overlaps)
     manager.addPass(createGroupCollectivesPass(GroupCollectivesPassOptions{
         isEntireModel ? std::numeric_limits<uint64_t>::max() : options.groupBytes}));
   // Only what travels together can be encoded together.
@@ -162,18 +166,20 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   // Then the algorithm, once it is known what travels together: by that the cost model judges.
   ChooseAlgorithmsPassOptions algorithms{options.algorithm, options.machine, options.local, options.inside,
                                          options.leaders};
-  if (!options.overlap)
+  if (!overlaps)
     manager.addPass(createChooseAlgorithmsPass(algorithms));
   // Late: what comes before asks collectives for their layers, and the explicit form has none.
   if (options.decompose)
     manager.addPass(createDecomposeCollectivesPass());
   // Groups by itself, by when operands are there. Last: it refuses the explicit form, and passes before move
   // collectives without looking at what overlaps.
-  if (options.overlap) {
+  if (overlaps) {
     OverlapCollectivesPassOptions overlap;
     // What saves latency where nothing overlaps would be most of a model's gradients at once.
     if (options.groupBytes.hasValue())
       overlap.groupBytes = options.groupBytes;
+    if (!options.prefetch.empty())
+      overlap.prefetch = options.prefetch;
     manager.addPass(createOverlapCollectivesPass(overlap));
     manager.addPass(createChooseAlgorithmsPass(algorithms));
   }

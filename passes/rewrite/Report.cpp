@@ -12,7 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MemorySize.h"
 #include "ReportTable.h"
+#include "ReuseGathers.h"
 #include "StepRuns.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
@@ -85,6 +87,8 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
       row.reason = cast<StringAttr>(reasons[operand]).getValue().str();
     row.runs = runs;
     row.every = getStepsPerRun(op);
+    if (row.reuses = uint64_t(getReuses(op)); row.reuses != 0)
+      row.heldBytes = getTensorBytes(detail::getResultTensorTypes(op)[operand]);
     for (int64_t rank = 0; rank < table.ranks; ++rank) {
       row.wireBytes.push_back(
           meanOfSteps(runs.value_or(1) * op.getOperandWireBytes(operand, rank), row.every));

@@ -42,6 +42,10 @@ static void printRow(OStream &json, const cgx::ReportRow &row) {
       json.attribute("every", static_cast<int64_t>(row.every));
     printBytes(json, "raw_bytes_by_rank", row.rawBytes);
     printBytes(json, "wire_bytes_by_rank", row.wireBytes);
+    if (row.reuses != 0) {
+      json.attribute("reuses", row.reuses);
+      json.attribute("held_bytes", row.heldBytes);
+    }
     if (row.isMost)
       json.attribute("wire_bytes_are_most", true);
   });

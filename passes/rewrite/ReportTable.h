@@ -40,6 +40,9 @@ struct ReportRow {
   std::vector<uint64_t> rawBytes;
   /// It is started ahead of where its results are used.
   bool isStarted = false;
+  /// How many other gathers of the same value it stands for (cgx-reuse-gathers), and the bytes that a rank
+  /// keeps for that.
+  uint64_t reuses = 0, heldBytes = 0;
   /// Payloads vary in size: wireBytes are the most that they can be.
   bool isMost = false;
 };

@@ -93,6 +93,20 @@ void printLine(const Line &line, const std::array<size_t, columns> &widths, llvm
   os << llvm::StringRef(text).rtrim() << '\n';
 }
 
+/// What `cgx-reuse-gathers` saved, and at what price.
+void printReuse(const cgx::ReportTable &table, llvm::raw_ostream &os) {
+  uint64_t gathers = 0, saved = 0, held = 0;
+  for (const cgx::ReportRow &row : table.rows) {
+    gathers += row.reuses;
+    saved += row.reuses * meanOf(row.wireBytes);
+    held += row.heldBytes;
+  }
+  if (gathers != 0)
+    os << "gathered once: " << gathers << (gathers == 1 ? " gather takes" : " gathers take")
+       << " the value of an earlier one, which saves " << saved << " bytes on the wire and keeps " << held
+       << " bytes in memory\n";
+}
+
 } // namespace
 
 void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
@@ -123,6 +137,7 @@ void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
       widths[column] = std::max(widths[column], line[column].size());
   for (const Line &line : lines)
     printLine(line, widths, os);
+  printReuse(table, os);
   if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.runs && *row.runs != 1; }))
     os << "xN: runs N times in a step, in a loop; bytes are those of all runs\n";
   if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.every != 1; }))

@@ -1,0 +1,26 @@
+//===-- ReuseGathers.h - Gathers that stand for others ----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_PASSES_REWRITE_REUSEGATHERS_H
+#define CGX_PASSES_REWRITE_REUSEGATHERS_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
+
+namespace cgx {
+
+/// How many other gathers of the same value an all-gather stands for, as i64.
+inline constexpr llvm::StringLiteral kReusesAttrName = "cgx.reuses";
+
+inline int64_t getReuses(mlir::Operation *op) {
+  auto reuses = op->getAttrOfType<mlir::IntegerAttr>(kReusesAttrName);
+  return reuses ? reuses.getInt() : 0;
+}
+
+} // namespace cgx
+
+#endif // CGX_PASSES_REWRITE_REUSEGATHERS_H

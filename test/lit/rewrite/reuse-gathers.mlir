@@ -1,0 +1,65 @@
+// Gathers of one value behind barriers and equal reshapes become one, within the memory that may be kept.
+// RUN: cgx-opt %s --cgx-reuse-gathers | FileCheck %s
+// RUN: cgx-opt %s --cgx-reuse-gathers=memory=64KiB | FileCheck %s --check-prefix=SOME
+// RUN: cgx-opt %s --cgx-reuse-gathers=memory=0 | FileCheck %s --check-prefix=NONE
+// RUN: cgx-opt %s --cgx-reuse-gathers --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
+// RUN: not cgx-opt %s --cgx-reuse-gathers=memory=64Mib 2>&1 | FileCheck %s --check-prefix=SIZE
+
+// SIZE: error: expected the memory for gathered values to be a size such as 64MiB, or all, got 64Mib
+// REPORT: gathered once: 2 gathers take the value of an earlier one, which saves 41152 bytes on the wire and keeps 131072 bytes in memory
+
+#g = #cgx.groups<[[0, 1]]>
+#q = #cgx.quantize<bits = 8, bucket = 128, rounding = nearest, scale = bf16>
+#w = #cgx.layer<"w", weight, [128, 128]>
+#v = #cgx.layer<"v", weight, [128, 128]>
+module attributes {cgx.num_ranks = 2 : i64} {
+
+// Of equal bytes on the wire the exact one saves more for its memory.
+// CHECK-LABEL: func @twice
+// SOME-LABEL: func @twice
+// NONE-LABEL: func @twice
+func.func @twice(%w: tensor<64x128xf32>, %v: tensor<64x128xf32>)
+    -> (tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>) {
+  // CHECK: %[[W:.*]] = cgx.all_gather(%arg0) {{.*}}cgx.reuses = 1 : i64
+  // CHECK: %[[V:.*]] = cgx.all_gather({{.*}}cgx.reuses = 1 : i64
+  // CHECK-NOT: cgx.all_gather
+  // CHECK: return %[[W]], %[[V]], %[[W]], %[[V]]
+  // SOME: %[[W:.*]] = cgx.all_gather
+  // SOME: %[[V:.*]] = cgx.all_gather{{.*}}cgx.reuses
+  // SOME: %[[B:.*]] = cgx.all_gather
+  // SOME: return %[[W]], %[[V]], %[[B]], %[[V]]
+  // NONE-COUNT-4: cgx.all_gather
+  %0 = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, groups = #g, codecs = [#q], layers = [#w]}
+      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %r = stablehlo.reshape %v : (tensor<64x128xf32>) -> tensor<8192xf32>
+  %s = stablehlo.reshape %r : (tensor<8192xf32>) -> tensor<64x128xf32>
+  %1 = cgx.all_gather(%s) {dim = 0 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#v]}
+      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %b:3 = stablehlo.optimization_barrier %w, %v, %1 : tensor<64x128xf32>, tensor<64x128xf32>, tensor<128x128xf32>
+  %2 = cgx.all_gather(%b#0) {dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#q], layers = [#w]}
+      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %t = stablehlo.reshape %b#1 : (tensor<64x128xf32>) -> tensor<8192xf32>
+  %u = stablehlo.reshape %t : (tensor<8192xf32>) -> tensor<64x128xf32>
+  %3 = cgx.all_gather(%u) {dim = 0 : i64, id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#v]}
+      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  return %0, %1, %2, %3 : tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>
+}
+
+// Another codec, another group, another value: not the same.
+// CHECK-LABEL: func @different
+// CHECK-COUNT-4: cgx.all_gather
+// CHECK-NOT: cgx.reuses
+func.func @different(%w: tensor<64x128xf32>, %v: tensor<64x128xf32>)
+    -> (tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<64x256xf32>) {
+  %b:2 = stablehlo.optimization_barrier %w, %v : tensor<64x128xf32>, tensor<64x128xf32>
+  %0 = cgx.all_gather(%w) {dim = 0 : i64, id = 4 : i64, groups = #g, codecs = [#q], layers = [#w]}
+      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %1 = cgx.all_gather(%b#0) {dim = 0 : i64, id = 5 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]}
+      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %2 = cgx.all_gather(%b#1) {dim = 0 : i64, id = 6 : i64, groups = #g, codecs = [#q], layers = [#v]}
+      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %3 = cgx.all_gather(%b#0) {dim = 1 : i64, id = 7 : i64, groups = #g, codecs = [#q], layers = [#w]}
+      : (tensor<64x128xf32>) -> tensor<64x256xf32>
+  return %0, %1, %2, %3 : tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<64x256xf32>
+}
+}
