@@ -86,6 +86,30 @@ cgx::Status readConfig(const cgx_context_config *given, cgx_context_config &conf
   return {};
 }
 
+/// The same for what only TCP needs; null: nothing is given.
+cgx::Status readTcpConfig(const cgx_tcp_config *given, cgx::TcpConfig &config) {
+  if (!given)
+    return {};
+  constexpr uint32_t shortest = offsetof(cgx_tcp_config, store) + sizeof(void *);
+  if (given->struct_size != shortest)
+    return cgx::Status::error(CGX_INVALID_ARGUMENT, "expected a configuration of tcp of ", shortest,
+                              " bytes, got struct_size ", given->struct_size);
+  auto text = [](const char *value) { return std::string(value ? value : ""); };
+  config.rendezvous = text(given->rendezvous);
+  config.address = text(given->address);
+  config.secret = text(given->secret);
+  config.secretFile = text(given->secret_file);
+  config.tls = text(given->tls);
+  config.certificate = text(given->tls_certificate);
+  config.key = text(given->tls_key);
+  config.authority = text(given->tls_ca);
+  config.streams = given->streams;
+  config.storeSet = given->store_set;
+  config.storeGet = given->store_get;
+  config.store = given->store;
+  return {};
+}
+
 } // namespace
 
 void cgx::failStep(int64_t context, std::exception_ptr error) noexcept {
@@ -125,6 +149,11 @@ const char *cgx_status_name(cgx_status status) {
 const char *cgx_last_error(void) { return lastError.c_str(); }
 
 cgx_status cgx_context_create(const cgx_context_config *config, cgx_context **out_context) {
+  return cgx_context_create_over_tcp(config, nullptr, out_context);
+}
+
+cgx_status cgx_context_create_over_tcp(const cgx_context_config *config, const cgx_tcp_config *tcp,
+                                       cgx_context **out_context) {
   return report(guarded([&]() -> cgx::Status {
     if (!out_context)
       return {CGX_INVALID_ARGUMENT, "expected a place for the context, got null"};
@@ -132,7 +161,10 @@ cgx_status cgx_context_create(const cgx_context_config *config, cgx_context **ou
     cgx_context_config full;
     if (cgx::Status status = readConfig(config, full); !status.ok())
       return status;
-    cgx::Result<std::unique_ptr<cgx::Context>> created = cgx::Context::create(full);
+    cgx::TcpConfig options;
+    if (cgx::Status status = readTcpConfig(tcp, options); !status.ok())
+      return status;
+    cgx::Result<std::unique_ptr<cgx::Context>> created = cgx::Context::create(full, options);
     if (!created.ok())
       return created.status();
     *out_context = new cgx_context{std::move(*created)};

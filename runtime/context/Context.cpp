@@ -18,7 +18,7 @@
 
 namespace cgx {
 
-static TransportConfig transportConfig(const cgx_context_config &config) {
+static TransportConfig transportConfig(const cgx_context_config &config, const TcpConfig &tcp) {
   TransportConfig result;
   result.job = config.job ? config.job : "";
   result.rank = config.rank;
@@ -26,6 +26,7 @@ static TransportConfig transportConfig(const cgx_context_config &config) {
   result.timeout = std::chrono::milliseconds(config.timeout_ms);
   result.ringBytes = config.ring_bytes;
   result.hasPulse = true;
+  result.tcp = tcp;
   return result;
 }
 
@@ -40,7 +41,7 @@ Context::Context(const cgx_context_config &config, Program program, std::unique_
   handshakeBytes = this->transport->bytesSent();
 }
 
-Result<std::unique_ptr<Context>> Context::create(const cgx_context_config &config) {
+Result<std::unique_ptr<Context>> Context::create(const cgx_context_config &config, const TcpConfig &tcp) {
   Program program;
   program.ranks = config.ranks;
   if (config.manifest) {
@@ -50,7 +51,7 @@ Result<std::unique_ptr<Context>> Context::create(const cgx_context_config &confi
     program = std::move(*parsed);
   }
   Result<std::unique_ptr<Transport>> transport =
-      connectTransport(config.transport ? config.transport : "", transportConfig(config));
+      connectTransport(config.transport ? config.transport : "", transportConfig(config, tcp));
   if (!transport.ok())
     return transport.status();
   Status status = shakeHands(**transport, std::chrono::milliseconds(config.timeout_ms),

@@ -25,7 +25,7 @@ namespace cgx {
 
 class Context {
 public:
-  static Result<std::unique_ptr<Context>> create(const cgx_context_config &config);
+  static Result<std::unique_ptr<Context>> create(const cgx_context_config &config, const TcpConfig &tcp = {});
 
   Status beginStep(uint64_t step);
   Status endStep();

@@ -12,7 +12,9 @@
 #include "transport/mpi/Mpi.h"
 #include "transport/nccl/Nccl.h"
 #include "transport/routed/ShmMpi.h"
+#include "transport/routed/ShmTcp.h"
 #include "transport/shm/Shm.h"
+#include "transport/tcp/Tcp.h"
 
 #include <array>
 
@@ -38,11 +40,13 @@ Status Transport::interruption() const {
 }
 
 std::span<const TransportKind> transportKinds() {
-  static constexpr std::array<TransportKind, 6> kinds = {{
+  static constexpr std::array<TransportKind, 8> kinds = {{
       {"inproc", "ranks are threads of one process", connectInproc},
       {"shm", "ranks are processes of one host, over POSIX shared memory", connectShm},
       {"mpi", "ranks are processes of any hosts, started by mpirun", connectMpi},
       {"shm+mpi", "shared memory inside of hosts, MPI between them", connectShmMpi},
+      {"tcp", "ranks are processes of any hosts, started by anything", connectTcp},
+      {"shm+tcp", "shared memory inside of hosts, TCP between them", connectShmTcp},
       {"nccl", "ranks have GPUs, between which NCCL carries what lies on them", connectNccl},
       {"nccl+mpi", "NCCL between the GPUs of a host, MPI between hosts", connectNcclMpi},
   }};

@@ -126,6 +126,22 @@ private:
   std::unique_ptr<DeviceLink> link;
 };
 
+/// How the ranks of tcp find and trust each other; TcpOptions.h says what stands for what is not given.
+struct TcpConfig {
+  std::string rendezvous; ///< "HOST:PORT", where rank 0 listens, or "file:PATH"
+  std::string address;    ///< where this rank listens
+  std::string secret;
+  std::string secretFile;
+  std::string tls;         ///< "", "off", "psk" or "certificates"
+  std::string certificate; ///< files in PEM, as are the next two
+  std::string key;
+  std::string authority;
+  uint32_t streams = 0; ///< connections between two ranks, for what is long
+  cgx_store_set_fn storeSet = nullptr;
+  cgx_store_get_fn storeGet = nullptr;
+  void *store = nullptr;
+};
+
 /// How a rank joins its job.
 struct TransportConfig {
   std::string job;
@@ -135,6 +151,7 @@ struct TransportConfig {
   uint64_t ringBytes = 0;      ///< buffer of one ordered pair of ranks; 0: the transport's default
   bool hasPulse = false;       ///< shows that its process runs, where the transport can
   std::vector<uint32_t> names; ///< what shm calls the ranks in messages; by number if empty
+  TcpConfig tcp;
 };
 
 /// One kind of transport, as a user may choose it.

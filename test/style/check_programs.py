@@ -49,6 +49,7 @@ PROGRAMS = {
 FOUND = {
     "MLIR": "libmlir-22-dev", "PkgConfig": "pkg-config", "openblas": "libopenblas-dev", "nlohmann_json": "nlohmann-json3-dev",
     "CLI11": "libcli11-dev", "GTest": "libgtest-dev", "Threads": "g++", "MPI": "libopenmpi-dev", "Python3": "python3",
+    "OpenSSL": "libssl-dev", "asio.hpp": "libasio-dev",
     "benchmark": "libbenchmark-dev", "Protobuf": "libprotobuf-dev",
     "ZLIB": "zlib1g-dev", "zstd": "libzstd-dev", "zstd.h": "libzstd-dev",
     "hwy": "libhwy-dev", "kissfft/kissfft.hh": "libkissfft-dev", "cgx": "cmake",  # the last is the tree itself, installed

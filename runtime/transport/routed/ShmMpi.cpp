@@ -1,4 +1,4 @@
-//===-- routed/ShmMpi.cpp - Shared memory, and MPI between hosts --*- C++ -*-===//
+//===-- routed/ShmMpi.cpp - Shared memory, and MPI between hosts -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,33 +9,12 @@
 #include "transport/routed/ShmMpi.h"
 
 #include "transport/mpi/Mpi.h"
-#include "transport/routed/HostMates.h"
-#include "transport/routed/RoutedTransport.h"
-#include "transport/shm/Shm.h"
+#include "transport/routed/WithSharedMemory.h"
 
 namespace cgx {
 
 Result<std::unique_ptr<Transport>> connectShmMpi(const TransportConfig &config) {
-  Result<std::unique_ptr<Transport>> outer = connectMpi(config);
-  if (!outer.ok())
-    return outer.status();
-  Result<HostMates> mates = findHostMates(**outer, config.timeout);
-  if (!mates.ok())
-    return mates.status();
-  TransportConfig inside = config;
-  inside.job = concat("mpi-", mates->nonce);
-  inside.names = mates->ranks;
-  inside.ranks = uint32_t(mates->ranks.size());
-  for (uint32_t i = 0; i < inside.ranks; ++i)
-    if (mates->ranks[i] == config.rank)
-      inside.rank = i;
-  Result<std::unique_ptr<Transport>> inner = connectShm(inside);
-  if (!inner.ok()) {
-    (*outer)->fail(inner.status());
-    return inner.status();
-  }
-  return std::unique_ptr<Transport>(
-      std::make_unique<RoutedTransport>(std::move(*outer), std::move(*inner), std::move(mates->ranks)));
+  return withSharedMemory(connectMpi(config), config, "mpi");
 }
 
 } // namespace cgx

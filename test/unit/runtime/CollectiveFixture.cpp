@@ -196,6 +196,12 @@ std::vector<Setting> settings() {
     all.push_back({"shmProcesses", "shm", true, ranks, 0});
   all.push_back({"shmProcessesSmallRing", "shm", true, 3, 4096});
   all.push_back({"shmThreads", "shm", false, 3, 0});
+#ifdef CGX_HAS_TCP
+  for (uint32_t ranks = 1; ranks <= 8; ++ranks)
+    all.push_back({"tcp", "tcp", true, ranks, 0});
+  for (uint32_t ranks : {2u, 5u, 8u})
+    all.push_back({"shmTcp", "shm+tcp", true, ranks, 0});
+#endif
   return all;
 }
 

@@ -8,6 +8,8 @@
 
 #include "Contexts.h"
 
+#include "Job.h"
+
 namespace cgx::test {
 
 cgx_status ContextSpec::create(ContextPtr &context) const {
@@ -20,8 +22,14 @@ cgx_status ContextSpec::create(ContextPtr &context) const {
   config.timeout_ms = timeoutMs;
   config.manifest = manifest.empty() ? nullptr : manifest.c_str();
   config.ring_bytes = ringBytes;
+  const std::string rendezvous = rendezvousOf(job);
+  cgx_tcp_config tcp = CGX_TCP_CONFIG_INIT;
+  tcp.rendezvous = rendezvous.c_str();
+  tcp.streams = streams;
+  if (transport == "shm+tcp")
+    playHostOf(rank);
   cgx_context *raw = nullptr;
-  cgx_status status = cgx_context_create(&config, &raw);
+  cgx_status status = cgx_context_create_over_tcp(&config, &tcp, &raw);
   context.reset(raw);
   return status;
 }

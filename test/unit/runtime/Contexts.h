@@ -30,6 +30,7 @@ struct ContextSpec {
   uint64_t seed = 7;
   uint32_t timeoutMs = 20000;
   uint64_t ringBytes = 0;
+  uint32_t streams = 0; ///< of tcp
 
   cgx_status create(ContextPtr &context) const;
 };

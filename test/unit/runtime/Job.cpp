@@ -31,6 +31,8 @@ void playHosts() {
     ::setenv("CGX_HOST", std::to_string(std::stoul(rank) / 2).c_str(), /*overwrite=*/0);
 }
 
+void playHostOf(uint32_t rank) { ::setenv("CGX_HOST", std::to_string(rank / 2).c_str(), /*overwrite=*/1); }
+
 void runMpiRank(uint32_t ranks, const std::function<void(uint32_t rank)> &body) {
   const char *rank = std::getenv("OMPI_COMM_WORLD_RANK"), *size = std::getenv("OMPI_COMM_WORLD_SIZE");
   ASSERT_TRUE(rank && size) << "expected mpirun to start this";
@@ -67,11 +69,16 @@ void runProcesses(uint32_t ranks, const std::function<void(uint32_t rank)> &body
   }
 }
 
+std::string rendezvousOf(const std::string &job) {
+  return "file:" + (std::filesystem::temp_directory_path() / ("cgx-" + job)).string();
+}
+
 std::string leftovers(const std::string &job) {
   std::string names;
-  for (const auto &entry : std::filesystem::directory_iterator("/dev/shm"))
-    if (std::string name = entry.path().filename(); name.find(job) != std::string::npos)
-      names += name + " ";
+  for (const auto &folder : {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path()})
+    for (const auto &entry : std::filesystem::directory_iterator(folder))
+      if (std::string name = entry.path().filename(); name.find(job) != std::string::npos)
+        names += name + " ";
   return names;
 }
 

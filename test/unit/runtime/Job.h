@@ -29,10 +29,15 @@ void runProcesses(uint32_t ranks, const std::function<void(uint32_t rank)> &body
 bool isUnderMpi();
 /// Makes each two ranks of the job a host, as far as the transport shm+mpi can tell.
 void playHosts();
+/// The same for a rank that is a process of its own.
+void playHostOf(uint32_t rank);
 /// Runs `body` as the rank that this process is, of `ranks` that mpirun must have started.
 void runMpiRank(uint32_t ranks, const std::function<void(uint32_t rank)> &body);
 
-/// Names of this host's shared memory objects that belong to `job`.
+/// Where the ranks of `job` meet over TCP: in a file.
+std::string rendezvousOf(const std::string &job);
+
+/// Names of this host's shared memory objects, and files of a rendezvous, that belong to `job`.
 std::string leftovers(const std::string &job);
 
 } // namespace cgx::test

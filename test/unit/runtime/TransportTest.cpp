@@ -30,6 +30,8 @@ struct Setting {
   const char *transport;
   bool processes;
   uint64_t ringBytes;
+  uint32_t streams = 0; ///< of tcp
+  const char *tls = "";
 };
 
 constexpr uint32_t kRanks = 3;
@@ -39,9 +41,16 @@ protected:
   using Bytes = std::vector<std::byte>;
 
   Result<std::unique_ptr<Transport>> connect(uint32_t rank, uint32_t ranks = kRanks) const {
-    return connectTransport(
-        GetParam().transport,
-        {.job = job, .rank = rank, .ranks = ranks, .timeout = timeout, .ringBytes = GetParam().ringBytes});
+    TransportConfig config{
+        .job = job,
+        .rank = rank,
+        .ranks = ranks,
+        .timeout = timeout,
+        .ringBytes = GetParam().ringBytes,
+        .tcp = {.rendezvous = rendezvousOf(job), .tls = GetParam().tls, .streams = GetParam().streams}};
+    if (GetParam().transport == std::string("shm+tcp"))
+      playHostOf(rank);
+    return connectTransport(GetParam().transport, config);
   }
 
   void asEveryRank(uint32_t ranks, const std::function<void(uint32_t)> &body) {
@@ -282,9 +291,13 @@ TEST_P(TransportTest, ASleeperIsWokenByAParcelAndByItsRelease) {
         EXPECT_TRUE(await(transport, 20000ms, [&] { return parcels->front(peer, 0); }));
         std::this_thread::sleep_for(30ms);
         parcels->release(peer, 0);
-        for (; !parcels->hasLeft(peer) || parcels->front(peer, 0); ++sent)
+        for (; !parcels->hasLeft(peer) || parcels->front(peer, 0); ++sent) {
+          bool moved = false;
+          (void)transport.progress(moved);
+          (void)transport.checkPeers();
           if (parcels->front(peer, 0))
             parcels->release(peer, 0);
+        }
       },
       2);
 }
@@ -480,7 +493,7 @@ TEST_P(TransportTest, RanksOutOfRangeAreRefused) {
   EXPECT_TRUE(failsWith(connect(0, 0).status(), CGX_INVALID_ARGUMENT, "at least 1 rank"));
   EXPECT_TRUE(failsWith(connect(0, 1000000).status(), CGX_INVALID_ARGUMENT, "at most 256 ranks"));
   EXPECT_TRUE(failsWith(connectTransport("smoke", {}).status(), CGX_INVALID_ARGUMENT,
-                        "transports inproc, shm, mpi, shm+mpi, nccl, nccl+mpi, got 'smoke'"));
+                        "transports inproc, shm, mpi, shm+mpi, tcp, shm+tcp, nccl, nccl+mpi, got 'smoke'"));
 }
 
 TEST_P(TransportTest, AJobNameCanBeUsedAgain) {
@@ -522,11 +535,19 @@ std::vector<Setting> settings() {
     playHosts();
     return {{"Mpi", "mpi", true, 0}, {"ShmMpi", "shm+mpi", true, 0}};
   }
-  return {{"Inproc", "inproc", false, 0},
-          {"InprocTinyRing", "inproc", false, 64},
-          {"ShmThreads", "shm", false, 4096},
-          {"ShmProcesses", "shm", true, 0},
-          {"ShmProcessesTinyRing", "shm", true, 64}};
+  std::vector<Setting> all = {{"Inproc", "inproc", false, 0},
+                              {"InprocTinyRing", "inproc", false, 64},
+                              {"ShmThreads", "shm", false, 4096},
+                              {"ShmProcesses", "shm", true, 0},
+                              {"ShmProcessesTinyRing", "shm", true, 64}};
+#ifdef CGX_HAS_TCP
+  all.insert(all.end(), {{"TcpThreads", "tcp", false, 0},
+                         {"TcpProcesses", "tcp", true, 0},
+                         {"TcpThreeStreams", "tcp", true, 0, 3},
+                         {"TcpTls", "tcp", true, 0, 2, "psk"},
+                         {"ShmTcp", "shm+tcp", true, 0}});
+#endif
+  return all;
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, TransportTest, testing::ValuesIn(settings()),

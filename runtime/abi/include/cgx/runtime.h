@@ -56,7 +56,7 @@ typedef struct cgx_context cgx_context;
 typedef struct cgx_context_config {
   uint32_t struct_size;  /* sizeof(cgx_context_config): set by the initializer */
   uint32_t abi_version;  /* CGX_ABI_VERSION: set by the initializer */
-  const char *transport; /* "inproc", "shm", "mpi", "shm+mpi", "nccl" or "nccl+mpi" */
+  const char *transport; /* "inproc", "shm", "mpi", "shm+mpi", "tcp", "shm+tcp", "nccl" or "nccl+mpi" */
   const char *job;       /* names the job; equal on its ranks, unique on the host; "shm" needs one */
   uint32_t rank;
   uint32_t ranks;
@@ -76,6 +76,40 @@ typedef struct cgx_context_config {
  * in cgx_last_error(). */
 cgx_status cgx_context_create(const cgx_context_config *config, cgx_context **out_context);
 void cgx_context_destroy(cgx_context *context);
+
+/* A store of small values that all ranks see, such as the one that a framework has: what is set under a key
+ * can be got on every rank. `get` waits at most `timeout_ms` for the key, copies its value to `value`, which
+ * has `room` bytes, and says how many it has; CGX_TIMEOUT where nobody has set it, any other status where the
+ * store is broken. Both are called by the thread that creates the context, and only while it does. */
+typedef cgx_status (*cgx_store_set_fn)(void *store, const char *key, const void *value, uint64_t bytes);
+typedef cgx_status (*cgx_store_get_fn)(void *store, const char *key, uint32_t timeout_ms, void *value,
+                                       uint64_t room, uint64_t *out_bytes);
+
+/* How ranks of "tcp" and "shm+tcp" find and trust each other. Texts that are null, or empty, are taken from
+ * the environment: CGX_TCP_RENDEZVOUS, CGX_TCP_ADDRESS, CGX_TCP_SECRET, CGX_TCP_SECRET_FILE, CGX_TCP_TLS,
+ * CGX_TCP_TLS_CERTIFICATE, CGX_TCP_TLS_KEY, CGX_TCP_TLS_CA and CGX_TCP_STREAMS. */
+typedef struct cgx_tcp_config {
+  uint32_t struct_size;    /* sizeof(cgx_tcp_config): set by the initializer */
+  uint32_t streams;        /* connections that long messages are spread over, 1 to 16; 0: 1 */
+  const char *rendezvous;  /* "HOST:PORT", where rank 0 listens; "file:PATH", of a file that all see */
+  const char *address;     /* of this host, where this rank listens; by default the one of the rendezvous, or
+                            * the loopback */
+  const char *secret;      /* at least 16 bytes, equal on all ranks; "HOST:PORT" needs one, or certificates */
+  const char *secret_file; /* a file that has it, which nobody else may read */
+  const char *tls;         /* "off", "psk" (keys from the secret) or "certificates" (the next three) */
+  const char *tls_certificate; /* file in PEM: of this rank, signed by the authority */
+  const char *tls_key;         /* file in PEM */
+  const char *tls_ca;          /* file in PEM: the authority that signs for this job alone */
+  cgx_store_set_fn store_set;  /* in place of a rendezvous; the secret may then be the store's */
+  cgx_store_get_fn store_get;
+  void *store;
+} cgx_tcp_config;
+
+#define CGX_TCP_CONFIG_INIT {sizeof(cgx_tcp_config), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+/* cgx_context_create() for these transports. With it all of this comes from the environment. */
+cgx_status cgx_context_create_over_tcp(const cgx_context_config *config, const cgx_tcp_config *tcp,
+                                       cgx_context **out_context);
 
 /* From now on buffers that cgx_rt_operand names, and those of the explicit form, may lie in the memory of a
  * GPU: they are read and written in the order of `stream`, a cudaStream_t (null: the default stream), and

@@ -1,0 +1,40 @@
+//===-- routed/WithSharedMemory.cpp - A shorter way inside of hosts -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/routed/WithSharedMemory.h"
+
+#include "transport/routed/HostMates.h"
+#include "transport/routed/RoutedTransport.h"
+#include "transport/shm/Shm.h"
+
+namespace cgx {
+
+Result<std::unique_ptr<Transport>> withSharedMemory(Result<std::unique_ptr<Transport>> outer,
+                                                    const TransportConfig &config, const char *name) {
+  if (!outer.ok())
+    return outer.status();
+  Result<HostMates> mates = findHostMates(**outer, config.timeout);
+  if (!mates.ok())
+    return mates.status();
+  TransportConfig inside = config;
+  inside.job = concat(name, "-", mates->nonce);
+  inside.names = mates->ranks;
+  inside.ranks = uint32_t(mates->ranks.size());
+  for (uint32_t i = 0; i < inside.ranks; ++i)
+    if (mates->ranks[i] == config.rank)
+      inside.rank = i;
+  Result<std::unique_ptr<Transport>> inner = connectShm(inside);
+  if (!inner.ok()) {
+    (*outer)->fail(inner.status());
+    return inner.status();
+  }
+  return std::unique_ptr<Transport>(
+      std::make_unique<RoutedTransport>(std::move(*outer), std::move(*inner), std::move(mates->ranks)));
+}
+
+} // namespace cgx

@@ -1,0 +1,181 @@
+//===-- transport/tcp/Channel.cpp - A connection between two ranks -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/tcp/Channel.h"
+
+#include <array>
+#include <asio/buffer.hpp>
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <poll.h>
+#include <sstream>
+
+namespace cgx::tcp {
+
+/// One call takes so many pieces at most.
+static constexpr size_t kMostPieces = 16;
+
+std::string describe(const asio::ip::tcp::endpoint &endpoint) {
+  std::ostringstream text;
+  text << endpoint;
+  return text.str();
+}
+
+void waitForAny(std::span<const Watch> watches, Clock::time_point deadline) {
+  std::vector<pollfd> polls;
+  for (const Watch &watch : watches)
+    polls.push_back({watch.descriptor, short(POLLIN | (watch.isForWriting ? POLLOUT : 0)), 0});
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  (void)::poll(polls.data(), polls.size(), left < 0 ? 0 : int(left));
+}
+
+Result<std::unique_ptr<Channel>> Channel::over(asio::ip::tcp::socket socket, const TlsContext *tls,
+                                               bool isServer) {
+  std::error_code ignored;
+  socket.non_blocking(true, ignored);
+  socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+  ssl_st *ssl = nullptr;
+  if (tls) {
+    Result<ssl_st *> attached = tls->attach(socket.native_handle(), isServer);
+    if (!attached.ok())
+      return attached.status();
+    ssl = *attached;
+  }
+  return std::unique_ptr<Channel>(new Channel(std::move(socket), ssl));
+}
+
+Channel::~Channel() { SSL_free(ssl); } // first: it uses the socket
+
+int Channel::descriptor() const { return wire.native_handle(); }
+
+Channel::Moved Channel::close(std::string why) {
+  if (!closed)
+    reason = std::move(why);
+  closed = true;
+  return {.bytes = 0, .isClosed = true};
+}
+
+Channel::Moved Channel::tlsResult(int result) {
+  writing = false;
+  if (result > 0)
+    return {.bytes = uint64_t(result), .isClosed = false};
+  switch (SSL_get_error(ssl, result)) {
+  case SSL_ERROR_WANT_WRITE:
+    writing = true;
+    return {};
+  case SSL_ERROR_WANT_READ:
+    return {};
+  default:
+    return close(tlsReason());
+  }
+}
+
+Channel::Moved Channel::read(std::span<const std::span<std::byte>> pieces) {
+  if (closed)
+    return {.bytes = 0, .isClosed = true};
+  if (ssl) {
+    ERR_clear_error();
+    for (std::span<std::byte> piece : pieces)
+      if (!piece.empty())
+        return tlsResult(SSL_read(ssl, piece.data(), int(std::min<size_t>(piece.size(), 1 << 30))));
+    return {};
+  }
+  std::array<asio::mutable_buffer, kMostPieces> buffers;
+  size_t count = 0;
+  for (std::span<std::byte> piece : pieces.first(std::min(pieces.size(), kMostPieces)))
+    buffers[count++] = asio::buffer(piece.data(), piece.size());
+  std::error_code error;
+  const size_t bytes = wire.read_some(std::span(buffers).first(count), error);
+  if (error == asio::error::would_block || error == asio::error::try_again ||
+      error == asio::error::interrupted)
+    return {};
+  if (error)
+    return close(error == asio::error::eof ? kClosed : error.message());
+  return {.bytes = bytes, .isClosed = false};
+}
+
+Channel::Moved Channel::write(std::span<const std::span<const std::byte>> pieces) {
+  if (closed)
+    return {.bytes = 0, .isClosed = true};
+  if (ssl) {
+    ERR_clear_error();
+    for (std::span<const std::byte> piece : pieces)
+      if (!piece.empty())
+        return tlsResult(SSL_write(ssl, piece.data(), int(std::min<size_t>(piece.size(), 1 << 30))));
+    return {};
+  }
+  std::array<asio::const_buffer, kMostPieces> buffers;
+  size_t count = 0;
+  for (std::span<const std::byte> piece : pieces.first(std::min(pieces.size(), kMostPieces)))
+    buffers[count++] = asio::buffer(piece.data(), piece.size());
+  std::error_code error;
+  const size_t bytes = wire.write_some(std::span(buffers).first(count), error);
+  if (error == asio::error::would_block || error == asio::error::try_again ||
+      error == asio::error::interrupted)
+    return {};
+  if (error)
+    return close(error.message());
+  return {.bytes = bytes, .isClosed = false};
+}
+
+static Status late() { return Status(CGX_TIMEOUT, "did not answer in time"); }
+
+Status Channel::readAll(std::span<std::byte> bytes, Clock::time_point deadline) {
+  while (!bytes.empty()) {
+    const Moved moved = read(bytes);
+    if (moved.isClosed)
+      return Status(CGX_PEER_DIED, reason);
+    bytes = bytes.subspan(moved.bytes);
+    if (moved.bytes != 0)
+      continue;
+    if (Clock::now() >= deadline)
+      return late();
+    const Watch watch{descriptor(), writing};
+    waitForAny({&watch, 1}, deadline);
+  }
+  return Status();
+}
+
+Status Channel::writeAll(std::span<const std::byte> bytes, Clock::time_point deadline) {
+  while (!bytes.empty()) {
+    const Moved moved = write(bytes);
+    if (moved.isClosed)
+      return Status(CGX_PEER_DIED, reason);
+    bytes = bytes.subspan(moved.bytes);
+    if (moved.bytes != 0)
+      continue;
+    if (Clock::now() >= deadline)
+      return late();
+    const Watch watch{descriptor(), true};
+    waitForAny({&watch, 1}, deadline);
+  }
+  return Status();
+}
+
+Result<Note> Channel::hear(Clock::time_point deadline) {
+  NoteReader reader;
+  Note note;
+  for (;;) {
+    const std::span<std::byte> room = reader.incoming();
+    if (Status status = readAll(room, deadline); !status.ok())
+      return status;
+    Result<bool> isWhole = reader.received(room.size(), note);
+    if (!isWhole.ok())
+      return isWhole.status();
+    if (!*isWhole)
+      continue;
+    if (note.kind == NoteKind::Failed)
+      return Status(note.code, note.text);
+    return note;
+  }
+}
+
+} // namespace cgx::tcp

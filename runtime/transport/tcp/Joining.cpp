@@ -1,0 +1,556 @@
+//===-- transport/tcp/Joining.cpp - How ranks come together ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/tcp/Joining.h"
+
+#include "transport/tcp/MeetingPlace.h"
+
+#include <algorithm>
+#include <asio/ip/udp.hpp>
+#include <cstring>
+#include <thread>
+
+namespace cgx::tcp {
+
+using asio::ip::tcp;
+
+/// Between two looks for rank 0.
+static constexpr std::chrono::milliseconds kRetry{20};
+/// How much longer others wait than rank 0, which says then what went wrong; how long rank 0 stays for those
+/// who come late; and how long it takes to tell that all is over.
+static constexpr std::chrono::seconds kGrace{1};
+static constexpr std::chrono::milliseconds kLinger{1000};
+
+uint32_t connectionsOf(const TcpOptions &options) { return 1 + std::max(options.streams, Parcels::kLanes); }
+
+static WireAddress wireOf(const tcp::endpoint &endpoint) {
+  WireAddress wire;
+  wire.port = endpoint.port();
+  if (endpoint.address().is_v4()) {
+    wire.family = 4;
+    std::ranges::copy(endpoint.address().to_v4().to_bytes(), wire.bytes.begin());
+  } else {
+    wire.family = 6;
+    std::ranges::copy(endpoint.address().to_v6().to_bytes(), wire.bytes.begin());
+  }
+  return wire;
+}
+
+/// Nothing where no rank can listen.
+static std::optional<tcp::endpoint> endpointOf(const WireAddress &wire) {
+  if (wire.port == 0 || (wire.family != 4 && wire.family != 6))
+    return std::nullopt;
+  if (wire.family == 6)
+    return tcp::endpoint(asio::ip::address_v6(wire.bytes), wire.port);
+  asio::ip::address_v4::bytes_type bytes;
+  std::copy_n(wire.bytes.begin(), bytes.size(), bytes.begin());
+  return tcp::endpoint(asio::ip::address_v4(bytes), wire.port);
+}
+
+namespace {
+
+/// What rank 0 tells all that have come: a number that differs between jobs, and where each listens.
+struct Roll {
+  Bytes32 session;
+  std::vector<WireAddress> addresses;
+};
+
+/// What is the same for rank 0 and the others.
+class Joiner {
+public:
+  Joiner(const TransportConfig &config, const TcpOptions &options)
+      : config(config), options(options), network(std::make_shared<Network>()), place(options, config.job),
+        begun(Clock::now()), deadline(begun + config.timeout) {
+    joined.network = network;
+    joined.peers.resize(config.ranks);
+    for (uint32_t rank = 0; rank < config.ranks; ++rank)
+      if (rank != config.rank)
+        joined.peers[rank].resize(connectionsOf(options));
+  }
+
+protected:
+  Status useSecret(const std::string &secret) {
+    key = authenticate(std::as_bytes(std::span(secret)), "cgx tcp job", {});
+    if (options.tls == TcpOptions::Tls::Off || network->tls)
+      return Status();
+    Result<std::shared_ptr<TlsContext>> made = TlsContext::create(options, key);
+    if (made.ok())
+      network->tls = *made;
+    return made.status();
+  }
+
+  Hello hello(uint32_t connection) const {
+    Hello made;
+    made.rank = config.rank;
+    made.ranks = config.ranks;
+    made.connection = connection;
+    made.connections = connectionsOf(options);
+    made.job = hashOf(config.job);
+    return made;
+  }
+
+  /// From now on only those of this very start of the job are let in.
+  void enter(const Bytes32 &session) { key = authenticate(key, "cgx tcp session", {session}); }
+
+  /// A connection that a guest has asked for, once all have come.
+  Status take(Conversation &guest) {
+    const Hello &peer = guest.greeting.peer();
+    const bool isExpected = peer.rank > config.rank && peer.rank < config.ranks &&
+                            peer.connection < connectionsOf(options) &&
+                            !joined.peers[peer.rank][peer.connection];
+    if (!isExpected)
+      return Status::error(CGX_MISMATCH, "rank ", peer.rank, " asked for connection ", peer.connection,
+                           ", which it has or cannot have");
+    joined.peers[peer.rank][peer.connection] = std::move(guest.channel);
+    return Status();
+  }
+
+  /// Those of higher ranks that are still to come.
+  std::string awaited() const {
+    std::string names;
+    for (uint32_t rank = config.rank + 1; rank < config.ranks; ++rank)
+      if (std::ranges::any_of(joined.peers[rank], [](const auto &channel) { return !channel; }))
+        names += concat(names.empty() ? "" : ", ", rank);
+    return names;
+  }
+
+  Status takeAll(Reception &reception, std::span<const Watch> others, Clock::time_point until) {
+    while (!awaited().empty()) {
+      for (Conversation &guest : reception.welcome(others, until))
+        if (Status status = take(guest); !status.ok())
+          return status;
+      if (Clock::now() >= until)
+        return Status::error(CGX_TIMEOUT, "rank ", awaited(), " did not connect to rank ", config.rank,
+                             " within ", config.timeout.count(), " ms", strangerOf(reception));
+    }
+    return Status();
+  }
+
+  static std::string strangerOf(const Reception &reception) {
+    return reception.stranger().empty() ? "" : "; " + reception.stranger();
+  }
+
+  /// Where this rank is to listen, if it was not told.
+  Result<tcp::endpoint> ownAddress(const std::string &otherwise, const std::string &port) {
+    Result<std::vector<tcp::endpoint>> found =
+        resolve(*network, options.address.empty() ? otherwise : options.address, port);
+    if (!found.ok())
+      return found.status();
+    return found->front();
+  }
+
+  const TransportConfig &config;
+  const TcpOptions &options;
+  std::shared_ptr<Network> network;
+  MeetingPlace place;
+  Clock::time_point begun, deadline;
+  Bytes32 key{};
+  Joined joined;
+};
+
+//===----------------------------------------------------------------------===//
+// Rank 0
+//===----------------------------------------------------------------------===//
+
+class FirstRank final : public Joiner {
+public:
+  using Joiner::Joiner;
+
+  Result<Joined> run() {
+    Status status = open();
+    if (status.ok()) {
+      status = gather();
+      if (status.ok()) {
+        place.takeDown();
+        status = connectAll();
+      }
+      if (!status.ok())
+        dismiss(status);
+      place.takeDown();
+    }
+    if (!status.ok())
+      return status;
+    return std::move(joined);
+  }
+
+private:
+  Status open() {
+    std::string secret = options.secret;
+    const bool isPublic = options.meeting == TcpOptions::Meeting::HostPort;
+    if (secret.empty() && !isPublic) {
+      const Bytes32 random = randomBytes();
+      static constexpr char digits[] = "0123456789abcdef";
+      for (std::byte byte : random)
+        secret += {digits[unsigned(byte) >> 4], digits[unsigned(byte) & 15]};
+    }
+    if (Status status = checkAlone(); !status.ok())
+      return status;
+    if (Status status = useSecret(secret); !status.ok())
+      return status;
+    Result<tcp::endpoint> where =
+        ownAddress(isPublic ? options.host : "127.0.0.1", isPublic ? options.port : "0");
+    if (!where.ok())
+      return where.status();
+    Result<tcp::acceptor> acceptor = listenAt(*network, *where);
+    if (!acceptor.ok())
+      return whoHas(*where, acceptor.status());
+    reception.emplace(*network, std::move(*acceptor));
+    reception->greetAs(hello(0), key);
+    const tcp::endpoint own = reception->endpoint();
+    return place.announce({.host = own.address().to_string(),
+                           .port = std::to_string(own.port()),
+                           .secret = options.secret.empty() ? secret : ""});
+  }
+
+  /// Whether another rank 0 of this job waits already where a file says.
+  Status checkAlone() {
+    if (options.meeting != TcpOptions::Meeting::File)
+      return Status();
+    Result<std::optional<Announcement>> found = place.find(deadline);
+    if (!found.ok())
+      return found.status();
+    if (!*found)
+      return Status();
+    if (Status status = useSecret(options.secret.empty() ? (*found)->secret : options.secret); !status.ok())
+      return status;
+    Result<std::vector<tcp::endpoint>> endpoints = resolve(*network, (*found)->host, (*found)->port);
+    Status told = endpoints.ok() ? ask(endpoints->front()) : Status();
+    network->tls.reset(); // its key was that of the other
+    return told.getCode() == CGX_INVALID_ARGUMENT ? told : Status();
+  }
+
+  /// What is said to a second rank 0 by whoever listens there.
+  Status ask(const tcp::endpoint &endpoint) {
+    const Clock::time_point soon = std::min(deadline, Clock::now() + kGrace);
+    Result<std::unique_ptr<Channel>> there =
+        visit(*network, endpoint, Greeting(Greeting::Role::Guest, hello(0), key), /*expectedRank=*/0, soon);
+    if (!there.ok())
+      return there.status();
+    Result<Note> heard = (*there)->hear(soon);
+    return heard.status();
+  }
+
+  Status whoHas(const tcp::endpoint &where, const Status &status) {
+    if (status.getCode() != CGX_RESOURCE_EXHAUSTED)
+      return Status::error(status.getCode(), "rank 0 ", status.message(),
+                           ": expected an address of this host");
+    Status told = ask(where);
+    if (told.getCode() == CGX_INVALID_ARGUMENT)
+      return told;
+    return Status::error(CGX_INVALID_ARGUMENT, "rank 0 ", status.message(), "; who listens there ",
+                         told.getCode() == CGX_MISMATCH ? told.message() : "is no rank of this job",
+                         ": give each job a port of its own");
+  }
+
+  const std::unique_ptr<Channel> &control(uint32_t rank) const { return joined.peers[rank][0]; }
+
+  std::string missing() const {
+    std::string names;
+    for (uint32_t rank = 1; rank < config.ranks; ++rank)
+      if (!control(rank))
+        names += concat(names.empty() ? "" : ", ", rank);
+    return names;
+  }
+
+  /// Nobody says anything before all are there: a connection that can be read was closed.
+  Status checkMembers() {
+    for (uint32_t rank = 1; rank < config.ranks; ++rank) {
+      std::byte byte;
+      if (!control(rank))
+        continue;
+      const Channel::Moved moved = control(rank)->read({&byte, 1});
+      if (moved.isClosed || moved.bytes != 0)
+        return Status::error(CGX_PEER_DIED, "rank ", rank, " died before job '", config.job,
+                             "' was complete");
+    }
+    return Status();
+  }
+
+  std::vector<Watch> members() const {
+    std::vector<Watch> watches;
+    for (uint32_t rank = 1; rank < config.ranks; ++rank)
+      if (control(rank))
+        watches.push_back({control(rank)->descriptor(), false});
+    return watches;
+  }
+
+  Status gather() {
+    addresses.resize(config.ranks);
+    while (!missing().empty()) {
+      for (Conversation &guest : reception->welcome(members(), deadline))
+        if (Status status = admit(guest); !status.ok())
+          return status;
+      if (Status status = checkMembers(); !status.ok())
+        return status;
+      if (Clock::now() >= deadline)
+        return Status::error(CGX_TIMEOUT, "job '", config.job, "' is not complete after ",
+                             config.timeout.count(), " ms: rank ", missing(), " did not join",
+                             strangerOf(*reception),
+                             ": if it was started, its own output says why it is not here");
+    }
+    return Status();
+  }
+
+  /// An error where the job cannot be; who cannot take part of it is told so.
+  Status admit(Conversation &guest) {
+    const Hello &peer = guest.greeting.peer();
+    const Clock::time_point soon = Clock::now() + kGrace;
+    Status job, own;
+    if (peer.ranks != config.ranks)
+      job = Status::error(CGX_MISMATCH, "ranks of job '", config.job,
+                          "' differ in the number of ranks: ", config.ranks, " on rank 0, ", peer.ranks,
+                          " on rank ", peer.rank);
+    else if (peer.connections != connectionsOf(options))
+      job = Status::error(CGX_MISMATCH, "ranks of job '", config.job,
+                          "' differ in the number of streams: ", connectionsOf(options) - 1, " on rank 0, ",
+                          peer.connections - 1, " on rank ", peer.rank);
+    else if (peer.rank >= config.ranks || peer.connection != 0)
+      own = Status::error(CGX_INVALID_ARGUMENT, "expected a rank below ", config.ranks, ", got ", peer.rank);
+    else if (peer.rank == 0 || control(peer.rank))
+      own = Status::error(CGX_INVALID_ARGUMENT, "rank ", peer.rank, " has joined job '", config.job,
+                          "' already");
+    if (!job.ok() || !own.ok()) {
+      (void)guest.channel->tell(failureNote(job.ok() ? own : job), soon);
+      if (peer.rank != 0 && peer.rank < config.ranks)
+        told[peer.rank] = true;
+      return job;
+    }
+    addresses[peer.rank] = peer.listens;
+    if (Status status = guest.channel->tell({.kind = NoteKind::Welcome}, soon); !status.ok())
+      return Status(); // it went away again
+    joined.peers[peer.rank][0] = std::move(guest.channel);
+    return Status();
+  }
+
+  Status connectAll() {
+    const Bytes32 session = randomBytes();
+    const Clock::time_point until = std::max(deadline, Clock::now() + kGrace);
+    enter(session);
+    Hello complete = hello(0);
+    complete.isComplete = 1;
+    reception->greetAs(complete, key);
+    for (uint32_t rank = 1; rank < config.ranks; ++rank) {
+      Status status = control(rank)->tell({.kind = NoteKind::Ready}, until);
+      if (status.ok())
+        status = control(rank)->writeAll(session, until);
+      if (status.ok())
+        status = control(rank)->writeAll(std::as_bytes(std::span(addresses)), until);
+      if (!status.ok())
+        return Status::error(status.getCode(), "rank ", rank, ": ", status.message());
+    }
+    if (Status status = takeAll(*reception, {}, until); !status.ok())
+      return status;
+    for (uint32_t rank = 1; rank < config.ranks; ++rank)
+      if (Result<Note> heard = control(rank)->hear(until + kGrace); !heard.ok())
+        return Status::error(heard.status().getCode(), "rank ", rank, " gave up: ", heard.status().message());
+    for (uint32_t rank = 1; rank < config.ranks; ++rank)
+      (void)control(rank)->tell({.kind = NoteKind::Ready}, until + kGrace);
+    return Status();
+  }
+
+  /// Tells all that have come, and those that still come, why there is no job.
+  void dismiss(const Status &reason) {
+    const Clock::time_point soon = Clock::now() + kGrace;
+    const Note note = failureNote(Status::error(reason.getCode(), "rank 0 gave up: ", reason.message()));
+    for (uint32_t rank = 1; rank < config.ranks; ++rank)
+      if (control(rank))
+        (void)control(rank)->tell(note, soon);
+    if (reason.getCode() != CGX_MISMATCH)
+      return;
+    for (const Clock::time_point end = Clock::now() + kLinger; hasUntold() && Clock::now() < end;)
+      for (Conversation &guest : reception->welcome({}, end)) {
+        (void)guest.channel->tell(note, soon);
+        if (const uint32_t rank = guest.greeting.peer().rank; rank != 0 && rank < config.ranks)
+          told[rank] = true;
+      }
+  }
+
+  bool hasUntold() const {
+    for (uint32_t rank = 1; rank < config.ranks; ++rank)
+      if (!control(rank) && !told[rank])
+        return true;
+    return false;
+  }
+
+  std::optional<Reception> reception;
+  std::vector<WireAddress> addresses;
+  std::vector<bool> told = std::vector<bool>(config.ranks); ///< who cannot be of the job, and knows
+};
+
+//===----------------------------------------------------------------------===//
+// The others
+//===----------------------------------------------------------------------===//
+
+class LaterRank final : public Joiner {
+public:
+  LaterRank(const TransportConfig &config, const TcpOptions &options) : Joiner(config, options) {
+    deadline += kGrace;
+  }
+
+  Result<Joined> run() {
+    if (Status status = meetFirst(); !status.ok())
+      return status;
+    Result<Roll> roll = hearRoll();
+    if (!roll.ok())
+      return roll.status();
+    Status status = connectAll(*roll);
+    const std::unique_ptr<Channel> &first = joined.peers[0][0];
+    if (!status.ok()) {
+      (void)first->tell(failureNote(status), Clock::now() + kGrace);
+      return status;
+    }
+    if (status = first->tell({.kind = NoteKind::Ready}, deadline); status.ok())
+      status = first->hear(deadline + 3 * kGrace).status();
+    if (!status.ok())
+      return ofFirst(status);
+    return std::move(joined);
+  }
+
+private:
+  /// What rank 0 said is known to be its word; what happened to the connection is not.
+  Status ofFirst(const Status &status) const {
+    if (status.getCode() != CGX_PEER_DIED || status.message().find("rank ") != std::string::npos)
+      return status;
+    return Status::error(CGX_PEER_DIED, "rank 0 died before job '", config.job, "' was complete");
+  }
+
+  /// Finds rank 0, again and again until it is there, and is let in.
+  Status meetFirst() {
+    Status last(CGX_TIMEOUT, concat("has not come to ", place.describe()));
+    for (;;) {
+      Status status = tryFirst();
+      if (status.ok())
+        return status;
+      const bool isStale = options.meeting != TcpOptions::Meeting::HostPort &&
+                           status.getCode() == CGX_MISMATCH && status.message().starts_with("at ");
+      const bool isAbsent = status.getCode() == CGX_PEER_DIED || status.getCode() == CGX_TIMEOUT;
+      if (!isAbsent && !isStale)
+        return status.message().starts_with("at ")
+                   ? Status::error(status.getCode(), "rank 0 ", status.message())
+                   : status;
+      if (!status.message().empty())
+        last = status;
+      if (Clock::now() >= deadline)
+        return Status::error(CGX_TIMEOUT, "rank 0 did not join within ", config.timeout.count(), " ms: it ",
+                             last.message());
+      std::this_thread::sleep_for(kRetry);
+    }
+  }
+
+  Status tryFirst() {
+    Result<std::optional<Announcement>> found = place.find(deadline);
+    if (!found.ok())
+      return found.status();
+    if (!*found)
+      return Status(CGX_TIMEOUT, "");
+    network->tls.reset();
+    if (Status status = useSecret(options.secret.empty() ? (*found)->secret : options.secret); !status.ok())
+      return status;
+    Result<std::vector<tcp::endpoint>> endpoints = resolve(*network, (*found)->host, (*found)->port);
+    if (!endpoints.ok())
+      return endpoints.status();
+    Status status;
+    for (const tcp::endpoint &endpoint : *endpoints)
+      if (status = visitFirst(endpoint); status.ok() || status.getCode() != CGX_PEER_DIED)
+        break;
+    return status;
+  }
+
+  Status visitFirst(const tcp::endpoint &endpoint) {
+    reception.reset();
+    // An address that both see, and no other: as far as rank 0 is, and no further, this rank can be found.
+    Result<tcp::endpoint> own = listeningAddress(endpoint);
+    if (!own.ok())
+      return own.status();
+    Result<tcp::acceptor> acceptor = listenAt(*network, *own);
+    if (!acceptor.ok())
+      return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.rank, " ", acceptor.status().message());
+    reception.emplace(*network, std::move(*acceptor));
+    Hello said = hello(0);
+    const tcp::endpoint bound = reception->endpoint();
+    said.listens = wireOf(bound.address().is_unspecified() ? tcp::endpoint(seenAs, bound.port()) : bound);
+    Result<std::unique_ptr<Channel>> channel =
+        visit(*network, endpoint, Greeting(Greeting::Role::Guest, said, key), /*expectedRank=*/0, deadline);
+    if (!channel.ok())
+      return channel.status();
+    if (Result<Note> heard = (*channel)->hear(deadline); !heard.ok())
+      return (*channel)->isClosed() ? Status::error(CGX_PEER_DIED, "hung up at ", describe(endpoint))
+                                    : heard.status();
+    joined.peers[0][0] = std::move(*channel);
+    return Status();
+  }
+
+  /// The address of this host from which rank 0 is seen, unless another was asked for.
+  Result<tcp::endpoint> listeningAddress(const tcp::endpoint &first) {
+    std::error_code error;
+    asio::ip::udp::socket route(network->io); // connecting sends nothing: it finds the way
+    const asio::ip::udp::endpoint there(first.address(), first.port());
+    route.open(there.protocol(), error);
+    if (!error)
+      route.connect(there, error);
+    const auto local = error ? asio::ip::udp::endpoint() : route.local_endpoint(error);
+    if (error)
+      return Status::error(CGX_PEER_DIED, "cannot be reached at ", describe(first), ": ", error.message());
+    seenAs = local.address();
+    return ownAddress(seenAs.to_string(), "0");
+  }
+
+  Result<Roll> hearRoll() {
+    const std::unique_ptr<Channel> &first = joined.peers[0][0];
+    Roll roll;
+    roll.addresses.resize(config.ranks);
+    Status status = first->hear(deadline).status();
+    if (status.ok())
+      status = first->readAll(roll.session, deadline);
+    if (status.ok())
+      status = first->readAll(std::as_writable_bytes(std::span(roll.addresses)), deadline);
+    if (!status.ok())
+      return status.getCode() == CGX_TIMEOUT && status.message() == "did not answer in time"
+                 ? Status::error(CGX_TIMEOUT, "rank 0 did not answer for ", config.timeout.count(), " ms")
+                 : ofFirst(status);
+    return roll;
+  }
+
+  Status connectAll(const Roll &roll) {
+    enter(roll.session);
+    Hello own = hello(0);
+    own.isComplete = 1;
+    reception->greetAs(own, key);
+    std::error_code ignored;
+    const tcp::endpoint first = joined.peers[0][0]->socket().remote_endpoint(ignored);
+    for (uint32_t rank = 0; rank < config.rank; ++rank) {
+      std::optional<tcp::endpoint> there = rank == 0 ? first : endpointOf(roll.addresses[rank]);
+      if (!there)
+        return Status::error(CGX_INTERNAL, "rank 0 says that rank ", rank, " listens nowhere");
+      for (uint32_t connection = rank == 0; connection < connectionsOf(options); ++connection) {
+        own.connection = connection;
+        Result<std::unique_ptr<Channel>> made =
+            visit(*network, *there, Greeting(Greeting::Role::Guest, own, key), rank, deadline);
+        if (!made.ok())
+          return Status::error(made.status().getCode(), "rank ", rank, " ", made.status().message());
+        joined.peers[rank][connection] = std::move(*made);
+      }
+    }
+    return takeAll(*reception, {}, deadline);
+  }
+
+  std::optional<Reception> reception;
+  asio::ip::address seenAs;
+};
+
+} // namespace
+
+Result<Joined> joinJob(const TransportConfig &config, const TcpOptions &options) {
+  if (config.ranks == 1)
+    return Joined{std::make_shared<Network>(), std::vector<Connections>(1)};
+  if (config.rank == 0)
+    return FirstRank(config, options).run();
+  return LaterRank(config, options).run();
+}
+
+} // namespace cgx::tcp

@@ -1,0 +1,157 @@
+//===-- transport/tcp/MeetingPlace.cpp - Where rank 0 can be found -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/tcp/MeetingPlace.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cgx::tcp {
+
+static constexpr size_t kLongestText = 4096 + 512;
+static constexpr const char *kTitle = "cgx-tcp 1";
+
+std::string encode(const Announcement &announcement) {
+  return concat(kTitle, "\n", announcement.host, "\n", announcement.port, "\n", announcement.secret, "\n");
+}
+
+/// Takes the next line from the text; nothing where it has no end.
+static std::optional<std::string> takeLine(std::string_view &text) {
+  const size_t end = text.find('\n');
+  if (end == std::string_view::npos)
+    return std::nullopt;
+  std::string line(text.substr(0, end));
+  text.remove_prefix(end + 1);
+  return line;
+}
+
+Result<Announcement> decodeAnnouncement(const std::string &text) {
+  std::string_view rest = text;
+  const auto title = takeLine(rest), host = takeLine(rest), port = takeLine(rest), secret = takeLine(rest);
+  const bool isSound = text.size() <= kLongestText && title == kTitle && secret && rest.empty() &&
+                       !host->empty() && !port->empty() && port->size() <= 5 &&
+                       port->find_first_not_of("0123456789") == std::string::npos;
+  if (!isSound)
+    return Status(CGX_INVALID_ARGUMENT, "expected what rank 0 of a job over tcp wrote, got other bytes");
+  return Announcement{*host, *port, *secret};
+}
+
+std::string MeetingPlace::describe() const {
+  switch (options.meeting) {
+  case TcpOptions::Meeting::File:
+    return concat("file:", options.path);
+  case TcpOptions::Meeting::Store:
+    return concat("the store's ", storeKey());
+  case TcpOptions::Meeting::HostPort:
+    break;
+  }
+  return concat(options.host, ":", options.port);
+}
+
+static Status systemError(const std::string &what) {
+  return Status::error(CGX_INVALID_ARGUMENT, what, ": ", std::strerror(errno));
+}
+
+Status MeetingPlace::writeFile(const std::string &text) {
+  const std::string fresh = concat(options.path, ".", getpid());
+  (void)::unlink(fresh.c_str());
+  const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0)
+    return systemError(concat("cannot write the rendezvous file '", fresh, "'"));
+  const bool isWritten = ::write(file, text.data(), text.size()) == ssize_t(text.size());
+  ::close(file);
+  if (isWritten && ::rename(fresh.c_str(), options.path.c_str()) == 0)
+    return Status();
+  Status status = systemError(concat("cannot write the rendezvous file '", options.path, "'"));
+  (void)::unlink(fresh.c_str());
+  return status;
+}
+
+Status MeetingPlace::announce(const Announcement &announcement) {
+  const std::string text = encode(announcement);
+  Status status;
+  if (options.meeting == TcpOptions::Meeting::File)
+    status = writeFile(text);
+  else if (options.meeting == TcpOptions::Meeting::Store)
+    if (const cgx_status code =
+            options.store.storeSet(options.store.store, storeKey().c_str(), text.data(), text.size());
+        code != CGX_OK)
+      status = Status::error(code, "the store did not take ", storeKey());
+  isUp = status.ok();
+  return status;
+}
+
+void MeetingPlace::takeDown() {
+  if (isUp && options.meeting == TcpOptions::Meeting::File)
+    (void)::unlink(options.path.c_str());
+  isUp = false;
+}
+
+Result<std::optional<Announcement>> MeetingPlace::readFile() const {
+  const int file = ::open(options.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (file < 0 && errno == ENOENT)
+    return std::optional<Announcement>();
+  if (file < 0)
+    return systemError(concat("cannot read the rendezvous file '", options.path, "'"));
+  struct stat info{};
+  std::string text(kLongestText + 1, '\0');
+  const bool isOwn = ::fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == ::geteuid() &&
+                     (info.st_mode & 077) == 0;
+  const ssize_t length = ::read(file, text.data(), text.size());
+  ::close(file);
+  if (!isOwn)
+    return Status::error(
+        CGX_INVALID_ARGUMENT, "expected '", options.path, "' to be a file of user ", ::geteuid(),
+        " that nobody else may open (mode 600): who else may write there says where the job meets");
+  text.resize(size_t(std::max<ssize_t>(length, 0)));
+  Result<Announcement> read = decodeAnnouncement(text);
+  if (!read.ok())
+    return read.status().within(options.path);
+  return std::optional(*read);
+}
+
+Result<std::optional<Announcement>>
+MeetingPlace::askStore(std::chrono::steady_clock::time_point deadline) const {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+  std::string text(kLongestText, '\0');
+  uint64_t bytes = 0;
+  const cgx_status code =
+      options.store.storeGet(options.store.store, storeKey().c_str(), uint32_t(std::max<int64_t>(left, 0)),
+                             text.data(), text.size(), &bytes);
+  if (code == CGX_TIMEOUT)
+    return std::optional<Announcement>();
+  if (code != CGX_OK)
+    return Status::error(code, "the store did not give ", storeKey());
+  if (bytes > text.size())
+    return Status::error(CGX_INVALID_ARGUMENT, "expected at most ", text.size(), " bytes in ", describe(),
+                         ", got ", bytes);
+  text.resize(bytes);
+  Result<Announcement> read = decodeAnnouncement(text);
+  if (!read.ok())
+    return read.status().within(describe());
+  return std::optional(*read);
+}
+
+Result<std::optional<Announcement>> MeetingPlace::find(std::chrono::steady_clock::time_point deadline) const {
+  switch (options.meeting) {
+  case TcpOptions::Meeting::File:
+    return readFile();
+  case TcpOptions::Meeting::Store:
+    return askStore(deadline);
+  case TcpOptions::Meeting::HostPort:
+    break;
+  }
+  return std::optional(Announcement{options.host, options.port, ""});
+}
+
+} // namespace cgx::tcp

@@ -1,0 +1,77 @@
+//===-- transport/tcp/TcpParcels.h - Short messages in buffers -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_TRANSPORT_TCP_TCPPARCELS_H
+#define CGX_RUNTIME_TRANSPORT_TCP_TCPPARCELS_H
+
+#include "transport/Parcels.h"
+#include "transport/tcp/Frame.h"
+
+#include <memory>
+
+namespace cgx::tcp {
+
+/// Slots for what is sent, and a few buffers for each lane of each peer. Each lane has a connection: what a
+/// rank does not take stays with the system, and holds its sender back, on this lane alone.
+class TcpParcels final : public Parcels {
+public:
+  /// More ranks would need too much memory.
+  static constexpr uint32_t kMostRanks = 32;
+
+  /// `writers` has that of a lane to a peer, at peer * kLanes + lane.
+  TcpParcels(uint32_t ranks, std::vector<FrameWriter *> writers);
+
+  uint64_t capacity() const override { return kCapacity; }
+  uint64_t tensorBytes() const override { return 256 * 1024; }
+  std::byte *reserve(uint32_t lane) override;
+  void send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) override;
+  const Parcel *front(uint32_t peer, uint32_t lane) override;
+  void release(uint32_t peer, uint32_t lane) override;
+  bool isAllTaken() const override;
+  bool hasLeft(uint32_t peer) const override { return gone[peer]; }
+
+  /// Memory for a parcel that is on its way; empty while all of it is full.
+  std::span<std::byte> room(uint32_t peer, uint32_t lane, uint64_t bytes);
+  /// It has come.
+  void arrived(uint32_t peer, uint32_t lane, const Tag &tag, uint64_t bytes);
+  /// Nothing will come from the peer any more.
+  void noteEnd(uint32_t peer) { gone[peer] = true; }
+  uint64_t bytesSent() const { return sent; }
+
+private:
+  static constexpr uint64_t kCapacity = 132 * 1024; ///< the longest exact piece, and a little more
+  static constexpr uint32_t kSlots = 32;            ///< of a lane
+  static constexpr uint32_t kBuffers = 8;           ///< of a lane from a peer
+
+  struct alignas(64) Buffer {
+    std::byte bytes[kCapacity];
+  };
+  struct Slot {
+    std::unique_ptr<Buffer> buffer;
+    uint32_t left = 0; ///< receivers that it still has to travel to
+  };
+  struct Outbox {
+    std::vector<Slot> slots = std::vector<Slot>(kSlots);
+    uint32_t reserved = kSlots;
+  };
+  struct Inbox {
+    std::vector<std::unique_ptr<Buffer>> buffers = std::vector<std::unique_ptr<Buffer>>(kBuffers);
+    std::vector<Parcel> parcels = std::vector<Parcel>(kBuffers);
+    uint32_t head = 0, count = 0;
+  };
+  Inbox &inbox(uint32_t peer, uint32_t lane) { return inboxes[peer * kLanes + lane]; }
+
+  std::vector<FrameWriter *> writers;
+  std::vector<Outbox> outboxes;
+  std::vector<Inbox> inboxes;
+  std::vector<bool> gone;
+  uint64_t sent = 0;
+};
+
+} // namespace cgx::tcp
+
+#endif // CGX_RUNTIME_TRANSPORT_TCP_TCPPARCELS_H

@@ -1,0 +1,106 @@
+//===-- transport/tcp/TcpTransport.h - Messages over connections -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_TRANSPORT_TCP_TCPTRANSPORT_H
+#define CGX_RUNTIME_TRANSPORT_TCP_TCPTRANSPORT_H
+
+#include "transport/tcp/Joining.h"
+#include "transport/tcp/TcpParcels.h"
+
+#include <list>
+
+namespace cgx::tcp {
+
+/// Sends from, and receives into, the memory of the messages. What nobody has asked for stays with the system
+/// and holds its sender back; only when another message of the same sender is wanted is it set aside.
+class TcpTransport final : public Transport {
+public:
+  TcpTransport(const TransportConfig &config, uint32_t streams, Joined joined);
+  ~TcpTransport() override;
+  TcpTransport(const TcpTransport &) = delete;
+  TcpTransport &operator=(const TcpTransport &) = delete;
+
+  uint32_t rank() const override { return self; }
+  uint32_t ranks() const override { return uint32_t(peers.size()); }
+  void post(Outgoing &message) override;
+  void post(Incoming &message) override;
+  Parcels *parcels() override { return lent ? &*lent : nullptr; }
+  Status progress(bool &moved) override;
+  void idle(std::chrono::microseconds limit) override;
+  Status checkPeers() override;
+  std::vector<Clock::duration> silence() override;
+  void fail(const Status &reason) override;
+  const Status &failure() const override { return failed; }
+  uint64_t bytesSent() const override { return sent + (lent ? lent->bytesSent() : 0); }
+
+private:
+  struct Stream {
+    std::unique_ptr<Channel> channel;
+    FrameWriter writer;
+    FrameReader reader;
+    bool isHeld = false; ///< its next frame is nobody's yet
+  };
+
+  /// A message that is being sent.
+  struct Departing {
+    Outgoing *message;
+    uint32_t parts; ///< that are not with the system yet
+  };
+  /// A message that has begun to come.
+  struct Arriving {
+    uint64_t sequence;
+    Tag tag;
+    uint64_t total, left;
+    Incoming *target;                   ///< null: nobody has asked for it
+    std::unique_ptr<std::byte[]> aside; ///< its bytes, if nobody had when it began
+  };
+
+  struct Peer {
+    std::unique_ptr<Channel> control;
+    NoteReader notes;
+    std::vector<std::byte> toTell; ///< notes that did not fit, from `told` on
+    size_t told = 0;
+    std::deque<Stream> streams;
+    uint64_t nextSequence = 0;
+    std::list<Departing> departing;
+    std::deque<Incoming *> receives;
+    std::list<Arriving> arriving; ///< in the order in which they were sent
+    Clock::time_point heard = Clock::now();
+    bool left = false;
+    std::optional<Clock::time_point> lostAt; ///< a stream, of one that has not left
+  };
+
+  void push(Peer &peer, bool &moved);
+  Status pull(Peer &peer, uint32_t rank, bool &moved);
+  Result<bool> placeFrame(Peer &peer, uint32_t rank, uint32_t stream);
+  Result<bool> placePart(Peer &peer, uint32_t rank, uint32_t stream);
+  Result<Arriving *> beginMessage(Peer &peer, uint32_t rank, const FrameHeader &header);
+  Status endFrame(Peer &peer, uint32_t rank, uint32_t stream);
+  Status deliver(Peer &peer, std::list<Arriving>::iterator arrived);
+  Status readNotes(Peer &peer, uint32_t rank, bool &moved);
+  Status matchesLength(const Incoming &message, uint64_t bytes) const;
+  bool isEnded(const Peer &peer) const;
+  void tell(Peer &peer, const Note &note);
+  void tellOn(Peer &peer);
+  void showLife(Clock::time_point now);
+  void drop();
+
+  std::shared_ptr<Network> network; ///< first: channels use it
+  uint32_t self;
+  uint32_t streams; ///< that a long message is spread over
+  std::vector<Peer> peers;
+  std::optional<TcpParcels> lent;
+  Clock::time_point lastAlive, lastLook;
+  std::chrono::milliseconds alivePeriod;
+  Status told; ///< that another rank has failed
+  Status failed;
+  uint64_t sent = 0;
+};
+
+} // namespace cgx::tcp
+
+#endif // CGX_RUNTIME_TRANSPORT_TCP_TCPTRANSPORT_H

@@ -1,0 +1,114 @@
+//===-- test/fuzz/GreetingFuzz.cpp - What strangers say over TCP -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// Whoever finds the port of a job may say anything: hellos and proofs, in pieces of any size. Who does not
+// know the key is never let in. Then notes, and what a file or a store says of where a job meets.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bytes.h"
+
+#include "transport/tcp/Greeting.h"
+#include "transport/tcp/MeetingPlace.h"
+#include "transport/tcp/Note.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace cgx;
+using namespace cgx::tcp;
+
+namespace {
+
+void expectReason(const Status &status) {
+  if (!status.ok() && status.message().empty())
+    __builtin_trap();
+}
+
+/// Fills what is to be read next, some of it, from the input.
+uint64_t fill(Bytes &input, std::span<std::byte> room) {
+  const size_t count = std::min<size_t>(room.size(), 1 + input.take<uint8_t>());
+  for (std::byte &byte : room.first(count))
+    byte = std::byte(input.take<uint8_t>());
+  return count;
+}
+
+void greet(Bytes &input) {
+  const auto role = input.take<uint8_t>() % 2 ? Greeting::Role::Guest : Greeting::Role::Host;
+  Hello own;
+  own.rank = 1;
+  own.ranks = 3;
+  Greeting greeting(role, own, hashOf("a key that the input does not know"));
+  if (input.take<uint8_t>() % 2) { // a sound hello, so that what follows is reached
+    Hello other = own;
+    other.isComplete = input.take<uint8_t>();
+    other.rank = input.take<uint32_t>();
+    std::memcpy(greeting.incoming().data(), &other, sizeof other);
+    Status status = greeting.received(sizeof other);
+    expectReason(status);
+  }
+  while (!input.rest().empty() && !greeting.incoming().empty()) {
+    greeting.sent(greeting.outgoing().size());
+    Status status = greeting.received(fill(input, greeting.incoming()));
+    expectReason(status);
+    if (!status.ok())
+      return;
+  }
+  if (greeting.isOver())
+    __builtin_trap();
+}
+
+void readNotes(Bytes &input) {
+  NoteReader reader;
+  Note note;
+  while (!input.rest().empty()) {
+    const std::span<std::byte> room = reader.incoming();
+    uint64_t bytes = 0;
+    if (NoteHeader header; input.take<uint8_t>() % 2 && room.size() == sizeof header) {
+      header.kind = input.take<uint8_t>();
+      header.textBytes = input.take<uint16_t>();
+      header.code = input.take<uint32_t>();
+      std::memcpy(room.data(), &header, sizeof header);
+      bytes = sizeof header;
+    } else {
+      bytes = fill(input, room);
+    }
+    Result<bool> isWhole = reader.received(bytes, note);
+    expectReason(isWhole.status());
+    if (!isWhole.ok())
+      return;
+    if (*isWhole && (note.text.size() > NoteHeader::kLongestText ||
+                     (note.kind == NoteKind::Failed) != (note.code != CGX_OK)))
+      __builtin_trap();
+  }
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  Bytes input(data, size);
+  switch (input.take<uint8_t>() % 3) {
+  case 0:
+    greet(input);
+    break;
+  case 1:
+    readNotes(input);
+    break;
+  default: {
+    std::string text = input.take<uint8_t>() % 2 ? "cgx-tcp 1\n" : "";
+    while (!input.rest().empty())
+      text += char(input.take<uint8_t>());
+    Result<Announcement> read = decodeAnnouncement(text);
+    expectReason(read.status());
+    if (read.ok() && encode(*read) != text)
+      __builtin_trap();
+  }
+  }
+  return 0;
+}

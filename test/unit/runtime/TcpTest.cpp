@@ -1,0 +1,378 @@
+//===-- TcpTest.cpp - Who is let into a job over TCP -------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Job.h"
+#include "transport/Exchange.h"
+
+#include <arpa/inet.h>
+#include <condition_variable>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <mutex>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+namespace cgx::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+using Connected = Result<std::unique_ptr<Transport>>;
+
+constexpr const char *kSecret = "0123456789abcdef0123456789abcdef";
+
+/// A port of the loopback that nobody listens at, most likely.
+uint16_t freePort() {
+  const int probe = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof name;
+  EXPECT_EQ(bind(probe, reinterpret_cast<sockaddr *>(&name), length), 0);
+  EXPECT_EQ(getsockname(probe, reinterpret_cast<sockaddr *>(&name), &length), 0);
+  close(probe);
+  return ntohs(name.sin_port);
+}
+
+testing::AssertionResult failsWith(const Status &status, cgx_status code, const std::string &text) {
+  if (status.getCode() == code && status.message().find(text) != std::string::npos)
+    return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "got " << status.getCode() << ": " << status.message();
+}
+
+class TcpTest : public testing::Test {
+protected:
+  TransportConfig config(uint32_t rank, uint32_t ranks = 2) const {
+    return {.job = job,
+            .rank = rank,
+            .ranks = ranks,
+            .timeout = 15000ms,
+            .tcp = {.rendezvous = "127.0.0.1:" + std::to_string(port), .secret = kSecret}};
+  }
+
+  static Connected connect(const TransportConfig &config) { return connectTransport("tcp", config); }
+
+  /// Connects as every rank, each as `change` has it, and then sends a word around.
+  std::vector<Status> run(uint32_t ranks, const std::function<void(TransportConfig &)> &change) {
+    std::vector<Status> statuses(ranks);
+    runThreads(ranks, [&](uint32_t rank) {
+      TransportConfig own = config(rank, ranks);
+      change(own);
+      Connected transport = connect(own);
+      statuses[rank] = transport.ok() ? talk(**transport) : transport.status();
+    });
+    return statuses;
+  }
+
+  static Status talk(Transport &transport) {
+    Exchange exchange(transport, 20000ms);
+    const uint32_t word = transport.rank();
+    std::vector<uint32_t> heard(transport.ranks());
+    for (uint32_t rank = 0; rank < transport.ranks(); ++rank)
+      if (rank != transport.rank()) {
+        exchange.send(rank, {.step = 1}, {std::as_bytes(std::span(&word, 1))});
+        exchange.receive(rank, {.step = 1}, {std::as_writable_bytes(std::span(&heard[rank], 1))});
+      }
+    Status status = exchange.finish();
+    for (uint32_t rank = 0; rank < transport.ranks() && status.ok(); ++rank)
+      EXPECT_EQ(heard[rank], rank == transport.rank() ? 0 : rank);
+    return status;
+  }
+
+  void expectAllWell(const std::vector<Status> &statuses) {
+    for (const Status &status : statuses)
+      EXPECT_TRUE(status.ok()) << status.message();
+  }
+
+  std::string job = uniqueJob();
+  uint16_t port = freePort();
+};
+
+TEST_F(TcpTest, RanksMeetAtAHostAndPort) {
+  expectAllWell(run(4, [](TransportConfig &) {}));
+}
+
+TEST_F(TcpTest, APortWithoutASecretIsRefused) {
+  TransportConfig own = config(0);
+  own.tcp.secret.clear();
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "expected a secret for the rendezvous"));
+  own.tcp.secret = "short";
+  EXPECT_TRUE(
+      failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "expected a secret of 16 to 4096 bytes, got 5"));
+}
+
+TEST_F(TcpTest, ASecretFileThatOthersMayReadIsRefused) {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / (job + ".secret");
+  std::ofstream(path) << kSecret << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms(0644));
+  auto change = [&](TransportConfig &own) {
+    own.tcp.secret.clear();
+    own.tcp.secretFile = path;
+  };
+  TransportConfig own = config(0);
+  change(own);
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "chmod 600"));
+  std::filesystem::permissions(path, std::filesystem::perms(0600));
+  expectAllWell(run(2, change));
+  std::filesystem::remove(path);
+}
+
+TEST_F(TcpTest, ARankWithAnotherSecretIsNamedByAll) {
+  const std::vector<Status> statuses = run(3, [](TransportConfig &own) {
+    own.timeout = 1500ms;
+    if (own.rank == 1)
+      own.tcp.secret = "another secret of the same job";
+  });
+  EXPECT_TRUE(failsWith(statuses[1], CGX_MISMATCH, "rank 0 at 127.0.0.1:"));
+  EXPECT_TRUE(failsWith(statuses[1], CGX_MISMATCH, "has another secret"));
+  for (uint32_t rank : {0u, 2u}) {
+    EXPECT_TRUE(failsWith(statuses[rank], CGX_TIMEOUT, "rank 1 did not join"));
+    EXPECT_TRUE(failsWith(statuses[rank], CGX_TIMEOUT, "said to be rank 1 and did not prove"));
+  }
+}
+
+TEST_F(TcpTest, ARankOfAnotherJobIsToldSo) {
+  const std::vector<Status> statuses = run(2, [](TransportConfig &own) {
+    own.timeout = 1500ms;
+    if (own.rank == 1)
+      own.job += ".other";
+  });
+  EXPECT_TRUE(failsWith(statuses[1], CGX_MISMATCH, "is a rank of another job"));
+  EXPECT_TRUE(failsWith(statuses[0], CGX_TIMEOUT, "is a rank of another job"));
+}
+
+TEST_F(TcpTest, TwoJobsAtOnePortAreToldApart) {
+  std::thread first([&] {
+    TransportConfig own = config(0);
+    own.timeout = 2500ms;
+    EXPECT_TRUE(failsWith(connect(own).status(), CGX_TIMEOUT, "rank 1 did not join"));
+  });
+  std::this_thread::sleep_for(300ms);
+  TransportConfig own = config(0);
+  own.job += ".other";
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT,
+                        "is a rank of another job: give each job a port"));
+  first.join();
+}
+
+TEST_F(TcpTest, APortThatSomethingElseHasIsNamed) {
+  const int other = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  name.sin_port = htons(port);
+  ASSERT_EQ(bind(other, reinterpret_cast<sockaddr *>(&name), sizeof name), 0);
+  ASSERT_EQ(listen(other, 5), 0);
+  EXPECT_TRUE(failsWith(connect(config(0)).status(), CGX_INVALID_ARGUMENT,
+                        "cannot listen at 127.0.0.1:" + std::to_string(port)));
+  close(other);
+}
+
+TEST_F(TcpTest, NonsenseOfARendezvousIsRefused) {
+  for (const char *rendezvous :
+       {"", "host", "host:", ":29500", "host:0", "host:65536", "::1:29500", "file:"}) {
+    TransportConfig own = config(0);
+    own.tcp.rendezvous = rendezvous;
+    EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "expected a ")) << rendezvous;
+  }
+  TransportConfig own = config(1);
+  own.tcp.rendezvous = "no-such-host.invalid:29500";
+  EXPECT_TRUE(
+      failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "cannot resolve 'no-such-host.invalid'"));
+  own = config(0);
+  own.tcp.rendezvous = "192.0.2.1:29500"; // of nobody, by RFC 5737
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "expected an address of this host"));
+}
+
+TEST_F(TcpTest, StrangersDoNotKeepRanksFromMeeting) {
+  std::atomic<bool> ends{false};
+  std::thread stranger([&] {
+    std::vector<int> open;
+    for (int i = 0; !ends; ++i) {
+      const int one = socket(AF_INET, SOCK_STREAM, 0);
+      sockaddr_in name{};
+      name.sin_family = AF_INET;
+      name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      name.sin_port = htons(port);
+      if (::connect(one, reinterpret_cast<sockaddr *>(&name), sizeof name) == 0 && i % 2)
+        (void)!::send(one, "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL);
+      open.push_back(one); // and says nothing more
+      std::this_thread::sleep_for(2ms);
+    }
+    for (int one : open)
+      close(one);
+  });
+  expectAllWell(run(3, [](TransportConfig &own) {
+    if (own.rank == 2)
+      std::this_thread::sleep_for(200ms);
+  }));
+  ends = true;
+  stranger.join();
+}
+
+TEST_F(TcpTest, TlsWithKeysFromTheSecret) {
+  expectAllWell(run(3, [](TransportConfig &own) { own.tcp.tls = "psk"; }));
+}
+
+TEST_F(TcpTest, TlsOnOneSideOnlyIsAnErrorOnBoth) {
+  const std::vector<Status> statuses = run(2, [](TransportConfig &own) {
+    own.timeout = 1200ms;
+    if (own.rank == 1)
+      own.tcp.tls = "psk";
+  });
+  EXPECT_FALSE(statuses[0].ok() || statuses[1].ok());
+  EXPECT_TRUE(failsWith(statuses[0], CGX_TIMEOUT, "rank 1 did not join"));
+}
+
+TEST_F(TcpTest, TlsNeedsItsFiles) {
+  TransportConfig own = config(0);
+  own.tcp.tls = "certificates";
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "expected three files"));
+  own.tcp.certificate = own.tcp.key = own.tcp.authority = "/nowhere.pem";
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT,
+                        "cannot use the TLS certificate '/nowhere.pem'"));
+}
+
+/// Certificates of an authority that signs for one job.
+class Authority {
+public:
+  explicit Authority(const std::string &name)
+      : folder(std::filesystem::temp_directory_path() / (name + ".authority")) {
+    std::filesystem::create_directory(folder);
+    run("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=authority -keyout "
+        "ca.key -out "
+        "ca.pem");
+    run("req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=rank -keyout rank.key -out "
+        "rank.csr");
+    run("x509 -req -in rank.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out rank.pem");
+  }
+  ~Authority() { std::filesystem::remove_all(folder); }
+
+  void use(TransportConfig &own) const {
+    own.tcp.tls = "certificates";
+    own.tcp.secret.clear();
+    own.tcp.certificate = folder / "rank.pem";
+    own.tcp.key = folder / "rank.key";
+    own.tcp.authority = folder / "ca.pem";
+  }
+  bool isMade() const { return std::filesystem::exists(folder / "rank.pem"); }
+
+private:
+  void run(const std::string &arguments) {
+    (void)!std::system(("cd '" + folder.string() + "' && openssl " + arguments + " >/dev/null 2>&1").c_str());
+  }
+  std::filesystem::path folder;
+};
+
+TEST_F(TcpTest, TlsWithCertificatesNeedsNoSecret) {
+  const Authority authority(job);
+  if (!authority.isMade())
+    GTEST_SKIP() << "no openssl to make certificates";
+  expectAllWell(run(3, [&](TransportConfig &own) { authority.use(own); }));
+}
+
+TEST_F(TcpTest, ACertificateOfAnotherAuthorityIsTurnedAway) {
+  const Authority authority(job), other(job + ".other");
+  if (!authority.isMade() || !other.isMade())
+    GTEST_SKIP() << "no openssl to make certificates";
+  const std::vector<Status> statuses = run(2, [&](TransportConfig &own) {
+    own.timeout = 1200ms;
+    (own.rank == 0 ? authority : other).use(own);
+  });
+  EXPECT_TRUE(failsWith(statuses[0], CGX_TIMEOUT, "rank 1 did not join"));
+  EXPECT_TRUE(failsWith(statuses[1], CGX_MISMATCH, "does not agree about TLS"));
+}
+
+/// Like that of a framework, within one process.
+struct Store {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<std::string, std::string> values;
+
+  static cgx_status set(void *self, const char *key, const void *value, uint64_t bytes) {
+    auto &store = *static_cast<Store *>(self);
+    std::lock_guard lock(store.mutex);
+    store.values[key] = std::string(static_cast<const char *>(value), bytes);
+    store.changed.notify_all();
+    return CGX_OK;
+  }
+  static cgx_status get(void *self, const char *key, uint32_t timeout, void *value, uint64_t room,
+                        uint64_t *bytes) {
+    auto &store = *static_cast<Store *>(self);
+    std::unique_lock lock(store.mutex);
+    if (!store.changed.wait_for(lock, std::chrono::milliseconds(timeout),
+                                [&] { return store.values.contains(key); }))
+      return CGX_TIMEOUT;
+    const std::string &found = store.values[key];
+    *bytes = found.size();
+    std::memcpy(value, found.data(), std::min<uint64_t>(room, found.size()));
+    return CGX_OK;
+  }
+  void serve(TransportConfig &own) {
+    own.tcp = {};
+    own.tcp.storeSet = set;
+    own.tcp.storeGet = get;
+    own.tcp.store = this;
+  }
+};
+
+TEST_F(TcpTest, RanksMeetThroughAStore) {
+  Store store;
+  expectAllWell(run(4, [&](TransportConfig &own) { store.serve(own); }));
+  ASSERT_EQ(store.values.size(), 1u);
+  EXPECT_EQ(store.values.begin()->first, "cgx/" + job + "/rendezvous");
+}
+
+TEST_F(TcpTest, NonsenseInAStoreIsRefused) {
+  Store store;
+  store.values["cgx/" + job + "/rendezvous"] = std::string(100000, 'x');
+  TransportConfig own = config(1);
+  store.serve(own);
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "expected at most"));
+  store.values["cgx/" + job + "/rendezvous"] = "elsewhere";
+  EXPECT_TRUE(
+      failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "expected what rank 0 of a job over tcp wrote"));
+  own.tcp.storeGet = nullptr;
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "both functions, set and get"));
+}
+
+TEST_F(TcpTest, AFileOfADeadJobIsReplaced) {
+  const std::string rendezvous = rendezvousOf(job);
+  const std::string path = rendezvous.substr(5);
+  std::ofstream(path) << "cgx-tcp 1\n127.0.0.1\n" << port << "\n" << kSecret << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms(0600));
+  expectAllWell(run(3, [&](TransportConfig &own) { own.tcp = {.rendezvous = rendezvous}; }));
+  EXPECT_EQ(leftovers(job), "");
+}
+
+TEST_F(TcpTest, AFileThatOthersMayWriteIsRefused) {
+  const std::string rendezvous = rendezvousOf(job);
+  const std::string path = rendezvous.substr(5);
+  std::ofstream(path) << "cgx-tcp 1\n127.0.0.1\n" << port << "\n" << kSecret << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms(0666));
+  TransportConfig own = config(1);
+  own.tcp = {.rendezvous = rendezvous};
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "mode 600"));
+  std::filesystem::remove(path);
+}
+
+TEST_F(TcpTest, AnotherNumberOfStreamsIsAMismatchOnEveryRank) {
+  for (const Status &status : run(3, [](TransportConfig &own) { own.tcp.streams = own.rank == 1 ? 4 : 3; }))
+    EXPECT_TRUE(failsWith(status, CGX_MISMATCH, "differ in the number of streams"));
+  TransportConfig own = config(0);
+  own.tcp.streams = 17;
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "expected 1 to 16 streams"));
+}
+
+} // namespace
+} // namespace cgx::test
