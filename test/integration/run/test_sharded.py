@@ -1,0 +1,175 @@
+"""Fully sharded steps: a codec for each kind, and gathers that serve twice. On 1 to 8 ranks, a mesh of two axes, in f32 and
+bf16."""
+
+import json
+import os
+import random
+import subprocess
+import unittest
+
+from harness import CGX_RUN, RunTest, read_safetensors, tensor, write_safetensors
+
+CGX_OPT = os.environ["CGX_OPT"]
+ROWS, COLUMNS, BATCH = 32, 48, 4  # of a shard; of a rank
+
+# Gathers %w forward and, behind a barrier, backward: y = x W; g = x^T y + W / 100, of which a rank keeps its rows.
+STEP = """
+#g = #cgx.groups<{gathers}>
+module attributes {{cgx.mesh = #cgx.mesh<[{mesh}]>, cgx.num_ranks = {ranks} : i64}} {{
+func.func public @main(
+    %w: tensor<{rows}x{columns}x{type}> {{cgx.name = "state['w']", cgx.sharding = #cgx.sharding<[["shard"], []]>,
+        cgx.global_type = tensor<{whole}x{columns}x{type}>}},
+    %x: tensor<{batch}x{whole}xf32> {{cgx.name = "batch['x']", cgx.sharding = #cgx.sharding<[[{axes}], []]>,
+        cgx.global_type = tensor<{samples}x{whole}xf32>}})
+    -> (tensor<{rows}x{columns}x{type}> {{cgx.name = "[0]['w']", cgx.feeds = 0 : i64,
+            cgx.sharding = #cgx.sharding<[["shard"], []]>, cgx.global_type = tensor<{whole}x{columns}x{type}>}},
+        tensor<f32> {{cgx.name = "loss", cgx.sharding = #cgx.sharding<[]>, cgx.global_type = tensor<f32>}}) {{
+  %forward = cgx.all_gather(%w) {{dim = 0 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"w", weight, [{whole}, {columns}]>]}} : (tensor<{rows}x{columns}x{type}>) -> tensor<{whole}x{columns}x{type}>
+  %f = stablehlo.convert %forward : (tensor<{whole}x{columns}x{type}>) -> tensor<{whole}x{columns}xf32>
+  %y = stablehlo.dot_general %x, %f, contracting_dims = [1] x [0]
+      : (tensor<{batch}x{whole}xf32>, tensor<{whole}x{columns}xf32>) -> tensor<{batch}x{columns}xf32>
+  %b:2 = stablehlo.optimization_barrier %w, %y : tensor<{rows}x{columns}x{type}>, tensor<{batch}x{columns}xf32>
+  %backward = cgx.all_gather(%b#0) {{dim = 0 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"w", weight, [{whole}, {columns}]>]}} : (tensor<{rows}x{columns}x{type}>) -> tensor<{whole}x{columns}x{type}>
+  %d = stablehlo.convert %backward : (tensor<{whole}x{columns}x{type}>) -> tensor<{whole}x{columns}xf32>
+  %product = stablehlo.dot_general %x, %b#1, contracting_dims = [0] x [0]
+      : (tensor<{batch}x{whole}xf32>, tensor<{batch}x{columns}xf32>) -> tensor<{whole}x{columns}xf32>
+  %tenth = stablehlo.constant dense<0.1> : tensor<{whole}x{columns}xf32>
+  %decay = stablehlo.multiply %d, %tenth : tensor<{whole}x{columns}xf32>
+  %g = stablehlo.add %product, %decay : tensor<{whole}x{columns}xf32>
+  %cast = stablehlo.convert %g : (tensor<{whole}x{columns}xf32>) -> tensor<{whole}x{columns}x{type}>
+  %own = cgx.reduce_scatter sum(%cast) {{dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"w", gradient, [{whole}, {columns}]>]}} : (tensor<{whole}x{columns}x{type}>) -> tensor<{rows}x{columns}x{type}>
+  {between}
+  %rate = stablehlo.constant dense<0.01> : tensor<{rows}x{columns}x{type}>
+  %change = stablehlo.multiply %sum, %rate : tensor<{rows}x{columns}x{type}>
+  %next = stablehlo.subtract %w, %change : tensor<{rows}x{columns}x{type}>
+  %squares = stablehlo.multiply %y, %y : tensor<{batch}x{columns}xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %mine = stablehlo.reduce(%squares init: %zero) applies stablehlo.add across dimensions = [0, 1]
+      : (tensor<{batch}x{columns}xf32>, tensor<f32>) -> tensor<f32>
+  %loss = cgx.all_reduce mean(%mine) {{id = 4 : i64, groups = #cgx.groups<[{everybody}]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"loss", other>]}} : tensor<f32>
+  return %next, %loss : tensor<{rows}x{columns}x{type}>, tensor<f32>
+}}
+}}
+"""
+ALONE = "%sum = stablehlo.reshape %own : (tensor<{0}x{1}x{2}>) -> tensor<{0}x{1}x{2}>"
+REPLICATED = """%sum = cgx.all_reduce sum(%own) {{id = 3 : i64, groups = #cgx.groups<[[0, 2], [1, 3]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"w", gradient, [{0}, {1}]>]}} : tensor<{0}x{1}x{2}>"""
+QSDP = "qsdp min-elements=1"
+NEAREST = "min-elements=1 weight='bits=8 rounding=nearest scale=f32' gradient='bits=6 rounding=nearest scale=f32'"
+
+
+class Sharded(RunTest):
+    def make(self, ranks, element="f32", replicas=1):
+        """Writes step, first values and samples."""
+        shards = ranks // replicas
+        everybody = list(range(ranks))
+        groups = [everybody[begin:begin + shards] for begin in range(0, ranks, shards)]
+        text = STEP.format(
+            gathers=groups, ranks=ranks, everybody=everybody, rows=ROWS, columns=COLUMNS, batch=BATCH, type=element,
+            whole=ROWS * shards, samples=BATCH * ranks, axes='"shard"' if replicas == 1 else '"host", "shard"',
+            mesh=f'"shard" = {shards}' if replicas == 1 else f'"host" = {replicas}, "shard" = {shards}',
+            between=(ALONE if replicas == 1 else REPLICATED).format(ROWS, COLUMNS, element))
+        (self.folder / "step.mlir").write_text(text)
+        rng = random.Random(20261122)
+        whole = ROWS * shards
+        values = [rng.gauss(0, 0.1) for _ in range(whole * COLUMNS)]
+        weights = tensor("F32", [whole, COLUMNS], values)
+        if element == "bf16":  # the upper half of an f32
+            weights = ("BF16", weights[1], b"".join(weights[2][at + 2:at + 4] for at in range(0, len(weights[2]), 4)))
+        write_safetensors(self.folder / "state.safetensors", {"state['w']": weights})
+        samples = [rng.gauss(0, 0.1) for _ in range(3 * BATCH * ranks * whole)]
+        write_safetensors(self.folder / "data.safetensors", {"x": tensor("F32", [3 * BATCH * ranks, whole], samples)})
+
+    def step(self, options, *arguments, state="state", steps=6, save="saved"):
+        """(report, bytes of the weights) of training with these options of --cgx-compress."""
+        program, report = self.folder / "step.cgx.mlir", self.folder / "report.json"
+        subprocess.run([CGX_OPT, self.folder / "step.mlir", f"--cgx-compress={options}", "-o", program], check=True)
+        done = subprocess.run(
+            [CGX_RUN, program, "--job", self.job, "--transport", "inproc", "--data", self.folder / "data.safetensors", "--repeat",
+             "--steps", str(steps), "--save", self.folder / f"{save}.safetensors", "--report", report, "--quiet", "--no-cache",
+             *(["--state", self.folder / f"{state}.safetensors"] if state else []), *arguments],
+            capture_output=True, text=True, timeout=300, env=self.environment(), check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        read = json.loads(report.read_text())
+        self.assertEqual(read["disagreements"], [])
+        (saved,) = [each[2] for name, each in read_safetensors(self.folder / f"{save}.safetensors")[0].items() if name.endswith("['w']")]
+        return read, saved
+
+    def report_of(self, options):
+        done = subprocess.run([CGX_OPT, self.folder / "step.mlir", f"--cgx-compress={options}", "--cgx-report=format=json",
+                               "-o", os.devnull], capture_output=True, text=True, check=True)
+        return json.loads(done.stderr)
+
+    def check(self, ranks, element, replicas=1):
+        self.make(ranks, element, replicas)
+        for options in (NEAREST, "min-elements=1 gradient=identity"):
+            twice, expected = self.step(options)
+            once, state = self.step(f"{options} reuse-gathers=all")
+            self.assertEqual(state, expected, "a gather that serves twice must not change a bit")
+            self.assertEqual(once["loss"]["per_step"], twice["loss"]["per_step"])
+        for options in (QSDP, f"{QSDP} reuse-gathers=all"):
+            report, _ = self.step(options)
+            sent = report["totals"]["wire_bytes_per_step"]
+            self.assertEqual(sent, sum(self.report_of(options)["wire_bytes_by_rank"]), "the report is what was sent")
+
+    def test_ranks(self):
+        for ranks in range(1, 9):
+            for element in ("f32", "bf16"):
+                with self.subTest(ranks=ranks, element=element):
+                    self.check(ranks, element)
+
+    def test_shards_inside_of_replicas(self):
+        for element in ("f32", "bf16"):
+            with self.subTest(element=element):
+                self.check(4, element, replicas=2)
+
+    def test_a_resumed_run_is_the_run(self):
+        self.make(4)
+        for options in (QSDP + " reuse-gathers=all", "qsdp min-elements=1 gradient='bits=4 error-feedback=f32'"):
+            _, expected = self.step(options)
+            self.step(options, steps=3, save="half")
+            _, state = self.step(options, "--resume", self.folder / "half.safetensors", state=None, steps=3)
+            self.assertEqual(state, expected)
+
+    def test_a_gather_that_serves_twice_saves_its_bytes(self):
+        self.make(4)
+        twice, once = self.report_of(QSDP), self.report_of(f"{QSDP} reuse-gathers=all")
+        backward = twice["layers"][1]
+        self.assertEqual([a - b for a, b in zip(twice["wire_bytes_by_rank"], once["wire_bytes_by_rank"])],
+                         backward["wire_bytes_by_rank"])
+        self.assertEqual((once["layers"][0]["reuses"], once["layers"][0]["held_bytes"]), (1, 4 * ROWS * COLUMNS * 4))
+
+    def test_a_plan_trades_weights_against_gradients(self):
+        self.make(4)
+        profile, plan = self.folder / "profile.json", self.folder / "plan.json"
+        candidates = ["--candidate", "quantize bits=2..8 bucket=128", "--candidate",
+                      "weight=quantize bits=4..8 bucket=1024 rounding=random_shift scale=f32"]
+        subprocess.run([CGX_OPT, self.folder / "step.mlir", "--cgx-instrument=kinds=gradient,weight min-elements=1", "-o",
+                        self.folder / "instrumented.mlir"], check=True)
+        subprocess.run([CGX_RUN, self.folder / "instrumented.mlir", "--job", self.job, "--transport", "inproc", "--data",
+                        self.folder / "data.safetensors", "--repeat", "--steps", "4", "--quiet", "--state",
+                        self.folder / "state.safetensors", "--profile", profile, *candidates],
+                       check=True, env=self.environment())
+        measured = {layer["kind"]: layer for layer in json.loads(profile.read_text())["layers"]}
+        self.assertEqual(sorted(measured), ["gradient", "weight"])
+        self.assertEqual({one["codec"].get("rounding") for one in measured["weight"]["candidates"]}, {None, "random_shift"})
+        self.assertEqual({one["codec"].get("rounding") for one in measured["gradient"]["candidates"]}, {None, "stochastic"})
+        subprocess.run([os.environ["CGX_PLAN"], "solve", profile, "--quiet", "--reference",
+                        "gradient=quantize bits=4 bucket=128", "--reference",
+                        "weight=quantize bits=6 bucket=1024 rounding=random_shift scale=f32", "-o", plan], check=True)
+        planned = {layer["kind"]: layer for layer in json.loads(plan.read_text())["layers"]}
+        for kind, layer in planned.items():  # as they were measured, whatever the problem made of them
+            (same,) = [one for one in measured[kind]["candidates"] if one["codec"] == layer["codec"]]
+            self.assertAlmostEqual(layer["squared_error"] / same["squared_error"], 1)
+        # Without kinds=, what the plan has codecs for is compressed.
+        kinds = {row["kind"]: row["codec"] for row in self.report_of(f"plan={plan} min-elements=1")["layers"]}
+        self.assertIn("quantize", kinds["weight"])
+        self.assertIn("quantize", kinds["gradient"])
+
+
+if __name__ == "__main__":
+    unittest.main()
