@@ -111,6 +111,7 @@ public:
       row.collective = op.getId();
       row.operation = "all_reduce (explicit)";
       row.runs = getRunsPerStep(op);
+      row.every = getStepsPerRun(op);
       row.wireBytes.resize(table.ranks);
       row.rawBytes.resize(table.ranks);
     }
@@ -127,12 +128,13 @@ private:
     cgx_codec raw = getIdentityCodec(payload.getContext()).getCodec();
     uint32_t type = *getCodecElementType(payload.getElementType());
     for (int64_t rank = 0; rank < table.ranks; ++rank) {
-      row.wireBytes[rank] += row.runs.value_or(1) * exchange.getWireBytes(rank);
+      row.wireBytes[rank] += meanOfSteps(row.runs.value_or(1) * exchange.getWireBytes(rank), row.every);
       auto membership = exchange.getGroups().getMembership(rank);
       if (first && membership)
-        row.rawBytes[rank] =
+        row.rawBytes[rank] = meanOfSteps(
             row.runs.value_or(1) * cgx_all_reduce_wire_bytes(&raw, type, payload.getNumElements(),
-                                                             membership->group.size(), membership->position);
+                                                             membership->group.size(), membership->position),
+            row.every);
     }
   }
 

@@ -1,6 +1,7 @@
 // RUN: cgx-opt %s --split-input-file --cgx-local-steps="every=50 outer=nesterov<lr=0.5 momentum=0.25>" | FileCheck %s
 // RUN: cgx-opt %s --split-input-file --cgx-local-steps="every=1 outer=sgd" | FileCheck %s --check-prefix=EVERY
 // RUN: cgx-opt %s --split-input-file --cgx-local-steps="every=50 outer=nesterov lr=0.5 momentum=0.25" --cgx-compress="bits=4 min-elements=1" --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
+// RUN: cgx-opt %s --split-input-file --cgx-local-steps="every=50 outer=sgd" --cgx-compress="bits=4 min-elements=1 decompose" --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 // RUN: not cgx-opt %s --cgx-local-steps="outer=nestrov" 2>&1 | FileCheck %s --check-prefix=RULE
 // RUN: not cgx-opt %s --cgx-local-steps="every=0" 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: not cgx-opt %s --cgx-local-steps="outer=sgd momentum=0.9" 2>&1 | FileCheck %s --check-prefix=SGD
