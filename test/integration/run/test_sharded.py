@@ -106,19 +106,18 @@ class Sharded(RunTest):
 
     def check(self, ranks, element, replicas=1):
         self.make(ranks, element, replicas)
-        for options in (NEAREST, "min-elements=1 gradient=identity"):
-            twice, expected = self.step(options)
-            once, state = self.step(f"{options} reuse-gathers=all")
-            self.assertEqual(state, expected, "a gather that serves twice must not change a bit")
-            self.assertEqual(once["loss"]["per_step"], twice["loss"]["per_step"])
-        for options in (QSDP, f"{QSDP} reuse-gathers=all"):
-            report, _ = self.step(options)
-            sent = report["totals"]["wire_bytes_per_step"]
-            self.assertEqual(sent, sum(self.report_of(options)["wire_bytes_by_rank"]), "the report is what was sent")
+        twice, expected = self.step(NEAREST)
+        once, state = self.step(f"{NEAREST} reuse-gathers=all prefetch=1MiB")
+        self.assertEqual(state, expected, "a gather that serves twice must not change a bit")
+        self.assertEqual(once["loss"]["per_step"], twice["loss"]["per_step"])
+        options = f"{QSDP} reuse-gathers=all"
+        report, _ = self.step(options)
+        sent = report["totals"]["wire_bytes_per_step"]
+        self.assertEqual(sent, sum(self.report_of(options)["wire_bytes_by_rank"]), "the report is what was sent")
 
     def test_ranks(self):
         for ranks in range(1, 9):
-            for element in ("f32", "bf16"):
+            for element in ("f32", "bf16") if ranks in (2, 3, 8) else ("f32",):
                 with self.subTest(ranks=ranks, element=element):
                     self.check(ranks, element)
 
