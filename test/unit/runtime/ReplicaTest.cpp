@@ -292,6 +292,12 @@ public:
       made.codec = {.family = family, .rank = 1 + below(3)};
     } else {
       made.codec = randomCodec(family, made.type, random);
+      if (family == CGX_CODEC_CAST && below(3) == 0)
+        made.codec = {.family = family, .bucket = CGX_NVFP4_BLOCK_ELEMENTS, .format = CGX_FORMAT_NVFP4};
+      cgx_codec rotated = made.codec;
+      rotated.rotate = CGX_ROTATE_HADAMARD;
+      if (below(2) && checkCodec(rotated, made.type).empty())
+        made.codec = rotated;
     }
     return made;
   }
