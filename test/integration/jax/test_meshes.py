@@ -11,7 +11,8 @@ import cgx_jax
 
 STEPS = ("nested_means", "two_axes", "hybrid_shards", "tensor_parallel")
 CODECS = ("bits=2 bucket=64", "bits=4 error-feedback=f32", "codec=ternary", "codec=natural",
-          "codec=randk density=0.1 error-feedback=int8", "bits=4 algorithm=ring", "bits=4 back-codec=natural")
+          "codec=randk density=0.1 error-feedback=int8", "bits=4 algorithm=ring", "bits=4 back-codec=natural",
+          "codec=cast format=nvfp4", "bits=4 rotate=hadamard")
 # Every kind that may be encoded, and tensors of any size.
 EVERYTHING = "kinds=gradient,weight,activation min-elements=1 min-rank=0"
 
