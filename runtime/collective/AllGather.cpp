@@ -28,12 +28,10 @@ public:
 
   Traffic traffic() const {
     codec.encode(kContribution, buffers.input, /*first=*/0, codec.info().elements, payload(execution.self()));
-    Traffic traffic(count);
-    for (uint32_t position = 0; position < count; ++position) {
-      traffic.send[position] = {payload(execution.self()), payloadBytes};
-      traffic.receive[position] = {payload(position), payloadBytes};
-    }
-    return traffic;
+    return stepTraffic(
+        execution, kResult, /*step=*/0,
+        [&](uint32_t chunk) { return std::span(payload(chunk), payloadBytes); },
+        [&](uint32_t, uint32_t chunk) { return std::span(payload(chunk), payloadBytes); });
   }
 
   Status finish() const {

@@ -15,7 +15,7 @@
 namespace cgx {
 
 void AllReduceOperand::compressContribution(const std::byte *tensor, std::byte *whole) const {
-  for (uint64_t chunk = 0; chunk < chunks.count; ++chunk)
+  for (uint64_t chunk = 0; chunk < chunks.count(); ++chunk)
     codec.encodeChunk(kContribution, tensor + chunks.beginByte(chunk), chunks.begin(chunk),
                       chunks.size(chunk), whole + begins[chunk]);
 }
@@ -26,21 +26,21 @@ void AllReduceOperand::compressResult(const std::byte *chunk, std::byte *payload
 }
 
 Traffic AllReduceOperand::scatterTraffic(const std::byte *whole, std::byte *slots) const {
-  Traffic traffic(execution.group.size());
-  for (uint32_t position = 0; position < execution.group.size(); ++position) {
-    traffic.send[position] = {whole + begins[position], chunks.payload(position)};
-    traffic.receive[position] = {slots + position * chunks.slot(), ownPayload()};
-  }
-  return traffic;
+  return stepTraffic(
+      execution, kContribution, /*step=*/0,
+      [&](uint32_t chunk) { return std::span(whole + begins[chunk], chunks.payload(chunk)); },
+      [&](uint32_t from, uint32_t chunk) {
+        return std::span(slots + from * chunks.slot(), chunks.payload(chunk));
+      });
 }
 
 Traffic AllReduceOperand::gatherTraffic(const std::byte *payload, std::byte *whole) const {
-  Traffic traffic(execution.group.size());
-  for (uint32_t position = 0; position < execution.group.size(); ++position) {
-    traffic.send[position] = {payload, ownResultPayload()};
-    traffic.receive[position] = {whole + resultBegins[position], resultChunks.payload(position)};
-  }
-  return traffic;
+  return stepTraffic(
+      execution, kResult, /*step=*/0,
+      [&](uint32_t chunk) { return std::span(payload, resultChunks.payload(chunk)); },
+      [&](uint32_t, uint32_t chunk) {
+        return std::span(whole + resultBegins[chunk], resultChunks.payload(chunk));
+      });
 }
 
 Status AllReduceOperand::reduceOwn(const std::byte *slots, std::byte *chunk) const {
@@ -51,7 +51,7 @@ Status AllReduceOperand::reduceOwn(const std::byte *slots, std::byte *chunk) con
 }
 
 Status AllReduceOperand::decompress(const std::byte *whole, std::byte *tensor) const {
-  for (uint32_t chunk = 0; chunk < chunks.count; ++chunk) {
+  for (uint32_t chunk = 0; chunk < chunks.count(); ++chunk) {
     std::span<const std::byte> payload(whole + resultBegins[chunk], resultChunks.payload(chunk));
     if (Status status = resultCodec.decodeChunk(payload, execution.group.ranks[chunk], chunks.size(chunk),
                                                 tensor + chunks.beginByte(chunk));

@@ -38,8 +38,7 @@ class AllReduceOperand {
 public:
   AllReduceOperand(const Execution &execution, size_t index)
       : execution(execution), codec(execution, index), resultCodec(execution, index, kResult),
-        chunks(codec.chunks(execution.group.size())),
-        resultChunks(resultCodec.chunks(execution.group.size())), begins(chunks.payloadBegins()),
+        chunks(codec.chunks()), resultChunks(resultCodec.chunks()), begins(chunks.payloadBegins()),
         resultBegins(resultChunks.payloadBegins()) {}
 
   bool isRaw() const { return codec.isRaw() && resultCodec.isRaw(); }
@@ -50,7 +49,7 @@ public:
 
   /// Of a tensor's contributions, or results: what has room for either.
   uint64_t wholeBytes() const { return std::max(begins.back(), resultBegins.back()); }
-  uint64_t slotsBytes() const { return chunks.count * chunks.slot(); }
+  uint64_t slotsBytes() const { return chunks.count() * chunks.slot(); }
 
   /// Encodes this rank's tensor into a whole payload.
   void compressContribution(const std::byte *tensor, std::byte *whole) const;
@@ -72,9 +71,6 @@ public:
   Status reduceOwn(const std::byte *slots, std::byte *chunk) const;
   /// Decodes a whole payload into the tensor.
   Status decompress(const std::byte *whole, std::byte *tensor) const;
-
-  /// What one all-reduce of this operand would send uncompressed.
-  uint64_t rawBytes() const { return allReduceWireBytes(chunks.exact(), execution.self()); }
 
   const Execution &execution;
   OperandCodec codec, resultCodec;

@@ -31,12 +31,10 @@ public:
 
   Traffic traffic() {
     outgoing = encodeSlices(execution, codec, slices, buffers.input);
-    Traffic traffic(count);
-    for (uint32_t position = 0; position < count; ++position) {
-      traffic.send[position] = {outgoing + position * payloadBytes, payloadBytes};
-      traffic.receive[position] = {received + position * payloadBytes, payloadBytes};
-    }
-    return traffic;
+    return stepTraffic(
+        execution, kContribution, /*step=*/0,
+        [&](uint32_t chunk) { return std::span(outgoing + chunk * payloadBytes, payloadBytes); },
+        [&](uint32_t from, uint32_t) { return std::span(received + from * payloadBytes, payloadBytes); });
   }
 
   Status finish() const {

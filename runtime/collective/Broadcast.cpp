@@ -29,13 +29,9 @@ public:
       codec.encode(kContribution, buffers.input, /*first=*/0, codec.info().elements, payload);
     else if (isRoot)
       copyWhole(codec.info(), buffers);
-    Traffic traffic(execution.group.size());
-    for (uint32_t position = 0; position < execution.group.size(); ++position)
-      if (isRoot)
-        traffic.send[position] = {payload, payloadBytes};
-      else if (position == root)
-        traffic.receive[position] = {payload, payloadBytes};
-    return traffic;
+    return stepTraffic(
+        execution, kResult, /*step=*/0, [&](uint32_t) { return std::span(payload, payloadBytes); },
+        [&](uint32_t, uint32_t) { return std::span(payload, payloadBytes); });
   }
 
   Status finish() const {

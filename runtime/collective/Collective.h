@@ -6,16 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An algorithm decides which chunk goes where and when. It knows no transport (it
-// fills an Exchange) and no codec (OperandCodec turns elements into payloads).
+// The executor of the host: by the schedule (schedule/Schedule.h) of a collective, algorithms encode,
+// exchange and decode. They know no transport (they fill an Exchange) and no codec (OperandCodec turns
+// elements into payloads).
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_COLLECTIVE_COLLECTIVE_H
 #define CGX_RUNTIME_COLLECTIVE_COLLECTIVE_H
 
-#include "collective/RankArithmetic.h"
 #include "collective/Scratch.h"
 #include "manifest/Manifest.h"
+#include "schedule/Chunks.h"
+#include "schedule/Schedule.h"
 #include "state/OperandState.h"
 #include "telemetry/Telemetry.h"
 #include "transport/Exchange.h"
@@ -36,6 +38,11 @@ struct OperandBuffers {
 inline constexpr uint32_t kContribution = 0; ///< what a rank gives
 inline constexpr uint32_t kResult = 1;       ///< what the owner of a chunk makes of it
 
+inline cgx_pattern patternOf(const CollectiveInfo &info, uint32_t ranks) {
+  const cgx_collective collective = info.inGroupOf(ranks);
+  return cgx_pattern_of(&collective);
+}
+
 /// One execution of one collective on one rank.
 struct Execution {
   Transport &transport;
@@ -50,16 +57,18 @@ struct Execution {
   /// In random numbers: the place in the group, so that groups of which each has the same data (replicas
   /// along another axis of a mesh) encode it to the same bytes.
   uint32_t encoder = group.position;
-  bool hasOneOwner = false;    ///< the first rank of the group owns all of an operand
+  /// Who sends what to whom, other than of a hierarchical all-reduce, whose stages have patterns of their
+  /// own.
+  cgx_pattern pattern = patternOf(collective, group.size());
   DeviceUse *device = nullptr; ///< where buffers may lie on a GPU (cuda/DeviceUse.h)
 
   uint32_t self() const { return group.position; }
   /// What the sum of all contributions is divided by.
   uint32_t divisor() const { return collective.reduction == ReduceKind::Mean ? group.size() : 1; }
   /// The position to turn to in round 1 to group.size() - 1.
-  uint32_t peer(uint32_t round) const { return peerInRound(self(), group.size(), round); }
+  uint32_t peer(uint32_t round) const { return cgx_position_after(self(), round, group.size()); }
   /// The position that turns to this one in that round.
-  uint32_t sender(uint32_t round) const { return peerInRound(self(), group.size(), group.size() - round); }
+  uint32_t sender(uint32_t round) const { return cgx_position_before(self(), round, group.size()); }
   Tag tag(uint32_t phase, uint32_t part) const {
     return {.step = step, .collective = collective.id, .phase = uint16_t(phase), .part = uint16_t(part)};
   }
@@ -79,6 +88,20 @@ struct Traffic {
   std::vector<std::span<const std::byte>> send;
   std::vector<std::span<std::byte>> receive;
 };
+
+/// The traffic of a step of the schedule: `sent(chunk)` is what this rank sends of a chunk, and
+/// `received(from, chunk)` where it wants what another has sent of one.
+template <typename Sent, typename Received>
+Traffic stepTraffic(const Execution &execution, uint32_t phase, uint32_t step, Sent sent, Received received) {
+  Traffic traffic(execution.group.size());
+  forEachTransfer(execution.pattern, phase, step, execution.self(), /*sends=*/true,
+                  [&](const Transfer &transfer) { traffic.send[transfer.to] = sent(transfer.chunk); });
+  forEachTransfer(execution.pattern, phase, step, execution.self(), /*sends=*/false,
+                  [&](const Transfer &transfer) {
+                    traffic.receive[transfer.from] = received(transfer.from, transfer.chunk);
+                  });
+  return traffic;
+}
 
 /// Sends and receives, all operands in one message per pair of ranks, and counts.
 /// `firstOperand` is the operand that traffic[0] belongs to. Of a payload that varies in size, `send` and

@@ -71,8 +71,10 @@ static void count(Execution &execution, const ExplicitStep &step) {
   if (step.call == ExplicitCall::PayloadAllToAll) {
     if (step.operand == 0)
       ++execution.counters.runs;
-    execution.counters.operands[step.operand].rawBytes +=
-        AllReduceOperand(execution, step.operand).rawBytes();
+    const cgx_codec exact{};
+    const OperandInfo &operand = execution.collective.operands[step.operand];
+    execution.counters.operands[step.operand].rawBytes += cgx_pattern_wire_bytes(
+        &execution.pattern, &exact, &exact, operand.type, operand.elements, execution.self());
   } else if (step.call == ExplicitCall::PayloadAllGather) {
     ++execution.states[step.operand].runs; // nothing is encoded behind this
   }
@@ -85,6 +87,8 @@ static Status runWhereItLies(Execution &execution, const ExplicitStep &step) {
 }
 
 Status runExplicit(Execution &execution, const ExplicitStep &step) {
+  const cgx_collective phases{.kind = CGX_ALL_REDUCE, .ranks = execution.group.size()};
+  execution.pattern = cgx_pattern_of(&phases); // the phases of AllReduce.h, whatever the algorithm
   count(execution, step);
   if (isExchange(step.call)) // has a stopwatch of its own
     return runWhereItLies(execution, step);

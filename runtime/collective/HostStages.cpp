@@ -15,20 +15,8 @@ namespace {
 /// Added to the runs of an operand inside of hosts: more than a step has.
 constexpr uint64_t kInsideRuns = uint64_t(1) << 40;
 
-Group hostOf(const Group &group, uint32_t local) {
-  uint32_t first = group.position / local * local;
-  return {{group.ranks.begin() + first, group.ranks.begin() + first + local}, group.position - first};
-}
-
-Group ownersOf(const Group &group, uint32_t local) {
-  Group owners{{}, group.position / local};
-  for (uint32_t position = group.position % local; position < group.size(); position += local)
-    owners.ranks.push_back(group.ranks[position]);
-  return owners;
-}
-
 Execution stageOf(const Execution &execution, const CollectiveInfo &collective, const Group &group,
-                  std::span<OperandState> states, uint32_t encoder, bool hasOneOwner) {
+                  std::span<OperandState> states, uint32_t encoder, const cgx_pattern &pattern) {
   return {.transport = execution.transport,
           .timeout = execution.timeout,
           .collective = collective,
@@ -39,15 +27,16 @@ Execution stageOf(const Execution &execution, const CollectiveInfo &collective, 
           .states = states,
           .counters = execution.counters,
           .encoder = encoder,
-          .hasOneOwner = hasOneOwner};
+          .pattern = pattern};
 }
 
 } // namespace
 
 HostStages::HostStages(const CollectiveInfo &collective, const Group &group)
-    : inside(collective), betweenHosts(collective), host(hostOf(group, collective.schedule.local)),
-      owners(ownersOf(group, collective.schedule.local)),
-      hasOneOwner(collective.schedule.leaders == CGX_LEADERS_ONE) {
+    : inside(collective), betweenHosts(collective), host(groupOfStage(group, collective.schedule, 0)),
+      owners(groupOfStage(group, collective.schedule, 1)) {
+  for (uint32_t stage = 0; stage < CGX_HOST_STAGES; ++stage)
+    patterns[stage] = cgx_host_stage(&collective.schedule, group.size(), stage);
   inside.schedule = {};
   betweenHosts.schedule = {};
   for (size_t i = 0; i < collective.operands.size(); ++i) {
@@ -57,7 +46,7 @@ HostStages::HostStages(const CollectiveInfo &collective, const Group &group)
       operand.back.reset();
       operand.errorFeedback.reset();
     }
-    const Chunks chunks = hostChunks(collective.schedule, operand.codec, operand.type, operand.elements);
+    const Chunks chunks{patterns[0], operand.codec, uint32_t(operand.type), operand.elements};
     betweenHosts.operands[i].elements = chunks.size(host.position);
     betweenHosts.operands[i].first = chunks.begin(host.position);
     begins.push_back(chunks.beginByte(host.position));
@@ -72,15 +61,15 @@ std::vector<OperandState> HostStages::insideStates(std::span<const OperandState>
 }
 
 Execution HostStages::reduction(const Execution &execution, std::span<OperandState> insideStates) const {
-  return stageOf(execution, inside, host, insideStates, execution.encoder, hasOneOwner);
+  return stageOf(execution, inside, host, insideStates, execution.encoder, patterns[0]);
 }
 
 Execution HostStages::between(const Execution &execution) const {
-  return stageOf(execution, betweenHosts, owners, execution.states, execution.encoder, /*hasOneOwner=*/false);
+  return stageOf(execution, betweenHosts, owners, execution.states, execution.encoder, patterns[1]);
 }
 
 Execution HostStages::gathering(const Execution &execution, std::span<OperandState> insideStates) const {
-  return stageOf(execution, inside, host, insideStates, /*encoder=*/host.position, hasOneOwner);
+  return stageOf(execution, inside, host, insideStates, /*encoder=*/host.position, patterns[2]);
 }
 
 std::vector<OperandBuffers> HostStages::ownChunks(Buffers operands) const {

@@ -43,7 +43,7 @@ public:
 private:
   CollectiveInfo inside, betweenHosts;
   Group host, owners; ///< the ranks of this rank's host, and those at its place on all hosts
-  bool hasOneOwner;
+  std::array<cgx_pattern, CGX_HOST_STAGES> patterns;
   std::vector<uint64_t> begins; ///< of the own chunks, in bytes
 };
 

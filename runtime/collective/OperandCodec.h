@@ -50,8 +50,8 @@ public:
   /// Whether pieces may be encoded in any order, with the same result.
   bool hasFreePieces() const;
 
-  Chunks chunks(uint64_t count) const {
-    return {codec, uint32_t(operand.type), operand.elements, count, execution.hasOneOwner, operand.codec};
+  Chunks chunks() const {
+    return {execution.pattern, codec, uint32_t(operand.type), operand.elements, operand.codec};
   }
 
   /// Encodes `elements` elements, of which the first is element `first` of its tensor. With error feedback,

@@ -29,22 +29,18 @@ public:
         payloadBytes(codec.payloadBytes(codec.info().elements)),
         outgoing(execution.scratch.take(payloadBytes)), incoming(execution.scratch.take(payloadBytes)) {
     for (auto [from, to] : execution.collective.pairs) {
-      if (from == execution.self())
-        target = to;
+      isSource = isSource || from == execution.self();
       if (to == execution.self())
         source = from;
     }
   }
 
   Traffic traffic() const {
-    Traffic traffic(execution.group.size());
-    if (target) {
+    if (isSource)
       codec.encode(kContribution, buffers.input, /*first=*/0, codec.info().elements, outgoing);
-      traffic.send[*target] = {outgoing, payloadBytes};
-    }
-    if (source)
-      traffic.receive[*source] = {incoming, payloadBytes};
-    return traffic;
+    return stepTraffic(
+        execution, kContribution, /*step=*/0, [&](uint32_t) { return std::span(outgoing, payloadBytes); },
+        [&](uint32_t, uint32_t) { return std::span(incoming, payloadBytes); });
   }
 
   Status finish() const {
@@ -63,7 +59,8 @@ private:
   uint64_t payloadBytes;
   std::byte *outgoing;
   std::byte *incoming;
-  std::optional<uint32_t> target, source;
+  bool isSource = false;
+  std::optional<uint32_t> source; ///< this rank too
 };
 
 } // namespace

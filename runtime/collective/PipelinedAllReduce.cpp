@@ -42,7 +42,7 @@ struct Cursor {
 
 struct Operand {
   Operand(const Execution &execution, size_t index, const OperandBuffers &buffers)
-      : codec(execution, index), chunks(codec.chunks(execution.group.size())), buffers(buffers) {
+      : codec(execution, index), chunks(codec.chunks()), buffers(buffers) {
     pieceElements = codec.isRaw() ? exactPieceElements() : codec.pieceElements(chunks.size(0));
   }
 
@@ -74,10 +74,12 @@ public:
     for (uint32_t position = 0; position < size; ++position) {
       settle(position, contributions[position]);
       settle(position, results[position]);
-      if (position != self)
-        others.push_back(execution.group.ranks[position]);
     }
-    next = nextTarget(/*from=*/0);
+    for (const Transfer &transfer : stepOf(execution.pattern, kContribution, /*step=*/0, self).sends)
+      targets.push_back(transfer.to);
+    for (const Transfer &transfer : stepOf(execution.pattern, kResult, /*step=*/0, self).sends)
+      others.push_back(execution.group.ranks[transfer.to]);
+    next = nextTarget(/*behind=*/targets.size() - 1);
   }
 
   Status run() {
@@ -116,7 +118,7 @@ private:
   bool isAtEnd(const Cursor &cursor) const { return cursor.operand == operands.size(); }
 
   bool isDone() const {
-    return next == size && parcels.isAllTaken() &&
+    return next == targets.size() && parcels.isAllTaken() &&
            std::all_of(results.begin(), results.end(), [&](const Cursor &cursor) { return isAtEnd(cursor); });
   }
 
@@ -194,13 +196,13 @@ private:
 
   /// Sends the next parcel of this rank's contributions: the first of each chunk, then the second of each.
   void contribute(bool &worked) {
-    if (next == size)
+    if (next == targets.size())
       return;
     std::byte *memory = parcels.reserve(kContribution);
     if (!memory)
       return;
     worked = true;
-    uint32_t target = execution.peer(next);
+    uint32_t target = targets[next];
     Tag name = tag(kContribution, contributions[target]);
     std::span<const Piece> parcel = nextParcel(target, contributions[target]);
     {
@@ -213,13 +215,12 @@ private:
     next = nextTarget(next);
   }
 
-  /// The round after `round` whose peer has parcels to come; `size` if there is none.
-  uint32_t nextTarget(uint32_t round) const {
-    for (uint32_t step = 1; step < size; ++step)
-      if (uint32_t other = (round + step - 1) % (size - 1) + 1;
-          !isAtEnd(contributions[execution.peer(other)]))
+  /// The target behind that one, around all of them, that has parcels to come; their number if there is none.
+  size_t nextTarget(size_t behind) const {
+    for (size_t distance = 1; distance <= targets.size(); ++distance)
+      if (size_t other = (behind + distance) % targets.size(); !isAtEnd(contributions[targets[other]]))
         return other;
-    return size;
+    return targets.size();
   }
 
   /// Reduces the next parcel of this rank's chunk if all contributions are there.
@@ -347,10 +348,11 @@ private:
   Parcels &parcels;
   uint32_t self, size;
   std::vector<Operand> operands;
-  std::vector<uint32_t> others;      ///< the other ranks of the group
+  std::vector<uint32_t> targets;     ///< positions that get contributions, in the order of the schedule
+  std::vector<uint32_t> others;      ///< ranks that get results
   std::vector<Cursor> contributions; ///< of this rank, to each position
   std::vector<Cursor> results;       ///< of each position; this rank's own tells how far it has reduced
-  uint32_t next;                     ///< round of the next contribution, or `size`
+  size_t next;                       ///< target of the next contribution, or their number
   std::vector<Piece> pieces;
   std::vector<const std::byte *> payloads; ///< of one piece, by position
   ScratchRoom room, sumRoom;

@@ -8,34 +8,13 @@
 
 #include "collective/RawBytes.h"
 
-#include <algorithm>
-
 namespace cgx {
 
 uint64_t rawBytes(const Execution &execution, const OperandInfo &operand) {
-  const CollectiveInfo &collective = execution.collective;
-  const uint64_t size = execution.group.size(), bytes = operand.elements * cgx_element_bytes(operand.type);
+  const cgx_collective collective = execution.collective.inGroupOf(execution.group.size());
   const cgx_codec exact{};
-  switch (collective.kind) {
-  case CollectiveKind::AllReduce:
-    return cgx_scheduled_wire_bytes(&collective.schedule, &exact, operand.type, operand.elements,
-                                    uint32_t(size), execution.self());
-  case CollectiveKind::AllGather:
-    return (size - 1) * bytes;
-  case CollectiveKind::ReduceScatter:
-  case CollectiveKind::AllToAll:
-    return (size - 1) * (bytes / size);
-  case CollectiveKind::Broadcast:
-    return execution.self() == collective.root ? (size - 1) * bytes : 0;
-  case CollectiveKind::Permute: // names ranks
-    return std::any_of(collective.pairs.begin(), collective.pairs.end(),
-                       [&](const auto &pair) {
-                         return pair.first == execution.self() && pair.second != execution.self();
-                       })
-               ? bytes
-               : 0;
-  }
-  return 0;
+  return cgx_collective_wire_bytes(&collective, &exact, &exact, operand.type, operand.elements,
+                                   execution.self());
 }
 
 void countRawBytes(Execution &execution) {

@@ -26,30 +26,30 @@ namespace {
 class Running {
 public:
   Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
-      : operand(execution, index), buffers(buffers), self(execution.self()), ranks(execution.group.size()),
-        exact(operand.isRaw()), divisor(execution.divisor()), prior(rankOf(ranks - 1)),
-        received(execution.scratch.take(operand.chunks.slot())),
+      : operand(execution, index), buffers(buffers), self(execution.self()), exact(operand.isRaw()),
+        divisor(execution.divisor()), received(execution.scratch.take(operand.chunks.slot())),
         encoded(exact ? nullptr : execution.scratch.take(operand.chunks.slot())),
         whole(exact ? nullptr : execution.scratch.take(operand.wholeBytes())) {}
 
   /// Hop 0 to ranks - 2 of the way to the owners.
   Traffic reduceTraffic(uint32_t hop) const {
     const Chunks &chunks = operand.chunks;
-    uint32_t sent = before(1 + hop), taken = before(2 + hop);
-    // At first what this rank gives, then what it made of that and of what has come.
-    const std::byte *source = (hop == 0 ? buffers.input : buffers.output) + chunks.beginByte(sent);
-    if (!exact)
-      operand.codec.encodeChunk(kContribution, source, chunks.begin(sent), chunks.size(sent), encoded);
-    Traffic traffic(ranks);
-    traffic.send[next()] = {exact ? source : encoded, chunks.payload(sent)};
-    traffic.receive[before(1)] = {received, chunks.payload(taken)};
-    return traffic;
+    const auto sent = [&](uint32_t chunk) {
+      // At first what this rank gives, then what it made of that and of what has come.
+      const std::byte *source = (hop == 0 ? buffers.input : buffers.output) + chunks.beginByte(chunk);
+      if (!exact)
+        operand.codec.encodeChunk(kContribution, source, chunks.begin(chunk), chunks.size(chunk), encoded);
+      return std::span(exact ? source : encoded, chunks.payload(chunk));
+    };
+    return stepTraffic(operand.execution, kContribution, hop, sent,
+                       [&](uint32_t, uint32_t chunk) { return std::span(received, chunks.payload(chunk)); });
   }
 
   Status reduce(uint32_t hop) const {
     const Chunks &chunks = operand.chunks;
-    uint32_t taken = before(2 + hop);
-    OperandCodec::PeerPayload partial{received, prior};
+    const Execution &execution = operand.execution;
+    const auto [from, to, taken] = stepOf(execution.pattern, kContribution, hop, self).receives.front();
+    OperandCodec::PeerPayload partial{received, execution.group.ranks[from]};
     return operand.codec.accumulateChunk(buffers.input + chunks.beginByte(taken), {&partial, 1},
                                          chunks.size(taken), taken == self ? divisor : 1,
                                          buffers.output + chunks.beginByte(taken));
@@ -64,31 +64,22 @@ public:
 
   /// Hop 0 to ranks - 2 of the way of the results.
   Traffic gatherTraffic(uint32_t hop) const {
-    uint32_t sent = before(hop), taken = before(1 + hop);
-    std::byte *payloads = exact ? buffers.output : whole;
-    Traffic traffic(ranks);
-    const Chunks &chunks = operand.resultChunks;
-    traffic.send[next()] = {payloads + operand.resultBegins[sent], chunks.payload(sent)};
-    traffic.receive[before(1)] = {payloads + operand.resultBegins[taken], chunks.payload(taken)};
-    return traffic;
+    const auto payload = [&](uint32_t chunk) {
+      return std::span((exact ? buffers.output : whole) + operand.resultBegins[chunk],
+                       operand.resultChunks.payload(chunk));
+    };
+    return stepTraffic(operand.execution, kResult, hop, payload,
+                       [&](uint32_t, uint32_t chunk) { return payload(chunk); });
   }
 
   Status finish() const { return exact ? Status() : operand.decompress(whole, buffers.output); }
 
 private:
-  uint32_t next() const { return (self + 1) % ranks; }
-  /// The position, and the chunk, `distance` before this one.
-  uint32_t before(uint32_t distance) const { return (self + 2 * ranks - distance) % ranks; }
-  uint32_t rankOf(uint32_t distance) const {
-    return operand.execution.group.ranks[(self + distance) % ranks];
-  }
-
   AllReduceOperand operand;
   OperandBuffers buffers;
-  uint32_t self, ranks;
+  uint32_t self;
   bool exact; ///< then a chunk is its own payload, and the output that of all
   uint64_t divisor;
-  uint32_t prior;      ///< the rank that partial results come from
   std::byte *received; ///< the payload of one chunk
   std::byte *encoded;
   std::byte *whole;
@@ -101,7 +92,7 @@ Status runRingAllReduce(Execution &execution, Buffers operands) {
   std::vector<Running> running;
   for (size_t i = 0; i < operands.size(); ++i)
     running.emplace_back(execution, i, operands[i]);
-  uint32_t hops = execution.group.size() - 1;
+  const uint32_t hops = cgx_step_count(&execution.pattern, kContribution);
   std::vector<Traffic> traffic;
   for (uint32_t hop = 0; hop < hops; ++hop) {
     traffic.clear();

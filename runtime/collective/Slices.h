@@ -8,12 +8,26 @@
 #ifndef CGX_RUNTIME_COLLECTIVE_SLICES_H
 #define CGX_RUNTIME_COLLECTIVE_SLICES_H
 
-#include "collective/RankArithmetic.h"
-
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace cgx {
+
+/// A tensor seen as [outer, size, inner] around one dimension.
+struct DimensionView {
+  uint64_t outer = 1;
+  uint64_t size = 1;
+  uint64_t inner = 1;
+};
+
+inline DimensionView viewAround(const std::vector<uint64_t> &shape, uint64_t dim) {
+  DimensionView view;
+  for (uint64_t i = 0; i < shape.size(); ++i)
+    (i < dim ? view.outer : i == dim ? view.size : view.inner) *= shape[i];
+  return view;
+}
 
 /// A tensor as `count` equal slices of one dimension. A slice on its own is dense.
 class Slices {

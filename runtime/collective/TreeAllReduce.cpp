@@ -27,11 +27,9 @@ class Running {
 public:
   Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), resultCodec(execution, index, kResult),
-        exact(codec.info().isRaw()), buffers(buffers),
-        children(treeChildren(execution.self(), execution.group.size())),
-        parent(treeParent(execution.self())), elements(codec.info().elements),
-        bytes(codec.chunks(1).payload(0)), resultBytes(resultCodec.chunks(1).payload(0)),
-        slots(execution.scratch.take(children.size() * bytes)),
+        exact(codec.info().isRaw()), buffers(buffers), children(positionsOf(/*sends=*/false)),
+        parent(positionsOf(/*sends=*/true)), elements(codec.info().elements), bytes(codec.chunks().slot()),
+        resultBytes(resultCodec.chunks().slot()), slots(execution.scratch.take(children.size() * bytes)),
         sent(exact ? nullptr : execution.scratch.take(bytes)),
         payload(exact ? buffers.output : execution.scratch.take(resultBytes)) {}
 
@@ -59,7 +57,7 @@ public:
     const std::byte *sum = children.empty() ? buffers.input : buffers.output;
     if (!exact)
       codec.encodeChunk(kContribution, sum, /*first=*/0, elements, sent);
-    traffic.send[parent] = {exact ? sum : sent, bytes};
+    traffic.send[parent.front()] = {exact ? sum : sent, bytes};
     return traffic;
   }
 
@@ -67,7 +65,7 @@ public:
   Traffic fromParent() const {
     Traffic traffic(execution.group.size());
     if (!isRoot())
-      traffic.receive[parent] = {payload, resultBytes};
+      traffic.receive[parent.front()] = {payload, resultBytes};
     else if (!exact)
       resultCodec.encodeChunk(kResult, buffers.output, /*first=*/0, elements, payload);
     return traffic;
@@ -88,14 +86,24 @@ public:
   }
 
 private:
-  bool isRoot() const { return execution.self() == 0; }
+  bool isRoot() const { return parent.empty(); }
+
+  /// Whom this rank sends its contribution to, or whose it gets: of all steps, since it waits for all of them
+  /// anyway. Results go the same ways back.
+  std::vector<uint32_t> positionsOf(bool sends) const {
+    std::vector<uint32_t> positions;
+    for (uint32_t step = 0; step < cgx_step_count(&execution.pattern, kContribution); ++step)
+      forEachTransfer(
+          execution.pattern, kContribution, step, execution.self(), sends,
+          [&](const Transfer &transfer) { positions.push_back(sends ? transfer.to : transfer.from); });
+    return positions;
+  }
 
   const Execution &execution;
   OperandCodec codec, resultCodec;
   bool exact; ///< then an operand is its own payload
   OperandBuffers buffers;
-  std::vector<uint32_t> children;
-  uint32_t parent;
+  std::vector<uint32_t> children, parent; ///< the root has no parent
   uint64_t elements;
   uint64_t bytes;       ///< of the payload of an operand's partial sum
   uint64_t resultBytes; ///< of that of its result
@@ -104,14 +112,14 @@ private:
   std::byte *payload;   ///< of the result
 };
 
-using Step = Traffic (Running::*)() const;
+using Leg = Traffic (Running::*)() const;
 
-Status exchangeStep(Execution &execution, const std::vector<Running> &running, Step step, uint32_t phase) {
+Status exchangeLeg(Execution &execution, const std::vector<Running> &running, Leg leg, uint32_t phase) {
   std::vector<Traffic> traffic;
   {
     Stopwatch stopwatch(execution.counters.encode);
     for (const Running &operand : running)
-      traffic.push_back((operand.*step)());
+      traffic.push_back((operand.*leg)());
   }
   return exchange(execution, traffic, phase, kAllOperands);
 }
@@ -122,7 +130,7 @@ Status runTreeAllReduce(Execution &execution, Buffers operands) {
   std::vector<Running> running;
   for (size_t i = 0; i < operands.size(); ++i)
     running.emplace_back(execution, i, operands[i]);
-  if (Status status = exchangeStep(execution, running, &Running::fromChildren, kContribution); !status.ok())
+  if (Status status = exchangeLeg(execution, running, &Running::fromChildren, kContribution); !status.ok())
     return status;
   {
     Stopwatch stopwatch(execution.counters.decode);
@@ -130,10 +138,10 @@ Status runTreeAllReduce(Execution &execution, Buffers operands) {
       if (Status status = operand.reduce(); !status.ok())
         return status;
   }
-  const std::pair<Step, uint32_t> steps[] = {
+  const std::pair<Leg, uint32_t> legs[] = {
       {&Running::toParent, kContribution}, {&Running::fromParent, kResult}, {&Running::toChildren, kResult}};
-  for (auto [step, phase] : steps)
-    if (Status status = exchangeStep(execution, running, step, phase); !status.ok())
+  for (auto [leg, phase] : legs)
+    if (Status status = exchangeLeg(execution, running, leg, phase); !status.ok())
       return status;
   Stopwatch stopwatch(execution.counters.decode);
   for (const Running &operand : running)

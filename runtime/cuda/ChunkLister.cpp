@@ -31,33 +31,12 @@ bool canReduce(const Execution &execution) {
         !arePiecesAligned(operand.codecOf(kResult), operand.type))
       return false;
     const AllReduceOperand reduced(execution, i);
-    if (operand.errorFeedback && !(execution.hasOneOwner ? DeviceResidual::fitWhole(operand)
-                                                         : DeviceResidual::fit(reduced, execution.states[i])))
+    if (operand.errorFeedback &&
+        !(execution.pattern.cut == CGX_CUT_ONE ? DeviceResidual::fitWhole(operand)
+                                               : DeviceResidual::fit(reduced, execution.states[i])))
       return false;
   }
   return true;
-}
-
-template <typename BytesOf> static PayloadLayout layoutOf(const Execution &execution, BytesOf bytesOf) {
-  PayloadSizes sizes(execution.group.size());
-  for (size_t i = 0; i < execution.collective.operands.size(); ++i) {
-    const AllReduceOperand operand(execution, i);
-    for (uint32_t chunk = 0; chunk < execution.group.size(); ++chunk)
-      sizes[chunk].push_back(bytesOf(operand, chunk));
-  }
-  return PayloadLayout(sizes);
-}
-
-PayloadLayout contributionLayout(const Execution &execution) {
-  return layoutOf(execution, [](const AllReduceOperand &operand, uint32_t chunk) {
-    return operand.chunks.payload(chunk);
-  });
-}
-
-PayloadLayout resultLayout(const Execution &execution) {
-  return layoutOf(execution, [](const AllReduceOperand &operand, uint32_t chunk) {
-    return operand.resultChunks.payload(chunk);
-  });
 }
 
 bool ChunkLister::isFused() const {
@@ -95,7 +74,7 @@ void ChunkLister::readAll(const Piece &piece, std::vector<const void *> &contrib
 }
 
 void ChunkLister::contributions() const {
-  for (uint32_t chunk = 0; chunk < operand.chunks.count; ++chunk)
+  for (uint32_t chunk = 0; chunk < operand.chunks.count(); ++chunk)
     contribution(/*round=*/0, chunk, listed.buffers.input);
 }
 
@@ -145,7 +124,7 @@ void ChunkLister::results() const {
 
 void ChunkLister::gathered() const {
   const OperandInfo &info = listed.info();
-  for (uint32_t chunk = 0; chunk < operand.chunks.count; ++chunk)
+  for (uint32_t chunk = 0; chunk < operand.chunks.count(); ++chunk)
     forEachPiece(operand.resultCodec, chunk, [&](const Piece &piece) {
       layers.gathered.layers.push_back({info.codecOf(kResult), info.type,
                                         listed.route.result(listed.index, chunk) + piece.bytes,

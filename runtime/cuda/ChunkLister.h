@@ -17,10 +17,6 @@ namespace cgx {
 /// other reductions exactly. Residuals are those of chunks, or of operands that have one owner.
 bool canReduce(const Execution &execution);
 
-/// Payloads of all operands, of all their chunks.
-PayloadLayout contributionLayout(const Execution &execution);
-PayloadLayout resultLayout(const Execution &execution);
-
 /// Lists the layers of one operand of an all-reduce, step by step, chunk by chunk.
 class ChunkLister {
 public:

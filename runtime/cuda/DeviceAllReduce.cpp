@@ -17,10 +17,6 @@ bool DeviceAllReduce::takes(const Execution &execution) const {
          canReduce(execution);
 }
 
-Journey DeviceAllReduce::journey(const Execution &execution) const {
-  return directJourney(contributionLayout(execution), resultLayout(execution), execution.group.size());
-}
-
 void DeviceAllReduce::list(const ListedOperand &operand, RoutedLayers &layers) const {
   const ChunkLister lister(operand, layers);
   lister.contributions();
@@ -35,10 +31,6 @@ void DeviceAllReduce::list(const ListedOperand &operand, RoutedLayers &layers) c
 
 bool DeviceScatterReduce::takes(const Execution &execution) const { return canReduce(execution); }
 
-Journey DeviceScatterReduce::journey(const Execution &execution) const {
-  return directJourney(contributionLayout(execution), emptyLayout(execution), execution.group.size());
-}
-
 void DeviceScatterReduce::list(const ListedOperand &operand, RoutedLayers &layers) const {
   const ChunkLister lister(operand, layers);
   lister.contributions();
@@ -46,10 +38,6 @@ void DeviceScatterReduce::list(const ListedOperand &operand, RoutedLayers &layer
 }
 
 bool DeviceChunkGather::takes(const Execution &execution) const { return canReduce(execution); }
-
-Journey DeviceChunkGather::journey(const Execution &execution) const {
-  return directJourney(emptyLayout(execution), resultLayout(execution), execution.group.size());
-}
 
 void DeviceChunkGather::list(const ListedOperand &operand, RoutedLayers &layers) const {
   const ChunkLister lister(operand, layers);

@@ -20,7 +20,6 @@ namespace cgx {
 class DeviceAllReduce final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 
@@ -29,7 +28,6 @@ public:
 class DeviceScatterReduce final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 
@@ -37,7 +35,6 @@ public:
 class DeviceChunkGather final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 

@@ -40,7 +40,7 @@ static std::vector<Payload> payloadsOf(const AllReduceOperand &operand, size_t i
   const uint32_t self = operand.execution.self();
   if (call == ExplicitCall::CompressResult)
     add(self, 0, self);
-  for (uint32_t position = 0; position < operand.chunks.count; ++position) {
+  for (uint32_t position = 0; position < operand.chunks.count(); ++position) {
     if (call == ExplicitCall::DecompressAccumulate)
       add(self, position * operand.chunks.slot(), position);
     else if (call != ExplicitCall::CompressResult)

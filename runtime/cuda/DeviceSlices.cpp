@@ -8,6 +8,7 @@
 
 #include "cuda/DeviceSlices.h"
 
+#include "collective/Slices.h"
 #include "cuda/PartLister.h"
 
 #include <algorithm>
@@ -69,17 +70,9 @@ template <typename RowsOf> static bool canCopy(const Execution &execution, RowsO
   });
 }
 
-static PayloadLayout layoutOfAll(const Execution &execution, uint64_t parts) {
-  return layoutOfParts(execution, parts, [](uint32_t) { return true; });
-}
-
 bool DeviceAllGather::takes(const Execution &execution) const {
   return canEncode(execution, CollectiveKind::AllGather, /*parts=*/1) &&
          canCopy(execution, [&](const OperandInfo &operand) { return rowsOfGathered(execution, operand); });
-}
-
-Journey DeviceAllGather::journey(const Execution &execution) const {
-  return directJourney(emptyLayout(execution), layoutOfAll(execution, /*parts=*/1), execution.group.size());
 }
 
 void DeviceAllGather::list(const ListedOperand &operand, RoutedLayers &layers) const {
@@ -101,11 +94,6 @@ bool DeviceReduceScatter::takes(const Execution &execution) const {
                       [](const OperandInfo &operand) { return operand.isRaw(); }));
 }
 
-Journey DeviceReduceScatter::journey(const Execution &execution) const {
-  const uint32_t ranks = execution.group.size();
-  return directJourney(layoutOfAll(execution, ranks), emptyLayout(execution), ranks);
-}
-
 void DeviceReduceScatter::list(const ListedOperand &operand, RoutedLayers &layers) const {
   const Execution &execution = operand.execution;
   const PartLister lister(operand, execution.group.size(), layers,
@@ -123,11 +111,6 @@ bool DeviceAllToAll::takes(const Execution &execution) const {
          canCopy(execution, [&](const OperandInfo &operand) { return rowsOfExchanged(execution, operand); });
 }
 
-Journey DeviceAllToAll::journey(const Execution &execution) const {
-  const uint32_t ranks = execution.group.size();
-  return directJourney(layoutOfAll(execution, ranks), emptyLayout(execution), ranks);
-}
-
 void DeviceAllToAll::list(const ListedOperand &operand, RoutedLayers &layers) const {
   const Execution &execution = operand.execution;
   const PartLister lister(operand, execution.group.size(), layers,
@@ -143,13 +126,6 @@ bool DeviceBroadcast::takes(const Execution &execution) const {
   return canEncode(execution, CollectiveKind::Broadcast, /*parts=*/1);
 }
 
-Journey DeviceBroadcast::journey(const Execution &execution) const {
-  const uint32_t root = execution.collective.root;
-  return directJourney(emptyLayout(execution),
-                       layoutOfParts(execution, /*parts=*/1, [&](uint32_t chunk) { return chunk == root; }),
-                       execution.group.size());
-}
-
 void DeviceBroadcast::list(const ListedOperand &operand, RoutedLayers &layers) const {
   const uint32_t root = operand.execution.collective.root;
   const PartLister lister(operand, /*parts=*/1, layers);
@@ -160,18 +136,6 @@ void DeviceBroadcast::list(const ListedOperand &operand, RoutedLayers &layers) c
 
 bool DevicePermute::takes(const Execution &execution) const {
   return canEncode(execution, CollectiveKind::Permute, /*parts=*/1);
-}
-
-Journey DevicePermute::journey(const Execution &execution) const {
-  Journey journey =
-      directJourney(layoutOfParts(execution, /*parts=*/1, [](uint32_t chunk) { return chunk == 0; }),
-                    emptyLayout(execution), execution.group.size());
-  Round &round = journey.scattering.front();
-  round.clear();
-  for (auto [from, to] : execution.collective.pairs)
-    if (from != to)
-      round.push_back({from, to, /*chunk=*/0});
-  return journey;
 }
 
 void DevicePermute::list(const ListedOperand &operand, RoutedLayers &layers) const {

@@ -19,7 +19,6 @@ namespace cgx {
 class DeviceAllGather final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 
@@ -27,7 +26,6 @@ public:
 class DeviceReduceScatter final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 
@@ -35,7 +33,6 @@ public:
 class DeviceAllToAll final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 
@@ -43,7 +40,6 @@ public:
 class DeviceBroadcast final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 
@@ -51,7 +47,6 @@ public:
 class DevicePermute final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 

@@ -16,30 +16,30 @@
 
 namespace cgx {
 
-Result<std::unique_ptr<PayloadRoute>> MessageRoute::make(const Execution &execution, const Journey &journey) {
-  std::unique_ptr<MessageRoute> route(new MessageRoute(execution, journey));
+Result<std::unique_ptr<PayloadRoute>> MessageRoute::make(const Execution &execution,
+                                                         const DeviceSchedule &schedule) {
+  std::unique_ptr<MessageRoute> route(new MessageRoute(execution, schedule));
   if (Status status = route->allocate(execution); !status.ok())
     return status;
-  for (const Round &round : journey.scattering)
-    route->scattering.push_back(route->turnOf(execution, kContribution, round));
-  for (const Round &round : journey.gathering)
-    route->gathering.push_back(route->turnOf(execution, kResult, round));
+  for (const Step &step : schedule.steps.contributions)
+    route->scattering.push_back(route->turnOf(execution, kContribution, step));
+  for (const Step &step : schedule.steps.results)
+    route->gathering.push_back(route->turnOf(execution, kResult, step));
   return std::unique_ptr<PayloadRoute>(std::move(route));
 }
 
-MessageRoute::MessageRoute(const Execution &execution, const Journey &journey)
-    : journey(journey), self(execution.self()) {
+MessageRoute::MessageRoute(const Execution &execution, const DeviceSchedule &schedule)
+    : schedule(schedule), self(execution.self()) {
   const std::vector<OperandInfo> &operands = execution.collective.operands;
   for (uint32_t phase : {kContribution, kResult})
     areFixed[phase] = std::all_of(operands.begin(), operands.end(), [&](const OperandInfo &operand) {
       return cgx_payload_is_fixed(&operand.codecOf(phase));
     });
-  for (const Round &round : journey.scattering)
-    for (const Movement &movement : round)
-      if (movement.to == self) {
-        slotBegins[{movement.from, movement.chunk}] = slotsBytes;
-        slotsBytes += journey.contributions.rowBytes(movement.chunk);
-      }
+  for (const Step &step : schedule.steps.contributions)
+    for (const auto &[from, to, chunk] : step.receives) {
+      slotBegins[{from, chunk}] = slotsBytes;
+      slotsBytes += schedule.contributions.rowBytes(chunk);
+    }
 }
 
 MessageRoute::Way MessageRoute::wayTo(const Execution &execution, uint32_t phase, uint32_t position) const {
@@ -61,7 +61,7 @@ Status MessageRoute::allocate(const Execution &execution) {
   auto take = [](cuda::Memory &memory, cuda::MemoryKind kind, uint64_t bytes) {
     return statusOf(memory.allocate(kind, std::max<uint64_t>(bytes, 1)));
   };
-  const uint64_t wholeBytes = journey.contributions.bytes(), gatheredBytes = journey.results.bytes();
+  const uint64_t wholeBytes = schedule.contributions.bytes(), gatheredBytes = schedule.results.bytes();
   for (auto [memory, bytes] :
        {std::pair(&whole, wholeBytes), {&slots, slotsBytes}, {&gathered, gatheredBytes}})
     if (Status status = take(*memory, cuda::MemoryKind::device, bytes); !status.ok())
@@ -81,8 +81,7 @@ Status MessageRoute::allocate(const Execution &execution) {
   return take(hostSlots, cuda::MemoryKind::pinned, slotsBytes);
 }
 
-MessageRoute::Turn MessageRoute::turnOf(const Execution &execution, uint32_t phase,
-                                        const Round &round) const {
+MessageRoute::Turn MessageRoute::turnOf(const Execution &execution, uint32_t phase, const Step &step) const {
   Turn turn;
   const auto add = [&](std::vector<Row> Rows::*direction, uint32_t position, uint32_t chunk,
                        const cuda::Memory &memory, const cuda::Memory &host, uint64_t begin) {
@@ -93,15 +92,13 @@ MessageRoute::Turn MessageRoute::turnOf(const Execution &execution, uint32_t pha
         .push_back({position, chunk, device, way == Way::staged ? host.get<std::byte>() + begin : device});
   };
   const bool isResult = phase == kResult;
-  for (const auto &[from, to, chunk] : round) {
-    const uint64_t begin = layoutOf(phase).rowBegin(chunk);
-    if (from == self)
-      add(&Rows::outgoing, to, chunk, isResult ? gathered : whole, hostWhole, begin);
-    else if (to == self && isResult)
-      add(&Rows::incoming, from, chunk, gathered, hostWhole, begin);
-    else if (to == self)
+  for (const auto &[from, to, chunk] : step.sends)
+    add(&Rows::outgoing, to, chunk, isResult ? gathered : whole, hostWhole, layoutOf(phase).rowBegin(chunk));
+  for (const auto &[from, to, chunk] : step.receives)
+    if (isResult)
+      add(&Rows::incoming, from, chunk, gathered, hostWhole, layoutOf(phase).rowBegin(chunk));
+    else
       add(&Rows::incoming, from, chunk, slots, hostSlots, slotBegins.at({from, chunk}));
-  }
   return turn;
 }
 

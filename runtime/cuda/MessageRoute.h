@@ -21,21 +21,22 @@ namespace cgx {
 
 class MessageRoute final : public PayloadRoute {
 public:
-  static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution, const Journey &journey);
+  static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution,
+                                                    const DeviceSchedule &schedule);
 
   std::byte *contribution(size_t operand, uint32_t chunk) const override {
-    return whole.get<std::byte>() + journey.contributions.begin(operand, chunk);
+    return whole.get<std::byte>() + schedule.contributions.begin(operand, chunk);
   }
   const std::byte *received(size_t operand, uint32_t position, uint32_t chunk) const override {
     return position == self ? contribution(operand, chunk)
                             : slots.get<std::byte>() + slotBegins.at({position, chunk}) +
-                                  journey.contributions.place(operand, chunk);
+                                  schedule.contributions.place(operand, chunk);
   }
   std::byte *ownResult(size_t operand) const override {
-    return gathered.get<std::byte>() + journey.results.begin(operand, self);
+    return gathered.get<std::byte>() + schedule.results.begin(operand, self);
   }
   const std::byte *result(size_t operand, uint32_t chunk) const override {
-    return gathered.get<std::byte>() + journey.results.begin(operand, chunk);
+    return gathered.get<std::byte>() + schedule.results.begin(operand, chunk);
   }
 
   Status scatter(Execution &execution, uint32_t round, cuda::Stream stream) override;
@@ -43,9 +44,9 @@ public:
   bool isCapturable() const override { return isAllLinked; }
 
 private:
-  MessageRoute(const Execution &execution, const Journey &journey);
+  MessageRoute(const Execution &execution, const DeviceSchedule &schedule);
 
-  /// A row of a round that this rank sends or receives.
+  /// A row of a step that this rank sends or receives.
   struct Row {
     uint32_t position, chunk; ///< of whom it comes or who gets it
     std::byte *device, *host; ///< `host` is `device` where the transport takes that
@@ -54,7 +55,7 @@ private:
   struct Rows {
     std::vector<Row> outgoing, incoming;
   };
-  /// A round as this rank sees it, by how others are reached.
+  /// A step as this rank sees it, by how others are reached.
   struct Turn {
     Rows linked, hosted;
   };
@@ -64,9 +65,9 @@ private:
 
   Way wayTo(const Execution &execution, uint32_t phase, uint32_t position) const;
   Status allocate(const Execution &execution);
-  Turn turnOf(const Execution &execution, uint32_t phase, const Round &round) const;
+  Turn turnOf(const Execution &execution, uint32_t phase, const Step &step) const;
   const PayloadLayout &layoutOf(uint32_t phase) const {
-    return phase == kContribution ? journey.contributions : journey.results;
+    return phase == kContribution ? schedule.contributions : schedule.results;
   }
 
   Status run(Execution &execution, uint32_t phase, const Turn &turn, cuda::Stream stream);
@@ -76,7 +77,7 @@ private:
   Status exchangeHosted(Execution &execution, uint32_t phase, const Rows &rows, cuda::Stream stream);
   Status exchangeRowByRow(Execution &execution, uint32_t phase, const Rows &rows, cuda::Stream stream);
 
-  Journey journey;
+  DeviceSchedule schedule;
   uint32_t self;
   bool isAllLinked = true;
   std::array<bool, 2> areFixed; ///< by phase, the sizes of payloads: hosts need not look at them

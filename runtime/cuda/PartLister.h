@@ -17,17 +17,6 @@ struct SliceRows {
   uint64_t count = 1, width = 0, pitch = 0;
 };
 
-/// A payload of `1 / parts` of each operand, for each chunk that `isThere`.
-template <typename IsThere>
-PayloadLayout layoutOfParts(const Execution &execution, uint64_t parts, IsThere isThere) {
-  PayloadSizes sizes(execution.group.size());
-  for (uint32_t chunk = 0; chunk < execution.group.size(); ++chunk)
-    for (const OperandInfo &operand : execution.collective.operands)
-      sizes[chunk].push_back(
-          isThere(chunk) ? cgx_payload_bytes(&operand.codec, operand.type, operand.elements / parts) : 0);
-  return PayloadLayout(sizes);
-}
-
 /// Lists the layers of one operand that is cut into `parts`, of rows in the operand and in the result.
 class PartLister {
 public:

@@ -15,15 +15,15 @@
 
 namespace cgx {
 
-Result<std::unique_ptr<PayloadRoute>> makeRoute(const Execution &execution, const Journey &journey) {
+Result<std::unique_ptr<PayloadRoute>> makeRoute(const Execution &execution, const DeviceSchedule &schedule) {
   const std::vector<uint32_t> &ranks = execution.group.ranks;
   const DeviceLink *link = execution.transport.deviceLink();
   if (!link || !std::all_of(ranks.begin(), ranks.end(), [&](uint32_t rank) { return link->reaches(rank); })) {
-    Result<std::unique_ptr<PayloadRoute>> route = PeerRoute::make(execution, journey);
+    Result<std::unique_ptr<PayloadRoute>> route = PeerRoute::make(execution, schedule);
     if (!route.ok() || *route)
       return route;
   }
-  return MessageRoute::make(execution, journey);
+  return MessageRoute::make(execution, schedule);
 }
 
 } // namespace cgx

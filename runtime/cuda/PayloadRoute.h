@@ -10,14 +10,14 @@
 
 #include "cgx/kernels/cuda_memory.h"
 #include "collective/Collective.h"
-#include "cuda/Movements.h"
+#include "cuda/DeviceSchedule.h"
 
 #include <memory>
 
 namespace cgx {
 
-/// The memory of one collective's payloads, and what takes them on their Journey. Kernels encode into and
-/// decode from the addresses that a route gives, which stay.
+/// The memory of one collective's payloads, and what takes them on their way, by a DeviceSchedule. Kernels
+/// encode into and decode from the addresses that a route gives, which stay.
 ///
 /// All rounds of both phases run, one after the other, also where there is nothing to bring: only then may
 /// memory be written again that others read.
@@ -48,7 +48,7 @@ public:
 
 /// The shortest way that the group has: a link of GPUs, then memory that all see, then messages of hosts. All
 /// of the group call.
-Result<std::unique_ptr<PayloadRoute>> makeRoute(const Execution &execution, const Journey &journey);
+Result<std::unique_ptr<PayloadRoute>> makeRoute(const Execution &execution, const DeviceSchedule &schedule);
 
 } // namespace cgx
 

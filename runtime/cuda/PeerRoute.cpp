@@ -50,7 +50,7 @@ cuda::Outcome PeerRoute::share(Card &card) {
     return outcome;
   card.gpu = gpu;
   // The result of any chunk has room behind the contributions.
-  const uint64_t bytes = journey.contributions.bytes() + journey.results.longestRow();
+  const uint64_t bytes = schedule.contributions.bytes() + schedule.results.longestRow();
   if (cuda::Outcome outcome = cuda::allocateShared(block, std::max<uint64_t>(bytes, 1)); !outcome.ok())
     return outcome;
   card.address = reinterpret_cast<uintptr_t>(block.get());
@@ -84,14 +84,15 @@ cuda::Outcome PeerRoute::see(const Card &card, const Card &own, Peer &peer) cons
   return {};
 }
 
-Result<std::unique_ptr<PayloadRoute>> PeerRoute::make(const Execution &execution, const Journey &journey) {
+Result<std::unique_ptr<PayloadRoute>> PeerRoute::make(const Execution &execution,
+                                                      const DeviceSchedule &schedule) {
   // Memory that is shared stays: none is made for ranks on several hosts.
   std::vector<uint64_t> hosts(execution.group.size(), hostKey());
   if (Status status = tellAll(execution, kMeeting, kHosts, hosts); !status.ok())
     return status;
   if (std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>()) != hosts.end())
     return std::unique_ptr<PayloadRoute>();
-  std::unique_ptr<PeerRoute> route(new PeerRoute(execution, journey));
+  std::unique_ptr<PeerRoute> route(new PeerRoute(execution, schedule));
   std::vector<Card> cards(execution.group.size());
   Card &own = cards[execution.self()];
   // Where sharing fails there is another route: that is no failure, if all know it.
@@ -117,44 +118,41 @@ PeerRoute::~PeerRoute() {
   keepUntilExit(std::move(events));
 }
 
-Status PeerRoute::meet(Execution &execution, uint32_t phase, const Round &round, cuda::Stream stream) {
+Status PeerRoute::meet(Execution &execution, uint32_t phase, const Step &step, cuda::Stream stream) {
   Stopwatch stopwatch(execution.counters.exchange);
   if (Status status = statusOf(events[phase].record(stream)); !status.ok())
     return status;
   const Tag tag = execution.tag(phase, kMeeting + kRecorded);
   std::vector<uint64_t> steps(peers.size(), execution.step);
   Exchange exchange(execution.transport, execution.timeout);
-  for (const Movement &movement : round) {
-    if (movement.to == self)
-      exchange.receive(execution.group.ranks[movement.from], tag,
-                       {std::as_writable_bytes(std::span(&steps[movement.from], 1))});
-    if (movement.from == self)
-      exchange.send(execution.group.ranks[movement.to], tag, {std::as_bytes(std::span(&steps[self], 1))});
-  }
+  for (const Transfer &transfer : step.receives)
+    exchange.receive(execution.group.ranks[transfer.from], tag,
+                     {std::as_writable_bytes(std::span(&steps[transfer.from], 1))});
+  for (const Transfer &transfer : step.sends)
+    exchange.send(execution.group.ranks[transfer.to], tag, {std::as_bytes(std::span(&steps[self], 1))});
   if (Status status = exchange.finish(); !status.ok())
     return status;
-  for (const Movement &movement : round)
-    if (movement.to == self)
-      if (Status status = statusOf(cuda::waitOn(stream, peers[movement.from].events[phase])); !status.ok())
-        return status;
+  for (const Transfer &transfer : step.receives)
+    if (Status status = statusOf(cuda::waitOn(stream, peers[transfer.from].events[phase])); !status.ok())
+      return status;
   return Status();
 }
 
 /// As the host counts its messages.
-static void countSent(Execution &execution, const PayloadLayout &layout, const Round &round) {
-  for (const Movement &movement : round)
-    for (size_t i = 0; movement.from == execution.self() && i < layout.operands(); ++i)
-      execution.counters.operands[i].wireBytes += layout.payload(i, movement.chunk);
+static void countSent(Execution &execution, const PayloadLayout &layout, const Step &step) {
+  for (const Transfer &transfer : step.sends)
+    for (size_t i = 0; i < layout.operands(); ++i)
+      execution.counters.operands[i].wireBytes += layout.payload(i, transfer.chunk);
 }
 
 Status PeerRoute::scatter(Execution &execution, uint32_t round, cuda::Stream stream) {
-  countSent(execution, journey.contributions, journey.scattering[round]);
-  return meet(execution, kContribution, journey.scattering[round], stream);
+  countSent(execution, schedule.contributions, schedule.steps.contributions[round]);
+  return meet(execution, kContribution, schedule.steps.contributions[round], stream);
 }
 
 Status PeerRoute::gather(Execution &execution, cuda::Stream stream) {
-  for (const Round &round : journey.gathering)
-    countSent(execution, journey.results, round);
+  for (const Step &step : schedule.steps.results)
+    countSent(execution, schedule.results, step);
   return meet(execution, kResult, everybody, stream);
 }
 

@@ -32,15 +32,16 @@ namespace cgx {
 class PeerRoute final : public PayloadRoute {
 public:
   /// Null, on all ranks of the group, where one cannot read the memory of another. All of the group call.
-  static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution, const Journey &journey);
+  static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution,
+                                                    const DeviceSchedule &schedule);
   /// Where a run has failed others may still read: the memory stays as long as the process.
   ~PeerRoute() override;
 
   std::byte *contribution(size_t operand, uint32_t chunk) const override {
-    return peers[self].memory + journey.contributions.begin(operand, chunk);
+    return peers[self].memory + schedule.contributions.begin(operand, chunk);
   }
   const std::byte *received(size_t operand, uint32_t position, uint32_t chunk) const override {
-    return peers[position].memory + journey.contributions.begin(operand, chunk);
+    return peers[position].memory + schedule.contributions.begin(operand, chunk);
   }
   std::byte *ownResult(size_t operand) const override { return peers[self].memory + resultAt(operand, self); }
   const std::byte *result(size_t operand, uint32_t chunk) const override {
@@ -72,22 +73,22 @@ private:
     std::array<cuda::Event, 2> importedEvents;
   };
 
-  PeerRoute(const Execution &execution, const Journey &journey)
-      : journey(journey), self(execution.self()), peers(execution.group.size()),
-        everybody(roundOfAll(execution.group.size(), [](uint32_t from, uint32_t) { return from; })) {}
+  PeerRoute(const Execution &execution, const DeviceSchedule &schedule)
+      : schedule(schedule), self(execution.self()), peers(execution.group.size()),
+        everybody(stepOfAll(execution)) {}
 
   uint64_t resultAt(size_t operand, uint32_t chunk) const {
-    return journey.contributions.bytes() + journey.results.place(operand, chunk);
+    return schedule.contributions.bytes() + schedule.results.place(operand, chunk);
   }
   cuda::Outcome share(Card &card);
   cuda::Outcome see(const Card &card, const Card &own, Peer &peer) const;
   /// Records this rank's event of a phase, and holds the stream back until those of the ranks that it reads.
-  Status meet(Execution &execution, uint32_t phase, const Round &round, cuda::Stream stream);
+  Status meet(Execution &execution, uint32_t phase, const Step &step, cuda::Stream stream);
 
-  Journey journey;
+  DeviceSchedule schedule;
   uint32_t self;
   std::vector<Peer> peers;
-  Round everybody; ///< reads the results of everybody
+  Step everybody; ///< reads the results of everybody
   bool isReadByProcesses = false;
   cuda::Memory block;
   std::array<cuda::Event, 2> events;

@@ -11,9 +11,8 @@
 #include "cuda/DeviceAllReduce.h"
 #include "cuda/DeviceFactors.h"
 #include "cuda/DeviceHierarchy.h"
-#include "cuda/DeviceRing.h"
 #include "cuda/DeviceSlices.h"
-#include "cuda/DeviceTree.h"
+#include "cuda/DeviceStepwise.h"
 
 #include <algorithm>
 #include <array>
@@ -41,8 +40,7 @@ const std::array kKinds = {
     Kind{DeviceFactors::takes, DeviceFactors::make},
     Kind{DeviceHierarchy::takes, DeviceHierarchy::make},
     routed<DeviceAllReduce>(),
-    routed<DeviceRing>(),
-    routed<DeviceTree>(),
+    routed<DeviceStepwise>(),
     routed<DeviceAllGather>(),
     routed<DeviceReduceScatter>(),
     routed<DeviceAllToAll>(),

@@ -33,11 +33,6 @@ Status checkPayloads(cuda::Group &group, const std::vector<PayloadSender> &sende
   return Status();
 }
 
-PayloadLayout emptyLayout(const Execution &execution) {
-  const std::vector<uint64_t> nothing(execution.collective.operands.size(), 0);
-  return PayloadLayout(PayloadSizes(execution.group.size(), nothing));
-}
-
 cuda::EncodedLayer ListedOperand::encoded(uint32_t phase, uint64_t first, uint64_t elements,
                                           std::byte *payload) const {
   cuda::EncodedLayer layer = encodedLayer(execution, info(), residuals, phase, first, elements, payload);
@@ -54,11 +49,13 @@ std::byte *RoutedLayers::takeDense(uint64_t bytes) {
 
 Result<std::unique_ptr<ResidentCollective>>
 RoutedCollective::make(const Execution &execution, cuda::Stream stream, const RoutedAlgorithm &algorithm) {
-  std::unique_ptr<RoutedCollective> made(new RoutedCollective(algorithm, algorithm.journey(execution)));
-  Result<std::unique_ptr<PayloadRoute>> route = makeRoute(execution, made->journey);
+  std::unique_ptr<RoutedCollective> made(new RoutedCollective(algorithm));
+  const DeviceSchedule schedule = deviceScheduleOf(execution);
+  Result<std::unique_ptr<PayloadRoute>> route = makeRoute(execution, schedule);
   if (!route.ok())
     return route.status();
   made->route = std::move(*route);
+  made->rounds.resize(schedule.steps.contributions.size());
   if (Status status = made->step.make(); !status.ok())
     return status;
   if (Status status = made->makeResiduals(execution, stream); !status.ok())
@@ -98,7 +95,7 @@ Status RoutedCollective::makeKernels(const Execution &execution, cuda::Stream st
   // CUDA may wait for the stream to give memory back, and knows nothing of ranks that are gone.
   if (Status status = waitForStream(execution.transport, execution.timeout, stream); !status.ok())
     return status;
-  RoutedLayers layers(journey);
+  RoutedLayers layers(rounds.size());
   for (size_t i = 0; i < execution.collective.operands.size(); ++i)
     algorithm.list({execution, i, buffers[i], *route, residuals[i], lent.of(i)}, layers);
   if (!layers.outcome.ok())
@@ -112,7 +109,6 @@ Status RoutedCollective::makeKernels(const Execution &execution, cuda::Stream st
     return makeGroup(make, of.layers, step.group);
   };
   cuda::Outcome outcome;
-  rounds.resize(layers.rounds.size());
   for (size_t i = 0; i < rounds.size() && outcome.ok(); ++i) {
     outcome = makeRead(cuda::makeReduceGroup, layers.rounds[i].reduced, rounds[i].reduced);
     if (outcome.ok())

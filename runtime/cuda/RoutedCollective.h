@@ -59,7 +59,7 @@ struct Cleared {
 
 /// The layers of each step.
 struct RoutedLayers {
-  explicit RoutedLayers(const Journey &journey) : rounds(journey.scattering.size()) {}
+  explicit RoutedLayers(size_t rounds) : rounds(rounds) {}
 
   std::vector<cuda::RowCopy> packed; ///< of what is encoded: slices that do not lie together, to dense memory
   std::vector<RoundLayers> rounds;   ///< of scattering
@@ -98,9 +98,6 @@ struct ListedOperand {
 /// Whether there are kernels for an operand and its codecs.
 bool hasKernels(const OperandInfo &operand);
 
-/// Sizes of a phase that brings nothing.
-PayloadLayout emptyLayout(const Execution &execution);
-
 /// A kind of collective, as its payloads see it.
 class RoutedAlgorithm {
 public:
@@ -108,7 +105,6 @@ public:
 
   /// Whether it can run on a GPU, with the codecs that there are kernels of.
   virtual bool takes(const Execution &execution) const = 0;
-  virtual Journey journey(const Execution &execution) const = 0;
   virtual void list(const ListedOperand &operand, RoutedLayers &layers) const = 0;
 };
 
@@ -136,15 +132,13 @@ private:
     Step reduced, contributions;
   };
 
-  RoutedCollective(const RoutedAlgorithm &algorithm, Journey journey)
-      : algorithm(algorithm), journey(std::move(journey)) {}
+  explicit RoutedCollective(const RoutedAlgorithm &algorithm) : algorithm(algorithm) {}
 
   Status makeResiduals(const Execution &execution, cuda::Stream stream);
   Status makeKernels(const Execution &execution, cuda::Stream stream);
   Status run(std::initializer_list<const Step *> steps, Timer &timer, cuda::Stream stream) const;
 
   const RoutedAlgorithm &algorithm;
-  Journey journey;
   std::unique_ptr<PayloadRoute> route;
   StepOnDevice step;
   std::map<size_t, OperandResiduals> residuals; ///< by operand, of those with error feedback

@@ -31,12 +31,12 @@ template <typename Value> struct Named {
   Value value;
 };
 
-constexpr std::array<Named<CollectiveKind>, 6> kKinds = {{{"all_reduce", CollectiveKind::AllReduce},
-                                                          {"all_gather", CollectiveKind::AllGather},
-                                                          {"reduce_scatter", CollectiveKind::ReduceScatter},
-                                                          {"all_to_all", CollectiveKind::AllToAll},
-                                                          {"broadcast", CollectiveKind::Broadcast},
-                                                          {"permute", CollectiveKind::Permute}}};
+constexpr auto kKinds = [] {
+  std::array<Named<CollectiveKind>, kCollectiveKinds.size()> kinds{};
+  for (size_t i = 0; i < kinds.size(); ++i)
+    kinds[i] = {kCollectiveKinds[i], CollectiveKind(i)};
+  return kinds;
+}();
 constexpr std::array<Named<ReduceKind>, 5> kReductions = {{{"sum", ReduceKind::Sum},
                                                            {"mean", ReduceKind::Mean},
                                                            {"max", ReduceKind::Max},
@@ -160,12 +160,7 @@ private:
 
 } // namespace
 
-const char *kindName(CollectiveKind kind) {
-  for (const auto &entry : kKinds)
-    if (entry.value == kind)
-      return entry.name;
-  return "collective";
-}
+const char *kindName(CollectiveKind kind) { return kCollectiveKinds[size_t(kind)]; }
 
 const char *elementTypeName(cgx_element_type type) {
   for (const auto &entry : kTypes)
@@ -399,7 +394,7 @@ static Status parseCollective(const Json &json, size_t index, uint32_t ranks, Co
         reader.reject("expected pairs of ranks in 'source_target_pairs', each rank once on each side");
         break;
       }
-      info.pairs.emplace_back(pair[0].get<uint32_t>(), pair[1].get<uint32_t>());
+      info.pairs.push_back({pair[0].get<uint32_t>(), pair[1].get<uint32_t>()});
     }
   } else {
     for (const Json &group : reader.list("groups")) {

@@ -21,7 +21,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace cgx {
@@ -32,7 +31,14 @@ struct ErrorFeedback {
   ResidualStorage storage = ResidualStorage::F32;
 };
 
-enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll, Broadcast, Permute };
+enum class CollectiveKind : uint32_t {
+  AllReduce = CGX_ALL_REDUCE,
+  AllGather = CGX_ALL_GATHER,
+  ReduceScatter = CGX_REDUCE_SCATTER,
+  AllToAll = CGX_ALL_TO_ALL,
+  Broadcast = CGX_BROADCAST,
+  Permute = CGX_PERMUTE
+};
 /// What a collective does with the contributions. (cgx::Reduction of the kernels knows
 /// no mean.)
 enum class ReduceKind { Sum, Mean, Max, Min, Product };
@@ -90,11 +96,16 @@ struct CollectiveInfo {
   cgx_schedule schedule{}; ///< all_reduce
   std::vector<std::vector<uint32_t>> groups;
   std::vector<OperandInfo> operands;
-  uint64_t dim = 0;                                 ///< all_gather, reduce_scatter
-  uint64_t splitDim = 0;                            ///< all_to_all
-  uint64_t concatDim = 0;                           ///< all_to_all
-  uint32_t root = 0;                                ///< broadcast: position in the group
-  std::vector<std::pair<uint32_t, uint32_t>> pairs; ///< permute: (source, target)
+  uint64_t dim = 0;            ///< all_gather, reduce_scatter
+  uint64_t splitDim = 0;       ///< all_to_all
+  uint64_t concatDim = 0;      ///< all_to_all
+  uint32_t root = 0;           ///< broadcast: position in the group
+  std::vector<cgx_pair> pairs; ///< permute
+
+  /// In a group of that size: what its schedule and its bytes are counted from. `pairs` stays here.
+  cgx_collective inGroupOf(uint32_t ranks) const {
+    return {uint32_t(kind), ranks, root, schedule, pairs.data(), pairs.size()};
+  }
 
   /// "collective 3 (all_reduce of params/l1/w and 2 more)", for messages.
   std::string describe() const;

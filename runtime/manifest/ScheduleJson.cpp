@@ -67,6 +67,11 @@ std::string readHierarchy(const Json &hierarchy, cgx_schedule &schedule) {
 
 const char *algorithmName(uint32_t algorithm) { return kAlgorithms[algorithm]; }
 
+std::string readKind(const Json &collective, uint32_t &kind) {
+  return collective.contains("kind") ? readName(collective, "kind", kCollectiveKinds, kind)
+                                     : "expected a 'kind' of collective";
+}
+
 std::string readSchedule(const Json &collective, cgx_schedule &schedule) {
   if (std::string wrong = readName(collective, "algorithm", kAlgorithms, schedule.algorithm); !wrong.empty())
     return wrong;

@@ -87,20 +87,20 @@ std::vector<ProfiledOperand> findProfiledOperands(const Program &program) {
 }
 
 /// Bytes that leave all ranks when the operand is sent with the codec, in payloads as long as they can be.
-static double wireBytes(const CollectiveInfo &info, const OperandInfo &operand, const cgx_codec &codec) {
+/// `everybody` are the ranks of the job, whom a permutation names.
+static double wireBytes(const CollectiveInfo &info, const OperandInfo &operand, const cgx_codec &codec,
+                        uint32_t everybody) {
   double bytes = 0;
-  for (const std::vector<uint32_t> &group : info.groups) {
-    uint64_t ranks = group.size();
-    if (info.kind == CollectiveKind::AllReduce)
-      for (uint64_t position = 0; position < ranks; ++position)
-        bytes += double(cgx_scheduled_wire_bytes(&info.schedule, &codec, operand.type, operand.elements,
-                                                 ranks, position));
-    else // What each rank gives, to each other one: a share of it where shares differ.
-      bytes += double(cgx_payload_bytes(&codec, operand.type, operand.elements)) * double(ranks - 1) *
-               (info.kind == CollectiveKind::AllGather ? double(ranks) : 1);
-  }
+  const auto addGroup = [&](uint32_t ranks) {
+    const cgx_collective collective = info.inGroupOf(ranks);
+    for (uint32_t position = 0; position < ranks; ++position)
+      bytes += double(
+          cgx_collective_wire_bytes(&collective, &codec, &codec, operand.type, operand.elements, position));
+  };
   if (info.kind == CollectiveKind::Permute)
-    bytes = double(cgx_payload_bytes(&codec, operand.type, operand.elements)) * double(info.pairs.size());
+    addGroup(everybody);
+  for (const std::vector<uint32_t> &group : info.groups)
+    addGroup(uint32_t(group.size()));
   return bytes;
 }
 
@@ -270,15 +270,16 @@ plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
     layer.gradientNorm = next();
     layer.previousNorm = entry.previousNorm;
     const cgx_codec exact{};
-    layer.candidates.push_back({plan::kExact, 0, wireBytes(collective, info, exact), 0, 0, 0});
+    layer.candidates.push_back({plan::kExact, 0, wireBytes(collective, info, exact, program.ranks), 0, 0, 0});
     for (const CodecCandidate *candidate : candidatesFor(candidates, info)) {
       cgx_codec codec = cgx_codec_for_shape(&candidate->codec, info.shape.data(), info.shape.size());
       double error = next(), encode = next(), decode = next(), filled = next();
       // One rank's infinity need not be in the chunk that it tried.
       if (!std::isfinite(layer.gradientNorm))
         error = std::numeric_limits<double>::infinity();
-      layer.candidates.push_back(
-          {candidate->text, error, filled * wireBytes(collective, info, codec), encode, 0, decode});
+      layer.candidates.push_back({candidate->text, error,
+                                  filled * wireBytes(collective, info, codec, program.ranks), encode, 0,
+                                  decode});
     }
     layer.readySeconds = next();
     profile.layers.push_back(std::move(layer));

@@ -8,7 +8,7 @@
 
 #include "state/OperandState.h"
 
-#include "collective/RankArithmetic.h"
+#include "schedule/Chunks.h"
 
 namespace cgx {
 

@@ -20,11 +20,6 @@ using namespace cgx;
 
 namespace {
 
-/// Bytes of the payload of 1/`parts` of a tensor.
-uint64_t getPartBytes(CodecAttrInterface codec, RankedTensorType type, int64_t parts) {
-  return codec.getPayloadBytes(type.getElementType(), type.getNumElements() / parts);
-}
-
 template <typename Op> uint64_t sumOverOperands(Op op, int64_t rank) {
   uint64_t bytes = 0;
   for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
@@ -32,107 +27,79 @@ template <typename Op> uint64_t sumOverOperands(Op op, int64_t rank) {
   return bytes;
 }
 
+/// What `rank` sends of an operand: what the runtime's schedule says (cgx/schedule.h).
 template <typename Op>
-uint64_t allReduceBytes(Op op, CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  auto membership = op.getGroups().getMembership(rank);
-  if (!membership)
-    return 0;
+uint64_t wireBytes(Op op, cgx_collective_kind kind, CodecAttrInterface codec, unsigned operand,
+                   int64_t rank) {
+  cgx_collective collective = {};
+  collective.kind = kind;
+  SmallVector<cgx_pair> pairs;
+  uint64_t position = rank;
+  if constexpr (requires { op.getPairs(); }) { // of ranks, not of positions
+    for (auto [source, target] : op.getPairs()) {
+      pairs.push_back({static_cast<uint32_t>(source), static_cast<uint32_t>(target)});
+      collective.ranks = std::max<uint32_t>(collective.ranks, std::max(source, target) + 1);
+    }
+    collective.pairs = pairs.data();
+    collective.pair_count = pairs.size();
+  } else {
+    auto membership = op.getGroups().getMembership(rank);
+    if (!membership)
+      return 0;
+    collective.ranks = membership->group.size();
+    position = membership->position;
+  }
+  if constexpr (requires { op.getSchedule(); })
+    collective.schedule = op.getSchedule();
+  if constexpr (requires { op.getRoot(); })
+    collective.root = op.getRoot();
   RankedTensorType type = op.getInputType(operand);
   SmallVector<uint64_t> shape(type.getShape());
   cgx_codec general = codec.getCodec(), back = codec.getBackCodec(),
             there = cgx_codec_for_shape(&general, shape.data(), shape.size());
-  cgx_schedule schedule = op.getSchedule();
-  return cgx_scheduled_two_way_wire_bytes(&schedule, &there, &back,
-                                          *getCodecElementType(type.getElementType()), type.getNumElements(),
-                                          membership->group.size(), membership->position);
-}
-
-// Each rank sends its payload to all others.
-template <typename Op>
-uint64_t allGatherBytes(Op op, CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  auto membership = op.getGroups().getMembership(rank);
-  return membership
-             ? (membership->group.size() - 1) * getPartBytes(codec, op.getInputType(operand), /*parts=*/1)
-             : 0;
-}
-
-// Each rank sends all others their slices.
-template <typename Op>
-uint64_t reduceScatterBytes(Op op, CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  auto membership = op.getGroups().getMembership(rank);
-  if (!membership)
-    return 0;
-  int64_t ranks = membership->group.size();
-  return (ranks - 1) * getPartBytes(codec, op.getInputType(operand), ranks);
-}
-
-// Each rank sends all others their slices.
-template <typename Op>
-uint64_t allToAllBytes(Op op, CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  auto membership = op.getGroups().getMembership(rank);
-  if (!membership)
-    return 0;
-  int64_t ranks = membership->group.size();
-  return (ranks - 1) * getPartBytes(codec, op.getInputType(operand), ranks);
-}
-
-// The root sends its payload to all others.
-template <typename Op>
-uint64_t broadcastBytes(Op op, CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  auto membership = op.getGroups().getMembership(rank);
-  if (!membership || membership->position != op.getRoot())
-    return 0;
-  return (membership->group.size() - 1) * getPartBytes(codec, op.getInputType(operand), /*parts=*/1);
-}
-
-// Each source sends its payload once, unless to itself.
-template <typename Op>
-uint64_t permuteBytes(Op op, CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  for (auto [source, target] : op.getPairs())
-    if (source == rank && target != rank)
-      return getPartBytes(codec, op.getInputType(operand), /*parts=*/1);
-  return 0;
+  return cgx_collective_wire_bytes(&collective, &there, &back, *getCodecElementType(type.getElementType()),
+                                   type.getNumElements(), position);
 }
 
 } // namespace
 
 // Of each collective, and of the op that starts it.
 uint64_t AllReduceOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return allReduceBytes(*this, codec, operand, rank);
+  return wireBytes(*this, CGX_ALL_REDUCE, codec, operand, rank);
 }
 uint64_t AllReduceStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return allReduceBytes(*this, codec, operand, rank);
+  return wireBytes(*this, CGX_ALL_REDUCE, codec, operand, rank);
 }
 uint64_t AllGatherOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return allGatherBytes(*this, codec, operand, rank);
+  return wireBytes(*this, CGX_ALL_GATHER, codec, operand, rank);
 }
 uint64_t AllGatherStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return allGatherBytes(*this, codec, operand, rank);
+  return wireBytes(*this, CGX_ALL_GATHER, codec, operand, rank);
 }
 uint64_t ReduceScatterOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return reduceScatterBytes(*this, codec, operand, rank);
+  return wireBytes(*this, CGX_REDUCE_SCATTER, codec, operand, rank);
 }
 uint64_t ReduceScatterStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand,
                                                      int64_t rank) {
-  return reduceScatterBytes(*this, codec, operand, rank);
+  return wireBytes(*this, CGX_REDUCE_SCATTER, codec, operand, rank);
 }
 uint64_t AllToAllOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return allToAllBytes(*this, codec, operand, rank);
+  return wireBytes(*this, CGX_ALL_TO_ALL, codec, operand, rank);
 }
 uint64_t AllToAllStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return allToAllBytes(*this, codec, operand, rank);
+  return wireBytes(*this, CGX_ALL_TO_ALL, codec, operand, rank);
 }
 uint64_t BroadcastOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return broadcastBytes(*this, codec, operand, rank);
+  return wireBytes(*this, CGX_BROADCAST, codec, operand, rank);
 }
 uint64_t BroadcastStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return broadcastBytes(*this, codec, operand, rank);
+  return wireBytes(*this, CGX_BROADCAST, codec, operand, rank);
 }
 uint64_t PermuteOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return permuteBytes(*this, codec, operand, rank);
+  return wireBytes(*this, CGX_PERMUTE, codec, operand, rank);
 }
 uint64_t PermuteStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return permuteBytes(*this, codec, operand, rank);
+  return wireBytes(*this, CGX_PERMUTE, codec, operand, rank);
 }
 
 uint64_t AllReduceOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }

@@ -120,18 +120,18 @@ protected:
   }
 
   /// One run: contributions round by round, as they are told, results to all.
-  void run(PayloadRoute &route, Execution &execution, const Journey &journey, uint32_t salt) const {
-    const PayloadLayout &out = journey.contributions, &back = journey.results;
+  void run(PayloadRoute &route, Execution &execution, const DeviceSchedule &schedule, uint32_t salt) const {
+    const PayloadLayout &out = schedule.contributions, &back = schedule.results;
     const uint32_t self = execution.self();
     for (size_t i = 0; i < out.operands(); ++i)
       for (uint32_t chunk = 0; chunk < ranks(); ++chunk)
         write(route.contribution(i, chunk), out.payload(i, chunk), self + salt, chunk, i);
-    for (uint32_t round = 0; round < journey.scattering.size(); ++round) {
+    for (uint32_t round = 0; round < schedule.steps.contributions.size(); ++round) {
       const Status status = route.scatter(execution, round, nullptr);
       ASSERT_TRUE(status.ok()) << status.message();
       ASSERT_TRUE(cuda::waitFor(nullptr).ok());
-      for (const auto &[from, to, chunk] : journey.scattering[round])
-        for (size_t i = 0; to == self && i < out.operands(); ++i)
+      for (const auto &[from, to, chunk] : schedule.steps.contributions[round].receives)
+        for (size_t i = 0; i < out.operands(); ++i)
           expect(route.received(i, from, chunk), out.payload(i, chunk), from + salt, chunk, i);
     }
     for (size_t i = 0; i < out.operands(); ++i)
@@ -177,28 +177,18 @@ protected:
     // Payloads of different lengths in both phases, in one of them, and of one rank only.
     for (const auto &[out, back] : {std::pair(~0u, ~0u), {~0u, 0u}, {0u, ~0u}, {0u, 1u}})
       for (bool isRing : {false, true})
-        ASSERT_NO_FATAL_FAILURE(runRoute(execution, journey(sizes(out, 100), sizes(back, 70), isRing)));
+        ASSERT_NO_FATAL_FAILURE(
+            runRoute(execution, scheduleOfSizes(rank, sizes(out, 100), sizes(back, 70), isRing)));
     if (setting().direct) {
       EXPECT_NE(static_cast<DirectTransport &>(**transport).sentFromDevice, 0);
     }
   }
 
-  Journey journey(const PayloadSizes &out, const PayloadSizes &back, bool isRing) const {
-    Journey journey = directJourney(PayloadLayout(out), PayloadLayout(back), ranks());
-    if (isRing) {
-      journey.scattering = ring(1);
-      journey.gathering = ring(0);
-    }
-    return journey;
-  }
-
-  /// All chunks, from rank to rank, in as many rounds as that takes.
-  std::vector<Round> ring(uint32_t lead) const {
-    std::vector<Round> rounds(ranks() - 1);
-    for (uint32_t hop = 0; hop < rounds.size(); ++hop)
-      for (uint32_t from = 0; from < ranks(); ++from)
-        rounds[hop].push_back({from, (from + 1) % ranks(), (from + 2 * ranks() - lead - hop) % ranks()});
-    return rounds;
+  DeviceSchedule scheduleOfSizes(uint32_t rank, const PayloadSizes &out, const PayloadSizes &back,
+                                 bool isRing) const {
+    const cgx_collective collective{.ranks = ranks(),
+                                    .schedule = {.algorithm = isRing ? uint32_t(CGX_ALGORITHM_RING) : 0}};
+    return {PayloadLayout(out), PayloadLayout(back), scheduleOf(cgx_pattern_of(&collective), rank)};
   }
 
   /// Payloads of the chunks in `chunks`, a set of bits, and empty ones of the others.
@@ -211,21 +201,21 @@ protected:
     return sizes;
   }
 
-  void runRoute(Execution &execution, const Journey &journey) const {
+  void runRoute(Execution &execution, const DeviceSchedule &schedule) const {
     Result<std::unique_ptr<PayloadRoute>> route =
-        setting().peers ? PeerRoute::make(execution, journey) : MessageRoute::make(execution, journey);
+        setting().peers ? PeerRoute::make(execution, schedule) : MessageRoute::make(execution, schedule);
     ASSERT_TRUE(route.ok() && *route);
     uint64_t expected = 0, sent = 0;
-    for (const auto &[rounds, layout] :
-         {std::pair(&journey.scattering, &journey.contributions), {&journey.gathering, &journey.results}})
-      for (const Round &round : *rounds)
-        for (const Movement &movement : round)
-          for (size_t i = 0; movement.from == execution.self() && i < 3; ++i)
-            expected += layout->payload(i, movement.chunk);
+    for (const auto &[steps, layout] : {std::pair(&schedule.steps.contributions, &schedule.contributions),
+                                        {&schedule.steps.results, &schedule.results}})
+      for (const Step &step : *steps)
+        for (const Transfer &transfer : step.sends)
+          for (size_t i = 0; i < 3; ++i)
+            expected += layout->payload(i, transfer.chunk);
     for (size_t i = 0; i < 3; ++i)
       execution.counters.operands[i].wireBytes = 0;
     for (uint32_t repetition = 0; repetition < 3; ++repetition)
-      ASSERT_NO_FATAL_FAILURE(run(**route, execution, journey, repetition));
+      ASSERT_NO_FATAL_FAILURE(run(**route, execution, schedule, repetition));
     for (const OperandCounters &operand : execution.counters.operands)
       sent += operand.wireBytes;
     EXPECT_EQ(sent, 3 * expected);

@@ -182,7 +182,9 @@ private:
     double bytes = double(options.bytes), ranks = double(options.ranks);
     double seconds = time([&] { runCollective(kAll); });
     double adding = bytes / model.reduce_bytes_per_second;
-    double transfer = seconds - 2 * cgx_fan_seconds(&model.link, ranks) - adding / 8;
+    const cgx_collective collective{.ranks = options.ranks};
+    const cgx_pattern pattern = cgx_pattern_of(&collective);
+    double transfer = seconds - cgx_message_seconds(&model.link, &pattern) - adding / 8;
     return 2 * bytes * (ranks - 1) / ranks / std::max(transfer, seconds / 2);
   }
 

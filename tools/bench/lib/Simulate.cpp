@@ -70,14 +70,16 @@ SimulatedOperand operandOf(const Json &entry) {
 
 SimulatedCollective collectiveOf(const Json &entry, uint64_t jobRanks) {
   SimulatedCollective collective;
-  collective.kind = entry.at("kind").get<std::string>();
+  if (std::string wrong = readKind(entry, collective.kind); !wrong.empty())
+    throw Error(wrong);
   if (std::string wrong = readSchedule(entry, collective.schedule); !wrong.empty())
     throw Error(wrong);
   uint64_t largest = 1;
   for (const Json &group : entry.value("groups", Json::array()))
     largest = std::max<uint64_t>(largest, group.size());
   if (largest != jobRanks)
-    collective.ranks = largest;
+    collective.ranks = static_cast<uint32_t>(largest);
+  collective.root = entry.value("root", 0u);
   for (const Json &operand : entry.at("operands"))
     collective.operands.push_back(operandOf(operand));
   return collective;
@@ -95,6 +97,9 @@ public:
     // Groups that are not all ranks may lie across hosts in any way.
     if (schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL && ranks % schedule.local != 0)
       schedule = {};
+    // Of a job of another size only the number of pairs is known to grow: each rank sends to one.
+    for (uint32_t position = 0; collective.kind == CGX_PERMUTE && position < ranks; ++position)
+      pairs.push_back({position, cgx_position_after(position, 1, ranks)});
   }
 
   void use(uint32_t algorithm) {
@@ -120,9 +125,9 @@ public:
     use(best);
   }
 
-  bool isAllReduce() const { return collective.kind == "all_reduce"; }
+  bool isAllReduce() const { return collective.kind == CGX_ALL_REDUCE; }
   uint32_t algorithm() const { return schedule.algorithm; }
-  uint64_t size() const { return ranks; }
+  uint32_t size() const { return ranks; }
 
   double seconds(bool isExact) const {
     std::vector<cgx_costed_operand> operands;
@@ -139,39 +144,35 @@ public:
     return exchangeSeconds(operands);
   }
 
-  uint64_t wireBytes(uint64_t position) const {
+  uint64_t wireBytes(uint32_t position) const {
+    const cgx_collective one = described();
     uint64_t bytes = 0;
     for (const SimulatedOperand &operand : collective.operands)
-      bytes += isAllReduce() ? cgx_scheduled_wire_bytes(&schedule, &operand.codec, operand.type,
-                                                        operand.elements, ranks, position)
-                             : exchangeBytes(operand, position);
+      bytes += cgx_collective_wire_bytes(&one, &operand.codec, &operand.codec, operand.type, operand.elements,
+                                         position);
     return bytes;
   }
 
 private:
-  /// What a rank sends in collectives of one exchange.
-  uint64_t exchangeBytes(const SimulatedOperand &operand, uint64_t position) const {
-    uint64_t elements = operand.elements, messages = ranks - 1;
-    if (collective.kind == "reduce_scatter" || collective.kind == "all_to_all")
-      elements /= ranks;
-    if (collective.kind == "permute")
-      messages = 1;
-    if (collective.kind == "broadcast" && position != 0)
-      messages = 0;
-    return messages * cgx_payload_bytes(&operand.codec, operand.type, elements);
+  cgx_collective described() const {
+    return {collective.kind, ranks, collective.root, schedule, pairs.data(), pairs.size()};
   }
 
+  /// Of collectives of one exchange, in which the root, or any rank, sends the most.
   double exchangeSeconds(const std::vector<cgx_costed_operand> &operands) const {
     if (ranks < 2)
       return 0;
+    const cgx_collective one = described();
+    const cgx_pattern pattern = cgx_pattern_of(&one);
     const cgx_link &link = ranks > model.local ? model.link : model.inside;
-    double seconds = cgx_fan_seconds(&link, double(ranks)), bytes = 0;
-    bool isReduced = collective.kind == "reduce_scatter", isGathered = collective.kind == "all_gather";
+    double seconds = cgx_message_seconds(&link, &pattern), bytes = 0;
+    bool isReduced = collective.kind == CGX_REDUCE_SCATTER, isGathered = collective.kind == CGX_ALL_GATHER;
     for (const cgx_costed_operand &operand : operands) {
       cgx_pass pass{};
       cgx_add_to_pass(&pass, &model, &operand.codec, &operand.rates, operand.element_type,
                       double(operand.elements));
-      bytes += double(exchangeBytes({operand.codec, operand.element_type, operand.elements}, 0));
+      bytes += double(cgx_collective_wire_bytes(&one, &operand.codec, &operand.codec, operand.element_type,
+                                                operand.elements, collective.root));
       seconds += pass.encode + (isReduced ? pass.accumulate : pass.decode * (isGathered ? double(ranks) : 1));
     }
     return seconds + bytes * double(std::min<uint64_t>(model.local, ranks)) / link.bytes_per_second;
@@ -180,8 +181,9 @@ private:
   const SimulatedCollective &collective;
   const Machine &machine;
   cgx_machine model;
-  uint64_t ranks;
+  uint32_t ranks;
   cgx_schedule schedule;
+  std::vector<cgx_pair> pairs;
 };
 
 Prediction predict(const std::vector<SimulatedCollective> &program, const Machine &machine, uint32_t ranks,
@@ -200,9 +202,9 @@ Prediction predict(const std::vector<SimulatedCollective> &program, const Machin
       estimate.use(*options.algorithm);
     prediction.seconds += estimate.seconds(/*isExact=*/false);
     prediction.exactSeconds += estimate.seconds(/*isExact=*/true);
-    uint64_t size = estimate.size(), step = isListed ? 1 : std::max<uint64_t>(size / kSampled, 1);
+    uint32_t size = estimate.size(), step = isListed ? 1 : std::max<uint32_t>(size / kSampled, 1);
     double sum = 0, positions = 0;
-    for (uint64_t position = 0; position < size; position += step, ++positions)
+    for (uint32_t position = 0; position < size; position += step, ++positions)
       sum += double(estimate.wireBytes(position));
     prediction.meanWireBytes += sum / positions;
     for (uint32_t rank = 0; rank < prediction.wireBytes.size(); ++rank)

@@ -21,9 +21,10 @@ struct SimulatedOperand {
   uint64_t elements = 0;
 };
 struct SimulatedCollective {
-  std::string kind;
+  uint32_t kind = 0; ///< cgx_collective_kind
   cgx_schedule schedule{};
-  std::optional<uint64_t> ranks; ///< of its groups; without, all of the job
+  uint32_t root = 0;             ///< of a broadcast
+  std::optional<uint32_t> ranks; ///< of its groups; without, all of the job
   std::vector<SimulatedOperand> operands;
 };
 

@@ -125,7 +125,8 @@ Operand parseOperand(const Json &entry) {
 Collective parseCollective(const Json &entry, uint32_t ranks) {
   Collective collective;
   collective.id = entry.at("id").get<int64_t>();
-  collective.kind = entry.at("kind").get<std::string>();
+  if (std::string wrong = cgx::readKind(entry, collective.kind); !wrong.empty())
+    fail("collective " + std::to_string(collective.id) + ": " + wrong);
   if (std::string wrong = cgx::readSchedule(entry, collective.schedule); !wrong.empty())
     fail("collective " + std::to_string(collective.id) + ": " + wrong);
   collective.groups = entry.at("groups").get<std::vector<std::vector<uint32_t>>>();
@@ -135,6 +136,9 @@ Collective parseCollective(const Json &entry, uint32_t ranks) {
       if (rank >= ranks || !members.insert(rank).second)
         fail("collective " + std::to_string(collective.id) + " has rank " + std::to_string(rank) +
              " in its groups, which is out of range or there twice");
+  collective.root = entry.value("root", 0u);
+  for (const Json &pair : entry.value("source_target_pairs", Json::array()))
+    collective.pairs.push_back({pair.at(0).get<uint32_t>(), pair.at(1).get<uint32_t>()});
   for (const Json &operand : entry.at("operands"))
     collective.operands.push_back(parseOperand(operand));
   return collective;

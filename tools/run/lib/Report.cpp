@@ -12,6 +12,7 @@
 #include "cgx/codec_table.h"
 #include "cgx/formats/Json.h"
 #include "cgx/manifest/codec_json.h"
+#include "cgx/manifest/schedule_json.h"
 #include "cgx/run/Blocks.h"
 #include "cgx/run/CodecSchedule.h"
 #include "cgx/run/Error.h"
@@ -150,7 +151,7 @@ private:
         report["layers"].push_back({{"layer", operand.layer},
                                     {"collective", collective.id},
                                     {"operand", i},
-                                    {"collective_kind", collective.kind},
+                                    {"collective_kind", cgx::kCollectiveKinds[collective.kind]},
                                     {"kind", operand.kind},
                                     {"dtype", elementTypeName(operand.type)},
                                     {"elements", operand.elements},
@@ -189,8 +190,8 @@ private:
     return entry;
   }
 
-  /// What `runs` runs of an operand send, in all periods; nothing without a formula for it, or when
-  /// codecs changed and some steps ran the collective more often than others.
+  /// What `runs` runs of an operand send, in all periods; nothing when codecs changed and some steps ran the
+  /// collective more often than others.
   std::optional<Traffic> promise(const Collective &collective, size_t operand, uint32_t rank,
                                  uint64_t runs) const {
     std::vector<CodecPeriod> all = periods(collective, operand);
@@ -201,19 +202,16 @@ private:
     for (const CodecPeriod &period : all) {
       Operand planned = collective.operands[operand];
       planned.codec = period.codec;
-      std::optional<Traffic> once = traffic(collective, planned, rank);
-      if (!once)
-        return std::nullopt;
+      const Traffic once = traffic(collective, planned, job_.manifest.ranks, rank);
       uint64_t times = all.size() == 1 ? runs : runs / steps_ * period.steps;
-      sum.raw += once->raw * times;
-      sum.wire += once->wire * times;
-      sum.isMost |= once->isMost;
+      sum.raw += once.raw * times;
+      sum.wire += once.wire * times;
+      sum.isMost |= once.isMost;
     }
     return sum;
   }
 
-  /// Bytes of an operand in a step; where the tool has a formula, count and promise
-  /// must agree.
+  /// Bytes of an operand in a step; count and promise must agree.
   Counts checkedCounts(const Collective &collective, size_t operand) {
     Counts counts;
     for (uint32_t rank = 0; rank < outcomes_.size(); ++rank) {

@@ -11,28 +11,41 @@
 #include "cgx/wire.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace cgx::run;
 
-std::optional<Traffic> cgx::run::traffic(const Collective &collective, const Operand &operand,
-                                         uint32_t rank) {
-  if (collective.kind != "all_reduce")
-    return std::nullopt;
+/// The collective as the group that a rank is in sees it, and the rank's position there; of a rank in no
+/// group, a group of its own.
+static std::pair<cgx_collective, uint32_t> groupOf(const Collective &collective, uint32_t ranks,
+                                                   uint32_t rank) {
+  cgx_collective one = {.kind = collective.kind,
+                        .ranks = ranks,
+                        .root = collective.root,
+                        .schedule = collective.schedule,
+                        .pairs = collective.pairs.data(),
+                        .pair_count = collective.pairs.size()};
+  if (collective.kind == CGX_PERMUTE)
+    return {one, rank};
+  for (const std::vector<uint32_t> &group : collective.groups)
+    if (auto member = std::find(group.begin(), group.end(), rank); member != group.end()) {
+      one.ranks = static_cast<uint32_t>(group.size());
+      return {one, static_cast<uint32_t>(member - group.begin())};
+    }
+  one.ranks = 1;
+  return {one, 0};
+}
+
+Traffic cgx::run::traffic(const Collective &collective, const Operand &operand, uint32_t ranks,
+                          uint32_t rank) {
+  const auto [one, position] = groupOf(collective, ranks, rank);
   const cgx_codec identity = {}, back = operand.back.value_or(operand.codec);
-  for (const std::vector<uint32_t> &group : collective.groups) {
-    auto member = std::find(group.begin(), group.end(), rank);
-    if (member == group.end())
-      continue;
-    auto position = static_cast<uint64_t>(member - group.begin());
-    auto bytes = [&](const cgx_codec &there, const cgx_codec &back) {
-      return cgx_scheduled_two_way_wire_bytes(&collective.schedule, &there, &back, operand.type,
-                                              operand.elements, group.size(), position);
-    };
-    bool isExact = operand.codec.family == CGX_CODEC_IDENTITY && back.family == CGX_CODEC_IDENTITY;
-    bool isInside = collective.schedule.local > 1 && !isExact;
-    bool isFixed = cgx_payload_is_fixed(&operand.codec) && cgx_payload_is_fixed(&back) &&
-                   (!isInside || cgx_payload_is_fixed(&collective.schedule.inside));
-    return Traffic{bytes(identity, identity), bytes(operand.codec, back), !isFixed};
-  }
-  return Traffic{};
+  auto bytes = [&, &one = one, position = position](const cgx_codec &there, const cgx_codec &back) {
+    return cgx_collective_wire_bytes(&one, &there, &back, operand.type, operand.elements, position);
+  };
+  bool isExact = operand.codec.family == CGX_CODEC_IDENTITY && back.family == CGX_CODEC_IDENTITY;
+  bool isInside = collective.schedule.local > 1 && !isExact;
+  bool isFixed = cgx_payload_is_fixed(&operand.codec) && cgx_payload_is_fixed(&back) &&
+                 (!isInside || cgx_payload_is_fixed(&collective.schedule.inside));
+  return {bytes(identity, identity), bytes(operand.codec, back), !isFixed};
 }

@@ -25,8 +25,8 @@ struct Traffic {
   bool allows(uint64_t bytes) const { return isMost ? bytes <= wire : bytes == wire; }
 };
 
-/// Nothing when the tool knows no formula for the collective.
-std::optional<Traffic> traffic(const Collective &collective, const Operand &operand, uint32_t rank);
+/// Of any collective of a job of `ranks` ranks.
+Traffic traffic(const Collective &collective, const Operand &operand, uint32_t ranks, uint32_t rank);
 
 } // namespace cgx::run
 

@@ -79,67 +79,102 @@ static inline double cgx_larger(double a, double b) { return a > b ? a : b; }
 /* What is cut into pieces overlaps but for its first and its last: an eighth of the shorter. */
 static inline double cgx_overlapped(double a, double b) { return cgx_larger(a, b) + (a < b ? a : b) / 8; }
 
-static inline uint64_t cgx_tree_depth(uint64_t ranks) {
-  uint64_t depth = 0;
-  while ((1ull << depth) < ranks)
-    ++depth;
-  return depth;
+/* Seconds of the messages of a pattern, had they no length: turns of a step at once, steps one after another.
+ */
+static inline double cgx_message_seconds(const cgx_link *link, const cgx_pattern *pattern) {
+  double seconds = 0;
+  uint32_t phase, turns;
+  for (phase = 0; phase < 2; ++phase) {
+    turns = cgx_turn_count(pattern, phase);
+    if (turns != 0)
+      seconds +=
+          cgx_step_count(pattern, phase) * (link->latency_seconds + (turns - 1) * link->message_seconds);
+  }
+  return seconds;
 }
 
-/* Messages that a rank exchanges with all others of a group at once. */
-static inline double cgx_fan_seconds(const cgx_link *link, double ranks) {
-  return ranks < 2 ? 0 : link->latency_seconds + (ranks - 2) * link->message_seconds;
+/* Chunks that the first position sends: to other hosts (`between`), of `host` ranks each, or on its own. */
+static inline double cgx_sent_chunks(const cgx_pattern *pattern, uint32_t host, int between) {
+  double chunks = 0;
+  uint32_t phase, step, turn;
+  cgx_transfer transfer;
+  for (phase = 0; phase < 2; ++phase)
+    for (step = 0; step < cgx_step_count(pattern, phase); ++step)
+      for (turn = 0; turn < cgx_turn_count(pattern, phase); ++turn)
+        if (cgx_transfer_of(pattern, phase, step, turn, /*position=*/0, /*sends=*/1, &transfer))
+          chunks += (transfer.to >= host) == (between != 0);
+  return chunks;
 }
 
-/* `host` of the ranks are on each host, and share its link. */
-static inline double cgx_scatter_seconds(const cgx_machine *machine, const cgx_pass *pass, double ranks,
-                                         double host) {
-  double others = 2 * pass->wire_bytes / ranks;
-  double between = ranks > host ? others * host * (ranks - host) / machine->link.bytes_per_second : 0;
-  double inside = others * (host - 1) / machine->inside.bytes_per_second;
-  double compute = pass->encode * (1 + 1 / ranks) + pass->accumulate + pass->decode;
-  const cgx_link *link = ranks > host ? &machine->link : &machine->inside;
-  return 2 * cgx_fan_seconds(link, ranks) + cgx_overlapped(cgx_larger(between, inside), compute);
+/* Whichever ranks of the group are the furthest apart: `host` of them are on each host. */
+static inline const cgx_link *cgx_link_of(const cgx_machine *machine, const cgx_pattern *pattern,
+                                          uint32_t host) {
+  return pattern->ranks > host ? &machine->link : &machine->inside;
 }
 
-static inline double cgx_ring_seconds(const cgx_machine *machine, const cgx_pass *pass, double ranks,
-                                      double host) {
-  const cgx_link *link = ranks > host ? &machine->link : &machine->inside;
-  double hop = link->latency_seconds + pass->wire_bytes / ranks / link->bytes_per_second;
-  return 2 * (ranks - 1) * hop + pass->encode + (ranks - 1) / ranks * pass->accumulate + pass->decode;
+/* The ranks of a host share its link. */
+static inline double cgx_scatter_seconds(const cgx_machine *machine, const cgx_pattern *pattern,
+                                         const cgx_pass *pass, uint32_t host) {
+  double chunk = pass->wire_bytes / pattern->ranks;
+  double between =
+      cgx_sent_chunks(pattern, host, /*between=*/1) * chunk * host / machine->link.bytes_per_second;
+  double inside = cgx_sent_chunks(pattern, host, /*between=*/0) * chunk / machine->inside.bytes_per_second;
+  double compute = pass->encode * (1 + 1.0 / pattern->ranks) + pass->accumulate + pass->decode;
+  return cgx_message_seconds(cgx_link_of(machine, pattern, host), pattern) +
+         cgx_overlapped(cgx_larger(between, inside), compute);
+}
+
+/* Every hop waits for the one before, and the slowest is one between hosts. */
+static inline double cgx_ring_seconds(const cgx_machine *machine, const cgx_pattern *pattern,
+                                      const cgx_pass *pass, uint32_t host) {
+  const cgx_link *link = cgx_link_of(machine, pattern, host);
+  double ranks = pattern->ranks, hops = cgx_step_count(pattern, 0) + cgx_step_count(pattern, 1);
+  return cgx_message_seconds(link, pattern) + hops * (pass->wire_bytes / ranks / link->bytes_per_second) +
+         pass->encode + (ranks - 1) / ranks * pass->accumulate + pass->decode;
 }
 
 /* Up, each level waits for the one below. Down, a rank's children share its link. */
-static inline double cgx_tree_seconds(const cgx_machine *machine, const cgx_pass *pass, double ranks,
-                                      double host) {
-  const cgx_link *link = ranks > host ? &machine->link : &machine->inside;
-  double depth = (double)cgx_tree_depth((uint64_t)ranks), send = pass->wire_bytes / link->bytes_per_second;
-  return depth * (2 * link->latency_seconds + send + pass->encode + pass->accumulate) +
-         depth * (depth + 1) / 2 * send + pass->encode + pass->decode;
+static inline double cgx_tree_seconds(const cgx_machine *machine, const cgx_pattern *pattern,
+                                      const cgx_pass *pass, uint32_t host) {
+  const cgx_link *link = cgx_link_of(machine, pattern, host);
+  double up = cgx_step_count(pattern, 0), down = cgx_step_count(pattern, 1),
+         send = pass->wire_bytes / link->bytes_per_second;
+  return cgx_message_seconds(link, pattern) + up * (send + pass->encode + pass->accumulate) +
+         down * (down + 1) / 2 * send + pass->encode + pass->decode;
 }
 
 static inline double cgx_hierarchical_seconds(const cgx_machine *machine, const cgx_schedule *schedule,
-                                              const cgx_pass *pass, const cgx_pass *inside, double ranks) {
-  double local = schedule->local, hosts = ranks / local;
-  double owners = schedule->leaders == CGX_LEADERS_ONE ? 1 : local;
-  double others = inside->wire_bytes * (local - 1) / owners / machine->inside.bytes_per_second;
-  double transfer = 2 * pass->wire_bytes * (hosts - 1) / hosts / machine->link.bytes_per_second;
-  double compute = (pass->encode * (1 + 1 / hosts) + pass->accumulate + pass->decode) / owners;
-  double seconds = local < 2 ? 0
-                             : 2 * (cgx_fan_seconds(&machine->inside, local) + others) + inside->encode +
-                                   inside->accumulate + inside->encode / owners + inside->decode;
-  if (hosts < 2)
+                                              const cgx_pass *pass, const cgx_pass *inside, uint32_t ranks) {
+  const cgx_pattern owners = cgx_host_stage(schedule, ranks, 1);
+  double chunks = schedule->leaders == CGX_LEADERS_ONE ? 1 : schedule->local, hosts = owners.ranks;
+  double transfer = cgx_sent_chunks(&owners, /*host=*/1, /*between=*/1) * pass->wire_bytes / hosts /
+                    machine->link.bytes_per_second;
+  double compute = (pass->encode * (1 + 1 / hosts) + pass->accumulate + pass->decode) / chunks, seconds = 0;
+  uint32_t stage;
+  for (stage = 0; stage < CGX_HOST_STAGES && schedule->local > 1; stage += 2) {
+    const cgx_pattern host = cgx_host_stage(schedule, ranks, stage);
+    seconds += cgx_message_seconds(&machine->inside, &host) +
+               cgx_sent_chunks(&host, schedule->local, /*between=*/0) * inside->wire_bytes / chunks /
+                   machine->inside.bytes_per_second;
+  }
+  if (schedule->local > 1)
+    seconds += inside->encode + inside->accumulate + inside->encode / chunks + inside->decode;
+  if (owners.ranks < 2)
     return seconds;
-  return seconds + 2 * cgx_fan_seconds(&machine->link, hosts) + cgx_overlapped(transfer, compute);
+  return seconds + cgx_message_seconds(&machine->link, &owners) + cgx_overlapped(transfer, compute);
 }
 
 /* Seconds of an all-reduce of `count` operands over `ranks` ranks, of which machine->local are on
  * each host. */
 static inline double cgx_all_reduce_seconds(const cgx_machine *machine, const cgx_schedule *schedule,
                                             const cgx_costed_operand *operands, uint64_t count,
-                                            uint64_t ranks) {
+                                            uint32_t ranks) {
+  const cgx_collective collective = {CGX_ALL_REDUCE, ranks, 0, *schedule, 0, 0};
+  const cgx_collective factors = {CGX_ALL_REDUCE, ranks, 0, {0}, 0, 0};
+  const cgx_pattern pattern = cgx_pattern_of(&collective), again = cgx_pattern_of(&factors);
+  const uint32_t host = machine->local < ranks ? (uint32_t)machine->local : ranks;
   cgx_pass pass = {0, 0, 0, 0, 0}, inside = {0, 0, 0, 0, 0};
-  double host = (double)(machine->local < ranks ? machine->local : ranks), seconds;
+  double seconds;
   uint64_t i;
   if (ranks < 2)
     return 0;
@@ -153,20 +188,20 @@ static inline double cgx_all_reduce_seconds(const cgx_machine *machine, const cg
   }
   switch (schedule->algorithm) {
   case CGX_ALGORITHM_RING:
-    seconds = cgx_ring_seconds(machine, &pass, (double)ranks, host);
+    seconds = cgx_ring_seconds(machine, &pattern, &pass, host);
     break;
   case CGX_ALGORITHM_TREE:
-    seconds = cgx_tree_seconds(machine, &pass, (double)ranks, host);
+    seconds = cgx_tree_seconds(machine, &pattern, &pass, host);
     break;
   case CGX_ALGORITHM_HIERARCHICAL:
-    seconds = cgx_hierarchical_seconds(machine, schedule, &pass, &inside, (double)ranks);
+    seconds = cgx_hierarchical_seconds(machine, schedule, &pass, &inside, ranks);
     break;
   default:
-    seconds = cgx_scatter_seconds(machine, &pass, (double)ranks, host);
+    seconds = cgx_scatter_seconds(machine, &pattern, &pass, host);
   }
-  return seconds +
-         pass.has_factors * 2 *
-             cgx_fan_seconds(ranks > (uint64_t)host ? &machine->link : &machine->inside, (double)ranks);
+  if (pass.has_factors)
+    seconds += cgx_message_seconds(cgx_link_of(machine, &again, host), &again);
+  return seconds;
 }
 
 #ifdef __cplusplus

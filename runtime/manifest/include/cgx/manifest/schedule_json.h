@@ -6,20 +6,28 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The algorithm of an all-reduce, as the entries of a manifest have it: "algorithm", and
-// "hierarchy" where the algorithm is that of hosts.
+// Who sends what to whom, as the entries of a manifest have it: "kind", the "algorithm" of an all-reduce, and
+// "hierarchy" where that is the one of hosts.
 #ifndef CGX_MANIFEST_SCHEDULE_JSON_H
 #define CGX_MANIFEST_SCHEDULE_JSON_H
 
 #include "cgx/wire.h"
 
+#include <array>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace cgx {
 
+/// By cgx_collective_kind.
+inline constexpr std::array<const char *, CGX_COLLECTIVE_KIND_COUNT> kCollectiveKinds = {
+    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "permute"};
+
 /// Such as "scatter_reduce_allgather". `algorithm` is a cgx_algorithm.
 const char *algorithmName(uint32_t algorithm);
+
+/// Reads the kind of a collective's entry. Returns what is wrong, or "".
+std::string readKind(const nlohmann::json &collective, uint32_t &kind);
 
 /// Reads the algorithm of a collective's entry; without one, CGX_ALGORITHM_AUTO. Returns what is wrong, or
 /// "". That groups are of whole hosts is for the caller to check.

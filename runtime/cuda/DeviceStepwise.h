@@ -1,4 +1,4 @@
-//===-- DeviceTree.h - All-reduces up a tree and down, on GPUs *- C++ -*-===//
+//===-- DeviceStepwise.h - All-reduces of several steps, on GPUs *- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,22 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As collective/TreeAllReduce.cpp has it: the ranks of one level of a binomial tree send to their parents in
-// one round, and the result goes down level by level.
-#ifndef CGX_RUNTIME_CUDA_DEVICETREE_H
-#define CGX_RUNTIME_CUDA_DEVICETREE_H
+// Around a ring, or up a tree and down: as the schedule has it, what came of a chunk is added to what the
+// rank has of it before the sum leaves, or becomes the result; results go on unchanged.
+#ifndef CGX_RUNTIME_CUDA_DEVICESTEPWISE_H
+#define CGX_RUNTIME_CUDA_DEVICESTEPWISE_H
 
 #include "cuda/RoutedCollective.h"
 
 namespace cgx {
 
-class DeviceTree final : public RoutedAlgorithm {
+class DeviceStepwise final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
-  Journey journey(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;
 };
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_CUDA_DEVICETREE_H
+#endif // CGX_RUNTIME_CUDA_DEVICESTEPWISE_H

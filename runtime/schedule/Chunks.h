@@ -1,0 +1,81 @@
+//===-- schedule/Chunks.h - Who holds which elements ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Pure functions of rank counts and sizes. No algorithm computes an offset or a number of bytes elsewhere.
+#ifndef CGX_RUNTIME_SCHEDULE_CHUNKS_H
+#define CGX_RUNTIME_SCHEDULE_CHUNKS_H
+
+#include "cgx/wire.h"
+#include "schedule/Group.h"
+
+namespace cgx {
+
+/// A tensor cut into chunks by a pattern; position c owns chunk c.
+struct Chunks {
+  cgx_pattern pattern{};
+  cgx_codec codec{}; ///< of payloads
+  uint32_t type = CGX_F32;
+  uint64_t elements = 0;
+  cgx_codec cut = codec; ///< chunks begin where its buckets do
+
+  uint64_t count() const { return pattern.ranks; }
+  uint64_t begin(uint64_t chunk) const { return cgx_part_begin(&pattern, &cut, elements, chunk); }
+  uint64_t size(uint64_t chunk) const { return begin(chunk + 1) - begin(chunk); }
+  uint64_t beginByte(uint64_t chunk) const { return begin(chunk) * cgx_element_bytes(type); }
+  uint64_t bytes(uint64_t chunk) const { return size(chunk) * cgx_element_bytes(type); }
+  uint64_t payload(uint64_t chunk) const {
+    return cgx_part_payload_bytes(&pattern, &cut, &codec, type, elements, chunk);
+  }
+  /// Distance of payloads of one chunk, from several ranks: has room for any chunk, of
+  /// which chunk 0 is the largest.
+  uint64_t slot() const { return payload(0); }
+  /// Where each chunk's payload begins in the payload of the whole tensor, in which they
+  /// lie one behind the other; the last entry is its end.
+  std::vector<uint64_t> payloadBegins() const {
+    std::vector<uint64_t> begins(count() + 1, 0);
+    for (uint64_t chunk = 0; chunk < count(); ++chunk)
+      begins[chunk + 1] = begins[chunk] + payload(chunk);
+    return begins;
+  }
+};
+
+/// Elements of an operand.
+struct ElementRange {
+  uint64_t begin = 0, size = 0;
+};
+
+/// What a position encodes of an operand in the two phases of an all-reduce, other than inside of
+/// hosts: each element once, so that error feedback remembers one loss of each.
+struct EncodedRanges {
+  ElementRange contribution, result;
+};
+
+inline EncodedRanges encodedRanges(const cgx_schedule &schedule, const cgx_codec &codec, bool isExact,
+                                   uint32_t type, uint64_t elements, const Group &group) {
+  const cgx_collective collective{.ranks = group.size(), .schedule = schedule};
+  cgx_pattern pattern = cgx_pattern_of(&collective);
+  uint32_t position = group.position;
+  if (schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL && group.size() > 1) {
+    // Between hosts the own chunk is a tensor of its own.
+    const Chunks host{cgx_host_stage(&schedule, group.size(), 0), isExact ? codec : schedule.inside, type,
+                      elements};
+    elements = host.size(cgx_position_in_stage(&schedule, 0, position));
+    pattern = cgx_host_stage(&schedule, group.size(), 1);
+    position = cgx_position_in_stage(&schedule, 1, position);
+  }
+  const Chunks chunks{pattern, codec, type, elements};
+  const ElementRange own{chunks.begin(position), chunks.size(position)};
+  if (pattern.cut != CGX_CUT_ONE || group.size() == 1)
+    return {{0, elements}, own};
+  // The owner of all encodes no contribution, and the others no result.
+  return position == pattern.owner ? EncodedRanges{{}, own} : EncodedRanges{{0, elements}, {}};
+}
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_SCHEDULE_CHUNKS_H

@@ -1,0 +1,400 @@
+//===-- ScheduleTest.cpp - Who sends and holds what, for all rank counts -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "schedule/Schedule.h"
+#include "collective/Scratch.h"
+#include "collective/Slices.h"
+#include "schedule/Chunks.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <tuple>
+
+namespace cgx {
+namespace {
+
+constexpr uint32_t kMaxRanks = 8;
+const std::vector<uint64_t> kSizes = {0, 1, 7, 127, 128, 129, 1000, 4096, 100003};
+
+std::vector<cgx_codec> codecs() {
+  cgx_codec four{
+      .family = CGX_CODEC_QUANTIZE, .bits = 4, .bucket = 128, .rounding = 0, .scale = 0, .checksum = 0};
+  cgx_codec three{
+      .family = CGX_CODEC_QUANTIZE, .bits = 3, .bucket = 100, .rounding = 0, .scale = 1, .checksum = 1};
+  return {cgx_codec{}, four, three};
+}
+
+cgx_pattern allReduce(uint32_t ranks, uint32_t algorithm = CGX_ALGORITHM_AUTO) {
+  const cgx_collective collective{.ranks = ranks, .schedule = {.algorithm = algorithm}};
+  return cgx_pattern_of(&collective);
+}
+
+/// Everything that a group can do, and the stages of hierarchical all-reduces.
+struct Case {
+  std::string name;
+  cgx_pattern pattern;
+  std::vector<cgx_pair> pairs;
+};
+
+std::vector<Case> casesOf(uint32_t ranks) {
+  std::vector<Case> cases;
+  const auto add = [&](const std::string &name, const cgx_collective &collective) {
+    cases.push_back({name + " of " + std::to_string(ranks), cgx_pattern_of(&collective), {}});
+  };
+  for (uint32_t algorithm : {CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER, CGX_ALGORITHM_RING, CGX_ALGORITHM_TREE})
+    add("all_reduce " + std::to_string(algorithm), {.ranks = ranks, .schedule = {.algorithm = algorithm}});
+  for (uint32_t kind : {CGX_ALL_GATHER, CGX_REDUCE_SCATTER, CGX_ALL_TO_ALL})
+    add("kind " + std::to_string(kind), {.kind = kind, .ranks = ranks});
+  for (uint32_t root = 0; root < ranks; ++root)
+    add("broadcast from " + std::to_string(root), {.kind = CGX_BROADCAST, .ranks = ranks, .root = root});
+  for (uint32_t leaders : {CGX_LEADERS_ALL, CGX_LEADERS_ONE})
+    for (uint32_t stage = 0; stage < CGX_HOST_STAGES; ++stage) {
+      const cgx_schedule schedule{
+          .algorithm = CGX_ALGORITHM_HIERARCHICAL, .local = ranks, .leaders = leaders};
+      cases.push_back({"stage " + std::to_string(stage) + " of hosts of " + std::to_string(ranks),
+                       cgx_host_stage(&schedule, stage == 1 ? ranks * ranks : ranks, stage),
+                       {}});
+    }
+  return cases;
+}
+
+std::vector<Schedule> schedulesOf(const cgx_pattern &pattern) {
+  std::vector<Schedule> schedules;
+  for (uint32_t position = 0; position < pattern.ranks; ++position)
+    schedules.push_back(scheduleOf(pattern, position));
+  return schedules;
+}
+
+using Transfers = std::multiset<std::tuple<uint32_t, uint32_t, uint32_t>>;
+
+Transfers setOf(const std::vector<Transfer> &transfers) {
+  Transfers set;
+  for (const auto &[from, to, chunk] : transfers)
+    set.insert({from, to, chunk});
+  return set;
+}
+
+/// All positions' steps of a phase.
+const std::vector<Step> &stepsOf(const Schedule &schedule, uint32_t phase) {
+  return phase == 0 ? schedule.contributions : schedule.results;
+}
+
+void expectSendsMatchReceives(const cgx_pattern &pattern) {
+  const std::vector<Schedule> schedules = schedulesOf(pattern);
+  for (uint32_t phase : {0, 1})
+    for (uint32_t step = 0; step < cgx_step_count(&pattern, phase); ++step) {
+      Transfers sent, received;
+      for (uint32_t position = 0; position < pattern.ranks; ++position) {
+        const Step &own = stepsOf(schedules[position], phase)[step];
+        std::set<uint32_t> targets;
+        for (const Transfer &transfer : own.sends) {
+          EXPECT_EQ(transfer.from, position);
+          EXPECT_NE(transfer.to, position);
+          EXPECT_LT(transfer.to, pattern.ranks);
+          EXPECT_LT(transfer.chunk, pattern.ranks);
+          EXPECT_TRUE(targets.insert(transfer.to).second) << "one message to each";
+        }
+        for (const Transfer &transfer : own.receives)
+          EXPECT_EQ(transfer.to, position);
+        sent.merge(setOf(own.sends));
+        received.merge(setOf(own.receives));
+      }
+      EXPECT_EQ(sent, received) << "phase " << phase << ", step " << step;
+    }
+}
+
+TEST(Schedule, WhatIsSentIsReceived) {
+  for (uint32_t ranks = 1; ranks <= kMaxRanks; ++ranks)
+    for (const Case &one : casesOf(ranks)) {
+      SCOPED_TRACE(one.name);
+      expectSendsMatchReceives(one.pattern);
+    }
+}
+
+/// Whose contributions are in what a position has of a chunk.
+using Contents = std::map<uint32_t, std::multiset<uint32_t>>;
+
+/// Runs the contributions of a pattern: what a position has of each chunk in the end.
+std::vector<Contents> contentsOf(const cgx_pattern &pattern) {
+  std::vector<Contents> has(pattern.ranks);
+  for (uint32_t position = 0; position < pattern.ranks; ++position)
+    for (uint32_t chunk = 0; chunk < pattern.ranks; ++chunk)
+      has[position][chunk] = {position};
+  const std::vector<Schedule> schedules = schedulesOf(pattern);
+  for (uint32_t step = 0; step < cgx_step_count(&pattern, 0); ++step) {
+    const std::vector<Contents> before = has;
+    for (const Schedule &schedule : schedules)
+      for (const auto &[from, to, chunk] : schedule.contributions[step].receives)
+        has[to][chunk].insert(before[from].at(chunk).begin(), before[from].at(chunk).end());
+  }
+  return has;
+}
+
+TEST(Schedule, OwnersGetEveryContributionOnce) {
+  for (uint32_t ranks = 1; ranks <= kMaxRanks; ++ranks)
+    for (const Case &one : casesOf(ranks)) {
+      SCOPED_TRACE(one.name);
+      if (one.pattern.movement[0] == CGX_MOVE_NONE)
+        continue;
+      const std::vector<Contents> has = contentsOf(one.pattern);
+      std::multiset<uint32_t> all;
+      for (uint32_t position = 0; position < ranks; ++position)
+        all.insert(position);
+      for (uint32_t chunk = 0; chunk < ranks; ++chunk)
+        if (one.pattern.cut != CGX_CUT_ONE || chunk == one.pattern.owner) {
+          EXPECT_EQ(has[chunk].at(chunk), all) << "chunk " << chunk;
+        }
+    }
+}
+
+TEST(Schedule, EverybodyGetsEachResultOnceAndOnlyFromOneThatHasIt) {
+  for (uint32_t ranks = 1; ranks <= kMaxRanks; ++ranks)
+    for (const Case &one : casesOf(ranks)) {
+      SCOPED_TRACE(one.name);
+      if (one.pattern.movement[1] == CGX_MOVE_NONE)
+        continue;
+      const std::vector<Schedule> schedules = schedulesOf(one.pattern);
+      std::set<uint32_t> chunks;
+      std::vector<std::set<uint32_t>> has(ranks);
+      for (uint32_t chunk = 0; chunk < ranks; ++chunk)
+        if (one.pattern.cut != CGX_CUT_ONE || chunk == one.pattern.owner) {
+          chunks.insert(chunk);
+          has[chunk].insert(chunk);
+        }
+      for (uint32_t step = 0; step < cgx_step_count(&one.pattern, 1); ++step) {
+        const std::vector<std::set<uint32_t>> before = has;
+        for (const Schedule &schedule : schedules)
+          for (const auto &[from, to, chunk] : schedule.results[step].receives)
+            if (chunks.contains(chunk)) { // others have no elements
+              EXPECT_TRUE(before[from].contains(chunk));
+              EXPECT_TRUE(has[to].insert(chunk).second) << "chunk " << chunk << " for " << to;
+            }
+      }
+      for (uint32_t position = 0; position < ranks; ++position)
+        EXPECT_EQ(has[position], chunks) << "position " << position;
+    }
+}
+
+// Each host adds up its own ranks, each chunk's owners add up the hosts, and each host hands out what its
+// owners have.
+TEST(Schedule, HierarchicalAllReducesBringEveryContributionToEverybodyOnce) {
+  for (uint32_t ranks = 1; ranks <= kMaxRanks; ++ranks)
+    for (uint32_t local = 1; local <= ranks; ++local)
+      for (uint32_t leaders : {CGX_LEADERS_ALL, CGX_LEADERS_ONE}) {
+        if (ranks % local != 0)
+          continue;
+        SCOPED_TRACE(std::to_string(ranks) + " ranks, " + std::to_string(local) + " a host");
+        const cgx_schedule schedule{
+            .algorithm = CGX_ALGORITHM_HIERARCHICAL, .local = local, .leaders = leaders};
+        for (uint32_t position = 0; position < ranks; ++position) {
+          const Group group = groupOfAll(ranks, position), host = groupOfStage(group, schedule, 0),
+                      owners = groupOfStage(group, schedule, 1);
+          EXPECT_EQ(host.ranks[host.position], position);
+          EXPECT_EQ(owners.ranks[owners.position], position);
+          EXPECT_EQ(groupOfStage(group, schedule, 2).ranks, host.ranks);
+          // The hosts of all owners of a chunk are all ranks, each once.
+          std::multiset<uint32_t> reached;
+          for (uint32_t owner : owners.ranks)
+            for (uint32_t rank : groupOfStage(groupOfAll(ranks, owner), schedule, 0).ranks)
+              reached.insert(rank);
+          EXPECT_EQ(reached.size(), ranks);
+          EXPECT_EQ(std::set<uint32_t>(reached.begin(), reached.end()).size(), ranks);
+        }
+        for (uint32_t stage = 0; stage < CGX_HOST_STAGES; ++stage)
+          expectSendsMatchReceives(cgx_host_stage(&schedule, ranks, stage));
+      }
+}
+
+TEST(Schedule, PermutationsSendEachPairOnceAndNothingToThemselves) {
+  const std::vector<cgx_pair> pairs = {{2, 0}, {1, 1}, {3, 4}, {0, 3}};
+  const cgx_collective collective{
+      .kind = CGX_PERMUTE, .ranks = 5, .pairs = pairs.data(), .pair_count = pairs.size()};
+  const cgx_pattern pattern = cgx_pattern_of(&collective);
+  expectSendsMatchReceives(pattern);
+  Transfers sent;
+  for (const Schedule &schedule : schedulesOf(pattern))
+    sent.merge(setOf(schedule.contributions.front().sends));
+  EXPECT_EQ(sent, (Transfers{{2, 0, 0}, {3, 4, 0}, {0, 3, 0}}));
+}
+
+TEST(Schedule, PartsCoverTheTensor) {
+  for (uint32_t ranks = 1; ranks <= kMaxRanks; ++ranks)
+    for (const Case &one : casesOf(ranks))
+      for (uint64_t elements : kSizes)
+        for (const cgx_codec &codec : codecs()) {
+          const uint64_t size = one.pattern.cut == CGX_CUT_SLICES ? elements * ranks : elements;
+          uint64_t covered = 0;
+          for (uint32_t chunk = 0; chunk < ranks; ++chunk) {
+            EXPECT_EQ(cgx_part_begin(&one.pattern, &codec, size, chunk), covered) << one.name;
+            covered += cgx_part_elements(&one.pattern, &codec, size, chunk);
+          }
+          EXPECT_EQ(covered, one.pattern.cut == CGX_CUT_NONE ? size * ranks : size) << one.name;
+        }
+}
+
+// Said in another way than by counting.
+TEST(Schedule, WireBytesOfCollectivesOfOneExchangeAreThoseOfTheirPayloads) {
+  for (uint32_t ranks = 1; ranks <= kMaxRanks; ++ranks)
+    for (uint64_t slice : kSizes)
+      for (const cgx_codec &codec : codecs())
+        for (uint32_t position = 0; position < ranks; ++position) {
+          const uint64_t elements = slice * ranks, others = ranks - 1,
+                         whole = cgx_payload_bytes(&codec, CGX_F32, elements),
+                         part = cgx_payload_bytes(&codec, CGX_F32, slice);
+          const std::vector<cgx_pair> around = {{0, ranks - 1}, {ranks - 1, 0}};
+          const auto bytes = [&](uint32_t kind) {
+            const cgx_collective collective{.kind = kind,
+                                            .ranks = ranks,
+                                            .root = ranks / 2,
+                                            .pairs = around.data(),
+                                            .pair_count = around.size()};
+            return cgx_collective_wire_bytes(&collective, &codec, &codec, CGX_F32, elements, position);
+          };
+          EXPECT_EQ(bytes(CGX_ALL_GATHER), others * whole);
+          EXPECT_EQ(bytes(CGX_REDUCE_SCATTER), others * part);
+          EXPECT_EQ(bytes(CGX_ALL_TO_ALL), others * part);
+          EXPECT_EQ(bytes(CGX_BROADCAST), position == ranks / 2 ? others * whole : 0);
+          EXPECT_EQ(bytes(CGX_PERMUTE), ranks > 1 && (position == 0 || position + 1 == ranks) ? whole : 0);
+        }
+}
+
+TEST(Schedule, ChunksCoverTheTensorAndTheFirstIsTheLargest) {
+  for (uint32_t ranks = 1; ranks <= kMaxRanks; ++ranks)
+    for (uint64_t elements : kSizes)
+      for (const cgx_codec &codec : codecs()) {
+        Chunks chunks{allReduce(ranks), codec, CGX_F32, elements};
+        uint64_t covered = 0;
+        for (uint32_t chunk = 0; chunk < ranks; ++chunk) {
+          EXPECT_EQ(chunks.begin(chunk), covered);
+          EXPECT_LE(chunks.payload(chunk), chunks.slot());
+          EXPECT_LE(chunks.size(chunk), chunks.size(0));
+          covered += chunks.size(chunk);
+        }
+        EXPECT_EQ(covered, elements);
+        EXPECT_EQ(chunks.payloadBegins().size(), ranks + 1);
+      }
+}
+
+TEST(Schedule, WireBytesOfAllRanksAreWhatAllReceive) {
+  for (uint32_t ranks = 1; ranks <= kMaxRanks; ++ranks)
+    for (uint64_t elements : kSizes)
+      for (const cgx_codec &codec : codecs()) {
+        Chunks chunks{allReduce(ranks), codec, CGX_F32, elements};
+        uint64_t sent = 0;
+        for (uint32_t position = 0; position < ranks; ++position)
+          sent += cgx_all_reduce_wire_bytes(&codec, CGX_F32, elements, ranks, position);
+        // Each chunk's payload travels from N - 1 ranks to its owner, and back to N - 1.
+        EXPECT_EQ(sent, 2 * (ranks - 1) * chunks.payloadBegins().back());
+      }
+}
+
+TEST(Schedule, RingsAndTreesSendEachPayloadToAllButOneTwice) {
+  for (uint32_t ranks = 2; ranks <= kMaxRanks; ++ranks)
+    for (uint64_t elements : kSizes)
+      for (const cgx_codec &codec : codecs()) {
+        cgx_schedule ring{.algorithm = CGX_ALGORITHM_RING}, tree{.algorithm = CGX_ALGORITHM_TREE};
+        uint64_t byRing = 0, byTree = 0;
+        for (uint32_t position = 0; position < ranks; ++position) {
+          byRing += cgx_scheduled_wire_bytes(&ring, &codec, CGX_F32, elements, ranks, position);
+          byTree += cgx_scheduled_wire_bytes(&tree, &codec, CGX_F32, elements, ranks, position);
+        }
+        Chunks chunks{allReduce(ranks), codec, CGX_F32, elements},
+            whole{allReduce(1), codec, CGX_F32, elements};
+        EXPECT_EQ(byRing, 2 * (ranks - 1) * chunks.payloadBegins().back());
+        EXPECT_EQ(byTree, 2 * (ranks - 1) * whole.payload(0));
+      }
+}
+
+TEST(Schedule, HostsOfOneAndOneHostOfAllAreNoHierarchy) {
+  for (uint32_t ranks = 2; ranks <= kMaxRanks; ++ranks)
+    for (const cgx_codec &codec : codecs())
+      for (uint32_t position = 0; position < ranks; ++position) {
+        cgx_schedule flat{}, hosts{.algorithm = CGX_ALGORITHM_HIERARCHICAL, .local = 1},
+            host{.algorithm = CGX_ALGORITHM_HIERARCHICAL, .local = ranks, .inside = codec};
+        uint64_t expected = cgx_scheduled_wire_bytes(&flat, &codec, CGX_F32, 100003, ranks, position);
+        EXPECT_EQ(cgx_scheduled_wire_bytes(&hosts, &codec, CGX_F32, 100003, ranks, position), expected);
+        EXPECT_EQ(cgx_scheduled_wire_bytes(&host, &codec, CGX_F32, 100003, ranks, position), expected);
+      }
+}
+
+// So that error feedback has one loss of each element to remember, and none is forgotten.
+TEST(Schedule, EachElementOfTheResultIsEncodedOnce) {
+  constexpr uint64_t elements = 1000;
+  for (uint32_t ranks = 2; ranks <= kMaxRanks; ++ranks)
+    for (uint32_t algorithm = 0; algorithm < CGX_ALGORITHM_HIERARCHICAL; ++algorithm) {
+      cgx_schedule schedule{.algorithm = algorithm};
+      uint64_t encoded = 0;
+      for (uint32_t position = 0; position < ranks; ++position)
+        encoded += encodedRanges(schedule, codecs()[1], /*isExact=*/false, CGX_F32, elements,
+                                 groupOfAll(ranks, position))
+                       .result.size;
+      EXPECT_EQ(encoded, elements);
+    }
+}
+
+TEST(Schedule, GroupOfFindsThePositionOrMakesAGroupOfOne) {
+  std::vector<std::vector<uint32_t>> groups = {{4, 0, 2}, {1, 3}};
+  EXPECT_EQ(groupOf(groups, 0).position, 1u);
+  EXPECT_EQ(groupOf(groups, 0).ranks, groups[0]);
+  EXPECT_EQ(groupOf(groups, 3).position, 1u);
+  EXPECT_EQ(groupOf(groups, 7).ranks, std::vector<uint32_t>{7});
+  EXPECT_EQ(groupOf(groups, 7).position, 0u);
+}
+
+TEST(Schedule, PlacesInAPermutationAreThoseOfItsRings) {
+  const auto place = [](const std::vector<cgx_pair> &pairs, uint32_t rank) {
+    return placeInPermutation(pairs, rank);
+  };
+  // Two rings of a mesh, in the order of JAX, and of who lists pairs by their source.
+  EXPECT_EQ(place({{0, 2}, {2, 4}, {4, 0}, {1, 3}, {3, 5}, {5, 1}}, 4), 2u);
+  for (uint32_t rank = 0; rank < 6; ++rank)
+    EXPECT_EQ(place({{0, 2}, {1, 3}, {2, 4}, {3, 5}, {4, 0}, {5, 1}}, rank), rank / 2);
+  // A chain, whose last rank sends nothing, from any place in it; a rank that sends to itself.
+  EXPECT_EQ(place({{7, 3}, {3, 5}, {0, 0}}, 7), 0u);
+  EXPECT_EQ(place({{7, 3}, {3, 5}, {0, 0}}, 3), 1u);
+  EXPECT_EQ(place({{7, 3}, {3, 5}, {0, 0}}, 5), 0u);
+  EXPECT_EQ(place({{7, 3}, {3, 5}, {0, 0}}, 0), 0u);
+  EXPECT_EQ(place({}, 2), 0u);
+}
+
+TEST(Slices, ExtractedSlicesMakeTheTensorAgain) {
+  std::vector<uint64_t> shape = {4, 6, 2};
+  std::vector<uint16_t> tensor(48), again(48, 0);
+  std::iota(tensor.begin(), tensor.end(), uint16_t(0));
+  for (uint64_t dim = 0; dim < 3; ++dim) {
+    Slices slices(shape, dim, 2, sizeof(uint16_t));
+    EXPECT_EQ(slices.contiguous(), dim == 0);
+    std::vector<std::byte> dense(slices.bytes());
+    for (uint64_t slice = 0; slice < 2; ++slice) {
+      slices.extract(reinterpret_cast<const std::byte *>(tensor.data()), slice, dense.data());
+      slices.insert(dense.data(), slice, reinterpret_cast<std::byte *>(again.data()));
+    }
+    EXPECT_EQ(again, tensor);
+  }
+}
+
+TEST(Scratch, StopsAllocatingWhenTheNeedIsSteady) {
+  Scratch scratch;
+  std::byte *first = nullptr;
+  for (int round = 0; round < 10; ++round) {
+    scratch.reset();
+    std::byte *a = scratch.take(1000), *b = scratch.take(100000), *empty = scratch.take(0);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(a) % Scratch::kAlignment, 0u);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(b) % Scratch::kAlignment, 0u);
+    EXPECT_NE(empty, nullptr);
+    if (round == 1)
+      first = a;
+    EXPECT_TRUE(round < 1 || a == first) << "the same memory in every round";
+  }
+}
+
+} // namespace
+} // namespace cgx
