@@ -9,6 +9,8 @@
 #include "CollectiveFixture.h"
 
 #include "cgx/manifest/codec_json.h"
+#include "cgx/manifest/schedule_json.h"
+#include "cgx/wire.h"
 
 #include <cmath>
 
@@ -133,6 +135,57 @@ void CollectiveFixture::expectModel(const Case &one, uint32_t rank, const std::v
         << one.json.value("reduction", "");
 }
 
+/// What the runtime is told of a collective, as the group that a rank is in sees it, and its position there.
+static std::pair<cgx_collective, uint32_t> groupOf(const Json &json, std::vector<cgx_pair> &pairs,
+                                                   uint32_t ranks, uint32_t rank) {
+  cgx_collective collective{.ranks = 1, .root = json.value("root", 0u)};
+  EXPECT_EQ(readKind(json, collective.kind), "");
+  EXPECT_EQ(readSchedule(json, collective.schedule), "");
+  for (const Json &pair : json.value("source_target_pairs", Json::array()))
+    pairs.push_back({pair[0], pair[1]});
+  collective.pairs = pairs.data();
+  collective.pair_count = pairs.size();
+  if (collective.kind == CGX_PERMUTE) {
+    collective.ranks = ranks;
+    return {collective, rank};
+  }
+  for (const auto &group : json.at("groups").get<Groups>())
+    for (uint32_t position = 0; position < group.size(); ++position)
+      if (group[position] == rank) {
+        collective.ranks = uint32_t(group.size());
+        return {collective, position};
+      }
+  return {collective, 0};
+}
+
+void CollectiveFixture::expectCounts(cgx_context *context, uint32_t rank) const {
+  const char *text = nullptr;
+  ASSERT_EQ(cgx_context_telemetry(context, &text), CGX_OK);
+  const Json counted = Json::parse(text);
+  EXPECT_EQ(counted["transport_bytes"], counted["wire_bytes"]);
+  for (size_t c = 0; c < cases.size(); ++c) {
+    std::vector<cgx_pair> pairs;
+    const auto [collective, position] = groupOf(cases[c].json, pairs, ranks(), rank);
+    for (size_t i = 0; i < cases[c].operands.size(); ++i) {
+      const OperandSpec &operand = cases[c].operands[i];
+      const cgx_codec exact{},
+          there = cgx_codec_for_shape(&operand.codec, operand.shape.data(), operand.shape.size()),
+          back = operand.back.value_or(there);
+      const Json &counts = counted["collectives"][c]["operands"][i];
+      EXPECT_EQ(counts["raw_bytes"], cgx_collective_wire_bytes(&collective, &exact, &exact, operand.type,
+                                                               operand.elements(), position))
+          << "rank " << rank << " of " << cases[c].json;
+      const uint64_t sent = counts["wire_bytes"],
+                     most = cgx_collective_wire_bytes(&collective, &there, &back, operand.type,
+                                                      operand.elements(), position);
+      if (cgx_payload_is_fixed(&there) && cgx_payload_is_fixed(&back))
+        EXPECT_EQ(sent, most) << "rank " << rank << " of " << cases[c].json;
+      else
+        EXPECT_LE(sent, most) << "rank " << rank << " of " << cases[c].json;
+    }
+  }
+}
+
 void CollectiveFixture::runAndCompare() {
   runJob([&](cgx_context *context, uint32_t rank) {
     ASSERT_EQ(cgx_context_begin_step(context, 0), CGX_OK) << cgx_last_error();
@@ -142,6 +195,7 @@ void CollectiveFixture::runAndCompare() {
     ASSERT_EQ(cgx_context_end_step(context), CGX_OK) << cgx_last_error();
     for (size_t i = 0; i < cases.size(); ++i)
       expectModel(cases[i], rank, outputs[i]);
+    expectCounts(context, rank);
   });
 }
 

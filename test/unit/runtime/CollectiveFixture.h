@@ -80,6 +80,9 @@ protected:
 
   static void expectModel(const Case &one, uint32_t rank, const std::vector<Bytes> &outputs);
 
+  /// What one run of each has counted is what the schedule says, of payloads that vary in size at most that.
+  void expectCounts(cgx_context *context, uint32_t rank) const;
+
   /// Runs the whole list and compares.
   void runAndCompare();
 
