@@ -53,8 +53,9 @@ private:
   CodecParameterOptions<Option<std::string>, Option<bool>, Pass> parameters{*this};
 
   /// The options that name the codec of a kind.
-  std::array<std::pair<LayerKind, const Option<std::string> *>, 4> kindOptions() {
+  std::array<std::pair<LayerKind, const Option<std::string> *>, 5> kindOptions() {
     return {{{LayerKind::Gradient, &gradient},
+             {LayerKind::OuterGradient, &outerGradient},
              {LayerKind::Weight, &weight},
              {LayerKind::Activation, &activation},
              {LayerKind::Other, &other}}};

@@ -340,7 +340,7 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
 
     `back-codec` is parsed like `codec`, and makes of both a `#cgx.two_way`.
 
-    `gradient`, `weight`, `activation` and `other` are codecs of one kind of layers, in words:
+    `gradient`, `outer-gradient`, `weight`, `activation` and `other` are codecs of one kind of layers, in words:
     `weight='quantize bits=8 bucket=1024'`, or `weight=bits=8`, whose family is quantize. `error-feedback`,
     `error-feedback-decay` and `back-codec` of a kind stand among its words; the options of these names are, like
     `codec`, of kinds that have none of their own.
@@ -376,6 +376,7 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     Option<"backCodec", "back-codec", "std::string", "\"\"",
            "Codec of what an all-reduce sends back, with its parameters in angle brackets; the same if left out">,
     Option<"gradient", "gradient", "std::string", "\"\"", "Codec of gradients, in words: bits=4">,
+    Option<"outerGradient", "outer-gradient", "std::string", "\"\"", "Codec of outer gradients, in words">,
     Option<"weight", "weight", "std::string", "\"\"", "Codec of weights, in words: quantize bits=8 bucket=1024">,
     Option<"activation", "activation", "std::string", "\"\"", "Codec of activations, in words">,
     Option<"other", "other", "std::string", "\"\"", "Codec of what is of no other kind, in words">,

@@ -39,11 +39,11 @@ static FilterLayersPassOptions getFilter(const Options &options, const std::vect
 /// The options with what `qsdp` stands for written out (QSDP, section 5.7.1: W8G8, buckets of 1024; weights
 /// by random shift, definition 1; gradients unbiased).
 struct CodecsOfKinds {
-  std::string gradient, weight, activation, other;
+  std::string gradient, outerGradient, weight, activation, other;
 
   explicit CodecsOfKinds(const CompressPipelineOptions &options)
-      : gradient(options.gradient), weight(options.weight), activation(options.activation),
-        other(options.other) {
+      : gradient(options.gradient), outerGradient(options.outerGradient), weight(options.weight),
+        activation(options.activation), other(options.other) {
     if (!options.qsdp)
       return;
     gradient = changed("quantize<bits=8,bucket=1024,rounding=stochastic,scale=f32>", gradient);
@@ -57,8 +57,10 @@ struct CodecsOfKinds {
       if (isGiven && !llvm::is_contained(all, kind))
         all.push_back(kind.str());
     };
-    bool isAny = !weight.empty() || !activation.empty() || !other.empty();
-    add("gradient", !gradient.empty() || (isAny && kinds.empty()));
+    // What is compressed without any of them stays compressed.
+    const bool isUsual = kinds.empty() && !(gradient + outerGradient + weight + activation + other).empty();
+    add("gradient", !gradient.empty() || isUsual);
+    add("outer_gradient", !outerGradient.empty() || isUsual);
     add("weight", !weight.empty());
     add("activation", !activation.empty());
     add("other", !other.empty());
@@ -85,6 +87,7 @@ private:
 static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options, const CodecsOfKinds &kinds) {
   AssignCodecsPassOptions codec;
   codec.gradient = kinds.gradient;
+  codec.outerGradient = kinds.outerGradient;
   codec.weight = kinds.weight;
   codec.activation = kinds.activation;
   codec.other = kinds.other;

@@ -43,6 +43,10 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<std::string> gradient{*this, "gradient",
                                llvm::cl::desc("Codec of gradients, in words: 'quantize bits=4', or bits=4"),
                                llvm::cl::init("")};
+  Option<std::string> outerGradient{
+      *this, "outer-gradient",
+      llvm::cl::desc("Codec of outer gradients, of steps that communicate every H-th time: bits=4"),
+      llvm::cl::init("")};
   Option<std::string> weight{*this, "weight",
                              llvm::cl::desc("Codec of weights, which are then compressed: bits=8"),
                              llvm::cl::init("")};
