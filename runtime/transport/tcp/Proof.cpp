@@ -18,9 +18,6 @@
 namespace cgx::tcp {
 
 static unsigned char *raw(std::byte *bytes) { return reinterpret_cast<unsigned char *>(bytes); }
-static const unsigned char *raw(const std::byte *bytes) {
-  return reinterpret_cast<const unsigned char *>(bytes);
-}
 
 Bytes32 randomBytes() {
   Bytes32 bytes;
