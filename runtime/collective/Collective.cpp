@@ -9,7 +9,7 @@
 #include "collective/Collective.h"
 
 #include "cgx/kernels/payload.h"
-#include "cuda/DeviceUse.h"
+#include "collective/DeviceExecutor.h"
 
 #include <algorithm>
 #include <cstring>
@@ -123,7 +123,7 @@ void copyWhole(const OperandInfo &operand, const OperandBuffers &buffers) {
 
 Status runCollective(Execution &execution, Buffers operands) {
   ++execution.counters.runs;
-  if (execution.device && DeviceUse::isNeededFor(execution, operands))
+  if (execution.device && execution.device->isNeededFor(execution, operands))
     return execution.device->run(execution, operands);
   if (execution.device)
     if (Status status = execution.device->leave(execution.collective.id); !status.ok())

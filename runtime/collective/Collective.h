@@ -26,7 +26,7 @@
 
 namespace cgx {
 
-class DeviceUse;
+class DeviceExecutor;
 
 /// Where an operand is and where its result goes. They are the same or do not overlap.
 struct OperandBuffers {
@@ -60,7 +60,7 @@ struct Execution {
   /// Who sends what to whom, other than of a hierarchical all-reduce, whose stages have patterns of their
   /// own.
   cgx_pattern pattern = patternOf(collective, group.size());
-  DeviceUse *device = nullptr; ///< where buffers may lie on a GPU (cuda/DeviceUse.h)
+  DeviceExecutor *device = nullptr; ///< where buffers may lie on a GPU
 
   uint32_t self() const { return group.position; }
   /// What the sum of all contributions is divided by.

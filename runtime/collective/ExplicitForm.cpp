@@ -8,7 +8,7 @@
 
 #include "collective/ExplicitForm.h"
 
-#include "cuda/DeviceUse.h"
+#include "collective/DeviceExecutor.h"
 
 #include <cstring>
 

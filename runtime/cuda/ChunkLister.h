@@ -9,7 +9,7 @@
 #define CGX_RUNTIME_CUDA_CHUNKLISTER_H
 
 #include "collective/AllReduce.h"
-#include "cuda/RoutedCollective.h"
+#include "cuda/RoutedLayers.h"
 
 namespace cgx {
 

@@ -8,7 +8,7 @@
 
 #include "cuda/DeviceExplicitForm.h"
 
-#include "cuda/DeviceUse.h"
+#include "cuda/DeviceStatus.h"
 #include "cuda/OperandLayers.h"
 #include "cuda/StreamWait.h"
 

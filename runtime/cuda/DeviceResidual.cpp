@@ -8,7 +8,7 @@
 
 #include "cuda/DeviceResidual.h"
 
-#include "cuda/DeviceUse.h"
+#include "cuda/DeviceStatus.h"
 
 namespace cgx {
 

@@ -21,10 +21,6 @@
 
 namespace cgx {
 
-Status statusOf(const cuda::Outcome &outcome) {
-  return outcome.ok() ? Status() : Status(CGX_RESOURCE_EXHAUSTED, outcome.error);
-}
-
 DeviceUse::DeviceUse(cuda::Stream stream, Transport &transport, std::chrono::milliseconds timeout)
     : transport(transport), timeout(timeout), stream(stream),
       explicitForm(std::make_unique<DeviceExplicitForm>()) {
@@ -42,8 +38,6 @@ DeviceUse::~DeviceUse() {
   }
 }
 
-bool isOnDevice(const void *pointer) { return cuda::memoryKindOf(pointer) == cuda::MemoryKind::device; }
-
 bool DeviceUse::isNeededFor(Buffers operands) {
   return std::any_of(operands.begin(), operands.end(), [](const OperandBuffers &operand) {
     return isOnDevice(operand.input) || isOnDevice(operand.output);
@@ -57,7 +51,7 @@ static bool areOnDevice(Buffers operands) {
   });
 }
 
-bool DeviceUse::isNeededFor(const Execution &execution, Buffers operands) {
+bool DeviceUse::isNeededFor(const Execution &execution, Buffers operands) const {
   return isNeededFor(operands) || LentTensors::areOnDevice(execution);
 }
 

@@ -15,7 +15,9 @@
 #define CGX_RUNTIME_CUDA_DEVICEUSE_H
 
 #include "cgx/kernels/cuda_peers.h"
+#include "collective/DeviceExecutor.h"
 #include "collective/ExplicitForm.h"
+#include "cuda/DeviceStatus.h"
 #include "cuda/LentTensors.h"
 
 #include <map>
@@ -27,32 +29,26 @@ class DeviceExplicitForm;
 class ResidentCollective;
 
 /// The GPU of one rank, as its collectives use it.
-class DeviceUse {
+class DeviceUse final : public DeviceExecutor {
 public:
   /// Of the GPU that is the calling thread's. Whoever waits for the stream waits for ranks of the transport,
   /// and no longer than `timeout` without a sign of them.
   DeviceUse(cuda::Stream stream, Transport &transport, std::chrono::milliseconds timeout);
-  ~DeviceUse();
+  ~DeviceUse() override;
 
-  /// Whether the collective is for run(): an operand lies in the memory of a GPU, or something that is lent
-  /// to it.
+  /// Whether an operand lies in the memory of a GPU.
   static bool isNeededFor(Buffers operands);
-  static bool isNeededFor(const Execution &execution, Buffers operands);
 
   /// The next run of this collective is behind what is on the stream now, and beside what is put there later.
   Status start(uint32_t collective);
 
-  /// Runs the collective behind what is on the stream, and returns when its results are there; or makes it a
-  /// part of the graph that the stream captures.
-  Status run(Execution &execution, Buffers operands);
+  bool isNeededFor(const Execution &execution, Buffers operands) const override;
+  Status run(Execution &execution, Buffers operands) override;
+  Status runExplicit(Execution &execution, const ExplicitStep &step) override;
+  Status leave(uint32_t collective) override;
 
-  /// The same for a call of the explicit form, wherever its buffers lie. A graph cannot hold it.
-  Status runExplicit(Execution &execution, const ExplicitStep &step);
-
-  /// Brings to the host what codecs remember of collectives that ran here: of all, or of one that leaves
-  /// the GPU.
+  /// Brings to the host what codecs remember of all collectives that ran here.
   Status fetchState();
-  Status leave(uint32_t collective);
 
   /// Waits for the stream, and says what went wrong in what graphs have repeated.
   Status check(const Program &program);
@@ -89,12 +85,6 @@ private:
   std::vector<cuda::Memory> staging; ///< of the operands that are staged
   LentTensors lent;                  ///< to those
 };
-
-/// Whether this is memory of a GPU.
-bool isOnDevice(const void *pointer);
-
-/// A failure of CUDA, as the runtime reports it.
-Status statusOf(const cuda::Outcome &outcome);
 
 } // namespace cgx
 

@@ -9,7 +9,7 @@
 #include "cuda/LentTensors.h"
 
 #include "cgx/kernels/cuda_peers.h"
-#include "cuda/DeviceUse.h"
+#include "cuda/DeviceStatus.h"
 #include "cuda/StreamWait.h"
 
 #include <algorithm>

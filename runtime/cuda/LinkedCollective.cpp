@@ -10,7 +10,7 @@
 
 #include "cgx/kernels/cuda_memory.h"
 #include "collective/RawBytes.h"
-#include "cuda/DeviceUse.h"
+#include "cuda/DeviceStatus.h"
 
 #include <algorithm>
 #include <optional>

@@ -8,7 +8,7 @@
 
 #include "cuda/MessageRoute.h"
 
-#include "cuda/DeviceUse.h"
+#include "cuda/DeviceStatus.h"
 #include "cuda/StreamWait.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #ifndef CGX_RUNTIME_CUDA_PARTLISTER_H
 #define CGX_RUNTIME_CUDA_PARTLISTER_H
 
-#include "cuda/RoutedCollective.h"
+#include "cuda/RoutedLayers.h"
 
 namespace cgx {
 

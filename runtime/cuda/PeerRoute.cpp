@@ -8,7 +8,7 @@
 
 #include "cuda/PeerRoute.h"
 
-#include "cuda/DeviceUse.h"
+#include "cuda/DeviceStatus.h"
 #include "cuda/KeptMemory.h"
 #include "status/Digest.h"
 #include "transport/routed/HostMates.h"

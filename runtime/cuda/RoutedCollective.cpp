@@ -9,43 +9,10 @@
 #include "cuda/RoutedCollective.h"
 
 #include "cgx/kernels/cuda_peers.h"
-#include "cuda/DeviceUse.h"
-#include "cuda/OperandLayers.h"
+#include "cuda/DeviceStatus.h"
 #include "cuda/StreamWait.h"
 
 namespace cgx {
-
-bool hasKernels(const OperandInfo &operand) {
-  const bool isFloat = operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16;
-  return isFloat && cuda::checkCodec(operand.codec, operand.type).empty() &&
-         cuda::checkCodec(operand.codecOf(kResult), operand.type).empty();
-}
-
-Status checkPayloads(cuda::Group &group, const std::vector<PayloadSender> &senders,
-                     const CollectiveInfo &collective, cuda::Stream stream) {
-  std::vector<DecodeError> errors;
-  if (Status status = statusOf(group.results(stream, errors)); !status.ok())
-    return status;
-  for (size_t i = 0; i < errors.size(); ++i)
-    if (errors[i] != DecodeError::ok)
-      return Status::error(CGX_BAD_PAYLOAD, "layer '", collective.operands[senders[i].operand].layer,
-                           "', payload of rank ", senders[i].rank, ": ", decodeErrorText(errors[i]));
-  return Status();
-}
-
-cuda::EncodedLayer ListedOperand::encoded(uint32_t phase, uint64_t first, uint64_t elements,
-                                          std::byte *payload) const {
-  cuda::EncodedLayer layer = encodedLayer(execution, info(), residuals, phase, first, elements, payload);
-  layer.optimizer = optimizer;
-  return layer;
-}
-
-std::byte *RoutedLayers::takeDense(uint64_t bytes) {
-  if (bytes == 0 || !outcome.ok())
-    return nullptr;
-  outcome = dense.emplace_back().allocate(cuda::MemoryKind::device, bytes);
-  return dense.back().get<std::byte>();
-}
 
 Result<std::unique_ptr<ResidentCollective>>
 RoutedCollective::make(const Execution &execution, cuda::Stream stream, const RoutedAlgorithm &algorithm) {

@@ -9,7 +9,7 @@
 #include "cuda/StepOnDevice.h"
 
 #include "cgx/kernels/cuda_peers.h"
-#include "cuda/DeviceUse.h"
+#include "cuda/DeviceStatus.h"
 
 namespace cgx {
 

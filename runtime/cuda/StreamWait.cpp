@@ -8,7 +8,7 @@
 
 #include "cuda/StreamWait.h"
 
-#include "cuda/DeviceUse.h"
+#include "cuda/DeviceStatus.h"
 #include "transport/Waiting.h"
 
 namespace cgx {

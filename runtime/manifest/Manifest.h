@@ -13,8 +13,8 @@
 #ifndef CGX_RUNTIME_MANIFEST_MANIFEST_H
 #define CGX_RUNTIME_MANIFEST_MANIFEST_H
 
+#include "cgx/kernels/residual.h"
 #include "cgx/wire.h"
-#include "state/Residual.h"
 #include "status/Status.h"
 
 #include <cstdint>

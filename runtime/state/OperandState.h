@@ -10,6 +10,7 @@
 
 #include "cgx/kernels/optimizer.h"
 #include "manifest/Manifest.h"
+#include "state/Residual.h"
 
 namespace cgx {
 

@@ -20,6 +20,12 @@ LAYERS = ["kernels", "runtime", "dialect", "passes", "tools"]
 C_BORDER = {"cgx/codec.h", "cgx/codec_table.h", "cgx/cost.h", "cgx/runtime.h", "cgx/schedule.h", "cgx/wire.h", "cgx/output/OutputFile.h"}
 C_BORDER |= {f"cgx/formats/{name}.h" for name in ("Codec", "Machine", "Plan", "TextFile")}
 
+# The rooms of runtime/: each may include those to its left, and itself. What lies at the top of a room that has rooms
+# inside stands above them.
+ROOMS = ["abi", "status", "formats", "output", "schedule", "transport", "manifest", "plan", "state", "telemetry",
+         "collective", "cuda/stream", "cuda/state", "cuda/route", "cuda/layers", "cuda/algorithm", "cuda", "profile",
+         "progress", "context", "capi"]
+
 
 def tracked():
     """Paths under version control or about to be, relative to the root."""
@@ -70,6 +76,29 @@ def include_direction(paths):
                 yield f"{path}: includes {header}: {layer}/ may not include {target}/, which stands above it"
             if layer in ("dialect", "passes") and target in ("kernels", "runtime"):
                 yield f"{path}: includes {header}: the compiler sees only {sorted(C_BORDER)} of {target}/"
+
+
+def room_of(path):
+    """The room of a path below runtime/, the innermost one; None for what lies beside them."""
+    return next((room for room in sorted(ROOMS, key=len, reverse=True) if path.startswith(room + "/")), None)
+
+
+def rooms_of_the_runtime(paths):
+    """Includes between the rooms of runtime/ go one way, and every source is in a room."""
+    sources = [p for p in paths if p.parts[0] == "runtime" and p.suffix in CXX]
+    owner = {}  # of public headers, which name their room otherwise
+    for path in sources:
+        if "include" in path.parts:
+            owner["/".join(path.parts[path.parts.index("include") + 1:])] = room_of("/".join(path.parts[1:]))
+    for path in sources:
+        room = room_of("/".join(path.parts[1:]))
+        if room is None:
+            yield f"{path}: is in no room of {ROOMS}"
+            continue
+        for header in re.findall(r'^\s*#include\s+"([^"]+)"', text(path), re.M):
+            target = owner.get(header, room_of(header))
+            if target and ROOMS.index(target) > ROOMS.index(room):
+                yield f"{path}: includes {header}: {room}/ may not include {target}/, which stands above it"
 
 
 def pass_triples(paths):
@@ -175,7 +204,7 @@ def text(path):
     return (ROOT / path).read_text(encoding="utf-8", errors="replace")
 
 
-CHECKS = [licensed, named_by_subject, include_direction, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, formatted]
+CHECKS = [licensed, named_by_subject, include_direction, rooms_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, formatted]
 
 
 def main():
