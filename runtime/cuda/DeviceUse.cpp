@@ -10,11 +10,11 @@
 
 #include "cgx/kernels/cuda_peers.h"
 #include "collective/RawBytes.h"
-#include "cuda/DeviceExplicitForm.h"
-#include "cuda/KeptMemory.h"
-#include "cuda/LinkedCollective.h"
-#include "cuda/ResidentCollective.h"
-#include "cuda/StreamWait.h"
+#include "cuda/algorithm/DeviceExplicitForm.h"
+#include "cuda/algorithm/LinkedCollective.h"
+#include "cuda/algorithm/ResidentCollective.h"
+#include "cuda/stream/KeptMemory.h"
+#include "cuda/stream/StreamWait.h"
 
 #include <algorithm>
 #include <cstring>

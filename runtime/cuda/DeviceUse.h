@@ -17,8 +17,8 @@
 #include "cgx/kernels/cuda_peers.h"
 #include "collective/DeviceExecutor.h"
 #include "collective/ExplicitForm.h"
-#include "cuda/DeviceStatus.h"
-#include "cuda/LentTensors.h"
+#include "cuda/state/LentTensors.h"
+#include "cuda/stream/DeviceStatus.h"
 
 #include <map>
 #include <mutex>

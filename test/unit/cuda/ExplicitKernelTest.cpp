@@ -10,7 +10,7 @@
 
 #include "Job.h"
 #include "Programs.h"
-#include "cuda/DeviceExplicitForm.h"
+#include "cuda/algorithm/DeviceExplicitForm.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 
 #include "Job.h"
 #include "Programs.h"
-#include "cuda/ResidentCollective.h"
+#include "cuda/algorithm/ResidentCollective.h"
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 
 #include "Job.h"
 #include "Programs.h"
-#include "cuda/MessageRoute.h"
-#include "cuda/PeerRoute.h"
+#include "cuda/route/MessageRoute.h"
+#include "cuda/route/PeerRoute.h"
 
 #include <condition_variable>
 #include <deque>

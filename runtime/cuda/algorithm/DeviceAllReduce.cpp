@@ -1,0 +1,48 @@
+//===-- DeviceAllReduce.cpp - All-reduces that are encoded on a GPU -------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cuda/algorithm/DeviceAllReduce.h"
+
+#include "cuda/layers/ChunkLister.h"
+
+namespace cgx {
+
+bool DeviceAllReduce::takes(const Execution &execution) const {
+  return execution.collective.schedule.algorithm <= CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER &&
+         canReduce(execution);
+}
+
+void DeviceAllReduce::list(const ListedOperand &operand, RoutedLayers &layers) const {
+  const ChunkLister lister(operand, layers);
+  lister.contributions();
+  if (lister.isFused()) {
+    lister.owned();
+  } else {
+    lister.reduced();
+    lister.results();
+  }
+  lister.gathered();
+}
+
+bool DeviceScatterReduce::takes(const Execution &execution) const { return canReduce(execution); }
+
+void DeviceScatterReduce::list(const ListedOperand &operand, RoutedLayers &layers) const {
+  const ChunkLister lister(operand, layers);
+  lister.contributions();
+  lister.reduced();
+}
+
+bool DeviceChunkGather::takes(const Execution &execution) const { return canReduce(execution); }
+
+void DeviceChunkGather::list(const ListedOperand &operand, RoutedLayers &layers) const {
+  const ChunkLister lister(operand, layers);
+  lister.results();
+  lister.gathered();
+}
+
+} // namespace cgx

@@ -1,0 +1,97 @@
+//===-- DeviceHierarchy.cpp - All-reduces of hosts, on GPUs ---------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cuda/algorithm/DeviceHierarchy.h"
+
+#include "cuda/algorithm/DeviceAllReduce.h"
+
+namespace cgx {
+
+static const DeviceScatterReduce kScatterReduce;
+static const DeviceChunkGather kChunkGather;
+
+bool DeviceHierarchy::takes(const Execution &execution) {
+  const CollectiveInfo &collective = execution.collective;
+  if (collective.kind != CollectiveKind::AllReduce ||
+      collective.schedule.algorithm != CGX_ALGORITHM_HIERARCHICAL || execution.group.size() == 1)
+    return false;
+  const HostStages stages(collective, execution.group);
+  std::vector<OperandState> inside = HostStages::insideStates(execution.states);
+  // Of a rank alone on its host, the first stage is a copy: nothing that asks for kernels.
+  return stages.ranksOfHost() > 1 && kScatterReduce.takes(stages.reduction(execution, inside)) &&
+         (stages.hosts() == 1 || canBeResident(stages.between(execution)));
+}
+
+Result<std::unique_ptr<ResidentCollective>> DeviceHierarchy::make(const Execution &execution,
+                                                                  cuda::Stream stream) {
+  std::unique_ptr<DeviceHierarchy> made(
+      new DeviceHierarchy(HostStages(execution.collective, execution.group)));
+  std::vector<OperandState> inside = HostStages::insideStates(execution.states);
+  Result<std::unique_ptr<ResidentCollective>> reduction =
+      RoutedCollective::make(made->stages.reduction(execution, inside), stream, kScatterReduce);
+  if (!reduction.ok())
+    return reduction.status();
+  made->reduction = std::move(*reduction);
+  if (made->stages.hosts() > 1) {
+    Result<std::unique_ptr<ResidentCollective>> between =
+        makeResident(made->stages.between(execution), stream);
+    if (!between.ok())
+      return between.status();
+    made->between = std::move(*between);
+  }
+  Result<std::unique_ptr<ResidentCollective>> gathering =
+      RoutedCollective::make(made->stages.gathering(execution, inside), stream, kChunkGather);
+  if (!gathering.ok())
+    return gathering.status();
+  made->gathering = std::move(*gathering);
+  return std::unique_ptr<ResidentCollective>(std::move(made));
+}
+
+bool DeviceHierarchy::isCapturable() const {
+  return reduction->isCapturable() && (!between || between->isCapturable()) && gathering->isCapturable();
+}
+
+Status DeviceHierarchy::put(Execution &execution, Buffers operands, cuda::Stream stream) {
+  std::vector<OperandState> inside = HostStages::insideStates(execution.states);
+  Execution first = stages.reduction(execution, inside);
+  if (Status status = reduction->put(first, operands, stream); !status.ok())
+    return status;
+  if (between) {
+    Execution second = stages.between(execution);
+    if (Status status = between->put(second, stages.ownChunks(operands), stream); !status.ok())
+      return status;
+  }
+  Execution third = stages.gathering(execution, inside);
+  return gathering->put(third, operands, stream);
+}
+
+Status DeviceHierarchy::finish(Execution &execution) {
+  std::vector<OperandState> inside = HostStages::insideStates(execution.states);
+  Execution first = stages.reduction(execution, inside);
+  Status status = reduction->finish(first);
+  if (status.ok() && between) {
+    Execution second = stages.between(execution);
+    status = between->finish(second);
+  }
+  Execution third = stages.gathering(execution, inside);
+  return status.ok() ? gathering->finish(third) : status;
+}
+
+Status DeviceHierarchy::check(const CollectiveInfo &collective, cuda::Stream stream) {
+  for (ResidentCollective *stage : {reduction.get(), between.get(), gathering.get()})
+    if (stage)
+      if (Status status = stage->check(collective, stream); !status.ok())
+        return status;
+  return Status();
+}
+
+Status DeviceHierarchy::fetchState(cuda::Stream stream) {
+  return between ? between->fetchState(stream) : Status();
+}
+
+} // namespace cgx

@@ -1,0 +1,99 @@
+//===-- PeerRoute.h - Payloads that others read where they are --*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ranks of one host, as threads or processes, on one GPU or on several that see each other's memory, send
+// nothing: each encodes into memory of its own, and kernels of the others read it there.
+//
+//   rank 0  [contributions to 0, 1 | result 0]      the owner of chunk 1 reads its row of all ranks,
+//   rank 1  [contributions to 0, 1 | result 1]      and all ranks read all results
+//
+// An event says that the contributions of a rank to a round are there, and another one its result, which all
+// read where it is, over whatever others it would travel. Hosts only tell those who read that an event was
+// recorded; streams wait for it. Nothing says that memory may be written again: a rank encodes its next
+// contributions behind its reading of all results, which were made from the last ones, and its next result
+// behind next contributions, its own or added up on the way, of all ranks. But the last thing that a process
+// does may be this run, and it takes its memory along: at the end processes tell each other that they have
+// read.
+#ifndef CGX_RUNTIME_CUDA_ROUTE_PEERROUTE_H
+#define CGX_RUNTIME_CUDA_ROUTE_PEERROUTE_H
+
+#include "cgx/kernels/cuda_peers.h"
+#include "cuda/route/PayloadRoute.h"
+
+#include <optional>
+
+namespace cgx {
+
+class PeerRoute final : public PayloadRoute {
+public:
+  /// Null, on all ranks of the group, where one cannot read the memory of another. All of the group call.
+  static Result<std::unique_ptr<PayloadRoute>> make(const Execution &execution,
+                                                    const DeviceSchedule &schedule);
+  /// Where a run has failed others may still read: the memory stays as long as the process.
+  ~PeerRoute() override;
+
+  std::byte *contribution(size_t operand, uint32_t chunk) const override {
+    return peers[self].memory + schedule.contributions.begin(operand, chunk);
+  }
+  const std::byte *received(size_t operand, uint32_t position, uint32_t chunk) const override {
+    return peers[position].memory + schedule.contributions.begin(operand, chunk);
+  }
+  std::byte *ownResult(size_t operand) const override { return peers[self].memory + resultAt(operand, self); }
+  const std::byte *result(size_t operand, uint32_t chunk) const override {
+    return peers[chunk].memory + resultAt(operand, chunk);
+  }
+
+  Status scatter(Execution &execution, uint32_t round, cuda::Stream stream) override;
+  Status gather(Execution &execution, cuda::Stream stream) override;
+  Status finish(Execution &execution) override;
+  bool isCapturable() const override { return false; }
+
+private:
+  /// What a rank tells the others of its group.
+  struct Card {
+    uint64_t process; ///< equal where addresses mean something
+    uint64_t address;
+    std::array<uint64_t, 2> eventAddresses;
+    cuda::IpcHandle memory;
+    std::array<cuda::IpcHandle, 2> events;
+    int32_t gpu;
+    uint32_t canShare;
+  };
+
+  /// What this rank sees of one of its group, by position.
+  struct Peer {
+    std::byte *memory = nullptr;
+    std::array<CUevent_st *, 2> events = {}; ///< by phase
+    cuda::ImportedMemory importedMemory;     ///< of other processes
+    std::array<cuda::Event, 2> importedEvents;
+  };
+
+  PeerRoute(const Execution &execution, const DeviceSchedule &schedule)
+      : schedule(schedule), self(execution.self()), peers(execution.group.size()),
+        everybody(stepOfAll(execution)) {}
+
+  uint64_t resultAt(size_t operand, uint32_t chunk) const {
+    return schedule.contributions.bytes() + schedule.results.place(operand, chunk);
+  }
+  cuda::Outcome share(Card &card);
+  cuda::Outcome see(const Card &card, const Card &own, Peer &peer) const;
+  /// Records this rank's event of a phase, and holds the stream back until those of the ranks that it reads.
+  Status meet(Execution &execution, uint32_t phase, const Step &step, cuda::Stream stream);
+
+  DeviceSchedule schedule;
+  uint32_t self;
+  std::vector<Peer> peers;
+  Step everybody; ///< reads the results of everybody
+  bool isReadByProcesses = false;
+  cuda::Memory block;
+  std::array<cuda::Event, 2> events;
+};
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_CUDA_ROUTE_PEERROUTE_H
