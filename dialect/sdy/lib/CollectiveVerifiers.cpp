@@ -16,8 +16,36 @@ using namespace cgx::sdy;
 // The sharding of a value
 //===----------------------------------------------------------------------===//
 
+/// How the part that an argument of a manual computation is, is split further: along the axes that are not
+/// manual.
+static TensorShardingAttr getShardingInside(ManualComputationOp op, unsigned index) {
+  ArrayRef<TensorShardingAttr> shardings = op.getInShardings().getShardings();
+  if (index >= shardings.size())
+    return {};
+  auto getFree = [&](ArrayRef<AxisRefAttr> axes) {
+    return llvm::filter_to_vector(axes, [&](AxisRefAttr axis) {
+      return llvm::none_of(op.getManualAxes().getAxes(),
+                           [&](StringAttr manual) { return manual.getValue() == axis.getName(); });
+    });
+  };
+  TensorShardingAttr whole = shardings[index];
+  SmallVector<DimensionShardingAttr> dimensions;
+  for (DimensionShardingAttr dimension : whole.getDimensions()) {
+    SmallVector<AxisRefAttr> axes = getFree(dimension.getAxes());
+    bool isClosedAndEmpty = axes.empty() && dimension.getIsClosed();
+    dimensions.push_back(
+        DimensionShardingAttr::get(op.getContext(), axes, dimension.getIsClosed(),
+                                   isClosedAndEmpty ? std::nullopt : dimension.getPriority()));
+  }
+  return TensorShardingAttr::get(op.getContext(), whole.getMeshOrRef(), dimensions,
+                                 getFree(whole.getReplicatedAxes()), getFree(whole.getUnreducedAxes()),
+                                 whole.getReductionOp());
+}
+
 std::optional<TensorShardingAttr> cgx::sdy::getSharding(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (auto manual = dyn_cast_or_null<ManualComputationOp>(argument.getOwner()->getParentOp()))
+      return getShardingInside(manual, argument.getArgNumber());
     auto function = dyn_cast_or_null<FunctionOpInterface>(argument.getOwner()->getParentOp());
     if (!function || !argument.getOwner()->isEntryBlock())
       return std::nullopt;

@@ -1,4 +1,4 @@
-// Shardy's collectives, and what its propagation leaves.
+// Shardy's collectives, also of what axes split that are not manual (@inside), and what its propagation leaves.
 // RUN: cgx-opt %s -o %t.printed
 // RUN: grep . %t.printed > %t.pretty
 // RUN: grep -v '^//' %s > %t.source
@@ -22,6 +22,17 @@ module {
   }
   func.func @maximum(%arg0: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced=max{"x"}>}) {
     %0 = sdy.all_reduce max {"x"} %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<16x8xf32>
+    return
+  }
+  func.func @inside(%arg0: tensor<16x8xf32>) {
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}, {"y"}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%arg1: tensor<4x8xf32>) {
+      %2 = sdy.all_gather [{}, {"y"}] %arg1 out_sharding=<@mesh, [{}, {}]> : tensor<4x8xf32>
+      sdy.return %2 : tensor<4x8xf32>
+    } : (tensor<16x8xf32>) -> tensor<16x8xf32>
+    %1 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{}, {"y"}]>] out_shardings=[<@mesh, [{}, {"y"}]>] manual_axes={} (%arg1: tensor<16x8xf32>) {
+      %2 = sdy.all_reduce {"x"} %arg1 out_sharding=<@mesh, [{}, {"y"}]> : tensor<16x8xf32>
+      sdy.return %2 : tensor<16x8xf32>
+    } : (tensor<16x8xf32>) -> tensor<16x8xf32>
     return
   }
   func.func @propagation(%arg0: tensor<16x8xf32>, %arg1: tensor<8xf32>) {
