@@ -13,6 +13,7 @@
 #include "Simulate.h"
 
 #include "cgx/Cli/CommandLine.h"
+#include "cgx/Cli/TcpOptions.h"
 #include "cgx/output/OutputFile.h"
 
 #include <cstdio>
@@ -42,6 +43,8 @@ EXAMPLES
   The same against MPI_Allreduce, over shared memory or over MPI:
     mpirun -np 2 cgx-bench all-reduce --transport shm --sizes 64MiB --codec "quantize bits=8 bucket=512"
     mpirun -np 4 -mca mpi_yield_when_idle 1 cgx-bench all-reduce --transport mpi --sizes 16MiB
+  Over TCP; under mpirun, which then only starts the ranks, with a rendezvous (tools/netlab gives one):
+    cgx-bench all-reduce --transport tcp --ranks 4 --sizes 16MiB --codec quantize
   What the machine can, for cgx-opt --cgx-compress="machine=machine.json"; a step on 2 to 4096 ranks of it:
     cgx-bench calibrate --transport shm --ranks 2 -o machine.json
     cgx-bench simulate step.so --machine machine.json --local 8 --link 10
@@ -217,9 +220,10 @@ void addLaunchOptions(CLI::App &command, std::optional<uint32_t> &ranks,
   command
       .add_option(
           "--transport", transport,
-          "shm (default), inproc, mpi (default under mpirun), or shm+mpi: inside of hosts and between; nccl, "
-          "nccl+mpi: the same between GPUs")
-      ->check(CLI::IsMember({"shm", "inproc", "mpi", "shm+mpi", "nccl", "nccl+mpi"}));
+          "shm (default), inproc, mpi (default under mpirun), or shm+mpi: inside of hosts and between; tcp, "
+          "shm+tcp: the same without MPI; nccl, nccl+mpi: the same between GPUs")
+      ->check(CLI::IsMember({"shm", "inproc", "mpi", "shm+mpi", "tcp", "shm+tcp", "nccl", "nccl+mpi"}));
+  cgx::cli::addTcpOptions(command);
 }
 
 void addCollective(CLI::App &app, const char *collective, Options &options, Typed &typed) {

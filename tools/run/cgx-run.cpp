@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/Cli/CommandLine.h"
+#include "cgx/Cli/TcpOptions.h"
 #include "cgx/output/OutputFile.h"
 #include "cgx/run/Checkpoints.h"
 #include "cgx/run/Error.h"
@@ -84,6 +85,8 @@ EXAMPLES
   Open MPI, MPICH or Slurm, say which), on one host or, over MPI, on several:
     mpirun -np 4 cgx-run step.so --state state.safetensors --data train.safetensors
     mpirun -np 4 --hostfile hosts cgx-run step.so --transport mpi --state state.safetensors ...
+  The same without any launcher: this on each host, with its own number; or on one host, without --rank:
+    cgx-run step.so --transport tcp --rank 0 --ranks 4 --rendezvous host0:29500 --secret-file secret ...
 
 FILES
   An output called '-' is standard output, and what else is said there goes to standard error. Files are
@@ -131,8 +134,9 @@ void describe(CLI::App &app, Options &options) {
       ->group("Ranks");
   app.add_option("--transport", options.transport,
                  "shm: one process a rank; inproc: one thread a rank; mpi: under mpirun, on any hosts; "
-                 "shm+mpi: the same, over shared memory inside of hosts; nccl, nccl+mpi: one GPU a rank")
-      ->check(CLI::IsMember({"shm", "inproc", "mpi", "shm+mpi", "nccl", "nccl+mpi"}))
+                 "shm+mpi: the same, over shared memory inside of hosts; tcp, shm+tcp: the same without MPI; "
+                 "nccl, nccl+mpi: one GPU a rank")
+      ->check(CLI::IsMember({"shm", "inproc", "mpi", "shm+mpi", "tcp", "shm+tcp", "nccl", "nccl+mpi"}))
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Ranks");
@@ -142,6 +146,12 @@ void describe(CLI::App &app, Options &options) {
       ->check(CLI::Range(0.001, 1e6))
       ->type_name("SECONDS")
       ->capture_default_str()
+      ->group("Ranks");
+  app.add_option("--rank", options.rank,
+                 "Over tcp: the rank that this process is, of --ranks; all, if not given")
+      ->check(CLI::Validator(checkWhole, ""))
+      ->needs("--ranks")
+      ->type_name("R")
       ->group("Ranks");
   app.add_option("--job", options.jobName,
                  "Name of the job, equal on its ranks; for ranks that another launcher starts")
@@ -308,6 +318,7 @@ void describe(CLI::App &app, Options &options) {
          "Compile the text anew, and keep nothing for the next start (in $CGX_CACHE_DIR, else ~/.cache/cgx)")
       ->group("Input");
   app.add_flag("--quiet", options.quiet, "No progress and no summary")->group("Output");
+  cgx::cli::addTcpOptions(app);
 }
 
 /// Ranks of one job find each other by this name.
@@ -492,6 +503,18 @@ void checkOneHost(const Membership &membership, const Options &options) {
 
 bool needsMpi(const Options &options) { return options.transport.ends_with("mpi"); }
 
+/// The rank that the user says this process is.
+std::optional<Membership> givenMembership(const Options &options) {
+  if (!options.rank)
+    return std::nullopt;
+  if (!cgx::cli::meetsOverTcp(options.transport))
+    throw Error("expected --transport tcp or shm+tcp with --rank, got " + options.transport);
+  if (*options.rank >= *options.ranks)
+    throw Error("expected --rank to be below --ranks " + std::to_string(*options.ranks) + ", got " +
+                std::to_string(*options.rank));
+  return Membership{*options.rank, *options.ranks, "--rank", "tcp", {}};
+}
+
 /// What the evaluation is loaded from: the state is the training's.
 Options evaluationOptions(const Options &options) {
   Options own;
@@ -505,8 +528,10 @@ Options evaluationOptions(const Options &options) {
 }
 
 int run(Options options) {
-  std::optional<Membership> membership;
-  if (!options.ranks && (membership = findMembership())) {
+  std::optional<Membership> membership = givenMembership(options);
+  if (!membership && !options.ranks)
+    membership = findMembership();
+  if (membership) {
     options.ranks = membership->ranks;
     options.jobName = options.jobName.empty() ? membership->jobName : options.jobName;
     if (options.transport == "inproc")
@@ -543,6 +568,9 @@ int run(Options options) {
                 std::to_string(job.manifest.ranks) + " cgx-run ... --transport " + options.transport +
                 ", without --ranks");
   job.name = options.jobName.empty() ? uniqueJobName() : options.jobName;
+  std::optional<cgx::cli::OwnRendezvous> rendezvous;
+  if (cgx::cli::meetsOverTcp(options.transport))
+    rendezvous.emplace();
   return finish(options, job, options.transport == "inproc" ? runThreads(job) : runProcesses(job));
 }
 

@@ -10,6 +10,8 @@
 
 #include "Bench.h"
 
+#include "cgx/Cli/TcpOptions.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <sys/wait.h>
@@ -102,8 +104,12 @@ void runRanks(const Launch &launch, const RankBody &body) {
     body(launch.member->rank);
   else if (launch.transport == "inproc")
     runThreads(launch.ranks, body);
-  else
+  else {
+    std::optional<cli::OwnRendezvous> rendezvous;
+    if (cli::meetsOverTcp(launch.transport))
+      rendezvous.emplace();
     runProcesses(launch.ranks, body);
+  }
 }
 
 } // namespace cgx::bench

@@ -25,6 +25,9 @@
 #ifdef CGX_FRONT_HAS_MPI
 #include <mpi.h>
 #endif
+#ifdef CGX_FRONT_HAS_TCP
+#include <openssl/crypto.h>
+#endif
 
 namespace cgx::front {
 
@@ -109,6 +112,15 @@ Finding findOpenFiles() {
   if (limit.rlim_cur < wanted)
     return {Verdict::slow, "open files", found, "ulimit -n 1024: each rank takes a few"};
   return {Verdict::good, "open files", found, ""};
+}
+
+Finding findTcp() {
+#ifdef CGX_FRONT_HAS_TCP
+  return {Verdict::good, "TCP", std::string("with ") + OpenSSL_version(OPENSSL_VERSION), ""};
+#else
+  return {Verdict::absent, "TCP", "this build has no transport tcp",
+          "for ranks that a framework starts install libasio-dev and libssl-dev, and build again"};
+#endif
 }
 
 Finding findMpi() {

@@ -35,6 +35,7 @@ Finding findMemory();
 Finding findSharedMemory();
 Finding findHugePages();
 Finding findOpenFiles();
+Finding findTcp();
 Finding findMpi();
 Finding findNccl();
 Finding findGpu();

@@ -1,0 +1,65 @@
+//===-- TcpOptions.cpp - Options of the transport tcp -----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Cli/TcpOptions.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+namespace cgx::cli {
+
+static constexpr const char *kRendezvous = "CGX_TCP_RENDEZVOUS";
+
+void addTcpOptions(CLI::App &app) {
+  auto add = [&](const char *name, const char *variable, const char *type, const char *description) {
+    return app
+        .add_option_function<std::string>(
+            name,
+            [variable](const std::string &value) { ::setenv(variable, value.c_str(), /*overwrite=*/1); },
+            description)
+        ->type_name(type)
+        ->group("Transport tcp");
+  };
+  add("--rendezvous", kRendezvous, "HOST:PORT|file:PATH",
+      "Where ranks meet: where rank 0 listens, or a file that all see");
+  add("--secret-file", "CGX_TCP_SECRET_FILE", "FILE",
+      "Shows who belongs to the job: equal on all hosts, mode 600, such as of 'openssl rand -hex 32'; needed "
+      "with "
+      "HOST:PORT");
+  add("--address", "CGX_TCP_ADDRESS", "HOST",
+      "Address of this host where the rank listens; by default the one that the rendezvous is reached from");
+  add("--streams", "CGX_TCP_STREAMS", "N",
+      "Connections that long messages are spread over, for long fat links; 1")
+      ->check(CLI::Range(1u, 16u));
+  add("--tls", "CGX_TCP_TLS", "MODE", "Encrypt: off, psk (keys from the secret) or certificates")
+      ->check(CLI::IsMember({"off", "psk", "certificates"}));
+  add("--tls-certificate", "CGX_TCP_TLS_CERTIFICATE", "FILE.pem", "Of this rank, signed by the authority");
+  add("--tls-key", "CGX_TCP_TLS_KEY", "FILE.pem", "Its key");
+  add("--tls-ca", "CGX_TCP_TLS_CA", "FILE.pem", "The authority that signs for this job alone");
+}
+
+OwnRendezvous::OwnRendezvous() {
+  if (std::getenv(kRendezvous))
+    return;
+  std::string path = (std::filesystem::temp_directory_path() / "cgx-tcp-XXXXXX").string();
+  if (!::mkdtemp(path.data()))
+    throw std::runtime_error("cannot make a folder for the rendezvous, '" + path +
+                             "': " + std::strerror(errno));
+  folder = path;
+  ::setenv(kRendezvous, ("file:" + (folder / "rendezvous").string()).c_str(), /*overwrite=*/1);
+}
+
+OwnRendezvous::~OwnRendezvous() {
+  std::error_code ignored;
+  if (!folder.empty())
+    std::filesystem::remove_all(folder, ignored);
+}
+
+} // namespace cgx::cli
