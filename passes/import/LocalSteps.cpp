@@ -537,7 +537,7 @@ struct LocalStepsPass : cgx::impl::LocalStepsPassBase<LocalStepsPass> {
   void runOnOperation() final {
     const auto emitError = [&] { return mlir::emitError(getOperation().getLoc()) << "local steps: "; };
     if (every < 1 || every > 1000000) {
-      emitError() << "expected every to be a number of steps from 1 to 1000000, got " << every;
+      emitError() << "expected every to be a number of steps from 1 to 1000000, got " << every.getValue();
       return signalPassFailure();
     }
     std::optional<OuterOptimizer> optimizer = OuterOptimizer::parse(outer, rate, momentum, emitError);

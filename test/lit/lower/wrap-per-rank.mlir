@@ -17,7 +17,7 @@
 // CHECK: @cgx_begin_step
 // CHECK: sdy.return
 
-// RANK: @main(%arg0: tensor<8x4xf32> {sdy.sharding = {{.*}}, tf.aliasing_output = 0 : i32}, %arg1: tensor<4x8xf32>)
+// RANK: @main(%arg0: tensor<8x4xf32> {sdy.sharding = {{.*}}, tf.aliasing_output = 0 : i32} loc("w"), %arg1: tensor<4x8xf32> loc("x"))
 // RANK-NOT: sdy.manual_computation
 
 // What goes back can come again.

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "CodeGen.h"
+#include "Bfloat16.h"
 #include "Split.h"
 
 #include "mlir/IR/Threading.h"
@@ -103,6 +104,7 @@ std::optional<std::string> emit(ModuleOp module, const Options &options) {
   if (!code)
     return std::nullopt;
   optimize(*code, *machine);
+  defineRoundingToBfloat16(*code);
 
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);
