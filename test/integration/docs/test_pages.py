@@ -85,9 +85,9 @@ class FilesTest(unittest.TestCase):
 
     def test_metrics_have_the_fields_of_the_writer(self):
         fields = json.loads(self.example("Metrics").read_text())
-        writer = (ROOT / "tools/run/lib/Metrics.cpp").read_text(encoding="utf-8")
+        writer = (ROOT / "tools/run/lib/MetricsFormat.cpp").read_text(encoding="utf-8")
         for field in fields:
-            self.assertTrue(f'"{field}"' in writer, f"Metrics.cpp does not write '{field}'")
+            self.assertTrue(f'"{field}"' in writer, f"MetricsFormat.cpp does not write '{field}'")
 
     def test_manifest_is_that_of_the_program(self):
         (program,) = blocks(page("c-abi.md"), "c")

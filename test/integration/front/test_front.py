@@ -81,7 +81,7 @@ class Front(unittest.TestCase):
 
     def test_completion(self):
         self.assertIn("run", self.complete("cgx", "r"))
-        self.assertEqual(self.complete("cgx", "run", "--rank"), ["--ranks"])
+        self.assertEqual(self.complete("cgx", "run", "--rank"), ["--rank", "--ranks"])
         self.assertIn("all-reduce", self.complete("cgx", "bench", "all-r"))
         self.assertIn("--sizes", self.complete("cgx-bench", "all-reduce", "--si"))
         self.assertIn("--alpha", self.complete("cgx", "plan", "solve", "--al"))
