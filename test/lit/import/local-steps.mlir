@@ -3,14 +3,14 @@
 // RUN: cgx-opt %s --split-input-file --cgx-local-steps="every=50 outer=nesterov lr=0.5 momentum=0.25" --cgx-compress="bits=4 min-elements=1" --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 // RUN: cgx-opt %s --split-input-file --cgx-local-steps="every=50 outer=sgd" --cgx-compress="bits=4 min-elements=1 decompose" --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 // RUN: not cgx-opt %s --cgx-local-steps="outer=nestrov" 2>&1 | FileCheck %s --check-prefix=RULE
-// RUN: not cgx-opt %s --cgx-local-steps="every=0" 2>&1 | FileCheck %s --check-prefix=COUNT
+// RUN: not cgx-opt %s --cgx-local-steps="every=0" 2>&1 | FileCheck %s --check-prefix=STEPS
 // RUN: not cgx-opt %s --cgx-local-steps="outer=sgd momentum=0.9" 2>&1 | FileCheck %s --check-prefix=SGD
 // RUN: not cgx-opt %s --cgx-local-steps="outer=nesterov<rate=0.9>" 2>&1 | FileCheck %s --check-prefix=KEY
 // RUN: not cgx-opt %s --cgx-local-steps="outer=nesterov<lr=-1>" 2>&1 | FileCheck %s --check-prefix=RATE
 // RUN: not cgx-opt %s --cgx-local-steps="outer=nesterov<lr=1" 2>&1 | FileCheck %s --check-prefix=BRACKET
 
 // RULE: error: local steps: expected outer to be sgd, momentum or nesterov, got 'nestrov' (did you mean 'nesterov'?)
-// COUNT: error: local steps: expected every to be a number of steps from 1 to 1000000, got 0
+// STEPS: error: local steps: expected every to be a number of steps from 1 to 1000000, got 0
 // SGD: error: local steps: outer sgd: expected no momentum, got 0.9; momentum and nesterov have one
 // KEY: error: local steps: outer nesterov: expected its parameters to be lr and momentum, got 'rate'
 // RATE: error: local steps: outer nesterov: expected lr to be a number above 0, got '-1'

@@ -1,6 +1,6 @@
-// Debian's own mlir-opt, with cgx as a plugin, does what cgx-opt does.
+// Debian's own mlir-opt, with cgx as a plugin, does what cgx-opt does, which keeps locations where there are some.
 // RUN: mlir-opt-22 --load-dialect-plugin=%cgx_lib/cgx-plugin.so --load-pass-plugin=%cgx_lib/cgx-plugin.so \
-// RUN:   --pass-pipeline='builtin.module(cgx-compress{bits=4 bucket=64 min-elements=1})' %s -o %t.plugin
+// RUN:   --pass-pipeline='builtin.module(cgx-compress{bits=4 bucket=64 min-elements=1})' --mlir-print-debuginfo %s -o %t.plugin
 // RUN: cgx-opt --cgx-compress="bits=4 bucket=64 min-elements=1" %s -o %t.opt
 // RUN: cmp %t.plugin %t.opt
 // RUN: FileCheck %s < %t.plugin
