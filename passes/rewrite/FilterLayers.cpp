@@ -124,7 +124,8 @@ private:
     const std::string of = layers == 1 ? "" : ", each of " + std::to_string(layers) + " stacked layers";
     if (layer.getShape()) {
       if (int64_t rank = layer.getLayerShape().size();
-          rank < minRank && (rank != 1 || getRaveledRank(op, layer.getName(), rank) < minRank))
+          rank < minRank &&
+          (layer.getShape().size() != 1 || getRaveledRank(op, layer.getName(), rank) < minRank))
         return std::to_string(rank) + "-D parameter" + of;
     } else if (int64_t rank = llvm::count_if(type.getShape(), [](int64_t size) { return size != 1; });
                rank < minRank && getRaveledRank(op, layer.getName(), rank) < minRank) {

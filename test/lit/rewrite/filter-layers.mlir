@@ -74,6 +74,15 @@ func.func @stacks(%s: tensor<12x768xf32>, %w: tensor<12x16x64xf32>, %u: tensor<1
   return
 }
 
+// A stack that the step keeps is no vector of matrices.
+// CHECK-LABEL: func @stacked_state
+func.func @stacked_state(%s: tensor<12x768xf32> {cgx.name = "params['scale']"}) -> (tensor<12x768xf32> {cgx.feeds = 0 : i64}) {
+  // CHECK: cgx.exact_reason = ["1-D parameter, each of 12 stacked layers"]
+  %0 = cgx.all_reduce mean(%s) {id = 8 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"scale", gradient, [12, 768], stacked = 1>]} : tensor<12x768xf32>
+  return %0 : tensor<12x768xf32>
+}
+
 // CHECK-LABEL: func @buffers
 func.func @buffers(%w: tensor<32x64xf32> {cgx.name = "params['w']"}, %b: tensor<64xf32> {cgx.name = "params['b']"},
                    %s: tensor<2048xf32> {cgx.name = "norms['scale']"}, %o: tensor<2048xf32> {cgx.name = "norms['offset']"},
