@@ -282,7 +282,7 @@ TEST(Fault, ARankThatWorksForLongerThanTheTimeoutIsWaitedFor) {
     auto body = [&](uint32_t rank) {
       ContextSpec spec = contextSpec(job, rank);
       spec.transport = transport;
-      spec.timeoutMs = 400;
+      spec.timeoutMs = 1000;
       return train(spec, 3, [&](cgx_context *, uint64_t step) {
         if (rank == 1 && step == 1) // like one that compiles, or writes a checkpoint
           std::this_thread::sleep_for(1500ms);
@@ -302,14 +302,14 @@ TEST(Fault, ARankThatWorksForEverIsNamedAfterALongerTime) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) {
     ContextSpec spec = contextSpec(job, rank);
-    spec.timeoutMs = 200;
+    spec.timeoutMs = 1000;
     return train(spec, 0, [&](cgx_context *, uint64_t step) {
       if (rank == 1 && step == 1)
         std::this_thread::sleep_for(60s);
     });
   });
   for (uint32_t rank : {0u, 2u})
-    expectEnding(ranks.await(rank, 20000ms), CGX_TIMEOUT, with(kPlace, "rank 1 did not answer for 4000 ms"));
+    expectEnding(ranks.await(rank, 40000ms), CGX_TIMEOUT, with(kPlace, "rank 1 did not answer for 20000 ms"));
 }
 
 TEST(Fault, AForkedChildDoesNotKeepADeadRankAlive) {
