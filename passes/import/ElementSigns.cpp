@@ -31,7 +31,7 @@ using namespace cgx;
 static constexpr unsigned kLongestChain = 16;
 
 /// The value of all elements of a constant.
-static std::optional<APFloat> getSplat(Value value) {
+static std::optional<APFloat> getConstantSplat(Value value) {
   DenseFPElementsAttr constant;
   if (matchPattern(value, m_Constant(&constant)) && constant.isSplat())
     return constant.getSplatValue<APFloat>();
@@ -45,7 +45,7 @@ static bool isSingle(Value value) {
 
 /// A number that stands for all elements.
 static bool isScalarEverywhere(Value value, unsigned depth = kLongestChain) {
-  if (isSingle(value) || getSplat(value))
+  if (isSingle(value) || getConstantSplat(value))
     return true;
   Operation *op = value.getDefiningOp();
   return op &&
@@ -188,13 +188,13 @@ static ElementSigns getSignsOfProduct(Operation *op, function_ref<ElementSigns(V
     return ElementSigns::Equal;
   ElementSigns left = signsOf(a), right = signsOf(b);
   const auto isNegative = [](Value value) {
-    std::optional<APFloat> splat = getSplat(value);
+    std::optional<APFloat> splat = getConstantSplat(value);
     return splat && splat->isNegative() && !splat->isZero();
   };
   // One number for all elements scales them, whatever its sign is, unless that is known. Of a single
   // element, it decides the sign.
   const auto scales = [&](Value value) {
-    return (isSingle(op->getResult(0)) ? getSplat(value).has_value() : isScalarEverywhere(value)) &&
+    return (isSingle(op->getResult(0)) ? getConstantSplat(value).has_value() : isScalarEverywhere(value)) &&
            !isNegative(value);
   };
   if (scales(a))
@@ -206,7 +206,7 @@ static ElementSigns getSignsOfProduct(Operation *op, function_ref<ElementSigns(V
 
 /// Even powers of what is no argument; others have the signs of their base.
 static ElementSigns getSignsOfPower(Operation *op, function_ref<ElementSigns(Value)> signsOf) {
-  std::optional<APFloat> exponent = getSplat(op->getOperand(1));
+  std::optional<APFloat> exponent = getConstantSplat(op->getOperand(1));
   const bool isEven = exponent && exponent->isInteger() && std::fmod(exponent->convertToDouble(), 2) == 0;
   return isEven && !isArgument(op->getOperand(0)) ? ElementSigns::Equal : signsOf(op->getOperand(0));
 }
@@ -221,7 +221,7 @@ static ElementSigns getSignsOfConvert(Operation *op, function_ref<ElementSigns(V
 
 ElementSigns cgx::getElementSigns(OpResult result, function_ref<ElementSigns(Value)> signsOf) {
   Operation *op = result.getOwner();
-  if (std::optional<APFloat> splat = getSplat(result))
+  if (std::optional<APFloat> splat = getConstantSplat(result))
     return splat->isNegative() && !splat->isZero() ? ElementSigns::Mixed : ElementSigns::Constant;
   StringRef name = op->getName().stripDialect();
   unsigned count = op->getNumOperands();

@@ -21,12 +21,6 @@ using namespace cgx;
 
 static bool isComplex(Value value) { return isa<ComplexType>(getElementTypeOrSelf(value)); }
 
-static bool isCollective(Operation *op) {
-  return isa<stablehlo::AllReduceOp, stablehlo::AllGatherOp, stablehlo::AllToAllOp,
-             stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp, stablehlo::ReduceScatterOp>(
-      op);
-}
-
 /// The parts of a tensor of complex numbers.
 static RankedTensorType getPartType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
@@ -74,7 +68,7 @@ static bool isSum(Region &region) {
          region.front().getTerminator()->getOperand(0) == add.getResult(0);
 }
 
-static LogicalResult expand(Operation *op) {
+static LogicalResult splitIntoParts(Operation *op) {
   for (Region &region : op->getRegions()) {
     if (!isSum(region))
       return op->emitOpError("expected a sum of complex numbers, which is that of their parts");
@@ -108,11 +102,11 @@ struct ExpandComplexCollectivesPass
   void runOnOperation() final {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isCollective(op) && llvm::any_of(op->getOperands(), isComplex))
+      if (stablehlo::isCollective(op) && llvm::any_of(op->getOperands(), isComplex))
         ops.push_back(op);
     });
     for (Operation *op : ops)
-      if (failed(expand(op)))
+      if (failed(splitIntoParts(op)))
         return signalPassFailure();
   }
 };

@@ -28,12 +28,6 @@ static bool isNarrow(Type type) {
   return element.isIntOrFloat() && !getCodecElementType(element) && element.getIntOrFloatBitWidth() <= 8;
 }
 
-static bool isCollective(Operation *op) {
-  return isa<stablehlo::AllReduceOp, stablehlo::AllGatherOp, stablehlo::AllToAllOp,
-             stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp, stablehlo::ReduceScatterOp>(
-      op);
-}
-
 /// What narrow numbers travel as. A float of a byte that only moves keeps its bits; sums have the digits of
 /// bf16, of which all narrow floats are.
 static Type getTravellingType(Type type, bool isReduced) {
@@ -53,7 +47,7 @@ static Value convert(ImplicitLocOpBuilder &b, Value value, Type type) {
   return stablehlo::BitcastConvertOp::create(b, type, value);
 }
 
-static void expand(Operation *op) {
+static void widen(Operation *op) {
   bool isReduced = op->getNumRegions() > 0;
   ImplicitLocOpBuilder b(op->getLoc(), op);
   for (OpOperand &operand : op->getOpOperands())
@@ -97,13 +91,13 @@ struct ExpandNarrowCollectivesPass : cgx::impl::ExpandNarrowCollectivesPassBase<
   void runOnOperation() final {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isCollective(op) && llvm::any_of(op->getOperandTypes(), isNarrow))
+      if (stablehlo::isCollective(op) && llvm::any_of(op->getOperandTypes(), isNarrow))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
       if (failed(verifyReduction(op)))
         return signalPassFailure();
-      expand(op);
+      widen(op);
     }
   }
 };

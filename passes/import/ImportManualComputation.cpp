@@ -9,6 +9,7 @@
 #include "ManualComputation.h"
 #include "PerRankForm.h"
 #include "cgx/Dialect/Sdy/SdyDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
 
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
@@ -21,18 +22,13 @@ namespace cgx {
 using namespace mlir;
 using namespace cgx;
 
-/// Whether `op` communicates; names are compared because a module may use
-/// collectives that our StableHLO dialect does not define.
-static bool isCollective(Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  if (op->getName().getDialectNamespace() == "cgx")
-    return true;
-  if (name.consume_front("shard."))
-    return name != "grid" && name != "shard" && name != "sharding";
-  static constexpr StringLiteral names[] = {
-      "all_gather",         "all_reduce", "all_to_all",           "async_start",   "recv",
-      "collective_permute", "send",       "collective_broadcast", "reduce_scatter"};
-  return name.consume_front("stablehlo.") && llvm::is_contained(names, name);
+/// Whether ranks exchange something here.
+static bool communicates(Operation *op) {
+  StringRef dialect = op->getName().getDialectNamespace();
+  if (dialect == "shard")
+    return !isa<shard::GridOp, shard::ShardOp, shard::ShardingOp>(op);
+  return dialect == "cgx" || stablehlo::isCollective(op) ||
+         isa<stablehlo::SendOp, stablehlo::RecvOp, stablehlo::AsyncStartOp>(op);
 }
 
 /// Whether an op or a function argument asks a partitioner to split something.
@@ -165,17 +161,17 @@ struct ImportManualComputationPass : cgx::impl::ImportManualComputationPassBase<
     FailureOr<MeshAttr> mesh = getDeclaredMesh(module, step);
     if (failed(mesh))
       return failure();
-    bool communicates = module
-                            .walk([](Operation *op) {
-                              return isCollective(op) ? WalkResult::interrupt() : WalkResult::advance();
-                            })
-                            .wasInterrupted();
-    if (mesh->getNumRanks() > 1 && !communicates)
+    bool isAlone = !module
+                        .walk([](Operation *op) {
+                          return communicates(op) ? WalkResult::interrupt() : WalkResult::advance();
+                        })
+                        .wasInterrupted();
+    if (mesh->getNumRanks() > 1 && isAlone)
       if (Operation *input = findPartitionerInput(module))
         return input->emitError()
                << "the step has no collective: its communication is left to a partitioner; export it "
                   "with cgx_jax.export_step, which has it partitioned, or write it with jax.shard_map";
-    if (mesh->getNumRanks() > 1 && communicates)
+    if (mesh->getNumRanks() > 1 && !isAlone)
       setPerReplicaForm(step, *mesh, /*isStacked=*/getCount(module, "mhlo.num_replicas") > 1);
     else
       setReplicatedForm(step, *mesh);

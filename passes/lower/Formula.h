@@ -13,7 +13,11 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <limits>
+
 namespace cgx {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A float, or a vector of them, on which operators emit arithmetic. Numbers take the type of what they
 /// are combined with.

@@ -24,12 +24,12 @@ namespace {
 using namespace mlir;
 
 /// What operands have in common that are encoded as one: codec, element type, kind of layer.
-using MergeKey = std::tuple<Attribute, Type, LayerKind>;
+using ReductionKey = std::tuple<Attribute, Type, LayerKind>;
 
 /// Numbers of operands that become one; an operand that stays as it is stands alone.
 SmallVector<SmallVector<unsigned>> findMerges(AllReduceOp op) {
   SmallVector<SmallVector<unsigned>> merges;
-  llvm::MapVector<MergeKey, size_t> open;
+  llvm::MapVector<ReductionKey, size_t> open;
   for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
     auto [place, isNew] = open.try_emplace(
         {op.getCodec(i), op.getInputType(i).getElementType(), op.getLayer(i).getKind()}, merges.size());

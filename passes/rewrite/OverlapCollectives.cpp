@@ -67,7 +67,7 @@ private:
 using Group = SmallVector<Operation *>;
 
 /// The batches of a block, numbered as above; each has its ops in the order of their places.
-SmallVector<Group> findBatches(Block &block, const Rounds &rounds, uint64_t groupBytes) {
+SmallVector<Group> findStartBatches(Block &block, const Rounds &rounds, uint64_t groupBytes) {
   Places places(block);
   SmallVector<Operation *> byAvailability;
   for (Operation &op : block)
@@ -293,7 +293,7 @@ struct OverlapCollectives : impl::OverlapCollectivesPassBase<OverlapCollectives>
 private:
   void overlap(Block &block) {
     Rounds rounds(block);
-    SmallVector<Group> batches = findBatches(block, rounds, groupBytes);
+    SmallVector<Group> batches = findStartBatches(block, rounds, groupBytes);
     sortByStage(block, batches);
     SmallVector<Operation *> collectives;
     for (const Group &batch : batches)

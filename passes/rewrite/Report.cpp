@@ -147,8 +147,7 @@ private:
 void warnOfExportedCollectives(ModuleOp module) {
   SmallVector<Operation *> exported;
   module.walk([&](Operation *op) {
-    if (isa<stablehlo::AllReduceOp, stablehlo::ReduceScatterOp, stablehlo::AllGatherOp, stablehlo::AllToAllOp,
-            stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp>(op))
+    if (stablehlo::isCollective(op))
       exported.push_back(op);
   });
   if (exported.empty())

@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace cgx::stablehlo;
 
-using EmitError = function_ref<InFlightDiagnostic()>;
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 
 //===----------------------------------------------------------------------===//
 // Replica groups
@@ -99,6 +99,11 @@ struct GroupRules {
   bool mayBeFilled = false;
   bool coverAll = true;
 };
+
+bool cgx::stablehlo::isCollective(Operation *op) {
+  return isa<AllReduceOp, AllGatherOp, AllToAllOp, CollectiveBroadcastOp, CollectivePermuteOp,
+             ReduceScatterOp>(op);
+}
 
 /// A mesh that has no name here must at least have one in the module.
 static LogicalResult verifyMesh(Operation *op, ReplicaGroupMeshAxesAttr groups) {

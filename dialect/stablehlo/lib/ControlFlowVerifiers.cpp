@@ -166,7 +166,7 @@ LogicalResult AsyncDoneOp::verify() {
                        << getResultTypes();
 }
 
-LogicalResult FutureType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<Type> types) {
+LogicalResult FutureType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayRef<Type> types) {
   for (Type type : types)
     if (!isa<RankedTensorType>(type))
       return emitError() << "expected a future of ranked tensors, got " << type;

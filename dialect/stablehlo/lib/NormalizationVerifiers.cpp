@@ -99,7 +99,7 @@ LogicalResult RngBitGeneratorOp::verify() {
 // Accuracy
 //===----------------------------------------------------------------------===//
 
-LogicalResult ResultAccuracyAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr atol,
+LogicalResult ResultAccuracyAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, FloatAttr atol,
                                          FloatAttr rtol, int64_t ulps, ResultAccuracyModeAttr mode) {
   bool isTolerant = !atol.getValue().isZero() || !rtol.getValue().isZero() || ulps != 0;
   if (mode.getValue() != ResultAccuracyMode::TOLERANCE && isTolerant)

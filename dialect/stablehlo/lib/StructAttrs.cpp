@@ -260,7 +260,8 @@ void BoundsAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult BoundsAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> bounds) {
+LogicalResult BoundsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> bounds) {
   for (int64_t bound : bounds)
     if (bound < 0 && !ShapedType::isDynamic(bound)) // (C3)
       return emitError() << "expected bounds of at least 0, got " << bound;
@@ -268,7 +269,7 @@ LogicalResult BoundsAttr::verify(function_ref<InFlightDiagnostic()> emitError, A
 }
 
 LogicalResult BoundsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
-                                         function_ref<InFlightDiagnostic()> emitError) const {
+                                         llvm::function_ref<InFlightDiagnostic()> emitError) const {
   if (shape.size() != getBounds().size()) // (C1)
     return emitError() << "expected " << shape.size() << " bounds, one per dimension, got "
                        << getBounds().size();

@@ -45,31 +45,35 @@ Value decodeFloat(ImplicitLocOpBuilder &b, Value stored, FloatType type) {
 }
 
 /// The bits of an f32 on their way to those of a narrower float.
-struct Bits {
+struct FloatBits {
   ImplicitLocOpBuilder *b;
   Value value;
 
-  Bits of(Value other) const { return {b, other}; }
-  Bits of(uint32_t number) const {
+  FloatBits of(Value other) const { return {b, other}; }
+  FloatBits of(uint32_t number) const {
     return of(arith::ConstantOp::create(*b, b->getI32IntegerAttr(static_cast<int32_t>(number))));
   }
-  Bits operator+(Bits other) const { return of(arith::AddIOp::create(*b, value, other.value)); }
-  Bits operator+(uint32_t number) const { return *this + of(number); }
-  Bits operator-(uint32_t number) const { return of(arith::SubIOp::create(*b, value, of(number).value)); }
-  Bits operator&(uint32_t mask) const { return of(arith::AndIOp::create(*b, value, of(mask).value)); }
-  Bits operator|(Bits other) const { return of(arith::OrIOp::create(*b, value, other.value)); }
-  Bits operator>>(uint32_t count) const { return of(arith::ShRUIOp::create(*b, value, of(count).value)); }
+  FloatBits operator+(FloatBits other) const { return of(arith::AddIOp::create(*b, value, other.value)); }
+  FloatBits operator+(uint32_t number) const { return *this + of(number); }
+  FloatBits operator-(uint32_t number) const {
+    return of(arith::SubIOp::create(*b, value, of(number).value));
+  }
+  FloatBits operator&(uint32_t mask) const { return of(arith::AndIOp::create(*b, value, of(mask).value)); }
+  FloatBits operator|(FloatBits other) const { return of(arith::OrIOp::create(*b, value, other.value)); }
+  FloatBits operator>>(uint32_t count) const {
+    return of(arith::ShRUIOp::create(*b, value, of(count).value));
+  }
   Value operator>(uint32_t number) const {
     return arith::CmpIOp::create(*b, arith::CmpIPredicate::ugt, value, of(number).value);
   }
   Value operator!=(uint32_t number) const {
     return arith::CmpIOp::create(*b, arith::CmpIPredicate::ne, value, of(number).value);
   }
-  Bits where(Value condition, Bits otherwise) const {
+  FloatBits where(Value condition, FloatBits otherwise) const {
     return of(arith::SelectOp::create(*b, condition, value, otherwise.value));
   }
   /// Of two floats, by their bits.
-  Bits plusFloat(uint32_t number) const {
+  FloatBits plusFloat(uint32_t number) const {
     Type f32 = b->getF32Type();
     Value sum = arith::AddFOp::create(*b, arith::BitcastOp::create(*b, f32, value),
                                       arith::BitcastOp::create(*b, f32, of(number).value));
@@ -80,21 +84,21 @@ struct Bits {
 constexpr uint32_t kInfinity = 0x7f800000; // of f32
 
 /// Powers of two only, without a sign: ties go up, and what is not positive is NaN, as in XLA.
-Bits encodeExponent(Bits bits) {
-  Bits code = (bits + 0x400000) >> 23;
+FloatBits encodeExponent(FloatBits bits) {
+  FloatBits code = (bits + 0x400000) >> 23;
   code = code.where(bits > 0x400000, bits.of(uint32_t(0))); // not more than the least one
-  Bits nan = bits.of(0xff);
+  FloatBits nan = bits.of(0xff);
   code = nan.where(bits > kInfinity - 1, code); // infinite, NaN or negative
   return code.where(bits != 0, nan);
 }
 
 /// Rounds the fraction where it lies in the f32; below the normal numbers, an addition rounds it.
-Bits encodeMagnitude(Bits bits, const llvm::fltSemantics &format) {
+FloatBits encodeMagnitude(FloatBits bits, const llvm::fltSemantics &format) {
   uint32_t fraction = APFloat::semanticsPrecision(format) - 1, shift = 23 - fraction;
   auto least = static_cast<int32_t>(APFloat::semanticsMinExponent(format));
   uint32_t bias = 1 - least;
-  Bits last = (bits >> shift) & 1;
-  Bits code = ((bits + ((1u << (shift - 1)) - 1) + last) >> shift) - ((127 - bias) << fraction);
+  FloatBits last = (bits >> shift) & 1;
+  FloatBits code = ((bits + ((1u << (shift - 1)) - 1) + last) >> shift) - ((127 - bias) << fraction);
   uint32_t lastPlace = static_cast<uint32_t>(127 + least + static_cast<int32_t>(shift)) << 23;
   uint32_t leastNormal = static_cast<uint32_t>(127 + least) << 23;
   code = code.where(bits > leastNormal - 1, bits.plusFloat(lastPlace) - lastPlace);
@@ -112,16 +116,16 @@ Bits encodeMagnitude(Bits bits, const llvm::fltSemantics &format) {
 
 Value encodeFloat(ImplicitLocOpBuilder &b, Value computed, FloatType type) {
   const llvm::fltSemantics &format = type.getFloatSemantics();
-  Bits bits{&b, arith::BitcastOp::create(b, b.getI32Type(), computed)};
-  auto stored = [&](Bits code) { return arith::TruncIOp::create(b, b.getI8Type(), code.value); };
+  FloatBits bits{&b, arith::BitcastOp::create(b, b.getI32Type(), computed)};
+  auto stored = [&](FloatBits code) { return arith::TruncIOp::create(b, b.getI8Type(), code.value); };
   if (!APFloat::semanticsHasSignedRepr(format))
     return stored(encodeExponent(bits));
-  Bits magnitude = bits & 0x7fffffff, code = encodeMagnitude(magnitude, format);
+  FloatBits magnitude = bits & 0x7fffffff, code = encodeMagnitude(magnitude, format);
   uint32_t minus = 1u << (type.getWidth() - 1);
-  Bits sign = (bits >> (32 - type.getWidth())) & minus;
+  FloatBits sign = (bits >> (32 - type.getWidth())) & minus;
   if (APFloat(format, APInt(type.getWidth(), minus)).isNaN()) // there is no -0: NaN has its bits
     sign = sign.where(code != 0, bits.of(uint32_t(0)));
-  Bits result = code | sign;
+  FloatBits result = code | sign;
   if (!APFloat::semanticsHasNaN(format)) // NaN is -0, as in XLA
     result = bits.of(minus).where(magnitude > kInfinity, result);
   return stored(result);

@@ -30,7 +30,6 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 Value extended(ImplicitLocOpBuilder &b, Value x, FloatType type) {

@@ -34,7 +34,6 @@ namespace cgx {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// ln 2 in two parts; products of the first with the exponents of f32 are exact.
 constexpr double ln2High = 0.693359375, ln2Low = -2.12194440e-4;
 

@@ -34,6 +34,9 @@ inline constexpr int64_t kMostElements = int64_t(1) << 56;
 /// A ranked tensor whose known dimensions make no more elements than that.
 bool isTensor(mlir::Type type);
 
+/// Whether `op` exchanges tensors in groups of processes. Sends and receives have no groups.
+bool isCollective(mlir::Operation *op);
+
 /// Whether elements of this type stand for others, by a scale.
 bool isQuantized(mlir::Type element);
 
