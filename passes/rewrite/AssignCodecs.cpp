@@ -10,6 +10,7 @@
 #include "PlannedCodecs.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Passes/CodecOptions.h"
 #include "cgx/Passes/Rewrite.h"
 
@@ -102,9 +103,8 @@ private:
       return success();
     bool isUsed = false;
     getOperation().walk([&](CollectiveOpInterface op) {
-      auto given = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
       for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
-        isUsed |= (!given || cast<StringAttr>(given[i]).empty()) && !ofKinds.count(op.getLayer(i).getKind());
+        isUsed |= getExactReason(op, i).empty() && !ofKinds.count(op.getLayer(i).getKind());
     });
     if (isUsed)
       return success();
@@ -150,10 +150,9 @@ private:
   /// `codecOf` is asked for the layers of operands that have no reason to stay exact.
   void assign(CollectiveOpInterface op, function_ref<CodecAttrInterface(LayerAttr)> codecOf) {
     Builder builder(&getContext());
-    auto given = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
     SmallVector<Attribute> codecs, reasons;
     for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
-      std::string reason = given ? cast<StringAttr>(given[i]).str() : "";
+      std::string reason = getExactReason(op, i).str();
       CodecAttrInterface assigned = getIdentityCodec(&getContext());
       if (reason.empty()) {
         CodecAttrInterface wanted = codecOf(op.getLayer(i));

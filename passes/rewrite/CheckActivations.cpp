@@ -49,7 +49,7 @@ int64_t getBytes(RankedTensorType type) {
 }
 
 /// An activation that travels, and the weight that could in its place.
-struct Exchange {
+struct TravellingActivation {
   CollectiveOpInterface op;
   int64_t bytes;
   BlockArgument weight;
@@ -177,7 +177,7 @@ struct CheckActivations : impl::CheckActivationsPassBase<CheckActivations> {
 
 private:
   void check(FunctionOpInterface step, StepArguments &arguments, RankGrid &grid) {
-    SmallVector<Exchange> exchanges;
+    SmallVector<TravellingActivation> exchanges;
     AxisSet axes = 0;
     int64_t bytes = 0;
     step.walk([&](CollectiveOpInterface op) {
@@ -264,7 +264,7 @@ private:
     return {};
   }
 
-  static void report(ArrayRef<Exchange> exchanges, int64_t bytes, const std::string &axes,
+  static void report(ArrayRef<TravellingActivation> exchanges, int64_t bytes, const std::string &axes,
                      StepArguments &arguments) {
     constexpr size_t kMostNotes = 4;
     CollectiveOpInterface first = exchanges[0].op;
@@ -274,7 +274,7 @@ private:
             << axes << " of the mesh, which splits the batch and weights; expected weights "
             << "to be gathered: constrain activations to the sharding of the batch "
                "(jax.lax.with_sharding_constraint), or gather weights in the step";
-    for (const Exchange &exchange : exchanges.take_front(kMostNotes)) {
+    for (const TravellingActivation &exchange : exchanges.take_front(kMostNotes)) {
       CollectiveOpInterface op = exchange.op;
       warning.attachNote(op.getLoc()) << op.getKind() << " with id " << op.getId() << ": " << exchange.bytes
                                       << " bytes for " << arguments.describe(exchange.weight);

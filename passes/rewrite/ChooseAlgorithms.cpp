@@ -9,6 +9,7 @@
 #include "CodecText.h"
 #include "MachineFile.h"
 
+#include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/IR/Builders.h"
@@ -155,16 +156,13 @@ private:
 
   void leaveExact(CollectiveOpInterface op, double compressed, double uncompressed) {
     Builder builder(&getContext());
-    auto given = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
     SmallVector<Attribute> codecs, reasons;
     std::string reason = llvm::formatv("{0:f3} ms exact, {1:f3} ms compressed, by the cost model",
                                        uncompressed * 1e3, compressed * 1e3);
     for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
-      bool changes = !op.getCodec(i).isExact();
+      StringRef kept = getExactReason(op, i);
       codecs.push_back(getIdentityCodec(&getContext()));
-      reasons.push_back(changes ? builder.getStringAttr(reason)
-                        : given ? given[i]
-                                : builder.getStringAttr(""));
+      reasons.push_back(builder.getStringAttr(op.getCodec(i).isExact() ? kept : StringRef(reason)));
     }
     op.setCodecsAttr(builder.getArrayAttr(codecs));
     op->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons));

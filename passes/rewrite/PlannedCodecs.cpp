@@ -9,6 +9,7 @@
 #include "PlannedCodecs.h"
 
 #include "CodecText.h"
+#include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/formats/Plan.h"
 #include "cgx/formats/TextFile.h"
 
@@ -43,15 +44,6 @@ CodecAttrInterface parseCodec(MLIRContext *context, const formats::Codec &codec,
     reason = "expected a codec, got " + assemblyOf(codec) + (reason.empty() ? "" : ": ") + reason;
   return attribute;
 }
-
-namespace {
-
-bool mayBeCompressed(CollectiveOpInterface op, unsigned operand) {
-  auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
-  return !reasons || cast<StringAttr>(reasons[operand]).empty();
-}
-
-} // namespace
 
 PlannedCodecs::Key PlannedCodecs::keyOf(LayerAttr layer) {
   return {layer.getName().str(), stringifyLayerKind(layer.getKind()).str()};
@@ -89,7 +81,7 @@ LogicalResult PlannedCodecs::verifyFits(ModuleOp module) const {
       RankedTensorType type = op.getInputType(i);
       std::string place = "layer '" + key.first + "' (" + key.second + ")";
       if (entry == entries.end()) {
-        if (mayBeCompressed(op, i))
+        if (getExactReason(op, i).empty())
           differences.push_back(place + " is not in the plan");
         continue;
       }

@@ -18,6 +18,7 @@
 #include "StepRuns.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Report.h"
 #include "cgx/Passes/Rewrite.h"
@@ -74,7 +75,6 @@ uint64_t meanOfSteps(uint64_t bytes, uint64_t every) { return (bytes + every / 2
 
 /// Rows of a collective as written: one per operand.
 void addCollective(CollectiveOpInterface op, ReportTable &table) {
-  auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
   auto exact = getIdentityCodec(op->getContext());
   std::optional<uint64_t> runs = getRunsPerStep(op);
   for (unsigned operand = 0; operand < op.getInputs().size(); ++operand) {
@@ -83,8 +83,7 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
     row.operation = op.getKind().str();
     row.isStarted = op->getNumResults() == 1 && isa<HandleType>(op->getResult(0).getType());
     describe(row, op.getLayer(operand), op.getInputType(operand), op.getCodec(operand));
-    if (reasons && operand < reasons.size())
-      row.reason = cast<StringAttr>(reasons[operand]).getValue().str();
+    row.reason = getExactReason(op, operand).str();
     row.runs = runs;
     row.every = getStepsPerRun(op);
     if (row.reuses = uint64_t(getReuses(op)); row.reuses != 0)

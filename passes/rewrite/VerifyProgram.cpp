@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -81,11 +82,8 @@ LogicalResult verifyGroups(Operation *op, GroupsAttr groups, int64_t numRanks) {
 
 /// (P4)
 LogicalResult verifyReasons(CollectiveOpInterface op) {
-  auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
-  if (!reasons)
-    return success();
-  for (auto [i, reason] : llvm::enumerate(reasons.getAsValueRange<StringAttr>()))
-    if (!reason.empty() && !op.getCodec(i).isExact())
+  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
+    if (StringRef reason = getExactReason(op, i); !reason.empty() && !op.getCodec(i).isExact())
       return op.emitOpError() << "operand " << i << ": expected an exact codec (" << reason << "), got "
                               << op.getCodec(i);
   return success();

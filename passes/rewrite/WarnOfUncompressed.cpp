@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -60,10 +61,9 @@ struct WarnOfUncompressed : impl::WarnOfUncompressedPassBase<WarnOfUncompressed>
 private:
   void count() {
     getOperation().walk([&](CollectiveOpInterface op) {
-      auto given = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
       for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
         bool isGradient = isGradientKind(op.getLayer(i).getKind());
-        StringRef reason = given ? cast<StringAttr>(given[i]).getValue() : "";
+        StringRef reason = getExactReason(op, i);
         ++operands;
         gradients += isGradient;
         compressed += !op.getCodec(i).isRaw();

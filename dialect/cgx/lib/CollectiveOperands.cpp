@@ -13,6 +13,11 @@
 using namespace mlir;
 using namespace cgx;
 
+StringRef cgx::getExactReason(CollectiveOpInterface op, unsigned operand) {
+  auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
+  return reasons ? cast<StringAttr>(reasons[operand]).getValue() : StringRef();
+}
+
 CollectiveOpInterface cgx::keepOperands(CollectiveOpInterface op, ArrayRef<unsigned> kept) {
   if (kept.empty()) {
     op->erase();

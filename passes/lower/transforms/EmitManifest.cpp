@@ -8,6 +8,7 @@
 #include "EmitManifest.h"
 #include "../stablehlo/NarrowTypes.h"
 #include "StepSignature.h"
+#include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Passes/Lower.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
@@ -138,12 +139,13 @@ json::Object describeOperand(RankedTensorType type, LayerAttr layer, CodecAttrIn
                       {"codec", describeCodec(codec)}};
 }
 
-/// Whether an operand that travels exactly need not: nothing but the choice of codecs keeps it so.
+/// Whether an operand that travels exactly need not: filters let it pass, and nothing but the choice of
+/// codecs keeps it so.
 bool mayBeCompressed(CollectiveOpInterface op, unsigned operand) {
-  auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
   Type type = op.getInputType(operand).getElementType();
-  return reasons && cast<StringAttr>(reasons[operand]).empty() && op.getCodec(operand).isExact() &&
-         op.acceptsLossyCodecs() && (type.isF32() || type.isF16() || type.isBF16());
+  return op->hasAttr(kExactReasonAttrName) && getExactReason(op, operand).empty() &&
+         op.getCodec(operand).isExact() && op.acceptsLossyCodecs() &&
+         (type.isF32() || type.isF16() || type.isBF16());
 }
 
 json::Object describeCollective(CollectiveOpInterface op) {
