@@ -103,8 +103,9 @@ class LocalSteps(RunTest):
     def test_training_is_that_of_the_model(self):
         for ranks in (1, 2, 4):
             self.make(ranks)
-            for every, rule, rate, beta in ((2, "nesterov", 0.5, 0.5), (3, "momentum", 0.25, 0.5), (4, "sgd", 1, 0), (1, "sgd", 1, 0)):
-                options = f"every={every} outer={rule}<lr={rate}{'' if rule == 'sgd' else f' momentum={beta}'}>"
+            for every, rule, rate, beta in ((2, "nesterov", 0.5, 0.5), (3, "momentum", 0.25, 0.5), (4, "sgd", 1, 0), (1, "sgd", 1, 0), (2, None, 1, 0)):
+                options = f"every={every}" + (f" outer={rule}<lr={rate}{'' if rule == 'sgd' else f' momentum={beta}'}>" if rule else "")
+                rule = rule or "sgd"
                 with self.subTest(ranks=ranks, options=options):
                     saved = self.run_local(ranks, 5, "--local-steps", options)
                     self.expect(saved, ranks, 5, every, rule, Fraction(rate), Fraction(beta))

@@ -1,7 +1,8 @@
 // RUN: cgx-opt %s --split-input-file --cgx-local-steps="every=50 outer=nesterov<lr=0.5 momentum=0.25>" | FileCheck %s
 // RUN: cgx-opt %s --split-input-file --cgx-local-steps="every=1 outer=sgd" | FileCheck %s --check-prefix=EVERY
+// RUN: cgx-opt %s --split-input-file --cgx-local-steps="every=50" | FileCheck %s --check-prefix=DEFAULT
 // RUN: cgx-opt %s --split-input-file --cgx-local-steps="every=50 outer=nesterov lr=0.5 momentum=0.25" --cgx-compress="bits=4 min-elements=1" --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
-// RUN: cgx-opt %s --split-input-file --cgx-local-steps="every=50 outer=sgd" --cgx-compress="bits=4 min-elements=1 decompose" --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
+// RUN: cgx-opt %s --split-input-file --cgx-local-steps="every=50" --cgx-compress="bits=4 min-elements=1 decompose" --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 // RUN: not cgx-opt %s --cgx-local-steps="outer=nestrov" 2>&1 | FileCheck %s --check-prefix=RULE
 // RUN: not cgx-opt %s --cgx-local-steps="every=0" 2>&1 | FileCheck %s --check-prefix=STEPS
 // RUN: not cgx-opt %s --cgx-local-steps="outer=sgd momentum=0.9" 2>&1 | FileCheck %s --check-prefix=SGD
@@ -58,6 +59,15 @@
 // EVERY-NOT: local_steps
 // EVERY-NOT: stablehlo.if
 // EVERY: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"params/w", outer_gradient, [8, 4]>]
+
+// Plain averaging, without a momentum, unless another optimizer is asked for.
+// DEFAULT-LABEL: @trained
+// DEFAULT-NOT: outer_momentum
+// DEFAULT: "stablehlo.if"
+// DEFAULT: %[[D:.*]] = stablehlo.subtract %{{.*}}, %{{.*}} : tensor<8x4xf32>
+// DEFAULT-NEXT: %[[R:.*]] = cgx.all_reduce mean(%[[D]]) {{.*}}outer_gradient
+// DEFAULT-NEXT: %[[MOVED:.*]] = stablehlo.subtract %{{.*}}, %[[R]]
+// DEFAULT-NEXT: stablehlo.return %[[MOVED]], %[[MOVED]]
 
 // REPORT: params/w  outer_gradient  8x4xf32 /50
 // REPORT: /N: sent every Nth step; bytes are the mean of N steps

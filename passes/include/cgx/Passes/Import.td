@@ -514,7 +514,7 @@ def LabelLayersPass : Pass<"cgx-label-layers", "::mlir::ModuleOp"> {
 def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
   let summary = "let each rank train by itself, and average how far the ranks came every so many steps";
   let description = [{
-    Makes of a data-parallel step one of local training (DiLoCo; local SGD with `outer=sgd`). All-reduces of
+    Makes of a data-parallel step one of local training (local SGD; DiLoCo with `outer=nesterov`). All-reduces of
     gradients go: each rank updates its own parameters by its own gradient, a mean by the gradient, a sum by the
     number of ranks times it. After every `every` steps the ranks average how far each has come, the *outer
     gradient* `anchor - parameter`, and the outer optimizer moves the anchor by it, from where all go on:
@@ -523,7 +523,8 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
         momentum   m' = momentum m + d,  a - lr m'               lr = 0.7, momentum = 0.9
         nesterov   m' = momentum m + d,  a - lr (momentum m' + d)
 
-    Parameters are written `outer=nesterov<lr=0.7 momentum=0.9>`, or as options of their own.
+    Parameters are written `outer=nesterov<lr=0.7 momentum=0.9>`, or as options of their own. `sgd`, plain
+    averaging, is the default: momentum goes up to `lr / (1 - momentum)` times as far as the ranks came.
 
     The arguments called as before hold the anchors, on which the ranks agree: an evaluation and a saved file
     have the model of the last outer step. What is added is state, too, fed back and saved:
@@ -550,7 +551,7 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
     %next = stablehlo.subtract %w, %d : tensor<64x128xf32>
     return %next : tensor<64x128xf32>
     ```
-    Output: with `every=50 outer=sgd`, in the example above,
+    Output: with `every=50`, in the example above,
     ```mlir
     %own = stablehlo.reshape %local : (tensor<1x64x128xf32>) -> tensor<64x128xf32>
     %d = stablehlo.multiply %lr, %g : tensor<64x128xf32>
@@ -567,9 +568,9 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"every", "every", "int64_t", "50", "Inner steps for each outer one">,
-    Option<"outer", "outer", "std::string", "\"nesterov\"", "Outer optimizer: sgd, momentum or nesterov">,
-    Option<"rate", "lr", "std::string", "\"\"", "Its learning rate; 0.7, of sgd 1">,
-    Option<"momentum", "momentum", "std::string", "\"\"", "Its momentum; 0.9">
+    Option<"outer", "outer", "std::string", "\"sgd\"", "Outer optimizer: sgd (plain averaging), momentum or nesterov">,
+    Option<"rate", "lr", "std::string", "\"\"", "Its learning rate; of sgd 1, of the others 0.7">,
+    Option<"momentum", "momentum", "std::string", "\"\"", "Momentum of momentum and nesterov; 0.9">
   ];
   let dependentDialects = ["::cgx::CgxDialect", "::cgx::stablehlo::StablehloDialect"];
 }
