@@ -40,8 +40,13 @@ static std::set<uint32_t> whoIsSilent(const std::set<uint32_t> &pending,
 Status Waiting::checkPeers(const std::set<uint32_t> &pending) {
   Status status = transport.checkPeers();
   const std::vector<Clock::duration> absence = transport.absence(); // looks at the signs of life
-  if (status.ok() && patience.elapsed() >= timeout && !waitsForTheSlow(pending, absence))
-    status = timedOut(pending);
+  const Clock::duration waited = patience.elapsed();
+  if (status.ok() && (waited - excused >= timeout || waited >= timeout * kSlowness)) {
+    if (waitsForTheSlow(pending, absence))
+      excused = waited;
+    else
+      status = timedOut(pending);
+  }
   if (status.ok())
     return status;
   // What a rank said before it left explains more than that it left.

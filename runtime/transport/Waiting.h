@@ -50,6 +50,7 @@ public:
     if (worked || moved) {
       // Survivors may have much to tell each other: look at the others nevertheless.
       patience.renew();
+      excused = {};
       check = ++busyTurns % kTurnsPerCheck == 0 && Clock::now() >= nextCheck;
     } else {
       check = patience.pass();
@@ -76,6 +77,8 @@ private:
   std::chrono::milliseconds timeout;
   std::chrono::microseconds naps;
   Patience patience;
+  /// How much of the time waited was for ranks that were slow: who comes back has all of the timeout again.
+  Clock::duration excused{};
   Clock::time_point nextCheck;
   uint32_t busyTurns = 0;
 };

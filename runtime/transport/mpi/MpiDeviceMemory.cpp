@@ -32,10 +32,12 @@ Result<bool> takesDeviceMemory(MPI_Comm communicator, std::chrono::milliseconds 
   // The smallest answer of all, also of a rank that must then say what is wrong.
   int answer = isWrong ? -1 : wanted.empty() ? takesDeviceMemoryHere() : wanted == "1";
   MPI_Request request;
-  if (Status status =
-          mpiStatus(MPI_Iallreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, communicator, &request),
-                    "MPI_Iallreduce");
-      !status.ok())
+  const auto begin = [&] {
+    const MpiTurn turn;
+    return mpiStatus(MPI_Iallreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, communicator, &request),
+                     "MPI_Iallreduce");
+  };
+  if (Status status = begin(); !status.ok())
     return status;
   if (Status status = finishTogether(request, timeout); !status.ok())
     return status;

@@ -39,6 +39,7 @@ MpiParcels::MpiParcels(MPI_Comm communicator, int firstTag, uint32_t rank, uint3
 }
 
 MpiParcels::~MpiParcels() {
+  const MpiTurn turn;
   if (isMpiAbandoned())
     return;
   assert(unsent == 0 && "an all-reduce ends when its parcels are taken, or fails");
@@ -58,6 +59,7 @@ void MpiParcels::post(uint32_t peer, uint32_t lane, uint32_t slot) {
   if (isMpiAbandoned())
     return;
   uint32_t receive = receiveOf(routeOf(peer, lane), slot);
+  const MpiTurn turn;
   note(MPI_Irecv(&in[receive], int(sizeof(Buffer)), MPI_BYTE, int(peer), firstTag + int(lane), communicator,
                  &requests[receive]),
        "MPI_Irecv");
@@ -78,6 +80,7 @@ void MpiParcels::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<c
   uint32_t slot = *outbox.reserved;
   Buffer &buffer = out[lane * kSlots + slot];
   buffer.header = {tag, bytes};
+  const MpiTurn turn;
   for (uint32_t receiver : receivers) {
     note(MPI_Issend(&buffer, int(offsetof(Buffer, bytes) + bytes), MPI_BYTE, int(receiver),
                     firstTag + int(lane), communicator, &requests[sendOf(lane, slot, receiver)]),
@@ -104,6 +107,7 @@ void MpiParcels::complete(uint32_t request) {
 }
 
 Status MpiParcels::progress(bool &moved) {
+  const MpiTurn turn;
   int count = 0;
   note(MPI_Testsome(int(requests.size()), requests.data(), &count, completed.data(), MPI_STATUSES_IGNORE),
        "MPI_Testsome");

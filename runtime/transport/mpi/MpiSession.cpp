@@ -20,7 +20,20 @@
 
 namespace cgx {
 
-static std::atomic<bool> abandoned{false};
+static std::atomic<bool> abandoned{false}, startedHere{false};
+
+/// Never destroyed: MPI may end later than this process's objects.
+static std::recursive_mutex &turns() {
+  static auto *one = new std::recursive_mutex;
+  return *one;
+}
+
+MpiTurn::MpiTurn() : lock(turns()) {}
+
+std::optional<MpiTurn> MpiTurn::tryToTake() {
+  std::unique_lock lock(turns(), std::try_to_lock);
+  return lock ? std::optional(MpiTurn(std::move(lock))) : std::nullopt;
+}
 
 void abandonMpi() { abandoned = true; }
 bool isMpiAbandoned() { return abandoned; }
@@ -65,10 +78,18 @@ static bool finishAll() {
 }
 
 static void finalizeAtExit() {
+  const MpiTurn turn;
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (!finalized && !abandoned && finishAll())
     MPI_Finalize();
+  abandonMpi(); // contexts that are not destroyed still have a pulse
+}
+
+bool mayCallMpiBesides() {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  return startedHere || provided == MPI_THREAD_MULTIPLE;
 }
 
 namespace {
@@ -115,6 +136,7 @@ Status startMpi(std::chrono::milliseconds timeout) {
     if (Status status = initialise(timeout, provided); !status.ok())
       return status;
     std::atexit(finalizeAtExit);
+    startedHere = true;
     if (provided < MPI_THREAD_SERIALIZED)
       return Status(CGX_UNSUPPORTED, "expected an MPI that serves any thread (MPI_THREAD_SERIALIZED)");
   }
@@ -127,7 +149,11 @@ Status startMpi(std::chrono::milliseconds timeout) {
 Status finishTogether(MPI_Request request, std::chrono::milliseconds timeout) {
   Clock::time_point deadline = Clock::now() + timeout;
   for (int done = 0;;) {
-    if (Status status = mpiStatus(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"); !status.ok())
+    const auto test = [&] {
+      const MpiTurn turn;
+      return mpiStatus(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    };
+    if (Status status = test(); !status.ok())
       return status;
     if (done)
       return Status();
@@ -144,11 +170,15 @@ Result<MPI_Comm> makeCommunicator(std::chrono::milliseconds timeout) {
   // Where MPI writes it may be later than this function ends.
   static MPI_Comm communicator;
   MPI_Request request;
-  if (Status status = mpiStatus(MPI_Comm_idup(MPI_COMM_WORLD, &communicator, &request), "MPI_Comm_idup");
-      !status.ok())
+  const auto begin = [&] {
+    const MpiTurn turn;
+    return mpiStatus(MPI_Comm_idup(MPI_COMM_WORLD, &communicator, &request), "MPI_Comm_idup");
+  };
+  if (Status status = begin(); !status.ok())
     return status;
   if (Status status = finishTogether(request, timeout); !status.ok())
     return status;
+  const MpiTurn turn;
   MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
   return communicator;
 }

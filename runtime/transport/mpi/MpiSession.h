@@ -12,11 +12,31 @@
 
 #include <memory>
 #include <mpi.h>
+#include <mutex>
+#include <optional>
 
 namespace cgx {
 
 /// What MPI says of an error code, as a status; OK for MPI_SUCCESS.
 Status mpiStatus(int code, const char *call);
+
+/// While one lives, no other thread of the process calls MPI through us: MPI_THREAD_SERIALIZED asks for that.
+/// Turns of one thread may lie inside of each other.
+class MpiTurn {
+public:
+  MpiTurn();
+
+  /// Takes the turn if nobody has it.
+  static std::optional<MpiTurn> tryToTake();
+
+private:
+  explicit MpiTurn(std::unique_lock<std::recursive_mutex> lock) : lock(std::move(lock)) {}
+  std::unique_lock<std::recursive_mutex> lock;
+};
+
+/// Whether a thread of our own may call MPI, beside those of the host program: if we have started it, or it
+/// was started with MPI_THREAD_MULTIPLE.
+bool mayCallMpiBesides();
 
 /// Starts MPI, once, unless the host program has. It is finalized when the process ends
 /// normally. At most `timeout` is waited for the other ranks, and MPI cannot be started again after that.

@@ -24,7 +24,8 @@ namespace {
 constexpr uint64_t kMagic = 0x4d50494d58474343; // "CCGXMIPM"
 constexpr int kNoteTag = 1 << 29;
 constexpr int kFirstParcelTag = kNoteTag + 1;
-constexpr int kLargestTag = kNoteTag + int(Parcels::kLanes);
+constexpr int kBeatTag = kFirstParcelTag + int(Parcels::kLanes);
+constexpr int kLargestTag = kBeatTag;
 /// MPI counts with int: longer pieces are several blocks.
 constexpr size_t kLongestBlock = size_t{1} << 30;
 /// Between two looks for notes, each of which costs a call.
@@ -76,15 +77,23 @@ Result<MPI_Datatype> makeDatatype(Header &header, const Message &message) {
 } // namespace
 
 MpiTransport::MpiTransport(MPI_Comm communicator, uint32_t rank, uint32_t ranks,
-                           std::chrono::milliseconds timeout, bool takesGpuMemory)
+                           std::chrono::milliseconds timeout, bool takesGpuMemory, bool hasPulse)
     : communicator(communicator), self(rank), takesGpuMemory(takesGpuMemory), peers(ranks),
       lastAlive(Clock::now()),
       alivePeriod(std::clamp(timeout / 16, std::chrono::milliseconds(5), std::chrono::milliseconds(50))) {
   for (Peer &peer : peers)
-    peer.heard = Clock::now();
+    peer.heard = peer.felt = Clock::now();
+  if (hasPulse && mayCallMpiBesides())
+    pulse.emplace([this] { beat(); });
 }
 
 MpiTransport::~MpiTransport() {
+  pulse.reset();
+  const MpiTurn turn;
+  if (!isMpiAbandoned())
+    for (Peer &peer : peers)
+      if (peer.beat != MPI_REQUEST_NULL)
+        MPI_Request_free(&peer.beat); // MPI ends it by itself: it has no memory
   if (!failed.ok() || isMpiAbandoned())
     return;
   assert(messages.empty() && "Exchange completes its messages or fails");
@@ -141,6 +150,7 @@ Status MpiTransport::startPart(const Message &message, void *memory, int count, 
 }
 
 void MpiTransport::post(Outgoing &message) {
+  const MpiTurn turn;
   assert(message.peer != self && message.peer < ranks());
   if (!failed.ok())
     return;
@@ -149,6 +159,7 @@ void MpiTransport::post(Outgoing &message) {
 }
 
 void MpiTransport::post(Incoming &message) {
+  const MpiTurn turn;
   assert(message.peer != self && message.peer < ranks());
   if (!failed.ok())
     return;
@@ -157,6 +168,7 @@ void MpiTransport::post(Incoming &message) {
 }
 
 Parcels *MpiTransport::parcels() {
+  const MpiTurn turn;
   if (!lent && failed.ok() && ranks() <= MpiParcels::kMostRanks) {
     lent.emplace(communicator, kFirstParcelTag, self, ranks());
     for (uint32_t rank = 0; rank < ranks(); ++rank)
@@ -167,6 +179,7 @@ Parcels *MpiTransport::parcels() {
 }
 
 Status MpiTransport::progress(bool &moved) {
+  const MpiTurn turn;
   moved = false;
   if (!failed.ok())
     return failed;
@@ -336,6 +349,7 @@ bool MpiTransport::servesAnyThread() const {
 void MpiTransport::idle(std::chrono::microseconds limit) {
   Clock::time_point now = Clock::now();
   if (failed.ok() && now - lastAlive >= alivePeriod) {
+    const MpiTurn turn;
     lastAlive = now;
     for (uint32_t rank = 0; rank < ranks(); ++rank)
       if (rank != self && !peers[rank].left)
@@ -375,6 +389,7 @@ Status MpiTransport::describeLostStep(const Incoming &wanted, int tag) const {
 }
 
 Status MpiTransport::checkPeers() {
+  const MpiTurn turn;
   bool moved = false;
   if (Status status = readNotes(moved); !status.ok())
     return status;
@@ -396,6 +411,7 @@ Status MpiTransport::checkPeers() {
 }
 
 std::vector<Clock::duration> MpiTransport::silence() {
+  const MpiTurn turn;
   bool moved = false;
   if (failed.ok())
     (void)readNotes(moved);
@@ -405,6 +421,44 @@ std::vector<Clock::duration> MpiTransport::silence() {
       silence[rank] =
           Clock::now() - (lent ? std::max(peers[rank].heard, lent->heard(rank)) : peers[rank].heard);
   return silence;
+}
+
+std::vector<Clock::duration> MpiTransport::absence() {
+  const MpiTurn turn;
+  std::vector<Clock::duration> absence = silence();
+  if (failed.ok())
+    readBeats();
+  for (uint32_t rank = 0; rank < ranks(); ++rank)
+    if (rank != self)
+      absence[rank] = std::min(absence[rank], Clock::now() - peers[rank].felt);
+  return absence;
+}
+
+/// By the pulse, while this rank is at work of its own. A rank that has its turn shows life by itself.
+void MpiTransport::beat() {
+  const std::optional<MpiTurn> turn = MpiTurn::tryToTake();
+  if (!turn || isMpiAbandoned() || !failed.ok())
+    return;
+  for (uint32_t rank = 0; rank < ranks(); ++rank) {
+    Peer &peer = peers[rank];
+    int done = 1;
+    if (rank == self || peer.left ||
+        (peer.beat != MPI_REQUEST_NULL &&
+         (MPI_Test(&peer.beat, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || !done)))
+      continue;
+    MPI_Isend(nullptr, 0, MPI_BYTE, int(rank), kBeatTag, communicator, &peer.beat);
+  }
+  readBeats(); // so that they do not pile up
+}
+
+void MpiTransport::readBeats() {
+  for (int there = 1; there;) {
+    MPI_Status mpi;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, kBeatTag, communicator, &there, &mpi) != MPI_SUCCESS || !there)
+      return;
+    MPI_Recv(nullptr, 0, MPI_BYTE, mpi.MPI_SOURCE, kBeatTag, communicator, MPI_STATUS_IGNORE);
+    peers[size_t(mpi.MPI_SOURCE)].felt = Clock::now();
+  }
 }
 
 /// Lets MPI forget what it still knows of the messages, as far as it does so soon: who waits for them frees
@@ -433,6 +487,7 @@ void MpiTransport::drop() {
 }
 
 void MpiTransport::fail(const Status &reason) {
+  const MpiTurn turn;
   if (!failed.ok())
     return;
   failed = reason;
@@ -466,8 +521,8 @@ Result<std::unique_ptr<Transport>> connectMpi(const TransportConfig &config) {
   Result<bool> takesGpuMemory = takesDeviceMemory(*communicator, config.timeout);
   if (!takesGpuMemory.ok())
     return takesGpuMemory.status();
-  return std::unique_ptr<Transport>(std::make_unique<MpiTransport>(*communicator, config.rank, config.ranks,
-                                                                   config.timeout, *takesGpuMemory));
+  return std::unique_ptr<Transport>(std::make_unique<MpiTransport>(
+      *communicator, config.rank, config.ranks, config.timeout, *takesGpuMemory, config.hasPulse));
 }
 
 } // namespace cgx

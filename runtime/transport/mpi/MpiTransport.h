@@ -12,12 +12,14 @@
 // header as messages of their own, since MPI tells memory apart by where a message begins.
 //
 // What else ranks have to tell each other (that one has failed, leaves, or still
-// waits) are notes: small messages under a tag of their own.
+// waits) are notes: small messages under a tag of their own. That the process of a
+// rank runs is said by empty messages, which a thread of its own sends.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_MPI_MPITRANSPORT_H
 #define CGX_RUNTIME_TRANSPORT_MPI_MPITRANSPORT_H
 
+#include "transport/Pulse.h"
 #include "transport/mpi/MpiParcels.h"
 
 #include <array>
@@ -32,7 +34,7 @@ class MpiTransport final : public Transport {
 public:
   /// Nobody else uses the communicator.
   MpiTransport(MPI_Comm communicator, uint32_t rank, uint32_t ranks, std::chrono::milliseconds timeout,
-               bool takesGpuMemory);
+               bool takesGpuMemory, bool hasPulse);
   ~MpiTransport() override;
   MpiTransport(const MpiTransport &) = delete;
   MpiTransport &operator=(const MpiTransport &) = delete;
@@ -46,6 +48,7 @@ public:
   void idle(std::chrono::microseconds limit) override;
   Status checkPeers() override;
   std::vector<Clock::duration> silence() override;
+  std::vector<Clock::duration> absence() override;
   void fail(const Status &reason) override;
   const Status &failure() const override { return failed; }
   uint64_t bytesSent() const override { return sent + (lent ? lent->bytesSent() : 0); }
@@ -84,7 +87,9 @@ private:
   struct Peer {
     /// The last sign of life that was sent to it.
     std::unique_ptr<NoteSlot> alive = std::make_unique<NoteSlot>();
-    Clock::time_point heard; ///< when something came from it
+    MPI_Request beat = MPI_REQUEST_NULL; ///< the last one that was sent to it
+    Clock::time_point heard;             ///< when something came from it
+    Clock::time_point felt;              ///< when a beat came
     bool left = false;
     uint32_t doubts = 0; ///< looks that found it gone, or ahead, since it last delivered
     Clock::time_point doubtedAt;
@@ -103,6 +108,8 @@ private:
   std::vector<std::unique_ptr<NoteSlot>> tellAll(const Note &note, std::chrono::milliseconds patience);
   std::optional<int> findLostStep(const Incoming &wanted) const;
   Status describeLostStep(const Incoming &wanted, int tag) const;
+  void beat();
+  void readBeats();
   static Status toldFailure(const Note &note, int source);
   void cancel();
   void drop();
@@ -118,6 +125,7 @@ private:
   Clock::time_point lastLook;            ///< for notes
   Status failed;
   uint64_t sent = 0;
+  std::optional<Pulse> pulse; ///< last: it uses the peers
 };
 
 } // namespace cgx

@@ -28,7 +28,8 @@ RingTransport::RingTransport(std::unique_ptr<Membership> membership, const Trans
     : membership(std::move(membership)), names(config.names), segment(this->membership->segment()),
       self(config.rank), peers(segment.ranks()) {
   if (config.hasPulse)
-    pulse.emplace(segment.member(self).pulse);
+    pulse.emplace(
+        [&counter = segment.member(self).pulse] { counter.fetch_add(1, std::memory_order_relaxed); });
   if (slotsPerLane(ranks()) != 0)
     lent.emplace(segment, self);
   uint64_t capacity = segment.ringBytes();

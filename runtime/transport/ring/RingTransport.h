@@ -15,9 +15,9 @@
 #ifndef CGX_RUNTIME_TRANSPORT_RING_RINGTRANSPORT_H
 #define CGX_RUNTIME_TRANSPORT_RING_RINGTRANSPORT_H
 
+#include "transport/Pulse.h"
 #include "transport/Transport.h"
 #include "transport/ring/ByteRing.h"
-#include "transport/ring/Pulse.h"
 #include "transport/ring/Rendezvous.h"
 #include "transport/ring/RingParcels.h"
 

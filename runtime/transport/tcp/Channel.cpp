@@ -126,38 +126,33 @@ Channel::Moved Channel::write(std::span<const std::span<const std::byte>> pieces
   return {.bytes = bytes, .isClosed = false};
 }
 
-static Status late() { return Status(CGX_TIMEOUT, "did not answer in time"); }
-
-Status Channel::readAll(std::span<std::byte> bytes, Clock::time_point deadline) {
+/// Moves all bytes by `moveSome`, and waits where nothing moves until it may be tried again.
+template <typename Byte, typename MoveSome, typename IsWriting>
+Status Channel::moveAll(std::span<Byte> bytes, Clock::time_point deadline, MoveSome moveSome,
+                        IsWriting isWriting) {
   while (!bytes.empty()) {
-    const Moved moved = read(bytes);
+    const Moved moved = moveSome(bytes);
     if (moved.isClosed)
       return Status(CGX_PEER_DIED, reason);
     bytes = bytes.subspan(moved.bytes);
     if (moved.bytes != 0)
       continue;
     if (Clock::now() >= deadline)
-      return late();
-    const Watch watch{descriptor(), writing};
+      return Status(CGX_TIMEOUT, "did not answer in time");
+    const Watch watch{descriptor(), isWriting()};
     waitForAny({&watch, 1}, deadline);
   }
   return Status();
 }
 
+Status Channel::readAll(std::span<std::byte> bytes, Clock::time_point deadline) {
+  return moveAll(
+      bytes, deadline, [this](std::span<std::byte> left) { return read(left); }, [this] { return writing; });
+}
+
 Status Channel::writeAll(std::span<const std::byte> bytes, Clock::time_point deadline) {
-  while (!bytes.empty()) {
-    const Moved moved = write(bytes);
-    if (moved.isClosed)
-      return Status(CGX_PEER_DIED, reason);
-    bytes = bytes.subspan(moved.bytes);
-    if (moved.bytes != 0)
-      continue;
-    if (Clock::now() >= deadline)
-      return late();
-    const Watch watch{descriptor(), true};
-    waitForAny({&watch, 1}, deadline);
-  }
-  return Status();
+  return moveAll(
+      bytes, deadline, [this](std::span<const std::byte> left) { return write(left); }, [] { return true; });
 }
 
 Result<Note> Channel::hear(Clock::time_point deadline) {

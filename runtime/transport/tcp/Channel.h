@@ -64,6 +64,8 @@ public:
 private:
   Channel(asio::ip::tcp::socket socket, ssl_st *ssl) : wire(std::move(socket)), ssl(ssl) {}
   Moved tlsResult(int result);
+  template <typename Byte, typename MoveSome, typename IsWriting>
+  Status moveAll(std::span<Byte> bytes, Clock::time_point deadline, MoveSome moveSome, IsWriting isWriting);
   Moved close(std::string why);
 
   mutable asio::ip::tcp::socket wire;

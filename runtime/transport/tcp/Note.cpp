@@ -33,7 +33,7 @@ std::span<std::byte> NoteReader::incoming() { return std::span(buffer).subspan(h
 static Result<NoteHeader> checked(std::span<const std::byte> bytes) {
   NoteHeader header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  const bool isKnown = header.kind >= uint16_t(NoteKind::Alive) && header.kind <= uint16_t(NoteKind::Ready);
+  const bool isKnown = header.kind >= uint16_t(NoteKind::Alive) && header.kind <= uint16_t(NoteKind::Running);
   if (header.magic != NoteHeader::kMagic || !isKnown || header.textBytes > NoteHeader::kLongestText)
     return Status(CGX_INTERNAL, "expected a note, got other bytes");
   return header;

@@ -21,7 +21,14 @@
 
 namespace cgx::tcp {
 
-enum class NoteKind : uint16_t { Alive = 1, Leaving = 2, Failed = 3, Welcome = 4, Ready = 5 };
+enum class NoteKind : uint16_t {
+  Alive = 1, ///< waits for others
+  Leaving = 2,
+  Failed = 3,
+  Welcome = 4,
+  Ready = 5,
+  Running = 6, ///< its process runs, whatever it does
+};
 
 struct Note {
   NoteKind kind = NoteKind::Alive;

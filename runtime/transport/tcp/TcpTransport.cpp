@@ -36,7 +36,7 @@ TcpTransport::TcpTransport(const TransportConfig &config, uint32_t streams, Join
     Peer &peer = peers[rank];
     for (std::unique_ptr<Channel> &channel : joined.peers[rank]) {
       if (!peer.control)
-        peer.control = std::move(channel);
+        peer.control = std::make_unique<NoteLine>(std::move(channel));
       else
         peer.streams.emplace_back().channel = std::move(channel);
     }
@@ -45,9 +45,16 @@ TcpTransport::TcpTransport(const TransportConfig &config, uint32_t streams, Join
   }
   if (ranks() <= TcpParcels::kMostRanks)
     lent.emplace(ranks(), std::move(lanes));
+  if (config.hasPulse)
+    pulse.emplace([this] {
+      for (Peer &peer : peers)
+        if (peer.control)
+          peer.control->showLife(NoteKind::Running);
+    });
 }
 
 TcpTransport::~TcpTransport() {
+  pulse.reset(); // nothing is said after the farewell
   const Clock::time_point deadline = Clock::now() + kFarewell;
   for (Peer &peer : peers) {
     if (!peer.control)
@@ -64,11 +71,11 @@ TcpTransport::~TcpTransport() {
       moved = true;
     }
     if (failed.ok())
-      tell(peer, {.kind = NoteKind::Leaving});
-    while (peer.told < peer.toTell.size() && !peer.control->isClosed() && Clock::now() < deadline) {
+      peer.control->tell({.kind = NoteKind::Leaving});
+    while (!peer.control->isToldAll() && !peer.control->isClosed() && Clock::now() < deadline) {
       const Watch watch{peer.control->descriptor(), true};
       waitForAny({&watch, 1}, deadline);
-      tellOn(peer);
+      peer.control->advance();
     }
     // What was not read when a connection is closed would take back what was sent.
     bool moved = true;
@@ -323,42 +330,17 @@ Status TcpTransport::matchesLength(const Incoming &message, uint64_t bytes) cons
 //===----------------------------------------------------------------------===//
 
 Status TcpTransport::readNotes(Peer &peer, uint32_t rank, bool &moved) {
-  tellOn(peer);
-  for (;;) {
-    const Channel::Moved read = peer.control->read(peer.notes.incoming());
-    if (read.bytes == 0)
-      return Status();
-    peer.heard = Clock::now();
-    Note note;
-    Result<bool> isWhole = peer.notes.received(read.bytes, note);
-    if (!isWhole.ok())
-      return Status::error(CGX_INTERNAL, "rank ", rank, ": ", isWhole.status().message());
-    if (!*isWhole || note.kind == NoteKind::Alive)
-      continue;
+  peer.control->advance();
+  while (const std::optional<Note> note = peer.control->take()) {
     moved = true;
-    if (note.kind == NoteKind::Leaving)
+    if (note->kind == NoteKind::Leaving)
       peer.left = true;
-    if (note.kind == NoteKind::Failed && told.ok())
-      told = Status::error(note.code, "rank ", rank, " gave up: ", note.text);
+    if (note->kind == NoteKind::Failed && told.ok())
+      told = Status::error(note->code, "rank ", rank, " gave up: ", note->text);
   }
-}
-
-void TcpTransport::tell(Peer &peer, const Note &note) {
-  const std::vector<std::byte> bytes = encode(note);
-  peer.toTell.insert(peer.toTell.end(), bytes.begin(), bytes.end());
-  tellOn(peer);
-}
-
-void TcpTransport::tellOn(Peer &peer) {
-  while (peer.told < peer.toTell.size()) {
-    const Channel::Moved moved =
-        peer.control->write(std::span<const std::byte>(peer.toTell).subspan(peer.told));
-    peer.told += moved.bytes;
-    if (moved.bytes == 0)
-      return;
-  }
-  peer.toTell.clear();
-  peer.told = 0;
+  if (const Status damage = peer.control->damage(); !damage.ok())
+    return Status::error(CGX_INTERNAL, "rank ", rank, ": ", damage.message());
+  return Status();
 }
 
 void TcpTransport::showLife(Clock::time_point now) {
@@ -366,8 +348,8 @@ void TcpTransport::showLife(Clock::time_point now) {
     return;
   lastAlive = now;
   for (Peer &peer : peers)
-    if (peer.control && !peer.left && peer.toTell.empty())
-      tell(peer, {.kind = NoteKind::Alive});
+    if (peer.control && !peer.left)
+      peer.control->showLife(NoteKind::Alive);
 }
 
 void TcpTransport::idle(std::chrono::microseconds limit) {
@@ -438,9 +420,17 @@ std::vector<Clock::duration> TcpTransport::silence() {
       continue;
     if (failed.ok())
       (void)readNotes(peers[rank], rank, moved);
-    silence[rank] = Clock::now() - peers[rank].heard;
+    silence[rank] = Clock::now() - std::max(peers[rank].heard, peers[rank].control->lastHeard());
   }
   return silence;
+}
+
+std::vector<Clock::duration> TcpTransport::absence() {
+  std::vector<Clock::duration> absence = silence();
+  for (uint32_t rank = 0; rank < ranks(); ++rank)
+    if (rank != self)
+      absence[rank] = std::min(absence[rank], Clock::now() - peers[rank].control->lastFelt());
+  return absence;
 }
 
 void TcpTransport::fail(const Status &reason) {
@@ -452,13 +442,13 @@ void TcpTransport::fail(const Status &reason) {
   const Clock::time_point deadline = Clock::now() + kFarewell;
   for (Peer &peer : peers)
     if (peer.control && !peer.left)
-      tell(peer, note);
+      peer.control->tell(note);
   for (Peer &peer : peers)
-    while (peer.control && peer.told < peer.toTell.size() && !peer.control->isClosed() &&
+    while (peer.control && !peer.control->isToldAll() && !peer.control->isClosed() &&
            Clock::now() < deadline) {
       const Watch watch{peer.control->descriptor(), true};
       waitForAny({&watch, 1}, std::min(deadline, Clock::now() + std::chrono::milliseconds(5)));
-      tellOn(peer);
+      peer.control->advance();
     }
 }
 

@@ -8,7 +8,9 @@
 #ifndef CGX_RUNTIME_TRANSPORT_TCP_TCPTRANSPORT_H
 #define CGX_RUNTIME_TRANSPORT_TCP_TCPTRANSPORT_H
 
+#include "transport/Pulse.h"
 #include "transport/tcp/Joining.h"
+#include "transport/tcp/NoteLine.h"
 #include "transport/tcp/TcpParcels.h"
 
 #include <list>
@@ -33,6 +35,7 @@ public:
   void idle(std::chrono::microseconds limit) override;
   Status checkPeers() override;
   std::vector<Clock::duration> silence() override;
+  std::vector<Clock::duration> absence() override;
   void fail(const Status &reason) override;
   const Status &failure() const override { return failed; }
   uint64_t bytesSent() const override { return sent + (lent ? lent->bytesSent() : 0); }
@@ -60,16 +63,13 @@ private:
   };
 
   struct Peer {
-    std::unique_ptr<Channel> control;
-    NoteReader notes;
-    std::vector<std::byte> toTell; ///< notes that did not fit, from `told` on
-    size_t told = 0;
+    std::unique_ptr<NoteLine> control;
     std::deque<Stream> streams;
     uint64_t nextSequence = 0;
     std::list<Departing> departing;
     std::deque<Incoming *> receives;
-    std::list<Arriving> arriving; ///< in the order in which they were sent
-    Clock::time_point heard = Clock::now();
+    std::list<Arriving> arriving;           ///< in the order in which they were sent
+    Clock::time_point heard = Clock::now(); ///< data of it
     bool left = false;
     std::optional<Clock::time_point> lostAt; ///< a stream, of one that has not left
   };
@@ -84,8 +84,6 @@ private:
   Status readNotes(Peer &peer, uint32_t rank, bool &moved);
   Status matchesLength(const Incoming &message, uint64_t bytes) const;
   bool isEnded(const Peer &peer) const;
-  void tell(Peer &peer, const Note &note);
-  void tellOn(Peer &peer);
   void showLife(Clock::time_point now);
   void drop();
 
@@ -99,6 +97,7 @@ private:
   Status told; ///< that another rank has failed
   Status failed;
   uint64_t sent = 0;
+  std::optional<Pulse> pulse; ///< last: it uses the peers
 };
 
 } // namespace cgx::tcp

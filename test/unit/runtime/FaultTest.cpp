@@ -107,6 +107,15 @@ private:
 
 constexpr uint32_t kRanks = 3;
 
+/// Over which the ranks of a ProcessJob may talk.
+std::vector<std::string> processTransports() {
+#ifdef CGX_HAS_TCP
+  return {"shm", "tcp", "shm+tcp"};
+#else
+  return {"shm"};
+#endif
+}
+
 std::string trainingManifest(const std::string &hash = "0123", uint32_t bits = 4, uint32_t ranks = kRanks,
                              const std::string &algorithm = "auto") {
   return manifestText(
@@ -277,7 +286,13 @@ TEST(Fault, AStoppedRankIsNamedAfterTheTimeoutAndHearsOfItItself) {
 }
 
 TEST(Fault, ARankThatWorksForLongerThanTheTimeoutIsWaitedFor) {
-  for (const char *transport : {"shm", "inproc"}) {
+  std::vector<std::string> transports = {"mpi", "shm+mpi"};
+  if (!isUnderMpi()) {
+    transports = processTransports();
+    transports.push_back("inproc");
+  }
+  for (const std::string &transport : transports) {
+    SCOPED_TRACE(transport);
     std::string job = uniqueJob();
     auto body = [&](uint32_t rank) {
       ContextSpec spec = contextSpec(job, rank);
@@ -288,28 +303,59 @@ TEST(Fault, ARankThatWorksForLongerThanTheTimeoutIsWaitedFor) {
           std::this_thread::sleep_for(1500ms);
       });
     };
-    if (transport == std::string("shm")) {
+    const auto expectWell = [&](uint32_t rank) { EXPECT_EQ(body(rank), CGX_OK) << cgx_last_error(); };
+    if (isUnderMpi()) {
+      playHosts();
+      runMpiRank(kRanks, expectWell);
+    } else if (transport == "inproc") {
+      runThreads(kRanks, expectWell);
+    } else {
       ProcessJob ranks(kRanks, body);
       for (uint32_t rank = 0; rank < kRanks; ++rank)
         expectEnding(ranks.await(rank, 20000ms), CGX_OK, {});
-    } else {
-      runThreads(kRanks, [&](uint32_t rank) { EXPECT_EQ(body(rank), CGX_OK) << cgx_last_error(); });
     }
   }
 }
 
+/// Over all processes' transports at once: each takes twenty times the timeout.
 TEST(Fault, ARankThatWorksForEverIsNamedAfterALongerTime) {
-  std::string job = uniqueJob();
-  ProcessJob ranks(kRanks, [&](uint32_t rank) {
-    ContextSpec spec = contextSpec(job, rank);
-    spec.timeoutMs = 1000;
-    return train(spec, 0, [&](cgx_context *, uint64_t step) {
-      if (rank == 1 && step == 1)
-        std::this_thread::sleep_for(60s);
+  std::vector<std::unique_ptr<ProcessJob>> jobs;
+  for (const std::string &transport : processTransports()) {
+    const std::string job = uniqueJob();
+    jobs.push_back(std::make_unique<ProcessJob>(kRanks, [=](uint32_t rank) {
+      ContextSpec spec = contextSpec(job, rank);
+      spec.transport = transport;
+      spec.timeoutMs = 1000;
+      return train(spec, 0, [&](cgx_context *, uint64_t step) {
+        if (rank == 1 && step == 1)
+          std::this_thread::sleep_for(60s);
+      });
+    }));
+  }
+  for (const std::unique_ptr<ProcessJob> &ranks : jobs)
+    for (uint32_t rank : {0u, 2u})
+      expectEnding(ranks->await(rank, 40000ms), CGX_TIMEOUT,
+                   with(kPlace, "rank 1 did not answer for 20000 ms"));
+}
+
+/// A process that is stopped has no pulse, over any transport.
+TEST(Fault, AStoppedProcessIsNamedAfterTheTimeoutOverEveryTransport) {
+  for (const std::string &transport : processTransports()) {
+    SCOPED_TRACE(transport);
+    const std::string job = uniqueJob();
+    ProcessJob ranks(kRanks, [&](uint32_t rank) {
+      ContextSpec spec = contextSpec(job, rank);
+      spec.transport = transport;
+      spec.timeoutMs = 1000;
+      return train(spec, 0, [&](cgx_context *, uint64_t step) {
+        if (rank == 1 && step == 5)
+          raise(SIGSTOP);
+      });
     });
-  });
-  for (uint32_t rank : {0u, 2u})
-    expectEnding(ranks.await(rank, 40000ms), CGX_TIMEOUT, with(kPlace, "rank 1 did not answer for 20000 ms"));
+    for (uint32_t rank : {0u, 2u})
+      expectEnding(ranks.await(rank, 10000ms), CGX_TIMEOUT,
+                   with(kPlace, "rank 1 did not answer for 1000 ms"));
+  }
 }
 
 TEST(Fault, AForkedChildDoesNotKeepADeadRankAlive) {

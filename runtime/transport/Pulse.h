@@ -7,31 +7,32 @@
 //===----------------------------------------------------------------------===//
 //
 // A rank that computes, writes a checkpoint or compiles for long does not call the
-// runtime, and one that is stopped does not either. One thread of the process counts
+// runtime, and one that is stopped does not either. One thread of the process beats
 // while it lives: so others can tell the slow from the dead.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_RING_PULSE_H
-#define CGX_RUNTIME_TRANSPORT_RING_PULSE_H
+#ifndef CGX_RUNTIME_TRANSPORT_PULSE_H
+#define CGX_RUNTIME_TRANSPORT_PULSE_H
 
-#include <atomic>
 #include <cstdint>
+#include <functional>
 
 namespace cgx {
 
-/// While it lives, `counter` is counted up some twenty times a second, unless the process is stopped. A child
-/// that was forked and did not exec does not count.
+/// While it lives, `beat` is called some twenty times a second by a thread of the process, unless the process
+/// is stopped. It must not wait for others. A child that was forked and did not exec does not beat.
 class Pulse {
 public:
-  explicit Pulse(std::atomic<uint32_t> &counter);
+  explicit Pulse(std::function<void()> beat);
+  /// Waits for a beat that is being made.
   ~Pulse();
   Pulse(const Pulse &) = delete;
   Pulse &operator=(const Pulse &) = delete;
 
 private:
-  std::atomic<uint32_t> &counter;
+  uint64_t number;
 };
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_TRANSPORT_RING_PULSE_H
+#endif // CGX_RUNTIME_TRANSPORT_PULSE_H

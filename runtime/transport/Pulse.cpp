@@ -6,38 +6,39 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/ring/Pulse.h"
+#include "transport/Pulse.h"
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <map>
 #include <mutex>
 #include <pthread.h>
 #include <thread>
-#include <vector>
 
 namespace cgx {
 namespace {
 
 constexpr std::chrono::milliseconds kPeriod{50};
 
-/// The thread of this process, which runs while there is something to count.
+/// The thread of this process, which runs while there is a beat to make.
 class Heart {
 public:
-  void add(std::atomic<uint32_t> &counter) {
+  uint64_t add(std::function<void()> beat) {
     std::lock_guard lock(mutex);
-    counters.push_back(&counter);
-    if (counters.size() == 1)
+    beats.emplace(++added, std::move(beat));
+    if (beats.size() == 1)
       start();
+    return added;
   }
 
-  void remove(std::atomic<uint32_t> &counter) {
+  /// In a child that was forked there may be nothing of that number.
+  void remove(uint64_t number) {
     std::thread ended;
     {
       std::lock_guard lock(mutex);
-      std::erase(counters, &counter);
-      if (counters.empty())
+      beats.erase(number);
+      if (beats.empty())
         std::swap(ended, thread); // it sees that it is not the thread any more
     }
     changed.notify_all();
@@ -48,9 +49,9 @@ public:
   void lockForFork() { mutex.lock(); }
   void unlockAfterFork() { mutex.unlock(); }
 
-  /// The thread is the parent's, and what it counts is the parent's rank.
+  /// The thread is the parent's, and so is the rank whose beats it makes.
   void forget() {
-    counters.clear();
+    beats.clear();
     if (thread.joinable())
       thread.detach();
     mutex.unlock();
@@ -69,15 +70,16 @@ private:
   void run() {
     std::unique_lock lock(mutex);
     while (thread.get_id() == std::this_thread::get_id()) {
-      for (std::atomic<uint32_t> *counter : counters)
-        counter->fetch_add(1, std::memory_order_relaxed);
+      for (const auto &[number, beat] : beats)
+        beat();
       changed.wait_for(lock, kPeriod);
     }
   }
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<std::atomic<uint32_t> *> counters;
+  std::map<uint64_t, std::function<void()>> beats;
+  uint64_t added = 0;
   std::thread thread;
 };
 
@@ -94,8 +96,8 @@ Heart &heart() {
 
 } // namespace
 
-Pulse::Pulse(std::atomic<uint32_t> &counter) : counter(counter) { heart().add(counter); }
+Pulse::Pulse(std::function<void()> beat) : number(heart().add(std::move(beat))) {}
 
-Pulse::~Pulse() { heart().remove(counter); }
+Pulse::~Pulse() { heart().remove(number); }
 
 } // namespace cgx
