@@ -28,6 +28,13 @@ TRANSPORT_FAILURES = {
     "AnotherLengthIsAMismatchOnBothSides": 2, "ARankInAnotherStepIsAMismatch": 2, "WaitingForARankThatLeftFailsAtOnce": 3,
     "SendingToARankThatLeftFailsWhenTheRingIsFull": 3, "AFailureReachesAllRanksWithItsReason": 3,
     "ASilentRankIsNamedAfterTheTimeout": 3, "RanksThatWaitForEachOtherSaySo": 2,
+    "ASizeForWhichThereIsNoMemoryFailsTheGatherOnEveryRank": 2,
+}
+# Tests of MpiFaultTest and the ranks that each needs.
+FORGERIES = {
+    "AStartOfMpiThatHangsEndsAfterTheTimeout": 1, "AMessageOfThreeGibibytesFromAnotherStepIsAMismatch": 2,
+    "WhatComesAfterAFailureDoesNotReachTheMemoryOfItsReceive": 2, "AFailureOfAKnownStatusKeepsIt": 2,
+    "AFailureOfStatusZeroIsAFailure": 2, "AFailureOfAnUnknownStatusIsAFailure": 2,
 }
 
 
@@ -84,6 +91,15 @@ class MpiTest(RunTest):
         for test, ranks in TRANSPORT_FAILURES.items():
             with self.subTest(test):
                 self.suite("TransportTest", ranks, f"*.{test}/Mpi")
+
+    def test_what_mpi_and_other_ranks_do_wrong(self):
+        for test, ranks in FORGERIES.items():
+            with self.subTest(test):
+                self.suite("MpiFaultTest", ranks, f"*.{test}")
+
+    def test_a_rank_that_works_for_longer_than_the_timeout_is_waited_for(self):
+        result = self.suite("FaultTest", 3, "*.ARankThatWorksForLongerThanTheTimeoutIsWaitedFor")
+        self.assertEqual((result.returncode, result.output.count("[  PASSED  ]")), (0, 3))
 
     def test_collectives_have_the_bits_of_the_model(self):
         for ranks in (1, 2, 3, 5):

@@ -243,6 +243,9 @@ TEST_F(TcpTest, TlsNeedsItsFiles) {
                         "cannot use the TLS certificate '/nowhere.pem'"));
 }
 
+constexpr const char *kNeedsOpenssl =
+    "certificates are made by the program openssl, which tools/setup installs";
+
 /// Certificates of an authority that signs for one job.
 class Authority {
 public:
@@ -276,15 +279,13 @@ private:
 
 TEST_F(TcpTest, TlsWithCertificatesNeedsNoSecret) {
   const Authority authority(job);
-  if (!authority.isMade())
-    GTEST_SKIP() << "no openssl to make certificates";
+  ASSERT_TRUE(authority.isMade()) << kNeedsOpenssl;
   expectAllWell(run(3, [&](TransportConfig &own) { authority.use(own); }));
 }
 
 TEST_F(TcpTest, ACertificateOfAnotherAuthorityIsTurnedAway) {
   const Authority authority(job), other(job + ".other");
-  if (!authority.isMade() || !other.isMade())
-    GTEST_SKIP() << "no openssl to make certificates";
+  ASSERT_TRUE(authority.isMade() && other.isMade()) << kNeedsOpenssl;
   const std::vector<Status> statuses = run(2, [&](TransportConfig &own) {
     own.timeout = 1200ms;
     (own.rank == 0 ? authority : other).use(own);
