@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "Word.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -29,10 +30,10 @@ using namespace cgx;
 // The generated printers of enumerations put a space before the name.
 template <typename EnumAttr, typename Enum>
 static ParseResult parseEnumName(OpAsmParser &parser, std::optional<Enum> (*symbolize)(StringRef),
-                                 StringRef expected, EnumAttr &attribute) {
+                                 ArrayRef<StringRef> names, StringRef expected, EnumAttr &attribute) {
   StringRef name;
   SMLoc location = parser.getCurrentLocation();
-  if (parser.parseKeyword(&name))
+  if (parseWord(parser, name, names))
     return failure();
   std::optional<Enum> value = symbolize(name);
   if (!value)
@@ -42,7 +43,8 @@ static ParseResult parseEnumName(OpAsmParser &parser, std::optional<Enum> (*symb
 }
 
 static ParseResult parseReductionName(OpAsmParser &parser, ReductionAttr &reduction) {
-  return parseEnumName(parser, symbolizeReduction, "sum, mean, max, min or product", reduction);
+  return parseEnumName(parser, symbolizeReduction, wordsOf(stringifyReduction, getMaxEnumValForReduction()),
+                       "sum, mean, max, min or product", reduction);
 }
 
 static void printReductionName(OpAsmPrinter &printer, Operation *, ReductionAttr reduction) {
@@ -50,7 +52,8 @@ static void printReductionName(OpAsmPrinter &printer, Operation *, ReductionAttr
 }
 
 static ParseResult parsePhaseName(OpAsmParser &parser, PhaseAttr &phase) {
-  return parseEnumName(parser, symbolizePhase, "contribution or result", phase);
+  return parseEnumName(parser, symbolizePhase, wordsOf(stringifyPhase, getMaxEnumValForPhase()),
+                       "contribution or result", phase);
 }
 
 static void printPhaseName(OpAsmPrinter &printer, Operation *, PhaseAttr phase) {
@@ -93,6 +96,10 @@ Attribute CgxDialect::parseAttribute(DialectAsmParser &parser, Type type) const 
   Attribute attribute;
   if (generatedAttributeParser(parser, &mnemonic, type, attribute).has_value())
     return attribute;
+  if (mnemonic.empty()) { // an editor asks what may stand here
+    (void)parser.parseOptionalKeyword(&mnemonic, getCodecMnemonics());
+    return {};
+  }
   if (const CodecFamilyEntry *family = codecFamilyNamed(mnemonic))
     return CodecAttr::parseParameters(parser, family->family);
   parser.emitError(location) << "unknown attribute `" << mnemonic << "` in dialect `" << getNamespace()

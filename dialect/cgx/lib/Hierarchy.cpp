@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Word.h"
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -36,7 +37,7 @@ Attribute HierarchyAttr::parse(AsmParser &parser, Type) {
   auto parseLeaders = [&]() -> ParseResult {
     StringRef text;
     SMLoc place = parser.getCurrentLocation();
-    if (parser.parseKeyword(&text))
+    if (parseWord(parser, text, wordsOf(stringifyLeaders, getMaxEnumValForLeaders())))
       return failure();
     std::optional<Leaders> parsed = symbolizeLeaders(text);
     if (!parsed)
@@ -48,7 +49,7 @@ Attribute HierarchyAttr::parse(AsmParser &parser, Type) {
   auto parseParameter = [&]() -> ParseResult {
     StringRef name;
     SMLoc place = parser.getCurrentLocation();
-    if (parser.parseKeyword(&name))
+    if (parseWord(parser, name, {"local", "inside", "leaders"}))
       return failure();
     if (!seen.insert(name).second)
       return parser.emitError(place) << "parameter " << name << " is given twice";

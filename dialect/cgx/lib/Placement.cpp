@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Word.h"
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -146,7 +147,7 @@ Attribute LayerAttr::parse(AsmParser &parser, Type) {
   if (parser.parseLess() || parser.parseString(&name) || parser.parseComma())
     return {};
   SMLoc kindLocation = parser.getCurrentLocation();
-  if (parser.parseKeyword(&kindName))
+  if (parseWord(parser, kindName, wordsOf(stringifyLayerKind, getMaxEnumValForLayerKind())))
     return {};
   std::optional<LayerKind> kind = symbolizeLayerKind(kindName);
   if (!kind) {

@@ -14,6 +14,14 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 STEP = ROOT / "examples" / "mlp-digits" / "step.mlir"
 SERVER = ""
+HEAD = """module attributes {cgx.num_ranks = 2 : i64} {
+func.func @main(%g: tensor<64x4xf32>) -> tensor<64x4xf32> {
+"""
+TAIL = """
+  return %0 : tensor<64x4xf32>
+}
+}
+"""
 
 
 class Session:
@@ -97,6 +105,36 @@ class LspTest(unittest.TestCase):
         definitions = self.session.request("textDocument/definition", use)
         self.assertEqual(len(definitions), 1)
         self.assertLess(definitions[0]["range"]["start"]["line"], use["position"]["line"])
+        self.assertEqual(self.session.close(), 0)
+
+    def completions(self, line):
+        """What may stand at the place of `|` in a line of a function."""
+        text = HEAD + line.replace("|", "") + TAIL
+        self.open(text)
+        place = {"line": HEAD.count("\n"), "character": line.index("|")}
+        found = self.session.request("textDocument/completion",
+                                     {"textDocument": {"uri": STEP.as_uri()}, "position": place})
+        return {item["label"] for item in found["items"]}
+
+    def test_codecs_parameters_and_kinds_are_completed(self):
+        reduce = "  %0 = cgx.all_reduce {}(%g) {{id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [{}], layers = [{}]}} : tensor<64x4xf32>"
+        exact, layer = "#cgx.identity", '#cgx.layer<"params/w", gradient>'
+        cases = {
+            "codecs": (reduce.format("sum", "#cgx.|", layer), {"quantize", "topk", "natural", "lowrank", "error_feedback"}),
+            "parameters": (reduce.format("sum", "#cgx.quantize<|>", layer), {"bits", "bucket", "rounding"}),
+            "those that are left": (reduce.format("sum", "#cgx.quantize<bits = 4, |>", layer), {"bucket", "rounding"}),
+            "values": (reduce.format("sum", "#cgx.quantize<bits = 4, rounding = |>", layer), {"nearest", "stochastic"}),
+            "storages": (reduce.format("sum", "#cgx.error_feedback<#cgx.quantize<bits = 4>, storage = |>", layer), {"f32", "bf16", "int8"}),
+            "kinds": (reduce.format("sum", exact, '#cgx.layer<"params/w", |>'), {"gradient", "weight", "activation", "outer_gradient", "other"}),
+            "reductions": (reduce.format("|", exact, layer), {"sum", "mean", "max", "min", "product"}),
+            "operations": ("  %0 = cgx.|", {"all_reduce", "all_gather", "reduce_scatter", "broadcast"}),
+        }
+        for what, (line, expected) in cases.items():
+            with self.subTest(what):
+                found = self.completions(line)
+                self.assertLessEqual(expected, {label.removeprefix("cgx.") for label in found})
+                if what == "those that are left":
+                    self.assertNotIn("bits", found)
         self.assertEqual(self.session.close(), 0)
 
     def test_an_error_is_where_it_is(self):

@@ -8,6 +8,7 @@
 //
 // By the table of cgx/codec_table.h: no family is named here.
 
+#include "../Word.h"
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -89,7 +90,10 @@ static ParseResult parseReal(AsmParser &parser, double &value) {
 static ParseResult parseCase(AsmParser &parser, const CodecParameter &parameter, double &value) {
   StringRef text;
   SMLoc location = parser.getCurrentLocation();
-  if (parser.parseKeyword(&text))
+  SmallVector<StringRef> names;
+  for (const auto &one : parameter.cases)
+    names.push_back(one.name);
+  if (parseWord(parser, text, names))
     return failure();
   for (auto [number, one] : llvm::enumerate(parameter.cases))
     if (text == StringRef(one.name)) {
@@ -122,11 +126,16 @@ static ParseResult parseValue(AsmParser &parser, const CodecParameter &parameter
 static ParseResult parseParameter(AsmParser &parser, CodecValues &codec, SmallVectorImpl<bool> &isGiven) {
   SMLoc location = parser.getCurrentLocation();
   StringRef name;
-  if (parser.parseKeyword(&name))
-    return failure();
   SmallVector<std::string> names;
+  SmallVector<StringRef> left;
   for (auto [i, parameter] : llvm::enumerate(codec.parameters())) {
     names.emplace_back(parameter.name);
+    if (!isGiven[i])
+      left.push_back(parameter.name);
+  }
+  if (parseWord(parser, name, left))
+    return failure();
+  for (auto [i, parameter] : llvm::enumerate(codec.parameters())) {
     if (name != StringRef(parameter.name))
       continue;
     if (isGiven[i])

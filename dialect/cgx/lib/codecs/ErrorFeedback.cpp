@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Word.h"
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -43,7 +44,7 @@ Attribute ErrorFeedbackAttr::parse(AsmParser &parser, Type) {
   while (succeeded(parser.parseOptionalComma())) {
     StringRef name;
     SMLoc nameLocation = parser.getCurrentLocation();
-    if (parser.parseKeyword(&name) || parser.parseEqual())
+    if (parseWord(parser, name, {"decay", "storage"}) || parser.parseEqual())
       return {};
     if (name == "decay") {
       if (parser.parseFloat(decay))
@@ -51,7 +52,7 @@ Attribute ErrorFeedbackAttr::parse(AsmParser &parser, Type) {
     } else if (name == "storage") {
       StringRef text;
       SMLoc textLocation = parser.getCurrentLocation();
-      if (parser.parseKeyword(&text))
+      if (parseWord(parser, text, wordsOf(stringifyResidualStorage, getMaxEnumValForResidualStorage())))
         return {};
       std::optional<ResidualStorage> parsed = symbolizeResidualStorage(text);
       if (!parsed)
