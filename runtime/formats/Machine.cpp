@@ -63,6 +63,44 @@ std::string readMachine(std::string_view text, Machine &machine) {
   }
 }
 
+static Json linkJson(const cgx_link &link) {
+  return {{"latency_seconds", link.latency_seconds},
+          {"message_seconds", link.message_seconds},
+          {"bytes_per_second", link.bytes_per_second}};
+}
+
+std::string writeMachine(const Machine &machine) {
+  Json codecs = Json::array();
+  for (const MeasuredCodec &measured : machine.codecs)
+    codecs.push_back({{"codec", parseJson(measured.codec.json)},
+                      {"encode_bytes_per_second", measured.rates.encode_bytes_per_second},
+                      {"decode_bytes_per_second", measured.rates.decode_bytes_per_second}});
+  Json json = {{"cgx_machine", 1},
+               {"transport", machine.transport},
+               {"ranks", machine.ranks},
+               {"local", machine.model.local},
+               {"link", linkJson(machine.model.link)},
+               {"inside", linkJson(machine.model.inside)},
+               {"reduce_bytes_per_second", machine.model.reduce_bytes_per_second},
+               {"codecs", std::move(codecs)}};
+  return json.dump(1) + "\n";
+}
+
+cgx_codec_rates ratesOf(const Machine &machine, const Codec &codec) {
+  if (codec.family == "identity" || machine.codecs.empty())
+    return {};
+  const MeasuredCodec *ofFamily = nullptr, *slowest = &machine.codecs.front();
+  for (const MeasuredCodec &measured : machine.codecs) {
+    if (measured.codec.json == codec.json)
+      return measured.rates;
+    if (!ofFamily && measured.codec.family == codec.family)
+      ofFamily = &measured;
+    if (measured.rates.encode_bytes_per_second < slowest->rates.encode_bytes_per_second)
+      slowest = &measured;
+  }
+  return (ofFamily ? ofFamily : slowest)->rates;
+}
+
 std::string readMachineLink(std::string_view text, double &bytesPerSecond, double &latencySeconds) {
   try {
     Json json = parseMachine(text);

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 using namespace cgx::bench;
+namespace formats = cgx::formats;
 
 namespace {
 
@@ -152,17 +153,17 @@ void runCalibrate(const TypedMachine &typed) {
   if (options.ranks < 2 || options.ranks % options.local != 0)
     throw Error("expected at least 2 ranks, on hosts of equal size, got " + std::to_string(options.ranks) +
                 " ranks on hosts of " + std::to_string(options.local));
-  Machine machine;
+  formats::Machine machine;
   runRanks(launch, [&](uint32_t rank) {
     CalibrateOptions own = options;
     own.rank = rank;
-    Machine measured = calibrate(own);
+    formats::Machine measured = calibrate(own);
     if (rank == 0)
       machine = std::move(measured);
   });
   if (!launch.reports())
     return;
-  write(typed.output, machine.toJson());
+  write(typed.output, formats::writeMachine(machine));
   std::fprintf(cgx::streamBeside({&typed.output, 1}),
                "%s: %.1f us and %.3f GB/s between %s, %.3f GB/s of adding up, %zu codecs\n",
                typed.output.c_str(), machine.model.link.latency_seconds * 1e6,
@@ -179,7 +180,7 @@ struct TypedSimulation {
 };
 
 void runSimulate(const TypedSimulation &typed) {
-  Machine machine = Machine::load(typed.machine);
+  formats::Machine machine = loadMachine(typed.machine);
   if (typed.gigabits)
     machine.model.link.bytes_per_second = *typed.gigabits * 1e9 / 8;
   if (typed.microseconds)

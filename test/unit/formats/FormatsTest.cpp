@@ -180,6 +180,26 @@ TEST(Machine, IsReadAndRefusedByPlace) {
   EXPECT_EQ(latency, 1e-5);
 }
 
+TEST(Machine, IsWrittenAsItIsRead) {
+  Machine machine, again;
+  ASSERT_EQ(readMachine(kMachine, machine), "");
+  machine.codecs.push_back(machine.codecs[0]);
+  machine.codecs[1].codec = parseCodecText(R"({"family": "topk", "density": 0.01})");
+  machine.codecs[1].rates = {5e8, 3e9};
+  const std::string text = writeMachine(machine);
+  ASSERT_EQ(readMachine(text, again), "");
+  EXPECT_EQ(writeMachine(again), text);
+  EXPECT_EQ(again.codecs[1].codec, machine.codecs[1].codec);
+
+  EXPECT_EQ(ratesOf(again, machine.codecs[1].codec).encode_bytes_per_second, 5e8);
+  const Codec sparser = parseCodecText(R"({"family": "topk", "density": 0.001})"),
+              other = parseCodecText(R"({"family": "natural"})"),
+              exact = parseCodecText(R"({"family": "identity"})");
+  EXPECT_EQ(ratesOf(again, sparser).decode_bytes_per_second, 3e9); // of its family
+  EXPECT_EQ(ratesOf(again, other).encode_bytes_per_second, 5e8);   // the slowest
+  EXPECT_EQ(ratesOf(again, exact).encode_bytes_per_second, 0);
+}
+
 TEST(TextFile, IsBounded) {
   std::string text;
   EXPECT_EQ(readTextFile("/none.json", text), "No such file or directory");

@@ -66,8 +66,10 @@ public:
       x = normal(random);
   }
 
-  Machine run() {
-    Machine machine{.transport = options.transport, .ranks = options.ranks};
+  formats::Machine run() {
+    formats::Machine machine;
+    machine.transport = options.transport;
+    machine.ranks = options.ranks;
     machine.model.local = options.local;
     double fan = time([&] { runCollective(kFan); });
     machine.model.link = link(kShort, kLong);
@@ -84,7 +86,7 @@ public:
       machine.model.link.bytes_per_second = machine.model.inside.bytes_per_second =
           exactBandwidth(machine.model);
     for (const cgx_codec &codec : options.codecs)
-      machine.codecs.push_back({codec, rates(codec)});
+      machine.codecs.push_back({namedCodec(codec), rates(codec)});
     return machine;
   }
 
@@ -218,6 +220,6 @@ std::vector<cgx_codec> commonCodecs() {
   return codecs;
 }
 
-Machine calibrate(const CalibrateOptions &options) { return Calibration(options).run(); }
+formats::Machine calibrate(const CalibrateOptions &options) { return Calibration(options).run(); }
 
 } // namespace cgx::bench

@@ -8,35 +8,20 @@
 #ifndef CGX_BENCH_MACHINE_H
 #define CGX_BENCH_MACHINE_H
 
-#include "cgx/cost.h"
+#include "cgx/codec.h"
+#include "cgx/formats/Machine.h"
 
 #include <string>
 #include <vector>
 
 namespace cgx::bench {
 
-struct MeasuredCodec {
-  cgx_codec codec{};
-  cgx_codec_rates rates{};
-};
+/// The codec as machine files name it.
+formats::Codec namedCodec(const cgx_codec &codec);
 
-/// The file of `cgx-bench calibrate`, described in tools/bench/README.md.
-struct Machine {
-  cgx_machine model{};
-  std::string transport; ///< that was measured
-  uint32_t ranks = 0;    ///< that measured
-  std::vector<MeasuredCodec> codecs;
+/// Throws Error.
+formats::Machine loadMachine(const std::string &path);
 
-  /// Of the codec, or of the first one of its family, or else of the slowest one.
-  cgx_codec_rates ratesOf(const cgx_codec &codec) const;
-
-  /// Throw Error.
-  static Machine parse(const std::string &json);
-  static Machine load(const std::string &path);
-  std::string toJson() const;
-};
-
-/// Measures one rank's share of the machine; the machine comes back on rank 0. Throws Error.
 struct CalibrateOptions {
   std::string transport, job;
   uint32_t rank = 0, ranks = 2;
@@ -45,7 +30,8 @@ struct CalibrateOptions {
   uint64_t bytes = 8 << 20; ///< of a long message
   uint32_t repetitions = 9;
 };
-Machine calibrate(const CalibrateOptions &options);
+/// Measures one rank's share of the machine; the machine comes back on rank 0. Throws Error.
+formats::Machine calibrate(const CalibrateOptions &options);
 
 /// The codecs that are measured when none is asked for.
 std::vector<cgx_codec> commonCodecs();

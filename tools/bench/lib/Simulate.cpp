@@ -88,7 +88,8 @@ SimulatedCollective collectiveOf(const Json &entry, uint64_t jobRanks) {
 /// A collective on a job of some size.
 class Estimate {
 public:
-  Estimate(const SimulatedCollective &collective, const Machine &machine, uint32_t jobRanks, uint32_t local)
+  Estimate(const SimulatedCollective &collective, const formats::Machine &machine, uint32_t jobRanks,
+           uint32_t local)
       : collective(collective), machine(machine), model(machine.model),
         ranks(collective.ranks.value_or(jobRanks)), schedule(collective.schedule) {
     model.local = local;
@@ -134,8 +135,8 @@ public:
     for (const SimulatedOperand &operand : collective.operands) {
       cgx_codec codec = isExact ? cgx_codec{} : operand.codec;
       operands.push_back({.codec = codec,
-                          .rates = machine.ratesOf(codec),
-                          .inside_rates = machine.ratesOf(schedule.inside),
+                          .rates = ratesOf(machine, namedCodec(codec)),
+                          .inside_rates = ratesOf(machine, namedCodec(schedule.inside)),
                           .element_type = operand.type,
                           .elements = operand.elements});
     }
@@ -179,15 +180,15 @@ private:
   }
 
   const SimulatedCollective &collective;
-  const Machine &machine;
+  const formats::Machine &machine;
   cgx_machine model;
   uint32_t ranks;
   cgx_schedule schedule;
   std::vector<cgx_pair> pairs;
 };
 
-Prediction predict(const std::vector<SimulatedCollective> &program, const Machine &machine, uint32_t ranks,
-                   const SimulateOptions &options) {
+Prediction predict(const std::vector<SimulatedCollective> &program, const formats::Machine &machine,
+                   uint32_t ranks, const SimulateOptions &options) {
   Prediction prediction{.ranks = ranks, .local = std::min(options.local, ranks)};
   if (ranks % prediction.local != 0)
     throw Error("expected hosts of " + std::to_string(options.local) + " ranks to divide the ranks, got " +
@@ -248,8 +249,8 @@ std::vector<SimulatedCollective> loadProgram(const std::string &path) {
   return program;
 }
 
-std::vector<Prediction> simulate(const std::vector<SimulatedCollective> &program, const Machine &machine,
-                                 const SimulateOptions &options) {
+std::vector<Prediction> simulate(const std::vector<SimulatedCollective> &program,
+                                 const formats::Machine &machine, const SimulateOptions &options) {
   std::vector<Prediction> predictions;
   for (uint32_t ranks : options.ranks)
     predictions.push_back(predict(program, machine, ranks, options));

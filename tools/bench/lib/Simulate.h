@@ -49,8 +49,8 @@ struct Prediction {
 };
 
 /// Throws Error, where hosts do not divide the ranks.
-std::vector<Prediction> simulate(const std::vector<SimulatedCollective> &program, const Machine &machine,
-                                 const SimulateOptions &options);
+std::vector<Prediction> simulate(const std::vector<SimulatedCollective> &program,
+                                 const formats::Machine &machine, const SimulateOptions &options);
 
 std::string tableOf(const std::vector<Prediction> &predictions);
 std::string jsonOf(const std::vector<Prediction> &predictions);

@@ -35,6 +35,12 @@ struct Machine {
 /// Returns what is wrong, or "".
 std::string readMachine(std::string_view text, Machine &machine);
 
+/// The file that is read as that. Rates of a codec are found by its spelling `codec.json`.
+std::string writeMachine(const Machine &machine);
+
+/// The rates of a codec, or of the first one measured of its family, or else of the slowest one measured.
+cgx_codec_rates ratesOf(const Machine &machine, const Codec &codec);
+
 /// Bandwidth and latency of its link alone.
 std::string readMachineLink(std::string_view text, double &bytesPerSecond, double &latencySeconds);
 
