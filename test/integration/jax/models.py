@@ -70,6 +70,22 @@ def data_parallel(local_step, devices, state=P(), batch=P("data"), **axes):
     return step
 
 
+def dense_job():
+    """A jitted step of data parallelism over the devices of all processes, its parameters, and its batch."""
+    mesh = mesh_of(jax.devices(), data=jax.device_count())
+
+    def local(params, batch):
+        loss, grads = averaged(dense_loss, params, batch)
+        return sgd(params, grads), loss
+
+    def place(tree, spec):
+        return jax.tree.map(lambda leaf: jax.make_array_from_callback(
+            np.shape(leaf), jax.sharding.NamedSharding(mesh, spec), lambda place: np.asarray(leaf)[place]), tree)
+
+    step = jax.jit(data_parallel(local, jax.devices()), donate_argnums=0)
+    return step, place(dense_params(64, 128, 10), P()), place(labelled(64, samples=64), P("data"))
+
+
 def averaged(loss_fn, params, batch):
     """The loss and the gradients of a rank's samples, averaged over `data`."""
     return lax.pmean(jax.value_and_grad(loss_fn)(params, batch), "data")

@@ -14,7 +14,6 @@ sys.path[:0] = [str(ROOT / "tools" / "jax")]
 
 import jax
 import numpy as np
-from jax.sharding import NamedSharding, PartitionSpec as P
 
 import cgx_jax
 import models
@@ -22,19 +21,8 @@ import models
 
 def main(index, processes, port, bits):
     jax.distributed.initialize(f"localhost:{port}", processes, index)
-    mesh = models.mesh_of(jax.devices(), data=jax.device_count())
-
-    def local(params, batch):
-        loss, grads = models.averaged(models.dense_loss, params, batch)
-        return models.sgd(params, grads), loss
-
-    def place(tree, spec):
-        return jax.tree.map(lambda leaf: jax.make_array_from_callback(
-            np.shape(leaf), NamedSharding(mesh, spec), lambda place: np.asarray(leaf)[place]), tree)
-
-    step = jax.jit(models.data_parallel(local, jax.devices()), donate_argnums=0)
+    step, params, batch = models.dense_job()
     step = cgx_jax.compress(step, bits=bits, timeout=20)
-    params, batch = place(models.dense_params(64, 128, 10), P()), place(models.labelled(64, samples=64), P("data"))
     for _ in range(10):
         params, loss = step(params, batch)
     shards = [np.asarray(shard.data).tobytes() for leaf in jax.tree.leaves(params) for shard in leaf.addressable_shards[:1]]

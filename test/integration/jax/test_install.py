@@ -129,26 +129,14 @@ PROGRAM = """
     import sys
     sys.path[:0] = [%r, %r]
     import json
-    import jax, numpy as np
+    import jax
     import cgx_jax, models
-    from jax.sharding import NamedSharding, PartitionSpec as P
 
     options, distributed = json.loads(sys.argv[1]), sys.argv[2:]
     if distributed:
         jax.distributed.initialize(*[f"localhost:{distributed[2]}", int(distributed[1]), int(distributed[0])])
     installation = cgx_jax.install(**options)
-    mesh = models.mesh_of(jax.devices(), data=jax.device_count())
-
-    def local(params, batch):
-        loss, grads = models.averaged(models.dense_loss, params, batch)
-        return models.sgd(params, grads), loss
-
-    def place(tree, spec):
-        return jax.tree.map(lambda leaf: jax.make_array_from_callback(
-            np.shape(leaf), NamedSharding(mesh, spec), lambda place: np.asarray(leaf)[place]), tree)
-
-    step = jax.jit(models.data_parallel(local, jax.devices()), donate_argnums=0)
-    params, batch = place(models.dense_params(64, 128, 10), P()), place(models.labelled(64, samples=64), P("data"))
+    step, params, batch = models.dense_job()
     for _ in range(200):
         params, loss = step(params, batch)
     each, = installation.steps.values()
