@@ -124,8 +124,8 @@ void describe(CLI::App &app, Options &options) {
   app.add_option(
          "--local-steps", options.localSteps,
          "Let ranks train by themselves and average how far they came every so many steps, as cgx-opt "
-         "--cgx-local-steps does, with --compress or exactly: \"every=50 outer=nesterov<lr=0.7 "
-         "momentum=0.9>\", \"every=10 outer=sgd\"")
+         "--cgx-local-steps does, with --compress or exactly: \"every=10\", \"every=50 outer=nesterov<lr=0.7 "
+         "momentum=0.9>\"")
       ->type_name("OPTIONS")
       ->group("Input");
   app.add_option("--ranks", options.ranks, "Ranks to start; the program's own number by default")
@@ -140,9 +140,9 @@ void describe(CLI::App &app, Options &options) {
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Ranks");
-  app.add_option("--timeout", options.timeoutSeconds,
-                 "Longest wait for another rank, in seconds; one of this host whose process runs is waited "
-                 "for 20 times as long")
+  app.add_option(
+         "--timeout", options.timeoutSeconds,
+         "Longest wait for another rank, in seconds; one whose process runs is waited for 20 times as long")
       ->check(CLI::Range(0.001, 1e6))
       ->type_name("SECONDS")
       ->capture_default_str()
@@ -187,6 +187,14 @@ void describe(CLI::App &app, Options &options) {
          "Steps of the training from one evaluation to the next; behind the last there is one as well")
       ->check(CLI::Validator(checkWhole, ""))
       ->type_name("K")
+      ->group("Validation");
+  app.add_option(
+         "--eval-set", options.evaluateValues,
+         "Value of an argument of the evaluation; what it shares with the training has that of --set, "
+         "if not given here")
+      ->type_name("NAME=VALUE")
+      ->take_all()
+      ->expected(1)
       ->group("Validation");
   app.add_option("--set", options.values,
                  "Value of an argument: numbers, @step, a schedule or a random key (see above)")
@@ -317,6 +325,13 @@ void describe(CLI::App &app, Options &options) {
          "--no-cache", options.noCache,
          "Compile the text anew, and keep nothing for the next start (in $CGX_CACHE_DIR, else ~/.cache/cgx)")
       ->group("Input");
+  app.add_option(
+         "--progress", options.progress,
+         "Lines of progress while it compiles and trains: always, or never; warnings and the summary stay")
+      ->check(CLI::IsMember({"always", "never"}))
+      ->type_name("WHEN")
+      ->capture_default_str()
+      ->group("Output");
   app.add_flag("--quiet", options.quiet, "No progress and no summary")->group("Output");
   cgx::cli::addTcpOptions(app);
 }
@@ -546,6 +561,9 @@ int run(Options options) {
   chooseData(options);
   chooseCheckpoint(options);
   makeFolder(options.save);
+  if (options.evaluate.empty() &&
+      (options.evaluateEvery != 0 || !options.evaluateData.empty() || !options.evaluateValues.empty()))
+    throw Error("expected --eval to name the program for --eval-data, --eval-every and --eval-set");
   InputFiles files(options);
   Job job = prepareJob(options, files, loadProgram(options));
   std::optional<InputFiles> evaluated;
@@ -553,8 +571,6 @@ int run(Options options) {
     Options own = evaluationOptions(options);
     evaluated.emplace(own);
     addEvaluation(job, options, *evaluated, loadProgram(own));
-  } else if (options.evaluateEvery != 0 || !options.evaluateData.empty()) {
-    throw Error("expected --eval to name the program for --eval-data and --eval-every");
   }
   if (membership) {
     job.name = options.jobName;

@@ -235,12 +235,34 @@ class Compiled(RunTest):
         self.assertEqual(read_safetensors(second)[0], whole)
         result = self.tool(*resume, "--seed", 6, code=1)
         self.assertIn("was saved by a run with --seed 5, got --seed 6", result.stderr)
-        result = self.tool(CGX_RUN, EXAMPLE / "step.mlir", *resume[2:], code=1)
+        result = self.tool(CGX_RUN, EXAMPLE / "step.mlir", *resume[2:])
         self.assertIn("was saved by another program", result.stderr)
+        self.assertIn("the codecs of this one remember nothing", result.stderr)
         # Without --resume its tensors are a start like any other.
         _, forgetful = self.run_example(program, "--seed", 5, "--shuffle", "--first-step", 12, name="forgetful",
                                         steps=8, state=first)
         self.assertNotEqual(forgetful, whole)
+
+    def test_what_codecs_remember_goes_to_another_grouping(self):
+        programs = {}
+        for name, more in ("together", ""), ("grouped", " overlap group-bytes=65536"), ("ring", " algorithm=ring"):
+            programs[name] = self.folder / f"{name}.mlir"
+            self.tool(CGX_OPT, EXAMPLE / "step.mlir", f"--cgx-compress=bits=1 rounding=nearest error-feedback=int8{more}", "-o",
+                      programs[name])
+        self.run_example(programs["together"], name="first", steps=12)
+        first, save = self.folder / "first.safetensors", self.folder / "second.safetensors"
+
+        def go_on(name, *start):
+            said = self.tool(CGX_RUN, programs[name], "--quiet", "--job", self.job, *start, "--data", EXAMPLE / "train.safetensors",
+                             "--steps", 4, "--save", save).stderr
+            return said, {key: value for key, value in read_safetensors(save)[0].items() if "codec_state" not in key}
+
+        said, kept = go_on("grouped", "--resume", first)
+        self.assertIn("codecs go on with 3 of 6 memories, and begin anew: residual.result of 'params/dense", said)
+        self.assertNotEqual(kept, go_on("grouped", "--state", first, "--first-step", 12)[1])
+        # Partial sums around a ring are no rank's own gradient.
+        said, _ = go_on("ring", "--resume", first)
+        self.assertRegex(said, "codecs go on with \\d of \\d memories|remember nothing")
 
     def test_text_that_does_not_parse_is_refused(self):
         text = (EXAMPLE / "step.mlir").read_text()

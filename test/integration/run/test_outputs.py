@@ -33,6 +33,15 @@ class Outputs(RunTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result
 
+    def test_progress_is_said_unless_it_is_not_wanted(self):
+        said = {when: self.run_tool("train1.so", "--steps", 2, *when, state=self.state(1))
+                for when in ((), ("--progress", "never"), ("--quiet",))}
+        self.assertIn("2/2", said[()].stderr)
+        self.assertNotIn("steps/s", said["--progress", "never"].stderr)
+        self.assertIn("loss", said["--progress", "never"].stdout)
+        self.assertEqual(said["--quiet",].stdout, "")
+        self.assertEqual(self.run_tool("train1.so", "--progress", "rarely", state=self.state(1)).returncode, 2)
+
     def test_a_link_to_a_checkpoint_stays_a_link(self):
         save, report, trace = self.link("saved.safetensors"), self.link("report.json"), self.link("trace.json")
         result = self.run_tool("train2.so", "--steps", 2, "--save", save, "--report", report, "--trace", trace,

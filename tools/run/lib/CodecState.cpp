@@ -11,6 +11,9 @@
 #include "cgx/run/Error.h"
 
 #include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
 
 using namespace cgx::run;
 
@@ -88,4 +91,108 @@ void cgx::run::restoreCodecState(cgx_context *context, uint32_t rank, const Safe
     throw Error("'" + checkpoint.path() + "' has " + std::to_string(saved) + " tensors of codecs of rank " +
                 std::to_string(rank) + ", but the program remembers " + std::to_string(tensors.size()) +
                 ": it was saved by another program");
+}
+
+namespace {
+
+/// "residual[5.0 params/l1/w].contribution.scales", in parts.
+struct MemoryName {
+  std::string layer;  ///< params/l1/w
+  std::string memory; ///< "residual.contribution", "residual.result", "warm_start"
+  std::string part;   ///< ".scales", or ""
+
+  explicit MemoryName(std::string_view name) {
+    const size_t open = name.find('['), space = name.find(' ', open), close = name.rfind(']');
+    if (open == name.npos || space == name.npos || close == name.npos || close < space)
+      return;
+    layer = name.substr(space + 1, close - space - 1);
+    memory = name.substr(0, open);
+    memory += name.substr(close + 1);
+    constexpr std::string_view scales = ".scales";
+    if (memory.ends_with(scales)) {
+      part = scales;
+      memory.resize(memory.size() - scales.size());
+    }
+  }
+  auto operator<=>(const MemoryName &) const = default;
+};
+
+/// Elements of the layer's operand, if it is one.
+std::optional<uint64_t> elementsOf(const Manifest &manifest, const std::string &layer) {
+  std::optional<uint64_t> elements;
+  for (const Collective &collective : manifest.collectives)
+    for (const Operand &operand : collective.operands)
+      if (operand.layer == layer && std::exchange(elements, operand.elements))
+        return std::nullopt;
+  return elements;
+}
+
+/// By what they are; null where two are called the same.
+std::map<MemoryName, const TensorView *> savedMemories(const SafetensorsFile &checkpoint, uint32_t rank) {
+  std::map<MemoryName, const TensorView *> saved;
+  for (const TensorView &tensor : checkpoint.tensors())
+    if (tensor.name.starts_with(prefixOf(rank))) {
+      auto [entry, isNew] =
+          saved.try_emplace(MemoryName(std::string_view(tensor.name).substr(prefixOf(rank).size())), &tensor);
+      if (!isNew)
+        entry->second = nullptr;
+    }
+  return saved;
+}
+
+} // namespace
+
+Conversion cgx::run::convertCodecState(cgx_context *context, uint32_t rank, const SafetensorsFile &checkpoint,
+                                       const Manifest &manifest) {
+  const bool isSameCount =
+      countSaved(checkpoint, manifest.ranks - 1) != 0 && countSaved(checkpoint, manifest.ranks) == 0;
+  const std::map<MemoryName, const TensorView *> saved = savedMemories(checkpoint, rank);
+  const auto savedAs = [&](const MemoryName &name, const cgx_state_tensor &tensor) -> const TensorView * {
+    const auto entry = saved.find(name);
+    const TensorView *found = entry == saved.end() ? nullptr : entry->second;
+    const bool isSame = found && found->type == static_cast<ElementType>(tensor.element_type) &&
+                        found->shape == Shape{static_cast<int64_t>(tensor.elements)};
+    return isSame ? found : nullptr;
+  };
+  // Scales go with the bytes that they are of.
+  const std::vector<cgx_state_tensor> wanted = listState(context);
+  std::map<MemoryName, bool> isTaken;
+  for (const cgx_state_tensor &tensor : wanted) {
+    const MemoryName name(tensor.name);
+    MemoryName whole = name;
+    whole.part.clear();
+    const bool isOfLayer = name.memory == "warm_start" ||
+                           (name.memory == "residual.contribution" &&
+                            (!name.part.empty() || elementsOf(manifest, name.layer) == tensor.elements));
+    const auto [entry, isNew] = isTaken.try_emplace(whole, true);
+    entry->second &= isSameCount && isOfLayer && savedAs(name, tensor);
+  }
+  Conversion conversion;
+  for (const cgx_state_tensor &tensor : wanted) {
+    const MemoryName name(tensor.name);
+    MemoryName whole = name;
+    whole.part.clear();
+    if (isTaken[whole]) {
+      const TensorView &found = *savedAs(name, tensor);
+      if (tensor.elements != 0)
+        std::memcpy(tensor.data, found.bytes.data(), found.bytes.size());
+      conversion.taken += name.part.empty();
+    } else if (name.part.empty() && tensor.elements != 0) {
+      conversion.anew.push_back(name.memory + " of '" + name.layer + "'");
+    }
+  }
+  return conversion;
+}
+
+std::string cgx::run::describe(const Conversion &conversion) {
+  constexpr size_t most = 4;
+  if (conversion.taken + conversion.anew.size() == 0)
+    return "the codecs of this one remember nothing";
+  std::string text = "codecs go on with " + std::to_string(conversion.taken) + " of " +
+                     std::to_string(conversion.taken + conversion.anew.size()) + " memories";
+  for (size_t i = 0; i < std::min(most, conversion.anew.size()); ++i)
+    text += (i == 0 ? ", and begin anew: " : ", ") + conversion.anew[i];
+  if (conversion.anew.size() > most)
+    text += " and " + std::to_string(conversion.anew.size() - most) + " more";
+  return text;
 }

@@ -22,6 +22,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 using namespace cgx::run;
 namespace plan = cgx::plan;
@@ -88,7 +89,7 @@ uint64_t batchesOf(const Options &options, const Bindings &bindings) {
 }
 
 /// Samples that nobody sees are better known.
-void noteLeftOver(const Options &options, const Bindings &bindings) {
+void noteLeftOver(const Options &options, const Bindings &bindings, const char *whose = "") {
   const uint64_t left = bindings.globalBatch == 0 ? 0 : bindings.samples % bindings.globalBatch;
   if (left == 0 || options.quiet)
     return;
@@ -99,8 +100,8 @@ void noteLeftOver(const Options &options, const Bindings &bindings) {
                                      " samples, and the first of the pass again"
                                : std::to_string(left) + " of " + std::to_string(bindings.samples) +
                                      " samples fill no batch of " + batch + " and are left out of each pass" +
-                                     which + " (--pad-last takes them)";
-  std::fprintf(stderr, "cgx-run: note: %s\n", what.c_str());
+                                     which + (*whose ? "" : " (--pad-last takes them)");
+  std::fprintf(stderr, "cgx-run: note: %s%s\n", whose, what.c_str());
 }
 
 /// As many steps as were asked for, or as there are batches.
@@ -180,14 +181,7 @@ void resume(Options &options, const SafetensorsFile &checkpoint, const Manifest 
   const std::string &program = metadataOf(checkpoint, "cgx.program");
   if (program == manifest.hash)
     return;
-  // State is saved whole, so that other ranks, groups and codecs can cut it anew. What codecs remember
-  // belongs to the elements that each rank sent.
-  if (std::any_of(checkpoint.tensors().begin(), checkpoint.tensors().end(),
-                  [](const TensorView &tensor) { return isCodecState(tensor.name); }))
-    throw Error("'" + checkpoint.path() + "' was saved by another program (" + program + ", this one is " +
-                manifest.hash + "), whose codecs remember what they left out: --state with --first-step " +
-                std::to_string(options.firstStep) +
-                " starts from its tensors, with codecs that remember nothing");
+  // State is saved whole, so that other ranks, groups and codecs can cut it anew.
   std::fprintf(
       stderr,
       "cgx-run: note: '%s' was saved by another program (%s, this one is %s): its state is cut for %u "
@@ -406,6 +400,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   if (!options.resume.empty()) {
     resume(options, *files.state, job.manifest);
     job.checkpoint = &*files.state;
+    job.isOfAnotherProgram = metadataOf(*job.checkpoint, "cgx.program") != job.manifest.hash;
   }
   applyFeeds(job.manifest, options.feeds);
   checkFeeds(job.manifest);
@@ -453,6 +448,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
     for (const std::string &omission : describeOmissions(job.manifest, plans))
       std::fprintf(stderr, "cgx-run: note: %s\n", omission.c_str());
   job.quiet = options.quiet;
+  job.showsProgress = !options.quiet && options.progress != "never";
   job.logEvery = options.logEvery;
   job.digest = digestOf(job, options, files);
   return job;
@@ -472,6 +468,29 @@ static size_t findTrained(const Job &training, const Value &value, const Binding
   throw Error("--eval: '" + value.name + "' is none of the training's state");
 }
 
+/// What is given to an evaluation: its own values, and those of the training for arguments that both have.
+/// Its steps are batches, so that a value that follows the training's steps means nothing there.
+static std::vector<std::string> evaluationValues(const Options &options, const Manifest &manifest) {
+  const std::vector<TreePath> arguments = pathsOf(manifest.arguments);
+  std::vector<std::string> values = options.evaluateValues;
+  std::set<size_t> given;
+  for (const std::string &value : values)
+    given.insert(findPath(arguments, splitAssignment(value, "--eval-set").first, "argument"));
+  for (const std::string &text : options.values) {
+    const auto [name, value] = splitAssignment(text, "--set");
+    const std::optional<size_t> argument = findPathIfAny(arguments, name, "argument");
+    if (!argument || given.contains(*argument))
+      continue;
+    if (StepValue::isMeant(value))
+      throw Error("--set " + text +
+                  " follows the steps of the training, and the evaluation has an argument '" +
+                  manifest.arguments[*argument].name + "', too: give it a value of its own with --eval-set " +
+                  name + "=VALUE");
+    values.push_back(text);
+  }
+  return values;
+}
+
 void cgx::run::addEvaluation(Job &training, const Options &options, const InputFiles &files,
                              Program program) {
   Options own;
@@ -484,10 +503,13 @@ void cgx::run::addEvaluation(Job &training, const Options &options, const InputF
   own.quiet = true;
   std::shared_ptr<Job> job;
   try {
+    own.values = evaluationValues(options, Manifest::parse(program.manifest));
     job = std::make_shared<Job>(prepareJob(own, files, std::move(program)));
   } catch (const Error &error) {
     throw Error("--eval '" + options.evaluate + "': " + error.what());
   }
+  own.quiet = options.quiet;
+  noteLeftOver(own, job->bindings, "--eval: ");
   if (trains(job->manifest))
     throw Error("expected --eval to be a program that feeds nothing back, got '" + options.evaluate + "'");
   for (size_t i = 0; i < job->bindings.arguments.size(); ++i)

@@ -16,7 +16,7 @@ using namespace cgx::run;
 Progress::Progress(const Job &job) : job_(job), start_(Clock::now()), last_(start_) {}
 
 bool Progress::isDue(uint64_t done) const {
-  if (job_.quiet)
+  if (!job_.showsProgress)
     return false;
   if (done == job_.steps)
     return true;

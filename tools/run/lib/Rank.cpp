@@ -94,6 +94,16 @@ public:
       evaluation_.emplace(job, rank);
   }
 
+  void restoreMemories() {
+    if (!job_.isOfAnotherProgram)
+      return restoreCodecState(stepper_.context(), rank_, *job_.checkpoint);
+    const Conversion conversion =
+        convertCodecState(stepper_.context(), rank_, *job_.checkpoint, job_.manifest);
+    if (rank_ == 0)
+      std::fprintf(stderr, "cgx-run: note: '%s' was saved by another program: %s\n",
+                   job_.checkpoint->path().c_str(), describe(conversion).c_str());
+  }
+
   void run(Outcome &outcome) {
     lookAtFirstState();
     stepper_.connect(job_.name);
@@ -103,7 +113,7 @@ public:
       Stepper::check(cgx_context_begin_trace(stepper_.context()));
     try {
       if (job_.checkpoint)
-        restoreCodecState(stepper_.context(), rank_, *job_.checkpoint);
+        restoreMemories();
       runSteps(outcome);
     } catch (const Error &error) {
       cgx_context_abort(stepper_.context(), error.what());
@@ -179,7 +189,7 @@ private:
       return;
     if (metrics_)
       metrics_->evaluation(job_.firstStep + outcome.steps - 1, measured.values);
-    if (!job_.quiet)
+    if (job_.showsProgress)
       Progress::evaluation(job_, measured);
   }
 

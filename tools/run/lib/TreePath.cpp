@@ -73,8 +73,8 @@ bool cgx::run::agree(const TreePath &a, const TreePath &b, Agreement how) {
   return false;
 }
 
-size_t cgx::run::findPath(const std::vector<TreePath> &paths, const std::string &text,
-                          const std::string &what) {
+std::optional<size_t> cgx::run::findPathIfAny(const std::vector<TreePath> &paths, const std::string &text,
+                                              const std::string &what) {
   TreePath wanted(text);
   for (Agreement how :
        {Agreement::Exact, Agreement::Full, Agreement::BriefToFull, Agreement::Brief, Agreement::Leaf}) {
@@ -88,5 +88,12 @@ size_t cgx::run::findPath(const std::vector<TreePath> &paths, const std::string 
       throw Error("'" + text + "' may mean " + what + " '" + paths[found[0]].name() + "' or '" +
                   paths[found[1]].name() + "': give the whole name");
   }
+  return std::nullopt;
+}
+
+size_t cgx::run::findPath(const std::vector<TreePath> &paths, const std::string &text,
+                          const std::string &what) {
+  if (const std::optional<size_t> found = findPathIfAny(paths, text, what))
+    return *found;
   throw Error("the program has no " + what + " '" + text + "'");
 }

@@ -20,7 +20,8 @@ namespace {
 /// Words on standard error while a step is compiled, which can take longer than its training.
 class CompileProgress {
 public:
-  explicit CompileProgress(const Options &options) : path(options.program), quiet(options.quiet) {
+  explicit CompileProgress(const Options &options)
+      : path(options.program), quiet(options.quiet || options.progress == "never") {
     if (!quiet)
       std::fprintf(stderr, "cgx-run: compiling %s\n", path.c_str());
   }

@@ -14,6 +14,7 @@
 #ifndef CGX_RUN_CODECSTATE_H
 #define CGX_RUN_CODECSTATE_H
 
+#include "cgx/run/Manifest.h"
 #include "cgx/run/Safetensors.h"
 #include "cgx/runtime.h"
 
@@ -39,6 +40,20 @@ std::vector<CodecTensor> copyCodecState(cgx_context *context, uint32_t rank);
 /// Writes it back, from a checkpoint. Throws Error when the file lacks a part of it, has it in another size
 /// or type, or has more than the program remembers.
 void restoreCodecState(cgx_context *context, uint32_t rank, const SafetensorsFile &checkpoint);
+
+/// The same from a checkpoint of another program, as far as that is sound: what a rank has left out of whole
+/// operands, and the factors that lowrank goes on from, belong to a layer, whatever it travels with. What
+/// belongs to chunks, whose owners may be others now, and all of it where the number of ranks has changed,
+/// begins anew.
+struct Conversion {
+  uint64_t taken = 0;            ///< memories
+  std::vector<std::string> anew; ///< what begins anew, by name
+};
+Conversion convertCodecState(cgx_context *context, uint32_t rank, const SafetensorsFile &checkpoint,
+                             const Manifest &manifest);
+
+/// That as a sentence.
+std::string describe(const Conversion &conversion);
 
 } // namespace cgx::run
 

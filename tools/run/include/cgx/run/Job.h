@@ -76,7 +76,9 @@ struct Job {
   uint64_t evaluateEvery = 0; ///< 0: behind the last alone
   /// Which argument of the training each argument of the evaluation has its value from.
   std::vector<std::pair<size_t, size_t>> evaluated;
-  bool padLast = false; ///< whether a pass takes what fills no batch at its end
+  bool isOfAnotherProgram = false; ///< the checkpoint that is resumed
+  bool padLast = false;            ///< whether a pass takes what fills no batch at its end
+  bool showsProgress = true;
   bool stopOnNan = false;
   bool trace = false;
   std::string metrics; ///< a file with a line for each step; empty: none

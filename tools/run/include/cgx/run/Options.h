@@ -19,8 +19,8 @@ struct Options {
   std::optional<uint64_t> steps, until;
   std::optional<uint64_t> seed; ///< 0, or that of the run that is resumed
   uint64_t firstStep = 0, logEvery = 0, saveEvery = 0, keepLast = 0;
-  std::string keepBest, metrics, evaluate;
-  std::vector<std::string> evaluateData;
+  std::string keepBest, metrics, evaluate, progress = "always";
+  std::vector<std::string> evaluateData, evaluateValues;
   uint64_t evaluateEvery = 0;
   std::vector<std::string> dataFiles; ///< as typed; `data` is the first
   double timeoutSeconds = 30;

@@ -15,6 +15,7 @@
 #ifndef CGX_RUN_TREEPATH_H
 #define CGX_RUN_TREEPATH_H
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,9 @@ bool agree(const TreePath &a, const TreePath &b, Agreement how);
 /// The one path among `paths` that `text`, as a person types it, means. Throws
 /// Error when there is none or more than one; `what` says what is looked for.
 size_t findPath(const std::vector<TreePath> &paths, const std::string &text, const std::string &what);
+/// The same where there may be none.
+std::optional<size_t> findPathIfAny(const std::vector<TreePath> &paths, const std::string &text,
+                                    const std::string &what);
 
 } // namespace cgx::run
 
