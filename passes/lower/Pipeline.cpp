@@ -93,6 +93,8 @@ void buildLLVMStage(OpPassManager &manager) {
   floats.targetTypeStr = "f32";
   manager.addPass(math::createMathExtendToSupportedTypes());
   manager.addPass(arith::createArithEmulateUnsupportedFloats(floats));
+  // At once: canonicalization would leave roundings out.
+  manager.addPass(createKeepRoundingsPass());
   manager.addPass(createApproximateMathPass());
   manager.addPass(createConvertLinalgToLoopsPass());
   manager.addPass(createEmitRuntimeCallsPass());
@@ -142,6 +144,7 @@ void registerLoweringPasses() {
   registerPlanMemoryPass();
   registerExpandCopiesPass();
   registerVectorizeReductionsPass();
+  registerKeepRoundingsPass();
   registerApproximateMathPass();
   registerEmitRuntimeCallsPass();
   registerOutlineLoopsPass();

@@ -20,10 +20,10 @@ STATE_TOLERANCE = 1e-3
 NOISE_TOLERANCE = 2e-2
 NOISY = ("['qkv']['bias']",)
 
-# Where parameters or activations have sixteen bits, each step rounds anew.
-HALF_PRECISION = ("bf16_params", "loss_scaling")
-HALF_LOSS_TOLERANCE = 5e-3
-HALF_STATE_TOLERANCE = 2e-2
+# Where parameters or activations have sixteen bits, each operation rounds, and XLA some sums within, too.
+HALF_PRECISION = ("bf16_params", "half_sums", "loss_scaling")
+HALF_LOSS_TOLERANCE = 5e-4
+HALF_STATE_TOLERANCE = 1e-2
 
 STEPS_OF_A_VARIANT = 5
 

@@ -43,11 +43,11 @@ def addresses(arrays):
 class Step:
     """A program for one rank that communicates nothing."""
 
-    def __init__(self, text):
+    def __init__(self, text, *options):
         with tempfile.TemporaryDirectory() as folder:
             source, library = pathlib.Path(folder, "step.mlir"), pathlib.Path(folder, "step.so")
             source.write_text(text)
-            done = subprocess.run([os.environ["CGX_COMPILE"], source, "-o", library],
+            done = subprocess.run([os.environ["CGX_COMPILE"], source, "-o", library, *options],
                                   capture_output=True, text=True, check=False)
             if done.returncode != 0:
                 raise CompileError(done.stderr)

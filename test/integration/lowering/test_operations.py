@@ -6,6 +6,7 @@ A name is the beginning of a case's, such as scatter or scatter/add.
 """
 
 import os
+import platform
 import sys
 import unittest
 
@@ -42,6 +43,69 @@ def compare(test, case):
 
 class Operations(unittest.TestCase):
     pass
+
+
+class HalfPrecision(unittest.TestCase):
+    """Numbers of 16 bits are rounded after each operation, whatever shares a loop, and once at the end of a sum, on any
+    processor. A sum that is rounded after each addition stays at 256, however many ones are added in bf16, and at
+    2048 in f16. XLA on CPUs adds up blocks, some of them in 16 bits, so that its bits are no reference for sums."""
+
+    PROCESSORS = ["native", *(["x86-64", "x86-64-v3"] if platform.machine() == "x86_64" else [])]
+
+    def assert_same_bits(self, function, expected, *arguments):
+        for processor in self.PROCESSORS:
+            with self.subTest(processor):
+                results = Step(lower(function, *arguments), f"--mcpu={processor}")(*arguments)
+                for result, value in zip(results, jax.tree.leaves(expected), strict=True):
+                    self.assertEqual(result.dtype, np.asarray(value).dtype)
+                    np.testing.assert_array_equal(result.view(np.uint16), np.asarray(value).view(np.uint16))
+
+    def assert_rounded_once(self, function, *arguments):
+        """Of integers, all of whose sums f32 has exactly, in any order."""
+        exact = jax.jit(function)(*(x.astype(np.float32) for x in arguments))
+        rounded = jax.tree.map(lambda x: np.asarray(x).astype(arguments[0].dtype), exact)
+        self.assert_same_bits(function, rounded, *arguments)
+
+    def for_each_type(self, check):
+        for dtype in (jnp.bfloat16, jnp.float16):
+            with self.subTest(dtype.__name__):
+                check(dtype)
+
+    def test_sums_round_once(self):
+        def sums(x):
+            zero, one = np.zeros((), x.dtype), np.ones((), x.dtype)
+            return (lax.reduce(x, zero, lax.add, (0,)), lax.reduce(x, zero, lax.add, (1,)),
+                    lax.reduce(x, zero, lax.add, (0, 1)), lax.cumsum(x, 0), lax.cumsum(x, 1, reverse=True),
+                    lax.reduce_window(x, zero, lax.add, (300, 5), (100, 2), "SAME"),
+                    lax.reduce(x[:5] * x[1:6], one, lax.mul, (0,)), lax.reduce(x, zero, lax.max, (0,)))
+
+        self.for_each_type(lambda dtype: self.assert_rounded_once(
+            sums, np.random.default_rng(0).integers(-2, 5, (700, 37)).astype(dtype)))
+
+    def test_gradients_of_what_is_added_to_each_row(self):
+        def gradient(b, x):
+            return jax.grad(lambda b: jnp.sum((x * b + b).astype(jnp.float32)))(b)
+
+        self.for_each_type(lambda dtype: self.assert_rounded_once(
+            gradient, np.ones(8, dtype), np.random.default_rng(0).integers(-3, 4, (4096, 8)).astype(dtype)))
+
+    def test_products_round_once(self):
+        def products(x, y):
+            return x @ y, x[:3, :4] @ y[:4, :2], x[0] @ y[:, 0]
+
+        self.for_each_type(lambda dtype: self.assert_rounded_once(
+            products, *(np.random.default_rng(seed).integers(-3, 9, shape).astype(dtype)
+                        for seed, shape in ((0, (40, 700)), (1, (700, 30))))))
+
+    def test_elementwise_operations_round_each(self):
+        def chain(x, y):
+            return (x + y - y, x * y / (y + x), jnp.sqrt(jnp.abs(x)) * y - x * x,
+                    jnp.where(x > y, x * x, x - y) + jnp.maximum(x, y), jax.vjp(jnp.tanh, x)[1](y)[0])
+
+        def check(dtype):
+            x, y = (np.random.default_rng(seed).normal(0, 2, (64, 33)).astype(dtype) for seed in (0, 1))
+            self.assert_same_bits(chain, chain(jnp.asarray(x), jnp.asarray(y)), x, y)  # not jitted: one after another
+        self.for_each_type(check)
 
 
 class FloatingPointEnvironment(unittest.TestCase):
@@ -129,7 +193,7 @@ def load_tests(loader, tests, pattern):
         if not chosen or any(name.startswith(choice) for choice in chosen):
             suite.addTest(Operations(f"test {name}"))
     if not chosen:
-        for tests in (FloatingPointEnvironment, Callbacks, Refusals):
+        for tests in (HalfPrecision, FloatingPointEnvironment, Callbacks, Refusals):
             suite.addTests(loader.loadTestsFromTestCase(tests))
     return suite
 

@@ -164,6 +164,28 @@ func.func @narrow(%x: tensor<4x8xf8E4M3FN>, %w: tensor<8x2xi4>) -> (tensor<4xf8E
   return %0, %1 : tensor<4xf8E4M3FN>, tensor<4x2xf32>
 }
 
+// So are sums of halves, whatever is added; the greatest element needs no more digits.
+// CHECK-LABEL: @halves
+// CHECK: %[[WIDE:.*]] = stablehlo.convert %arg0 : (tensor<4x8xbf16>) -> tensor<4x8xf32>
+// CHECK: %[[SUM:.*]] = stablehlo.reduce(%[[WIDE]] init: %{{.*}}) applies stablehlo.add across dimensions = [0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<8xf32>
+// CHECK: stablehlo.convert %[[SUM]] : (tensor<8xf32>) -> tensor<8xbf16>
+// CHECK: "stablehlo.reduce_window"
+// CHECK: stablehlo.add %{{.*}}, %{{.*}} : tensor<f32>
+// CHECK: (tensor<8xf32>, tensor<f32>) -> tensor<5xf32>
+// CHECK: stablehlo.reduce(%arg0 init: %{{.*}}) applies stablehlo.maximum across dimensions = [0] : (tensor<4x8xbf16>, tensor<bf16>) -> tensor<8xbf16>
+func.func @halves(%x: tensor<4x8xbf16>, %y: tensor<8xf16>) -> (tensor<8xbf16>, tensor<5xf16>, tensor<8xbf16>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<bf16>
+  %zero16 = stablehlo.constant dense<0.0> : tensor<f16>
+  %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<4x8xbf16>, tensor<bf16>) -> tensor<8xbf16>
+  %1 = "stablehlo.reduce_window"(%y, %zero16) <{window_dimensions = array<i64: 4>}> ({
+  ^bb0(%a: tensor<f16>, %b: tensor<f16>):
+    %s = stablehlo.add %a, %b : tensor<f16>
+    stablehlo.return %s : tensor<f16>
+  }) : (tensor<8xf16>, tensor<f16>) -> tensor<5xf16>
+  %2 = stablehlo.reduce(%x init: %zero) applies stablehlo.maximum across dimensions = [0] : (tensor<4x8xbf16>, tensor<bf16>) -> tensor<8xbf16>
+  return %0, %1, %2 : tensor<8xbf16>, tensor<5xf16>, tensor<8xbf16>
+}
+
 // Each group's rows alone, and the groups contracted too.
 // CHECK-LABEL: @ragged_dot
 // CHECK: %[[SPLIT:.*]] = stablehlo.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<3x11x5xi1>, tensor<3x11x5xf32>

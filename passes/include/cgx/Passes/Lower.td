@@ -65,8 +65,8 @@ def ExpandOperationsPass : Pass<"cgx-expand-operations", "::mlir::ModuleOp"> {
   let description = [{
     Batch normalization is written out, `dot`, `einsum` and `torch_index_select` become the products and gathers that
     they stand for, `ragged_dot` a product of operands that are zero outside of each group, and dynamic operations whose
-    operands turn out to be constants their static forms. Reductions and products of narrow types are computed in f32
-    or i32. Constants behind the text (`dense_resource`) are brought into it. Of custom
+    operands turn out to be constants their static forms. Sums and products of narrow types are computed in f32 or i32,
+    sums of f16 and bf16 in f32, and rounded once. Constants behind the text (`dense_resource`) are brought into it. Of custom
     calls, annotations for XLA become their operand, and `mhlo.topk` and `ApproxTopK` what XLA computes
     for them on CPUs.
 
@@ -395,6 +395,29 @@ def VectorizeReductionsPass : Pass<"cgx-vectorize-reductions", "::mlir::ModuleOp
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
+}
+
+def KeepRoundingsPass : Pass<"cgx-keep-roundings", "::mlir::ModuleOp"> {
+  let summary = "Round after each operation of f16 and bf16";
+  let description = [{
+    MLIR computes f16 and bf16 in f32, and allows canonicalization to leave out a rounding whose result is made f32
+    again. The bits would then depend on which operations share a loop. This pass takes that permission back: an
+    operation has the same bits wherever it stands, those of XLA with `--xla_allow_excess_precision=false`.
+
+    Precondition: arithmetic in f32 between `arith.extf` and `arith.truncf`. Postcondition: no pass may
+    leave either of them out.
+
+    Input:
+    ```mlir
+    %1 = arith.truncf %0 fastmath<contract> : f32 to bf16
+    %2 = arith.extf %1 fastmath<contract> : bf16 to f32
+    ```
+    Output:
+    ```mlir
+    %1 = arith.truncf %0 : f32 to bf16
+    %2 = arith.extf %1 : bf16 to f32
+    ```
+  }];
 }
 
 def ApproximateMathPass : Pass<"cgx-approximate-math", "::mlir::ModuleOp"> {
