@@ -28,8 +28,9 @@ static bool isNarrow(Type type) {
   return element.isIntOrFloat() && !getCodecElementType(element) && element.getIntOrFloatBitWidth() <= 8;
 }
 
-/// What narrow numbers travel as. A float of a byte that only moves keeps its bits; sums have the digits of
-/// bf16, of which all narrow floats are.
+/// What narrow numbers travel as. A float of a byte that only moves keeps its bits; what is reduced travels
+/// as f16, as in XLA on CPUs: all narrow floats are among its numbers, and it has three digits more than
+/// bf16. The powers of two of f8E8M0FNU are numbers of bf16 only.
 static Type getTravellingType(Type type, bool isReduced) {
   auto tensor = cast<RankedTensorType>(type);
   MLIRContext *context = type.getContext();
@@ -38,7 +39,8 @@ static Type getTravellingType(Type type, bool isReduced) {
     return tensor.clone(IntegerType::get(context, 8, integer.getSignedness()));
   if (!isReduced && element.getIntOrFloatBitWidth() == 8)
     return tensor.clone(IntegerType::get(context, 8, IntegerType::Unsigned));
-  return tensor.clone(BFloat16Type::get(context));
+  return tensor.clone(isa<Float8E8M0FNUType>(element) ? Type(BFloat16Type::get(context))
+                                                      : Type(Float16Type::get(context)));
 }
 
 static Value convert(ImplicitLocOpBuilder &b, Value value, Type type) {

@@ -12,12 +12,12 @@ func.func @all_gather(%x: tensor<4xf8E4M3FN>) -> tensor<8xf8E4M3FN> {
   return %0 : tensor<8xf8E4M3FN>
 }
 
-// Sums round once.
+// Sums have the digits of f16, as in XLA.
 // CHECK-LABEL: @all_reduce
-// CHECK: %[[WIDE:.*]] = stablehlo.convert %arg0 : (tensor<4xf8E5M2>) -> tensor<4xbf16>
+// CHECK: %[[WIDE:.*]] = stablehlo.convert %arg0 : (tensor<4xf8E5M2>) -> tensor<4xf16>
 // CHECK: %[[SUM:.*]] = "stablehlo.all_reduce"(%[[WIDE]])
-// CHECK: stablehlo.add %{{.*}}, %{{.*}} : tensor<bf16>
-// CHECK: %[[R:.*]] = stablehlo.convert %[[SUM]] : (tensor<4xbf16>) -> tensor<4xf8E5M2>
+// CHECK: stablehlo.add %{{.*}}, %{{.*}} : tensor<f16>
+// CHECK: %[[R:.*]] = stablehlo.convert %[[SUM]] : (tensor<4xf16>) -> tensor<4xf8E5M2>
 // CHECK: return %[[R]]
 func.func @all_reduce(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
   %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
@@ -26,6 +26,18 @@ func.func @all_reduce(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
     stablehlo.return %s : tensor<f8E5M2>
   }) : (tensor<4xf8E5M2>) -> tensor<4xf8E5M2>
   return %0 : tensor<4xf8E5M2>
+}
+
+// Powers of two from 2^-127 to 2^127.
+// CHECK-LABEL: @exponents
+// CHECK: stablehlo.convert %arg0 : (tensor<4xf8E8M0FNU>) -> tensor<4xbf16>
+func.func @exponents(%x: tensor<4xf8E8M0FNU>) -> tensor<4xf8E8M0FNU> {
+  %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f8E8M0FNU>, %b: tensor<f8E8M0FNU>):
+    %s = stablehlo.maximum %a, %b : tensor<f8E8M0FNU>
+    stablehlo.return %s : tensor<f8E8M0FNU>
+  }) : (tensor<4xf8E8M0FNU>) -> tensor<4xf8E8M0FNU>
+  return %0 : tensor<4xf8E8M0FNU>
 }
 
 // Integers keep their values and their sign; wider operands stay.
