@@ -25,7 +25,8 @@ using namespace cgx;
 namespace {
 class FunctionInliner {
 public:
-  explicit FunctionInliner(ModuleOp module) : module(module), symbols(module) {}
+  explicit FunctionInliner(ModuleOp module)
+      : module(module), symbols(module), main(symbols.lookup<func::FuncOp>("main")) {}
 
   void run() {
     for (auto function : module.getOps<func::FuncOp>())
@@ -50,14 +51,19 @@ private:
       auto composite = dyn_cast<stablehlo::CompositeOp>(call);
       StringRef name = composite ? composite.getDecomposition() : cast<func::CallOp>(call).getCallee();
       auto callee = symbols.lookup<func::FuncOp>(name);
-      if (!callee || !callee.isPrivate() || !callee.getBody().hasOneBlock())
+      if (!callee || !mayInline(callee) || !callee.getBody().hasOneBlock())
         continue;
       flatten(callee);
-      if (states[callee] == State::Flat)
+      if (states[callee] == State::Flat) {
         inlineCall(call, callee);
+        inlined.insert(callee);
+      }
     }
     states[function] = State::Flat;
   }
+
+  /// Where there is a @main, nobody else calls the others: a function is public when nothing is said of it.
+  bool mayInline(func::FuncOp callee) { return callee.isPrivate() || (main && callee != main); }
 
   static void inlineCall(Operation *call, func::FuncOp callee) {
     OpBuilder builder(call);
@@ -74,18 +80,23 @@ private:
   }
 
   void eraseUnusedFunctions() {
+    // Not by SymbolTable::getSymbolUses, which knows nothing of a module with an operation that no dialect
+    // defines and that has a region.
     llvm::StringSet<> used;
-    if (auto uses = SymbolTable::getSymbolUses(&module.getBodyRegion()))
-      for (SymbolTable::SymbolUse use : *uses)
-        used.insert(use.getSymbolRef().getRootReference().getValue());
+    module.walk([&](Operation *op) {
+      op->getAttrDictionary().walk(
+          [&](SymbolRefAttr symbol) { used.insert(symbol.getRootReference().getValue()); });
+    });
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-      if (function.isPrivate() && !used.contains(function.getName()))
+      if ((function.isPrivate() || inlined.contains(function)) && !used.contains(function.getName()))
         function.erase();
   }
 
   ModuleOp module;
   SymbolTable symbols;
+  func::FuncOp main;
   llvm::DenseMap<func::FuncOp, State> states;
+  llvm::DenseSet<func::FuncOp> inlined;
 };
 
 struct InlineFunctionsPass : cgx::impl::InlineFunctionsPassBase<InlineFunctionsPass> {

@@ -6,9 +6,42 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "StepSignature.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Lower.h"
 
 using namespace mlir;
+using namespace cgx;
+
+/// The first operation that refers to a function and is no call of it, or null.
+static Operation *findOtherUser(func::FuncOp function, ModuleOp module) {
+  Operation *found = nullptr;
+  module.walk([&](Operation *op) {
+    if (isa<func::CallOp>(op))
+      return WalkResult::advance();
+    op->getAttrDictionary().walk([&](SymbolRefAttr symbol) {
+      if (symbol.getRootReference() == function.getSymNameAttr())
+        found = op;
+    });
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found;
+}
+
+/// Says why a function could not be put into the step that needs it.
+static LogicalResult refuse(func::FuncOp function, ModuleOp module) {
+  StringRef name = function.getSymName();
+  if (size_t blocks = function.getBody().getBlocks().size(); blocks != 1)
+    return function.emitError("expected functions of one block, got @")
+           << name << " of " << blocks << ": use stablehlo.if or stablehlo.while";
+  if (Operation *user = findOtherUser(function, module)) {
+    InFlightDiagnostic error = user->emitOpError();
+    if (auto call = dyn_cast<stablehlo::CustomCallOp>(user))
+      error << "@" << call.getCallTargetName() << " ";
+    return error << "has no native code, nor has the function @" << name << " that it calls";
+  }
+  return function.emitError("expected functions that do not call themselves, got @")
+         << name << ": use stablehlo.while";
+}
 
 FailureOr<func::FuncOp> cgx::lookupMain(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
@@ -16,7 +49,7 @@ FailureOr<func::FuncOp> cgx::lookupMain(ModuleOp module) {
     return module.emitError("expected a function @main with a body");
   for (auto function : module.getOps<func::FuncOp>())
     if (function != main && !function.isExternal())
-      return function.emitError("expected every function inlined into @main, got @") << function.getSymName();
+      return refuse(function, module);
   if (!main.getBody().hasOneBlock())
     return main.emitError("expected @main to be one block, got ") << main.getBody().getBlocks().size();
   return main;

@@ -1,4 +1,4 @@
-// RUN: cgx-opt %s --cgx-inline-functions --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+// RUN: cgx-opt %s --split-input-file --allow-unregistered-dialect --cgx-inline-functions --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 
 // A function that is called twice, one that calls another, from inside a region.
 // CHECK-LABEL: func.func public @main
@@ -31,7 +31,9 @@ func.func private @negate_abs(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
-// What is public, external or recursive stays.
+// -----
+
+// Without a @main, what is public stays; what is external or recursive always does.
 // CHECK-LABEL: func.func public @stays
 func.func public @stays(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: call @public
@@ -52,4 +54,33 @@ func.func private @external(tensor<4xf32>) -> tensor<4xf32>
 func.func private @recursive(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = func.call @recursive(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Beside @main, functions are public because nothing was said of them, as in text written by hand. Those that it
+// does not call stay; an operation that nobody knows does not hide what is called.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT: stablehlo.negate
+// CHECK: "vendor.region"
+// CHECK: call @recursive
+// CHECK-NOT: @negate
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @negate(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "vendor.region"(%0) ({ }) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = func.call @recursive(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+func.func @negate(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.negate %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK: func.func private @recursive
+func.func private @recursive(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @recursive(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK: func.func @other
+func.func @other(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
 }

@@ -25,8 +25,12 @@ def InlineFunctionsPass : Pass<"cgx-inline-functions", "::mlir::ModuleOp"> {
     A `stablehlo.composite` becomes the body of its decomposition likewise: native code knows none by name, and
     collectives inside must be found.
 
+    Hand-written modules leave their functions public. Where there is a `@main`, that is the step, and what it calls is
+    put into it and dropped whether public or not.
+
     Precondition: none. Postcondition: no call of a private function with one block
-    remains, except in a recursion; private functions without a use are gone.
+    remains, nor of a public one beside `@main`, except in a recursion; private functions without a use are gone, and
+    so are public ones that were called.
 
     Input:
     ```mlir
@@ -108,7 +112,8 @@ def ExpandNarrowCollectivesPass : Pass<"cgx-expand-narrow-collectives", "::mlir:
   let description = [{
     Codecs and transports know floats of 16 bits and more, and integers of eight. Narrower integers travel as those of
     eight bits, and floats of eight bits that are only moved as their bits. Sums of narrow floats are those of
-    bf16, and can be compressed as such: the frameworks' rounding after each addition would lose most digits.
+    f16, and can be compressed as such: rounding to eight bits after each addition would lose most digits. XLA on
+    CPUs does the same. Powers of two (f8E8M0FNU) travel as bf16, which has all of them.
 
     Precondition: reductions of narrow numbers are sums, products, maxima or minima. Postcondition: no collective of
     narrow numbers.
