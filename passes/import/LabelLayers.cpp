@@ -433,6 +433,11 @@ private:
   void nameStatistic(unsigned i) {
     SmallVector<unsigned> reached = getReachedArguments(i);
     SmallVector<unsigned> keepers = getSigned(i, reached);
+    // What is only computed from the state that keeps it (a codebook from its sums) is no keeper.
+    if (SmallVector<unsigned> updated =
+            getIf(keepers, [&](unsigned argument) { return isUpdated(argument); });
+        !updated.empty())
+      keepers = updated;
     if (keepers.size() == 1) {
       findings[i].name = state.getPath(keepers.front()).getLayerName();
       findings[i].shape = DenseI64ArrayAttr::get(step.getContext(), state.getParameterShape(keepers.front()));
@@ -446,9 +451,9 @@ private:
         findings[i] = makeFinding(i, *parameter, LayerKind::Other);
         findings[i].name += "#statistic";
       }
-    } else {
-      findings[i].name = getMetricName(i);
     }
+    if (findings[i].name.empty())
+      findings[i].name = getMetricName(i);
   }
 
   /// A loss, an accuracy: the name of the one result that is the sum itself, without its place in the tuple

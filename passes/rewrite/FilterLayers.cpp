@@ -35,6 +35,15 @@ struct Exclusion {
   bool matched = false;
 };
 
+/// A vector may be stored with dimensions of one element: a bias [16, 1, 1] that is added to feature maps, or
+/// a scale [1, 1, 1, 16]. A matrix of one column is a matrix.
+int64_t getParameterRank(ArrayRef<int64_t> shape) {
+  auto rank = static_cast<int64_t>(shape.size());
+  bool isVector = llvm::count_if(shape, [](int64_t size) { return size != 1; }) <= 1;
+  bool isColumn = rank == 2 && shape[0] != 1;
+  return isVector && !isColumn ? std::min<int64_t>(rank, 1) : rank;
+}
+
 struct FilterLayers : impl::FilterLayersPassBase<FilterLayers> {
   using FilterLayersPassBase::FilterLayersPassBase;
 
@@ -123,7 +132,7 @@ private:
     const int64_t layers = layer.getLayerCount();
     const std::string of = layers == 1 ? "" : ", each of " + std::to_string(layers) + " stacked layers";
     if (layer.getShape()) {
-      if (int64_t rank = layer.getLayerShape().size();
+      if (int64_t rank = getParameterRank(layer.getLayerShape());
           rank < minRank &&
           (layer.getShape().size() != 1 || getRaveledRank(op, layer.getName(), rank) < minRank))
         return std::to_string(rank) + "-D parameter" + of;

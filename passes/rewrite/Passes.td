@@ -285,7 +285,8 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
 
     - its layer's name matches a pattern of `exclude`
     - its kind is not among `kinds`; without them, not gradient, nor a kind that `plan` has codecs for
-    - its parameter has fewer than `min-rank` dimensions; without a parameter's
+    - its parameter has fewer than `min-rank` dimensions (a bias [16, 1, 1] has one; a matrix of
+      one column has two); without a parameter's
       shape, the operand's dimensions other than 1 count (JAX reduces the
       gradient of a bias as `1x128`)
     - it has fewer than `min-elements` elements

@@ -811,6 +811,28 @@ def batch_statistics_in_boxes():
     return local_step, boxed(state), batch
 
 
+@case({"params/l0/w": "gradient", "params/l1/w": "gradient", "count": "other", "total": "other"})
+def codebook():
+    """VQ-VAE: the codebook is made of moving averages of what the ranks assign to its entries."""
+    def local_step(state, batch):
+        def loss_fn(params):
+            z = batch["x"] @ params["l0"]["w"]
+            nearest = jnp.argmin(jnp.sum(jnp.square(z[:, None] - state["book"]), -1), -1)
+            straight = z + lax.stop_gradient(state["book"][nearest] - z)
+            return jnp.mean(jnp.square(straight @ params["l1"]["w"])), (z, jax.nn.one_hot(nearest, len(state["book"])))
+
+        (loss, (z, assigned)), grads = jax.value_and_grad(loss_fn, has_aux=True)(state["params"])
+        count, total = lax.psum((assigned.sum(0), assigned.T @ z), "data")
+        count, total = ema(state["count"], count), ema(state["total"], total)
+        return {"params": models.sgd(state["params"], mean(grads)), "book": total / (count[:, None] + 1e-5),
+                "count": count, "total": total}, {"loss": mean(loss)}
+
+    state, batch = dense_state(book=np.ones((7, 12), np.float32), count=np.ones(7, np.float32),
+                               total=np.ones((7, 12), np.float32))
+    state["params"] = {name: {"w": layer["w"]} for name, layer in state["params"].items()}
+    return local_step, state, batch
+
+
 @case(WEIGHTS)
 def slow_momentum():
     """SlowMo: workers average their parameters, and the outer momentum takes how far that moved them."""

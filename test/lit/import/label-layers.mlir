@@ -25,7 +25,7 @@ module @clipped_momentum attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num
     %clipped = stablehlo.multiply %g, %scale : tensor<8x4xf32>
     %m1 = stablehlo.add %m, %clipped : tensor<8x4xf32>
     %w1 = stablehlo.subtract %w, %m1 : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"", other>]{{.*}} : tensor<f32>
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"loss", other>]{{.*}} : tensor<f32>
     %loss = cgx.all_reduce sum(%sq) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<f32>
     return %m1, %w1, %loss : tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>
   }
@@ -194,7 +194,7 @@ module @gradients_returned attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.n
     // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"w", gradient, [8, 4]>]
     %g = cgx.all_reduce sum(%g0) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
     %c = stablehlo.dot_general %y, %y, contracting_dims = [0] x [0] : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<4x4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"", other>]
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"confusion", other>]
     %cm = cgx.all_reduce sum(%c) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4x4xf32>
     return %g, %cm : tensor<8x4xf32>, tensor<4x4xf32>
   }

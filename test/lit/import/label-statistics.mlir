@@ -147,3 +147,31 @@ module @signs_kept attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks
     return %a1, %b1 : tensor<8x4xf32>, tensor<4xf32>
   }
 }
+
+// -----
+
+// A loss that is a sum of squares has lost the sign of what it is made of, and its name all the same is that of the
+// result. A codebook is made anew of the sums that the state keeps (VQ-VAE), whose name the statistic gets.
+
+#g = #cgx.groups<[[0, 1]]>
+// CHECK-LABEL: @squared_loss_and_codebook
+module @squared_loss_and_codebook attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(%book: tensor<8x4xf32> {cgx.name = "state['book']"}, %sums: tensor<8x4xf32> {cgx.name = "state['sums']"}, %x: tensor<16x8xf32> {cgx.name = "batch"})
+      -> (tensor<8x4xf32> {cgx.name = "result[0]['book']", cgx.feeds = 0 : i64}, tensor<8x4xf32> {cgx.name = "result[0]['sums']", cgx.feeds = 1 : i64},
+          tensor<f32> {cgx.name = "result[1]['loss']"}) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %seven = stablehlo.constant dense<7.0> : tensor<8x4xf32>
+    %y = stablehlo.dot_general %x, %book, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+    %yy = stablehlo.multiply %y, %y : tensor<16x4xf32>
+    %loss = stablehlo.reduce(%yy init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<16x4xf32>, tensor<f32>) -> tensor<f32>
+    %nearest = stablehlo.compare GT, %yy, %y, FLOAT : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<16x4xi1>
+    %counted = stablehlo.convert %nearest : (tensor<16x4xi1>) -> tensor<16x4xf32>
+    %count = stablehlo.reduce(%counted init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<16x4xf32>, tensor<f32>) -> tensor<4xf32>
+    %s = stablehlo.broadcast_in_dim %count, dims = [1] : (tensor<4xf32>) -> tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"loss", other>, #cgx.layer<"sums", other, [8, 4]>]
+    %r:2 = cgx.all_reduce mean(%loss, %s) {id = 0 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>]} : tensor<f32>, tensor<8x4xf32>
+    %sums1 = stablehlo.add %sums, %r#1 : tensor<8x4xf32>
+    %book1 = stablehlo.divide %sums1, %seven : tensor<8x4xf32>
+    return %book1, %sums1, %r#0 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>
+  }
+}

@@ -14,7 +14,7 @@
 // CHECK: cgx.all_reduce sum({{.*}}id = 1 : i64, layers = [#cgx.layer<"params/w", gradient, [6, 5]>]
 // CHECK: cgx.all_reduce sum({{.*}}id = 2 : i64, layers = [#cgx.layer<"params/b", gradient, [5]>]{{.*}} : tensor<5xf32>
 // CHECK: cgx.all_reduce sum({{.*}}id = 3 : i64, layers = [#cgx.layer<"params/w", gradient, [6, 5]>]
-// CHECK: cgx.all_reduce sum({{.*}}id = 4 : i64, layers = [#cgx.layer<"", other>]{{.*}} : tensor<f32>
+// CHECK: cgx.all_reduce sum({{.*}}id = 4 : i64, layers = [#cgx.layer<"loss", other>]{{.*}} : tensor<f32>
 // CHECK-NOT: @relu
 
 module @jit_step attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {

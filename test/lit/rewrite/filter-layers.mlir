@@ -41,6 +41,20 @@ func.func @defaults(%w: tensor<64x128xf32>, %b: tensor<1x128xf32>, %u: tensor<1x
   return
 }
 
+// A vector with dimensions of one element is a vector; a matrix of one column is none.
+// CHECK-LABEL: func @vectors
+// OPTIONS-LABEL: func @vectors
+func.func @vectors(%b: tensor<2048x1x1xf32>, %s: tensor<1x1x1x2048xf32>, %c: tensor<2048x1xf32>, %k: tensor<1x1x64x32xf32>) {
+  // CHECK: cgx.exact_reason = ["1-D parameter", "1-D parameter", "", ""]
+  // OPTIONS: cgx.exact_reason = ["", "", "", ""]
+  %0:4 = cgx.all_reduce mean(%b, %s, %c, %k) {id = 8 : i64, groups = #g,
+      codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
+      layers = [#cgx.layer<"conv/b", gradient, [2048, 1, 1]>, #cgx.layer<"bn/scale", gradient, [1, 1, 1, 2048]>,
+                #cgx.layer<"head/w", gradient, [2048, 1]>, #cgx.layer<"conv/w", gradient, [1, 1, 64, 32]>]}
+      : tensor<2048x1x1xf32>, tensor<1x1x1x2048xf32>, tensor<2048x1xf32>, tensor<1x1x64x32xf32>
+  return
+}
+
 // CHECK-LABEL: func @kinds
 // OPTIONS-LABEL: func @kinds
 func.func @kinds(%a: tensor<64x128xf32>) {
