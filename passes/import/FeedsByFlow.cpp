@@ -7,6 +7,8 @@
 
 #include "FeedsByFlow.h"
 
+#include "TreePath.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -272,13 +274,23 @@ bool FlowMatcher::mayBeUnreduced(unsigned result, unsigned argument) const {
          !updates.isUnchanged(result, argument) && !updates.keepsReduction(result);
 }
 
-/// The argument in the place of a result, as far as pairs behind it tell the order; what comes behind all
-/// state is data.
+/// Whether two results are parts of one element of the tuple that the step returns, such as its state.
+bool FlowMatcher::areOfOneTree(unsigned result, unsigned other) const {
+  TreePath path = TreePath::parse(results[result].name), otherPath = TreePath::parse(results[other].name);
+  return !path.keys.empty() && !otherPath.keys.empty() && path.root == otherPath.root &&
+         path.keys.front().kind == TreeKey::Kind::Index && path.keys.front() == otherPath.keys.front();
+}
+
+/// The argument in the place of a result, as far as pairs behind it tell the order, or those before it in the
+/// same tree; what else comes behind all state is data.
 std::optional<unsigned> FlowMatcher::findArgumentInPlace(unsigned result, const Feeds &feeds) const {
-  std::optional<Pair> after = findPairsAround(result, feeds).second;
-  int64_t argument = after ? static_cast<int64_t>(after->second) + result - after->first : -1;
-  if (argument < 0 || !arguments[argument].name.empty() || !arguments[argument].isReplicated ||
-      !fits(result, argument) || isSingleFloat(arguments[argument].type) || isFed(feeds, argument))
+  auto [before, after] = findPairsAround(result, feeds);
+  bool isOfState = before && areOfOneTree(result, before->first);
+  std::optional<Pair> pair = after ? after : isOfState ? before : std::nullopt;
+  int64_t argument = pair ? static_cast<int64_t>(pair->second) + result - pair->first : -1;
+  if (argument < 0 || argument >= static_cast<int64_t>(arguments.size()) ||
+      !arguments[argument].name.empty() || !arguments[argument].isReplicated || !fits(result, argument) ||
+      (!isOfState && isSingleFloat(arguments[argument].type)) || isFed(feeds, argument))
     return std::nullopt;
   return argument;
 }

@@ -62,6 +62,7 @@ private:
   bool isComputedFrom(unsigned result, const llvm::BitVector &state);
   bool isCopyOfState(unsigned result, unsigned argument, const Feeds &feeds) const;
   bool isLeading(unsigned result, std::optional<Pair> before, std::optional<Pair> after) const;
+  bool areOfOneTree(unsigned result, unsigned other) const;
   std::optional<unsigned> findArgumentInPlace(unsigned result, const Feeds &feeds) const;
   bool mayBeUnreduced(unsigned result, unsigned argument) const;
   const StepDataFlow &getFlow();
