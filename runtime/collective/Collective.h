@@ -120,6 +120,8 @@ Status runReduceScatter(Execution &execution, Buffers operands);
 Status runAllToAll(Execution &execution, Buffers operands);
 Status runBroadcast(Execution &execution, Buffers operands);
 Status runPermute(Execution &execution, Buffers operands);
+/// A permutation with operands of which ranks send how they changed (Changes).
+Status runPermuteOfChanges(Execution &execution, Buffers operands);
 
 /// Runs whatever kind the collective is, wherever its buffers lie.
 Status runCollective(Execution &execution, Buffers operands);

@@ -79,6 +79,21 @@ void OperandCodec::encodeWithFeedback(uint32_t phase, const std::byte *input, ui
   residual.store(first, lost);
 }
 
+void OperandCodec::encodeWide(uint32_t phase, std::span<const float> values, std::byte *payload) const {
+  if (!values.empty())
+    encodeFromF32(codec, operand.type, values.data(), values.size(),
+                  keyOf(execution, operand, codec, state, phase), /*firstElement=*/0, payload);
+}
+
+Status OperandCodec::accumulate(std::span<const std::byte> payload, uint32_t sender,
+                                std::span<float> values) const {
+  if (values.empty())
+    return Status();
+  DecodeError error =
+      decodeAccumulate(codec, operand.type, payload.data(), payload.size(), values.size(), values.data());
+  return error == DecodeError::ok ? Status() : refused(sender, decodeErrorText(error));
+}
+
 /// The payload in memory that has room for any one.
 std::span<const std::byte> OperandCodec::written(const std::byte *payload, uint64_t elements) const {
   uint64_t most = payloadBytes(elements);

@@ -59,7 +59,12 @@ public:
   void encode(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
               std::byte *payload) const;
 
-  /// The same of a chunk, piece after piece. So are the next ones.
+  /// Encodes elements in f32, rounded once to the operand's type; without error feedback.
+  void encodeWide(uint32_t phase, std::span<const float> values, std::byte *payload) const;
+  /// Adds what a payload says to `values`, in f32.
+  Status accumulate(std::span<const std::byte> payload, uint32_t sender, std::span<float> values) const;
+
+  /// encode() of a chunk, piece after piece. So are the next ones.
   void encodeChunk(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
                    std::byte *payload) const;
   Status decodeChunk(std::span<const std::byte> payload, uint32_t sender, uint64_t elements,

@@ -15,6 +15,7 @@
 #include "collective/OneExchange.h"
 #include "collective/OperandCodec.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -66,6 +67,10 @@ private:
 } // namespace
 
 Status runPermute(Execution &execution, Buffers operands) {
+  const std::vector<OperandInfo> &infos = execution.collective.operands;
+  if (std::any_of(infos.begin(), infos.end(),
+                  [](const OperandInfo &info) { return info.changes.has_value(); }))
+    return runPermuteOfChanges(execution, operands);
   return runInOneExchange<Running>(execution, operands);
 }
 

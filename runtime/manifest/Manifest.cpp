@@ -236,6 +236,49 @@ static Status parseErrorFeedback(const Json &json, const std::string &place, Ope
   return reader.status();
 }
 
+/// What is sent is how a row changed, where an operand's codec says so.
+static Status parseChanges(const Json &json, const std::string &place, const CollectiveInfo &collective,
+                           OperandInfo &operand) {
+  Reader reader(json, place + ", codec");
+  if (!reader.has("delta"))
+    return reader.status();
+  Changes changes;
+  changes.storage = reader.oneOf("delta", kResidualStorages);
+  changes.samples = reader.number("samples");
+  if (changes.storage == ResidualStorage::Int8)
+    reader.reject("expected f32 or bf16 as 'delta', got int8");
+  if (collective.kind != CollectiveKind::Permute)
+    reader.reject("expected changes of samples in a permute only");
+  if (operand.isExact() || operand.errorFeedback || !cgx_codec_has_payloads(&operand.codec) ||
+      !cgx_payload_is_fixed(&operand.codec))
+    reader.reject(
+        "expected changes of samples with a lossy codec of payloads of one size, without error feedback");
+  if (operand.shape.empty())
+    reader.reject(
+        "expected changes of samples of an operand with a 'shape', whose first dimension counts them");
+  uint64_t bytes = 0;
+  if (changes.samples == 0 || changes.samples > uint64_t(std::numeric_limits<int32_t>::max()) ||
+      __builtin_mul_overflow(changes.slots(operand.rows()), operand.rowElements() * sizeof(float), &bytes) ||
+      bytes > uint64_t(std::numeric_limits<int64_t>::max()))
+    reader.reject(
+        concat("expected 'samples' to be 1 or more, and to fit into memory, got ", changes.samples));
+  operand.changes = changes;
+  return reader.status();
+}
+
+/// The ids of the rows of changes: the last operand.
+static void checkIds(Reader &reader, const CollectiveInfo &info) {
+  for (const OperandInfo &operand : info.operands) {
+    if (!operand.changes)
+      continue;
+    const OperandInfo &ids = info.operands.back();
+    if (ids.type != CGX_I32 || !ids.isRaw() || ids.elements != operand.rows())
+      reader.reject(concat("expected the ids of the ", operand.rows(), " rows of layer '", operand.layer,
+                           "' as the last operand, exact and in i32, got ", ids.elements, " elements of ",
+                           elementTypeName(ids.type)));
+  }
+}
+
 /// The codec of results, where an operand's codec has one inside.
 static Status parseBackCodec(const Json &json, const std::string &place, const CollectiveInfo &collective,
                              OperandInfo &operand) {
@@ -284,6 +327,8 @@ static Status parseOperand(const Json &json, const CollectiveInfo &collective, s
   if (operand.errorFeedback && operand.isExact())
     reader.reject("expected error feedback on a lossy codec only: an exact one loses nothing");
   if (Status status = parseBackCodec(reader.field("codec"), place, collective, operand); !status.ok())
+    return status;
+  if (Status status = parseChanges(reader.field("codec"), place, collective, operand); !status.ok())
     return status;
   operand.codec = cgx_codec_for_shape(&operand.codec, operand.shape.data(), operand.shape.size());
   operand.mayBeCompressed = reader.has("may_be_compressed") && reader.flag("may_be_compressed");
@@ -383,6 +428,7 @@ static Status parseCollective(const Json &json, size_t index, uint32_t ranks, Co
     if (const char *wrong = reduces ? checkReduction(info.reduction, info.operands[i]) : nullptr)
       reader.reject(wrong);
   }
+  checkIds(reader, info);
   if (info.kind == CollectiveKind::Permute) {
     std::set<uint64_t> sources, targets;
     for (const Json &pair : reader.list("source_target_pairs")) {

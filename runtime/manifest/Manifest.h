@@ -31,6 +31,16 @@ struct ErrorFeedback {
   ResidualStorage storage = ResidualStorage::F32;
 };
 
+/// Whether ranks send how a row changed since its sample was last sent, and how they keep what was sent. The
+/// ids of the rows' samples are the last operand of the collective.
+struct Changes {
+  uint64_t samples = 0; ///< ids are below
+  ResidualStorage storage = ResidualStorage::F32;
+
+  /// Rows that are kept of an operand of `rows` rows: of every sample, and of rows that are of none.
+  uint64_t slots(uint64_t rows) const { return samples + rows; }
+};
+
 enum class CollectiveKind : uint32_t {
   AllReduce = CGX_ALL_REDUCE,
   AllGather = CGX_ALL_GATHER,
@@ -67,9 +77,10 @@ struct OperandInfo {
   cgx_codec codec{};
   std::optional<cgx_codec> back; ///< all_reduce: of the result, if that is encoded otherwise
   std::optional<ErrorFeedback> errorFeedback;
-  bool mayBeCompressed = false; ///< though the program sends it exactly
-  uint32_t mostRank = 0;        ///< of lowrank's factors that there is room for; 0 where it cannot be used
-  uint32_t provided = 0;        ///< what the step lends of its optimizer, a bit for each cgx_kept
+  std::optional<Changes> changes; ///< permute
+  bool mayBeCompressed = false;   ///< though the program sends it exactly
+  uint32_t mostRank = 0;          ///< of lowrank's factors that there is room for; 0 where it cannot be used
+  uint32_t provided = 0;          ///< what the step lends of its optimizer, a bit for each cgx_kept
 
   bool isExact() const { return cgx_codec_is_exact(&codec) && (!back || cgx_codec_is_exact(&*back)); }
   /// Payloads are the elements as they are.
@@ -79,7 +90,10 @@ struct OperandInfo {
   /// The codec of contributions (phase 0), or of results (phase 1).
   const cgx_codec &codecOf(uint32_t phase) const { return phase != 0 && back ? *back : codec; }
   /// Whether profiles measure codecs on it and plans may change its codec.
-  bool isPlannable() const { return (!isExact() || mayBeCompressed) && !back; }
+  bool isPlannable() const { return (!isExact() || mayBeCompressed) && !back && !changes; }
+  /// A row for each sample of the batch: what the first dimension counts.
+  uint64_t rows() const { return shape.empty() ? 0 : shape[0]; }
+  uint64_t rowElements() const { return rows() == 0 ? 0 : elements / rows(); }
   /// Whether encoding reads a tensor of the optimizer.
   bool needs(uint32_t kept) const {
     return cgx_codec_needs(&codec, kept) || (back && cgx_codec_needs(&*back, kept));

@@ -17,6 +17,13 @@ static OperandState makeState(const CollectiveInfo &collective, const OperandInf
   if (operand.mostRank != 0)
     state.warmStart.resize(operand.mostRank *
                            (operand.elements / cgx_matrix_rows(operand.shape.data(), operand.shape.size())));
+  if (operand.changes)
+    for (auto [source, target] : collective.pairs) {
+      if (source == rank)
+        state.sent.emplace(operand);
+      if (target == rank)
+        state.received.emplace(operand);
+    }
   if (!operand.errorFeedback)
     return state;
   ResidualStorage storage = operand.errorFeedback->storage;
@@ -47,6 +54,10 @@ ProgramState::ProgramState(const Program &program, uint32_t rank) {
         state.contribution->describe(name + ".contribution", described);
       if (state.result)
         state.result->describe(name + ".result", described);
+      if (state.sent)
+        state.sent->describe("messages" + place + ".sent", described);
+      if (state.received)
+        state.received->describe("messages" + place + ".received", described);
       if (!state.warmStart.empty())
         described.push_back({"warm_start" + place, CGX_F32, state.warmStart.size(), state.warmStart.data()});
     }

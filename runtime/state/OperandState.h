@@ -10,7 +10,7 @@
 
 #include "cgx/kernels/optimizer.h"
 #include "manifest/Manifest.h"
-#include "state/Residual.h"
+#include "state/Messages.h"
 
 namespace cgx {
 
@@ -22,6 +22,8 @@ struct OperandState {
   /// Of lowrank: the right factor that the next step begins with, for the largest rank that there is room
   /// for. The same on all ranks of a group. A vector of zeros has yet to be drawn.
   std::vector<float> warmStart;
+  /// Of changes: what was last sent to the rank that this one is a source of, and what last came.
+  std::optional<Messages> sent, received;
   /// What the optimizer keeps of the operand's parameter, lent until the step ends.
   std::array<KeptTensor, CGX_KEPT_COUNT> kept = {};
   /// How often the operand was exchanged in this step: a collective in a loop rounds anew each time.

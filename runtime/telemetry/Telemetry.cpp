@@ -39,6 +39,8 @@ std::string Telemetry::toJson(const Program &program, uint32_t rank, uint64_t tr
       operands.push_back({{"layer", program.collectives[i].operands[j].layer},
                           {"raw_bytes", operand.rawBytes},
                           {"wire_bytes", operand.wireBytes}});
+      if (program.collectives[i].operands[j].changes)
+        operands.back()["first_visit_bytes"] = operand.firstBytes;
     }
     list.push_back({{"id", program.collectives[i].id},
                     {"kind", kindName(program.collectives[i].kind)},

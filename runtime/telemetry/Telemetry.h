@@ -13,8 +13,9 @@
 namespace cgx {
 
 struct OperandCounters {
-  uint64_t rawBytes = 0;  ///< what the same algorithm would have sent uncompressed
-  uint64_t wireBytes = 0; ///< payload bytes that left this rank
+  uint64_t rawBytes = 0;   ///< what the same algorithm would have sent uncompressed
+  uint64_t wireBytes = 0;  ///< payload bytes that left this rank
+  uint64_t firstBytes = 0; ///< of changes: those of them that were rows of samples not sent before
 };
 
 /// Adds up the time of one activity of one collective.

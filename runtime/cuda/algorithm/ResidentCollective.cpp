@@ -56,7 +56,13 @@ const Kind *kindOf(const Execution &execution) {
 
 } // namespace
 
-bool canBeResident(const Execution &execution) { return kindOf(execution) != nullptr; }
+bool canBeResident(const Execution &execution) {
+  // Messages of samples lie on the host: what changes passes through it.
+  const std::vector<OperandInfo> &operands = execution.collective.operands;
+  return std::none_of(operands.begin(), operands.end(),
+                      [](const OperandInfo &operand) { return operand.changes.has_value(); }) &&
+         kindOf(execution) != nullptr;
+}
 
 Result<std::unique_ptr<ResidentCollective>> makeResident(const Execution &execution, cuda::Stream stream) {
   return kindOf(execution)->make(execution, stream);

@@ -149,5 +149,35 @@ TEST(Manifest, DigestDependsOnTheCollectivesOnly) {
   EXPECT_NE(Program::parse(manifest.dump().c_str(), 4)->digest, digest);
 }
 
+TEST(ManifestTest, RefusesChangesThatCannotBe) {
+  auto refuses = [](auto change, const std::string &expected) {
+    OperandSpec rows{.shape = {4, 8}, .codec = quantize(3, 64)}, ids{.type = CGX_I32, .shape = {4}};
+    Json json = collectiveJson(1, "permute", everybody(2), {rows, ids}, {{"source_target_pairs", {{0, 1}}}});
+    json["operands"][0]["codec"]["delta"] = "f32";
+    json["operands"][0]["codec"]["samples"] = 16;
+    change(json);
+    Result<Program> parsed = Program::parse(manifestText(2, {json}).c_str(), 2);
+    ASSERT_FALSE(parsed.ok()) << expected;
+    EXPECT_NE(parsed.status().message().find(expected), std::string::npos) << parsed.status().message();
+  };
+  refuses([](Json &json) { json["operands"][0]["codec"]["samples"] = 0; },
+          "expected 'samples' to be 1 or more");
+  refuses([](Json &json) { json["operands"][0]["codec"]["delta"] = "int8"; },
+          "expected f32 or bf16 as 'delta'");
+  refuses([](Json &json) { json["operands"][1]["dtype"] = "f32"; }, "expected the ids of the 4 rows");
+  refuses([](Json &json) { json["operands"].erase(1); }, "expected the ids of the 4 rows");
+  refuses(
+      [](Json &json) {
+        json["operands"][0]["codec"] = {{"family", "identity"}, {"delta", "f32"}, {"samples", 16}};
+      },
+      "expected changes of samples with a lossy codec");
+  refuses(
+      [](Json &json) {
+        json["kind"] = "broadcast";
+        json["root"] = 0;
+      },
+      "in a permute only");
+}
+
 } // namespace
 } // namespace cgx::test

@@ -118,7 +118,9 @@ Operand parseOperand(const Json &entry) {
     if (std::string wrong = cgx::readCodec(entry["codec"]["back"], operand.back.emplace()); !wrong.empty())
       fail("codec 'back' of layer '" + operand.layer + "': " + wrong);
   bool isLossy = cgx_codec_is_exact(&operand.codec) == 0;
-  operand.isPlannable = !operand.back && (isLossy || entry.value("may_be_compressed", false));
+  operand.sendsChanges = entry["codec"].contains("delta");
+  operand.isPlannable =
+      !operand.back && !operand.sendsChanges && (isLossy || entry.value("may_be_compressed", false));
   return operand;
 }
 

@@ -211,6 +211,17 @@ private:
     return sum;
   }
 
+  /// What was sent exactly of samples that were not sent before: whole rows, and no more than were sent.
+  static uint64_t firstVisitBytes(const Collective &collective, size_t operand, const Json &counter,
+                                  uint64_t raw) {
+    const Operand &of = collective.operands[operand];
+    if (!of.sendsChanges || of.elements == 0)
+      return 0;
+    const auto bytes = counter.at("operands").at(operand).at("first_visit_bytes").get<uint64_t>();
+    const uint64_t row = of.elements / of.shape.at(0) * cgx_element_bytes(of.type);
+    return bytes % row == 0 && bytes <= raw ? bytes : 0;
+  }
+
   /// Bytes of an operand in a step; count and promise must agree.
   Counts checkedCounts(const Collective &collective, size_t operand) {
     Counts counts;
@@ -220,6 +231,8 @@ private:
       auto raw = counter.at("operands").at(operand).at("raw_bytes").get<uint64_t>();
       auto wire = counter.at("operands").at(operand).at("wire_bytes").get<uint64_t>();
       std::optional<Traffic> promised = promise(collective, operand, rank, runs);
+      if (promised)
+        promised->wire += firstVisitBytes(collective, operand, counter, raw);
       if (promised && (!promised->allows(wire) || promised->raw != raw))
         problems_.push_back(
             "rank " + std::to_string(rank) + ", collective " + std::to_string(collective.id) + ", operand " +

@@ -55,6 +55,7 @@ struct Operand {
   std::vector<uint64_t> shape;
   cgx_codec codec = {};
   std::optional<cgx_codec> back; ///< of an all_reduce's results, if that is another one
+  bool sendsChanges = false;     ///< of samples, which are sent exactly where they were not before
   bool isPlannable = false;      ///< compressed, or exact until a plan says otherwise
 
   /// A codec as it is used for this operand.
