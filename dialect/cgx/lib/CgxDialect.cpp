@@ -116,7 +116,8 @@ void CgxDialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer)
 }
 
 SmallVector<StringRef> cgx::getCodecMnemonics() {
-  SmallVector<StringRef> mnemonics = {ErrorFeedbackAttr::getMnemonic(), TwoWayAttr::getMnemonic()};
+  SmallVector<StringRef> mnemonics = {DeltaAttr::getMnemonic(), ErrorFeedbackAttr::getMnemonic(),
+                                      TwoWayAttr::getMnemonic()};
   for (const CodecFamilyEntry &family : codecFamilies())
     mnemonics.push_back(family.name);
   llvm::sort(mnemonics);

@@ -19,7 +19,7 @@ LogicalResult HierarchyAttr::verify(function_ref<InFlightDiagnostic()> emitError
                                     CodecAttrInterface inside, Leaders) {
   if (local < 1) // (C1)
     return emitError() << "expected at least 1 rank per host, got " << local;
-  if (isa<ErrorFeedbackAttr, TwoWayAttr>(inside)) // (C2)
+  if (isa<ErrorFeedbackAttr, TwoWayAttr, DeltaAttr>(inside)) // (C2)
     return emitError() << "expected a codec without error feedback and another way back inside of hosts, got "
                        << inside;
   if (inside.needsAllReduce()) // (C3)

@@ -151,7 +151,8 @@ Attribute LayerAttr::parse(AsmParser &parser, Type) {
     return {};
   std::optional<LayerKind> kind = symbolizeLayerKind(kindName);
   if (!kind) {
-    parser.emitError(kindLocation) << "expected gradient, weight, activation, outer_gradient or other, got "
+    parser.emitError(kindLocation) << "expected gradient, weight, activation, outer_gradient, "
+                                      "activation_gradient or other, got "
                                    << kindName;
     return {};
   }

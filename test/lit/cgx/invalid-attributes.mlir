@@ -133,7 +133,7 @@ func.func private @layer_c3() attributes {a = #cgx.layer<"w", gradient, [4, 4], 
 func.func private @layer_stacked() attributes {a = #cgx.layer<"w", gradient, [4, 4], deep = 1>}
 
 // -----
-// expected-error@below {{expected gradient, weight, activation, outer_gradient or other, got grad}}
+// expected-error@below {{expected gradient, weight, activation, outer_gradient, activation_gradient or other, got grad}}
 func.func private @layer_kind() attributes {a = #cgx.layer<"w", grad>}
 
 // -----
@@ -356,3 +356,28 @@ func.func private @hierarchy_c3() attributes {a = #cgx.hierarchy<local = 2, insi
 
 // expected-error@below {{expected local, inside or leaders, got outside}}
 func.func private @hierarchy_parameter() attributes {a = #cgx.hierarchy<local = 2, outside = #cgx.identity>}
+
+// -----
+
+// expected-error@below {{expected changes in a lossy codec with payloads of one size, without error feedback and with one way, got #cgx.identity}}
+func.func private @delta_c1() attributes {a = #cgx.delta<#cgx.identity, samples = 4>}
+
+// -----
+
+// expected-error@below {{expected changes in a lossy codec with payloads of one size}}
+func.func private @delta_c1_size() attributes {a = #cgx.delta<#cgx.threshold, samples = 4>}
+
+// -----
+
+// expected-error@below {{expected samples to be 1 to 2147483647, got 0}}
+func.func private @delta_c2() attributes {a = #cgx.delta<#cgx.quantize, samples = 0>}
+
+// -----
+
+// expected-error@below {{expected messages in f32 or bf16, got int8}}
+func.func private @delta_c3() attributes {a = #cgx.delta<#cgx.quantize, samples = 4, storage = int8>}
+
+// -----
+
+// expected-error@below {{expected error feedback of a lossy codec, got #cgx.delta}}
+func.func private @feedback_of_delta() attributes {a = #cgx.error_feedback<#cgx.delta<#cgx.quantize, samples = 4>>}

@@ -75,3 +75,7 @@ func.func private @cast_fp8() attributes {a = #cgx.cast<format = fp8_e5m2>}
 func.func private @cast_fp8_all() attributes {a = #cgx.cast<format = fp8_e4m3, bucket = 64, scale = f32, checksum>}
 // CHECK: #cgx.cast<format = mxfp4>
 func.func private @cast_mx() attributes {a = #cgx.cast<format = mxfp4>}
+// CHECK: #cgx.delta<#cgx.quantize<bits = 3, {{.*}}>, samples = 64, storage = f32>
+func.func private @delta() attributes {a = #cgx.delta<#cgx.quantize<bits = 3>, samples = 64>}
+// CHECK: #cgx.delta<#cgx.sign<{{.*}}>, samples = 1, storage = bf16>
+func.func private @delta_bf16() attributes {a = #cgx.delta<#cgx.sign, samples = 1, storage = bf16>}

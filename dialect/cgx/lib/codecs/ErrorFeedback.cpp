@@ -25,7 +25,7 @@ DictionaryAttr ErrorFeedbackAttr::getManifestEntry() const {
 
 LogicalResult ErrorFeedbackAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                         CodecAttrInterface inner, FloatAttr decay, ResidualStorage) {
-  if (inner.isExact() || isa<ErrorFeedbackAttr>(inner)) // (C1)
+  if (inner.isExact() || isa<ErrorFeedbackAttr, DeltaAttr>(inner)) // (C1)
     return emitError() << "expected error feedback of a lossy codec, got " << inner;
   double value = decay.getValueAsDouble();
   if (!decay.getType().isF64() || !(value > 0 && value <= 1)) // (C2)

@@ -30,7 +30,7 @@ StringRef TwoWayAttr::getElementTypesText() const {
 LogicalResult TwoWayAttr::verify(function_ref<InFlightDiagnostic()> emitError, CodecAttrInterface there,
                                  CodecAttrInterface back) {
   for (CodecAttrInterface codec : {there, back})
-    if (isa<ErrorFeedbackAttr>(codec) || codec.needsAllReduce()) // (C1)
+    if (isa<ErrorFeedbackAttr, DeltaAttr>(codec) || codec.needsAllReduce()) // (C1)
       return emitError() << "expected a codec for one way, without error feedback, got " << codec;
   if (there.isExact() && back.isExact()) // (C2)
     return emitError() << "expected a lossy codec for one of the ways, got " << there << " and " << back;

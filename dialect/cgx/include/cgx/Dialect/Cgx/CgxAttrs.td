@@ -160,6 +160,55 @@ def Cgx_TwoWayAttr : Cgx_Attr<"TwoWay", "two_way", [Cgx_CodecAttrInterface]> {
   }];
 }
 
+def Cgx_DeltaAttr : Cgx_Attr<"Delta", "delta", [Cgx_CodecAttrInterface]> {
+  let summary = "another codec, for how activations changed since their samples were last sent";
+  let description = [{
+    In a `permute`, the first dimension of the operand counts samples of the batch. Both ends of each pair keep the
+    message that was last sent of every sample, bit for bit the same, and what travels is the change (AQ-SGD,
+    Algorithm 1):
+
+        first visit of sample i    the row as it is        m(i) = a
+        later                      payload = encode(a - m(i))      m(i) = m(i) + decode(payload)
+
+    The receiver goes on with m(i). The ids of the rows are the last operand of the collective, exact and in i32, and
+    travel as the others do. Rows of no sample have ids below zero, -1 the first row, -2 the second, and
+    messages of their own; a rank that is no target gets these for ids. Payloads are those of the other codec for the
+    whole operand; rows of first visits follow them. `samples` bounds the ids and the memory: samples and rows, times
+    the elements of a row, at each end, in `storage`, f32 or bf16, on the host. It is saved with `cgx-run --save`.
+    Where a row is not finite, the receiver sees it, and the message stays what it was.
+
+    Example:
+    ```mlir
+    %r:2 = cgx.permute(%x, %ids) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 5 : i64,
+        groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.delta<#cgx.quantize<bits = 3>, samples = 4096, storage = f32>,
+        #cgx.identity], layers = [#cgx.layer<"pipeline", activation>, #cgx.layer<"pipeline/ids", other>]}
+        : tensor<8x16xf32>, tensor<8xi32>
+    ```
+
+    **Constraints:**
+    - (C1) the other codec is lossy, has payloads of one size, and is neither one of changes itself nor has error
+      feedback or another way back
+    - (C2) `samples` is 1 to 2^31 - 1
+    - (C3) `storage` is f32 or bf16
+  }];
+  let parameters = (ins "::cgx::CodecAttrInterface":$inner, "int64_t":$samples, "::cgx::ResidualStorage":$storage);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Bytes of the messages that one end keeps of an operand of this type.
+    uint64_t getStateBytes(::mlir::RankedTensorType type) const;
+
+    // CodecAttrInterface: what differs from the other codec
+    ::mlir::DictionaryAttr getManifestEntry() const;
+    bool isUnbiased() const { return false; } // a payload says what the message lacks
+    bool isStateful() const { return true; }
+    bool isExact() const { return false; }
+    bool isRaw() const { return false; }
+    bool isAssociative() const { return false; }
+    std::string getShapeRefusal(::mlir::RankedTensorType type) const;
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Who exchanges, and for what
 //===----------------------------------------------------------------------===//

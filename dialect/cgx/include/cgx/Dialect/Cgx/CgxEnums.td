@@ -52,7 +52,9 @@ def Cgx_LayerKind : Cgx_Enum<"LayerKind", "what is communicated for a layer", [
   I32EnumAttrCase<"Activation", 2, "activation">,
   I32EnumAttrCase<"Other", 3, "other">,
   // How far a rank went by itself since ranks last met: what the outer optimizer of DiLoCo averages.
-  I32EnumAttrCase<"OuterGradient", 4, "outer_gradient">
+  I32EnumAttrCase<"OuterGradient", 4, "outer_gradient">,
+  // Of an activation: what the backward pass of a pipeline sends to the stage before.
+  I32EnumAttrCase<"ActivationGradient", 5, "activation_gradient">
 ]>;
 
 // The numbers are `phase` of the runtime's cgx_rt_compress.

@@ -1,0 +1,84 @@
+//===-- Delta.cpp - #cgx.delta --------------------------------------------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace cgx;
+
+DictionaryAttr DeltaAttr::getManifestEntry() const {
+  Builder builder(getContext());
+  NamedAttrList entry(getInner().getManifestEntry());
+  entry.set("delta", builder.getStringAttr(stringifyResidualStorage(getStorage())));
+  entry.set("samples", builder.getI64IntegerAttr(getSamples()));
+  return entry.getDictionary(getContext());
+}
+
+uint64_t DeltaAttr::getStateBytes(RankedTensorType type) const {
+  if (type.getRank() == 0 || type.getDimSize(0) == 0)
+    return 0;
+  const uint64_t rows = type.getDimSize(0), row = type.getNumElements() / rows;
+  return (getSamples() + rows) * (row * (getStorage() == ResidualStorage::BF16 ? 2 : 4) + /*was it sent*/ 1);
+}
+
+std::string DeltaAttr::getShapeRefusal(RankedTensorType type) const {
+  if (type.getRank() < 2)
+    return "changes need a dimension of samples and others";
+  return getInner().getShapeRefusal(type);
+}
+
+LogicalResult DeltaAttr::verify(function_ref<InFlightDiagnostic()> emitError, CodecAttrInterface inner,
+                                int64_t samples, ResidualStorage storage) {
+  if (!isa<CodecAttr>(inner) || inner.isExact() || !inner.isFixedSize() || inner.needsAllReduce()) // (C1)
+    return emitError()
+           << "expected changes in a lossy codec with payloads of one size, without error feedback "
+              "and with one way, got "
+           << inner;
+  if (samples < 1 || samples > std::numeric_limits<int32_t>::max()) // (C2)
+    return emitError() << "expected samples to be 1 to " << std::numeric_limits<int32_t>::max() << ", got "
+                       << samples;
+  if (storage != ResidualStorage::F32 && storage != ResidualStorage::BF16) // (C3)
+    return emitError() << "expected messages in f32 or bf16, got " << stringifyResidualStorage(storage);
+  return success();
+}
+
+// `<` codec `,` `samples` `=` integer (`,` `storage` `=` keyword)? `>`
+Attribute DeltaAttr::parse(AsmParser &parser, Type) {
+  SMLoc location = parser.getCurrentLocation();
+  CodecAttrInterface inner;
+  int64_t samples = 0;
+  ResidualStorage storage = ResidualStorage::F32;
+  if (parser.parseLess() || parser.parseAttribute(inner) || parser.parseComma() ||
+      parser.parseKeyword("samples") || parser.parseEqual() || parser.parseInteger(samples))
+    return {};
+  if (succeeded(parser.parseOptionalComma())) {
+    StringRef text;
+    if (parser.parseKeyword("storage") || parser.parseEqual())
+      return {};
+    SMLoc textLocation = parser.getCurrentLocation();
+    if (parser.parseKeyword(&text))
+      return {};
+    std::optional<ResidualStorage> parsed = symbolizeResidualStorage(text);
+    if (!parsed)
+      return parser.emitError(textLocation) << "expected f32 or bf16, got " << text, Attribute();
+    storage = *parsed;
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<DeltaAttr>(location, parser.getContext(), inner, samples, storage);
+}
+
+void DeltaAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getInner() << ", samples = " << getSamples()
+          << ", storage = " << stringifyResidualStorage(getStorage()) << '>';
+}
