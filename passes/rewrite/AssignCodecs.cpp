@@ -54,11 +54,12 @@ private:
   CodecParameterOptions<Option<std::string>, Option<bool>, Pass> parameters{*this};
 
   /// The options that name the codec of a kind.
-  std::array<std::pair<LayerKind, const Option<std::string> *>, 5> kindOptions() {
+  std::array<std::pair<LayerKind, const Option<std::string> *>, 6> kindOptions() {
     return {{{LayerKind::Gradient, &gradient},
              {LayerKind::OuterGradient, &outerGradient},
              {LayerKind::Weight, &weight},
              {LayerKind::Activation, &activation},
+             {LayerKind::ActivationGradient, &activationGradient},
              {LayerKind::Other, &other}}};
   }
 
@@ -178,6 +179,8 @@ private:
       return "element type " + getElementTypeName(elementType).str();
     if (codec.needsAllReduce() && !op.isAllReduce())
       return op.getKind().str() + " with " + codec.getFamily().str();
+    if (isa<DeltaAttr>(codec) && !isa<PermuteOp>(op))
+      return op.getKind().str() + " with delta";
     return codec.getShapeRefusal(op.getInputType(operand));
   }
 

@@ -110,7 +110,12 @@ std::string splitCodecWords(StringRef text, StringRef usual, CodecWords &words) 
       words.errorFeedback = value.str();
     else if (dashes == "back-codec")
       words.backCodec = value.str();
-    else if (dashes != "error-feedback-decay") {
+    else if (dashes == "delta")
+      words.delta = value.empty() ? "f32" : value.str();
+    else if (dashes == "samples") {
+      if (value.getAsInteger(10, words.samples))
+        return ("expected samples to be a number, got " + value).str();
+    } else if (dashes != "error-feedback-decay") {
       std::string underscores = name.str();
       std::replace(underscores.begin(), underscores.end(), '-', '_');
       parameters.push_back(underscores + word.drop_front(name.size()).str());
@@ -159,6 +164,24 @@ CodecAttrInterface addErrorFeedback(CodecAttrInterface codec, StringRef storage,
   });
 }
 
+/// The codec for changes, where the words say so.
+static CodecAttrInterface addDelta(CodecAttrInterface codec, const CodecWords &words, std::string &reason) {
+  if (words.delta == "none" && words.samples == 0)
+    return codec;
+  std::optional<ResidualStorage> kept = symbolizeResidualStorage(words.delta);
+  if (!kept || words.samples == 0) {
+    reason = "expected delta=f32 or delta=bf16, how messages are kept, with samples=N, how many samples the "
+             "data has, "
+             "got delta=" +
+             words.delta + (words.samples == 0 ? "" : " samples=" + std::to_string(words.samples));
+    return {};
+  }
+  return made(codec.getContext(), reason, [&](auto emitError) {
+    return DeltaAttr::getChecked(emitError, codec.getContext(), codec, static_cast<int64_t>(words.samples),
+                                 *kept);
+  });
+}
+
 CodecAttrInterface buildCodec(MLIRContext *context, const CodecWords &words, std::string &reason) {
   CodecAttrInterface built = parseCodecText(context, words.codec, reason);
   if (built && !words.backCodec.empty()) {
@@ -168,7 +191,9 @@ CodecAttrInterface buildCodec(MLIRContext *context, const CodecWords &words, std
     built = made(context, reason,
                  [&](auto emitError) { return TwoWayAttr::getChecked(emitError, context, built, back); });
   }
-  return built ? addErrorFeedback(built, words.errorFeedback, words.decay, reason) : built;
+  if (built)
+    built = addErrorFeedback(built, words.errorFeedback, words.decay, reason);
+  return built ? addDelta(built, words, reason) : built;
 }
 
 std::string addCodecParameters(StringRef codec, ArrayRef<std::string> parameters) {

@@ -24,11 +24,14 @@ struct CodecWords {
   std::string backCodec;
   std::string errorFeedback = "none";
   double decay = 1.0;
+  /// How messages are kept of which changes are sent, or none.
+  std::string delta = "none";
+  uint64_t samples = 0;
 };
 
 /// Splits `quantize bits=8 bucket=1024`, `quantize<bits=8 bucket=1024>`, or `bits=8`, whose codec is `usual`,
-/// with `error-feedback`, `error-feedback-decay` and `back-codec` among the words where they are wanted.
-/// Returns what is wrong, or "".
+/// with `error-feedback`, `error-feedback-decay`, `back-codec`, `delta` and `samples` among the words where
+/// they are wanted. Returns what is wrong, or "".
 std::string splitCodecWords(llvm::StringRef text, llvm::StringRef usual, CodecWords &words);
 
 /// Null, and why not in `reason`, where the assembly is that of no codec.

@@ -76,8 +76,9 @@ private:
     for (StringRef name : kinds) {
       std::optional<LayerKind> kind = symbolizeLayerKind(name);
       if (!kind)
-        return emitError(getOperation().getLoc())
-               << "expected kinds to be gradient, weight, activation, outer_gradient or other, got " << name;
+        return emitError(getOperation().getLoc()) << "expected kinds to be gradient, weight, activation, "
+                                                     "outer_gradient, activation_gradient or other, got "
+                                                  << name;
       compressedKinds.insert(*kind);
     }
     return success();

@@ -318,7 +318,8 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"kinds", "kinds", "std::string",
-               "What may be compressed: gradient and outer_gradient (default), weight, activation, other">,
+               "What may be compressed: gradient and outer_gradient (default), weight, activation, "
+               "activation_gradient, other">,
     ListOption<"exclude", "exclude", "std::string", "Names of layers that stay exact, as globs">,
     Option<"plan", "plan", "std::string", "\"\"", "Plan of cgx-plan: without kinds, those that it has codecs for">,
     Option<"minElements", "min-elements", "int64_t", "1024", "Smaller operands stay exact">,
@@ -341,9 +342,11 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
 
     `back-codec` is parsed like `codec`, and makes of both a `#cgx.two_way`.
 
-    `gradient`, `outer-gradient`, `weight`, `activation` and `other` are codecs of one kind of layers, in words:
-    `weight='quantize bits=8 bucket=1024'`, or `weight=bits=8`, whose family is quantize. `error-feedback`,
-    `error-feedback-decay` and `back-codec` of a kind stand among its words; the options of these names are, like
+    `gradient`, `outer-gradient`, `weight`, `activation`, `activation-gradient` and `other` are codecs of one kind of
+    layers, in words: `weight='quantize bits=8 bucket=1024'`, or `weight=bits=8`, whose family is quantize.
+    `error-feedback`, `error-feedback-decay`, `back-codec`, `delta` and `samples` of a kind stand among its words:
+    `activation='bits=3 delta=f32 samples=4096'` is `#cgx.delta<#cgx.quantize<bits = 3>, samples = 4096, storage = f32>`.
+    Options of these names are, like
     `codec`, of kinds that have none of their own.
 
     With `plan`, a file that `cgx-plan solve` wrote, each layer has a codec of its
@@ -380,12 +383,97 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     Option<"outerGradient", "outer-gradient", "std::string", "\"\"", "Codec of outer gradients, in words">,
     Option<"weight", "weight", "std::string", "\"\"", "Codec of weights, in words: quantize bits=8 bucket=1024">,
     Option<"activation", "activation", "std::string", "\"\"", "Codec of activations, in words">,
+    Option<"activationGradient", "activation-gradient", "std::string", "\"\"",
+           "Codec of what the backward pass of a pipeline sends, in words">,
     Option<"other", "other", "std::string", "\"\"", "Codec of what is of no other kind, in words">,
     Option<"errorFeedback", "error-feedback", "std::string", "\"none\"",
            "Make up for what encoding loses, and keep it in f32, bf16 or int8: none, f32, bf16 or int8">,
     Option<"decay", "error-feedback-decay", "double", "1.0",
            "The share of a loss that is made up for, above 0 and up to 1">
   ];
+}
+
+def FindPipelinesPass : Pass<"cgx-find-pipelines", "::mlir::ModuleOp"> {
+  let summary = "names the edges between stages of a pipeline, and drops those that carry nothing";
+  let description = [{
+    A pipeline in the form of GPipe is a loop of ticks, in each of which a stage computes one microbatch and hands it
+    to the next stage by a permute; the backward pass is a second loop that hands gradients of activations back.
+
+        stage 0   | f0 | f1 | f2 | f3 |              forward: pairs [[0, 1], [1, 2]], 6 ticks of 4 microbatches
+        stage 1        | f0 | f1 | f2 | f3 |         and 3 stages; in 2 ticks a stage has nothing to do
+        stage 2             | f0 | f1 | f2 | f3 |    backward: pairs [[1, 0], [2, 1]]
+
+    A *forward edge* is a permute of an activation in a loop, whose result goes into its operand a round later. It is
+    called `pipeline/forward`, that of a second pipeline `pipeline#2/forward`. A *backward edge* is such a permute in
+    another loop of as many rounds, which depends on results of the first, with the pairs of the forward edge turned
+    around and an operand of the same type: `pipeline/backward`, of kind `activation_gradient`. So each direction has a
+    codec of its own.
+
+    A permute around a ring sends from the last stage to the first, too. A pair is dropped where nothing that the target
+    computes depends on what it gets, since all that reads it chooses something else on that rank
+    (`select(rank == 0, microbatch, arrived)`), and where the source sends zeros, which is what a rank gets that is no
+    target. Results are the same, bit for bit.
+
+    Precondition: collectives have layers (`cgx-label-layers`).
+    Postcondition: the same program; edges have names and kinds.
+
+    Input: in the body of a loop of 7 rounds, on 4 ranks,
+    ```mlir
+    %in = stablehlo.select %is_first, %microbatch, %arrived : tensor<i1>, tensor<4x32xf32>
+    %out = stablehlo.tanh %in : tensor<4x32xf32>
+    %next = cgx.permute(%out) {source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 0]]> : tensor<4x2xi64>,
+        layers = [#cgx.layer<"", activation>], ...} : tensor<4x32xf32>
+    stablehlo.return %next, ...
+    ```
+    Output:
+    ```mlir
+    %next = cgx.permute(%out) {source_target_pairs = dense<[[0, 1], [1, 2], [2, 3]]> : tensor<3x2xi64>,
+        layers = [#cgx.layer<"pipeline/forward", activation>], ...} : tensor<4x32xf32>
+    ```
+  }];
+}
+
+def CarrySampleIdsPass : Pass<"cgx-carry-sample-ids", "::mlir::ModuleOp"> {
+  let summary = "sends with activations, of which changes are sent, the ids of their samples";
+  let description = [{
+    A codec of changes (`#cgx.delta`) needs the id of the sample that each row of the operand is of. An argument of the
+    step has the ids of the batch, one i32 for each sample: `sample-ids`, or the one called `ids`, `id`, `sample_ids` or
+    `sample_id`. Data whose first dimension is as long, and split over the same axes, is the batch.
+
+    The pass follows each operand back to the batch, and the dimension that counts samples with it. What is done to that
+    dimension is done to the ids as well: microbatches are cut by the same reshape, chosen by the same `dynamic_slice`,
+    and a stage's choice between its own microbatch and what arrived is made for the ids, too. Loops carry ids beside
+    activations, and permutes send them, as a last operand, exactly: four bytes a sample. So ids need not be
+    computed from the schedule, and a receiver has them whatever the sender's were. Rows of no sample, such
+    as the zeros before the first tick, have ids below zero.
+
+    Ids only say whose change a row is. Were they wrong, both ends would still agree, bit for bit, and changes be
+    larger.
+
+    Where positions of the batch do not map to themselves (a sum over the batch, samples shuffled by other samples, an
+    op that cannot be followed), the pass fails and names the op. So it does where there is no argument with ids, where
+    the dimension of samples is not the operand's first, and where a permute without changes stands on the way.
+
+    Precondition: `cgx-assign-codecs`; permutes are not started yet.
+    Postcondition: a permute with a codec of changes has ids as its last operand.
+
+    Input:
+    ```mlir
+    %m = stablehlo.dynamic_slice %batch, %t, %zero, sizes = [4, 32] : (tensor<16x32xf32>, tensor<i32>, tensor<i32>) -> tensor<4x32xf32>
+    %r = cgx.permute(%m) {codecs = [#cgx.delta<#cgx.quantize<bits = 3>, samples = 64, storage = f32>], ...} : tensor<4x32xf32>
+    ```
+    Output:
+    ```mlir
+    %m = stablehlo.dynamic_slice %batch, %t, %zero, sizes = [4, 32] : (tensor<16x32xf32>, tensor<i32>, tensor<i32>) -> tensor<4x32xf32>
+    %i = stablehlo.dynamic_slice %ids, %t, sizes = [4] : (tensor<16xi32>, tensor<i32>) -> tensor<4xi32>
+    %r:2 = cgx.permute(%m, %i) {codecs = [#cgx.delta<#cgx.quantize<bits = 3>, samples = 64, storage = f32>, #cgx.identity], ...}
+        : tensor<4x32xf32>, tensor<4xi32>
+    ```
+  }];
+  let options = [
+    Option<"ids", "ids", "std::string", "\"\"", "Argument with the number of each sample of the batch">
+  ];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
 }
 
 def WarnOfUncompressedPass : Pass<"cgx-warn-of-uncompressed", "::mlir::ModuleOp"> {
@@ -743,9 +831,11 @@ def VerifyProgramPass : Pass<"cgx-verify-program", "::mlir::ModuleOp"> {
     - (P6) a result that `cgx.feeds` an argument has its type, and no argument is fed twice
     - (P7) what the codecs of a collective's operands read of the optimizer is lent to them by a
       `cgx.provide`, in tensors of as many elements, and nothing else is
+    - (P8) a codec of changes (`#cgx.delta`) stands in a permute, whose last operand has the ids of the rows: exact, of
+      one dimension, in i32
 
     Precondition: a per-rank program, in any stage after import.
-    Postcondition: the same module, with (P1) to (P7).
+    Postcondition: the same module, with (P1) to (P8).
 
     Input: two collectives with one id.
     ```mlir

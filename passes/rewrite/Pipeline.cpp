@@ -39,11 +39,11 @@ static FilterLayersPassOptions getFilter(const Options &options, const std::vect
 /// The options with what `qsdp` stands for written out (QSDP, section 5.7.1: W8G8, buckets of 1024; weights
 /// by random shift, definition 1; gradients unbiased).
 struct CodecsOfKinds {
-  std::string gradient, outerGradient, weight, activation, other;
+  std::string gradient, outerGradient, weight, activation, activationGradient, other;
 
   explicit CodecsOfKinds(const CompressPipelineOptions &options)
       : gradient(options.gradient), outerGradient(options.outerGradient), weight(options.weight),
-        activation(options.activation), other(options.other) {
+        activation(options.activation), activationGradient(options.activationGradient), other(options.other) {
     if (!options.qsdp)
       return;
     gradient = changed("quantize<bits=8,bucket=1024,rounding=stochastic,scale=f32>", gradient);
@@ -58,11 +58,14 @@ struct CodecsOfKinds {
         all.push_back(kind.str());
     };
     // What is compressed without any of them stays compressed.
-    const bool isUsual = kinds.empty() && !(gradient + outerGradient + weight + activation + other).empty();
+    const bool isUsual =
+        kinds.empty() &&
+        !(gradient + outerGradient + weight + activation + activationGradient + other).empty();
     add("gradient", !gradient.empty() || isUsual);
     add("outer_gradient", !outerGradient.empty() || isUsual);
     add("weight", !weight.empty());
     add("activation", !activation.empty());
+    add("activation_gradient", !activationGradient.empty());
     add("other", !other.empty());
     return all;
   }
@@ -79,6 +82,8 @@ private:
     if (words.errorFeedback != "none")
       text +=
           " error-feedback=" + words.errorFeedback + " error-feedback-decay=" + std::to_string(words.decay);
+    if (words.delta != "none" || words.samples != 0)
+      text += " delta=" + words.delta + " samples=" + std::to_string(words.samples);
     return text;
   }
 };
@@ -90,6 +95,7 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options, 
   codec.outerGradient = kinds.outerGradient;
   codec.weight = kinds.weight;
   codec.activation = kinds.activation;
+  codec.activationGradient = kinds.activationGradient;
   codec.other = kinds.other;
   codec.plan = options.plan;
   codec.codec = options.parameters.addTo(options.codec.getValue());
@@ -133,6 +139,8 @@ static void addDecisions(mlir::OpPassManager &manager, const Options &options,
     manager.addPass(createScatterReductionsPass());
   // Once it is known what stays: of activations that are not needed nobody wants to hear.
   manager.addPass(createCheckActivationsPass());
+  // Gives edges of pipelines kinds and names, by which decisions are made.
+  manager.addPass(createFindPipelinesPass());
   // Decisions are about layers, so layers come first that are to have their own.
   SplitStackedLayersPassOptions stacks;
   stacks.layers.assign(options.splitLayers.begin(), options.splitLayers.end());
@@ -154,6 +162,8 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   manager.addPass(createAssignCodecsPass(getCodec(options, kinds)));
   // Here everything has its codec or its reason, and what a machine file leaves exact is no mistake.
   manager.addPass(createWarnOfUncompressedPass());
+  // Once codecs are known, and while permutes are as they were written: ids travel where changes do.
+  manager.addPass(createCarrySampleIdsPass(CarrySampleIdsPassOptions{options.sampleIds}));
   // Once codecs are known: what one of them encoded must not stand for what another did.
   if (!options.reuseGathers.empty())
     manager.addPass(createReuseGathersPass(ReuseGathersPassOptions{options.reuseGathers}));

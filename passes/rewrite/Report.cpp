@@ -30,6 +30,9 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <map>
+#include <set>
+
 namespace cgx {
 #define GEN_PASS_DEF_REPORTPASS
 #include "cgx/Passes/RewritePasses.h.inc"
@@ -70,6 +73,48 @@ void describe(ReportRow &row, LayerAttr layer, RankedTensorType type, CodecAttrI
   row.isMost = !codec.isFixedSize();
 }
 
+/// The stages that the longest chain of pairs leads through; of a ring, as many as it has.
+uint64_t stagesOf(PermuteOp op) {
+  std::map<int64_t, int64_t> next;
+  std::set<int64_t> targets;
+  for (auto [source, target] : op.getPairs()) {
+    next[source] = target;
+    targets.insert(target);
+  }
+  uint64_t longest = 0;
+  for (auto [source, target] : next) {
+    const bool isRing = targets.size() == next.size() &&
+                        llvm::all_of(next, [&](auto &pair) { return targets.count(pair.first) != 0; });
+    if (targets.count(source) && !isRing)
+      continue;
+    uint64_t stages = 1;
+    for (auto at = next.find(source); at != next.end() && at->second != source; at = next.find(at->second))
+      ++stages;
+    longest = std::max(longest, stages);
+  }
+  return longest;
+}
+
+/// What an edge of a pipeline keeps, and how long the pipeline is.
+void describeEdge(ReportRow &row, CollectiveOpInterface op, unsigned operand, int64_t ranks) {
+  auto permute = dyn_cast<PermuteOp>(op.getOperation());
+  StringRef name = op.getLayer(operand).getName();
+  if (!permute)
+    return;
+  if (name.starts_with("pipeline") && (name.ends_with("/forward") || name.ends_with("/backward")))
+    row.stages = stagesOf(permute);
+  auto changes = dyn_cast<DeltaAttr>(op.getCodec(operand));
+  if (!changes)
+    return;
+  RankedTensorType type = op.getInputType(operand);
+  row.firstVisitBytes = getTensorBytes(type);
+  row.messageBytes.resize(ranks);
+  for (auto [source, target] : permute.getPairs()) {
+    row.messageBytes[source] += changes.getStateBytes(type);
+    row.messageBytes[target] += changes.getStateBytes(type);
+  }
+}
+
 /// What bytes that are sent every so many steps are in one of them, to the nearest byte.
 uint64_t meanOfSteps(uint64_t bytes, uint64_t every) { return (bytes + every / 2) / every; }
 
@@ -88,6 +133,7 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
     row.every = getStepsPerRun(op);
     if (row.reuses = uint64_t(getReuses(op)); row.reuses != 0)
       row.heldBytes = getTensorBytes(detail::getResultTensorTypes(op)[operand]);
+    describeEdge(row, op, operand, table.ranks);
     for (int64_t rank = 0; rank < table.ranks; ++rank) {
       row.wireBytes.push_back(
           meanOfSteps(runs.value_or(1) * op.getOperandWireBytes(operand, rank), row.every));

@@ -46,6 +46,12 @@ static void printRow(OStream &json, const cgx::ReportRow &row) {
       json.attribute("reuses", row.reuses);
       json.attribute("held_bytes", row.heldBytes);
     }
+    if (row.stages >= 2)
+      json.attribute("stages", row.stages);
+    if (!row.messageBytes.empty()) {
+      printBytes(json, "message_bytes_by_rank", row.messageBytes);
+      json.attribute("first_visit_bytes_are_at_most", row.firstVisitBytes);
+    }
     if (row.isMost)
       json.attribute("wire_bytes_are_most", true);
   });

@@ -43,6 +43,12 @@ struct ReportRow {
   /// How many other gathers of the same value it stands for (cgx-reuse-gathers), and the bytes that a rank
   /// keeps for that.
   uint64_t reuses = 0, heldBytes = 0;
+  /// Of changes: bytes of messages that each rank keeps, and what rows of samples not sent before add to
+  /// `wireBytes` in each run, at most.
+  std::vector<uint64_t> messageBytes;
+  uint64_t firstVisitBytes = 0;
+  /// Of an edge of a pipeline: how many stages it leads through.
+  uint64_t stages = 0;
   /// Payloads vary in size: wireBytes are the most that they can be.
   bool isMost = false;
 };

@@ -107,6 +107,31 @@ void printReuse(const cgx::ReportTable &table, llvm::raw_ostream &os) {
        << " bytes in memory\n";
 }
 
+/// The shape of pipelines, as far as their loops say it.
+void printPipelines(const cgx::ReportTable &table, llvm::raw_ostream &os) {
+  for (const cgx::ReportRow &row : table.rows) {
+    if (row.stages < 2 || !row.runs)
+      continue;
+    os << row.layer << ": " << row.stages << " stages, " << *row.runs << " ticks";
+    if (*row.runs >= row.stages)
+      os << " of " << *row.runs - row.stages + 1 << " microbatches, with bubbles in " << row.stages - 1
+         << " ticks of each stage";
+    os << '\n';
+  }
+}
+
+/// What both ends of edges keep of each sample.
+void printMessages(const cgx::ReportTable &table, llvm::raw_ostream &os) {
+  for (const cgx::ReportRow &row : table.rows) {
+    if (row.messageBytes.empty())
+      continue;
+    uint64_t most = *llvm::max_element(row.messageBytes);
+    os << row.layer << ": a rank keeps up to " << most
+       << " bytes of messages of samples, saved with checkpoints; "
+       << "samples that were not sent before add up to " << row.firstVisitBytes << " bytes to a message\n";
+  }
+}
+
 } // namespace
 
 void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
@@ -138,6 +163,8 @@ void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
   for (const Line &line : lines)
     printLine(line, widths, os);
   printReuse(table, os);
+  printPipelines(table, os);
+  printMessages(table, os);
   if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.runs && *row.runs != 1; }))
     os << "xN: runs N times in a step, in a loop; bytes are those of all runs\n";
   if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.every != 1; }))

@@ -114,6 +114,25 @@ LogicalResult verifyProvided(CollectiveOpInterface op, ArrayRef<ProvideOp> provi
   return success();
 }
 
+/// (P8) Rows of which changes are sent have ids.
+LogicalResult verifyChanges(CollectiveOpInterface op) {
+  for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+    if (!isa<DeltaAttr>(op.getCodec(i)))
+      continue;
+    unsigned last = op.getInputs().size() - 1;
+    RankedTensorType rows = op.getInputType(i), ids = op.getInputType(last);
+    if (!isa<PermuteOp, PermuteStartOp>(op.getOperation()) || rows.getRank() == 0 || ids.getRank() != 1 ||
+        !ids.getElementType().isSignlessInteger(32) || ids.getDimSize(0) != rows.getDimSize(0) ||
+        !op.getCodec(last).isRaw())
+      return op.emitOpError()
+             << "operand " << i << ", layer '" << op.getLayer(i).getName()
+             << "': expected changes (delta) in a permute with the ids of its rows as the last "
+                "operand, exact and in i32, got "
+             << ids << " beside " << rows;
+  }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // The signature
 //===----------------------------------------------------------------------===//
@@ -227,6 +246,7 @@ private:
       }
       if (auto collective = dyn_cast<CollectiveOpInterface>(op))
         return WalkResult(success(succeeded(ids.add(collective)) && succeeded(verifyReasons(collective)) &&
+                                  succeeded(verifyChanges(collective)) &&
                                   succeeded(verifyProvided(collective, take(provided, collective.getId())))));
       if (auto payload = dyn_cast<PayloadOpInterface>(op))
         return WalkResult(ids.add(payload));

@@ -53,6 +53,15 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<std::string> activation{*this, "activation",
                                  llvm::cl::desc("Codec of activations, which are then compressed"),
                                  llvm::cl::init("")};
+  Option<std::string> activationGradient{
+      *this, "activation-gradient",
+      llvm::cl::desc("Codec of what the backward pass of a pipeline sends, which is then compressed: bits=6"),
+      llvm::cl::init("")};
+  Option<std::string> sampleIds{
+      *this, "sample-ids",
+      llvm::cl::desc("Argument with the number of each sample of the batch, for activation='... delta=f32 "
+                     "samples=N'; usually one called ids or sample_ids"),
+      llvm::cl::init("")};
   Option<std::string> other{*this, "other",
                             llvm::cl::desc("Codec of what is of no other kind, which is then compressed"),
                             llvm::cl::init("")};
@@ -79,8 +88,8 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
                        llvm::cl::init(1.0)};
   ListOption<std::string> kinds{
       *this, "kinds",
-      llvm::cl::desc(
-          "What may be compressed: gradient and outer_gradient (default), weight, activation, other")};
+      llvm::cl::desc("What may be compressed: gradient and outer_gradient (default), weight, activation, "
+                     "activation_gradient, other")};
   ListOption<std::string> exclude{*this, "exclude",
                                   llvm::cl::desc("Names of layers that stay exact, as globs")};
   Option<int64_t> minElements{*this, "min-elements", llvm::cl::desc("Smaller operands stay exact"),
@@ -136,7 +145,8 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
 struct InstrumentPipelineOptions : mlir::PassPipelineOptions<InstrumentPipelineOptions> {
   ListOption<std::string> kinds{
       *this, "kinds",
-      llvm::cl::desc("What is measured: gradient and outer_gradient (default), weight, activation, other")};
+      llvm::cl::desc("What is measured: gradient and outer_gradient (default), weight, activation, "
+                     "activation_gradient, other")};
   ListOption<std::string> exclude{*this, "exclude",
                                   llvm::cl::desc("Names of layers that are not measured, as globs")};
   Option<int64_t> minElements{*this, "min-elements", llvm::cl::desc("Smaller operands are not measured"),

@@ -1,0 +1,247 @@
+//===-- FindPipelines.cpp - Edges between the stages of a pipeline --------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A pipeline hands activations from stage to stage in a loop of ticks (GPipe): a permute in a loop, whose
+// result goes into its operand a tick later. The backward pass is another loop, after it, that hands what it
+// computes the other way. A permute around a ring has a pair for the edge from the last stage to the first,
+// too, on which nobody waits for anything.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SampleRows.h"
+#include "StepRuns.h"
+
+#include "cgx/Passes/RankValues.h"
+#include "cgx/Passes/Rewrite.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Matchers.h"
+
+#include <set>
+
+namespace cgx {
+#define GEN_PASS_DEF_FINDPIPELINESPASS
+#include "cgx/Passes/RewritePasses.h.inc"
+
+namespace {
+
+using namespace mlir;
+using Pairs = std::set<std::pair<int64_t, int64_t>>;
+
+/// The loop around an op.
+stablehlo::WhileOp loopOf(Operation *op) { return op->getParentOfType<stablehlo::WhileOp>(); }
+
+/// Whether a value is computed from one of some others, within one round of a loop and from round to round.
+class Descent {
+public:
+  explicit Descent(ValueRange sources) : sources(sources.begin(), sources.end()) {}
+
+  bool reaches(Value value) {
+    if (sources.contains(value))
+      return true;
+    if (!seen.insert(value).second)
+      return false;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      auto loop = dyn_cast_or_null<stablehlo::WhileOp>(argument.getOwner()->getParentOp());
+      if (!loop)
+        return false;
+      unsigned index = argument.getArgNumber();
+      return reaches(loop.getOperand()[index]) ||
+             reaches(loop.getBody().front().getTerminator()->getOperand(index));
+    }
+    Operation *op = value.getDefiningOp();
+    if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
+      unsigned index = cast<OpResult>(value).getResultNumber();
+      return reaches(loop.getOperand()[index]) ||
+             reaches(loop.getBody().front().getTerminator()->getOperand(index));
+    }
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value yielded : block.getTerminator()->getOperands())
+          if (reaches(yielded))
+            return true;
+    return llvm::any_of(op->getOperands(), [&](Value operand) { return reaches(operand); });
+  }
+
+private:
+  llvm::DenseSet<Value> sources, seen;
+};
+
+/// What is known on each rank of who reads a value, and of what it is.
+class RankKnowledge {
+public:
+  explicit RankKnowledge(ModuleOp module) : values(module) {}
+
+  /// Nothing that a rank computes depends on the value, in this round or a later one: whatever reads it
+  /// chooses something else there.
+  bool isUnused(Value value, int64_t rank) {
+    std::set<const void *> seen;
+    return isUnused(value, rank, seen);
+  }
+
+  /// All elements are zeros on a rank, in every round.
+  bool isZero(Value value, int64_t rank) {
+    std::set<const void *> seen;
+    return isZero(value, rank, seen);
+  }
+
+private:
+  bool isZero(Value value, int64_t rank, std::set<const void *> &seen) {
+    value = throughLoops(value);
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      // Zeros before the first round, and zeros after each if it begins with zeros.
+      auto loop = dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp());
+      if (!loop || argument.getOwner() != &loop.getBody().front())
+        return false;
+      unsigned index = argument.getArgNumber();
+      return !seen.insert(value.getAsOpaquePointer()).second ||
+             (isZero(loop.getOperand()[index], rank, seen) &&
+              isZero(argument.getOwner()->getTerminator()->getOperand(index), rank, seen));
+    }
+    if (matchPattern(value, m_PosZeroFloat()) || matchPattern(value, m_Zero()))
+      return true;
+    Operation *op = value.getDefiningOp();
+    if (isa_and_present<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp, stablehlo::ConvertOp>(op))
+      return isZero(op->getOperand(0), rank, seen);
+    if (auto select = dyn_cast_or_null<stablehlo::SelectOp>(op))
+      if (std::optional<bool> choice = choiceOf(select, rank))
+        return isZero(*choice ? select.getOnTrue() : select.getOnFalse(), rank, seen);
+    return false;
+  }
+
+  /// What a rank chooses, if that depends on nothing but the rank.
+  std::optional<bool> choiceOf(stablehlo::SelectOp select, int64_t rank) {
+    Value predicate = throughLoops(select.getPred());
+    if (auto broadcast = predicate.getDefiningOp<stablehlo::BroadcastInDimOp>();
+        broadcast && cast<RankedTensorType>(broadcast.getOperand().getType()).getRank() == 0)
+      predicate = throughLoops(broadcast.getOperand());
+    if (cast<RankedTensorType>(predicate.getType()).getRank() != 0)
+      return std::nullopt;
+    std::optional<int64_t> chosen = values.getScalar(predicate, rank);
+    return chosen ? std::optional<bool>(*chosen != 0) : std::nullopt;
+  }
+
+  bool isUnused(Value value, int64_t rank, std::set<const void *> &seen) {
+    if (!seen.insert(value.getAsOpaquePointer()).second)
+      return true;
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (auto select = dyn_cast<stablehlo::SelectOp>(user)) {
+        std::optional<bool> choice = choiceOf(select, rank);
+        if (choice && use.getOperandNumber() == (*choice ? 2 : 1))
+          continue;
+        return false;
+      }
+      auto loop = dyn_cast<stablehlo::WhileOp>(user->getParentOp());
+      if (loop && user == loop.getBody().front().getTerminator()) {
+        unsigned index = use.getOperandNumber();
+        if (!isUnused(loop.getBody().front().getArgument(index), rank, seen) ||
+            !isUnused(loop.getCond().front().getArgument(index), rank, seen) ||
+            !isUnused(loop->getResult(index), rank, seen))
+          return false;
+        continue;
+      }
+      return false;
+    }
+    return true;
+  }
+
+  RankValues values;
+};
+
+struct FindPipelines : impl::FindPipelinesPassBase<FindPipelines> {
+  void runOnOperation() override {
+    SmallVector<PermuteOp> recurrent;
+    getOperation().walk([&](PermuteOp op) {
+      if (isRecurrent(op))
+        recurrent.push_back(op);
+    });
+    unsigned count = 0;
+    SmallVector<bool> isTaken(recurrent.size(), false);
+    // Backward passes are in the reverse order: the last pipeline's is the first.
+    for (unsigned i = 0; i < recurrent.size(); ++i) {
+      if (isTaken[i] || !isAnActivation(recurrent[i]))
+        continue;
+      isTaken[i] = true;
+      std::string name = "pipeline" + (++count > 1 ? "#" + std::to_string(count) : "");
+      label(recurrent[i], name + "/forward", LayerKind::Activation);
+      for (unsigned j = recurrent.size(); j-- > i + 1;)
+        if (!isTaken[j] && isBackwardOf(recurrent[j], recurrent[i])) {
+          isTaken[j] = true;
+          label(recurrent[j], name + "/backward", LayerKind::ActivationGradient);
+          break;
+        }
+    }
+    if (recurrent.empty())
+      return;
+    RankKnowledge knowledge(getOperation());
+    for (PermuteOp op : recurrent)
+      dropUnusedPairs(op, knowledge);
+  }
+
+private:
+  /// Its result goes into its operand a round later.
+  static bool isRecurrent(PermuteOp op) {
+    return op.getInputs().size() == 1 && loopOf(op) &&
+           Descent(op->getResults()).reaches(op.getInputs().front());
+  }
+
+  static LayerAttr layerOf(PermuteOp op) {
+    return cast<CollectiveOpInterface>(op.getOperation()).getLayer(0);
+  }
+  static bool isAnActivation(PermuteOp op) { return layerOf(op).getKind() == LayerKind::Activation; }
+
+  static Pairs pairsOf(PermuteOp op, bool isTurned) {
+    Pairs pairs;
+    for (auto [source, target] : op.getPairs())
+      pairs.insert(isTurned ? std::pair(target, source) : std::pair(source, target));
+    return pairs;
+  }
+
+  /// Another loop of as many ticks, later, and computed from what the forward loop left.
+  static bool isBackwardOf(PermuteOp backward, PermuteOp forward) {
+    LayerKind kind = layerOf(backward).getKind();
+    return (kind == LayerKind::Activation || kind == LayerKind::ActivationGradient ||
+            kind == LayerKind::Other) &&
+           loopOf(backward) != loopOf(forward) &&
+           backward.getInputs().front().getType() == forward.getInputs().front().getType() &&
+           pairsOf(backward, /*isTurned=*/true) == pairsOf(forward, /*isTurned=*/false) &&
+           getRunsPerStep(backward) == getRunsPerStep(forward) && dependsOnLoop(backward, loopOf(forward));
+  }
+
+  static bool dependsOnLoop(PermuteOp backward, stablehlo::WhileOp forward) {
+    Descent descent(forward->getResults());
+    return llvm::any_of(loopOf(backward).getOperand(),
+                        [&](Value operand) { return descent.reaches(operand); });
+  }
+
+  static void label(PermuteOp op, StringRef name, LayerKind kind) {
+    LayerAttr layer = layerOf(op);
+    StringRef own = layer.getName();
+    auto made =
+        LayerAttr::get(op.getContext(), own.empty() ? name : own, kind, layer.getShape(), layer.getStacked());
+    cast<CollectiveOpInterface>(op.getOperation()).setLayersAttr(ArrayAttr::get(op.getContext(), {made}));
+  }
+
+  /// Who is no target gets zeros: a pair that carries zeros needs no message, and neither does one that
+  /// nobody reads.
+  static void dropUnusedPairs(PermuteOp op, RankKnowledge &knowledge) {
+    SmallVector<int64_t> kept;
+    for (auto [source, target] : op.getPairs())
+      if (!knowledge.isUnused(op->getResult(0), target) && !knowledge.isZero(op.getInputs().front(), source))
+        kept.append({source, target});
+    if (kept.size() == 2 * op.getPairs().size())
+      return;
+    auto type = RankedTensorType::get({static_cast<int64_t>(kept.size() / 2), 2},
+                                      IntegerType::get(op.getContext(), 64));
+    op.setSourceTargetPairsAttr(DenseIntElementsAttr::get(type, ArrayRef<int64_t>(kept)));
+  }
+};
+
+} // namespace
+} // namespace cgx
