@@ -1,0 +1,91 @@
+"""Pipelines: activations of which changes are sent, on the example with four stages and real text."""
+
+import json
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import unittest
+
+from harness import CGX_RUN, RunTest, read_safetensors, tensor, write_safetensors
+
+EXAMPLE = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "pipeline-lm"
+BATCH, WINDOW = 16, 65
+FORWARD = "bits=3 bucket=128 rounding=nearest"
+
+
+class Pipelines(RunTest):
+    def setUp(self):
+        super().setUp()
+        tokens = (EXAMPLE / "train.safetensors").read_bytes()
+        length = struct.unpack("<Q", tokens[:8])[0]
+        begin, _ = json.loads(tokens[8:8 + length])["batch['tokens']"]["data_offsets"]
+        text = tokens[8 + length + begin:]
+        # Two batches an epoch.
+        self.data = self.folder / "data.safetensors"
+        self.write_samples(self.data, text, range(2 * BATCH))
+
+    def write_samples(self, path, text, ids):
+        ids = list(ids)
+        write_safetensors(path, {"batch['tokens']": tensor("I32", [len(ids), WINDOW], list(text[:len(ids) * WINDOW])),
+                                 "batch['ids']": tensor("I32", [len(ids)], ids)})
+
+    def run_step(self, compress, steps, *arguments, code=0, state=EXAMPLE / "state.safetensors", begin="--state", name="run",
+                 transport="inproc"):
+        save, report = self.folder / f"{name}.safetensors", self.folder / f"{name}.json"
+        options = ["--compress", compress] if compress else []
+        result = subprocess.run(
+            [CGX_RUN, *map(str, (EXAMPLE / "step.mlir", "--ranks", 4, "--transport", transport, *options, begin, state, "--data",
+                                 self.data, "--steps", steps, "--repeat", "--save", save, "--report", report, *arguments))],
+            capture_output=True, text=True)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return result.stderr, save, json.loads(report.read_text()) if report.exists() and code == 0 else None
+
+    def test_first_visits_are_exact_and_later_ones_few_bits(self):
+        delta = f"activation='{FORWARD} delta=f32 samples={2 * BATCH}'"
+        _, _, exact = self.run_step("", 2, name="exact")
+        shown, _, first = self.run_step(delta, 2, name="first")
+        self.assertEqual(first["state_hash"], exact["state_hash"])
+        self.assertRegex(shown, r"pipeline/forward: a rank keeps up to \d+ bytes of messages")
+        _, _, later = self.run_step(delta, 4, name="later")
+        _, _, direct = self.run_step(f"activation='{FORWARD}'", 4, name="direct")
+        forward = [next(layer for layer in report["layers"] if layer["layer"] == "pipeline/forward") for report in (later, direct)]
+        self.assertEqual(forward[0]["codec"]["family"], "quantize")
+        # cgx-run itself has compared what was sent with what was promised, first visits apart.
+        self.assertGreater(sum(forward[0]["wire_bytes_per_step"]), sum(forward[1]["wire_bytes_per_step"]))
+        self.assertLess(sum(forward[0]["wire_bytes_per_step"]), sum(forward[0]["raw_bytes_per_step"]))
+        _, _, through = self.run_step("", 4, name="through")
+        lost = [abs(a - b) for a, b in zip(later["loss"]["per_step"][2:], through["loss"]["per_step"][2:])]
+        self.assertLess(max(lost), 0.05)
+        self.assertNotEqual(later["state_hash"], through["state_hash"])
+
+    def test_a_resumed_run_has_the_bits_of_one_that_was_not_interrupted(self):
+        both = f"activation='{FORWARD} delta=bf16 samples={2 * BATCH}' activation-gradient=bits=6"
+        _, _, whole = self.run_step(both, 6, name="whole")
+        _, half, _ = self.run_step(both, 3, name="half")
+        kept = [name for name in read_safetensors(half)[0] if "messages[" in name]
+        # Two ends of three edges, each with what was sent and of whom.
+        self.assertEqual(len(kept), 12, kept)
+        _, _, rest = self.run_step(both, 3, begin="--resume", state=half, name="rest")
+        self.assertEqual(rest["state_hash"], whole["state_hash"])
+
+    def test_ranks_and_transports_agree(self):
+        both = f"activation='{FORWARD} delta=f32 samples={2 * BATCH}' activation-gradient=bits=6"
+        _, _, threads = self.run_step(both, 4, name="threads")
+        _, _, processes = self.run_step(both, 4, name="processes", transport="shm")
+        self.assertEqual(threads["state_hash"], processes["state_hash"])
+
+    def test_ids_beyond_the_samples_are_an_error_that_names_them(self):
+        shown, _, _ = self.run_step(f"activation='{FORWARD} delta=f32 samples={BATCH}'", 2, code=1)
+        self.assertRegex(shown, r"layer 'pipeline/forward', ids of samples of rank \d: expected ids from 0 to 15 \(samples=16\), got 16")
+
+    def test_delta_says_what_it_lacks(self):
+        shown, _, _ = self.run_step(f"activation='{FORWARD} delta=f32'", 1, code=1)
+        self.assertIn("with samples=N, how many samples the data has", shown)
+        shown, _, _ = self.run_step(f"activation='{FORWARD} delta=f32 samples=32' sample-ids=batch/nothing", 1, code=1)
+        self.assertRegex(shown, re.escape("'batch/nothing', with the number of each sample of the batch in i32, found none"))
+
+
+if __name__ == "__main__":
+    unittest.main()
