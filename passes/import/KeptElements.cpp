@@ -42,6 +42,8 @@ static Keeping classifyStablehlo(StringRef name) {
       .Cases({"rsqrt", "select", "sign", "sine", "sqrt", "subtract", "tan", "tanh"}, Keeping::EqualSize)
       .Cases({"bitcast_convert", "broadcast_in_dim", "convert", "reshape", "reverse", "transpose"},
              Keeping::EqualSize)
+      // The bits of floats, as stochastic rounding adds to them and cuts them.
+      .Cases({"and", "or", "shift_left", "shift_right_arithmetic", "shift_right_logical"}, Keeping::EqualSize)
       .Case("reduce", Keeping::EqualSize)
       .Cases({"concatenate", "dynamic_slice", "dynamic_update_slice", "pad", "slice"}, Keeping::Movement)
       .Case("optimization_barrier", Keeping::SamePosition)

@@ -109,11 +109,12 @@ RaveledParameters::RaveledParameters(func::FuncOp step) {
     ArrayRef<int64_t> shape = state.getParameterShape(i);
     const TreePath &path = state.getPath(i);
     Elements elements;
-    if (shape.size() == 1)
+    const bool isVector = shape.size() == 1;
+    if (isVector)
       elements = MatricesOf(step.getArgument(i)).count();
     else
       elements[static_cast<int64_t>(shape.size())] = state.getFloatType(i).getNumElements();
-    parameters.push_back({path.root, path.getLayerName(), std::move(elements)});
+    parameters.push_back({path.root, path.getLayerName(), isVector, std::move(elements)});
   }
 }
 
@@ -122,7 +123,7 @@ std::optional<int64_t> RaveledParameters::getRank(StringRef layer) const {
     return std::nullopt;
   Elements elements;
   for (const Parameter &parameter : parameters)
-    if (parameter.root == layer || parameter.name == layer ||
+    if (parameter.root == layer || (parameter.name == layer && parameter.isVector) ||
         StringRef(parameter.name).starts_with((layer + "/").str()))
       for (auto [rank, count] : parameter.elements)
         elements[rank] += count;

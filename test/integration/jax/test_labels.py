@@ -37,6 +37,10 @@ class LabelsTest(unittest.TestCase):
         # What is no parameter's gradient or weight never is compressed.
         compressed = collections.Counter(row["kind"] for row in rows if "identity" not in row["codec"])
         self.assertLessEqual(set(compressed), {"gradient", "weight"})
+        # Nor are vectors, whether they travel alone, as a row, or one of a stack.
+        vectors = [row["layer"] for row in rows if "identity" not in row["codec"]
+                   and sum(size != 1 for size in row["shape"]) < 2]
+        self.assertEqual(vectors, [])
 
 
 def test_of(name):

@@ -166,6 +166,26 @@ def loss_scaled_half():
 
 
 @case(GRADIENTS)
+def stochastically_rounded():
+    """Parameters in bf16 alone: random bits are added to those of the update before they are cut."""
+    def local_step(state, batch):
+        def updated(p, g, key):
+            bits = lax.bitcast_convert_type(p.astype(jnp.float32) - 0.1 * g, jnp.uint32)
+            bits += jax.random.bits(key, p.shape, jnp.uint16).astype(jnp.uint32)
+            return lax.bitcast_convert_type((bits >> 16).astype(jnp.uint16), jnp.bfloat16)
+
+        wide = jax.tree.map(lambda p: p.astype(jnp.float32), state["params"])
+        loss, grads = mean(gradients_of(wide, batch))
+        leaves, tree = jax.tree.flatten(state["params"])
+        keys = jax.random.split(jax.random.fold_in(jax.random.key(0), state["step"]), len(leaves))
+        params = tree.unflatten(map(updated, leaves, jax.tree.leaves(grads), keys))
+        return {"params": params, "step": state["step"] + 1}, {"loss": loss}
+
+    state, batch = dense_state(step=np.int32(0))
+    return local_step, {**state, "params": jax.tree.map(lambda p: jnp.asarray(p, jnp.bfloat16), state["params"])}, batch
+
+
+@case(GRADIENTS)
 def averaged_parameters():
     """The exponential average of the parameters stands before them in the state."""
     def local_step(state, batch):

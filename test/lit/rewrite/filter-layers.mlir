@@ -97,6 +97,15 @@ func.func @stacked_state(%s: tensor<12x768xf32> {cgx.name = "params['scale']"}) 
   return %0 : tensor<12x768xf32>
 }
 
+// Nor is the vector of one of its layers, which autodiff reduces in the loop over them.
+// CHECK-LABEL: func @layer_of_stacked_state
+func.func @layer_of_stacked_state(%s: tensor<12x2048xf32> {cgx.name = "params['scale']"}, %g: tensor<1x2048xf32>) -> (tensor<12x2048xf32> {cgx.feeds = 0 : i64}) {
+  // CHECK: cgx.exact_reason = ["1-D parameter"]
+  %0 = cgx.all_reduce mean(%g) {id = 8 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"scale", gradient, [2048]>]} : tensor<1x2048xf32>
+  return %s : tensor<12x2048xf32>
+}
+
 // CHECK-LABEL: func @buffers
 func.func @buffers(%w: tensor<32x64xf32> {cgx.name = "params['w']"}, %b: tensor<64xf32> {cgx.name = "params['b']"},
                    %s: tensor<2048xf32> {cgx.name = "norms['scale']"}, %o: tensor<2048xf32> {cgx.name = "norms['offset']"},

@@ -40,6 +40,7 @@ private:
   struct Parameter {
     std::string root; ///< the name of the tree that it is in
     std::string name;
+    bool isVector; ///< else a layer of its name that has one dimension is a vector of a stack, not it itself
     Elements elements;
   };
 
