@@ -115,7 +115,7 @@ void printPipelines(const cgx::ReportTable &table, llvm::raw_ostream &os) {
     os << row.layer << ": " << row.stages << " stages, " << *row.runs << " ticks";
     if (*row.runs >= row.stages)
       os << " of " << *row.runs - row.stages + 1 << " microbatches, with bubbles in " << row.stages - 1
-         << " ticks of each stage";
+         << (row.stages == 2 ? " tick" : " ticks") << " of each stage";
     os << '\n';
   }
 }
