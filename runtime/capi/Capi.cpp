@@ -188,6 +188,13 @@ cgx_status cgx_context_end_step(cgx_context *context) {
   }));
 }
 
+cgx_status cgx_context_check(cgx_context *context) {
+  return report(guarded([&]() -> cgx::Status {
+    return context ? context->impl->failureSoFar()
+                   : cgx::Status(CGX_INVALID_ARGUMENT, "expected a context, got null");
+  }));
+}
+
 void cgx_context_abort(cgx_context *context, const char *reason) {
   guardedCall(reinterpret_cast<int64_t>(context),
               [&](cgx::Context &impl) { impl.abort(reason ? reason : "no reason given"); });

@@ -29,6 +29,8 @@ public:
 
   Status beginStep(uint64_t step);
   Status endStep();
+  /// OK, or what ended the job.
+  const Status &failureSoFar() const { return failure; }
   void abort(const std::string &reason);
   const char *telemetryJson();
   Status beginTrace();

@@ -83,7 +83,7 @@ def dense_job():
             np.shape(leaf), jax.sharding.NamedSharding(mesh, spec), lambda place: np.asarray(leaf)[place]), tree)
 
     step = jax.jit(data_parallel(local, jax.devices()), donate_argnums=0)
-    return step, place(dense_params(64, 128, 10), P()), place(labelled(64, samples=64), P("data"))
+    return step, place(dense_params(64, 128, 10), P()), place(labelled(64, samples=48), P("data"))
 
 
 def averaged(loss_fn, params, batch):

@@ -1,13 +1,24 @@
 """One process of a job: a step of data parallelism over the devices of all of them, compressed.
 
-    python process.py INDEX PROCESSES PORT BITS
+    python process.py INDEX PROCESSES PORT JOB
 
-Prints a line of JSON: the last loss, a digest of this process's parameters, and the transport."""
+JOB is JSON, of all processes or a list of one for each:
+
+  options   of cgx_jax.compress; null leaves the step to JAX
+  steps     how many
+  dies_at   a step before which this process is killed
+  stops_at  a step before which this process is stopped, and does not go on
+
+Prints a line of JSON: the last loss, a digest of this process's parameters, its ranks and the transport. When a step fails,
+prints what was raised and when, and ends with status 7."""
 
 import hashlib
 import json
+import os
 import pathlib
+import signal
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tools" / "jax")]
@@ -19,16 +30,31 @@ import cgx_jax
 import models
 
 
-def main(index, processes, port, bits):
+def main(index, processes, port, job):
     jax.distributed.initialize(f"localhost:{port}", processes, index)
+    job = job[index] if isinstance(job, list) else job
     step, params, batch = models.dense_job()
-    step = cgx_jax.compress(step, bits=bits, timeout=20)
-    for _ in range(10):
+    if job["options"] is not None:
+        step = cgx_jax.compress(step, **({"timeout": 20} | job["options"]))
+    for number in range(job.get("steps", 10)):
+        for fault, sent in (("dies_at", signal.SIGKILL), ("stops_at", signal.SIGSTOP)):
+            if job.get(fault) == number:
+                os.kill(os.getpid(), sent)
         params, loss = step(params, batch)
+        loss.block_until_ready()
     shards = [np.asarray(shard.data).tobytes() for leaf in jax.tree.leaves(params) for shard in leaf.addressable_shards[:1]]
-    print(json.dumps({"loss": float(loss.addressable_shards[0].data), "bits": hashlib.sha256(b"".join(shards)).hexdigest(),
-                      "ranks": sorted(step.telemetry())}))
+    answer = {"loss": float(loss.addressable_shards[0].data), "bits": hashlib.sha256(b"".join(shards)).hexdigest()}
+    if job["options"] is not None:
+        answer |= {"ranks": sorted(step.telemetry()), "transport": step.transport()}
+    print(json.dumps(answer))
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    try:
+        main(*map(int, sys.argv[1:4]), json.loads(sys.argv[4]))
+    except Exception as error:
+        print(json.dumps({"raised": f"{type(error).__name__}: {error}", "at": time.time()}), flush=True)
+        # Process 0 has JAX's coordination service, without which the others are ended before they have spoken. JAX's own
+        # farewell would wait for processes that are dead.
+        time.sleep(3 if sys.argv[1] == "0" else 0)
+        os._exit(7)

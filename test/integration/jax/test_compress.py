@@ -1,10 +1,8 @@
 """A step goes on in the user's own JAX process, with its collectives on our runtime: its signature and its donation
 stay, devices agree to the bit, and what travels exactly gives what JAX gives."""
 
-import json
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import textwrap
@@ -220,37 +218,6 @@ class CompressTest(unittest.TestCase):
             cgx_jax.compress(step, colour="red")(params, batch)
         with self.assertRaisesRegex(RuntimeError, "has not been called"):
             cgx_jax.compress(step).report()
-
-
-@unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
-class ProcessesTest(unittest.TestCase):
-    """Steps of several processes, which JAX's coordination service brings together."""
-
-    def start(self, bits):
-        with socket.socket() as free:
-            free.bind(("localhost", 0))
-            port = free.getsockname()[1]
-        environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu",
-                                    "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"}
-        script = pathlib.Path(__file__).with_name("process.py")
-        processes = [subprocess.Popen([sys.executable, str(script), str(index), "2", str(port), str(each)],
-                                      env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                     for index, each in enumerate(bits)]
-        return [(process.communicate(timeout=120), process.returncode) for process in processes]
-
-    def test_two_processes_of_two_devices_agree(self):
-        done = self.start([4, 4])
-        for (_, said), code in done:
-            self.assertEqual(code, 0, said[-3000:])
-        answers = [json.loads(printed) for (printed, _), _ in done]
-        self.assertEqual(answers[0]["bits"], answers[1]["bits"])
-        self.assertEqual(answers[0]["loss"], answers[1]["loss"])
-        self.assertEqual([answer["ranks"] for answer in answers], [[0, 1], [2, 3]])
-
-    def test_other_options_on_one_process_are_an_error_on_both(self):
-        for (_, said), code in self.start([4, 2]):
-            self.assertNotEqual(code, 0)
-            self.assertIn("compiled step number 0 to different programs", said)
 
 
 @unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")

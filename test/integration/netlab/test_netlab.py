@@ -53,6 +53,12 @@ class Netlab(RunTest):
         result = self.netlab("--hosts", 2, "--rate", "123mbit", "--", "tc", "qdisc", "show", "dev", "eth0")
         self.assertIn("rate 123Mbit", result.stdout, result.stderr)
 
+    def test_each_host_has_a_name_of_its_own_and_knows_the_others(self):
+        result = self.netlab("--hosts", 3, "--each", "--", "sh", "-c", "echo $RANK of $WORLD_SIZE $(hostname) $(getent hosts netlab2)")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for rank in range(3):
+            self.assertRegex(result.stdout, rf"{rank} of 3 netlab{rank} 10\.77\.0\.3 +netlab2")
+
     def test_a_latency_is_there_or_refused(self):
         result = self.netlab("--hosts", 2, "--latency", "3ms", "--", "tc", "qdisc", "show", "dev", "eth0")
         if result.returncode == 0:
@@ -94,6 +100,28 @@ class Netlab(RunTest):
         row = json.loads(measured.stdout)
         for variant in ("cgx 4 bit", "cgx exact", "Open MPI"):  # Gloo only where the build found it
             self.assertGreater(float(row[variant]), 0)
+
+    @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
+    def test_tcp_beside_gloo_in_one_run(self):
+        bench = pathlib.Path(os.environ["CGX_RUN"]).parent / "cgx-bench"
+        result = self.netlab("--hosts", 2, "--rate", "1gbit", "--", "mpirun", "-np", 2, bench, "all-reduce", "--transport", "tcp",
+                             "--sizes", "1MiB", "--repetitions", 1, "--warmup", 1)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("tcp", result.stdout)
+        self.assertIn("MPI_Allreduce", result.stdout)  # and Gloo where the build found it
+
+    def test_the_figures_of_frameworks_can_be_measured(self):
+        tools, pythons = pathlib.Path(os.environ["CGX_RUN"]).parent, {"torch": "/usr/bin/python3", "jax": os.environ.get("CGX_PYTHON", "")}
+        for framework, python in pythons.items():
+            with self.subTest(framework=framework):
+                if not python or subprocess.run([python, "-c", f"import {framework}"], capture_output=True, check=False).returncode != 0:
+                    self.skipTest(f"no Python here has {framework}")
+                measured = subprocess.run([NETLAB.parent / "study" / "frameworks", "--quick", "--frameworks", framework, "--libraries",
+                                           tools.parent / "lib", f"--{framework}-python", python], timeout=240, capture_output=True,
+                                          text=True, check=False)
+                self.assertEqual(measured.returncode, 0, measured.stdout + measured.stderr)
+                self.assertRegex(measured.stdout, rf"\| {framework}: Gloo \| [\d.]+ s \| 1\.0x")
+                self.assertRegex(measured.stdout, rf"\| {framework}: cgx, 4 bits \| [\d.]+ s")
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ def main(rank, ranks, port, job):
     values = [each.detach().float().numpy() for each in model.parameters()]
     print(json.dumps({"loss": loss.item(), "bits": hashlib.sha256(b"".join(each.tobytes() for each in values)).hexdigest(),
                       "parameters": [each.ravel()[:50].tolist() for each in values],
-                      "groups": state and state._groups, "report": state and state.report(),
+                      "groups": state and state._groups, "transport": state and state.transport(), "report": state and state.report(),
                       "telemetry": state and state.telemetry(), "plan": state and state.plan(),
                       "state": state and sorted(state.state_dict()["tensors"])}))
 

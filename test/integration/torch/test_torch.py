@@ -24,10 +24,11 @@ def free_port():
         return str(listener.getsockname()[1])
 
 
-def start(job, ranks=2):
-    """Runs a job; (printed, said, exit status) of each rank."""
+def start(job, ranks=2, per_host=None):
+    """Runs a job; (printed, said, exit status) of each rank. With `per_host`, as many ranks take themselves for a host."""
     port = free_port()
     processes = [subprocess.Popen([sys.executable, str(FOLDER / "process.py"), str(rank), str(ranks), port, json.dumps(job)],
+                                  env=os.environ | ({"CGX_HOST": str(rank // per_host)} if per_host else {}),
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(ranks)]
     try:
         return [(*process.communicate(timeout=120), process.returncode) for process in processes]
@@ -40,19 +41,19 @@ def start(job, ranks=2):
 @unittest.skipIf(torch is None, "this Python has no torch: tools/setup --torch")
 @unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_compiler.so")
 class HookTest(unittest.TestCase):
-    def train(self, job, ranks=2):
+    def train(self, job, ranks=2, per_host=None):
         """What the ranks of a job print, all of which hold the same bits."""
-        done = start(job, ranks)
+        done = start(job, ranks, per_host)
         for printed, said, code in done:
             self.assertEqual(code, 0, said[-3000:])
         answers = [json.loads(printed.splitlines()[-1]) for printed, _, _ in done]
         self.assertEqual(len({answer["bits"] for answer in answers}), 1, "ranks hold different parameters")
         return answers
 
-    def assert_fails(self, job, *expected, ranks=2):
+    def assert_fails(self, job, *expected, ranks=2, per_host=None):
         """Every rank that lives fails, and says so."""
         began = time.monotonic()
-        for rank, (_, said, code) in enumerate(start(job, ranks)):
+        for rank, (_, said, code) in enumerate(start(job, ranks, per_host)):
             self.assertNotEqual(code, 0)
             if expected[rank] is not None:
                 self.assertRegex(said, expected[rank])
@@ -68,6 +69,14 @@ class HookTest(unittest.TestCase):
                 self.assertEqual(answer["telemetry"]["steps"], 6)
                 self.assertEqual(answer["telemetry"]["layers"]["hidden.bias"]["raw_bytes"],
                                  answer["telemetry"]["layers"]["hidden.bias"]["wire_bytes"])
+
+    def test_hosts_meet_through_the_store_of_torch(self):
+        over_shm = self.train({"options": {"bits": 4}}, 4)[0]
+        for options, per_host in (({"transport": "tcp"}, None), ({}, 2)):
+            with self.subTest(options=options, per_host=per_host):
+                answer = self.train({"options": {"bits": 4} | options}, 4, per_host)[0]
+                self.assertEqual(answer["transport"], options.get("transport", "shm+tcp"))
+                self.assertEqual(answer["bits"], over_shm["bits"])
 
     def test_exact_is_what_ddp_computes(self):
         plain = self.train({"options": None}, 3)[0]
@@ -143,6 +152,13 @@ class HookTest(unittest.TestCase):
         jobs = [{"options": {"bits": 4, "timeout": 20}}, {"options": {"bits": 4, "timeout": 20}, "dies_at": 5}]
         self.assert_fails(jobs, r"RuntimeFailure: collective \d+ \(all_reduce of layer '.*rank 1 died", None)
 
+    def test_a_host_that_is_lost(self):
+        # That of the store of torch.
+        jobs = [{"options": {"bits": 4, "timeout": 20}} for _ in range(3)]
+        jobs[0]["dies_at"] = 5
+        self.assert_fails(jobs, None, *[r"RuntimeFailure: collective \d+ \(all_reduce of layer '.*rank 0 died"] * 2, ranks=3,
+                          per_host=1)
+
     def test_a_rank_without_cgx(self):
         jobs = [{"options": {"bits": 4, "timeout": 5}}, {"options": None}]
         self.assert_fails(jobs, "RuntimeFailure: process 1 compiled no set of gradients number 0 with cgx within 5 s", "Error")
@@ -150,6 +166,8 @@ class HookTest(unittest.TestCase):
     def test_other_options_on_one_rank(self):
         jobs = [{"options": {"bits": 4}}, {"options": {"bits": 2}}]
         self.assert_fails(jobs, *["RuntimeFailure: processes compiled set of gradients number 0 to different programs"] * 2)
+        jobs = [{"options": {"bits": 4, "transport": "tcp"}}, {"options": {"bits": 4}}]
+        self.assert_fails(jobs, *["RuntimeFailure: processes want different transports for set of gradients number 0"] * 2)
 
     def test_wrong_options(self):
         self.assert_fails({"options": {"bits": 40}}, *["CompileError: .*bits"] * 2)

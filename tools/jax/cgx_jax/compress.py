@@ -84,6 +84,11 @@ class CompressedStep:
         program = self._latest().program
         return program.telemetry() if program else {}
 
+    def transport(self):
+        """What lies between the ranks, such as "shm"; None where nothing is communicated."""
+        program = self._latest().program
+        return program.transport if program else None
+
     def adopt_plan(self, plan):
         """Takes the codecs of a plan from the next step on; all processes call it at the same time."""
         program = self._latest().program

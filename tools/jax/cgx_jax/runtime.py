@@ -17,7 +17,7 @@ from cgx_core.libraries import open_library, text
 class _ProgramConfig(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_uint32), ("abi_version", ctypes.c_uint32), ("name", ctypes.c_char_p),
                 ("context", context.Config), ("local_ranks", ctypes.POINTER(ctypes.c_uint32)),
-                ("local_rank_count", ctypes.c_uint32)]
+                ("local_rank_count", ctypes.c_uint32), ("tcp", ctypes.POINTER(context.TcpConfig))]
 
 
 _ABI_VERSION = 1
@@ -65,12 +65,16 @@ class Program:
         self.plan = None  # the one that was made of what was measured
         self._adapter, self._next_step = Adapter(adapt) if adapt else None, 0
         self.ranks = [rank for rank, device in enumerate(devices) if device.process_index == jax.process_index()]
-        job, self.transport = _rendezvous(json.loads(manifest)["hash"], {device.process_index for device in devices}, transport,
-                                          timeout)
+        job, self.transport, meeting = _rendezvous(json.loads(manifest)["hash"], {device.process_index for device in devices}, transport,
+                                                   timeout)
         local = (ctypes.c_uint32 * len(self.ranks))(*self.ranks)
         config = context.config(self.transport, job, 0, len(devices), seed, timeout, manifest)
-        _check(_xla().cgx_xla_program_open(ctypes.byref(_ProgramConfig(
-            ctypes.sizeof(_ProgramConfig), _ABI_VERSION, name.encode(), config, local, len(self.ranks)))))
+        tcp = meeting.config() if meeting else None
+        if _xla().cgx_xla_program_open(ctypes.byref(_ProgramConfig(
+                ctypes.sizeof(_ProgramConfig), _ABI_VERSION, name.encode(), config, local, len(self.ranks),
+                ctypes.pointer(tcp) if tcp else None))):
+            message = text(_xla().cgx_xla_last_error())
+            raise RuntimeFailure(meeting.explain(message) if meeting else message)
         _open[name] = self
 
     def about_to_run(self):
@@ -79,7 +83,8 @@ class Program:
             self.plan = plan
 
     def dispatched(self):
-        """Says that JAX executes the program, and waits while it is many executions behind."""
+        """Says that JAX executes the program, and waits while it is many executions behind. Raises RuntimeFailure once a rank
+        of this process has failed."""
         self._next_step += 1
         _check(_xla().cgx_xla_program_dispatch(self.name.encode()))
 
@@ -170,23 +175,39 @@ _open = {}
 _rendezvous_count = 0
 
 
+class _Store:
+    """The key-value store of JAX's coordination service, as a `rendezvous.Store`."""
+
+    def __init__(self, client):
+        self._client = client
+
+    def set(self, key, text):
+        self._client.key_value_set(key, text)
+
+    def get(self, key, seconds):
+        return self._client.blocking_key_value_get(key, int(seconds * 1000))
+
+
 def _rendezvous(program_hash, processes, transport, timeout):
-    """A name that the ranks of this program share and no other job has, and the transport between them."""
+    """A name that the ranks of this program share and no other job has, the transport between them, and how they meet."""
     global _rendezvous_count
     own, number = jax.process_index(), _rendezvous_count
     from jax._src import distributed  # of which jax.distributed shows no client
-    client = distributed.global_state.client
+    state = distributed.global_state
     if processes != {own}:
         _rendezvous_count += 1
-        if client is None:
+        if state.client is None:
             raise RuntimeFailure("the devices of the step belong to several processes, which cgx finds through JAX's own "
                                  "coordination: call jax.distributed.initialize() first")
-    job, chosen, _ = rendezvous.agree(
-        own, processes, f"step number {number}", program_hash,
-        publish=lambda text: client.key_value_set(f"cgx/{number}/{own}", text),
-        fetch=lambda process, seconds: client.blocking_key_value_get(f"cgx/{number}/{process}", int(seconds * 1000)),
-        transport=transport, timeout=timeout)
-    return f"jax-{job}", chosen
+    job, chosen, meeting = rendezvous.agree(
+        own, processes, f"step number {number}", program_hash, _Store(state.client), f"cgx/{number}", transport=transport,
+        timeout=timeout, toward=_host_of(state.coordinator_address))
+    return f"jax-{job}", chosen, meeting
+
+
+def _host_of(place):
+    """Of "HOST:PORT" or "[ADDRESS]:PORT"; None where there is none."""
+    return place.rpartition(":")[0].strip("[]") or None if place else None
 
 
 @atexit.register

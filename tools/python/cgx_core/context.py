@@ -1,7 +1,9 @@
 """The runtime's C ABI (cgx/runtime.h) through ctypes."""
 
 import ctypes
+import dataclasses
 import json
+import time
 
 from cgx_core.libraries import text
 
@@ -28,28 +30,64 @@ def config(transport, job, rank, ranks, seed, timeout, manifest):
                   int(timeout * 1000), manifest.encode(), 0, 0)
 
 
-class _TcpConfig(ctypes.Structure):
+_OK, _TIMEOUT, _INTERNAL = 0, 5, 9  # of cgx_status
+_StoreSet = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint64)
+_StoreGet = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint64,
+                             ctypes.POINTER(ctypes.c_uint64))
+
+
+class TcpConfig(ctypes.Structure):
     """cgx_tcp_config."""
     _fields_ = [("struct_size", ctypes.c_uint32), ("streams", ctypes.c_uint32),
                 *[(name, ctypes.c_char_p) for name in ("rendezvous", "address", "secret", "secret_file", "tls",
                                                        "tls_certificate", "tls_key", "tls_ca")],
-                *[(name, ctypes.c_void_p) for name in ("store_set", "store_get", "store")]]
+                ("store_set", _StoreSet), ("store_get", _StoreGet), ("store", ctypes.c_void_p)]
+
+
+@dataclasses.dataclass
+class Meeting:
+    """Where ranks of "tcp" and "shm+tcp" find each other: in a store (`rendezvous.Store`), and where those of this process
+    listen. TLS and streams are as the environment says."""
+    store: object
+    address: str | None  # None: the loopback
+    said: str = ""  # what the store said when it failed
+
+    def config(self):
+        """A TcpConfig, which lives until ranks have met."""
+        def store_set(_, key, value, count):
+            try:
+                self.store.set(text(key), ctypes.string_at(value, count).decode())
+                return _OK
+            except Exception as error:  # ctypes would only print it
+                self.said = str(error)
+                return _INTERNAL
+
+        def store_get(_, key, milliseconds, value, room, out_count):
+            began = time.monotonic()
+            try:
+                found = self.store.get(text(key), milliseconds / 1000).encode()
+            except Exception as error:
+                self.said = str(error)
+                return _TIMEOUT if time.monotonic() - began > 0.8 * milliseconds / 1000 else _INTERNAL
+            ctypes.memmove(value, found, min(room, len(found)))
+            out_count[0] = len(found)
+            return _OK
+
+        return TcpConfig(struct_size=ctypes.sizeof(TcpConfig), address=self.address.encode() if self.address else None,
+                         store_set=_StoreSet(store_set), store_get=_StoreGet(store_get))
+
+    def explain(self, message):
+        """A message of the runtime, with what the store said."""
+        return f"{message} ({self.said})" if self.said else message
 
 
 def create(library, config, meeting=None):
-    """A context. `meeting` is where ranks of "tcp" find each other, (HOST:PORT, secret); without, as the environment
-    says (CGX_TCP_RENDEZVOUS)."""
+    """A context. Ranks of "tcp" find each other through `meeting`; without, as the environment says
+    (CGX_TCP_RENDEZVOUS)."""
     context = ctypes.c_void_p()
-    if meeting and b"tcp" in config.transport:
-        over_tcp = getattr(library, "cgx_context_create_over_tcp", None)
-        if over_tcp is None:
-            raise RuntimeFailure(f"libcgx_runtime.so of this build has no transport {config.transport.decode()}")
-        over_tcp.argtypes = [ctypes.POINTER(Config), ctypes.POINTER(_TcpConfig), ctypes.POINTER(ctypes.c_void_p)]
-        place, secret = meeting
-        tcp = _TcpConfig(struct_size=ctypes.sizeof(_TcpConfig), rendezvous=place.encode(), secret=secret.encode())
-        Failed.unless(over_tcp(ctypes.byref(config), ctypes.byref(tcp), ctypes.byref(context)))
-    else:
-        Failed.unless(library.cgx_context_create(ctypes.byref(config), ctypes.byref(context)))
+    tcp = meeting.config() if meeting else None
+    Failed.unless(library.cgx_context_create_over_tcp(ctypes.byref(config), ctypes.byref(tcp) if tcp else None,
+                                                      ctypes.byref(context)))
     return context
 
 
@@ -62,7 +100,7 @@ def declare(library):
     """Says what the functions of cgx_context take, which `library` has or was linked with."""
     context, word, status = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
     library.cgx_last_error.restype = ctypes.c_char_p
-    functions = {"create": [ctypes.POINTER(Config), ctypes.POINTER(ctypes.c_void_p)],
+    functions = {"create_over_tcp": [ctypes.POINTER(Config), ctypes.POINTER(TcpConfig), ctypes.POINTER(ctypes.c_void_p)],
                  "telemetry": [context, ctypes.POINTER(ctypes.c_char_p)],
                  "state_count": [context, ctypes.POINTER(ctypes.c_uint64)],
                  "state_tensor": [context, ctypes.c_uint64, ctypes.POINTER(_StateTensor)],

@@ -2,71 +2,99 @@
 
 import json
 import os
+import pathlib
 import secrets
 import socket
+import typing
 
-from cgx_core.context import RuntimeFailure
+from cgx_core.context import Meeting, RuntimeFailure
 
 
-def agree(own, processes, what, program_hash, publish, fetch, transport=None, timeout=30.0, meeting_host=None):
+class Store(typing.Protocol):
+    """Of texts that all processes see."""
+
+    def set(self, key, text):
+        """Once for each key."""
+
+    def get(self, key, seconds):
+        """The text of a key, once it is there; raises where it is not in time."""
+
+
+def agree(own, processes, what, program_hash, store, prefix, transport=None, timeout=30.0, toward=None):
     """Returns (job, transport, meeting): a name that these processes share and no other job has, what lies between them,
-    and, for "tcp", where they meet and a secret; None where the environment says that.
+    and a Meeting, which ranks of "tcp" find each other through; None where there is one process.
 
     Args:
       own: the number of this process.
       processes: the numbers of all that take part.
       what: what they agree on, for messages: "step number 0".
       program_hash: of what each of them compiled; equal, or all of them fail.
-      publish: function of a text, which the others then can fetch.
-      fetch: function of a process and a timeout in seconds, giving the text that it published; it raises where there is
-        none in time.
+      store: a Store.
+      prefix: of keys in it, which nothing else uses.
       transport: of the runtime; None takes what fits the processes.
       timeout: seconds that a process waits for another.
-      meeting_host: an address of the first process that the others reach.
+      toward: a host that all of them reach, such as the one that has the store.
     """
     nonce = secrets.token_hex(8)
     if set(processes) == {own}:
         return nonce, transport or "inproc", None
-    told = {"nonce": nonce, "hash": program_hash, "host": socket.gethostname()}
-    if own == min(processes) and meeting_host and "CGX_TCP_RENDEZVOUS" not in os.environ:
-        if place := _free_place(meeting_host):
-            told["meeting"] = place, secrets.token_hex(32)
-    publish(json.dumps(told))
+    store.set(f"{prefix}/{own}", json.dumps({"nonce": nonce, "hash": program_hash, "host": _host(), "transport": transport,
+                                             "address": toward and _address_toward(toward)}))
     answers = {}
     for process in sorted(processes):
         try:
-            answers[process] = json.loads(fetch(process, timeout))
+            answers[process] = json.loads(store.get(f"{prefix}/{process}", timeout))
         except Exception as error:
             raise RuntimeFailure(f"process {process} compiled no {what} with cgx within {timeout:g} s: do all processes "
                                  f"compress the same steps? ({error})") from None
-    hashes = {process: answer["hash"] for process, answer in answers.items()}
-    if len(set(hashes.values())) > 1:
-        raise RuntimeFailure(f"processes compiled {what} to different programs, {hashes}: give all of them the same "
-                             "options and the same step")
-    first = answers[min(processes)]
-    chosen = transport or _between({answer["host"] for answer in answers.values()}, "meeting" in first)
-    return first["nonce"], chosen, first.get("meeting")
+    _check_equal(answers, "hash", f"processes compiled {what} to different programs", "the same options and the same step")
+    _check_equal(answers, "transport", f"processes want different transports for {what}", "the same transport=")
+    chosen = transport or _between({answer["host"] for answer in answers.values()})
+    addresses = [answers[process]["address"] for process in sorted(processes) if process != own]
+    return answers[min(processes)]["nonce"], chosen, Meeting(store, _own_address(answers[own]["address"], addresses))
 
 
-def _free_place(host):
-    """HOST:PORT, of an address of this host; None where it is another host's."""
+def _check_equal(answers, field, complaint, wanted):
+    values = {process: answer[field] for process, answer in answers.items()}
+    if len(set(values.values())) > 1:
+        raise RuntimeFailure(f"{complaint}, {values}: give all of them {wanted}")
+
+
+def _host():
+    """Equal for processes that share memory and a network, as the runtime tells hosts apart (transport/routed)."""
+    places = [pathlib.Path("/proc/self/ns/net"), pathlib.Path("/dev/shm")]
+    boot = pathlib.Path("/proc/sys/kernel/random/boot_id")  # clones of a machine share all the rest
+    numbers = [f"{status.st_dev}.{status.st_ino}" for status in (place.stat() for place in places if place.exists())]
+    return "/".join([os.environ.get("CGX_HOST", ""), socket.gethostname(), boot.read_text().strip() if boot.exists() else "",
+                     *numbers])
+
+
+def _address_toward(host):
+    """The address of this host from which it reaches another, and so is reached; None where it does not."""
     try:
-        family, *_, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family) as free:
-            free.bind(address)
-            host, port = free.getsockname()[:2]
-            return f"[{host}]:{port}" if family == socket.AF_INET6 else f"{host}:{port}"
+        family, kind, _, _, place = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.connect(place)  # sends nothing
+            return probe.getsockname()[0]
     except OSError:
         return None
 
 
-def _between(hosts, can_meet):
+def _own_address(own, others):
+    """Where the others reach this host. A host knows itself by the loopback, by which the others do not: then the way back
+    to one of them tells."""
+    far = [each for each in others if each and not _is_loopback(each)]
+    if far and (own is None or _is_loopback(own)):
+        return _address_toward(far[0])
+    return own
+
+
+def _is_loopback(address):
+    return address.startswith("127.") or address == "::1"
+
+
+def _between(hosts):
     """The transport that fits processes on these hosts."""
     if len(hosts) == 1:
         return "shm"
-    if "OMPI_COMM_WORLD_RANK" in os.environ:
-        return "shm+mpi"
-    if can_meet or "CGX_TCP_RENDEZVOUS" in os.environ:
-        return "shm+tcp"
-    raise RuntimeFailure("the processes run on several hosts and do not know where to meet: start them with mpirun, or set "
-                         "CGX_TCP_RENDEZVOUS=HOST:PORT and CGX_TCP_SECRET for all of them")
+    return "shm+mpi" if "OMPI_COMM_WORLD_RANK" in os.environ else "shm+tcp"

@@ -113,6 +113,10 @@ class State:
         """What the compiler said."""
         return self._program.compilation.diagnostics
 
+    def transport(self):
+        """What lies between the ranks, such as "shm"; None where there is one."""
+        return self._thread.call(lambda: self._program.transport)
+
     def telemetry(self):
         """Counters of this rank. They wait for buckets that travel. Empty where there is one rank."""
         return self._thread.call(lambda: _sum_of([*self._past, self._program.telemetry()]))

@@ -25,19 +25,25 @@ class ProcessGroup:
     def agree(self, program_hash, transport, timeout):
         """Returns (job, transport, meeting) of `rendezvous.agree` once all ranks compiled the same program."""
         number = next(_numbers.setdefault(self._scope, itertools.count()))
-        # Private, but the same from 1.13 to 2.15. An object collective would hang where one rank does not take part.
-        store = dist.distributed_c10d._get_default_store()
-
-        def fetch(rank, seconds):
-            key = f"cgx/{self._scope}/{number}/{rank}"
-            store.wait([key], datetime.timedelta(seconds=seconds))
-            return store.get(key).decode()
-
         job, chosen, meeting = rendezvous.agree(
-            self.rank, range(self.ranks), f"set of gradients number {number}", program_hash,
-            publish=lambda text: store.set(f"cgx/{self._scope}/{number}/{self.rank}", text), fetch=fetch,
-            transport=transport, timeout=timeout, meeting_host=os.environ.get("MASTER_ADDR"))
+            self.rank, range(self.ranks), f"set of gradients number {number}", program_hash, _Store(),
+            f"cgx/{self._scope}/{number}", transport=transport, timeout=timeout, toward=os.environ.get("MASTER_ADDR"))
         return f"torch-{job}", chosen, meeting
+
+
+class _Store:
+    """That of torch.distributed, as a `rendezvous.Store`."""
+
+    def __init__(self):
+        # Private, but the same from 1.13 to 2.15. An object collective would hang where one rank does not take part.
+        self._store = dist.distributed_c10d._get_default_store()
+
+    def set(self, key, text):
+        self._store.set(key, text)
+
+    def get(self, key, seconds):
+        self._store.wait([key], datetime.timedelta(seconds=seconds))
+        return self._store.get(key).decode()
 
 
 def _scope_of(group):

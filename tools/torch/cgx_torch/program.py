@@ -47,8 +47,9 @@ class Program:
         config = context.config(self.transport, job, group.rank, group.ranks, seed, timeout, compilation.manifest_text)
         try:
             self._context = context.create(_runtime(), config, meeting)
-        except Failed as failed:
-            _check(failed.status)
+        except Failed:
+            message = text(_runtime().cgx_last_error())
+            raise RuntimeFailure(meeting.explain(message) if meeting else message) from None
         if stream is not None:
             _check(_runtime().cgx_context_use_cuda(self._context, stream))
 

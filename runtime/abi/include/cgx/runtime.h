@@ -136,6 +136,9 @@ const char *cgx_last_error(void);
  * random numbers. end_step returns the first error met since begin_step. */
 cgx_status cgx_context_begin_step(cgx_context *context, uint64_t step);
 cgx_status cgx_context_end_step(cgx_context *context);
+/* CGX_OK, or the failure that end_step would return, within a step: for hosts that run a step call by call
+ * and need not run on to its end. It looks at nobody: what peers met shows in the next collective. */
+cgx_status cgx_context_check(cgx_context *context);
 
 /* Tells the other ranks that this one cannot go on; they fail with `reason`. */
 void cgx_context_abort(cgx_context *context, const char *reason);

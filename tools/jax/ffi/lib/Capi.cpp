@@ -72,10 +72,8 @@ cgx_status cgx_xla_program_close(const char *name) {
 }
 
 cgx_status cgx_xla_program_dispatch(const char *name) {
-  return withProgram(name, [&](cgx::xla::Program &program, std::string &) {
-    program.dispatch();
-    return CGX_OK;
-  });
+  return withProgram(name,
+                     [&](cgx::xla::Program &program, std::string &error) { return program.dispatch(error); });
 }
 
 cgx_status cgx_xla_program_visit(const char *name, cgx_xla_visit_fn visit, void *user) {

@@ -31,7 +31,7 @@ Program::Program(const cgx_xla_program_config &given)
     auto rank = std::make_unique<Rank>();
     rank->number = given.local_ranks[i];
     Rank &started = *(ranks[rank->number] = std::move(rank));
-    started.thread = std::thread([this, &started] { serve(started); });
+    started.thread = std::thread([this, &started, tcp = given.tcp] { serve(started, tcp); });
   }
 }
 
@@ -45,6 +45,24 @@ Program::~Program() {
   }
   for (auto &[number, rank] : ranks)
     rank->thread.join();
+}
+
+cgx_status Program::connected(std::string &error) {
+  std::unique_lock lock(mutex);
+  came.wait(lock, [&] {
+    return std::ranges::all_of(
+        ranks, [](const auto &entry) { return entry.second->isConnected || entry.second->status != CGX_OK; });
+  });
+  return firstFailure(error);
+}
+
+cgx_status Program::firstFailure(std::string &error) const {
+  for (const auto &[number, rank] : ranks)
+    if (rank->status != CGX_OK) {
+      error = rank->failure;
+      return rank->status;
+    }
+  return CGX_OK;
 }
 
 void Program::submit(uint32_t number, int64_t run, Request request) {
@@ -65,6 +83,14 @@ void Program::submit(uint32_t number, int64_t run, Request request) {
 }
 
 bool Program::take(Rank &rank, Request &request) {
+  if (rank.status != CGX_OK) { // in any order: they are only answered
+    auto any = std::ranges::find_if(rank.requests, [](const auto &entry) { return !entry.second.empty(); });
+    if (any == rank.requests.end())
+      return false;
+    request = std::move(any->second.front());
+    any->second.pop_front();
+    return true;
+  }
   if (!rank.isInStep) {
     if (rank.taken - firstRun >= runs.size())
       return false;
@@ -94,12 +120,24 @@ uint64_t Program::countEnded() const {
   return least;
 }
 
-void Program::dispatch() {
+void Program::fail(Rank &rank, cgx_status status, const std::string &message) {
+  if (rank.status == CGX_OK) {
+    rank.status = status;
+    rank.failure = message;
+  }
+  rank.isInStep = false;
+  hasFailed = true;
+  ended.notify_all();
+  came.notify_all();
+}
+
+cgx_status Program::dispatch(std::string &error) {
   std::unique_lock lock(mutex);
   auto mayGo = [&] { return hasFailed || dispatched < countEnded() + CGX_XLA_MOST_IN_FLIGHT; };
   if (!ended.wait_for(lock, std::chrono::milliseconds(config.timeout_ms), mayGo))
     dispatched = countEnded(); // the others never began
   ++dispatched;
+  return firstFailure(error);
 }
 
 bool Program::isHeldUp(const Rank &rank) const {
@@ -107,7 +145,8 @@ bool Program::isHeldUp(const Rank &rank) const {
                                       [&](const auto &each) { return each.first != rank.run; });
 }
 
-void Program::serve(Rank &rank) {
+void Program::serve(Rank &rank, const cgx_tcp_config *tcp) {
+  connect(rank, tcp);
   std::unique_lock lock(mutex);
   while (true) {
     Request request;
@@ -139,31 +178,31 @@ void Program::serve(Rank &rank) {
 
 void Program::abandonRun(Rank &rank) {
   cgx_context_abort(rank.context, "XLA did not execute the step to its end");
-  cgx_context_end_step(rank.context);
+  const cgx_status status = cgx_context_end_step(rank.context);
   std::lock_guard lock(mutex);
-  hasFailed = true;
   leaveRun(rank);
+  fail(rank, status, cgx_last_error());
 }
 
-std::string Program::connect(Rank &rank) {
-  if (rank.context)
-    return "";
+void Program::connect(Rank &rank, const cgx_tcp_config *tcp) {
   cgx_context_config own = config;
   own.rank = rank.number;
-  if (cgx_context_create(&own, &rank.context) == CGX_OK)
-    return "";
-  return "rank " + std::to_string(rank.number) + ": " + cgx_last_error();
+  const cgx_status status = cgx_context_create_over_tcp(&own, tcp, &rank.context);
+  std::lock_guard lock(mutex);
+  rank.isConnected = status == CGX_OK;
+  if (!rank.isConnected)
+    fail(rank, status, "rank " + std::to_string(rank.number) + ": " + cgx_last_error());
+  came.notify_all();
 }
 
 void Program::execute(Rank &rank, Request &request) {
-  std::string error;
-  bool isOver = false;
+  // Only this rank's thread writes its status.
+  if (rank.status != CGX_OK)
+    return request.answer(rank.failure);
+  cgx_status status = CGX_OK;
   switch (request.kind) {
   case Request::Kind::Begin:
-    error = connect(rank);
-    if (error.empty() && cgx_context_begin_step(rank.context, rank.nextStep) != CGX_OK)
-      error = cgx_last_error();
-    isOver = !error.empty();
+    status = cgx_context_begin_step(rank.context, rank.nextStep);
     break;
   case Request::Kind::Collective: {
     int64_t context = addressOf(rank.context);
@@ -175,32 +214,32 @@ void Program::execute(Rank &rank, Request &request) {
       cgx_rt_operand(context, buffers.collective, static_cast<int64_t>(i), addressOf(buffers.inputs[i]),
                      addressOf(buffers.outputs[i]));
     cgx_rt_run(context, buffers.collective);
+    // XLA may never call the end of a step that failed.
+    status = cgx_context_check(rank.context);
     break;
   }
   case Request::Kind::End:
-    if (cgx_context_end_step(rank.context) != CGX_OK)
-      error = cgx_last_error();
-    isOver = true;
+    status = cgx_context_end_step(rank.context);
     break;
   }
+  const std::string error = status == CGX_OK ? "" : cgx_last_error();
   {
     std::lock_guard lock(mutex);
     if (request.kind == Request::Kind::Begin)
-      rank.isInStep = !isOver;
+      rank.isInStep = true;
     if (request.kind == Request::Kind::End)
       ++rank.nextStep;
-    hasFailed |= !error.empty();
-    if (isOver)
+    if (request.kind == Request::Kind::End || status != CGX_OK)
       leaveRun(rank);
+    if (status != CGX_OK)
+      fail(rank, status, error);
   }
   request.answer(error);
 }
 
 void Program::runVisit(Rank &rank, Visit &visit) {
-  std::string error = connect(rank);
-  cgx_status status = error.empty() ? visit.visit(visit.user, rank.number, rank.context) : CGX_INTERNAL;
-  if (error.empty() && status != CGX_OK)
-    error = cgx_last_error();
+  const cgx_status status = visit.visit(visit.user, rank.number, rank.context);
+  const std::string error = status == CGX_OK ? "" : cgx_last_error();
   std::lock_guard lock(mutex);
   if (status != CGX_OK && visit.status == CGX_OK) {
     visit.status = status;
@@ -243,14 +282,21 @@ Programs &Programs::instance() {
 }
 
 cgx_status Programs::open(const cgx_xla_program_config &config, std::string &error) {
-  std::lock_guard lock(mutex);
-  auto [entry, isNew] = programs.try_emplace(config.name);
-  if (!isNew) {
-    error = std::string("the program '") + config.name + "' is open in this process already";
-    return CGX_INVALID_ARGUMENT;
+  std::shared_ptr<Program> program;
+  {
+    std::lock_guard lock(mutex);
+    auto [entry, isNew] = programs.try_emplace(config.name);
+    if (!isNew) {
+      error = std::string("the program '") + config.name + "' is open in this process already";
+      return CGX_INVALID_ARGUMENT;
+    }
+    entry->second = program = std::make_shared<Program>(config);
   }
-  entry->second = std::make_shared<Program>(config);
-  return CGX_OK;
+  // Without the lock: other programs may run meanwhile.
+  const cgx_status status = program->connected(error);
+  if (status != CGX_OK)
+    take(config.name);
+  return status;
 }
 
 std::shared_ptr<Program> Programs::find(const std::string &name) {

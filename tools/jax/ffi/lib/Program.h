@@ -14,6 +14,9 @@
 // process in both executions, but in either order on each. Requests name their execution
 // (XLA's run id), and all ranks of the process take executions in one order.
 //
+// A failure is answered at once, by the call that met it: XLA then gives the execution up, and
+// what it still calls, of this execution or of others, is answered with that failure.
+//
 //===----------------------------------------------------------------------===//
 #ifndef CGX_TOOLS_JAX_FFI_PROGRAM_H
 #define CGX_TOOLS_JAX_FFI_PROGRAM_H
@@ -57,16 +60,20 @@ struct Request {
 
 class Program {
 public:
+  /// Connects the ranks of this process; ask connected() how that went.
   explicit Program(const cgx_xla_program_config &config);
   ~Program();
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
 
+  /// Waits until all ranks have a context, or one of them cannot have one.
+  cgx_status connected(std::string &error);
+
   /// Leaves a request of execution `run` with a rank. Answers at once if the rank is not of this process.
   void submit(uint32_t rank, int64_t run, Request request);
 
-  /// An execution is about to be dispatched; waits while there are many.
-  void dispatch();
+  /// An execution was dispatched; waits while there are many. Says what has failed.
+  cgx_status dispatch(std::string &error);
 
   cgx_status visit(cgx_xla_visit_fn visit, void *user, std::string &error);
   void setStep(uint64_t step);
@@ -93,16 +100,23 @@ private:
     uint64_t nextStep = 0;
     std::map<int64_t, std::deque<Request>> requests; ///< by execution
     std::deque<Visit *> visits;
+    bool isConnected = false;
+    cgx_status status = CGX_OK; ///< of the first failure, which is final
+    std::string failure;        ///< its message
     std::condition_variable changed;
     std::thread thread;
   };
 
-  /// What a rank's thread does.
-  void serve(Rank &rank);
+  /// What a rank's thread does. `tcp` outlives the connecting only.
+  void serve(Rank &rank, const cgx_tcp_config *tcp);
   /// The next request of a rank, if it may run. The lock is held.
   bool take(Rank &rank, Request &request);
   /// An execution is over for a rank, whichever way. The lock is held.
   void leaveRun(Rank &rank);
+  /// A rank cannot go on. The lock is held.
+  void fail(Rank &rank, cgx_status status, const std::string &message);
+  /// The first failure of a rank of this process; CGX_OK without. The lock is held.
+  cgx_status firstFailure(std::string &error) const;
   /// How many executions all ranks have ended. The lock is held.
   uint64_t countEnded() const;
   /// Whether requests of another execution wait while a rank is in one. The lock is held.
@@ -110,7 +124,7 @@ private:
   /// The execution that a rank is in does not go on: XLA gave it up, for reasons of its own.
   void abandonRun(Rank &rank);
   void execute(Rank &rank, Request &request);
-  std::string connect(Rank &rank);
+  void connect(Rank &rank, const cgx_tcp_config *tcp);
   void runVisit(Rank &rank, Visit &visit);
 
   std::string transport, job, manifest;
@@ -123,6 +137,7 @@ private:
   uint64_t dispatched = 0; ///< executions, as far as the framework said
   bool hasFailed = false;  ///< from then on executions may not begin
   std::condition_variable ended;
+  std::condition_variable came; ///< a rank connected, or could not
 };
 
 /// The open programs of this process, by name: XLA gives handlers nothing but what the program says.

@@ -32,29 +32,32 @@ typedef struct cgx_xla_program_config {
   cgx_context_config context;  /* of each rank; `rank` is not read */
   const uint32_t *local_ranks; /* the ranks whose devices belong to this process */
   uint32_t local_rank_count;
+  const cgx_tcp_config *tcp; /* how ranks of "tcp" and "shm+tcp" meet; null: as the environment says */
 } cgx_xla_program_config;
 
 #define CGX_XLA_PROGRAM_CONFIG_INIT                                                                          \
-  {sizeof(cgx_xla_program_config), CGX_XLA_ABI_VERSION, 0, CGX_CONTEXT_CONFIG_INIT, 0, 0}
+  {sizeof(cgx_xla_program_config), CGX_XLA_ABI_VERSION, 0, CGX_CONTEXT_CONFIG_INIT, 0, 0, 0}
 
-/* Makes the program known. Each rank gets a thread and, once its first step begins, a context: then all ranks
- * of the job must come within the timeout. The message of a failure is in cgx_xla_last_error(). */
+/* Makes the program known, and gives each rank of this process a thread and a context: all processes of the
+ * job call this at the same time, and it returns once all ranks have come, or with why they did not. Texts
+ * and functions of the configuration are not used afterwards. The message of a failure is in
+ * cgx_xla_last_error(). */
 cgx_status cgx_xla_program_open(const cgx_xla_program_config *config);
 /* Waits for steps that run, and forgets the program. */
 cgx_status cgx_xla_program_close(const char *name);
 
-/* To be called whenever the framework was told to execute the program: waits while CGX_XLA_MOST_IN_FLIGHT
- * executions have not ended. XLA takes a thread of a pool for each execution that has begun on a device, and
- * another for each that waits because there are many already (32 on a CPU); with as many devices as threads
- * the one that all wait for gets none. An execution that never begins, because its arguments failed, is
- * waited for at most as long as a peer. */
+/* To be called whenever the framework was told to execute the program: says what failed on a rank of this
+ * process, now or before (a failure is final, and what the framework computed is not to be used), else waits
+ * while CGX_XLA_MOST_IN_FLIGHT executions have not ended. XLA takes a thread of a pool for each execution
+ * that has begun on a device, and another for each that waits because there are many already (32 on a CPU);
+ * with as many devices as threads the one that all wait for gets none. An execution that never begins,
+ * because its arguments failed, is waited for at most as long as a peer. */
 #define CGX_XLA_MOST_IN_FLIGHT 8u
 cgx_status cgx_xla_program_dispatch(const char *name);
 
 /* Calls `visit` once for each rank of this process, on the rank's thread, behind what was dispatched, with
- * its context; returns after the last. Ranks that have no context yet make one, so all processes of the job
- * call this at the same time, or only after a step. The calls run side by side: a visit may do what all ranks
- * do together. A visit that returns something else than CGX_OK ends in that status, with its
+ * its context; returns after the last. The calls run side by side: a visit may do what all ranks do
+ * together. A visit that returns something else than CGX_OK ends in that status, with its
  * cgx_last_error().
  */
 typedef cgx_status (*cgx_xla_visit_fn)(void *user, uint32_t rank, cgx_context *context);

@@ -1,0 +1,153 @@
+"""What fails in the runtime becomes an exception of Python at once, and nothing hangs after it.
+
+CGX_TEST_RUNS says how many processes of eight devices fail, each in its own way (2 by default), CGX_TEST_SEED repeats them."""
+
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import textwrap
+import time
+import unittest
+
+import jobs  # first: it sets the number of devices
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import PartitionSpec as P
+
+import cgx_jax
+import models
+from cgx_jax import runtime
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+HAS_LIBRARIES = all((pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere")) / f"lib{name}.so").exists()
+                    for name in ("cgx_xla", "cgx_compiler"))
+RUNS = int(os.environ.get("CGX_TEST_RUNS", "2"))
+
+
+def abort(step, rank, reason):
+    """Lets the next collective of a rank fail."""
+    def body(number, context):
+        if number == rank:
+            runtime._xla().cgx_context_abort(context, reason.encode())
+    step._latest().program._visit(body)
+
+
+def long_step(devices):
+    """A collective, a long computation with what came of it, and another collective."""
+    mesh = models.mesh_of(devices, data=len(devices))
+
+    def local(w, x):
+        w = w - 0.01 * lax.pmean(x.T @ x @ w, "data")
+        w = lax.fori_loop(0, 300, lambda _, each: jnp.tanh(each @ w), w)
+        return w - 0.01 * lax.pmean(x.T @ x @ w, "data")
+
+    step = jax.jit(jax.shard_map(local, mesh=mesh, in_specs=(P(), P("data")), out_specs=P(), check_vma=False))
+    return cgx_jax.compress(step, bits=4), np.full((384, 384), 0.01, np.float32), np.ones((8, 384), np.float32)
+
+
+@unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
+class ErrorsTest(unittest.TestCase):
+    def test_the_collective_that_fails_ends_the_step(self):
+        step, w, x = long_step(jax.devices()[:2])
+        step(w, x).block_until_ready()
+        began = time.monotonic()
+        step(w, x).block_until_ready()
+        took = time.monotonic() - began
+        abort(step, 1, "the disk is full")
+        began = time.monotonic()
+        with self.assertRaisesRegex(Exception, r"collective 0 \(all_reduce of layer .*rank 1 aborted: the disk is full"):
+            step(w, x).block_until_ready()
+        self.assertLess(time.monotonic() - began, took / 2, "it went on to the second collective")
+
+    def test_a_failure_is_final_and_says_the_same(self):
+        step, w, x = long_step(jax.devices())
+        step(w, x).block_until_ready()
+        abort(step, 2, "the disk is full")
+        for _ in range(3):
+            with self.assertRaisesRegex(Exception, "rank 2 aborted: the disk is full"):
+                step(w, x).block_until_ready()
+        with self.assertRaisesRegex(cgx_jax.RuntimeFailure, "rank 2 aborted: the disk is full"):
+            step(w, x)
+        self.assertEqual(step.telemetry()[0]["steps"], 1)
+
+    def test_who_reads_no_results_hears_of_it_too(self):
+        step, w, x = long_step(jax.devices()[:2])
+        step(w, x).block_until_ready()
+        abort(step, 0, "the disk is full")
+        with self.assertRaisesRegex(cgx_jax.RuntimeFailure, "rank 0 aborted: the disk is full"):
+            for _ in range(20):
+                step(w, x)
+
+    def test_an_installed_step(self):
+        installation = cgx_jax.install(bits=4)
+        try:
+            mesh = models.mesh_of(jax.devices(), data=4)
+            step = jax.jit(jax.shard_map(lambda w, x: w - 0.01 * lax.pmean(x.T @ x @ w, "data"), mesh=mesh,
+                                         in_specs=(P(), P("data")), out_specs=P(), check_vma=False))
+            w, x = np.ones((64, 64), np.float32), np.ones((8, 64), np.float32)
+            step(w, x).block_until_ready()
+            program, = [each.program for each in installation.steps.values()]
+            program._visit(lambda rank, context: runtime._xla().cgx_context_abort(context, b"enough"))
+            with self.assertRaisesRegex(cgx_jax.RuntimeFailure, "aborted: enough"):
+                for _ in range(20):
+                    step(w, x)
+        finally:
+            installation.uninstall()
+
+
+PROGRAM = """
+    import sys
+    sys.path[:0] = [%r, %r]
+    import jax, numpy as np
+    import cgx_jax, models
+    from cgx_jax import runtime
+
+    number, victim, waits = map(int, sys.argv[1:])
+
+    def local(params, batch):
+        loss, grads = models.averaged(models.dense_loss, params, batch)
+        return models.sgd(params, grads), loss
+
+    step = cgx_jax.compress(jax.jit(models.data_parallel(local, jax.devices()), donate_argnums=0), bits=4, group_bytes=1,
+                            min_elements=1, timeout=20)
+    params, batch = models.dense_params(64, *[64] * 4, 10), models.labelled(64, samples=64)
+    try:
+        for index in range(number + 20):
+            if index == number:
+                step._latest().program._visit(lambda rank, context: runtime._xla().cgx_context_abort(context, b"enough")
+                                              if rank == victim else None)
+            params, loss = step(params, batch)
+            if waits:
+                loss.block_until_ready()
+        jax.block_until_ready(params)
+        print("it went on")
+    except Exception as error:
+        print("raised", error)
+    """
+
+
+@unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
+class NoHangTest(unittest.TestCase):
+    """XLA has as many threads as the machine has cores: whatever waited for another device in one of them would hang."""
+
+    def test_eight_devices_of_which_one_fails(self):
+        seed = int(os.environ.get("CGX_TEST_SEED", random.randrange(1 << 30)))
+        dice = random.Random(seed)
+        code = textwrap.dedent(PROGRAM % (str(ROOT / "tools" / "jax"), str(ROOT / "test" / "integration" / "jax")))
+        environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
+        for run in range(RUNS):
+            number, victim, waits = 1 + dice.randrange(12), dice.randrange(8), dice.randrange(2)
+            with self.subTest(run=run, CGX_TEST_SEED=seed, step=number, rank=victim, waits=waits):
+                done = subprocess.run([sys.executable, "-c", code, *map(str, (number, victim, waits))], env=environment,
+                                      capture_output=True, text=True, timeout=120)
+                self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+                self.assertRegex(done.stdout, rf"raised .*rank {victim} aborted: enough")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,109 @@
+"""Training scripts that know nothing of cgx, in plain JAX and over the libraries that people use, with
+`cgx_jax.install()` before them and nothing else: in one process and in two, with the persistent compilation cache and without."""
+
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "scripts"
+PACKAGE = FOLDER.parents[3] / "tools" / "jax"
+HAS_LIBRARIES = all((pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere")) / f"lib{name}.so").exists()
+                    for name in ("cgx_xla", "cgx_compiler"))
+# Script: (the library that it needs, a layer as its report names it). nnx and equinox flatten models before JAX sees them.
+SCRIPTS = {"plain_jit": (None, "w1"), "plain_shard_map": (None, "w1"), "flax_linen": ("flax", "Dense_1/kernel"),
+           "flax_nnx": ("flax", "states/0/"), "equinox_mlp": ("equinox", "first/"), "haiku_mlp": ("haiku", "linear_1")}
+INSTALLED = """
+import json, runpy, sys
+sys.path[:0] = [{package!r}, {folder!r}]
+import cgx_jax
+installation = cgx_jax.install(bits=4)
+runpy.run_path({script!r}, run_name="__main__")
+print(json.dumps({{name: {{"layers": [[layer["layer"], layer["codec"]] for layer in step.report("json")["layers"]],
+                          "counters": next(iter(step.telemetry().values()))}} for name, step in installation.steps.items()}}))
+"""
+
+
+def start(code, devices, environment):
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env=os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONDONTWRITEBYTECODE": "1",
+                                              "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"} | environment)
+
+
+def run(script, installs, processes=1, cache=None):
+    """What the processes of a job print."""
+    path = FOLDER / f"{script}.py"
+    code = INSTALLED.format(package=str(PACKAGE), folder=str(FOLDER), script=str(path)) if installs else \
+        f"import runpy, sys; sys.path[:0] = [{str(FOLDER)!r}]; runpy.run_path({str(path)!r}, run_name='__main__')"
+    environment = {} if cache is None else {
+        "JAX_COMPILATION_CACHE_DIR": cache, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0"}
+    if processes > 1:
+        with socket.socket() as free:
+            free.bind(("localhost", 0))
+            environment |= {"JOB_PORT": str(free.getsockname()[1]), "JOB_PROCESSES": str(processes),
+                            "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"}
+    started = [start(code, 4 // processes, environment | {"JOB_INDEX": str(index)}) for index in range(processes)]
+    done = [(*process.communicate(timeout=300), process.returncode) for process in started]
+    for _, said, status in done:
+        assert status == 0, said[-3000:]
+    return [printed for printed, _, _ in done]
+
+
+def loss_of(printed):
+    return float(re.search(r"^loss ([\d.]+)$", printed, re.M).group(1))
+
+
+@unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
+class ScriptsTest(unittest.TestCase):
+    def for_each(self, check):
+        """Calls `check(script, layer)` for each script whose library this Python has."""
+        for script, (library, layer) in SCRIPTS.items():
+            with self.subTest(script=script):
+                if library and importlib.util.find_spec(library) is None:
+                    self.skipTest(f"this Python has no {library}: tools/setup --frameworks")
+                check(script, layer)
+
+    def assert_compressed(self, printed, layer):
+        """One step, with a matrix of this name at 4 bits, that ran all along."""
+        steps = json.loads(printed.splitlines()[-1])
+        self.assertEqual(len(steps), 1, steps.keys())
+        step, = steps.values()
+        self.assertTrue([name for name, codec in step["layers"] if layer in name and "quantize bits=4" in codec], step["layers"])
+        self.assertEqual(step["counters"]["steps"], 30)
+        self.assertGreater(step["counters"]["raw_bytes"], 5 * step["counters"]["wire_bytes"])
+
+    def test_one_process_of_four_devices(self):
+        def check(script, layer):
+            plain, = run(script, installs=False)
+            printed, = run(script, installs=True)
+            self.assert_compressed(printed, layer)
+            self.assertAlmostEqual(loss_of(printed), loss_of(plain), delta=0.1 * loss_of(plain) + 0.01)
+        self.for_each(check)
+
+    def test_two_processes_of_two_devices(self):
+        def check(script, layer):
+            printed = run(script, installs=True, processes=2)
+            self.assert_compressed(printed[0], layer)
+            self.assertEqual(loss_of(printed[0]), loss_of(printed[1]))
+        self.for_each(check)
+
+    def test_with_the_persistent_compilation_cache(self):
+        def check(script, layer):
+            with tempfile.TemporaryDirectory() as folder:
+                plain, = run(script, installs=False, cache=folder)
+                first, again = run(script, installs=True, cache=folder)[0], run(script, installs=True, cache=folder)[0]
+                self.assert_compressed(again, layer)
+                self.assertEqual(loss_of(first), loss_of(again))
+                self.assertEqual(loss_of(run(script, installs=False, cache=folder)[0]), loss_of(plain))
+        self.for_each(check)
+
+
+if __name__ == "__main__":
+    unittest.main()
