@@ -171,10 +171,14 @@ const char *elementTypeName(cgx_element_type type) {
 
 std::string CollectiveInfo::describe() const {
   std::string text = concat("collective ", id, " (", kindName(kind));
-  if (!operands.empty())
-    text += concat(" of layer '", operands[0].layer, "'");
+  // A loss or a metric may have no name, and stand before layers that have one.
+  auto named =
+      std::ranges::find_if(operands, [](const OperandInfo &operand) { return !operand.layer.empty(); });
+  if (named != operands.end())
+    text += concat(" of layer '", named->layer, "'");
   if (operands.size() > 1)
-    text += concat(" and ", operands.size() - 1, " more");
+    text += named == operands.end() ? concat(" of ", operands.size(), " operands")
+                                    : concat(" and ", operands.size() - 1, " more");
   return text + ")";
 }
 

@@ -380,15 +380,20 @@ bool TcpTransport::isEnded(const Peer &peer) const {
 }
 
 Status TcpTransport::checkPeers() {
+  // All of them first: a rank that was told of a failure leaves at once, and is not what failed.
+  for (uint32_t rank = 0; rank < ranks(); ++rank) {
+    bool moved = false;
+    if (rank == self)
+      continue;
+    if (Status status = readNotes(peers[rank], rank, moved); !status.ok())
+      return status;
+  }
+  if (!told.ok())
+    return told;
   for (uint32_t rank = 0; rank < ranks(); ++rank) {
     Peer &peer = peers[rank];
     if (rank == self)
       continue;
-    bool moved = false;
-    if (Status status = readNotes(peer, rank, moved); !status.ok())
-      return status;
-    if (!told.ok())
-      return told;
     if (peer.control->isClosed() && !peer.left)
       return Status::error(CGX_PEER_DIED, "rank ", rank, " died");
     const bool isEnd = peer.left && isEnded(peer);

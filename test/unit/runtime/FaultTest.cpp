@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranks are processes over shm. Each reports how it ended through a pipe; the test then
-// looks at what the survivors said, how long they took, and that no segment is left.
+// Ranks are processes, over shared memory and over TCP. Each reports how it ended through a pipe; the test
+// then looks at what the survivors said, how long they took, and that no segment and no file is left.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +20,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -27,6 +28,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -136,6 +138,16 @@ ContextSpec contextSpec(const std::string &job, uint32_t rank) {
           .timeoutMs = 10000};
 }
 
+/// What holds over every transport whose ranks are processes; the parameter is its name.
+class ProcessFault : public testing::TestWithParam<std::string> {
+protected:
+  ContextSpec contextSpec(const std::string &job, uint32_t rank) const {
+    ContextSpec spec = test::contextSpec(job, rank);
+    spec.transport = GetParam();
+    return spec;
+  }
+};
+
 /// Trains for `steps` steps; 0 is for ever. `before(step)` is the rank's own computation.
 cgx_status train(const ContextSpec &spec, uint64_t steps,
                  const std::function<void(cgx_context *, uint64_t)> &before = {}) {
@@ -175,7 +187,7 @@ int64_t milliseconds(Clock::duration time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
-TEST(Fault, AKilledRankIsNamedByAllSurvivorsAtOnce) {
+TEST_P(ProcessFault, AKilledRankIsNamedByAllSurvivorsAtOnce) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) { return train(contextSpec(job, rank), 0); });
   std::this_thread::sleep_for(300ms);
@@ -190,7 +202,7 @@ TEST(Fault, AKilledRankIsNamedByAllSurvivorsAtOnce) {
   EXPECT_EQ(leftovers(job), "");
 }
 
-TEST(Fault, ARankKilledWhileItComputesIsNoticedByThoseWhoWait) {
+TEST_P(ProcessFault, ARankKilledWhileItComputesIsNoticedByThoseWhoWait) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) {
     return train(contextSpec(job, rank), 0, [&](cgx_context *, uint64_t step) {
@@ -203,7 +215,7 @@ TEST(Fault, ARankKilledWhileItComputesIsNoticedByThoseWhoWait) {
   EXPECT_EQ(leftovers(job), "");
 }
 
-TEST(Fault, ARankKilledBeforeAllHaveJoinedFailsTheOthers) {
+TEST_P(ProcessFault, ARankKilledBeforeAllHaveJoinedFailsTheOthers) {
   std::string job = uniqueJob();
   ProcessJob ranks(2, [&](uint32_t rank) { return train(contextSpec(job, rank), 1); });
   std::this_thread::sleep_for(200ms); // both wait for rank 2
@@ -264,7 +276,7 @@ TEST(Fault, ARestartDoesNotMeetTheJobOfThatNameThatIsDying) {
   EXPECT_EQ(leftovers(job), "");
 }
 
-TEST(Fault, AStoppedRankIsNamedAfterTheTimeoutAndHearsOfItItself) {
+TEST_P(ProcessFault, AStoppedRankIsNamedAfterTheTimeoutAndHearsOfItItself) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) {
     ContextSpec spec = contextSpec(job, rank);
@@ -358,7 +370,7 @@ TEST(Fault, AStoppedProcessIsNamedAfterTheTimeoutOverEveryTransport) {
   }
 }
 
-TEST(Fault, AForkedChildDoesNotKeepADeadRankAlive) {
+TEST_P(ProcessFault, AForkedChildDoesNotKeepADeadRankAlive) {
   std::string job = uniqueJob();
   pid_t *child = static_cast<pid_t *>(
       mmap(nullptr, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -382,7 +394,7 @@ TEST(Fault, AForkedChildDoesNotKeepADeadRankAlive) {
   EXPECT_EQ(leftovers(job), "");
 }
 
-TEST(Fault, AStopShorterThanTheTimeoutIsNoFault) {
+TEST_P(ProcessFault, AStopShorterThanTheTimeoutIsNoFault) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) { return train(contextSpec(job, rank), 300); });
   std::this_thread::sleep_for(20ms);
@@ -393,7 +405,7 @@ TEST(Fault, AStopShorterThanTheTimeoutIsNoFault) {
     expectEnding(ranks.await(rank, 20000ms), CGX_OK, {});
 }
 
-TEST(Fault, AJobThatIsSuspendedAsAWholeGoesOn) {
+TEST_P(ProcessFault, AJobThatIsSuspendedAsAWholeGoesOn) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) {
     ContextSpec spec = contextSpec(job, rank);
@@ -410,7 +422,7 @@ TEST(Fault, AJobThatIsSuspendedAsAWholeGoesOn) {
     expectEnding(ranks.await(rank, 20000ms), CGX_OK, {});
 }
 
-TEST(Fault, AnAbortReachesAllRanksWithItsReason) {
+TEST_P(ProcessFault, AnAbortReachesAllRanksWithItsReason) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) {
     return train(contextSpec(job, rank), 0, [&](cgx_context *context, uint64_t step) {
@@ -424,14 +436,14 @@ TEST(Fault, AnAbortReachesAllRanksWithItsReason) {
   EXPECT_EQ(leftovers(job), "");
 }
 
-TEST(Fault, ARankThatEndsEarlyFailsTheOthers) {
+TEST_P(ProcessFault, ARankThatEndsEarlyFailsTheOthers) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) { return train(contextSpec(job, rank), rank == 2 ? 4 : 0); });
   for (uint32_t rank : {0u, 1u})
     expectEnding(ranks.await(rank, 5000ms), CGX_PEER_DIED, with(kPlace, "rank 2 left the job"));
 }
 
-TEST(Fault, AnotherProgramIsAMismatchOnEveryRankThatSaysWhoHasWhat) {
+TEST_P(ProcessFault, AnotherProgramIsAMismatchOnEveryRankThatSaysWhoHasWhat) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) {
     ContextSpec spec = contextSpec(job, rank);
@@ -444,7 +456,7 @@ TEST(Fault, AnotherProgramIsAMismatchOnEveryRankThatSaysWhoHasWhat) {
   EXPECT_EQ(leftovers(job), "");
 }
 
-TEST(Fault, AnotherPlanUnderTheSameHashIsAMismatchToo) {
+TEST_P(ProcessFault, AnotherPlanUnderTheSameHashIsAMismatchToo) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) {
     ContextSpec spec = contextSpec(job, rank);
@@ -455,7 +467,7 @@ TEST(Fault, AnotherPlanUnderTheSameHashIsAMismatchToo) {
     expectEnding(ranks.await(rank, 5000ms), CGX_MISMATCH, {"collectives in the manifest", "on rank 2"});
 }
 
-TEST(Fault, AnotherSeedIsAMismatchOnEveryRank) {
+TEST_P(ProcessFault, AnotherSeedIsAMismatchOnEveryRank) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) {
     ContextSpec spec = contextSpec(job, rank);
@@ -466,7 +478,7 @@ TEST(Fault, AnotherSeedIsAMismatchOnEveryRank) {
     expectEnding(ranks.await(rank, 5000ms), CGX_MISMATCH, {"seed: 1 on rank 0; 2 on rank 1, 2"});
 }
 
-TEST(Fault, AnotherStepIsAMismatch) {
+TEST_P(ProcessFault, AnotherStepIsAMismatch) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) -> cgx_status {
     ContextPtr context;
@@ -485,7 +497,7 @@ TEST(Fault, AnotherStepIsAMismatch) {
     expectEnding(ranks.await(rank, 5000ms), CGX_MISMATCH, {"step 8", "step 7"});
 }
 
-TEST(Fault, ADamagedPayloadIsRefusedAndNamesItsSender) {
+TEST_P(ProcessFault, ADamagedPayloadIsRefusedAndNamesItsSender) {
   std::string job = uniqueJob();
   ProcessJob ranks(kRanks, [&](uint32_t rank) -> cgx_status {
     ContextPtr context;
@@ -561,11 +573,83 @@ TEST(Fault, FailedStepsStayFailedAndLeaveOutputsAlone) {
   EXPECT_EQ(cgx_context_begin_step(context.get(), 1), CGX_INVALID_ARGUMENT) << "a failure is final";
 }
 
+#ifdef CGX_HAS_TCP
+
+/// The connections of this process, in the order of their descriptors.
+std::vector<int> openConnections() {
+  std::vector<int> found;
+  for (int descriptor = 3; descriptor < 256; ++descriptor) {
+    sockaddr_storage peer{};
+    socklen_t length = sizeof peer;
+    if (getpeername(descriptor, reinterpret_cast<sockaddr *>(&peer), &length) == 0 &&
+        (peer.ss_family == AF_INET || peer.ss_family == AF_INET6))
+      found.push_back(descriptor);
+  }
+  return found;
+}
+
+// Of notes or of tensors, at any moment of a message: as when a cable is drawn or a switch restarts.
+TEST(TcpFault, AConnectionThatIsLostEndsTheJobOnAllRanks) {
+  constexpr uint32_t kStreams = 3, kConnections = 2 * (1 + kStreams); // notes, and streams, to two peers
+  std::mt19937 random(7);
+  for (uint32_t which = 0; which < kConnections; ++which) {
+    SCOPED_TRACE("connection " + std::to_string(which));
+    std::string job = uniqueJob();
+    const auto delay = std::chrono::microseconds(random() % 3000);
+    ProcessJob ranks(kRanks, [&](uint32_t rank) {
+      ContextSpec spec = contextSpec(job, rank);
+      spec.transport = "tcp";
+      spec.streams = kStreams;
+      std::thread saboteur;
+      cgx_status status = train(spec, 0, [&](cgx_context *, uint64_t step) {
+        if (rank != 1 || step != 3)
+          return;
+        const std::vector<int> connections = openConnections();
+        if (connections.size() != kConnections)
+          _exit(1); // which the test sees as no report
+        saboteur = std::thread([=] {
+          std::this_thread::sleep_for(delay);
+          shutdown(connections[which], SHUT_RDWR);
+        });
+      });
+      if (saboteur.joinable())
+        saboteur.join();
+      return status;
+    });
+    for (uint32_t rank : {0u, 2u})
+      expectEnding(ranks.await(rank, 5000ms), CGX_PEER_DIED, with(kPlace, "rank 1"));
+    expectEnding(ranks.await(1, 5000ms), CGX_PEER_DIED, kPlace);
+    EXPECT_EQ(leftovers(job), "");
+  }
+}
+
+TEST(TcpFault, ARankWithAnotherSecretIsNamedByTheOthers) {
+  std::string job = uniqueJob();
+  ProcessJob ranks(kRanks, [&](uint32_t rank) {
+    ContextSpec spec = contextSpec(job, rank);
+    spec.transport = "tcp";
+    spec.timeoutMs = 1500;
+    if (rank == 2)
+      setenv("CGX_TCP_SECRET", "another secret than that of the job", /*overwrite=*/1);
+    else
+      setenv("CGX_TCP_SECRET", "the secret that the ranks of the job have", /*overwrite=*/1);
+    return train(spec, 1);
+  });
+  for (uint32_t rank : {0u, 1u})
+    expectEnding(ranks.await(rank, 10000ms), CGX_TIMEOUT, {"rank 2 did not join", "said to be rank 2"});
+  // It waits for another start of the job, which might write the file anew.
+  expectEnding(ranks.await(2, 10000ms), CGX_TIMEOUT, {"rank 0 did not join", "has another secret"});
+  EXPECT_EQ(leftovers(job), "");
+}
+
+#endif // CGX_HAS_TCP
+
 /// Kills a random rank of a random job at a random time, or stops it for too long, some after a stop that is
 /// short enough; again and again. CGX_TEST_FAULTS sets how often, CGX_TEST_SEED repeats a run.
-TEST(Fault, RandomFaultsNeverHangAndNeverLeak) {
+TEST_P(ProcessFault, RandomFaultsNeverHangAndNeverLeak) {
   const char *wish = std::getenv("CGX_TEST_FAULTS"), *given = std::getenv("CGX_TEST_SEED");
-  int rounds = wish ? std::atoi(wish) : 50;
+  const bool overTcp = GetParam() != "shm";
+  int rounds = wish ? std::atoi(wish) : overTcp ? 15 : 50;
   unsigned seed = given ? unsigned(std::atoi(given)) : unsigned(std::random_device()());
   std::mt19937 random(seed);
   int64_t slowest = 0;
@@ -605,15 +689,24 @@ TEST(Fault, RandomFaultsNeverHangAndNeverLeak) {
       std::string name = std::to_string(victim); // "rank 1", or one of "rank 0, 1"
       bool named = ending.message.find("rank " + name) != std::string::npos ||
                    ending.message.find(", " + name) != std::string::npos;
+      // Who came after rank 0 had given up only finds that rank 0 is not there.
+      named |= overTcp && ending.message.starts_with("rank 0 did not join");
       EXPECT_TRUE(named) << ending.message;
       int64_t took = milliseconds(ending.when - killed);
       EXPECT_TRUE(ending.status == CGX_TIMEOUT || took < 1000) << took << " ms: " << ending.message;
       slowest = std::max(slowest, ending.status == CGX_PEER_DIED ? took : 0);
     }
+    // A rank 0 that is killed before all have come leaves its file, which the next start replaces.
+    if (overTcp && victim == 0)
+      std::filesystem::remove(rendezvousOf(job).substr(5));
     EXPECT_EQ(leftovers(job), "");
   }
   RecordProperty("slowest_milliseconds", int(slowest));
 }
+
+INSTANTIATE_TEST_SUITE_P(Over, ProcessFault, testing::ValuesIn(processTransports()), [](const auto &info) {
+  return info.param == "shm+tcp" ? std::string("shm_tcp") : info.param;
+});
 
 } // namespace
 } // namespace cgx::test

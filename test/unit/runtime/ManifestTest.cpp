@@ -44,6 +44,21 @@ TEST(Manifest, IsReadWithItsCollectivesInTheOrderOfIds) {
   EXPECT_EQ(program->find(-1), nullptr);
 }
 
+TEST(Manifest, ACollectiveIsDescribedByTheFirstLayerThatHasAName) {
+  auto describe = [](const std::vector<std::string> &layers) {
+    std::vector<OperandSpec> operands;
+    for (const std::string &layer : layers)
+      operands.push_back({.shape = {8}, .layer = layer});
+    const Json manifest = Json::parse(
+        manifestText(4, {collectiveJson(5, "all_reduce", everybody(4), operands, {{"reduction", "sum"}})}));
+    Result<Program> program = Program::parse(manifest.dump().c_str(), 4);
+    return program.ok() ? program->find(5)->describe() : program.status().message();
+  };
+  EXPECT_EQ(describe({"", "w", "b"}), "collective 5 (all_reduce of layer 'w' and 2 more)");
+  EXPECT_EQ(describe({"", ""}), "collective 5 (all_reduce of 2 operands)");
+  EXPECT_EQ(describe({""}), "collective 5 (all_reduce)");
+}
+
 struct Refusal {
   const char *name;
   std::function<void(Json &)> damage;
