@@ -83,8 +83,9 @@ void readNotes(Bytes &input) {
     expectReason(isWhole.status());
     if (!isWhole.ok())
       return;
-    if (*isWhole && (note.text.size() > NoteHeader::kLongestText ||
-                     (note.kind == NoteKind::Failed) != (note.code != CGX_OK)))
+    if (*isWhole &&
+        (note.text.size() > NoteHeader::kLongestText ||
+         (note.kind == NoteKind::Failed || note.kind == NoteKind::Heard) != (note.code != CGX_OK)))
       __builtin_trap();
   }
 }

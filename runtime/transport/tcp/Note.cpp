@@ -24,8 +24,8 @@ std::vector<std::byte> encode(const Note &note) {
   return bytes;
 }
 
-Note failureNote(const Status &reason) {
-  return {.kind = NoteKind::Failed, .code = reason.getCode(), .text = reason.message()};
+Note failureNote(const Status &reason, NoteKind kind) {
+  return {.kind = kind, .code = reason.getCode(), .text = reason.message()};
 }
 
 std::span<std::byte> NoteReader::incoming() { return std::span(buffer).subspan(have); }
@@ -33,7 +33,7 @@ std::span<std::byte> NoteReader::incoming() { return std::span(buffer).subspan(h
 static Result<NoteHeader> checked(std::span<const std::byte> bytes) {
   NoteHeader header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  const bool isKnown = header.kind >= uint16_t(NoteKind::Alive) && header.kind <= uint16_t(NoteKind::Running);
+  const bool isKnown = header.kind >= uint16_t(NoteKind::Alive) && header.kind <= uint16_t(NoteKind::Heard);
   if (header.magic != NoteHeader::kMagic || !isKnown || header.textBytes > NoteHeader::kLongestText)
     return Status(CGX_INTERNAL, "expected a note, got other bytes");
   return header;
@@ -53,7 +53,8 @@ Result<bool> NoteReader::received(uint64_t bytes, Note &note) {
   note.kind = NoteKind(header->kind);
   // Who says that it has failed has, whatever stands there as the reason.
   const bool isReason = header->code > CGX_OK && header->code <= CGX_INTERNAL;
-  note.code = note.kind != NoteKind::Failed ? CGX_OK : isReason ? cgx_status(header->code) : CGX_INTERNAL;
+  const bool isFailure = note.kind == NoteKind::Failed || note.kind == NoteKind::Heard;
+  note.code = !isFailure ? CGX_OK : isReason ? cgx_status(header->code) : CGX_INTERNAL;
   note.text.assign(reinterpret_cast<const char *>(buffer.data()) + sizeof(NoteHeader), header->textBytes);
   buffer.resize(sizeof(NoteHeader));
   have = 0;

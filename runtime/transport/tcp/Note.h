@@ -28,11 +28,12 @@ enum class NoteKind : uint16_t {
   Welcome = 4,
   Ready = 5,
   Running = 6, ///< its process runs, whatever it does
+  Heard = 7,   ///< another rank has failed, as the text says
 };
 
 struct Note {
   NoteKind kind = NoteKind::Alive;
-  cgx_status code = CGX_OK; ///< Failed: why, never CGX_OK
+  cgx_status code = CGX_OK; ///< Failed and Heard: why, never CGX_OK
   std::string text;
 };
 
@@ -51,8 +52,8 @@ static_assert(sizeof(NoteHeader) == 16);
 
 /// A note as it travels; what is too long of its text is cut off.
 std::vector<std::byte> encode(const Note &note);
-/// That a rank has failed.
-Note failureNote(const Status &reason);
+/// That a rank has failed, by itself or because it heard so of another.
+Note failureNote(const Status &reason, NoteKind kind = NoteKind::Failed);
 
 /// Makes notes of bytes that come as they come.
 class NoteReader {

@@ -155,8 +155,7 @@ Status TcpTransport::progress(bool &moved) {
   moved |= delivered;
   if (told.ok())
     return Status();
-  failed = told;
-  drop();
+  fail(told);
   // What a rank sent before it gave up comes over another connection, and may be all that was waited for.
   return delivered ? Status() : failed;
 }
@@ -337,6 +336,8 @@ Status TcpTransport::readNotes(Peer &peer, uint32_t rank, bool &moved) {
       peer.left = true;
     if (note->kind == NoteKind::Failed && told.ok())
       told = Status::error(note->code, "rank ", rank, " gave up: ", note->text);
+    if (note->kind == NoteKind::Heard && told.ok())
+      told = Status(note->code, note->text);
   }
   if (const Status damage = peer.control->damage(); !damage.ok())
     return Status::error(CGX_INTERNAL, "rank ", rank, ": ", damage.message());
@@ -380,7 +381,7 @@ bool TcpTransport::isEnded(const Peer &peer) const {
 }
 
 Status TcpTransport::checkPeers() {
-  // All of them first: a rank that was told of a failure leaves at once, and is not what failed.
+  // All of them first: what explains more than that a rank is gone may come from another.
   for (uint32_t rank = 0; rank < ranks(); ++rank) {
     bool moved = false;
     if (rank == self)
@@ -443,7 +444,9 @@ void TcpTransport::fail(const Status &reason) {
     return;
   failed = reason;
   drop();
-  const Note note = failureNote(reason);
+  // Who was told of a failure passes it on: to those who have not heard of it, this rank would else seem to
+  // die.
+  const Note note = told.ok() ? failureNote(reason) : failureNote(told, NoteKind::Heard);
   const Clock::time_point deadline = Clock::now() + kFarewell;
   for (Peer &peer : peers)
     if (peer.control && !peer.left)

@@ -20,7 +20,7 @@ class _ProgramConfig(ctypes.Structure):
                 ("local_rank_count", ctypes.c_uint32), ("tcp", ctypes.POINTER(context.TcpConfig))]
 
 
-_ABI_VERSION = 1
+_ABI_VERSION = 2
 _Visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)
 _HANDLERS = ("begin_step", "collective", "end_step")
 
