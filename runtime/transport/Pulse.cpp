@@ -11,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <pthread.h>
@@ -34,16 +35,10 @@ public:
 
   /// In a child that was forked there may be nothing of that number.
   void remove(uint64_t number) {
-    std::thread ended;
-    {
-      std::lock_guard lock(mutex);
-      beats.erase(number);
-      if (beats.empty())
-        std::swap(ended, thread); // it sees that it is not the thread any more
-    }
-    changed.notify_all();
-    if (ended.joinable())
-      ended.join();
+    end([&] { beats.erase(number); });
+  }
+  void removeAll() {
+    end([&] { beats.clear(); });
   }
 
   void lockForFork() { mutex.lock(); }
@@ -58,6 +53,19 @@ public:
   }
 
 private:
+  void end(const std::function<void()> &erase) {
+    std::thread ended;
+    {
+      std::lock_guard lock(mutex);
+      erase();
+      if (beats.empty())
+        std::swap(ended, thread); // it sees that it is not the thread any more
+    }
+    changed.notify_all();
+    if (ended.joinable())
+      ended.join();
+  }
+
   void start() {
     // Signals are for the threads of the program.
     sigset_t all, old;
@@ -96,7 +104,11 @@ Heart &heart() {
 
 } // namespace
 
-Pulse::Pulse(std::function<void()> beat) : number(heart().add(std::move(beat))) {}
+/// A context that is not destroyed does not beat while the process ends: handlers run in the reverse order,
+/// so that libraries that the beat uses, and that were initialized before, are still there.
+Pulse::Pulse(std::function<void()> beat) : number(heart().add(std::move(beat))) {
+  std::atexit([] { heart().removeAll(); });
+}
 
 Pulse::~Pulse() { heart().remove(number); }
 

@@ -11,15 +11,65 @@
 #include <array>
 #include <asio/buffer.hpp>
 #include <fcntl.h>
+#include <mutex>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <set>
 #include <sstream>
+#include <unistd.h>
 
 namespace cgx::tcp {
 
 /// One call takes so many pieces at most.
 static constexpr size_t kMostPieces = 16;
+
+namespace {
+
+/// The sockets of this process. A child that is forked and does not exec, such as a worker of a data loader,
+/// would keep them open: others would never see the rank die.
+class Sockets {
+public:
+  void add(int descriptor) {
+    std::lock_guard lock(mutex);
+    descriptors.insert(descriptor);
+  }
+  void remove(int descriptor) {
+    std::lock_guard lock(mutex);
+    descriptors.erase(descriptor);
+  }
+  void lockForFork() { mutex.lock(); }
+  void unlockAfterFork() { mutex.unlock(); }
+  /// The numbers stay taken, for what is left of the channels there.
+  void giveUpInChild() {
+    const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int descriptor : descriptors)
+      if (nothing < 0 || ::dup3(nothing, descriptor, O_CLOEXEC) < 0)
+        ::close(descriptor);
+    if (nothing >= 0)
+      ::close(nothing);
+    descriptors.clear();
+    mutex.unlock();
+  }
+
+private:
+  std::mutex mutex;
+  std::set<int> descriptors;
+};
+
+/// Never destroyed: contexts may outlive the objects of this library.
+Sockets &sockets() {
+  static Sockets *one = [] {
+    auto *made = new Sockets;
+    pthread_atfork([] { sockets().lockForFork(); }, [] { sockets().unlockAfterFork(); },
+                   [] { sockets().giveUpInChild(); });
+    return made;
+  }();
+  return *one;
+}
+
+} // namespace
 
 std::string describe(const asio::ip::tcp::endpoint &endpoint) {
   std::ostringstream text;
@@ -49,10 +99,14 @@ Result<std::unique_ptr<Channel>> Channel::over(asio::ip::tcp::socket socket, con
       return attached.status();
     ssl = *attached;
   }
+  sockets().add(socket.native_handle());
   return std::unique_ptr<Channel>(new Channel(std::move(socket), ssl));
 }
 
-Channel::~Channel() { SSL_free(ssl); } // first: it uses the socket
+Channel::~Channel() {
+  SSL_free(ssl); // first: it uses the socket
+  sockets().remove(wire.native_handle());
+}
 
 int Channel::descriptor() const { return wire.native_handle(); }
 
