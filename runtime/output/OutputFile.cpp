@@ -159,6 +159,11 @@ bool cgx::isStandardOutput(const std::string &path) {
   return destination.kind == Kind::Descriptor && destination.descriptor == STDOUT_FILENO;
 }
 
+std::string cgx::appendOutput(int descriptor, const std::string &path, std::string_view text) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  return writeStraight(descriptor, {&bytes, 1}) ? "" : failure(path);
+}
+
 std::FILE *cgx::streamBeside(std::span<const std::string> outputs) {
   return std::any_of(outputs.begin(), outputs.end(), isStandardOutput) ? stderr : stdout;
 }

@@ -17,6 +17,7 @@
 #include "cgx/run/Report.h"
 #include "cgx/run/Trace.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -336,6 +337,38 @@ void describe(CLI::App &app, Options &options) {
   cgx::cli::addTcpOptions(app);
 }
 
+/// What means nothing without another option is a mistake: it would be passed over in silence.
+void checkTogether(const CLI::App &app) {
+  struct Dependent {
+    const char *option;
+    std::vector<const char *> needs; ///< one of these
+  };
+  const Dependent dependents[] = {{"--adapt-every", {"--adapt"}},
+                                  {"--warmup", {"--adapt"}},
+                                  {"--alpha", {"--adapt"}},
+                                  {"--reference", {"--adapt"}},
+                                  {"--candidate", {"--profile", "--adapt"}},
+                                  {"--profile-steps", {"--profile", "--adapt"}},
+                                  {"--save-every", {"--save"}},
+                                  {"--keep-last", {"--save"}},
+                                  {"--keep-best", {"--save"}},
+                                  {"--eval-data", {"--eval"}},
+                                  {"--eval-every", {"--eval"}},
+                                  {"--eval-set", {"--eval"}},
+                                  {"--shuffle", {"--data"}},
+                                  {"--pad-last", {"--data"}}};
+  for (const auto &[option, needs] : dependents) {
+    const bool isMet =
+        std::any_of(needs.begin(), needs.end(), [&](const char *other) { return app.count(other) != 0; });
+    if (app.count(option) == 0 || isMet)
+      continue;
+    std::string others;
+    for (const char *other : needs)
+      others += (others.empty() ? "" : " or ") + std::string(other);
+    throw CLI::RequiresError(option, others);
+  }
+}
+
 /// Ranks of one job find each other by this name.
 std::string uniqueJobName() {
   auto now = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -561,9 +594,6 @@ int run(Options options) {
   chooseData(options);
   chooseCheckpoint(options);
   makeFolder(options.save);
-  if (options.evaluate.empty() &&
-      (options.evaluateEvery != 0 || !options.evaluateData.empty() || !options.evaluateValues.empty()))
-    throw Error("expected --eval to name the program for --eval-data, --eval-every and --eval-set");
   InputFiles files(options);
   Job job = prepareJob(options, files, loadProgram(options));
   std::optional<InputFiles> evaluated;
@@ -598,6 +628,7 @@ int main(int argc, char **argv) {
   app.footer(kFooter);
   app.get_formatter()->column_width(34);
   describe(app, options);
+  app.callback([&app] { checkTogether(app); });
   if (std::optional<int> status = cgx::cli::parse(app, argc, argv))
     return *status;
   try {

@@ -217,8 +217,7 @@ class Long(RunTest):
         for arguments, message in [
                 (["--keep-best", "accuracy", "--save", f"{self.folder}/a/"], "--keep-best METRIC:min or METRIC:max"),
                 (["--keep-best", "los:min", "--save", f"{self.folder}/a/"], "one of loss, accuracy, got 'los'"),
-                (["--keep-last", 2, "--save", self.folder / "a.safetensors"], "expected --save to be a folder"),
-                (["--save-every", 2], "expected --save to say where")]:
+                (["--keep-last", 2, "--save", self.folder / "a.safetensors"], "expected --save to be a folder")]:
             error = self.refuse("train4.so", "--steps", 1, *arguments, state=self.state())
             self.assertIn(message, error)
 

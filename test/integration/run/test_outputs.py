@@ -33,6 +33,20 @@ class Outputs(RunTest):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result
 
+    def test_a_log_that_cannot_be_written_ends_no_training(self):
+        save = self.folder / "saved.safetensors"
+        command = self.command("train4.so", "--steps", 50, "--repeat", "--quiet", "--metrics", "-", "--save", save, state=self.state())
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment())
+        self.assertIn('"step":0', process.stdout.readline())
+        process.stdout.close()
+        said = process.stderr.read()
+        self.assertEqual(process.wait(timeout=60), 0, said)
+        self.assertRegex(said, "warning: .*Broken pipe; the training goes on")
+        self.assertEqual(read_safetensors(save)[1]["cgx.steps"], "50")
+        result = self.run_tool("train4.so", "--steps", 5, "--metrics", "/dev/full", "--save", save, state=self.state())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr.count("No space left on device"), 1)
+
     def test_progress_is_said_unless_it_is_not_wanted(self):
         said = {when: self.run_tool("train1.so", "--steps", 2, *when, state=self.state(1))
                 for when in ((), ("--progress", "never"), ("--quiet",))}

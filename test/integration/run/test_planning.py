@@ -93,7 +93,7 @@ class Planning(RunTest):
         self.assertIn("expected a solver among uniform",
                       self.refuse("train4.so", "--steps", 3, "--adapt", "best", state=state))
         self.assertIn("expected a range such as 2..8",
-                      self.refuse("train4.so", "--steps", 3, "--candidate", "quantize bits=8..2", state=state))
+                      self.refuse("train4.so", "--steps", 3, "--profile", other, "--candidate", "quantize bits=8..2", state=state))
         self.assertIn("cannot read", self.refuse("train4.so", "--steps", 3, "--plan", "none.json", state=state))
         self.assertIn("excludes", self.refuse("train4.so", "--adapt", "lgreco", "--profile", other, state=state, code=2))
         self.assertIn("no candidate of any layer",

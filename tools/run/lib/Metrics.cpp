@@ -100,8 +100,14 @@ void Metrics::evaluation(uint64_t step, const std::vector<double> &values) {
   last_ = Clock::now();
 }
 
+/// A training that has gone on for days does not end for its log.
 void Metrics::write(const std::string &record) {
-  if (std::fwrite(record.data(), 1, record.size(), file_.get()) != record.size() ||
-      std::fflush(file_.get()) != 0)
-    throw Error("cannot write '" + job_.metrics + "': " + std::strerror(errno));
+  if (isBroken_)
+    return;
+  const std::string error = cgx::appendOutput(::fileno(file_.get()), job_.metrics, record);
+  if (error.empty())
+    return;
+  isBroken_ = true;
+  std::fprintf(stderr, "cgx-run: warning: %s; the training goes on, and leaves out metrics from here on\n",
+               error.c_str());
 }

@@ -27,8 +27,8 @@ public:
   /// Throws Error when the file cannot be written.
   Metrics(const Job &job, cgx_context *context);
 
-  /// After `step`, which gave these scalars; `plans` have been adopted so far. Throws Error when the disk is
-  /// full.
+  /// After `step`, which gave these scalars; `plans` have been adopted so far. Warns, once, where the disk is
+  /// full or a reader has gone.
   void step(uint64_t step, const std::vector<double> &scalars, size_t plans);
 
   /// After `step`.
@@ -54,6 +54,7 @@ private:
   Totals before_;
   Clock::time_point last_;
   size_t plans_ = 0;
+  bool isBroken_ = false;
 };
 
 } // namespace cgx::run

@@ -353,8 +353,6 @@ static Saving prepareSaving(const Options &options) {
   Saving saving{.path = options.save, .every = options.saveEvery, .keepLast = options.keepLast};
   std::error_code error;
   saving.isFolder = options.save.ends_with('/') || fs::is_directory(options.save, error);
-  if (options.save.empty() && (saving.every != 0 || saving.keepLast != 0 || !options.keepBest.empty()))
-    throw Error("expected --save to say where --save-every, --keep-last and --keep-best put checkpoints");
   if (!saving.isFolder && (saving.keepLast != 0 || !options.keepBest.empty()))
     throw Error("expected --save to be a folder, for --keep-last and --keep-best, got '" + options.save +
                 "'");

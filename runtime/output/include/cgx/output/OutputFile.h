@@ -42,6 +42,10 @@ enum class FileMode : unsigned { Data = 0666, Program = 0777 };
 [[nodiscard]] std::string writeOutput(const std::string &path, std::string_view text,
                                       FileMode mode = FileMode::Data);
 
+/// Appends to a file, pipe or device that the caller has opened. Returns what went wrong, with the path; a
+/// reader that has gone is an error and no signal.
+[[nodiscard]] std::string appendOutput(int descriptor, const std::string &path, std::string_view text);
+
 /// Whether writeOutput could begin: what would go wrong, for tools that work for long before they write.
 /// Changes nothing.
 [[nodiscard]] std::string checkOutput(const std::string &path);
