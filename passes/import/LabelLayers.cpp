@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ActivationKinds.h"
 #include "ElementShare.h"
 #include "Feeding.h"
 #include "KeptElements.h"
@@ -61,6 +62,7 @@ public:
     for (unsigned i = 0; i < exchanges.size(); ++i)
       if (findings[i].kind == LayerKind::Other && !findings[i].isStatistic && isActivation(i))
         findings[i].kind = LayerKind::Activation;
+    tellActivationsApart();
     for (unsigned i = 0; i < exchanges.size(); ++i)
       if (findings[i].kind == LayerKind::Other)
         nameStatistic(i);
@@ -467,18 +469,20 @@ private:
     return path.keys.empty() ? std::string() : path.getLayerName();
   }
 
-  /// Different reductions that would have one name: the first that reaches the state keeps it. One that
-  /// passes its elements on to another is a part of it, and so is one of another branch: only one of them is
-  /// done.
+  /// Different reductions, and activations, that would have one name: the first that reaches the state keeps
+  /// it. One that passes its elements on to another is a part of it, and so is one of another branch: only
+  /// one of them is done.
   void numberReductions() {
     llvm::MapVector<std::pair<StringRef, LayerKind>, SmallVector<unsigned>> namesakes;
     for (auto [i, finding] : llvm::enumerate(findings))
-      if (!finding.name.empty() && !isLabelled(i) && flow.getExchanges()[i].collective.getReductionKind())
+      if (!finding.name.empty() && !isLabelled(i) &&
+          (flow.getExchanges()[i].collective.getReductionKind() || isActivationKind(finding.kind)))
         namesakes[{finding.name, finding.kind}].push_back(i);
     SmallVector<std::pair<unsigned, unsigned>> numbers;
     for (auto &[name, exchanges] : namesakes) {
-      std::stable_partition(exchanges.begin(), exchanges.end(),
-                            [&](unsigned i) { return !getReachedArguments(i).empty(); });
+      if (!isActivationKind(name.second)) // whose order is that of the program
+        std::stable_partition(exchanges.begin(), exchanges.end(),
+                              [&](unsigned i) { return !getReachedArguments(i).empty(); });
       SmallVector<SmallVector<unsigned>> different;
       for (unsigned i : exchanges) {
         auto *same = llvm::find_if(different, [&](ArrayRef<unsigned> others) {
@@ -533,6 +537,26 @@ private:
       if (isGradientKind(finding.kind) && flow.dependsOn(other.getInput(), source))
         return true;
     return isUsedByResults(source, /*isMoved=*/!exchange.collective.getReductionKind());
+  }
+
+  void tellActivationsApart() {
+    KnownExchanges known = {BitVector(findings.size()), BitVector(findings.size()), {}};
+    for (auto [i, finding] : llvm::enumerate(findings)) {
+      known.activations[i] = finding.kind == LayerKind::Activation;
+      known.gradients[i] = isGradientKind(finding.kind);
+      known.parameters.push_back(finding.parameter);
+    }
+    const BitVector activations = known.activations;
+    ActivationKinds kinds(step, state, flow, round, std::move(known));
+    for (unsigned i : activations.set_bits()) {
+      findings[i].kind = kinds.getKind(i);
+      SmallVector<unsigned> parameters = kinds.getParameters(i);
+      if (findings[i].kind == LayerKind::Other || parameters.empty())
+        continue;
+      findings[i].name = getCommonName(parameters);
+      if (findings[i].name.empty())
+        findings[i].name = state.getPath(parameters.front()).getLayerName();
+    }
   }
 
   bool dependsOnData(Value value) {

@@ -139,7 +139,7 @@ private:
       if (kind == LayerKind::OuterGradient)
         return op.emitError("local steps: layer '")
                << op.getLayer(i).getName() << "': the step trains locally already, it has an outer gradient";
-      if (isHere && (kind == LayerKind::Weight || kind == LayerKind::Activation))
+      if (isHere && (kind == LayerKind::Weight || isActivationKind(kind)))
         return op.emitError("local steps: layer '")
                << op.getLayer(i).getName() << "': expected nothing but gradients and statistics to travel "
                << "between the ranks that train by themselves, got a collective of kind "

@@ -185,7 +185,7 @@ private:
       if (shared == 0 || !isa<AllGatherOp, AllReduceOp, ReduceScatterOp>(op))
         return;
       for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
-        if (op.getLayer(i).getKind() != LayerKind::Activation)
+        if (!isActivationKind(op.getLayer(i).getKind()))
           continue;
         BlockArgument weight = isa<AllGatherOp>(op) ? findUsedWith(op->getResult(i), arguments, shared)
                                                     : findMadeWith(op.getInputs()[i], arguments, shared);
@@ -205,7 +205,9 @@ private:
           return;
         AxisSet shared = grid.getVaryingAxes(op.getGroups()) & arguments.getDataAxes();
         for (unsigned i = 0, e = op.getInputs().size(); shared != 0 && i < e; ++i)
-          if (op.getLayer(i).getKind() == LayerKind::Activation) {
+          // Tokens are meant to travel.
+          if (LayerKind kind = op.getLayer(i).getKind();
+              kind == LayerKind::Activation || kind == LayerKind::ActivationGradient) {
             exchanges.push_back({op, getBytes(op.getInputType(i)), weight});
             axes |= shared;
             bytes += exchanges.back().bytes;

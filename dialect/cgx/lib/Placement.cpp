@@ -151,9 +151,7 @@ Attribute LayerAttr::parse(AsmParser &parser, Type) {
     return {};
   std::optional<LayerKind> kind = symbolizeLayerKind(kindName);
   if (!kind) {
-    parser.emitError(kindLocation) << "expected gradient, weight, activation, outer_gradient, "
-                                      "activation_gradient or other, got "
-                                   << kindName;
+    parser.emitError(kindLocation) << "expected " << describeLayerKinds() << ", got " << kindName;
     return {};
   }
   int64_t stacked = 0;

@@ -39,6 +39,8 @@ COMPRESSED = {
     "diffusion": DENSE,
     "dropout": DENSE,
     "experts": {"params/input", "params/router", "params/output"},
+    "experts_top2": {"params/input", "params/router0", "params/router1", "params/output",
+                     *(f"experts/layer{i}/{end}" for i in (0, 1) for end in ("up", "down"))},  # over the other axis
     "flattened": DENSE,
     "fsdp": {"params/w0", "params/w1"},
     "graph_network": {"params/output"} | {f"params/{layer}/{part}" for layer in ("first", "second")

@@ -31,7 +31,7 @@ class LabelsTest(unittest.TestCase):
         case = zoo.CASES[name]
         with tempfile.TemporaryDirectory() as folder:
             rows = rows_of(name, pathlib.Path(folder))
-        self.assertEqual({(row["layer"], row["kind"]) for row in rows}, set(case.layers.items()))
+        self.assertEqual({(row["layer"], row["kind"]) for row in rows}, set(case.layers.items()) | case.also)
         stacked = {row["layer"] for row in rows if "stacked" in (row.get("exact_reason") or "")}
         self.assertEqual(stacked, case.exact)
         # What is no parameter's gradient or weight never is compressed.

@@ -30,14 +30,15 @@ class Case(typing.NamedTuple):
     check_vma: bool
     specs: dict  # of the state's entries that are not replicated
     exact: set  # layers that stay exact although their kind is to be compressed
+    also: set = frozenset()  # (layer, kind) of what else travels, where one layer has several kinds
 
 
 CASES = {}
 
 
-def case(layers, *, check_vma=False, specs=None, exact=()):
+def case(layers, *, check_vma=False, specs=None, exact=(), also=()):
     def register(make):
-        CASES[make.__name__] = Case(make, layers, check_vma, specs or {}, set(exact))
+        CASES[make.__name__] = Case(make, layers, check_vma, specs or {}, set(exact), set(also))
         return make
     return register
 
@@ -764,10 +765,11 @@ def low_rank_adapters():
     return local_step, {**state, "lora": lora}, batch
 
 
-@case({"params/router": "gradient", "params/up": "gradient", "params/down": "gradient", "": "activation"},
+@case({"params/router": "gradient", "params/up": "gradient", "params/down": "gradient"},
+      also={("params/up", "activation"), ("params/down", "activation"), ("params/down", "activation_gradient")},
       specs={"experts": P("data")})
 def experts():
-    """Experts spread over the ranks: tokens travel to them and back."""
+    """Layers that all ranks hold alike, of tokens of other ranks: no experts, whose pieces would differ."""
     def local_step(state, batch):
         def loss_fn(params, batch):
             gates = jax.nn.softmax(batch["x"] @ params["router"])

@@ -133,7 +133,7 @@ func.func private @layer_c3() attributes {a = #cgx.layer<"w", gradient, [4, 4], 
 func.func private @layer_stacked() attributes {a = #cgx.layer<"w", gradient, [4, 4], deep = 1>}
 
 // -----
-// expected-error@below {{expected gradient, weight, activation, outer_gradient, activation_gradient or other, got grad}}
+// expected-error@below {{expected gradient, weight, activation, other, outer_gradient, activation_gradient, dispatch, dispatch_gradient, combine or combine_gradient, got grad}}
 func.func private @layer_kind() attributes {a = #cgx.layer<"w", grad>}
 
 // -----

@@ -76,7 +76,7 @@ module @statistics_and_activations attributes {cgx.mesh = #cgx.mesh<["data" = 2,
           tensor<8x4xf32> {cgx.name = "result['params']['w']", cgx.feeds = 1 : i64}) {
     %zero = stablehlo.constant dense<0.0> : tensor<f32>
     %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"", activation>]
+    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"params/w", activation>]
     %y = cgx.all_reduce sum(%p) {id = 0 : i64, groups = #cgx.groups<[[0, 1], [2, 3]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<16x4xf32>
     %s = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<16x4xf32>, tensor<f32>) -> tensor<4xf32>
     // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"batch_stats/mean", other, [4]>]

@@ -482,6 +482,14 @@ def LabelLayersPass : Pass<"cgx-label-layers", "::mlir::ModuleOp"> {
        (arguments that nothing feeds) and whose result is used to compute a
        gradient. Of reductions only sums, and only of what a contraction made: sums
        of sums are statistics.
+       An activation that no metric of the step depends on (the loss is one; a metric that is made of gradients is not
+       asked) travels backward: *activation_gradient*. What the backward pass computes again, from nothing but what the
+       same exchange was computed from before, travels forward, and in a step without metrics all does.
+       Of `all_to_all`, what comes to a contraction with an expert is *dispatch*, or, backward, *combine_gradient*, and
+       what such a contraction made *combine*, or *dispatch_gradient*. An expert is a parameter of which the ranks of a
+       group hold different pieces, and whose gradient they do not reduce. What a router made is no activation: a
+       parameter whose product is sorted (`sort`, `top_k`, a reduction to an index) to decide what `all_to_all` takes
+       where; nor is what no contraction with a parameter meets, such as masks.
     4. *other*: everything else: losses, metrics, norms, batch statistics, and
        statistics of gradients: second moments, Fisher information, factors of
        preconditioners. They are known by the operand, whose elements have all one
@@ -489,7 +497,9 @@ def LabelLayersPass : Pass<"cgx-label-layers", "::mlir::ModuleOp"> {
 
     A layer is named by the parameter's path in the state, without the name of the
     Python variable: `state['params']['l1']['w']` is `params/l1/w`. A statistic is named by the
-    state that keeps it (`opt/nu/l1/w`), or `params/l1/w#statistic` where none does. Different reductions
+    state that keeps it (`opt/nu/l1/w`), or `params/l1/w#statistic` where none does. An activation is named by the parameter
+    of the contraction that made it, or that it meets first where it is moved and not summed; by what the paths of several have
+    in common. Different reductions
     of one kind for one parameter are told apart: the first that reaches the state has the plain name, others
     are `params/l1/w#2` and so on. Two that follow each other on the way of one gradient (over one
     axis, then another) are one reduction, and so are two in different branches, of which a step does one.

@@ -107,6 +107,16 @@ constexpr bool isGradientKind(LayerKind kind) {
   return kind == LayerKind::Gradient || kind == LayerKind::OuterGradient;
 }
 
+/// A kind and those that it is one of, the nearest first: what is said of one of them holds for it, unless a
+/// nearer one has it otherwise. Dispatched tokens are activations.
+llvm::ArrayRef<LayerKind> getCoveringKinds(LayerKind kind);
+
+/// Whether a kind is `activation`, or covered by it.
+bool isActivationKind(LayerKind kind);
+
+/// The names of all kinds as a sentence has them: "gradient, weight, ... or combine_gradient".
+std::string describeLayerKinds();
+
 /// `count` times `#cgx.layer<"", other>`: the layers of a collective of which nothing is known.
 mlir::ArrayAttr getUnknownLayers(mlir::MLIRContext *context, unsigned count);
 

@@ -53,8 +53,13 @@ def Cgx_LayerKind : Cgx_Enum<"LayerKind", "what is communicated for a layer", [
   I32EnumAttrCase<"Other", 3, "other">,
   // How far a rank went by itself since ranks last met: what the outer optimizer of DiLoCo averages.
   I32EnumAttrCase<"OuterGradient", 4, "outer_gradient">,
-  // Of an activation: what the backward pass of a pipeline sends to the stage before.
-  I32EnumAttrCase<"ActivationGradient", 5, "activation_gradient">
+  // What an activation is changed by: it travels in the backward pass, as the activation did forward.
+  I32EnumAttrCase<"ActivationGradient", 5, "activation_gradient">,
+  // Tokens on their way to the ranks that hold their experts, and what the experts made of them on its way back.
+  I32EnumAttrCase<"Dispatch", 6, "dispatch">,
+  I32EnumAttrCase<"DispatchGradient", 7, "dispatch_gradient">,
+  I32EnumAttrCase<"Combine", 8, "combine">,
+  I32EnumAttrCase<"CombineGradient", 9, "combine_gradient">
 ]>;
 
 // The numbers are `phase` of the runtime's cgx_rt_compress.

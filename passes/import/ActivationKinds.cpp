@@ -1,0 +1,341 @@
+//===-- ActivationKinds.cpp - which way activations travel ----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ActivationKinds.h"
+
+#include "KeptElements.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+using namespace cgx;
+
+static bool isContraction(Operation *op) {
+  return llvm::is_contained({"dot_general", "dot", "ragged_dot", "convolution", "matmul", "batch_matmul"},
+                            op->getName().stripDialect());
+}
+
+/// Says which are the largest.
+static bool isSelection(Operation *op) {
+  StringRef name = op->getName().stripDialect();
+  if (auto target = op->getAttrOfType<StringAttr>("call_target_name"); target && name == "custom_call")
+    return target.getValue().contains_insensitive("topk");
+  return name == "top_k" || name == "sort" || (name == "reduce" && op->getNumResults() > 1); // argmax
+}
+
+/// The last dimension, which is what a token is.
+static int64_t getRowLength(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getRank() > 0 ? type.getShape().back() : 0;
+}
+
+/// Operands whose rows an op takes to other places, or to several, and that are not kept element by element.
+static SmallVector<Value> getMovedRows(OpResult result) {
+  Operation *op = result.getOwner();
+  StringRef name = op->getName().stripDialect();
+  SmallVector<Value> moved;
+  if (name == "gather" || name == "dynamic_gather") {
+    moved = {op->getOperand(0)};
+  } else if (name == "scatter") { // operands, indices, updates
+    unsigned count = op->getNumResults(), i = result.getResultNumber();
+    if (op->getNumOperands() == 2 * count + 1)
+      moved = {op->getOperand(i), op->getOperand(count + 1 + i)};
+  } else if (name == "broadcast_in_dim") {
+    auto dimensions = op->getAttrOfType<DenseI64ArrayAttr>("broadcast_dimensions");
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (dimensions && type && !dimensions.empty() && dimensions.asArrayRef().back() == type.getRank() - 1)
+      moved = {op->getOperand(0)};
+  }
+  llvm::erase_if(moved, [&](Value operand) { return getRowLength(operand) != getRowLength(result); });
+  return moved;
+}
+
+ActivationKinds::ActivationKinds(func::FuncOp step, const StepState &state, StepDataFlow &flow,
+                                 const StepDataFlow &round, KnownExchanges known)
+    : step(step), state(state), flow(flow), round(round), known(std::move(known)),
+      sets(flow.getArgumentCount() + flow.getExchanges().size()), met(flow.getExchanges().size(), 0),
+      isForward(flow.getExchanges().size()) {
+  if (this->known.activations.none())
+    return;
+  followRows();
+  findForward();
+}
+
+//===----------------------------------------------------------------------===//
+// What is met, and what is made by what
+//===----------------------------------------------------------------------===//
+
+/// The parameters that the operand of a contraction is: as they are, or gathered.
+SourceSet ActivationKinds::getContracted(Value operand) {
+  SourceSet parameters = 0;
+  const SourceSet kept = flow.getSources(operand).kept;
+  flow.getSets().forEach(kept, [&](unsigned source) {
+    unsigned argument = source;
+    if (source >= flow.getSource(0)) {
+      unsigned exchange = source - flow.getSource(0);
+      if (exchange >= flow.getExchanges().size() || known.gradients[exchange] || !known.parameters[exchange])
+        return;
+      argument = *known.parameters[exchange];
+    }
+    if (state.isState(argument) && state.getFloatType(argument) && state.getFloatType(argument).getRank() > 1)
+      parameters = sets.unite(parameters, sets.getSingle(argument));
+  });
+  return parameters;
+}
+
+ActivationKinds::Rows ActivationKinds::findRows(OpResult result) {
+  Operation *op = result.getOwner();
+  Rows found;
+  for (Value operand : op->getOperands()) {
+    found.selectors = sets.unite(found.selectors, rows.lookup(operand).selectors);
+    if (isSelection(op))
+      found.selectors = sets.unite(found.selectors, getMakers(operand));
+  }
+  if (isContraction(op) && op->getNumOperands() >= 2) {
+    for (unsigned i : {0, 1}) {
+      SourceSet parameters = getContracted(op->getOperand(i));
+      found.parameters = sets.unite(found.parameters, parameters);
+      if (parameters == 0)
+        continue;
+      Value tokens = op->getOperand(1 - i);
+      auto meet = [&](unsigned source) {
+        if (source >= flow.getSource(0) && source < flow.getInputSource(0)) {
+          SourceSet &all = met[source - flow.getSource(0)];
+          all = sets.unite(all, parameters);
+        }
+      };
+      flow.getSets().forEach(flow.getSources(tokens).kept, meet);
+      sets.forEach(rows.lookup(tokens).exchanges, meet);
+    }
+    return found;
+  }
+  auto take = [&](Value operand, bool isKept) {
+    Rows from = rows.lookup(operand);
+    found.parameters = sets.unite(found.parameters, from.parameters);
+    found.exchanges = sets.unite(found.exchanges, from.exchanges);
+    if (!isKept) // What is kept, the flow itself knows of.
+      flow.getSets().forEach(flow.getSources(operand).kept, [&](unsigned source) {
+        if (source >= flow.getSource(0) && source < flow.getInputSource(0))
+          found.exchanges = sets.unite(found.exchanges, sets.getSingle(source));
+      });
+  };
+  for (Value operand : getKeptOperands(result))
+    take(operand, /*isKept=*/true);
+  for (Value operand : getMovedRows(result))
+    take(operand, /*isKept=*/false);
+  return found;
+}
+
+/// In one pass: what a loop carries around begins anew in each round.
+void ActivationKinds::followRows() {
+  step.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto collective = dyn_cast<CollectiveOpInterface>(op);
+    for (OpResult result : op->getResults()) {
+      Rows found;
+      if (!collective)
+        found = findRows(result);
+      else
+        for (Value input : collective.getInputs())
+          found.selectors = sets.unite(found.selectors, rows.lookup(input).selectors);
+      if (isa<AllToAllOp>(op))
+        routers = sets.unite(routers, found.selectors);
+      if (found.parameters != 0 || found.exchanges != 0 || found.selectors != 0)
+        rows[result] = found;
+    }
+  });
+  // Sums and gathers over other ranks come between the tokens' exchanges and their experts.
+  for (unsigned i = flow.getExchanges().size(); i-- > 0;)
+    if (!isa<AllToAllOp, PermuteOp>(*flow.getExchanges()[i].collective))
+      for (unsigned j = 0; j < i; ++j)
+        if (met[i] != 0 && flow.passesOn(j, i))
+          met[j] = sets.unite(met[j], met[i]);
+}
+
+/// The parameters of the contraction that made a value, before sums and gathers over other ranks, too.
+SourceSet ActivationKinds::getMakers(Value value) {
+  SourceSet makers = rows.lookup(value).parameters;
+  flow.getSets().forEach(flow.getSources(value).kept, [&](unsigned source) {
+    if (source < flow.getSource(0) || source >= flow.getInputSource(0))
+      return;
+    Exchange &exchange = flow.getExchanges()[source - flow.getSource(0)];
+    if (!isa<AllToAllOp, PermuteOp>(*exchange.collective))
+      makers = sets.unite(makers, rows.lookup(exchange.getInput()).parameters);
+  });
+  return makers;
+}
+
+/// Numbers of a router: probabilities, their gradients; and what no layer computes with, such as masks.
+bool ActivationKinds::isRouted(unsigned i) {
+  Exchange &exchange = flow.getExchanges()[i];
+  const SourceSet near = sets.unite(getMakers(exchange.getInput()), met[i]);
+  if (near == 0)
+    return isa<AllToAllOp>(*exchange.collective);
+  return sets.subtract(near, routers) == 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Experts
+//===----------------------------------------------------------------------===//
+
+/// Whether ranks of one group hold different pieces of a parameter.
+bool ActivationKinds::areSplitOver(unsigned parameter, GroupsAttr groups) {
+  auto sharding = step.getArgAttrOfType<ShardingAttr>(parameter, kShardingAttrName);
+  auto mesh = step->getParentOfType<ModuleOp>()->getAttrOfType<MeshAttr>(kMeshAttrName);
+  if (!sharding || !mesh)
+    return false;
+  int64_t stride = 1;
+  for (size_t axis = mesh.getAxes().size(); axis-- > 0;) {
+    const int64_t size = mesh.getSizes()[axis];
+    bool isSplit = llvm::any_of(sharding.getDimensions(), [&](ArrayAttr dimension) {
+      return llvm::is_contained(dimension.getValue(), mesh.getAxes()[axis]);
+    });
+    auto getPlace = [&](int64_t rank) { return rank / stride % size; };
+    for (DenseI64ArrayAttr row : groups.getRows())
+      if (isSplit &&
+          llvm::any_of(row.asArrayRef(), [&](int64_t rank) { return getPlace(rank) != getPlace(row[0]); }))
+        return true;
+    stride *= size;
+  }
+  return false;
+}
+
+/// Some group has two ranks of one group of the other.
+static bool haveCommonPair(GroupsAttr groups, GroupsAttr others) {
+  llvm::DenseMap<int64_t, size_t> groupOf;
+  for (auto [number, row] : llvm::enumerate(groups.getRows()))
+    for (int64_t rank : row.asArrayRef())
+      groupOf[rank] = number;
+  for (DenseI64ArrayAttr row : others.getRows()) {
+    llvm::DenseMap<size_t, unsigned> counts;
+    for (int64_t rank : row.asArrayRef())
+      if (auto group = groupOf.find(rank); group != groupOf.end() && ++counts[group->second] > 1)
+        return true;
+  }
+  return false;
+}
+
+bool ActivationKinds::isExpert(unsigned parameter, GroupsAttr groups) {
+  auto [entry, isNew] = experts.try_emplace({parameter, groups.getAsOpaquePointer()}, false);
+  if (!isNew)
+    return entry->second;
+  entry->second = areSplitOver(parameter, groups);
+  // Pieces of one whole (FSDP) are gathered, and replicas (pmap, which splits everything) have one gradient.
+  for (auto [i, exchange] : llvm::enumerate(flow.getExchanges()))
+    if (entry->second && known.parameters[i] == parameter &&
+        haveCommonPair(groups, exchange.collective.getGroups()))
+      entry->second = false;
+  return entry->second;
+}
+
+SmallVector<unsigned> ActivationKinds::getExperts(unsigned i, SourceSet parameters) {
+  SmallVector<unsigned> found;
+  GroupsAttr groups = flow.getExchanges()[i].collective.getGroups();
+  sets.forEach(parameters, [&](unsigned parameter) {
+    if (isExpert(parameter, groups))
+      found.push_back(parameter);
+  });
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// Directions
+//===----------------------------------------------------------------------===//
+
+/// Metrics that are made of gradients, such as their norm, depend on what comes back, too.
+void ActivationKinds::findForward() {
+  Operation *terminator = step.getBody().front().getTerminator();
+  const BitVector none(isForward.size());
+  for (auto [result, value] : llvm::enumerate(terminator->getOperands())) {
+    BitVector depends = none;
+    if (!state.getFedArgument(result))
+      flow.getSets().forEach(flow.getSources(value).any, [&](unsigned source) {
+        if (source >= flow.getSource(0) && source < flow.getInputSource(0))
+          depends.set(source - flow.getSource(0));
+      });
+    if (!depends.anyCommon(known.gradients))
+      isForward |= depends;
+  }
+  if (!isForward.anyCommon(known.activations)) {
+    isForward.set(); // Nothing says which way anything goes.
+    return;
+  }
+  for (unsigned i = 0; i < isForward.size(); ++i)
+    if (known.activations[i] && !isForward[i] && isRecomputed(i))
+      isForward.set(i);
+}
+
+/// The backward pass computes again what it needs of the forward pass, up to an exchange like one that is
+/// there already, from no more than that one is computed from, and from no gradient.
+bool ActivationKinds::isRecomputed(unsigned i) {
+  Exchange &again = flow.getExchanges()[i];
+  const SourceSet from = round.getSources(again.getInput()).any;
+  bool hasGradients = false;
+  round.getSets().forEach(from, [&](unsigned source) {
+    if (source >= round.getSource(0) && source < round.getInputSource(0)) {
+      unsigned exchange = source - round.getSource(0);
+      hasGradients |= known.gradients[exchange] || (known.activations[exchange] && !isForward[exchange]);
+    }
+  });
+  if (hasGradients)
+    return false;
+  for (unsigned j = 0; j < i; ++j) {
+    Exchange &first = flow.getExchanges()[j];
+    if (!isForward[j] || !known.activations[j] || round.dependsOn(again.getInput(), round.getSource(j)) ||
+        again.collective->getName() != first.collective->getName() ||
+        again.collective.getGroups() != first.collective.getGroups() ||
+        again.getInput().getType() != first.getInput().getType())
+      continue;
+    bool isOfNoMore = true;
+    round.getSets().forEach(from, [&](unsigned source) {
+      isOfNoMore &= source >= round.getSource(0) || round.dependsOn(first.getInput(), source);
+    });
+    if (isOfNoMore)
+      return true;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// What it is
+//===----------------------------------------------------------------------===//
+
+LayerKind ActivationKinds::getKind(unsigned i) {
+  CollectiveOpInterface collective = flow.getExchanges()[i].collective;
+  if (isa<PermuteOp>(*collective)) // Edges of a pipeline go both ways in one loop.
+    return LayerKind::Activation;
+  if (isRouted(i))
+    return LayerKind::Other;
+  if (isa<AllToAllOp>(*collective)) {
+    const bool isToExperts = !getExperts(i, met[i]).empty();
+    const bool isFromExperts = !getExperts(i, getMakers(flow.getExchanges()[i].getInput())).empty();
+    if (isToExperts && !isFromExperts)
+      return isForward[i] ? LayerKind::Dispatch : LayerKind::CombineGradient;
+    if (isFromExperts && !isToExperts)
+      return isForward[i] ? LayerKind::Combine : LayerKind::DispatchGradient;
+  }
+  return isForward[i] ? LayerKind::Activation : LayerKind::ActivationGradient;
+}
+
+SmallVector<unsigned> ActivationKinds::getParameters(unsigned i) {
+  LayerKind kind = getKind(i);
+  if (kind == LayerKind::Dispatch || kind == LayerKind::CombineGradient)
+    return getExperts(i, met[i]);
+  if (kind == LayerKind::Combine || kind == LayerKind::DispatchGradient)
+    return getExperts(i, getMakers(flow.getExchanges()[i].getInput()));
+  // Sums are made by a parameter of which each rank has its rows or columns; what moves meets one, or was
+  // made.
+  Exchange &exchange = flow.getExchanges()[i];
+  SourceSet parameters = rows.lookup(exchange.getInput()).parameters;
+  if (!exchange.collective.getReductionKind() && met[i] != 0)
+    parameters = met[i];
+  SmallVector<unsigned> found;
+  if (!isa<PermuteOp>(*exchange.collective))
+    sets.forEach(parameters, [&](unsigned parameter) { found.push_back(parameter); });
+  return found;
+}

@@ -1,0 +1,83 @@
+//===-- ActivationKinds.h - which way activations travel ------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_IMPORT_ACTIVATIONKINDS_H
+#define CGX_PASSES_IMPORT_ACTIVATIONKINDS_H
+
+#include "StepDataFlow.h"
+#include "StepState.h"
+
+#include <map>
+#include <optional>
+
+namespace cgx {
+
+/// What is known of the exchanges of a step before its activations are told apart; by exchange.
+struct KnownExchanges {
+  llvm::BitVector activations;
+  llvm::BitVector gradients;                             ///< of parameters
+  llvm::SmallVector<std::optional<unsigned>> parameters; ///< the argument whose gradient or weight it is
+};
+
+/// Tells activations from their gradients, and tokens that travel to experts from others, by data flow:
+///
+///     tokens ──dispatch──▶ . up . down ──combine──▶ loss        forward
+///     to x ◀─dispatch_gradient── . up' . down' ◀─combine_gradient──        backward
+///
+/// An *expert* of an exchange is a parameter of which the ranks of a group hold different pieces, and whose
+/// gradient they do not add up. What `all_to_all` brings to a contraction with one is on its way there, and
+/// what it takes from one on its way back. What a *router* made, by whose largest numbers `all_to_all` sends
+/// (`top_k`, `argmax`), is no activation but numbers that must be exact. What a metric of the step (the loss)
+/// depends on travels forward, everything else backward, but for what is computed again (`jax.checkpoint`). A
+/// step without metrics says nothing of directions, and all is forward.
+class ActivationKinds {
+public:
+  /// `round` is the flow of one round of the step's loops.
+  ActivationKinds(mlir::func::FuncOp step, const StepState &state, StepDataFlow &flow,
+                  const StepDataFlow &round, KnownExchanges known);
+
+  /// A kind of activations, or `other`.
+  LayerKind getKind(unsigned exchange);
+  /// The parameters that an activation meets first, on its way there, or that made it; of tokens, experts
+  /// alone.
+  llvm::SmallVector<unsigned> getParameters(unsigned exchange);
+
+private:
+  /// What a value's rows come from, past ops that move them whole.
+  struct Rows {
+    SourceSet parameters = 0; ///< of the contraction that made them
+    SourceSet exchanges = 0;  ///< that they came through
+    SourceSet selectors = 0;  ///< parameters of what was sorted to choose anything that the value depends on
+  };
+
+  void followRows();
+  Rows findRows(mlir::OpResult result);
+  SourceSet getContracted(mlir::Value operand);
+  void findForward();
+  bool isRecomputed(unsigned exchange);
+  bool isExpert(unsigned parameter, GroupsAttr groups);
+  bool areSplitOver(unsigned parameter, GroupsAttr groups);
+  llvm::SmallVector<unsigned> getExperts(unsigned exchange, SourceSet parameters);
+  SourceSet getMakers(mlir::Value value);
+  bool isRouted(unsigned exchange);
+
+  mlir::func::FuncOp step;
+  const StepState &state;
+  StepDataFlow &flow;
+  const StepDataFlow &round;
+  KnownExchanges known;
+  SourceSets sets;
+  llvm::DenseMap<mlir::Value, Rows> rows;
+  llvm::SmallVector<SourceSet> met; ///< by exchange: parameters of contractions that take what it brings
+  SourceSet routers = 0;            ///< parameters
+  llvm::BitVector isForward;
+  std::map<std::pair<unsigned, const void *>, bool> experts;
+};
+
+} // namespace cgx
+
+#endif // CGX_PASSES_IMPORT_ACTIVATIONKINDS_H
