@@ -8,6 +8,7 @@
 
 #include "CodecText.h"
 #include "PlannedCodecs.h"
+#include "RankGrid.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"
@@ -19,6 +20,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 
 namespace cgx {
 #define GEN_PASS_DEF_ASSIGNCODECSPASS
@@ -28,38 +30,92 @@ namespace {
 
 using namespace mlir;
 
+/// A codec as options name it: one for all, or one for each length of rows.
+class KindCodec {
+public:
+  KindCodec() = default;
+  /// `reason` is why the words are no codec, or as it was.
+  KindCodec(MLIRContext *context, const CodecWords &words, std::string &reason)
+      : context(context), words(words), hasRows(words.isOfRows()) {
+    build(/*row=*/1, reason);
+  }
+
+  CodecAttrInterface ofRows(int64_t length) {
+    std::string none;
+    return build(hasRows ? length : 1, none);
+  }
+
+private:
+  CodecAttrInterface build(int64_t row, std::string &reason) {
+    auto [entry, isNew] = built.try_emplace(row);
+    if (isNew)
+      entry->second = buildCodec(context, words.ofRows(row), reason);
+    return entry->second;
+  }
+
+  MLIRContext *context = nullptr;
+  CodecWords words;
+  bool hasRows = false;
+  std::map<int64_t, CodecAttrInterface> built;
+};
+
+/// The elements that stand in a row of what one rank gets of an operand, and at least one.
+int64_t getRowLength(CollectiveOpInterface op, unsigned operand) {
+  RankedTensorType type = op.getInputType(operand);
+  if (type.getRank() == 0)
+    return 1;
+  int64_t length = type.getShape().back(), split = -1;
+  if (auto exchange = dyn_cast<AllToAllOp>(*op))
+    split = exchange.getSplitDim();
+  else if (auto scatter = dyn_cast<ReduceScatterOp>(*op))
+    split = scatter.getDim();
+  if (split == type.getRank() - 1)
+    length /= op.getGroups().getLargestSize();
+  return std::max<int64_t>(length, 1);
+}
+
 struct AssignCodecs : impl::AssignCodecsPassBase<AssignCodecs> {
   using AssignCodecsPassBase::AssignCodecsPassBase;
   AssignCodecs(const AssignCodecs &other) : AssignCodecsPassBase(other) {}
 
   void runOnOperation() override {
-    if (failed(readKinds()))
+    RankGrid grid(getOperation());
+    if (failed(readKinds()) || failed(readAlong(grid)))
       return signalPassFailure();
     if (!plan.empty())
       return assignPlanned();
     if (isGiven() && failed(refuseUnused()))
       return signalPassFailure();
-    CodecAttrInterface assigned = build(wordsOfOptions());
-    if (!assigned)
+    std::string reason;
+    usual = KindCodec(&getContext(), wordsOfOptions(), reason);
+    if (!reason.empty()) {
+      emitError(getOperation().getLoc()) << reason;
       return signalPassFailure();
+    }
     getOperation().walk([&](CollectiveOpInterface op) {
-      assign(op, [&](LayerAttr layer) {
-        auto own = ofKinds.find(layer.getKind());
-        return own == ofKinds.end() ? assigned : own->second;
+      const AxisSet axes = grid.getVaryingAxes(op.getGroups());
+      assign(op, [&](unsigned i) {
+        return codecFor(op.getLayer(i).getKind(), axes).ofRows(getRowLength(op, i));
       });
     });
+    warnOfMissingKinds();
+    warnOfMissingAxes(grid);
   }
 
 private:
   CodecParameterOptions<Option<std::string>, Option<bool>, Pass> parameters{*this};
 
   /// The options that name the codec of a kind.
-  std::array<std::pair<LayerKind, const Option<std::string> *>, 6> kindOptions() {
+  std::array<std::pair<LayerKind, const Option<std::string> *>, 10> kindOptions() {
     return {{{LayerKind::Gradient, &gradient},
              {LayerKind::OuterGradient, &outerGradient},
              {LayerKind::Weight, &weight},
              {LayerKind::Activation, &activation},
              {LayerKind::ActivationGradient, &activationGradient},
+             {LayerKind::Dispatch, &dispatch},
+             {LayerKind::DispatchGradient, &dispatchGradient},
+             {LayerKind::Combine, &combine},
+             {LayerKind::CombineGradient, &combineGradient},
              {LayerKind::Other, &other}}};
   }
 
@@ -72,16 +128,95 @@ private:
         return emitError(getOperation().getLoc())
                << "expected a plan or codecs of kinds, got both: plan=" << plan << " and "
                << option->getArgStr() << "=" << option->getValue();
-      CodecWords words;
-      std::string wrong = splitCodecWords(*option, "quantize", words);
-      if (CodecAttrInterface built = wrong.empty() ? cgx::buildCodec(&getContext(), words, wrong) : nullptr) {
-        ofKinds[kind] = built;
-        continue;
-      }
-      return emitError(getOperation().getLoc())
-             << option->getArgStr() << "=" << option->getValue() << ": " << wrong;
+      std::string wrong;
+      ofKinds[kind] = readCodec(kind, *option, wrong);
+      if (!wrong.empty())
+        return emitError(getOperation().getLoc())
+               << option->getArgStr() << "=" << option->getValue() << ": " << wrong;
     }
     return success();
+  }
+
+  /// What the text says, or why not in `wrong`. Tokens have a scale each, in families with buckets, unless it
+  /// says what a bucket is.
+  KindCodec readCodec(LayerKind kind, StringRef text, std::string &wrong) {
+    CodecWords words;
+    wrong = splitCodecWords(text, "quantize", words);
+    if (!wrong.empty())
+      return {};
+    const bool isOfTokens =
+        isActivationKind(kind) && kind != LayerKind::Activation && kind != LayerKind::ActivationGradient;
+    if (isOfTokens && !StringRef(words.codec).contains("bucket")) {
+      CodecWords ofRows = words;
+      ofRows.codec = addCodecParameters(words.codec, {"bucket=row"});
+      std::string hasNoBuckets;
+      if (KindCodec codec(&getContext(), ofRows, hasNoBuckets); hasNoBuckets.empty())
+        return codec;
+    }
+    return KindCodec(&getContext(), words, wrong);
+  }
+
+  LogicalResult readAlong(const RankGrid &grid) {
+    ofAxes.clear();
+    std::vector<CodecAlong> codecs;
+    std::string wrong = splitCodecsAlong(along, codecs);
+    if (wrong.empty() && !codecs.empty() && !plan.empty())
+      wrong = "expected a plan or codecs along axes, got both";
+    for (const CodecAlong &one : codecs) {
+      std::optional<LayerKind> kind = symbolizeLayerKind(one.kind);
+      std::optional<AxisSet> axes = grid.getAxes(one.axes);
+      if (!wrong.empty())
+        break;
+      if (!kind)
+        wrong = "expected the kind to be " + describeLayerKinds() + ", got " + one.kind;
+      else if (!axes)
+        wrong =
+            "expected axes of the mesh, which has " + grid.describe(grid.getAllAxes()) + ", got " + one.axes;
+      else
+        ofAxes[{*axes, *kind}] = readCodec(*kind, one.codec, wrong);
+    }
+    if (wrong.empty())
+      return success();
+    return emitError(getOperation().getLoc()) << "along=" << along << ": " << wrong;
+  }
+
+  /// That of the kind along the axes, or along any, or of the nearest that it is some of, or of all.
+  KindCodec &codecFor(LayerKind kind, AxisSet axes) {
+    for (LayerKind covering : getCoveringKinds(kind)) {
+      if (auto own = ofAxes.find({axes, covering}); own != ofAxes.end())
+        return own->second;
+      if (auto own = ofKinds.find(covering); own != ofKinds.end())
+        return own->second;
+    }
+    return usual;
+  }
+
+  void warnOfMissingAxes(RankGrid &grid) {
+    std::set<AxisSet> present;
+    getOperation().walk(
+        [&](CollectiveOpInterface op) { present.insert(grid.getVaryingAxes(op.getGroups())); });
+    std::set<AxisSet> said;
+    for (const auto &[place, codec] : ofAxes)
+      if (!present.count(place.first) && said.insert(place.first).second)
+        emitWarning(getOperation().getLoc())
+            << "along=" << along << " compresses nothing along " << grid.describe(place.first)
+            << ": no collective has groups along exactly that";
+  }
+
+  /// What was to be compressed travels as something else, or not at all.
+  void warnOfMissingKinds() {
+    std::set<LayerKind> present;
+    getOperation().walk([&](CollectiveOpInterface op) {
+      for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
+        for (LayerKind kind : getCoveringKinds(op.getLayer(i).getKind()))
+          present.insert(kind);
+    });
+    for (auto [kind, option] : kindOptions())
+      if (!option->empty() && isActivationKind(kind) && !present.count(kind))
+        emitWarning(getOperation().getLoc())
+            << option->getArgStr() << "=" << option->getValue()
+            << " compresses nothing: no collective of the step carries anything of kind "
+            << stringifyLayerKind(kind) << "; --cgx-report shows what they carry";
   }
 
   CodecWords wordsOfOptions() {
@@ -103,9 +238,11 @@ private:
     if (!ofKinds.count(LayerKind::Gradient))
       return success();
     bool isUsed = false;
+    RankGrid grid(getOperation());
     getOperation().walk([&](CollectiveOpInterface op) {
+      const AxisSet axes = grid.getVaryingAxes(op.getGroups());
       for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
-        isUsed |= getExactReason(op, i).empty() && !ofKinds.count(op.getLayer(i).getKind());
+        isUsed |= getExactReason(op, i).empty() && &codecFor(op.getLayer(i).getKind(), axes) == &usual;
     });
     if (isUsed)
       return success();
@@ -124,8 +261,8 @@ private:
       return signalPassFailure();
     bool isWrong = false;
     getOperation().walk([&](CollectiveOpInterface op) {
-      assign(op, [&](LayerAttr layer) {
-        CodecAttrInterface codec = planned->lookup(layer);
+      assign(op, [&](unsigned i) {
+        CodecAttrInterface codec = planned->lookup(op.getLayer(i));
         std::string reason;
         if (!codec.isExact() && !isa<ErrorFeedbackAttr>(codec) && !isWrong)
           codec = addErrorFeedback(codec, errorFeedback, decay, reason);
@@ -139,24 +276,15 @@ private:
       signalPassFailure();
   }
 
-  /// Null, after an error, if the words describe no codec.
-  CodecAttrInterface build(const CodecWords &words) {
-    std::string reason;
-    CodecAttrInterface built = cgx::buildCodec(&getContext(), words, reason);
-    if (!built)
-      emitError(getOperation().getLoc()) << reason;
-    return built;
-  }
-
-  /// `codecOf` is asked for the layers of operands that have no reason to stay exact.
-  void assign(CollectiveOpInterface op, function_ref<CodecAttrInterface(LayerAttr)> codecOf) {
+  /// `codecOf` is asked for operands, by number, that have no reason to stay exact.
+  void assign(CollectiveOpInterface op, function_ref<CodecAttrInterface(unsigned)> codecOf) {
     Builder builder(&getContext());
     SmallVector<Attribute> codecs, reasons;
     for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
       std::string reason = getExactReason(op, i).str();
       CodecAttrInterface assigned = getIdentityCodec(&getContext());
       if (reason.empty()) {
-        CodecAttrInterface wanted = codecOf(op.getLayer(i));
+        CodecAttrInterface wanted = codecOf(i);
         reason = getRefusal(op, i, wanted);
         if (reason.empty() && wanted.isRaw() && !plan.empty())
           reason = "exact in the plan";
@@ -184,7 +312,9 @@ private:
     return codec.getShapeRefusal(op.getInputType(operand));
   }
 
-  std::map<LayerKind, CodecAttrInterface> ofKinds;
+  KindCodec usual; ///< of kinds without their own
+  std::map<LayerKind, KindCodec> ofKinds;
+  std::map<std::pair<AxisSet, LayerKind>, KindCodec> ofAxes; ///< of collectives along them
 };
 
 } // namespace

@@ -137,6 +137,48 @@ std::string splitCodecWords(StringRef text, StringRef usual, CodecWords &words) 
   return "";
 }
 
+std::string splitCodecsAlong(StringRef text, std::vector<CodecAlong> &codecs) {
+  for (const std::string &word : splitWords(text)) {
+    StringRef axes = StringRef(word).take_until([](char c) { return c == '<'; });
+    StringRef inner = StringRef(word).drop_front(axes.size());
+    if (axes.empty() || !inner.consume_front("<") || !inner.consume_back(">"))
+      return "expected codecs of an axis of the mesh, such as host<gradient=bits=4>, got " + word;
+    for (const std::string &given : splitWords(inner)) {
+      auto [kind, codec] = StringRef(given).split('=');
+      if (codec.empty())
+        return "expected the codec of a kind, such as gradient=bits=4, got " + given + " along " + axes.str();
+      codecs.push_back({axes.str(), kind.str(), codec.str()});
+      std::replace(codecs.back().kind.begin(), codecs.back().kind.end(), '-', '_');
+    }
+  }
+  return "";
+}
+
+/// `codec` with buckets of `length` elements where they are rows.
+static std::string withRows(StringRef codec, int64_t length) {
+  StringRef family = codec.take_until([](char c) { return c == '<'; });
+  StringRef inner = codec.drop_front(family.size()).trim();
+  if (!inner.consume_front("<") || !inner.consume_back(">"))
+    return codec.str();
+  SmallVector<std::string> parameters = splitWords(inner);
+  for (std::string &parameter : parameters)
+    if (parameter == "bucket=row")
+      parameter = "bucket=" + std::to_string(length);
+  return addCodecParameters(family, parameters);
+}
+
+CodecWords CodecWords::ofRows(int64_t length) const {
+  CodecWords words = *this;
+  words.codec = withRows(codec, length);
+  words.backCodec = withRows(backCodec, length);
+  return words;
+}
+
+bool CodecWords::isOfRows() const {
+  const CodecWords one = ofRows(1), two = ofRows(2);
+  return one.codec != two.codec || one.backCodec != two.backCodec;
+}
+
 /// What `make` returns as a codec; null, and what it said in `reason`, where it refuses.
 template <typename Make>
 static CodecAttrInterface made(MLIRContext *context, std::string &reason, Make make) {

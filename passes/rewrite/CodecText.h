@@ -14,6 +14,7 @@
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
 #include <string>
+#include <vector>
 
 namespace cgx {
 
@@ -27,12 +28,29 @@ struct CodecWords {
   /// How messages are kept of which changes are sent, or none.
   std::string delta = "none";
   uint64_t samples = 0;
+
+  /// Whether some bucket is a row: `bucket=row`.
+  bool isOfRows() const;
+  /// The same, of rows of `length` elements.
+  CodecWords ofRows(int64_t length) const;
 };
 
 /// Splits `quantize bits=8 bucket=1024`, `quantize<bits=8 bucket=1024>`, or `bits=8`, whose codec is `usual`,
 /// with `error-feedback`, `error-feedback-decay`, `back-codec`, `delta` and `samples` among the words where
 /// they are wanted. Returns what is wrong, or "".
 std::string splitCodecWords(llvm::StringRef text, llvm::StringRef usual, CodecWords &words);
+
+/// The codec of a kind of layers in collectives along some axes of the mesh.
+struct CodecAlong {
+  std::string axes; ///< `host`, or several: `host+shard`
+  std::string kind;
+  std::string codec;
+};
+
+/// Splits `shard<gradient=bits=8 weight=bits=8> host<gradient=quantize<bits=4 bucket=64>>`. Returns what is
+/// wrong, or
+/// "".
+std::string splitCodecsAlong(llvm::StringRef text, std::vector<CodecAlong> &codecs);
 
 /// Null, and why not in `reason`, where the assembly is that of no codec.
 CodecAttrInterface parseCodec(mlir::MLIRContext *context, llvm::StringRef assembly, std::string &reason);

@@ -76,9 +76,8 @@ private:
     for (StringRef name : kinds) {
       std::optional<LayerKind> kind = symbolizeLayerKind(name);
       if (!kind)
-        return emitError(getOperation().getLoc()) << "expected kinds to be gradient, weight, activation, "
-                                                     "outer_gradient, activation_gradient or other, got "
-                                                  << name;
+        return emitError(getOperation().getLoc())
+               << "expected kinds to be " << describeLayerKinds() << ", got " << name;
       compressedKinds.insert(*kind);
     }
     return success();
@@ -128,7 +127,8 @@ private:
     for (const Exclusion &exclusion : exclusions)
       if (exclusion.pattern.match(layer.getName()))
         return "excluded by 'exclude=" + exclusion.text + "'";
-    if (!compressedKinds.contains(layer.getKind()))
+    if (llvm::none_of(getCoveringKinds(layer.getKind()),
+                      [&](LayerKind kind) { return compressedKinds.contains(kind); }))
       return "kind " + stringifyLayerKind(layer.getKind()).str();
     const int64_t layers = layer.getLayerCount();
     const std::string of = layers == 1 ? "" : ", each of " + std::to_string(layers) + " stacked layers";

@@ -115,7 +115,7 @@ def FoldReplicatedPass : Pass<"cgx-fold-replicated", "::mlir::ModuleOp"> {
     %2 = stablehlo.multiply %1, %cst : tensor<128x10xf32>
     ```
   }];
-  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+  let dependentDialects = ["::cgx::CgxDialect", "::cgx::stablehlo::StablehloDialect"];
 }
 
 def WarnOfRepeatedSumsPass : Pass<"cgx-warn-of-repeated-sums", "::mlir::ModuleOp"> {
@@ -143,6 +143,7 @@ def WarnOfRepeatedSumsPass : Pass<"cgx-warn-of-repeated-sums", "::mlir::ModuleOp
     ```
     Output: the same, and a warning that %3 is four times the mean.
   }];
+  let dependentDialects = ["::cgx::CgxDialect"];
 }
 
 def WarnOfDivergencePass : Pass<"cgx-warn-of-divergence", "::mlir::ModuleOp"> {
@@ -234,6 +235,7 @@ def CheckActivationsPass : Pass<"cgx-check-activations", "::mlir::ModuleOp"> {
     Output: the warning "activations travel in place of weights: 1 tensor of 4096 bytes, along axis "data" of the
     mesh...".
   }];
+  let dependentDialects = ["::cgx::CgxDialect"];
 }
 
 def SplitStackedLayersPass : Pass<"cgx-split-stacked-layers", "::mlir::ModuleOp"> {
@@ -284,7 +286,8 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
     be compressed, into `cgx.exact_reason`. In this order:
 
     - its layer's name matches a pattern of `exclude`
-    - its kind is not among `kinds`; without them, not gradient, nor a kind that `plan` has codecs for
+    - its kind is not among `kinds`, nor one that it is some of: tokens that are dispatched, and gradients of
+      activations, are activations; without `kinds`, not gradient, nor a kind that `plan` has codecs for
     - its parameter has fewer than `min-rank` dimensions (a bias [16, 1, 1] has one; a matrix of
       one column has two); without a parameter's
       shape, the operand's dimensions other than 1 count (JAX reduces the
@@ -318,8 +321,7 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"kinds", "kinds", "std::string",
-               "What may be compressed: gradient and outer_gradient (default), weight, activation, "
-               "activation_gradient, other">,
+               "What may be compressed: gradient and outer_gradient (default), weight, other, activation or some of it">,
     ListOption<"exclude", "exclude", "std::string", "Names of layers that stay exact, as globs">,
     Option<"plan", "plan", "std::string", "\"\"", "Plan of cgx-plan: without kinds, those that it has codecs for">,
     Option<"minElements", "min-elements", "int64_t", "1024", "Smaller operands stay exact">,
@@ -342,12 +344,25 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
 
     `back-codec` is parsed like `codec`, and makes of both a `#cgx.two_way`.
 
-    `gradient`, `outer-gradient`, `weight`, `activation`, `activation-gradient` and `other` are codecs of one kind of
+    `gradient`, `outer-gradient`, `weight`, `activation`, `dispatch`, `combine` and `other` are codecs of one kind of
     layers, in words: `weight='quantize bits=8 bucket=1024'`, or `weight=bits=8`, whose family is quantize.
     `error-feedback`, `error-feedback-decay`, `back-codec`, `delta` and `samples` of a kind stand among its words:
     `activation='bits=3 delta=f32 samples=4096'` is `#cgx.delta<#cgx.quantize<bits = 3>, samples = 4096, storage = f32>`.
-    Options of these names are, like
-    `codec`, of kinds that have none of their own.
+    The options of these names are, like `codec`, of kinds that have none of their own.
+
+    `activation` is said of tokens, too, of what travels to experts (`dispatch`) and back (`combine`), unless these
+    have codecs of their own, and all three of both directions: `dispatch-gradient`, `combine-gradient`, then
+    `activation-gradient` say what the backward pass has instead. Changes alone (`delta`) are those of forward activations:
+    what has no codec besides stays exact. A codec that no operand is of the kind of is a
+    warning.
+
+    `along` has codecs of kinds for collectives whose groups lie along given axes of the mesh, and no others: 8 bits inside of
+    a host and 4 between hosts, where sharded gradients are scattered inside and summed up between, are
+    `along="shard<gradient=bits=8> host<gradient=bits=4>"`. Groups along several axes at once are `host+shard<...>`. An axis
+    along which nothing travels is a warning.
+
+    `bucket=row` makes a bucket of each row, so that no scale is shared by two: the last dimension of what one rank
+    gets of the operand. That is what `dispatch` and `combine` have where they name no bucket, a scale for each token.
 
     With `plan`, a file that `cgx-plan solve` wrote, each layer has a codec of its
     own, and the options for one codec are not read; `error-feedback` is added to codecs
@@ -382,15 +397,26 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     Option<"gradient", "gradient", "std::string", "\"\"", "Codec of gradients, in words: bits=4">,
     Option<"outerGradient", "outer-gradient", "std::string", "\"\"", "Codec of outer gradients, in words">,
     Option<"weight", "weight", "std::string", "\"\"", "Codec of weights, in words: quantize bits=8 bucket=1024">,
-    Option<"activation", "activation", "std::string", "\"\"", "Codec of activations, in words">,
+    Option<"activation", "activation", "std::string", "\"\"", "Codec of activations, forward and backward, in words">,
     Option<"activationGradient", "activation-gradient", "std::string", "\"\"",
-           "Codec of what the backward pass of a pipeline sends, in words">,
+           "Codec of gradients of activations, in words">,
+    Option<"dispatch", "dispatch", "std::string", "\"\"",
+           "Codec of tokens on their way to experts, and of their gradients, in words: bits=8">,
+    Option<"dispatchGradient", "dispatch-gradient", "std::string", "\"\"",
+           "Codec of gradients of dispatched tokens, in words">,
+    Option<"combine", "combine", "std::string", "\"\"",
+           "Codec of what experts made of tokens, and of its gradients, in words">,
+    Option<"combineGradient", "combine-gradient", "std::string", "\"\"",
+           "Codec of gradients of what experts made, in words">,
     Option<"other", "other", "std::string", "\"\"", "Codec of what is of no other kind, in words">,
+    Option<"along", "along", "std::string", "\"\"",
+           "Codecs of kinds along axes of the mesh: shard<gradient=bits=8> host<gradient=bits=4>">,
     Option<"errorFeedback", "error-feedback", "std::string", "\"none\"",
            "Make up for what encoding loses, and keep it in f32, bf16 or int8: none, f32, bf16 or int8">,
     Option<"decay", "error-feedback-decay", "double", "1.0",
            "The share of a loss that is made up for, above 0 and up to 1">
   ];
+  let dependentDialects = ["::cgx::CgxDialect"];
 }
 
 def FindPipelinesPass : Pass<"cgx-find-pipelines", "::mlir::ModuleOp"> {

@@ -18,6 +18,7 @@
 #include "mlir/Pass/PassRegistry.h"
 
 #include <limits>
+#include <map>
 
 namespace cgx {
 #define GEN_PASS_REGISTRATION
@@ -36,37 +37,78 @@ static FilterLayersPassOptions getFilter(const Options &options, const std::vect
   return filter;
 }
 
+/// What names the codec of a kind: the option of the pipeline, and that of the pass.
+struct KindOption {
+  LayerKind kind;
+  CompressPipelineOptions::Option<std::string> CompressPipelineOptions::*given;
+  std::string AssignCodecsPassOptions::*assigned;
+};
+static const KindOption kindOptions[] = {
+    {LayerKind::Gradient, &CompressPipelineOptions::gradient, &AssignCodecsPassOptions::gradient},
+    {LayerKind::OuterGradient, &CompressPipelineOptions::outerGradient,
+     &AssignCodecsPassOptions::outerGradient},
+    {LayerKind::Weight, &CompressPipelineOptions::weight, &AssignCodecsPassOptions::weight},
+    {LayerKind::Activation, &CompressPipelineOptions::activation, &AssignCodecsPassOptions::activation},
+    {LayerKind::ActivationGradient, &CompressPipelineOptions::activationGradient,
+     &AssignCodecsPassOptions::activationGradient},
+    {LayerKind::Dispatch, &CompressPipelineOptions::dispatch, &AssignCodecsPassOptions::dispatch},
+    {LayerKind::DispatchGradient, &CompressPipelineOptions::dispatchGradient,
+     &AssignCodecsPassOptions::dispatchGradient},
+    {LayerKind::Combine, &CompressPipelineOptions::combine, &AssignCodecsPassOptions::combine},
+    {LayerKind::CombineGradient, &CompressPipelineOptions::combineGradient,
+     &AssignCodecsPassOptions::combineGradient},
+    {LayerKind::Other, &CompressPipelineOptions::other, &AssignCodecsPassOptions::other},
+};
+
 /// The options with what `qsdp` stands for written out (QSDP, section 5.7.1: W8G8, buckets of 1024; weights
 /// by random shift, definition 1; gradients unbiased).
 struct CodecsOfKinds {
-  std::string gradient, outerGradient, weight, activation, activationGradient, other;
+  std::map<LayerKind, std::string> codecs; ///< those that are given
 
-  explicit CodecsOfKinds(const CompressPipelineOptions &options)
-      : gradient(options.gradient), outerGradient(options.outerGradient), weight(options.weight),
-        activation(options.activation), activationGradient(options.activationGradient), other(options.other) {
-    if (!options.qsdp)
-      return;
-    gradient = changed("quantize<bits=8,bucket=1024,rounding=stochastic,scale=f32>", gradient);
-    weight = changed("quantize<bits=8,bucket=1024,rounding=random_shift,scale=f32>", weight);
+  explicit CodecsOfKinds(const CompressPipelineOptions &options) {
+    for (const KindOption &option : kindOptions)
+      if (const std::string &given = options.*option.given; !given.empty())
+        codecs[option.kind] = given;
+    if (options.qsdp)
+      addQsdp();
+    // What is compressed along some axes only is exact along others. What is wrong, the pass says that reads
+    // it.
+    std::vector<CodecAlong> codecsAlong;
+    (void)splitCodecsAlong(options.along, codecsAlong);
+    for (const CodecAlong &one : codecsAlong)
+      if (std::optional<LayerKind> kind = symbolizeLayerKind(one.kind);
+          kind && !isGradientKind(*kind) && !llvm::is_contained(options.kinds, one.kind))
+        codecs.try_emplace(*kind, "identity");
+    // Changes are those of what travels forward.
+    CodecWords words;
+    if (auto forward = codecs.find(LayerKind::Activation);
+        forward != codecs.end() && splitCodecWords(forward->second, "quantize", words).empty() &&
+        words.delta != "none")
+      codecs.try_emplace(LayerKind::ActivationGradient, "identity");
+  }
+
+  void addQsdp() {
+    auto complete = [&](LayerKind kind, llvm::StringRef usual) {
+      codecs[kind] = changed(usual, codecs[kind]);
+    };
+    complete(LayerKind::Gradient, "quantize<bits=8,bucket=1024,rounding=stochastic,scale=f32>");
+    complete(LayerKind::Weight, "quantize<bits=8,bucket=1024,rounding=random_shift,scale=f32>");
   }
 
   /// The kinds that may be compressed, where `kinds` is what the user says of that; empty is what is usual.
   std::vector<std::string> toCompress(std::vector<std::string> kinds) const {
     std::vector<std::string> all = kinds;
-    auto add = [&](llvm::StringRef kind, bool isGiven) {
-      if (isGiven && !llvm::is_contained(all, kind))
-        all.push_back(kind.str());
+    auto add = [&](LayerKind kind) {
+      if (std::string name = stringifyLayerKind(kind).str(); !llvm::is_contained(all, name))
+        all.push_back(name);
     };
     // What is compressed without any of them stays compressed.
-    const bool isUsual =
-        kinds.empty() &&
-        !(gradient + outerGradient + weight + activation + activationGradient + other).empty();
-    add("gradient", !gradient.empty() || isUsual);
-    add("outer_gradient", !outerGradient.empty() || isUsual);
-    add("weight", !weight.empty());
-    add("activation", !activation.empty());
-    add("activation_gradient", !activationGradient.empty());
-    add("other", !other.empty());
+    if (kinds.empty() && !codecs.empty()) {
+      add(LayerKind::Gradient);
+      add(LayerKind::OuterGradient);
+    }
+    for (const auto &[kind, codec] : codecs)
+      add(kind);
     return all;
   }
 
@@ -91,12 +133,10 @@ private:
 /// What `options` say of the codec.
 static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options, const CodecsOfKinds &kinds) {
   AssignCodecsPassOptions codec;
-  codec.gradient = kinds.gradient;
-  codec.outerGradient = kinds.outerGradient;
-  codec.weight = kinds.weight;
-  codec.activation = kinds.activation;
-  codec.activationGradient = kinds.activationGradient;
-  codec.other = kinds.other;
+  for (const KindOption &option : kindOptions)
+    if (auto given = kinds.codecs.find(option.kind); given != kinds.codecs.end())
+      codec.*option.assigned = given->second;
+  codec.along = options.along;
   codec.plan = options.plan;
   codec.codec = options.parameters.addTo(options.codec.getValue());
   codec.backCodec = options.backCodec;
@@ -154,8 +194,8 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   CodecsOfKinds kinds(options);
   CodecWords ofGradients;
   ofGradients.codec = options.parameters.addTo(options.codec.getValue());
-  if (!kinds.gradient.empty())
-    (void)splitCodecWords(kinds.gradient, "quantize", ofGradients);
+  if (auto given = kinds.codecs.find(LayerKind::Gradient); given != kinds.codecs.end())
+    (void)splitCodecWords(given->second, "quantize", ofGradients);
   // A codec of all-reduces sends less than half of what an exact reduce-scatter would.
   addDecisions(manager, options, kinds.toCompress({options.kinds.begin(), options.kinds.end()}), options.plan,
                /*scatters=*/!options.plan.empty() || !needsAllReduces(ofGradients.codec));

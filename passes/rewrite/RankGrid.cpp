@@ -100,6 +100,19 @@ AxisSet RankGrid::getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool giv
   return entry->second;
 }
 
+std::optional<AxisSet> RankGrid::getAxes(StringRef names) const {
+  AxisSet axes = 0;
+  for (StringRef name : llvm::split(names, '+')) {
+    const auto *found =
+        llvm::find_if(mesh.getAxes(), [&](StringAttr axis) { return axis.getValue() == name; });
+    const size_t axis = found - mesh.getAxes().begin();
+    if (axis >= 64 || (allAxes & AxisSet(1) << axis) == 0)
+      return std::nullopt;
+    axes |= AxisSet(1) << axis;
+  }
+  return axes;
+}
+
 std::string RankGrid::describe(AxisSet axes) const {
   SmallVector<std::string> names;
   for (auto [axis, name] : llvm::enumerate(mesh.getAxes()))

@@ -14,6 +14,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <optional>
 #include <tuple>
 
 namespace cgx {
@@ -48,6 +49,9 @@ public:
 
   /// The axes along which numbers, one for each rank, are equal.
   AxisSet getAxesOfEqual(llvm::function_ref<bool(int64_t rank, int64_t other)> areEqual) const;
+
+  /// The axes that `names` are, joined by '+'; nothing if one is no axis of more than one rank.
+  std::optional<AxisSet> getAxes(llvm::StringRef names) const;
 
   /// The names of axes, quoted, as for a message.
   std::string describe(AxisSet axes) const;

@@ -17,6 +17,11 @@ CODECS = ("bits=2 bucket=64", "bits=4 error-feedback=f32", "codec=ternary", "cod
 EVERYTHING = "kinds=gradient,weight,activation min-elements=1 min-rank=0"
 
 
+# Of some steps, codecs that need names of axes, or tell directions apart.
+MORE = {"hybrid_shards": ("bits=2 along='device<gradient=bits=8 weight=bits=8> host<gradient=bits=4>'",),
+        "tensor_parallel": ("activation='bits=8 bucket=row' activation-gradient='bits=4 bucket=row' gradient=bits=4",)}
+
+
 @jobs.needs_run
 class MeshTest(unittest.TestCase):
     def setUp(self):
@@ -30,7 +35,7 @@ class MeshTest(unittest.TestCase):
             folder = self.folder / name
             program = cgx_jax.export_step(step, state, batch, folder)
             cgx_jax.write_batches(folder / "data.safetensors", batch, name=jobs.parameters(step)[1])
-            for codec in CODECS:
+            for codec in CODECS + MORE.get(name, ()):
                 with self.subTest(step=name, codec=codec):
                     jobs.run("CGX_OPT", program, f"--cgx-compress={codec} {EVERYTHING}", "-o", folder / "step.cgx.mlir")
                     _, report = jobs.train_in_cgx(folder / "step.cgx.mlir", folder, module.RANKS, 6,

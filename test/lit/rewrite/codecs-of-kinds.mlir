@@ -8,6 +8,7 @@
 // RUN: cgx-opt %s --cgx-compress="qsdp weight='levels=learned rounding=stochastic bits=5'" | FileCheck %s --check-prefix=LEARNED
 // RUN: cgx-opt %s --cgx-compress="weight=mxfp8 activation=natural gradient=identity" | FileCheck %s --check-prefix=OTHERS
 // RUN: cgx-opt %s --cgx-compress="kinds=gradient,weight bits=2 activation=bits=8" | FileCheck %s --check-prefix=SHARED
+// RUN: cgx-opt %s --cgx-compress="combine=bits=8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not cgx-opt %s --cgx-compress="weight=zip" 2>&1 | FileCheck %s --check-prefix=FAMILY
 // RUN: not cgx-opt %s --cgx-compress="weight='bits=9'" 2>&1 | FileCheck %s --check-prefix=BITS
 // RUN: not cgx-opt %s --cgx-compress="qsdp bits=4" 2>&1 | FileCheck %s --check-prefix=UNUSED
@@ -15,6 +16,7 @@
 // RUN: not cgx-opt %s --cgx-compress="weight='bits=8 error-feedback=yes'" 2>&1 | FileCheck %s --check-prefix=STORAGE
 // RUN: not cgx-opt %s --cgx-assign-codecs="plan=plan.json weight=bits=8" 2>&1 | FileCheck %s --check-prefix=PLAN
 
+// NONE: warning: combine=bits=8 compresses nothing: no collective of the step carries anything of kind combine; --cgx-report shows what they carry
 // FAMILY: error: weight=zip: expected codec to be one of {{.*}}, got zip
 // BITS: error: weight=bits=9: expected bits in 1..8, got 9
 // UNUSED: error: nothing has the codec quantize<bits=4>, since each kind that is compressed has its own; write it into gradient='quantize<

@@ -9,7 +9,7 @@
 // UNUSED: warning: exclude=*/bias matches the name of no layer of the program{{$}}
 // UNUSED: warning: exclude=small matches the name of no layer of the program; *small* would match params/small
 // UNUSED-NOT: params/*
-// KIND: error: expected kinds to be gradient, weight, activation, outer_gradient, activation_gradient or other, got grad
+// KIND: error: expected kinds to be gradient, weight, activation, other, outer_gradient, activation_gradient, dispatch, dispatch_gradient, combine or combine_gradient, got grad
 // GLOB: error: expected exclude to be a glob, got [a: {{.*}}
 
 #g = #cgx.groups<[[0, 1]]>

@@ -12,6 +12,9 @@
 
 #include "CollectiveFixture.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace cgx::test {
 namespace {
 
@@ -59,6 +62,48 @@ TEST_P(CollectiveTest, AllToAllOfEveryPairOfDimensions) {
             [=, this](const PerRank &inputs, const OperandSpec &operand, const ModelKey &key) {
               return modelAllToAll(inputs, everybody(ranks()), operand, split, concat, key);
             });
+  runAndCompare();
+}
+
+/// Tokens with a bucket each, `bucket=row`: whatever the others are, a token's elements are off by no more
+/// than a level of its own range, and it never lies in two buckets.
+TEST_P(CollectiveTest, TokensHaveAScaleEach) {
+  const uint64_t n = ranks();
+  for (uint32_t round = 0; round < 6; ++round) {
+    const uint64_t width = 1 + random() % 70;
+    const uint32_t bits = 2 + random() % 7;
+    cgx_codec codec = quantize(bits, uint32_t(width));
+    codec.scale = CGX_SCALE_F32;
+    const OperandSpec operand{.shape = {n * (random() % 4), 1 + random() % 5, width}, .codec = codec};
+    const uint64_t split = 0, concat = random() % 2;
+    SCOPED_TRACE(testing::Message() << operand.shape[0] << "x" << operand.shape[1] << "x" << width << " at "
+                                    << bits << " bits, concat " << concat);
+    auto model = [=, this](const PerRank &inputs, const OperandSpec &of, const ModelKey &key) {
+      return modelAllToAll(inputs, everybody(ranks()), of, split, concat, key);
+    };
+    add("all_to_all", everybody(ranks()), {operand}, {{"split_dim", split}, {"concat_dim", concat}}, model);
+    Case &one = cases.back();
+    for (Bytes &input : one.inputs[0])
+      for (uint64_t i = 0; i < operand.elements(); ++i) {
+        float &element = reinterpret_cast<float *>(input.data())[i];
+        element = (std::isfinite(element) ? element : 1.0f) * std::pow(100.0f, float(i / width % 7) - 3);
+      }
+    const ModelKey key{.seed = kSeed, .step = 0, .layerId = one.json["id"].get<uint64_t>() * 16};
+    one.expected[0] = model(one.inputs[0], operand, key);
+    OperandSpec exactly = operand;
+    exactly.codec = {};
+    const PerRank exact = model(one.inputs[0], exactly, key);
+    for (uint32_t rank = 0; rank < n; ++rank)
+      for (uint64_t begin = 0; begin < operand.elements(); begin += width) {
+        const float *sent = reinterpret_cast<const float *>(exact[rank].data()) + begin;
+        const float *got = reinterpret_cast<const float *>(one.expected[0][rank].data()) + begin;
+        const auto [least, most] = std::minmax_element(sent, sent + width);
+        const float level = (*most - *least) / float((1u << bits) - 1);
+        for (uint64_t i = 0; i < width; ++i)
+          ASSERT_NEAR(got[i], sent[i], 1.001f * level + 1e-5f * std::fabs(sent[i]))
+              << rank << ", " << begin + i;
+      }
+  }
   runAndCompare();
 }
 

@@ -50,21 +50,44 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<std::string> weight{*this, "weight",
                              llvm::cl::desc("Codec of weights, which are then compressed: bits=8"),
                              llvm::cl::init("")};
-  Option<std::string> activation{*this, "activation",
-                                 llvm::cl::desc("Codec of activations, which are then compressed"),
-                                 llvm::cl::init("")};
+  Option<std::string> activation{
+      *this, "activation",
+      llvm::cl::desc("Codec of activations, forward and backward, which are then compressed"),
+      llvm::cl::init("")};
   Option<std::string> activationGradient{
       *this, "activation-gradient",
-      llvm::cl::desc("Codec of what the backward pass of a pipeline sends, which is then compressed: bits=6"),
+      llvm::cl::desc("Codec of what travels in the backward pass: gradients of activations"),
       llvm::cl::init("")};
   Option<std::string> sampleIds{
       *this, "sample-ids",
       llvm::cl::desc("Argument with the number of each sample of the batch, for activation='... delta=f32 "
                      "samples=N'; usually one called ids or sample_ids"),
       llvm::cl::init("")};
+  Option<std::string> dispatch{
+      *this, "dispatch",
+      llvm::cl::desc(
+          "Codec of tokens on their way to their experts, and of their gradients: bits=8, with one "
+          "scale for each token"),
+      llvm::cl::init("")};
+  Option<std::string> dispatchGradient{*this, "dispatch-gradient",
+                                       llvm::cl::desc("Codec of the gradients of dispatched tokens"),
+                                       llvm::cl::init("")};
+  Option<std::string> combine{
+      *this, "combine",
+      llvm::cl::desc("Codec of what experts made of tokens, on its way back, and of its gradients"),
+      llvm::cl::init("")};
+  Option<std::string> combineGradient{*this, "combine-gradient",
+                                      llvm::cl::desc("Codec of the gradients of what experts made"),
+                                      llvm::cl::init("")};
   Option<std::string> other{*this, "other",
                             llvm::cl::desc("Codec of what is of no other kind, which is then compressed"),
                             llvm::cl::init("")};
+  Option<std::string> along{
+      *this, "along",
+      llvm::cl::desc(
+          "Codecs along axes of the mesh: shard<gradient=bits=8 weight=bits=8> host<gradient=bits=4>; "
+          "elsewhere, other kinds than gradients stay exact unless they have a codec, too"),
+      llvm::cl::init("")};
   Option<bool> qsdp{
       *this, "qsdp",
       llvm::cl::desc("Sharded training as QSDP does it: weights and gradients at 8 bits in buckets of "
@@ -88,8 +111,9 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
                        llvm::cl::init(1.0)};
   ListOption<std::string> kinds{
       *this, "kinds",
-      llvm::cl::desc("What may be compressed: gradient and outer_gradient (default), weight, activation, "
-                     "activation_gradient, other")};
+      llvm::cl::desc(
+          "What may be compressed: gradient and outer_gradient (default), weight, other, activation or "
+          "some of it (activation_gradient, dispatch, combine, dispatch_gradient, combine_gradient)")};
   ListOption<std::string> exclude{*this, "exclude",
                                   llvm::cl::desc("Names of layers that stay exact, as globs")};
   Option<int64_t> minElements{*this, "min-elements", llvm::cl::desc("Smaller operands stay exact"),
@@ -145,8 +169,9 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
 struct InstrumentPipelineOptions : mlir::PassPipelineOptions<InstrumentPipelineOptions> {
   ListOption<std::string> kinds{
       *this, "kinds",
-      llvm::cl::desc("What is measured: gradient and outer_gradient (default), weight, activation, "
-                     "activation_gradient, other")};
+      llvm::cl::desc(
+          "What is measured: gradient and outer_gradient (default), weight, other, activation or some "
+          "of it (activation_gradient, dispatch, combine, dispatch_gradient, combine_gradient)")};
   ListOption<std::string> exclude{*this, "exclude",
                                   llvm::cl::desc("Names of layers that are not measured, as globs")};
   Option<int64_t> minElements{*this, "min-elements", llvm::cl::desc("Smaller operands are not measured"),

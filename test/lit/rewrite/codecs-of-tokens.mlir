@@ -1,0 +1,62 @@
+// What travels to experts and back has codecs of its own, by direction, with a scale for each token.
+// RUN: cgx-opt %s --cgx-compress | FileCheck %s --check-prefix=USUAL
+// RUN: cgx-opt %s --cgx-compress="dispatch=bits=8 combine=bits=4 min-elements=1" | FileCheck %s --check-prefix=TOKENS
+// RUN: cgx-opt %s --cgx-compress="dispatch='bits=8 bucket=64' combine=fp8_e4m3 combine-gradient=bits=6 min-elements=1" | FileCheck %s --check-prefix=OWN
+// RUN: cgx-opt %s --cgx-compress="activation=bits=8 activation-gradient=bits=6 combine='cast format=fp8_e5m2 bucket=row' min-elements=1" | FileCheck %s --check-prefix=ACTIVATION
+// RUN: cgx-opt %s --cgx-compress="kinds=gradient,dispatch bits=3 bucket=row min-elements=1" | FileCheck %s --check-prefix=KINDS
+// RUN: cgx-opt %s --cgx-compress="dispatch=bits=8 min-elements=1" --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
+// RUN: not cgx-opt %s --cgx-compress="combine='bits=8 bucket=column'" 2>&1 | FileCheck %s --check-prefix=BUCKET
+// RUN: not cgx-opt %s --cgx-compress="dispatch='natural bucket=row'" 2>&1 | FileCheck %s --check-prefix=FAMILY
+// RUN: not cgx-opt %s --cgx-compress="kinds=tokens" 2>&1 | FileCheck %s --check-prefix=KIND
+// RUN: cgx-opt %s --cgx-compress="activation-gradient=bits=8 dispatch=bits=8 dispatch-gradient=bits=4" 2>&1 | FileCheck %s --check-prefix=PRESENT
+
+// BUCKET: error: combine=bits=8 bucket=column: expected integer value
+// FAMILY: error: dispatch=natural bucket=row: {{.*}}bucket
+// KIND: error: expected kinds to be gradient, weight, activation, other, outer_gradient, activation_gradient, dispatch, dispatch_gradient, combine or combine_gradient, got tokens
+// PRESENT-NOT: compresses nothing
+
+#g = #cgx.groups<[[0, 1]]>
+module attributes {cgx.mesh = #cgx.mesh<["expert" = 2]>, cgx.num_ranks = 2 : i64} {
+// USUAL-LABEL: func public @main
+func.func public @main(%a: tensor<4x8x48xf32>, %b: tensor<4x8x48xbf16>, %s: tensor<32x96xf32>)
+    -> (tensor<2x16x48xf32>, tensor<2x16x48xbf16>, tensor<2x16x48xf32>, tensor<4x4x96xf32>, tensor<32x96xf32>) {
+  // USUAL: cgx.exact_reason = ["kind dispatch"]
+  // TOKENS: codecs = [#cgx.quantize<bits = 8, bucket = 48,
+  // OWN: codecs = [#cgx.quantize<bits = 8, bucket = 64,
+  // ACTIVATION: codecs = [#cgx.quantize<bits = 8, bucket = 128,
+  // KINDS: codecs = [#cgx.quantize<bits = 3, bucket = 48,
+  // REPORT-DAG: experts/up{{ +}}combine{{ +}}4x8x48xbf16{{ +}}identity{{.*}}kind combine
+  // REPORT-DAG: experts/up{{ +}}dispatch{{ +}}4x8x48xf32{{ +}}quantize bits=8 bucket=48
+  // REPORT-DAG: experts/up{{ +}}dispatch_gradient{{ +}}4x8x48xf32{{ +}}quantize bits=8 bucket=48
+  %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"experts/up", dispatch>]} : (tensor<4x8x48xf32>) -> tensor<2x16x48xf32>
+  // USUAL: cgx.exact_reason = ["kind combine"]
+  // TOKENS: codecs = [#cgx.quantize<bits = 4, bucket = 48,
+  // OWN: codecs = [#cgx.cast<format = fp8_e4m3, bucket = 48,
+  // ACTIVATION: codecs = [#cgx.cast<format = fp8_e5m2, bucket = 48,
+  // KINDS: cgx.exact_reason = ["kind combine"]
+  %1 = cgx.all_to_all(%b) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"experts/up", combine>]} : (tensor<4x8x48xbf16>) -> tensor<2x16x48xbf16>
+  // TOKENS: codecs = [#cgx.quantize<bits = 8, bucket = 48,
+  // OWN: codecs = [#cgx.quantize<bits = 8, bucket = 64,
+  // ACTIVATION: codecs = [#cgx.quantize<bits = 6, bucket = 128,
+  // KINDS: codecs = [#cgx.quantize<bits = 3, bucket = 48,
+  %2 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"experts/up", dispatch_gradient>]} : (tensor<4x8x48xf32>) -> tensor<2x16x48xf32>
+  // Rows that are split: of the pieces that ranks get.
+  // TOKENS: codecs = [#cgx.quantize<bits = 4, bucket = 24,
+  // OWN: codecs = [#cgx.quantize<bits = 6, bucket = 24,
+  // ACTIVATION: codecs = [#cgx.cast<format = fp8_e5m2, bucket = 24,
+  %t = stablehlo.reshape %s : (tensor<32x96xf32>) -> tensor<2x16x96xf32>
+  %u = stablehlo.slice %t [0:2, 0:16, 0:48] : (tensor<2x16x96xf32>) -> tensor<2x16x48xf32>
+  %3 = cgx.all_to_all(%u) {split_dim = 2 : i64, concat_dim = 0 : i64, id = 3 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"experts/up", combine_gradient>]} : (tensor<2x16x48xf32>) -> tensor<4x16x24xf32>
+  // USUAL: cgx.exact_reason = ["kind activation_gradient"]
+  // TOKENS: cgx.exact_reason = ["kind activation_gradient"]
+  // ACTIVATION: codecs = [#cgx.quantize<bits = 6, bucket = 128,
+  %4 = cgx.all_reduce sum(%s) {id = 4 : i64, groups = #g, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"params/up", activation_gradient>]} : tensor<32x96xf32>
+  %5 = stablehlo.reshape %3 : (tensor<4x16x24xf32>) -> tensor<4x4x96xf32>
+  return %0, %1, %2, %5, %4 : tensor<2x16x48xf32>, tensor<2x16x48xbf16>, tensor<2x16x48xf32>, tensor<4x4x96xf32>, tensor<32x96xf32>
+}
+}
