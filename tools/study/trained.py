@@ -1,0 +1,118 @@
+"""What the studies of perplexity share: settings are trained and evaluated one after the other, and become tables and a picture."""
+
+import argparse
+import csv
+import json
+import math
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DENSE = ROOT / "examples/transformer-lm"  # the model's first values and its data
+RANKS = 4
+COLUMNS = ["setting", "seed", "steps", "validation_loss", "accuracy", "wire_bytes", "raw_bytes"]
+
+
+class Study:
+    """`settings`: label to (step, options of --cgx-compress, "" for none)."""
+
+    def __init__(self, name, description, folder, evaluation, settings, steps):
+        self.settings, self.evaluation, self.name = settings, evaluation, name
+        parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser.add_argument("--steps", type=int, default=steps)
+        parser.add_argument("--seeds", type=int, default=3)
+        parser.add_argument("--minutes", type=float, default=20)
+        parser.add_argument("--only", action="append", choices=settings)
+        parser.add_argument("--out", type=pathlib.Path, default=folder)
+        parser.add_argument("--tools", type=pathlib.Path, default=ROOT / "build/release/bin")
+        self.arguments = parser.parse_args()
+        self.labels = self.arguments.only or list(settings)
+        self.work = ROOT / "build/study" / name
+        self.rows = []
+
+    def run(self):
+        """Every setting with one seed before any with the next; writes perplexity.csv and perplexity.svg."""
+        self.work.mkdir(parents=True, exist_ok=True)
+        begin = time.monotonic()
+        for seed in range(self.arguments.seeds):
+            for label in self.labels:
+                if time.monotonic() - begin > 60 * self.arguments.minutes:
+                    continue
+                self.rows.append(self._train(label, seed))
+                print(f"{label}, seed {seed}: loss {self.rows[-1]['validation_loss']}, "
+                      f"{time.monotonic() - begin:.0f} s since the begin", file=sys.stderr, flush=True)
+        with open(self.arguments.out / "perplexity.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.rows)
+        curves = [f"{row['setting']}={self._file(row['setting'], 0, 'json')}" for row in self.rows if row["seed"] == 0]
+        subprocess.run([self.arguments.tools / "cgx-curves", *curves, "--no-table", "--svg",
+                        self.arguments.out / "perplexity.svg", "--title", self.name, "--smooth", "20"], check=True)
+
+    def _file(self, label, seed, kind):
+        return self.work / ("".join(c if c.isalnum() else "_" for c in label) + f".{seed}.{kind}")
+
+    def _train(self, label, seed):
+        """Trains and evaluates: a row of the data."""
+        step, options = self.settings[label]
+        state, report, evaluation = (self._file(label, seed, kind) for kind in ("safetensors", "json", "eval.json"))
+        compress = ["--compress", options] if options else []
+        common = ["--ranks", str(RANKS), "--transport", "inproc", "--quiet"]
+        subprocess.run([self.arguments.tools / "cgx-run", step, *common, *compress, "--state", DENSE / "state.safetensors",
+                        "--data", DENSE / "train.safetensors", "--shuffle", "--seed", str(seed), "--steps",
+                        str(self.arguments.steps), "--repeat", "--save", state, "--report", report],
+                       check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([self.arguments.tools / "cgx-run", self.evaluation, *common, "--state", state, "--data",
+                        DENSE / "validation.safetensors", "--report", evaluation], check=True)
+        state.unlink()
+        totals, measured = json.loads(report.read_text())["totals"], json.loads(evaluation.read_text())
+        accuracy = next(m["mean"] for m in measured["metrics"] if "accuracy" in m["name"])
+        return {"setting": label, "seed": seed, "steps": self.arguments.steps, "validation_loss": measured["loss"]["mean"],
+                "accuracy": accuracy, "wire_bytes": totals["wire_bytes_per_rank_and_step"],
+                "raw_bytes": totals["raw_bytes_per_rank_and_step"]}
+
+    def perplexity(self, label):
+        """Mean and standard deviation over the seeds as text; "" where nothing was run."""
+        values = [math.exp(row["validation_loss"]) if row["validation_loss"] is not None else math.inf
+                  for row in self.rows if row["setting"] == label]
+        if not values:
+            return ""
+        if len(values) == 1:
+            return f"{values[0]:.3f}"
+        return f"{statistics.mean(values):.3f} ± {statistics.stdev(values):.3f}"
+
+    def mean(self, label, column):
+        return statistics.mean(row[column] if row[column] is not None else math.nan
+                               for row in self.rows if row["setting"] == label)
+
+    def table_of_settings(self, baselines):
+        """All settings that were run; `baselines`: of each the setting whose bytes its own are compared with."""
+        lines = []
+        for label in self.settings:
+            count = sum(row["setting"] == label for row in self.rows)
+            if count == 0:
+                continue
+            sent = self.mean(label, "wire_bytes")
+            exact = baselines(label)
+            ratio = self.mean(exact, "wire_bytes") / sent if any(row["setting"] == exact for row in self.rows) else None
+            lines.append([label, self.perplexity(label), f"{100 * self.mean(label, 'accuracy'):.2f} %", f"{sent / 1e6:.2f} MB",
+                          f"{ratio:.2f}x" if ratio else "", str(count)])
+        return table(["setting", "perplexity", "accuracy", "sent", "baseline sends", "runs"], lines)
+
+    def table_of_options(self):
+        """How each setting was asked for, and what was not run."""
+        lines = [[label, f"`{options or 'none'}`", f"`{step.name}`"] for label, (step, options) in self.settings.items()]
+        text = table(["setting", "options of `--cgx-compress`", "step"], lines)
+        missing = [f"{label} (seed {seed})" for seed in range(self.arguments.seeds) for label in self.settings
+                   if not any(row["setting"] == label and row["seed"] == seed for row in self.rows)]
+        return text + ("\nNot run, since time was up: " + ", ".join(missing) + ".\n" if missing else "")
+
+    def write(self, text):
+        (self.arguments.out / "perplexity.md").write_text(text, encoding="utf-8")
+
+
+def table(header, lines):
+    return "\n".join("| " + " | ".join(line) + " |" for line in [header, ["---"] * len(header), *lines]) + "\n"
