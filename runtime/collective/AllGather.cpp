@@ -18,9 +18,9 @@ namespace cgx {
 
 namespace {
 
-class Running {
+class OperandTask {
 public:
-  Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
+  OperandTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), buffers(buffers), count(execution.group.size()),
         slices(resultShape(), execution.collective.dim, count, codec.elementBytes()),
         payloadBytes(codec.payloadBytes(codec.info().elements)), direct(codec.isRaw() && slices.contiguous()),
@@ -72,7 +72,7 @@ private:
 } // namespace
 
 Status runAllGather(Execution &execution, Buffers operands) {
-  return runInOneExchange<Running>(execution, operands);
+  return runInOneExchange<OperandTask>(execution, operands);
 }
 
 } // namespace cgx

@@ -65,9 +65,9 @@ namespace {
 
 /// An operand of runAllReduce and its payloads. Exact operands have none: their tensors
 /// are sent from and received into where they are.
-class Running {
+class OperandTask {
 public:
-  Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
+  OperandTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : operand(execution, index), buffers(buffers), self(execution.self()), exact(operand.isRaw()),
         slots(execution.scratch.take(operand.slotsBytes())),
         whole(exact ? nullptr : execution.scratch.take(operand.wholeBytes())) {}
@@ -119,40 +119,40 @@ private:
 
 } // namespace
 
-static std::vector<Running> makeRunning(const Execution &execution, Buffers operands) {
-  std::vector<Running> running;
+static std::vector<OperandTask> makeTasks(const Execution &execution, Buffers operands) {
+  std::vector<OperandTask> tasks;
   for (size_t i = 0; i < operands.size(); ++i)
-    running.emplace_back(execution, i, operands[i]);
-  return running;
+    tasks.emplace_back(execution, i, operands[i]);
+  return tasks;
 }
 
-static Status scatterReduce(Execution &execution, std::span<const Running> running) {
+static Status scatterReduce(Execution &execution, std::span<const OperandTask> tasks) {
   std::vector<Traffic> traffic;
   {
     Stopwatch stopwatch(execution.counters.encode);
-    for (const Running &operand : running)
+    for (const OperandTask &operand : tasks)
       traffic.push_back(operand.scatter());
   }
   if (Status status = exchange(execution, traffic, kContribution, kAllOperands); !status.ok())
     return status;
   Stopwatch stopwatch(execution.counters.decode);
-  for (const Running &operand : running)
+  for (const OperandTask &operand : tasks)
     if (Status status = operand.reduce(execution); !status.ok())
       return status;
   return Status();
 }
 
-static Status gatherChunks(Execution &execution, std::span<const Running> running) {
+static Status gatherChunks(Execution &execution, std::span<const OperandTask> tasks) {
   std::vector<Traffic> traffic;
   {
     Stopwatch stopwatch(execution.counters.encode);
-    for (const Running &operand : running)
+    for (const OperandTask &operand : tasks)
       traffic.push_back(operand.gather());
   }
   if (Status status = exchange(execution, traffic, kResult, kAllOperands); !status.ok())
     return status;
   Stopwatch stopwatch(execution.counters.decode);
-  for (const Running &operand : running)
+  for (const OperandTask &operand : tasks)
     if (Status status = operand.finish(); !status.ok())
       return status;
   return Status();
@@ -160,7 +160,7 @@ static Status gatherChunks(Execution &execution, std::span<const Running> runnin
 
 Status runScatterReduce(Execution &execution, Buffers operands) {
   if (execution.group.size() > 1)
-    return scatterReduce(execution, makeRunning(execution, operands));
+    return scatterReduce(execution, makeTasks(execution, operands));
   for (size_t i = 0; i < operands.size(); ++i)
     copyWhole(execution.collective.operands[i], operands[i]);
   return Status();
@@ -169,17 +169,17 @@ Status runScatterReduce(Execution &execution, Buffers operands) {
 Status runChunkGather(Execution &execution, Buffers operands) {
   if (execution.group.size() == 1)
     return Status();
-  return gatherChunks(execution, makeRunning(execution, operands));
+  return gatherChunks(execution, makeTasks(execution, operands));
 }
 
 Status runScatterReduceAllGather(Execution &execution, Buffers operands) {
   if (canPipelineAllReduce(execution))
     return runPipelinedAllReduce(execution, operands);
   // Phase after phase, for any codec over any transport.
-  std::vector<Running> running = makeRunning(execution, operands);
-  if (Status status = scatterReduce(execution, running); !status.ok())
+  std::vector<OperandTask> tasks = makeTasks(execution, operands);
+  if (Status status = scatterReduce(execution, tasks); !status.ok())
     return status;
-  return gatherChunks(execution, running);
+  return gatherChunks(execution, tasks);
 }
 
 } // namespace cgx

@@ -12,30 +12,30 @@
 
 namespace cgx {
 
-/// Runs a collective that needs one exchange. `Running` is one operand on its way: it
+/// Runs a collective that needs one exchange. `OperandTask` is one operand on its way: it
 /// is made of (execution, index, buffers), encodes in traffic(), and decodes in finish().
-template <typename Running> Status runInOneExchange(Execution &execution, Buffers operands) {
+template <typename OperandTask> Status runInOneExchange(Execution &execution, Buffers operands) {
   CollectiveCounters &counters = execution.counters;
   if (execution.group.size() == 1 && execution.collective.kind != CollectiveKind::Permute) {
     for (size_t i = 0; i < operands.size(); ++i)
       copyWhole(execution.collective.operands[i], operands[i]);
     return Status();
   }
-  std::vector<Running> running;
+  std::vector<OperandTask> tasks;
   std::vector<Traffic> traffic;
   {
     Stopwatch stopwatch(counters.encode);
-    running.reserve(operands.size());
+    tasks.reserve(operands.size());
     for (size_t i = 0; i < operands.size(); ++i) {
-      running.emplace_back(execution, i, operands[i]);
-      traffic.push_back(running[i].traffic());
+      tasks.emplace_back(execution, i, operands[i]);
+      traffic.push_back(tasks[i].traffic());
     }
     countRawBytes(execution);
   }
   if (Status status = exchange(execution, traffic, kContribution, kAllOperands); !status.ok())
     return status;
   Stopwatch stopwatch(counters.decode);
-  for (Running &operand : running)
+  for (OperandTask &operand : tasks)
     if (Status status = operand.finish(); !status.ok())
       return status;
   return Status();

@@ -105,9 +105,9 @@ public:
 };
 
 /// One operand on its way. Operands without changes are encoded as they are.
-class Running {
+class OperandTask {
 public:
-  Running(Execution &execution, size_t index, const OperandBuffers &buffers)
+  OperandTask(Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), state(execution.states[index]), buffers(buffers),
         payloadBytes(codec.payloadBytes(codec.info().elements)),
         outgoing(execution.scratch.take(payloadBytes)), incoming(execution.scratch.take(payloadBytes)) {
@@ -237,16 +237,16 @@ Ids idsAt(const std::byte *memory, const OperandInfo &info) {
 Status runPermuteOfChanges(Execution &execution, Buffers operands) {
   CollectiveCounters &counters = execution.counters;
   const OperandInfo &idsInfo = execution.collective.operands.back();
-  std::vector<Running> running;
+  std::vector<OperandTask> tasks;
   std::vector<Traffic> traffic;
   {
     Stopwatch stopwatch(counters.encode);
-    running.reserve(operands.size());
+    tasks.reserve(operands.size());
     for (size_t i = 0; i < operands.size(); ++i) {
-      running.emplace_back(execution, i, operands[i]);
-      if (Status status = running[i].encode(idsAt(operands.back().input, idsInfo)); !status.ok())
+      tasks.emplace_back(execution, i, operands[i]);
+      if (Status status = tasks[i].encode(idsAt(operands.back().input, idsInfo)); !status.ok())
         return status;
-      traffic.push_back(running[i].traffic());
+      traffic.push_back(tasks[i].traffic());
     }
     countRawBytes(execution);
   }
@@ -254,25 +254,25 @@ Status runPermuteOfChanges(Execution &execution, Buffers operands) {
     return status;
   {
     Stopwatch stopwatch(counters.decode);
-    if (const std::byte *ids = running.back().payload())
-      for (Running &operand : running)
+    if (const std::byte *ids = tasks.back().payload())
+      for (OperandTask &operand : tasks)
         if (Status status = operand.look(idsAt(ids, idsInfo)); !status.ok())
           return status;
   }
-  for (size_t i = 0; i < running.size(); ++i) {
-    if (!running[i].info().changes)
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (!tasks[i].info().changes)
       continue;
-    const Traffic firsts = running[i].firsts();
+    const Traffic firsts = tasks[i].firsts();
     if (Status status = exchange(execution, {&firsts, 1}, kContribution, uint32_t(i) + 1, i); !status.ok())
       return status;
-    counters.operands[i].firstBytes += running[i].sentFirstBytes();
+    counters.operands[i].firstBytes += tasks[i].sentFirstBytes();
   }
   Stopwatch stopwatch(counters.decode);
-  for (Running &operand : running)
+  for (OperandTask &operand : tasks)
     if (Status status = operand.finish(); !status.ok())
       return status;
   // Zeros would be the id of a sample: rows of a rank that got nothing are of none.
-  if (!running.back().payload())
+  if (!tasks.back().payload())
     for (int32_t row = 0; row < int32_t(idsInfo.elements); ++row) {
       const int32_t none = -1 - row;
       std::memcpy(operands.back().output + uint64_t(row) * sizeof none, &none, sizeof none);

@@ -23,9 +23,9 @@ namespace cgx {
 
 namespace {
 
-class Running {
+class OperandTask {
 public:
-  Running(const Execution &execution, size_t index, const OperandBuffers &buffers)
+  OperandTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), resultCodec(execution, index, kResult),
         exact(codec.info().isRaw()), buffers(buffers), children(positionsOf(/*sends=*/false)),
         parent(positionsOf(/*sends=*/true)), elements(codec.info().elements), bytes(codec.chunks().slot()),
@@ -112,13 +112,13 @@ private:
   std::byte *payload;   ///< of the result
 };
 
-using Leg = Traffic (Running::*)() const;
+using Leg = Traffic (OperandTask::*)() const;
 
-Status exchangeLeg(Execution &execution, const std::vector<Running> &running, Leg leg, uint32_t phase) {
+Status exchangeLeg(Execution &execution, const std::vector<OperandTask> &tasks, Leg leg, uint32_t phase) {
   std::vector<Traffic> traffic;
   {
     Stopwatch stopwatch(execution.counters.encode);
-    for (const Running &operand : running)
+    for (const OperandTask &operand : tasks)
       traffic.push_back((operand.*leg)());
   }
   return exchange(execution, traffic, phase, kAllOperands);
@@ -127,24 +127,25 @@ Status exchangeLeg(Execution &execution, const std::vector<Running> &running, Le
 } // namespace
 
 Status runTreeAllReduce(Execution &execution, Buffers operands) {
-  std::vector<Running> running;
+  std::vector<OperandTask> tasks;
   for (size_t i = 0; i < operands.size(); ++i)
-    running.emplace_back(execution, i, operands[i]);
-  if (Status status = exchangeLeg(execution, running, &Running::fromChildren, kContribution); !status.ok())
+    tasks.emplace_back(execution, i, operands[i]);
+  if (Status status = exchangeLeg(execution, tasks, &OperandTask::fromChildren, kContribution); !status.ok())
     return status;
   {
     Stopwatch stopwatch(execution.counters.decode);
-    for (const Running &operand : running)
+    for (const OperandTask &operand : tasks)
       if (Status status = operand.reduce(); !status.ok())
         return status;
   }
-  const std::pair<Leg, uint32_t> legs[] = {
-      {&Running::toParent, kContribution}, {&Running::fromParent, kResult}, {&Running::toChildren, kResult}};
+  const std::pair<Leg, uint32_t> legs[] = {{&OperandTask::toParent, kContribution},
+                                           {&OperandTask::fromParent, kResult},
+                                           {&OperandTask::toChildren, kResult}};
   for (auto [leg, phase] : legs)
-    if (Status status = exchangeLeg(execution, running, leg, phase); !status.ok())
+    if (Status status = exchangeLeg(execution, tasks, leg, phase); !status.ok())
       return status;
   Stopwatch stopwatch(execution.counters.decode);
-  for (const Running &operand : running)
+  for (const OperandTask &operand : tasks)
     if (Status status = operand.finish(); !status.ok())
       return status;
   return Status();

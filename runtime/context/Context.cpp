@@ -33,7 +33,7 @@ static TransportConfig transportConfig(const cgx_context_config &config, const T
 Context::Context(const cgx_context_config &config, Program program, std::unique_ptr<Transport> transport)
     : transport(std::move(transport)), program(std::move(program)), telemetry(this->program),
       state(this->program, config.rank), adaptation(this->program), timeout(config.timeout_ms),
-      seed(config.seed), flights(*this->transport, this->program.collectives.size()) {
+      seed(config.seed), pending(*this->transport, this->program.collectives.size()) {
   for (const CollectiveInfo &info : this->program.collectives) {
     named.emplace_back(info.operands.size());
     isNamed.emplace_back(info.operands.size(), false);
@@ -84,10 +84,10 @@ private:
 void Context::fail(const Status &reason) {
   if (!failure.ok())
     return;
-  failure = flights.any() ? flights.cancel(reason) : Status();
+  failure = pending.any() ? pending.cancel(reason) : Status();
   if (failure.ok())
     failure = reason;
-  flights.forget();
+  pending.forget();
   transport->fail(failure);
   if (DeviceLink *link = transport->deviceLink())
     link->abort();
@@ -115,7 +115,7 @@ Status Context::endStep() {
     if (std::find(isNamed[i].begin(), isNamed[i].end(), true) != isNamed[i].end())
       fail(Status::error(CGX_INVALID_ARGUMENT, program.collectives[i].describe(),
                          ": operands were named, but it did not run"));
-    else if (flights.isInFlight(i))
+    else if (pending.isPending(i))
       fail(Status::error(CGX_INVALID_ARGUMENT, program.collectives[i].describe(),
                          ": it was started, but the step did not wait for it"));
   }
@@ -147,14 +147,14 @@ Status Context::beginTrace() {
 Status Context::traceJson(const char **text) {
   if (!trace)
     return Status(CGX_INVALID_ARGUMENT, "expected a trace that was begun");
-  (void)flights.land();
+  (void)pending.waitForAll();
   events = trace->toJson(program, transport->rank());
   *text = events.c_str();
   return Status();
 }
 
 const char *Context::telemetryJson() {
-  (void)flights.land(); // its failure is for the wait to tell
+  (void)pending.waitForAll(); // its failure is for the wait to tell
   json = telemetry.toJson(program, transport->rank(), transport->bytesSent() - handshakeBytes);
   return json.c_str();
 }
@@ -180,7 +180,7 @@ template <typename Body> Status Context::meet(Body body) {
     return Status(CGX_INVALID_ARGUMENT, "profiles and plans are exchanged between steps, not in one");
   Stopwatch stopwatch(telemetry.profiling);
   uint64_t before = transport->bytesSent();
-  Status status = body(Meeting{*transport, timeout, seed, step});
+  Status status = body(StepBoundary{*transport, timeout, seed, step});
   handshakeBytes += transport->bytesSent() - before;
   // Plans that are refused or differ are so on all ranks alike, and nothing was changed.
   if (!status.ok() && status.getCode() != CGX_INVALID_ARGUMENT && status.getCode() != CGX_MISMATCH)
@@ -195,8 +195,8 @@ Status Context::beginProfile(const char *options) {
 }
 
 Status Context::endProfile(const char **profile) {
-  return meet([&](const Meeting &meeting) {
-    Result<plan::Profile> measured = adaptation.end(meeting);
+  return meet([&](const StepBoundary &boundary) {
+    Result<plan::Profile> measured = adaptation.end(boundary);
     if (measured.ok()) {
       planning = measured->toJson();
       *profile = planning.c_str();
@@ -206,12 +206,12 @@ Status Context::endProfile(const char **profile) {
 }
 
 Status Context::adoptPlan(const char *plan) {
-  return meet([&](const Meeting &meeting) { return adaptation.adopt(meeting, plan); });
+  return meet([&](const StepBoundary &boundary) { return adaptation.adopt(boundary, plan); });
 }
 
 Status Context::adapt(const char *request, const char **plan) {
-  return meet([&](const Meeting &meeting) {
-    Result<std::string> adopted = adaptation.adapt(meeting, request);
+  return meet([&](const StepBoundary &boundary) {
+    Result<std::string> adopted = adaptation.adapt(boundary, request);
     if (adopted.ok()) {
       planning = std::move(*adopted);
       *plan = planning.c_str();
@@ -270,7 +270,7 @@ template <typename Body> void Context::executeNow(int64_t collective, Body body)
   if (profiler)
     profiler->enterCollective(indexOf(*info));
   TraceClock::time_point begin = TraceClock::now();
-  Status status = flights.any() ? flights.land() : Status();
+  Status status = pending.any() ? pending.waitForAll() : Status();
   if (status.ok())
     status = execute(*info, /*beside=*/false, body);
   telemetry.collectives[indexOf(*info)].wait.time += TraceClock::now() - begin;
@@ -311,7 +311,7 @@ void Context::provide(int64_t collective, int64_t operand, const LentTensor &ten
   std::span<OperandState> states = state.operandsOf(indexOf(*info));
   if (operand < 0 || size_t(operand) >= states.size())
     return refuse("expected an operand below ", states.size(), ", got ", operand);
-  if (flights.isInFlight(indexOf(*info)))
+  if (pending.isPending(indexOf(*info)))
     return refuse("expected what an optimizer keeps before the collective is started");
   const OperandInfo &layer = info->operands[size_t(operand)];
   if (std::string wrong = refusalOf(tensor, layer, device && isOnDevice(tensor.data)); !wrong.empty())
@@ -393,14 +393,14 @@ Status Context::checkCuda() {
 Status Context::fetchState() {
   if (!device || !failure.ok())
     return Status(); // of a job that has failed, nothing more comes
-  if (Status status = flights.land(); !status.ok())
+  if (Status status = pending.waitForAll(); !status.ok())
     return status;
   return device->fetchState();
 }
 
 void Context::run(int64_t collective) {
   // Behind what is in flight, and by the same thread, which has its hands on the transport.
-  if (flights.any()) {
+  if (pending.any()) {
     start(collective);
     return wait(collective);
   }
@@ -427,7 +427,7 @@ void Context::start(int64_t collective) {
   if (!info)
     return;
   size_t index = indexOf(*info);
-  if (flights.isInFlight(index))
+  if (pending.isPending(index))
     return fail(Status::error(CGX_INVALID_ARGUMENT, info->describe(),
                               ": it is started again, but the step did not wait for it"));
   if (Status status = takeNamed(*info); !status.ok())
@@ -440,7 +440,7 @@ void Context::start(int64_t collective) {
     profiler->enterCollective(index);
     profiler->leaveCollective();
   }
-  flights.start(
+  pending.start(
       index, [this, info, operands = named[index]](bool beside) { return runNow(*info, operands, beside); });
 }
 
@@ -449,7 +449,7 @@ void Context::wait(int64_t collective) {
   if (!info)
     return;
   size_t index = indexOf(*info);
-  if (!flights.isInFlight(index))
+  if (!pending.isPending(index))
     return fail(Status::error(CGX_INVALID_ARGUMENT, info->describe(),
                               ": the step waits for it, but did not start it"));
   Pause pause(*this);
@@ -459,7 +459,7 @@ void Context::wait(int64_t collective) {
   Status status;
   {
     Stopwatch stopwatch(telemetry.collectives[index].wait);
-    status = flights.wait(index);
+    status = pending.wait(index);
   }
   if (profiler)
     profiler->leaveCollective();

@@ -17,7 +17,7 @@
 #include "collective/ExplicitForm.h"
 #include "cuda/DeviceUse.h"
 #include "profile/Adaptation.h"
-#include "progress/Flights.h"
+#include "progress/PendingOperations.h"
 
 #include <memory>
 
@@ -100,7 +100,7 @@ private:
   /// While it lives, the step does not compute.
   class Pause;
 
-  /// Calls `body(meeting)` if the ranks may meet now. That they could not is the job's failure.
+  /// Calls `body(boundary)` if the ranks may meet now. That they could not is the job's failure.
   template <typename Body> Status meet(Body body);
 
   std::unique_ptr<Transport> transport;
@@ -123,7 +123,7 @@ private:
   uint64_t handshakeBytes = 0; ///< sent before the first step and between steps, not the program's
   std::unique_ptr<Trace> trace;
   TraceClock::time_point stepBegan, computesSince; ///< where there is a trace
-  Flights flights;                                 ///< last: it uses everything above
+  PendingOperations pending;                       ///< last: it uses everything above
 };
 
 } // namespace cgx

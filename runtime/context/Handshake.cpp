@@ -18,7 +18,7 @@ namespace cgx {
 namespace {
 
 /// What a rank tells about itself.
-struct Card {
+struct Hello {
   uint32_t abiVersion;
   uint32_t ranks;
   uint64_t seed;
@@ -35,18 +35,18 @@ std::string hex(uint64_t value) {
   return std::move(stream).str();
 }
 
-std::string hashOf(const Card &card) {
-  return {card.hash.data(), strnlen(card.hash.data(), card.hash.size())};
+std::string hashOf(const Hello &hello) {
+  return {hello.hash.data(), strnlen(hello.hash.data(), hello.hash.size())};
 }
 
 } // namespace
 
 /// "seed: 1 on rank 0, 2; 7 on rank 1", or nothing if all are equal.
 template <typename Describe>
-static std::string difference(const char *what, const std::vector<Card> &cards, Describe describe) {
+static std::string difference(const char *what, const std::vector<Hello> &hellos, Describe describe) {
   std::map<std::string, std::string> holders;
-  for (uint32_t rank = 0; rank < cards.size(); ++rank) {
-    std::string &ranks = holders[describe(cards[rank])];
+  for (uint32_t rank = 0; rank < hellos.size(); ++rank) {
+    std::string &ranks = holders[describe(hellos[rank])];
     ranks += concat(ranks.empty() ? "" : ", ", rank);
   }
   if (holders.size() == 1)
@@ -57,26 +57,27 @@ static std::string difference(const char *what, const std::vector<Card> &cards, 
   return text;
 }
 
-static Status compare(const std::vector<Card> &cards) {
+static Status compare(const std::vector<Hello> &hellos) {
   std::string differences;
   auto add = [&](const std::string &text) {
     if (!text.empty())
       differences += (differences.empty() ? "" : "; ") + text;
   };
-  add(difference("ABI version", cards, [](const Card &card) { return std::to_string(card.abiVersion); }));
-  add(difference("number of ranks", cards, [](const Card &card) { return std::to_string(card.ranks); }));
-  add(difference("seed", cards, [](const Card &card) { return std::to_string(card.seed); }));
-  add(difference("options or data", cards, [](const Card &card) { return hex(card.hostDigest); }));
-  add(difference("program hash", cards, [](const Card &card) { return "'" + hashOf(card) + "'"; }));
+  add(difference("ABI version", hellos, [](const Hello &hello) { return std::to_string(hello.abiVersion); }));
+  add(difference("number of ranks", hellos, [](const Hello &hello) { return std::to_string(hello.ranks); }));
+  add(difference("seed", hellos, [](const Hello &hello) { return std::to_string(hello.seed); }));
+  add(difference("options or data", hellos, [](const Hello &hello) { return hex(hello.hostDigest); }));
+  add(difference("program hash", hellos, [](const Hello &hello) { return "'" + hashOf(hello) + "'"; }));
   // Programs of one hash whose collectives differ: a manifest was changed by hand.
-  add(difference("collectives in the manifest", cards, [](const Card &card) { return hex(card.digest); }));
+  add(difference("collectives in the manifest", hellos,
+                 [](const Hello &hello) { return hex(hello.digest); }));
   return differences.empty() ? Status() : Status(CGX_MISMATCH, "ranks differ in " + differences);
 }
 
 Status shakeHands(Transport &transport, std::chrono::milliseconds timeout, const Identity &identity,
                   const Program &program) {
-  std::vector<Card> cards(transport.ranks());
-  Card &own = cards[transport.rank()];
+  std::vector<Hello> hellos(transport.ranks());
+  Hello &own = hellos[transport.rank()];
   own = {.abiVersion = identity.abiVersion,
          .ranks = transport.ranks(),
          .seed = identity.seed,
@@ -89,12 +90,12 @@ Status shakeHands(Transport &transport, std::chrono::milliseconds timeout, const
   for (uint32_t rank = 0; rank < transport.ranks(); ++rank) {
     if (rank == transport.rank())
       continue;
-    exchange.receive(rank, tag, {std::as_writable_bytes(std::span(&cards[rank], 1))});
+    exchange.receive(rank, tag, {std::as_writable_bytes(std::span(&hellos[rank], 1))});
     exchange.send(rank, tag, {std::as_bytes(std::span(&own, 1))});
   }
   if (Status status = exchange.finish(); !status.ok())
     return status;
-  return compare(cards);
+  return compare(hellos);
 }
 
 } // namespace cgx

@@ -20,7 +20,7 @@ struct Identity {
   uint64_t digest = 0; ///< of what the host wants to be equal
 };
 
-/// Compares with all ranks what must be equal. Every rank sees every card, so that
+/// Compares with all ranks what must be equal. Every rank sees every hello, so that
 /// every rank comes to the same verdict and can say who has what.
 Status shakeHands(Transport &transport, std::chrono::milliseconds timeout, const Identity &identity,
                   const Program &program);

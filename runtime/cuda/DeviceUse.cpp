@@ -11,7 +11,7 @@
 #include "cgx/kernels/cuda_peers.h"
 #include "collective/RawBytes.h"
 #include "cuda/algorithm/DeviceExplicitForm.h"
-#include "cuda/algorithm/LinkedCollective.h"
+#include "cuda/algorithm/LibraryCollective.h"
 #include "cuda/algorithm/ResidentCollective.h"
 #include "cuda/stream/KeptMemory.h"
 #include "cuda/stream/StreamWait.h"

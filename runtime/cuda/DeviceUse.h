@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is exact the transport's link of GPUs does by itself, if it has one (LinkedCollective.h). What can
+// What is exact the transport's link of GPUs does by itself, if it has one (LibraryCollective.h). What can
 // stay on the GPU does (ResidentCollective.h). Every other collective is staged: its buffers pass through
 // pinned memory, and it runs as those of the host do. All but sums of a link give the bits of the host.
 //

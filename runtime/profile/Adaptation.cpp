@@ -57,11 +57,11 @@ Status Adaptation::begin(const char *optionsJson, uint64_t firstStep) {
   return Status();
 }
 
-Result<plan::Profile> Adaptation::end(const Meeting &meeting) {
+Result<plan::Profile> Adaptation::end(const StepBoundary &boundary) {
   if (!active())
     return Status(CGX_INVALID_ARGUMENT, "a profile ends that has not begun");
   Result<plan::Profile> profile =
-      profiler->finish(meeting.transport, meeting.timeout, meeting.seed, meeting.step);
+      profiler->finish(boundary.transport, boundary.timeout, boundary.seed, boundary.step);
   for (size_t i = 0; profile.ok() && i < norms.size(); ++i)
     norms[i] = profile->layers[i].gradientNorm;
   return profile;
@@ -75,16 +75,16 @@ Result<std::string> Adaptation::solve(const plan::Profile &profile, const char *
   }
 }
 
-Result<std::string> Adaptation::adapt(const Meeting &meeting, const char *requestJson) {
-  Result<plan::Profile> profile = end(meeting);
+Result<std::string> Adaptation::adapt(const StepBoundary &boundary, const char *requestJson) {
+  Result<plan::Profile> profile = end(boundary);
   if (!profile.ok())
     return profile.status();
   std::string text;
-  if (meeting.transport.rank() == 0) {
+  if (boundary.transport.rank() == 0) {
     Result<std::string> solved = solve(*profile, requestJson);
     text = solved.ok() ? kIsPlan + *solved : kIsError + solved.status().message();
   }
-  Result<std::string> told = broadcastText(meeting.transport, meeting.timeout, meeting.step, text);
+  Result<std::string> told = broadcastText(boundary.transport, boundary.timeout, boundary.step, text);
   if (!told.ok())
     return told.status();
   if (told->empty() || told->front() != kIsPlan)
@@ -96,11 +96,11 @@ Result<std::string> Adaptation::adapt(const Meeting &meeting, const char *reques
   return planJson;
 }
 
-Status Adaptation::adopt(const Meeting &meeting, const std::string &planJson) {
+Status Adaptation::adopt(const StepBoundary &boundary, const std::string &planJson) {
   // Equal plans first: a rank that refuses its own would leave the others waiting.
   double digest = double(digestOf(planJson) >> 12);
   Result<std::vector<std::vector<double>>> all =
-      gatherNumbers(meeting.transport, meeting.timeout, meeting.step, kComparison, {digest});
+      gatherNumbers(boundary.transport, boundary.timeout, boundary.step, kComparison, {digest});
   if (!all.ok())
     return all.status();
   for (uint32_t rank = 0; rank < all->size(); ++rank)

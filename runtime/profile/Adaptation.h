@@ -20,7 +20,7 @@
 namespace cgx {
 
 /// The connection over which ranks agree.
-struct Meeting {
+struct StepBoundary {
   Transport &transport;
   std::chrono::milliseconds timeout;
   uint64_t seed;
@@ -37,14 +37,14 @@ public:
   Profiler *active() { return profiler && profiler->isActive() ? profiler.get() : nullptr; }
 
   Status begin(const char *optionsJson, uint64_t firstStep);
-  Result<plan::Profile> end(const Meeting &meeting);
+  Result<plan::Profile> end(const StepBoundary &boundary);
 
   /// Ends the period, lets rank 0 solve, and adopts the plan everywhere. Rank 0 alone, because
   /// ties may be broken otherwise on another machine. Returns the plan.
-  Result<std::string> adapt(const Meeting &meeting, const char *requestJson);
+  Result<std::string> adapt(const StepBoundary &boundary, const char *requestJson);
 
   /// Takes the codecs of a plan from the next step on.
-  Status adopt(const Meeting &meeting, const std::string &planJson);
+  Status adopt(const StepBoundary &boundary, const std::string &planJson);
 
   /// Whether a plan gave an operand of the collective another codec than that it was compiled
   /// with, for which its explicit form has laid out buffers.

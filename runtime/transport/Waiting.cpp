@@ -40,7 +40,7 @@ static std::set<uint32_t> whoIsSilent(const std::set<uint32_t> &pending,
 Status Waiting::checkPeers(const std::set<uint32_t> &pending) {
   Status status = transport.checkPeers();
   const std::vector<Clock::duration> absence = transport.absence(); // looks at the signs of life
-  const Clock::duration waited = patience.elapsed();
+  const Clock::duration waited = backoff.elapsed();
   if (status.ok() && (waited - excused >= timeout || waited >= timeout * kSlowness)) {
     if (waitsForTheSlow(pending, absence))
       excused = waited;
@@ -61,7 +61,7 @@ Status Waiting::checkPeers(const std::set<uint32_t> &pending) {
 /// for ever: a process whose rank is stuck runs as well.
 bool Waiting::waitsForTheSlow(const std::set<uint32_t> &pending,
                               const std::vector<Clock::duration> &absence) {
-  return patience.elapsed() < timeout * kSlowness && whoIsSilent(pending, absence, timeout).empty() &&
+  return backoff.elapsed() < timeout * kSlowness && whoIsSilent(pending, absence, timeout).empty() &&
          !whoIsSilent(pending, transport.silence(), timeout).empty();
 }
 
@@ -73,9 +73,9 @@ Status Waiting::timedOut(const std::set<uint32_t> &pending) {
   if (blamed.empty())
     blamed = whoIsSilent(pending, silence, timeout);
   bool deadlock = blamed.empty();
-  // Of the slow, all of the longer patience.
+  // Of the slow, all of the longer wait.
   const Clock::duration waited =
-      patience.elapsed() >= timeout * kSlowness ? timeout * kSlowness : Clock::duration(timeout);
+      backoff.elapsed() >= timeout * kSlowness ? timeout * kSlowness : Clock::duration(timeout);
   std::string names;
   for (uint32_t rank : deadlock ? pending : blamed)
     names += concat(names.empty() ? "" : ", ", rank);

@@ -13,7 +13,7 @@
 #ifndef CGX_RUNTIME_TRANSPORT_WAITING_H
 #define CGX_RUNTIME_TRANSPORT_WAITING_H
 
-#include "transport/Patience.h"
+#include "transport/Backoff.h"
 #include "transport/Transport.h"
 
 #include <set>
@@ -32,7 +32,7 @@ public:
   /// for what rings no doorbell, such as a GPU, takes shorter `naps`.
   Waiting(Transport &transport, std::chrono::milliseconds timeout,
           std::chrono::microseconds naps = kCheckPeriod)
-      : transport(transport), timeout(timeout), naps(naps), patience(transport.ranks()) {}
+      : transport(transport), timeout(timeout), naps(naps), backoff(transport.ranks()) {}
 
   /// Ends a turn of the loop. `worked` says whether the loop did something in it;
   /// `pending()` is the ranks that it waits for.
@@ -49,11 +49,11 @@ public:
     bool check = false;
     if (worked || moved) {
       // Survivors may have much to tell each other: look at the others nevertheless.
-      patience.renew();
+      backoff.renew();
       excused = {};
       check = ++busyTurns % kTurnsPerCheck == 0 && Clock::now() >= nextCheck;
     } else {
-      check = patience.pass();
+      check = backoff.pass();
     }
     if (!check)
       return Status();
@@ -76,7 +76,7 @@ private:
   Transport &transport;
   std::chrono::milliseconds timeout;
   std::chrono::microseconds naps;
-  Patience patience;
+  Backoff backoff;
   /// How much of the time waited was for ranks that were slow: who comes back has all of the timeout again.
   Clock::duration excused{};
   Clock::time_point nextCheck;

@@ -15,8 +15,8 @@
 #include "Bytes.h"
 
 #include "transport/tcp/Greeting.h"
-#include "transport/tcp/MeetingPlace.h"
 #include "transport/tcp/Note.h"
+#include "transport/tcp/RendezvousPoint.h"
 
 #include <algorithm>
 #include <cstring>

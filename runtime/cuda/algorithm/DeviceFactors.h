@@ -38,7 +38,7 @@ private:
   struct Factored {
     size_t operand;
     cuda::Memory left, ownRight, right;
-    Mirror warmStart;
+    DeviceCopy warmStart;
     std::optional<DeviceResidual> residual;
   };
 

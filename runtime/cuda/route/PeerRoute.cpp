@@ -11,7 +11,7 @@
 #include "cuda/stream/DeviceStatus.h"
 #include "cuda/stream/KeptMemory.h"
 #include "status/Digest.h"
-#include "transport/routed/HostMates.h"
+#include "transport/routed/LocalRanks.h"
 
 #include <algorithm>
 #include <functional>
@@ -20,8 +20,8 @@
 namespace cgx {
 
 /// Phases and parts of messages that no algorithm sends.
-static constexpr uint32_t kMeeting = 0x7f00;
-static constexpr uint32_t kHosts = 0, kCards = 1, kVerdicts = 2, kRecorded = 3, kRead = 4;
+static constexpr uint32_t kBootstrap = 0x7f00;
+static constexpr uint32_t kHosts = 0, kHellos = 1, kVerdicts = 2, kRecorded = 3, kRead = 4;
 
 /// Equal for the threads of a process, and no other's.
 static uint64_t processKey() {
@@ -43,41 +43,41 @@ static Status tellAll(const Execution &execution, uint32_t phase, uint32_t part,
   return exchange.finish();
 }
 
-cuda::Outcome PeerRoute::share(Card &card) {
-  card.process = processKey();
+cuda::Outcome PeerRoute::share(Hello &hello) {
+  hello.process = processKey();
   int gpu = 0;
   if (cuda::Outcome outcome = cuda::currentDevice(gpu); !outcome.ok())
     return outcome;
-  card.gpu = gpu;
+  hello.gpu = gpu;
   // The result of any chunk has room behind the contributions.
   const uint64_t bytes = schedule.contributions.bytes() + schedule.results.longestRow();
   if (cuda::Outcome outcome = cuda::allocateShared(block, std::max<uint64_t>(bytes, 1)); !outcome.ok())
     return outcome;
-  card.address = reinterpret_cast<uintptr_t>(block.get());
+  hello.address = reinterpret_cast<uintptr_t>(block.get());
   for (uint32_t phase : {kContribution, kResult}) {
     if (cuda::Outcome outcome = events[phase].makeShared(); !outcome.ok())
       return outcome;
-    card.eventAddresses[phase] = reinterpret_cast<uintptr_t>(events[phase].get());
-    if (cuda::Outcome outcome = events[phase].handle(card.events[phase]); !outcome.ok())
+    hello.eventAddresses[phase] = reinterpret_cast<uintptr_t>(events[phase].get());
+    if (cuda::Outcome outcome = events[phase].handle(hello.events[phase]); !outcome.ok())
       return outcome;
   }
-  return cuda::handleOf(block, card.memory);
+  return cuda::handleOf(block, hello.memory);
 }
 
-cuda::Outcome PeerRoute::see(const Card &card, const Card &own, Peer &peer) const {
-  if (!card.canShare)
+cuda::Outcome PeerRoute::see(const Hello &hello, const Hello &own, Peer &peer) const {
+  if (!hello.canShare)
     return {"it shares no memory with this rank"};
-  if (card.process == own.process) {
-    peer.memory = reinterpret_cast<std::byte *>(card.address);
+  if (hello.process == own.process) {
+    peer.memory = reinterpret_cast<std::byte *>(hello.address);
     for (uint32_t phase : {kContribution, kResult})
-      peer.events[phase] = reinterpret_cast<CUevent_st *>(card.eventAddresses[phase]);
-    return card.gpu == own.gpu ? cuda::Outcome{} : cuda::enablePeer(card.gpu);
+      peer.events[phase] = reinterpret_cast<CUevent_st *>(hello.eventAddresses[phase]);
+    return hello.gpu == own.gpu ? cuda::Outcome{} : cuda::enablePeer(hello.gpu);
   }
-  if (cuda::Outcome outcome = peer.importedMemory.open(card.memory); !outcome.ok())
+  if (cuda::Outcome outcome = peer.importedMemory.open(hello.memory); !outcome.ok())
     return outcome;
   peer.memory = static_cast<std::byte *>(peer.importedMemory.get());
   for (uint32_t phase : {kContribution, kResult}) {
-    if (cuda::Outcome outcome = peer.importedEvents[phase].import(card.events[phase]); !outcome.ok())
+    if (cuda::Outcome outcome = peer.importedEvents[phase].import(hello.events[phase]); !outcome.ok())
       return outcome;
     peer.events[phase] = peer.importedEvents[phase].get();
   }
@@ -88,28 +88,28 @@ Result<std::unique_ptr<PayloadRoute>> PeerRoute::make(const Execution &execution
                                                       const DeviceSchedule &schedule) {
   // Memory that is shared stays: none is made for ranks on several hosts.
   std::vector<uint64_t> hosts(execution.group.size(), hostKey());
-  if (Status status = tellAll(execution, kMeeting, kHosts, hosts); !status.ok())
+  if (Status status = tellAll(execution, kBootstrap, kHosts, hosts); !status.ok())
     return status;
   if (std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>()) != hosts.end())
     return std::unique_ptr<PayloadRoute>();
   std::unique_ptr<PeerRoute> route(new PeerRoute(execution, schedule));
-  std::vector<Card> cards(execution.group.size());
-  Card &own = cards[execution.self()];
+  std::vector<Hello> hellos(execution.group.size());
+  Hello &own = hellos[execution.self()];
   // Where sharing fails there is another route: that is no failure, if all know it.
   own.canShare = route->share(own).ok();
-  if (Status status = tellAll(execution, kMeeting, kCards, cards); !status.ok())
+  if (Status status = tellAll(execution, kBootstrap, kHellos, hellos); !status.ok())
     return status;
-  std::vector<uint64_t> verdicts(cards.size());
+  std::vector<uint64_t> verdicts(hellos.size());
   bool seesAll = true;
-  for (size_t position = 0; position < cards.size() && seesAll; ++position)
-    seesAll = route->see(cards[position], own, route->peers[position]).ok();
+  for (size_t position = 0; position < hellos.size() && seesAll; ++position)
+    seesAll = route->see(hellos[position], own, route->peers[position]).ok();
   verdicts[execution.self()] = seesAll;
-  if (Status status = tellAll(execution, kMeeting, kVerdicts, verdicts); !status.ok())
+  if (Status status = tellAll(execution, kBootstrap, kVerdicts, verdicts); !status.ok())
     return status;
   if (std::find(verdicts.begin(), verdicts.end(), 0u) != verdicts.end())
     return std::unique_ptr<PayloadRoute>();
-  route->isReadByProcesses =
-      std::any_of(cards.begin(), cards.end(), [&](const Card &card) { return card.process != own.process; });
+  route->isReadByProcesses = std::any_of(hellos.begin(), hellos.end(),
+                                         [&](const Hello &hello) { return hello.process != own.process; });
   return std::unique_ptr<PayloadRoute>(std::move(route));
 }
 
@@ -122,7 +122,7 @@ Status PeerRoute::meet(Execution &execution, uint32_t phase, const Step &step, c
   Stopwatch stopwatch(execution.counters.exchange);
   if (Status status = statusOf(events[phase].record(stream)); !status.ok())
     return status;
-  const Tag tag = execution.tag(phase, kMeeting + kRecorded);
+  const Tag tag = execution.tag(phase, kBootstrap + kRecorded);
   std::vector<uint64_t> steps(peers.size(), execution.step);
   Exchange exchange(execution.transport, execution.timeout);
   for (const Transfer &transfer : step.receives)
@@ -160,7 +160,7 @@ Status PeerRoute::finish(Execution &execution) {
   if (!isReadByProcesses)
     return Status();
   std::vector<uint64_t> steps(peers.size(), execution.step);
-  return tellAll(execution, kResult, kMeeting + kRead, steps);
+  return tellAll(execution, kResult, kBootstrap + kRead, steps);
 }
 
 } // namespace cgx

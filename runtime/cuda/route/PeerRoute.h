@@ -55,7 +55,7 @@ public:
 
 private:
   /// What a rank tells the others of its group.
-  struct Card {
+  struct Hello {
     uint64_t process; ///< equal where addresses mean something
     uint64_t address;
     std::array<uint64_t, 2> eventAddresses;
@@ -80,8 +80,8 @@ private:
   uint64_t resultAt(size_t operand, uint32_t chunk) const {
     return schedule.contributions.bytes() + schedule.results.place(operand, chunk);
   }
-  cuda::Outcome share(Card &card);
-  cuda::Outcome see(const Card &card, const Card &own, Peer &peer) const;
+  cuda::Outcome share(Hello &hello);
+  cuda::Outcome see(const Hello &hello, const Hello &own, Peer &peer) const;
   /// Records this rank's event of a phase, and holds the stream back until those of the ranks that it reads.
   Status meet(Execution &execution, uint32_t phase, const Step &step, cuda::Stream stream);
 

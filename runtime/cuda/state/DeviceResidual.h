@@ -11,7 +11,7 @@
 #define CGX_RUNTIME_CUDA_STATE_DEVICERESIDUAL_H
 
 #include "collective/AllReduce.h"
-#include "cuda/state/Mirror.h"
+#include "cuda/state/DeviceCopy.h"
 
 namespace cgx {
 
@@ -39,7 +39,7 @@ public:
 
 private:
   Residual *kept = nullptr;
-  Mirror stored, scales;
+  DeviceCopy stored, scales;
 };
 
 } // namespace cgx

@@ -10,7 +10,7 @@
 
 #include "cgx/kernels/cuda.h"
 #include "transport/nccl/NcclLink.h"
-#include "transport/routed/HostMates.h"
+#include "transport/routed/LocalRanks.h"
 #include "transport/routed/ShmMpi.h"
 #include "transport/shm/Shm.h"
 
@@ -58,10 +58,10 @@ Connected connectNcclMpi(const TransportConfig &config) {
   Connected host = connectShmMpi(config);
   if (!host.ok())
     return host;
-  Result<HostMates> mates = findHostMates(**host, config.timeout);
-  if (!mates.ok())
-    return mates.status();
-  return withNccl(std::move(host), std::move(mates->ranks), config.timeout);
+  Result<LocalRanks> local = findLocalRanks(**host, config.timeout);
+  if (!local.ok())
+    return local.status();
+  return withNccl(std::move(host), std::move(local->ranks), config.timeout);
 }
 
 } // namespace cgx

@@ -8,7 +8,7 @@
 
 #include "transport/routed/WithSharedMemory.h"
 
-#include "transport/routed/HostMates.h"
+#include "transport/routed/LocalRanks.h"
 #include "transport/routed/RoutedTransport.h"
 #include "transport/shm/Shm.h"
 
@@ -18,15 +18,15 @@ Result<std::unique_ptr<Transport>> withSharedMemory(Result<std::unique_ptr<Trans
                                                     const TransportConfig &config, const char *name) {
   if (!outer.ok())
     return outer.status();
-  Result<HostMates> mates = findHostMates(**outer, config.timeout);
-  if (!mates.ok())
-    return mates.status();
+  Result<LocalRanks> local = findLocalRanks(**outer, config.timeout);
+  if (!local.ok())
+    return local.status();
   TransportConfig inside = config;
-  inside.job = concat(name, "-", mates->nonce);
-  inside.names = mates->ranks;
-  inside.ranks = uint32_t(mates->ranks.size());
+  inside.job = concat(name, "-", local->nonce);
+  inside.names = local->ranks;
+  inside.ranks = uint32_t(local->ranks.size());
   for (uint32_t i = 0; i < inside.ranks; ++i)
-    if (mates->ranks[i] == config.rank)
+    if (local->ranks[i] == config.rank)
       inside.rank = i;
   Result<std::unique_ptr<Transport>> inner = connectShm(inside);
   if (!inner.ok()) {
@@ -34,7 +34,7 @@ Result<std::unique_ptr<Transport>> withSharedMemory(Result<std::unique_ptr<Trans
     return inner.status();
   }
   return std::unique_ptr<Transport>(
-      std::make_unique<RoutedTransport>(std::move(*outer), std::move(*inner), std::move(mates->ranks)));
+      std::make_unique<RoutedTransport>(std::move(*outer), std::move(*inner), std::move(local->ranks)));
 }
 
 } // namespace cgx

@@ -8,7 +8,7 @@
 
 #include "transport/tcp/Joining.h"
 
-#include "transport/tcp/MeetingPlace.h"
+#include "transport/tcp/RendezvousPoint.h"
 
 #include <algorithm>
 #include <asio/ip/udp.hpp>
@@ -147,7 +147,7 @@ protected:
   const TransportConfig &config;
   const TcpOptions &options;
   std::shared_ptr<Network> network;
-  MeetingPlace place;
+  RendezvousPoint place;
   Clock::time_point begun, deadline;
   Bytes32 key{};
   Joined joined;
@@ -181,7 +181,7 @@ public:
 private:
   Status open() {
     std::string secret = options.secret;
-    const bool isPublic = options.meeting == TcpOptions::Meeting::HostPort;
+    const bool isPublic = options.rendezvous == TcpOptions::Rendezvous::HostPort;
     if (secret.empty() && !isPublic) {
       const Bytes32 random = randomBytes();
       static constexpr char digits[] = "0123456789abcdef";
@@ -209,7 +209,7 @@ private:
 
   /// Whether another rank 0 of this job waits already where a file says.
   Status checkAlone() {
-    if (options.meeting != TcpOptions::Meeting::File)
+    if (options.rendezvous != TcpOptions::Rendezvous::File)
       return Status();
     Result<std::optional<Announcement>> found = place.find(deadline);
     if (!found.ok())
@@ -426,7 +426,7 @@ private:
       Status status = tryFirst();
       if (status.ok())
         return status;
-      const bool isStale = options.meeting != TcpOptions::Meeting::HostPort &&
+      const bool isStale = options.rendezvous != TcpOptions::Rendezvous::HostPort &&
                            status.getCode() == CGX_MISMATCH && status.message().starts_with("at ");
       const bool isAbsent = status.getCode() == CGX_PEER_DIED || status.getCode() == CGX_TIMEOUT;
       if (!isAbsent && !isStale)

@@ -50,11 +50,11 @@ static Status splitHostPort(const std::string &text, TcpOptions &options) {
   return Status();
 }
 
-static Status chooseMeeting(const TcpConfig &config, TcpOptions &options) {
+static Status chooseRendezvous(const TcpConfig &config, TcpOptions &options) {
   if (bool(config.storeSet) != bool(config.storeGet))
     return Status(CGX_INVALID_ARGUMENT, "expected a store to have both functions, set and get");
   if (config.storeSet) {
-    options.meeting = TcpOptions::Meeting::Store;
+    options.rendezvous = TcpOptions::Rendezvous::Store;
     options.store = config;
     return Status();
   }
@@ -65,7 +65,7 @@ static Status chooseMeeting(const TcpConfig &config, TcpOptions &options) {
                   "'file:PATH' (CGX_TCP_RENDEZVOUS)");
   if (!rendezvous.starts_with("file:"))
     return splitHostPort(rendezvous, options);
-  options.meeting = TcpOptions::Meeting::File;
+  options.rendezvous = TcpOptions::Rendezvous::File;
   options.path = rendezvous.substr(5);
   if (options.path.empty())
     return Status::error(CGX_INVALID_ARGUMENT, "expected a path behind 'file:', got '", rendezvous, "'");
@@ -98,7 +98,8 @@ static Status chooseSecret(const TcpConfig &config, TcpOptions &options) {
       return Status::error(CGX_INVALID_ARGUMENT, "expected a secret in '", path, "', got an empty file");
   }
   if (options.secret.empty()) {
-    if (options.meeting == TcpOptions::Meeting::HostPort && options.tls != TcpOptions::Tls::Certificates)
+    if (options.rendezvous == TcpOptions::Rendezvous::HostPort &&
+        options.tls != TcpOptions::Tls::Certificates)
       return Status::error(CGX_INVALID_ARGUMENT, "expected a secret for the rendezvous ", options.host, ":",
                            options.port,
                            ", which anybody could join: the same file of mode 600 on all hosts "
@@ -140,7 +141,7 @@ Result<TcpOptions> TcpOptions::from(const TransportConfig &config) {
   if (config.ranks > kMostRanks)
     return Status::error(CGX_INVALID_ARGUMENT, "expected at most ", kMostRanks, " ranks over tcp, got ",
                          config.ranks);
-  if (Status status = chooseMeeting(config.tcp, options); !status.ok())
+  if (Status status = chooseRendezvous(config.tcp, options); !status.ok())
     return status;
   if (Status status = chooseTls(config.tcp, options); !status.ok())
     return status;

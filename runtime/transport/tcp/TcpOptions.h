@@ -15,7 +15,7 @@ namespace cgx::tcp {
 /// A TcpConfig that was completed from the environment (CGX_TCP_RENDEZVOUS and its like, cgx/runtime.h) and
 /// checked.
 struct TcpOptions {
-  enum class Meeting { HostPort, File, Store };
+  enum class Rendezvous { HostPort, File, Store };
   enum class Tls { Off, Psk, Certificates };
 
   static constexpr uint32_t kMostRanks = 256;
@@ -24,7 +24,7 @@ struct TcpOptions {
   /// Refuses what cannot work, and what would let strangers in.
   static Result<TcpOptions> from(const TransportConfig &config);
 
-  Meeting meeting = Meeting::HostPort;
+  Rendezvous rendezvous = Rendezvous::HostPort;
   std::string host, port; ///< of HostPort
   std::string path;       ///< of File
   std::string address;    ///< where this rank listens; may be empty

@@ -1,4 +1,4 @@
-//===-- transport/tcp/MeetingPlace.cpp - Where rank 0 can be found -*- C++ -*-===//
+//===-- transport/tcp/RendezvousPoint.cpp - Where rank 0 can be found -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/tcp/MeetingPlace.h"
+#include "transport/tcp/RendezvousPoint.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -45,13 +45,13 @@ Result<Announcement> decodeAnnouncement(const std::string &text) {
   return Announcement{*host, *port, *secret};
 }
 
-std::string MeetingPlace::describe() const {
-  switch (options.meeting) {
-  case TcpOptions::Meeting::File:
+std::string RendezvousPoint::describe() const {
+  switch (options.rendezvous) {
+  case TcpOptions::Rendezvous::File:
     return concat("file:", options.path);
-  case TcpOptions::Meeting::Store:
+  case TcpOptions::Rendezvous::Store:
     return concat("the store's ", storeKey());
-  case TcpOptions::Meeting::HostPort:
+  case TcpOptions::Rendezvous::HostPort:
     break;
   }
   return concat(options.host, ":", options.port);
@@ -61,7 +61,7 @@ static Status systemError(const std::string &what) {
   return Status::error(CGX_INVALID_ARGUMENT, what, ": ", std::strerror(errno));
 }
 
-Status MeetingPlace::writeFile(const std::string &text) {
+Status RendezvousPoint::writeFile(const std::string &text) {
   const std::string fresh = concat(options.path, ".", getpid());
   (void)::unlink(fresh.c_str());
   const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -76,12 +76,12 @@ Status MeetingPlace::writeFile(const std::string &text) {
   return status;
 }
 
-Status MeetingPlace::announce(const Announcement &announcement) {
+Status RendezvousPoint::announce(const Announcement &announcement) {
   const std::string text = encode(announcement);
   Status status;
-  if (options.meeting == TcpOptions::Meeting::File)
+  if (options.rendezvous == TcpOptions::Rendezvous::File)
     status = writeFile(text);
-  else if (options.meeting == TcpOptions::Meeting::Store)
+  else if (options.rendezvous == TcpOptions::Rendezvous::Store)
     if (const cgx_status code =
             options.store.storeSet(options.store.store, storeKey().c_str(), text.data(), text.size());
         code != CGX_OK)
@@ -90,13 +90,13 @@ Status MeetingPlace::announce(const Announcement &announcement) {
   return status;
 }
 
-void MeetingPlace::takeDown() {
-  if (isUp && options.meeting == TcpOptions::Meeting::File)
+void RendezvousPoint::takeDown() {
+  if (isUp && options.rendezvous == TcpOptions::Rendezvous::File)
     (void)::unlink(options.path.c_str());
   isUp = false;
 }
 
-Result<std::optional<Announcement>> MeetingPlace::readFile() const {
+Result<std::optional<Announcement>> RendezvousPoint::readFile() const {
   const int file = ::open(options.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (file < 0 && errno == ENOENT)
     return std::optional<Announcement>();
@@ -120,7 +120,7 @@ Result<std::optional<Announcement>> MeetingPlace::readFile() const {
 }
 
 Result<std::optional<Announcement>>
-MeetingPlace::askStore(std::chrono::steady_clock::time_point deadline) const {
+RendezvousPoint::askStore(std::chrono::steady_clock::time_point deadline) const {
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
   std::string text(kLongestText, '\0');
@@ -142,13 +142,14 @@ MeetingPlace::askStore(std::chrono::steady_clock::time_point deadline) const {
   return std::optional(*read);
 }
 
-Result<std::optional<Announcement>> MeetingPlace::find(std::chrono::steady_clock::time_point deadline) const {
-  switch (options.meeting) {
-  case TcpOptions::Meeting::File:
+Result<std::optional<Announcement>>
+RendezvousPoint::find(std::chrono::steady_clock::time_point deadline) const {
+  switch (options.rendezvous) {
+  case TcpOptions::Rendezvous::File:
     return readFile();
-  case TcpOptions::Meeting::Store:
+  case TcpOptions::Rendezvous::Store:
     return askStore(deadline);
-  case TcpOptions::Meeting::HostPort:
+  case TcpOptions::Rendezvous::HostPort:
     break;
   }
   return std::optional(Announcement{options.host, options.port, ""});

@@ -1,12 +1,12 @@
-//===-- transport/tcp/MeetingPlace.h - Where rank 0 can be found -*- C++ -*-===//
+//===-- transport/tcp/RendezvousPoint.h - Where rank 0 can be found -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_TCP_MEETINGPLACE_H
-#define CGX_RUNTIME_TRANSPORT_TCP_MEETINGPLACE_H
+#ifndef CGX_RUNTIME_TRANSPORT_TCP_RENDEZVOUSPOINT_H
+#define CGX_RUNTIME_TRANSPORT_TCP_RENDEZVOUSPOINT_H
 
 #include "transport/tcp/TcpOptions.h"
 
@@ -24,9 +24,9 @@ struct Announcement {
 std::string encode(const Announcement &announcement);
 Result<Announcement> decodeAnnouncement(const std::string &text);
 
-class MeetingPlace {
+class RendezvousPoint {
 public:
-  MeetingPlace(const TcpOptions &options, std::string job) : options(options), job(std::move(job)) {}
+  RendezvousPoint(const TcpOptions &options, std::string job) : options(options), job(std::move(job)) {}
 
   /// Rank 0 puts up where it listens, and takes that down again when all have come, or it gives up.
   Status announce(const Announcement &announcement);
@@ -51,4 +51,4 @@ private:
 
 } // namespace cgx::tcp
 
-#endif // CGX_RUNTIME_TRANSPORT_TCP_MEETINGPLACE_H
+#endif // CGX_RUNTIME_TRANSPORT_TCP_RENDEZVOUSPOINT_H

@@ -1,4 +1,4 @@
-//===-- LinkedCollective.h - Exact collectives by the link of GPUs ---*- C++ -*-===//
+//===-- LibraryCollective.h - Exact collectives by the link of GPUs ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,8 +8,8 @@
 //
 // A link that can reduce and gather by itself, such as NCCL, does so with operands that are exact. Sums are
 // then added in the link's order: equal on all ranks, and not the bits of the host.
-#ifndef CGX_RUNTIME_CUDA_ALGORITHM_LINKEDCOLLECTIVE_H
-#define CGX_RUNTIME_CUDA_ALGORITHM_LINKEDCOLLECTIVE_H
+#ifndef CGX_RUNTIME_CUDA_ALGORITHM_LIBRARYCOLLECTIVE_H
+#define CGX_RUNTIME_CUDA_ALGORITHM_LIBRARYCOLLECTIVE_H
 
 #include "cgx/kernels/cuda.h"
 #include "collective/Collective.h"
@@ -24,4 +24,4 @@ Status putLinked(Execution &execution, Buffers operands, cuda::Stream stream);
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_CUDA_ALGORITHM_LINKEDCOLLECTIVE_H
+#endif // CGX_RUNTIME_CUDA_ALGORITHM_LIBRARYCOLLECTIVE_H

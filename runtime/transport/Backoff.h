@@ -1,4 +1,4 @@
-//===-- transport/Patience.h - How to wait -----------------------*- C++ -*-===//
+//===-- transport/Backoff.h - How to wait -----------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,8 +11,8 @@
 // yield early. Sleep last, so that a long wait costs no processor time.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_PATIENCE_H
-#define CGX_RUNTIME_TRANSPORT_PATIENCE_H
+#ifndef CGX_RUNTIME_TRANSPORT_BACKOFF_H
+#define CGX_RUNTIME_TRANSPORT_BACKOFF_H
 
 #include "transport/SpinPause.h"
 #include "transport/Transport.h"
@@ -22,9 +22,9 @@
 
 namespace cgx {
 
-class Patience {
+class Backoff {
 public:
-  explicit Patience(uint32_t ranksOnHost) : spins(ranksOnHost <= usableCores() ? 2000 : 20) {}
+  explicit Backoff(uint32_t ranksOnHost) : spins(ranksOnHost <= usableCores() ? 2000 : 20) {}
 
   /// Something happened: start over.
   void renew() {
@@ -33,7 +33,7 @@ public:
     asleep = false;
   }
 
-  /// Passes a little time. True if patience is at the point of sleeping: the
+  /// Passes a little time. True if it is at the point of sleeping: the
   /// caller then checks on its peers and calls idle().
   bool pass() {
     if (turns < spins) {
@@ -84,4 +84,4 @@ private:
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_TRANSPORT_PATIENCE_H
+#endif // CGX_RUNTIME_TRANSPORT_BACKOFF_H

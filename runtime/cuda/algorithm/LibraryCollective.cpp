@@ -1,4 +1,4 @@
-//===-- LinkedCollective.cpp - Exact collectives by the link of GPUs ------===//
+//===-- LibraryCollective.cpp - Exact collectives by the link of GPUs ------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cuda/algorithm/LinkedCollective.h"
+#include "cuda/algorithm/LibraryCollective.h"
 
 #include "cgx/kernels/cuda_memory.h"
 #include "collective/RawBytes.h"

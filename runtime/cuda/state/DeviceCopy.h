@@ -1,4 +1,4 @@
-//===-- Mirror.h - What a GPU keeps of what the host saves ------*- C++ -*-===//
+//===-- DeviceCopy.h - What a GPU keeps of what the host saves ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,8 +8,8 @@
 //
 // What codecs remember is changed by kernels, and saved and restored on the host: there it begins, and
 // becomes equal to what the GPU has when it is fetched.
-#ifndef CGX_RUNTIME_CUDA_STATE_MIRROR_H
-#define CGX_RUNTIME_CUDA_STATE_MIRROR_H
+#ifndef CGX_RUNTIME_CUDA_STATE_DEVICECOPY_H
+#define CGX_RUNTIME_CUDA_STATE_DEVICECOPY_H
 
 #include "cgx/kernels/cuda_memory.h"
 #include "status/Status.h"
@@ -19,7 +19,7 @@
 namespace cgx {
 
 /// A copy on the GPU of memory of the host, which must stay where it is.
-class Mirror {
+class DeviceCopy {
 public:
   Status make(std::span<std::byte> of, cuda::Stream stream);
 
@@ -50,4 +50,4 @@ private:
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_CUDA_STATE_MIRROR_H
+#endif // CGX_RUNTIME_CUDA_STATE_DEVICECOPY_H

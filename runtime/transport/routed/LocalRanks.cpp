@@ -1,4 +1,4 @@
-//===-- routed/HostMates.cpp - The ranks of one host ------------*- C++ -*-===//
+//===-- routed/LocalRanks.cpp - The ranks of one host ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/routed/HostMates.h"
+#include "transport/routed/LocalRanks.h"
 
 #include "status/Digest.h"
 #include "transport/Exchange.h"
@@ -38,33 +38,33 @@ uint64_t hostKey() {
 namespace {
 
 /// What a rank tells the others.
-struct Card {
+struct Hello {
   uint64_t host;
   uint64_t nonce; ///< differs between jobs
 };
 
 } // namespace
 
-Result<HostMates> findHostMates(Transport &transport, std::chrono::milliseconds timeout) {
-  std::vector<Card> cards(transport.ranks());
-  Card &own = cards[transport.rank()];
+Result<LocalRanks> findLocalRanks(Transport &transport, std::chrono::milliseconds timeout) {
+  std::vector<Hello> hellos(transport.ranks());
+  Hello &own = hellos[transport.rank()];
   own = {.host = hostKey(),
          .nonce = uint64_t(Clock::now().time_since_epoch().count()) * 65536 + uint64_t(getpid()) % 65536};
   Exchange exchange(transport, timeout);
   Tag tag{.step = 0, .collective = kHostsCollective, .phase = 0, .part = 0};
   for (uint32_t rank = 0; rank < transport.ranks(); ++rank)
     if (rank != transport.rank()) {
-      exchange.receive(rank, tag, {std::as_writable_bytes(std::span(&cards[rank], 1))});
+      exchange.receive(rank, tag, {std::as_writable_bytes(std::span(&hellos[rank], 1))});
       exchange.send(rank, tag, {std::as_bytes(std::span(&own, 1))});
     }
   if (Status status = exchange.finish(); !status.ok())
     return status;
-  HostMates mates;
+  LocalRanks local;
   for (uint32_t rank = 0; rank < transport.ranks(); ++rank)
-    if (cards[rank].host == own.host)
-      mates.ranks.push_back(rank);
-  mates.nonce = cards[mates.ranks.front()].nonce;
-  return mates;
+    if (hellos[rank].host == own.host)
+      local.ranks.push_back(rank);
+  local.nonce = hellos[local.ranks.front()].nonce;
+  return local;
 }
 
 } // namespace cgx

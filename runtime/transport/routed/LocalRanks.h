@@ -1,12 +1,12 @@
-//===-- routed/HostMates.h - The ranks of one host --------------*- C++ -*-===//
+//===-- routed/LocalRanks.h - The ranks of one host --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_ROUTED_HOSTMATES_H
-#define CGX_RUNTIME_TRANSPORT_ROUTED_HOSTMATES_H
+#ifndef CGX_RUNTIME_TRANSPORT_ROUTED_LOCALRANKS_H
+#define CGX_RUNTIME_TRANSPORT_ROUTED_LOCALRANKS_H
 
 #include "transport/Transport.h"
 
@@ -15,14 +15,14 @@ namespace cgx {
 /// Equal for ranks that see the same name, network and /dev/shm, and the same CGX_HOST if that is set.
 uint64_t hostKey();
 
-struct HostMates {
+struct LocalRanks {
   std::vector<uint32_t> ranks; ///< of this rank's host, in order, this one among them
   uint64_t nonce = 0;          ///< of the first of them; differs between jobs
 };
 
 /// Finds the ranks of this rank's host; all ranks call.
-Result<HostMates> findHostMates(Transport &transport, std::chrono::milliseconds timeout);
+Result<LocalRanks> findLocalRanks(Transport &transport, std::chrono::milliseconds timeout);
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_TRANSPORT_ROUTED_HOSTMATES_H
+#endif // CGX_RUNTIME_TRANSPORT_ROUTED_LOCALRANKS_H

@@ -1,4 +1,4 @@
-//===-- Mirror.cpp - What a GPU keeps of what the host saves --------------===//
+//===-- DeviceCopy.cpp - What a GPU keeps of what the host saves --------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cuda/state/Mirror.h"
+#include "cuda/state/DeviceCopy.h"
 
 #include "cuda/stream/DeviceStatus.h"
 
 namespace cgx {
 
-Status Mirror::make(std::span<std::byte> of, cuda::Stream stream) {
+Status DeviceCopy::make(std::span<std::byte> of, cuda::Stream stream) {
   onHost = of;
   if (of.empty())
     return Status();
@@ -21,7 +21,7 @@ Status Mirror::make(std::span<std::byte> of, cuda::Stream stream) {
   return statusOf(cuda::copy(memory.get(), of.data(), of.size(), stream));
 }
 
-Status Mirror::fetch(cuda::Stream stream) const {
+Status DeviceCopy::fetch(cuda::Stream stream) const {
   return statusOf(cuda::copy(onHost.data(), memory.get(), onHost.size(), stream));
 }
 
