@@ -185,6 +185,18 @@ def readmes(paths):
             yield f"{folder}: has no README.md"
 
 
+def readme_lines(paths):
+    """Prose of READMEs has lines of up to 100 columns; tables, code and pictures have the width that they need."""
+    for path in paths:
+        if path.name != "README.md":
+            continue
+        is_code = False
+        for number, line in enumerate(text(path).splitlines(), 1):
+            is_code ^= line.lstrip().startswith("```")
+            if len(line) > 100 and not is_code and not line.startswith(("|", "    ", "![")):
+                yield f"{path}:{number}: {len(line)} columns, expected at most 100"
+
+
 def formatted(paths):
     """clang-format-22 would change nothing."""
     tool = shutil.which("clang-format-22")
@@ -204,7 +216,7 @@ def text(path):
     return (ROOT / path).read_text(encoding="utf-8", errors="replace")
 
 
-CHECKS = [licensed, named_by_subject, include_direction, rooms_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, formatted]
+CHECKS = [licensed, named_by_subject, include_direction, rooms_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, formatted]
 
 
 def main():
