@@ -135,8 +135,8 @@ TEST_F(MpiFaultTest, WhatComesAfterAFailureDoesNotReachTheMemoryOfItsReceive) {
         const Bytes message =
             take(communicator, tag);       // with the header that rank 1 expects of this rank, too
         (void)take(communicator, noteTag); // rank 1 has failed
+        MPI_Barrier(MPI_COMM_WORLD);       // and its memory is its own again
         send(message, tag, communicator);
-        MPI_Barrier(MPI_COMM_WORLD);
       },
       [](MpiTransport &transport) {
         Bytes sent(1000, std::byte{0x11}), room(1000, std::byte{0x22});
