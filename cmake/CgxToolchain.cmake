@@ -33,6 +33,9 @@ endif()
 if(CGX_SANITIZE)
   add_compile_options(-fsanitize=${CGX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
   add_link_options(-fsanitize=${CGX_SANITIZE})
+  if(CGX_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-tsan>) # Asio has fences, which GCC's sanitizer does not follow
+  endif()
 endif()
 
 # Coverage that libFuzzer follows; only fuzz targets link its main.
