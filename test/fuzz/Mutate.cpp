@@ -132,6 +132,10 @@ static std::vector<Input> readSeeds(const std::filesystem::path &folder) {
   std::vector<Input> seeds;
   for (const auto &path : paths) {
     std::ifstream file(path, std::ios::binary);
+    if (!file) {
+      std::cerr << "cannot read the seed " << path << "\n";
+      std::exit(2);
+    }
     std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     for (size_t begin = 0; begin <= text.size();) { // a lit test holds several modules
       size_t end = std::min(text.find(kSplit, begin), text.size());
