@@ -816,10 +816,11 @@ def ReportPass : Pass<"cgx-report", "::mlir::ModuleOp"> {
   let summary = "prints what travels: a row per operand of each collective, and totals";
   let description = [{
     For any module with cgx collectives, composite or in explicit form: layer,
-    kind, tensor, codec, raw bytes (the same algorithm with the elements as they
-    are), wire bytes, their ratio, and why an operand stays exact. Bytes are
-    those that leave a rank in one step; the text shows the mean over the ranks,
-    the JSON every rank. Wire bytes are exact for codecs of fixed size.
+    kind, tensor, raw bytes (the same algorithm with the elements as they
+    are), wire bytes, their ratio, and the codec, or why an operand stays exact.
+    Bytes are those that leave a rank in one step; the text shows the mean over the
+    ranks, the JSON every rank. The text leaves out parameters of a codec that are what they
+    are where nobody says, keeps to 100 columns, and says in notes below the table what is longer. Wire bytes are exact for codecs of fixed size.
     A collective inside of a loop counts once.
 
     Collectives of stablehlo are not counted; a warning says so if there are no
@@ -830,10 +831,10 @@ def ReportPass : Pass<"cgx-report", "::mlir::ModuleOp"> {
     Input: any module. Output: on standard error, or in the file `output`,
     ```
     cgx report: 4 ranks, 1 collective, 2 operands; bytes per rank and step (mean over ranks)
-    layer        kind      tensor      codec                                                    raw bytes  wire bytes  ratio  why exact
-    params/l1/w  gradient  64x128xf32  quantize bits=4 bucket=128 rounding=stochastic scale=bf16      49152        6576  7.47x
-    params/l1/b  gradient  128xf32     identity                                                       768         768  1.00x  1-D parameter
-    total                                                                                           49920        7344  6.80x
+    layer        kind      tensor      raw bytes  wire bytes  ratio  codec, why exact
+    params/l1/w  gradient  64x128xf32      49152        6576  7.47x  quantize bits=4
+    params/l1/b  gradient  128xf32           768         768  1.00x  1-D parameter
+    total                                  49920        7344  6.80x
     ```
   }];
   let options = [

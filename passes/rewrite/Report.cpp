@@ -64,12 +64,46 @@ std::string codecText(DictionaryAttr codec) {
   return text;
 }
 
+/// The same for people: the first parameter, and of the others those that are not what they are where nobody
+/// says.
+std::string shortText(const cgx_codec &codec) {
+  CodecValues values = valuesOf(codec);
+  std::string text(values.entry().name);
+  for (auto [i, parameter] : llvm::enumerate(values.parameters())) {
+    double value = values.values[i];
+    if (parameter.isFlag && value != 0)
+      text += " " + std::string(parameter.name);
+    else if (!parameter.isFlag && ((i == 0 && !parameter.isQuiet) || value != values.usual(parameter)))
+      text += " " + std::string(parameter.name) + "=" +
+              (parameter.real ? realText(float(value)) : codec_table::textOf(parameter, value));
+  }
+  return text;
+}
+
+/// What other codecs wrap around it.
+std::string shortText(CodecAttrInterface codec) {
+  std::string text = shortText(codec.getCodec());
+  llvm::raw_string_ostream stream(text);
+  DictionaryAttr entry = codec.getManifestEntry();
+  if (entry.get("back"))
+    stream << " back=(" << shortText(codec.getBackCodec()) << ')';
+  for (StringRef name : {"delta", "error_feedback"})
+    if (auto storage = entry.getAs<StringAttr>(name))
+      stream << ' ' << name << '=' << storage.getValue();
+  if (auto samples = entry.getAs<IntegerAttr>("samples"))
+    stream << " samples=" << samples.getInt();
+  if (auto decay = entry.getAs<FloatAttr>("decay"); decay && decay.getValueAsDouble() != 1)
+    stream << " decay=" << llvm::format("%g", decay.getValueAsDouble());
+  return text;
+}
+
 void describe(ReportRow &row, LayerAttr layer, RankedTensorType type, CodecAttrInterface codec) {
   row.layer = layer.getName().str();
   row.kind = stringifyLayerKind(layer.getKind()).str();
   row.shape.assign(type.getShape().begin(), type.getShape().end());
   row.elementType = getElementTypeName(type.getElementType()).str();
   row.codec = codecText(codec.getManifestEntry());
+  row.shortCodec = codec.isRaw() ? "" : shortText(codec);
   row.isMost = !codec.isFixedSize();
 }
 

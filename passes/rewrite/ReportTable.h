@@ -27,7 +27,9 @@ struct ReportRow {
   std::string kind;
   std::vector<int64_t> shape;
   std::string elementType;
-  std::string codec;
+  /// With all of its parameters, and for people: those that are usual left out; empty where elements travel
+  /// as they are.
+  std::string codec, shortCodec;
   /// Why it stays exact; empty for what is compressed.
   std::string reason;
   /// How often it runs in a step, in loops; nothing where the step decides that while it runs.

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
 #include <algorithm>
@@ -19,9 +20,18 @@
 
 namespace {
 
-constexpr unsigned columns = 8;
+/// Layer, kind, tensor, raw bytes, wire bytes, ratio; after them, the codec or why a tensor is exact.
+constexpr unsigned columns = 7;
+constexpr unsigned last = columns - 1;
 using Line = std::array<std::string, columns>;
-constexpr std::array<bool, columns> rightAligned = {false, false, false, false, true, true, true, false};
+constexpr std::array<bool, columns> rightAligned = {false, false, false, true, true, true, false};
+
+/// How wide the report is: a line is longer only where a word is.
+constexpr size_t lineLimit = 100;
+/// What the last column has at least: its title, and most reasons to stay exact.
+constexpr size_t leastForLast = 16;
+constexpr size_t leastForLayer = 16;
+constexpr size_t gap = 2;
 
 /// Mean over the ranks, to the nearest byte. Ranks own chunks of different sizes, so that they send
 /// slightly different amounts; their sum, and with it the ratio, does not depend on who owns what.
@@ -53,16 +63,21 @@ std::string typeText(const cgx::ReportRow &row) {
   return text;
 }
 
+std::string codecOrReason(const cgx::ReportRow &row) {
+  if (row.shortCodec.empty())
+    return row.reason.empty() ? "exact" : row.reason;
+  return row.reason.empty() ? row.shortCodec : row.shortCodec + ": " + row.reason;
+}
+
 Line lineOf(const cgx::ReportRow &row) {
   uint64_t raw = meanOf(row.rawBytes), wire = meanOf(row.wireBytes);
   return {row.layer.empty() ? "(unnamed)" : row.layer,
           row.kind,
           typeText(row),
-          row.codec,
           std::to_string(raw),
           (row.isMost ? "<= " : "") + std::to_string(wire),
           ratioText(raw, wire),
-          row.reason};
+          codecOrReason(row)};
 }
 
 /// The sums over all rows.
@@ -76,22 +91,86 @@ Line totalOf(const cgx::ReportTable &table) {
   return {"total",
           "",
           "",
-          "",
           std::to_string(meanOf(raw)),
           std::to_string(meanOf(wire)),
           ratioText(meanOf(raw), meanOf(wire)),
           ""};
 }
 
-void printLine(const Line &line, const std::array<size_t, columns> &widths, llvm::raw_ostream &os) {
-  std::string text;
-  for (unsigned column = 0; column < columns; ++column) {
-    std::string padding(widths[column] - line[column].size(), ' ');
-    text += rightAligned[column] ? padding + line[column] : line[column] + padding;
-    text += "  ";
-  }
-  os << llvm::StringRef(text).rtrim() << '\n';
+void breakLine(std::string &line, size_t indent, llvm::raw_ostream &os) {
+  os << llvm::StringRef(line).rtrim() << '\n';
+  line.assign(indent, ' ');
 }
+
+/// Goes on with `line` by words, in as many lines as they need, which begin at `indent`.
+void printWords(std::string line, llvm::StringRef text, size_t indent, llvm::raw_ostream &os) {
+  llvm::SmallVector<llvm::StringRef> words;
+  llvm::SplitString(text, words, " ");
+  for (llvm::StringRef word : words) {
+    if (line.size() > indent && line.size() + 1 + word.size() > lineLimit)
+      breakLine(line, indent, os);
+    if (line.size() > indent)
+      line += ' ';
+    line += word;
+  }
+  os << llvm::StringRef(line).rtrim() << '\n';
+}
+
+/// A sentence under the table, or above it.
+void printSentence(const std::string &text, llvm::raw_ostream &os) { printWords("", text, 0, os); }
+
+/// Prints rows in columns that fit: what has no room in the last one is a note below, where it stands once,
+/// and what has none in the first stands above its row.
+class Table {
+public:
+  explicit Table(llvm::ArrayRef<Line> lines) {
+    for (const Line &line : lines)
+      for (unsigned column = 0; column < columns; ++column)
+        widths[column] = std::max(widths[column], line[column].size());
+    size_t between = gap;
+    for (unsigned column = 1; column < last; ++column)
+      between += widths[column] + gap;
+    const size_t beside = between + std::min(widths[last], leastForLast);
+    widths[0] = std::min(widths[0], std::max(beside < lineLimit ? lineLimit - beside : 0, leastForLayer));
+    widths[last] = std::max(lineLimit - std::min(lineLimit, widths[0] + between), leastForLast);
+  }
+
+  void print(const Line &line, llvm::raw_ostream &os) {
+    std::string text = line[0];
+    if (text.size() > widths[0]) {
+      printSentence(text, os);
+      text.clear();
+    }
+    text.resize(widths[0] + gap, ' ');
+    for (unsigned column = 1; column < last; ++column) {
+      std::string padding(widths[column] - line[column].size(), ' ');
+      text += rightAligned[column] ? padding + line[column] : line[column] + padding;
+      text.append(gap, ' ');
+    }
+    text += line[last].size() <= widths[last] ? line[last] : noteOf(line[last]);
+    os << llvm::StringRef(text).rtrim() << '\n';
+  }
+
+  void printNotes(llvm::raw_ostream &os) const {
+    for (auto [i, note] : llvm::enumerate(notes)) {
+      std::string number = '[' + std::to_string(i + 1) + "] ";
+      size_t indent = number.size();
+      printWords(std::move(number), note, indent, os);
+    }
+  }
+
+private:
+  std::string noteOf(const std::string &text) {
+    auto found = llvm::find(notes, text);
+    const size_t number = found - notes.begin();
+    if (found == notes.end())
+      notes.push_back(text);
+    return '[' + std::to_string(number + 1) + ']';
+  }
+
+  std::array<size_t, columns> widths = {};
+  std::vector<std::string> notes;
+};
 
 /// What `cgx-reuse-gathers` saved, and at what price.
 void printReuse(const cgx::ReportTable &table, llvm::raw_ostream &os) {
@@ -102,9 +181,11 @@ void printReuse(const cgx::ReportTable &table, llvm::raw_ostream &os) {
     held += row.heldBytes;
   }
   if (gathers != 0)
-    os << "gathered once: " << gathers << (gathers == 1 ? " gather takes" : " gathers take")
-       << " the value of an earlier one, which saves " << saved << " bytes on the wire and keeps " << held
-       << " bytes in memory\n";
+    printSentence("gathered once: " + std::to_string(gathers) +
+                      (gathers == 1 ? " gather takes" : " gathers take") +
+                      " the value of an earlier one, which saves " + std::to_string(saved) +
+                      " bytes on the wire and keeps " + std::to_string(held) + " bytes in memory",
+                  os);
 }
 
 /// The shape of pipelines, as far as their loops say it.
@@ -126,9 +207,11 @@ void printMessages(const cgx::ReportTable &table, llvm::raw_ostream &os) {
     if (row.messageBytes.empty())
       continue;
     uint64_t most = *llvm::max_element(row.messageBytes);
-    os << row.layer << ": a rank keeps up to " << most
-       << " bytes of messages of samples, saved with checkpoints; "
-       << "samples that were not sent before add up to " << row.firstVisitBytes << " bytes to a message\n";
+    printSentence(row.layer + ": a rank keeps up to " + std::to_string(most) +
+                      " bytes of messages of samples, saved with checkpoints; samples that were not sent "
+                      "before add up to " +
+                      std::to_string(row.firstVisitBytes) + " bytes to a message",
+                  os);
   }
 }
 
@@ -141,27 +224,27 @@ void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
     if (row.isStarted)
       started.insert(row.collective);
   }
-  os << "cgx report: " << table.ranks << (table.ranks == 1 ? " rank, " : " ranks, ") << collectives.size()
-     << (collectives.size() == 1 ? " collective" : " collectives");
-  if (!started.empty())
-    os << " (" << started.size() << " started early)";
-  os << ", " << table.rows.size() << (table.rows.size() == 1 ? " operand" : " operands")
-     << "; bytes per rank and step (mean over ranks)\n";
+  auto count = [](size_t number, const char *what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+  };
+  std::string early = started.empty() ? "" : " (" + std::to_string(started.size()) + " started early)";
+  printSentence("cgx report: " + count(table.ranks, "rank") + ", " + count(collectives.size(), "collective") +
+                    early + ", " + count(table.rows.size(), "operand") +
+                    "; bytes per rank and step (mean over ranks)",
+                os);
   if (table.rows.empty())
     return;
 
   llvm::SmallVector<Line> lines = {
-      {"layer", "kind", "tensor", "codec", "raw bytes", "wire bytes", "ratio", "why exact"}};
+      {"layer", "kind", "tensor", "raw bytes", "wire bytes", "ratio", "codec, why exact"}};
   for (const ReportRow &row : table.rows)
     lines.push_back(lineOf(row));
   lines.push_back(totalOf(table));
 
-  std::array<size_t, columns> widths = {};
+  Table printed(lines);
   for (const Line &line : lines)
-    for (unsigned column = 0; column < columns; ++column)
-      widths[column] = std::max(widths[column], line[column].size());
-  for (const Line &line : lines)
-    printLine(line, widths, os);
+    printed.print(line, os);
+  printed.printNotes(os);
   printReuse(table, os);
   printPipelines(table, os);
   printMessages(table, os);

@@ -4,7 +4,8 @@
 // RUN: cgx-opt %s --cgx-carry-sample-ids --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 
 // Messages of 64 samples and 4 rows: 68 * (32 * 2 + 1) bytes at an end, and both ends on rank 1.
-// REPORT: pipeline/forward: a rank keeps up to 8840 bytes of messages of samples, saved with checkpoints; samples that were not sent before add up to 512 bytes to a message
+// REPORT: pipeline/forward: a rank keeps up to 8840 bytes of messages of samples, saved with checkpoints;
+// REPORT-NEXT: samples that were not sent before add up to 512 bytes to a message
 
 #g = #cgx.groups<[[0, 1, 2]]>
 #d = #cgx.delta<#cgx.quantize<bits = 3, bucket = 128, rounding = stochastic, scale = bf16>, samples = 64, storage = bf16>

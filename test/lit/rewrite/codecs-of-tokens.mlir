@@ -25,9 +25,10 @@ func.func public @main(%a: tensor<4x8x48xf32>, %b: tensor<4x8x48xbf16>, %s: tens
   // OWN: codecs = [#cgx.quantize<bits = 8, bucket = 64,
   // ACTIVATION: codecs = [#cgx.quantize<bits = 8, bucket = 128,
   // KINDS: codecs = [#cgx.quantize<bits = 3, bucket = 48,
-  // REPORT-DAG: experts/up{{ +}}combine{{ +}}4x8x48xbf16{{ +}}identity{{.*}}kind combine
-  // REPORT-DAG: experts/up{{ +}}dispatch{{ +}}4x8x48xf32{{ +}}quantize bits=8 bucket=48
-  // REPORT-DAG: experts/up{{ +}}dispatch_gradient{{ +}}4x8x48xf32{{ +}}quantize bits=8 bucket=48
+  // REPORT-DAG: experts/up{{ +}}combine{{ +}}4x8x48xbf16{{ +.*}}1.00x{{ +}}kind combine
+  // REPORT-DAG: experts/up{{ +}}dispatch{{ +}}4x8x48xf32{{ +.*}}[1]
+  // REPORT-DAG: [1] quantize bits=8 bucket=48
+  // REPORT-DAG: experts/up{{ +}}dispatch_gradient{{ +}}4x8x48xf32{{ +.*}}[1]
   %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"experts/up", dispatch>]} : (tensor<4x8x48xf32>) -> tensor<2x16x48xf32>
   // USUAL: cgx.exact_reason = ["kind combine"]

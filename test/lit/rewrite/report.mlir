@@ -7,16 +7,17 @@
 // RUN: not cgx-opt %s --cgx-report=format=xml -o /dev/null 2>&1 | FileCheck %s --check-prefix=FORMAT
 
 // CHECK: cgx report: 4 ranks, 1 collective, 2 operands; bytes per rank and step (mean over ranks)
-// CHECK: params/l1/w gradient 64x128xf32 quantize bits=4 bucket=128 rounding=stochastic scale=bf16 49152 6576 7.47x
-// CHECK: params/l1/b gradient 128xf32 identity 768 768 1.00x 1-D parameter
+// CHECK: params/l1/w gradient 64x128xf32 49152 6576 7.47x quantize bits=4{{$}}
+// CHECK: params/l1/b gradient 128xf32 768 768 1.00x 1-D parameter
 // CHECK: total 49920 7344 6.80x
-// EXPLICIT: params/l1/w gradient 64x128xf32 quantize bits=4 bucket=128 rounding=stochastic scale=bf16 49152 6576 7.47x
+// EXPLICIT: params/l1/w gradient 64x128xf32 49152 6576 7.47x quantize bits=4{{$}}
 // EXPLICIT: total 49920 7344 6.80x
-// VARYING: params/l1/w gradient 64x128xf32 threshold threshold=0.001 49152 <= 50{{.*}} 0.97x
+// VARYING: params/l1/w gradient 64x128xf32 49152 <= 50{{.*}} 0.97x threshold threshold=0.001
 // VARYING: <=: how many depends on the data
 // 2 * 3/4 of two vectors of 64 and two of 128, in f32; there is no explicit form of it.
-// LOWRANK: params/l1/w gradient 64x128xf32 lowrank rank=2 49152 2304 21.33x
+// LOWRANK: params/l1/w gradient 64x128xf32 49152 2304 21.33x lowrank rank=2
 // JSON: "layer": "params/l1/w"
+// JSON: "codec": "quantize bits=4 bucket=128 rounding=stochastic scale=bf16"
 // JSON: "exact_reason": "1-D parameter"
 // JSON: "wire_bytes_by_rank"
 // FORMAT: expected 'text' or 'json' as format of the report, got 'xml'

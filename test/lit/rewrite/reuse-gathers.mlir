@@ -6,7 +6,8 @@
 // RUN: not cgx-opt %s --cgx-reuse-gathers=memory=64Mib 2>&1 | FileCheck %s --check-prefix=SIZE
 
 // SIZE: error: expected the memory for gathered values to be a size such as 64MiB, or all, got 64Mib
-// REPORT: gathered once: 2 gathers take the value of an earlier one, which saves 41224 bytes on the wire and keeps 131072 bytes in memory
+// REPORT: gathered once: 2 gathers take the value of an earlier one, which saves 41224 bytes on the wire and
+// REPORT-NEXT: keeps 131072 bytes in memory
 
 #g = #cgx.groups<[[0, 1]]>
 #q = #cgx.quantize<bits = 8, bucket = 128, rounding = nearest, scale = bf16>
