@@ -100,6 +100,7 @@ struct AssignCodecs : impl::AssignCodecsPassBase<AssignCodecs> {
     });
     warnOfMissingKinds();
     warnOfMissingAxes(grid);
+    warnOfLostElements();
   }
 
 private:
@@ -219,6 +220,39 @@ private:
             << stringifyLayerKind(kind) << "; --cgx-report shows what they carry";
   }
 
+  /// A sparse codec sends few elements of a gradient. Without error feedback the others are lost for good,
+  /// and training suffers in a way that no step shows.
+  void warnOfLostElements() {
+    std::string first, family;
+    unsigned others = 0;
+    getOperation().walk([&](CollectiveOpInterface op) {
+      for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
+        if (!isGradientKind(op.getLayer(i).getKind()) || !isSparse(op.getCodec(i)))
+          continue;
+        if (first.empty())
+          first = op.getLayer(i).getName().str(), family = op.getCodec(i).getFamily().str();
+        else
+          ++others;
+      }
+    });
+    if (first.empty())
+      return;
+    if (others != 0)
+      first += others == 1 ? " and one other" : " and " + std::to_string(others) + " others";
+    emitWarning(getOperation().getLoc())
+        << first << (others == 0 ? " travels by " : " travel by ") << family
+        << " without error feedback: elements that are not sent are lost; error-feedback=f32 (or bf16, int8) "
+           "sends them in later steps";
+  }
+
+  /// Whether it leaves elements out and keeps nothing of them.
+  static bool isSparse(CodecAttrInterface codec) {
+    return isa<CodecAttr, TwoWayAttr>(codec) &&
+           llvm::any_of(valuesOf(codec.getCodec()).parameters(), [](const CodecParameter &parameter) {
+             return parameter.name == "density" || parameter.name == "threshold";
+           });
+  }
+
   CodecWords wordsOfOptions() {
     CodecWords words;
     words.codec = parameters.addTo(codec.getValue());
@@ -273,7 +307,8 @@ private:
       });
     });
     if (isWrong)
-      signalPassFailure();
+      return signalPassFailure();
+    warnOfLostElements();
   }
 
   /// `codecOf` is asked for operands, by number, that have no reason to stay exact.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodecText.h"
+#include "Meant.h"
 
 #include "cgx/Passes/CodecOptions.h"
 
@@ -72,7 +73,20 @@ static std::string withCommas(StringRef text) {
   return (family + "<" + llvm::join(splitWords(parameters), ",") + ">").str();
 }
 
+/// What is wrong with the brackets of a text, or "".
+static std::string checkBrackets(StringRef text) {
+  int depth = 0;
+  for (char c : text) {
+    depth += c == '<' ? 1 : c == '>' ? -1 : 0;
+    if (depth < 0)
+      break;
+  }
+  return depth == 0 ? "" : "expected a '>' for each '<', got " + text.str();
+}
+
 CodecAttrInterface parseCodecText(MLIRContext *context, StringRef spelled, std::string &reason) {
+  if (reason = checkBrackets(spelled); !reason.empty())
+    return {};
   std::string commas = withCommas(spelled);
   StringRef text = commas;
   StringRef family = text.take_until([](char c) { return c == '<'; }).trim();
@@ -83,14 +97,17 @@ CodecAttrInterface parseCodecText(MLIRContext *context, StringRef spelled, std::
                                              {std::string(parameter->name) + "=" + family.str()}),
                           reason);
   if (!llvm::is_contained(getCodecMnemonics(), family)) {
-    reason =
-        ("expected codec to be one of " + llvm::join(getCodecMnemonics(), ", ") + ", got " + family).str();
+    reason = ("expected codec to be one of " + llvm::join(getCodecMnemonics(), ", ") + ", got " + family +
+              askMeant(family, getCodecMnemonics()))
+                 .str();
     return {};
   }
   return parseCodec(context, ("#cgx." + text.ltrim()).str(), reason);
 }
 
 std::string splitCodecWords(StringRef text, StringRef usual, CodecWords &words) {
+  if (std::string wrong = checkBrackets(text); !wrong.empty())
+    return wrong;
   SmallVector<std::string> given = splitWords(text);
   auto isFamily = [](StringRef word) {
     return !word.take_until([](char c) { return c == '<'; }).contains('=');
@@ -242,6 +259,8 @@ std::string addCodecParameters(StringRef codec, ArrayRef<std::string> parameters
   StringRef family = codec.take_until([](char c) { return c == '<'; });
   StringRef given = codec.drop_front(family.size()).trim();
   SmallVector<std::string> all;
+  if (!given.empty() && !(given.starts_with("<") && given.ends_with(">")))
+    return codec.str(); // whoever reads it says what is wrong
   if (given.consume_front("<") && given.consume_back(">"))
     all.push_back(given.str());
   all.append(parameters.begin(), parameters.end());

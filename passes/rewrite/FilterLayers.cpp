@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Meant.h"
 #include "PlannedCodecs.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
@@ -99,14 +100,23 @@ private:
     InFlightDiagnostic warning = emitWarning(getOperation().getLoc());
     warning << "exclude=" << exclusion.text << " matches the name of no layer of the program";
     StringRef part = StringRef(exclusion.text).trim("*/");
-    getOperation().walk([&](CollectiveOpInterface op) {
-      for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
-        if (StringRef name = op.getLayer(i).getName(); !part.empty() && name.contains(part)) {
+    std::set<std::string> names; // of layers, and of what they are in
+    const WalkResult walked = getOperation().walk([&](CollectiveOpInterface op) {
+      for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
+        StringRef name = op.getLayer(i).getName();
+        if (!part.empty() && name.contains(part)) {
           warning << "; *" << part << "* would match " << name;
           return WalkResult::interrupt();
         }
+        SmallVector<StringRef> components;
+        name.split(components, '/');
+        names.insert(name.str());
+        names.insert(components.begin(), components.end());
+      }
       return WalkResult::advance();
     });
+    if (!walked.wasInterrupted())
+      warning << askMeant(part, names);
   }
 
   /// The rank of what most elements of a vector are: several parameters may travel as one.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodecText.h"
+#include "Meant.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
@@ -16,6 +17,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <limits>
 #include <map>
@@ -252,12 +255,47 @@ void buildInstrumentPipeline(mlir::OpPassManager &manager, const InstrumentPipel
   manager.addPass(createVerifyProgramPass());
 }
 
+/// Lists the names of the options, which MLIR shows to who derives from them alone.
+template <typename Options> struct NamesOf : Options {
+  std::vector<std::string> get() const {
+    std::vector<std::string> names;
+    for (const auto &[name, option] : this->OptionsMap)
+      names.push_back(name.str());
+    return names;
+  }
+};
+
+/// Registers a pipeline whose errors name the option that was likely meant. MLIR's own say which one there is
+/// not, on standard error, wherever other errors go.
+template <typename Options>
+static void registerPipeline(llvm::StringRef name, llvm::StringRef description,
+                             void (*build)(mlir::OpPassManager &, const Options &)) {
+  mlir::registerPassPipeline(
+      name, description,
+      [name = name.str(), build](mlir::OpPassManager &manager, llvm::StringRef text, auto errorHandler) {
+        Options options;
+        std::string wrong;
+        llvm::raw_string_ostream stream(wrong);
+        if (succeeded(options.parseFromString(text, stream))) {
+          build(manager, options);
+          return mlir::success();
+        }
+        llvm::StringRef reason = llvm::StringRef(wrong).trim();
+        reason.consume_front("<Pass-Options-Parser>: ");
+        llvm::StringRef unknown = reason;
+        std::string meant =
+            unknown.consume_front("no such option ") ? askMeant(unknown, NamesOf<Options>().get()) : "";
+        return errorHandler(name + ": " + reason + meant);
+      },
+      [](auto optHandler) { optHandler(Options()); });
+}
+
 void registerRewritePasses() {
   registerCgxRewritePasses();
-  mlir::PassPipelineRegistration<CompressPipelineOptions>(
+  registerPipeline<CompressPipelineOptions>(
       "cgx-compress", "from an exported step to a program whose collectives are compressed",
       buildCompressPipeline);
-  mlir::PassPipelineRegistration<InstrumentPipelineOptions>(
+  registerPipeline<InstrumentPipelineOptions>(
       "cgx-instrument",
       "from an exported step to a program that sends everything exactly, and on whose layers cgx-run "
       "--profile and --adapt measure codecs",

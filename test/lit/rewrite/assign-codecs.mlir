@@ -29,6 +29,14 @@
 // RUN: not cgx-opt %s --cgx-assign-codecs="error-feedback=yes" 2>&1 | FileCheck %s --check-prefix=STORAGE
 // RUN: not cgx-opt %s --cgx-assign-codecs="error-feedback=f32 codec=identity" 2>&1 | FileCheck %s --check-prefix=LOSSLESS
 
+// RUN: not cgx-opt %s --cgx-assign-codecs="codec=quantze" 2>&1 | FileCheck %s --check-prefix=MEANT
+// RUN: not cgx-opt %s --cgx-assign-codecs="codec=quantize<bits=3" 2>&1 | FileCheck %s --check-prefix=UNCLOSED
+// RUN: not cgx-opt %s --cgx-assign-codecs="codec=quantize<bits=3 bits=4" 2>&1 | FileCheck %s --check-prefix=UNCLOSED
+// RUN: not cgx-opt %s --cgx-assign-codecs="gradient=quantize<bits=3" 2>&1 | FileCheck %s --check-prefix=UNCLOSED
+// RUN: not cgx-opt %s --cgx-assign-codecs="back-codec=quantize<bits=3" 2>&1 | FileCheck %s --check-prefix=UNCLOSED
+
+// MEANT: error: expected codec to be one of {{.*}}, got quantze (did you mean 'quantize'?)
+// UNCLOSED: error: {{.*}}expected a '>' for each '<', got quantize<bits=3
 // STORAGE: error: expected error-feedback to be none, f32, bf16 or int8, got yes
 // LOSSLESS: error: expected error feedback of a lossy codec, got #cgx.identity
 // ONEWAY: error: expected a codec for one way, without error feedback, got #cgx.lowrank<rank = 4>

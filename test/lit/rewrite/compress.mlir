@@ -3,9 +3,22 @@
 // RUN: cgx-opt %s --cgx-compress="bits=2 bucket=256 exclude=*/head group-bytes=0" | FileCheck %s --check-prefix=SINGLE
 // RUN: cgx-opt %s --cgx-compress=decompose | FileCheck %s --check-prefix=EXPLICIT
 // RUN: not cgx-opt %s --cgx-compress="bits=9" 2>&1 | FileCheck %s --check-prefix=BITS
+// RUN: not cgx-opt %s --cgx-compress="bitz=4" 2>&1 | FileCheck %s --check-prefix=MEANT
+// RUN: not cgx-opt %s --cgx-compress="zebra=4" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not cgx-opt %s --cgx-instrument="exclud=a" 2>&1 | FileCheck %s --check-prefix=INSTRUMENT
+// RUN: cgx-opt %s --cgx-compress="codec=topk density=0.05" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOST
+// RUN: cgx-opt %s --cgx-compress="gradient='randk density=0.05' exclude=*/head" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: cgx-opt %s --cgx-compress="codec=topk error-feedback=bf16" -o /dev/null 2>&1 | FileCheck %s --check-prefix=KEPT --allow-empty
+// RUN: cgx-opt %s --cgx-compress="bits=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=KEPT --allow-empty
 // Running it again decides the same.
 // RUN: cgx-opt %s --cgx-compress --cgx-compress="bits=2 bucket=256 exclude=*/head" | FileCheck %s
 
+// LOST: warning: params/w and one other travel by topk without error feedback: elements that are not sent are lost; error-feedback=f32 (or bf16, int8) sends them in later steps
+// ONE: warning: params/w travels by randk without error feedback
+// KEPT-NOT: warning
+// MEANT: cgx-compress: no such option bitz (did you mean 'bits'?)
+// UNKNOWN: cgx-compress: no such option zebra{{$}}
+// INSTRUMENT: cgx-instrument: no such option exclud (did you mean 'exclude'?)
 // BITS: error: expected bits in 1..8, got 9
 
 #g = #cgx.groups<[[0, 1]]>

@@ -1,13 +1,14 @@
 // Which operands must stay exact, and the reasons that are written down.
 // RUN: cgx-opt %s --cgx-filter-layers | FileCheck %s
 // RUN: cgx-opt %s --cgx-filter-layers="exclude=params/l?/w,*norm* kinds=gradient,weight min-elements=100 min-rank=1" | FileCheck %s --check-prefix=OPTIONS
-// RUN: cgx-opt %s --cgx-filter-layers="exclude=*/bias,small,params/*" -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNUSED
+// RUN: cgx-opt %s --cgx-filter-layers="exclude=*/bias,small,parms/*,params/*" -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNUSED
 // RUN: not cgx-opt %s --cgx-filter-layers="kinds=grad" 2>&1 | FileCheck %s --check-prefix=KIND
 // RUN: not cgx-opt %s --cgx-filter-layers="exclude=[a" 2>&1 | FileCheck %s --check-prefix=GLOB
 
 // UNUSED-NOT: params/*
 // UNUSED: warning: exclude=*/bias matches the name of no layer of the program{{$}}
 // UNUSED: warning: exclude=small matches the name of no layer of the program; *small* would match params/small
+// UNUSED: warning: exclude=parms/* matches the name of no layer of the program (did you mean 'params'?)
 // UNUSED-NOT: params/*
 // KIND: error: expected kinds to be gradient, weight, activation, other, outer_gradient, activation_gradient, dispatch, dispatch_gradient, combine or combine_gradient, got grad
 // GLOB: error: expected exclude to be a glob, got [a: {{.*}}

@@ -68,7 +68,8 @@ private:
   std::string *text, *json;
 };
 
-/// What is wrong with the options of one of our pipelines. MLIR prints that to standard error.
+/// What is wrong with the options of a pipeline that does not say so itself. MLIR prints that to standard
+/// error.
 template <typename Options> std::string explain(StringRef values) {
   std::string said;
   llvm::raw_string_ostream stream(said);
@@ -82,8 +83,6 @@ template <typename Options> std::string explain(StringRef values) {
 
 std::string explainOptions(StringRef pipeline, StringRef values) {
   return llvm::StringSwitch<std::string (*)(StringRef)>(pipeline)
-      .Case("cgx-compress", explain<CompressPipelineOptions>)
-      .Case("cgx-instrument", explain<InstrumentPipelineOptions>)
       .Case("cgx-lower-to-xla", explain<LowerToXlaPipelineOptions>)
       .Default([](StringRef) { return std::string(); })(values);
 }
@@ -157,8 +156,11 @@ cgx_compiler_status Compilation::addOption(PassManager &manager, StringRef optio
     said += (said.empty() ? "" : "; ") + message.str();
     return failure();
   });
+  StringRef wrong = said;
+  wrong.consume_front((name + ": ").str());
   if (failed(added))
-    return fail(CGX_COMPILER_BAD_OPTION, "--" + name.str() + ": " + (said.empty() ? "a wrong value" : said));
+    return fail(CGX_COMPILER_BAD_OPTION,
+                "--" + name.str() + ": " + (wrong.empty() ? "a wrong value" : wrong.str()));
   return CGX_COMPILER_OK;
 }
 
