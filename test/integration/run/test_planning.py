@@ -89,6 +89,13 @@ class Planning(RunTest):
         state = self.state()
         self.assertIn("the plan's layer 'params/w' has 7 elements of f32, the program's 1024 of f32",
                       self.refuse("train4.so", "--steps", 3, "--plan", other, state=state))
+        plan["layers"][0]["layer"] = "params/other"
+        other.write_text(json.dumps(plan))
+        error = self.refuse("train4.so", "--steps", 3, "--plan", other, state=state)
+        self.assertRegex(error, r"plan '.*other.json' was made for another program: '.*train4.so' compresses none of its 1 layer, "
+                                r"and not 'params/other' \(gradient\)")
+        self.assertEqual(error.count("error:"), 1)
+        self.assertNotIn("rank", error)
         self.assertIn("no layer of the program may be compressed", self.refuse("exact4.so", "--steps", 3, "--profile", other, state=state))
         self.assertIn("expected a solver among uniform",
                       self.refuse("train4.so", "--steps", 3, "--adapt", "best", state=state))

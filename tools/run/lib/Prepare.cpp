@@ -9,6 +9,7 @@
 #include "cgx/formats/TextFile.h"
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
+#include "cgx/plan/Plan.h"
 #include "cgx/plan/Request.h"
 #include "cgx/run/Checkpoints.h"
 #include "cgx/run/Error.h"
@@ -246,6 +247,36 @@ Planning preparePlanning(const Options &options, const SafetensorsFile *checkpoi
   return planning;
 }
 
+/// A plan of another program, before ranks find that out one by one.
+void checkPlan(const Job &job, const Options &options) {
+  if (job.planning.plan.empty())
+    return;
+  std::set<std::pair<std::string, std::string>> compressed;
+  for (const Collective &collective : job.manifest.collectives)
+    for (const Operand &operand : collective.operands)
+      if (operand.isPlannable)
+        compressed.emplace(operand.layer, operand.kind);
+  const std::string name =
+      options.plan.empty() ? "the plan in '" + options.resume + "'" : "plan '" + options.plan + "'";
+  std::vector<std::string> missing;
+  size_t layers = 0;
+  try {
+    for (const plan::PlannedLayer &layer : plan::Plan::parse(job.planning.plan).layers) {
+      ++layers;
+      if (!compressed.contains({layer.layer, layer.kind}))
+        missing.push_back("'" + layer.layer + "' (" + layer.kind + ")");
+    }
+  } catch (const plan::Error &error) {
+    throw Error(name + ": " + error.what());
+  }
+  if (missing.empty())
+    return;
+  throw Error(name + " was made for another program: '" + options.program + "' compresses " +
+              (missing.size() == layers ? "none" : std::to_string(layers - missing.size())) + " of its " +
+              std::to_string(layers) + (layers == 1 ? " layer" : " layers") + ", and not " + missing.front() +
+              "; cgx-run --profile with this program and cgx-plan solve make one for it");
+}
+
 /// Of names, types, sizes, and the first and last bytes of every tensor: files that differ differ there, and
 /// nobody has to read all of them.
 void addFile(std::string &text, const SafetensorsFile *file) {
@@ -441,6 +472,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
     checkSamples(job, *job.checkpoint);
   job.trace = !options.trace.empty();
   job.planning = preparePlanning(options, job.checkpoint);
+  checkPlan(job, options);
   bool plans = job.planning.adapts() || job.planning.profile || !job.planning.plan.empty();
   if (!options.quiet)
     for (const std::string &omission : describeOmissions(job.manifest, plans))
