@@ -27,8 +27,12 @@ install(TARGETS cgx_cuda COMPONENT runtime)
 install(TARGETS ${cgx_libraries} EXPORT cgx-runtime-targets COMPONENT runtime)
 install(DIRECTORY kernels/abi/include/cgx runtime/abi/include/cgx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   COMPONENT runtime FILES_MATCHING PATTERN "*.h")
-install(FILES tools/front/completion/cgx.bash DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions
-  COMPONENT runtime RENAME cgx)
+# bash-completion loads the file that is called like the command.
+foreach(command cgx cgx-opt cgx-compile cgx-run cgx-plan cgx-bench cgx-curves)
+  install(FILES tools/front/completion/cgx.bash DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions
+    COMPONENT runtime RENAME ${command})
+endforeach()
+install(FILES tools/front/completion/_cgx DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/zsh/site-functions COMPONENT runtime)
 install(FILES LICENSE kernels/FORMAT.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(EXPORT cgx-runtime-targets NAMESPACE cgx:: DESTINATION ${cgx_package_folder} COMPONENT runtime)
 

@@ -45,7 +45,39 @@ static constexpr const char overview[] =
     "  Down to LLVM, as cgx-compile does it:\n"
     "    cgx-opt step.cgx.mlir --cgx-lower-to-llvm\n"
     "\n"
-    "  Passes of cgx begin with --cgx-; the others are upstream's. The report goes to standard error.\n";
+    "  Passes of cgx begin with --cgx-. --list-passes has those of MLIR as well, which work here, and\n"
+    "  --help-hidden all their options and those of LLVM. The report goes to standard error.\n";
+
+/// Whether the command line asks for the options: then those of cgx come, and not the thousand of MLIR's
+/// passes and LLVM's backends that are linked in.
+static bool asksForHelp(llvm::ArrayRef<char *> arguments) {
+  return llvm::any_of(arguments, [](llvm::StringRef argument) {
+    return argument == "--help" || argument == "-help" || argument == "-h";
+  });
+}
+
+/// Hides the options that are not about what cgx-opt does with a module.
+static void hideForeignOptions() {
+  static constexpr llvm::StringLiteral shown[] = {"o",
+                                                  "help",
+                                                  "version",
+                                                  "allow-unregistered-dialect",
+                                                  "dump-pass-pipeline",
+                                                  "emit-bytecode",
+                                                  "list-passes",
+                                                  "load-dialect-plugin",
+                                                  "load-pass-plugin",
+                                                  "pass-pipeline",
+                                                  "show-dialects",
+                                                  "split-input-file",
+                                                  "verify-diagnostics",
+                                                  "verify-each",
+                                                  "verify-roundtrip"};
+  for (auto &[name, option] : llvm::cl::getRegisteredOptions())
+    if (!llvm::is_contained(shown, name) && !name.starts_with("cgx-") && !name.starts_with("mlir-print-") &&
+        !name.starts_with("mlir-timing"))
+      option->setHiddenFlag(llvm::cl::Hidden);
+}
 
 /// Errors come without the op that they are about, which may be a whole step of training, unless
 /// --mlir-print-op-on-diagnostic asks for it.
@@ -105,11 +137,17 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  mlir::registerAllPasses();
+  const bool asks = asksForHelp({argv, argv + argc});
+  if (!asks)
+    mlir::registerAllPasses();
   cgx::registerCgxDialects(registry);
   cgx::registerCgxPasses();
   printNoOpsOnDiagnostics();
-  auto [inputName, outputName] = mlir::registerAndParseCLIOptions(argc, argv, overview, registry);
+  const std::string header = mlir::registerCLIOptions(overview, registry);
+  if (asks)
+    hideForeignOptions();
+  // All dialects of MLIR by name help nobody who asks for the options: --show-dialects has them.
+  auto [inputName, outputName] = mlir::parseCLIOptions(argc, argv, asks ? llvm::StringRef(overview) : header);
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses()) // no file is read
     return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, inputName, outputName, registry));

@@ -149,7 +149,7 @@ class TutorialTest(unittest.TestCase):
         rows = re.findall(r"^(\S+) .*? (\d+) +(\d+) +(\d+\.\d+x)", report, re.M)
         self.assertGreaterEqual(len(rows), 5)
         for name, raw, wire, ratio in rows:
-            pattern = rf"{raw} +{wire} +{re.escape(ratio)}" if name == "(unnamed)" else rf"{re.escape(name)} .*{raw} +{wire} +{re.escape(ratio)}"
+            pattern = rf"{re.escape(name)} .*{raw} +{wire} +{re.escape(ratio)}"
             self.assertRegex(output, pattern)
         for label, ratio in (("exact", "1.00"), ("4 bits", "6.90")):
             self.assertRegex(curves, rf"\| {label} .*\| +{ratio} \|")

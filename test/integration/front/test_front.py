@@ -2,9 +2,13 @@
 
 import os
 import pathlib
+import pty
+import re
+import select
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 BIN = pathlib.Path(os.environ["CGX_BIN"])
@@ -66,6 +70,18 @@ class Front(unittest.TestCase):
             self.assertIn(f"(did you mean '{meant}'?)", self.refuse(*arguments))
         self.assertNotIn("did you mean", self.refuse("run", "--zebra", "x.so"))
 
+    @unittest.skipUnless("opt" in TOOLS, "this build has no compiler")
+    def test_the_help_of_the_compiler_has_its_passes_first(self):
+        text = cgx("opt", "--help").stdout
+        options = re.findall(r"(?m)^ *--([a-z-]+)", text)
+        passes = [name for name in options if name.startswith("cgx-")]
+        self.assertIn("cgx-compress", passes)
+        self.assertIn("cgx-set-ranks", passes)
+        self.assertNotIn("canonicalize", options)
+        self.assertNotIn("amdgpu", text)
+        self.assertLess(text.count("\n"), 400)
+        self.assertIn("--canonicalize", cgx("opt", "--help-hidden").stdout)
+
     def test_the_doctor_measures(self):
         result = cgx("doctor")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -85,6 +101,53 @@ class Front(unittest.TestCase):
         self.assertIn("all-reduce", self.complete("cgx", "bench", "all-r"))
         self.assertIn("--sizes", self.complete("cgx-bench", "all-reduce", "--si"))
         self.assertIn("--alpha", self.complete("cgx", "plan", "solve", "--al"))
+
+    @unittest.skipUnless("opt" in TOOLS, "this build has no compiler")
+    def test_completion_of_codecs_and_layers(self):
+        step = pathlib.Path(__file__).resolve().parents[3] / "examples" / "mlp-digits" / "step.mlir"
+        for words in (("cgx-opt", step, "--cgx-compress", "="), ("cgx", "run", step, "--compress")):
+            words = tuple(map(str, words))
+            self.assertEqual(self.complete(*words, '"bits=4 buck'), ["bits=4", "bucket="])
+            self.assertIn("overlap", self.complete(*words, "over"))
+            self.assertEqual(self.complete(*words, '"exclude=params/dense1/'),
+                             ["exclude=params/dense1/bias", "exclude=params/dense1/kernel"])
+            self.assertEqual(self.complete(*words, '"bits=4 exclude=*bias,params/dense2/k'),
+                             ["bits=4", "exclude=*bias,params/dense2/kernel"])
+
+    @unittest.skipUnless(shutil.which("zsh"), "there is no zsh")
+    def test_completion_for_zsh(self):
+        """A person types, and presses the tab key."""
+        with tempfile.TemporaryDirectory() as home:
+            shell = Typist(pathlib.Path(COMPLETION).parent, home)
+            self.assertIn("uce", shell.type("cgx-bench all-red\t", until="uce"))
+            self.assertIn("--ranks", shell.type("cgx-run --rank\t\t", until="--ranks"))
+            if "opt" in TOOLS:
+                step = pathlib.Path(__file__).resolve().parents[3] / "examples" / "mlp-digits" / "step.mlir"
+                (pathlib.Path(home) / "s.mlir").symlink_to(step)
+                shell.type("cd; echo he''re\n", until="here")
+                self.assertIn("dense1/kernel", shell.type('cgx-opt s.mlir --cgx-compress="exclude=params/dense1/k\t', until="kernel"))
+                self.assertIn("bucket=", shell.type('cgx-run s.mlir --compress "bits=4 buck\t', until="bucket="))
+
+
+class Typist:
+    """An interactive zsh that knows the completion of `folder`."""
+
+    def __init__(self, folder, home):
+        pid, self.terminal = pty.fork()
+        if pid == 0:
+            os.environ.update(HOME=home, TERM="dumb", PATH=f"{BIN}:{os.environ['PATH']}")
+            os.execvp("zsh", ["zsh", "-f", "-i"])
+        self.type(f"fpath=({folder} $fpath); autoload -U compinit; compinit -u -D; unsetopt zle_bracketed_paste; echo re''ady\n",
+                  until="ready")
+
+    def type(self, text, until, seconds=60):
+        """Types on an empty line; what the shell then shows, until it shows `until`."""
+        os.write(self.terminal, b"\x15" + text.encode())
+        shown, end = "", time.monotonic() + seconds
+        while until not in shown.replace(text, "") and time.monotonic() < end:
+            if select.select([self.terminal], [], [], 0.1)[0]:
+                shown += os.read(self.terminal, 65536).decode(errors="replace")
+        return shown
 
 
 if __name__ == "__main__":

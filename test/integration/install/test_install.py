@@ -100,7 +100,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(sorted(packages), ["cgx", "cgx-runtime"] if HAS_COMPILER else ["cgx-runtime"])
         listed = self.run_command("dpkg-deb", "-c", packages["cgx-runtime"])
         for name in ("./usr/bin/cgx-run", f"./usr/lib/libcgx_runtime.so.{VERSION}", "./usr/include/cgx/runtime.h",
-                     "./usr/share/bash-completion/completions/cgx"):
+                     "./usr/share/bash-completion/completions/cgx-run", "./usr/share/zsh/site-functions/_cgx"):
             self.assertIn(name, listed)
         if HAS_COMPILER:
             needs = self.run_command("dpkg-deb", "-f", packages["cgx"], "Depends")

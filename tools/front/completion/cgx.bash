@@ -1,5 +1,5 @@
-# Completion of commands, options and files for cgx and its tools. Installed where bash-completion looks; otherwise
-#   bash: source cgx.bash        zsh: autoload -U bashcompinit; bashcompinit; source cgx.bash
+# Completion of commands, options, files, codecs and layers for cgx and its tools; _cgx is the same for zsh. Installed
+# where bash-completion looks; otherwise source it.
 # What a tool accepts is asked of its own --help, so that nothing here can be out of date.
 
 _cgx_words() {
@@ -11,9 +11,57 @@ _cgx_commands() {
   "$@" --help 2>/dev/null | sed -nE '/^(Sub)?[Cc]ommands:/,/^$/s/^  ([a-z][a-z-]*) .*/\1/p'
 }
 
+# Whether a word may be the option whose value is codecs, in words.
+_cgx_takes_codecs() { [[ "$1" == --cgx-compress || "$1" == --cgx-instrument || "$1" == --compress ]]; }
+
+# The compiler beside the tool that is completed.
+_cgx_compiler() {
+  local folder=""
+  [[ "${COMP_WORDS[0]}" != */* ]] || folder="${COMP_WORDS[0]%/*}/"
+  echo "${folder}cgx-opt"
+}
+
+# Names of the layers of the step on the command line, as its report has them.
+_cgx_layers() {
+  local word
+  for word in "${COMP_WORDS[@]}"; do
+    [[ "$word" == *.mlir && -r "$word" ]] || continue
+    timeout 5 "$(_cgx_compiler)" "$word" --cgx-import --cgx-report=format=json -o /dev/null 2>&1 |
+      sed -nE 's/^ *"layer": "([^"]+)",?$/\1/p' | sort -u
+    return
+  done
+}
+
+# The names of options of the pipeline of codecs.
+_cgx_codec_words() {
+  "$(_cgx_compiler)" --help 2>/dev/null | sed -nE '/^ +--cgx-compress /,/^ +--cgx-[a-z-]+ /s/^ +--([a-z][a-z0-9-]*)(=<?)?.*/\1\2/p' |
+    sed -nE '/^cgx-/!s/<//p; /^cgx-/!{/=/!p}' | sort -u
+}
+
+# Completes the last word of a value such as "bits=4 exclude=par: what is in quotes is one word of the shell.
+_cgx_complete_codecs() {
+  local value="${1#[\"\']}" before last list
+  last="${value##* }"
+  before="${value%"$last"}"
+  compopt +o filenames -o nospace 2>/dev/null
+  if [[ "$last" == exclude=* || "$last" == split-layers=* ]]; then
+    list="${last%"${last##*[=,]}"}"
+    mapfile -t COMPREPLY < <(compgen -P "$before$list" -W "$(_cgx_layers)" -- "${last#"$list"}")
+  elif [[ "$last" != *=* ]]; then
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_cgx_codec_words)" -- "$last")
+  fi
+}
+
 _cgx() {
-  local current="${COMP_WORDS[COMP_CWORD]}" asked=("${COMP_WORDS[0]}") word commands
+  local current="${COMP_WORDS[COMP_CWORD]}" asked=("${COMP_WORDS[0]}") word commands at
   COMPREPLY=()
+  # The shell may count the = between an option and its value as a word.
+  at=$((COMP_CWORD - 1))
+  [[ "${COMP_WORDS[at]}" != "=" ]] || at=$((at - 1))
+  if _cgx_takes_codecs "${COMP_WORDS[at]}" && [[ "$current" != "=" ]]; then
+    _cgx_complete_codecs "$current"
+    return
+  fi
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     commands=$(_cgx_commands "${asked[@]}")
     [[ -n "$commands" && " ${commands//$'\n'/ } " == *" $word "* ]] && asked+=("$word")
