@@ -35,7 +35,8 @@ module attributes {cgx.num_ranks = 4 : i64} {
 // SLOW: algorithm = #cgx.algorithm<scatter_reduce_allgather>{{.*}}id = 1
 // FAST: cgx.exact_reason = ["{{.*}} ms exact, {{.*}} ms compressed, by the cost model"]
 // FAST-SAME: codecs = [#cgx.identity]
-// REPORT: identity {{.*}} ms exact, {{.*}} ms compressed, by the cost model
+// REPORT: 1.00x [1]{{$}}
+// REPORT: [1] {{.*}} ms exact, {{.*}} ms compressed, by the cost model
 func.func public @main(%w: tensor<4096x4096xf32>, %b: tensor<f32>) -> (tensor<4096x4096xf32>, tensor<f32>, tensor<f32>) {
   %0 = cgx.all_reduce mean(%w) {id = 0 : i64, groups = #g, codecs = [#cgx.quantize],
       layers = [#cgx.layer<"w", gradient>], cgx.exact_reason = [""]} : tensor<4096x4096xf32>
