@@ -50,6 +50,25 @@ class Curves(RunTest):
                 texts = [t.text for t in xml.etree.ElementTree.parse(svg).iter(f"{SVG}text")]
                 self.assertIn("<x>", texts)
 
+    def test_many_runs_can_be_told_apart_beside_the_plot(self):
+        svg = self.folder / "out.svg"
+        run = self.report("run", [3.0, 2.0, 1.0])
+        names = [f"run {i} with a name" for i in range(25)]
+        result = self.curves("--no-table", "--smooth", 2, "--svg", svg, *(f"{name}={run}" for name in names))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        picture = xml.etree.ElementTree.parse(svg).getroot()
+        looks = {(line.get("stroke"), line.get("stroke-dasharray")) for line in picture.iter(f"{SVG}polyline") if not line.get("opacity")}
+        self.assertEqual(len(looks), len(names))
+        height, width = (float(picture.get(name)) for name in ("height", "width"))
+        points = [float(point.split(",")[0]) for line in picture.iter(f"{SVG}polyline") for point in line.get("points").split()]
+        legend = [text for text in picture.iter(f"{SVG}text") if text.text in names]
+        self.assertEqual(len(legend), len(names))
+        for text in legend:
+            self.assertGreater(float(text.get("x")), max(points))
+            self.assertLess(float(text.get("x")) + 7 * len(text.text), width)
+            self.assertLess(float(text.get("y")), height)
+        self.assertIn("training loss, mean of 2 steps", [text.text for text in picture.iter(f"{SVG}text")])
+
     def test_what_is_no_report_is_refused(self):
         other = self.report("other", [], cgx_run_report=2)
         (self.folder / "text").write_text("text")

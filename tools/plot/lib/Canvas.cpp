@@ -15,9 +15,9 @@
 using namespace cgx::plot;
 
 std::string cgx::plot::color(size_t index) {
-  constexpr const char *colors[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                    "#e69f00", "#56b4e9", "#000000", "#999999"};
-  return colors[index % std::size(colors)];
+  constexpr const char *colors[kColors] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                           "#e69f00", "#56b4e9", "#000000", "#999999"};
+  return colors[index % kColors];
 }
 
 std::string cgx::plot::escape(const std::string &text) {

@@ -19,6 +19,37 @@ using namespace cgx::plot;
 namespace {
 
 constexpr double kLeft = 64, kRight = 20, kTop = 48, kBottom = 52;
+/// A line of the legend: its height, and what stands before its words.
+constexpr double kLegendLine = 20, kLegendSample = 34;
+/// The width of a letter, about.
+constexpr double kLetter = 7.5;
+
+/// The look of a run's line: eight colours, and with each of them four ways of dashing, so that 32 runs can
+/// be told apart. The first is drawn through, as runs to compare often lie on each other.
+std::string lookOf(size_t index) {
+  constexpr const char *dashes[] = {"7 4", "2 3", "14 4", "10 3 2 3"};
+  std::string look =
+      "fill=\"none\" stroke-linejoin=\"round\" stroke=\"" + color(index) + "\" stroke-width=\"2\"";
+  return index == 0 ? look
+                    : look + " stroke-dasharray=\"" + dashes[index / kColors % std::size(dashes)] + "\"";
+}
+
+/// Characters of UTF-8.
+size_t countLetters(const std::string &text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+/// As wide as the longest name makes the legend, and as high as all of them.
+Style withLegend(const std::vector<Run> &runs, Style style) {
+  size_t longest = 0;
+  for (const Run &run : runs)
+    longest = std::max(longest, countLetters(run.label));
+  style.legendWidth = static_cast<int>(kLegendSample + kLetter * static_cast<double>(longest) + kRight);
+  style.height = std::max(style.height,
+                          static_cast<int>(kTop + kLegendLine * static_cast<double>(runs.size()) + kRight));
+  return style;
+}
 
 /// An axis from the lowest to the highest loss of all runs.
 Axis lossAxis(const std::vector<Run> &runs, const Style &style) {
@@ -35,8 +66,9 @@ Axis lossAxis(const std::vector<Run> &runs, const Style &style) {
 class Picture {
 public:
   Picture(const std::vector<Run> &runs, const Style &style)
-      : runs_(runs), style_(style), canvas_(style.width, style.height, style.title),
-        losses_(lossAxis(runs, style)) {
+      : runs_(runs), style_(withLegend(runs, style)),
+        canvas_(style_.width + style_.legendWidth, style_.height, style_.title),
+        losses_(lossAxis(runs, style_)) {
     for (const Run &run : runs)
       steps_ = std::max(steps_, static_cast<double>(run.loss.size()) - 1);
   }
@@ -44,7 +76,7 @@ public:
   std::string draw() {
     drawAxes();
     for (size_t i = 0; i < runs_.size(); ++i)
-      drawRun(runs_[i], color(i), i);
+      drawRun(runs_[i], i);
     return canvas_.finish();
   }
 
@@ -62,19 +94,22 @@ private:
       canvas_.text(x(at), bottom + 20, "middle", format("%.0f", at));
     }
     canvas_.line(kLeft, bottom, style_.width - kRight, bottom, "stroke=\"#222\"");
-    canvas_.text((kLeft + style_.width - kRight) / 2, style_.height - 10, "middle", "step");
-    canvas_.uprightText(16, (kTop + bottom) / 2, "training loss");
+    canvas_.text((kLeft + style_.width - kRight) / 2, style_.height - 10, "middle", "training step");
+    canvas_.uprightText(16, (kTop + bottom) / 2,
+                        style_.smoothing > 1
+                            ? "training loss, mean of " + std::to_string(style_.smoothing) + " steps"
+                            : "training loss");
   }
 
-  void drawRun(const Run &run, const std::string &color, size_t index) {
-    std::string stroke = "fill=\"none\" stroke-linejoin=\"round\" stroke=\"" + color + "\" ";
+  /// Its line, and beside the plot its name.
+  void drawRun(const Run &run, size_t index) {
     if (style_.smoothing > 1)
-      drawLosses(run.loss, stroke + "stroke-width=\"1\" opacity=\"0.3\"");
-    std::string bold = std::string("stroke-width=\"2\"") + (index == 0 ? "" : " stroke-dasharray=\"7 4\"");
-    drawLosses(smooth(run.loss, style_.smoothing), stroke + bold);
-    double top = kTop + 10 + 20 * static_cast<double>(index), left = style_.width - kRight - 200;
-    canvas_.line(left, top, left + 25, top, stroke + bold);
-    canvas_.text(left + 32, top + 4, "start", escape(run.label));
+      drawLosses(run.loss, "fill=\"none\" stroke-linejoin=\"round\" stroke=\"" + color(index) +
+                               "\" stroke-width=\"1\" opacity=\"0.3\"");
+    drawLosses(smooth(run.loss, style_.smoothing), lookOf(index));
+    const double top = kTop + kLegendLine * (static_cast<double>(index) + 0.5), left = style_.width;
+    canvas_.line(left, top, left + kLegendSample - 8, top, lookOf(index));
+    canvas_.text(left + kLegendSample, top + 4, "start", escape(run.label));
   }
 
   /// Breaks the line where the loss has no place.
@@ -91,7 +126,7 @@ private:
   }
 
   const std::vector<Run> &runs_;
-  const Style &style_;
+  const Style style_;
   Canvas canvas_;
   Axis losses_;
   double steps_ = 1;

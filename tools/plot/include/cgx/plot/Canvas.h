@@ -13,13 +13,16 @@
 #ifndef CGX_PLOT_CANVAS_H
 #define CGX_PLOT_CANVAS_H
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace cgx::plot {
 
-/// Told apart with every kind of colour vision (Okabe and Ito).
+constexpr size_t kColors = 8;
+
+/// One of kColors, again and again. Told apart with every kind of colour vision (Okabe and Ito).
 std::string color(size_t index);
 
 /// For text in XML.
