@@ -1,7 +1,9 @@
 """How XLA's shardings read in the axes of a mesh.
 
 XLA says how a tensor is split by tiles and a list of devices, `{devices=[2,1,2]<=[2,2]T(1,0)
-last_tile_dim_replicate}`, a program of a rank by mesh axes, `[{"model"}, {}]`.
+last_tile_dim_replicate}`, or (as of jaxlib 0.12) by the axes of a mesh that it names itself,
+`{mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)), [{'b'}, {'a':(1)2}]}`; a program of a rank by the axes of the
+step's mesh, `[{"model"}, {}]`.
 """
 
 import itertools
@@ -15,7 +17,14 @@ def split_tuple(text):
     text = re.sub(r"/\*.*?\*/", "", text).strip()
     if not text.startswith("{{"):
         return [text] if text != "{}" else []
-    return re.findall(r"\{[^{}]*\}", text[1:-1])
+    parts, depth = [], 0
+    for at, character in enumerate(text):
+        depth += (character == "{") - (character == "}")
+        if character == "{" and depth == 2:
+            begin = at
+        elif character == "}" and depth == 1:
+            parts.append(text[begin:at + 1])
+    return parts
 
 
 def tiles(text, rank, devices):
@@ -32,21 +41,51 @@ def tiles(text, rank, devices):
       over all devices alike.
     """
     body = text.strip()[1:-1]
-    if "maximal" in body or "manual" in body or "unreduced" in body:
+    said = re.sub("'[^']*'", "", body)  # without the names of axes
+    if re.search("maximal|manual|unreduced", said):
         return None
+    if not body or re.search(r"\breplicated\b(?!=)", said):
+        return (1,) * rank, np.zeros((devices, rank), np.int64)
+    if body.startswith("mesh["):
+        return _tiles_of_mesh(body, rank, devices)
     match = re.match(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))", body)
     if not match:
-        return ((1,) * rank, np.zeros((devices, rank), np.int64)) if "replicated" in body or not body else None
+        return None
     counts = _integers(match[1])
-    if match[2]:
-        order = np.arange(devices).reshape(_integers(match[2]))
-        order = order.transpose(_integers(match[3])) if match[3] else order
-    else:
-        order = np.array(_integers(match[4]))
-    order = order.reshape(-1)
+    order = _permuted(match[2], match[3], devices) if match[2] else np.array(_integers(match[4]))
     positions = np.zeros((devices, len(counts)), np.int64)
     positions[order] = np.stack(np.unravel_index(np.arange(devices), counts), axis=1)
     return tuple(counts[:rank]), positions[:, :rank]
+
+
+def _tiles_of_mesh(body, rank, devices):
+    """`tiles` of `mesh['a'=2,'b'=2], device_ids=(...), [{'b'}, {'a':(1)2}]`."""
+    sizes = {name: int(size) for name, size in re.findall(r"'([^']*)'=(\d+)", body.partition("]")[0])}
+    if np.prod(list(sizes.values()), dtype=np.int64) != devices:
+        return None
+    ids = re.search(r"device_ids=\((?:\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))\)", body)
+    order = np.arange(devices)
+    if ids:
+        order = _permuted(ids[1], ids[2], devices) if ids[1] else np.array(_integers(ids[3]))
+    coordinates = dict(zip(sizes, np.unravel_index(np.arange(devices), tuple(sizes.values()))))
+    listed = re.search(r"[\])], \[((?:\{[^{}]*\}(?:, )?)*)\]", body)
+    dimensions = re.findall(r"\{([^{}]*)\}", listed[1]) if listed else []
+    counts, positions = [1] * rank, np.zeros((devices, rank), np.int64)
+    for dimension, text in enumerate(dimensions[:rank]):
+        place = np.zeros(devices, np.int64)
+        for name, before, part in re.findall(r"'([^']*)'(?::\((\d+)\)(\d+))?", text):
+            before, part = (int(before), int(part)) if part else (1, sizes[name])
+            after = sizes[name] // (before * part)
+            place = place * part + coordinates[name] // after % part
+            counts[dimension] *= part
+        positions[order, dimension] = place
+    return tuple(counts), positions
+
+
+def _permuted(shape, axes, devices):
+    """The devices of `[2,2]T(1,0)`, in order."""
+    order = np.arange(devices).reshape(_integers(shape))
+    return (order.transpose(_integers(axes)) if axes else order).reshape(-1)
 
 
 def axes_of(text, rank, mesh):

@@ -101,8 +101,14 @@ def as_jax_prints(module):
 
     def visit(op):
         for name in attributes_of(op):
-            if name.startswith(("mhlo.", "xla_")) and op.name != "builtin.module":
+            # How Shardy splits what is local by now says nothing more.
+            if name.startswith(("mhlo.", "xla_", "sdy.sharding")) and op.name != "builtin.module":
                 del op.attributes[name]
+        if op.name == "func.func":
+            for name in ("arg_attrs", "res_attrs"):
+                if name in op.attributes:
+                    set_dictionaries(op, name, [{key: value for key, value in each.items() if key != "sdy.sharding"}
+                                                for each in dictionaries(op, name)])
         groups = str(op.attributes["replica_groups"]) if "replica_groups" in op.attributes else ""
         if "replica_group_mesh_axes" in groups:
             op.attributes["replica_groups"] = ir.DenseElementsAttr.get(np.array(_groups(groups, meshes), np.int64))

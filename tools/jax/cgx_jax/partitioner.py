@@ -175,7 +175,7 @@ class ByShardy:
             text = str(entries.get("sdy.sharding", ""))
             if re.search(r'":\(', text):
                 raise PartitionError(f"{type_} is split over a part of a mesh axis: {text}")
-            listed = re.search(r"\[(.*?)\]", text)
+            listed = re.search(r"\[((?:\{[^{}]*\}(?:, )?)*)\]", text)  # not the axes of a mesh that it spells out
             found.append(tuple(tuple(re.findall(r'"([^"]+)"', part)) for part in re.findall(r"{([^{}]*)}", listed[1]))
                          if listed else ((),) * ir.RankedTensorType(type_).rank)
         return found
