@@ -187,6 +187,15 @@ class CompressTest(unittest.TestCase):
     def test_one_version(self):
         self.assertEqual(cgx_jax.__version__, cgx_jax.compiler.version())
 
+    def test_closed_before_the_process_ends(self):
+        step, params, batch = make(jax.devices()[:2])
+        ours = cgx_jax.compress(step, bits=4)
+        _, params = train(ours, params, batch)
+        ours.close()
+        self.assertEqual(disagreement(params), [])
+        with self.assertRaisesRegex(cgx_jax.RuntimeFailure, "the step was closed"):
+            ours(params, batch)
+
     def test_random_keys_are_arguments(self):
         mesh = models.mesh_of(jax.devices()[:2], data=2)
 

@@ -60,8 +60,11 @@ class CompressedStep:
         self._programs = {}  # by the text of the lowered module
         self._last = None
         self._pending_state = None
+        self._is_closed = False
 
     def __call__(self, *args, **kwargs):
+        if self._is_closed:
+            raise runtime.RuntimeFailure("the step was closed")
         return self._version_for(args, kwargs)(args, kwargs)
 
     def lower(self, *args, **kwargs):
@@ -124,6 +127,14 @@ class CompressedStep:
             self._pending_state = state
         elif self._last.program:
             self._last.program.load_state_dict(state)
+
+    def close(self):
+        """Waits for steps that run, and ends the connections between ranks, with their threads and memory; otherwise they
+        end with the process. All processes call it. The step cannot be called afterwards."""
+        self._is_closed = True
+        for version in self._programs.values():
+            if version.program:
+                version.program.close()
 
     def _latest(self):
         if self._last is None:
