@@ -40,7 +40,7 @@ Status Transport::interruption() const {
 }
 
 std::span<const TransportKind> transportKinds() {
-  static constexpr std::array<TransportKind, 8> kinds = {{
+  static constexpr std::array<TransportKind, 9> kinds = {{
       {"inproc", "ranks are threads of one process", connectInproc},
       {"shm", "ranks are processes of one host, over POSIX shared memory", connectShm},
       {"mpi", "ranks are processes of any hosts, started by mpirun", connectMpi},
@@ -49,6 +49,7 @@ std::span<const TransportKind> transportKinds() {
       {"shm+tcp", "shared memory inside of hosts, TCP between them", connectShmTcp},
       {"nccl", "ranks have GPUs, between which NCCL carries what lies on them", connectNccl},
       {"nccl+mpi", "NCCL between the GPUs of a host, MPI between hosts", connectNcclMpi},
+      {"nccl+tcp", "NCCL between the GPUs of a host, TCP between hosts", connectNcclTcp},
   }};
   return kinds;
 }

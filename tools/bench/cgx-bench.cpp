@@ -222,8 +222,9 @@ void addLaunchOptions(CLI::App &command, std::optional<uint32_t> &ranks,
       .add_option(
           "--transport", transport,
           "shm (default), inproc, mpi (default under mpirun), or shm+mpi: inside of hosts and between; tcp, "
-          "shm+tcp: the same without MPI; nccl, nccl+mpi: the same between GPUs")
-      ->check(CLI::IsMember({"shm", "inproc", "mpi", "shm+mpi", "tcp", "shm+tcp", "nccl", "nccl+mpi"}));
+          "shm+tcp: the same without MPI; nccl, nccl+mpi, nccl+tcp: the same between GPUs")
+      ->check(CLI::IsMember(
+          {"shm", "inproc", "mpi", "shm+mpi", "tcp", "shm+tcp", "nccl", "nccl+mpi", "nccl+tcp"}));
   cgx::cli::addTcpOptions(command);
 }
 

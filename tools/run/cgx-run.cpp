@@ -136,8 +136,9 @@ void describe(CLI::App &app, Options &options) {
   app.add_option("--transport", options.transport,
                  "shm: one process a rank; inproc: one thread a rank; mpi: under mpirun, on any hosts; "
                  "shm+mpi: the same, over shared memory inside of hosts; tcp, shm+tcp: the same without MPI; "
-                 "nccl, nccl+mpi: one GPU a rank")
-      ->check(CLI::IsMember({"shm", "inproc", "mpi", "shm+mpi", "tcp", "shm+tcp", "nccl", "nccl+mpi"}))
+                 "nccl, nccl+mpi, nccl+tcp: one GPU a rank")
+      ->check(CLI::IsMember(
+          {"shm", "inproc", "mpi", "shm+mpi", "tcp", "shm+tcp", "nccl", "nccl+mpi", "nccl+tcp"}))
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Ranks");
@@ -556,7 +557,7 @@ std::optional<Membership> givenMembership(const Options &options) {
   if (!options.rank)
     return std::nullopt;
   if (!cgx::cli::meetsOverTcp(options.transport))
-    throw Error("expected --transport tcp or shm+tcp with --rank, got " + options.transport);
+    throw Error("expected --transport tcp, shm+tcp or nccl+tcp with --rank, got " + options.transport);
   if (*options.rank >= *options.ranks)
     throw Error("expected --rank to be below --ranks " + std::to_string(*options.ranks) + ", got " +
                 std::to_string(*options.rank));

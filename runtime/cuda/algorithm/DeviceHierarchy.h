@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The stages of HostStages.h, each a resident collective with a route of its own: with `nccl+mpi`, NCCL
-// inside of hosts and pinned memory between them.
+// The stages of HostStages.h, each a resident collective with a route of its own: with `nccl+mpi` or
+// `nccl+tcp`, NCCL inside of hosts and pinned memory between them.
 #ifndef CGX_RUNTIME_CUDA_ALGORITHM_DEVICEHIERARCHY_H
 #define CGX_RUNTIME_CUDA_ALGORITHM_DEVICEHIERARCHY_H
 

@@ -12,6 +12,7 @@
 #include "transport/nccl/NcclLink.h"
 #include "transport/routed/LocalRanks.h"
 #include "transport/routed/ShmMpi.h"
+#include "transport/routed/ShmTcp.h"
 #include "transport/shm/Shm.h"
 
 #include <cstdlib>
@@ -52,10 +53,12 @@ Connected connectNccl(const TransportConfig &config) {
   return withNccl(std::move(host), std::move(everybody), config.timeout);
 }
 
-Connected connectNcclMpi(const TransportConfig &config) {
+/// NCCL inside of each host of a transport that tells hosts apart.
+static Connected withNcclInHosts(Connected (*connectHosts)(const TransportConfig &),
+                                 const TransportConfig &config) {
   if (Status status = checkMachine(); !status.ok())
     return status;
-  Connected host = connectShmMpi(config);
+  Connected host = connectHosts(config);
   if (!host.ok())
     return host;
   Result<LocalRanks> local = findLocalRanks(**host, config.timeout);
@@ -63,5 +66,9 @@ Connected connectNcclMpi(const TransportConfig &config) {
     return local.status();
   return withNccl(std::move(host), std::move(local->ranks), config.timeout);
 }
+
+Connected connectNcclMpi(const TransportConfig &config) { return withNcclInHosts(connectShmMpi, config); }
+
+Connected connectNcclTcp(const TransportConfig &config) { return withNcclInHosts(connectShmTcp, config); }
 
 } // namespace cgx

@@ -21,6 +21,9 @@ Result<std::unique_ptr<Transport>> connectNccl(const TransportConfig &config);
 /// memory.
 Result<std::unique_ptr<Transport>> connectNcclMpi(const TransportConfig &config);
 
+/// The same over shm+tcp: ranks that anything has started.
+Result<std::unique_ptr<Transport>> connectNcclTcp(const TransportConfig &config);
+
 } // namespace cgx
 
 #endif // CGX_RUNTIME_TRANSPORT_NCCL_NCCL_H

@@ -19,4 +19,8 @@ Result<std::unique_ptr<Transport>> connectNcclMpi(const TransportConfig &config)
   return connectNccl(config);
 }
 
+Result<std::unique_ptr<Transport>> connectNcclTcp(const TransportConfig &config) {
+  return connectNccl(config);
+}
+
 } // namespace cgx

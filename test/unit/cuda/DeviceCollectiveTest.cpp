@@ -19,6 +19,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <list>
 #include <set>
@@ -219,9 +220,12 @@ const std::set<std::string> kExact = {"identity", "lossless"};
 struct Setting {
   uint32_t ranks;
   const char *transport;
-  bool processes;     ///< one for each rank
-  bool apart = false; ///< each on a host of its own, as far as ranks can tell: they cannot open memory
+  bool processes;       ///< one for each rank
+  bool apart = false;   ///< each on a host of its own, as far as ranks can tell: they cannot open memory
+  uint32_t threads = 1; ///< ranks of a process, which takes itself for a host, where ranks are processes
 };
+
+bool isNccl(const std::string &transport) { return transport.starts_with("nccl"); }
 
 /// How many GPUs a process of its own sees: who has used CUDA cannot fork ranks that use it.
 uint32_t countInProcess() {
@@ -247,7 +251,7 @@ protected:
   void SetUp() override {
     if (gpuCount() == 0)
       GTEST_SKIP() << "no CUDA device";
-    if (transport() == "nccl" && gpuCount() < ranks())
+    if (isNccl(transport()) && gpuCount() < ranks())
       GTEST_SKIP() << "NCCL expects a GPU for each of " << ranks() << " ranks, got " << gpuCount();
     if (GetParam().processes) {
       ASSERT_EQ(countInProcess(), gpuCount())
@@ -384,12 +388,15 @@ protected:
     ASSERT_TRUE(!onDevice || cuda::waitFor(nullptr).ok());
   }
 
+  void runRanks(const std::function<void(uint32_t rank)> &body) const;
+
   /// Runs one rank of a job of which all buffers are on the host, or on a GPU.
   void runJob(const std::string &job, uint32_t rank, bool onDevice, Outputs &outputs) const {
     const std::string text = manifest();
-    ContextSpec spec{.transport = isUnderMpi()           ? "mpi"
-                                  : GetParam().processes ? "shm"
-                                                         : "inproc",
+    ContextSpec spec{.transport = isUnderMpi()             ? "mpi"
+                                  : GetParam().threads > 1 ? "tcp"
+                                  : GetParam().processes   ? "shm"
+                                                           : "inproc",
                      .job = job,
                      .rank = rank,
                      .ranks = ranks(),
@@ -407,12 +414,25 @@ protected:
   }
 };
 
+/// Runs `body(rank)` as each rank of the setting.
+void DeviceCollectiveTest::runRanks(const std::function<void(uint32_t rank)> &body) const {
+  const uint32_t threads = GetParam().threads;
+  if (isUnderMpi())
+    return runMpiRank(ranks(), body);
+  if (!GetParam().processes)
+    return runThreads(ranks(), body);
+  runProcesses(ranks() / threads, [&](uint32_t process) {
+    if (GetParam().apart)
+      setenv("CGX_HOST", std::to_string(process).c_str(), /*overwrite=*/1);
+    if (threads == 1)
+      return body(process);
+    runThreads(threads, [&](uint32_t thread) { body(process * threads + thread); });
+  });
+}
+
 TEST_P(DeviceCollectiveTest, GiveTheBitsOfTheHost) {
   const std::string hostJob = uniqueJob(), deviceJob = uniqueJob();
-  const auto run = isUnderMpi() ? runMpiRank : GetParam().processes ? runProcesses : runThreads;
-  run(ranks(), [&](uint32_t rank) {
-    if (GetParam().apart)
-      setenv("CGX_HOST", std::to_string(rank).c_str(), /*overwrite=*/1);
+  runRanks([&](uint32_t rank) {
     Outputs host, device;
     ASSERT_NO_FATAL_FAILURE(runJob(hostJob, rank, /*onDevice=*/false, host));
     ASSERT_NO_FATAL_FAILURE(runJob(deviceJob, rank, /*onDevice=*/true, device));
@@ -437,7 +457,7 @@ TEST(NcclTransportTest, SaysWhatIsMissing) {
   if (gpuCount() != 0)
     GTEST_SKIP() << "there is a GPU";
   const cuda::Outcome outcome = cuda::availability();
-  for (const char *transport : {"nccl", "nccl+mpi"}) {
+  for (const char *transport : {"nccl", "nccl+mpi", "nccl+tcp"}) {
     ContextSpec spec{.transport = transport, .job = uniqueJob(), .manifest = manifestText(1, {})};
     ContextPtr context;
     EXPECT_EQ(spec.create(context), CGX_UNSUPPORTED);
@@ -459,14 +479,20 @@ std::vector<Setting> settings() {
       all.push_back({ranks, transport, std::string(transport) == "shm"});
   for (uint32_t ranks : {2u, 3u})
     all.insert(all.begin(), {ranks, "shm", /*processes=*/true, /*apart=*/true});
+#ifdef CGX_HAS_TCP
+  // Hosts of one rank, and of two, between which NCCL carries what lies on GPUs.
+  if (*CGX_TEST_NCCL)
+    all.insert(all.begin(), {{3, "nccl+tcp", /*processes=*/true, /*apart=*/true},
+                             {4, "nccl+tcp", /*processes=*/true, /*apart=*/true, /*threads=*/2}});
+#endif
   return all;
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, DeviceCollectiveTest, testing::ValuesIn(settings()),
                          [](const auto &setting) {
-                           const std::string transport = setting.param.transport;
-                           return (transport == "shm+mpi" ? "shm_mpi" : transport) +
-                                  (setting.param.apart ? "_apart_" : "_") +
+                           std::string transport = setting.param.transport;
+                           std::replace(transport.begin(), transport.end(), '+', '_');
+                           return transport + (setting.param.apart ? "_apart_" : "_") +
                                   std::to_string(setting.param.ranks);
                          });
 

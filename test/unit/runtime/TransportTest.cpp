@@ -492,8 +492,9 @@ TEST_P(TransportTest, RanksOutOfRangeAreRefused) {
   EXPECT_TRUE(failsWith(connect(3, 3).status(), CGX_INVALID_ARGUMENT, "expected a rank below 3, got 3"));
   EXPECT_TRUE(failsWith(connect(0, 0).status(), CGX_INVALID_ARGUMENT, "at least 1 rank"));
   EXPECT_TRUE(failsWith(connect(0, 1000000).status(), CGX_INVALID_ARGUMENT, "at most 256 ranks"));
-  EXPECT_TRUE(failsWith(connectTransport("smoke", {}).status(), CGX_INVALID_ARGUMENT,
-                        "transports inproc, shm, mpi, shm+mpi, tcp, shm+tcp, nccl, nccl+mpi, got 'smoke'"));
+  EXPECT_TRUE(
+      failsWith(connectTransport("smoke", {}).status(), CGX_INVALID_ARGUMENT,
+                "transports inproc, shm, mpi, shm+mpi, tcp, shm+tcp, nccl, nccl+mpi, nccl+tcp, got 'smoke'"));
 }
 
 TEST_P(TransportTest, AJobNameCanBeUsedAgain) {

@@ -56,7 +56,7 @@ typedef struct cgx_context cgx_context;
 typedef struct cgx_context_config {
   uint32_t struct_size;  /* sizeof(cgx_context_config): set by the initializer */
   uint32_t abi_version;  /* CGX_ABI_VERSION: set by the initializer */
-  const char *transport; /* "inproc", "shm", "mpi", "shm+mpi", "tcp", "shm+tcp", "nccl" or "nccl+mpi" */
+  const char *transport; /* inproc, shm, mpi, shm+mpi, tcp, shm+tcp, nccl, nccl+mpi or nccl+tcp */
   const char *job;       /* names the job; equal on its ranks, unique on the host; "shm" needs one */
   uint32_t rank;
   uint32_t ranks;
@@ -85,7 +85,7 @@ typedef cgx_status (*cgx_store_set_fn)(void *store, const char *key, const void 
 typedef cgx_status (*cgx_store_get_fn)(void *store, const char *key, uint32_t timeout_ms, void *value,
                                        uint64_t room, uint64_t *out_bytes);
 
-/* How ranks of "tcp" and "shm+tcp" find and trust each other. Texts that are null, or empty, are taken from
+/* How ranks of transports with TCP find and trust each other. Texts that are null, or empty, are taken from
  * the environment: CGX_TCP_RENDEZVOUS, CGX_TCP_ADDRESS, CGX_TCP_SECRET, CGX_TCP_SECRET_FILE, CGX_TCP_TLS,
  * CGX_TCP_TLS_CERTIFICATE, CGX_TCP_TLS_KEY, CGX_TCP_TLS_CA and CGX_TCP_STREAMS. */
 typedef struct cgx_tcp_config {
@@ -116,13 +116,13 @@ cgx_status cgx_context_create_over_tcp(const cgx_context_config *config, const c
  * results are there when the call returns. What has kernels is encoded, added up and decoded on the GPU, all
  * else passes through pinned memory, with the same bits (runtime/cuda/README.md); over "nccl", exact
  * collectives are NCCL's own, which adds in an order of its own. `timeout_ms` counts what the stream has yet
- * to do ahead of a collective. The GPU is the one that the calling thread uses; for "nccl" and
- * "nccl+mpi", the one that it used when the context was created. An operand of cgx_rt_operand lies on a GPU
+ * to do ahead of a collective. The GPU is the one that the calling thread uses; for transports
+ * with NCCL, the one that it used when the context was created. An operand of cgx_rt_operand lies on a GPU
  * on all ranks of its group, or on none.
  * Between steps. CGX_UNSUPPORTED, with what is missing, where there is no GPU. Profiles do not see what lies
  * on a GPU.
  *
- * While the stream captures a CUDA graph, cgx_rt_run puts its work into the graph: over "nccl" and "nccl+mpi"
+ * While the stream captures a CUDA graph, cgx_rt_run puts its work into the graph: over NCCL and
  * on one host, with the codecs and buffers of an earlier run. Each replay counts as the step after the last
  * one, on all ranks. */
 cgx_status cgx_context_use_cuda(cgx_context *context, void *stream);

@@ -16,8 +16,8 @@
 
 namespace cgx::cli {
 
-/// Defines the options of tcp and shm+tcp. What is given is put into the environment, where the runtime and
-/// the processes that this one forks find it (CGX_TCP_*, cgx/runtime.h).
+/// Defines the options of transports with TCP. What is given is put into the environment, where the runtime
+/// and the processes that this one forks find it (CGX_TCP_*, cgx/runtime.h).
 void addTcpOptions(CLI::App &app);
 
 /// Whether ranks meet over TCP.

@@ -32,7 +32,7 @@ typedef struct cgx_xla_program_config {
   cgx_context_config context;  /* of each rank; `rank` is not read */
   const uint32_t *local_ranks; /* the ranks whose devices belong to this process */
   uint32_t local_rank_count;
-  const cgx_tcp_config *tcp; /* how ranks of "tcp" and "shm+tcp" meet; null: as the environment says */
+  const cgx_tcp_config *tcp; /* how ranks over TCP meet; null: as the environment says */
 } cgx_xla_program_config;
 
 #define CGX_XLA_PROGRAM_CONFIG_INIT                                                                          \
