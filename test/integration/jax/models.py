@@ -70,9 +70,10 @@ def data_parallel(local_step, devices, state=P(), batch=P("data"), **axes):
     return step
 
 
-def dense_job():
+def dense_job(devices=None):
     """A jitted step of data parallelism over the devices of all processes, its parameters, and its batch."""
-    mesh = mesh_of(jax.devices(), data=jax.device_count())
+    devices = devices or jax.devices()
+    mesh = mesh_of(devices, data=len(devices))
 
     def local(params, batch):
         loss, grads = averaged(dense_loss, params, batch)
@@ -82,7 +83,7 @@ def dense_job():
         return jax.tree.map(lambda leaf: jax.make_array_from_callback(
             np.shape(leaf), jax.sharding.NamedSharding(mesh, spec), lambda place: np.asarray(leaf)[place]), tree)
 
-    step = jax.jit(data_parallel(local, jax.devices()), donate_argnums=0)
+    step = jax.jit(data_parallel(local, devices), donate_argnums=0)
     return step, place(dense_params(64, 128, 10), P()), place(labelled(64, samples=48), P("data"))
 
 

@@ -6,6 +6,8 @@ JOB is JSON, of all processes or a list of one for each:
 
   options   of cgx_jax.compress; null leaves the step to JAX
   steps     how many
+  devices   numbers of the devices, in the order of the mesh
+  says      a step before which this process prints "here"
   dies_at   a step before which this process is killed
   stops_at  a step before which this process is stopped, and does not go on
 
@@ -33,13 +35,15 @@ import models
 def main(index, processes, port, job):
     jax.distributed.initialize(f"localhost:{port}", processes, index)
     job = job[index] if isinstance(job, list) else job
-    step, params, batch = models.dense_job()
+    step, params, batch = models.dense_job([jax.devices()[index] for index in job.get("devices", range(jax.device_count()))])
     if job["options"] is not None:
         step = cgx_jax.compress(step, **({"timeout": 20} | job["options"]))
     for number in range(job.get("steps", 10)):
         for fault, sent in (("dies_at", signal.SIGKILL), ("stops_at", signal.SIGSTOP)):
             if job.get(fault) == number:
                 os.kill(os.getpid(), sent)
+        if job.get("says") == number:
+            print("here", flush=True)
         params, loss = step(params, batch)
         loss.block_until_ready()
     shards = [np.asarray(shard.data).tobytes() for leaf in jax.tree.leaves(params) for shard in leaf.addressable_shards[:1]]

@@ -120,6 +120,35 @@ class FaultTest(unittest.TestCase):
             _, code, said = started.answer(1)
             self.assertNotEqual(code, 0, said)
 
+    def test_other_meshes(self):
+        # The ranks of a step are the devices of its mesh, in their order.
+        jobs = [{"options": {"bits": 4}} for _ in range(3)]
+        jobs[1]["devices"] = [1, 0, 2]
+        with Job(jobs, processes=3) as started:
+            for index in range(3):
+                self.assert_raised(started.answer(index), "RuntimeFailure: processes give step number 0 other meshes")
+
+    def test_two_jobs_at_once(self):
+        with Job({"options": {"bits": 4}, "steps": 50}) as first, Job({"options": {"bits": 4}, "steps": 50}) as second:
+            answers = [job.answer(index) for job in (first, second) for index in range(2)]
+        for _, code, said in answers:
+            self.assertEqual(code, 0, said[-3000:])
+        self.assertEqual(len({answer["bits"] for answer, _, _ in answers}), 1)
+
+    def test_interrupted_by_the_keyboard(self):
+        for place in ({}, {"per_host": 1}):
+            with self.subTest(place=place):
+                before = set(os.listdir("/dev/shm"))
+                with Job({"options": {"bits": 4}, "steps": 100000, "says": 5}, **place) as started:
+                    for process in started.processes:
+                        self.assertEqual(process.stdout.readline(), "here\n")
+                    for process in started.processes:
+                        process.send_signal(signal.SIGINT)
+                    for process in started.processes:
+                        process.communicate(timeout=60)
+                        self.assertNotEqual(process.returncode, 0)
+                self.assertEqual({each for each in set(os.listdir("/dev/shm")) - before if "jax" in each or "tcp-" in each}, set())
+
     def test_other_options_in_one_process(self):
         for options, expected in (({"bits": 2}, "compiled step number 0 to different programs"),
                                   ({"transport": "tcp"}, "want different transports for step number 0"),

@@ -65,8 +65,7 @@ class Program:
         self.plan = None  # the one that was made of what was measured
         self._adapter, self._next_step = Adapter(adapt) if adapt else None, 0
         self.ranks = [rank for rank, device in enumerate(devices) if device.process_index == jax.process_index()]
-        job, self.transport, meeting = _rendezvous(json.loads(manifest)["hash"], {device.process_index for device in devices}, transport,
-                                                   timeout)
+        job, self.transport, meeting = _rendezvous(json.loads(manifest)["hash"], devices, transport, timeout)
         local = (ctypes.c_uint32 * len(self.ranks))(*self.ranks)
         config = context.config(self.transport, job, 0, len(devices), seed, timeout, manifest)
         tcp = meeting.config() if meeting else None
@@ -188,10 +187,11 @@ class _Store:
         return self._client.blocking_key_value_get(key, int(seconds * 1000))
 
 
-def _rendezvous(program_hash, processes, transport, timeout):
+def _rendezvous(program_hash, devices, transport, timeout):
     """A name that the ranks of this program share and no other job has, the transport between them, and how they meet."""
     global _rendezvous_count
     own, number = jax.process_index(), _rendezvous_count
+    processes = {device.process_index for device in devices}
     from jax._src import distributed  # of which jax.distributed shows no client
     state = distributed.global_state
     if processes != {own}:
@@ -201,7 +201,8 @@ def _rendezvous(program_hash, processes, transport, timeout):
                                  "coordination: call jax.distributed.initialize() first")
     job, chosen, meeting = rendezvous.agree(
         own, processes, f"step number {number}", program_hash, _Store(state.client), f"cgx/{number}", transport=transport,
-        timeout=timeout, toward=_host_of(state.coordinator_address))
+        timeout=timeout, toward=_host_of(state.coordinator_address),
+        order=[device.id for device in devices])
     return f"jax-{job}", chosen, meeting
 
 

@@ -20,7 +20,8 @@ class Store(typing.Protocol):
         """The text of a key, once it is there; raises where it is not in time."""
 
 
-def agree(own, processes, what, program_hash, store, prefix, transport=None, timeout=30.0, toward=None):
+def agree(own, processes, what, program_hash, store, prefix, transport=None, timeout=30.0, toward=None,
+          order=None):
     """Returns (job, transport, meeting): a name that these processes share and no other job has, what lies between them,
     and a Meeting, which ranks of "tcp" find each other through; None where there is one process.
 
@@ -34,12 +35,13 @@ def agree(own, processes, what, program_hash, store, prefix, transport=None, tim
       transport: of the runtime; None takes what fits the processes.
       timeout: seconds that a process waits for another.
       toward: a host that all of them reach, such as the one that has the store.
+      order: of what the ranks are, such as devices; equal in all processes.
     """
     nonce = secrets.token_hex(8)
     if set(processes) == {own}:
         return nonce, transport or "inproc", None
     store.set(f"{prefix}/{own}", json.dumps({"nonce": nonce, "hash": program_hash, "host": _host(), "transport": transport,
-                                             "address": toward and _address_toward(toward)}))
+                                             "order": order, "address": toward and _address_toward(toward)}))
     answers = {}
     for process in sorted(processes):
         try:
@@ -48,6 +50,7 @@ def agree(own, processes, what, program_hash, store, prefix, transport=None, tim
             raise RuntimeFailure(f"process {process} compiled no {what} with cgx within {timeout:g} s: do all processes "
                                  f"compress the same steps? ({error})") from None
     _check_equal(answers, "hash", f"processes compiled {what} to different programs", "the same options and the same step")
+    _check_equal(answers, "order", f"processes give {what} other meshes", "the same devices in the same order")
     _check_equal(answers, "transport", f"processes want different transports for {what}", "the same transport=")
     chosen = transport or _between({answer["host"] for answer in answers.values()})
     addresses = [answers[process]["address"] for process in sorted(processes) if process != own]
@@ -56,7 +59,7 @@ def agree(own, processes, what, program_hash, store, prefix, transport=None, tim
 
 def _check_equal(answers, field, complaint, wanted):
     values = {process: answer[field] for process, answer in answers.items()}
-    if len(set(values.values())) > 1:
+    if any(value != values[min(values)] for value in values.values()):
         raise RuntimeFailure(f"{complaint}, {values}: give all of them {wanted}")
 
 
