@@ -140,6 +140,36 @@ class Long(RunTest):
                 self.assertTrue(0 < done < 100000)
                 self.assertEqual(read_safetensors(save)[1]["cgx.steps"], str(done))
 
+    def test_a_signal_at_any_moment_leaves_a_run_that_goes_on(self):
+        """While it starts, joins, trains, saves, evaluates or ends."""
+        seed = int(os.environ.get("CGX_TEST_SEED", random.randrange(1 << 30)))
+        rng = random.Random(seed)
+        validation = self.folder / "validation.safetensors"
+        write_safetensors(validation, samples(48))
+        for i in range(12):
+            folder = self.folder / f"checkpoints{i}"
+            command = ["--repeat", "--quiet", "--save", f"{folder}/", "--save-every", 1, "--keep-last", 2, "--resume", f"{folder}/",
+                       "--metrics", self.folder / f"metrics{i}.jsonl", "--eval", FIXTURES / "eval4.so", "--eval-data", validation,
+                       "--eval-every", 2]
+            number = rng.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+            process = subprocess.Popen(self.command("train4.so", "--until", 60, *command, state=self.state(), job=False),
+                                       env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                       start_new_session=True)
+            self.addCleanup(process.kill)
+            time.sleep(rng.uniform(0, rng.choice([0.05, 0.3, 0.8])))
+            # A terminal sends it to all processes, a scheduler often to the first.
+            if process.poll() is None:
+                (os.killpg if rng.random() < 0.5 else os.kill)(process.pid, number)
+            _, error = process.communicate(timeout=60)
+            with self.subTest(seed=seed, i=i, signal=number):
+                self.assertIn(process.returncode, (0, STOPPED, -number), error)
+                self.assertEqual([name for name in os.listdir("/dev/shm") if f"-run-{process.pid}-" in name], [])
+                self.assertEqual([p.name for p in folder.glob("*.part*")], [])
+                self.assertTrue(process.returncode != STOPPED or self.steps_in(folder), error)
+                result = self.run_tool("train4.so", "--steps", 1, *command, state=self.state())
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.lines(self.folder / f"metrics{i}.jsonl")
+
     def test_a_signal_to_one_rank_of_another_launcher_stops_all(self):
         save = self.folder / "saved.safetensors"
         ranks = [subprocess.Popen(
