@@ -606,21 +606,89 @@ def GroupCollectivesPass : Pass<"cgx-group-collectives", "::mlir::ModuleOp"> {
   ];
 }
 
-def OverlapCollectivesPass : Pass<"cgx-overlap-collectives", "::mlir::ModuleOp"> {
+def GroupAsAvailablePass : Pass<"cgx-group-as-available", "::mlir::ModuleOp"> {
+  let summary = "merges small all-reduces whose operands become available one after the other";
+  let description = [{
+    First of the three passes of `cgx-overlap-collectives`. Merges all-reduces as `cgx-group-collectives`
+    does, but in the order in which their operands become available: the backward pass makes the
+    gradient of the last layer first, and a group starts when its last gradient is there. A reduction that needs
+    one of a group closes that group.
+
+    Ops of a block in which something was merged are ordered by the collectives that they need, so that the
+    operands of a group come before it and the users behind.
+
+    Precondition: none; usually codecs are assigned.
+    Postcondition: no two all-reduces of a block could be merged within `group-bytes`, taking them in the
+    order in which their operands become available.
+
+    Input:
+    ```mlir
+    %g3 = stablehlo.cosine %p3 : tensor<64x64xf32>
+    %g2 = stablehlo.cosine %p2 : tensor<64x64xf32>
+    %g1 = stablehlo.cosine %p1 : tensor<64x64xf32>
+    %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, ...} : tensor<64x64xf32>
+    %r2 = cgx.all_reduce mean(%g2) {id = 1 : i64, ...} : tensor<64x64xf32>
+    %r3 = cgx.all_reduce mean(%g3) {id = 2 : i64, ...} : tensor<64x64xf32>
+    ```
+    Output: with `group-bytes=32768`,
+    ```mlir
+    %g3 = stablehlo.cosine %p3 : tensor<64x64xf32>
+    %g2 = stablehlo.cosine %p2 : tensor<64x64xf32>
+    %g1 = stablehlo.cosine %p1 : tensor<64x64xf32>
+    %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, ...} : tensor<64x64xf32>
+    %r:2 = cgx.all_reduce mean(%g2, %g3) {id = 1 : i64, ...} : tensor<64x64xf32>, tensor<64x64xf32>
+    ```
+  }];
+  let options = [
+    Option<"groupBytes", "group-bytes", "uint64_t", "524288",
+           "Raw bytes that a group may hold; larger operands travel alone, 0 merges nothing">
+  ];
+}
+
+def OrderByCollectivesPass : Pass<"cgx-order-by-collectives", "::mlir::ModuleOp"> {
+  let summary = "orders ops by the collectives that they need";
+  let description = [{
+    Second of the three passes of `cgx-overlap-collectives`. Numbers the collectives of a block in the order in
+    which their operands become available. An op belongs behind the last of those that it needs, and in
+    front of what needs a later one: what needs no collective, or an early one, does not wait behind what needs
+    a late one. Among ops that need the same, and ops with effects, nothing changes its place.
+
+    Precondition: none; usually small all-reduces are merged.
+    Postcondition: no op of a block stands behind one that needs a later collective than it does.
+
+    Input:
+    ```mlir
+    %g2 = stablehlo.cosine %p2 : tensor<64x64xf32>
+    %g1 = stablehlo.cosine %p1 : tensor<64x64xf32>
+    %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, ...} : tensor<64x64xf32>
+    %u1 = stablehlo.subtract %p1, %r1 : tensor<64x64xf32>
+    %r2 = cgx.all_reduce mean(%g2) {id = 1 : i64, ...} : tensor<64x64xf32>
+    %u2 = stablehlo.subtract %p2, %r2 : tensor<64x64xf32>
+    ```
+    Output: `%g2` is the first that is there.
+    ```mlir
+    %g2 = stablehlo.cosine %p2 : tensor<64x64xf32>
+    %g1 = stablehlo.cosine %p1 : tensor<64x64xf32>
+    %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, ...} : tensor<64x64xf32>
+    %r2 = cgx.all_reduce mean(%g2) {id = 1 : i64, ...} : tensor<64x64xf32>
+    %u2 = stablehlo.subtract %p2, %r2 : tensor<64x64xf32>
+    %u1 = stablehlo.subtract %p1, %r1 : tensor<64x64xf32>
+    ```
+  }];
+}
+
+def StartCollectivesPass : Pass<"cgx-start-collectives", "::mlir::ModuleOp"> {
   let summary = "starts collectives as soon as their operands are there, and waits where results are used";
   let description = [{
-    The backward pass makes the gradient of the last layer first. Sent at once, it travels while the
-    rest is computed; exported steps reduce all gradients behind the backward pass.
+    Last of the three passes of `cgx-overlap-collectives`. Turns each collective into a start right behind its
+    operands and a `cgx.wait` right before the first use, so that it travels while the rest is computed:
 
         compute  | backward l3 | backward l2 | backward l1 | update l3 | ...
         travel                 |  gradients of l3  | of l2        | of l1 |
 
-    Per block: takes collectives in the order in which their operands become available; merges all-reduces
-    as `cgx-group-collectives` does, but in this order, so that a group starts when its last gradient is
-    there; orders the ops by the collectives that they need, so that what needs none, or an early one, does not
-    wait behind what needs a late one; turns each collective into a start right behind its operands and a `cgx.wait`
-    right before the first use. Where nothing is computed between the two, the collective stays as it is. Starts
-    have one order on all ranks, which run one program. Results are, bit for bit, those of the program without this pass.
+    Where nothing is computed between the two, the collective stays as it is. Starts have one order on all ranks,
+    which run one program: that in which operands become available. Results are, bit for bit, those of the program
+    without this pass.
 
     The operands of gathers of sharded weights are there from the beginning of a step, and started at once all weights
     would be in memory. `prefetch` bounds the bytes of gathered tensors between start and first use: gathers start
@@ -636,10 +704,10 @@ def OverlapCollectivesPass : Pass<"cgx-overlap-collectives", "::mlir::ModuleOp">
     %g1 = stablehlo.dot_general ...
     %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, ...} : tensor<64x128xf32>
     %r2 = cgx.all_reduce mean(%g2) {id = 1 : i64, ...} : tensor<128x10xf32>
-    %u1 = stablehlo.subtract %p1, %r1 : tensor<64x128xf32>
     %u2 = stablehlo.subtract %p2, %r2 : tensor<128x10xf32>
+    %u1 = stablehlo.subtract %p1, %r1 : tensor<64x128xf32>
     ```
-    Output: with `group-bytes=0`,
+    Output:
     ```mlir
     %g2 = stablehlo.dot_general ...
     %h2 = cgx.all_reduce_start mean(%g2) {id = 1 : i64, ...} : (tensor<128x10xf32>) -> !cgx.handle<tensor<128x10xf32>>
@@ -652,8 +720,6 @@ def OverlapCollectivesPass : Pass<"cgx-overlap-collectives", "::mlir::ModuleOp">
     ```
   }];
   let options = [
-    Option<"groupBytes", "group-bytes", "uint64_t", "524288",
-           "Raw bytes that a group may hold; larger operands travel alone, 0 merges nothing">,
     Option<"prefetch", "prefetch", "std::string", "\"all\"",
            "Bytes of tensors that are being gathered, or wait for their first use: 64MiB, or all">
   ];

@@ -230,18 +230,26 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   // Groups by itself, by when operands are there. Last: it refuses the explicit form, and passes before move
   // collectives without looking at what overlaps.
   if (overlaps) {
-    OverlapCollectivesPassOptions overlap;
+    OverlapPipelineOptions overlap;
     // What saves latency where nothing overlaps would be most of a model's gradients at once.
     if (options.groupBytes.hasValue())
       overlap.groupBytes = options.groupBytes;
     if (!options.prefetch.empty())
       overlap.prefetch = options.prefetch;
-    manager.addPass(createOverlapCollectivesPass(overlap));
+    buildOverlapPipeline(manager, overlap);
     manager.addPass(createChooseAlgorithmsPass(algorithms));
   }
   // Behind all that gives collectives other ids or operands.
   manager.addPass(createProvideOptimizerStatePass());
   manager.addPass(createVerifyProgramPass());
+}
+
+void buildOverlapPipeline(mlir::OpPassManager &manager, const OverlapPipelineOptions &options) {
+  // First what travels together: a group is available when its last operand is.
+  manager.addPass(createGroupAsAvailablePass(GroupAsAvailablePassOptions{options.groupBytes}));
+  // Then nothing waits behind what needs a later collective; what is between a start and its wait grows.
+  manager.addPass(createOrderByCollectivesPass());
+  manager.addPass(createStartCollectivesPass(StartCollectivesPassOptions{options.prefetch}));
 }
 
 void buildInstrumentPipeline(mlir::OpPassManager &manager, const InstrumentPipelineOptions &options) {
@@ -295,6 +303,10 @@ void registerRewritePasses() {
   registerPipeline<CompressPipelineOptions>(
       "cgx-compress", "from an exported step to a program whose collectives are compressed",
       buildCompressPipeline);
+  registerPipeline<OverlapPipelineOptions>(
+      "cgx-overlap-collectives",
+      "merges, orders and starts collectives, so that ranks exchange while they compute",
+      buildOverlapPipeline);
   registerPipeline<InstrumentPipelineOptions>(
       "cgx-instrument",
       "from an exported step to a program that sends everything exactly, and on whose layers cgx-run "

@@ -191,6 +191,18 @@ struct InstrumentPipelineOptions : mlir::PassPipelineOptions<InstrumentPipelineO
                               llvm::cl::init(4194304)};
 };
 
+/// The options of `--cgx-overlap-collectives`: those of its passes.
+struct OverlapPipelineOptions : mlir::PassPipelineOptions<OverlapPipelineOptions> {
+  Option<uint64_t> groupBytes{
+      *this, "group-bytes",
+      llvm::cl::desc("Raw bytes that a group may hold; larger operands travel alone, 0 merges nothing"),
+      llvm::cl::init(GroupAsAvailablePassOptions().groupBytes)};
+  Option<std::string> prefetch{
+      *this, "prefetch",
+      llvm::cl::desc("Bytes of tensors that are being gathered, or wait for their first use: 64MiB, or all"),
+      llvm::cl::init(StartCollectivesPassOptions().prefetch)};
+};
+
 /// Appends the passes that take an exported training step, or a program of cgx
 /// collectives, to a program whose collectives are compressed as `options` say.
 void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options);
@@ -199,7 +211,11 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
 /// compressed are marked for profiles and plans made at run time.
 void buildInstrumentPipeline(mlir::OpPassManager &manager, const InstrumentPipelineOptions &options);
 
-/// Registers the passes declared here and the pipelines `--cgx-compress` and `--cgx-instrument`.
+/// Appends the passes that let ranks exchange while they compute.
+void buildOverlapPipeline(mlir::OpPassManager &manager, const OverlapPipelineOptions &options);
+
+/// Registers the passes declared here and the pipelines `--cgx-compress`, `--cgx-instrument` and
+/// `--cgx-overlap-collectives`.
 void registerRewritePasses();
 
 } // namespace cgx
