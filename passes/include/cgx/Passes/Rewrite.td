@@ -1,4 +1,4 @@
-//===-- Passes.td - the passes that decide about collectives --*- tablegen -*-===//
+//===-- Rewrite.td - the passes that decide about collectives --*- tablegen -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CGX_PASSES_REWRITE_PASSES_TD
-#define CGX_PASSES_REWRITE_PASSES_TD
+#ifndef CGX_PASSES_REWRITE_TD
+#define CGX_PASSES_REWRITE_TD
 
 include "mlir/Pass/PassBase.td"
 
@@ -939,4 +939,4 @@ def VerifyProgramPass : Pass<"cgx-verify-program", "::mlir::ModuleOp"> {
   }];
 }
 
-#endif // CGX_PASSES_REWRITE_PASSES_TD
+#endif // CGX_PASSES_REWRITE_TD
