@@ -35,6 +35,9 @@ static cgx_status codeOf(int error) {
   return exhausted ? CGX_RESOURCE_EXHAUSTED : CGX_INTERNAL;
 }
 
+/// What is said where the name is not ours to use.
+constexpr char kTaken[] = ": another user has taken the name of this job, give it another";
+
 /// OK if the object is this user's alone: who else may write to it takes part in the job, and who owns it may
 /// change it at any time. Names in /dev/shm are for all to take.
 static Status checkOwner(int descriptor, const std::string &name) {
@@ -47,7 +50,7 @@ static Status checkOwner(int descriptor, const std::string &name) {
     return Status();
   return Status::error(CGX_INVALID_ARGUMENT, "expected /dev/shm", name, " to be a file of user ", geteuid(),
                        " that nobody else may open (mode 600), got one of user ", info.st_uid, " with mode ",
-                       mode.str(), ": another user has taken the name of this job, give it another");
+                       mode.str(), kTaken);
 }
 
 Result<SegmentFile> SegmentFile::open(const std::string &name) {
@@ -59,6 +62,10 @@ Result<SegmentFile> SegmentFile::open(const std::string &name) {
       if (descriptor < 0 && errno == EEXIST)
         continue;
     }
+    // A link, or what only its owner may open.
+    if (descriptor < 0 && (errno == ELOOP || errno == EACCES))
+      return Status::error(CGX_INVALID_ARGUMENT, "expected /dev/shm", name, " to be a file of user ",
+                           geteuid(), kTaken);
     if (descriptor < 0)
       return systemError(codeOf(errno), concat("cannot open /dev/shm", name), errno);
     SegmentFile file(name, descriptor);

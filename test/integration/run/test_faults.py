@@ -97,6 +97,23 @@ class Faults(RunTest):
         self.assertLess(time.monotonic() - begin, 10)
         self.expect_nothing_left()
 
+    def test_what_stands_at_the_name_of_a_job_is_neither_used_nor_changed(self):
+        name, target = pathlib.Path("/dev/shm") / f"cgx-{os.getuid()}-{self.job}", self.folder / "target"
+        target.write_text("keep")
+        target.chmod(0o600)
+        for make in (lambda: name.symlink_to(target), lambda: (name.write_bytes(bytes(5 << 20)), name.chmod(0o666)),
+                     lambda: os.mkfifo(name, 0o600)):
+            make()
+            try:
+                result = self.run_tool("train4.so", "--steps", 1, "--timeout", 2, state=self.state(), job=False,
+                                       environment=self.environment(RANK=1, WORLD_SIZE=4, MASTER_PORT=self.job))
+                self.assertEqual(result.returncode, 1)
+                self.assertRegex(result.stderr, "invalid argument: expected /dev/shm/.* to be a file of user .*: another user has taken the name")
+                self.assertTrue(name.is_symlink() or name.exists())
+            finally:
+                name.unlink()
+        self.assertEqual(target.read_text(), "keep")
+
     @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
     def test_another_user_cannot_speak_for_a_rank(self):
         members = [subprocess.Popen(
