@@ -10,7 +10,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/Dialect/Stablehlo/MhloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
 
@@ -157,10 +156,6 @@ private:
 
 struct FlattenTuplesPass : cgx::impl::FlattenTuplesPassBase<FlattenTuplesPass> {
   void runOnOperation() final {
-    getOperation().walk([](mhlo::CopyOp copy) {
-      copy.getResult().replaceAllUsesWith(copy.getOperand());
-      copy.erase();
-    });
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (usesTuples(function))
         TupleFlattener().flatten(function);

@@ -19,6 +19,8 @@ namespace cgx {
 void cgx::buildImportPipeline(mlir::OpPassManager &manager, bool scatters) {
   // Data flow is followed through tensors.
   manager.addPass(createFlattenTuplesPass());
+  // On calls that no longer return tuples. All that follows knows StableHLO only.
+  manager.addPass(createNormalizeHloPass());
   // JAX outlines functions (relu, log_softmax, a nested jit). Data flow does not
   // end at a call in what follows, so calls go first.
   manager.addPass(createInlineFunctionsPass());

@@ -54,3 +54,14 @@ void MhloDialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer
 }
 
 OpFoldResult CopyOp::fold(FoldAdaptor) { return getOperand(); }
+
+LogicalResult FusionOp::verify() {
+  Block &body = getFusedComputation().front();
+  if (body.getArgumentTypes() != getInputs().getTypes()) // (C1)
+    return emitOpError() << "expected block arguments of the operands' types " << getInputs().getTypes()
+                         << ", got " << body.getArgumentTypes();
+  Operation *end = body.empty() ? nullptr : &body.back();
+  if (!isa_and_nonnull<ReturnOp>(end) || end->getOperandTypes() != getOutputs().getTypes()) // (C2)
+    return emitOpError() << "expected an 'mhlo.return' of the results' types " << getOutputs().getTypes();
+  return success();
+}

@@ -66,17 +66,3 @@ func.func @custom_call(%v: tensor<f32>) -> tensor<i32> {
   %i = stablehlo.get_tuple_element %r[1] : (tuple<tensor<f32>, tensor<i32>>) -> tensor<i32>
   return %i : tensor<i32>
 }
-
-// A copy says something about buffers, nothing about values.
-
-// CHECK-LABEL: func.func @copies
-// CHECK-NOT: mhlo.copy
-// CHECK: %[[S:.*]] = stablehlo.add %arg0, %arg1
-// CHECK: return %[[S]]
-func.func @copies(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = mhlo.copy %a : tensor<4xf32>
-  %1 = mhlo.copy %0 : tensor<4xf32>
-  %2 = stablehlo.add %1, %b : tensor<4xf32>
-  %3 = mhlo.copy %2 : tensor<4xf32>
-  return %3 : tensor<4xf32>
-}

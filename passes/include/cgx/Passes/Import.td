@@ -56,14 +56,13 @@ def InlineFunctionsPass : Pass<"cgx-inline-functions", "::mlir::ModuleOp"> {
 }
 
 def FlattenTuplesPass : Pass<"cgx-flatten-tuples", "::mlir::ModuleOp"> {
-  let summary = "take tuples apart, and leave copies out";
+  let summary = "take tuples apart";
   let description = [{
     Modules that were HLO return tuples, and carry them through loops and branches. Data flow is followed through
     tensors, so each tuple becomes its elements, those of nested ones too, in
-    functions, calls and every op that takes or gives one. `mhlo.copy`, which says something about buffers and
-    nothing about values, is what it copies.
+    functions, calls and every op that takes or gives one.
 
-    Precondition: none. Postcondition: no tuple, no `mhlo.copy`. Attributes of an argument or a result that was a tuple are gone.
+    Precondition: none. Postcondition: no tuple. Attributes of an argument or a result that was a tuple are gone.
 
     Input:
     ```mlir
@@ -81,6 +80,36 @@ def FlattenTuplesPass : Pass<"cgx-flatten-tuples", "::mlir::ModuleOp"> {
     }
     ```
   }];
+}
+
+def NormalizeHloPass : Pass<"cgx-normalize-hlo", "::mlir::ModuleOp"> {
+  let summary = "write in StableHLO what HLO and partitioners have ops of their own for";
+  let description = [{
+    Modules that were HLO have its instructions in mhlo (`topk`, `erf`, `bitcast`, fusions) and calls that XLA made of
+    StableHLO (`@TopK`); modules that went through a part of Shardy's passes have constants, edges and named
+    computations of that. Each becomes what StableHLO or chlo has for it: fusions and named computations their
+    ops, edges, barriers and copies their operand, a bitcast the transpositions and the reshape that its layouts mean.
+
+    Precondition: no tuple. Postcondition: no op of mhlo but those without a form in StableHLO, which stay.
+
+    Input:
+    ```mlir
+    %0 = sdy.constant dense<2.0> : tensor<2x16xf32>
+    %1 = "mhlo.fusion"(%x, %0) <{fusion_kind = #mhlo<fusion_kind kLoop>}> ({
+    ^bb0(%a: tensor<2x16xf32>, %b: tensor<2x16xf32>):
+      %4 = stablehlo.multiply %a, %b : tensor<2x16xf32>
+      mhlo.return %4 : tensor<2x16xf32>
+    }) : (tensor<2x16xf32>, tensor<2x16xf32>) -> tensor<2x16xf32>
+    %2:2 = stablehlo.custom_call @TopK(%1) : (tensor<2x16xf32>) -> (tensor<2x3xf32>, tensor<2x3xi32>)
+    ```
+    Output:
+    ```mlir
+    %0 = stablehlo.constant dense<2.0> : tensor<2x16xf32>
+    %1 = stablehlo.multiply %x, %0 : tensor<2x16xf32>
+    %values, %indices = chlo.top_k(%1, k = 3) : tensor<2x16xf32> -> (tensor<2x3xf32>, tensor<2x3xi32>)
+    ```
+  }];
+  let dependentDialects = ["::cgx::chlo::ChloDialect", "::cgx::stablehlo::StablehloDialect"];
 }
 
 def ExpandComplexCollectivesPass : Pass<"cgx-expand-complex-collectives", "::mlir::ModuleOp"> {
