@@ -130,6 +130,24 @@ SmallVector<StringRef> HloSharding::splitTuple(StringRef text) {
   return parts;
 }
 
+std::optional<SmallVector<int64_t>> HloSharding::findAxes(ArrayRef<HloSharding> shardings, int64_t devices) {
+  // Where an axis ends and another begins, as distances between devices.
+  SmallVector<int64_t> strides = {devices, 1};
+  for (const HloSharding &sharding : shardings)
+    for (ArrayRef<Factor> factors : sharding.dimensions)
+      for (Factor factor : factors)
+        strides.append({factor.stride * factor.size, factor.stride});
+  llvm::sort(strides, std::greater<>());
+  strides.erase(llvm::unique(strides), strides.end());
+  SmallVector<int64_t> sizes;
+  for (auto [major, minor] : llvm::zip(strides, llvm::drop_begin(strides))) {
+    if (major % minor != 0 || major > devices)
+      return std::nullopt;
+    sizes.push_back(major / minor);
+  }
+  return sizes;
+}
+
 ShardingAttr HloSharding::overMesh(MeshAttr mesh, int64_t rank) const {
   if (!dimensions.empty() && static_cast<int64_t>(dimensions.size()) != rank)
     return {};

@@ -36,6 +36,10 @@ struct HloSharding {
   /// or the one sharding that it is.
   static llvm::SmallVector<llvm::StringRef> splitTuple(llvm::StringRef text);
 
+  /// The sizes of the axes, major first, along which all of some shardings over `devices` split: the fewest.
+  /// Nothing if there are none.
+  static std::optional<llvm::SmallVector<int64_t>> findAxes(llvm::ArrayRef<HloSharding>, int64_t devices);
+
   /// The same by the axes of a mesh whose devices are in order; null if it splits a
   /// dimension otherwise than along whole axes.
   ShardingAttr overMesh(MeshAttr mesh, int64_t rank) const;

@@ -84,8 +84,24 @@ static int64_t countDevices(func::FuncOp step) {
   return devices;
 }
 
+/// How the arguments and results of a program that XLA partitioned are split over all of its devices.
+static SmallVector<HloSharding> findSplits(func::FuncOp step, int64_t devices) {
+  SmallVector<HloSharding> splits;
+  auto add = [&](Attribute attribute) {
+    auto text = dyn_cast_or_null<StringAttr>(attribute);
+    for (StringRef part : text ? HloSharding::splitTuple(text) : SmallVector<StringRef>())
+      if (std::optional<HloSharding> sharding = HloSharding::parse(part);
+          sharding && sharding->devices == devices)
+        splits.push_back(*sharding);
+  };
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    add(step.getArgAttr(i, "mhlo.sharding"));
+  add(step->getParentOfType<ModuleOp>()->getAttr("mhlo.spmd_output_sharding"));
+  return splits;
+}
+
 /// The mesh of a program that is per-rank already: the grid or the mesh that the
-/// module declares, when there is one of the right size; else one axis.
+/// module declares, when there is one of the right size; else the axes along which arguments are split.
 static FailureOr<MeshAttr> getDeclaredMesh(ModuleOp module, func::FuncOp step) {
   SmallVector<StringAttr> names;
   SmallVector<int64_t> sizes;
@@ -115,11 +131,30 @@ static FailureOr<MeshAttr> getDeclaredMesh(ModuleOp module, func::FuncOp step) {
   int64_t partitions = saysCount ? getCount(module, "mhlo.num_partitions") : countDevices(step);
   auto meshes = module.getOps<sdy::MeshOp>();
   bool hasOneMesh = llvm::hasSingleElement(meshes);
+  SmallVector<HloSharding> splits = findSplits(step, partitions);
   if (hasOneMesh && replicas == 1 && (*meshes.begin()).getMesh().getDeviceCount() == partitions &&
       (*meshes.begin()).getMesh().getDeviceIds().empty()) {
     for (sdy::MeshAxisAttr axis : (*meshes.begin()).getMesh().getAxes())
       add(axis.getName(), axis.getSize());
-    return make();
+    FailureOr<MeshAttr> declared = make();
+    if (failed(declared) || llvm::all_of(splits, [&](const HloSharding &split) {
+          return split.overMesh(*declared, static_cast<int64_t>(split.dimensions.size()));
+        }))
+      return declared;
+    names.clear();
+    sizes.clear();
+  }
+  if (replicas == 1) {
+    std::optional<SmallVector<int64_t>> axes = HloSharding::findAxes(splits, partitions);
+    if (!axes)
+      return step.emitError() << "expected arguments that are split along the axes of one mesh of "
+                              << partitions
+                              << " devices, got shardings of which some cross: export the step "
+                                 "with cgx_jax.export_step";
+    for (auto [i, size] : llvm::enumerate(axes->size() > 1 ? *axes : SmallVector<int64_t>()))
+      add("axis" + Twine(i), size);
+    if (!names.empty())
+      return make();
   }
   if (replicas > 1)
     add("replica", replicas);

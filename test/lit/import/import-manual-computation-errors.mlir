@@ -148,3 +148,19 @@ module {
 // expected-error@+1 {{expected a function @main with the training step}}
 module {
 }
+
+// -----
+
+module attributes {mhlo.num_partitions = 6 : i32, mhlo.num_replicas = 1 : i32} {
+  // expected-error@+1 {{expected arguments that are split along the axes of one mesh of 6 devices, got shardings of which some cross: export the step with cgx_jax.export_step}}
+  func.func public @main(%a: tensor<4x8xf32> {mhlo.sharding = "{devices=[2,1,3]<=[6] last_tile_dim_replicate}"},
+                         %b: tensor<4x8xf32> {mhlo.sharding = "{devices=[3,1,2]<=[6] last_tile_dim_replicate}"}) -> tensor<4x8xf32> {
+    %0 = "stablehlo.all_reduce"(%b) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3, 4, 5]]> : tensor<1x6xi64>, use_global_device_ids}> ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %sum = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %sum : tensor<f32>
+    }) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %1 = stablehlo.add %0, %a : tensor<4x8xf32>
+    return %1 : tensor<4x8xf32>
+  }
+}
