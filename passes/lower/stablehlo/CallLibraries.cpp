@@ -106,7 +106,7 @@ public:
                        .Case("gees", &LapackCallPattern::schur)
                        .Case("gehrd", &LapackCallPattern::hessenberg)
                        .Cases({"sytrd", "hetrd"}, &LapackCallPattern::tridiagonal)
-                       .Case("gesdd", &LapackCallPattern::svd)
+                       .Cases({"gesdd", "gesvd"}, &LapackCallPattern::svd)
                        .Case("trsm", &LapackCallPattern::triangularSolve)
                        .Case("gtsv", &LapackCallPattern::tridiagonalSolve)
                        .Default(nullptr);

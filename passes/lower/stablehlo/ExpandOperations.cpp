@@ -107,6 +107,7 @@ struct ExpandOperationsPass : impl::ExpandOperationsPassBase<ExpandOperationsPas
     populateEinsumExpansions(set);
     populateKnownCallExpansions(set);
     populateNarrowTypeExpansions(set);
+    populatePlatformCallExpansions(set);
     populateRaggedDotExpansions(set);
     populateStaticFormExpansions(set);
     set.add<PartOfRealPattern<stablehlo::RealOp>, PartOfRealPattern<stablehlo::ImagOp>,

@@ -18,6 +18,7 @@ void populateBatchNormExpansions(mlir::RewritePatternSet &);
 void populateEinsumExpansions(mlir::RewritePatternSet &);
 void populateKnownCallExpansions(mlir::RewritePatternSet &);
 void populateNarrowTypeExpansions(mlir::RewritePatternSet &);
+void populatePlatformCallExpansions(mlir::RewritePatternSet &);
 void populateRaggedDotExpansions(mlir::RewritePatternSet &);
 void populateStaticFormExpansions(mlir::RewritePatternSet &);
 
