@@ -9,7 +9,8 @@
 // A pipeline hands activations from stage to stage in a loop of ticks (GPipe): a permute in a loop, whose
 // result goes into its operand a tick later. The backward pass is another loop, after it, that hands what it
 // computes the other way. A permute around a ring has a pair for the edge from the last stage to the first,
-// too, on which nobody waits for anything.
+// too, on which nobody waits for anything. What goes around a ring unchanged (keys and values of ring
+// attention) goes to all ranks alike, which are no stages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -165,13 +166,13 @@ struct FindPipelines : impl::FindPipelinesPassBase<FindPipelines> {
     SmallVector<bool> isTaken(recurrent.size(), false);
     // Backward passes are in the reverse order: the last pipeline's is the first.
     for (unsigned i = 0; i < recurrent.size(); ++i) {
-      if (isTaken[i] || !isAnActivation(recurrent[i]))
+      if (isTaken[i] || !isAnActivation(recurrent[i]) || isRotation(recurrent[i]))
         continue;
       isTaken[i] = true;
       std::string name = "pipeline" + (++count > 1 ? "#" + std::to_string(count) : "");
       label(recurrent[i], name + "/forward", LayerKind::Activation);
       for (unsigned j = recurrent.size(); j-- > i + 1;)
-        if (!isTaken[j] && isBackwardOf(recurrent[j], recurrent[i])) {
+        if (!isTaken[j] && !isRotation(recurrent[j]) && isBackwardOf(recurrent[j], recurrent[i])) {
           isTaken[j] = true;
           label(recurrent[j], name + "/backward", LayerKind::ActivationGradient);
           break;
@@ -189,6 +190,27 @@ private:
   static bool isRecurrent(PermuteOp op) {
     return op.getInputs().size() == 1 && loopOf(op) &&
            Descent(op->getResults()).reaches(op.getInputs().front());
+  }
+
+  /// Hands on what came a round before, as it came.
+  static bool isRotation(PermuteOp op) {
+    auto argument = dyn_cast<BlockArgument>(unmoved(op.getInputs().front()));
+    auto loop = argument ? dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp()) : nullptr;
+    return loop && argument.getOwner() == &loop.getBody().front() &&
+           unmoved(argument.getOwner()->getTerminator()->getOperand(argument.getArgNumber())) ==
+               op->getResult(0);
+  }
+
+  static Value unmoved(Value value) {
+    while (Operation *op = value.getDefiningOp()) {
+      if (isa<stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::ConvertOp>(op))
+        value = op->getOperand(0);
+      else if (isa<stablehlo::OptimizationBarrierOp>(op))
+        value = op->getOperand(cast<OpResult>(value).getResultNumber());
+      else
+        break;
+    }
+    return value;
   }
 
   static LayerAttr layerOf(PermuteOp op) {

@@ -71,4 +71,28 @@ func.func @halo(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {
       groups = #g, codecs = [#cgx.identity], layers = [#a]} : tensor<4x32xf32>
   return %0 : tensor<4x32xf32>
 }
+
+// What goes around unchanged is no pipeline: keys of ring attention, which every rank gets.
+// CHECK-LABEL: func.func private @rotation
+func.func private @rotation(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %ticks = stablehlo.constant dense<3> : tensor<i32>
+  // CHECK: cgx.permute
+  // CHECK-SAME: #cgx.layer<"", activation>
+  %f:3 = stablehlo.while(%t = %zero, %k = %x, %sum = %x) : tensor<i32>, tensor<4x32xf32>, tensor<4x32xf32>
+   cond {
+    %c = stablehlo.compare LT, %t, %ticks, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %r = stablehlo.reshape %k : (tensor<4x32xf32>) -> tensor<128xf32>
+    %q = cgx.permute(%r) {source_target_pairs = dense<[[0, 1], [1, 2], [2, 0]]> : tensor<3x2xi64>, id = 2 : i64,
+        groups = #g, codecs = [#cgx.identity], layers = [#a]} : tensor<128xf32>
+    %next = stablehlo.reshape %q : (tensor<128xf32>) -> tensor<4x32xf32>
+    %s = stablehlo.add %sum, %k : tensor<4x32xf32>
+    %n = stablehlo.add %t, %one : tensor<i32>
+    stablehlo.return %n, %next, %s : tensor<i32>, tensor<4x32xf32>, tensor<4x32xf32>
+  }
+  return %f#2 : tensor<4x32xf32>
+}
 }
