@@ -83,7 +83,8 @@ SourceSet ActivationKinds::getContracted(Value operand) {
         return;
       argument = *known.parameters[exchange];
     }
-    if (state.isState(argument) && state.getFloatType(argument) && state.getFloatType(argument).getRank() > 1)
+    if (state.isState(argument) && state.getNumberType(argument) &&
+        state.getParameterShape(argument).size() > 1)
       parameters = sets.unite(parameters, sets.getSingle(argument));
   });
   return parameters;

@@ -47,7 +47,7 @@ public:
         round(oneRound ? *oneRound : flow), stacks(step, flow, state) {
     terminator = step.getBody().front().getTerminator();
     for (unsigned i = 0; i < state.getArgumentCount(); ++i)
-      hasUpdates |= isUpdated(i) && state.getFloatType(i) && state.getFloatType(i).getRank() > 0;
+      hasUpdates |= isUpdated(i) && state.getNumberType(i) && !state.getParameterShape(i).empty();
   }
 
   void run() {
@@ -126,8 +126,13 @@ private:
     if (sameSize.empty())
       return findFlattenedParameters(i, signedOnes);
     std::optional<unsigned> parameter = findUpdatedParameter(i, sameSize);
-    if (!parameter) // Momentum of the same size, and parameters in one vector with others.
+    if (!parameter) {
+      // A momentum that is called otherwise than its parameter, which takes it through matrix products.
+      if (std::optional<unsigned> turned = findTurnedParameter(i))
+        return makeFinding(i, *turned, LayerKind::Gradient);
+      // Momentum of the same size, and parameters in one vector with others.
       return isUsedByGradients(i) ? Finding() : findFlattenedParameters(i, signedOnes);
+    }
     if (isProgress(i))
       return makeFinding(i, *parameter, LayerKind::OuterGradient);
     return makeFinding(i, *parameter,
@@ -140,7 +145,7 @@ private:
     Exchange &exchange = flow.getExchanges()[i];
     int64_t given = cast<RankedTensorType>(exchange.getInput().getType()).getNumElements();
     int64_t made = cast<RankedTensorType>(exchange.getResult().getType()).getNumElements();
-    int64_t count = state.getFloatType(argument).getNumElements();
+    int64_t count = state.getNumberType(argument).getNumElements();
     ArrayRef<int64_t> shape = state.getParameterShape(argument);
     for (unsigned depth = 0; depth <= stacks.getDepth(argument); ++depth) {
       if (count == given || count == made)
@@ -173,12 +178,12 @@ private:
     return chosen;
   }
 
-  /// The state of floating-point numbers that takes elements of an exchange.
+  /// The state of floating-point or complex numbers that takes elements of an exchange.
   SmallVector<unsigned> getReachedArguments(unsigned exchange) {
     SmallVector<unsigned> arguments;
     for (unsigned result : flow.getReachedResults(exchange))
       if (std::optional<unsigned> argument = state.getFedArgument(result);
-          argument && state.getFloatType(*argument))
+          argument && state.getNumberType(*argument))
         arguments.push_back(*argument);
     llvm::sort(arguments);
     return arguments;
@@ -190,6 +195,22 @@ private:
     return getIf(arguments, [&](unsigned argument) {
       return flow.reachesWithSigns(source, *state.getFeedingResult(argument));
     });
+  }
+
+  /// Without the averages and copies of others: the next value of a target network, of a teacher, or of an
+  /// encoder with momentum takes elements of the network that is trained, which takes none of theirs, though
+  /// its gradient is computed from both.
+  SmallVector<unsigned> withoutFollowers(ArrayRef<unsigned> candidates) {
+    const auto takes = [&](unsigned taker, unsigned from) {
+      std::optional<unsigned> result = state.getFeedingResult(taker);
+      return result && flow.reaches(from, *result);
+    };
+    SmallVector<unsigned> leaders = getIf(candidates, [&](unsigned argument) {
+      return llvm::none_of(candidates, [&](unsigned other) {
+        return other != argument && takes(argument, other) && !takes(other, argument);
+      });
+    });
+    return leaders.empty() ? SmallVector<unsigned>(candidates) : leaders;
   }
 
   std::optional<unsigned> preferCalledParameter(ArrayRef<unsigned> candidates) {
@@ -206,7 +227,7 @@ private:
   Finding findMovedParameters(unsigned i) {
     SmallVector<unsigned> candidates;
     for (unsigned argument = 0; argument < state.getArgumentCount(); ++argument)
-      if (flow.carries(i, argument) && state.getFloatType(argument) &&
+      if (flow.carries(i, argument) && state.getNumberType(argument) &&
           (state.isState(argument) || state.isCalledParameter(argument)))
         candidates.push_back(argument);
     SmallVector<unsigned> both = getIf(
@@ -241,7 +262,7 @@ private:
     SmallVector<unsigned> atOnce =
         getIf(candidates, [&](unsigned argument) { return round.dependsOn(input, argument); });
     if (!candidates.empty())
-      return preferCalledParameter(atOnce.empty() ? candidates : atOnce);
+      return preferCalledParameter(withoutFollowers(atOnce.empty() ? candidates : atOnce));
 
     // Only moments or an accumulator take it place by place, and the parameter
     // in another way (orthogonalized updates, an optimizer in another function):
@@ -270,7 +291,7 @@ private:
       // Of a key alone in which many leaves end, such as `value`, nothing follows.
       bool isNamesake = 2 * suffix >= state.getPath(other).keys.size();
       if (other != argument && isNamesake && suffix > longest &&
-          state.getFloatType(other) == state.getFloatType(argument) && flow.dependsOn(input, other) &&
+          state.getNumberType(other) == state.getNumberType(argument) && flow.dependsOn(input, other) &&
           isMovedBySign(i, argument, other)) {
         best = other;
         longest = suffix;
@@ -288,20 +309,20 @@ private:
            round.signs(keeper, *result);
   }
 
-  /// The parameter that takes an exchange through matrix products only, without a momentum (natural
-  /// gradients): the one state that has a sign from it. An activation gives one to every parameter that it
-  /// meets.
+  /// The parameter that takes an exchange through matrix products only (natural gradients, the eigenbasis of
+  /// SOAP): the one state of those that it is computed from that has a sign from it. An activation gives one
+  /// to every parameter that it meets.
   std::optional<unsigned> findTurnedParameter(unsigned i) {
     Exchange &exchange = flow.getExchanges()[i];
     // Not its low-rank moments, which no gradient depends on.
     SmallVector<unsigned> turned;
     for (unsigned result : round.getSignedResults(i))
       if (std::optional<unsigned> argument = state.getFedArgument(result);
-          argument && state.getFloatType(*argument) && state.getFloatType(*argument).getRank() > 0 &&
+          argument && state.getNumberType(*argument) && !state.getParameterShape(*argument).empty() &&
           round.dependsOn(exchange.getInput(), *argument))
         turned.push_back(*argument);
     if (turned.size() != 1 || !exchange.collective.getReductionKind() || !isUpdated(turned.front()) ||
-        state.getFloatType(turned.front()) != exchange.getInput().getType() || isUsedByGradients(i))
+        state.getNumberType(turned.front()) != exchange.getInput().getType() || isUsedByGradients(i))
       return std::nullopt;
     return turned.front();
   }
@@ -310,7 +331,7 @@ private:
   bool isDescent(unsigned argument) {
     Operation *update = terminator->getOperand(*state.getFeedingResult(argument)).getDefiningOp();
     return update && update->getName().getStringRef() == "stablehlo.subtract" &&
-           update->getOperand(0) == step.getArgument(argument) && state.getFloatType(argument).getRank() > 0;
+           update->getOperand(0) == step.getArgument(argument) && !state.getParameterShape(argument).empty();
   }
 
   /// Whether other exchanges are computed from this one's result, other than by
@@ -358,7 +379,7 @@ private:
   /// gradient may be a parameter times something, too.
   bool isMostlyState(Value value) {
     return llvm::any_of(llvm::seq(state.getArgumentCount()), [&](unsigned argument) {
-      return state.isState(argument) && state.getFloatType(argument) && round.keeps(value, argument) &&
+      return state.isState(argument) && state.getNumberType(argument) && round.keeps(value, argument) &&
              ElementShare(step.getArgument(argument), /*unknown=*/0).in(value) > 0.5;
     });
   }

@@ -51,7 +51,7 @@ void StackedLayers::forEachFirstDimension(Value value, function_ref<void(Dimensi
   if (!type || type.getRank() == 0)
     return;
   flow.getSets().forEach(flow.getSources(value).kept, [&](unsigned source) {
-    if (source >= flow.getArgumentCount() || !state.getFloatType(source))
+    if (source >= flow.getArgumentCount() || !state.getNumberType(source))
       return;
     ArrayRef<int64_t> shape = state.getParameterShape(source);
     int64_t dimension = static_cast<int64_t>(shape.size()) - type.getRank();

@@ -22,6 +22,17 @@ RankedTensorType cgx::getStaticFloatTensor(Type type) {
                                                                                       : RankedTensorType();
 }
 
+/// That of both parts of complex numbers side by side; null where there are none, or of unknown number.
+static RankedTensorType getTypeOfParts(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto element = tensor ? dyn_cast<ComplexType>(tensor.getElementType()) : ComplexType();
+  if (!element || !tensor.hasStaticShape())
+    return {};
+  SmallVector<int64_t> shape(tensor.getShape());
+  shape.push_back(2);
+  return RankedTensorType::get(shape, element.getElementType());
+}
+
 /// `arg3` or `result0`, which the import gives to what has no name.
 static bool isPlaceholder(StringRef name) {
   unsigned number = 0;
@@ -57,6 +68,10 @@ StepState::StepState(func::FuncOp step) : feeds(step.getNumResults()), fedBy(ste
     paths.push_back(isNamedByResult ? getPathBelowResult(resultName)
                                     : TreePath::parse(name ? name.getValue() : ""));
     types.push_back(getStaticFloatTensor(step.getArgumentTypes()[i]));
+    RankedTensorType parts = getTypeOfParts(step.getArgumentTypes()[i]);
+    isComplex.push_back(parts != nullptr);
+    if (parts)
+      types.back() = parts;
     auto sharding = step.getArgAttrOfType<ShardingAttr>(i, kShardingAttrName);
     hasDeviceAxis.push_back(types[i] && types[i].getRank() > 0 && types[i].getDimSize(0) == 1 && sharding &&
                             !sharding.getDimensions().front().empty());

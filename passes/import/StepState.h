@@ -42,17 +42,28 @@ public:
 
   /// The type of an argument if it is a tensor of floating-point numbers of
   /// static shape, else null.
-  mlir::RankedTensorType getFloatType(unsigned argument) const { return types[argument]; }
+  mlir::RankedTensorType getFloatType(unsigned argument) const {
+    return isComplex[argument] ? mlir::RankedTensorType() : types[argument];
+  }
 
-  /// The shape of such an argument as a parameter: without the device axis, a
-  /// first dimension that is split to size 1. pmap has one everywhere.
+  /// The same, or, if it is one of complex numbers, the type that it travels in: both parts side by side, in
+  /// a last dimension of 2.
+  mlir::RankedTensorType getNumberType(unsigned argument) const { return types[argument]; }
+
+  /// The shape of an argument with a number type as a parameter: without the device axis, a
+  /// first dimension that is split to size 1 (pmap has one everywhere), and without that of complex numbers'
+  /// parts.
   llvm::ArrayRef<int64_t> getParameterShape(unsigned argument) const {
-    return types[argument].getShape().drop_front(hasDeviceAxis[argument] ? 1 : 0);
+    return types[argument]
+        .getShape()
+        .drop_front(hasDeviceAxis[argument] ? 1 : 0)
+        .drop_back(isComplex[argument] ? 1 : 0);
   }
 
 private:
   llvm::SmallVector<TreePath> paths;
   llvm::SmallVector<mlir::RankedTensorType> types;
+  llvm::SmallVector<bool> isComplex;
   llvm::SmallVector<bool> hasDeviceAxis;
   llvm::SmallVector<std::optional<unsigned>> feeds;
   llvm::SmallVector<std::optional<unsigned>> fedBy;

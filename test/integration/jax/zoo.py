@@ -748,6 +748,95 @@ def policy_optimization():
     return local_step, state, jax.tree.map(np.float32, batch)
 
 
+@case(under("online", "gradient"))
+def average_that_the_loss_reads():
+    """A momentum encoder (MoCo, BYOL, the target network of an actor) stands before the network that it
+    follows, and the gradient is computed from both."""
+    def local_step(state, batch):
+        def loss_fn(params):
+            wanted = models.dense(state["average"], batch["x"])
+            return models.dense_loss(params, batch) + jnp.mean((models.dense(params, batch["x"]) - wanted) ** 2)
+
+        loss, grads = mean(jax.value_and_grad(loss_fn)(state["online"]))
+        online = models.sgd(state["online"], grads)
+        return {"online": online, "average": ema(state["average"], online)}, {"loss": loss}
+
+    params, batch = models.dense_params(WIDTH, 12, CLASSES), models.labelled(WIDTH)
+    return local_step, {"average": models.dense_params(WIDTH, 12, CLASSES, seed=1), "online": params}, batch
+
+
+@case(under("online", "gradient"))
+def copy_that_the_loss_reads():
+    """A target network that is replaced now and then."""
+    def local_step(state, batch):
+        def loss_fn(params):
+            wanted = models.dense(state["frozen"], batch["x"])
+            return models.dense_loss(params, batch) + jnp.mean((models.dense(params, batch["x"]) - wanted) ** 2)
+
+        loss, grads = mean(jax.value_and_grad(loss_fn)(state["online"]))
+        online, count = models.sgd(state["online"], grads), state["count"] + 1
+        frozen = lax.cond(count % 10 == 0, lambda: online, lambda: state["frozen"])
+        return {"online": online, "frozen": frozen, "count": count}, {"loss": loss}
+
+    params, batch = models.dense_params(WIDTH, 12, CLASSES), models.labelled(WIDTH)
+    return local_step, {"frozen": params, "online": params, "count": np.int32(0)}, batch
+
+
+@case({"params/w0": "gradient", "params/w1": "gradient"})
+def eigenbasis_by_parameter():
+    """SOAP: Adam in the eigenbasis of Shampoo's factors. The momentum of `w0` is called `m`."""
+    def local_step(state, batch):
+        def loss_fn(params):
+            return models.cross_entropy(jnp.tanh(batch["x"] @ params["w0"]) @ params["w1"], batch["y"])
+
+        def update(w, g, s):
+            left, right = 0.9 * s["left"] + 0.1 * g @ g.T, 0.9 * s["right"] + 0.1 * g.T @ g
+            u, v = jnp.linalg.qr(left @ s["u"])[0], jnp.linalg.qr(right @ s["v"])[0]
+            m, turned = 0.9 * s["m"] + 0.1 * g, u.T @ g @ v
+            second = 0.99 * s["second"] + 0.01 * turned ** 2
+            step = u @ ((u.T @ m @ v) / (jnp.sqrt(second) + 1e-8)) @ v.T
+            return w - 0.01 * step, {"left": left, "right": right, "u": u, "v": v, "m": m, "second": second}
+
+        loss, grads = mean(jax.value_and_grad(loss_fn)(state["params"]))
+        updated = {name: update(state["params"][name], grads[name], state["opt"][name]) for name in grads}
+        return {"params": {name: new[0] for name, new in updated.items()},
+                "opt": {name: new[1] for name, new in updated.items()}}, {"loss": loss}
+
+    rng = np.random.default_rng(0)
+    params = {"w0": models.matrix(rng, WIDTH, 12), "w1": models.matrix(rng, 12, CLASSES)}
+
+    def initial(w):
+        rows, columns = (np.eye(size, dtype=np.float32) for size in w.shape)
+        return {"left": rows, "right": columns, "u": rows, "v": columns, "m": zeros(w), "second": zeros(w)}
+
+    return local_step, {"params": params, "opt": jax.tree.map(initial, params)}, models.labelled(WIDTH)
+
+
+@case({"params/mix": "gradient", "params/decay": "gradient", "params/head": "gradient"})
+def complex_weights():
+    """A linear recurrence of complex numbers, whose gradients JAX has as conjugates: the vector stays exact,
+    as any other."""
+    def local_step(state, batch):
+        def loss_fn(params):
+            def one(inputs):
+                decays = jnp.broadcast_to(jnp.exp(-jnp.abs(params["decay"]) + 1j), (8, 6))
+                _, states = lax.associative_scan(lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1]),
+                                                 (decays, inputs @ params["mix"]))
+                return states.real[-1] @ params["head"]
+            return models.cross_entropy(jax.vmap(one)(batch["x"]), batch["y"])
+
+        loss, grads = mean(jax.value_and_grad(loss_fn)(state["params"]))
+        return {"params": models.sgd(state["params"], jax.tree.map(jnp.conj, grads))}, {"loss": loss}
+
+    rng = np.random.default_rng(0)
+
+    def numbers(*shape):
+        return (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(np.complex64)
+
+    return (local_step, {"params": {"mix": numbers(4, 6), "decay": numbers(6), "head": models.matrix(rng, 6, CLASSES)}},
+            models.labelled(8, 4))
+
+
 @case({"lora/l0/a": "gradient", "lora/l0/b": "gradient", "lora/l1/a": "gradient", "lora/l1/b": "gradient"})
 def low_rank_adapters():
     """The weights are frozen and come back as they are."""
