@@ -20,10 +20,14 @@ using namespace mlir;
 namespace cgx {
 namespace {
 
-bool isOfFrontend(Operation *op) {
+/// Whether lowering goes on from here: what a step is exported in does not, nor does any dialect that we do
+/// not know.
+bool hasCode(Operation *op) {
   Dialect *dialect = op->getDialect();
-  return !dialect || isa<stablehlo::StablehloDialect, chlo::ChloDialect>(dialect) ||
-         dialect->getNamespace() == "sdy";
+  return dialect &&
+         llvm::is_contained({"affine", "arith", "bufferization", "builtin", "cf", "cgx", "cgx_rt", "func",
+                             "index", "linalg", "llvm", "math", "memref", "scf", "tensor", "ub", "vector"},
+                            dialect->getNamespace());
 }
 
 bool hasDynamicShape(Operation *op) {
@@ -71,6 +75,8 @@ StringRef cureOf(Operation *op) {
       .Case("stablehlo.rng", "its random numbers depend on hidden state: use jax.random")
       .Case("stablehlo.rng_bit_generator",
             "use threefry2x32 or rbg keys, and integers of 8 to 64 bits, as jax.random does")
+      .Cases({"stablehlo.all_reduce", "stablehlo.reduce_scatter"},
+             "ranks reduce by the sum, product, maximum, minimum, and, or, xor of its two arguments only")
       .Cases({"stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.scatter",
               "stablehlo.select_and_scatter", "stablehlo.sort", "stablehlo.map"},
              "its function may consist of elementwise operations on its arguments only")
@@ -88,7 +94,7 @@ StringAttr kindOf(Operation *op) {
 LogicalResult reportMissingCode(ModuleOp module) {
   llvm::MapVector<StringAttr, SmallVector<Operation *, 1>> missing;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!isOfFrontend(op))
+    if (hasCode(op))
       return WalkResult::advance();
     missing[kindOf(op)].push_back(op);
     return WalkResult::skip();
@@ -99,10 +105,16 @@ LogicalResult reportMissingCode(ModuleOp module) {
   llvm::interleaveComma(missing, error, [&](auto &entry) {
     error << entry.first.getValue() << " (" << entry.second.size() << ")";
   });
-  for (auto &[kind, ops] : missing)
-    error.attachNote(ops.front()->getLoc()) << kind.getValue() << (ops.size() > 1 ? ", the first" : "")
-                                            << ", from " << ops.front()->getOperandTypes() << " to "
-                                            << ops.front()->getResultTypes() << ": " << cureOf(ops.front());
+  for (auto &[kind, ops] : missing) {
+    Operation *first = ops.front();
+    Diagnostic &note = error.attachNote(first->getLoc());
+    note << kind.getValue() << (ops.size() > 1 ? ", the first" : "");
+    if (first->getNumOperands() > 0)
+      note << ", from " << first->getOperandTypes();
+    if (first->getNumResults() > 0)
+      note << (first->getNumOperands() > 0 ? " to " : ", of ") << first->getResultTypes();
+    note << ": " << cureOf(first);
+  }
   return error;
 }
 
