@@ -9,6 +9,7 @@
 #include "CodecText.h"
 #include "PlannedCodecs.h"
 #include "RankGrid.h"
+#include "StepRuns.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"
@@ -143,6 +144,12 @@ private:
   KindCodec readCodec(LayerKind kind, StringRef text, std::string &wrong) {
     CodecWords words;
     wrong = splitCodecWords(text, "quantize", words);
+    if (wrong.empty() && words.delta != "none" && (words.samples == 0) != (kind == LayerKind::Weight))
+      wrong = kind == LayerKind::Weight
+                  ? "expected delta of weights without samples: they are of none"
+                  : "expected delta with samples=N, how many samples the data has, got delta=" + words.delta;
+    if (words.delta != "none" && kind == LayerKind::Weight)
+      words.samples = 1; // until it is known how often a gather runs
     if (!wrong.empty())
       return {};
     const bool isOfTokens =
@@ -321,6 +328,9 @@ private:
       if (reason.empty()) {
         CodecAttrInterface wanted = codecOf(i);
         reason = getRefusal(op, i, wanted);
+        if (auto changes = dyn_cast<DeltaAttr>(wanted); changes && reason.empty() && isa<AllGatherOp>(op))
+          wanted = DeltaAttr::get(&getContext(), changes.getInner(), int64_t(*getRunsPerStep(op)),
+                                  changes.getStorage());
         if (reason.empty() && wanted.isRaw() && !plan.empty())
           reason = "exact in the plan";
         if (reason.empty())
@@ -342,8 +352,15 @@ private:
       return "element type " + getElementTypeName(elementType).str();
     if (codec.needsAllReduce() && !op.isAllReduce())
       return op.getKind().str() + " with " + codec.getFamily().str();
-    if (isa<DeltaAttr>(codec) && !isa<PermuteOp>(op))
-      return op.getKind().str() + " with delta";
+    if (auto changes = dyn_cast<DeltaAttr>(codec)) {
+      const bool isOfWeights = op.getLayer(operand).getKind() == LayerKind::Weight;
+      if (isOfWeights ? !isa<AllGatherOp>(op) : !isa<PermuteOp>(op))
+        return op.getKind().str() + " with delta";
+      if (!isOfWeights && op.getInputType(operand).getRank() < 2)
+        return "changes need a dimension of samples and others";
+      if (isOfWeights && getRunsPerStep(op).value_or(0) == 0)
+        return "delta needs a gather that runs as often in every step";
+    }
     return codec.getShapeRefusal(op.getInputType(operand));
   }
 

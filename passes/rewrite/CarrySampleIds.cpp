@@ -43,7 +43,11 @@ std::string keysOf(StringRef name) {
   return keys.empty() ? name.str() : keys;
 }
 
-bool sendsChanges(CollectiveOpInterface op) { return llvm::any_of(op.getCodecs(), llvm::IsaPred<DeltaAttr>); }
+/// Whether changes of samples are sent: of gathered parts there are no ids.
+bool sendsChanges(CollectiveOpInterface op) {
+  return !isa<AllGatherOp, AllGatherStartOp>(op.getOperation()) &&
+         llvm::any_of(op.getCodecs(), llvm::IsaPred<DeltaAttr>);
+}
 
 struct CarrySampleIds : impl::CarrySampleIdsPassBase<CarrySampleIds> {
   using CarrySampleIdsPassBase::CarrySampleIdsPassBase;

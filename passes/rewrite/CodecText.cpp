@@ -228,11 +228,8 @@ static CodecAttrInterface addDelta(CodecAttrInterface codec, const CodecWords &w
   if (words.delta == "none" && words.samples == 0)
     return codec;
   std::optional<ResidualStorage> kept = symbolizeResidualStorage(words.delta);
-  if (!kept || words.samples == 0) {
-    reason = "expected delta=f32 or delta=bf16, how messages are kept, with samples=N, how many samples the "
-             "data has, "
-             "got delta=" +
-             words.delta + (words.samples == 0 ? "" : " samples=" + std::to_string(words.samples));
+  if (!kept) {
+    reason = "expected delta=f32 or delta=bf16, how messages are kept, got delta=" + words.delta;
     return {};
   }
   return made(codec.getContext(), reason, [&](auto emitError) {

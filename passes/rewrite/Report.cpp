@@ -129,6 +129,21 @@ uint64_t stagesOf(PermuteOp op) {
   return longest;
 }
 
+/// What the ranks of a gather keep of each other's parts.
+void describeGather(ReportRow &row, CollectiveOpInterface op, unsigned operand, int64_t ranks) {
+  auto changes = dyn_cast<DeltaAttr>(op.getCodec(operand));
+  if (!changes || !isa<AllGatherOp, AllGatherStartOp>(op.getOperation()))
+    return;
+  const int64_t size = op.getGroups().getLargestSize();
+  if (size == 1)
+    return;
+  RankedTensorType type = op.getInputType(operand);
+  const uint64_t message =
+      type.getNumElements() * (changes.getStorage() == ResidualStorage::BF16 ? 2 : 4) + /*was it sent*/ 1;
+  row.firstVisitBytes = getTensorBytes(type) * (size - 1);
+  row.messageBytes.assign(ranks, uint64_t(changes.getSamples()) * size * message);
+}
+
 /// What an edge of a pipeline keeps, and how long the pipeline is.
 void describeEdge(ReportRow &row, CollectiveOpInterface op, unsigned operand, int64_t ranks) {
   auto permute = dyn_cast<PermuteOp>(op.getOperation());
@@ -168,6 +183,7 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
     if (row.reuses = uint64_t(getReuses(op)); row.reuses != 0)
       row.heldBytes = getTensorBytes(detail::getResultTensorTypes(op)[operand]);
     describeEdge(row, op, operand, table.ranks);
+    describeGather(row, op, operand, table.ranks);
     for (int64_t rank = 0; rank < table.ranks; ++rank) {
       row.wireBytes.push_back(
           meanOfSteps(runs.value_or(1) * op.getOperandWireBytes(operand, rank), row.every));

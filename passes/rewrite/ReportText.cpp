@@ -201,17 +201,24 @@ void printPipelines(const cgx::ReportTable &table, llvm::raw_ostream &os) {
   }
 }
 
-/// What both ends of edges keep of each sample.
+/// What both ends of edges keep of each sample, and ranks of gathers of each part.
 void printMessages(const cgx::ReportTable &table, llvm::raw_ostream &os) {
   for (const cgx::ReportRow &row : table.rows) {
     if (row.messageBytes.empty())
       continue;
     uint64_t most = *llvm::max_element(row.messageBytes);
-    printSentence(row.layer + ": a rank keeps up to " + std::to_string(most) +
-                      " bytes of messages of samples, saved with checkpoints; samples that were not sent "
-                      "before add up to " +
-                      std::to_string(row.firstVisitBytes) + " bytes to a message",
-                  os);
+    if (row.operation == "all_gather")
+      printSentence(row.layer + ": a rank keeps " + std::to_string(most) +
+                        " bytes of messages of what was gathered, saved with checkpoints; what was not "
+                        "gathered before adds " +
+                        std::to_string(row.firstVisitBytes) + " bytes to a gather",
+                    os);
+    else
+      printSentence(row.layer + ": a rank keeps up to " + std::to_string(most) +
+                        " bytes of messages of samples, saved with checkpoints; samples that were not sent "
+                        "before add up to " +
+                        std::to_string(row.firstVisitBytes) + " bytes to a message",
+                    os);
   }
 }
 

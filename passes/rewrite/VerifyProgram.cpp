@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "StepRuns.h"
+
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Passes/Rewrite.h"
@@ -114,14 +116,22 @@ LogicalResult verifyProvided(CollectiveOpInterface op, ArrayRef<ProvideOp> provi
   return success();
 }
 
-/// (P8) Rows of which changes are sent have ids.
+/// (P8) Rows of which changes are sent have ids; a gather has messages for each of its runs.
 LogicalResult verifyChanges(CollectiveOpInterface op) {
   for (unsigned i = 0; i < op.getInputs().size(); ++i) {
     if (!isa<DeltaAttr>(op.getCodec(i)))
       continue;
+    if (isa<AllGatherOp, AllGatherStartOp>(op.getOperation())) {
+      auto samples = uint64_t(cast<DeltaAttr>(op.getCodec(i)).getSamples());
+      if (std::optional<uint64_t> runs = getRunsPerStep(op); samples != runs)
+        return op.emitOpError() << "operand " << i << ", layer '" << op.getLayer(i).getName()
+                                << "': expected changes (delta) with samples = " << runs.value_or(0)
+                                << ", how often the gather runs in a step, got " << samples;
+      continue;
+    }
     unsigned last = op.getInputs().size() - 1;
     RankedTensorType rows = op.getInputType(i), ids = op.getInputType(last);
-    if (!isa<PermuteOp, PermuteStartOp>(op.getOperation()) || rows.getRank() == 0 || ids.getRank() != 1 ||
+    if (!isa<PermuteOp, PermuteStartOp>(op.getOperation()) || ids.getRank() != 1 || rows.getRank() < 2 ||
         !ids.getElementType().isSignlessInteger(32) || ids.getDimSize(0) != rows.getDimSize(0) ||
         !op.getCodec(last).isRaw())
       return op.emitOpError()

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "collective/Changes.h"
 #include "collective/OneExchange.h"
 #include "collective/OperandCodec.h"
 #include "collective/Slices.h"
@@ -72,6 +73,10 @@ private:
 } // namespace
 
 Status runAllGather(Execution &execution, Buffers operands) {
+  const std::vector<OperandInfo> &infos = execution.collective.operands;
+  if (std::any_of(infos.begin(), infos.end(),
+                  [](const OperandInfo &info) { return info.changes.has_value(); }))
+    return runGatherOfChanges(execution, operands);
   return runInOneExchange<OperandTask>(execution, operands);
 }
 

@@ -22,6 +22,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/kernels/codecs.h"
+#include "collective/Changes.h"
 #include "collective/OperandCodec.h"
 #include "collective/RawBytes.h"
 
@@ -70,15 +71,6 @@ public:
     return values.subspan(row * elements, elements);
   }
   uint64_t firstBytes() const { return firsts * elements * cgx_element_bytes(operand.type); }
-
-  /// Elements as they are, in f32; to what is added to -0, also -0 is exact.
-  static void widen(cgx_element_type type, const std::byte *input, std::span<float> values) {
-    const cgx_codec identity{};
-    std::fill(values.begin(), values.end(), -0.0f);
-    if (!values.empty())
-      (void)decodeAccumulate(identity, type, input, values.size() * cgx_element_bytes(type), values.size(),
-                             values.data());
-  }
 
   /// The rows of first visits, one behind the other, take the place of what is decoded of them.
   void takeFirsts(const std::byte *exact) {
@@ -169,9 +161,7 @@ public:
     if (Status status = codec.accumulate({payload(), payloadBytes}, *source, received->after); !status.ok())
       return status;
     received->takeFirsts(*source == execution.self() ? firstsOut : firstsIn);
-    const cgx_codec identity{};
-    if (elements != 0)
-      encodeFromF32(identity, codec.info().type, received->after.data(), elements, {}, 0, buffers.output);
+    narrow(codec.info().type, received->after, buffers.output);
     received->keep();
     return Status();
   }
@@ -190,7 +180,7 @@ private:
       return status;
     std::span<float> change(reinterpret_cast<float *>(execution.scratch.take(info.elements * sizeof(float))),
                             info.elements);
-    Rows::widen(info.type, buffers.input, change);
+    widen(info.type, buffers.input, change);
     firstsOut = execution.scratch.take(sent->firstBytes());
     std::byte *exact = firstsOut;
     const uint64_t bytes = sent->elements * codec.elementBytes();

@@ -251,18 +251,22 @@ static Status parseChanges(const Json &json, const std::string &place, const Col
   changes.samples = reader.number("samples");
   if (changes.storage == ResidualStorage::Int8)
     reader.reject("expected f32 or bf16 as 'delta', got int8");
-  if (collective.kind != CollectiveKind::Permute)
-    reader.reject("expected changes of samples in a permute only");
+  const bool isGather = collective.kind == CollectiveKind::AllGather;
+  if (collective.kind != CollectiveKind::Permute && !isGather)
+    reader.reject("expected changes in a permute or an all_gather only");
   if (operand.isExact() || operand.errorFeedback || !cgx_codec_has_payloads(&operand.codec) ||
       !cgx_payload_is_fixed(&operand.codec))
-    reader.reject(
-        "expected changes of samples with a lossy codec of payloads of one size, without error feedback");
-  if (operand.shape.empty())
+    reader.reject("expected changes with a lossy codec of payloads of one size, without error feedback");
+  if (operand.shape.empty() && !isGather)
     reader.reject(
         "expected changes of samples of an operand with a 'shape', whose first dimension counts them");
-  uint64_t bytes = 0;
+  uint64_t bytes = 0, slots = changes.slots(operand.rows()), row = operand.rowElements();
+  if (isGather) {
+    slots = changes.samples * std::numeric_limits<uint16_t>::max(); // more than a group has ranks
+    row = operand.elements;
+  }
   if (changes.samples == 0 || changes.samples > uint64_t(std::numeric_limits<int32_t>::max()) ||
-      __builtin_mul_overflow(changes.slots(operand.rows()), operand.rowElements() * sizeof(float), &bytes) ||
+      __builtin_mul_overflow(slots, row * sizeof(float), &bytes) ||
       bytes > uint64_t(std::numeric_limits<int64_t>::max()))
     reader.reject(
         concat("expected 'samples' to be 1 or more, and to fit into memory, got ", changes.samples));
@@ -273,7 +277,7 @@ static Status parseChanges(const Json &json, const std::string &place, const Col
 /// The ids of the rows of changes: the last operand.
 static void checkIds(Reader &reader, const CollectiveInfo &info) {
   for (const OperandInfo &operand : info.operands) {
-    if (!operand.changes)
+    if (!operand.changes || info.kind != CollectiveKind::Permute)
       continue;
     const OperandInfo &ids = info.operands.back();
     if (ids.type != CGX_I32 || !ids.isRaw() || ids.elements != operand.rows())

@@ -12,12 +12,25 @@
 
 namespace cgx {
 
+/// Of a gather, a message for each rank's part in each run of a step, and all of them are received. Messages
+/// count a slot for each sample, and one for a row that is of none.
+static std::optional<Messages> messagesOfParts(const OperandInfo &operand, uint64_t ranks) {
+  if (ranks == 1)
+    return std::nullopt;
+  OperandInfo part = operand;
+  part.shape = {1, operand.elements};
+  part.changes->samples = operand.changes->samples * ranks - 1;
+  return Messages(part);
+}
+
 static OperandState makeState(const CollectiveInfo &collective, const OperandInfo &operand, uint32_t rank) {
   OperandState state;
   if (operand.mostRank != 0)
     state.warmStart.resize(operand.mostRank *
                            (operand.elements / cgx_matrix_rows(operand.shape.data(), operand.shape.size())));
-  if (operand.changes)
+  if (operand.changes && collective.kind == CollectiveKind::AllGather)
+    state.received = messagesOfParts(operand, collective.groups[0].size());
+  else if (operand.changes)
     for (auto [source, target] : collective.pairs) {
       if (source == rank)
         state.sent.emplace(operand);

@@ -4,6 +4,7 @@ bf16."""
 import json
 import os
 import random
+import struct
 import subprocess
 import unittest
 
@@ -59,6 +60,7 @@ ALONE = "%sum = stablehlo.reshape %own : (tensor<{0}x{1}x{2}>) -> tensor<{0}x{1}
 REPLICATED = """%sum = cgx.all_reduce sum(%own) {{id = 3 : i64, groups = #cgx.groups<[[0, 2], [1, 3]]>, codecs = [#cgx.identity],
       layers = [#cgx.layer<"w", gradient, [{0}, {1}]>]}} : tensor<{0}x{1}x{2}>"""
 QSDP = "qsdp min-elements=1"
+DIFFERENCES = "min-elements=1 weight='bits=4 delta=bf16' gradient=bits=8"
 NEAREST = "min-elements=1 weight='bits=8 rounding=nearest scale=f32' gradient='bits=6 rounding=nearest scale=f32'"
 
 
@@ -141,6 +143,67 @@ class Sharded(RunTest):
         self.assertEqual([a - b for a, b in zip(twice["wire_bytes_by_rank"], once["wire_bytes_by_rank"])],
                          backward["wire_bytes_by_rank"])
         self.assertEqual((once["layers"][0]["reuses"], once["layers"][0]["held_bytes"]), (1, 4 * ROWS * COLUMNS * 4))
+
+    def check_differences(self, ranks, element, options=DIFFERENCES, replicas=1, gathers=2, steps=6):
+        self.make(ranks, element, replicas)
+        report, _ = self.step(options, steps=steps)
+        promised, shards = self.report_of(options), ranks // replicas
+        message = ROWS * COLUMNS * {"f32": 4, "bf16": 2}[element]
+        rows = [row for row in promised["layers"] if row["kind"] == "weight"]
+        if shards > 1:
+            self.assertEqual([row["first_visit_bytes_are_at_most"] for row in rows], [(shards - 1) * message] * gathers)
+            self.assertEqual(rows[0]["message_bytes_by_rank"], [shards * (ROWS * COLUMNS * 2 + 1)] * ranks)
+        # Collective by collective cgx-run has compared to the byte; a mean of steps is rounded down for each operand.
+        first = gathers * ranks * (shards - 1) * message
+        self.assertAlmostEqual(report["totals"]["wire_bytes_per_step"], sum(promised["wire_bytes_by_rank"]) + first / steps,
+                               delta=5 * ranks)
+        return report
+
+    def test_differences_of_weights(self):
+        for ranks in range(1, 9):
+            for element in ("f32", "bf16") if ranks in (2, 3, 8) else ("f32",):
+                with self.subTest(ranks=ranks, element=element):
+                    self.check_differences(ranks, element)
+
+    def test_differences_beside_gradients_of_two_levels(self):
+        levels = "min-elements=1 weight='bits=4 delta=bf16' along='shard<gradient=bits=8> host<gradient=bits=4>'"
+        for options in (DIFFERENCES, levels):
+            for element in ("f32", "bf16"):
+                with self.subTest(options=options, element=element):
+                    self.check_differences(4, element, options, replicas=2)
+
+    def test_differences_gathered_once(self):
+        self.check_differences(4, "f32", DIFFERENCES + " reuse-gathers=all", gathers=1)
+
+    def test_differences_lose_less_than_weights(self):
+        self.make(4)
+        floats = lambda state: struct.unpack(f"<{len(state) // 4}f", state)
+        loss = {}
+        for name, weight in (("exact", "identity"), ("direct", "bits=3"), ("differences", "'bits=3 delta=f32'")):
+            _, state = self.step(f"min-elements=1 gradient=identity weight={weight}", steps=24)
+            loss[name] = floats(state)
+        def away(name):
+            return sum((a - b) ** 2 for a, b in zip(loss[name], loss["exact"])) ** 0.5
+        self.assertGreater(away("direct"), 0)
+        self.assertLess(away("differences"), away("direct") / 4)
+
+    def test_differences_of_a_resumed_run(self):
+        self.make(4)
+        for storage in ("f32", "bf16"):
+            options = f"min-elements=1 weight='bits=4 delta={storage}' gradient=bits=8"
+            _, expected = self.step(options)
+            self.step(options, steps=3, save="half")
+            again, state = self.step(options, "--resume", self.folder / "half.safetensors", state=None, steps=3)
+            self.assertEqual(state, expected)
+            self.assertAlmostEqual(again["totals"]["wire_bytes_per_step"], sum(self.report_of(options)["wire_bytes_by_rank"]),
+                                   msg="nothing is a first visit")
+
+    def test_differences_are_of_no_samples(self):
+        self.make(2)
+        done = subprocess.run([CGX_OPT, self.folder / "step.mlir", "--cgx-compress=weight='bits=4 delta=f32 samples=3'"],
+                              capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("expected delta of weights without samples", done.stderr)
 
     def test_a_plan_trades_weights_against_gradients(self):
         self.make(4)

@@ -185,13 +185,13 @@ TEST(ManifestTest, RefusesChangesThatCannotBe) {
       [](Json &json) {
         json["operands"][0]["codec"] = {{"family", "identity"}, {"delta", "f32"}, {"samples", 16}};
       },
-      "expected changes of samples with a lossy codec");
+      "expected changes with a lossy codec");
   refuses(
       [](Json &json) {
         json["kind"] = "broadcast";
         json["root"] = 0;
       },
-      "in a permute only");
+      "in a permute or an all_gather only");
 }
 
 } // namespace

@@ -31,9 +31,8 @@ uint64_t DeltaAttr::getStateBytes(RankedTensorType type) const {
   return (getSamples() + rows) * (row * (getStorage() == ResidualStorage::BF16 ? 2 : 4) + /*was it sent*/ 1);
 }
 
+// Rows are what a permute needs, and a gather does not: who knows the collective asks.
 std::string DeltaAttr::getShapeRefusal(RankedTensorType type) const {
-  if (type.getRank() < 2)
-    return "changes need a dimension of samples and others";
   return getInner().getShapeRefusal(type);
 }
 

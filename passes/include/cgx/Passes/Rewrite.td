@@ -348,7 +348,10 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     layers, in words: `weight='quantize bits=8 bucket=1024'`, or `weight=bits=8`, whose family is quantize.
     `error-feedback`, `error-feedback-decay`, `back-codec`, `delta` and `samples` of a kind stand among its words:
     `activation='bits=3 delta=f32 samples=4096'` is `#cgx.delta<#cgx.quantize<bits = 3>, samples = 4096, storage = f32>`.
-    The options of these names are, like `codec`, of kinds that have none of their own.
+    The options of these names are, like `codec`, of kinds that have none of their own. Of weights, `delta` has no
+    `samples`: `weight='bits=4 delta=bf16'` sends what changed of each rank's part since it was last gathered, and the
+    attribute counts the runs of the gather in a step. One in a loop or branch that runs as often as the step decides
+    stays exact.
 
     `activation` is said of tokens, too, of what travels to experts (`dispatch`) and back (`combine`), unless these
     have codecs of their own, and all three of both directions: `dispatch-gradient`, `combine-gradient`, then
@@ -924,7 +927,8 @@ def VerifyProgramPass : Pass<"cgx-verify-program", "::mlir::ModuleOp"> {
     - (P6) a result that `cgx.feeds` an argument has its type, and no argument is fed twice
     - (P7) what the codecs of a collective's operands read of the optimizer is lent to them by a
       `cgx.provide`, in tensors of as many elements, and nothing else is
-    - (P8) a codec of changes (`#cgx.delta`) stands in a permute, whose last operand has the ids of the rows: exact, of
+    - (P8) a codec of changes (`#cgx.delta`) stands in an all-gather, with as many `samples` as that has runs in a step, or
+      in a permute, whose last operand has the ids of the rows: exact, of
       one dimension, in i32
 
     Precondition: a per-rank program, in any stage after import.
