@@ -8,8 +8,9 @@
 #ifndef CGX_KERNELS_CPU_BUCKETMEASURE_H
 #define CGX_KERNELS_CPU_BUCKETMEASURE_H
 
-#include "Elements.h"
-#include "cgx/kernels/arithmetic.h"
+#include "cgx/arithmetic/elements.h"
+#include "cgx/arithmetic/quantize.h"
+#include "cgx/arithmetic/random.h"
 
 #include <cmath>
 

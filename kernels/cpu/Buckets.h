@@ -8,8 +8,8 @@
 #ifndef CGX_KERNELS_CPU_BUCKETS_H
 #define CGX_KERNELS_CPU_BUCKETS_H
 
-#include "Elements.h"
-#include "cgx/kernels/magnitude.h"
+#include "CodecFamily.h"
+#include "cgx/arithmetic/magnitude.h"
 
 namespace cgx {
 

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Buckets.h"
-#include "CastSections.h"
 #include "Families.h"
-#include "ScaleSection.h"
+#include "cgx/arithmetic/cast_sections.h"
+#include "cgx/arithmetic/scale_section.h"
 
 namespace cgx {
 namespace {

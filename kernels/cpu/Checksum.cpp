@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/kernels/checksum.h"
+#include "cgx/arithmetic/checksum.h"
 
-#include "cgx/kernels/random.h"
+#include "cgx/arithmetic/random.h"
 
 namespace cgx {
 uint64_t checksum(const void *data, uint64_t bytes) {

@@ -11,28 +11,13 @@
 #ifndef CGX_KERNELS_CPU_CODECFAMILY_H
 #define CGX_KERNELS_CPU_CODECFAMILY_H
 
-#include "cgx/codec.h"
+#include "cgx/arithmetic/elements.h"
+#include "cgx/arithmetic/random.h"
 #include "cgx/kernels/implementation.h"
 #include "cgx/kernels/optimizer.h"
 #include "cgx/kernels/payload.h"
-#include "cgx/kernels/random.h"
 
 namespace cgx {
-
-/// How the elements to encode lie in memory. The last two are an accumulator that is
-/// rounded to its element type on the way.
-enum class Source { f32, f16, bf16, f32ToF16, f32ToBf16 };
-
-/// Bytes of an element as it lies in memory.
-constexpr uint64_t bytesOf(Source source) { return source == Source::f16 || source == Source::bf16 ? 2 : 4; }
-
-/// How elements of a type lie in memory, and sums that become such elements.
-constexpr Source sourceOf(cgx_element_type type) {
-  return type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
-}
-constexpr Source sumSourceOf(cgx_element_type type) {
-  return type == CGX_F16 ? Source::f32ToF16 : type == CGX_BF16 ? Source::f32ToBf16 : Source::f32;
-}
 
 struct EncodeArguments {
   const cgx_codec *codec;

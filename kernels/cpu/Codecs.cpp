@@ -8,10 +8,11 @@
 
 #include "cgx/kernels/codecs.h"
 
-#include "Elements.h"
+#include "CodecFamily.h"
+#include "cgx/arithmetic/elements.h"
+#include "cgx/arithmetic/hadamard.h"
+#include "cgx/arithmetic/magnitude.h"
 #include "cgx/codec_table.h"
-#include "cgx/kernels/hadamard.h"
-#include "cgx/kernels/magnitude.h"
 
 #include <cstring>
 #include <memory>

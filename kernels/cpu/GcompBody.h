@@ -24,8 +24,8 @@
 #ifndef CGX_KERNELS_CPU_GCOMPBODY_H
 #define CGX_KERNELS_CPU_GCOMPBODY_H
 
-#include "GcompLevels.h"
 #include "LosslessBody.h"
+#include "cgx/arithmetic/gcomp_levels.h"
 
 namespace cgx::lossless {
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Elements.h"
 #include "Families.h"
+#include "cgx/arithmetic/elements.h"
 
 namespace cgx {
 namespace {

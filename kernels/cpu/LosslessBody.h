@@ -39,8 +39,9 @@
 #ifndef CGX_KERNELS_CPU_LOSSLESSBODY_H
 #define CGX_KERNELS_CPU_LOSSLESSBODY_H
 
-#include "ExponentCode.h"
-#include "LosslessBlock.h"
+#include "CodecFamily.h"
+#include "cgx/arithmetic/exponent_code.h"
+#include "cgx/arithmetic/lossless_block.h"
 
 namespace cgx::lossless {
 

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/kernels/natural.h"
-#include "BitPlane.h"
+#include "cgx/arithmetic/natural.h"
 #include "Buckets.h"
 #include "Families.h"
+#include "cgx/arithmetic/bit_plane.h"
 
 namespace cgx {
 namespace {

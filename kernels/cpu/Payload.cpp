@@ -8,8 +8,8 @@
 
 #include "cgx/kernels/payload.h"
 
-#include "cgx/kernels/checksum.h"
-#include "cgx/kernels/random.h"
+#include "cgx/arithmetic/checksum.h"
+#include "cgx/arithmetic/random.h"
 
 #include <cstddef>
 #include <iterator>

@@ -12,7 +12,7 @@
 #ifndef CGX_KERNELS_CPU_POSITIONS_H
 #define CGX_KERNELS_CPU_POSITIONS_H
 
-#include "BitPlane.h"
+#include "cgx/arithmetic/bit_plane.h"
 #include "cgx/codec.h"
 
 #include <bit>

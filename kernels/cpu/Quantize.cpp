@@ -9,10 +9,11 @@
 #include "BucketMeasure.h"
 #include "Buckets.h"
 #include "Families.h"
-#include "LearnedTable.h"
-#include "ScaleSection.h"
-#include "cgx/kernels/levels.h"
-#include "cgx/kernels/packing.h"
+#include "QuantizeBody.h"
+#include "cgx/arithmetic/learned_table.h"
+#include "cgx/arithmetic/levels.h"
+#include "cgx/arithmetic/packing.h"
+#include "cgx/arithmetic/scale_section.h"
 
 namespace cgx {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "Families.h"
 #include "SparseBody.h"
-#include "cgx/kernels/strata.h"
+#include "cgx/arithmetic/strata.h"
 
 namespace cgx {
 namespace {

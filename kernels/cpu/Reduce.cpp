@@ -10,7 +10,7 @@
 
 #include "cgx/kernels/reduce.h"
 
-#include "Elements.h"
+#include "cgx/arithmetic/elements.h"
 
 #include <type_traits>
 

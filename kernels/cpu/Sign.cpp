@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BitPlane.h"
+#include "Buckets.h"
 #include "Families.h"
-#include "SignScale.h"
+#include "cgx/arithmetic/bit_plane.h"
+#include "cgx/arithmetic/sign_scale.h"
 
 namespace cgx {
 namespace {

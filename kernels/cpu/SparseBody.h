@@ -11,8 +11,8 @@
 #ifndef CGX_KERNELS_CPU_SPARSEBODY_H
 #define CGX_KERNELS_CPU_SPARSEBODY_H
 
-#include "Elements.h"
-#include "cgx/kernels/magnitude.h"
+#include "CodecFamily.h"
+#include "cgx/arithmetic/magnitude.h"
 
 namespace cgx {
 

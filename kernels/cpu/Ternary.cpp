@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/kernels/ternary.h"
-#include "BitPlane.h"
+#include "cgx/arithmetic/ternary.h"
 #include "Buckets.h"
 #include "Families.h"
-#include "ScaleSection.h"
+#include "cgx/arithmetic/bit_plane.h"
+#include "cgx/arithmetic/scale_section.h"
 
 namespace cgx {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "collective/WideReduction.h"
 
-#include "cgx/kernels/float16.h"
+#include "cgx/arithmetic/float16.h"
 
 #include <algorithm>
 #include <array>

@@ -13,7 +13,7 @@
 #ifndef CGX_RUNTIME_MANIFEST_MANIFEST_H
 #define CGX_RUNTIME_MANIFEST_MANIFEST_H
 
-#include "cgx/kernels/residual.h"
+#include "cgx/arithmetic/residual.h"
 #include "cgx/wire.h"
 #include "status/Status.h"
 

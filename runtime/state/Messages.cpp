@@ -8,7 +8,7 @@
 
 #include "state/Messages.h"
 
-#include "cgx/kernels/magnitude.h"
+#include "cgx/arithmetic/magnitude.h"
 
 namespace cgx {
 

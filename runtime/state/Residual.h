@@ -13,7 +13,7 @@
 #ifndef CGX_RUNTIME_STATE_RESIDUAL_H
 #define CGX_RUNTIME_STATE_RESIDUAL_H
 
-#include "cgx/kernels/residual.h"
+#include "cgx/arithmetic/residual.h"
 #include "state/StateTensor.h"
 
 #include <span>

@@ -43,7 +43,8 @@ PARTS = [
     Part("passes/lower", (".cpp",), ["cgx-opt", "cgx-compile", "cgx-run"],
          [LIT, CTEST + ["-R", "integration-lowering|integration-linear-algebra|integration-jax-(narrow_types|compress)"]]),
     Part("dialect", (".cpp",), ["cgx-opt"], [LIT]),
-    Part("kernels/cpu", (".cpp", ".h"), ["cgx-kernels-test"], [["{build}/bin/cgx-kernels-test", "--gtest_brief=1"]]),
+    *[Part(f"kernels/{folder}", (".cpp", ".h"), ["cgx-kernels-test"], [["{build}/bin/cgx-kernels-test", "--gtest_brief=1"]])
+      for folder in ("arithmetic", "cpu")],
     Part("runtime/schedule", (".h",), ["all"], [CTEST + ["-R", "runtime.(Schedule|Cost|Collective|AllReduce|Algorithm)"]]),
     Part("runtime/collective", (".cpp", ".h"), ["all"],
          [CTEST + ["-R", "runtime.(Collective|AllReduce|Algorithm|FactoredAllReduce|ErrorFeedback|Replica)"]]),

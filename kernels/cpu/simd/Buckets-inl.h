@@ -17,9 +17,9 @@
 #endif
 
 #include "../BucketMeasure.h"
-#include "../QuantizeSections.h"
-#include "../ScaleSection.h"
 #include "Vectors-inl.h"
+#include "cgx/arithmetic/quantize_sections.h"
+#include "cgx/arithmetic/scale_section.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cgx {

@@ -13,9 +13,9 @@
 #define CGX_KERNELS_CPU_SIMD_CAST
 #endif
 
-#include "../CastSections.h"
 #include "Natural-inl.h"
 #include "Rows-inl.h"
+#include "cgx/arithmetic/cast_sections.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cgx {

@@ -15,9 +15,9 @@
 #define CGX_KERNELS_CPU_SIMD_MAPPED
 #endif
 
-#include "../LearnedTable.h"
 #include "Decode-inl.h"
 #include "Rows-inl.h"
+#include "cgx/arithmetic/learned_table.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cgx {

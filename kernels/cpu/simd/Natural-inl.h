@@ -13,9 +13,9 @@
 #define CGX_KERNELS_CPU_SIMD_NATURAL
 #endif
 
-#include "../BitPlane.h"
 #include "Rows-inl.h"
-#include "cgx/kernels/natural.h"
+#include "cgx/arithmetic/bit_plane.h"
+#include "cgx/arithmetic/natural.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cgx {

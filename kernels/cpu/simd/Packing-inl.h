@@ -17,7 +17,7 @@
 #endif
 
 #include "Vectors-inl.h"
-#include "cgx/kernels/packing.h"
+#include "cgx/arithmetic/packing.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cgx {

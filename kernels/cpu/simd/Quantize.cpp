@@ -19,6 +19,7 @@
 #include "Segments-inl.h"
 #endif
 
+#include "../QuantizeBody.h"
 #include "Implementations.h"
 
 #if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE

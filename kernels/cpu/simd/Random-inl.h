@@ -14,7 +14,7 @@
 #endif
 
 #include "Vectors-inl.h"
-#include "cgx/kernels/random.h"
+#include "cgx/arithmetic/random.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cgx {

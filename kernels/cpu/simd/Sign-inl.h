@@ -13,9 +13,9 @@
 #define CGX_KERNELS_CPU_SIMD_SIGN
 #endif
 
-#include "../BitPlane.h"
-#include "../SignScale.h"
 #include "Rows-inl.h"
+#include "cgx/arithmetic/bit_plane.h"
+#include "cgx/arithmetic/sign_scale.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cgx {

@@ -13,10 +13,10 @@
 #define CGX_KERNELS_CPU_SIMD_TERNARY
 #endif
 
-#include "../BitPlane.h"
-#include "../ScaleSection.h"
 #include "Rows-inl.h"
-#include "cgx/kernels/ternary.h"
+#include "cgx/arithmetic/bit_plane.h"
+#include "cgx/arithmetic/scale_section.h"
+#include "cgx/arithmetic/ternary.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cgx {

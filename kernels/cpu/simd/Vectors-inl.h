@@ -17,7 +17,7 @@
 #define CGX_KERNELS_CPU_SIMD_VECTORS
 #endif
 
-#include "../Elements.h"
+#include "cgx/arithmetic/elements.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

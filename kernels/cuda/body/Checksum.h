@@ -9,7 +9,7 @@
 #define CGX_KERNELS_CUDA_BODY_CHECKSUM_H
 
 #include "Envelope.h"
-#include "cgx/kernels/checksum.h"
+#include "cgx/arithmetic/checksum.h"
 
 namespace cgx::cuda {
 

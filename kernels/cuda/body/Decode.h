@@ -10,7 +10,7 @@
 
 #include "Envelope.h"
 #include "SmallFamilies.h"
-#include "cgx/kernels/magnitude.h"
+#include "cgx/arithmetic/magnitude.h"
 
 #include <type_traits>
 

@@ -14,7 +14,7 @@
 
 #include "Envelope.h"
 #include "Input.h"
-#include "LearnedTable.h"
+#include "cgx/arithmetic/learned_table.h"
 
 namespace cgx::cuda {
 

@@ -9,7 +9,7 @@
 #define CGX_KERNELS_CUDA_BODY_INPUT_H
 
 #include "Item.h"
-#include "cgx/kernels/magnitude.h"
+#include "cgx/arithmetic/magnitude.h"
 
 namespace cgx::cuda {
 

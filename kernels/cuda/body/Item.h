@@ -8,8 +8,9 @@
 #ifndef CGX_KERNELS_CUDA_BODY_ITEM_H
 #define CGX_KERNELS_CUDA_BODY_ITEM_H
 
-#include "Elements.h"
 #include "Slice.h"
+#include "cgx/arithmetic/elements.h"
+#include "cgx/arithmetic/random.h"
 #include "cgx/kernels/cuda.h"
 
 namespace cgx::cuda {

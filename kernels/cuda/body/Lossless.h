@@ -12,9 +12,9 @@
 #define CGX_KERNELS_CUDA_BODY_LOSSLESS_H
 
 #include "Envelope.h"
-#include "ExponentCode.h"
-#include "GcompLevels.h"
-#include "LosslessBlock.h"
+#include "cgx/arithmetic/exponent_code.h"
+#include "cgx/arithmetic/gcomp_levels.h"
+#include "cgx/arithmetic/lossless_block.h"
 
 namespace cgx::cuda {
 

@@ -11,7 +11,7 @@
 #include "Decode.h"
 #include "Octets.h"
 #include "Pairs.h"
-#include "ScaleSection.h"
+#include "cgx/arithmetic/scale_section.h"
 
 namespace cgx::cuda {
 

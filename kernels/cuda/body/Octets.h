@@ -14,7 +14,7 @@
 #define CGX_KERNELS_CUDA_BODY_OCTETS_H
 
 #include "Pairs.h"
-#include "cgx/kernels/packing.h"
+#include "cgx/arithmetic/packing.h"
 
 namespace cgx::cuda {
 

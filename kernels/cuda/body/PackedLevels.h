@@ -12,7 +12,7 @@
 #define CGX_KERNELS_CUDA_BODY_PACKEDLEVELS_H
 
 #include "Slice.h"
-#include "cgx/kernels/packing.h"
+#include "cgx/arithmetic/packing.h"
 
 namespace cgx::cuda {
 

@@ -10,8 +10,8 @@
 
 #include "Input.h"
 #include "PackedLevels.h"
-#include "ScaleSection.h"
-#include "cgx/kernels/levels.h"
+#include "cgx/arithmetic/levels.h"
+#include "cgx/arithmetic/scale_section.h"
 
 #include <cmath>
 

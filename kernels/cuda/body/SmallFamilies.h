@@ -8,13 +8,13 @@
 #ifndef CGX_KERNELS_CUDA_BODY_SMALLFAMILIES_H
 #define CGX_KERNELS_CUDA_BODY_SMALLFAMILIES_H
 
-#include "BitPlane.h"
-#include "CastSections.h"
 #include "Input.h"
-#include "ScaleSection.h"
-#include "SignScale.h"
-#include "cgx/kernels/natural.h"
-#include "cgx/kernels/ternary.h"
+#include "cgx/arithmetic/bit_plane.h"
+#include "cgx/arithmetic/cast_sections.h"
+#include "cgx/arithmetic/natural.h"
+#include "cgx/arithmetic/scale_section.h"
+#include "cgx/arithmetic/sign_scale.h"
+#include "cgx/arithmetic/ternary.h"
 
 namespace cgx::cuda {
 

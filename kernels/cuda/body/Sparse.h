@@ -13,7 +13,7 @@
 
 #include "Envelope.h"
 #include "Input.h"
-#include "cgx/kernels/strata.h"
+#include "cgx/arithmetic/strata.h"
 
 namespace cgx::cuda {
 

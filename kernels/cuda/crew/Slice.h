@@ -8,7 +8,7 @@
 #ifndef CGX_KERNELS_CUDA_CREW_SLICE_H
 #define CGX_KERNELS_CUDA_CREW_SLICE_H
 
-#include "cgx/kernels/device.h"
+#include "cgx/arithmetic/device.h"
 
 /// Functions of kernel bodies: compiled for the GPU by nvcc, and for the CPU by any other compiler, which
 /// runs them on a SerialCrew.

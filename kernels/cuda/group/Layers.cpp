@@ -8,11 +8,11 @@
 
 #include "Layers.h"
 
-#include "BitPlane.h"
+#include "cgx/arithmetic/bit_plane.h"
 
-#include "CastSections.h"
-#include "QuantizeSections.h"
-#include "SignScale.h"
+#include "cgx/arithmetic/cast_sections.h"
+#include "cgx/arithmetic/quantize_sections.h"
+#include "cgx/arithmetic/sign_scale.h"
 #include "cgx/kernels/codecs.h"
 #include "cgx/kernels/lowrank.h"
 

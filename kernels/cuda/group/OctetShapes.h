@@ -10,7 +10,7 @@
 
 #include "Item.h"
 #include "Octets.h"
-#include "cgx/kernels/random.h"
+#include "cgx/arithmetic/random.h"
 
 namespace cgx::cuda {
 

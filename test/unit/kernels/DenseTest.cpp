@@ -8,7 +8,7 @@
 
 #include "Inputs.h"
 
-#include "cgx/kernels/minifloat.h"
+#include "cgx/arithmetic/minifloat.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/kernels/float16.h"
+#include "cgx/arithmetic/float16.h"
 
 #include <gtest/gtest.h>
 

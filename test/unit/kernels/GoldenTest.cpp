@@ -9,7 +9,7 @@
 // Checksums of payloads as the version of 21 November 2026 wrote them: programs of two versions of cgx may
 // meet in one job, and files outlive both.
 
-#include "cgx/kernels/checksum.h"
+#include "cgx/arithmetic/checksum.h"
 #include "cgx/kernels/codecs.h"
 
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/kernels/packing.h"
+#include "cgx/arithmetic/packing.h"
 
 #include <gtest/gtest.h>
 

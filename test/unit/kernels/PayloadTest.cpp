@@ -8,7 +8,7 @@
 
 #include "Inputs.h"
 
-#include "cgx/kernels/checksum.h"
+#include "cgx/arithmetic/checksum.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 #include "Inputs.h"
 
-#include "cgx/kernels/arithmetic.h"
+#include "cgx/arithmetic/quantize.h"
 
 #include <gtest/gtest.h>
 

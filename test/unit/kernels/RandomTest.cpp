@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/kernels/random.h"
+#include "cgx/arithmetic/random.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 #include "Inputs.h"
 
-#include "cgx/kernels/magnitude.h"
+#include "cgx/arithmetic/magnitude.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include "Contexts.h"
 #include "Job.h"
 #include "Model.h"
-#include "cgx/kernels/float16.h"
+#include "cgx/arithmetic/float16.h"
 #include "cgx/wire.h"
 
 #include <cmath>

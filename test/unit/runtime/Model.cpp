@@ -9,8 +9,8 @@
 #include "Model.h"
 #include "ModelParts.h"
 
+#include "cgx/arithmetic/float16.h"
 #include "cgx/kernels/codecs.h"
-#include "cgx/kernels/float16.h"
 
 #include <algorithm>
 #include <cassert>

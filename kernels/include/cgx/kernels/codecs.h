@@ -18,11 +18,11 @@
 #ifndef CGX_KERNELS_CODECS_H
 #define CGX_KERNELS_CODECS_H
 
+#include "cgx/arithmetic/random.h"
 #include "cgx/codec.h"
 #include "cgx/kernels/implementation.h"
 #include "cgx/kernels/optimizer.h"
 #include "cgx/kernels/payload.h"
-#include "cgx/kernels/random.h"
 
 #include <string>
 

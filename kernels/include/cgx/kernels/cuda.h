@@ -18,11 +18,11 @@
 #ifndef CGX_KERNELS_CUDA_H
 #define CGX_KERNELS_CUDA_H
 
+#include "cgx/arithmetic/residual.h"
 #include "cgx/codec.h"
 #include "cgx/kernels/optimizer.h"
 #include "cgx/kernels/payload.h"
 #include "cgx/kernels/reduce.h"
-#include "cgx/kernels/residual.h"
 
 #include <memory>
 #include <span>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every implementation gives the same bits. `reference` is arithmetic.h in a plain
+// Every implementation gives the same bits. `reference` is cgx/arithmetic in a plain
 // loop and runs anywhere; the others are named after their instruction set.
 #ifndef CGX_KERNELS_IMPLEMENTATION_H
 #define CGX_KERNELS_IMPLEMENTATION_H

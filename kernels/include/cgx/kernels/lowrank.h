@@ -17,8 +17,8 @@
 #ifndef CGX_KERNELS_LOWRANK_H
 #define CGX_KERNELS_LOWRANK_H
 
+#include "cgx/arithmetic/random.h"
 #include "cgx/codec.h"
-#include "cgx/kernels/random.h"
 
 namespace cgx {
 

@@ -1,4 +1,4 @@
-//===-- cgx/kernels/hadamard.h - Rotations of blocks ------------*- C++ -*-===//
+//===-- hadamard.h - Rotations of blocks ------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,10 +10,10 @@
 // elements among small ones, of which even levels keep little, are spread over all. It is a rotation, so that
 // what encoding gets wrong of the block is as large after the inverse. Additions and products in f32, in the
 // order that is written here: the same bits on every machine.
-#ifndef CGX_KERNELS_HADAMARD_H
-#define CGX_KERNELS_HADAMARD_H
+#ifndef CGX_ARITHMETIC_HADAMARD_H
+#define CGX_ARITHMETIC_HADAMARD_H
 
-#include "cgx/kernels/random.h"
+#include "cgx/arithmetic/random.h"
 
 #include <cmath>
 
@@ -70,4 +70,4 @@ inline void rotateBack(float *x, uint64_t elements, uint64_t seed) {
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_HADAMARD_H
+#endif // CGX_ARITHMETIC_HADAMARD_H

@@ -1,14 +1,14 @@
-//===-- ScaleSection.h - Scales as they are stored --------------*- C++ -*-===//
+//===-- scale_section.h - Scales as they are stored -------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_KERNELS_CPU_SCALESECTION_H
-#define CGX_KERNELS_CPU_SCALESECTION_H
+#ifndef CGX_ARITHMETIC_SCALE_SECTION_H
+#define CGX_ARITHMETIC_SCALE_SECTION_H
 
-#include "cgx/kernels/arithmetic.h"
+#include "cgx/arithmetic/quantize.h"
 
 namespace cgx {
 
@@ -44,4 +44,4 @@ CGX_DEVICE_INLINE BucketScale loadScale(const uint8_t *scales, const cgx_codec &
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_CPU_SCALESECTION_H
+#endif // CGX_ARITHMETIC_SCALE_SECTION_H

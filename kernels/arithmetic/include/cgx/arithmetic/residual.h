@@ -1,4 +1,4 @@
-//===-- residual.h - How what encoding lost is computed and kept ---*- C++ -*-===//
+//===-- residual.h - How what encoding lost is computed and kept --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,10 +8,10 @@
 //
 // The arithmetic of error feedback, all of it in f32: a sum is what was lost before plus the element, its
 // payload says something else, and the loss is what the next sum begins with.
-#ifndef CGX_KERNELS_RESIDUAL_H
-#define CGX_KERNELS_RESIDUAL_H
+#ifndef CGX_ARITHMETIC_RESIDUAL_H
+#define CGX_ARITHMETIC_RESIDUAL_H
 
-#include "cgx/kernels/magnitude.h"
+#include "cgx/arithmetic/magnitude.h"
 
 namespace cgx {
 
@@ -60,4 +60,4 @@ CGX_DEVICE_INLINE float valueOfInt8(int8_t level, float scale) { return float(le
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_RESIDUAL_H
+#endif // CGX_ARITHMETIC_RESIDUAL_H

@@ -1,15 +1,15 @@
-//===-- CastSections.h - The body of a cast payload -------------*- C++ -*-===//
+//===-- cast_sections.h - The body of a cast payload ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_KERNELS_CPU_CASTSECTIONS_H
-#define CGX_KERNELS_CPU_CASTSECTIONS_H
+#ifndef CGX_ARITHMETIC_CAST_SECTIONS_H
+#define CGX_ARITHMETIC_CAST_SECTIONS_H
 
-#include "ScaleSection.h"
-#include "cgx/kernels/minifloat.h"
+#include "cgx/arithmetic/minifloat.h"
+#include "cgx/arithmetic/scale_section.h"
 
 namespace cgx {
 
@@ -117,4 +117,4 @@ CGX_DEVICE_INLINE float castValue(const MiniFormat &format, float scale, uint32_
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_CPU_CASTSECTIONS_H
+#endif // CGX_ARITHMETIC_CAST_SECTIONS_H

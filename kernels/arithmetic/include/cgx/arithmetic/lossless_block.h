@@ -1,15 +1,15 @@
-//===-- kernels/cpu/LosslessBlock.h - Where the parts of a lossless block lie ---*- C++ -*-===//
+//===-- lossless_block.h - Where the parts of a lossless block lie --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_KERNELS_CPU_LOSSLESSBLOCK_H
-#define CGX_KERNELS_CPU_LOSSLESSBLOCK_H
+#ifndef CGX_ARITHMETIC_LOSSLESS_BLOCK_H
+#define CGX_ARITHMETIC_LOSSLESS_BLOCK_H
 
-#include "Elements.h"
-#include "cgx/kernels/huffman.h"
+#include "cgx/arithmetic/elements.h"
+#include "cgx/arithmetic/huffman.h"
 
 namespace cgx::lossless {
 
@@ -110,4 +110,4 @@ CGX_DEVICE_INLINE uint64_t blockBegin(const uint8_t *body, uint64_t b) {
 
 } // namespace cgx::lossless
 
-#endif // CGX_KERNELS_CPU_LOSSLESSBLOCK_H
+#endif // CGX_ARITHMETIC_LOSSLESS_BLOCK_H

@@ -10,10 +10,10 @@
 // one filled up with zeros) is mixed with its position by a bijection, so that damage
 // within one word is always seen and other damage with probability 1 - 2^-64. A sum,
 // so that threads and GPUs can take the words in any order.
-#ifndef CGX_KERNELS_CHECKSUM_H
-#define CGX_KERNELS_CHECKSUM_H
+#ifndef CGX_ARITHMETIC_CHECKSUM_H
+#define CGX_ARITHMETIC_CHECKSUM_H
 
-#include "cgx/kernels/device.h"
+#include "cgx/arithmetic/device.h"
 
 namespace cgx {
 
@@ -27,4 +27,4 @@ uint64_t checksum(const void *data, uint64_t bytes);
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_CHECKSUM_H
+#endif // CGX_ARITHMETIC_CHECKSUM_H

@@ -17,10 +17,10 @@
 //                                      of column 1:   e112 | e80 | e48 | e16
 //
 // What is left after the last whole block is packed densely in element order.
-#ifndef CGX_KERNELS_PACKING_H
-#define CGX_KERNELS_PACKING_H
+#ifndef CGX_ARITHMETIC_PACKING_H
+#define CGX_ARITHMETIC_PACKING_H
 
-#include "cgx/kernels/device.h"
+#include "cgx/arithmetic/device.h"
 
 namespace cgx {
 
@@ -86,4 +86,4 @@ CGX_DEVICE_INLINE uint32_t loadLevel(const uint8_t *bytes, uint32_t bits, LevelP
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_PACKING_H
+#endif // CGX_ARITHMETIC_PACKING_H

@@ -10,10 +10,10 @@
 // Narrowing rounds to nearest even, overflows to infinity and keeps subnormals;
 // a NaN becomes the quiet NaN of its sign with its leading payload bits, which is
 // what the instructions of x86 and Arm do.
-#ifndef CGX_KERNELS_FLOAT16_H
-#define CGX_KERNELS_FLOAT16_H
+#ifndef CGX_ARITHMETIC_FLOAT16_H
+#define CGX_ARITHMETIC_FLOAT16_H
 
-#include "cgx/kernels/device.h"
+#include "cgx/arithmetic/device.h"
 
 namespace cgx {
 
@@ -69,4 +69,4 @@ CGX_DEVICE_INLINE uint16_t float16FromFloat(float value) {
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_FLOAT16_H
+#endif // CGX_ARITHMETIC_FLOAT16_H

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Everything in arithmetic.h, float16.h, random.h and packing.h is written with
+// Everything in this folder that a GPU runs is written with
 // CGX_DEVICE_INLINE, so that a CUDA kernel and a plain loop run the same code.
 // Always inlined on the host: the SIMD files compile it for their own
 // instruction set, and an out-of-line copy could be taken from any of them.
-#ifndef CGX_KERNELS_DEVICE_H
-#define CGX_KERNELS_DEVICE_H
+#ifndef CGX_ARITHMETIC_DEVICE_H
+#define CGX_ARITHMETIC_DEVICE_H
 
 #if defined(__CUDACC__)
 #define CGX_DEVICE_INLINE __host__ __device__ __forceinline__
@@ -71,4 +71,4 @@ CGX_DEVICE_INLINE bool isFinite(float value) { return (floatBits(value) & 0x7f80
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_DEVICE_H
+#endif // CGX_ARITHMETIC_DEVICE_H

@@ -8,11 +8,11 @@
 //
 // What families with a scale a bucket share. Magnitudes are compared as the bits of their
 // f32, in which infinities and NaNs are above all numbers.
-#ifndef CGX_KERNELS_MAGNITUDE_H
-#define CGX_KERNELS_MAGNITUDE_H
+#ifndef CGX_ARITHMETIC_MAGNITUDE_H
+#define CGX_ARITHMETIC_MAGNITUDE_H
 
+#include "cgx/arithmetic/float16.h"
 #include "cgx/codec.h"
-#include "cgx/kernels/float16.h"
 
 namespace cgx {
 
@@ -62,4 +62,4 @@ CGX_DEVICE_INLINE float largestValue(uint32_t elementType) {
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_MAGNITUDE_H
+#endif // CGX_ARITHMETIC_MAGNITUDE_H

@@ -8,10 +8,10 @@
 //
 // The arithmetic of `ternary`: an element becomes s of its sign if 16 random bits are
 // below the share |x| / s in fixed point with 16 fraction bits, else 0.
-#ifndef CGX_KERNELS_TERNARY_H
-#define CGX_KERNELS_TERNARY_H
+#ifndef CGX_ARITHMETIC_TERNARY_H
+#define CGX_ARITHMETIC_TERNARY_H
 
-#include "cgx/kernels/device.h"
+#include "cgx/arithmetic/device.h"
 
 namespace cgx {
 
@@ -41,4 +41,4 @@ CGX_DEVICE_INLINE bool isKept(uint32_t share, uint16_t random) { return random <
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_TERNARY_H
+#endif // CGX_ARITHMETIC_TERNARY_H

@@ -1,4 +1,4 @@
-//===-- Elements.h - Elements of a buffer as f32 ----------------*- C++ -*-===//
+//===-- elements.h - Elements of a buffer as f32 ----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,13 +7,28 @@
 //===----------------------------------------------------------------------===//
 //
 // One element at a time, for the loops that are not vectors.
-#ifndef CGX_KERNELS_CPU_ELEMENTS_H
-#define CGX_KERNELS_CPU_ELEMENTS_H
+#ifndef CGX_ARITHMETIC_ELEMENTS_H
+#define CGX_ARITHMETIC_ELEMENTS_H
 
-#include "CodecFamily.h"
-#include "cgx/kernels/float16.h"
+#include "cgx/arithmetic/float16.h"
+#include "cgx/codec.h"
 
 namespace cgx {
+
+/// How the elements to encode lie in memory. The last two are an accumulator that is
+/// rounded to its element type on the way.
+enum class Source { f32, f16, bf16, f32ToF16, f32ToBf16 };
+
+/// Bytes of an element as it lies in memory.
+constexpr uint64_t bytesOf(Source source) { return source == Source::f16 || source == Source::bf16 ? 2 : 4; }
+
+/// How elements of a type lie in memory, and sums that become such elements.
+constexpr Source sourceOf(cgx_element_type type) {
+  return type == CGX_F16 ? Source::f16 : type == CGX_BF16 ? Source::bf16 : Source::f32;
+}
+constexpr Source sumSourceOf(cgx_element_type type) {
+  return type == CGX_F16 ? Source::f32ToF16 : type == CGX_BF16 ? Source::f32ToBf16 : Source::f32;
+}
 
 CGX_DEVICE_INLINE uint16_t loadBits16(const void *buffer, uint64_t index) {
   return loadFrom<uint16_t>(static_cast<const char *>(buffer) + index * 2);
@@ -49,4 +64,4 @@ CGX_DEVICE_INLINE void storeElement(cgx_element_type type, void *buffer, uint64_
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_CPU_ELEMENTS_H
+#endif // CGX_ARITHMETIC_ELEMENTS_H

@@ -1,4 +1,4 @@
-//===-- SignScale.h - What the signs of a bucket stand for ------*- C++ -*-===//
+//===-- sign_scale.h - What the signs of a bucket stand for -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,11 +8,10 @@
 //
 // Means of a bucket in an order of additions that vectors can keep: element k of the bucket
 // goes to lane k % 16, in f64, and then halves of the lanes are added.
-#ifndef CGX_KERNELS_CPU_SIGNSCALE_H
-#define CGX_KERNELS_CPU_SIGNSCALE_H
+#ifndef CGX_ARITHMETIC_SIGN_SCALE_H
+#define CGX_ARITHMETIC_SIGN_SCALE_H
 
-#include "Buckets.h"
-#include "ScaleSection.h"
+#include "cgx/arithmetic/scale_section.h"
 
 namespace cgx {
 
@@ -90,4 +89,4 @@ CGX_DEVICE_INLINE SignScale loadSignScale(const uint8_t *scales, const cgx_codec
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_CPU_SIGNSCALE_H
+#endif // CGX_ARITHMETIC_SIGN_SCALE_H

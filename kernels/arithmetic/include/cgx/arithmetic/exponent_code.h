@@ -1,4 +1,4 @@
-//===-- kernels/cpu/ExponentCode.h - The code of a payload's exponents ---*- C++ -*-===//
+//===-- exponent_code.h - The code of a payload's exponents -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,12 +8,12 @@
 //
 // Which exponents have a code, and which: counted in the elements, written into the payload, read from it.
 // And what encoding and decoding look up, made of that.
-#ifndef CGX_KERNELS_CPU_EXPONENTCODE_H
-#define CGX_KERNELS_CPU_EXPONENTCODE_H
+#ifndef CGX_ARITHMETIC_EXPONENT_CODE_H
+#define CGX_ARITHMETIC_EXPONENT_CODE_H
 
+#include "cgx/arithmetic/exponents.h"
+#include "cgx/arithmetic/huffman.h"
 #include "cgx/codec.h"
-#include "cgx/kernels/exponents.h"
-#include "cgx/kernels/huffman.h"
 
 namespace cgx {
 
@@ -139,4 +139,4 @@ inline void makeSymbolTable(const ExponentCode &code, SymbolTable &table) {
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_CPU_EXPONENTCODE_H
+#endif // CGX_ARITHMETIC_EXPONENT_CODE_H

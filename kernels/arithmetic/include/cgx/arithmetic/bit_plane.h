@@ -1,4 +1,4 @@
-//===-- BitPlane.h - One bit an element -------------------------*- C++ -*-===//
+//===-- bit_plane.h - One bit an element ------------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Bit i of a plane is bit i % 8 of its byte i / 8. Bits behind the last element are 0.
-#ifndef CGX_KERNELS_CPU_BITPLANE_H
-#define CGX_KERNELS_CPU_BITPLANE_H
+#ifndef CGX_ARITHMETIC_BIT_PLANE_H
+#define CGX_ARITHMETIC_BIT_PLANE_H
 
-#include "cgx/kernels/device.h"
+#include "cgx/arithmetic/device.h"
 
 namespace cgx {
 
@@ -27,4 +27,4 @@ CGX_DEVICE_INLINE void setBit(uint8_t *plane, uint64_t index, bool bit) {
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_CPU_BITPLANE_H
+#endif // CGX_ARITHMETIC_BIT_PLANE_H

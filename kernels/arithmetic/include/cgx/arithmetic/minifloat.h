@@ -9,10 +9,10 @@
 // The element formats of `cast`: e4m3 and e5m2 as in OCP's 8-bit formats, e2m1 as in its
 // microscaling formats. Rounding is to nearest even, after holding the magnitude within the
 // largest of the format.
-#ifndef CGX_KERNELS_MINIFLOAT_H
-#define CGX_KERNELS_MINIFLOAT_H
+#ifndef CGX_ARITHMETIC_MINIFLOAT_H
+#define CGX_ARITHMETIC_MINIFLOAT_H
 
-#include "cgx/kernels/magnitude.h"
+#include "cgx/arithmetic/magnitude.h"
 
 namespace cgx {
 
@@ -89,4 +89,4 @@ CGX_DEVICE_INLINE float mxFactor(uint32_t exponent) { return floatFromBits((254u
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_MINIFLOAT_H
+#endif // CGX_ARITHMETIC_MINIFLOAT_H

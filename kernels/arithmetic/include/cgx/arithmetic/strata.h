@@ -1,4 +1,4 @@
-//===-- kernels/include/cgx/kernels/strata.h - Elements at random places ---*- C++ -*-===//
+//===-- strata.h - Elements at random places --------------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,10 +9,10 @@
 // The positions of randk. The elements are cut into as many strata as elements are sent, equal to one
 // element, and one is drawn of each: positions rise and differ without a search, every element has the same
 // chance up to the strata's rounding, and each position can be computed alone.
-#ifndef CGX_KERNELS_STRATA_H
-#define CGX_KERNELS_STRATA_H
+#ifndef CGX_ARITHMETIC_STRATA_H
+#define CGX_ARITHMETIC_STRATA_H
 
-#include "cgx/kernels/random.h"
+#include "cgx/arithmetic/random.h"
 
 namespace cgx {
 
@@ -24,4 +24,4 @@ CGX_DEVICE_INLINE uint64_t drawPosition(RandomStream stream, uint64_t elements, 
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_STRATA_H
+#endif // CGX_ARITHMETIC_STRATA_H

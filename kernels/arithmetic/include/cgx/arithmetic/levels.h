@@ -10,12 +10,12 @@
 // signs. A level's number is j, plus 2^(bits - 1) if it is negative.
 //
 // Learned levels: a table of 2^bits shares of a bucket's range, ascending from 0 to 1.
-#ifndef CGX_KERNELS_LEVELS_H
-#define CGX_KERNELS_LEVELS_H
+#ifndef CGX_ARITHMETIC_LEVELS_H
+#define CGX_ARITHMETIC_LEVELS_H
 
-#include "cgx/kernels/arithmetic.h"
-#include "cgx/kernels/natural.h"
-#include "cgx/kernels/ternary.h"
+#include "cgx/arithmetic/natural.h"
+#include "cgx/arithmetic/quantize.h"
+#include "cgx/arithmetic/ternary.h"
 
 namespace cgx {
 
@@ -101,4 +101,4 @@ CGX_DEVICE_INLINE float learnedValue(const float *table, uint32_t level, BucketS
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_LEVELS_H
+#endif // CGX_ARITHMETIC_LEVELS_H

@@ -8,10 +8,10 @@
 //
 // A canonical Huffman code of at most 11 bits a symbol: the lengths say all. Codes are written lowest bit
 // first, and are turned round for that, so that the next bits of a stream are the index of a table.
-#ifndef CGX_KERNELS_HUFFMAN_H
-#define CGX_KERNELS_HUFFMAN_H
+#ifndef CGX_ARITHMETIC_HUFFMAN_H
+#define CGX_ARITHMETIC_HUFFMAN_H
 
-#include "cgx/kernels/device.h"
+#include "cgx/arithmetic/device.h"
 
 #include <algorithm>
 #include <array>
@@ -142,4 +142,4 @@ CGX_DEVICE_INLINE uint32_t codeOf(const HuffmanLengths &lengths, uint32_t symbol
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_HUFFMAN_H
+#endif // CGX_ARITHMETIC_HUFFMAN_H

@@ -1,4 +1,4 @@
-//===-- arithmetic.h - Min-max quantization of one bucket -------*- C++ -*-===//
+//===-- quantize.h - Min-max quantization of one bucket ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,11 +22,11 @@
 // scale costs range but no bias. Fixed point leaves a bias of at most 2^-17 of the
 // bucket's range. The minimum is rounded down and the unit up, so levels never
 // leave [0, 2^bits - 1] and need no clamp.
-#ifndef CGX_KERNELS_ARITHMETIC_H
-#define CGX_KERNELS_ARITHMETIC_H
+#ifndef CGX_ARITHMETIC_QUANTIZE_H
+#define CGX_ARITHMETIC_QUANTIZE_H
 
+#include "cgx/arithmetic/magnitude.h"
 #include "cgx/codec.h"
-#include "cgx/kernels/magnitude.h"
 
 namespace cgx {
 
@@ -193,4 +193,4 @@ CGX_DEVICE_INLINE float levelValue(BucketScale scale, uint32_t level, float limi
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_ARITHMETIC_H
+#endif // CGX_ARITHMETIC_QUANTIZE_H

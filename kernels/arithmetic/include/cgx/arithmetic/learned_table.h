@@ -1,17 +1,17 @@
-//===-- LearnedTable.h - Levels fitted to the elements of a payload ---*- C++ -*-===//
+//===-- learned_table.h - Levels fitted to the elements of a payload --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_KERNELS_CPU_LEARNEDTABLE_H
-#define CGX_KERNELS_CPU_LEARNEDTABLE_H
+#ifndef CGX_ARITHMETIC_LEARNED_TABLE_H
+#define CGX_ARITHMETIC_LEARNED_TABLE_H
 
-#include "Elements.h"
-#include "QuantizeSections.h"
-#include "ScaleSection.h"
-#include "cgx/kernels/levels.h"
+#include "cgx/arithmetic/elements.h"
+#include "cgx/arithmetic/levels.h"
+#include "cgx/arithmetic/quantize_sections.h"
+#include "cgx/arithmetic/scale_section.h"
 
 namespace cgx {
 
@@ -36,4 +36,4 @@ inline void learnTable(const QuantizeEncodeArguments &arguments, float *table) {
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_CPU_LEARNEDTABLE_H
+#endif // CGX_ARITHMETIC_LEARNED_TABLE_H

@@ -1,4 +1,4 @@
-//===-- kernels/cpu/GcompLevels.h - How long the mantissas of a block are ---*- C++ -*-===//
+//===-- gcomp_levels.h - How long the mantissas of a block are --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,10 +9,10 @@
 // The mantissas of a block of gcomp, where a block of lossless has those of all bits: the levels of all
 // elements that are not zero, two bits each, and level by level the signs and mantissas of its elements, as
 // many bits of each as the level has, filled up to whole bytes.
-#ifndef CGX_KERNELS_CPU_GCOMPLEVELS_H
-#define CGX_KERNELS_CPU_GCOMPLEVELS_H
+#ifndef CGX_ARITHMETIC_GCOMP_LEVELS_H
+#define CGX_ARITHMETIC_GCOMP_LEVELS_H
 
-#include "cgx/kernels/gcomp.h"
+#include "cgx/arithmetic/gcomp.h"
 
 #include <array>
 
@@ -54,4 +54,4 @@ CGX_DEVICE_INLINE uint32_t levelAt(const uint8_t *levels, uint32_t i) {
 
 } // namespace cgx::lossless
 
-#endif // CGX_KERNELS_CPU_GCOMPLEVELS_H
+#endif // CGX_ARITHMETIC_GCOMP_LEVELS_H

@@ -19,10 +19,10 @@
 //
 // Bits of elements stand for themselves in f32; those of 16-bit types are the upper half of 32, as in
 // exponents.h.
-#ifndef CGX_KERNELS_GCOMP_H
-#define CGX_KERNELS_GCOMP_H
+#ifndef CGX_ARITHMETIC_GCOMP_H
+#define CGX_ARITHMETIC_GCOMP_H
 
-#include "cgx/kernels/device.h"
+#include "cgx/arithmetic/device.h"
 #include "cgx/kernels/optimizer.h"
 
 namespace cgx {
@@ -164,4 +164,4 @@ CGX_DEVICE_INLINE uint32_t gcompRounded(uint32_t bits, uint32_t shift) {
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_GCOMP_H
+#endif // CGX_ARITHMETIC_GCOMP_H

@@ -12,10 +12,10 @@
 // seven bits in a byte, and of an f32 the 16 bits below.
 //
 // Symbols: 0 and 1 are the two zeros, which have nothing else; 2 + k is exponent `first` + k.
-#ifndef CGX_KERNELS_EXPONENTS_H
-#define CGX_KERNELS_EXPONENTS_H
+#ifndef CGX_ARITHMETIC_EXPONENTS_H
+#define CGX_ARITHMETIC_EXPONENTS_H
 
-#include "cgx/kernels/device.h"
+#include "cgx/arithmetic/device.h"
 
 namespace cgx {
 
@@ -44,4 +44,4 @@ CGX_DEVICE_INLINE uint32_t zeroBits(uint32_t symbol) { return symbol << 31; }
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_EXPONENTS_H
+#endif // CGX_ARITHMETIC_EXPONENTS_H

@@ -15,10 +15,10 @@
 //
 // so that two vectors of 16 elements, merged into 32-bit lanes, meet their word
 // without a shuffle.
-#ifndef CGX_KERNELS_RANDOM_H
-#define CGX_KERNELS_RANDOM_H
+#ifndef CGX_ARITHMETIC_RANDOM_H
+#define CGX_ARITHMETIC_RANDOM_H
 
-#include "cgx/kernels/device.h"
+#include "cgx/arithmetic/device.h"
 
 namespace cgx {
 
@@ -79,4 +79,4 @@ CGX_DEVICE_INLINE uint16_t randomHalf(RandomKey key, uint64_t element) {
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_RANDOM_H
+#endif // CGX_ARITHMETIC_RANDOM_H

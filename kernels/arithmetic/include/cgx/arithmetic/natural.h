@@ -9,10 +9,10 @@
 // The arithmetic of `natural`: random bits are added below the exponent of |x|, and the carry
 // rounds it up with the probability that makes the result unbiased. This holds for
 // subnormal numbers as well, which become 0 or the smallest normal number.
-#ifndef CGX_KERNELS_NATURAL_H
-#define CGX_KERNELS_NATURAL_H
+#ifndef CGX_ARITHMETIC_NATURAL_H
+#define CGX_ARITHMETIC_NATURAL_H
 
-#include "cgx/kernels/magnitude.h"
+#include "cgx/arithmetic/magnitude.h"
 
 namespace cgx {
 
@@ -43,4 +43,4 @@ CGX_DEVICE_INLINE float naturalValue(uint32_t exponent, bool isNegative, float l
 
 } // namespace cgx
 
-#endif // CGX_KERNELS_NATURAL_H
+#endif // CGX_ARITHMETIC_NATURAL_H
