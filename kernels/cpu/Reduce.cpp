@@ -89,15 +89,15 @@ void reduceLoop(void *accumulator, const void *input, uint64_t elements) {
 }
 
 template <typename Format>
-void reduceAs(Reduction reduction, void *accumulator, const void *input, uint64_t elements) {
+void reduceAs(ReduceOp reduction, void *accumulator, const void *input, uint64_t elements) {
   switch (reduction) {
-  case Reduction::sum:
+  case ReduceOp::sum:
     return reduceLoop<Format, Sum>(accumulator, input, elements);
-  case Reduction::max:
+  case ReduceOp::max:
     return reduceLoop<Format, Max>(accumulator, input, elements);
-  case Reduction::min:
+  case ReduceOp::min:
     return reduceLoop<Format, Min>(accumulator, input, elements);
-  case Reduction::product:
+  case ReduceOp::product:
     return reduceLoop<Format, Product>(accumulator, input, elements);
   }
 }
@@ -111,7 +111,7 @@ template <typename Format> void scaleAs(void *data, uint64_t elements, double fa
 
 } // namespace
 
-void reduce(Reduction reduction, cgx_element_type type, void *accumulator, const void *input,
+void reduce(ReduceOp reduction, cgx_element_type type, void *accumulator, const void *input,
             uint64_t elements) {
   switch (type) {
   case CGX_F32:

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "capi/StepFailure.h"
+#include "StepFailure.h"
 #include "context/Context.h"
 
 #include <cstring>

@@ -11,7 +11,7 @@
 // Everything is computed in f64: results of f32 are right to their last bits.
 //
 //===----------------------------------------------------------------------===//
-#include "capi/StepFailure.h"
+#include "StepFailure.h"
 
 #include "cgx/runtime.h"
 

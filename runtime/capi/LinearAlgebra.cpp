@@ -11,9 +11,9 @@
 // not end do not begin.
 //
 //===----------------------------------------------------------------------===//
-#include "capi/Lapack.h"
-#include "capi/OneThread.h"
-#include "capi/StepFailure.h"
+#include "Lapack.h"
+#include "OneThread.h"
+#include "StepFailure.h"
 
 #include "cgx/runtime.h"
 

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "capi/OneThread.h"
+#include "OneThread.h"
 
 #include "cgx/runtime.h"
 

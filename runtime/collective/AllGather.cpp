@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "collective/Changes.h"
-#include "collective/OneExchange.h"
+#include "Changes.h"
+#include "OneExchange.h"
 #include "collective/OperandCodec.h"
 #include "collective/Slices.h"
 

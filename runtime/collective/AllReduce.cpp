@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "collective/AllReduce.h"
-#include "collective/AllReduceAlgorithms.h"
-#include "collective/PipelinedAllReduce.h"
+#include "AllReduceAlgorithms.h"
+#include "PipelinedAllReduce.h"
 
 #include <cstring>
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "collective/AllReduceAlgorithms.h"
+#include "AllReduceAlgorithms.h"
 
 #include "collective/FactoredAllReduce.h"
 #include "collective/RawBytes.h"

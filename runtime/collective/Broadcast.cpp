@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "collective/OneExchange.h"
+#include "OneExchange.h"
 #include "collective/OperandCodec.h"
 
 namespace cgx {

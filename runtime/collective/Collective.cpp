@@ -19,7 +19,7 @@ namespace cgx {
 /// Sends and receives all bytes of the traffic.
 static Status exchangeAll(Execution &execution, std::span<const Traffic> traffic, uint32_t phase,
                           uint32_t part, size_t firstOperand) {
-  Exchange messages(execution.transport, execution.timeout);
+  MessageBatch messages(execution.transport, execution.timeout);
   for (uint32_t round = 1; round < execution.group.size(); ++round) {
     uint32_t to = execution.peer(round), from = execution.sender(round);
     std::vector<std::span<const std::byte>> outgoing;

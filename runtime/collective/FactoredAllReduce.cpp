@@ -8,9 +8,9 @@
 
 #include "collective/FactoredAllReduce.h"
 
+#include "AllReduceAlgorithms.h"
 #include "cgx/kernels/codecs.h"
 #include "cgx/kernels/lowrank.h"
-#include "collective/AllReduceAlgorithms.h"
 #include "collective/WideReduction.h"
 
 #include <algorithm>

@@ -19,8 +19,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "collective/Changes.h"
-#include "collective/OneExchange.h"
+#include "Changes.h"
+#include "OneExchange.h"
 #include "collective/OperandCodec.h"
 #include "collective/Slices.h"
 
@@ -29,9 +29,9 @@ namespace cgx {
 namespace {
 
 /// One operand on its way. Operands without changes are encoded as they are.
-class OperandTask {
+class GatherChangesTask {
 public:
-  OperandTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
+  GatherChangesTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), state(execution.states[index]), buffers(buffers),
         count(execution.group.size()), elements(codec.info().elements),
         bytes(elements * codec.elementBytes()),
@@ -149,7 +149,7 @@ Status runGatherOfChanges(Execution &execution, Buffers operands) {
       copyWhole(execution.collective.operands[i], operands[i]);
     return Status();
   }
-  std::vector<OperandTask> tasks;
+  std::vector<GatherChangesTask> tasks;
   std::vector<Traffic> traffic;
   {
     Stopwatch stopwatch(counters.encode);
@@ -171,7 +171,7 @@ Status runGatherOfChanges(Execution &execution, Buffers operands) {
     counters.operands[i].firstBytes += tasks[i].sentFirstBytes();
   }
   Stopwatch stopwatch(counters.decode);
-  for (OperandTask &operand : tasks)
+  for (GatherChangesTask &operand : tasks)
     if (Status status = operand.finish(); !status.ok())
       return status;
   return Status();

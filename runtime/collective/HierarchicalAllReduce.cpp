@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AllReduceAlgorithms.h"
 #include "collective/AllReduce.h"
-#include "collective/AllReduceAlgorithms.h"
 #include "collective/HostStages.h"
 
 namespace cgx {

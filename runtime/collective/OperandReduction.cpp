@@ -130,7 +130,7 @@ void OperandCodec::addUpBlock(std::span<const std::byte *const> addends, uint64_
   if (addends[0] != output)
     std::memcpy(output, addends[0], elements * elementBytes());
   for (const std::byte *addend : addends.subspan(1))
-    cgx::reduce(kernelReduction(kind), operand.type, output, addend, elements);
+    cgx::reduce(kernelReduceOp(kind), operand.type, output, addend, elements);
   if (divisor > 1)
     divide(operand.type, output, elements, divisor);
 }

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "collective/OneExchange.h"
+#include "OneExchange.h"
 #include "collective/OperandCodec.h"
 
 #include <algorithm>

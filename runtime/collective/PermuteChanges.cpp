@@ -21,8 +21,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Changes.h"
 #include "cgx/kernels/codecs.h"
-#include "collective/Changes.h"
 #include "collective/OperandCodec.h"
 #include "collective/RawBytes.h"
 

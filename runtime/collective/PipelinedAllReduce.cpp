@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "collective/PipelinedAllReduce.h"
+#include "PipelinedAllReduce.h"
 
 #include "collective/OperandCodec.h"
 #include "transport/Waiting.h"

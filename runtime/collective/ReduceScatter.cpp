@@ -11,9 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "collective/OneExchange.h"
+#include "OneExchange.h"
+#include "OutgoingSlices.h"
 #include "collective/OperandCodec.h"
-#include "collective/OutgoingSlices.h"
 
 namespace cgx {
 

@@ -16,8 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AllReduceAlgorithms.h"
 #include "collective/AllReduce.h"
-#include "collective/AllReduceAlgorithms.h"
 
 namespace cgx {
 

@@ -16,7 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "collective/AllReduceAlgorithms.h"
+#include "AllReduceAlgorithms.h"
 #include "collective/OperandCodec.h"
 
 namespace cgx {

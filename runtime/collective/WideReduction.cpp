@@ -15,19 +15,19 @@
 
 namespace cgx {
 
-Reduction kernelReduction(ReduceKind kind) {
+ReduceOp kernelReduceOp(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Max:
-    return Reduction::max;
+    return ReduceOp::max;
   case ReduceKind::Min:
-    return Reduction::min;
+    return ReduceOp::min;
   case ReduceKind::Product:
-    return Reduction::product;
+    return ReduceOp::product;
   case ReduceKind::Sum:
   case ReduceKind::Mean:
     break;
   }
-  return Reduction::sum;
+  return ReduceOp::sum;
 }
 
 static void widen(cgx_element_type type, const std::byte *input, uint64_t elements, float *output) {
@@ -60,7 +60,7 @@ void reduceWide(ReduceKind kind, cgx_element_type type, std::span<const std::byt
     widen(type, inputs[0] + begin * 2, count, output + begin);
     for (const std::byte *input : inputs.subspan(1)) {
       widen(type, input + begin * 2, count, addend.data());
-      reduce(kernelReduction(kind), CGX_F32, output + begin, addend.data(), count);
+      reduce(kernelReduceOp(kind), CGX_F32, output + begin, addend.data(), count);
     }
   }
 }

@@ -10,6 +10,7 @@
 
 #include "context/Gather.h"
 #include "context/Handshake.h"
+#include "transport/kinds/TransportKinds.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 
 #include "context/Gather.h"
 
-#include "transport/Exchange.h"
+#include "transport/MessageBatch.h"
 
 #include <exception>
 #include <string>
@@ -36,7 +36,7 @@ Result<std::vector<std::vector<std::byte>>> gather(Transport &transport, std::ch
   };
   if (transport.rank() != 0) {
     uint64_t size = bytes.size();
-    Exchange exchange(transport, timeout);
+    MessageBatch exchange(transport, timeout);
     exchange.send(0, tag(kSizes), {std::as_bytes(std::span(&size, 1))});
     exchange.send(0, tag(kBytes), {bytes});
     if (Status status = exchange.finish(); !status.ok())
@@ -45,7 +45,7 @@ Result<std::vector<std::vector<std::byte>>> gather(Transport &transport, std::ch
   }
   std::vector<uint64_t> sizes(transport.ranks(), bytes.size());
   {
-    Exchange exchange(transport, timeout);
+    MessageBatch exchange(transport, timeout);
     for (uint32_t rank = 1; rank < transport.ranks(); ++rank)
       exchange.receive(rank, tag(kSizes), {std::as_writable_bytes(std::span(&sizes[rank], 1))});
     if (Status status = exchange.finish(); !status.ok())
@@ -61,7 +61,7 @@ Result<std::vector<std::vector<std::byte>>> gather(Transport &transport, std::ch
     transport.fail(status);
     return status;
   }
-  Exchange exchange(transport, timeout);
+  MessageBatch exchange(transport, timeout);
   for (uint32_t rank = 1; rank < transport.ranks(); ++rank)
     exchange.receive(rank, tag(kBytes), {gathered[rank]});
   if (Status status = exchange.finish(); !status.ok())
@@ -73,7 +73,7 @@ Result<std::vector<std::vector<std::byte>>> allGather(Transport &transport, std:
                                                       uint64_t step, std::span<const std::byte> bytes) {
   std::vector<std::vector<std::byte>> gathered(transport.ranks(), {bytes.begin(), bytes.end()});
   const Tag tag{.step = step, .collective = kGatherCollective, .phase = kToAll};
-  Exchange exchange(transport, timeout);
+  MessageBatch exchange(transport, timeout);
   for (uint32_t rank = 0; rank < transport.ranks(); ++rank) {
     if (rank == transport.rank())
       continue;

@@ -85,7 +85,7 @@ Status shakeHands(Transport &transport, std::chrono::milliseconds timeout, const
          .hostDigest = identity.digest,
          .hash = {}};
   std::memcpy(own.hash.data(), program.hash.data(), std::min(program.hash.size(), own.hash.size()));
-  Exchange exchange(transport, timeout);
+  MessageBatch exchange(transport, timeout);
   Tag tag{.step = 0, .collective = kHandshakeCollective, .phase = 0, .part = 0};
   for (uint32_t rank = 0; rank < transport.ranks(); ++rank) {
     if (rank == transport.rank())

@@ -8,10 +8,10 @@
 
 #include "manifest/Manifest.h"
 
+#include "cgx/formats/CodecJson.h"
 #include "cgx/formats/Json.h"
+#include "cgx/formats/ScheduleJson.h"
 #include "cgx/kernels/codecs.h"
-#include "cgx/manifest/codec_json.h"
-#include "cgx/manifest/schedule_json.h"
 #include "status/Digest.h"
 
 #include <algorithm>

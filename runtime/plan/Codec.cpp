@@ -8,8 +8,8 @@
 
 #include "cgx/plan/Codec.h"
 
+#include "cgx/formats/CodecJson.h"
 #include "cgx/formats/Parse.h"
-#include "cgx/manifest/codec_json.h"
 #include "cgx/plan/Error.h"
 
 #include <algorithm>

@@ -8,11 +8,11 @@
 
 #include "profile/Adaptation.h"
 
+#include "Agreement.h"
 #include "cgx/kernels/codecs.h"
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
 #include "cgx/plan/Request.h"
-#include "profile/Agreement.h"
 #include "status/Digest.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "profile/Agreement.h"
+#include "Agreement.h"
 
 namespace cgx {
 
@@ -18,7 +18,7 @@ Result<std::vector<std::vector<double>>> gatherNumbers(Transport &transport,
                                                        uint16_t phase, std::vector<double> own) {
   std::vector<std::vector<double>> all(transport.ranks(), std::vector<double>(own.size()));
   all[transport.rank()] = std::move(own);
-  Exchange exchange(transport, timeout);
+  MessageBatch exchange(transport, timeout);
   Tag tag{.step = step, .collective = kProfileCollective, .phase = phase, .part = 0};
   for (uint32_t rank = 0; rank < transport.ranks(); ++rank) {
     if (rank == transport.rank())
@@ -34,7 +34,7 @@ Result<std::vector<std::vector<double>>> gatherNumbers(Transport &transport,
 /// From rank 0 to the others; `bytes` has the right size everywhere.
 static Status broadcastBytes(Transport &transport, std::chrono::milliseconds timeout, Tag tag,
                              std::span<std::byte> bytes) {
-  Exchange exchange(transport, timeout);
+  MessageBatch exchange(transport, timeout);
   if (transport.rank() != 0)
     exchange.receive(0, tag, {bytes});
   for (uint32_t rank = 1; rank < transport.ranks() && transport.rank() == 0; ++rank)

@@ -9,7 +9,7 @@
 #ifndef CGX_RUNTIME_PROFILE_AGREEMENT_H
 #define CGX_RUNTIME_PROFILE_AGREEMENT_H
 
-#include "transport/Exchange.h"
+#include "transport/MessageBatch.h"
 
 #include <string>
 

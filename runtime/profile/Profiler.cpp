@@ -8,12 +8,12 @@
 
 #include "profile/Profiler.h"
 
+#include "Agreement.h"
 #include "cgx/formats/Json.h"
 #include "cgx/kernels/codecs.h"
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
 #include "cgx/wire.h"
-#include "profile/Agreement.h"
 
 #include <algorithm>
 #include <cmath>

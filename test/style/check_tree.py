@@ -20,11 +20,8 @@ LAYERS = ["kernels", "runtime", "dialect", "passes", "tools"]
 C_BORDER = {"cgx/codec.h", "cgx/codec_table.h", "cgx/cost.h", "cgx/runtime.h", "cgx/schedule.h", "cgx/wire.h", "cgx/output/OutputFile.h"}
 C_BORDER |= {f"cgx/formats/{name}.h" for name in ("Codec", "Machine", "Plan", "TextFile")}
 
-# The rooms of runtime/: each may include those to its left, and itself. What lies at the top of a room that has rooms
-# inside stands above them.
-ROOMS = ["abi", "status", "formats", "output", "schedule", "transport", "manifest", "plan", "state", "telemetry",
-         "collective", "cuda/stream", "cuda/state", "cuda/route", "cuda/layers", "cuda/algorithm", "cuda", "profile",
-         "progress", "context", "capi"]
+# What lies below the components of runtime/, and above them. Their own order is that of runtime/CMakeLists.txt.
+BELOW, ABOVE = ["abi", "formats", "plan", "output"], ["capi"]
 
 
 def tracked():
@@ -78,27 +75,37 @@ def include_direction(paths):
                 yield f"{path}: includes {header}: the compiler sees only {sorted(C_BORDER)} of {target}/"
 
 
-def room_of(path):
-    """The room of a path below runtime/, the innermost one; None for what lies beside them."""
-    return next((room for room in sorted(ROOMS, key=len, reverse=True) if path.startswith(room + "/")), None)
+def components():
+    """The folders of runtime/ in their order: each may include those to its left, and itself."""
+    declared = re.findall(r"^ *cgx_component\(([\w/]+)", text("runtime/CMakeLists.txt"), re.M)
+    return BELOW + list(dict.fromkeys(declared)) + ABOVE
 
 
-def rooms_of_the_runtime(paths):
-    """Includes between the rooms of runtime/ go one way, and every source is in a room."""
+def component_of(path, order):
+    """The component of a path below runtime/, the innermost one; None for what lies beside them."""
+    return next((c for c in sorted(order, key=len, reverse=True) if path.startswith(c + "/")), None)
+
+
+def components_of_the_runtime(paths):
+    """Includes between the components of runtime/ go one way, and every source is in one. Only headers under include/ are
+    seen by others: those beside the sources are included by their names alone."""
+    order = components()
     sources = [p for p in paths if p.parts[0] == "runtime" and p.suffix in CXX]
-    owner = {}  # of public headers, which name their room otherwise
+    owner = {}
     for path in sources:
         if "include" in path.parts:
-            owner["/".join(path.parts[path.parts.index("include") + 1:])] = room_of("/".join(path.parts[1:]))
+            owner["/".join(path.parts[path.parts.index("include") + 1:])] = component_of("/".join(path.parts[1:]), order)
     for path in sources:
-        room = room_of("/".join(path.parts[1:]))
-        if room is None:
-            yield f"{path}: is in no room of {ROOMS}"
+        component = component_of("/".join(path.parts[1:]), order)
+        if component is None:
+            yield f"{path}: is in no component of {order}"
             continue
         for header in re.findall(r'^\s*#include\s+"([^"]+)"', text(path), re.M):
-            target = owner.get(header, room_of(header))
-            if target and ROOMS.index(target) > ROOMS.index(room):
-                yield f"{path}: includes {header}: {room}/ may not include {target}/, which stands above it"
+            target = owner.get(header)
+            if target and order.index(target) > order.index(component):
+                yield f"{path}: includes {header}: {component}/ may not include {target}/, which stands above it"
+            if not target and component_of(header, order):
+                yield f"{path}: includes {header}: expected a header under include/ of its component"
 
 
 def pass_triples(paths):
@@ -216,7 +223,7 @@ def text(path):
     return (ROOT / path).read_text(encoding="utf-8", errors="replace")
 
 
-CHECKS = [licensed, named_by_subject, include_direction, rooms_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, formatted]
+CHECKS = [licensed, named_by_subject, include_direction, components_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, formatted]
 
 
 def main():

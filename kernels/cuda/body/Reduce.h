@@ -22,7 +22,7 @@ struct ReduceItem {
   EncodeItem sum;  ///< of the contributions
   const void *own; ///< elements to begin with, or null
   void *output;
-  Reduction reduction;
+  ReduceOp reduction;
 };
 
 struct ReduceTable {
@@ -37,15 +37,15 @@ struct ReduceTable {
 };
 
 /// One of reduce()'s operations, in f32.
-CGX_BODY float combine(Reduction reduction, float a, float b) {
+CGX_BODY float combine(ReduceOp reduction, float a, float b) {
   switch (reduction) {
-  case Reduction::max:
+  case ReduceOp::max:
     return b > a || b != b ? b : a;
-  case Reduction::min:
+  case ReduceOp::min:
     return b < a || b != b ? b : a;
-  case Reduction::product:
+  case ReduceOp::product:
     return a * b;
-  case Reduction::sum:
+  case ReduceOp::sum:
     break;
   }
   return a + b;
@@ -85,7 +85,7 @@ private:
       const PayloadItem &payload = sum.contributions[i];
       const float x = Family::value(sum.codec, sum.type, payload.payload + payload.bodyBegin, sum.sections,
                                     sum.elements, index, largestValue(CGX_F32));
-      const bool isFirst = i == 0 && !item.own && item.reduction != Reduction::sum;
+      const bool isFirst = i == 0 && !item.own && item.reduction != ReduceOp::sum;
       value = isFirst ? x : combine(item.reduction, value, x);
     }
     return divided(item, value);

@@ -132,7 +132,7 @@ Outcome checkLayer(const ReduceLayer &layer, size_t number) {
     return outcome;
   if (layer.type != CGX_F32 && layer.type != CGX_F16 && layer.type != CGX_BF16)
     return wrongLayer(number, "expected element type f32, f16 or bf16 to reduce");
-  if (layer.reduction != Reduction::sum && layer.codec.family != CGX_CODEC_IDENTITY)
+  if (layer.reduction != ReduceOp::sum && layer.codec.family != CGX_CODEC_IDENTITY)
     return wrongLayer(number, "expected the codec identity for a reduction that is no sum");
   if (layer.elements == 0)
     return {};

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cuda/algorithm/DeviceAllReduce.h"
+#include "DeviceAllReduce.h"
 
 #include "cuda/layers/ChunkLister.h"
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cuda/algorithm/DeviceFactors.h"
+#include "DeviceFactors.h"
 
 #include "cuda/stream/DeviceStatus.h"
 #include "cuda/stream/StreamWait.h"

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cuda/algorithm/DeviceHierarchy.h"
+#include "DeviceHierarchy.h"
 
-#include "cuda/algorithm/DeviceAllReduce.h"
+#include "DeviceAllReduce.h"
 
 namespace cgx {
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cuda/algorithm/DeviceSlices.h"
+#include "DeviceSlices.h"
 
 #include "collective/Slices.h"
 #include "cuda/layers/PartLister.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cuda/algorithm/DeviceStepwise.h"
+#include "DeviceStepwise.h"
 
 #include "cuda/layers/ChunkLister.h"
 

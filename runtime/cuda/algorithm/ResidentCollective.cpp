@@ -8,11 +8,11 @@
 
 #include "cuda/algorithm/ResidentCollective.h"
 
-#include "cuda/algorithm/DeviceAllReduce.h"
-#include "cuda/algorithm/DeviceFactors.h"
-#include "cuda/algorithm/DeviceHierarchy.h"
-#include "cuda/algorithm/DeviceSlices.h"
-#include "cuda/algorithm/DeviceStepwise.h"
+#include "DeviceAllReduce.h"
+#include "DeviceFactors.h"
+#include "DeviceHierarchy.h"
+#include "DeviceSlices.h"
+#include "DeviceStepwise.h"
 
 #include <algorithm>
 #include <array>

@@ -37,7 +37,7 @@ cuda::ReduceLayer reduceLayer(const Execution &execution, const OperandInfo &ope
           .elements = elements,
           .contributions = {},
           .divisor = divisor,
-          .reduction = kernelReduction(execution.collective.reduction),
+          .reduction = kernelReduceOp(execution.collective.reduction),
           .output = output};
 }
 

@@ -221,8 +221,8 @@ Status MessageRoute::exchangeRowByRow(Execution &execution, uint32_t phase, cons
   if (std::any_of(rows.incoming.begin(), rows.incoming.end(), [](const Row &row) { return row.isDirect(); }))
     if (Status status = waitForEvent(execution.transport, execution.timeout, isFree); !status.ok())
       return status;
-  std::deque<Exchange> arriving;
-  Exchange leaving(execution.transport, execution.timeout);
+  std::deque<MessageBatch> arriving;
+  MessageBatch leaving(execution.transport, execution.timeout);
   for (const Row &row : rows.incoming)
     arriving.emplace_back(execution.transport, execution.timeout)
         .receive(execution.group.ranks[row.position], tag, piecesOf(layout, row.chunk, row.host),

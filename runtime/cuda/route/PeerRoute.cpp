@@ -32,7 +32,7 @@ static uint64_t processKey() {
 /// Each of the group tells all others something of one size; `all` is by position.
 template <typename T>
 static Status tellAll(const Execution &execution, uint32_t phase, uint32_t part, std::vector<T> &all) {
-  Exchange exchange(execution.transport, execution.timeout);
+  MessageBatch exchange(execution.transport, execution.timeout);
   for (uint32_t round = 1; round < execution.group.size(); ++round) {
     const uint32_t to = execution.peer(round), from = execution.sender(round);
     exchange.receive(execution.group.ranks[from], execution.tag(phase, part),
@@ -124,7 +124,7 @@ Status PeerRoute::meet(Execution &execution, uint32_t phase, const Step &step, c
     return status;
   const Tag tag = execution.tag(phase, kBootstrap + kRecorded);
   std::vector<uint64_t> steps(peers.size(), execution.step);
-  Exchange exchange(execution.transport, execution.timeout);
+  MessageBatch exchange(execution.transport, execution.timeout);
   for (const Transfer &transfer : step.receives)
     exchange.receive(execution.group.ranks[transfer.from], tag,
                      {std::as_writable_bytes(std::span(&steps[transfer.from], 1))});

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/mpi/MpiDeviceMemory.h"
+#include "MpiDeviceMemory.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -8,8 +8,8 @@
 
 #include "transport/mpi/MpiTransport.h"
 
+#include "MpiDeviceMemory.h"
 #include "transport/mpi/Mpi.h"
-#include "transport/mpi/MpiDeviceMemory.h"
 #include "transport/mpi/MpiSession.h"
 
 #include <algorithm>
@@ -96,7 +96,7 @@ MpiTransport::~MpiTransport() {
         MPI_Request_free(&peer.beat); // MPI ends it by itself: it has no memory
   if (!failed.ok() || isMpiAbandoned())
     return;
-  assert(messages.empty() && "Exchange completes its messages or fails");
+  assert(messages.empty() && "MessageBatch completes its messages or fails");
   Note note;
   note.kind = NoteKind::Leaving;
   // Who computes for long, on a busy machine, takes its notes late: MPI has them until it ends.

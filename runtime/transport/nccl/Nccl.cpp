@@ -8,8 +8,8 @@
 
 #include "transport/nccl/Nccl.h"
 
+#include "NcclLink.h"
 #include "cgx/kernels/cuda.h"
-#include "transport/nccl/NcclLink.h"
 #include "transport/routed/LocalRanks.h"
 #include "transport/routed/ShmMpi.h"
 #include "transport/routed/ShmTcp.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/nccl/NcclApi.h"
+#include "NcclApi.h"
 
 #include <dlfcn.h>
 

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/nccl/NcclLink.h"
+#include "NcclLink.h"
 
 #include "cgx/kernels/cuda_peers.h"
-#include "transport/Exchange.h"
+#include "transport/MessageBatch.h"
 #include "transport/Waiting.h"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ static Result<ncclUniqueId> agreeOnId(const NcclApi &api, Transport &host,
                                       std::chrono::milliseconds timeout) {
   ncclUniqueId id{};
   const uint32_t first = members.front();
-  Exchange exchange(host, timeout);
+  MessageBatch exchange(host, timeout);
   Tag tag{.step = 0, .collective = kNcclCollective, .phase = 0, .part = 0};
   if (host.rank() != first) {
     exchange.receive(first, tag, {std::as_writable_bytes(std::span(&id, 1))});

@@ -14,8 +14,8 @@
 #ifndef CGX_RUNTIME_TRANSPORT_NCCL_NCCLLINK_H
 #define CGX_RUNTIME_TRANSPORT_NCCL_NCCLLINK_H
 
+#include "NcclApi.h"
 #include "transport/Transport.h"
-#include "transport/nccl/NcclApi.h"
 
 #include <map>
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/ring/Doorbell.h"
+#include "Doorbell.h"
 
 #include <ctime>
 #include <linux/futex.h>

@@ -8,7 +8,7 @@
 
 #include "transport/ring/Rendezvous.h"
 
-#include "transport/ring/Doorbell.h"
+#include "Doorbell.h"
 
 namespace cgx {
 

@@ -8,7 +8,7 @@
 
 #include "transport/ring/RingParcels.h"
 
-#include "transport/ring/Doorbell.h"
+#include "Doorbell.h"
 
 #include <algorithm>
 #include <cassert>

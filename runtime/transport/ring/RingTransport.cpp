@@ -8,7 +8,7 @@
 
 #include "transport/ring/RingTransport.h"
 
-#include "transport/ring/Doorbell.h"
+#include "Doorbell.h"
 
 #include <algorithm>
 #include <cstring>

@@ -9,7 +9,7 @@
 #include "transport/routed/LocalRanks.h"
 
 #include "status/Digest.h"
-#include "transport/Exchange.h"
+#include "transport/MessageBatch.h"
 
 #include <array>
 #include <cstdlib>
@@ -50,7 +50,7 @@ Result<LocalRanks> findLocalRanks(Transport &transport, std::chrono::millisecond
   Hello &own = hellos[transport.rank()];
   own = {.host = hostKey(),
          .nonce = uint64_t(Clock::now().time_since_epoch().count()) * 65536 + uint64_t(getpid()) % 65536};
-  Exchange exchange(transport, timeout);
+  MessageBatch exchange(transport, timeout);
   Tag tag{.step = 0, .collective = kHostsCollective, .phase = 0, .part = 0};
   for (uint32_t rank = 0; rank < transport.ranks(); ++rank)
     if (rank != transport.rank()) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/routed/RoutedTransport.h"
+#include "RoutedTransport.h"
 
 #include <algorithm>
 

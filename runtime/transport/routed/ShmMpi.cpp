@@ -8,8 +8,8 @@
 
 #include "transport/routed/ShmMpi.h"
 
+#include "WithSharedMemory.h"
 #include "transport/mpi/Mpi.h"
-#include "transport/routed/WithSharedMemory.h"
 
 namespace cgx {
 

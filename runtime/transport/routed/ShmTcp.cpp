@@ -8,7 +8,7 @@
 
 #include "transport/routed/ShmTcp.h"
 
-#include "transport/routed/WithSharedMemory.h"
+#include "WithSharedMemory.h"
 #include "transport/tcp/Tcp.h"
 
 namespace cgx {

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/routed/WithSharedMemory.h"
+#include "WithSharedMemory.h"
 
+#include "RoutedTransport.h"
 #include "transport/routed/LocalRanks.h"
-#include "transport/routed/RoutedTransport.h"
 #include "transport/shm/Shm.h"
 
 namespace cgx {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/shm/SegmentFile.h"
+#include "SegmentFile.h"
 
 #include "transport/ring/Segment.h"
 

@@ -16,8 +16,8 @@
 
 #include "transport/shm/Shm.h"
 
+#include "SegmentFile.h"
 #include "transport/ring/RingTransport.h"
-#include "transport/shm/SegmentFile.h"
 
 #include <algorithm>
 #include <cctype>

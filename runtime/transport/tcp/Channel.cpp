@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/tcp/Channel.h"
+#include "Channel.h"
 
 #include <array>
 #include <asio/buffer.hpp>

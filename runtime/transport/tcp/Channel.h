@@ -13,8 +13,8 @@
 #ifndef CGX_RUNTIME_TRANSPORT_TCP_CHANNEL_H
 #define CGX_RUNTIME_TRANSPORT_TCP_CHANNEL_H
 
+#include "Tls.h"
 #include "transport/tcp/Note.h"
-#include "transport/tcp/Tls.h"
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/tcp/Conversation.h"
+#include "Conversation.h"
 
 #include <algorithm>
 #include <fcntl.h>

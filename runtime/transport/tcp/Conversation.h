@@ -8,7 +8,7 @@
 #ifndef CGX_RUNTIME_TRANSPORT_TCP_CONVERSATION_H
 #define CGX_RUNTIME_TRANSPORT_TCP_CONVERSATION_H
 
-#include "transport/tcp/Channel.h"
+#include "Channel.h"
 #include "transport/tcp/Greeting.h"
 
 #include <list>

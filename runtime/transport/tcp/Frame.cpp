@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/tcp/Frame.h"
+#include "Frame.h"
 
 namespace cgx::tcp {
 

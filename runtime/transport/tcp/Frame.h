@@ -13,8 +13,8 @@
 #ifndef CGX_RUNTIME_TRANSPORT_TCP_FRAME_H
 #define CGX_RUNTIME_TRANSPORT_TCP_FRAME_H
 
+#include "Channel.h"
 #include "transport/Tag.h"
-#include "transport/tcp/Channel.h"
 
 #include <deque>
 

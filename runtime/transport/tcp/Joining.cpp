@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/tcp/Joining.h"
+#include "Joining.h"
 
 #include "transport/tcp/RendezvousPoint.h"
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/tcp/NoteLine.h"
+#include "NoteLine.h"
 
 namespace cgx::tcp {
 

@@ -8,7 +8,7 @@
 #ifndef CGX_RUNTIME_TRANSPORT_TCP_NOTELINE_H
 #define CGX_RUNTIME_TRANSPORT_TCP_NOTELINE_H
 
-#include "transport/tcp/Channel.h"
+#include "Channel.h"
 
 #include <deque>
 #include <mutex>

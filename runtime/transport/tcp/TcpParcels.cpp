@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/tcp/TcpParcels.h"
+#include "TcpParcels.h"
 
 #include <cassert>
 

@@ -8,8 +8,8 @@
 #ifndef CGX_RUNTIME_TRANSPORT_TCP_TCPPARCELS_H
 #define CGX_RUNTIME_TRANSPORT_TCP_TCPPARCELS_H
 
+#include "Frame.h"
 #include "transport/Parcels.h"
-#include "transport/tcp/Frame.h"
 
 #include <memory>
 

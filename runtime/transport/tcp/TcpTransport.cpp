@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/tcp/TcpTransport.h"
+#include "TcpTransport.h"
 
 #include "transport/tcp/Tcp.h"
 

@@ -8,10 +8,10 @@
 #ifndef CGX_RUNTIME_TRANSPORT_TCP_TCPTRANSPORT_H
 #define CGX_RUNTIME_TRANSPORT_TCP_TCPTRANSPORT_H
 
+#include "Joining.h"
+#include "NoteLine.h"
+#include "TcpParcels.h"
 #include "transport/Pulse.h"
-#include "transport/tcp/Joining.h"
-#include "transport/tcp/NoteLine.h"
-#include "transport/tcp/TcpParcels.h"
 
 #include <list>
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/tcp/Tls.h"
+#include "Tls.h"
 
 #include <algorithm>
 #include <cerrno>

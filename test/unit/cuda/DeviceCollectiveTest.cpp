@@ -14,8 +14,8 @@
 #include "Job.h"
 #include "Programs.h"
 
+#include "cgx/formats/CodecJson.h"
 #include "cgx/kernels/cuda_peers.h"
-#include "cgx/manifest/codec_json.h"
 
 #include <gtest/gtest.h>
 

@@ -11,6 +11,7 @@
 #include "Job.h"
 #include "Programs.h"
 #include "cuda/algorithm/DeviceExplicitForm.h"
+#include "transport/kinds/TransportKinds.h"
 
 #include <gtest/gtest.h>
 

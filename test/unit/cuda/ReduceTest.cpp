@@ -69,10 +69,10 @@ TEST_P(ReduceTest, AddsContributionsUpToElements) {
 }
 
 TEST_P(ReduceTest, KnowsTheReductionsOfTheCpu) {
-  for (Reduction reduction : {Reduction::sum, Reduction::max, Reduction::min, Reduction::product})
+  for (ReduceOp reduction : {ReduceOp::sum, ReduceOp::max, ReduceOp::min, ReduceOp::product})
     for (cgx_element_type type : {CGX_F32, CGX_F16, CGX_BF16}) {
       const Layer layer = {{}, type, 1001, 0, 0, 0, 0};
-      const bool hasNans = reduction == Reduction::max || reduction == Reduction::min;
+      const bool hasNans = reduction == ReduceOp::max || reduction == ReduceOp::min;
       cuda::ReduceLayer reduced = {layer.codec, type, layer.elements};
       reduced.reduction = reduction;
       std::vector<float> expected(layer.elements);
@@ -128,11 +128,11 @@ TEST_P(ReduceTest, SaysWhatIsWrongWithALayer) {
   };
   auto *memory = static_cast<uint8_t *>(room(4096));
   cuda::ReduceLayer layer = {quantizeCodec(4, 128), CGX_F32, 100,   {memory}, 1,
-                             Reduction::sum,        nullptr, memory};
+                             ReduceOp::sum,         nullptr, memory};
   EXPECT_EQ(errorOf(layer), "");
-  layer.reduction = Reduction::max;
+  layer.reduction = ReduceOp::max;
   EXPECT_EQ(errorOf(layer), "layer 0: expected the codec identity for a reduction that is no sum");
-  layer.reduction = Reduction::sum;
+  layer.reduction = ReduceOp::sum;
   layer.output = memory + 2;
   EXPECT_EQ(errorOf(layer), "layer 0: expected its output aligned to 4 bytes, got an address 2 behind");
   layer.contributions = {memory + 4};

@@ -13,6 +13,7 @@
 #include "Programs.h"
 #include "cuda/route/MessageRoute.h"
 #include "cuda/route/PeerRoute.h"
+#include "transport/kinds/TransportKinds.h"
 
 #include <condition_variable>
 #include <deque>

@@ -8,8 +8,8 @@
 
 #include "CollectiveFixture.h"
 
-#include "cgx/manifest/codec_json.h"
-#include "cgx/manifest/schedule_json.h"
+#include "cgx/formats/CodecJson.h"
+#include "cgx/formats/ScheduleJson.h"
 #include "cgx/wire.h"
 
 #include <cmath>

@@ -13,9 +13,9 @@
 
 #include "CollectiveFixture.h"
 
+#include "cgx/arithmetic/float16.h"
+#include "cgx/arithmetic/residual.h"
 #include "cgx/kernels/codecs.h"
-#include "cgx/kernels/float16.h"
-#include "cgx/kernels/residual.h"
 
 #include <cmath>
 #include <cstring>

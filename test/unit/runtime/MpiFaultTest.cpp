@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Job.h"
-#include "transport/Exchange.h"
+#include "transport/MessageBatch.h"
 #include "transport/mpi/Mpi.h"
 #include "transport/mpi/MpiSession.h"
 #include "transport/mpi/MpiTransport.h"
@@ -109,7 +109,7 @@ TEST_F(MpiFaultTest, AMessageOfThreeGibibytesFromAnotherStepIsAMismatch) {
   runMpiRank(2, [&](uint32_t rank) {
     Result<std::unique_ptr<Transport>> transport = connectMpi({.rank = rank, .ranks = 2, .timeout = 20000ms});
     ASSERT_TRUE(transport.ok()) << transport.status().message();
-    Exchange exchange(**transport, 20000ms);
+    MessageBatch exchange(**transport, 20000ms);
     Bytes received(100);
     if (rank == kOther) {
       Tag later = kTag;
@@ -142,7 +142,7 @@ TEST_F(MpiFaultTest, WhatComesAfterAFailureDoesNotReachTheMemoryOfItsReceive) {
         Bytes sent(1000, std::byte{0x11}), room(1000, std::byte{0x22});
         Incoming waited{.peer = 0, .tag = kTag, .pieces = {room}};
         transport.post(waited);
-        Exchange exchange(transport, 20000ms);
+        MessageBatch exchange(transport, 20000ms);
         exchange.send(0, kTag, {sent});
         ASSERT_TRUE(exchange.finish().ok());
         transport.fail(Status(CGX_TIMEOUT, "another rank is late"));
@@ -170,7 +170,7 @@ void MpiFaultTest::expectFailureOf(uint32_t code, cgx_status expected) {
       },
       [&](MpiTransport &transport) {
         Bytes room(10);
-        Exchange exchange(transport, 10000ms);
+        MessageBatch exchange(transport, 10000ms);
         exchange.receive(0, kTag, {room});
         EXPECT_TRUE(failsWith(exchange.finish(), expected, "rank 0 gave up: broken"));
       });

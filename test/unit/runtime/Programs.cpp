@@ -8,7 +8,7 @@
 
 #include "Programs.h"
 
-#include "cgx/manifest/codec_json.h"
+#include "cgx/formats/CodecJson.h"
 
 #include <array>
 #include <numeric>

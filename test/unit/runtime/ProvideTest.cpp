@@ -13,7 +13,7 @@
 #include "Contexts.h"
 #include "Job.h"
 #include "Programs.h"
-#include "cgx/manifest/codec_json.h"
+#include "cgx/formats/CodecJson.h"
 
 #include <barrier>
 #include <functional>

@@ -18,8 +18,8 @@
 #include "Job.h"
 #include "Programs.h"
 
+#include "cgx/formats/CodecJson.h"
 #include "cgx/kernels/codecs.h"
-#include "cgx/manifest/codec_json.h"
 #include "cgx/wire.h"
 
 #include <algorithm>

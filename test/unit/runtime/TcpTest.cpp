@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Job.h"
-#include "transport/Exchange.h"
+#include "transport/MessageBatch.h"
+#include "transport/kinds/TransportKinds.h"
 
 #include <arpa/inet.h>
 #include <condition_variable>
@@ -75,7 +76,7 @@ protected:
   }
 
   static Status talk(Transport &transport) {
-    Exchange exchange(transport, 20000ms);
+    MessageBatch exchange(transport, 20000ms);
     const uint32_t word = transport.rank();
     std::vector<uint32_t> heard(transport.ranks());
     for (uint32_t rank = 0; rank < transport.ranks(); ++rank)

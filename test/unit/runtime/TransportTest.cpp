@@ -13,8 +13,9 @@
 
 #include "Job.h"
 #include "context/Gather.h"
-#include "transport/Exchange.h"
+#include "transport/MessageBatch.h"
 #include "transport/Waiting.h"
+#include "transport/kinds/TransportKinds.h"
 
 #include <gtest/gtest.h>
 #include <numeric>
@@ -98,7 +99,7 @@ TEST_P(TransportTest, MessagesOfEverySizeArriveWhole) {
     uint32_t collective = 0;
     for (size_t size : {0u, 1u, 31u, 32u, 33u, 63u, 64u, 65u, 4095u, 4097u, 262144u, 300007u, 1000000u}) {
       std::vector<Bytes> sent(kRanks), received(kRanks, Bytes(size));
-      Exchange exchange(transport, 20000ms);
+      MessageBatch exchange(transport, 20000ms);
       for (uint32_t peer = 0; peer < kRanks; ++peer) {
         if (peer == transport.rank())
           continue;
@@ -123,7 +124,7 @@ TEST_P(TransportTest, PiecesAreGatheredAndScattered) {
         Bytes whole = pattern(0, 0, 1000), received(1000);
         std::span<const std::byte> out(whole);
         std::span<std::byte> in(received);
-        Exchange exchange(transport, 20000ms);
+        MessageBatch exchange(transport, 20000ms);
         exchange.send(peer, tag(1), {out.first(0), out.first(1), out.subspan(1, 600), out.subspan(601)});
         exchange.receive(peer, tag(1), {in.first(333), in.subspan(333, 0), in.subspan(333)});
         Status status = exchange.finish();
@@ -146,7 +147,7 @@ TEST_P(TransportTest, MessagesInTheMemoryOfGpusArriveWhole) {
     }
     for (uint32_t collective = 0; collective < 3; ++collective) {
       std::vector<Bytes> sent(kRanks), received(kRanks, Bytes(300007));
-      Exchange exchange(transport, 20000ms);
+      MessageBatch exchange(transport, 20000ms);
       for (uint32_t peer = 0; peer < kRanks; ++peer) {
         if (peer == transport.rank())
           continue;
@@ -177,13 +178,13 @@ TEST_P(TransportTest, MessagesAreMatchedByTagNotByArrival) {
           sent.push_back(pattern(i, i, 100 + i * 50));
           received.emplace_back(sent[i].size());
         }
-        Exchange sending(transport, 20000ms);
+        MessageBatch sending(transport, 20000ms);
         for (uint32_t i = 0; i < count; ++i)
           sending.send(peer, tag(i, uint16_t(i % 3)), {sent[i]});
         // One at a time, in another order: the others are set aside.
         for (uint32_t j = 0; j < count; ++j) {
           uint32_t i = (j * 7 + 5) % count;
-          Exchange receiving(transport, 20000ms);
+          MessageBatch receiving(transport, 20000ms);
           receiving.receive(peer, tag(i, uint16_t(i % 3)), {received[i]});
           Status status = receiving.finish();
           ASSERT_TRUE(status.ok()) << status.message();
@@ -202,15 +203,15 @@ TEST_P(TransportTest, EqualTagsKeepTheOrderOfPosting) {
         std::vector<Bytes> sent = {pattern(1, 0, 500), pattern(2, 0, 500), pattern(3, 0, 500)};
         std::vector<Bytes> received(3, Bytes(500));
         Bytes last = pattern(4, 0, 10), lastReceived(10);
-        Exchange sending(transport, 20000ms);
+        MessageBatch sending(transport, 20000ms);
         for (const Bytes &bytes : sent)
           sending.send(peer, tag(1), {bytes});
         sending.send(peer, tag(2), {last});
-        Exchange early(transport, 20000ms); // has the others set aside first
+        MessageBatch early(transport, 20000ms); // has the others set aside first
         early.receive(peer, tag(2), {lastReceived});
         ASSERT_TRUE(early.finish().ok());
         for (Bytes &bytes : received) {
-          Exchange receiving(transport, 20000ms);
+          MessageBatch receiving(transport, 20000ms);
           receiving.receive(peer, tag(1), {bytes});
           ASSERT_TRUE(receiving.finish().ok());
         }
@@ -307,7 +308,7 @@ TEST_P(TransportTest, SentBytesAreCountedWithoutHeaders) {
       [](Transport &transport) {
         uint32_t peer = 1 - transport.rank();
         Bytes sent(12345), received(12345);
-        Exchange exchange(transport, 20000ms);
+        MessageBatch exchange(transport, 20000ms);
         exchange.send(peer, tag(1), {sent});
         exchange.receive(peer, tag(1), {received});
         ASSERT_TRUE(exchange.finish().ok());
@@ -321,14 +322,14 @@ TEST_P(TransportTest, AnotherLengthIsAMismatchOnBothSides) {
       [](Transport &transport) {
         uint32_t peer = 1 - transport.rank();
         Bytes sent(transport.rank() == 0 ? 100 : 200), received(200);
-        Exchange exchange(transport, 20000ms);
+        MessageBatch exchange(transport, 20000ms);
         exchange.receive(peer, tag(1), {received});
         exchange.send(peer, tag(1), {sent});
         // Rank 0 has all it wants, and may hear of rank 1's trouble or not.
         Status status = exchange.finish();
         EXPECT_TRUE(transport.rank() == 0 ||
                     failsWith(status, CGX_MISMATCH, "expected 200 bytes from rank 0"));
-        Exchange next(transport, 20000ms);
+        MessageBatch next(transport, 20000ms);
         next.receive(peer, tag(2), {received});
         EXPECT_TRUE(failsWith(next.finish(), CGX_MISMATCH, "expected 200 bytes from rank 0"));
       },
@@ -341,7 +342,7 @@ TEST_P(TransportTest, ARankInAnotherStepIsAMismatch) {
         uint32_t peer = 1 - transport.rank();
         Bytes sent(100), received(100);
         Tag own{.step = 5 + transport.rank(), .collective = 1, .phase = 0, .part = 0};
-        Exchange exchange(transport, 20000ms);
+        MessageBatch exchange(transport, 20000ms);
         exchange.receive(peer, own, {received});
         exchange.send(peer, own, {sent});
         EXPECT_TRUE(failsWith(exchange.finish(), CGX_MISMATCH, "step 6"));
@@ -355,14 +356,14 @@ TEST_P(TransportTest, WhatARankSentBeforeItLeftArrives) {
         size_t size = GetParam().ringBytes == 64 ? 16 : 3000;
         if (transport.rank() == 0) {
           Bytes sent = pattern(0, 1, size);
-          Exchange exchange(transport, 20000ms);
+          MessageBatch exchange(transport, 20000ms);
           exchange.send(1, tag(1), {sent});
           ASSERT_TRUE(exchange.finish().ok());
           return;
         }
         std::this_thread::sleep_for(50ms);
         Bytes received(size);
-        Exchange exchange(transport, 20000ms);
+        MessageBatch exchange(transport, 20000ms);
         exchange.receive(0, tag(1), {received});
         Status status = exchange.finish();
         ASSERT_TRUE(status.ok()) << status.message();
@@ -377,7 +378,7 @@ TEST_P(TransportTest, WaitingForARankThatLeftFailsAtOnce) {
       return;
     Bytes received(10);
     auto begin = Clock::now();
-    Exchange exchange(transport, 20000ms);
+    MessageBatch exchange(transport, 20000ms);
     exchange.receive(1, tag(1), {received});
     EXPECT_TRUE(failsWith(exchange.finish(), CGX_PEER_DIED, "rank 1 left the job"));
     EXPECT_LT(Clock::now() - begin, 5s);
@@ -389,7 +390,7 @@ TEST_P(TransportTest, SendingToARankThatLeftFailsWhenTheRingIsFull) {
     if (transport.rank() == 1)
       return;
     Bytes sent(10000000);
-    Exchange exchange(transport, 20000ms);
+    MessageBatch exchange(transport, 20000ms);
     exchange.send(1, tag(1), {sent});
     EXPECT_TRUE(failsWith(exchange.finish(), CGX_PEER_DIED, "rank 1 left the job"));
   });
@@ -403,10 +404,10 @@ TEST_P(TransportTest, AFailureReachesAllRanksWithItsReason) {
       return;
     }
     Bytes received(10);
-    Exchange exchange(transport, 20000ms);
+    MessageBatch exchange(transport, 20000ms);
     exchange.receive(1 - transport.rank(), tag(1), {received}); // who never sends
     EXPECT_TRUE(failsWith(exchange.finish(), CGX_BAD_PAYLOAD, "rank 2 gave up: layer 'w' is broken"));
-    Exchange later(transport, 20000ms); // the failure stays
+    MessageBatch later(transport, 20000ms); // the failure stays
     later.receive(1 - transport.rank(), tag(2), {received});
     EXPECT_TRUE(failsWith(later.finish(), CGX_BAD_PAYLOAD, "layer 'w' is broken"));
   });
@@ -423,7 +424,7 @@ TEST_P(TransportTest, ASilentRankIsNamedAfterTheTimeout) {
     // Rank 0 waits for rank 1, which waits for rank 2: both must blame rank 2.
     Bytes received(10);
     auto begin = Clock::now();
-    Exchange exchange(transport, 1000ms);
+    MessageBatch exchange(transport, 1000ms);
     exchange.receive(transport.rank() + 1, tag(1), {received});
     EXPECT_TRUE(failsWith(exchange.finish(), CGX_TIMEOUT, "rank 2 did not answer for 1000 ms"));
     EXPECT_GE(Clock::now() - begin, 900ms);
@@ -444,7 +445,7 @@ TEST_P(TransportTest, ASizeForWhichThereIsNoMemoryFailsTheGatherOnEveryRank) {
         // What a rank says that wants to hand over 2^60 bytes, or whose word was damaged.
         const uint64_t size = uint64_t{1} << 60;
         Bytes never(10);
-        Exchange exchange(transport, 20000ms);
+        MessageBatch exchange(transport, 20000ms);
         exchange.send(0, Tag{.collective = 0xfffffffe}, {std::as_bytes(std::span(&size, 1))});
         exchange.receive(0, tag(1), {never});
         EXPECT_TRUE(failsWith(exchange.finish(), CGX_RESOURCE_EXHAUSTED, words)); // at once
@@ -456,7 +457,7 @@ TEST_P(TransportTest, RanksThatWaitForEachOtherSaySo) {
   runJob(
       [](Transport &transport) {
         Bytes received(10);
-        Exchange exchange(transport, 2000ms);
+        MessageBatch exchange(transport, 2000ms);
         exchange.receive(1 - transport.rank(), tag(1), {received});
         EXPECT_TRUE(failsWith(exchange.finish(), CGX_TIMEOUT, "waits as well"));
       },
@@ -502,7 +503,7 @@ TEST_P(TransportTest, AJobNameCanBeUsedAgain) {
     runJob([](Transport &transport) {
       uint32_t next = (transport.rank() + 1) % kRanks, previous = (transport.rank() + 2) % kRanks;
       Bytes sent(100, std::byte(1)), received(100);
-      Exchange exchange(transport, 20000ms);
+      MessageBatch exchange(transport, 20000ms);
       exchange.receive(previous, tag(1), {received});
       exchange.send(next, tag(1), {sent});
       ASSERT_TRUE(exchange.finish().ok());
@@ -516,7 +517,7 @@ TEST_P(TransportTest, ManyRanksComeTogether) {
         for (uint32_t collective = 0; collective < 20; ++collective) {
           std::vector<Bytes> received(16, Bytes(1000));
           Bytes sent = pattern(transport.rank(), 0, 1000);
-          Exchange exchange(transport, 20000ms);
+          MessageBatch exchange(transport, 20000ms);
           for (uint32_t peer = 0; peer < 16; ++peer)
             if (peer != transport.rank()) {
               exchange.receive(peer, tag(collective), {received[peer]});

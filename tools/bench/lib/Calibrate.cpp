@@ -81,7 +81,7 @@ public:
       link->message_seconds = std::max((fan - link->latency_seconds) / others, link->latency_seconds / 100);
     double bytes = double(input.size() * sizeof(float));
     machine.model.reduce_bytes_per_second =
-        bytes / time([&] { reduce(Reduction::sum, CGX_F32, output.data(), input.data(), input.size()); });
+        bytes / time([&] { reduce(ReduceOp::sum, CGX_F32, output.data(), input.data(), input.size()); });
     if (options.local == 1 && options.ranks > 1)
       machine.model.link.bytes_per_second = machine.model.inside.bytes_per_second =
           exactBandwidth(machine.model);

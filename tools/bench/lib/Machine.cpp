@@ -9,9 +9,9 @@
 #include "Machine.h"
 
 #include "Bench.h"
+#include "cgx/formats/CodecJson.h"
 #include "cgx/formats/Parse.h"
 #include "cgx/formats/TextFile.h"
-#include "cgx/manifest/codec_json.h"
 
 namespace cgx::bench {
 

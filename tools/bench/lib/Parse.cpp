@@ -8,8 +8,8 @@
 
 #include "Bench.h"
 #include "cgx/codec_table.h"
-#include "cgx/manifest/codec_json.h"
-#include "cgx/manifest/schedule_json.h"
+#include "cgx/formats/CodecJson.h"
+#include "cgx/formats/ScheduleJson.h"
 
 #include <nlohmann/json.hpp>
 

@@ -10,9 +10,9 @@
 #include "Expected.h"
 #include "Launch.h"
 #include "Reference.h"
+#include "cgx/formats/CodecJson.h"
+#include "cgx/formats/ScheduleJson.h"
 #include "cgx/kernels/cuda_peers.h"
-#include "cgx/manifest/codec_json.h"
-#include "cgx/manifest/schedule_json.h"
 #include "cgx/runtime.h"
 
 #include <algorithm>

@@ -9,10 +9,10 @@
 #include "Simulate.h"
 
 #include "Bench.h"
+#include "cgx/formats/CodecJson.h"
 #include "cgx/formats/Json.h"
+#include "cgx/formats/ScheduleJson.h"
 #include "cgx/formats/TextFile.h"
-#include "cgx/manifest/codec_json.h"
-#include "cgx/manifest/schedule_json.h"
 #include "cgx/runtime.h"
 
 #include <algorithm>

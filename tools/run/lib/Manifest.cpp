@@ -8,9 +8,9 @@
 
 #include "cgx/run/Manifest.h"
 
+#include "cgx/formats/CodecJson.h"
 #include "cgx/formats/Json.h"
-#include "cgx/manifest/codec_json.h"
-#include "cgx/manifest/schedule_json.h"
+#include "cgx/formats/ScheduleJson.h"
 #include "cgx/run/Error.h"
 
 #include <nlohmann/json.hpp>

@@ -10,9 +10,9 @@
 
 #include "Traffic.h"
 #include "cgx/codec_table.h"
+#include "cgx/formats/CodecJson.h"
 #include "cgx/formats/Json.h"
-#include "cgx/manifest/codec_json.h"
-#include "cgx/manifest/schedule_json.h"
+#include "cgx/formats/ScheduleJson.h"
 #include "cgx/run/Blocks.h"
 #include "cgx/run/CodecSchedule.h"
 #include "cgx/run/Error.h"

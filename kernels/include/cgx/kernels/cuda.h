@@ -100,9 +100,9 @@ struct ReduceLayer {
   uint64_t elements = 0;
   std::vector<const void *> contributions;
   uint32_t divisor = 1;
-  Reduction reduction = Reduction::sum; ///< another one of the codec identity only
-  const void *own = nullptr;            ///< elements to begin with, or null
-  void *output = nullptr;               ///< may be `own`
+  ReduceOp reduction = ReduceOp::sum; ///< another one of the codec identity only
+  const void *own = nullptr;          ///< elements to begin with, or null
+  void *output = nullptr;             ///< may be `own`
 };
 
 /// A payload to decode into elements of `type`, or to add to accumulators in f32.

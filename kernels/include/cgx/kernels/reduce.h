@@ -16,9 +16,9 @@
 
 namespace cgx {
 
-enum class Reduction { sum, max, min, product };
+enum class ReduceOp { sum, max, min, product };
 
-void reduce(Reduction reduction, cgx_element_type type, void *accumulator, const void *input,
+void reduce(ReduceOp reduction, cgx_element_type type, void *accumulator, const void *input,
             uint64_t elements);
 
 /// data[i] *= factor: the last step of a mean. `factor` is rounded to f32 first for the

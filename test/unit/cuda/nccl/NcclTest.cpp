@@ -12,8 +12,8 @@
 #include "Job.h"
 #include "Programs.h"
 
+#include "cgx/formats/CodecJson.h"
 #include "cgx/kernels/cuda_memory.h"
-#include "cgx/manifest/codec_json.h"
 
 #include <barrier>
 #include <chrono>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The executor of the host: by the schedule (schedule/Schedule.h) of a collective, algorithms encode,
-// exchange and decode. They know no transport (they fill an Exchange) and no codec (OperandCodec turns
+// exchange and decode. They know no transport (they fill an MessageBatch) and no codec (OperandCodec turns
 // elements into payloads).
 //
 //===----------------------------------------------------------------------===//
@@ -20,7 +20,7 @@
 #include "schedule/Schedule.h"
 #include "state/OperandState.h"
 #include "telemetry/Telemetry.h"
-#include "transport/Exchange.h"
+#include "transport/MessageBatch.h"
 
 #include <span>
 

@@ -1,4 +1,4 @@
-//===-- transport/Exchange.h - Post messages, wait for all of them -*- C++ -*-===//
+//===-- transport/MessageBatch.h - Post messages, wait for all --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,8 +10,8 @@
 // Waiting.h says how.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_EXCHANGE_H
-#define CGX_RUNTIME_TRANSPORT_EXCHANGE_H
+#ifndef CGX_RUNTIME_TRANSPORT_MESSAGEBATCH_H
+#define CGX_RUNTIME_TRANSPORT_MESSAGEBATCH_H
 
 #include "transport/Transport.h"
 
@@ -20,15 +20,15 @@
 
 namespace cgx {
 
-class Exchange {
+class MessageBatch {
 public:
-  Exchange(Transport &transport, std::chrono::milliseconds timeout)
+  MessageBatch(Transport &transport, std::chrono::milliseconds timeout)
       : transport(transport), timeout(timeout) {}
   /// An exchange that was not finished has failed, and the transport with it:
   /// half of a message cannot be taken back.
-  ~Exchange();
-  Exchange(const Exchange &) = delete;
-  Exchange &operator=(const Exchange &) = delete;
+  ~MessageBatch();
+  MessageBatch(const MessageBatch &) = delete;
+  MessageBatch &operator=(const MessageBatch &) = delete;
 
   /// Messages without bytes are not sent: both sides know that they are empty.
   void send(uint32_t peer, Tag tag, std::vector<std::span<const std::byte>> pieces, bool onDevice = false);
@@ -52,4 +52,4 @@ private:
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_TRANSPORT_EXCHANGE_H
+#endif // CGX_RUNTIME_TRANSPORT_MESSAGEBATCH_H

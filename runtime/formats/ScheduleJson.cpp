@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/manifest/schedule_json.h"
+#include "cgx/formats/ScheduleJson.h"
 
-#include "cgx/manifest/codec_json.h"
+#include "cgx/formats/CodecJson.h"
 
 #include <array>
 #include <limits>

@@ -1,4 +1,4 @@
-//===-- transport/Exchange.cpp - Post messages, wait for all -----*- C++ -*-===//
+//===-- transport/MessageBatch.cpp - Post messages, wait for all -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/Exchange.h"
+#include "transport/MessageBatch.h"
 
 #include "transport/Waiting.h"
 
@@ -14,37 +14,38 @@
 
 namespace cgx {
 
-Exchange::~Exchange() {
+MessageBatch::~MessageBatch() {
   if (!complete())
     transport.fail(Status(CGX_INTERNAL, "an exchange was abandoned"));
 }
 
-void Exchange::send(uint32_t peer, Tag tag, std::vector<std::span<const std::byte>> pieces, bool onDevice) {
+void MessageBatch::send(uint32_t peer, Tag tag, std::vector<std::span<const std::byte>> pieces,
+                        bool onDevice) {
   Outgoing message{.peer = peer, .tag = tag, .pieces = std::move(pieces), .onDevice = onDevice};
   if (messageBytes(message) == 0)
     return;
   transport.post(outgoing.emplace_back(std::move(message)));
 }
 
-void Exchange::receive(uint32_t peer, Tag tag, std::vector<std::span<std::byte>> pieces, bool onDevice) {
+void MessageBatch::receive(uint32_t peer, Tag tag, std::vector<std::span<std::byte>> pieces, bool onDevice) {
   Incoming message{.peer = peer, .tag = tag, .pieces = std::move(pieces), .onDevice = onDevice};
   if (messageBytes(message) == 0)
     return;
   transport.post(incoming.emplace_back(std::move(message)));
 }
 
-bool Exchange::complete() const {
+bool MessageBatch::complete() const {
   return std::all_of(outgoing.begin(), outgoing.end(),
                      [](const Outgoing &message) { return message.done; }) &&
          std::all_of(incoming.begin(), incoming.end(), [](const Incoming &message) { return message.done; });
 }
 
-Status Exchange::poll() {
+Status MessageBatch::poll() {
   bool moved = false;
   return transport.progress(moved);
 }
 
-Status Exchange::finish() {
+Status MessageBatch::finish() {
   Waiting waiting(transport, timeout);
   while (!complete())
     if (Status status = waiting.turn(/*worked=*/false, [&] { return pending(); }); !status.ok())
@@ -52,7 +53,7 @@ Status Exchange::finish() {
   return Status();
 }
 
-std::set<uint32_t> Exchange::pending() const {
+std::set<uint32_t> MessageBatch::pending() const {
   std::set<uint32_t> peers;
   for (const Outgoing &message : outgoing)
     if (!message.done)

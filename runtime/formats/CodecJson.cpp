@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/manifest/codec_json.h"
+#include "cgx/formats/CodecJson.h"
 
 #include "cgx/codec_table.h"
 #include "cgx/formats/Json.h"

@@ -49,7 +49,7 @@ enum class CollectiveKind : uint32_t {
   Broadcast = CGX_BROADCAST,
   Permute = CGX_PERMUTE
 };
-/// What a collective does with the contributions. (cgx::Reduction of the kernels knows
+/// What a collective does with the contributions. (ReduceOp of the kernels knows
 /// no mean.)
 enum class ReduceKind { Sum, Mean, Max, Min, Product };
 /// A sum, or a mean, which is one until it is divided: what lossy codecs are for.

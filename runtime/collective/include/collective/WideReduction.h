@@ -22,7 +22,7 @@
 namespace cgx {
 
 /// The kernels' reduction under a collective's: a mean is a sum, divided at the end.
-Reduction kernelReduction(ReduceKind kind);
+ReduceOp kernelReduceOp(ReduceKind kind);
 
 /// Reduces 16-bit elements, in the order of `inputs`; of a mean, their sum.
 void reduceWide(ReduceKind kind, cgx_element_type type, std::span<const std::byte *const> inputs,

@@ -8,7 +8,7 @@
 //
 // What an algorithm may ask of a transport: post messages, let them progress,
 // learn who is gone, give up together. A transport moves bytes; it knows neither
-// collectives nor codecs. Waiting is not a verb here: Exchange waits, in the same
+// collectives nor codecs. Waiting is not a verb here: MessageBatch waits, in the same
 // way over every transport.
 //
 //===----------------------------------------------------------------------===//
@@ -153,19 +153,6 @@ struct TransportConfig {
   std::vector<uint32_t> names; ///< what shm calls the ranks in messages; by number if empty
   TcpConfig tcp;
 };
-
-/// One kind of transport, as a user may choose it.
-struct TransportKind {
-  const char *name;
-  const char *description;
-  Result<std::unique_ptr<Transport>> (*connect)(const TransportConfig &);
-};
-
-/// All kinds that this build has.
-std::span<const TransportKind> transportKinds();
-
-/// Joins the job over the named transport and waits for the other ranks.
-Result<std::unique_ptr<Transport>> connectTransport(const std::string &name, const TransportConfig &config);
 
 } // namespace cgx
 

@@ -9,7 +9,7 @@
 #define CGX_RUNTIME_CONTEXT_HANDSHAKE_H
 
 #include "manifest/Manifest.h"
-#include "transport/Exchange.h"
+#include "transport/MessageBatch.h"
 
 namespace cgx {
 

@@ -1,4 +1,4 @@
-//===-- cgx/manifest/codec_json.h - Codecs as JSON ---------------*- C++ -*-===//
+//===-- cgx/formats/CodecJson.h - Codecs as JSON ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The codec entries of a manifest, for everybody who reads or writes one.
-#ifndef CGX_MANIFEST_CODEC_JSON_H
-#define CGX_MANIFEST_CODEC_JSON_H
+#ifndef CGX_FORMATS_CODECJSON_H
+#define CGX_FORMATS_CODECJSON_H
 
 #include "cgx/codec.h"
 
@@ -31,4 +31,4 @@ nlohmann::json readCodecLabel(const std::string &text);
 
 } // namespace cgx
 
-#endif // CGX_MANIFEST_CODEC_JSON_H
+#endif // CGX_FORMATS_CODECJSON_H

@@ -1,4 +1,4 @@
-//===-- cgx/manifest/schedule_json.h - Algorithms as JSON --------*- C++ -*-===//
+//===-- cgx/formats/ScheduleJson.h - Algorithms as JSON --------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,8 +8,8 @@
 //
 // Who sends what to whom, as the entries of a manifest have it: "kind", the "algorithm" of an all-reduce, and
 // "hierarchy" where that is the one of hosts.
-#ifndef CGX_MANIFEST_SCHEDULE_JSON_H
-#define CGX_MANIFEST_SCHEDULE_JSON_H
+#ifndef CGX_FORMATS_SCHEDULEJSON_H
+#define CGX_FORMATS_SCHEDULEJSON_H
 
 #include "cgx/wire.h"
 
@@ -38,4 +38,4 @@ void writeSchedule(const cgx_schedule &schedule, nlohmann::json &collective);
 
 } // namespace cgx
 
-#endif // CGX_MANIFEST_SCHEDULE_JSON_H
+#endif // CGX_FORMATS_SCHEDULEJSON_H
