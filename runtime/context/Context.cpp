@@ -32,10 +32,10 @@ static TransportConfig transportConfig(const cgx_context_config &config, const T
 }
 
 Context::Context(const cgx_context_config &config, Program program, std::unique_ptr<Transport> transport)
-    : transport(std::move(transport)), program(std::move(program)), telemetry(this->program),
-      state(this->program, config.rank), adaptation(this->program), timeout(config.timeout_ms),
-      seed(config.seed), pending(*this->transport, this->program.collectives.size()) {
-  for (const CollectiveInfo &info : this->program.collectives) {
+    : transport(std::move(transport)), codecs(std::move(program)), telemetry(codecs.program()),
+      state(codecs.program(), config.rank), adaptation(codecs), timeout(config.timeout_ms), seed(config.seed),
+      pending(*this->transport, codecs.program().collectives.size()) {
+  for (const CollectiveInfo &info : codecs.program().collectives) {
     named.emplace_back(info.operands.size());
     isNamed.emplace_back(info.operands.size(), false);
   }
@@ -112,12 +112,12 @@ Status Context::beginStep(uint64_t newStep) {
 Status Context::endStep() {
   if (!inStep && failure.ok())
     fail(Status(CGX_INVALID_ARGUMENT, "a step ends that has not begun"));
-  for (size_t i = 0; i < program.collectives.size() && failure.ok(); ++i) {
+  for (size_t i = 0; i < program().collectives.size() && failure.ok(); ++i) {
     if (std::find(isNamed[i].begin(), isNamed[i].end(), true) != isNamed[i].end())
-      fail(Status::error(CGX_INVALID_ARGUMENT, program.collectives[i].describe(),
+      fail(Status::error(CGX_INVALID_ARGUMENT, program().collectives[i].describe(),
                          ": operands were named, but it did not run"));
     else if (pending.isPending(i))
-      fail(Status::error(CGX_INVALID_ARGUMENT, program.collectives[i].describe(),
+      fail(Status::error(CGX_INVALID_ARGUMENT, program().collectives[i].describe(),
                          ": it was started, but the step did not wait for it"));
   }
   if (trace && inStep) {
@@ -149,14 +149,14 @@ Status Context::traceJson(const char **text) {
   if (!trace)
     return Status(CGX_INVALID_ARGUMENT, "expected a trace that was begun");
   (void)pending.waitForAll();
-  events = trace->toJson(program, transport->rank());
+  events = trace->toJson(program(), transport->rank());
   *text = events.c_str();
   return Status();
 }
 
 const char *Context::telemetryJson() {
   (void)pending.waitForAll(); // its failure is for the wait to tell
-  json = telemetry.toJson(program, transport->rank(), transport->bytesSent() - handshakeBytes);
+  json = telemetry.toJson(program(), transport->rank(), transport->bytesSent() - handshakeBytes);
   return json.c_str();
 }
 
@@ -224,7 +224,7 @@ Status Context::adapt(const char *request, const char **plan) {
 const CollectiveInfo *Context::admit(int64_t collective) {
   if (!failure.ok())
     return nullptr;
-  const CollectiveInfo *info = program.find(collective);
+  const CollectiveInfo *info = program().find(collective);
   if (!info)
     fail(Status::error(CGX_INVALID_ARGUMENT, "expected a collective of the program, got id ", collective));
   else if (!inStep)
@@ -251,7 +251,8 @@ template <typename Body> Status Context::execute(const CollectiveInfo &info, boo
                       .counters = counters,
                       .encoder =
                           everybody ? placeInPermutation(info.pairs, transport->rank()) : group.position,
-                      .device = device.get()};
+                      .device = device.get(),
+                      .epoch = codecs.epochOf(indexOf(info))};
   Status status;
   try {
     scratch.reset();
@@ -386,7 +387,7 @@ Status Context::checkCuda() {
   if (!device || inStep)
     return Status(CGX_INVALID_ARGUMENT, "a GPU is checked between steps, once it was named");
   if (failure.ok())
-    if (Status status = device->check(program); !status.ok())
+    if (Status status = device->check(program()); !status.ok())
       fail(status);
   return failure;
 }
@@ -474,7 +475,7 @@ void Context::executeExplicit(int64_t collective, int64_t operand, Result<Explic
     const CollectiveInfo &info = execution.collective;
     if (info.kind != CollectiveKind::AllReduce)
       return Status(CGX_UNSUPPORTED, "only an all_reduce has an explicit form");
-    if (adaptation.isChanged(indexOf(info)))
+    if (!codecs.isAsCompiled(indexOf(info)))
       return Status(CGX_UNSUPPORTED,
                     "a plan changed the codec of a collective in explicit form, whose buffers were "
                     "laid out by the compiler: compile it without decompose");

@@ -160,22 +160,11 @@ Status DeviceUse::runOn(cuda::Stream on, Execution &execution, Buffers operands)
   return status.ok() && resident ? resident->check(execution.collective, on) : status;
 }
 
-/// Of all operands, on the way out and back.
-static std::vector<cgx_codec> codecsOf(const CollectiveInfo &collective) {
-  std::vector<cgx_codec> codecs;
-  for (const OperandInfo &operand : collective.operands)
-    for (uint32_t phase : {kContribution, kResult})
-      codecs.push_back(operand.codecOf(phase));
-  return codecs;
-}
-
 Result<ResidentCollective *> DeviceUse::residentFor(const Execution &execution, bool isCaptured,
                                                     cuda::Stream on) {
   const uint32_t id = execution.collective.id;
-  std::vector<cgx_codec> codecs = codecsOf(execution.collective);
   auto known = residents.find(id);
-  const bool isKnown = known != residents.end() && std::memcmp(known->second.codecs.data(), codecs.data(),
-                                                               codecs.size() * sizeof(cgx_codec)) == 0;
+  const bool isKnown = known != residents.end() && known->second.epoch == execution.epoch;
   if (isCaptured && !isKnown)
     return Status(CGX_UNSUPPORTED, "expected a collective that has run before in a graph");
   if (isCaptured && !known->second.collective->isCapturable())
@@ -191,7 +180,7 @@ Result<ResidentCollective *> DeviceUse::residentFor(const Execution &execution, 
   Result<std::unique_ptr<ResidentCollective>> made = makeResident(execution, on);
   if (!made.ok())
     return made.status();
-  Resident &resident = residents[id] = {std::move(codecs), std::move(*made)};
+  Resident &resident = residents[id] = {execution.epoch, std::move(*made)};
   return resident.collective.get();
 }
 

@@ -16,7 +16,6 @@
 #include "status/Digest.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace cgx {
 
@@ -27,14 +26,12 @@ static constexpr char kIsPlan = '+', kIsError = '-';
 
 Status Adaptation::checkUsable(const CodecCandidate &candidate) const {
   bool isTaken = std::any_of(profiled.begin(), profiled.end(), [&](const ProfiledOperand &entry) {
-    return program.collectives[entry.collective].operands[entry.operand].refuse(candidate.codec).empty();
+    return infoOf(entry).refuse(candidate.codec).empty();
   });
   if (isTaken || cgx_codec_has_payloads(&candidate.codec))
     return Status();
-  return Status::error(
-      CGX_INVALID_ARGUMENT, "candidate 'lowrank rank=", candidate.codec.rank,
-      "': no layer of the program takes it: ",
-      program.collectives[profiled[0].collective].operands[profiled[0].operand].refuse(candidate.codec));
+  return Status::error(CGX_INVALID_ARGUMENT, "candidate 'lowrank rank=", candidate.codec.rank,
+                       "': no layer of the program takes it: ", infoOf(profiled[0]).refuse(candidate.codec));
 }
 
 Status Adaptation::begin(const char *optionsJson, uint64_t firstStep) {
@@ -51,7 +48,7 @@ Status Adaptation::begin(const char *optionsJson, uint64_t firstStep) {
     for (const CodecCandidate &candidate : *candidates)
       if (Status status = checkUsable(candidate); !status.ok())
         return status;
-    profiler = std::make_unique<Profiler>(program, profiled, std::move(*candidates));
+    profiler = std::make_unique<Profiler>(codecs, profiled, std::move(*candidates));
   }
   profiler->begin(firstStep, norms);
   return Status();
@@ -98,9 +95,9 @@ Result<std::string> Adaptation::adapt(const StepBoundary &boundary, const char *
 
 Status Adaptation::adopt(const StepBoundary &boundary, const std::string &planJson) {
   // Equal plans first: a rank that refuses its own would leave the others waiting.
-  double digest = double(digestOf(planJson) >> 12);
-  Result<std::vector<std::vector<double>>> all =
-      gatherNumbers(boundary.transport, boundary.timeout, boundary.step, kComparison, {digest});
+  const std::vector<uint64_t> digest = {digestOf(planJson)};
+  Result<std::vector<std::vector<uint64_t>>> all =
+      gatherNumbers(boundary.transport, boundary.timeout, boundary.step, kComparison, digest);
   if (!all.ok())
     return all.status();
   for (uint32_t rank = 0; rank < all->size(); ++rank)
@@ -116,17 +113,17 @@ Status Adaptation::apply(const std::string &planJson) {
   } catch (const plan::Error &error) {
     return Status(CGX_INVALID_ARGUMENT, error.what());
   }
-  std::vector<std::pair<ProfiledOperand, cgx_codec>> changes;
+  std::vector<PlannedCodec> changes;
   std::vector<std::optional<double>> plannedNorms = norms;
   for (const plan::PlannedLayer &layer : plan.layers) {
     auto place = std::find_if(profiled.begin(), profiled.end(), [&](const ProfiledOperand &entry) {
-      const OperandInfo &operand = program.collectives[entry.collective].operands[entry.operand];
+      const OperandInfo &operand = infoOf(entry);
       return operand.layer == layer.layer && operand.kind == layer.kind;
     });
     if (place == profiled.end())
       return Status::error(CGX_INVALID_ARGUMENT, "the plan has layer '", layer.layer, "' (", layer.kind,
                            "), which the program does not compress");
-    const OperandInfo &operand = program.collectives[place->collective].operands[place->operand];
+    const OperandInfo &operand = infoOf(*place);
     if (operand.elements != layer.elements || elementTypeName(operand.type) != layer.dtype)
       return Status::error(CGX_INVALID_ARGUMENT, "the plan's layer '", layer.layer, "' has ", layer.elements,
                            " elements of ", layer.dtype, ", the program's ", operand.elements, " of ",
@@ -137,18 +134,12 @@ Status Adaptation::apply(const std::string &planJson) {
     *codec = cgx_codec_for_shape(&*codec, operand.shape.data(), operand.shape.size());
     if (std::string wrong = operand.refuse(*codec); !wrong.empty())
       return Status::error(CGX_INVALID_ARGUMENT, "layer '", layer.layer, "': ", wrong);
-    changes.push_back({*place, *codec});
+    changes.push_back({place->collective, place->operand, *codec});
     if (layer.gradientNorm)
       plannedNorms[size_t(place - profiled.begin())] = layer.gradientNorm;
   }
   norms = std::move(plannedNorms);
-  changed.resize(program.collectives.size());
-  for (const auto &[place, codec] : changes) {
-    cgx_codec &current = program.collectives[place.collective].operands[place.operand].codec;
-    if (std::memcmp(&current, &codec, sizeof codec) != 0)
-      changed[place.collective] = true;
-    current = codec;
-  }
+  codecs.adopt(changes);
   return Status();
 }
 

@@ -13,24 +13,6 @@ namespace cgx {
 /// Phases of the messages here.
 static constexpr uint16_t kSize = 100, kText = 101;
 
-Result<std::vector<std::vector<double>>> gatherNumbers(Transport &transport,
-                                                       std::chrono::milliseconds timeout, uint64_t step,
-                                                       uint16_t phase, std::vector<double> own) {
-  std::vector<std::vector<double>> all(transport.ranks(), std::vector<double>(own.size()));
-  all[transport.rank()] = std::move(own);
-  MessageBatch exchange(transport, timeout);
-  Tag tag{.step = step, .collective = kProfileCollective, .phase = phase, .part = 0};
-  for (uint32_t rank = 0; rank < transport.ranks(); ++rank) {
-    if (rank == transport.rank())
-      continue;
-    exchange.receive(rank, tag, {std::as_writable_bytes(std::span(all[rank]))});
-    exchange.send(rank, tag, {std::as_bytes(std::span(all[transport.rank()]))});
-  }
-  if (Status status = exchange.finish(); !status.ok())
-    return status.within("the exchange of profiles");
-  return all;
-}
-
 /// From rank 0 to the others; `bytes` has the right size everywhere.
 static Status broadcastBytes(Transport &transport, std::chrono::milliseconds timeout, Tag tag,
                              std::span<std::byte> bytes) {

@@ -18,11 +18,26 @@ namespace cgx {
 /// What distinguishes the messages of a profile from those of the program.
 inline constexpr uint32_t kProfileCollective = 0xfffffffdu;
 
-/// Sends `own` to all ranks; returns the numbers of all, in the order of the ranks. All must
-/// call it between the same two steps, with as many numbers.
-Result<std::vector<std::vector<double>>> gatherNumbers(Transport &transport,
+/// Sends `own` to all ranks; returns the numbers of all, in the order of the ranks: doubles, or 64-bit
+/// integers. All must call it between the same two steps, with as many numbers.
+template <typename Number>
+Result<std::vector<std::vector<Number>>> gatherNumbers(Transport &transport,
                                                        std::chrono::milliseconds timeout, uint64_t step,
-                                                       uint16_t phase, std::vector<double> own);
+                                                       uint16_t phase, const std::vector<Number> &own) {
+  std::vector<std::vector<Number>> all(transport.ranks(), std::vector<Number>(own.size()));
+  all[transport.rank()] = own;
+  MessageBatch messages(transport, timeout);
+  const Tag tag{.step = step, .collective = kProfileCollective, .phase = phase, .part = 0};
+  for (uint32_t rank = 0; rank < transport.ranks(); ++rank) {
+    if (rank == transport.rank())
+      continue;
+    messages.receive(rank, tag, {std::as_writable_bytes(std::span(all[rank]))});
+    messages.send(rank, tag, {std::as_bytes(std::span(own))});
+  }
+  if (Status status = messages.finish(); !status.ok())
+    return status.within("the exchange of profiles");
+  return all;
+}
 
 /// The text of rank 0, on all ranks.
 Result<std::string> broadcastText(Transport &transport, std::chrono::milliseconds timeout, uint64_t step,

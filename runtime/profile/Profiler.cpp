@@ -123,10 +123,10 @@ static Share shareOf(const CollectiveInfo &info, const OperandInfo &operand, uin
   return share;
 }
 
-Profiler::Profiler(const Program &program, std::vector<ProfiledOperand> profiled,
+Profiler::Profiler(const CodecTable &codecs, std::vector<ProfiledOperand> profiled,
                    std::vector<CodecCandidate> candidates)
-    : program(program), candidates(std::move(candidates)), ready(program.collectives.size()),
-      readyInStep(program.collectives.size()) {
+    : codecs(codecs), candidates(std::move(candidates)), ready(codecs.program().collectives.size()),
+      readyInStep(ready.size()) {
   for (const ProfiledOperand &place : profiled)
     operands.push_back({place, {}, std::nullopt});
 }
@@ -199,7 +199,7 @@ Trial::Outcome Profiler::tryCandidate(const CodecCandidate &candidate, const Acc
   if (!cgx_codec_has_payloads(&candidate.codec))
     return factorTrial.outcome(candidate.codec.rank);
   const OperandInfo &info = infoOf(entry);
-  Share share = shareOf(program.collectives[entry.place.collective], info, rank);
+  Share share = shareOf(codecs.program().collectives[entry.place.collective], info, rank);
   Trial::Outcome outcome = trial.run(candidate.codec, info.type,
                                      std::span(entry.sum).subspan(share.begin, share.end - share.begin), key);
   double ranks = double(share.ranks);
@@ -252,6 +252,7 @@ plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
     ++at;
     return std::isnan(sum) ? std::numeric_limits<double>::infinity() : sum / double(all.size());
   };
+  const Program &program = codecs.program();
   plan::Profile profile;
   profile.program = program.hash;
   profile.ranks = program.ranks;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "manifest/Manifest.h"
+#include "manifest/CodecTable.h"
 
 #include "Programs.h"
 
@@ -57,6 +57,33 @@ TEST(Manifest, ACollectiveIsDescribedByTheFirstLayerThatHasAName) {
   EXPECT_EQ(describe({"", "w", "b"}), "collective 5 (all_reduce of layer 'w' and 2 more)");
   EXPECT_EQ(describe({"", ""}), "collective 5 (all_reduce of 2 operands)");
   EXPECT_EQ(describe({""}), "collective 5 (all_reduce)");
+}
+
+TEST(CodecTable, APlanChangesTheCollectivesThatItNamesAndNoOther) {
+  CodecTable codecs(*Program::parse(validManifest().dump().c_str(), 4));
+  const CollectiveInfo *reduced = codecs.program().find(5);
+  const auto index = size_t(reduced - codecs.program().collectives.data());
+  const cgx_codec compiled = reduced->operands[0].codec;
+  cgx_codec other = compiled;
+  other.bits = 2;
+
+  const PlannedCodec changes[] = {{index, 0, other}}, same[] = {{index, 0, other}},
+                     back[] = {{index, 0, compiled}};
+  codecs.adopt(changes);
+  EXPECT_EQ(codecs.epoch(), 1u);
+  EXPECT_EQ(codecs.epochOf(index), 1u);
+  EXPECT_EQ(codecs.epochOf(0), 0u);
+  EXPECT_EQ(reduced->operands[0].codec.bits, 2u) << "the program stays where it is";
+  EXPECT_FALSE(codecs.isAsCompiled(index));
+
+  // What was made for a collective stays good while its codecs do.
+  codecs.adopt(same);
+  EXPECT_EQ(codecs.epoch(), 2u);
+  EXPECT_EQ(codecs.epochOf(index), 1u);
+
+  codecs.adopt(back);
+  EXPECT_EQ(codecs.epochOf(index), 3u);
+  EXPECT_TRUE(codecs.isAsCompiled(index));
 }
 
 struct Refusal {

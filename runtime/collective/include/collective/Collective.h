@@ -61,6 +61,7 @@ struct Execution {
   /// own.
   cgx_pattern pattern = patternOf(collective, group.size());
   DeviceExecutor *device = nullptr; ///< where buffers may lie on a GPU
+  uint64_t epoch = 0;               ///< in which codecs of the collective last changed
 
   uint32_t self() const { return group.position; }
   /// What the sum of all contributions is divided by.

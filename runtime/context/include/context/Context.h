@@ -85,7 +85,8 @@ private:
 
   /// The collective with that id, unless the step has failed: also if there is none, which fails it.
   const CollectiveInfo *admit(int64_t collective);
-  size_t indexOf(const CollectiveInfo &info) const { return size_t(&info - program.collectives.data()); }
+  const Program &program() const { return codecs.program(); }
+  size_t indexOf(const CollectiveInfo &info) const { return size_t(&info - program().collectives.data()); }
   /// Calls `body(execution)`, on the thread of the step or `beside` it.
   template <typename Body> Status execute(const CollectiveInfo &info, bool beside, Body body);
   /// The same on the thread of the step, behind what is in flight; failures become the step's.
@@ -104,7 +105,7 @@ private:
   template <typename Body> Status meet(Body body);
 
   std::unique_ptr<Transport> transport;
-  Program program;
+  CodecTable codecs;
   Telemetry telemetry;
   Scratch scratch;
   std::unique_ptr<DeviceUse> device; ///< null while buffers are of the host

@@ -75,7 +75,7 @@ private:
   bool failed = false; ///< the stream may wait for ranks that are gone
   /// What was made for a collective as it last ran.
   struct Resident {
-    std::vector<cgx_codec> codecs; ///< which plans may change, on all ranks
+    uint64_t epoch = 0; ///< of the codecs that it was made for
     std::unique_ptr<ResidentCollective> collective;
     bool isInGraph = false; ///< a graph has captured it: its memory stays
   };

@@ -29,9 +29,9 @@ struct StepBoundary {
 
 class Adaptation {
 public:
-  /// `program` outlives this; its codecs are what `adopt` changes.
-  explicit Adaptation(Program &program)
-      : program(program), profiled(findProfiledOperands(program)), norms(profiled.size()) {}
+  /// `codecs` outlive this; they are what `adopt` changes.
+  explicit Adaptation(CodecTable &codecs)
+      : codecs(codecs), profiled(findProfiledOperands(codecs.program())), norms(profiled.size()) {}
 
   /// The profiler while a period is measured; else null.
   Profiler *active() { return profiler && profiler->isActive() ? profiler.get() : nullptr; }
@@ -46,21 +46,19 @@ public:
   /// Takes the codecs of a plan from the next step on.
   Status adopt(const StepBoundary &boundary, const std::string &planJson);
 
-  /// Whether a plan gave an operand of the collective another codec than that it was compiled
-  /// with, for which its explicit form has laid out buffers.
-  bool isChanged(size_t collective) const { return !changed.empty() && changed[collective]; }
-
 private:
   Result<std::string> solve(const plan::Profile &profile, const char *requestJson) const;
   /// Whether a layer can take the candidate, if layers differ in that.
   Status checkUsable(const CodecCandidate &candidate) const;
   Status apply(const std::string &planJson);
+  const OperandInfo &infoOf(const ProfiledOperand &place) const {
+    return codecs.program().collectives[place.collective].operands[place.operand];
+  }
 
-  Program &program;
+  CodecTable &codecs;
   std::vector<ProfiledOperand> profiled;
   std::vector<std::optional<double>> norms; ///< of the last period, by profiled operand
   std::unique_ptr<Profiler> profiler;
-  std::vector<bool> changed; ///< by collective
 };
 
 } // namespace cgx

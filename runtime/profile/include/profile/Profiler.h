@@ -19,7 +19,7 @@
 #define CGX_RUNTIME_PROFILE_PROFILER_H
 
 #include "cgx/plan/Profile.h"
-#include "manifest/Manifest.h"
+#include "manifest/CodecTable.h"
 #include "profile/FactorTrial.h"
 #include "profile/Trial.h"
 #include "transport/Transport.h"
@@ -53,7 +53,7 @@ std::vector<ProfiledOperand> findProfiledOperands(const Program &program);
 
 class Profiler {
 public:
-  Profiler(const Program &program, std::vector<ProfiledOperand> profiled,
+  Profiler(const CodecTable &codecs, std::vector<ProfiledOperand> profiled,
            std::vector<CodecCandidate> candidates);
 
   /// Begins a period; the norms of the one before are by profiled operand.
@@ -81,7 +81,7 @@ private:
   };
 
   const OperandInfo &infoOf(const Accumulated &entry) const {
-    return program.collectives[entry.place.collective].operands[entry.place.operand];
+    return codecs.program().collectives[entry.place.collective].operands[entry.place.operand];
   }
   /// What a candidate does to this rank's share of a gradient, as a rank of the group does it.
   Trial::Outcome tryCandidate(const CodecCandidate &candidate, const Accumulated &entry, uint32_t rank,
@@ -91,7 +91,7 @@ private:
   std::vector<double> measure(uint64_t seed, uint64_t step, uint32_t rank);
   plan::Profile assemble(const std::vector<std::vector<double>> &all);
 
-  const Program &program;
+  const CodecTable &codecs;
   std::vector<CodecCandidate> candidates;
   std::vector<Accumulated> operands;
   std::vector<double> ready;       ///< by collective, summed over steps
