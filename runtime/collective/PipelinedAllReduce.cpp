@@ -19,7 +19,7 @@ namespace cgx {
 namespace {
 
 /// Bounds of an exact piece, in bytes, and how many a chunk is cut into between them. The longest is a
-/// piece of other codecs, in f32 (cgx/wire.h), and fits into the parcels of every transport.
+/// piece of other codecs, in f32 (cgx/wire.h), and fits into the eager messages of every transport.
 constexpr uint64_t kShortestExactPiece = 16 * 1024;
 constexpr uint64_t kLongestExactPiece = 128 * 1024;
 constexpr uint64_t kExactPiecesPerChunk = 8;
@@ -29,7 +29,7 @@ struct Piece {
   size_t operand;
   uint64_t first;    ///< element of the tensor
   uint64_t elements; ///< 0 for none
-  uint64_t offset;   ///< of the payload in its parcel
+  uint64_t offset;   ///< of the payload in its eager message
   uint64_t bytes;    ///< of the payload
 };
 
@@ -37,7 +37,7 @@ struct Piece {
 struct Cursor {
   size_t operand = 0;
   uint64_t element = 0; ///< of the chunk
-  uint32_t parcels = 0;
+  uint32_t eagerSlots = 0;
 };
 
 struct Operand {
@@ -63,7 +63,7 @@ private:
 class Pipeline {
 public:
   Pipeline(Execution &execution, Buffers buffers)
-      : execution(execution), parcels(*execution.transport.parcels()), self(execution.self()),
+      : execution(execution), eagerSlots(*execution.transport.eagerSlots()), self(execution.self()),
         size(execution.group.size()), room(execution.scratch), sumRoom(execution.scratch) {
     operands.reserve(buffers.size());
     for (size_t i = 0; i < buffers.size(); ++i)
@@ -118,7 +118,7 @@ private:
   bool isAtEnd(const Cursor &cursor) const { return cursor.operand == operands.size(); }
 
   bool isDone() const {
-    return next == targets.size() && parcels.isAllTaken() &&
+    return next == targets.size() && eagerSlots.isAllTaken() &&
            std::all_of(results.begin(), results.end(), [&](const Cursor &cursor) { return isAtEnd(cursor); });
   }
 
@@ -130,16 +130,17 @@ private:
     }
   }
 
-  /// The pieces of the next parcel of a chunk: one of full size, or several that together are no larger.
-  std::span<const Piece> nextParcel(uint32_t chunk, Cursor &cursor) {
+  /// The pieces of the next eager message of a chunk: one of full size, or several that together are no
+  /// larger.
+  std::span<const Piece> nextEager(uint32_t chunk, Cursor &cursor) {
     pieces.clear();
     uint64_t offset = 0, raw = 0;
     while (!isAtEnd(cursor)) {
       const Operand &operand = operands[cursor.operand];
       uint64_t elements = std::min(operand.pieceElements, operand.chunks.size(chunk) - cursor.element);
       uint64_t bytes = operand.codec.payloadBytes(elements), elementBytes = operand.codec.elementBytes();
-      bool fits =
-          offset + bytes <= parcels.capacity() && raw + elements * elementBytes <= parcels.tensorBytes();
+      bool fits = offset + bytes <= eagerSlots.capacity() &&
+                  raw + elements * elementBytes <= eagerSlots.tensorBytes();
       bool aligned = !operand.codec.isRaw() || offset % elementBytes == 0;
       if (!pieces.empty() && !(fits && aligned))
         break;
@@ -150,31 +151,29 @@ private:
       cursor.element += elements;
       settle(chunk, cursor);
     }
-    ++cursor.parcels;
+    ++cursor.eagerSlots;
     return pieces;
   }
 
-  static uint64_t bytesOf(std::span<const Piece> parcel) {
-    return parcel.back().offset + parcel.back().bytes;
-  }
+  static uint64_t bytesOf(std::span<const Piece> eager) { return eager.back().offset + eager.back().bytes; }
 
   Tag tag(uint32_t phase, const Cursor &cursor) const {
-    return execution.tag(phase, cursor.parcels & 0xffff);
+    return execution.tag(phase, cursor.eagerSlots & 0xffff);
   }
 
-  /// The parcel of that position which is due now, or null if it has not come yet.
-  const Parcel *due(uint32_t position, uint32_t phase) {
-    return parcels.front(execution.group.ranks[position], phase);
+  /// The eager message of that position which is due now, or null if it has not come yet.
+  const EagerMessage *due(uint32_t position, uint32_t phase) {
+    return eagerSlots.front(execution.group.ranks[position], phase);
   }
 
-  Status check(uint32_t position, const Parcel &parcel, const Tag &expected, uint64_t bytes) const {
+  Status check(uint32_t position, const EagerMessage &eager, const Tag &expected, uint64_t bytes) const {
     uint32_t rank = execution.group.ranks[position];
-    if (parcel.tag != expected)
-      return Status::error(CGX_MISMATCH, "rank ", rank, " is at ", describe(parcel.tag), ", rank ",
+    if (eager.tag != expected)
+      return Status::error(CGX_MISMATCH, "rank ", rank, " is at ", describe(eager.tag), ", rank ",
                            execution.transport.rank(), " at ", describe(expected));
-    if (parcel.bytes.size() != bytes)
+    if (eager.bytes.size() != bytes)
       return Status::error(CGX_MISMATCH, "expected ", bytes, " bytes from rank ", rank, " (",
-                           describe(expected), "), got ", parcel.bytes.size());
+                           describe(expected), "), got ", eager.bytes.size());
     return Status();
   }
 
@@ -187,35 +186,37 @@ private:
     return operand.buffers.output + piece.first * operand.codec.elementBytes();
   }
 
-  void send(uint32_t phase, const Tag &tag, std::span<const Piece> parcel,
+  void send(uint32_t phase, const Tag &tag, std::span<const Piece> eager,
             std::span<const uint32_t> receivers) {
-    for (const Piece &piece : parcel)
+    for (const Piece &piece : eager)
       execution.counters.operands[piece.operand].wireBytes += piece.bytes * receivers.size();
-    parcels.send(phase, tag, bytesOf(parcel), receivers);
+    eagerSlots.send(phase, tag, bytesOf(eager), receivers);
   }
 
-  /// Sends the next parcel of this rank's contributions: the first of each chunk, then the second of each.
+  /// Sends the next eager message of this rank's contributions: the first of each chunk, then the second of
+  /// each.
   void contribute(bool &worked) {
     if (next == targets.size())
       return;
-    std::byte *memory = parcels.reserve(kContribution);
+    std::byte *memory = eagerSlots.reserve(kContribution);
     if (!memory)
       return;
     worked = true;
     uint32_t target = targets[next];
     Tag name = tag(kContribution, contributions[target]);
-    std::span<const Piece> parcel = nextParcel(target, contributions[target]);
+    std::span<const Piece> eager = nextEager(target, contributions[target]);
     {
       Stopwatch stopwatch(execution.counters.encode);
-      for (const Piece &piece : parcel)
+      for (const Piece &piece : eager)
         operands[piece.operand].codec.encode(kContribution, input(piece), piece.first, piece.elements,
                                              memory + piece.offset);
     }
-    send(kContribution, name, parcel, {&execution.group.ranks[target], 1});
+    send(kContribution, name, eager, {&execution.group.ranks[target], 1});
     next = nextTarget(next);
   }
 
-  /// The target behind that one, around all of them, that has parcels to come; their number if there is none.
+  /// The target behind that one, around all of them, that has eager messages to come; their number if there
+  /// is none.
   size_t nextTarget(size_t behind) const {
     for (size_t distance = 1; distance <= targets.size(); ++distance)
       if (size_t other = (behind + distance) % targets.size(); !isAtEnd(contributions[targets[other]]))
@@ -223,7 +224,7 @@ private:
     return targets.size();
   }
 
-  /// Reduces the next parcel of this rank's chunk if all contributions are there.
+  /// Reduces the next eager message of this rank's chunk if all contributions are there.
   Status reduce(bool &worked) {
     Cursor &cursor = results[self];
     if (isAtEnd(cursor))
@@ -231,25 +232,25 @@ private:
     for (uint32_t position = 0; position < size; ++position)
       if (position != self && !due(position, kContribution))
         return Status();
-    std::byte *memory = parcels.reserve(kResult);
+    std::byte *memory = eagerSlots.reserve(kResult);
     if (!memory)
       return Status();
     worked = true;
     Tag contribution = tag(kContribution, cursor), result = tag(kResult, cursor);
-    std::span<const Piece> parcel = nextParcel(self, cursor);
+    std::span<const Piece> eager = nextEager(self, cursor);
     for (uint32_t position = 0; position < size; ++position)
       if (position != self)
-        if (Status status = check(position, *due(position, kContribution), contribution, bytesOf(parcel));
+        if (Status status = check(position, *due(position, kContribution), contribution, bytesOf(eager));
             !status.ok())
           return status;
-    for (const Piece &piece : parcel)
+    for (const Piece &piece : eager)
       if (Status status = reducePiece(piece, memory + piece.offset); !status.ok())
         return status;
     for (uint32_t rank : others)
-      parcels.release(rank, kContribution);
-    send(kResult, result, parcel, others);
+      eagerSlots.release(rank, kContribution);
+    send(kResult, result, eager, others);
     Stopwatch stopwatch(execution.counters.decode);
-    for (const Piece &piece : parcel)
+    for (const Piece &piece : eager)
       if (Status status = decode(piece, memory, self); !status.ok())
         return status;
     return Status();
@@ -266,7 +267,7 @@ private:
       payloads[self] = input(piece);
       return codec.reduce(payloads, piece.elements, payload);
     }
-    std::byte *own = room.atLeast(parcels.capacity());
+    std::byte *own = room.atLeast(eagerSlots.capacity());
     std::byte *sum = sumRoom.atLeast(std::max(kLongestExactPiece, piece.elements * codec.elementBytes()));
     {
       Stopwatch stopwatch(execution.counters.encode);
@@ -283,8 +284,8 @@ private:
     return Status();
   }
 
-  Status decode(const Piece &piece, const std::byte *parcel, uint32_t owner) const {
-    return operands[piece.operand].codec.decode({parcel + piece.offset, piece.bytes},
+  Status decode(const Piece &piece, const std::byte *eager, uint32_t owner) const {
+    return operands[piece.operand].codec.decode({eager + piece.offset, piece.bytes},
                                                 execution.group.ranks[owner], piece.elements, output(piece));
   }
 
@@ -295,19 +296,19 @@ private:
         continue;
       Cursor &cursor = results[position];
       while (!isAtEnd(cursor)) {
-        const Parcel *parcel = due(position, kResult);
-        if (!parcel)
+        const EagerMessage *eager = due(position, kResult);
+        if (!eager)
           break;
         worked = true;
         Stopwatch stopwatch(execution.counters.decode);
         Tag name = tag(kResult, cursor);
-        std::span<const Piece> parts = nextParcel(position, cursor);
-        if (Status status = check(position, *parcel, name, bytesOf(parts)); !status.ok())
+        std::span<const Piece> parts = nextEager(position, cursor);
+        if (Status status = check(position, *eager, name, bytesOf(parts)); !status.ok())
           return status;
         for (const Piece &piece : parts)
-          if (Status status = decode(piece, parcel->bytes.data(), position); !status.ok())
+          if (Status status = decode(piece, eager->bytes.data(), position); !status.ok())
             return status;
-        parcels.release(execution.group.ranks[position], kResult);
+        eagerSlots.release(execution.group.ranks[position], kResult);
       }
     }
     return Status();
@@ -333,7 +334,7 @@ private:
     for (uint32_t position = 0; position < size; ++position) {
       uint32_t rank = execution.group.ranks[position];
       // In this order: it sent everything before it left.
-      if (position == self || !parcels.hasLeft(rank) || !owes(position))
+      if (position == self || !eagerSlots.hasLeft(rank) || !owes(position))
         continue;
       // What a rank said before it left explains more than that it left.
       bool moved = false;
@@ -345,7 +346,7 @@ private:
   }
 
   Execution &execution;
-  Parcels &parcels;
+  EagerSlots &eagerSlots;
   uint32_t self, size;
   std::vector<Operand> operands;
   std::vector<uint32_t> targets;     ///< positions that get contributions, in the order of the schedule
@@ -361,8 +362,8 @@ private:
 } // namespace
 
 bool canPipelineAllReduce(const Execution &execution) {
-  Parcels *parcels = execution.transport.parcels();
-  if (!parcels)
+  EagerSlots *eagerSlots = execution.transport.eagerSlots();
+  if (!eagerSlots)
     return false;
   for (size_t i = 0; i < execution.collective.operands.size(); ++i) {
     OperandCodec codec(execution, i);
@@ -371,7 +372,7 @@ bool canPipelineAllReduce(const Execution &execution) {
     if (codec.isRaw())
       continue;
     uint64_t piece = cgx_piece_elements(&codec.info().codec);
-    if (piece == 0 || codec.payloadBytes(piece) > parcels->capacity() || !codec.hasFreePieces())
+    if (piece == 0 || codec.payloadBytes(piece) > eagerSlots->capacity() || !codec.hasFreePieces())
       return false;
   }
   return true;

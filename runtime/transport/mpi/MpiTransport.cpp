@@ -23,8 +23,8 @@ namespace {
 
 constexpr uint64_t kMagic = 0x4d50494d58474343; // "CCGXMIPM"
 constexpr int kNoteTag = 1 << 29;
-constexpr int kFirstParcelTag = kNoteTag + 1;
-constexpr int kBeatTag = kFirstParcelTag + int(Parcels::kLanes);
+constexpr int kFirstEagerTag = kNoteTag + 1;
+constexpr int kBeatTag = kFirstEagerTag + int(EagerSlots::kLanes);
 constexpr int kLargestTag = kBeatTag;
 /// MPI counts with int: longer pieces are several blocks.
 constexpr size_t kLongestBlock = size_t{1} << 30;
@@ -167,10 +167,10 @@ void MpiTransport::post(Incoming &message) {
     fail(status);
 }
 
-Parcels *MpiTransport::parcels() {
+EagerSlots *MpiTransport::eagerSlots() {
   const MpiTurn turn;
-  if (!lent && failed.ok() && ranks() <= MpiParcels::kMostRanks) {
-    lent.emplace(communicator, kFirstParcelTag, self, ranks());
+  if (!lent && failed.ok() && ranks() <= MpiSlots::kMostRanks) {
+    lent.emplace(communicator, kFirstEagerTag, self, ranks());
     for (uint32_t rank = 0; rank < ranks(); ++rank)
       if (peers[rank].left)
         lent->noteLeaving(rank);
@@ -317,9 +317,9 @@ void MpiTransport::tell(uint32_t rank, NoteSlot &slot) {
 
 /// Sends a note to all ranks and waits until MPI has taken it, but not for long. Returns the notes, of this
 /// and of life, that are still on their way.
-std::vector<std::unique_ptr<MpiTransport::NoteSlot>>
-MpiTransport::tellAll(const Note &note, std::chrono::milliseconds patience) {
-  Clock::time_point deadline = Clock::now() + patience;
+std::vector<std::unique_ptr<MpiTransport::NoteSlot>> MpiTransport::tellAll(const Note &note,
+                                                                           std::chrono::milliseconds limit) {
+  Clock::time_point deadline = Clock::now() + limit;
   std::vector<std::unique_ptr<NoteSlot>> slots;
   for (uint32_t rank = 0; rank < ranks(); ++rank) {
     slots.push_back(std::move(peers[rank].alive));

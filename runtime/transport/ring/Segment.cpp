@@ -26,11 +26,11 @@ static uint64_t pairIndex(uint32_t from, uint32_t to, uint32_t ranks) {
 }
 
 static uint64_t lanesBytes(uint32_t ranks) {
-  return slotsPerLane(ranks) == 0 ? 0 : uint64_t(ranks) * (ranks - 1) * Parcels::kLanes * sizeof(Lane);
+  return slotsPerLane(ranks) == 0 ? 0 : uint64_t(ranks) * (ranks - 1) * EagerSlots::kLanes * sizeof(Lane);
 }
 
 static uint64_t slotsBytes(uint32_t ranks) {
-  return uint64_t(ranks) * Parcels::kLanes * slotsPerLane(ranks) * kSlotBytes;
+  return uint64_t(ranks) * EagerSlots::kLanes * slotsPerLane(ranks) * kSlotBytes;
 }
 
 static uint64_t roundUp(uint64_t bytes, uint64_t alignment) {
@@ -109,13 +109,13 @@ uint64_t Segment::lanesBegin() const {
 uint64_t Segment::slotsBegin() const { return roundUp(lanesBegin() + lanesBytes(ranks()), kSlotAlignment); }
 
 Lane &Segment::lane(uint32_t from, uint32_t to, uint32_t lane) const {
-  uint64_t index = pairIndex(from, to, ranks()) * Parcels::kLanes + lane;
+  uint64_t index = pairIndex(from, to, ranks()) * EagerSlots::kLanes + lane;
   return *reinterpret_cast<Lane *>(base + lanesBegin() + index * sizeof(Lane));
 }
 
 std::byte *Segment::slot(uint32_t owner, uint32_t lane, uint32_t index) const {
   uint64_t slots = slotsPerLane(ranks());
-  return base + slotsBegin() + ((uint64_t(owner) * Parcels::kLanes + lane) * slots + index) * kSlotBytes;
+  return base + slotsBegin() + ((uint64_t(owner) * EagerSlots::kLanes + lane) * slots + index) * kSlotBytes;
 }
 
 RingControl &Segment::ringControl(uint32_t from, uint32_t to) const {

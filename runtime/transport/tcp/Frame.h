@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A stream is a connection for data: frames, one behind the other, each a header and its bytes. A message
-// that is long is cut into a part for each stream; a parcel is one frame, on the stream of its lane.
+// that is long is cut into a part for each stream; an eager message is one frame, on the stream of its lane.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_TCP_FRAME_H
@@ -20,7 +20,7 @@
 
 namespace cgx::tcp {
 
-enum class FrameKind : uint32_t { Message = 1, Parcel = 2 };
+enum class FrameKind : uint32_t { Message = 1, EagerMessage = 2 };
 
 struct FrameHeader {
   static constexpr uint32_t kMagic = 0x46584743; // "CGXF"
@@ -29,7 +29,7 @@ struct FrameHeader {
   FrameKind kind = FrameKind::Message;
   Tag tag;
   uint64_t sequence = 0; ///< of messages between the two ranks
-  uint64_t total = 0;    ///< bytes of the message or parcel
+  uint64_t total = 0;    ///< bytes of the message or eager message
   uint64_t offset = 0;   ///< of this part in it
   uint64_t bytes = 0;    ///< of this part
 };

@@ -26,7 +26,9 @@ static constexpr std::chrono::milliseconds kRetry{20};
 static constexpr std::chrono::seconds kGrace{1};
 static constexpr std::chrono::milliseconds kLinger{1000};
 
-uint32_t connectionsOf(const TcpOptions &options) { return 1 + std::max(options.streams, Parcels::kLanes); }
+uint32_t connectionsOf(const TcpOptions &options) {
+  return 1 + std::max(options.streams, EagerSlots::kLanes);
+}
 
 static WireAddress wireOf(const tcp::endpoint &endpoint) {
   WireAddress wire;

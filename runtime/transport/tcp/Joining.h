@@ -28,7 +28,7 @@ struct Joined {
 /// Waits until all ranks have come, at most as long as the configuration says.
 Result<Joined> joinJob(const TransportConfig &config, const TcpOptions &options);
 
-/// Connections between two ranks: one for notes, and one for each lane of parcels and each stream.
+/// Connections between two ranks: one for notes, and one for each lane of eager messages and each stream.
 uint32_t connectionsOf(const TcpOptions &options);
 
 } // namespace cgx::tcp

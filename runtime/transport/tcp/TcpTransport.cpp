@@ -40,10 +40,10 @@ TcpTransport::TcpTransport(const TransportConfig &config, uint32_t streams, Join
       else
         peer.streams.emplace_back().channel = std::move(channel);
     }
-    for (uint32_t lane = 0; lane < Parcels::kLanes; ++lane)
+    for (uint32_t lane = 0; lane < EagerSlots::kLanes; ++lane)
       lanes.push_back(rank == self ? nullptr : &peer.streams[lane].writer);
   }
-  if (ranks() <= TcpParcels::kMostRanks)
+  if (ranks() <= TcpSlots::kMostRanks)
     lent.emplace(ranks(), std::move(lanes));
   if (config.hasPulse)
     pulse.emplace([this] {
@@ -60,7 +60,7 @@ TcpTransport::~TcpTransport() {
     if (!peer.control)
       continue;
     for (bool moved = true; failed.ok() && moved && Clock::now() < deadline;) {
-      moved = false; // parcels are sent without anybody's waiting for it
+      moved = false; // eager messages are sent without anybody's waiting for it
       push(peer, moved);
       const auto unsent =
           std::ranges::find_if(peer.streams, [](const Stream &stream) { return !stream.writer.isEmpty(); });
@@ -208,10 +208,10 @@ Result<bool> TcpTransport::placeFrame(Peer &peer, uint32_t rank, uint32_t stream
     return Status::error(CGX_INTERNAL, "expected a message from rank ", rank, ", got other bytes");
   if (header.kind == FrameKind::Message && stream < streams)
     return placePart(peer, rank, stream);
-  const bool isSound = header.kind == FrameKind::Parcel && lent && stream < Parcels::kLanes &&
+  const bool isSound = header.kind == FrameKind::EagerMessage && lent && stream < EagerSlots::kLanes &&
                        header.bytes == header.total && header.offset == 0;
   if (!isSound || header.bytes == 0 || header.bytes > lent->capacity())
-    return Status::error(CGX_INTERNAL, "rank ", rank, " sent a parcel of ", header.bytes,
+    return Status::error(CGX_INTERNAL, "rank ", rank, " sent an eager message of ", header.bytes,
                          " bytes, expected 1 to ", lent ? lent->capacity() : 0);
   const std::span<std::byte> room = lent->room(rank, stream, header.bytes);
   if (room.empty())
@@ -279,7 +279,7 @@ Result<TcpTransport::Arriving *> TcpTransport::beginMessage(Peer &peer, uint32_t
 
 Status TcpTransport::endFrame(Peer &peer, uint32_t rank, uint32_t stream) {
   const FrameHeader &header = peer.streams[stream].reader.header();
-  if (header.kind == FrameKind::Parcel) {
+  if (header.kind == FrameKind::EagerMessage) {
     lent->arrived(rank, stream, header.tag, header.bytes);
     return Status();
   }

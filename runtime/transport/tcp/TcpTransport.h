@@ -10,7 +10,7 @@
 
 #include "Joining.h"
 #include "NoteLine.h"
-#include "TcpParcels.h"
+#include "TcpSlots.h"
 #include "transport/Pulse.h"
 
 #include <list>
@@ -30,7 +30,7 @@ public:
   uint32_t ranks() const override { return uint32_t(peers.size()); }
   void post(Outgoing &message) override;
   void post(Incoming &message) override;
-  Parcels *parcels() override { return lent ? &*lent : nullptr; }
+  EagerSlots *eagerSlots() override { return lent ? &*lent : nullptr; }
   Status progress(bool &moved) override;
   void idle(std::chrono::microseconds limit) override;
   Status checkPeers() override;
@@ -91,7 +91,7 @@ private:
   uint32_t self;
   uint32_t streams; ///< that a long message is spread over
   std::vector<Peer> peers;
-  std::optional<TcpParcels> lent;
+  std::optional<TcpSlots> lent;
   Clock::time_point lastAlive, lastLook;
   std::chrono::milliseconds alivePeriod;
   Status told; ///< that another rank has failed

@@ -234,10 +234,10 @@ template <typename Ready> auto await(Transport &transport, std::chrono::millisec
   }
 }
 
-TEST_P(TransportTest, ParcelsArriveInOrderOnEachLane) {
+TEST_P(TransportTest, EagerMessagesArriveInOrderOnEachLane) {
   runJob([](Transport &transport) {
-    Parcels *parcels = transport.parcels();
-    if (!parcels)
+    EagerSlots *eagerSlots = transport.eagerSlots();
+    if (!eagerSlots)
       return;                       // then nobody uses them
     constexpr uint32_t count = 100; // more than there is memory for
     std::vector<uint32_t> others;
@@ -246,58 +246,59 @@ TEST_P(TransportTest, ParcelsArriveInOrderOnEachLane) {
         others.push_back(peer);
     uint64_t sent = 0;
     for (uint32_t i = 0; i < count; ++i) {
-      // On lane 0 to each a parcel of its own, on lane 1 one to all.
-      size_t size = i % 7 == 0 ? parcels->capacity() : 1 + i * 37;
+      // On lane 0 to each an eager message of its own, on lane 1 one to all.
+      size_t size = i % 7 == 0 ? eagerSlots->capacity() : 1 + i * 37;
       for (uint32_t peer : others) {
-        std::byte *memory = await(transport, 20000ms, [&] { return parcels->reserve(0); });
+        std::byte *memory = await(transport, 20000ms, [&] { return eagerSlots->reserve(0); });
         ASSERT_TRUE(memory);
         ASSERT_EQ(reinterpret_cast<uintptr_t>(memory) % 64, 0u);
         std::ranges::copy(pattern(transport.rank(), peer, size), memory);
-        parcels->send(0, tag(i), size, {&peer, 1});
+        eagerSlots->send(0, tag(i), size, {&peer, 1});
       }
-      std::byte *memory = await(transport, 20000ms, [&] { return parcels->reserve(1); });
+      std::byte *memory = await(transport, 20000ms, [&] { return eagerSlots->reserve(1); });
       ASSERT_TRUE(memory);
       std::ranges::copy(pattern(transport.rank(), 99, size), memory);
-      parcels->send(1, tag(i, 1), size, others);
+      eagerSlots->send(1, tag(i, 1), size, others);
       sent += 4 * size;
       for (uint32_t peer : others)
         for (uint16_t lane : {1, 0}) {
-          const Parcel *parcel = await(transport, 20000ms, [&] { return parcels->front(peer, lane); });
-          ASSERT_TRUE(parcel);
-          EXPECT_TRUE(parcel->tag == tag(i, lane)) << describe(parcel->tag);
-          EXPECT_TRUE(std::ranges::equal(parcel->bytes, pattern(peer, lane ? 99 : transport.rank(), size)));
-          parcels->release(peer, lane);
+          const EagerMessage *eager =
+              await(transport, 20000ms, [&] { return eagerSlots->front(peer, lane); });
+          ASSERT_TRUE(eager);
+          EXPECT_TRUE(eager->tag == tag(i, lane)) << describe(eager->tag);
+          EXPECT_TRUE(std::ranges::equal(eager->bytes, pattern(peer, lane ? 99 : transport.rank(), size)));
+          eagerSlots->release(peer, lane);
         }
     }
     EXPECT_EQ(transport.bytesSent(), sent);
   });
 }
 
-TEST_P(TransportTest, ASleeperIsWokenByAParcelAndByItsRelease) {
+TEST_P(TransportTest, ASleeperIsWokenByAnEagerMessageAndByItsRelease) {
   runJob(
       [](Transport &transport) {
-        Parcels *parcels = transport.parcels();
-        if (!parcels)
+        EagerSlots *eagerSlots = transport.eagerSlots();
+        if (!eagerSlots)
           return;
         uint32_t peer = 1 - transport.rank(), sent = 0;
         if (transport.rank() == 0) {
           std::this_thread::sleep_for(30ms);
-          for (; parcels->reserve(0); ++sent) // until all memory is on its way
-            parcels->send(0, tag(sent), 8, {&peer, 1});
+          for (; eagerSlots->reserve(0); ++sent) // until all memory is on its way
+            eagerSlots->send(0, tag(sent), 8, {&peer, 1});
           EXPECT_GT(sent, 1u);
-          EXPECT_TRUE(await(transport, 20000ms, [&] { return parcels->reserve(0); }));
-          parcels->send(0, tag(sent), 8, {&peer, 1});
+          EXPECT_TRUE(await(transport, 20000ms, [&] { return eagerSlots->reserve(0); }));
+          eagerSlots->send(0, tag(sent), 8, {&peer, 1});
           return;
         }
-        EXPECT_TRUE(await(transport, 20000ms, [&] { return parcels->front(peer, 0); }));
+        EXPECT_TRUE(await(transport, 20000ms, [&] { return eagerSlots->front(peer, 0); }));
         std::this_thread::sleep_for(30ms);
-        parcels->release(peer, 0);
-        for (; !parcels->hasLeft(peer) || parcels->front(peer, 0); ++sent) {
+        eagerSlots->release(peer, 0);
+        for (; !eagerSlots->hasLeft(peer) || eagerSlots->front(peer, 0); ++sent) {
           bool moved = false;
           (void)transport.progress(moved);
           (void)transport.checkPeers();
-          if (parcels->front(peer, 0))
-            parcels->release(peer, 0);
+          if (eagerSlots->front(peer, 0))
+            eagerSlots->release(peer, 0);
         }
       },
       2);

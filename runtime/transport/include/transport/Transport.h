@@ -17,7 +17,7 @@
 
 #include "status/Status.h"
 #include "transport/DeviceLink.h"
-#include "transport/Parcels.h"
+#include "transport/EagerSlots.h"
 
 #include <atomic>
 #include <chrono>
@@ -72,10 +72,10 @@ public:
   virtual void post(Incoming &message) = 0;
 
   /// Null if this transport cannot lend memory to this many ranks.
-  virtual Parcels *parcels() { return nullptr; }
+  virtual EagerSlots *eagerSlots() { return nullptr; }
 
   /// Moves what can be moved without waiting; `moved` says whether anything was, by this rank
-  /// or, for parcels, by a peer.
+  /// or, for eager messages, by a peer.
   virtual Status progress(bool &moved) = 0;
 
   /// Sleeps until a peer did something, or about `limit` has passed.

@@ -20,7 +20,7 @@
 #define CGX_RUNTIME_TRANSPORT_MPI_MPITRANSPORT_H
 
 #include "transport/Pulse.h"
-#include "transport/mpi/MpiParcels.h"
+#include "transport/mpi/MpiSlots.h"
 
 #include <array>
 #include <list>
@@ -43,7 +43,7 @@ public:
   uint32_t ranks() const override { return uint32_t(peers.size()); }
   void post(Outgoing &message) override;
   void post(Incoming &message) override;
-  Parcels *parcels() override;
+  EagerSlots *eagerSlots() override;
   Status progress(bool &moved) override;
   void idle(std::chrono::microseconds limit) override;
   Status checkPeers() override;
@@ -105,7 +105,7 @@ private:
   void complete(Posted &posted);
   Status readNotes(bool &moved);
   void tell(uint32_t rank, NoteSlot &slot);
-  std::vector<std::unique_ptr<NoteSlot>> tellAll(const Note &note, std::chrono::milliseconds patience);
+  std::vector<std::unique_ptr<NoteSlot>> tellAll(const Note &note, std::chrono::milliseconds limit);
   std::optional<int> findLostStep(const Incoming &wanted) const;
   Status describeLostStep(const Incoming &wanted, int tag) const;
   void beat();
@@ -119,7 +119,7 @@ private:
   bool takesGpuMemory;
   std::vector<Peer> peers;
   std::list<Posted> messages;
-  std::optional<MpiParcels> lent; ///< once it was asked for
+  std::optional<MpiSlots> lent; ///< once it was asked for
   Clock::time_point lastAlive;
   std::chrono::milliseconds alivePeriod; ///< between two signs of life of a rank that waits
   Clock::time_point lastLook;            ///< for notes

@@ -19,7 +19,7 @@
 #include "transport/Transport.h"
 #include "transport/ring/ByteRing.h"
 #include "transport/ring/Rendezvous.h"
-#include "transport/ring/RingParcels.h"
+#include "transport/ring/RingSlots.h"
 
 #include <deque>
 
@@ -34,7 +34,7 @@ public:
   uint32_t ranks() const override { return uint32_t(peers.size()); }
   void post(Outgoing &message) override;
   void post(Incoming &message) override;
-  Parcels *parcels() override { return lent ? &*lent : nullptr; }
+  EagerSlots *eagerSlots() override { return lent ? &*lent : nullptr; }
   Status progress(bool &moved) override;
   void idle(std::chrono::microseconds limit) override;
   Status checkPeers() override;
@@ -101,8 +101,8 @@ private:
   Segment segment;
   uint32_t self;
   std::vector<Peer> peers;
-  std::optional<RingParcels> lent; ///< where there are slots for that many ranks
-  uint64_t lentActivity = 0;       ///< last seen
+  std::optional<RingSlots> lent; ///< where there are slots for that many ranks
+  uint64_t lentActivity = 0;     ///< last seen
   Status failed;
   uint64_t sent = 0;
   std::optional<Pulse> pulse; ///< last: it ends before the segment

@@ -12,7 +12,7 @@
 //   SegmentHeader | Member x ranks | FailureNote x (ranks + 1) | rings | lanes | slots
 //
 // There is one ring for each ordered pair of ranks: a RingControl, then
-// `ring_bytes` of data. Parcels travel by lanes, of which each ordered pair has
+// `ring_bytes` of data. Eager messages travel by lanes, of which each ordered pair has
 // two, through slots of the sender, from which all receivers read. Everything in it
 // is free of pointers, and zero bytes are the valid initial state of all but the header.
 //
@@ -21,7 +21,7 @@
 #define CGX_RUNTIME_TRANSPORT_RING_SEGMENT_H
 
 #include "status/Status.h"
-#include "transport/Parcels.h"
+#include "transport/EagerSlots.h"
 
 #include <atomic>
 #include <cstddef>
@@ -48,9 +48,9 @@ inline constexpr uint32_t kMostRanksWithSlots = 8;
 inline constexpr uint32_t slotsPerLane(uint32_t ranks) {
   return ranks > kMostRanksWithSlots || ranks < 2 ? 0 : ranks <= 5 ? 8 : 2 * (ranks - 1);
 }
-/// No lane has more parcels than this on their way, as each is in a slot.
-inline constexpr uint32_t kLaneParcels = 32;
-static_assert(slotsPerLane(kMostRanksWithSlots) <= kLaneParcels);
+/// No lane has more eager messages than this on their way, as each is in a slot.
+inline constexpr uint32_t kLaneMessages = 32;
+static_assert(slotsPerLane(kMostRanksWithSlots) <= kLaneMessages);
 
 /// Fixed for all versions, so that ranks of different builds can tell each other apart.
 struct SegmentHeader {
@@ -97,10 +97,10 @@ struct alignas(64) RingControl {
   alignas(64) std::atomic<uint64_t> head; ///< written by the receiver
 };
 
-/// A parcel on its way. The receiver waits for `number`, and finds all else in the same
+/// An eager message on its way. The receiver waits for `number`, and finds all else in the same
 /// cache line.
-struct alignas(64) ParcelNote {
-  std::atomic<uint64_t> number; ///< 1 + the parcels sent on this lane before; written last
+struct alignas(64) EagerNote {
+  std::atomic<uint64_t> number; ///< 1 + the eager messages sent on this lane before; written last
   Tag tag;
   uint32_t slot;
   uint32_t bytes;
@@ -108,8 +108,8 @@ struct alignas(64) ParcelNote {
 
 /// One lane of an ordered pair of ranks.
 struct alignas(64) Lane {
-  std::atomic<uint64_t> released; ///< parcels that the receiver has given back
-  ParcelNote notes[kLaneParcels];
+  std::atomic<uint64_t> released; ///< eager messages that the receiver has given back
+  EagerNote notes[kLaneMessages];
 };
 
 /// Finds the parts of a segment; does not own it.

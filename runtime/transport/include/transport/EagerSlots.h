@@ -1,4 +1,4 @@
-//===-- transport/Parcels.h - Messages in memory of the transport --*- C++ -*-===//
+//===-- transport/EagerSlots.h - Messages in memory of the transport --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,16 +7,16 @@
 //===----------------------------------------------------------------------===//
 //
 // A transport that has memory which ranks share, or buffers of its own, can lend it: the
-// sender writes a message where the receiver reads it. Parcels are such messages, short
-// and of one order per lane and pair of ranks. One parcel may go to several ranks at
+// sender writes a message where the receiver reads it. Eager messages are such messages, short
+// and of one order per lane and pair of ranks. One eager message may go to several ranks at
 // once, and is written once.
 //
-// A lane stops when its parcels are not taken: lanes are apart, so that what must always be
+// A lane stops when its eager messages are not taken: lanes are apart, so that what must always be
 // taken (results) never waits behind what may have to wait (contributions).
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_PARCELS_H
-#define CGX_RUNTIME_TRANSPORT_PARCELS_H
+#ifndef CGX_RUNTIME_TRANSPORT_EAGERSLOTS_H
+#define CGX_RUNTIME_TRANSPORT_EAGERSLOTS_H
 
 #include "transport/Tag.h"
 
@@ -26,36 +26,36 @@
 
 namespace cgx {
 
-/// A parcel that has come; its memory is the transport's until it is released.
-struct Parcel {
+/// An eager message that has come; its memory is the transport's until it is released.
+struct EagerMessage {
   Tag tag;
   std::span<const std::byte> bytes;
 };
 
-class Parcels {
+class EagerSlots {
 public:
   static constexpr uint32_t kLanes = 2;
 
-  virtual ~Parcels() = default;
+  virtual ~EagerSlots() = default;
 
-  /// The most bytes of a parcel.
+  /// The most bytes of an eager message.
   virtual uint64_t capacity() const = 0;
 
-  /// Bytes of tensor that should travel in one parcel, where payloads are so short that more fit. In shared
-  /// memory: so many stay in a second-level cache, with what is made of them.
+  /// Bytes of tensor that should travel in one eager message, where payloads are so short that more fit. In
+  /// shared memory: so many stay in a second-level cache, with what is made of them.
   virtual uint64_t tensorBytes() const { return 128 * 1024; }
 
-  /// Memory for the lane's next parcel, capacity() bytes aligned to 64, or null while all
+  /// Memory for the lane's next eager message, capacity() bytes aligned to 64, or null while all
   /// of it is on its way. The same memory until it is sent.
   virtual std::byte *reserve(uint32_t lane) = 0;
 
   /// Sends the first `bytes` of the reserved memory to all of `receivers`.
   virtual void send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) = 0;
 
-  /// The oldest parcel of `peer` on this lane, or null if there is none yet.
-  virtual const Parcel *front(uint32_t peer, uint32_t lane) = 0;
+  /// The oldest eager message of `peer` on this lane, or null if there is none yet.
+  virtual const EagerMessage *front(uint32_t peer, uint32_t lane) = 0;
 
-  /// Gives the front parcel's memory back to its sender.
+  /// Gives the front eager message's memory back to its sender.
   virtual void release(uint32_t peer, uint32_t lane) = 0;
 
   /// Whether all that was sent needs this rank no more: it may turn to other work then.
@@ -67,4 +67,4 @@ public:
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_TRANSPORT_PARCELS_H
+#endif // CGX_RUNTIME_TRANSPORT_EAGERSLOTS_H

@@ -1,4 +1,4 @@
-//===-- transport/ring/RingParcels.cpp - Parcels in shared slots --*- C++ -*-===//
+//===-- transport/ring/RingSlots.cpp - Eager messages in shared slots --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/ring/RingParcels.h"
+#include "transport/ring/RingSlots.h"
 
 #include "Doorbell.h"
 
@@ -15,7 +15,7 @@
 
 namespace cgx {
 
-RingParcels::RingParcels(Segment segment, uint32_t rank)
+RingSlots::RingSlots(Segment segment, uint32_t rank)
     : segment(segment), self(rank), ranks(segment.ranks()), outboxes(kLanes), routes(ranks * kLanes) {
   for (Outbox &outbox : outboxes)
     outbox.readers.resize(slotsPerLane(ranks));
@@ -26,14 +26,14 @@ RingParcels::RingParcels(Segment segment, uint32_t rank)
     }
 }
 
-bool RingParcels::isFree(uint32_t lane, std::vector<Reader> &readers) {
+bool RingSlots::isFree(uint32_t lane, std::vector<Reader> &readers) {
   std::erase_if(readers, [&](const Reader &reader) {
-    return route(reader.peer, lane).out->released.load(std::memory_order_acquire) >= reader.parcel;
+    return route(reader.peer, lane).out->released.load(std::memory_order_acquire) >= reader.eager;
   });
   return readers.empty();
 }
 
-std::byte *RingParcels::reserve(uint32_t lane) {
+std::byte *RingSlots::reserve(uint32_t lane) {
   Outbox &outbox = outboxes[lane];
   // The first free one, not the next: it is still in the cache.
   for (uint32_t slot = 0; slot < outbox.readers.size() && !outbox.reserved; ++slot)
@@ -42,12 +42,12 @@ std::byte *RingParcels::reserve(uint32_t lane) {
   return outbox.reserved ? segment.slot(self, lane, *outbox.reserved) : nullptr;
 }
 
-void RingParcels::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) {
+void RingSlots::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) {
   Outbox &outbox = outboxes[lane];
   assert(outbox.reserved && bytes <= kSlotBytes && !receivers.empty());
   for (uint32_t receiver : receivers) {
     Route &to = route(receiver, lane);
-    ParcelNote &note = to.out->notes[to.sent % kLaneParcels];
+    EagerNote &note = to.out->notes[to.sent % kLaneMessages];
     note.tag = tag;
     note.slot = *outbox.reserved;
     note.bytes = uint32_t(bytes);
@@ -60,11 +60,11 @@ void RingParcels::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<
   segment.member(self).heartbeat.fetch_add(1, std::memory_order_relaxed);
 }
 
-const Parcel *RingParcels::front(uint32_t peer, uint32_t lane) {
+const EagerMessage *RingSlots::front(uint32_t peer, uint32_t lane) {
   Route &from = route(peer, lane);
   if (from.inFront)
-    return &from.parcel;
-  const ParcelNote &note = from.in->notes[from.taken % kLaneParcels];
+    return &from.eager;
+  const EagerNote &note = from.in->notes[from.taken % kLaneMessages];
   if (note.number.load(std::memory_order_acquire) != from.taken + 1)
     return nullptr;
   // Read once: the peer may scribble over it meanwhile.
@@ -73,12 +73,12 @@ const Parcel *RingParcels::front(uint32_t peer, uint32_t lane) {
     damaged = Status::error(CGX_INTERNAL, "the lane from rank ", peer, " is damaged");
     return nullptr;
   }
-  from.parcel = {note.tag, {segment.slot(peer, lane, slot), bytes}};
+  from.eager = {note.tag, {segment.slot(peer, lane, slot), bytes}};
   from.inFront = true;
-  return &from.parcel;
+  return &from.eager;
 }
 
-void RingParcels::release(uint32_t peer, uint32_t lane) {
+void RingSlots::release(uint32_t peer, uint32_t lane) {
   Route &from = route(peer, lane);
   assert(from.inFront);
   from.inFront = false;
@@ -87,16 +87,16 @@ void RingParcels::release(uint32_t peer, uint32_t lane) {
   segment.member(self).heartbeat.fetch_add(1, std::memory_order_relaxed);
 }
 
-bool RingParcels::hasLeft(uint32_t peer) const {
+bool RingSlots::hasLeft(uint32_t peer) const {
   return segment.member(peer).state.load() == uint32_t(MemberState::Left);
 }
 
-uint64_t RingParcels::activity() const {
+uint64_t RingSlots::activity() const {
   uint64_t sum = 0;
   for (const Route &route : routes)
     if (route.in)
       sum += route.out->released.load() +
-             (route.in->notes[route.taken % kLaneParcels].number.load() > route.taken) + route.taken;
+             (route.in->notes[route.taken % kLaneMessages].number.load() > route.taken) + route.taken;
   return sum;
 }
 

@@ -1,4 +1,4 @@
-//===-- transport/tcp/TcpParcels.cpp - Short messages in buffers -*- C++ -*-===//
+//===-- transport/tcp/TcpSlots.cpp - Short messages in buffers -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,16 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TcpParcels.h"
+#include "TcpSlots.h"
 
 #include <cassert>
 
 namespace cgx::tcp {
 
-TcpParcels::TcpParcels(uint32_t ranks, std::vector<FrameWriter *> writers)
+TcpSlots::TcpSlots(uint32_t ranks, std::vector<FrameWriter *> writers)
     : writers(std::move(writers)), outboxes(kLanes), inboxes(size_t(ranks) * kLanes), gone(ranks) {}
 
-std::byte *TcpParcels::reserve(uint32_t lane) {
+std::byte *TcpSlots::reserve(uint32_t lane) {
   Outbox &outbox = outboxes[lane];
   // The first free one, not the next: it is still in the cache.
   for (uint32_t slot = 0; slot < kSlots && outbox.reserved == kSlots; ++slot)
@@ -29,14 +29,14 @@ std::byte *TcpParcels::reserve(uint32_t lane) {
   return buffer->bytes;
 }
 
-void TcpParcels::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) {
+void TcpSlots::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) {
   Outbox &outbox = outboxes[lane];
   assert(outbox.reserved != kSlots && bytes <= kCapacity && !receivers.empty());
   Slot &slot = outbox.slots[outbox.reserved];
   outbox.reserved = kSlots;
   slot.left = uint32_t(receivers.size());
   FrameHeader header;
-  header.kind = FrameKind::Parcel;
+  header.kind = FrameKind::EagerMessage;
   header.tag = tag;
   header.total = header.bytes = bytes;
   for (uint32_t receiver : receivers) {
@@ -46,7 +46,7 @@ void TcpParcels::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<c
   }
 }
 
-bool TcpParcels::isAllTaken() const {
+bool TcpSlots::isAllTaken() const {
   for (const Outbox &outbox : outboxes)
     for (const Slot &slot : outbox.slots)
       if (slot.left != 0)
@@ -54,7 +54,7 @@ bool TcpParcels::isAllTaken() const {
   return true;
 }
 
-std::span<std::byte> TcpParcels::room(uint32_t peer, uint32_t lane, uint64_t bytes) {
+std::span<std::byte> TcpSlots::room(uint32_t peer, uint32_t lane, uint64_t bytes) {
   Inbox &box = inbox(peer, lane);
   if (box.count == kBuffers)
     return {};
@@ -64,18 +64,18 @@ std::span<std::byte> TcpParcels::room(uint32_t peer, uint32_t lane, uint64_t byt
   return std::span(buffer->bytes).first(bytes);
 }
 
-void TcpParcels::arrived(uint32_t peer, uint32_t lane, const Tag &tag, uint64_t bytes) {
+void TcpSlots::arrived(uint32_t peer, uint32_t lane, const Tag &tag, uint64_t bytes) {
   Inbox &box = inbox(peer, lane);
   const uint32_t index = (box.head + box.count++) % kBuffers;
-  box.parcels[index] = {tag, std::span<const std::byte>(box.buffers[index]->bytes, bytes)};
+  box.eagerSlots[index] = {tag, std::span<const std::byte>(box.buffers[index]->bytes, bytes)};
 }
 
-const Parcel *TcpParcels::front(uint32_t peer, uint32_t lane) {
+const EagerMessage *TcpSlots::front(uint32_t peer, uint32_t lane) {
   Inbox &box = inbox(peer, lane);
-  return box.count == 0 ? nullptr : &box.parcels[box.head];
+  return box.count == 0 ? nullptr : &box.eagerSlots[box.head];
 }
 
-void TcpParcels::release(uint32_t peer, uint32_t lane) {
+void TcpSlots::release(uint32_t peer, uint32_t lane) {
   Inbox &box = inbox(peer, lane);
   assert(box.count != 0);
   box.head = (box.head + 1) % kBuffers;

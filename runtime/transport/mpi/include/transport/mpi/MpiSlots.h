@@ -1,4 +1,4 @@
-//===-- transport/mpi/MpiParcels.h - Short messages over MPI -----*- C++ -*-===//
+//===-- transport/mpi/MpiSlots.h - Short messages over MPI -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each lane has slots from which parcels are sent, and for each peer a few receives that are always
-// posted. Sends are synchronous: a slot is free again when its parcel has met a receive, so that
+// Each lane has slots from which eager messages are sent, and for each peer a few receives that are always
+// posted. Sends are synchronous: a slot is free again when its eager message has met a receive, so that
 // what a rank does not take stays with its senders instead of filling its memory.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_MPI_MPIPARCELS_H
-#define CGX_RUNTIME_TRANSPORT_MPI_MPIPARCELS_H
+#ifndef CGX_RUNTIME_TRANSPORT_MPI_MPISLOTS_H
+#define CGX_RUNTIME_TRANSPORT_MPI_MPISLOTS_H
 
-#include "transport/Parcels.h"
+#include "transport/EagerSlots.h"
 #include "transport/Transport.h"
 
 #include <array>
@@ -24,31 +24,31 @@
 
 namespace cgx {
 
-class MpiParcels final : public Parcels {
+class MpiSlots final : public EagerSlots {
 public:
-  /// More ranks would need too much memory for parcels that are on their way.
+  /// More ranks would need too much memory for eager messages that are on their way.
   static constexpr uint32_t kMostRanks = 32;
 
   /// Uses the tags from `firstTag` on, one for each lane, of the communicator.
-  MpiParcels(MPI_Comm communicator, int firstTag, uint32_t rank, uint32_t ranks);
+  MpiSlots(MPI_Comm communicator, int firstTag, uint32_t rank, uint32_t ranks);
   /// Takes the receives back, unless MPI is abandoned.
-  ~MpiParcels() override;
-  MpiParcels(const MpiParcels &) = delete;
-  MpiParcels &operator=(const MpiParcels &) = delete;
+  ~MpiSlots() override;
+  MpiSlots(const MpiSlots &) = delete;
+  MpiSlots &operator=(const MpiSlots &) = delete;
 
   uint64_t capacity() const override { return kCapacity; }
   /// Messages cost processor time, which fast links do not leave.
   uint64_t tensorBytes() const override { return 256 * 1024; }
   std::byte *reserve(uint32_t lane) override;
   void send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) override;
-  const Parcel *front(uint32_t peer, uint32_t lane) override;
+  const EagerMessage *front(uint32_t peer, uint32_t lane) override;
   void release(uint32_t peer, uint32_t lane) override;
   bool hasLeft(uint32_t peer) const override;
   bool isAllTaken() const override { return unsent == 0; }
 
-  /// Looks which parcels have come and which have been taken.
+  /// Looks which eager messages have come and which have been taken.
   Status progress(bool &moved);
-  /// When a parcel came from the peer, or one to it was taken.
+  /// When an eager message came from the peer, or one to it was taken.
   Clock::time_point heard(uint32_t peer) const { return lastHeard[peer]; }
   /// The peer said that it leaves: what it has sent before is on its way.
   void noteLeaving(uint32_t peer) { leftAt[peer] = Clock::now(); }
@@ -62,21 +62,21 @@ private:
     Tag tag;
     uint64_t bytes;
   };
-  /// A parcel as it travels.
+  /// An eager message as it travels.
   struct alignas(64) Buffer {
     Header header;
     alignas(64) std::array<std::byte, kCapacity> bytes;
   };
 
   struct Outbox {
-    std::array<uint32_t, kSlots> receivers{}; ///< who have not taken a slot's parcel yet
+    std::array<uint32_t, kSlots> receivers{}; ///< who have not taken a slot's eager message yet
     std::optional<uint32_t> reserved;
   };
   /// One lane from a peer. Receives are met in the order in which they were posted.
   struct Inbox {
     uint32_t head = 0;      ///< the oldest receive
     std::vector<bool> came; ///< by receive
-    std::optional<Parcel> parcel;
+    std::optional<EagerMessage> eager;
   };
 
   uint32_t routeOf(uint32_t peer, uint32_t lane) const { return peer * kLanes + lane; }
@@ -106,4 +106,4 @@ private:
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_TRANSPORT_MPI_MPIPARCELS_H
+#endif // CGX_RUNTIME_TRANSPORT_MPI_MPISLOTS_H

@@ -1,15 +1,15 @@
-//===-- transport/tcp/TcpParcels.h - Short messages in buffers -*- C++ -*-===//
+//===-- transport/tcp/TcpSlots.h - Short messages in buffers -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_TCP_TCPPARCELS_H
-#define CGX_RUNTIME_TRANSPORT_TCP_TCPPARCELS_H
+#ifndef CGX_RUNTIME_TRANSPORT_TCP_TCPSLOTS_H
+#define CGX_RUNTIME_TRANSPORT_TCP_TCPSLOTS_H
 
 #include "Frame.h"
-#include "transport/Parcels.h"
+#include "transport/EagerSlots.h"
 
 #include <memory>
 
@@ -17,24 +17,24 @@ namespace cgx::tcp {
 
 /// Slots for what is sent, and a few buffers for each lane of each peer. Each lane has a connection: what a
 /// rank does not take stays with the system, and holds its sender back, on this lane alone.
-class TcpParcels final : public Parcels {
+class TcpSlots final : public EagerSlots {
 public:
   /// More ranks would need too much memory.
   static constexpr uint32_t kMostRanks = 32;
 
   /// `writers` has that of a lane to a peer, at peer * kLanes + lane.
-  TcpParcels(uint32_t ranks, std::vector<FrameWriter *> writers);
+  TcpSlots(uint32_t ranks, std::vector<FrameWriter *> writers);
 
   uint64_t capacity() const override { return kCapacity; }
   uint64_t tensorBytes() const override { return 256 * 1024; }
   std::byte *reserve(uint32_t lane) override;
   void send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) override;
-  const Parcel *front(uint32_t peer, uint32_t lane) override;
+  const EagerMessage *front(uint32_t peer, uint32_t lane) override;
   void release(uint32_t peer, uint32_t lane) override;
   bool isAllTaken() const override;
   bool hasLeft(uint32_t peer) const override { return gone[peer]; }
 
-  /// Memory for a parcel that is on its way; empty while all of it is full.
+  /// Memory for an eager message that is on its way; empty while all of it is full.
   std::span<std::byte> room(uint32_t peer, uint32_t lane, uint64_t bytes);
   /// It has come.
   void arrived(uint32_t peer, uint32_t lane, const Tag &tag, uint64_t bytes);
@@ -60,7 +60,7 @@ private:
   };
   struct Inbox {
     std::vector<std::unique_ptr<Buffer>> buffers = std::vector<std::unique_ptr<Buffer>>(kBuffers);
-    std::vector<Parcel> parcels = std::vector<Parcel>(kBuffers);
+    std::vector<EagerMessage> eagerSlots = std::vector<EagerMessage>(kBuffers);
     uint32_t head = 0, count = 0;
   };
   Inbox &inbox(uint32_t peer, uint32_t lane) { return inboxes[peer * kLanes + lane]; }
@@ -74,4 +74,4 @@ private:
 
 } // namespace cgx::tcp
 
-#endif // CGX_RUNTIME_TRANSPORT_TCP_TCPPARCELS_H
+#endif // CGX_RUNTIME_TRANSPORT_TCP_TCPSLOTS_H

@@ -1,12 +1,12 @@
-//===-- transport/ring/RingParcels.h - Parcels in shared slots --*- C++ -*-===//
+//===-- transport/ring/RingSlots.h - Eager messages in shared slots --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_RING_RINGPARCELS_H
-#define CGX_RUNTIME_TRANSPORT_RING_RINGPARCELS_H
+#ifndef CGX_RUNTIME_TRANSPORT_RING_RINGSLOTS_H
+#define CGX_RUNTIME_TRANSPORT_RING_RINGSLOTS_H
 
 #include "transport/ring/Segment.h"
 
@@ -15,18 +15,18 @@
 
 namespace cgx {
 
-class RingParcels final : public Parcels {
+class RingSlots final : public EagerSlots {
 public:
-  RingParcels(Segment segment, uint32_t rank);
+  RingSlots(Segment segment, uint32_t rank);
 
   uint64_t capacity() const override { return kSlotBytes; }
   std::byte *reserve(uint32_t lane) override;
   void send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) override;
-  const Parcel *front(uint32_t peer, uint32_t lane) override;
+  const EagerMessage *front(uint32_t peer, uint32_t lane) override;
   void release(uint32_t peer, uint32_t lane) override;
   bool hasLeft(uint32_t peer) const override;
 
-  /// A number that changes whenever a peer has sent or released a parcel.
+  /// A number that changes whenever a peer has sent or released an eager message.
   uint64_t activity() const;
   /// Why what was found in the segment cannot be; OK otherwise.
   const Status &damage() const { return damaged; }
@@ -36,7 +36,7 @@ private:
   /// A receiver that has not yet released what a slot holds.
   struct Reader {
     uint32_t peer;
-    uint64_t parcel; ///< the slot is free when this many were released
+    uint64_t eager; ///< the slot is free when this many were released
   };
 
   struct Outbox {
@@ -51,7 +51,7 @@ private:
     uint64_t sent = 0;
     uint64_t taken = 0;
     bool inFront = false;
-    Parcel parcel;
+    EagerMessage eager;
   };
 
   Route &route(uint32_t peer, uint32_t lane) { return routes[peer * kLanes + lane]; }
@@ -68,4 +68,4 @@ private:
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_TRANSPORT_RING_RINGPARCELS_H
+#endif // CGX_RUNTIME_TRANSPORT_RING_RINGSLOTS_H

@@ -1,4 +1,4 @@
-//===-- transport/mpi/MpiParcels.cpp - Short messages over MPI ---*- C++ -*-===//
+//===-- transport/mpi/MpiSlots.cpp - Short messages over MPI ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/mpi/MpiParcels.h"
+#include "transport/mpi/MpiSlots.h"
 
 #include "transport/mpi/MpiSession.h"
 
@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kArrival{200};
 
 } // namespace
 
-MpiParcels::MpiParcels(MPI_Comm communicator, int firstTag, uint32_t rank, uint32_t ranks)
+MpiSlots::MpiSlots(MPI_Comm communicator, int firstTag, uint32_t rank, uint32_t ranks)
     : communicator(communicator), firstTag(firstTag), self(rank), ranks(ranks),
       receives(std::clamp(kReceives / (ranks * kLanes), kFewestReceives, kMostReceives)),
       in(new Buffer[size_t(ranks) * kLanes * receives]), out(new Buffer[size_t(kLanes) * kSlots]),
@@ -38,11 +38,11 @@ MpiParcels::MpiParcels(MPI_Comm communicator, int firstTag, uint32_t rank, uint3
         post(peer, lane, slot);
 }
 
-MpiParcels::~MpiParcels() {
+MpiSlots::~MpiSlots() {
   const MpiTurn turn;
   if (isMpiAbandoned())
     return;
-  assert(unsent == 0 && "an all-reduce ends when its parcels are taken, or fails");
+  assert(unsent == 0 && "an all-reduce ends when its eager messages are taken, or fails");
   for (MPI_Request &request : requests)
     if (request != MPI_REQUEST_NULL) {
       MPI_Cancel(&request);
@@ -50,12 +50,12 @@ MpiParcels::~MpiParcels() {
     }
 }
 
-void MpiParcels::note(int code, const char *call) {
+void MpiSlots::note(int code, const char *call) {
   if (Status status = mpiStatus(code, call); !status.ok() && damaged.ok())
     damaged = status;
 }
 
-void MpiParcels::post(uint32_t peer, uint32_t lane, uint32_t slot) {
+void MpiSlots::post(uint32_t peer, uint32_t lane, uint32_t slot) {
   if (isMpiAbandoned())
     return;
   uint32_t receive = receiveOf(routeOf(peer, lane), slot);
@@ -65,7 +65,7 @@ void MpiParcels::post(uint32_t peer, uint32_t lane, uint32_t slot) {
        "MPI_Irecv");
 }
 
-std::byte *MpiParcels::reserve(uint32_t lane) {
+std::byte *MpiSlots::reserve(uint32_t lane) {
   Outbox &outbox = outboxes[lane];
   // The first free one, not the next: it is still in the cache.
   for (uint32_t slot = 0; slot < kSlots && !outbox.reserved && !isMpiAbandoned(); ++slot)
@@ -74,7 +74,7 @@ std::byte *MpiParcels::reserve(uint32_t lane) {
   return outbox.reserved ? out[lane * kSlots + *outbox.reserved].bytes.data() : nullptr;
 }
 
-void MpiParcels::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) {
+void MpiSlots::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) {
   Outbox &outbox = outboxes[lane];
   assert(outbox.reserved && bytes <= kCapacity && !receivers.empty());
   uint32_t slot = *outbox.reserved;
@@ -92,7 +92,7 @@ void MpiParcels::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<c
   outbox.reserved.reset();
 }
 
-void MpiParcels::complete(uint32_t request) {
+void MpiSlots::complete(uint32_t request) {
   uint32_t allReceives = ranks * kLanes * receives;
   if (request < allReceives) {
     uint32_t route = request / receives;
@@ -106,7 +106,7 @@ void MpiParcels::complete(uint32_t request) {
   lastHeard[(request - allReceives) % ranks] = Clock::now();
 }
 
-Status MpiParcels::progress(bool &moved) {
+Status MpiSlots::progress(bool &moved) {
   const MpiTurn turn;
   int count = 0;
   note(MPI_Testsome(int(requests.size()), requests.data(), &count, completed.data(), MPI_STATUSES_IGNORE),
@@ -117,31 +117,31 @@ Status MpiParcels::progress(bool &moved) {
   return damaged;
 }
 
-const Parcel *MpiParcels::front(uint32_t peer, uint32_t lane) {
+const EagerMessage *MpiSlots::front(uint32_t peer, uint32_t lane) {
   uint32_t route = routeOf(peer, lane);
   Inbox &inbox = inboxes[route];
-  if (!inbox.parcel && inbox.came[inbox.head]) {
+  if (!inbox.eager && inbox.came[inbox.head]) {
     const Buffer &buffer = in[receiveOf(route, inbox.head)];
     if (buffer.header.bytes > kCapacity) {
-      damaged = Status::error(CGX_INTERNAL, "rank ", peer, " sent a parcel of ", buffer.header.bytes,
+      damaged = Status::error(CGX_INTERNAL, "rank ", peer, " sent an eager message of ", buffer.header.bytes,
                               " bytes, expected at most ", kCapacity);
       return nullptr;
     }
-    inbox.parcel = Parcel{buffer.header.tag, std::span(buffer.bytes).first(buffer.header.bytes)};
+    inbox.eager = EagerMessage{buffer.header.tag, std::span(buffer.bytes).first(buffer.header.bytes)};
   }
-  return inbox.parcel ? &*inbox.parcel : nullptr;
+  return inbox.eager ? &*inbox.eager : nullptr;
 }
 
-void MpiParcels::release(uint32_t peer, uint32_t lane) {
+void MpiSlots::release(uint32_t peer, uint32_t lane) {
   Inbox &inbox = inboxes[routeOf(peer, lane)];
-  assert(inbox.parcel);
-  inbox.parcel.reset();
+  assert(inbox.eager);
+  inbox.eager.reset();
   inbox.came[inbox.head] = false;
   post(peer, lane, inbox.head);
   inbox.head = (inbox.head + 1) % receives;
 }
 
-bool MpiParcels::hasLeft(uint32_t peer) const {
+bool MpiSlots::hasLeft(uint32_t peer) const {
   return leftAt[peer] && Clock::now() - *leftAt[peer] >= kArrival;
 }
 
