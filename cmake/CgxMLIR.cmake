@@ -7,7 +7,6 @@ include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
 
-option(CGX_UNITY "Compile the sources of a compiler library eight at a time" ON)
 
 # cgx_mlir_library(target SOURCES ... INCLUDES ... LINKS ... DEPENDS ...): a static library
 # of compiler code. INCLUDES are its public include folders, LINKS our own libraries

@@ -19,9 +19,9 @@ namespace cgx {
 
 namespace {
 
-class OperandTask {
+class AllGatherTask {
 public:
-  OperandTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
+  AllGatherTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), buffers(buffers), count(execution.group.size()),
         slices(resultShape(), execution.collective.dim, count, codec.elementBytes()),
         payloadBytes(codec.payloadBytes(codec.info().elements)), direct(codec.isRaw() && slices.contiguous()),
@@ -77,7 +77,7 @@ Status runAllGather(Execution &execution, Buffers operands) {
   if (std::any_of(infos.begin(), infos.end(),
                   [](const OperandInfo &info) { return info.changes.has_value(); }))
     return runGatherOfChanges(execution, operands);
-  return runInOneExchange<OperandTask>(execution, operands);
+  return runInOneExchange<AllGatherTask>(execution, operands);
 }
 
 } // namespace cgx

@@ -65,9 +65,9 @@ namespace {
 
 /// An operand of runAllReduce and its payloads. Exact operands have none: their tensors
 /// are sent from and received into where they are.
-class OperandTask {
+class ChunkedTask {
 public:
-  OperandTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
+  ChunkedTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : operand(execution, index), buffers(buffers), self(execution.self()), exact(operand.isRaw()),
         slots(execution.scratch.take(operand.slotsBytes())),
         whole(exact ? nullptr : execution.scratch.take(operand.wholeBytes())) {}
@@ -119,40 +119,40 @@ private:
 
 } // namespace
 
-static std::vector<OperandTask> makeTasks(const Execution &execution, Buffers operands) {
-  std::vector<OperandTask> tasks;
+static std::vector<ChunkedTask> makeTasks(const Execution &execution, Buffers operands) {
+  std::vector<ChunkedTask> tasks;
   for (size_t i = 0; i < operands.size(); ++i)
     tasks.emplace_back(execution, i, operands[i]);
   return tasks;
 }
 
-static Status scatterReduce(Execution &execution, std::span<const OperandTask> tasks) {
+static Status scatterReduce(Execution &execution, std::span<const ChunkedTask> tasks) {
   std::vector<Traffic> traffic;
   {
     Stopwatch stopwatch(execution.counters.encode);
-    for (const OperandTask &operand : tasks)
+    for (const ChunkedTask &operand : tasks)
       traffic.push_back(operand.scatter());
   }
   if (Status status = exchange(execution, traffic, kContribution, kAllOperands); !status.ok())
     return status;
   Stopwatch stopwatch(execution.counters.decode);
-  for (const OperandTask &operand : tasks)
+  for (const ChunkedTask &operand : tasks)
     if (Status status = operand.reduce(execution); !status.ok())
       return status;
   return Status();
 }
 
-static Status gatherChunks(Execution &execution, std::span<const OperandTask> tasks) {
+static Status gatherChunks(Execution &execution, std::span<const ChunkedTask> tasks) {
   std::vector<Traffic> traffic;
   {
     Stopwatch stopwatch(execution.counters.encode);
-    for (const OperandTask &operand : tasks)
+    for (const ChunkedTask &operand : tasks)
       traffic.push_back(operand.gather());
   }
   if (Status status = exchange(execution, traffic, kResult, kAllOperands); !status.ok())
     return status;
   Stopwatch stopwatch(execution.counters.decode);
-  for (const OperandTask &operand : tasks)
+  for (const ChunkedTask &operand : tasks)
     if (Status status = operand.finish(); !status.ok())
       return status;
   return Status();
@@ -176,7 +176,7 @@ Status runScatterReduceAllGather(Execution &execution, Buffers operands) {
   if (canPipelineAllReduce(execution))
     return runPipelinedAllReduce(execution, operands);
   // Phase after phase, for any codec over any transport.
-  std::vector<OperandTask> tasks = makeTasks(execution, operands);
+  std::vector<ChunkedTask> tasks = makeTasks(execution, operands);
   if (Status status = scatterReduce(execution, tasks); !status.ok())
     return status;
   return gatherChunks(execution, tasks);

@@ -19,9 +19,9 @@ namespace cgx {
 
 namespace {
 
-class OperandTask {
+class AllToAllTask {
 public:
-  OperandTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
+  AllToAllTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), buffers(buffers), count(execution.group.size()),
         slices(codec.info().shape, execution.collective.splitDim, count, codec.elementBytes()),
         result(resultShape(), execution.collective.concatDim, count, codec.elementBytes()),
@@ -74,7 +74,7 @@ private:
 } // namespace
 
 Status runAllToAll(Execution &execution, Buffers operands) {
-  return runInOneExchange<OperandTask>(execution, operands);
+  return runInOneExchange<AllToAllTask>(execution, operands);
 }
 
 } // namespace cgx

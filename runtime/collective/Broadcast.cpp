@@ -17,9 +17,9 @@ namespace cgx {
 
 namespace {
 
-class OperandTask {
+class BroadcastTask {
 public:
-  OperandTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
+  BroadcastTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), buffers(buffers), root(execution.collective.root),
         isRoot(execution.self() == root), payloadBytes(codec.payloadBytes(codec.info().elements)),
         payload(codec.isRaw() ? buffers.output : execution.scratch.take(payloadBytes)) {}
@@ -54,7 +54,7 @@ private:
 } // namespace
 
 Status runBroadcast(Execution &execution, Buffers operands) {
-  return runInOneExchange<OperandTask>(execution, operands);
+  return runInOneExchange<BroadcastTask>(execution, operands);
 }
 
 } // namespace cgx

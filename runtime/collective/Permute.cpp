@@ -23,9 +23,9 @@ namespace cgx {
 
 namespace {
 
-class OperandTask {
+class PermuteTask {
 public:
-  OperandTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
+  PermuteTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), buffers(buffers),
         payloadBytes(codec.payloadBytes(codec.info().elements)),
         outgoing(execution.scratch.take(payloadBytes)), incoming(execution.scratch.take(payloadBytes)) {
@@ -71,7 +71,7 @@ Status runPermute(Execution &execution, Buffers operands) {
   if (std::any_of(infos.begin(), infos.end(),
                   [](const OperandInfo &info) { return info.changes.has_value(); }))
     return runPermuteOfChanges(execution, operands);
-  return runInOneExchange<OperandTask>(execution, operands);
+  return runInOneExchange<PermuteTask>(execution, operands);
 }
 
 } // namespace cgx

@@ -97,9 +97,9 @@ public:
 };
 
 /// One operand on its way. Operands without changes are encoded as they are.
-class OperandTask {
+class ChangesTask {
 public:
-  OperandTask(Execution &execution, size_t index, const OperandBuffers &buffers)
+  ChangesTask(Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), state(execution.states[index]), buffers(buffers),
         payloadBytes(codec.payloadBytes(codec.info().elements)),
         outgoing(execution.scratch.take(payloadBytes)), incoming(execution.scratch.take(payloadBytes)) {
@@ -227,7 +227,7 @@ Ids idsAt(const std::byte *memory, const OperandInfo &info) {
 Status runPermuteOfChanges(Execution &execution, Buffers operands) {
   CollectiveCounters &counters = execution.counters;
   const OperandInfo &idsInfo = execution.collective.operands.back();
-  std::vector<OperandTask> tasks;
+  std::vector<ChangesTask> tasks;
   std::vector<Traffic> traffic;
   {
     Stopwatch stopwatch(counters.encode);
@@ -245,7 +245,7 @@ Status runPermuteOfChanges(Execution &execution, Buffers operands) {
   {
     Stopwatch stopwatch(counters.decode);
     if (const std::byte *ids = tasks.back().payload())
-      for (OperandTask &operand : tasks)
+      for (ChangesTask &operand : tasks)
         if (Status status = operand.look(idsAt(ids, idsInfo)); !status.ok())
           return status;
   }
@@ -258,7 +258,7 @@ Status runPermuteOfChanges(Execution &execution, Buffers operands) {
     counters.operands[i].firstBytes += tasks[i].sentFirstBytes();
   }
   Stopwatch stopwatch(counters.decode);
-  for (OperandTask &operand : tasks)
+  for (ChangesTask &operand : tasks)
     if (Status status = operand.finish(); !status.ok())
       return status;
   // Zeros would be the id of a sample: rows of a rank that got nothing are of none.

@@ -19,9 +19,9 @@ namespace cgx {
 
 namespace {
 
-class OperandTask {
+class ReduceScatterTask {
 public:
-  OperandTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
+  ReduceScatterTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), buffers(buffers), count(execution.group.size()),
         slices(codec.info().shape, execution.collective.dim, count, codec.elementBytes()),
         payloadBytes(codec.payloadBytes(slices.elements())),
@@ -56,7 +56,7 @@ private:
 } // namespace
 
 Status runReduceScatter(Execution &execution, Buffers operands) {
-  return runInOneExchange<OperandTask>(execution, operands);
+  return runInOneExchange<ReduceScatterTask>(execution, operands);
 }
 
 } // namespace cgx

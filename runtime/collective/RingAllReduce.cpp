@@ -23,9 +23,9 @@ namespace cgx {
 
 namespace {
 
-class OperandTask {
+class RingTask {
 public:
-  OperandTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
+  RingTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : operand(execution, index), buffers(buffers), self(execution.self()), exact(operand.isRaw()),
         divisor(execution.divisor()), received(execution.scratch.take(operand.chunks.slot())),
         encoded(exact ? nullptr : execution.scratch.take(operand.chunks.slot())),
@@ -89,7 +89,7 @@ private:
 
 Status runRingAllReduce(Execution &execution, Buffers operands) {
   CollectiveCounters &counters = execution.counters;
-  std::vector<OperandTask> tasks;
+  std::vector<RingTask> tasks;
   for (size_t i = 0; i < operands.size(); ++i)
     tasks.emplace_back(execution, i, operands[i]);
   const uint32_t hops = cgx_step_count(&execution.pattern, kContribution);
@@ -98,30 +98,30 @@ Status runRingAllReduce(Execution &execution, Buffers operands) {
     traffic.clear();
     {
       Stopwatch stopwatch(counters.encode);
-      for (const OperandTask &operand : tasks)
+      for (const RingTask &operand : tasks)
         traffic.push_back(operand.reduceTraffic(hop));
     }
     if (Status status = exchange(execution, traffic, kContribution, kAllOperands); !status.ok())
       return status;
     Stopwatch stopwatch(counters.decode);
-    for (const OperandTask &operand : tasks)
+    for (const RingTask &operand : tasks)
       if (Status status = operand.reduce(hop); !status.ok())
         return status;
   }
   {
     Stopwatch stopwatch(counters.encode);
-    for (const OperandTask &operand : tasks)
+    for (const RingTask &operand : tasks)
       operand.compressResult();
   }
   for (uint32_t hop = 0; hop < hops; ++hop) {
     traffic.clear();
-    for (const OperandTask &operand : tasks)
+    for (const RingTask &operand : tasks)
       traffic.push_back(operand.gatherTraffic(hop));
     if (Status status = exchange(execution, traffic, kResult, kAllOperands); !status.ok())
       return status;
   }
   Stopwatch stopwatch(counters.decode);
-  for (const OperandTask &operand : tasks)
+  for (const RingTask &operand : tasks)
     if (Status status = operand.finish(); !status.ok())
       return status;
   return Status();

@@ -23,9 +23,9 @@ namespace cgx {
 
 namespace {
 
-class OperandTask {
+class TreeTask {
 public:
-  OperandTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
+  TreeTask(const Execution &execution, size_t index, const OperandBuffers &buffers)
       : execution(execution), codec(execution, index), resultCodec(execution, index, kResult),
         exact(codec.info().isRaw()), buffers(buffers), children(positionsOf(/*sends=*/false)),
         parent(positionsOf(/*sends=*/true)), elements(codec.info().elements), bytes(codec.chunks().slot()),
@@ -112,13 +112,13 @@ private:
   std::byte *payload;   ///< of the result
 };
 
-using Leg = Traffic (OperandTask::*)() const;
+using Leg = Traffic (TreeTask::*)() const;
 
-Status exchangeLeg(Execution &execution, const std::vector<OperandTask> &tasks, Leg leg, uint32_t phase) {
+Status exchangeLeg(Execution &execution, const std::vector<TreeTask> &tasks, Leg leg, uint32_t phase) {
   std::vector<Traffic> traffic;
   {
     Stopwatch stopwatch(execution.counters.encode);
-    for (const OperandTask &operand : tasks)
+    for (const TreeTask &operand : tasks)
       traffic.push_back((operand.*leg)());
   }
   return exchange(execution, traffic, phase, kAllOperands);
@@ -127,25 +127,25 @@ Status exchangeLeg(Execution &execution, const std::vector<OperandTask> &tasks, 
 } // namespace
 
 Status runTreeAllReduce(Execution &execution, Buffers operands) {
-  std::vector<OperandTask> tasks;
+  std::vector<TreeTask> tasks;
   for (size_t i = 0; i < operands.size(); ++i)
     tasks.emplace_back(execution, i, operands[i]);
-  if (Status status = exchangeLeg(execution, tasks, &OperandTask::fromChildren, kContribution); !status.ok())
+  if (Status status = exchangeLeg(execution, tasks, &TreeTask::fromChildren, kContribution); !status.ok())
     return status;
   {
     Stopwatch stopwatch(execution.counters.decode);
-    for (const OperandTask &operand : tasks)
+    for (const TreeTask &operand : tasks)
       if (Status status = operand.reduce(); !status.ok())
         return status;
   }
-  const std::pair<Leg, uint32_t> legs[] = {{&OperandTask::toParent, kContribution},
-                                           {&OperandTask::fromParent, kResult},
-                                           {&OperandTask::toChildren, kResult}};
+  const std::pair<Leg, uint32_t> legs[] = {{&TreeTask::toParent, kContribution},
+                                           {&TreeTask::fromParent, kResult},
+                                           {&TreeTask::toChildren, kResult}};
   for (auto [leg, phase] : legs)
     if (Status status = exchangeLeg(execution, tasks, leg, phase); !status.ok())
       return status;
   Stopwatch stopwatch(execution.counters.decode);
-  for (const OperandTask &operand : tasks)
+  for (const TreeTask &operand : tasks)
     if (Status status = operand.finish(); !status.ok())
       return status;
   return Status();
