@@ -183,6 +183,70 @@ def constraints_tested(paths):
                         yield f"{path}: expected a test @{op}_c{number} of what stablehlo.{op} refuses"
 
 
+# What a README says that something new needs: where the list begins, and how many files it may name.
+RECIPES = {
+    ("kernels/README.md", "**What a new codec needs**"): 12,
+    ("runtime/README.md", "- A transport:"): 3,
+    ("runtime/README.md", "- A collective:"): 6,
+    ("runtime/README.md", "- An algorithm of all_reduce:"): 4,
+    ("runtime/plan/README.md", "A solver is"): 3,
+}
+# Names that stand for what is new.
+NEW_FILES = {"F.cpp", "f.h", "F-inl.h", "FTest.cpp"}
+
+
+def recipe(readme, beginning):
+    """The files that a list of a README names; it ends where another one or a blank line behind text begins."""
+    place = text(readme).find(beginning)
+    if place < 0:
+        return None
+    body = text(readme)[place:]
+    if beginning.startswith("- "):
+        body = re.split(r"\n(?=- |\n)", body, maxsplit=1)[0]
+    else:
+        body = re.split(r"\n\n(?!\d)", body.split("\n\n1. ", 1)[-1] if "\n\n1. " in body[:400] else body, maxsplit=1)[0]
+    return list(dict.fromkeys(re.findall(r"[\w./-]+\.(?:cpp|h|md|txt)\b", body)))
+
+
+def recipes(paths):
+    """What a new codec, collective, algorithm, transport or solver needs is few files, which are there."""
+    names = {str(p) for p in paths}
+    for (readme, beginning), most in RECIPES.items():
+        files = recipe(readme, beginning)
+        if not files:
+            yield f"{readme}: expected the list of files that begins with '{beginning}'"
+            continue
+        if len(files) > most:
+            yield f"{readme}: '{beginning}' names {len(files)} files, expected at most {most}: {files}"
+        for file in files:
+            if pathlib.PurePath(file).name not in NEW_FILES and not any(n == file or n.endswith("/" + file) for n in names):
+                yield f"{readme}: '{beginning}' names {file}, which is not there"
+
+
+# Words of this tree that the field has others for (left), in code and prose of the folders where they were.
+FIELD_WORDS = {
+    r"parcels?": "eager message, slot",
+    r"journeys?": "schedule",
+    r"flights?": "pending operation",
+    r"patience": "deadline",
+}
+WORDED = ("runtime", "kernels", "test/unit/runtime", "test/unit/cuda")
+
+
+def field_words(paths):
+    """The field's word for each thing, as NCCL, MPI, UCC and CUB have it."""
+    pattern = re.compile(r"(?<![A-Za-z])(" + "|".join(FIELD_WORDS) + r")(?![a-z])|(?<=[a-z])(Parcel|Journey|Patience)", re.I)
+    for path in paths:
+        if not str(path).startswith(WORDED) or path.suffix not in CXX + (".md",):
+            continue
+        for number, line in enumerate(text(path).splitlines(), 1):
+            match = pattern.search(line)
+            if match and "in flight" not in line.lower():
+                word = match.group(0).lower()
+                better = next((b for w, b in FIELD_WORDS.items() if re.match(w, word)), "the field's")
+                yield f"{path}:{number}: '{word}': expected {better}"
+
+
 def readmes(paths):
     """Every top folder tells a newcomer where to look."""
     names = {str(p) for p in paths}
@@ -223,7 +287,7 @@ def text(path):
     return (ROOT / path).read_text(encoding="utf-8", errors="replace")
 
 
-CHECKS = [licensed, named_by_subject, include_direction, components_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, formatted]
+CHECKS = [licensed, named_by_subject, include_direction, components_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, recipes, field_words, formatted]
 
 
 def main():
