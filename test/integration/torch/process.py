@@ -26,6 +26,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tools" / "torch")]
 
+os.environ.setdefault("USE_LIBUV", "0")  # Debian's torch has none
+
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel

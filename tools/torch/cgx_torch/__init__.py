@@ -9,6 +9,7 @@ from cgx_core import __version__
 from cgx_core.adaptation import Adaptation
 from cgx_core.compiler import CompileError
 from cgx_core.context import RuntimeFailure
+from cgx_torch.compiled import Backend, backend
 from cgx_torch.hook import State, hook, state
 
-__all__ = ["Adaptation", "CompileError", "RuntimeFailure", "State", "__version__", "hook", "state"]
+__all__ = ["Adaptation", "Backend", "CompileError", "RuntimeFailure", "State", "__version__", "backend", "hook", "state"]

@@ -65,7 +65,11 @@ def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedba
 
 
 def hook(state: object, bucket: torch.distributed.GradBucket) -> torch.futures.Future[torch.Tensor]:
-    """Averages a bucket over all ranks."""
+    """Averages a bucket over all ranks. Of a compiled DistributedDataParallel, whose backend is the state, the gradient of a
+    parameter: there it is traced."""
+    if isinstance(bucket, tuple):
+        gradient, parameter = bucket
+        return state.trace(gradient, parameter)
     return state._reduce(bucket)
 
 
@@ -172,6 +176,9 @@ class State:
         self._thread.stop(self._program.close)
 
     # ---- What the hook does
+
+    def trace(self, gradient, parameter):
+        raise RuntimeError("a compiled DistributedDataParallel takes cgx_torch.backend(model) in the place of cgx_torch.state(model)")
 
     def _reduce(self, bucket):
         if self._failure:

@@ -20,7 +20,8 @@ class ProcessGroup:
         self.rank, self.ranks = dist.get_rank(group), dist.get_world_size(group)
         if self.rank < 0:
             raise RuntimeFailure("this process is not one of its process group")
-        self._scope = _scope_of(group)
+        self.members = _members_of(group)
+        self._scope = "world" if group is None or group is dist.group.WORLD else "-".join(map(str, self.members))
 
     def agree(self, program_hash, transport, timeout):
         """Returns (job, transport, meeting) of `rendezvous.agree` once all ranks compiled the same program."""
@@ -46,12 +47,10 @@ class _Store:
         return self._store.get(key).decode()
 
 
-def _scope_of(group):
-    """A name of a group that is equal on its ranks."""
+def _members_of(group):
+    """The ranks of a group, in order, as torch.distributed numbers them."""
     if group is None or group is dist.group.WORLD:
-        return "world"
+        return list(range(dist.get_world_size()))
     if hasattr(dist, "get_process_group_ranks"):
-        ranks = dist.get_process_group_ranks(group)
-    else:  # 1.13
-        ranks = dist.distributed_c10d._pg_group_ranks[group]
-    return "-".join(str(rank) for rank in sorted(ranks))
+        return sorted(dist.get_process_group_ranks(group))
+    return sorted(dist.distributed_c10d._pg_group_ranks[group])  # 1.13

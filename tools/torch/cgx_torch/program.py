@@ -80,6 +80,13 @@ class Program:
         for collective in order:
             _runtime().cgx_rt_run(self._context.value, collective)
 
+    def run(self, collective, operands):
+        """One collective, from and to the addresses of its operands. Raises what went wrong since the step began."""
+        for index, (source, target) in enumerate(operands):
+            _runtime().cgx_rt_operand(self._context.value, collective, index, source, target)
+        _runtime().cgx_rt_run(self._context.value, collective)
+        _check(_runtime().cgx_context_check(self._context))
+
     def telemetry(self):
         return self._call(context.telemetry_of) if self._context else {}
 

@@ -1,0 +1,117 @@
+"""Steps that torch compiles travel compressed: the compiler finds the layers of functional collectives by data flow, and those
+of a compiled DistributedDataParallel are its parameters."""
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import unittest
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+HAS_LIBRARIES = (pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere")) / "libcgx_compiler.so").exists()
+try:
+    import torch
+    WHY_NOT = None if hasattr(torch, "compile") and hasattr(torch.distributed.distributed_c10d, "_resolve_process_group") else \
+        f"torch {torch.__version__} has no torch.compile with functional collectives, as of 2.3"
+except ImportError:
+    WHY_NOT = "this Python has no torch: tools/setup --torch"
+
+
+def start(job, ranks=2):
+    """Runs a job; (printed, said, exit status) of each rank."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = str(listener.getsockname()[1])
+    processes = [subprocess.Popen([sys.executable, FOLDER / "compiled.py", str(rank), str(ranks), port, json.dumps(job)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(ranks)]
+    try:
+        return [(*process.communicate(timeout=400), process.returncode) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+@unittest.skipIf(WHY_NOT, WHY_NOT)
+@unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_compiler.so")
+class CompiledTest(unittest.TestCase):
+    def train(self, step, inner, options, ranks=2, **more):
+        """What rank 0 prints; all ranks hold the same bits."""
+        done = start({"step": step, "inner": inner, "options": options} | more, ranks)
+        for _, said, code in done:
+            self.assertEqual(code, 0, said[-3000:])
+        answers = [json.loads(printed.splitlines()[-1]) for printed, _, _ in done]
+        self.assertEqual(len({answer["bits"] for answer in answers}), 1, "ranks hold different parameters")
+        return answers[0]
+
+    def assert_compressed(self, answer, matrices, vectors):
+        """Two of three matrices are large enough; what is no gradient travels exactly."""
+        layers = {layer["layer"]: layer for layer in answer["layers"]}
+        for name in matrices:
+            self.assertIn("quantize bits=4", layers[name]["codec"], layers.keys())
+            self.assertEqual(layers[name]["kind"], "gradient")
+        for name in vectors:
+            self.assertEqual((layers[name]["kind"], layers[name]["codec"]), ("gradient", "identity"))
+        self.assertEqual({layer["codec"] for layer in answer["layers"] if layer["kind"] == "other"} - {"identity"}, set())
+        self.assertEqual(answer["telemetry"][0]["steps"], len(answer["losses"]))
+
+    def assert_close(self, ours, plain, tolerance):
+        for left, right in zip(ours, plain):
+            self.assertAlmostEqual(left, right, delta=tolerance)
+
+    def test_functional_collectives(self):
+        for inner, ranks in (("aot_eager", 3), ("inductor", 2)):
+            with self.subTest(inner=inner):
+                answer = self.train("functional", inner, {"bits": 4}, ranks)
+                self.assert_compressed(answer, ["0.weight", "2.weight"], ["0.bias", "2.bias"])
+                self.assertEqual([layer["kind"] for layer in answer["layers"] if layer["dtype"] == "f32" and not layer["shape"]],
+                                 ["other"])  # the loss
+                self.assert_close(answer["losses"], self.train("functional", inner, None, ranks)["losses"], 0.1)
+
+    def test_parameters_written_in_place(self):
+        # The second moment is no gradient, and the first names no layer.
+        answer = self.train("written", "aot_eager", {"bits": 4})
+        self.assert_compressed(answer, ["0", "2"], ["1", "3"])
+        self.assert_close(answer["losses"], self.train("written", "aot_eager", None)["losses"], 0.1)
+
+    def test_compiled_ddp(self):
+        answer = self.train("ddp", "inductor", {"bits": 4})
+        self.assert_compressed(answer, ["0.weight", "2.weight"], ["0.bias", "2.bias", "4.bias"])
+        plain = self.train("ddp", "inductor", None)
+        self.assert_close(answer["losses"], plain["losses"], 0.1)
+        exact = self.train("ddp", "inductor", {"codec": "identity"})
+        for left, right in zip(exact["parameters"], plain["parameters"]):
+            self.assert_close(left, right, 1e-5)
+
+    def test_what_codecs_remember_is_saved(self):
+        options = {"bits": 2, "error_feedback": "f32"}
+        through = self.train("written", "aot_eager", options)
+        self.assertTrue(through["state"][0])
+        self.assertEqual(self.train("written", "aot_eager", options, resume_at=3)["bits"], through["bits"])
+
+    def test_mistakes(self):
+        job = {"step": "functional", "inner": "aot_eager", "steps": 1}
+        for jobs, expected in (
+                ([job | {"options": {"bits": 4}}, job | {"options": {"bits": 2}}], "compiled set of gradients number 0 to different"),
+                ([job | {"options": {"bits": 40}}] * 2, "CompileError: .*bits"),
+                ([job | {"options": {"bits": 4, "timeout": 5}}, job | {"options": None}], "process 1 compiled no set of gradients")):
+            with self.subTest(expected=expected):
+                for rank, (_, said, code) in enumerate(start(jobs)):
+                    self.assertNotEqual(code, 0)
+                    if jobs[rank]["options"]:
+                        self.assertRegex(said, expected)
+
+
+class TooOldTest(unittest.TestCase):
+    @unittest.skipIf(not WHY_NOT or "has no torch:" in WHY_NOT, "this torch can, or there is none")
+    def test_a_torch_without_torch_compile_is_refused_with_words(self):
+        sys.path[:0] = [str(FOLDER.parents[2] / "tools" / "torch")]
+        import cgx_torch
+        with self.assertRaisesRegex(cgx_torch.RuntimeFailure, "as of torch 2.3"):
+            cgx_torch.backend(bits=4)
+
+
+if __name__ == "__main__":
+    unittest.main()
