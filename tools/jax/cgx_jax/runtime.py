@@ -90,6 +90,7 @@ class Program:
     def close(self):
         """Waits for steps that run. The program cannot run afterwards."""
         if _open.pop(self.name, None):
+            self._visit(lambda *_: None)  # behind what was dispatched
             _check(_xla().cgx_xla_program_close(self.name.encode()))
 
     def _visit(self, body):

@@ -64,8 +64,10 @@ cgx_status cgx_xla_program_close(const char *name) {
     std::shared_ptr<cgx::xla::Program> program;
     if (name)
       program = cgx::xla::Programs::instance().take(name);
-    if (program)
+    if (program) {
+      program->stop();
       return CGX_OK;
+    }
     error = std::string("expected an open program, got '") + (name ? name : "(null)") + "'";
     return CGX_INVALID_ARGUMENT;
   });

@@ -35,16 +35,20 @@ Program::Program(const cgx_xla_program_config &given)
   }
 }
 
-Program::~Program() {
+Program::~Program() { stop(); }
+
+void Program::stop() {
   {
     std::lock_guard lock(mutex);
+    isStopped = true;
     for (auto &[number, rank] : ranks) {
       rank->isStopping = true;
       rank->changed.notify_all();
     }
   }
   for (auto &[number, rank] : ranks)
-    rank->thread.join();
+    if (rank->thread.joinable())
+      rank->thread.join();
 }
 
 cgx_status Program::connected(std::string &error) {
@@ -67,6 +71,10 @@ cgx_status Program::firstFailure(std::string &error) const {
 
 void Program::submit(uint32_t number, int64_t run, Request request) {
   std::unique_lock lock(mutex);
+  if (isStopped) {
+    lock.unlock();
+    return request.answer("the program was closed while it ran");
+  }
   auto found = ranks.find(number);
   if (found == ranks.end()) {
     lock.unlock();

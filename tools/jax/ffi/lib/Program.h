@@ -63,6 +63,10 @@ public:
   /// Connects the ranks of this process; ask connected() how that went.
   explicit Program(const cgx_xla_program_config &config);
   ~Program();
+  /// Ends the threads of the ranks, once they have done what was asked of them. XLA may go on in one of them,
+  /// inside of an answer, and hold the program there last: so whoever closes it stops it first, on another
+  /// thread.
+  void stop();
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
 
@@ -135,6 +139,7 @@ private:
   uint64_t firstRun = 0;
   std::map<uint32_t, std::unique_ptr<Rank>> ranks;
   uint64_t dispatched = 0; ///< executions, as far as the framework said
+  bool isStopped = false;  ///< nothing is taken any more
   bool hasFailed = false;  ///< from then on executions may not begin
   std::condition_variable ended;
   std::condition_variable came; ///< a rank connected, or could not
