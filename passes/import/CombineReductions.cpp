@@ -42,7 +42,7 @@ namespace {
 using CombineKey = std::tuple<Reduction, Algorithm, Attribute, Attribute, Attribute, Attribute, Attribute>;
 
 CombineKey getCombineKey(AllReduceOp op, unsigned operand) {
-  auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
+  ArrayAttr reasons = op.getExactReasonsAttr();
   return {op.getReduction(),
           op.getAlgorithm(),
           op.getGroups(),
@@ -186,9 +186,8 @@ private:
     auto combined = AllReduceOp::create(
         builder, builder.getFusedLoc(locations), local.getType(), local, model.getReduction(), ids.take(),
         model.getGroups(), builder.getArrayAttr(model.getCodecs()[operand]),
-        builder.getArrayAttr(model.getLayers()[operand]), model.getAlgorithm(), model.getHierarchyAttr());
-    if (auto reasons = model->getAttrOfType<ArrayAttr>(kExactReasonAttrName))
-      combined->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons[operand]));
+        builder.getArrayAttr(model.getLayers()[operand]), model.getAlgorithm(), model.getHierarchyAttr(),
+        getExactReasons(model, operand));
     return combined.getResult(0);
   }
 

@@ -82,7 +82,7 @@ AllReduceOp createBehind(stablehlo::WhileOp loop, AllReduceOp reduce, ArrayRef<A
   builder.setInsertionPointAfter(loop);
   SmallVector<Value> sums;
   SmallVector<Attribute> codecs, layers, reasons;
-  auto given = reduce->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
+  ArrayAttr given = reduce.getExactReasonsAttr();
   for (const Accumulation &accumulation : accumulations) {
     sums.push_back(loop->getResult(accumulation.carried));
     codecs.push_back(reduce.getCodecs()[accumulation.operand]);
@@ -90,12 +90,10 @@ AllReduceOp createBehind(stablehlo::WhileOp loop, AllReduceOp reduce, ArrayRef<A
     if (given)
       reasons.push_back(given[accumulation.operand]);
   }
-  auto hoisted =
-      AllReduceOp::create(builder, reduce.getLoc(), ValueRange(sums).getTypes(), sums, reduce.getReduction(),
-                          id, reduce.getGroups(), builder.getArrayAttr(codecs), builder.getArrayAttr(layers),
-                          reduce.getAlgorithm(), reduce.getHierarchyAttr());
-  if (given)
-    hoisted->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons));
+  auto hoisted = AllReduceOp::create(
+      builder, reduce.getLoc(), ValueRange(sums).getTypes(), sums, reduce.getReduction(), id,
+      reduce.getGroups(), builder.getArrayAttr(codecs), builder.getArrayAttr(layers), reduce.getAlgorithm(),
+      reduce.getHierarchyAttr(), given ? builder.getArrayAttr(reasons) : ArrayAttr());
   return hoisted;
 }
 

@@ -113,7 +113,7 @@ private:
     return failed(common) ? failure() : replace<AllReduceOp>(op, [&](OpBuilder &builder) {
       return AllReduceOp::create(builder, op.getLoc(), TypeRange(op.getType()), ValueRange(op.getInput()),
                                  *reduction, common->id, common->groups, common->codecs, common->layers,
-                                 Algorithm::Auto, /*hierarchy=*/nullptr);
+                                 Algorithm::Auto, /*hierarchy=*/nullptr, /*exact_reasons=*/nullptr);
     });
   }
 
@@ -122,7 +122,7 @@ private:
     return failed(common) ? failure() : replace<AllGatherOp>(op, [&](OpBuilder &builder) {
       return AllGatherOp::create(builder, op.getLoc(), TypeRange(op.getType()), ValueRange(op.getInput()),
                                  op.getGatherAxis().getSExtValue(), common->id, common->groups,
-                                 common->codecs, common->layers);
+                                 common->codecs, common->layers, /*exact_reasons=*/nullptr);
     });
   }
 
@@ -134,7 +134,8 @@ private:
     return failed(common) ? failure() : replace<ReduceScatterOp>(op, [&](OpBuilder &builder) {
       return ReduceScatterOp::create(builder, op.getLoc(), TypeRange(op.getType()), ValueRange(op.getInput()),
                                      *reduction, op.getScatterAxis().getSExtValue(), common->id,
-                                     common->groups, common->codecs, common->layers);
+                                     common->groups, common->codecs, common->layers,
+                                     /*exact_reasons=*/nullptr);
     });
   }
 
@@ -143,7 +144,8 @@ private:
     return failed(common) ? failure() : replace<AllToAllOp>(op, [&](OpBuilder &builder) {
       return AllToAllOp::create(builder, op.getLoc(), TypeRange(op.getType()), ValueRange(op.getInput()),
                                 op.getSplitAxis().getSExtValue(), op.getConcatAxis().getSExtValue(),
-                                common->id, common->groups, common->codecs, common->layers);
+                                common->id, common->groups, common->codecs, common->layers,
+                                /*exact_reasons=*/nullptr);
     });
   }
 

@@ -279,7 +279,8 @@ private:
     return replaceReduction(op, [&](OpBuilder &builder, Reduction reduction, GroupsAttr groups,
                                     ArrayAttr codecs, ArrayAttr layers) {
       return AllReduceOp::create(builder, op->getLoc(), op->getResultTypes(), op->getOperands(), reduction,
-                                 ids.take(), groups, codecs, layers, Algorithm::Auto, /*hierarchy=*/nullptr);
+                                 ids.take(), groups, codecs, layers, Algorithm::Auto, /*hierarchy=*/nullptr,
+                                 /*exact_reasons=*/nullptr);
     });
   }
 
@@ -289,7 +290,8 @@ private:
                    [&](OpBuilder &builder, GroupsAttr groups, ArrayAttr codecs, ArrayAttr layers) {
                      return AllReduceOp::create(builder, op->getLoc(), op->getResultTypes(),
                                                 op->getOperands(), Reduction::Sum, ids.take(), groups, codecs,
-                                                layers, Algorithm::Auto, /*hierarchy=*/nullptr);
+                                                layers, Algorithm::Auto, /*hierarchy=*/nullptr,
+                                                /*exact_reasons=*/nullptr);
                    });
   }
 
@@ -298,7 +300,7 @@ private:
                                     ArrayAttr codecs, ArrayAttr layers) {
       return ReduceScatterOp::create(builder, op->getLoc(), op->getResultTypes(), op->getOperands(),
                                      reduction, getInteger(op, "scatter_dimension"), ids.take(), groups,
-                                     codecs, layers);
+                                     codecs, layers, /*exact_reasons=*/nullptr);
     });
   }
 
@@ -307,7 +309,8 @@ private:
                    [&](OpBuilder &builder, GroupsAttr groups, ArrayAttr codecs, ArrayAttr layers) {
                      return AllGatherOp::create(builder, op->getLoc(), op->getResultTypes(),
                                                 op->getOperands(), getInteger(op, "all_gather_dim"),
-                                                ids.take(), groups, codecs, layers);
+                                                ids.take(), groups, codecs, layers,
+                                                /*exact_reasons=*/nullptr);
                    });
   }
 
@@ -317,7 +320,7 @@ private:
                      return AllToAllOp::create(builder, op->getLoc(), op->getResultTypes(), op->getOperands(),
                                                getInteger(op, "split_dimension"),
                                                getInteger(op, "concat_dimension"), ids.take(), groups, codecs,
-                                               layers);
+                                               layers, /*exact_reasons=*/nullptr);
                    });
   }
 
@@ -327,8 +330,9 @@ private:
       return keep(op, "the process that sends is computed");
     GroupMode mode = getPartitionGroupMode(op);
     return replace(op, mode, [&](OpBuilder &builder, GroupsAttr groups, ArrayAttr codecs, ArrayAttr layers) {
-      Operation *made = BroadcastOp::create(builder, op->getLoc(), op->getResultTypes(), op->getOperands(),
-                                            /*root=*/0, ids.take(), groups, codecs, layers);
+      Operation *made =
+          BroadcastOp::create(builder, op->getLoc(), op->getResultTypes(), op->getOperands(),
+                              /*root=*/0, ids.take(), groups, codecs, layers, /*exact_reasons=*/nullptr);
       return getOrZeroOutsideOf(builder, groups, getProcessGrid(module, mode), made);
     });
   }
@@ -382,11 +386,11 @@ private:
     OpBuilder builder(op);
     auto type = RankedTensorType::get({static_cast<int64_t>(pairs->size()), 2}, builder.getI64Type());
     RankRows all{llvm::to_vector(llvm::seq<int64_t>(grid.getProcessCount()))};
-    auto made = PermuteOp::create(builder, op->getLoc(), op->getResultTypes(), op->getOperands(),
-                                  DenseIntElementsAttr::get(type, flat), ids.take(),
-                                  GroupsAttr::get(op->getContext(), ArrayRef(all)),
-                                  getIdentityCodecs(op->getContext(), op->getNumOperands()),
-                                  getUnknownLayers(op->getContext(), op->getNumOperands()));
+    auto made = PermuteOp::create(
+        builder, op->getLoc(), op->getResultTypes(), op->getOperands(), DenseIntElementsAttr::get(type, flat),
+        ids.take(), GroupsAttr::get(op->getContext(), ArrayRef(all)),
+        getIdentityCodecs(op->getContext(), op->getNumOperands()),
+        getUnknownLayers(op->getContext(), op->getNumOperands()), /*exact_reasons=*/nullptr);
     op->replaceAllUsesWith(made);
     op->erase();
     return success();

@@ -300,10 +300,10 @@ private:
   }
 
   Value createReduction(Value value, LayerAttr layer, Reduction reduction) {
-    auto reduce =
-        AllReduceOp::create(builder, step.getLoc(), TypeRange(value.getType()), ValueRange(value), reduction,
-                            ids.take(), groups, getIdentityCodecs(builder.getContext(), 1),
-                            builder.getArrayAttr({layer}), Algorithm::Auto, HierarchyAttr());
+    auto reduce = AllReduceOp::create(
+        builder, step.getLoc(), TypeRange(value.getType()), ValueRange(value), reduction, ids.take(), groups,
+        getIdentityCodecs(builder.getContext(), 1), builder.getArrayAttr({layer}), Algorithm::Auto,
+        HierarchyAttr(), /*exact_reasons=*/nullptr);
     return reduce->getResult(0);
   }
 

@@ -90,8 +90,8 @@ public:
   explicit ReductionScatterer(ModuleOp module) : ids(module), values(module) {}
 
   void scatter(AllReduceOp reduce) {
-    if (reduce.getAlgorithm() != Algorithm::Auto || reduce.getHierarchyAttr() ||
-        reduce->hasAttr(kOriginsAttrName) || reduce.getGroups().getUniformSize().value_or(1) < 2)
+    if (reduce.getAlgorithm() != Algorithm::Auto || reduce.getHierarchyAttr() || reduce.getOriginsAttr() ||
+        reduce.getGroups().getUniformSize().value_or(1) < 2)
       return;
     SmallVector<unsigned> scattered;
     for (unsigned i = 0, e = reduce.getInputs().size(); i < e; ++i)
@@ -214,23 +214,18 @@ private:
       input = copy->getResult(0);
     }
     auto type = cast<RankedTensorType>(input.getType()).clone(path.slice.getSliceSizes());
-    auto scatter = ReduceScatterOp::create(
-        builder, reduce.getLoc(), type, input, reduce.getReduction(), part.dimension, ids.take(), part.groups,
-        builder.getArrayAttr(reduce.getCodecs()[i]), builder.getArrayAttr(reduce.getLayers()[i]));
-    copyReason(reduce, i, scatter);
+    auto scatter =
+        ReduceScatterOp::create(builder, reduce.getLoc(), type, input, reduce.getReduction(), part.dimension,
+                                ids.take(), part.groups, builder.getArrayAttr(reduce.getCodecs()[i]),
+                                builder.getArrayAttr(reduce.getLayers()[i]), getExactReasons(reduce, i));
     if (part.replicas.getUniformSize() == 1)
       return scatter.getResult(0);
-    auto sum = AllReduceOp::create(
-        builder, reduce.getLoc(), type, scatter.getResult(0), reduce.getReduction(), ids.take(),
-        part.replicas, builder.getArrayAttr(reduce.getCodecs()[i]),
-        builder.getArrayAttr(reduce.getLayers()[i]), reduce.getAlgorithm(), reduce.getHierarchyAttr());
-    copyReason(reduce, i, sum);
+    auto sum =
+        AllReduceOp::create(builder, reduce.getLoc(), type, scatter.getResult(0), reduce.getReduction(),
+                            ids.take(), part.replicas, builder.getArrayAttr(reduce.getCodecs()[i]),
+                            builder.getArrayAttr(reduce.getLayers()[i]), reduce.getAlgorithm(),
+                            reduce.getHierarchyAttr(), getExactReasons(reduce, i));
     return sum.getResult(0);
-  }
-
-  static void copyReason(AllReduceOp reduce, unsigned i, Operation *to) {
-    if (auto reasons = reduce->getAttrOfType<ArrayAttr>(kExactReasonAttrName))
-      to->setAttr(kExactReasonAttrName, ArrayAttr::get(reduce.getContext(), reasons[i]));
   }
 
   static Value getZero(OpBuilder &builder, Location location, Type elementType) {

@@ -144,8 +144,7 @@ private:
     Value result = reduce.getResult(i), input = reduce.getInputs()[i];
     auto type = dyn_cast<RankedTensorType>(result.getType());
     // A layer that has a name was meant to be one.
-    if (!type || !type.hasStaticShape() || !reduce.getLayer(i).getName().empty() ||
-        reduce->hasAttr(kOriginsAttrName))
+    if (!type || !type.hasStaticShape() || !reduce.getLayer(i).getName().empty() || reduce.getOriginsAttr())
       return false;
     SlicedFlow flow = followToSlices(result, values);
     SmallVector<FlatRange> runs = getRuns(getWholeRange(result), flow);
@@ -181,12 +180,11 @@ private:
   }
 
   Value reducePiece(OpBuilder &builder, AllReduceOp reduce, unsigned i, Value piece) {
-    auto part = AllReduceOp::create(
-        builder, reduce.getLoc(), piece.getType(), piece, reduce.getReduction(), ids.take(),
-        reduce.getGroups(), builder.getArrayAttr(reduce.getCodecs()[i]),
-        builder.getArrayAttr(reduce.getLayers()[i]), reduce.getAlgorithm(), reduce.getHierarchyAttr());
-    if (auto reasons = reduce->getAttrOfType<ArrayAttr>(kExactReasonAttrName))
-      part->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons[i]));
+    auto part =
+        AllReduceOp::create(builder, reduce.getLoc(), piece.getType(), piece, reduce.getReduction(),
+                            ids.take(), reduce.getGroups(), builder.getArrayAttr(reduce.getCodecs()[i]),
+                            builder.getArrayAttr(reduce.getLayers()[i]), reduce.getAlgorithm(),
+                            reduce.getHierarchyAttr(), getExactReasons(reduce, i));
     pieces.push_back(part);
     return part.getResult(0);
   }

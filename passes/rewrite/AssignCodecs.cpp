@@ -340,7 +340,7 @@ private:
       reasons.push_back(builder.getStringAttr(reason));
     }
     op.setCodecsAttr(builder.getArrayAttr(codecs));
-    op->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons));
+    op.setExactReasonsAttr(builder.getArrayAttr(reasons));
   }
 
   /// Why the codec cannot encode an operand; "" if it can.

@@ -161,12 +161,12 @@ private:
     };
     made.setLayersAttr(append(op.getLayers(), idsLayer));
     made.setCodecsAttr(append(op.getCodecs(), getIdentityCodec(op.getContext())));
-    if (auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName))
-      made->setAttr(kExactReasonAttrName, append(reasons, builder.getStringAttr("ids of samples")));
-    if (auto origins = op->getAttrOfType<DenseI64ArrayAttr>(kOriginsAttrName)) {
+    if (ArrayAttr reasons = op.getExactReasonsAttr())
+      made.setExactReasonsAttr(append(reasons, builder.getStringAttr("ids of samples")));
+    if (DenseI64ArrayAttr origins = op.getOriginsAttr()) {
       SmallVector<int64_t> longer(origins.asArrayRef());
       longer.append({static_cast<int64_t>(op.getId()), 1});
-      made->setAttr(kOriginsAttrName, builder.getDenseI64ArrayAttr(longer));
+      made.setOriginsAttr(builder.getDenseI64ArrayAttr(longer));
     }
     rows.setIds(made->getResult(0), {0}, made->getResult(1));
     op->getResult(0).replaceAllUsesWith(made->getResult(0));

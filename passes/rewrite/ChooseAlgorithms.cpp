@@ -165,7 +165,7 @@ private:
       reasons.push_back(builder.getStringAttr(op.getCodec(i).isExact() ? kept : StringRef(reason)));
     }
     op.setCodecsAttr(builder.getArrayAttr(codecs));
-    op->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons));
+    op.setExactReasonsAttr(builder.getArrayAttr(reasons));
   }
 
   std::optional<Choice> wanted;

@@ -41,18 +41,19 @@ Value decompose(OpBuilder &builder, AllReduceOp op, unsigned operand) {
                                 /*chunks=*/ranks, /*slots=*/0);
   LayerAttr layer = op.getLayer(operand);
 
-  auto contribution =
-      CompressOp::create(builder, location, whole, input, Phase::Contribution, id, operand, layer);
-  if (op->hasAttr(kOriginsAttrName)) {
+  DenseI64ArrayAttr origins;
+  if (op.getOriginsAttr()) {
     auto [from, position] = getOrigins(op)[operand];
-    contribution->setAttr(kOriginsAttrName, builder.getDenseI64ArrayAttr({from, position}));
+    origins = builder.getDenseI64ArrayAttr({from, position});
   }
+  Value contribution =
+      CompressOp::create(builder, location, whole, input, Phase::Contribution, id, operand, layer, origins);
   Value received = PayloadAllToAllOp::create(builder, location, whole.getOwnChunk(/*slots=*/ranks),
                                              contribution, id, operand, op.getGroups());
   Value reduced = DecompressAccumulateOp::create(builder, location, whole.getChunkTensorType(), received,
                                                  op.getReduction(), id, operand);
   Value own = CompressOp::create(builder, location, whole.getOwnChunk(/*slots=*/1), reduced, Phase::Result,
-                                 id, operand, layer);
+                                 id, operand, layer, /*origins=*/nullptr);
   Value gathered = PayloadAllGatherOp::create(builder, location, whole, own, id, operand, op.getGroups());
   return DecompressOp::create(builder, location, type, gathered, id, operand);
 }

@@ -56,7 +56,7 @@ struct FilterLayers : impl::FilterLayersPassBase<FilterLayers> {
       SmallVector<Attribute> reasons;
       for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
         reasons.push_back(builder.getStringAttr(getReason(op, op.getLayer(i), op.getInputType(i))));
-      op->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons));
+      op.setExactReasonsAttr(builder.getArrayAttr(reasons));
     });
     for (const Exclusion &exclusion : exclusions)
       if (!exclusion.matched)

@@ -55,7 +55,7 @@ uint64_t getOperandBytes(AllReduceOp op) {
 
 /// The reasons for exactness of an op, one per operand, empty where the filter did not run.
 static void appendExactReasons(AllReduceOp op, OpBuilder &builder, SmallVectorImpl<Attribute> &reasons) {
-  if (auto array = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName))
+  if (ArrayAttr array = op.getExactReasonsAttr())
     llvm::append_range(reasons, array);
   else
     reasons.append(op.getInputs().size(), builder.getStringAttr(""));
@@ -79,15 +79,13 @@ AllReduceOp merge(ArrayRef<AllReduceOp> ops) {
       origins.append({origin.first, origin.second});
     locations.push_back(op.getLoc());
     id = std::min<int64_t>(id, op.getId());
-    filtered |= op->hasAttr(kExactReasonAttrName);
+    filtered |= op.getExactReasonsAttr() != nullptr;
   }
-  auto merged =
-      AllReduceOp::create(builder, builder.getFusedLoc(locations), ValueRange(inputs).getTypes(), inputs,
-                          last.getReduction(), id, last.getGroups(), builder.getArrayAttr(codecs),
-                          builder.getArrayAttr(layers), last.getAlgorithm(), last.getHierarchyAttr());
-  merged->setAttr(kOriginsAttrName, builder.getDenseI64ArrayAttr(origins));
-  if (filtered)
-    merged->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons));
+  auto merged = AllReduceOp::create(
+      builder, builder.getFusedLoc(locations), ValueRange(inputs).getTypes(), inputs, last.getReduction(), id,
+      last.getGroups(), builder.getArrayAttr(codecs), builder.getArrayAttr(layers), last.getAlgorithm(),
+      last.getHierarchyAttr(), filtered ? builder.getArrayAttr(reasons) : ArrayAttr(),
+      builder.getDenseI64ArrayAttr(origins));
   auto results = merged.getResults().begin();
   for (AllReduceOp op : ops) {
     for (Value result : op.getResults())

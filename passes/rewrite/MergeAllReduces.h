@@ -49,7 +49,7 @@ struct Batch {
 uint64_t getOperandBytes(AllReduceOp op);
 
 /// Replaces all-reduces by one, at the place of the last, behind which are all users. It has the smallest
-/// id, and remembers for each operand where it was (`cgx.origins`), so that merging changes no random number.
+/// id, and remembers for each operand where it was (`origins`), so that merging changes no random number.
 AllReduceOp merge(llvm::ArrayRef<AllReduceOp> ops);
 
 } // namespace cgx

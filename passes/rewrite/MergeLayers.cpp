@@ -109,7 +109,7 @@ private:
   static LogicalResult merge(AllReduceOp op, ArrayRef<SmallVector<unsigned>> merges) {
     OpBuilder builder(op);
     Merging merging(op);
-    auto given = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
+    ArrayAttr given = op.getExactReasonsAttr();
     SmallVector<Value> inputs;
     SmallVector<Attribute> codecs, layers, reasons;
     for (ArrayRef<unsigned> operands : merges) {
@@ -129,12 +129,10 @@ private:
         return op.emitError("layers merged into a vector: codec ")
                << op.getCodec(operands[0]).getFamily() << ": " << refusal;
     }
-    auto merged =
-        AllReduceOp::create(builder, op.getLoc(), ValueRange(inputs).getTypes(), inputs, op.getReduction(),
-                            op.getId(), op.getGroups(), builder.getArrayAttr(codecs),
-                            builder.getArrayAttr(layers), op.getAlgorithm(), op.getHierarchyAttr());
-    if (given)
-      merged->setAttr(kExactReasonAttrName, builder.getArrayAttr(reasons));
+    auto merged = AllReduceOp::create(
+        builder, op.getLoc(), ValueRange(inputs).getTypes(), inputs, op.getReduction(), op.getId(),
+        op.getGroups(), builder.getArrayAttr(codecs), builder.getArrayAttr(layers), op.getAlgorithm(),
+        op.getHierarchyAttr(), given ? builder.getArrayAttr(reasons) : ArrayAttr());
     for (auto [operands, result] : llvm::zip_equal(merges, merged.getResults())) {
       if (operands.size() == 1)
         op.getResult(operands[0]).replaceAllUsesWith(result);

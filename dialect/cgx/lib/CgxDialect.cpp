@@ -60,6 +60,47 @@ static void printPhaseName(OpAsmPrinter &printer, Operation *, PhaseAttr phase) 
   printer << stringifyPhase(phase.getValue());
 }
 
+/// What was discardable in earlier programs, and what it is called now.
+static constexpr std::pair<StringLiteral, StringLiteral> kEarlierNames[] = {
+    {kEarlierExactReasonName, "exact_reasons"},
+    {kEarlierOriginsName, "origins"},
+};
+
+static ParseResult parseCollectiveAttrs(OpAsmParser &parser, NamedAttrList &attributes, StringRef op) {
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDict(attributes))
+    return failure();
+  for (auto [earlier, name] : kEarlierNames)
+    if (Attribute attribute = attributes.erase(earlier)) {
+      if (attributes.get(name))
+        return parser.emitError(location) << "expected " << name << " or " << earlier << ", got both";
+      attributes.append(name, attribute);
+    }
+  // What parsers that ODS writes do behind an attribute dictionary.
+  return OperationName(op, parser.getContext()).verifyInherentAttrs(attributes, [&] {
+    return parser.emitError(location) << "'" << op << "' op ";
+  });
+}
+
+static void printCollectiveAttrs(OpAsmPrinter &printer, Operation *, DictionaryAttr attributes, StringRef) {
+  SmallVector<StringRef> elided = {"reduction", "phase"}; // they stand before
+  if (auto algorithm = dyn_cast_or_null<AlgorithmAttr>(attributes.get("algorithm"));
+      algorithm && algorithm.getValue() == Algorithm::Auto)
+    elided.push_back("algorithm");
+  // Why an operand travels as it does comes before how.
+  auto isReason = [](NamedAttribute attribute) {
+    return llvm::is_contained({"exact_reasons", "origins"}, attribute.getName().getValue());
+  };
+  SmallVector<NamedAttribute> ordered;
+  for (NamedAttribute attribute : attributes) {
+    if (attribute.getName() == "codecs" || attribute.getName() == "layer")
+      llvm::copy_if(attributes, std::back_inserter(ordered), isReason);
+    if (!isReason(attribute))
+      ordered.push_back(attribute);
+  }
+  printer.printOptionalAttrDict(ordered, elided);
+}
+
 #define GET_OP_CLASSES
 #include "cgx/Dialect/Cgx/CgxOps.cpp.inc"
 

@@ -13,9 +13,30 @@
 using namespace mlir;
 using namespace cgx;
 
+SmallVector<Origin> cgx::getOrigins(CollectiveOpInterface op) {
+  DenseI64ArrayAttr attribute = op.getOriginsAttr();
+  SmallVector<Origin> origins;
+  for (int64_t i = 0, e = op.getInputs().size(); i < e; ++i)
+    origins.push_back(attribute ? Origin(attribute[2 * i], attribute[2 * i + 1]) : Origin(op.getId(), i));
+  return origins;
+}
+
+Origin cgx::getOrigin(CompressOp op) {
+  DenseI64ArrayAttr attribute = op.getOriginsAttr();
+  return attribute ? Origin(attribute[0], attribute[1]) : Origin(op.getId(), op.getOperandNumber());
+}
+
 StringRef cgx::getExactReason(CollectiveOpInterface op, unsigned operand) {
-  auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName);
+  ArrayAttr reasons = op.getExactReasonsAttr();
   return reasons ? cast<StringAttr>(reasons[operand]).getValue() : StringRef();
+}
+
+ArrayAttr cgx::getExactReasons(CollectiveOpInterface op, ArrayRef<unsigned> operands) {
+  ArrayAttr reasons = op.getExactReasonsAttr();
+  if (!reasons)
+    return {};
+  return ArrayAttr::get(op.getContext(),
+                        llvm::map_to_vector(operands, [&](unsigned i) { return reasons[i]; }));
 }
 
 CollectiveOpInterface cgx::keepOperands(CollectiveOpInterface op, ArrayRef<unsigned> kept) {
@@ -29,14 +50,13 @@ CollectiveOpInterface cgx::keepOperands(CollectiveOpInterface op, ArrayRef<unsig
   };
   op.setCodecsAttr(select(op.getCodecs()));
   op.setLayersAttr(select(op.getLayers()));
-  if (auto reasons = op->getAttrOfType<ArrayAttr>(kExactReasonAttrName))
-    op->setAttr(kExactReasonAttrName, select(reasons));
-  if (op->hasAttr(kOriginsAttrName)) {
+  op.setExactReasonsAttr(getExactReasons(op, kept));
+  if (op.getOriginsAttr()) {
     SmallVector<Origin> origins = getOrigins(op);
     SmallVector<int64_t> keptOrigins;
     for (unsigned i : kept)
       keptOrigins.append({origins[i].first, origins[i].second});
-    op->setAttr(kOriginsAttrName, builder.getDenseI64ArrayAttr(keptOrigins));
+    op.setOriginsAttr(builder.getDenseI64ArrayAttr(keptOrigins));
   }
   OperationState state(op.getLoc(), op->getName());
   state.addAttributes(op->getAttrs());

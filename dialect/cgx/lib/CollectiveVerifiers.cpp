@@ -9,6 +9,7 @@
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/JSON.h"
 
 #include <map>
 #include <unordered_set>
@@ -21,6 +22,28 @@ TypeRange cgx::detail::getResultTensorTypes(Operation *op) {
     if (auto handle = dyn_cast<HandleType>(op->getResult(0).getType()))
       return handle.getTypes();
   return op->getResultTypes();
+}
+
+/// (D1)
+static LogicalResult verifyReasons(CollectiveOpInterface op) {
+  ArrayAttr reasons = op.getExactReasonsAttr();
+  if (!reasons)
+    return success();
+  if (reasons.size() != op.getInputs().size())
+    return op->emitOpError() << "expected exact_reasons to be " << op.getInputs().size()
+                             << " strings, one per operand, got " << reasons;
+  for (auto reason : reasons.getAsRange<StringAttr>())
+    if (!llvm::json::isUTF8(reason))
+      return op->emitOpError() << "expected exact_reasons to be UTF-8, got \"" << llvm::json::fixUTF8(reason)
+                               << "\"";
+  return success();
+}
+
+LogicalResult cgx::detail::verifyOrigins(Operation *op, DenseI64ArrayAttr origins, size_t operands) {
+  if (origins && size_t(origins.size()) != 2 * operands) // (D2)
+    return op->emitOpError() << "expected origins to be " << 2 * operands << " numbers, two per operand, got "
+                             << origins;
+  return success();
 }
 
 LogicalResult cgx::detail::verifyCollective(Operation *op) {
@@ -36,6 +59,8 @@ LogicalResult cgx::detail::verifyCollective(Operation *op) {
                              << collective.getLayers().size();
   if (size_t results = getResultTensorTypes(op).size(); results != operands) // (C2)
     return op->emitOpError() << "expected " << operands << " results, one per operand, got " << results;
+  if (failed(verifyReasons(collective)) || failed(verifyOrigins(op, collective.getOriginsAttr(), operands)))
+    return failure();
   for (unsigned i = 0; i < operands; ++i) { // (C3)
     auto emitError = [&] { return op->emitOpError() << "operand " << i << ": "; };
     CodecAttrInterface codec = collective.getCodec(i);

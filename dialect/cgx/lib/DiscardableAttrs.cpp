@@ -39,33 +39,12 @@ static LogicalResult verifyNumRanks(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
-static LogicalResult verifyExactReason(Operation *op, NamedAttribute attribute) {
-  auto collective = dyn_cast<CollectiveOpInterface>(op);
-  if (!collective)
-    return op->emitOpError() << "has " << attribute.getName().getValue() << ", which belongs on a collective";
-  auto reasons = dyn_cast<ArrayAttr>(attribute.getValue());
-  if (!reasons || !llvm::all_of(reasons, llvm::IsaPred<StringAttr>) ||
-      reasons.size() != collective.getInputs().size())
-    return op->emitOpError() << "expected " << attribute.getName().getValue() << " to be "
-                             << collective.getInputs().size() << " strings, one per operand, got "
-                             << attribute.getValue();
-  for (auto reason : reasons.getAsRange<StringAttr>())
-    if (!llvm::json::isUTF8(reason))
-      return op->emitOpError() << "expected " << attribute.getName().getValue() << " to be UTF-8, got \""
-                               << llvm::json::fixUTF8(reason) << "\"";
-  return success();
-}
-
-static LogicalResult verifyOrigins(Operation *op, NamedAttribute attribute) {
-  auto collective = dyn_cast<CollectiveOpInterface>(op);
-  if (!collective && !isa<CompressOp>(op))
-    return op->emitOpError() << "has " << attribute.getName().getValue() << ", which belongs on a collective";
-  size_t operands = collective ? collective.getInputs().size() : 1;
-  auto origins = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
-  if (!origins || size_t(origins.size()) != 2 * operands)
-    return op->emitOpError() << "expected " << attribute.getName().getValue() << " to be an array of "
-                             << 2 * operands << " i64, two per operand, got " << attribute.getValue();
-  return success();
+/// The parsers of collectives read them from earlier programs; the generic form has no such parser.
+static LogicalResult refuseEarlierName(Operation *op, NamedAttribute attribute, StringRef name) {
+  if (isa<CollectiveOpInterface, CompressOp>(op))
+    return op->emitOpError() << "expected " << name << ", got " << attribute.getName().getValue()
+                             << ", as earlier programs have it in pretty form only";
+  return op->emitOpError() << "has " << attribute.getName().getValue() << ", which belongs on a collective";
 }
 
 static LogicalResult verifyEvery(Operation *op, NamedAttribute attribute) {
@@ -78,28 +57,15 @@ static LogicalResult verifyEvery(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
-SmallVector<Origin> cgx::getOrigins(CollectiveOpInterface op) {
-  auto attribute = op->getAttrOfType<DenseI64ArrayAttr>(kOriginsAttrName);
-  SmallVector<Origin> origins;
-  for (int64_t i = 0, e = op.getInputs().size(); i < e; ++i)
-    origins.push_back(attribute ? Origin(attribute[2 * i], attribute[2 * i + 1]) : Origin(op.getId(), i));
-  return origins;
-}
-
-Origin cgx::getOrigin(CompressOp op) {
-  auto attribute = op->getAttrOfType<DenseI64ArrayAttr>(kOriginsAttrName);
-  return attribute ? Origin(attribute[0], attribute[1]) : Origin(op.getId(), op.getOperandNumber());
-}
-
 LogicalResult CgxDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == kMeshAttrName)
     return verifyMesh(op, attribute);
   if (attribute.getName() == kNumRanksAttrName)
     return verifyNumRanks(op, attribute);
-  if (attribute.getName() == kExactReasonAttrName)
-    return verifyExactReason(op, attribute);
-  if (attribute.getName() == kOriginsAttrName)
-    return verifyOrigins(op, attribute);
+  if (attribute.getName() == kEarlierExactReasonName)
+    return refuseEarlierName(op, attribute, "exact_reasons");
+  if (attribute.getName() == kEarlierOriginsName)
+    return refuseEarlierName(op, attribute, "origins");
   if (attribute.getName() == kEveryAttrName)
     return verifyEvery(op, attribute);
   return success();

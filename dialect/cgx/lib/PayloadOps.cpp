@@ -50,7 +50,8 @@ template <typename Op> LogicalResult verifyGroups(Op op) {
 } // namespace
 
 LogicalResult CompressOp::verify() {
-  if (failed(verifyOrigin(*this)))
+  if (failed(verifyOrigin(*this)) ||
+      failed(cgx::detail::verifyOrigins(*this, getOriginsAttr(), /*operands=*/1))) // (D2)
     return failure();
   PayloadType payload = getPayloadType();
   if (getPhase() == Phase::Contribution) { // (C2)

@@ -143,9 +143,8 @@ json::Object describeOperand(RankedTensorType type, LayerAttr layer, CodecAttrIn
 /// codecs keeps it so.
 bool mayBeCompressed(CollectiveOpInterface op, unsigned operand) {
   Type type = op.getInputType(operand).getElementType();
-  return op->hasAttr(kExactReasonAttrName) && getExactReason(op, operand).empty() &&
-         op.getCodec(operand).isExact() && op.acceptsLossyCodecs() &&
-         (type.isF32() || type.isF16() || type.isBF16());
+  return op.getExactReasonsAttr() && getExactReason(op, operand).empty() && op.getCodec(operand).isExact() &&
+         op.acceptsLossyCodecs() && (type.isF32() || type.isF16() || type.isBF16());
 }
 
 json::Object describeCollective(CollectiveOpInterface op) {

@@ -187,8 +187,8 @@ func.func private @exact_reason_elsewhere() attributes {cgx.exact_reason = [""]}
 
 // -----
 func.func @exact_reason_count(%a: tensor<2xf32>) {
-  // expected-error@below {{expected cgx.exact_reason to be 1 strings, one per operand, got ["", ""]}}
-  %0 = cgx.all_reduce sum(%a) {cgx.exact_reason = ["", ""], id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+  // expected-error@below {{expected exact_reasons to be 1 strings, one per operand, got ["", ""]}}
+  %0 = cgx.all_reduce sum(%a) {exact_reasons = ["", ""], id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
       codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<2xf32>
   return
 }
@@ -325,8 +325,8 @@ func.func @main(%x: tensor<4xf32> {cgx.name = "\C0"}) {
 // -----
 
 func.func @origins_of_every_operand(%a: tensor<4xf32>, %b: tensor<4xf32>) {
-  // expected-error@below {{expected cgx.origins to be an array of 4 i64, two per operand, got array<i64: 0, 0>}}
-  %0:2 = cgx.all_reduce sum(%a, %b) {cgx.origins = array<i64: 0, 0>, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+  // expected-error@below {{expected origins to be 4 numbers, two per operand, got array<i64: 0, 0>}}
+  %0:2 = cgx.all_reduce sum(%a, %b) {origins = array<i64: 0, 0>, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
       codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>]}
       : tensor<4xf32>, tensor<4xf32>
   return
@@ -381,3 +381,22 @@ func.func private @delta_c3() attributes {a = #cgx.delta<#cgx.quantize, samples 
 
 // expected-error@below {{expected error feedback of a lossy codec, got #cgx.delta}}
 func.func private @feedback_of_delta() attributes {a = #cgx.error_feedback<#cgx.delta<#cgx.quantize, samples = 4>>}
+
+// -----
+
+func.func @earlier_name_in_generic_form(%a: tensor<4xf32>) {
+  // expected-error@below {{expected origins, got cgx.origins, as earlier programs have it in pretty form only}}
+  %0 = "cgx.all_reduce"(%a) <{reduction = #cgx<reduction sum>, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]}> {cgx.origins = array<i64: 0, 0>}
+      : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @both_names(%a: tensor<4xf32>) {
+  // expected-error@below {{expected origins or cgx.origins, got both}}
+  %0 = cgx.all_reduce sum(%a) {origins = array<i64: 0, 0>, cgx.origins = array<i64: 0, 0>, id = 0 : i64,
+      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  return
+}

@@ -58,7 +58,7 @@ module attributes {cgx.num_ranks = 2 : i64} {
 // OPTIONS-LABEL: func @reasons
 // IDENTITY-LABEL: func @reasons
 func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
-  // CHECK: cgx.exact_reason = ["", "1-D parameter"]
+  // CHECK: exact_reasons = ["", "1-D parameter"]
   // CHECK-SAME: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity]
   // OPTIONS: codecs = [#cgx.quantize<bits = 8, bucket = 512, rounding = nearest, scale = f32, checksum>, #cgx.identity]
   // IDENTITY: codecs = [#cgx.identity, #cgx.identity]
@@ -73,7 +73,7 @@ func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
   // CAST: codecs = [#cgx.cast<format = fp8_e4m3, bucket = 128, scale = bf16, checksum>, #cgx.identity]
   // EXPONENTIAL: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16, scaling = max_abs, levels = exponential>, #cgx.identity]
   // FEEDBACK: codecs = [#cgx.error_feedback<#cgx.quantize<bits = 1, bucket = 128, rounding = stochastic, scale = bf16>, decay = 5.000000e-01, storage = bf16>, #cgx.identity]
-  %0:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "1-D parameter"], id = 0 : i64, groups = #g,
+  %0:2 = cgx.all_reduce mean(%w, %b) {exact_reasons = ["", "1-D parameter"], id = 0 : i64, groups = #g,
       codecs = [#cgx.identity, #cgx.identity], layers = [#x, #x]} : tensor<64x128xf32>, tensor<128xf32>
   return
 }
@@ -82,22 +82,22 @@ func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
 // CHECK-LABEL: func @refusals
 func.func @refusals(%w: tensor<64x128xf32>, %i: tensor<128xi32>, %h: tensor<2xbf16>) {
   // CHECK: cgx.all_reduce sum
-  // CHECK-SAME: cgx.exact_reason = ["", "element type i32", ""]
+  // CHECK-SAME: exact_reasons = ["", "element type i32", ""]
   // CHECK-SAME: codecs = [#cgx.quantize<{{.*}}>, #cgx.identity, #cgx.quantize<{{.*}}>]
   %0:3 = cgx.all_reduce sum(%w, %i, %h) {id = 0 : i64, groups = #g,
       codecs = [#cgx.identity, #cgx.identity, #cgx.identity], layers = [#x, #x, #x]}
       : tensor<64x128xf32>, tensor<128xi32>, tensor<2xbf16>
   // CHECK: cgx.all_reduce max
-  // CHECK-SAME: cgx.exact_reason = ["reduction max"]
+  // CHECK-SAME: exact_reasons = ["reduction max"]
   // CHECK-SAME: codecs = [#cgx.identity]
   // EVERY-BIT: cgx.all_reduce max
-  // EVERY-BIT-SAME: cgx.exact_reason = [""]
+  // EVERY-BIT-SAME: exact_reasons = [""]
   // EVERY-BIT-SAME: codecs = [#cgx.lossless<checksum>]
   %1 = cgx.all_reduce max(%w) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<64x128xf32>
   // LOWRANK-LABEL: func @refusals
-  // LOWRANK: cgx.exact_reason = ["", "element type i32", "factors of rank 2 are no shorter than a matrix of 1x2"]
-  // LOWRANK: cgx.exact_reason = ["reduction max"]
-  // LOWRANK: cgx.exact_reason = ["all_gather with lowrank"]
+  // LOWRANK: exact_reasons = ["", "element type i32", "factors of rank 2 are no shorter than a matrix of 1x2"]
+  // LOWRANK: exact_reasons = ["reduction max"]
+  // LOWRANK: exact_reasons = ["all_gather with lowrank"]
   // CHECK: cgx.all_gather
   // CHECK-SAME: codecs = [#cgx.quantize<{{.*}}>]
   %2 = cgx.all_gather(%w) {dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]}

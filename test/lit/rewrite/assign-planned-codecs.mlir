@@ -23,10 +23,10 @@ module attributes {cgx.num_ranks = 2 : i64} {
 // CHECK-LABEL: func @layers
 // FEEDBACK-LABEL: func @layers
 func.func @layers(%a: tensor<64x128xf32>, %b: tensor<64x128xf32>, %c: tensor<64x128xf32>, %bias: tensor<128xf32>) {
-  // CHECK: cgx.exact_reason = ["", "exact in the plan", "excluded", "1-D parameter"]
+  // CHECK: exact_reasons = ["", "exact in the plan", "excluded", "1-D parameter"]
   // CHECK-SAME: codecs = [#cgx.quantize<bits = 3, bucket = 512, rounding = nearest, scale = f32, checksum>, #cgx.identity, #cgx.identity, #cgx.identity]
   // FEEDBACK: codecs = [#cgx.error_feedback<#cgx.quantize<bits = 3, {{.*}}>, {{.*}}storage = bf16>, #cgx.identity, #cgx.identity, #cgx.identity]
-  %0:4 = cgx.all_reduce mean(%a, %b, %c, %bias) {cgx.exact_reason = ["", "", "excluded", "1-D parameter"],
+  %0:4 = cgx.all_reduce mean(%a, %b, %c, %bias) {exact_reasons = ["", "", "excluded", "1-D parameter"],
       id = 0 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
       layers = [#cgx.layer<"a/w", gradient>, #cgx.layer<"b/w", gradient>, #cgx.layer<"c/w", gradient>,
                 #cgx.layer<"a/b", gradient>]}

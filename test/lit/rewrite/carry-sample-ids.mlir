@@ -45,7 +45,7 @@ func.func public @main(%w: tensor<32x32xf32> {cgx.name = "state['w']"}, %x: tens
     // CHECK-SAME: layers = [#cgx.layer<"pipeline/forward", activation>, #cgx.layer<"pipeline/forward/ids", other>]
     // CHECK-SAME: tensor<4x32xf32>, tensor<4xi32>
     %next = cgx.permute(%s) {source_target_pairs = dense<[[0, 1], [1, 2]]> : tensor<2x2xi64>, id = 0 : i64,
-        groups = #g, codecs = [#d], layers = [#a], cgx.exact_reason = [""]} : tensor<4x32xf32>
+        groups = #g, codecs = [#d], layers = [#a], exact_reasons = [""]} : tensor<4x32xf32>
     %n = stablehlo.add %t, %one : tensor<i32>
     stablehlo.return %n, %next, %all : tensor<i32>, tensor<4x32xf32>, tensor<3x4x32xf32>
   }

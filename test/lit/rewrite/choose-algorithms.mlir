@@ -28,20 +28,20 @@ module attributes {cgx.num_ranks = 4 : i64} {
 // RING: algorithm = #cgx.algorithm<tree>{{.*}}id = 2
 // HOSTS: algorithm = #cgx.algorithm<hierarchical>
 // HOSTS-SAME: hierarchy = #cgx.hierarchy<local = 2, inside = #cgx.quantize<bits = 8, {{.*}}>, leaders = all>
-// AUTO: mean(%{{.*}}) {cgx.exact_reason = [""], codecs
-// AUTO: mean(%{{.*}}) {cgx.exact_reason = ["kind other"], codecs
+// AUTO: mean(%{{.*}}) {exact_reasons = [""], codecs
+// AUTO: mean(%{{.*}}) {exact_reasons = ["kind other"], codecs
 // AUTO: mean(%{{.*}}) {algorithm = #cgx.algorithm<tree>, codecs
 // SLOW: algorithm = #cgx.algorithm<scatter_reduce_allgather>{{.*}}codecs = [#cgx.quantize
 // SLOW: algorithm = #cgx.algorithm<scatter_reduce_allgather>{{.*}}id = 1
-// FAST: cgx.exact_reason = ["{{.*}} ms exact, {{.*}} ms compressed, by the cost model"]
+// FAST: exact_reasons = ["{{.*}} ms exact, {{.*}} ms compressed, by the cost model"]
 // FAST-SAME: codecs = [#cgx.identity]
 // REPORT: 1.00x [1]{{$}}
 // REPORT: [1] {{.*}} ms exact, {{.*}} ms compressed, by the cost model
 func.func public @main(%w: tensor<4096x4096xf32>, %b: tensor<f32>) -> (tensor<4096x4096xf32>, tensor<f32>, tensor<f32>) {
   %0 = cgx.all_reduce mean(%w) {id = 0 : i64, groups = #g, codecs = [#cgx.quantize],
-      layers = [#cgx.layer<"w", gradient>], cgx.exact_reason = [""]} : tensor<4096x4096xf32>
+      layers = [#cgx.layer<"w", gradient>], exact_reasons = [""]} : tensor<4096x4096xf32>
   %1 = cgx.all_reduce mean(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"loss", other>], cgx.exact_reason = ["kind other"]} : tensor<f32>
+      layers = [#cgx.layer<"loss", other>], exact_reasons = ["kind other"]} : tensor<f32>
   %2 = cgx.all_reduce mean(%b) {id = 2 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"loss", other>], algorithm = #cgx.algorithm<tree>} : tensor<f32>
   return %0, %1, %2 : tensor<4096x4096xf32>, tensor<f32>, tensor<f32>

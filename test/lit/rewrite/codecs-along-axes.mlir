@@ -21,7 +21,7 @@ func.func public @main(%w: tensor<64x128xf32>, %g: tensor<128x128xf32>)
     -> (tensor<128x128xf32>, tensor<64x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>) {
   // CHECK: codecs = [#cgx.quantize<bits = 8, bucket = 64,
   // QSDP: codecs = [#cgx.quantize<bits = 8, bucket = 1024, rounding = random_shift
-  // EXACT: cgx.exact_reason = ["kind weight"]
+  // EXACT: exact_reasons = ["kind weight"]
   %0 = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, groups = #shards, codecs = [#cgx.identity],
       layers = [#cgx.layer<"w", weight, [128, 128]>]} : (tensor<64x128xf32>) -> tensor<128x128xf32>
   // CHECK: cgx.reduce_scatter

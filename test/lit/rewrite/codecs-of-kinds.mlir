@@ -32,7 +32,7 @@ func.func public @main(%w: tensor<64x128xf32>, %a: tensor<64x128xf32>, %g: tenso
   // CHECK: cgx.all_gather
   // CHECK-SAME: codecs = [#cgx.quantize<bits = 8, bucket = 1024, rounding = random_shift, scale = f32>]
   // USUAL: cgx.all_gather
-  // USUAL-SAME: cgx.exact_reason = ["kind weight"]
+  // USUAL-SAME: exact_reasons = ["kind weight"]
   // QSDP: codecs = [#cgx.quantize<bits = 8, bucket = 1024, rounding = random_shift, scale = f32>]
   // W6G4: codecs = [#cgx.quantize<bits = 6, bucket = 1024, rounding = random_shift, scale = f32>]
   // LEARNED: codecs = [#cgx.quantize<bits = 5, bucket = 1024, rounding = stochastic, scale = f32, levels = learned>]
@@ -41,8 +41,8 @@ func.func public @main(%w: tensor<64x128xf32>, %a: tensor<64x128xf32>, %g: tenso
   %0 = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"w", weight, [128, 128]>]} : (tensor<64x128xf32>) -> tensor<128x128xf32>
   // CHECK: cgx.all_gather
-  // CHECK-SAME: cgx.exact_reason = ["kind activation"]
-  // QSDP: cgx.exact_reason = ["kind activation"]
+  // CHECK-SAME: exact_reasons = ["kind activation"]
+  // QSDP: exact_reasons = ["kind activation"]
   // OTHERS: codecs = [#cgx.natural]
   // SHARED: codecs = [#cgx.quantize<bits = 8, bucket = 128, rounding = stochastic, scale = bf16>]
   %1 = cgx.all_gather(%a) {dim = 0 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity],

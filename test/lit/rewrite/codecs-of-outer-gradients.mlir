@@ -10,7 +10,7 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} 
 // OWN: cgx.all_reduce
 // OWN-SAME: codecs = [#cgx.error_feedback<#cgx.quantize<bits = 2,
 // KINDS: cgx.all_reduce
-// KINDS-SAME: cgx.exact_reason = ["kind outer_gradient"]
+// KINDS-SAME: exact_reasons = ["kind outer_gradient"]
 func.func public @main(%o: tensor<64x128xf32>) -> tensor<64x128xf32> {
   %0 = cgx.all_reduce mean(%o) {id = 0 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"w", outer_gradient, [64, 128]>]} : tensor<64x128xf32>

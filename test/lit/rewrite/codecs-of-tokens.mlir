@@ -20,7 +20,7 @@ module attributes {cgx.mesh = #cgx.mesh<["expert" = 2]>, cgx.num_ranks = 2 : i64
 // USUAL-LABEL: func public @main
 func.func public @main(%a: tensor<4x8x48xf32>, %b: tensor<4x8x48xbf16>, %s: tensor<32x96xf32>)
     -> (tensor<2x16x48xf32>, tensor<2x16x48xbf16>, tensor<2x16x48xf32>, tensor<4x4x96xf32>, tensor<32x96xf32>) {
-  // USUAL: cgx.exact_reason = ["kind dispatch"]
+  // USUAL: exact_reasons = ["kind dispatch"]
   // TOKENS: codecs = [#cgx.quantize<bits = 8, bucket = 48,
   // OWN: codecs = [#cgx.quantize<bits = 8, bucket = 64,
   // ACTIVATION: codecs = [#cgx.quantize<bits = 8, bucket = 128,
@@ -31,11 +31,11 @@ func.func public @main(%a: tensor<4x8x48xf32>, %b: tensor<4x8x48xbf16>, %s: tens
   // REPORT-DAG: experts/up{{ +}}dispatch_gradient{{ +}}4x8x48xf32{{ +.*}}[1]
   %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"experts/up", dispatch>]} : (tensor<4x8x48xf32>) -> tensor<2x16x48xf32>
-  // USUAL: cgx.exact_reason = ["kind combine"]
+  // USUAL: exact_reasons = ["kind combine"]
   // TOKENS: codecs = [#cgx.quantize<bits = 4, bucket = 48,
   // OWN: codecs = [#cgx.cast<format = fp8_e4m3, bucket = 48,
   // ACTIVATION: codecs = [#cgx.cast<format = fp8_e5m2, bucket = 48,
-  // KINDS: cgx.exact_reason = ["kind combine"]
+  // KINDS: exact_reasons = ["kind combine"]
   %1 = cgx.all_to_all(%b) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"experts/up", combine>]} : (tensor<4x8x48xbf16>) -> tensor<2x16x48xbf16>
   // TOKENS: codecs = [#cgx.quantize<bits = 8, bucket = 48,
@@ -52,8 +52,8 @@ func.func public @main(%a: tensor<4x8x48xf32>, %b: tensor<4x8x48xbf16>, %s: tens
   %u = stablehlo.slice %t [0:2, 0:16, 0:48] : (tensor<2x16x96xf32>) -> tensor<2x16x48xf32>
   %3 = cgx.all_to_all(%u) {split_dim = 2 : i64, concat_dim = 0 : i64, id = 3 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"experts/up", combine_gradient>]} : (tensor<2x16x48xf32>) -> tensor<4x16x24xf32>
-  // USUAL: cgx.exact_reason = ["kind activation_gradient"]
-  // TOKENS: cgx.exact_reason = ["kind activation_gradient"]
+  // USUAL: exact_reasons = ["kind activation_gradient"]
+  // TOKENS: exact_reasons = ["kind activation_gradient"]
   // ACTIVATION: codecs = [#cgx.quantize<bits = 6, bucket = 128,
   %4 = cgx.all_reduce sum(%s) {id = 4 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"params/up", activation_gradient>]} : tensor<32x96xf32>

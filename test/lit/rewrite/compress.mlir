@@ -26,7 +26,7 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} 
 
 // CHECK-LABEL: func public @main
 // CHECK: cgx.all_reduce mean(%{{.*}}, %{{.*}}, %{{.*}}) {
-// CHECK-SAME: cgx.exact_reason = ["", "excluded by 'exclude=*/head'", "1-D parameter"]
+// CHECK-SAME: exact_reasons = ["", "excluded by 'exclude=*/head'", "1-D parameter"]
 // CHECK-SAME: codecs = [#cgx.quantize<bits = 2, bucket = 256, rounding = stochastic, scale = bf16>, #cgx.identity, #cgx.identity]
 // CHECK-NOT: cgx.all_reduce
 

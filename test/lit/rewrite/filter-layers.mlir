@@ -20,8 +20,8 @@ module attributes {cgx.num_ranks = 2 : i64} {
 // CHECK-LABEL: func @outer
 // OPTIONS-LABEL: func @outer
 func.func @outer(%w: tensor<64x128xf32>) {
-  // CHECK: cgx.exact_reason = [""]
-  // OPTIONS: cgx.exact_reason = ["kind outer_gradient"]
+  // CHECK: exact_reasons = [""]
+  // OPTIONS: exact_reasons = ["kind outer_gradient"]
   %0 = cgx.all_reduce mean(%w) {id = 9 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"params/outer", outer_gradient, [64, 128]>]} : tensor<64x128xf32>
   return
@@ -32,8 +32,8 @@ func.func @outer(%w: tensor<64x128xf32>) {
 func.func @defaults(%w: tensor<64x128xf32>, %b: tensor<1x128xf32>, %u: tensor<1x2000xf32>, %s: tensor<8x8xf32>,
                     %l: tensor<f32>) {
   // The bias is a vector, although JAX reduces it as a matrix; the unnamed operand has one dimension that counts.
-  // CHECK: cgx.exact_reason = ["", "1-D parameter", "1-D operand", "fewer than 1024 elements", "kind other"]
-  // OPTIONS: cgx.exact_reason = ["excluded by 'exclude=params/l?/w'", "", "", "fewer than 100 elements", "kind other"]
+  // CHECK: exact_reasons = ["", "1-D parameter", "1-D operand", "fewer than 1024 elements", "kind other"]
+  // OPTIONS: exact_reasons = ["excluded by 'exclude=params/l?/w'", "", "", "fewer than 100 elements", "kind other"]
   %0:5 = cgx.all_reduce mean(%w, %b, %u, %s, %l) {id = 0 : i64, groups = #g,
       codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
       layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>, #cgx.layer<"params/l1/b", gradient, [128]>,
@@ -46,8 +46,8 @@ func.func @defaults(%w: tensor<64x128xf32>, %b: tensor<1x128xf32>, %u: tensor<1x
 // CHECK-LABEL: func @vectors
 // OPTIONS-LABEL: func @vectors
 func.func @vectors(%b: tensor<2048x1x1xf32>, %s: tensor<1x1x1x2048xf32>, %c: tensor<2048x1xf32>, %k: tensor<1x1x64x32xf32>) {
-  // CHECK: cgx.exact_reason = ["1-D parameter", "1-D parameter", "", ""]
-  // OPTIONS: cgx.exact_reason = ["", "", "", ""]
+  // CHECK: exact_reasons = ["1-D parameter", "1-D parameter", "", ""]
+  // OPTIONS: exact_reasons = ["", "", "", ""]
   %0:4 = cgx.all_reduce mean(%b, %s, %c, %k) {id = 8 : i64, groups = #g,
       codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
       layers = [#cgx.layer<"conv/b", gradient, [2048, 1, 1]>, #cgx.layer<"bn/scale", gradient, [1, 1, 1, 2048]>,
@@ -59,17 +59,17 @@ func.func @vectors(%b: tensor<2048x1x1xf32>, %s: tensor<1x1x1x2048xf32>, %c: ten
 // CHECK-LABEL: func @kinds
 // OPTIONS-LABEL: func @kinds
 func.func @kinds(%a: tensor<64x128xf32>) {
-  // CHECK: cgx.all_gather{{.*}}cgx.exact_reason = ["kind weight"]
-  // OPTIONS: cgx.all_gather{{.*}}cgx.exact_reason = [""]
+  // CHECK: cgx.all_gather{{.*}}exact_reasons = ["kind weight"]
+  // OPTIONS: cgx.all_gather{{.*}}exact_reasons = [""]
   %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"params/l3/kernel", weight, [128, 128]>]} : (tensor<64x128xf32>) -> tensor<128x128xf32>
-  // CHECK: cgx.permute{{.*}}cgx.exact_reason = ["kind activation"]
-  // OPTIONS: cgx.permute{{.*}}cgx.exact_reason = ["kind activation"]
+  // CHECK: cgx.permute{{.*}}exact_reasons = ["kind activation"]
+  // OPTIONS: cgx.permute{{.*}}exact_reasons = ["kind activation"]
   %1 = cgx.permute(%a) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 2 : i64, groups = #g,
       codecs = [#cgx.identity], layers = [#cgx.layer<"", activation>]} : tensor<64x128xf32>
   // An exclusion matches across '/'.
-  // CHECK: cgx.reduce_scatter{{.*}}cgx.exact_reason = [""]
-  // OPTIONS: cgx.reduce_scatter{{.*}}cgx.exact_reason = ["excluded by 'exclude=*norm*'"]
+  // CHECK: cgx.reduce_scatter{{.*}}exact_reasons = [""]
+  // OPTIONS: cgx.reduce_scatter{{.*}}exact_reasons = ["excluded by 'exclude=*norm*'"]
   %2 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 3 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"params/layer_norm/scale", gradient, [64, 128]>]} : (tensor<64x128xf32>) -> tensor<32x128xf32>
   return
@@ -78,8 +78,8 @@ func.func @kinds(%a: tensor<64x128xf32>) {
 // OPTIONS-LABEL: func @stacks
 func.func @stacks(%s: tensor<12x768xf32>, %w: tensor<12x16x64xf32>, %u: tensor<12x31x33xf32>, %v: tensor<2x6x32x32xf32>) {
   // Of a stack, rank and size of each layer count, at the limits, too: 1024 elements are not fewer than 1024.
-  // CHECK: cgx.exact_reason = ["1-D parameter, each of 12 stacked layers", "", "", "fewer than 1024 elements, each of 12 stacked layers", ""]
-  // OPTIONS: cgx.exact_reason = ["", "", "", "", ""]
+  // CHECK: exact_reasons = ["1-D parameter, each of 12 stacked layers", "", "", "fewer than 1024 elements, each of 12 stacked layers", ""]
+  // OPTIONS: exact_reasons = ["", "", "", "", ""]
   %0:5 = cgx.all_reduce mean(%s, %w, %v, %u, %s) {id = 4 : i64, groups = #g,
       codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
       layers = [#cgx.layer<"scale", gradient, [12, 768], stacked = 1>, #cgx.layer<"w", gradient, [12, 16, 64], stacked = 1>,
@@ -92,7 +92,7 @@ func.func @stacks(%s: tensor<12x768xf32>, %w: tensor<12x16x64xf32>, %u: tensor<1
 // A stack that the step keeps is no vector of matrices.
 // CHECK-LABEL: func @stacked_state
 func.func @stacked_state(%s: tensor<12x768xf32> {cgx.name = "params['scale']"}) -> (tensor<12x768xf32> {cgx.feeds = 0 : i64}) {
-  // CHECK: cgx.exact_reason = ["1-D parameter, each of 12 stacked layers"]
+  // CHECK: exact_reasons = ["1-D parameter, each of 12 stacked layers"]
   %0 = cgx.all_reduce mean(%s) {id = 8 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"scale", gradient, [12, 768], stacked = 1>]} : tensor<12x768xf32>
   return %0 : tensor<12x768xf32>
@@ -101,7 +101,7 @@ func.func @stacked_state(%s: tensor<12x768xf32> {cgx.name = "params['scale']"}) 
 // Nor is the vector of one of its layers, which autodiff reduces in the loop over them.
 // CHECK-LABEL: func @layer_of_stacked_state
 func.func @layer_of_stacked_state(%s: tensor<12x2048xf32> {cgx.name = "params['scale']"}, %g: tensor<1x2048xf32>) -> (tensor<12x2048xf32> {cgx.feeds = 0 : i64}) {
-  // CHECK: cgx.exact_reason = ["1-D parameter"]
+  // CHECK: exact_reasons = ["1-D parameter"]
   %0 = cgx.all_reduce mean(%g) {id = 8 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"scale", gradient, [2048]>]} : tensor<1x2048xf32>
   return %s : tensor<12x2048xf32>
@@ -117,7 +117,7 @@ func.func @buffers(%w: tensor<32x64xf32> {cgx.name = "params['w']"}, %b: tensor<
   // vectors'. The third is no name of the step. Where the bias goes into a vector with others, it remains one.
   %ravel = stablehlo.reshape %w : (tensor<32x64xf32>) -> tensor<2048xf32>
   %all = stablehlo.concatenate %b, %ravel, dim = 0 : (tensor<64xf32>, tensor<2048xf32>) -> tensor<2112xf32>
-  // CHECK: cgx.exact_reason = ["", "1-D operand", "1-D operand", "1-D parameter"]
+  // CHECK: exact_reasons = ["", "1-D operand", "1-D operand", "1-D parameter"]
   %0:4 = cgx.all_reduce mean(%m, %n, %n, %n) {id = 5 : i64, groups = #g,
       codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
       layers = [#cgx.layer<"params", gradient>, #cgx.layer<"norms", gradient>, #cgx.layer<"elsewhere", gradient>,
@@ -138,7 +138,7 @@ func.func @raveled(%flat: tensor<2112xf32> {cgx.name = "flat"}, %vector: tensor<
   %5 = stablehlo.slice %vector [0:64] : (tensor<2112xf32>) -> tensor<64xf32>
   %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<64xf32>) -> tensor<64x64xf32>
   // The step makes matrices of the first vector, and none of the second.
-  // CHECK: cgx.reduce_scatter{{.*}}cgx.exact_reason = ["", "1-D parameter"]
+  // CHECK: cgx.reduce_scatter{{.*}}exact_reasons = ["", "1-D parameter"]
   %7:2 = cgx.reduce_scatter sum(%0, %0) {dim = 0 : i64, id = 7 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity],
       layers = [#cgx.layer<"flat", gradient, [2112]>, #cgx.layer<"vector", gradient, [2112]>]}
       : (tensor<4224xf32>, tensor<4224xf32>) -> (tensor<2112xf32>, tensor<2112xf32>)

@@ -73,12 +73,12 @@ func.func @each_reduction(%r: tensor<8xf32> {cgx.sharding = #cgx.sharding<[[]]>}
 func.func @some_operands(%a: tensor<8xf32>, %r: tensor<4xf32> {cgx.sharding = #cgx.sharding<[[]]>}, %b: tensor<2xf32>)
     -> (tensor<8xf32>, tensor<4xf32>, tensor<2xf32>) {
   // CHECK: %[[M:.*]]:2 = cgx.all_reduce mean(%[[A]], %{{.*}}) {
-  // CHECK-SAME: cgx.exact_reason = ["", "kind other"]
+  // CHECK-SAME: exact_reasons = ["", "kind other"]
   // CHECK-SAME: codecs = [#cgx.quantize<{{.*}}>, #cgx.identity]
   // CHECK-SAME: layers = [#cgx.layer<"a", gradient>, #cgx.layer<"b", other>]
   // CHECK-SAME: : tensor<8xf32>, tensor<2xf32>
   %0:3 = cgx.all_reduce mean(%a, %r, %b) {
-      cgx.exact_reason = ["", "", "kind other"], id = 0 : i64, groups = #g,
+      exact_reasons = ["", "", "kind other"], id = 0 : i64, groups = #g,
       codecs = [#cgx.quantize, #cgx.identity, #cgx.identity],
       layers = [#cgx.layer<"a", gradient>, #cgx.layer<"r", gradient>, #cgx.layer<"b", other>]}
       : tensor<8xf32>, tensor<4xf32>, tensor<2xf32>

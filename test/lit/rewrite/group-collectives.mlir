@@ -7,7 +7,7 @@
 #other = #cgx.layer<"", other>
 
 // CHECK-LABEL: @independent
-// CHECK: %[[R:.*]]:2 = cgx.all_reduce sum(%{{.*}}, %{{.*}}) {cgx.exact_reason = ["", "1-D parameter"], {{.*}}id = 3 : i64
+// CHECK: %[[R:.*]]:2 = cgx.all_reduce sum(%{{.*}}, %{{.*}}) {exact_reasons = ["", "1-D parameter"], {{.*}}id = 3 : i64
 // CHECK: stablehlo.add %[[R]]#0, %[[R]]#0
 // CHECK: return %{{.*}}, %[[R]]#1
 // ALONE-LABEL: @independent
@@ -16,7 +16,7 @@ func.func @independent(%a: tensor<8xf32>, %b: tensor<4xf32>) -> (tensor<8xf32>, 
   %0 = cgx.all_reduce sum(%a) {id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
   %1 = stablehlo.add %0, %0 : tensor<8xf32>
   %2 = cgx.all_reduce sum(%b) {id = 4 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other],
-      cgx.exact_reason = ["1-D parameter"]} : tensor<4xf32>
+      exact_reasons = ["1-D parameter"]} : tensor<4xf32>
   return %1, %2 : tensor<8xf32>, tensor<4xf32>
 }
 

@@ -2,7 +2,7 @@
 // RUN: cgx-opt %s --cgx-instrument="exclude=c/*" | FileCheck %s
 // RUN: cgx-opt %s --cgx-instrument="exclude=c/*" --cgx-lower-to-llvm | FileCheck %s --check-prefix=MANIFEST
 
-// CHECK: cgx.all_reduce sum(%{{.*}}, %{{.*}}, %{{.*}}) {{.*}}cgx.exact_reason = ["", "1-D parameter", "excluded by 'exclude=c/*'"]
+// CHECK: cgx.all_reduce sum(%{{.*}}, %{{.*}}, %{{.*}}) {{.*}}exact_reasons = ["", "1-D parameter", "excluded by 'exclude=c/*'"]
 // CHECK-SAME: codecs = [#cgx.identity, #cgx.identity, #cgx.identity]
 // MANIFEST: cgx_program_manifest(
 // MANIFEST-SAME: \22layer\22:\22a/w\22,\22layer_id\22:0,\22may_be_compressed\22:true,\22shape

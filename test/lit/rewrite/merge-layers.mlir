@@ -20,7 +20,7 @@ func.func public @main(%a: tensor<64x64xf32>, %b: tensor<10xf32>, %c: tensor<2x5
   // CHECK-DAG: %[[VC:.*]] = stablehlo.reshape %[[C]] : (tensor<2x5xf32>) -> tensor<10xf32>
   // CHECK: %[[M:.*]] = stablehlo.concatenate %[[VA]], %[[VC]], dim = 0
   // CHECK: %[[R:.*]]:3 = cgx.all_reduce mean(%[[M]], %[[B]], %[[D]])
-  // CHECK-SAME: cgx.exact_reason = ["", "vector", ""]
+  // CHECK-SAME: exact_reasons = ["", "vector", ""]
   // CHECK-SAME: codecs = [#cgx.topk<density = 1.000000e-02>, #cgx.identity, #cgx.natural]
   // CHECK-SAME: layers = [#cgx.layer<"a + c", gradient, [4106]>, #cgx.layer<"b", gradient>, #cgx.layer<"d", gradient>]
   // CHECK: %[[SA:.*]] = stablehlo.slice %[[R]]#0 [0:4096]
@@ -28,7 +28,7 @@ func.func public @main(%a: tensor<64x64xf32>, %b: tensor<10xf32>, %c: tensor<2x5
   // CHECK: %[[SC:.*]] = stablehlo.slice %[[R]]#0 [4096:4106]
   // CHECK: %[[RC:.*]] = stablehlo.reshape %[[SC]] : (tensor<10xf32>) -> tensor<2x5xf32>
   // CHECK: return %[[RA]], %[[R]]#1, %[[RC]], %[[R]]#2
-  %0:4 = cgx.all_reduce mean(%a, %b, %c, %d) {cgx.exact_reason = ["", "vector", "", ""], id = 0 : i64, groups = #g,
+  %0:4 = cgx.all_reduce mean(%a, %b, %c, %d) {exact_reasons = ["", "vector", "", ""], id = 0 : i64, groups = #g,
       codecs = [#t, #cgx.identity, #t, #cgx.natural],
       layers = [#cgx.layer<"a", gradient>, #cgx.layer<"b", gradient>, #cgx.layer<"c", gradient>, #cgx.layer<"d", gradient>]}
       : tensor<64x64xf32>, tensor<10xf32>, tensor<2x5xf32>, tensor<8xbf16>

@@ -21,7 +21,7 @@
 // Together they start when the last is there.
 // GROUPS-LABEL: @backward
 // GROUPS: stablehlo.sine
-// GROUPS-NEXT: cgx.all_reduce_start mean(%{{.*}}, %{{.*}}) {cgx.origins = array<i64: 0, 0, 1, 0>, {{.*}}id = 0 : i64
+// GROUPS-NEXT: cgx.all_reduce_start mean(%{{.*}}, %{{.*}}) {origins = array<i64: 0, 0, 1, 0>, {{.*}}id = 0 : i64
 // GROUPS-NEXT: stablehlo.negate
 // GROUPS-NEXT: %[[R:.*]]:2 = cgx.wait
 func.func @backward(%p1: tensor<8xf32>, %p2: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {

@@ -22,7 +22,7 @@ func.func public @main(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
       layers = [#cgx.layer<"encoder/layers/self_attention/multi_head_attention/query/kernel", gradient, [64, 128]>,
                 #cgx.layer<"encoder/query/kernel", gradient, [64, 128]>, #cgx.layer<"encoder/query/bias", gradient, [128]>,
                 #cgx.layer<"encoder/value/kernel", gradient, [64, 128]>, #cgx.layer<"encoder/out/kernel", gradient, [64, 128]>],
-      cgx.exact_reason = ["", "", "1-D parameter", "excluded by 'exclude=encoder/value/*,decoder/*'", ""]}
+      exact_reasons = ["", "", "1-D parameter", "excluded by 'exclude=encoder/value/*,decoder/*'", ""]}
       : tensor<64x128xf32>, tensor<64x128xf32>, tensor<128xf32>, tensor<64x128xf32>, tensor<64x128xf32>
   return
 }

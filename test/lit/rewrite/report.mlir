@@ -26,7 +26,7 @@ module attributes {cgx.num_ranks = 4 : i64} {
     %r:2 = cgx.all_reduce mean(%w, %b) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
         codecs = [#cgx.quantize<bits = 4, bucket = 128>, #cgx.identity],
         layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>, #cgx.layer<"params/l1/b", gradient, [128]>],
-        cgx.exact_reason = ["", "1-D parameter"]} : tensor<64x128xf32>, tensor<128xf32>
+        exact_reasons = ["", "1-D parameter"]} : tensor<64x128xf32>, tensor<128xf32>
     return %r#0, %r#1 : tensor<64x128xf32>, tensor<128xf32>
   }
 }

@@ -64,7 +64,7 @@ module @p3_beyond attributes {cgx.num_ranks = 2 : i64} {
 module @p4 attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
     // expected-error@below {{operand 0: expected an exact codec (kind other), got #cgx.quantize<}}
-    %0 = cgx.all_reduce sum(%a) {cgx.exact_reason = ["kind other"], id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.quantize], layers = [#x]} : tensor<4xf32>
+    %0 = cgx.all_reduce sum(%a) {exact_reasons = ["kind other"], id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.quantize], layers = [#x]} : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
 }

@@ -25,7 +25,7 @@ func.func @main(%a: tensor<4xf32>, %b: tensor<4x2xf32>, %l: tensor<f32>) {
   %0:4 = cgx.all_reduce sum(%a, %a, %b, %l) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
       codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
       layers = [#cgx.layer<"a", gradient, [4]>, #cgx.layer<"c", gradient, [4]>, #cgx.layer<"b", gradient, [4, 2]>, #cgx.layer<"", other>],
-      cgx.exact_reason = ["1-D parameter", "1-D parameter", "fewer than 1024 elements", "kind other"]}
+      exact_reasons = ["1-D parameter", "1-D parameter", "fewer than 1024 elements", "kind other"]}
       : tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>, tensor<f32>
   return
 }
@@ -37,7 +37,7 @@ func.func @main(%a: tensor<4xf32>, %b: tensor<4x2xf32>, %l: tensor<f32>) {
 module attributes {cgx.num_ranks = 2 : i64} {
 func.func @main(%a: tensor<4xf32>, %l: tensor<f32>) {
   %0:2 = cgx.all_reduce sum(%a, %l) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity, #cgx.identity],
-      layers = [#cgx.layer<"a", weight, [4]>, #cgx.layer<"", other>], cgx.exact_reason = ["kind weight", "kind other"]}
+      layers = [#cgx.layer<"a", weight, [4]>, #cgx.layer<"", other>], exact_reasons = ["kind weight", "kind other"]}
       : tensor<4xf32>, tensor<f32>
   return
 }
@@ -51,7 +51,7 @@ func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf64>) {
   %0:2 = cgx.all_reduce sum(%a, %b) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
       codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity],
       layers = [#cgx.layer<"a", gradient, [64, 64]>, #cgx.layer<"b", gradient, [64, 64]>],
-      cgx.exact_reason = ["", "element type f64"]} : tensor<64x64xf32>, tensor<64x64xf64>
+      exact_reasons = ["", "element type f64"]} : tensor<64x64xf32>, tensor<64x64xf64>
   return
 }
 }
@@ -63,7 +63,7 @@ func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf64>) {
 module attributes {cgx.num_ranks = 2 : i64} {
 func.func @main(%a: tensor<64x64xf32>) {
   %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"a", gradient, [64, 64]>], cgx.exact_reason = [""]} : tensor<64x64xf32>
+      layers = [#cgx.layer<"a", gradient, [64, 64]>], exact_reasons = [""]} : tensor<64x64xf32>
   return
 }
 }

@@ -33,14 +33,14 @@ func.func public @main(%w: tensor<32x128xf32>, %more: tensor<i1>) -> tensor<128x
   }
   // CHECK: "stablehlo.if"
   %b = "stablehlo.if"(%more) ({
-    // CHECK: cgx.all_gather(%arg0) {cgx.exact_reason = ["delta needs a gather that runs as often in every step"]
+    // CHECK: cgx.all_gather(%arg0) {exact_reasons = ["delta needs a gather that runs as often in every step"]
     %y = cgx.all_gather(%w) {dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity],
         layers = [#cgx.layer<"branch", weight, [128, 128]>]} : (tensor<32x128xf32>) -> tensor<128x128xf32>
     stablehlo.return %y : tensor<128x128xf32>
   }, {
     stablehlo.return %r#1 : tensor<128x128xf32>
   }) : (tensor<i1>) -> tensor<128x128xf32>
-  // CHECK: cgx.all_reduce sum({{.*}}cgx.exact_reason = ["all_reduce with delta"]
+  // CHECK: cgx.all_reduce sum({{.*}}exact_reasons = ["all_reduce with delta"]
   %s = cgx.all_reduce sum(%b) {id = 3 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"summed", weight, [128, 128]>]} : tensor<128x128xf32>
   return %s : tensor<128x128xf32>
@@ -56,7 +56,7 @@ func.func private @given(%w: tensor<32x128xf32>) -> tensor<128x128xf32> {
     %c = stablehlo.compare LT, %i, %five : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %c : tensor<i1>
   } do {
-    %y = cgx.all_gather(%w) {cgx.exact_reason = [""], dim = 0 : i64, id = 4 : i64, groups = #g, codecs = [#given],
+    %y = cgx.all_gather(%w) {exact_reasons = [""], dim = 0 : i64, id = 4 : i64, groups = #g, codecs = [#given],
         layers = [#cgx.layer<"given", weight, [128, 128]>]} : (tensor<32x128xf32>) -> tensor<128x128xf32>
     %n = stablehlo.add %i, %one : tensor<i32>
     stablehlo.return %n, %y : tensor<i32>, tensor<128x128xf32>

@@ -111,7 +111,7 @@ class Printer:
     def _reduction(self, node):
         number, kind = self._numbers[node], self._kinds[node]
         everyone = f"#cgx.groups<[[{', '.join(map(str, range(self._ranks)))}]]>"
-        return self._line(f"cgx.all_reduce {kind}({self._values[node.args[0]]}) {{cgx.origins = array<i64: {number}, 0>, "
+        return self._line(f"cgx.all_reduce {kind}({self._values[node.args[0]]}) {{origins = array<i64: {number}, 0>, "
                           f"id = {number} : i64, groups = {everyone}, codecs = [#cgx.identity], "
                           f'layers = [#cgx.layer<"", other>]}} : {type_of(node)}')
 

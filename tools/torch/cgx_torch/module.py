@@ -28,7 +28,7 @@ def text_of(parameters, groups, ranks):
         results |= {name: f"%{number}" if len(group) == 1 else f"%{number}#{index}" for index, name in enumerate(group)}
         layers = ", ".join(f"#cgx.layer<{_quoted(name)}, gradient>" for name in group)
         lines.append(f"    {outputs} = cgx.all_reduce mean({', '.join(values[name] for name in group)}) "
-                     f"{{cgx.origins = array<i64: {', '.join(origins[name] for name in group)}>, "
+                     f"{{origins = array<i64: {', '.join(origins[name] for name in group)}>, "
                      f"id = {number} : i64, groups = {everyone}, codecs = [{', '.join(['#cgx.identity'] * len(group))}], "
                      f"layers = [{layers}]}} : {', '.join(types[name] for name in group)}")
     arguments = ", ".join(f"{values[name]}: {types[name]}" for name in names)

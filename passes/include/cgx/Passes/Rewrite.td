@@ -283,7 +283,7 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
     Small tensors and vectors (biases, scales of normalizations) lose accuracy
     and save nothing; metrics and losses are numbers that people read. For each
     operand of each collective, writes why it must stay exact, or "" if it may
-    be compressed, into `cgx.exact_reason`. In this order:
+    be compressed, into `exact_reasons`. In this order:
 
     - its layer's name matches a pattern of `exclude`
     - its kind is not among `kinds`, nor one that it is some of: tokens that are dispatched, and gradients of
@@ -306,7 +306,7 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
     `{w,b}` are understood. A pattern that matches no layer is a warning.
 
     Precondition: collectives have layers (`cgx-label-layers`).
-    Postcondition: every collective has `cgx.exact_reason`, one string per operand.
+    Postcondition: every collective has `exact_reasons`, one string per operand.
 
     Input:
     ```mlir
@@ -315,7 +315,7 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
     ```
     Output: with `min-rank=2`, in the example above,
     ```mlir
-    %r:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "1-D parameter"], ...}
+    %r:2 = cgx.all_reduce mean(%w, %b) {exact_reasons = ["", "1-D parameter"], ...}
         : tensor<64x128xf32>, tensor<1x128xf32>
     ```
   }];
@@ -332,7 +332,7 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
 def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
   let summary = "gives every operand that may be compressed its codec: the same, or that of a plan";
   let description = [{
-    Replaces the codecs of all collectives: operands whose `cgx.exact_reason` is
+    Replaces the codecs of all collectives: operands whose `exact_reasons` is
     "" get the codec of the options, the others `#cgx.identity`. Where the codec
     cannot encode an operand, because of its element type, its shape or the
     collective, the operand stays exact and the reason is written down.
@@ -373,20 +373,20 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
     or has another size or element type, is an error that lists all differences. An operand
     that must stay exact does so whatever the plan says.
 
-    Precondition: `cgx-filter-layers`; a collective without `cgx.exact_reason`
+    Precondition: `cgx-filter-layers`; a collective without `exact_reasons`
     may be compressed throughout.
     Postcondition: an operand has a codec other than identity if and only if its
-    `cgx.exact_reason` is "" and the options name such a codec. Of an operand that the plan
+    `exact_reasons` is "" and the options name such a codec. Of an operand that the plan
     leaves exact, that is the reason.
 
     Input:
     ```mlir
-    %r:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "1-D parameter"],
+    %r:2 = cgx.all_reduce mean(%w, %b) {exact_reasons = ["", "1-D parameter"],
         codecs = [#cgx.identity, #cgx.identity], ...} : tensor<64x128xf32>, tensor<128xf32>
     ```
     Output:
     ```mlir
-    %r:2 = cgx.all_reduce mean(%w, %b) {cgx.exact_reason = ["", "1-D parameter"],
+    %r:2 = cgx.all_reduce mean(%w, %b) {exact_reasons = ["", "1-D parameter"],
         codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity], ...}
         : tensor<64x128xf32>, tensor<128xf32>
     ```
@@ -526,7 +526,7 @@ def WarnOfUncompressedPass : Pass<"cgx-warn-of-uncompressed", "::mlir::ModuleOp"
     Input:
     ```mlir
     %1 = cgx.all_reduce sum(%0) {codecs = [#cgx.identity], layers = [#cgx.layer<"b", gradient, [128]>],
-        cgx.exact_reason = ["1-D parameter"], ...} : tensor<128xf32>
+        exact_reasons = ["1-D parameter"], ...} : tensor<128xf32>
     ```
     Output: the same, and the warning "nothing is compressed, though 1 gradient
     travels: 1-D parameter (1); min-rank=1 takes vectors, too".
@@ -806,7 +806,7 @@ def ChooseAlgorithmsPass : Pass<"cgx-choose-algorithms", "::mlir::ModuleOp"> {
     With `machine`, a file that `cgx-bench calibrate` wrote, `auto` becomes the
     algorithm that is fastest by the cost model (`cgx/cost.h`); hosts are those of the
     file unless `local` says otherwise. Where an all-reduce would be faster, or as fast, with all its operands
-    exact, they become so, and `cgx.exact_reason` has both times: the compiler
+    exact, they become so, and `exact_reasons` has both times: the compiler
     never makes a program slower that it knows to be fast enough.
 
     Precondition: codecs are assigned; usually collectives are grouped, so that the model
@@ -821,7 +821,7 @@ def ChooseAlgorithmsPass : Pass<"cgx-choose-algorithms", "::mlir::ModuleOp"> {
     Output:
     ```mlir
     %r = cgx.all_reduce mean(%g) {codecs = [#cgx.identity], algorithm = #cgx.algorithm<tree>,
-        cgx.exact_reason = ["0.021 ms exact, 0.054 ms compressed, by the cost model"], ...} : tensor<64x128xf32>
+        exact_reasons = ["0.021 ms exact, 0.054 ms compressed, by the cost model"], ...} : tensor<64x128xf32>
     ```
   }];
   let options = [
@@ -921,7 +921,7 @@ def VerifyProgramPass : Pass<"cgx-verify-program", "::mlir::ModuleOp"> {
     - (P1) a module with collectives has `cgx.num_ranks`
     - (P2) ids are unique; the ops of an explicit form share theirs, once each per operand
     - (P3) the groups of each collective contain every rank once
-    - (P4) an operand with a `cgx.exact_reason` has an exact codec
+    - (P4) an operand with a `exact_reasons` has an exact codec
     - (P5) where `@main` has `cgx.sharding` and `cgx.global_type`, the axes are those of
       `cgx.mesh` and the local type follows from them
     - (P6) a result that `cgx.feeds` an argument has its type, and no argument is fed twice

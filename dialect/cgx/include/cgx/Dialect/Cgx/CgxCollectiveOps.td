@@ -17,6 +17,23 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 // An i64 attribute that C++ sees as signed, as the C ABI does.
 def Cgx_I64Attr : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit signless integer attribute">;
 
+// What operands have where a pass or a person said it. Null otherwise, and builders need not name it.
+def Cgx_ExactReasonsAttr : Attr<CPred<"::llvm::isa<::mlir::ArrayAttr>($_self) && "
+    "::llvm::all_of(::llvm::cast<::mlir::ArrayAttr>($_self), ::llvm::IsaPred<::mlir::StringAttr>)">,
+    "strings, one per operand"> {
+  let storageType = "::mlir::ArrayAttr";
+  let returnType = storageType;
+  let convertFromStorage = "$_self";
+  let constBuilderCall = "::mlir::ArrayAttr($0)";
+}
+def Cgx_OriginsAttr : Attr<CPred<"::llvm::isa<::mlir::DenseI64ArrayAttr>($_self)">, "array of i64"> {
+  let storageType = "::mlir::DenseI64ArrayAttr";
+  let returnType = storageType;
+  let convertFromStorage = "$_self";
+  let constBuilderCall = "::mlir::DenseI64ArrayAttr($0)";
+}
+class Cgx_AbsentUnlessSaid<Attr attr> : DefaultValuedOptionalAttr<attr, "nullptr">;
+
 class Cgx_Op<string mnemonic, list<Trait> traits = []> : Op<Cgx_Dialect, mnemonic, traits>;
 
 // What the collectives have in common.
@@ -30,6 +47,8 @@ class Cgx_CollectiveOp<string mnemonic, list<Trait> traits = []>
   dag inputArguments = (ins Variadic<Cgx_Tensor>:$inputs);
   dag collectiveArguments = (ins Cgx_I64Attr:$id, Cgx_GroupsAttr:$groups, Cgx_CodecArrayAttr:$codecs,
                                  Cgx_LayerArrayAttr:$layers);
+  dag decidedArguments = (ins Cgx_AbsentUnlessSaid<Cgx_ExactReasonsAttr>:$exact_reasons,
+                              Cgx_AbsentUnlessSaid<Cgx_OriginsAttr>:$origins);
   let results = (outs Variadic<Cgx_Tensor>:$results);
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -39,12 +58,20 @@ class Cgx_CollectiveOp<string mnemonic, list<Trait> traits = []>
     its codec and its layer. `id` names the messages of this collective: ranks
     match them by it, never by their order. In a group of one rank the results
     are the operands, whatever the codec.
+
+    `exact_reasons` says why an operand must stay exact; "" where it may be
+    compressed, and absent where nothing was decided. `origins` has two numbers
+    per operand of a collective that was merged: the id of the collective and
+    the position in it that the operand had before. Random numbers are selected by
+    them, so that merging changes no bit of a result.
   }];
   string commonConstraints = [{
     **Constraints:**
     - (C1) `id` is not negative
     - (C2) `codecs` and `layers` have one entry per operand, and there is one result per operand
     - (C3) each codec takes the element type and the shape of its operand, and the kind of collective
+    - (D1) `exact_reasons`, if there, has one UTF-8 string per operand
+    - (D2) `origins`, if there, has two numbers per operand
   }];
 
   code collectiveMethods = [{
@@ -106,8 +133,8 @@ def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
   }];
   let arguments = !con(inputArguments, (ins Cgx_ReductionAttr:$reduction), collectiveArguments,
       (ins DefaultValuedAttr<Cgx_AlgorithmAttr, "::cgx::Algorithm::Auto">:$algorithm,
-           OptionalAttr<Cgx_HierarchyAttr>:$hierarchy));
-  let assemblyFormat = "custom<ReductionName>($reduction) `` `(` $inputs `)` attr-dict `:` type($inputs)";
+           OptionalAttr<Cgx_HierarchyAttr>:$hierarchy), decidedArguments);
+  let assemblyFormat = "custom<ReductionName>($reduction) `` `(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` type($inputs)";
   let extraClassDeclaration = collectiveMethods # reductionMethods # [{
     /// The algorithm and its parameters as the runtime and the tools know them.
     cgx_schedule getSchedule() { return ::cgx::detail::getSchedule(getAlgorithm(), getHierarchy()); }
@@ -137,8 +164,8 @@ def Cgx_AllGatherOp : Cgx_CollectiveOp<"all_gather"> {
     - (C5) `dim` is a dimension of each operand
     - (C6) a result is its operand with `dim` multiplied by the size of the groups
   }];
-  let arguments = !con(inputArguments, (ins Cgx_I64Attr:$dim), collectiveArguments);
-  let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+  let arguments = !con(inputArguments, (ins Cgx_I64Attr:$dim), collectiveArguments, decidedArguments);
+  let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` functional-type($inputs, $results)";
 }
 
 def Cgx_ReduceScatterOp : Cgx_CollectiveOp<"reduce_scatter"> {
@@ -167,8 +194,8 @@ def Cgx_ReduceScatterOp : Cgx_CollectiveOp<"reduce_scatter"> {
     - (C7) codecs that are not exact go with `sum` and `mean` only
     - (C8) `mean` takes floating-point operands
   }];
-  let arguments = !con(inputArguments, (ins Cgx_ReductionAttr:$reduction, Cgx_I64Attr:$dim), collectiveArguments);
-  let assemblyFormat = "custom<ReductionName>($reduction) `` `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+  let arguments = !con(inputArguments, (ins Cgx_ReductionAttr:$reduction, Cgx_I64Attr:$dim), collectiveArguments, decidedArguments);
+  let assemblyFormat = "custom<ReductionName>($reduction) `` `(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` functional-type($inputs, $results)";
   let extraClassDeclaration = collectiveMethods # reductionMethods;
 }
 
@@ -197,8 +224,8 @@ def Cgx_AllToAllOp : Cgx_CollectiveOp<"all_to_all"> {
     - (C6) a result is its operand with `split_dim` divided, without remainder, and `concat_dim`
       multiplied by the size of the groups
   }];
-  let arguments = !con(inputArguments, (ins Cgx_I64Attr:$split_dim, Cgx_I64Attr:$concat_dim), collectiveArguments);
-  let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+  let arguments = !con(inputArguments, (ins Cgx_I64Attr:$split_dim, Cgx_I64Attr:$concat_dim), collectiveArguments, decidedArguments);
+  let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` functional-type($inputs, $results)";
 }
 
 def Cgx_BroadcastOp : Cgx_SameTypeCollectiveOp<"broadcast"> {
@@ -222,8 +249,8 @@ def Cgx_BroadcastOp : Cgx_SameTypeCollectiveOp<"broadcast"> {
     - (C4) results have the types of the operands
     - (C5) `root` is a position in every group
   }];
-  let arguments = !con(inputArguments, (ins Cgx_I64Attr:$root), collectiveArguments);
-  let assemblyFormat = "`(` $inputs `)` attr-dict `:` type($inputs)";
+  let arguments = !con(inputArguments, (ins Cgx_I64Attr:$root), collectiveArguments, decidedArguments);
+  let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` type($inputs)";
 }
 
 def Cgx_PermuteOp : Cgx_SameTypeCollectiveOp<"permute"> {
@@ -251,8 +278,8 @@ def Cgx_PermuteOp : Cgx_SameTypeCollectiveOp<"permute"> {
     - (C6) no rank is twice a source or twice a target
     - (C7) the two ranks of a pair are in one group
   }];
-  let arguments = !con(inputArguments, (ins I64ElementsAttr:$source_target_pairs), collectiveArguments);
-  let assemblyFormat = "`(` $inputs `)` attr-dict `:` type($inputs)";
+  let arguments = !con(inputArguments, (ins I64ElementsAttr:$source_target_pairs), collectiveArguments, decidedArguments);
+  let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` type($inputs)";
   let extraClassDeclaration = collectiveMethods # [{
     /// Source and target of each pair.
     ::llvm::SmallVector<std::pair<int64_t, int64_t>> getPairs();

@@ -48,8 +48,9 @@ inline constexpr llvm::StringLiteral kFeedsAttrName = "cgx.feeds";
 inline constexpr llvm::StringLiteral kUpdatesAttrName = "cgx.updates";
 inline constexpr llvm::StringLiteral kInitialAttrName = "cgx.initial";
 inline constexpr llvm::StringLiteral kEveryAttrName = "cgx.every";
-inline constexpr llvm::StringLiteral kExactReasonAttrName = "cgx.exact_reason";
-inline constexpr llvm::StringLiteral kOriginsAttrName = "cgx.origins";
+// What `exact_reasons` and `origins` were called when they were discardable.
+inline constexpr llvm::StringLiteral kEarlierExactReasonName = "cgx.exact_reason";
+inline constexpr llvm::StringLiteral kEarlierOriginsName = "cgx.origins";
 
 } // namespace cgx
 
@@ -73,7 +74,9 @@ struct FlightResource : mlir::SideEffects::Resource::Base<FlightResource> {
 namespace cgx::detail {
 /// The types of what a collective results in: its results, or those that the handle of a start holds.
 mlir::TypeRange getResultTensorTypes(mlir::Operation *op);
-/// (C1) to (C3) of every collective.
+/// (D2): two numbers for each of `operands`, if there are any.
+llvm::LogicalResult verifyOrigins(mlir::Operation *op, mlir::DenseI64ArrayAttr origins, size_t operands);
+/// (C1) to (C3), (D1) and (D2) of every collective.
 llvm::LogicalResult verifyCollective(mlir::Operation *op);
 /// An algorithm as the runtime and the tools know it.
 cgx_schedule getSchedule(Algorithm algorithm, std::optional<HierarchyAttr> hierarchy);

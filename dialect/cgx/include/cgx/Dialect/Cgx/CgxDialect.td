@@ -49,12 +49,9 @@ def Cgx_Dialect : Dialect {
     - `cgx.initial` (0 or a string) on arguments of `@main`: what state begins with that a first start does not
       give by its own name: zeros, or the tensor of that name, for each rank where a first dimension counts ranks.
     - `cgx.every` (i64) on branches: one of their regions runs every so many steps, on all ranks alike.
-    - `cgx.exact_reason` (strings, one per operand) on collectives: why an
-      operand must stay exact; "" where it may be compressed.
-    - `cgx.origins` (`array<i64>`, two per operand) on collectives that were
-      merged, and on `cgx.compress` that came of one: the id of the collective
-      and the position in it that the operand had before. Random numbers are
-      selected by it, so that merging changes no bit of a result.
+
+    What collectives were given beside their operands (`exact_reasons`, `origins`) is inherent. Earlier
+    programs have it as `cgx.exact_reason` and `cgx.origins`, which are still read.
   }];
   // Codecs are named by their families.
   let useDefaultAttributePrinterParser = 0;

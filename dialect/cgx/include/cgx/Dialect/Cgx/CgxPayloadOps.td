@@ -46,7 +46,8 @@ def Cgx_CompressOp : Cgx_PayloadOp<"compress", [Pure]> {
     encodes the one chunk that the rank owns, after it was reduced. Collective,
     operand, layer and phase select the random numbers of stochastic rounding,
     so the result is a function of the operands and of the step: `compress` is
-    pure.
+    pure. `origins` has the collective and the operand, where the collective was
+    merged of others.
 
         [ x0 .. x7 | x8 .. x15 ]   ->   [ payload of chunk 0 | payload of chunk 1 ]
 
@@ -60,10 +61,11 @@ def Cgx_CompressOp : Cgx_PayloadOp<"compress", [Pure]> {
   }] # commonConstraints # [{
     - (C2) in phase `contribution`, the result is the whole payload of the operand
     - (C3) in phase `result`, the operand is the chunk and the result has one slot
+    - (D2) `origins`, if there, has two numbers
   }];
-  let arguments = !con((ins Cgx_Tensor:$input, Cgx_PhaseAttr:$phase), payloadArguments, (ins Cgx_LayerAttr:$layer));
+  let arguments = !con((ins Cgx_Tensor:$input, Cgx_PhaseAttr:$phase), payloadArguments, (ins Cgx_LayerAttr:$layer, Cgx_AbsentUnlessSaid<Cgx_OriginsAttr>:$origins));
   let results = (outs Cgx_PayloadType:$result);
-  let assemblyFormat = "$input `phase` `` `(` `` custom<PhaseName>($phase) `)` attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
+  let assemblyFormat = "$input `phase` `` `(` `` custom<PhaseName>($phase) `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` qualified(type($input)) `->` qualified(type($result))";
 }
 
 def Cgx_PayloadAllToAllOp : Cgx_PayloadCollectiveOp<"payload_all_to_all"> {

@@ -37,7 +37,7 @@ class Cgx_StartOp<Cgx_CollectiveOp collective, string reduction, string example>
   }];
   let arguments = collective.arguments;
   let results = (outs Cgx_HandleType:$handle);
-  let assemblyFormat = reduction # "`(` $inputs `)` attr-dict `:` functional-type($inputs, $handle)";
+  let assemblyFormat = reduction # "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` functional-type($inputs, $handle)";
   let hasVerifier = 1;
   let extraClassDeclaration = collective.extraClassDeclaration # [{
     ::llvm::StringRef getKind() { return "}] # collective.opName # [{"; }

@@ -49,6 +49,14 @@ def Cgx_CollectiveOpInterface : OpInterface<"CollectiveOpInterface", [Cgx_Commun
     InterfaceMethod<"One layer per operand.", "::mlir::ArrayAttr", "getLayers">,
     InterfaceMethod<"Replaces the layers.", "void", "setLayersAttr", (ins "::mlir::ArrayAttr":$layers)>,
     InterfaceMethod<[{
+        Why each operand must stay exact, "" where it may be compressed; null where nothing was decided.
+      }], "::mlir::ArrayAttr", "getExactReasonsAttr">,
+    InterfaceMethod<"Replaces these reasons.", "void", "setExactReasonsAttr", (ins "::mlir::ArrayAttr":$reasons)>,
+    InterfaceMethod<[{
+        Collective and position of each operand before collectives were merged; null where none was. See `getOrigins`.
+      }], "::mlir::DenseI64ArrayAttr", "getOriginsAttr">,
+    InterfaceMethod<"Replaces these origins.", "void", "setOriginsAttr", (ins "::mlir::DenseI64ArrayAttr":$origins)>,
+    InterfaceMethod<[{
         How the operands of the ranks are combined; nothing for ops that only move data.
       }], "::std::optional<::cgx::Reduction>", "getReductionKind", (ins), /*methodBody=*/"",
       /*defaultImplementation=*/"return ::std::nullopt;">,
