@@ -161,7 +161,7 @@ def Cgx_TwoWayAttr : Cgx_Attr<"TwoWay", "two_way", [Cgx_CodecAttrInterface]> {
 }
 
 def Cgx_DeltaAttr : Cgx_Attr<"Delta", "delta", [Cgx_CodecAttrInterface]> {
-  let summary = "another codec, for how activations changed since their samples were last sent";
+  let summary = "another codec, for how activations or weights changed since they were last sent";
   let description = [{
     In a `permute`, the first dimension of the operand counts samples of the batch. Both ends of each pair keep the
     message that was last sent of every sample, bit for bit the same, and what travels is the change (AQ-SGD,
@@ -177,12 +177,19 @@ def Cgx_DeltaAttr : Cgx_Attr<"Delta", "delta", [Cgx_CodecAttrInterface]> {
     the elements of a row, at each end, in `storage`, f32 or bf16, on the host. It is saved with `cgx-run --save`.
     Where a row is not finite, the receiver sees it, and the message stays what it was.
 
+    In an `all_gather`, what is gathered is the change of each rank's part since it was last gathered (SDP4Bit), and
+    all ranks of the group keep the message of every part. There are no ids: `samples` is how often the gather runs in
+    a step, each run with messages of its own. The first gather is exact.
+
     Example:
     ```mlir
     %r:2 = cgx.permute(%x, %ids) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 5 : i64,
         groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.delta<#cgx.quantize<bits = 3>, samples = 4096, storage = f32>,
         #cgx.identity], layers = [#cgx.layer<"pipeline", activation>, #cgx.layer<"pipeline/ids", other>]}
         : tensor<8x16xf32>, tensor<8xi32>
+    %w = cgx.all_gather(%part) {dim = 0 : i64, id = 6 : i64, groups = #cgx.groups<[[0, 1]]>,
+        codecs = [#cgx.delta<#cgx.quantize<bits = 4>, samples = 1, storage = bf16>],
+        layers = [#cgx.layer<"w", weight, [8, 16]>]} : (tensor<4x16xf32>) -> tensor<8x16xf32>
     ```
 
     **Constraints:**
