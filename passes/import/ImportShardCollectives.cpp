@@ -122,7 +122,9 @@ private:
     return failed(common) ? failure() : replace<AllGatherOp>(op, [&](OpBuilder &builder) {
       return AllGatherOp::create(builder, op.getLoc(), TypeRange(op.getType()), ValueRange(op.getInput()),
                                  op.getGatherAxis().getSExtValue(), common->id, common->groups,
-                                 common->codecs, common->layers, /*exact_reasons=*/nullptr);
+                                 common->codecs, common->layers, /*exact_reasons=*/nullptr,
+                                 /*origins=*/nullptr,
+                                 /*decodes_again=*/nullptr);
     });
   }
 

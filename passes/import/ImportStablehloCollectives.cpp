@@ -310,7 +310,8 @@ private:
                      return AllGatherOp::create(builder, op->getLoc(), op->getResultTypes(),
                                                 op->getOperands(), getInteger(op, "all_gather_dim"),
                                                 ids.take(), groups, codecs, layers,
-                                                /*exact_reasons=*/nullptr);
+                                                /*exact_reasons=*/nullptr, /*origins=*/nullptr,
+                                                /*decodes_again=*/nullptr);
                    });
   }
 

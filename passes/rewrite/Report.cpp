@@ -27,6 +27,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -167,6 +168,12 @@ void describeEdge(ReportRow &row, CollectiveOpInterface op, unsigned operand, in
 /// What bytes that are sent every so many steps are in one of them, to the nearest byte.
 uint64_t meanOfSteps(uint64_t bytes, uint64_t every) { return (bytes + every / 2) / every; }
 
+bool keepsPayloads(CollectiveOpInterface op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<AllGatherOp, AllGatherStartOp>([](auto gather) { return gather.getKeepsPayloads(); })
+      .Default(false);
+}
+
 /// Rows of a collective as written: one per operand.
 void addCollective(CollectiveOpInterface op, ReportTable &table) {
   auto exact = getIdentityCodec(op->getContext());
@@ -180,8 +187,11 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
     row.reason = getExactReason(op, operand).str();
     row.runs = runs;
     row.every = getStepsPerRun(op);
-    if (row.reuses = uint64_t(getReuses(op)); row.reuses != 0)
-      row.heldBytes = getTensorBytes(detail::getResultTensorTypes(op)[operand]);
+    if (row.reuses = uint64_t(getReuses(op)); row.reuses != 0) {
+      row.keepsPayloads = keepsPayloads(op);
+      row.heldBytes = row.keepsPayloads ? getKeptPayloadBytes(op, operand)
+                                        : getTensorBytes(detail::getResultTensorTypes(op)[operand]);
+    }
     describeEdge(row, op, operand, table.ranks);
     describeGather(row, op, operand, table.ranks);
     for (int64_t rank = 0; rank < table.ranks; ++rank) {

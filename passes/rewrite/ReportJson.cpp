@@ -45,6 +45,7 @@ static void printRow(OStream &json, const cgx::ReportRow &row) {
     if (row.reuses != 0) {
       json.attribute("reuses", row.reuses);
       json.attribute("held_bytes", row.heldBytes);
+      json.attribute("keeps_payloads", row.keepsPayloads);
     }
     if (row.stages >= 2)
       json.attribute("stages", row.stages);

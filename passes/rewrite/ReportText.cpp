@@ -174,18 +174,21 @@ private:
 
 /// What `cgx-reuse-gathers` saved, and at what price.
 void printReuse(const cgx::ReportTable &table, llvm::raw_ostream &os) {
-  uint64_t gathers = 0, saved = 0, held = 0;
+  uint64_t gathers = 0, decoded = 0, saved = 0, held = 0;
   for (const cgx::ReportRow &row : table.rows) {
     gathers += row.reuses;
+    decoded += row.keepsPayloads ? row.reuses : 0;
     saved += row.reuses * meanOf(row.wireBytes);
     held += row.heldBytes;
   }
   if (gathers != 0)
-    printSentence("gathered once: " + std::to_string(gathers) +
-                      (gathers == 1 ? " gather takes" : " gathers take") +
-                      " the value of an earlier one, which saves " + std::to_string(saved) +
-                      " bytes on the wire and keeps " + std::to_string(held) + " bytes in memory",
-                  os);
+    printSentence(
+        "gathered once: " + std::to_string(gathers) + (gathers == 1 ? " gather takes" : " gathers take") +
+            " the value of an earlier one" +
+            (decoded == 0 ? "" : ", " + std::to_string(decoded) + " by decoding its payloads again") +
+            ", which saves " + std::to_string(saved) + " bytes on the wire and keeps " +
+            std::to_string(held) + " bytes in memory",
+        os);
 }
 
 /// The shape of pipelines, as far as their loops say it.

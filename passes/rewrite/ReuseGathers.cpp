@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Fully sharded training gathers weights for the forward pass, forgets them, and gathers them
-// again for the backward pass. Where memory allows, what was gathered is kept instead.
+// again for the backward pass. Where memory allows, what was gathered is kept instead: the payloads, to be
+// decoded again, where they are shorter, and else the value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,9 +27,15 @@ namespace cgx {
 #define GEN_PASS_DEF_REUSEGATHERSPASS
 #include "cgx/Passes/RewritePasses.h.inc"
 
-namespace {
-
 using namespace mlir;
+
+uint64_t getKeptPayloadBytes(CollectiveOpInterface op, unsigned operand) {
+  RankedTensorType type = op.getInputType(operand);
+  return op.getGroups().getLargestSize() *
+         op.getCodec(operand).getPayloadBytes(type.getElementType(), type.getNumElements());
+}
+
+namespace {
 
 /// The value that a barrier only orders.
 Value throughBarriers(Value value) {
@@ -71,13 +78,32 @@ struct Gathers {
     return bytes * (ops.size() - 1);
   }
 
+  /// Whether payloads are kept. Those of changes say nothing without the messages.
+  bool keepsPayloads() const {
+    AllGatherOp op = ops.front();
+    return !op.getGroups().isTrivial() && getPayloadBytes() < getValueBytes() &&
+           llvm::none_of(op.getCodecs(), llvm::IsaPred<DeltaAttr>);
+  }
+
   /// Bytes that a rank keeps from the first use to the last.
-  uint64_t getHeldBytes() const { return getTensorBytes(AllGatherOp(ops.front())->getResultTypes()); }
+  uint64_t getHeldBytes() const { return keepsPayloads() ? getPayloadBytes() : getValueBytes(); }
+
+private:
+  uint64_t getValueBytes() const { return getTensorBytes(AllGatherOp(ops.front())->getResultTypes()); }
+  uint64_t getPayloadBytes() const {
+    uint64_t bytes = 0;
+    AllGatherOp op = ops.front();
+    for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
+      bytes += getKeptPayloadBytes(op, i);
+    return bytes;
+  }
 };
 
 SmallVector<Gathers> findGathers(Block &block) {
   SmallVector<Gathers> all;
   for (auto op : block.getOps<AllGatherOp>()) {
+    if (op.getDecodesAgain())
+      continue;
     auto known = llvm::find_if(all, [&](const Gathers &gathers) { return isSame(gathers.ops.front(), op); });
     (known == all.end() ? all.emplace_back() : *known).ops.push_back(op);
   }
@@ -119,6 +145,8 @@ struct ReuseGathers : impl::ReuseGathersPassBase<ReuseGathers> {
 private:
   void reuse(const Gathers &gathers) {
     AllGatherOp kept = gathers.ops.front();
+    if (gathers.keepsPayloads())
+      return decodeAgain(gathers, kept);
     int64_t before = getReuses(kept);
     for (AllGatherOp op : ArrayRef(gathers.ops).drop_front()) {
       before += getReuses(op);
@@ -127,6 +155,22 @@ private:
     }
     kept->setAttr(kReusesAttrName,
                   Builder(&getContext()).getI64IntegerAttr(before + int64_t(gathers.ops.size()) - 1));
+  }
+
+  /// The later ones stay, for their results, and encode nothing.
+  void decodeAgain(const Gathers &gathers, AllGatherOp kept) {
+    Builder builder(&getContext());
+    const size_t operands = kept.getInputs().size();
+    const SmallVector<Attribute> codecs(operands, getIdentityCodec(&getContext())),
+        reasons(operands, builder.getStringAttr("decodes kept payloads again"));
+    for (AllGatherOp op : ArrayRef(gathers.ops).drop_front()) {
+      op.setDecodesAgain(kept.getId());
+      op.setCodecsAttr(builder.getArrayAttr(codecs));
+      op.setExactReasonsAttr(builder.getArrayAttr(reasons));
+    }
+    kept.setKeepsPayloads(true);
+    kept->setAttr(kReusesAttrName,
+                  builder.getI64IntegerAttr(getReuses(kept) + int64_t(gathers.ops.size()) - 1));
   }
 };
 

@@ -8,6 +8,8 @@
 #ifndef CGX_PASSES_REWRITE_REUSEGATHERS_H
 #define CGX_PASSES_REWRITE_REUSEGATHERS_H
 
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 
@@ -20,6 +22,9 @@ inline int64_t getReuses(mlir::Operation *op) {
   auto reuses = op->getAttrOfType<mlir::IntegerAttr>(kReusesAttrName);
   return reuses ? reuses.getInt() : 0;
 }
+
+/// Bytes of the payloads of an all-gather's operand, of all ranks of a group; the most that they can be.
+uint64_t getKeptPayloadBytes(CollectiveOpInterface op, unsigned operand);
 
 } // namespace cgx
 

@@ -17,7 +17,8 @@ namespace cgx {
 bool canStart(Operation *op) {
   auto collective = dyn_cast<CollectiveOpInterface>(op);
   bool isSynchronous = collective && op->getNumResults() != 0 && !isa<HandleType>(op->getResult(0).getType());
-  return isSynchronous && !collective.getGroups().isTrivial();
+  auto gather = dyn_cast<AllGatherOp>(op);
+  return isSynchronous && !collective.getGroups().isTrivial() && !(gather && gather.getDecodesAgain());
 }
 
 Places::Places(Block &block) : block(block) {

@@ -23,7 +23,8 @@
 
 namespace cgx {
 
-/// A collective that can be started: what it is for one rank costs nothing.
+/// A collective that can be started: what it is for one rank costs nothing, and what decodes payloads again
+/// exchanges nothing.
 bool canStart(mlir::Operation *op);
 
 /// The places of the ops of a block, counted from its beginning.

@@ -90,11 +90,16 @@ void startEarly(Block &block, uint64_t prefetch) {
   SmallVector<Operation *> collectives = getByAvailability(block, places);
   SmallVector<int64_t> work = countWork(block);
   SmallVector<Operation *> opAt = llvm::map_to_vector(block, [](Operation &op) { return &op; });
+  DenseMap<int64_t, int64_t> decodedAt; // payloads that are kept, by the gather's id
+  for (auto gather : block.getOps<AllGatherOp>())
+    if (std::optional<int64_t> id = gather.getDecodesAgain())
+      decodedAt.try_emplace(*id, places.of(gather));
   auto useOf = [&](Operation *collective) {
     int64_t use = opAt.size() - 1;
     for (Operation *user : collective->getUsers())
       use = std::min(use, places.of(user));
-    return use;
+    auto decoded = decodedAt.find(cast<CollectiveOpInterface>(collective).getId());
+    return decoded == decodedAt.end() ? use : std::min(use, decoded->second);
   };
   DenseMap<Operation *, int64_t> readyAt;
   SmallVector<Operation *> gathers;

@@ -143,6 +143,25 @@ LogicalResult verifyChanges(CollectiveOpInterface op) {
   return success();
 }
 
+/// (P9) Payloads are decoded again after the gather that keeps them, as often as it runs.
+LogicalResult verifyDecodedAgain(AllGatherOp op) {
+  std::optional<int64_t> id = op ? op.getDecodesAgain() : std::nullopt;
+  if (!id)
+    return success();
+  auto keepsThem = [&](auto first) {
+    return first && first.getId() == *id && first.getKeepsPayloads() && first.getGroups() == op.getGroups() &&
+           first.getDim() == op.getDim() && first->getOperandTypes() == op->getOperandTypes() &&
+           llvm::none_of(first.getCodecs(), llvm::IsaPred<DeltaAttr>);
+  };
+  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
+    if (keepsThem(dyn_cast<AllGatherOp>(before)) || keepsThem(dyn_cast<AllGatherStartOp>(before)))
+      return success();
+  return op.emitOpError()
+         << "decodes the payloads of gather " << *id
+         << " again, expected it before, in the same block, with keeps_payloads, without changes "
+            "(delta), and with the same groups, dimension and types of operands";
+}
+
 //===----------------------------------------------------------------------===//
 // The signature
 //===----------------------------------------------------------------------===//
@@ -257,6 +276,7 @@ private:
       if (auto collective = dyn_cast<CollectiveOpInterface>(op))
         return WalkResult(success(succeeded(ids.add(collective)) && succeeded(verifyReasons(collective)) &&
                                   succeeded(verifyChanges(collective)) &&
+                                  succeeded(verifyDecodedAgain(dyn_cast<AllGatherOp>(op))) &&
                                   succeeded(verifyProvided(collective, take(provided, collective.getId())))));
       if (auto payload = dyn_cast<PayloadOpInterface>(op))
         return WalkResult(ids.add(payload));

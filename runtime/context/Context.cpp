@@ -253,6 +253,10 @@ template <typename Body> Status Context::execute(const CollectiveInfo &info, boo
                           everybody ? placeInPermutation(info.pairs, transport->rank()) : group.position,
                       .device = device.get(),
                       .epoch = codecs.epochOf(indexOf(info))};
+  if (info.decodesAgain) {
+    execution.decoded = program().find(*info.decodesAgain);
+    execution.decodedStates = state.operandsOf(indexOf(*execution.decoded));
+  }
   Status status;
   try {
     scratch.reset();

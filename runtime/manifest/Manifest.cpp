@@ -468,6 +468,8 @@ static Status parseCollective(const Json &json, size_t index, uint32_t ranks, Co
     info.dim = reader.number("dim");
     checkDimension(reader, info, "dim", info.dim, /*split=*/info.kind == CollectiveKind::ReduceScatter);
   }
+  if (reader.has("decodes_again"))
+    info.decodesAgain = reader.number32("decodes_again");
   if (info.kind == CollectiveKind::AllToAll) {
     info.splitDim = reader.number("split_dim");
     info.concatDim = reader.number("concat_dim");
@@ -475,6 +477,34 @@ static Status parseCollective(const Json &json, size_t index, uint32_t ranks, Co
     checkDimension(reader, info, "concat_dim", info.concatDim, /*split=*/false);
   }
   return reader.status();
+}
+
+/// Whether `again` may decode the payloads of `first`: a gather of operands of the same types, of which it
+/// encodes nothing itself.
+static bool mayDecodeAgain(const CollectiveInfo &again, const CollectiveInfo &first) {
+  auto isSame = [](const OperandInfo &a, const OperandInfo &b) {
+    return a.type == b.type && a.shape == b.shape && a.isRaw() && !a.isPlannable() && !b.changes;
+  };
+  return again.kind == CollectiveKind::AllGather && first.kind == again.kind && !first.decodesAgain &&
+         first.groups == again.groups && first.dim == again.dim &&
+         std::ranges::equal(again.operands, first.operands, isSame);
+}
+
+/// Connects gathers that decode payloads again with those that keep them.
+static Status linkDecodedAgain(std::vector<CollectiveInfo> &collectives) {
+  for (CollectiveInfo &again : collectives) {
+    if (!again.decodesAgain)
+      continue;
+    auto first = std::ranges::find(collectives, *again.decodesAgain, &CollectiveInfo::id);
+    if (first == collectives.end() || !mayDecodeAgain(again, *first))
+      return Status::error(
+          CGX_BAD_MANIFEST, "manifest: collective ", again.id,
+          ": expected 'decodes_again' to be the id of an all_gather of operands of the same types in "
+          "the same groups, without 'delta', got ",
+          *again.decodesAgain);
+    first->isDecodedAgain = true;
+  }
+  return Status();
 }
 
 Result<Program> Program::parse(const char *json, uint32_t ranks) {
@@ -509,6 +539,8 @@ Result<Program> Program::parse(const char *json, uint32_t ranks) {
     if (program.collectives[i].id == program.collectives[i - 1].id)
       return Status::error(CGX_BAD_MANIFEST, "manifest: collective ", program.collectives[i].id,
                            " is there twice");
+  if (Status status = linkDecodedAgain(program.collectives); !status.ok())
+    return status;
   return program;
 }
 

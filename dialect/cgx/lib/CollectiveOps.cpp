@@ -71,7 +71,7 @@ uint64_t AllReduceStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsig
   return wireBytes(*this, CGX_ALL_REDUCE, codec, operand, rank);
 }
 uint64_t AllGatherOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return wireBytes(*this, CGX_ALL_GATHER, codec, operand, rank);
+  return getDecodesAgain() ? 0 : wireBytes(*this, CGX_ALL_GATHER, codec, operand, rank);
 }
 uint64_t AllGatherStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
   return wireBytes(*this, CGX_ALL_GATHER, codec, operand, rank);
@@ -128,6 +128,17 @@ static SmallVector<std::pair<int64_t, int64_t>> pairsOf(DenseIntElementsAttr sou
 SmallVector<std::pair<int64_t, int64_t>> PermuteOp::getPairs() { return pairsOf(getSourceTargetPairs()); }
 SmallVector<std::pair<int64_t, int64_t>> PermuteStartOp::getPairs() {
   return pairsOf(getSourceTargetPairs());
+}
+
+//===----------------------------------------------------------------------===//
+// Effects
+//===----------------------------------------------------------------------===//
+
+void AllGatherOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  if (getKeepsPayloads())
+    effects.emplace_back(MemoryEffects::Write::get(), KeptPayloadsResource::get());
+  if (getDecodesAgain())
+    effects.emplace_back(MemoryEffects::Read::get(), KeptPayloadsResource::get());
 }
 
 //===----------------------------------------------------------------------===//

@@ -134,6 +134,18 @@ template <typename Op> LogicalResult verifyAllGather(Op op) {
     if (failed(verifyDimension(op, i, "dim", op.getDim())) ||
         failed(verifyResultShape(op, i, /*divided=*/-1, /*multiplied=*/op.getDim(), *size)))
       return failure();
+  if (!op.getDecodesAgain())
+    return success();
+  const bool isStart = isa<AllGatherStartOp>(op.getOperation());
+  if (isStart || op.getKeepsPayloads()) // (C7)
+    return op.emitOpError() << "decodes the payloads of gather " << *op.getDecodesAgain()
+                            << " again, expected "
+                            << (isStart ? "it not to be started" : "no keeps_payloads");
+  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) // (C7)
+    if (!op.getCodec(i).isRaw())
+      return op.emitOpError() << "operand " << i
+                              << ": expected #cgx.identity of what decodes the payloads of gather "
+                              << *op.getDecodesAgain() << " again, got " << op.getCodec(i);
   return success();
 }
 

@@ -170,7 +170,11 @@ json::Object describeCollective(CollectiveOpInterface op) {
                                             {"leaders", stringifyLeaders(hierarchy->getLeaders())},
                                             {"inside", describeCodec(hierarchy->getInside())}};
       })
-      .Case<AllGatherOp, AllGatherStartOp>([&](auto o) { entry["dim"] = o.getDim(); })
+      .Case<AllGatherOp, AllGatherStartOp>([&](auto o) {
+        entry["dim"] = o.getDim();
+        if (std::optional<int64_t> id = o.getDecodesAgain())
+          entry["decodes_again"] = *id;
+      })
       .Case<ReduceScatterOp, ReduceScatterStartOp>([&](auto o) { entry["dim"] = o.getDim(); })
       .Case<AllToAllOp, AllToAllStartOp>([&](auto o) {
         entry["split_dim"] = o.getSplitDim();

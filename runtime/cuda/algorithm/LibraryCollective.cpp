@@ -72,8 +72,8 @@ bool isLinked(const Execution &execution, Buffers operands) {
   const DeviceLink *link = execution.transport.deviceLink();
   const std::optional<Kind> kind = kindOf(execution.collective);
   const DeviceLink::Groups &groups = execution.collective.groups;
-  // Where this rank is alone, others may need it to form their groups.
-  if (!link || !kind ||
+  // Where this rank is alone, others may need it to form their groups. What is decoded again needs payloads.
+  if (!link || !kind || execution.collective.decodesAgain || execution.collective.isDecodedAgain ||
       std::all_of(groups.begin(), groups.end(), [](const auto &row) { return row.size() < 2; }))
     return false;
   for (size_t i = 0; i < operands.size(); ++i)

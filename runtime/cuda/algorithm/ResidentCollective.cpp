@@ -57,11 +57,12 @@ const Kind *kindOf(const Execution &execution) {
 } // namespace
 
 bool canBeResident(const Execution &execution) {
-  // Messages of samples lie on the host: what changes passes through it.
-  const std::vector<OperandInfo> &operands = execution.collective.operands;
-  return std::none_of(operands.begin(), operands.end(),
-                      [](const OperandInfo &operand) { return operand.changes.has_value(); }) &&
-         kindOf(execution) != nullptr;
+  // Messages, and payloads that are kept, lie on the host: what changes or is decoded again passes through
+  // it.
+  const CollectiveInfo &info = execution.collective;
+  const bool hasChanges = std::ranges::any_of(
+      info.operands, [](const OperandInfo &operand) { return operand.changes.has_value(); });
+  return !hasChanges && !info.isDecodedAgain && !info.decodesAgain && kindOf(execution) != nullptr;
 }
 
 Result<std::unique_ptr<ResidentCollective>> makeResident(const Execution &execution, cuda::Stream stream) {

@@ -142,7 +142,47 @@ class Sharded(RunTest):
         backward = twice["layers"][1]
         self.assertEqual([a - b for a, b in zip(twice["wire_bytes_by_rank"], once["wire_bytes_by_rank"])],
                          backward["wire_bytes_by_rank"])
-        self.assertEqual((once["layers"][0]["reuses"], once["layers"][0]["held_bytes"]), (1, 4 * ROWS * COLUMNS * 4))
+        payloads = backward["wire_bytes_by_rank"][0] // 3 * 4
+        self.assertEqual([once["layers"][0][key] for key in ("reuses", "held_bytes", "keeps_payloads")], [1, payloads, True])
+        self.assertLess(payloads, 4 * ROWS * COLUMNS * 4 / 3)
+        self.assertEqual(set(once["layers"][1]["wire_bytes_by_rank"]), {0})
+        self.assertEqual(once["layers"][1]["exact_reason"], "decodes kept payloads again")
+        # Payloads fit where values do not.
+        some, none = (self.report_of(f"{QSDP} reuse-gathers={bytes}") for bytes in (payloads, payloads - 1))
+        self.assertEqual(some["wire_bytes_by_rank"], once["wire_bytes_by_rank"])
+        self.assertEqual(none["wire_bytes_by_rank"], twice["wire_bytes_by_rank"])
+        # Of an exact gather the value is kept: there is nothing to decode.
+        exact = self.report_of("weight=identity min-elements=1 reuse-gathers=all")["layers"]
+        self.assertEqual([row["kind"] for row in exact].count("weight"), 1)
+        self.assertEqual((exact[0]["held_bytes"], exact[0]["keeps_payloads"]), (4 * ROWS * COLUMNS * 4, False))
+
+    def test_what_is_decoded_again_is_what_was_gathered(self):
+        """Of codecs that round at random, the backward pass has the weights of the forward pass: the bits of a step
+        that gathers once."""
+        for ranks, element in ((2, "f32"), (4, "f32"), (3, "bf16")):
+            with self.subTest(ranks=ranks, element=element):
+                self.make(ranks, element)
+                # Random numbers are by the place of a layer among all, which is another where there is a gather less.
+                options = QSDP + " gradient=rounding=nearest"
+                _, decoded = self.step(options + " reuse-gathers=all")
+                _, started = self.step(options + " reuse-gathers=all overlap")
+                self.assertEqual(started, decoded)
+                text = (self.folder / "step.mlir").read_text()
+                begin, end = text.index("  %backward = "), text.index("  %d = ")
+                (self.folder / "step.mlir").write_text(text[:begin] + text[end:].replace("%backward", "%forward"))
+                _, once = self.step(options)
+                self.assertEqual(decoded, once)
+
+    def test_decodes_again_what_a_plan_encodes(self):
+        """A program adapts while it runs: the codec of kept payloads changes between steps."""
+        self.make(4)
+        report, _ = self.step(QSDP + " reuse-gathers=all", "--adapt", "lgreco", "--adapt-every", "3", "--warmup", "1", "--profile-steps", "2", "--candidate", "quantize bits=2..8 bucket=128",
+                              "--candidate", "weight=quantize bits=4..8 bucket=1024 rounding=random_shift scale=f32",
+                              "--reference", "gradient=quantize bits=4 bucket=128", "--reference",
+                              "weight=quantize bits=5 bucket=1024 rounding=random_shift scale=f32", steps=9)
+        weights = [row for row in report["layers"] if row["kind"] == "weight"]
+        self.assertTrue(weights, report["layers"])
+        self.assertNotIn("bits=8", weights[0]["codec"])
 
     def check_differences(self, ranks, element, options=DIFFERENCES, replicas=1, gathers=2, steps=6):
         self.make(ranks, element, replicas)

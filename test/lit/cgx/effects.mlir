@@ -33,3 +33,18 @@ func.func @not_hoisted(%a: tensor<4xf32>, %low: index, %high: index, %step: inde
   }
   return %0 : tensor<4xf32>
 }
+
+// A gather whose payloads are decoded again stays, though nothing uses its results.
+// CHECK-LABEL: func @kept_payloads
+func.func @kept_payloads(%a: tensor<4xf32>) -> tensor<8xf32> {
+  // CHECK-NEXT: cgx.all_gather({{.*}}keeps_payloads
+  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, keeps_payloads,
+      codecs = [#cgx.quantize<bits = 4>], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  // CHECK-NEXT: cgx.all_gather({{.*}}decodes_again
+  %1 = cgx.all_gather(%a) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, decodes_again = 0 : i64,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  // CHECK-NEXT: return
+  %2 = cgx.all_gather(%a) {dim = 0 : i64, id = 2 : i64, groups = #cgx.groups<[[0, 1]]>, decodes_again = 0 : i64,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}

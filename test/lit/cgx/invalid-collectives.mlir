@@ -464,3 +464,31 @@ func.func @reduction_name(%a: tensor<4xf32>) {
       layers = [#cgx.layer<"", other>]} : tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @all_gather_c7(%a: tensor<4xf32>) {
+  // expected-error@below {{operand 0: expected #cgx.identity of what decodes the payloads of gather 0 again, got #cgx.quantize}}
+  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, decodes_again = 0 : i64,
+      codecs = [#cgx.quantize<bits = 4>], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @all_gather_c7_keeps(%a: tensor<4xf32>) {
+  // expected-error@below {{decodes the payloads of gather 0 again, expected no keeps_payloads}}
+  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, decodes_again = 0 : i64,
+      keeps_payloads, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @all_gather_c7_start(%a: tensor<4xf32>) {
+  // expected-error@below {{decodes the payloads of gather 0 again, expected it not to be started}}
+  %h = cgx.all_gather_start(%a) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, decodes_again = 0 : i64,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> !cgx.handle<tensor<8xf32>>
+  %0 = cgx.wait %h : !cgx.handle<tensor<8xf32>>
+  return
+}

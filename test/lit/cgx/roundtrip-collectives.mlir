@@ -74,6 +74,17 @@ func.func @no_groups(%a: tensor<3xf32>) -> tensor<3xf32> {
   return %0 : tensor<3xf32>
 }
 
+// CHECK-LABEL: func @decoded_again
+func.func @decoded_again(%a: tensor<8x16xf32>) -> (tensor<16x16xf32>, tensor<16x16xf32>) {
+  // CHECK: cgx.all_gather(%arg0) {{{.*}}keeps_payloads
+  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1], [2, 3]]>, keeps_payloads,
+      codecs = [#cgx.quantize<bits = 4>], layers = [#cgx.layer<"w", weight>]} : (tensor<8x16xf32>) -> tensor<16x16xf32>
+  // CHECK: cgx.all_gather(%arg0) {{{.*}}decodes_again = 0 : i64
+  %1 = cgx.all_gather(%a) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1], [2, 3]]>, decodes_again = 0 : i64,
+      codecs = [#cgx.identity], layers = [#cgx.layer<"w", weight>]} : (tensor<8x16xf32>) -> tensor<16x16xf32>
+  return %0, %1 : tensor<16x16xf32>, tensor<16x16xf32>
+}
+
 // CHECK-LABEL: func @data_movement
 func.func @data_movement(%a: tensor<8x16xf32>) {
   // CHECK: cgx.all_gather(%{{.*}}) {{{.*}}dim = 1 : i64{{.*}}} : (tensor<8x16xf32>) -> tensor<8x32xf32>

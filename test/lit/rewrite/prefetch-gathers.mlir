@@ -46,4 +46,23 @@ func.func @layers(%x: tensor<8x128xf32>, %w1: tensor<64x128xf32>, %w2: tensor<64
   %3 = stablehlo.dot_general %t2, %g3, contracting_dims = [1] x [0] : (tensor<8x128xf32>, tensor<128x128xf32>) -> tensor<8x128xf32>
   return %3 : tensor<8x128xf32>
 }
+
+// What decodes payloads again is not started, and what keeps them is waited for before.
+// ALL-LABEL: func @decoded_again
+// ALL: cgx.all_gather_start(%arg1) {{{.*}}keeps_payloads
+// ALL: stablehlo.tanh
+// ALL: cgx.wait
+// ALL-NEXT: cgx.all_gather(%arg1) {{{.*}}decodes_again = 3
+// ALL: stablehlo.dot_general
+func.func @decoded_again(%x: tensor<8x128xf32>, %w: tensor<64x128xf32>) -> (tensor<8x128xf32>, tensor<8x128xf32>) {
+  %0 = stablehlo.tanh %x : tensor<8x128xf32>
+  %g = cgx.all_gather(%w) {dim = 0 : i64, id = 3 : i64, groups = #g, codecs = [#cgx.quantize<bits = 4>], layers = [#w],
+      keeps_payloads} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %1 = stablehlo.tanh %0 : tensor<8x128xf32>
+  %h = cgx.all_gather(%w) {dim = 0 : i64, id = 4 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w],
+      decodes_again = 3 : i64} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %2 = stablehlo.dot_general %1, %h, contracting_dims = [1] x [0] : (tensor<8x128xf32>, tensor<128x128xf32>) -> tensor<8x128xf32>
+  %3 = stablehlo.dot_general %2, %g, contracting_dims = [1] x [0] : (tensor<8x128xf32>, tensor<128x128xf32>) -> tensor<8x128xf32>
+  return %2, %3 : tensor<8x128xf32>, tensor<8x128xf32>
+}
 }

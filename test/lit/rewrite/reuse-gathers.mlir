@@ -1,13 +1,21 @@
-// Gathers of one value behind barriers and equal reshapes become one, within the memory that may be kept.
-// RUN: cgx-opt %s --cgx-reuse-gathers | FileCheck %s
+// Of gathers of one value behind barriers and equal reshapes one travels, within the memory that may be kept: of
+// compressed ones the payloads, which the others decode again, of exact ones the value.
+// RUN: cgx-opt %s --cgx-reuse-gathers --cgx-verify-program | FileCheck %s
+// RUN: cgx-opt %s --cgx-reuse-gathers --cgx-reuse-gathers | FileCheck %s
 // RUN: cgx-opt %s --cgx-reuse-gathers=memory=64KiB | FileCheck %s --check-prefix=SOME
+// RUN: cgx-opt %s --cgx-reuse-gathers=memory=17KiB | FileCheck %s --check-prefix=LITTLE
 // RUN: cgx-opt %s --cgx-reuse-gathers=memory=0 | FileCheck %s --check-prefix=NONE
 // RUN: cgx-opt %s --cgx-reuse-gathers --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 // RUN: not cgx-opt %s --cgx-reuse-gathers=memory=64Mib 2>&1 | FileCheck %s --check-prefix=SIZE
 
 // SIZE: error: expected the memory for gathered values to be a size such as 64MiB, or all, got 64Mib
-// REPORT: gathered once: 2 gathers take the value of an earlier one, which saves 41224 bytes on the wire and
-// REPORT-NEXT: keeps 131072 bytes in memory
+// REPORT: w {{.*}} 0 {{.*}} decodes kept payloads again
+// REPORT: gathered once: 2 gathers take the value of an earlier one, 1 by decoding its payloads again, which
+// REPORT-NEXT: saves 41224 bytes on the wire and keeps 82448 bytes in memory
+// RUN: cgx-opt %s --cgx-reuse-gathers --cgx-report=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
+// JSON: "reuses": 1
+// JSON-NEXT: "held_bytes": 16912
+// JSON-NEXT: "keeps_payloads": true
 
 #g = #cgx.groups<[[0, 1]]>
 #q = #cgx.quantize<bits = 8, bucket = 128, rounding = nearest, scale = bf16>
@@ -15,20 +23,28 @@
 #v = #cgx.layer<"v", weight, [128, 128]>
 module attributes {cgx.num_ranks = 2 : i64} {
 
-// Of equal bytes on the wire the exact one saves more for its memory.
+// Either saves as much for its memory: of equals, what is gathered last is kept first.
 // CHECK-LABEL: func @twice
 // SOME-LABEL: func @twice
 // NONE-LABEL: func @twice
+// LITTLE-LABEL: func @twice
 func.func @twice(%w: tensor<64x128xf32>, %v: tensor<64x128xf32>)
     -> (tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>) {
-  // CHECK: %[[W:.*]] = cgx.all_gather(%arg0) {{.*}}cgx.reuses = 1 : i64
+  // CHECK: %[[W:.*]] = cgx.all_gather(%arg0) {cgx.reuses = 1 : i64, {{.*}}id = 0 : i64, keeps_payloads
   // CHECK: %[[V:.*]] = cgx.all_gather({{.*}}cgx.reuses = 1 : i64
   // CHECK-NOT: cgx.all_gather
-  // CHECK: return %[[W]], %[[V]], %[[W]], %[[V]]
+  // CHECK: %[[B:.*]]:3 = stablehlo.optimization_barrier
+  // CHECK: %[[A:.*]] = cgx.all_gather(%[[B]]#0) {{{.*}}exact_reasons = ["decodes kept payloads again"], codecs = [#cgx.identity], decodes_again = 0
+  // CHECK-NOT: cgx.all_gather
+  // CHECK: return %[[W]], %[[V]], %[[A]], %[[V]]
   // SOME: %[[W:.*]] = cgx.all_gather
   // SOME: %[[V:.*]] = cgx.all_gather{{.*}}cgx.reuses
   // SOME: %[[B:.*]] = cgx.all_gather
   // SOME: return %[[W]], %[[V]], %[[B]], %[[V]]
+  // LITTLE: keeps_payloads
+  // LITTLE: cgx.all_gather
+  // LITTLE-NOT: cgx.reuses
+  // LITTLE: decodes_again
   // NONE-COUNT-4: cgx.all_gather
   %0 = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, groups = #g, codecs = [#q], layers = [#w]}
       : (tensor<64x128xf32>) -> tensor<128x128xf32>

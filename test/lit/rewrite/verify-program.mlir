@@ -153,6 +153,34 @@ module @p7_of_no_collective attributes {cgx.num_ranks = 2 : i64} {
 
 // -----
 
+#x = #cgx.layer<"w", weight>
+module @p9_decoded_before_it_is_there attributes {cgx.num_ranks = 2 : i64} {
+  func.func @f(%w: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+    // expected-error@below {{decodes the payloads of gather 0 again, expected it before, in the same block, with keeps_payloads}}
+    %0 = cgx.all_gather(%w) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#x],
+        decodes_again = 0 : i64} : (tensor<4xf32>) -> tensor<8xf32>
+    %1 = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.natural], layers = [#x],
+        keeps_payloads} : (tensor<4xf32>) -> tensor<8xf32>
+    return %0, %1 : tensor<8xf32>, tensor<8xf32>
+  }
+}
+
+// -----
+
+#x = #cgx.layer<"w", weight>
+module @p9_of_another_shape attributes {cgx.num_ranks = 2 : i64} {
+  func.func @f(%w: tensor<4xf32>, %v: tensor<5xf32>) -> (tensor<10xf32>, tensor<8xf32>) {
+    %0 = cgx.all_gather(%v) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.natural], layers = [#x],
+        keeps_payloads} : (tensor<5xf32>) -> tensor<10xf32>
+    // expected-error@below {{with the same groups, dimension and types of operands}}
+    %1 = cgx.all_gather(%w) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#x],
+        decodes_again = 0 : i64} : (tensor<4xf32>) -> tensor<8xf32>
+    return %0, %1 : tensor<10xf32>, tensor<8xf32>
+  }
+}
+
+// -----
+
 // A program in explicit form, with a group for each rank beside it, is as it should be.
 #x = #cgx.layer<"", other>
 module @valid attributes {cgx.mesh = #cgx.mesh<["data" = 2, "model" = 3]>, cgx.num_ranks = 6 : i64} {

@@ -67,6 +67,13 @@ OperandSpec matrix(cgx_element_type type, uint64_t rows, uint64_t columns, uint3
 }
 
 const std::vector<Collective> collectives = {
+    // Payloads that are kept, and decoded again, whatever the other gather's operands are: by number.
+    {"all_gather", {{"dim", 1}}, {matrixOf(CGX_F32, 3, 700, quantize(4, 128)), matrixOf(CGX_BF16, 5, 7, {})}},
+    {"all_gather", {{"dim", 0}}, {operand(CGX_F32, 900, {})}},
+    {"all_gather",
+     {{"dim", 1}, {"decodes_again", 0}},
+     {matrixOf(CGX_F32, 3, 700, {}), matrixOf(CGX_BF16, 5, 7, {})}},
+    {"all_gather", {{"dim", 0}, {"decodes_again", 1}}, {operand(CGX_F32, 900, {})}},
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 100003, quantize(4, 128))}},
     {"all_reduce",
      {{"reduction", "mean"}},

@@ -221,5 +221,36 @@ TEST(ManifestTest, RefusesChangesThatCannotBe) {
       "in a permute or an all_gather only");
 }
 
+TEST(ManifestTest, ConnectsGathersThatDecodeAgain) {
+  auto parsed = [](auto change) {
+    OperandSpec encoded{.shape = {4, 8}, .codec = quantize(8, 64)}, plain{.shape = {4, 8}};
+    Json first = collectiveJson(1, "all_gather", everybody(2), {encoded}, {{"dim", 0}}),
+         again = collectiveJson(2, "all_gather", everybody(2), {plain}, {{"dim", 0}});
+    again["decodes_again"] = 1;
+    change(first, again);
+    return Program::parse(manifestText(2, {first, again}).c_str(), 2);
+  };
+  Result<Program> program = parsed([](Json &, Json &) {});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_TRUE(program->find(1)->isDecodedAgain);
+  EXPECT_EQ(program->find(2)->decodesAgain, 1u);
+  auto refuses = [&](auto change) {
+    Result<Program> program = parsed(change);
+    ASSERT_FALSE(program.ok());
+    EXPECT_NE(program.status().message().find("expected 'decodes_again' to be the id of an all_gather"),
+              std::string::npos)
+        << program.status().message();
+  };
+  refuses([](Json &, Json &again) { again["decodes_again"] = 3; });
+  refuses([](Json &, Json &again) { again["decodes_again"] = 2; });
+  refuses([](Json &, Json &again) { again["dim"] = 1; });
+  refuses([](Json &, Json &again) { again["operands"][0]["dtype"] = "bf16"; });
+  refuses([](Json &first, Json &) {
+    first["operands"][0]["codec"]["delta"] = "f32";
+    first["operands"][0]["codec"]["samples"] = 1;
+  });
+  refuses([](Json &first, Json &again) { again["operands"][0]["codec"] = first["operands"][0]["codec"]; });
+}
+
 } // namespace
 } // namespace cgx::test

@@ -143,6 +143,7 @@ Collective parseCollective(const Json &entry, uint32_t ranks) {
     collective.pairs.push_back({pair.at(0).get<uint32_t>(), pair.at(1).get<uint32_t>()});
   for (const Json &operand : entry.at("operands"))
     collective.operands.push_back(parseOperand(operand));
+  collective.decodesAgain = entry.contains("decodes_again");
   return collective;
 }
 

@@ -38,6 +38,8 @@ static std::pair<cgx_collective, uint32_t> groupOf(const Collective &collective,
 
 Traffic cgx::run::traffic(const Collective &collective, const Operand &operand, uint32_t ranks,
                           uint32_t rank) {
+  if (collective.decodesAgain)
+    return {};
   const auto [one, position] = groupOf(collective, ranks, rank);
   const cgx_codec identity = {}, back = operand.back.value_or(operand.codec);
   auto bytes = [&, &one = one, position = position](const cgx_codec &there, const cgx_codec &back) {

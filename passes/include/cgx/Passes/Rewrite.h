@@ -124,11 +124,11 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
       *this, "group-bytes",
       llvm::cl::desc("Raw bytes of all-reduces that travel together; 524288 with overlap"),
       llvm::cl::init(4194304)};
-  Option<std::string> reuseGathers{
-      *this, "reuse-gathers",
-      llvm::cl::desc(
-          "Keep what the forward pass gathers for the backward pass, up to this size: 64MiB, or all"),
-      llvm::cl::init("")};
+  Option<std::string> reuseGathers{*this, "reuse-gathers",
+                                   llvm::cl::desc("Keep what the forward pass gathers for the backward pass, "
+                                                  "payloads where they are shorter, up to this "
+                                                  "size: 64MiB, or all"),
+                                   llvm::cl::init("")};
   Option<bool> overlap{*this, "overlap",
                        llvm::cl::desc("Start collectives as soon as their operands are there, and wait where "
                                       "results are used"),

@@ -542,11 +542,16 @@ def ReuseGathersPass : Pass<"cgx-reuse-gathers", "::mlir::ModuleOp"> {
     both, and a third of the traffic of a step does not take place.
 
         forward   gather w1 | l1 | gather w2 | l2 | loss
-        backward                                       | l2 | gather w1 | l1
+        backward                                       | l2 | decode w1 | l1
         kept                |--------- w1 --------------------------|
 
+    Of a compressed gather the payloads of all ranks are kept, at 8 bits a quarter of the weights in f32: the later
+    gathers stay, exchange nothing, and decode them again (`decodes_again`). Where payloads are not shorter than the
+    value, of exact gathers and of small ones, the value is kept and the later gathers go; so it is of gathers
+    that send changes (`#cgx.delta`), whose payloads say nothing without the messages.
+
     The same are gathers of one block with equal groups, dimension and codecs, and with the same operands through barriers and
-    equal reshapes, transpositions and conversions. `memory` bounds the bytes of gathered tensors that a rank keeps. What saves most
+    equal reshapes, transpositions and conversions. `memory` bounds the bytes that a rank keeps. What saves most
     bytes on the wire for its bytes in memory is kept first; of equals, what is gathered last, since it is kept for
     the shortest time.
 
@@ -554,8 +559,8 @@ def ReuseGathersPass : Pass<"cgx-reuse-gathers", "::mlir::ModuleOp"> {
     forward pass. With other codecs, results are the same, bit for bit.
 
     Precondition: codecs are assigned, no explicit form.
-    Postcondition: a gather that serves for others has `cgx.reuses`, their number; `cgx-report` says what that saves
-    and keeps.
+    Postcondition: a gather that serves for others has `cgx.reuses`, their number, and `keeps_payloads` where these
+    are kept; `cgx-report` says what that saves and keeps.
 
     Input:
     ```mlir
@@ -567,10 +572,15 @@ def ReuseGathersPass : Pass<"cgx-reuse-gathers", "::mlir::ModuleOp"> {
     ```mlir
     %w1 = cgx.all_gather(%w) {cgx.reuses = 1 : i64, dim = 0 : i64, id = 0 : i64, ...} : (tensor<64x128xf32>) -> tensor<128x128xf32>
     ```
+    or, of a codec of 8 bits, with `memory=17KiB`
+    ```mlir
+    %w1 = cgx.all_gather(%w) {cgx.reuses = 1 : i64, dim = 0 : i64, id = 0 : i64, keeps_payloads, ...} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+    %w2 = cgx.all_gather(%b#0) {decodes_again = 0 : i64, dim = 0 : i64, id = 1 : i64, ...} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+    ```
   }];
   let options = [
     Option<"memory", "memory", "std::string", "\"all\"",
-           "Bytes of gathered tensors that a rank may keep: 64MiB, or all">
+           "Bytes of payloads and gathered tensors that a rank may keep: 64MiB, or all">
   ];
 }
 
@@ -930,9 +940,11 @@ def VerifyProgramPass : Pass<"cgx-verify-program", "::mlir::ModuleOp"> {
     - (P8) a codec of changes (`#cgx.delta`) stands in an all-gather, with as many `samples` as that has runs in a step, or
       in a permute, whose last operand has the ids of the rows: exact, of
       one dimension, in i32
+    - (P9) an all-gather that `decodes_again` stands behind the one of that id in its block, which `keeps_payloads` and
+      has the same groups, dimension and types of operands, and no codec of changes
 
     Precondition: a per-rank program, in any stage after import.
-    Postcondition: the same module, with (P1) to (P8).
+    Postcondition: the same module, with (P1) to (P9).
 
     Input: two collectives with one id.
     ```mlir

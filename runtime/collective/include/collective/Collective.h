@@ -60,6 +60,9 @@ struct Execution {
   /// Who sends what to whom, other than of a hierarchical all-reduce, whose stages have patterns of their
   /// own.
   cgx_pattern pattern = patternOf(collective, group.size());
+  /// The gather whose payloads this one decodes again, and what is kept of it.
+  const CollectiveInfo *decoded = nullptr;
+  std::span<OperandState> decodedStates = {};
   DeviceExecutor *device = nullptr; ///< where buffers may lie on a GPU
   uint64_t epoch = 0;               ///< in which codecs of the collective last changed
 

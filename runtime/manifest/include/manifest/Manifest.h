@@ -115,6 +115,9 @@ struct CollectiveInfo {
   uint64_t concatDim = 0;      ///< all_to_all
   uint32_t root = 0;           ///< broadcast: position in the group
   std::vector<cgx_pair> pairs; ///< permute
+  /// all_gather: the id of the one before it whose payloads it decodes, in place of an exchange.
+  std::optional<uint32_t> decodesAgain;
+  bool isDecodedAgain = false; ///< by another, for which it keeps its payloads
 
   /// In a group of that size: what its schedule and its bytes are counted from. `pairs` stays here.
   cgx_collective inGroupOf(uint32_t ranks) const {

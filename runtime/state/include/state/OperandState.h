@@ -24,6 +24,8 @@ struct OperandState {
   std::vector<float> warmStart;
   /// Of changes: what was last sent to the rank that this one is a source of, and what last came.
   std::optional<Messages> sent, received;
+  /// Of a gather that another one decodes again: the payloads of all ranks of the group, of its last run.
+  std::vector<std::byte> payloads;
   /// What the optimizer keeps of the operand's parameter, lent until the step ends.
   std::array<KeptTensor, CGX_KEPT_COUNT> kept = {};
   /// How often the operand was exchanged in this step: a collective in a loop rounds anew each time.

@@ -72,6 +72,7 @@ struct Collective {
   std::vector<cgx_pair> pairs; ///< of a permute, whose group is all ranks
   std::vector<std::vector<uint32_t>> groups;
   std::vector<Operand> operands;
+  bool decodesAgain = false; ///< payloads that another one keeps: it sends nothing
 };
 
 struct Manifest {

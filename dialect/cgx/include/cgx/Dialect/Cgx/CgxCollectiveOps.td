@@ -42,8 +42,8 @@ class Cgx_Op<string mnemonic, list<Trait> traits = []> : Op<Cgx_Dialect, mnemoni
 // unused may be erased (all ranks run the same program and erase the same one), but it is not
 // speculatable: nothing may execute it where the program did not, since its peers would not be
 // there. Ids keep CSE from merging two of them.
-class Cgx_CollectiveOp<string mnemonic, list<Trait> traits = []>
-    : Cgx_Op<mnemonic, [NoMemoryEffect, Cgx_CommunicationOpInterface, Cgx_CollectiveOpInterface] # traits> {
+class Cgx_CollectiveOp<string mnemonic, list<Trait> traits = [], Trait effects = NoMemoryEffect>
+    : Cgx_Op<mnemonic, [effects, Cgx_CommunicationOpInterface, Cgx_CollectiveOpInterface] # traits> {
   dag inputArguments = (ins Variadic<Cgx_Tensor>:$inputs);
   dag collectiveArguments = (ins Cgx_I64Attr:$id, Cgx_GroupsAttr:$groups, Cgx_CodecArrayAttr:$codecs,
                                  Cgx_LayerArrayAttr:$layers);
@@ -141,7 +141,9 @@ def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
   }];
 }
 
-def Cgx_AllGatherOp : Cgx_CollectiveOp<"all_gather"> {
+// Payloads that are kept are what an op has written and a later one reads: neither is erased or moved before
+// the other.
+def Cgx_AllGatherOp : Cgx_CollectiveOp<"all_gather", [], DeclareOpInterfaceMethods<MemoryEffectsOpInterface>> {
   let summary = "concatenates the operands of the ranks";
   let description = [{
     For each operand, concatenates the tensors of the ranks of a group along
@@ -151,6 +153,10 @@ def Cgx_AllGatherOp : Cgx_CollectiveOp<"all_gather"> {
         rank 1   [b0 b1]         ->     [a0 a1 b0 b1]
 
     Each rank encodes its tensor once; all ranks, itself too, decode it.
+
+    With `keeps_payloads`, a rank keeps the payloads that it has from all ranks until the gather runs again. One
+    with `decodes_again`, the id of such a gather, exchanges nothing: its results are decoded from these, and
+    its operands are not read. (It is not for values that changed in between.)
 
     Example:
     ```mlir
@@ -163,8 +169,11 @@ def Cgx_AllGatherOp : Cgx_CollectiveOp<"all_gather"> {
     - (C4) all groups have the same size
     - (C5) `dim` is a dimension of each operand
     - (C6) a result is its operand with `dim` multiplied by the size of the groups
+    - (C7) what `decodes_again` has codecs of exact elements, as it encodes nothing, and neither keeps payloads nor
+      is started
   }];
-  let arguments = !con(inputArguments, (ins Cgx_I64Attr:$dim), collectiveArguments, decidedArguments);
+  let arguments = !con(inputArguments, (ins Cgx_I64Attr:$dim), collectiveArguments, decidedArguments,
+                       (ins OptionalAttr<Cgx_I64Attr>:$decodes_again, UnitAttr:$keeps_payloads));
   let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` functional-type($inputs, $results)";
 }
 

@@ -69,6 +69,11 @@ namespace cgx {
 struct FlightResource : mlir::SideEffects::Resource::Base<FlightResource> {
   llvm::StringRef getName() final { return "cgx.flight"; }
 };
+
+/// Payloads that gathers keep, to be decoded again.
+struct KeptPayloadsResource : mlir::SideEffects::Resource::Base<KeptPayloadsResource> {
+  llvm::StringRef getName() final { return "cgx.kept_payloads"; }
+};
 } // namespace cgx
 
 namespace cgx::detail {
