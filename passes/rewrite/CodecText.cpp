@@ -44,14 +44,19 @@ CodecAttrInterface parseCodec(MLIRContext *context, StringRef assembly, std::str
   return dyn_cast_or_null<CodecAttrInterface>(parseAttribute(withPoints(assembly), context));
 }
 
-/// Words of `text`, between spaces and commas outside of angle brackets; `bits = 8` is one.
+/// Words of `text`, between spaces and commas outside of angle brackets and quotes; `bits = 8` is one.
 static SmallVector<std::string> splitWords(StringRef text) {
   SmallVector<std::string> words;
   int depth = 0;
+  char quote = 0;
   bool isApart = true; // the next character begins a word
   for (char c : text) {
     depth += c == '<' ? 1 : c == '>' ? -1 : 0;
-    if (depth <= 0 && (llvm::isSpace(c) || c == ',')) {
+    if (quote == 0 && (c == '"' || c == '\''))
+      quote = c;
+    else if (c == quote)
+      quote = 0;
+    if (depth <= 0 && quote == 0 && (llvm::isSpace(c) || c == ',')) {
       isApart = true;
       continue;
     }
@@ -154,6 +159,14 @@ std::string splitCodecWords(StringRef text, StringRef usual, CodecWords &words) 
   return "";
 }
 
+/// `text` without the quotes around it.
+static StringRef withoutQuotes(StringRef text) {
+  for (StringRef quote : {"\"", "'"})
+    if (text.size() >= 2 && text.starts_with(quote) && text.ends_with(quote))
+      return text.drop_front().drop_back();
+  return text;
+}
+
 std::string splitCodecsAlong(StringRef text, std::vector<CodecAlong> &codecs) {
   for (const std::string &word : splitWords(text)) {
     StringRef axes = StringRef(word).take_until([](char c) { return c == '<'; });
@@ -163,8 +176,10 @@ std::string splitCodecsAlong(StringRef text, std::vector<CodecAlong> &codecs) {
     for (const std::string &given : splitWords(inner)) {
       auto [kind, codec] = StringRef(given).split('=');
       if (codec.empty())
-        return "expected the codec of a kind, such as gradient=bits=4, got " + given + " along " + axes.str();
-      codecs.push_back({axes.str(), kind.str(), codec.str()});
+        return "expected the codec of a kind, such as gradient=bits=4, or weight=\"bits=4 delta=bf16\", "
+               "got " +
+               given + " along " + axes.str();
+      codecs.push_back({axes.str(), kind.str(), withoutQuotes(codec).str()});
       std::replace(codecs.back().kind.begin(), codecs.back().kind.end(), '-', '_');
     }
   }

@@ -47,9 +47,8 @@ struct CodecAlong {
   std::string codec;
 };
 
-/// Splits `shard<gradient=bits=8 weight=bits=8> host<gradient=quantize<bits=4 bucket=64>>`. Returns what is
-/// wrong, or
-/// "".
+/// Splits `shard<gradient=bits=8 weight="bits=4 delta=bf16"> host<gradient=quantize<bits=4 bucket=64>>`:
+/// several words of a codec stand in brackets of a family or in quotes. Returns what is wrong, or "".
 std::string splitCodecsAlong(llvm::StringRef text, std::vector<CodecAlong> &codecs);
 
 /// Null, and why not in `reason`, where the assembly is that of no codec.

@@ -83,10 +83,15 @@ struct CodecsOfKinds {
           kind && !isGradientKind(*kind) && !llvm::is_contained(options.kinds, one.kind))
         codecs.try_emplace(*kind, "identity");
     // Changes are those of what travels forward.
-    CodecWords words;
-    if (auto forward = codecs.find(LayerKind::Activation);
-        forward != codecs.end() && splitCodecWords(forward->second, "quantize", words).empty() &&
-        words.delta != "none")
+    auto sendsChanges = [](llvm::StringRef codec) {
+      CodecWords words;
+      return splitCodecWords(codec, "quantize", words).empty() && words.delta != "none";
+    };
+    auto forward = codecs.find(LayerKind::Activation);
+    if ((forward != codecs.end() && sendsChanges(forward->second)) ||
+        llvm::any_of(codecsAlong, [&](const CodecAlong &one) {
+          return one.kind == stringifyLayerKind(LayerKind::Activation) && sendsChanges(one.codec);
+        }))
       codecs.try_emplace(LayerKind::ActivationGradient, "identity");
   }
 

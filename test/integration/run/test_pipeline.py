@@ -76,6 +76,13 @@ class Pipelines(RunTest):
         _, _, processes = self.run_step(both, 4, name="processes", transport="shm")
         self.assertEqual(threads["state_hash"], processes["state_hash"])
 
+    def test_along_the_axis_of_the_stages(self):
+        """Codecs of an axis may send changes, too, and then what travels back has no ids either."""
+        delta = f"{FORWARD} delta=f32 samples={2 * BATCH}"
+        _, _, everywhere = self.run_step(f"activation='{delta}'", 4, name="everywhere")
+        _, _, along = self.run_step(f"along='stage<activation=\"{delta}\">'", 4, name="along")
+        self.assertEqual(along["state_hash"], everywhere["state_hash"])
+
     def test_ids_beyond_the_samples_are_an_error_that_names_them(self):
         shown, _, _ = self.run_step(f"activation='{FORWARD} delta=f32 samples={BATCH}'", 2, code=1)
         self.assertRegex(shown, r"layer 'pipeline/forward', ids of samples of rank \d: expected ids from 0 to 15 \(samples=16\), got 16")

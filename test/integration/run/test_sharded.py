@@ -18,19 +18,20 @@ STEP = """
 #g = #cgx.groups<{gathers}>
 module attributes {{cgx.mesh = #cgx.mesh<[{mesh}]>, cgx.num_ranks = {ranks} : i64}} {{
 func.func public @main(
-    %w: tensor<{rows}x{columns}x{type}> {{cgx.name = "state['w']", cgx.sharding = #cgx.sharding<[["shard"], []]>,
+    %w: tensor<{part}x{columns}x{type}> {{cgx.name = "state['w']", cgx.sharding = #cgx.sharding<[[{split}], []]>,
         cgx.global_type = tensor<{whole}x{columns}x{type}>}},
     %x: tensor<{batch}x{whole}xf32> {{cgx.name = "batch['x']", cgx.sharding = #cgx.sharding<[[{axes}], []]>,
         cgx.global_type = tensor<{samples}x{whole}xf32>}})
-    -> (tensor<{rows}x{columns}x{type}> {{cgx.name = "[0]['w']", cgx.feeds = 0 : i64,
-            cgx.sharding = #cgx.sharding<[["shard"], []]>, cgx.global_type = tensor<{whole}x{columns}x{type}>}},
+    -> (tensor<{part}x{columns}x{type}> {{cgx.name = "[0]['w']", cgx.feeds = 0 : i64,
+            cgx.sharding = #cgx.sharding<[[{split}], []]>, cgx.global_type = tensor<{whole}x{columns}x{type}>}},
         tensor<f32> {{cgx.name = "loss", cgx.sharding = #cgx.sharding<[]>, cgx.global_type = tensor<f32>}}) {{
-  %forward = cgx.all_gather(%w) {{dim = 0 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity],
+  {before}
+  %forward = cgx.all_gather(%shard) {{dim = 0 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"w", weight, [{whole}, {columns}]>]}} : (tensor<{rows}x{columns}x{type}>) -> tensor<{whole}x{columns}x{type}>
   %f = stablehlo.convert %forward : (tensor<{whole}x{columns}x{type}>) -> tensor<{whole}x{columns}xf32>
   %y = stablehlo.dot_general %x, %f, contracting_dims = [1] x [0]
       : (tensor<{batch}x{whole}xf32>, tensor<{whole}x{columns}xf32>) -> tensor<{batch}x{columns}xf32>
-  %b:2 = stablehlo.optimization_barrier %w, %y : tensor<{rows}x{columns}x{type}>, tensor<{batch}x{columns}xf32>
+  %b:2 = stablehlo.optimization_barrier %shard, %y : tensor<{rows}x{columns}x{type}>, tensor<{batch}x{columns}xf32>
   %backward = cgx.all_gather(%b#0) {{dim = 0 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"w", weight, [{whole}, {columns}]>]}} : (tensor<{rows}x{columns}x{type}>) -> tensor<{whole}x{columns}x{type}>
   %d = stablehlo.convert %backward : (tensor<{whole}x{columns}x{type}>) -> tensor<{whole}x{columns}xf32>
@@ -43,38 +44,47 @@ func.func public @main(
   %own = cgx.reduce_scatter sum(%cast) {{dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity],
       layers = [#cgx.layer<"w", gradient, [{whole}, {columns}]>]}} : (tensor<{whole}x{columns}x{type}>) -> tensor<{rows}x{columns}x{type}>
   {between}
-  %rate = stablehlo.constant dense<0.01> : tensor<{rows}x{columns}x{type}>
-  %change = stablehlo.multiply %sum, %rate : tensor<{rows}x{columns}x{type}>
-  %next = stablehlo.subtract %w, %change : tensor<{rows}x{columns}x{type}>
+  %rate = stablehlo.constant dense<0.01> : tensor<{part}x{columns}x{type}>
+  %change = stablehlo.multiply %sum, %rate : tensor<{part}x{columns}x{type}>
+  %next = stablehlo.subtract %w, %change : tensor<{part}x{columns}x{type}>
   %squares = stablehlo.multiply %y, %y : tensor<{batch}x{columns}xf32>
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %mine = stablehlo.reduce(%squares init: %zero) applies stablehlo.add across dimensions = [0, 1]
       : (tensor<{batch}x{columns}xf32>, tensor<f32>) -> tensor<f32>
   %loss = cgx.all_reduce mean(%mine) {{id = 4 : i64, groups = #cgx.groups<[{everybody}]>, codecs = [#cgx.identity],
       layers = [#cgx.layer<"loss", other>]}} : tensor<f32>
-  return %next, %loss : tensor<{rows}x{columns}x{type}>, tensor<f32>
+  return %next, %loss : tensor<{part}x{columns}x{type}>, tensor<f32>
 }}
 }}
 """
 ALONE = "%sum = stablehlo.reshape %own : (tensor<{0}x{1}x{2}>) -> tensor<{0}x{1}x{2}>"
 REPLICATED = """%sum = cgx.all_reduce sum(%own) {{id = 3 : i64, groups = #cgx.groups<[[0, 2], [1, 3]]>, codecs = [#cgx.identity],
       layers = [#cgx.layer<"w", gradient, [{0}, {1}]>]}} : tensor<{0}x{1}x{2}>"""
+WHOLE = "%shard = stablehlo.reshape %w : (tensor<{0}x{1}x{2}>) -> tensor<{0}x{1}x{2}>"
+# As in ZeRO++, weights lie along both axes, and both passes gather inside of a host what was gathered between hosts once.
+BETWEEN_HOSTS = """%shard = cgx.all_gather(%w) {{dim = 0 : i64, id = 5 : i64, groups = #cgx.groups<[[0, 2], [1, 3]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"w", weight, [{0}, {1}]>]}} : (tensor<{3}x{1}x{2}>) -> tensor<{0}x{1}x{2}>"""
+SCATTERED = """%sum = cgx.reduce_scatter sum(%own) {{dim = 0 : i64, id = 3 : i64, groups = #cgx.groups<[[0, 2], [1, 3]]>, codecs = [#cgx.identity],
+      layers = [#cgx.layer<"w", gradient, [{0}, {1}]>]}} : (tensor<{0}x{1}x{2}>) -> tensor<{3}x{1}x{2}>"""
 QSDP = "qsdp min-elements=1"
 DIFFERENCES = "min-elements=1 weight='bits=4 delta=bf16' gradient=bits=8"
 NEAREST = "min-elements=1 weight='bits=8 rounding=nearest scale=f32' gradient='bits=6 rounding=nearest scale=f32'"
 
 
 class Sharded(RunTest):
-    def make(self, ranks, element="f32", replicas=1):
-        """Writes step, first values and samples."""
+    def make(self, ranks, element="f32", replicas=1, is_zero=False):
+        """Writes step, first values and samples; `is_zero` splits weights along both axes."""
         shards = ranks // replicas
         everybody = list(range(ranks))
         groups = [everybody[begin:begin + shards] for begin in range(0, ranks, shards)]
+        part = ROWS // replicas if is_zero else ROWS
+        before, between = ((BETWEEN_HOSTS, SCATTERED) if is_zero else (WHOLE, ALONE if replicas == 1 else REPLICATED))
         text = STEP.format(
+            part=part, split='"shard", "host"' if is_zero else '"shard"', before=before.format(ROWS, COLUMNS, element, part),
             gathers=groups, ranks=ranks, everybody=everybody, rows=ROWS, columns=COLUMNS, batch=BATCH, type=element,
             whole=ROWS * shards, samples=BATCH * ranks, axes='"shard"' if replicas == 1 else '"host", "shard"',
             mesh=f'"shard" = {shards}' if replicas == 1 else f'"host" = {replicas}, "shard" = {shards}',
-            between=(ALONE if replicas == 1 else REPLICATED).format(ROWS, COLUMNS, element))
+            between=between.format(ROWS, COLUMNS, element, part))
         (self.folder / "step.mlir").write_text(text)
         rng = random.Random(20261122)
         whole = ROWS * shards
@@ -207,10 +217,35 @@ class Sharded(RunTest):
 
     def test_differences_beside_gradients_of_two_levels(self):
         levels = "min-elements=1 weight='bits=4 delta=bf16' along='shard<gradient=bits=8> host<gradient=bits=4>'"
-        for options in (DIFFERENCES, levels):
+        along = "min-elements=1 along='shard<gradient=bits=8 weight=\"bits=4 delta=bf16\"> host<gradient=bits=4>'"
+        for options in (DIFFERENCES, levels, along):
             for element in ("f32", "bf16"):
                 with self.subTest(options=options, element=element):
                     self.check_differences(4, element, options, replicas=2)
+
+    def test_differences_along_two_axes(self):
+        """Both gathers of ZeRO++ send differences, each along its axis at bits of its own."""
+        options = ("min-elements=1 along='host<weight=\"bits=4 delta=f32\" gradient=bits=4> "
+                   "shard<weight=\"bits=6 delta=bf16\" gradient=bits=8>'")
+        for element in ("f32", "bf16"):
+            with self.subTest(element=element):
+                self.make(4, element, replicas=2, is_zero=True)
+                promised = self.report_of(options)
+                rows = {row["collective"]: row for row in promised["layers"]}
+                for between, inside in ((rows[5], rows[0]), (rows[3], rows[2])):
+                    self.assertIn("bits=4", between["codec"])
+                    self.assertRegex(inside["codec"], "bits=[68]")
+                # What a rank has of each: between hosts halves of a shard, inside of one both shards, and twice.
+                size = {"f32": 4, "bf16": 2}[element]
+                self.assertEqual(rows[5]["message_bytes_by_rank"], [2 * (ROWS // 2 * COLUMNS * 4 + 1)] * 4)
+                self.assertEqual(rows[1]["message_bytes_by_rank"], [2 * (ROWS * COLUMNS * 2 + 1)] * 4)
+                report, expected = self.step(options)
+                first = 4 * (ROWS // 2 + 2 * ROWS) * COLUMNS * size
+                self.assertAlmostEqual(report["totals"]["wire_bytes_per_step"],
+                                       sum(promised["wire_bytes_by_rank"]) + first / 6, delta=24)
+                self.step(options, steps=3, save="half")
+                _, state = self.step(options, "--resume", self.folder / "half.safetensors", state=None, steps=3)
+                self.assertEqual(state, expected)
 
     def test_differences_gathered_once(self):
         self.check_differences(4, "f32", DIFFERENCES + " reuse-gathers=all", gathers=1)

@@ -361,7 +361,8 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
 
     `along` has codecs of kinds for collectives whose groups lie along given axes of the mesh, and no others: 8 bits inside of
     a host and 4 between hosts, where sharded gradients are scattered inside and summed up between, are
-    `along="shard<gradient=bits=8> host<gradient=bits=4>"`. Groups along several axes at once are `host+shard<...>`. An axis
+    `along="shard<gradient=bits=8> host<gradient=bits=4>"`. Several words of a codec stand in quotes, or in the brackets of
+    a family: `along='host<weight="bits=4 delta=bf16">'`. Groups along several axes at once are `host+shard<...>`. An axis
     along which nothing travels is a warning.
 
     `bucket=row` makes a bucket of each row, so that no scale is shared by two: the last dimension of what one rank
