@@ -18,11 +18,11 @@ static MemberState stateOf(Segment segment, uint32_t rank) {
   return MemberState(segment.member(rank).state.load());
 }
 
-static std::string ranksInState(Segment segment, MemberState state) {
+static std::string ranksInState(Segment segment, MemberState state, const TransportConfig &config) {
   std::string names;
   for (uint32_t rank = 0; rank < segment.ranks(); ++rank)
     if (stateOf(segment, rank) == state)
-      names += concat(names.empty() ? "" : ", ", rank);
+      names += concat(names.empty() ? "" : ", ", config.nameOf(rank));
   return names;
 }
 
@@ -43,18 +43,28 @@ Status takePlace(Segment segment, const TransportConfig &config, bool &complete)
   if (segment.ranks() != config.ranks) {
     Status status = Status::error(CGX_MISMATCH, "ranks of job '", config.job,
                                   "' differ in the number of ranks: ", segment.ranks(), " on rank ",
-                                  ranksInState(segment, MemberState::Joined), ", ", config.ranks, " on rank ",
-                                  config.rank);
+                                  ranksInState(segment, MemberState::Joined, config), ", ", config.ranks,
+                                  " on rank ", config.nameOf(config.rank));
     segment.fail(segment.ranks(), status);
     return status;
   }
   Member &member = segment.member(config.rank);
   if (stateOf(segment, config.rank) != MemberState::Absent)
-    return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.rank, " has joined job '", config.job,
-                         "' already");
+    return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.nameOf(config.rank), " has joined job '",
+                         config.job, "' already");
   member.state.store(uint32_t(MemberState::Joined));
   complete = header.joined.fetch_add(1) + 1 == segment.ranks();
   return Status();
+}
+
+Status askJoinedBefore(const TransportConfig &config) {
+  if (!config.joinedBefore)
+    return Status();
+  bool moved = false;
+  const Status gone = config.joinedBefore->checkPeers();
+  // What a rank said before it left explains more than that it left.
+  Status told = config.joinedBefore->progress(moved);
+  return told.ok() ? gone : told;
 }
 
 Status awaitMembers(const Membership &membership, const TransportConfig &config, Clock::time_point deadline) {
@@ -62,20 +72,23 @@ Status awaitMembers(const Membership &membership, const TransportConfig &config,
   SegmentHeader &header = segment.header();
   for (uint32_t joined; (joined = header.joined.load()) < segment.ranks();) {
     // Others may have joined, run, and failed since the count was read: then this rank has joined as well.
-    if (Status told = segment.failure(); !told.ok())
+    if (Status told = segment.failure(config.names); !told.ok())
       return header.joined.load() < segment.ranks() ? told : Status();
     if (uint32_t intruder = header.intruderAbi.load(); intruder != 0)
       return Status::error(CGX_MISMATCH, "ranks of job '", config.job, "' run different builds: ABI version ",
-                           CGX_ABI_VERSION, " on rank ", config.rank, ", ", intruder - 1,
+                           CGX_ABI_VERSION, " on rank ", config.nameOf(config.rank), ", ", intruder - 1,
                            " on a rank that was turned away");
     for (uint32_t rank = 0; rank < segment.ranks(); ++rank)
       if (rank != config.rank && stateOf(segment, rank) == MemberState::Joined && !membership.isAlive(rank) &&
           stateOf(segment, rank) == MemberState::Joined)
-        return Status::error(CGX_PEER_DIED, "rank ", rank, " died before job '", config.job,
+        return Status::error(CGX_PEER_DIED, "rank ", config.nameOf(rank), " died before job '", config.job,
                              "' was complete");
+    if (Status gone = askJoinedBefore(config); !gone.ok())
+      return gone;
     if (Clock::now() >= deadline)
       return Status::error(CGX_TIMEOUT, "job '", config.job, "' is not complete after ",
-                           config.timeout.count(), " ms: rank ", ranksInState(segment, MemberState::Absent),
+                           config.timeout.count(), " ms: rank ",
+                           ranksInState(segment, MemberState::Absent, config),
                            " did not join: if it was started, its own output says why it is not here");
     futexWait(header.joined, joined, std::chrono::milliseconds(1));
   }

@@ -84,7 +84,7 @@ Status RingTransport::progress(bool &moved) {
   moved = false;
   if (!failed.ok())
     return failed;
-  if (Status told = segment.failure(); !told.ok()) {
+  if (Status told = segment.failure(names); !told.ok()) {
     fail(told);
     return failed;
   }

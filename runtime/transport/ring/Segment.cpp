@@ -138,7 +138,7 @@ void Segment::fail(uint32_t index, const Status &reason) const {
   header().failed.compare_exchange_strong(none, index + 1);
 }
 
-Status Segment::failure() const {
+Status Segment::failure(std::span<const uint32_t> names) const {
   uint32_t failed = header().failed.load();
   if (failed == 0)
     return Status();
@@ -148,7 +148,7 @@ Status Segment::failure() const {
   auto code = told.code > CGX_OK && told.code <= CGX_INTERNAL ? cgx_status(told.code) : CGX_INTERNAL;
   if (index == ranks())
     return Status(code, text);
-  return Status::error(code, "rank ", index, " gave up: ", text);
+  return Status::error(code, "rank ", index < names.size() ? names[index] : index, " gave up: ", text);
 }
 
 } // namespace cgx

@@ -25,6 +25,9 @@ Result<std::unique_ptr<Transport>> withSharedMemory(Result<std::unique_ptr<Trans
   inside.job = concat(name, "-", local->nonce);
   inside.names = local->ranks;
   inside.ranks = uint32_t(local->ranks.size());
+  inside.joinedBefore = outer->get();
+  inside.timeout +=
+      config.timeout / 2; // who waits outside for a rank that is gone knows more, and says it first
   for (uint32_t i = 0; i < inside.ranks; ++i)
     if (local->ranks[i] == config.rank)
       inside.rank = i;

@@ -36,8 +36,9 @@ public:
   SegmentFile &operator=(SegmentFile &&) = delete;
   ~SegmentFile();
 
-  /// Past the deadline the error names who has the lock, and the object has lost its name: nobody else would
-  /// take that away once a rank that was stopped in its set-up is gone.
+  /// `rank` is what messages call the rank. Past the deadline the error names who has the lock, and the
+  /// object has lost its name: nobody else would take that away once a rank that was stopped in its set-up is
+  /// gone.
   Status lockSetup(uint32_t rank, Clock::time_point deadline);
   void unlockSetup();
 

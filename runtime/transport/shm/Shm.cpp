@@ -91,7 +91,7 @@ static Result<std::optional<Segment>> openSegment(SegmentFile &file, const Trans
   Result<std::byte *> base = file.map(bytes);
   if (!base.ok())
     return base.status();
-  Result<Segment> segment = Segment::attach(*base, bytes, config.job, config.rank);
+  Result<Segment> segment = Segment::attach(*base, bytes, config.job, config.nameOf(config.rank));
   if (!segment.ok())
     return segment.status();
   return std::optional(*segment);
@@ -111,7 +111,7 @@ static Result<Attempt> tryJoin(const std::string &name, const TransportConfig &c
   Result<SegmentFile> file = SegmentFile::open(name);
   if (!file.ok())
     return file.status();
-  if (Status status = file->lockSetup(config.rank, deadline); !status.ok())
+  if (Status status = file->lockSetup(config.nameOf(config.rank), deadline); !status.ok())
     return status;
   if (!file->isLinked())
     return Attempt(); // unlinked while this rank waited for the lock
@@ -127,8 +127,8 @@ static Result<Attempt> tryJoin(const std::string &name, const TransportConfig &c
     return Attempt();
   }
   if (config.rank < config.ranks && config.ranks == segment.ranks() && !file->lockRank(config.rank))
-    return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.rank, " has joined job '", config.job,
-                         "' already");
+    return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.nameOf(config.rank), " has joined job '",
+                         config.job, "' already");
   bool complete = false;
   if (Status status = takePlace(segment, config, complete); !status.ok())
     return status;
@@ -144,7 +144,8 @@ static Status abandon(ShmMembership &membership, const TransportConfig &config, 
   Segment segment = membership.segment();
   if (reason.getCode() == CGX_MISMATCH)
     lingerForLateRanks(segment);
-  Status locked = membership.file.lockSetup(config.rank, Clock::now() + std::chrono::seconds(1));
+  Status locked =
+      membership.file.lockSetup(config.nameOf(config.rank), Clock::now() + std::chrono::seconds(1));
   Status status = abandonJob(segment, config.rank, reason);
   if (!status.ok())
     membership.file.unlink();
@@ -168,6 +169,8 @@ Result<std::unique_ptr<Transport>> connectShm(const TransportConfig &config) {
     membership = std::move(attempt->membership);
     if (membership)
       break;
+    if (Status gone = askJoinedBefore(config); !gone.ok())
+      return gone;
     if (Clock::now() >= deadline)
       return Status::error(CGX_TIMEOUT, "an earlier start of job '", config.job, "' does not end");
     std::this_thread::sleep_for(std::chrono::microseconds(200));

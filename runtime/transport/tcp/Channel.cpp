@@ -8,6 +8,8 @@
 
 #include "Channel.h"
 
+#include "AwaitedNote.h"
+
 #include <array>
 #include <asio/buffer.hpp>
 #include <fcntl.h>
@@ -192,7 +194,7 @@ Status Channel::moveAll(std::span<Byte> bytes, Clock::time_point deadline, MoveS
     if (moved.bytes != 0)
       continue;
     if (Clock::now() >= deadline)
-      return Status(CGX_TIMEOUT, "did not answer in time");
+      return Status(CGX_TIMEOUT, kNoAnswer);
     const Watch watch{descriptor(), isWriting()};
     waitForAny({&watch, 1}, deadline);
   }
@@ -210,21 +212,10 @@ Status Channel::writeAll(std::span<const std::byte> bytes, Clock::time_point dea
 }
 
 Result<Note> Channel::hear(Clock::time_point deadline) {
-  NoteReader reader;
-  Note note;
-  for (;;) {
-    const std::span<std::byte> room = reader.incoming();
-    if (Status status = readAll(room, deadline); !status.ok())
-      return status;
-    Result<bool> isWhole = reader.received(room.size(), note);
-    if (!isWhole.ok())
-      return isWhole.status();
-    if (!*isWhole)
-      continue;
-    if (note.kind == NoteKind::Failed)
-      return Status(note.code, note.text);
-    return note;
-  }
+  AwaitedNote awaited;
+  if (Status status = awaited.await(*this, deadline); !status.ok())
+    return status;
+  return awaited.note();
 }
 
 } // namespace cgx::tcp

@@ -74,6 +74,9 @@ private:
   std::string reason;
 };
 
+/// What is said, without a name, of a peer of which nothing came in time.
+inline constexpr char kNoAnswer[] = "did not answer in time";
+
 /// Waits until one of the descriptors can be read, or those of `writing` written, or the time has come.
 struct Watch {
   int descriptor;

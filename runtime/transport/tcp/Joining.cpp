@@ -121,11 +121,17 @@ protected:
     return names;
   }
 
-  Status takeAll(Reception &reception, std::span<const Watch> others, Clock::time_point until) {
+  /// Takes the connections of higher ranks. `listen` is what those say with whom there is one already: their
+  /// words, over the connections of `others`, may end the job.
+  template <typename Listen>
+  Status takeAll(Reception &reception, std::span<const Watch> others, Clock::time_point until,
+                 Listen listen) {
     while (!awaited().empty()) {
       for (Conversation &guest : reception.welcome(others, until))
         if (Status status = take(guest); !status.ok())
           return status;
+      if (Status status = listen(); !status.ok())
+        return status;
       if (Clock::now() >= until)
         return Status::error(CGX_TIMEOUT, "rank ", awaited(), " did not connect to rank ", config.rank,
                              " within ", config.timeout.count(), " ms", strangerOf(reception));
@@ -345,14 +351,41 @@ private:
       if (!status.ok())
         return Status::error(status.getCode(), "rank ", rank, ": ", status.message());
     }
-    if (Status status = takeAll(*reception, {}, until); !status.ok())
+    answers.resize(config.ranks);
+    if (Status status = takeAll(*reception, members(), until, [&] { return listen(); }); !status.ok())
       return status;
+    // The others wait longer, and say for whom.
+    const Clock::time_point end = until + 2 * kGrace;
+    while (!unready().empty()) {
+      if (Clock::now() >= end)
+        return Status::error(CGX_TIMEOUT, "rank ", unready(), " did not connect to all others within ",
+                             config.timeout.count(), " ms");
+      waitForAny(members(), std::min(end, Clock::now() + kRetry));
+      if (Status status = listen(); !status.ok())
+        return status;
+    }
     for (uint32_t rank = 1; rank < config.ranks; ++rank)
-      if (Result<Note> heard = control(rank)->hear(until + kGrace); !heard.ok())
-        return Status::error(heard.status().getCode(), "rank ", rank, " gave up: ", heard.status().message());
-    for (uint32_t rank = 1; rank < config.ranks; ++rank)
-      (void)control(rank)->tell({.kind = NoteKind::Ready}, until + kGrace);
+      (void)control(rank)->tell({.kind = NoteKind::Ready}, end);
     return Status();
+  }
+
+  /// What the others say while they connect to each other: that they are ready, or why they cannot be.
+  Status listen() {
+    for (uint32_t rank = 1; rank < config.ranks; ++rank)
+      if (const Status status = answers[rank].look(*control(rank)); !status.ok())
+        return control(rank)->isClosed()
+                   ? Status::error(CGX_PEER_DIED, "rank ", rank, " died before job '", config.job,
+                                   "' was complete")
+                   : Status::error(status.getCode(), "rank ", rank, " gave up: ", status.message());
+    return Status();
+  }
+
+  std::string unready() const {
+    std::string names;
+    for (uint32_t rank = 1; rank < config.ranks; ++rank)
+      if (!answers[rank].hasCome())
+        names += concat(names.empty() ? "" : ", ", rank);
+    return names;
   }
 
   /// Tells all that have come, and those that still come, why there is no job.
@@ -381,6 +414,7 @@ private:
 
   std::optional<Reception> reception;
   std::vector<WireAddress> addresses;
+  std::vector<AwaitedNote> answers;                         ///< by rank, once all have come
   std::vector<bool> told = std::vector<bool>(config.ranks); ///< who cannot be of the job, and knows
 };
 
@@ -407,7 +441,7 @@ public:
       return status;
     }
     if (status = first->tell({.kind = NoteKind::Ready}, deadline); status.ok())
-      status = first->hear(deadline + 3 * kGrace).status();
+      status = fromFirst.await(*first, deadline + 4 * kGrace);
     if (!status.ok())
       return ofFirst(status);
     return std::move(joined);
@@ -416,6 +450,8 @@ public:
 private:
   /// What rank 0 said is known to be its word; what happened to the connection is not.
   Status ofFirst(const Status &status) const {
+    if (status.getCode() == CGX_TIMEOUT && status.message() == kNoAnswer)
+      return Status::error(CGX_TIMEOUT, "rank 0 did not answer for ", config.timeout.count(), " ms");
     if (status.getCode() != CGX_PEER_DIED || status.message().find("rank ") != std::string::npos)
       return status;
     return Status::error(CGX_PEER_DIED, "rank 0 died before job '", config.job, "' was complete");
@@ -512,9 +548,7 @@ private:
     if (status.ok())
       status = first->readAll(std::as_writable_bytes(std::span(roll.addresses)), deadline);
     if (!status.ok())
-      return status.getCode() == CGX_TIMEOUT && status.message() == "did not answer in time"
-                 ? Status::error(CGX_TIMEOUT, "rank 0 did not answer for ", config.timeout.count(), " ms")
-                 : ofFirst(status);
+      return ofFirst(status);
     return roll;
   }
 
@@ -534,14 +568,28 @@ private:
         Result<std::unique_ptr<Channel>> made =
             visit(*network, *there, Greeting(Greeting::Role::Guest, own, key), rank, deadline);
         if (!made.ok())
-          return Status::error(made.status().getCode(), "rank ", rank, " ", made.status().message());
+          return explained(
+              Status::error(made.status().getCode(), "rank ", rank, " ", made.status().message()));
         joined.peers[rank][connection] = std::move(*made);
       }
     }
-    return takeAll(*reception, {}, deadline);
+    // Rank 0 hears of it first where another cannot come.
+    const Watch watch{joined.peers[0][0]->descriptor(), false};
+    return takeAll(*reception, {&watch, 1}, deadline, [&] {
+      const Status status = fromFirst.look(*joined.peers[0][0]);
+      return status.ok() ? status : ofFirst(status);
+    });
+  }
+
+  /// A rank that hangs up may have left because another is gone. Then rank 0 says of whom.
+  Status explained(const Status &status) {
+    const Status told = fromFirst.await(*joined.peers[0][0], Clock::now() + kGrace);
+    const bool isSilent = told.ok() || (told.getCode() == CGX_TIMEOUT && told.message() == kNoAnswer);
+    return isSilent ? status : ofFirst(told);
   }
 
   std::optional<Reception> reception;
+  AwaitedNote fromFirst; ///< that all are ready, or why not
   asio::ip::address seenAs;
 };
 

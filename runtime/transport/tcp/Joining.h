@@ -13,6 +13,7 @@
 #ifndef CGX_RUNTIME_TRANSPORT_TCP_JOINING_H
 #define CGX_RUNTIME_TRANSPORT_TCP_JOINING_H
 
+#include "AwaitedNote.h"
 #include "Conversation.h"
 
 namespace cgx::tcp {

@@ -9,6 +9,7 @@
 #include "Job.h"
 #include "transport/MessageBatch.h"
 #include "transport/kinds/TransportKinds.h"
+#include "transport/routed/LocalRanks.h"
 
 #include <arpa/inet.h>
 #include <condition_variable>
@@ -193,6 +194,20 @@ TEST_F(TcpTest, NonsenseOfARendezvousIsRefused) {
   own = config(0);
   own.tcp.rendezvous = "192.0.2.1:29500"; // of nobody, by RFC 5737
   EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "expected an address of this host"));
+}
+
+// The others then wait for it in shared memory, where nobody knows that it ever was.
+TEST_F(TcpTest, ARankThatDiesBeforeItJoinsTheSharedMemoryIsNamedByAll) {
+  runProcesses(4, [&](uint32_t rank) {
+    Connected transport = connectTransport(rank == 2 ? "tcp" : "shm+tcp", config(rank, 4));
+    if (rank == 2) {
+      ASSERT_TRUE(transport.ok()) << transport.status().message();
+      EXPECT_TRUE(findLocalRanks(**transport, 15000ms).ok());
+      _exit(HasFailure()); // no farewell
+    }
+    EXPECT_TRUE(failsWith(transport.status(), CGX_PEER_DIED, "rank 2 died"));
+  });
+  EXPECT_EQ(leftovers(job), "");
 }
 
 TEST_F(TcpTest, StrangersDoNotKeepRanksFromMeeting) {

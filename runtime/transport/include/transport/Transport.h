@@ -150,8 +150,12 @@ struct TransportConfig {
   std::chrono::milliseconds timeout{30000};
   uint64_t ringBytes = 0;      ///< buffer of one ordered pair of ranks; 0: the transport's default
   bool hasPulse = false;       ///< shows that its process runs, where the transport can
-  std::vector<uint32_t> names; ///< what shm calls the ranks in messages; by number if empty
+  std::vector<uint32_t> names; ///< what messages call the ranks; by number if empty
+  /// Has the ranks already, and more of them, and so may know why one does not join; null if nothing does.
+  Transport *joinedBefore = nullptr;
   TcpConfig tcp;
+
+  uint32_t nameOf(uint32_t of) const { return of < names.size() ? names[of] : of; }
 };
 
 } // namespace cgx

@@ -34,6 +34,10 @@ Status checkRingConfig(const TransportConfig &config);
 /// guards the job's name. `complete` says whether all ranks are there now.
 Status takePlace(Segment segment, const TransportConfig &config, bool &complete);
 
+/// OK, or what the transport that has the ranks already says of one that is gone. Who waits for ranks to join
+/// asks now and then.
+Status askJoinedBefore(const TransportConfig &config);
+
 /// Waits until all ranks have joined. After a failure the caller gives up its place,
 /// and tells the others with abandonJob.
 Status awaitMembers(const Membership &membership, const TransportConfig &config, Clock::time_point deadline);

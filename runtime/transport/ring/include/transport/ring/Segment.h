@@ -26,6 +26,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace cgx {
 
@@ -147,8 +148,9 @@ public:
   /// Makes `reason`, from the rank (or, with index == ranks, from a rank that was
   /// turned away), the job's failure, unless it has one.
   void fail(uint32_t index, const Status &reason) const;
-  /// OK, or the job's failure as told by another rank.
-  Status failure() const;
+  /// OK, or the job's failure as told by another rank, which the message calls by `names`; by number if
+  /// empty.
+  Status failure(std::span<const uint32_t> names = {}) const;
 
 private:
   std::byte *ring(uint32_t from, uint32_t to) const;
