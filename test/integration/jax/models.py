@@ -87,6 +87,42 @@ def dense_job(devices=None):
     return step, place(dense_params(64, 128, 10), P()), place(labelled(64, samples=48), P("data"))
 
 
+def fsdp_job(devices=None):
+    """The same, fully sharded: a device holds its rows of each weight, and gathers a layer's where it runs, and again where
+    its gradients are computed."""
+    devices = devices or jax.devices()
+    mesh = mesh_of(devices, data=len(devices))
+    whole = dense_params(64, 128, 128, 16)
+    specs = jax.tree.map(lambda leaf: P("data") if leaf.ndim > 1 else P(), whole)
+
+    def layer(shard, bias, x, nonlinear):
+        y = x @ lax.all_gather(shard, "data", axis=0, tiled=True) + bias
+        return jnp.tanh(y) if nonlinear else y
+
+    forgetful = jax.checkpoint(layer, static_argnums=3,
+                               policy=lambda primitive, *_, **__: primitive.name != "all_gather")
+
+    def loss_of(params, batch):
+        x, last = batch["x"], len(params) - 1
+        for i in range(last + 1):
+            x = forgetful(params[f"l{i}"]["w"], params[f"l{i}"]["b"], x, i < last)
+        return cross_entropy(x, batch["y"])
+
+    def local(params, batch):
+        loss, grads = jax.value_and_grad(loss_of)(params, batch)
+        # Gathers have scattered sums of the gradients of weights.
+        grads = jax.tree.map(lambda grad: grad / len(devices) if grad.ndim > 1 else lax.pmean(grad, "data"), grads)
+        return sgd(params, grads), lax.pmean(loss, "data")
+
+    def place(tree, specs):
+        return jax.tree.map(lambda leaf, spec: jax.make_array_from_callback(
+            np.shape(leaf), jax.sharding.NamedSharding(mesh, spec), lambda place: np.asarray(leaf)[place]), tree, specs)
+
+    step = jax.jit(data_parallel(local, devices, state=specs), donate_argnums=0)
+    batch = labelled(64, samples=48)
+    return step, place(whole, specs), place(batch, jax.tree.map(lambda _: P("data"), batch))
+
+
 def averaged(loss_fn, params, batch):
     """The loss and the gradients of a rank's samples, averaged over `data`."""
     return lax.pmean(jax.value_and_grad(loss_fn)(params, batch), "data")

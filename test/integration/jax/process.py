@@ -5,13 +5,14 @@
 JOB is JSON, of all processes or a list of one for each:
 
   options   of cgx_jax.compress; null leaves the step to JAX
+  model     the job of models.py: dense, or fsdp
   steps     how many
   devices   numbers of the devices, in the order of the mesh
   says      a step before which this process prints "here"
   dies_at   a step before which this process is killed
   stops_at  a step before which this process is stopped, and does not go on
 
-Prints a line of JSON: the last loss, a digest of this process's parameters, its ranks and the transport. When a step fails,
+Prints a line of JSON: the last loss, a digest of this process's parameters (of fsdp, of all of them), its ranks and the transport. When a step fails,
 prints what was raised and when, and ends with status 7."""
 
 import hashlib
@@ -35,7 +36,8 @@ import models
 def main(index, processes, port, job):
     jax.distributed.initialize(f"localhost:{port}", processes, index)
     job = job[index] if isinstance(job, list) else job
-    step, params, batch = models.dense_job([jax.devices()[index] for index in job.get("devices", range(jax.device_count()))])
+    make = {"dense": models.dense_job, "fsdp": models.fsdp_job}[job.get("model", "dense")]
+    step, params, batch = make([jax.devices()[index] for index in job.get("devices", range(jax.device_count()))])
     if job["options"] is not None:
         step = cgx_jax.compress(step, **({"timeout": 20} | job["options"]))
     for number in range(job.get("steps", 10)):
@@ -46,6 +48,9 @@ def main(index, processes, port, job):
             print("here", flush=True)
         params, loss = step(params, batch)
         loss.block_until_ready()
+    if job.get("model") == "fsdp":
+        mesh = jax.tree.leaves(params)[0].sharding.mesh
+        params = jax.jit(lambda tree: tree, out_shardings=jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))(params)
     shards = [np.asarray(shard.data).tobytes() for leaf in jax.tree.leaves(params) for shard in leaf.addressable_shards[:1]]
     answer = {"loss": float(loss.addressable_shards[0].data), "bits": hashlib.sha256(b"".join(shards)).hexdigest()}
     if job["options"] is not None:

@@ -156,6 +156,46 @@ class CompressTest(unittest.TestCase):
         _, resumed = train(second, kept, batch, steps=3)
         self.assert_same_bits(resumed, whole)
 
+    def test_sharded_weights_as_differences(self):
+        for count in (2, 4):
+            with self.subTest(devices=count):
+                step, params, batch = models.fsdp_job(jax.devices()[:count])
+                exact, _ = train(step, jax.tree.map(jnp.copy, params), batch, steps=20)
+                ours = cgx_jax.compress(step, weight="bits=4 delta=bf16", gradient="identity", min_elements=1)
+                losses, halfway = train(ours, jax.tree.map(jnp.copy, params), batch, steps=10)
+                self.assertAlmostEqual(losses[0], exact[0], 5, "the first gathers are exact")
+                saved, kept = ours.state_dict(), jax.tree.map(jnp.copy, halfway)
+                more, whole = train(ours, halfway, batch, steps=10)
+                direct, _ = train(cgx_jax.compress(step, weight="bits=4", gradient="identity", min_elements=1), params, batch,
+                                  steps=20)
+                away = [max(abs(a - b) for a, b in zip(each, exact)) for each in (losses + more, direct)]
+                self.assertLess(away[0], away[1] / 2)
+                promised = ours.report("json")
+                weights = [row for row in promised["layers"] if row["kind"] == "weight"]
+                self.assertEqual(len(weights), 5, "the first layer's is not gathered again")
+                first = sum(row["first_visit_bytes_are_at_most"] for row in weights)
+                for rank, sent in ours.telemetry().items():
+                    self.assertEqual(sent["wire_bytes"], 20 * promised["wire_bytes_by_rank"][rank] + first)
+                # What was sent is remembered, too: else the first gathers would be exact again.
+                again = cgx_jax.compress(step, weight="bits=4 delta=bf16", gradient="identity", min_elements=1)
+                again.load_state_dict(saved)
+                _, resumed = train(again, kept, batch, steps=10)
+                self.assert_same_bits(resumed, whole)
+
+    def test_sharded_weights_decoded_again(self):
+        step, params, batch = models.fsdp_job(jax.devices()[:4])
+        trained = []
+        for options in ({}, {"overlap": True}):
+            ours = cgx_jax.compress(step, weight="bits=6", gradient="bits=8 rounding=nearest", min_elements=1, reuse_gathers="all",
+                                    **options)
+            trained.append(train(ours, jax.tree.map(jnp.copy, params), batch)[1])
+            rows = [row for row in ours.report("json")["layers"] if row["exact_reason"] == "decodes kept payloads again"]
+            self.assertEqual(len(rows), 2)
+            for counters in ours.telemetry().values():
+                sent = {each["id"]: each for each in counters["collectives"]}
+                self.assertEqual([sent[row["collective"]]["operands"][0]["wire_bytes"] for row in rows], [0, 0])
+        self.assert_same_bits(*trained)
+
     def test_a_step_without_collectives_is_jax_s_own(self):
         step = jax.jit(lambda x: x + 1)
         ours = cgx_jax.compress(step)

@@ -73,6 +73,17 @@ class TrainingTest(unittest.TestCase):
                 self.assertEqual({answer["transport"] for answer in answers}, {options.get("transport", "shm+tcp")})
                 self.assertEqual(answers[0]["bits"], over_shm[0]["bits"])
 
+    def test_sharded_weights(self):
+        """Differences of gathered weights, and payloads that are decoded again, have the bits of one process."""
+        for options in ({"weight": "bits=4 delta=bf16", "gradient": "bits=8"}, {"qsdp": True, "reuse_gathers": "all"}):
+            with self.subTest(options=options):
+                job = {"options": options | {"min_elements": 1}, "model": "fsdp"}
+                alone = self.train(job, processes=1, devices=4)
+                for places in ({"devices": 2}, {"processes": 4}, {"processes": 4, "per_host": 2}):
+                    with self.subTest(places=places):
+                        answers = self.train(job, **places)
+                        self.assertEqual((answers[0]["bits"], answers[0]["loss"]), (alone[0]["bits"], alone[0]["loss"]))
+
     def test_two_hosts_of_two_devices_over_tcp(self):
         answers = self.train({"options": {"bits": 4}}, devices=2, per_host=1)
         self.assertEqual({answer["transport"] for answer in answers}, {"shm+tcp"})
