@@ -12,6 +12,7 @@
 #include "Bytes.h"
 
 #include "cgx/Tools/Registration.h"
+#include "cgx/Tools/SourceText.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -20,6 +21,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <cstdlib>
 
@@ -58,6 +60,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (const Upstream &fault : kUpstream)
     if (text.find(fault.text) != std::string::npos)
       return 0;
+  // As every tool does before MLIR reads it.
+  if (cgx::explainUnreadable(*llvm::MemoryBuffer::getMemBuffer(text)))
+    return 0;
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   if (!module) {
     if (!hasReason)

@@ -43,6 +43,38 @@ static std::optional<size_t> findPortableOp(StringRef text) {
   return std::nullopt;
 }
 
+/// Whether a place in a text lies in a string or a comment, which end with their line.
+static bool isQuoted(StringRef text, size_t at) {
+  bool isInString = false;
+  for (size_t i = text.rfind('\n', at) + 1; i < at; ++i) { // 0 in the first line
+    if (isInString && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      isInString = !isInString;
+    else if (!isInString && text.substr(i).starts_with("//"))
+      return true;
+  }
+  return isInString;
+}
+
+/// More results than any op has: MLIR's parser takes memory for each one below a number that it reads.
+static constexpr uint64_t kMostResults = 1 << 20;
+
+/// Where a result is named that no op can have, as in `%0#4294967295`.
+static std::optional<size_t> findHugeResult(StringRef text) {
+  for (size_t at = text.find('#'); at != StringRef::npos; at = text.find('#', at + 1)) {
+    StringRef digits = text.substr(at + 1).take_while(isDigit);
+    uint64_t number = 0;
+    if (digits.empty() || (!digits.getAsInteger(10, number) && number < kMostResults))
+      continue;
+    StringRef before =
+        text.take_front(at).rtrim("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$.-");
+    if (before.ends_with("%") && !isQuoted(text, at))
+      return at;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> cgx::explainUnreadable(const MemoryBuffer &buffer) {
   StringRef text = buffer.getBuffer();
   std::string name = buffer.getBufferIdentifier().str();
@@ -56,6 +88,10 @@ std::optional<std::string> cgx::explainUnreadable(const MemoryBuffer &buffer) {
     return name + ":" + std::to_string(text.take_front(*op).count('\n') + 1) +
            ": error: this is text of StableHLO's portable form (vhlo), which only its own tools read; " +
            kWriteText.str() + ", or stablehlo-opt --vhlo-legalize-to-stablehlo";
+  if (std::optional<size_t> number = findHugeResult(text))
+    return name + ":" + std::to_string(text.take_front(*number).count('\n') + 1) +
+           ": error: expected the number of a result to be below " + std::to_string(kMostResults) + ", got " +
+           text.substr(*number + 1).take_while(isDigit).str();
   // Text has no zeros. What jax.export serializes holds bytecode somewhere.
   if (!text.take_front(4096).contains('\0'))
     return std::nullopt;
@@ -64,20 +100,6 @@ std::optional<std::string> cgx::explainUnreadable(const MemoryBuffer &buffer) {
     return std::nullopt;
   return name + ": error: this is a function that jax.export serialized, with portable bytecode inside; " +
          kWriteText.str();
-}
-
-/// Whether a place in a text lies in a string or a comment, which end with their line.
-static bool isQuoted(StringRef text, size_t at) {
-  bool isInString = false;
-  for (size_t i = text.rfind('\n', at) + 1; i < at; ++i) { // 0 in the first line
-    if (isInString && text[i] == '\\')
-      ++i;
-    else if (text[i] == '"')
-      isInString = !isInString;
-    else if (!isInString && text.substr(i).starts_with("//"))
-      return true;
-  }
-  return isInString;
 }
 
 bool cgx::hasLocations(const MemoryBuffer &buffer) {

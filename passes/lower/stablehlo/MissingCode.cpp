@@ -47,13 +47,14 @@ bool isQuantized(Operation *op) {
 StringRef cureOfCall(StringRef target) {
   if (target.contains("callback"))
     return "the step uses what Python returns: compute it in JAX, or before the step as an argument; "
-           "callbacks "
-           "whose results are not used are dropped";
+           "callbacks whose results are not used are dropped";
+  if (target.starts_with("xla.sdy."))
+    return "it is how XLA keeps Shardy's shardings in HLO: give the step as JAX prints it, by "
+           "lower(...).as_text(), with its sdy.sharding attributes";
   if (target.starts_with("cu") || target.starts_with("hip") || target.starts_with("__") ||
       target.contains("triton") || target == "tpu_custom_call")
     return "it is a call of an accelerator's library: export the step with JAX_PLATFORMS=cpu, where JAX "
-           "writes "
-           "it in operations, or run the step inside of JAX (cgx_jax)";
+           "writes it in operations, or run the step inside of JAX (cgx_jax)";
   return "no library of XLA is there: compute it by operations of JAX, or run the step inside of JAX "
          "(cgx_jax)";
 }

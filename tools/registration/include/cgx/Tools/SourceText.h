@@ -23,7 +23,8 @@ class MemoryBuffer;
 namespace cgx {
 
 /// Why MLIR cannot read `buffer`, and what to write instead: portable bytecode of StableHLO, and what
-/// jax.export serializes. Nothing for text, and for bytecode of MLIR itself.
+/// jax.export serializes; text for which its parser would take all memory. Nothing for other text, and for
+/// bytecode of MLIR itself.
 std::optional<std::string> explainUnreadable(const llvm::MemoryBuffer &buffer);
 
 /// Whether text or bytecode says where its ops come from: `loc("train.py":30:11)` at an op, or `#loc1 = ...`
