@@ -58,23 +58,27 @@ struct Parameter {
   LayerAttr layer;
   /// Arguments that the pass adds; 0 where there is none.
   unsigned local = 0, momentum = 0;
+  /// Of those that take turns.
+  int64_t fragment = 0;
 };
 
 class LocalTraining {
 public:
-  LocalTraining(func::FuncOp step, int64_t every, const OuterOptimizer &outer)
+  LocalTraining(func::FuncOp step, int64_t every, int64_t fragments, const OuterOptimizer &outer)
       : step(step), module(step->getParentOfType<ModuleOp>()), body(step.getBody().front()),
-        builder(step.getContext()), every(every), outer(outer), ids(module), state(step) {}
+        builder(step.getContext()), every(every), fragments(fragments), outer(outer), ids(module),
+        state(step) {}
 
   LogicalResult run() {
-    if (failed(findGradients()) || failed(findParameters()))
+    if (failed(findGradients()) || failed(findParameters()) || failed(makeFragments()))
       return failure();
     SmallVector<Value> local = dropReductions();
     Divergence divergence(step, state, local, [&](Operation &op) { return agrees(op); });
     if (failed(averageResults(divergence)))
       return failure();
     for (unsigned i = 0, e = state.getArgumentCount(); i < e; ++i)
-      if (divergence.contains(step.getArgument(i)) && !isParameter(i) && !isSplitOverRanks(i))
+      if (divergence.contains(step.getArgument(i)) && state.isState(i) && !isParameter(i) &&
+          !isSplitOverRanks(i))
         keepByRank(i);
     for (Parameter &parameter : parameters)
       addState(parameter);
@@ -188,6 +192,31 @@ private:
       parameters.push_back(
           {argument, LayerAttr::get(builder.getContext(), name, LayerKind::OuterGradient, shape,
                                     layer && layer.getShape() == shape ? layer.getStacked() : 0)});
+    }
+    return success();
+  }
+
+  /// Fragments of about equal bytes: the largest parameter goes to the lightest one.
+  LogicalResult makeFragments() {
+    if (fragments > int64_t(parameters.size()))
+      return step.emitError("local steps: expected fragments to be at most ")
+             << parameters.size() << ", the parameters that the ranks average, got " << fragments;
+    SmallVector<Parameter *> bySize;
+    for (Parameter &parameter : parameters)
+      bySize.push_back(&parameter);
+    const auto bytesOf = [&](const Parameter *parameter) {
+      auto type = cast<RankedTensorType>(step.getArgumentTypes()[parameter->argument]);
+      return type.getNumElements() * type.getElementTypeBitWidth() / 8;
+    };
+    llvm::stable_sort(bySize, [&](Parameter *a, Parameter *b) { return bytesOf(a) > bytesOf(b); });
+    // Bytes and parameters of each: of equally light ones the one of fewer, so that empty parameters leave no
+    // fragment empty.
+    SmallVector<std::pair<int64_t, int64_t>> loads(fragments);
+    for (Parameter *parameter : bySize) {
+      auto *lightest = llvm::min_element(loads);
+      parameter->fragment = lightest - loads.begin();
+      lightest->first += bytesOf(parameter);
+      ++lightest->second;
     }
     return success();
   }
@@ -428,12 +457,14 @@ private:
         inner.back().push_back(step.getArgument(parameter.momentum));
     }
     builder.setInsertionPoint(terminator);
-    setNext(every == 1 ? createOuterStep(inner) : createBranch(inner));
+    if (every == 1)
+      return setNext(parameters, createOuterStep(parameters, inner));
+    createBranches(inner);
   }
 
-  SmallVector<NextState> createOuterStep(ArrayRef<NextState> inner) {
+  SmallVector<NextState> createOuterStep(ArrayRef<Parameter> moving, ArrayRef<NextState> inner) {
     SmallVector<NextState> next;
-    for (auto [parameter, values] : llvm::zip_equal(parameters, inner)) {
+    for (auto [parameter, values] : llvm::zip_equal(moving, inner)) {
       Value anchor = values[0];
       Value progress =
           stablehlo::SubtractOp::create(builder, step.getLoc(), anchor.getType(), anchor, values[1]);
@@ -447,13 +478,18 @@ private:
     return next;
   }
 
-  /// Counts steps, on all ranks alike, and takes an outer one after every so many.
-  SmallVector<NextState> createBranch(ArrayRef<NextState> inner) {
+  /// Counts steps, on all ranks alike, and takes an outer one after every so many; of fragments, each in its
+  /// turn.
+  void createBranches(ArrayRef<NextState> inner) {
     const Location location = step.getLoc();
     auto number = RankedTensorType::get({}, builder.getI32Type());
     const auto constant = [&](int64_t value) -> Value {
       return stablehlo::ConstantOp::create(builder, location,
                                            DenseElementsAttr::get(number, builder.getI32IntegerAttr(value)));
+    };
+    const auto compare = [&](Value count, stablehlo::ComparisonDirection direction, int64_t value) -> Value {
+      return stablehlo::CompareOp::create(builder, location, number.clone(builder.getI1Type()), count,
+                                          constant(value), direction, /*compare_type=*/nullptr);
     };
     const unsigned counter =
         addFed(number,
@@ -462,21 +498,37 @@ private:
                 builder.getNamedAttr(kGlobalTypeAttrName, TypeAttr::get(number))},
                builder.getI64IntegerAttr(0));
     Value done = stablehlo::AddOp::create(builder, location, number, step.getArgument(counter), constant(1));
-    Value isOuter = stablehlo::CompareOp::create(builder, location, number.clone(builder.getI1Type()), done,
-                                                 constant(every), stablehlo::ComparisonDirection::GE,
-                                                 /*compare_type=*/nullptr);
-    setResult(counter, stablehlo::SelectOp::create(builder, location, number, isOuter, constant(0), done));
+    Value isLast = compare(done, stablehlo::ComparisonDirection::GE, every);
+    setResult(counter, stablehlo::SelectOp::create(builder, location, number, isLast, constant(0), done));
+    for (int64_t fragment = 0; fragment < fragments; ++fragment) {
+      SmallVector<Parameter> moving;
+      SmallVector<NextState> own;
+      for (auto [parameter, values] : llvm::zip_equal(parameters, inner))
+        if (parameter.fragment == fragment) {
+          moving.push_back(parameter);
+          own.push_back(values);
+        }
+      // Evenly, and the last one at the end.
+      const int64_t turn = (fragment + 1) * every / fragments;
+      Value isNow = turn == every ? isLast : compare(done, stablehlo::ComparisonDirection::EQ, turn);
+      setNext(moving, createBranch(moving, own, isNow, turn));
+    }
+  }
 
+  SmallVector<NextState> createBranch(ArrayRef<Parameter> moving, ArrayRef<NextState> inner, Value isNow,
+                                      int64_t turn) {
     SmallVector<Value> flat = flatten(inner);
-    auto branch = stablehlo::IfOp::create(builder, location, ValueRange(flat).getTypes(), isOuter);
+    auto branch = stablehlo::IfOp::create(builder, step.getLoc(), ValueRange(flat).getTypes(), isNow);
     branch->setAttr(kEveryAttrName, builder.getI64IntegerAttr(every));
+    if (turn != every)
+      branch->setAttr(kTurnAttrName, builder.getI64IntegerAttr(turn));
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(&branch.getTrueBranch().emplaceBlock());
-      SmallVector<Value> moved = flatten(createOuterStep(inner));
-      stablehlo::ReturnOp::create(builder, location, moved);
+      SmallVector<Value> moved = flatten(createOuterStep(moving, inner));
+      stablehlo::ReturnOp::create(builder, step.getLoc(), moved);
       builder.setInsertionPointToStart(&branch.getFalseBranch().emplaceBlock());
-      stablehlo::ReturnOp::create(builder, location, flat);
+      stablehlo::ReturnOp::create(builder, step.getLoc(), flat);
     }
     SmallVector<NextState> next;
     unsigned taken = 0;
@@ -494,8 +546,8 @@ private:
     return flat;
   }
 
-  void setNext(ArrayRef<NextState> next) {
-    for (auto [parameter, values] : llvm::zip_equal(parameters, next)) {
+  void setNext(ArrayRef<Parameter> moving, ArrayRef<NextState> next) {
+    for (auto [parameter, values] : llvm::zip_equal(moving, next)) {
       body.getTerminator()->setOperand(*state.getFeedingResult(parameter.argument), values[0]);
       setResult(parameter.local, createReshape(values[1], cast<RankedTensorType>(
                                                               step.getArgument(parameter.local).getType())));
@@ -513,7 +565,7 @@ private:
   ModuleOp module;
   Block &body;
   OpBuilder builder;
-  const int64_t every;
+  const int64_t every, fragments;
   const OuterOptimizer &outer;
   CollectiveIds ids;
   StepState state; ///< as it was
@@ -540,6 +592,11 @@ struct LocalStepsPass : cgx::impl::LocalStepsPassBase<LocalStepsPass> {
       emitError() << "expected every to be a number of steps from 1 to 1000000, got " << every.getValue();
       return signalPassFailure();
     }
+    if (fragments < 1 || fragments > every) {
+      emitError() << "expected fragments to be a number from 1 to every=" << every.getValue()
+                  << ", so that each has a step of its own, got " << fragments.getValue();
+      return signalPassFailure();
+    }
     std::optional<OuterOptimizer> optimizer = OuterOptimizer::parse(outer, rate, momentum, emitError);
     if (!optimizer)
       return signalPassFailure();
@@ -554,7 +611,7 @@ struct LocalStepsPass : cgx::impl::LocalStepsPassBase<LocalStepsPass> {
         return signalPassFailure();
     }
     func::FuncOp step = findStep(getOperation());
-    if (!step || failed(LocalTraining(step, every, *optimizer).run()))
+    if (!step || failed(LocalTraining(step, every, fragments, *optimizer).run()))
       signalPassFailure();
   }
 };

@@ -187,6 +187,7 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
     row.reason = getExactReason(op, operand).str();
     row.runs = runs;
     row.every = getStepsPerRun(op);
+    row.turn = getTurn(op);
     if (row.reuses = uint64_t(getReuses(op)); row.reuses != 0) {
       row.keepsPayloads = keepsPayloads(op);
       row.heldBytes = row.keepsPayloads ? getKeptPayloadBytes(op, operand)
@@ -195,8 +196,8 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
     describeEdge(row, op, operand, table.ranks);
     describeGather(row, op, operand, table.ranks);
     for (int64_t rank = 0; rank < table.ranks; ++rank) {
-      row.wireBytes.push_back(
-          meanOfSteps(runs.value_or(1) * op.getOperandWireBytes(operand, rank), row.every));
+      row.turnBytes.push_back(runs.value_or(1) * op.getOperandWireBytes(operand, rank));
+      row.wireBytes.push_back(meanOfSteps(row.turnBytes.back(), row.every));
       row.rawBytes.push_back(
           meanOfSteps(runs.value_or(1) * op.getOperandWireBytesAs(exact, operand, rank), row.every));
     }
@@ -217,6 +218,8 @@ public:
       row.operation = "all_reduce (explicit)";
       row.runs = getRunsPerStep(op);
       row.every = getStepsPerRun(op);
+      row.turn = getTurn(op);
+      row.turnBytes.resize(table.ranks);
       row.wireBytes.resize(table.ranks);
       row.rawBytes.resize(table.ranks);
     }
@@ -233,7 +236,9 @@ private:
     cgx_codec raw = getIdentityCodec(payload.getContext()).getCodec();
     uint32_t type = *getCodecElementType(payload.getElementType());
     for (int64_t rank = 0; rank < table.ranks; ++rank) {
-      row.wireBytes[rank] += meanOfSteps(row.runs.value_or(1) * exchange.getWireBytes(rank), row.every);
+      const uint64_t bytes = row.runs.value_or(1) * exchange.getWireBytes(rank);
+      row.turnBytes[rank] += bytes;
+      row.wireBytes[rank] += meanOfSteps(bytes, row.every);
       auto membership = exchange.getGroups().getMembership(rank);
       if (first && membership)
         row.rawBytes[rank] = meanOfSteps(
@@ -326,6 +331,18 @@ struct Report : impl::ReportPassBase<Report> {
 };
 
 } // namespace
+
+std::vector<uint64_t> ReportTable::getMostInAStep() const {
+  std::vector<uint64_t> most(ranks);
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    std::map<uint64_t, std::map<uint64_t, uint64_t>> turns; // by how often
+    for (const ReportRow &row : rows)
+      turns[row.every][row.turn] += row.turnBytes[rank];
+    for (const auto &[every, bytes] : turns)
+      most[rank] += llvm::max_element(bytes, llvm::less_second())->second;
+  }
+  return most;
+}
 
 void writeReport(ModuleOp module, ReportFormat format, llvm::raw_ostream &os) {
   write(makeTable(module), format, os);

@@ -38,8 +38,10 @@ static void printRow(OStream &json, const cgx::ReportRow &row) {
       json.attribute("runs_per_step", *row.runs);
     else
       json.attribute("runs_per_step", nullptr);
-    if (row.every != 1)
+    if (row.every != 1) {
       json.attribute("every", static_cast<int64_t>(row.every));
+      json.attribute("turn", static_cast<int64_t>(row.turn));
+    }
     printBytes(json, "raw_bytes_by_rank", row.rawBytes);
     printBytes(json, "wire_bytes_by_rank", row.wireBytes);
     if (row.reuses != 0) {
@@ -75,6 +77,8 @@ void cgx::printJson(const ReportTable &table, llvm::raw_ostream &os) {
     });
     printBytes(json, "raw_bytes_by_rank", raw);
     printBytes(json, "wire_bytes_by_rank", wire);
+    if (table.takesTurns())
+      printBytes(json, "most_wire_bytes_in_a_step_by_rank", table.getMostInAStep());
   });
   os << '\n';
 }

@@ -8,6 +8,7 @@
 #ifndef CGX_PASSES_REWRITE_REPORTTABLE_H
 #define CGX_PASSES_REWRITE_REPORTTABLE_H
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdint>
@@ -34,8 +35,9 @@ struct ReportRow {
   std::string reason;
   /// How often it runs in a step, in loops; nothing where the step decides that while it runs.
   std::optional<uint64_t> runs = 1;
-  /// It does so every so many steps.
-  uint64_t every = 1;
+  /// It does so every so many steps, in which of these, and the bytes that leave each rank then.
+  uint64_t every = 1, turn = 1;
+  std::vector<uint64_t> turnBytes;
   /// Bytes that leave each rank in one step, the mean of `every`, encoded and as the elements are; in one run
   /// where `runs` is not known.
   std::vector<uint64_t> wireBytes;
@@ -59,6 +61,12 @@ struct ReportRow {
 struct ReportTable {
   int64_t ranks = 1;
   std::vector<ReportRow> rows;
+
+  bool takesTurns() const {
+    return llvm::any_of(rows, [](const ReportRow &row) { return row.every != 1; });
+  }
+  /// The most bytes that leave each rank in a step, where not all are alike.
+  std::vector<uint64_t> getMostInAStep() const;
 };
 
 /// For people: columns, and totals below. Bytes are means over the ranks.

@@ -260,8 +260,10 @@ void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
   printMessages(table, os);
   if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.runs && *row.runs != 1; }))
     os << "xN: runs N times in a step, in a loop; bytes are those of all runs\n";
-  if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.every != 1; }))
-    os << "/N: sent every Nth step; bytes are the mean of N steps\n";
+  if (table.takesTurns())
+    printSentence("/N: sent every Nth step; bytes are the mean of N steps, and at most " +
+                      std::to_string(meanOf(table.getMostInAStep())) + " in one",
+                  os);
   if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.isMost; }))
     os << "<=: how many depends on the data; these are the most, and counted as such in the total\n";
   if (llvm::any_of(table.rows, [](const ReportRow &row) { return !row.runs; }))

@@ -81,4 +81,13 @@ uint64_t getStepsPerRun(Operation *op) {
   return steps;
 }
 
+uint64_t getTurn(Operation *op) {
+  for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+    if (auto every = parent->getAttrOfType<IntegerAttr>(kEveryAttrName)) {
+      auto turn = parent->getAttrOfType<IntegerAttr>(kTurnAttrName);
+      return (turn ? turn : every).getInt();
+    }
+  return 1;
+}
+
 } // namespace cgx

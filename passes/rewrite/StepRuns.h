@@ -23,6 +23,9 @@ std::optional<uint64_t> getRunsPerStep(mlir::Operation *op);
 /// (`cgx.every`).
 uint64_t getStepsPerRun(mlir::Operation *op);
 
+/// In which of these steps, from 1 (`cgx.turn`).
+uint64_t getTurn(mlir::Operation *op);
+
 } // namespace cgx
 
 #endif // CGX_PASSES_REWRITE_STEPRUNS_H

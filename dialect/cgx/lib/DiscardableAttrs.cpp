@@ -57,6 +57,16 @@ static LogicalResult verifyEvery(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
+static LogicalResult verifyTurn(Operation *op, NamedAttribute attribute) {
+  auto turn = dyn_cast<IntegerAttr>(attribute.getValue());
+  auto every = op->getAttrOfType<IntegerAttr>(kEveryAttrName);
+  if (!turn || !turn.getType().isSignlessInteger(64) || !every || turn.getInt() < 1 ||
+      turn.getInt() > every.getInt())
+    return op->emitOpError() << "expected " << attribute.getName().getValue() << " to be an i64 from 1 to "
+                             << kEveryAttrName << ", got " << attribute.getValue();
+  return success();
+}
+
 LogicalResult CgxDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == kMeshAttrName)
     return verifyMesh(op, attribute);
@@ -68,6 +78,8 @@ LogicalResult CgxDialect::verifyOperationAttribute(Operation *op, NamedAttribute
     return refuseEarlierName(op, attribute, "origins");
   if (attribute.getName() == kEveryAttrName)
     return verifyEvery(op, attribute);
+  if (attribute.getName() == kTurnAttrName)
+    return verifyTurn(op, attribute);
   return success();
 }
 

@@ -43,6 +43,55 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = %(ranks)d]>, cgx.num_ranks = %
 """
 
 
+# Three parameters of 4, 2 and 1 elements: each goes half of the way to its own number, which is x's first element times
+# its factor.
+PARTS = {"a": (4, 1), "b": (2, 2), "c": (1, -1)}
+
+
+def parts_step(ranks):
+    name = "cgx.name = \"%s\", cgx.sharding = #cgx.sharding<[[]]>, cgx.global_type = tensor<%dxf32>"
+    lines = []
+    for number, (part, (width, factor)) in enumerate(PARTS.items()):
+        lines.append(f"""
+    %{part}f = stablehlo.constant dense<{factor}.0> : tensor<{width}xf32>
+    %{part}x = stablehlo.broadcast_in_dim %one, dims = [] : (tensor<f32>) -> tensor<{width}xf32>
+    %{part}t = stablehlo.multiply %{part}x, %{part}f : tensor<{width}xf32>
+    %{part}d = stablehlo.subtract %{part}, %{part}t : tensor<{width}xf32>
+    %{part}g = cgx.all_reduce mean(%{part}d) {{id = {number} : i64, groups = #g, codecs = [#cgx.identity],
+        layers = [#cgx.layer<"params/{part}", gradient, [{width}]>]}} : tensor<{width}xf32>
+    %{part}h = stablehlo.constant dense<0.5> : tensor<{width}xf32>
+    %{part}u = stablehlo.multiply %{part}g, %{part}h : tensor<{width}xf32>
+    %{part}n = stablehlo.subtract %{part}, %{part}u : tensor<{width}xf32>""")
+    arguments = ", ".join(f"%{part}: tensor<{width}xf32> {{" + name % (f"state['params']['{part}']", width) + "}"
+                          for part, (width, _) in PARTS.items())
+    results = ", ".join(f"tensor<{width}xf32> {{" + name % (f"result[0]['params']['{part}']", width) + f", cgx.feeds = {number} : i64}}"
+                        for number, (part, (width, _)) in enumerate(PARTS.items()))
+    types = ", ".join(f"tensor<{width}xf32>" for width, _ in PARTS.values())
+    return f"""
+#g = #cgx.groups<[{list(range(ranks))}]>
+module attributes {{cgx.mesh = #cgx.mesh<["data" = {ranks}]>, cgx.num_ranks = {ranks} : i64}} {{
+  func.func public @main({arguments}, %x: tensor<1x4xf32> {{cgx.name = "x", cgx.sharding = #cgx.sharding<[["data"], []]>,
+      cgx.global_type = tensor<{ranks}x4xf32>}}) -> ({results}) {{
+    %s = stablehlo.slice %x [0:1, 0:1] : (tensor<1x4xf32>) -> tensor<1x1xf32>
+    %one = stablehlo.reshape %s : (tensor<1x1xf32>) -> tensor<f32>{"".join(lines)}
+    return {", ".join(f"%{part}n" for part in PARTS)} : {types}
+  }}
+}}
+"""
+
+
+def model_of_parts(xs, ranks, steps, every, turns):
+    """Anchors and the ranks' own values, of one element of each part, as fractions; `turns` of each part."""
+    anchor, own = {part: Fraction(1) for part in PARTS}, {part: [Fraction(1)] * ranks for part in PARTS}
+    for step in range(steps):
+        for part, (_, factor) in PARTS.items():
+            own[part] = [w - (w - factor * xs[step * ranks + rank][0]) / 2 for rank, w in enumerate(own[part])]
+            if step % every + 1 == turns[part]:
+                anchor[part] = sum(own[part]) / ranks
+                own[part] = [anchor[part]] * ranks
+    return anchor, own
+
+
 def model(xs, ranks, steps, every, rule, rate, beta):
     """The anchor, the ranks' own parameters and momenta, and the outer momentum, as fractions."""
     anchor, outer = [Fraction(1)] * WIDTH, [Fraction(0)] * WIDTH
@@ -110,6 +159,49 @@ class LocalSteps(RunTest):
                     saved = self.run_local(ranks, 5, "--local-steps", options)
                     self.expect(saved, ranks, 5, every, rule, Fraction(rate), Fraction(beta))
 
+    def run_parts(self, ranks, steps, options, *arguments, **named):
+        self.make(ranks, steps=9)
+        self.program.write_text(parts_step(ranks))
+        write_safetensors(self.first, {f"state['params']['{part}']": tensor("F32", [width], [1.0] * width)
+                                       for part, (width, _) in PARTS.items()})
+        return self.run_local(ranks, steps, "--local-steps", options, *arguments, **named)
+
+    def expect_parts(self, saved, ranks, steps, every, turns):
+        anchor, own = model_of_parts(self.xs, ranks, steps, every, dict(zip(PARTS, turns)))
+        for part, (width, _) in PARTS.items():
+            self.assertEqual(saved[f"state['params']['{part}']"], [anchor[part]] * width, part)
+            self.assertEqual(saved[f"local['state']['params']['{part}']"], [w for w in own[part] for _ in range(width)], part)
+        self.assertEqual(saved["local_steps"], [steps % every])
+
+    def test_fragments_take_turns(self):
+        # The largest parameter is a fragment of its own; with two, b and c are the other one.
+        for ranks in (1, 2, 4):
+            for every, fragments, turns in ((4, 1, (4, 4, 4)), (4, 2, (2, 4, 4)), (3, 3, (1, 2, 3)), (5, 3, (1, 3, 5))):
+                with self.subTest(ranks=ranks, every=every, fragments=fragments):
+                    options = f"every={every} fragments={fragments}"
+                    saved = self.run_parts(ranks, 9, options)
+                    self.expect_parts(saved, ranks, 9, every, turns)
+                    layers = json.loads((self.folder / "saved.json").read_text())["layers"]
+                    self.assertEqual([layer["kind"] for layer in layers], ["outer_gradient"] * 3 if ranks > 1 else [])
+
+    def test_fragments_go_on_where_they_were_saved(self):
+        options = "every=4 fragments=3"
+        self.run_parts(2, 5, options)
+        saved = self.run_parts(2, 4, options, state=self.folder / "saved.safetensors", name="resumed")
+        self.expect_parts(saved, 2, 9, 4, (1, 2, 4))
+
+    def test_fragments_of_the_example_send_no_more_at_once(self):
+        def shown(options, compress):
+            step = subprocess.run([os.environ["CGX_OPT"], EXAMPLE / "step.mlir", f"--cgx-local-steps={options}", f"--cgx-compress={compress}",
+                                   "--cgx-report=format=json", "-o", os.devnull], capture_output=True, text=True, check=True)
+            return json.loads(step.stderr)
+        for compress in ("bits=4", "bits=2 error-feedback=f32"):
+            whole, parts = shown("every=10", compress), shown("every=10 fragments=2", compress)
+            self.assertAlmostEqual(sum(whole["wire_bytes_by_rank"]), sum(parts["wire_bytes_by_rank"]), delta=4)
+            most = [sum(report["most_wire_bytes_in_a_step_by_rank"]) for report in (whole, parts)]
+            self.assertLess(most[1], 0.75 * most[0])
+            self.assertEqual({layer["turn"] for layer in parts["layers"] if "every" in layer}, {5, 10})
+
     def test_a_run_goes_on_where_it_was_saved(self):
         self.make(2)
         options = ("--local-steps", "every=2 outer=nesterov<lr=0.5 momentum=0.5>")
@@ -144,7 +236,9 @@ class LocalSteps(RunTest):
     def test_what_makes_no_sense_is_refused(self):
         self.make(2)
         for options, text in (("every=0", "expected every"), ("evry=2", "evry"), ("outer=nestrov", "did you mean 'nesterov'"),
-                              ("outer=sgd<momentum=0.5>", "no momentum")):
+                              ("outer=sgd<momentum=0.5>", "no momentum"), ("every=2 fragments=3", "fragments to be a number from 1 to every=2"),
+                              ("every=2 fragments=0", "fragments to be a number from 1"),
+                              ("every=2 fragments=2", "expected fragments to be at most 1, the parameters")):
             error = self.run_local(2, 1, "--local-steps", options, code=1)
             self.assertIn(text, error)
             self.assertIn(f'--local-steps "{options}"', error)

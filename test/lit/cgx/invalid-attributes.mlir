@@ -400,3 +400,8 @@ func.func @both_names(%a: tensor<4xf32>) {
       groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
   return
 }
+
+// -----
+
+// expected-error@below {{expected cgx.turn to be an i64 from 1 to cgx.every, got 4 : i64}}
+module attributes {cgx.every = 3 : i64, cgx.turn = 4 : i64} {}

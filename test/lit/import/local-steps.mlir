@@ -70,7 +70,7 @@
 // DEFAULT-NEXT: stablehlo.return %[[MOVED]], %[[MOVED]]
 
 // REPORT: params/w  outer_gradient  8x4xf32 /50
-// REPORT: /N: sent every Nth step; bytes are the mean of N steps
+// REPORT: /N: sent every Nth step; bytes are the mean of N steps, and at most {{[0-9]+}} in one
 module @trained attributes {cgx.mesh = #cgx.mesh<["model" = 2, "data" = 2]>, cgx.num_ranks = 4 : i64} {
   func.func public @main(%w: tensor<8x4xf32> {cgx.name = "state['params']['w']"}, %m: tensor<8x4xf32> {cgx.name = "state['m']['w']"},
                          %x: tensor<16x8xf32> {cgx.name = "x", cgx.sharding = #cgx.sharding<[["data"], []]>, cgx.global_type = tensor<32x8xf32>})

@@ -580,12 +580,17 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
     - `local_steps`: inner steps since the last outer one. All ranks count alike, so that they take the branch
       together.
 
+    With `fragments=4` parameters are four fragments of about equal bytes, which take turns (Streaming DiLoCo): each is
+    averaged after every `every` steps, the first after a quarter of these, the last at their end, so that
+    a step sends a quarter of what it would.
+
     Metrics and statistics are reduced as before; results that were made of reduced gradients are averaged, and flags hold if they do on all ranks. With
     `every=1` there is no branch and no counter.
 
     Precondition: none; an exported step is imported first. Gradients are all-reduced over the same ranks, and
     parameters are whole on each of them.
-    Postcondition: no gradient is reduced; the branch of outer steps has `cgx.every`, and its all-reduces have the
+    Postcondition: no gradient is reduced; branches of outer steps have `cgx.every`, and `cgx.turn` where others come
+    after them, and their all-reduces have the
     kind `outer_gradient`. `--cgx-compress` gives them codecs, and `--cgx-report` shows the mean of their bytes.
 
     Input:
@@ -612,6 +617,7 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"every", "every", "int64_t", "50", "Inner steps for each outer one">,
+    Option<"fragments", "fragments", "int64_t", "1", "Parts of the parameters that are averaged in turn">,
     Option<"outer", "outer", "std::string", "\"sgd\"", "Outer optimizer: sgd (plain averaging), momentum or nesterov">,
     Option<"rate", "lr", "std::string", "\"\"", "Its learning rate; of sgd 1, of the others 0.7">,
     Option<"momentum", "momentum", "std::string", "\"\"", "Momentum of momentum and nesterov; 0.9">

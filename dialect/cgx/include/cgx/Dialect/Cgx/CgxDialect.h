@@ -48,6 +48,7 @@ inline constexpr llvm::StringLiteral kFeedsAttrName = "cgx.feeds";
 inline constexpr llvm::StringLiteral kUpdatesAttrName = "cgx.updates";
 inline constexpr llvm::StringLiteral kInitialAttrName = "cgx.initial";
 inline constexpr llvm::StringLiteral kEveryAttrName = "cgx.every";
+inline constexpr llvm::StringLiteral kTurnAttrName = "cgx.turn";
 // What `exact_reasons` and `origins` were called when they were discardable.
 inline constexpr llvm::StringLiteral kEarlierExactReasonName = "cgx.exact_reason";
 inline constexpr llvm::StringLiteral kEarlierOriginsName = "cgx.origins";

@@ -49,6 +49,7 @@ def Cgx_Dialect : Dialect {
     - `cgx.initial` (0 or a string) on arguments of `@main`: what state begins with that a first start does not
       give by its own name: zeros, or the tensor of that name, for each rank where a first dimension counts ranks.
     - `cgx.every` (i64) on branches: one of their regions runs every so many steps, on all ranks alike.
+    - `cgx.turn` (i64) beside it: in which of these steps, from 1; the last where it is not said.
 
     What collectives were given beside their operands (`exact_reasons`, `origins`) is inherent. Earlier
     programs have it as `cgx.exact_reason` and `cgx.origins`, which are still read.
