@@ -72,8 +72,17 @@ protected:
 
   static void provide(cgx_context *context, uint32_t id, size_t index, const OperandSpec &operand);
 
-  /// Runs body(context, rank) as every rank.
+  /// Runs body(context, rank) as every rank of a job with the cases' collectives.
   void runJob(const std::function<void(cgx_context *, uint32_t)> &body);
+
+  /// The same with those of a manifest. A rank may hear while it joins that another gave up: then it does not
+  /// run if `mayFail`.
+  void runManifest(const std::string &manifest, const std::function<void(cgx_context *, uint32_t)> &body,
+                   bool mayFail = false) const;
+  void runCollective(const Json &json, const std::function<void(cgx_context *, uint32_t)> &body,
+                     bool mayFail = false) const {
+    runManifest(manifestText(ranks(), {json}), body, mayFail);
+  }
 
   /// Runs one collective of the list, from its inputs into `outputs`.
   static void execute(cgx_context *context, const Case &one, uint32_t rank, std::vector<Bytes> &outputs);

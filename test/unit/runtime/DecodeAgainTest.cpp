@@ -63,28 +63,6 @@ protected:
     return manifestText(ranks(), {first, again});
   }
 
-  void run(const std::string &manifest, const std::function<void(cgx_context *, uint32_t)> &body) {
-    const std::string job = uniqueJob();
-    auto runRank = [&](uint32_t rank) {
-      ContextSpec spec{.transport = GetParam().transport,
-                       .job = job,
-                       .rank = rank,
-                       .ranks = ranks(),
-                       .manifest = manifest,
-                       .seed = kSeed,
-                       .ringBytes = GetParam().ringBytes};
-      ContextPtr context;
-      ASSERT_EQ(spec.create(context), CGX_OK) << cgx_last_error();
-      body(context.get(), rank);
-    };
-    if (isUnderMpi())
-      runMpiRank(ranks(), runRank);
-    else if (GetParam().processes)
-      runProcesses(ranks(), runRank);
-    else
-      runThreads(ranks(), runRank);
-  }
-
   /// Buffers of both operands of a gather.
   struct Buffers {
     std::vector<Bytes> inputs, outputs;
@@ -135,7 +113,7 @@ protected:
 TEST_P(DecodeAgainTest, HasTheBitsOfTheOther) {
   for (const cgx_codec &codec : {quantize(4, 64), cgx_codec{}, kLossless})
     for (uint64_t dim : {0, 1})
-      run(manifest(codec, dim), [&](cgx_context *context, uint32_t rank) {
+      runManifest(manifest(codec, dim), [&](cgx_context *context, uint32_t rank) {
         for (uint64_t at = 0; at < kSteps; ++at)
           step(context, rank, at);
         const Json counted = telemetryOf(context);
@@ -146,7 +124,7 @@ TEST_P(DecodeAgainTest, HasTheBitsOfTheOther) {
 }
 
 TEST_P(DecodeAgainTest, FollowsAPlan) {
-  run(manifest(quantize(4, 64), 0), [&](cgx_context *context, uint32_t rank) {
+  runManifest(manifest(quantize(4, 64), 0), [&](cgx_context *context, uint32_t rank) {
     step(context, rank, 0);
     for (const cgx_codec &codec : {quantize(8, 128), cgx_codec{}, quantize(2, 64)}) {
       ASSERT_EQ(cgx_context_adopt_plan(context, planOf(codec).c_str()), CGX_OK) << cgx_last_error();
@@ -162,7 +140,7 @@ TEST_P(DecodeAgainTest, EndsTheStepWhereThereIsNothingToDecode) {
   if (ranks() == 1 || GetParam().processes || isUnderMpi()) // a rank alone has its operand
     return;
   std::barrier connected(ranks());
-  run(manifest(quantize(4, 64), 0), [&](cgx_context *context, uint32_t rank) {
+  runManifest(manifest(quantize(4, 64), 0), [&](cgx_context *context, uint32_t rank) {
     connected.arrive_and_wait();
     ASSERT_EQ(cgx_context_begin_step(context, 0), CGX_OK);
     Buffers again(ranks(), rank);

@@ -95,28 +95,6 @@ protected:
     return whole;
   }
 
-  void run(const Json &json, const std::function<void(cgx_context *, uint32_t)> &body) {
-    const std::string job = uniqueJob(), manifest = manifestText(ranks(), {json});
-    auto runRank = [&](uint32_t rank) {
-      ContextSpec spec{.transport = GetParam().transport,
-                       .job = job,
-                       .rank = rank,
-                       .ranks = ranks(),
-                       .manifest = manifest,
-                       .seed = kSeed,
-                       .ringBytes = GetParam().ringBytes};
-      ContextPtr context;
-      ASSERT_EQ(spec.create(context), CGX_OK) << cgx_last_error();
-      body(context.get(), rank);
-    };
-    if (isUnderMpi())
-      runMpiRank(ranks(), runRank);
-    else if (GetParam().processes)
-      runProcesses(ranks(), runRank);
-    else
-      runThreads(ranks(), runRank);
-  }
-
   /// What a rank gets in each run of a step.
   std::vector<Bytes> runStep(cgx_context *context, cgx_element_type type, uint32_t rank,
                              uint64_t step) const {
@@ -142,7 +120,7 @@ TEST_P(GatherChangesTest, AllGetTheMessagesOfTheDefinition) {
   for (cgx_element_type type : {CGX_F32, CGX_BF16, CGX_F16})
     for (const std::string storage : {"f32", "bf16"})
       for (uint64_t dim : {0, 1})
-        run(collective(type, storage, dim), [&](cgx_context *context, uint32_t rank) {
+        runCollective(collective(type, storage, dim), [&](cgx_context *context, uint32_t rank) {
           std::map<std::pair<uint64_t, uint32_t>, std::vector<float>> messages;
           for (uint64_t step = 0; step < kSteps; ++step) {
             const std::vector<Bytes> results = runStep(context, type, rank, step);
@@ -173,7 +151,7 @@ TEST_P(GatherChangesTest, StateThatIsWrittenBackGoesOnWithTheSameBits) {
     return;
   auto states = std::make_shared<std::vector<std::vector<Bytes>>>(ranks());
   auto results = std::make_shared<std::vector<std::vector<Bytes>>>(ranks());
-  run(collective(CGX_F32, "bf16", 0), [&](cgx_context *context, uint32_t rank) {
+  runCollective(collective(CGX_F32, "bf16", 0), [&](cgx_context *context, uint32_t rank) {
     uint64_t count = 0;
     ASSERT_EQ(cgx_context_state_count(context, &count), CGX_OK);
     EXPECT_EQ(count, ranks() == 1 ? 0u : 2u); // messages, and which there are
@@ -188,7 +166,7 @@ TEST_P(GatherChangesTest, StateThatIsWrittenBackGoesOnWithTheSameBits) {
       (*results)[rank] = runStep(context, CGX_F32, rank, step);
     }
   });
-  run(collective(CGX_F32, "bf16", 0), [&](cgx_context *context, uint32_t rank) {
+  runCollective(collective(CGX_F32, "bf16", 0), [&](cgx_context *context, uint32_t rank) {
     for (uint64_t i = 0; i < (*states)[rank].size(); ++i) {
       cgx_state_tensor tensor;
       ASSERT_EQ(cgx_context_state_tensor(context, i, &tensor), CGX_OK);

@@ -139,33 +139,6 @@ protected:
     return narrow(type, all);
   }
 
-  /// A rank may hear while it joins that another gave up: then it does not run if `mayFail`.
-  void runProgram(const Json &json, const std::function<void(cgx_context *, uint32_t)> &body,
-                  bool mayFail = false) {
-    std::string job = uniqueJob(), manifest = manifestText(ranks(), {json});
-    auto run = [&](uint32_t rank) {
-      ContextSpec spec{.transport = GetParam().transport,
-                       .job = job,
-                       .rank = rank,
-                       .ranks = ranks(),
-                       .manifest = manifest,
-                       .seed = kSeed,
-                       .ringBytes = GetParam().ringBytes};
-      ContextPtr context;
-      const cgx_status status = spec.create(context);
-      if (mayFail && status != CGX_OK)
-        return;
-      ASSERT_EQ(status, CGX_OK) << cgx_last_error();
-      body(context.get(), rank);
-    };
-    if (isUnderMpi())
-      runMpiRank(ranks(), run);
-    else if (GetParam().processes)
-      runProcesses(ranks(), run);
-    else
-      runThreads(ranks(), run);
-  }
-
   static constexpr uint32_t kId = 4;
   cgx_codec codec = quantize(3, 64);
 };
@@ -173,7 +146,7 @@ protected:
 TEST_P(PermuteChangesTest, WhatArrivesIsTheMessageOfTheDefinition) {
   for (cgx_element_type type : {CGX_F32, CGX_BF16, CGX_F16})
     for (const std::string storage : {"f32", "bf16"})
-      runProgram(collective(type, storage), [&](cgx_context *context, uint32_t rank) {
+      runCollective(collective(type, storage), [&](cgx_context *context, uint32_t rank) {
         Edge in, out;
         for (uint64_t step = 0; step < kSteps; ++step) {
           Bytes rows = rowsOf(type, rank, step);
@@ -203,7 +176,7 @@ TEST_P(PermuteChangesTest, StateThatIsWrittenBackGoesOnWithTheSameBits) {
   for (const std::string storage : {"f32", "bf16"}) {
     auto states = std::make_shared<std::vector<std::vector<Bytes>>>(ranks());
     auto results = std::make_shared<std::vector<Bytes>>(ranks());
-    runProgram(collective(CGX_F32, storage), [&](cgx_context *context, uint32_t rank) {
+    runCollective(collective(CGX_F32, storage), [&](cgx_context *context, uint32_t rank) {
       uint64_t count = 0;
       ASSERT_EQ(cgx_context_state_count(context, &count), CGX_OK);
       EXPECT_EQ(count, 4u); // messages sent and received, and of which samples
@@ -225,7 +198,7 @@ TEST_P(PermuteChangesTest, StateThatIsWrittenBackGoesOnWithTheSameBits) {
     });
     if (GetParam().processes) // what the ranks' processes kept is gone with them
       continue;
-    runProgram(collective(CGX_F32, storage), [&](cgx_context *context, uint32_t rank) {
+    runCollective(collective(CGX_F32, storage), [&](cgx_context *context, uint32_t rank) {
       for (uint64_t i = 0; i < (*states)[rank].size(); ++i) {
         cgx_state_tensor tensor;
         ASSERT_EQ(cgx_context_state_tensor(context, i, &tensor), CGX_OK);
@@ -245,7 +218,7 @@ TEST_P(PermuteChangesTest, StateThatIsWrittenBackGoesOnWithTheSameBits) {
 }
 
 TEST_P(PermuteChangesTest, NotANumberIsSeenOnceAndDoesNotStay) {
-  runProgram(collective(CGX_F32, "f32"), [&](cgx_context *context, uint32_t) {
+  runCollective(collective(CGX_F32, "f32"), [&](cgx_context *context, uint32_t) {
     for (uint64_t step = 0; step < 4; ++step) {
       std::vector<float> values(kRows * kRowElements, float(step));
       const bool isBad = step == 0 || step == 2;
@@ -265,7 +238,7 @@ TEST_P(PermuteChangesTest, NotANumberIsSeenOnceAndDoesNotStay) {
 
 TEST_P(PermuteChangesTest, IdsThatAreNoneAreAnErrorOfEveryRank) {
   for (int32_t bad : {int32_t(kSamples), -1 - int32_t(kRows), std::numeric_limits<int32_t>::min()})
-    runProgram(
+    runCollective(
         collective(CGX_F32, "f32"),
         [&](cgx_context *context, uint32_t rank) {
           Bytes rows = rowsOf(CGX_F32, rank, 0);
