@@ -10,36 +10,37 @@
 
 #include "Checksum.h"
 #include "GroupOn.h"
-#include "SliceSizes.h"
+#include "RangeSizes.h"
 
 namespace cgx::cuda {
 
 /// Sums up payloads, each into a place of its own, and gives these.
-template <typename Engine> uint64_t *addChecksums(GroupOn<Engine> &group, std::vector<SummedItem> &items) {
-  uint64_t *sums = group.template allocate<uint64_t>(items.size());
-  for (size_t i = 0; i < items.size(); ++i)
-    items[i].sum = sums + i;
-  const SummedItem *table = group.upload(items);
-  const auto all = [](const SummedItem &) { return true; };
-  const auto one = [](const SummedItem &) { return Range{0, 1}; };
-  group.addStep(ClearChecksums{table}, slicesOf(items, 1, all, one));
-  group.addStep(SumWords{table}, slicesOf(items, slice::words, all, [](const SummedItem &item) {
-                  return Range{0, (item.given.bytes + 7) / 8};
+template <typename Backend>
+uint64_t *addChecksums(GroupOn<Backend> &group, std::vector<SummedDescriptor> &descs) {
+  uint64_t *sums = group.template allocate<uint64_t>(descs.size());
+  for (size_t i = 0; i < descs.size(); ++i)
+    descs[i].sum = sums + i;
+  const SummedDescriptor *table = group.upload(descs);
+  const auto all = [](const SummedDescriptor &) { return true; };
+  const auto one = [](const SummedDescriptor &) { return Range{0, 1}; };
+  group.addStep(ClearChecksums{table}, rangesOf(descs, 1, all, one));
+  group.addStep(SumWords{table}, rangesOf(descs, range::words, all, [](const SummedDescriptor &desc) {
+                  return Range{0, (desc.given.bytes + 7) / 8};
                 }));
-  group.addStep(FinishChecksums{table}, slicesOf(items, 1, all, one));
+  group.addStep(FinishChecksums{table}, rangesOf(descs, 1, all, one));
   return sums;
 }
 
 /// Sums up those payloads that have a checksum, and tells them where.
-template <typename Engine>
-void addVerification(GroupOn<Engine> &group, std::vector<PayloadItem> &payloads,
+template <typename Backend>
+void addVerification(GroupOn<Backend> &group, std::vector<PayloadDescriptor> &payloads,
                      const std::vector<bool> &hasChecksum) {
-  std::vector<SummedItem> items;
+  std::vector<SummedDescriptor> descs;
   for (size_t i = 0; i < payloads.size(); ++i)
     if (hasChecksum[i])
-      items.push_back(
+      descs.push_back(
           {const_cast<uint8_t *>(payloads[i].payload), payloads[i], nullptr, /*isWritten=*/false});
-  uint64_t *sums = addChecksums(group, items);
+  uint64_t *sums = addChecksums(group, descs);
   for (size_t i = 0; i < payloads.size(); ++i)
     if (hasChecksum[i])
       payloads[i].sum = sums++;

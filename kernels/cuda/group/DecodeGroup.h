@@ -14,56 +14,57 @@
 #include "GroupOn.h"
 #include "Layers.h"
 #include "LosslessSteps.h"
-#include "OctetDecode.h"
-#include "OctetShapes.h"
 #include "SparseSteps.h"
+#include "TileDecode.h"
+#include "TileShapes.h"
 
 namespace cgx::cuda {
 
-template <Sink sink, typename Engine>
+template <Sink sink, typename Backend>
 std::unique_ptr<Group> makeDecodeGroupOn(std::span<const DecodeLayer> layers, Outcome &outcome) {
-  auto group = std::make_unique<GroupOn<Engine>>();
-  std::vector<DecodeItem> items;
-  std::vector<PayloadItem> payloads;
+  auto group = std::make_unique<GroupOn<Backend>>();
+  std::vector<DecodeDescriptor> descs;
+  std::vector<PayloadDescriptor> payloads;
   std::vector<bool> hasChecksum;
   outcome = {};
   for (size_t i = 0; i < layers.size() && outcome.ok(); ++i) {
     outcome = checkLayer(layers[i], i, /*accumulates=*/sink == Sink::add);
     if (!outcome.ok() || layers[i].elements == 0)
       continue;
-    DecodeItem &item = items.emplace_back(decodeItem(layers[i]));
-    item.octets = octetRange<false>(item, arePairs(item.output, sink == Sink::add ? CGX_F32 : item.type));
-    payloads.push_back(payloadItem(layers[i].codec, layers[i].type, layers[i].payload, layers[i].payloadBytes,
-                                   layers[i].elements));
+    DecodeDescriptor &desc = descs.emplace_back(decodeDescriptor(layers[i]));
+    desc.tiles = tileCounts<false>(desc, arePairs(desc.output, sink == Sink::add ? CGX_F32 : desc.type));
+    payloads.push_back(payloadDescriptor(layers[i].codec, layers[i].type, layers[i].payload,
+                                         layers[i].payloadBytes, layers[i].elements));
     hasChecksum.push_back(layers[i].codec.checksum != 0);
   }
   if (!outcome.ok())
     return nullptr;
-  PayloadItem *received = group->template allocate<PayloadItem>(payloads.size());
-  for (size_t i = 0; i < items.size(); ++i)
-    items[i].payload = received + i;
+  PayloadDescriptor *received = group->template allocate<PayloadDescriptor>(payloads.size());
+  for (size_t i = 0; i < descs.size(); ++i)
+    descs[i].payload = received + i;
   addVerification(*group, payloads, hasChecksum);
   group->fill(received, payloads);
-  const DecodeTable table = {group->upload(items), received, group->allocateErrors(payloads.size())};
-  forEachOctetShape</*few=*/false>([&](auto shape) {
+  const DecodeTable table = {group->upload(descs), received, group->allocateErrors(payloads.size())};
+  forEachTileShape</*few=*/false>([&](auto shape) {
     group->addStep(
-        DecodeOctets<shape.bits, shape.bucketRows, sink>{table},
-        slicesOf(
-            items, slice::octetLanes, [&](const DecodeItem &item) { return shape.isOf(item); },
-            [](const DecodeItem &item) { return Range{0, uint64_t(item.octets.count) * octetLanes}; }));
+        DecodeTiles<shape.bits, shape.bucketRows, sink>{table},
+        rangesOf(
+            descs, range::tileLanes, [&](const DecodeDescriptor &desc) { return shape.isOf(desc); },
+            [](const DecodeDescriptor &desc) { return Range{0, uint64_t(desc.tiles.count) * tileLanes}; }));
   });
   forEachFamily([&](auto family) {
     using Family = typename decltype(family)::type;
-    group->addStep(DecodeValues<Family, sink>{table},
-                   slicesOf(
-                       items, slice::elements,
-                       [](const DecodeItem &item) { return isOf<Family>(item.codec); },
-                       [](const DecodeItem &item) { return Range{elementsOfOctets(item), item.elements}; }));
+    group->addStep(
+        DecodeValues<Family, sink>{table},
+        rangesOf(
+            descs, range::elements, [](const DecodeDescriptor &desc) { return isOf<Family>(desc.codec); },
+            [](const DecodeDescriptor &desc) { return Range{elementsOfTiles(desc), desc.elements}; }));
   });
-  addSparseDecodeSteps<sink>(*group, {table, makeSparseRooms(*group, items)}, items);
+  addSparseDecodeSteps<sink>(*group, {table, makeSparseWorkspaces(*group, descs)}, descs);
   addLosslessDecodeSteps<sink>(
-      *group, {table, group->upload(makeLosslessRooms(*group, items, /*encodes=*/false, /*decodes=*/true))},
-      items);
+      *group,
+      {table, group->upload(makeLosslessWorkspaces(*group, descs, /*encodes=*/false, /*decodes=*/true))},
+      descs);
   outcome = group->made;
   return outcome.ok() ? std::move(group) : nullptr;
 }

@@ -13,175 +13,187 @@
 #include "GroupOn.h"
 #include "Layers.h"
 #include "LosslessSteps.h"
-#include "OctetEncode.h"
-#include "OctetShapes.h"
 #include "SparseSteps.h"
 #include "Sums.h"
+#include "TileEncode.h"
+#include "TileShapes.h"
 #include "cgx/kernels/codecs.h"
 
 namespace cgx::cuda {
 
-inline bool hasFeedback(const EncodeItem &item) { return item.residual.values != nullptr; }
+inline bool hasFeedback(const EncodeDescriptor &desc) { return desc.residual.values != nullptr; }
 
-/// What of an item does not go through octets.
-inline Range elementsBehindOctets(const EncodeItem &item) { return {elementsOfOctets(item), item.elements}; }
+/// What of a descriptor does not go through tiles.
+inline Range elementsBehindTiles(const EncodeDescriptor &desc) {
+  return {elementsOfTiles(desc), desc.elements};
+}
 
-/// The one step of what goes through octets.
-template <bool isSum, bool withFeedback, typename Engine>
-void addOctetSteps(GroupOn<Engine> &group, const EncodeTable &table, const std::vector<EncodeItem> &items) {
-  forEachOctetShape<isSum || withFeedback>([&](auto shape) {
-    group.addStep(
-        EncodeOctets<shape.bits, shape.bucketRows, isSum, withFeedback>{table},
-        slicesOf(
-            items, slice::octetFours,
-            [&](const EncodeItem &item) { return shape.isOf(item) && hasFeedback(item) == withFeedback; },
-            [](const EncodeItem &item) { return Range{0, (item.octets.count + 3) / 4}; }));
+/// The one step of what goes through tiles.
+template <bool isSum, bool withFeedback, typename Backend>
+void addTileSteps(GroupOn<Backend> &group, const EncodeTable &table,
+                  const std::vector<EncodeDescriptor> &descs) {
+  forEachTileShape<isSum || withFeedback>([&](auto shape) {
+    group.addStep(EncodeTiles<shape.bits, shape.bucketRows, isSum, withFeedback>{table},
+                  rangesOf(
+                      descs, range::tileFours,
+                      [&](const EncodeDescriptor &desc) {
+                        return shape.isOf(desc) && hasFeedback(desc) == withFeedback;
+                      },
+                      [](const EncodeDescriptor &desc) { return Range{0, (desc.tiles.count + 3) / 4}; }));
   });
 }
 
-/// The steps of the items of one dense family that `isWanted`, but for what goes through octets.
-template <typename Input, typename Family, typename Engine, typename IsWanted>
-void addFamilySteps(GroupOn<Engine> &group, const EncodeTable &table, const std::vector<EncodeItem> &items,
-                    const IsWanted &isWanted) {
-  const auto isOurs = [&](const EncodeItem &item) { return isOf<Family>(item.codec) && isWanted(item); };
+/// The steps of the descriptors of one dense family that `isWanted`, but for what goes through tiles.
+template <typename Input, typename Family, typename Backend, typename IsWanted>
+void addFamilySteps(GroupOn<Backend> &group, const EncodeTable &table,
+                    const std::vector<EncodeDescriptor> &descs, const IsWanted &isWanted) {
+  const auto isOurs = [&](const EncodeDescriptor &desc) {
+    return isOf<Family>(desc.codec) && isWanted(desc);
+  };
   if constexpr (Family::hasBuckets)
     group.addStep(StoreScales<Family, Input>{table},
-                  slicesOf(items, slice::buckets, isOurs, [](const EncodeItem &item) {
-                    return Range{elementsOfOctets(item) / item.codec.bucket,
-                                 cgx_bucket_count(&item.codec, item.elements)};
+                  rangesOf(descs, range::buckets, isOurs, [](const EncodeDescriptor &desc) {
+                    return Range{elementsOfTiles(desc) / desc.codec.bucket,
+                                 cgx_bucket_count(&desc.codec, desc.elements)};
                   }));
   if constexpr (std::is_same_v<Family, Quantize>)
-    group.addStep(
-        LearnTable<Input>{table},
-        slicesOf(
-            items, 1,
-            [&](const EncodeItem &item) { return isOurs(item) && item.codec.levels == CGX_LEVELS_LEARNED; },
-            [](const EncodeItem &) { return Range{0, 1}; }));
+    group.addStep(LearnTable<Input>{table}, rangesOf(
+                                                descs, 1,
+                                                [&](const EncodeDescriptor &desc) {
+                                                  return isOurs(desc) &&
+                                                         desc.codec.levels == CGX_LEVELS_LEARNED;
+                                                },
+                                                [](const EncodeDescriptor &) { return Range{0, 1}; }));
   group.addStep(StoreCodes<Family, Input>{table},
-                slicesOf(items, slice::codes, isOurs, [](const EncodeItem &item) {
-                  return Range{elementsOfOctets(item) * item.codec.bits / 16, Family::codeCount(item)};
+                rangesOf(descs, range::codes, isOurs, [](const EncodeDescriptor &desc) {
+                  return Range{elementsOfTiles(desc) * desc.codec.bits / 16, Family::codeCount(desc)};
                 }));
 }
 
-/// Gives items memory for what of them is computed before it is encoded, if they need it.
-template <typename Engine, typename NeedsSums>
-void giveSums(GroupOn<Engine> &group, std::vector<EncodeItem> &items, const NeedsSums &needsSums) {
-  for (EncodeItem &item : items) {
-    const Range range = elementsBehindOctets(item);
-    if (!needsSums(item) || range.begin == range.end)
+/// Gives descriptors memory for what of them is computed before it is encoded, if they need it.
+template <typename Backend, typename NeedsSums>
+void giveSums(GroupOn<Backend> &group, std::vector<EncodeDescriptor> &descs, const NeedsSums &needsSums) {
+  for (EncodeDescriptor &desc : descs) {
+    const Range range = elementsBehindTiles(desc);
+    if (!needsSums(desc) || range.begin == range.end)
       continue;
-    // Indices are those of all elements; nobody asks for the sums of octets.
-    item.sums = group.template allocate<float>(range.end - range.begin);
-    if (item.sums)
-      item.sums -= range.begin;
+    // Indices are those of all elements; nobody asks for the sums of tiles.
+    desc.sums = group.template allocate<float>(range.end - range.begin);
+    if (desc.sums)
+      desc.sums -= range.begin;
   }
 }
 
-/// The items as they are encoded once their sums are computed.
-inline std::vector<EncodeItem> readingSums(std::vector<EncodeItem> items) {
-  for (EncodeItem &item : items)
-    if (item.sums) {
-      item.readsSums = true;
-      item.input = item.sums;
-      item.source = sumSourceOf(item.type);
+/// The descriptors as they are encoded once their sums are computed.
+inline std::vector<EncodeDescriptor> readingSums(std::vector<EncodeDescriptor> descs) {
+  for (EncodeDescriptor &desc : descs)
+    if (desc.sums) {
+      desc.readsSums = true;
+      desc.input = desc.sums;
+      desc.source = sumSourceOf(desc.type);
     }
-  return items;
+  return descs;
 }
 
-/// The steps that put what was lost into residuals, for items that read sums. `Sent` says what was sent.
-template <typename Sent, typename Engine, typename IsWanted>
-void addLossStep(GroupOn<Engine> &group, const EncodeTable &table, const std::vector<EncodeItem> &items,
-                 const IsWanted &isWanted) {
+/// The steps that put what was lost into residuals, for descriptors that read sums. `Sent` says what was
+/// sent.
+template <typename Sent, typename Backend, typename IsWanted>
+void addLossStep(GroupOn<Backend> &group, const EncodeTable &table,
+                 const std::vector<EncodeDescriptor> &descs, const IsWanted &isWanted) {
   group.addStep(StoreLosses<Sent>{table},
-                slicesOf(
-                    items, slice::residualBlocks,
-                    [&](const EncodeItem &item) { return hasFeedback(item) && isWanted(item.codec); },
-                    [](const EncodeItem &item) {
-                      return Range{elementsOfOctets(item) / residualBlock,
-                                   (item.elements + residualBlock - 1) / residualBlock};
+                rangesOf(
+                    descs, range::residualBlocks,
+                    [&](const EncodeDescriptor &desc) { return hasFeedback(desc) && isWanted(desc.codec); },
+                    [](const EncodeDescriptor &desc) {
+                      return Range{elementsOfTiles(desc) / residualBlock,
+                                   (desc.elements + residualBlock - 1) / residualBlock};
                     }));
 }
 
 /// The steps of what lies in memory, tensors or sums, and of what is lost of it.
-template <typename Engine>
-void addGeneralSteps(GroupOn<Engine> &group, const EncodeTable &table, const std::vector<EncodeItem> &items,
-                     const SparseRoom *sparseRooms, const std::vector<LosslessRoom> &losslessRooms) {
-  const auto isInMemory = [](const EncodeItem &item) { return item.input != nullptr; };
+template <typename Backend>
+void addGeneralSteps(GroupOn<Backend> &group, const EncodeTable &table,
+                     const std::vector<EncodeDescriptor> &descs, const SparseWorkspace *sparseWorkspaces,
+                     const std::vector<LosslessWorkspace> &losslessWorkspaces) {
+  const auto isInMemory = [](const EncodeDescriptor &desc) { return desc.input != nullptr; };
   forEachFamily([&](auto family) {
     using Family = typename decltype(family)::type;
-    addFamilySteps<TensorInput, Family>(group, table, items, isInMemory);
+    addFamilySteps<TensorInput, Family>(group, table, descs, isInMemory);
     if constexpr (!std::is_same_v<Family, Identity>)
-      addLossStep<SentBy<Family>>(group, table, items, isOf<Family>);
+      addLossStep<SentBy<Family>>(group, table, descs, isOf<Family>);
   });
-  addSparseEncodeSteps(group, {table, sparseRooms}, items);
-  const LosslessRoom *rooms = group.upload(losslessRooms);
-  addRoundingStep(group, {table, rooms}, items);
-  const std::vector<EncodeItem> rounded = readingRounded(items, losslessRooms);
+  addSparseEncodeSteps(group, {table, sparseWorkspaces}, descs);
+  const LosslessWorkspace *workspaces = group.upload(losslessWorkspaces);
+  addRoundingStep(group, {table, workspaces}, descs);
+  const std::vector<EncodeDescriptor> rounded = readingRounded(descs, losslessWorkspaces);
   const EncodeTable roundedTable = {group.upload(rounded), nullptr, table.payloads, table.errors};
-  addLosslessEncodeSteps(group, {roundedTable, rooms}, rounded);
-  group.addStep(TakeSent{{table, sparseRooms}},
-                slicesOf(
-                    items, slice::elements,
-                    [](const EncodeItem &item) { return isSparse(item.codec) && hasFeedback(item); },
-                    [](const EncodeItem &item) { return Range{0, mostSent(item.codec, item.elements)}; }));
-  addLossStep<SentRest>(group, table, items, isSparse);
-  addLossStep<SentWhole>(group, table, items, isLossless);
+  addLosslessEncodeSteps(group, {roundedTable, workspaces}, rounded);
+  group.addStep(
+      TakeSent{{table, sparseWorkspaces}},
+      rangesOf(
+          descs, range::elements,
+          [](const EncodeDescriptor &desc) { return isSparse(desc.codec) && hasFeedback(desc); },
+          [](const EncodeDescriptor &desc) { return Range{0, mostSent(desc.codec, desc.elements)}; }));
+  addLossStep<SentRest>(group, table, descs, isSparse);
+  addLossStep<SentWhole>(group, table, descs, isLossless);
   addLossStep<SentRounded>(group, roundedTable, rounded, isGcomp);
 }
 
-/// The items of layers that are not empty, checked.
+/// The descriptors of layers that are not empty, checked.
 template <typename Layer, typename Check>
-std::vector<EncodeItem> encodeItems(std::span<const Layer> layers, Outcome &outcome, const Check &check) {
-  std::vector<EncodeItem> items;
+std::vector<EncodeDescriptor> encodeDescriptors(std::span<const Layer> layers, Outcome &outcome,
+                                                const Check &check) {
+  std::vector<EncodeDescriptor> descs;
   for (size_t i = 0; i < layers.size() && outcome.ok(); ++i) {
     outcome = checkLayer(layers[i].encoded, i);
     if (!outcome.ok() || layers[i].encoded.elements == 0)
       continue;
-    items.push_back(encodeItem(layers[i].encoded, Source::f32));
-    outcome = check(layers[i], i, items.back());
+    descs.push_back(encodeDescriptor(layers[i].encoded, Source::f32));
+    outcome = check(layers[i], i, descs.back());
   }
-  return items;
+  return descs;
 }
 
-template <typename Engine>
-void addChecksumSteps(GroupOn<Engine> &group, const std::vector<EncodeItem> &items) {
-  std::vector<SummedItem> summed;
-  for (const EncodeItem &item : items)
-    if (item.codec.checksum)
-      summed.push_back({item.payload,
-                        payloadItem(item.codec, item.type, item.payload,
-                                    cgx_payload_bytes(&item.codec, item.type, item.elements), item.elements),
-                        nullptr, /*isWritten=*/true});
+template <typename Backend>
+void addChecksumSteps(GroupOn<Backend> &group, const std::vector<EncodeDescriptor> &descs) {
+  std::vector<SummedDescriptor> summed;
+  for (const EncodeDescriptor &desc : descs)
+    if (desc.codec.checksum)
+      summed.push_back(
+          {desc.payload,
+           payloadDescriptor(desc.codec, desc.type, desc.payload,
+                             cgx_payload_bytes(&desc.codec, desc.type, desc.elements), desc.elements),
+           nullptr, /*isWritten=*/true});
   addChecksums(group, summed);
 }
 
-template <typename Engine>
+template <typename Backend>
 std::unique_ptr<Group> makeEncodeGroupOn(std::span<const EncodeLayer> layers, Outcome &outcome) {
-  auto group = std::make_unique<GroupOn<Engine>>();
+  auto group = std::make_unique<GroupOn<Backend>>();
   outcome = {};
-  std::vector<EncodeItem> items =
-      encodeItems(layers, outcome, [](const EncodeLayer &layer, size_t number, EncodeItem &item) {
-        item.source = layer.isSum ? sumSourceOf(item.type) : sourceOf(item.type);
-        item.input = layer.input;
+  std::vector<EncodeDescriptor> descs =
+      encodeDescriptors(layers, outcome, [](const EncodeLayer &layer, size_t number, EncodeDescriptor &desc) {
+        desc.source = layer.isSum ? sumSourceOf(desc.type) : sourceOf(desc.type);
+        desc.input = layer.input;
         const bool pairs =
-            arePairs(layer.input, layer.isSum ? CGX_F32 : item.type) && arePairs(item.residual);
-        item.octets =
-            hasFeedback(item) ? octetRange</*few=*/true>(item, pairs) : octetRange<false>(item, pairs);
-        return checkAligned(layer.input, layer.isSum ? 4 : cgx_element_bytes(item.type), "input", number);
+            arePairs(layer.input, layer.isSum ? CGX_F32 : desc.type) && arePairs(desc.residual);
+        desc.tiles =
+            hasFeedback(desc) ? tileCounts</*few=*/true>(desc, pairs) : tileCounts<false>(desc, pairs);
+        return checkAligned(layer.input, layer.isSum ? 4 : cgx_element_bytes(desc.type), "input", number);
       });
   if (!outcome.ok())
     return nullptr;
-  giveSums(*group, items, hasFeedback);
-  const EncodeTable table = {group->upload(items), nullptr, nullptr, nullptr};
-  addOctetSteps</*isSum=*/false, /*withFeedback=*/false>(*group, table, items);
-  addOctetSteps</*isSum=*/false, /*withFeedback=*/true>(*group, table, items);
+  giveSums(*group, descs, hasFeedback);
+  const EncodeTable table = {group->upload(descs), nullptr, nullptr, nullptr};
+  addTileSteps</*isSum=*/false, /*withFeedback=*/false>(*group, table, descs);
+  addTileSteps</*isSum=*/false, /*withFeedback=*/true>(*group, table, descs);
   group->addStep(StoreSums<TensorInput>{table},
-                 slicesOf(items, slice::elements, hasFeedback, elementsBehindOctets));
-  items = readingSums(std::move(items));
-  addGeneralSteps(*group, {group->upload(items), nullptr, nullptr, nullptr}, items,
-                  makeSparseRooms(*group, items),
-                  makeLosslessRooms(*group, items, /*encodes=*/true, /*decodes=*/false));
-  addChecksumSteps(*group, items);
+                 rangesOf(descs, range::elements, hasFeedback, elementsBehindTiles));
+  descs = readingSums(std::move(descs));
+  addGeneralSteps(*group, {group->upload(descs), nullptr, nullptr, nullptr}, descs,
+                  makeSparseWorkspaces(*group, descs),
+                  makeLosslessWorkspaces(*group, descs, /*encodes=*/true, /*decodes=*/false));
+  addChecksumSteps(*group, descs);
   outcome = group->made;
   return outcome.ok() ? std::move(group) : nullptr;
 }

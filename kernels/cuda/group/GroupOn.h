@@ -1,4 +1,4 @@
-//===-- GroupOn.h - A group of layers on an engine -----------*- C++ -*-===//
+//===-- GroupOn.h - A group of layers on a backend -----------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A group is a list of steps, each a body and the slices it runs on, and the tables in the engine's memory
-// that the bodies read. An engine has memory and runs bodies: CudaEngine.h on a GPU, HostEngine.h in a plain
-// loop.
+// A group is a list of steps, each an agent and the ranges it runs on, and the tables in the backend's memory
+// that the agents read. A backend has memory and runs bodies: CudaBackend.h on a GPU, HostBackend.h in a
+// plain loop.
 #ifndef CGX_KERNELS_CUDA_GROUP_GROUPON_H
 #define CGX_KERNELS_CUDA_GROUP_GROUPON_H
 
-#include "Item.h"
+#include "Descriptor.h"
 
 #include <algorithm>
 #include <functional>
@@ -20,22 +20,22 @@
 
 namespace cgx::cuda {
 
-template <typename Engine> class GroupOn final : public Group {
+template <typename Backend> class GroupOn final : public Group {
 public:
   GroupOn() = default;
   GroupOn(const GroupOn &) = delete;
   GroupOn &operator=(const GroupOn &) = delete;
   ~GroupOn() override {
     for (void *memory : allocations)
-      engine.release(memory);
+      backend.release(memory);
   }
 
-  /// Room for `count` objects, set to 0. Null if there is no memory, or none is asked for.
+  /// Workspace for `count` objects, set to 0. Null if there is no memory, or none is asked for.
   template <typename T> T *allocate(uint64_t count) {
     if (count == 0 || !made.ok())
       return nullptr;
     void *memory = nullptr;
-    made = engine.allocate(count * sizeof(T), memory);
+    made = backend.allocate(count * sizeof(T), memory);
     if (memory)
       allocations.push_back(memory);
     return static_cast<T *>(memory);
@@ -44,7 +44,7 @@ public:
   /// Copies rows to where they were allocated.
   template <typename T> void fill(T *table, const std::vector<T> &rows) {
     if (made.ok() && !rows.empty())
-      made = engine.upload(table, rows.data(), rows.size() * sizeof(T));
+      made = backend.upload(table, rows.data(), rows.size() * sizeof(T));
   }
 
   template <typename T> T *upload(const std::vector<T> &rows) {
@@ -54,19 +54,19 @@ public:
   }
 
   /// Appends a step. Bodies with a table that names the state of the step get it when they run.
-  template <typename Body> void addStep(Body body, const std::vector<Slice> &slices) {
-    if (slices.empty())
+  template <typename Agent> void addStep(Agent agent, const std::vector<TileRange> &ranges) {
+    if (ranges.empty())
       return;
-    const Slice *table = upload(slices);
-    const auto count = uint32_t(slices.size());
-    steps.push_back([this, body, table, count](Stream stream, const StepState *state) mutable {
-      if constexpr (requires { body.table.state; })
-        body.table.state = state;
-      return engine.launch(body, table, count, stream);
+    const TileRange *table = upload(ranges);
+    const auto count = uint32_t(ranges.size());
+    steps.push_back([this, agent, table, count](Stream stream, const StepState *state) mutable {
+      if constexpr (requires { agent.table.state; })
+        agent.table.state = state;
+      return backend.launch(agent, table, count, stream);
     });
   }
 
-  /// Room for what is found about `count` payloads.
+  /// Workspace for what is found about `count` payloads.
   uint32_t *allocateErrors(uint64_t count) {
     errorCount = count;
     return errors = allocate<uint32_t>(count);
@@ -81,7 +81,7 @@ public:
 
   Outcome results(Stream stream, std::vector<DecodeError> &found) override {
     std::vector<uint32_t> numbers(errorCount);
-    Outcome outcome = engine.download(numbers.data(), errors, errorCount * sizeof(uint32_t), stream);
+    Outcome outcome = backend.download(numbers.data(), errors, errorCount * sizeof(uint32_t), stream);
     found.clear();
     for (uint32_t number : numbers)
       found.push_back(DecodeError(number));
@@ -94,31 +94,31 @@ public:
   Outcome made;
 
 private:
-  Engine engine;
+  Backend backend;
   std::vector<void *> allocations;
   std::vector<std::function<Outcome(Stream, const StepState *)>> steps;
   uint32_t *errors = nullptr;
   uint64_t errorCount = 0;
 };
 
-/// Indices of an item.
+/// Indices of a descriptor.
 struct Range {
   uint64_t begin, end;
 };
 
-/// Cuts rangeOf(item) of each item that `isWanted` into slices of at most `most` indices.
-template <typename Item, typename IsWanted, typename RangeOf>
-std::vector<Slice> slicesOf(const std::vector<Item> &items, uint64_t most, const IsWanted &isWanted,
-                            const RangeOf &rangeOf) {
-  std::vector<Slice> slices;
-  for (uint32_t item = 0; item < items.size(); ++item) {
-    if (!isWanted(items[item]))
+/// Cuts rangeOf(descriptor) of each descriptor that `isWanted` into ranges of at most `most` indices.
+template <typename Descriptor, typename IsWanted, typename RangeOf>
+std::vector<TileRange> rangesOf(const std::vector<Descriptor> &descs, uint64_t most, const IsWanted &isWanted,
+                                const RangeOf &rangeOf) {
+  std::vector<TileRange> ranges;
+  for (uint32_t desc = 0; desc < descs.size(); ++desc) {
+    if (!isWanted(descs[desc]))
       continue;
-    const Range range = rangeOf(items[item]);
+    const Range range = rangeOf(descs[desc]);
     for (uint64_t begin = range.begin; begin < range.end; begin += most)
-      slices.push_back({begin, std::min(range.end, begin + most), item});
+      ranges.push_back({begin, std::min(range.end, begin + most), desc});
   }
-  return slices;
+  return ranges;
 }
 
 } // namespace cgx::cuda

@@ -172,53 +172,53 @@ KeptResidual residualOf(const Feedback &feedback) {
   return {feedback.storage, feedback.decay, feedback.residual, feedback.scales};
 }
 
-PayloadItem payloadItem(const cgx_codec &codec, cgx_element_type type, const void *payload, uint64_t bytes,
-                        uint64_t elements) {
-  PayloadItem item = {};
-  item.payload = static_cast<const uint8_t *>(payload);
-  item.hasEnvelope = hasEnvelope(codec);
-  if (item.hasEnvelope)
-    writePayloadHeader(codec, type, elements, &item.header);
-  item.bytes = bytes;
-  item.mostBytes = cgx_payload_bytes(&codec, type, elements);
-  item.bodyBegin = bodyBegin(codec);
-  item.isFixed = cgx_payload_is_fixed(&codec) != 0;
-  return item;
+PayloadDescriptor payloadDescriptor(const cgx_codec &codec, cgx_element_type type, const void *payload,
+                                    uint64_t bytes, uint64_t elements) {
+  PayloadDescriptor desc = {};
+  desc.payload = static_cast<const uint8_t *>(payload);
+  desc.hasEnvelope = hasEnvelope(codec);
+  if (desc.hasEnvelope)
+    writePayloadHeader(codec, type, elements, &desc.header);
+  desc.bytes = bytes;
+  desc.mostBytes = cgx_payload_bytes(&codec, type, elements);
+  desc.bodyBegin = bodyBegin(codec);
+  desc.isFixed = cgx_payload_is_fixed(&codec) != 0;
+  return desc;
 }
 
-EncodeItem encodeItem(const EncodedLayer &layer, Source source) {
-  EncodeItem item = {};
-  item.codec = layer.codec;
-  item.type = layer.type;
-  item.source = source;
-  item.elements = layer.elements;
-  item.firstElement = layer.firstElement;
-  item.layerId = layer.layerId;
-  item.rank = layer.rank;
-  item.phase = layer.phase;
-  item.payload = static_cast<uint8_t *>(layer.payload);
-  item.body = item.payload + bodyBegin(layer.codec);
-  item.sections = sectionsOf(layer.codec, layer.elements);
-  item.hasEnvelope = hasEnvelope(layer.codec);
-  if (item.hasEnvelope && layer.elements != 0)
-    writePayloadHeader(layer.codec, layer.type, layer.elements, &item.header);
-  item.residual = residualOf(layer.feedback);
+EncodeDescriptor encodeDescriptor(const EncodedLayer &layer, Source source) {
+  EncodeDescriptor desc = {};
+  desc.codec = layer.codec;
+  desc.type = layer.type;
+  desc.source = source;
+  desc.elements = layer.elements;
+  desc.firstElement = layer.firstElement;
+  desc.layerId = layer.layerId;
+  desc.rank = layer.rank;
+  desc.phase = layer.phase;
+  desc.payload = static_cast<uint8_t *>(layer.payload);
+  desc.body = desc.payload + bodyBegin(layer.codec);
+  desc.sections = sectionsOf(layer.codec, layer.elements);
+  desc.hasEnvelope = hasEnvelope(layer.codec);
+  if (desc.hasEnvelope && layer.elements != 0)
+    writePayloadHeader(layer.codec, layer.type, layer.elements, &desc.header);
+  desc.residual = residualOf(layer.feedback);
   for (uint32_t kept = 0; kept < CGX_KEPT_COUNT; ++kept)
     if (cgx_codec_needs(&layer.codec, kept))
-      item.optimizer.kept[kept] = layer.optimizer.kept[kept];
-  item.divisor = 1.0f;
-  return item;
+      desc.optimizer.kept[kept] = layer.optimizer.kept[kept];
+  desc.divisor = 1.0f;
+  return desc;
 }
 
-DecodeItem decodeItem(const DecodeLayer &layer) {
-  DecodeItem item = {};
-  item.codec = layer.codec;
-  item.type = layer.type;
-  item.body = static_cast<const uint8_t *>(layer.payload) + bodyBegin(layer.codec);
-  item.elements = layer.elements;
-  item.sections = sectionsOf(layer.codec, layer.elements);
-  item.output = layer.output;
-  return item;
+DecodeDescriptor decodeDescriptor(const DecodeLayer &layer) {
+  DecodeDescriptor desc = {};
+  desc.codec = layer.codec;
+  desc.type = layer.type;
+  desc.body = static_cast<const uint8_t *>(layer.payload) + bodyBegin(layer.codec);
+  desc.elements = layer.elements;
+  desc.sections = sectionsOf(layer.codec, layer.elements);
+  desc.output = layer.output;
+  return desc;
 }
 
 } // namespace cgx::cuda

@@ -8,7 +8,7 @@
 #ifndef CGX_KERNELS_CUDA_GROUP_LAYERS_H
 #define CGX_KERNELS_CUDA_GROUP_LAYERS_H
 
-#include "Item.h"
+#include "Descriptor.h"
 #include "cgx/kernels/cuda_lowrank.h"
 
 namespace cgx::cuda {
@@ -24,10 +24,10 @@ Outcome checkLayer(const LowrankLayer &layer, size_t number);
 Outcome checkAligned(const void *pointer, uint64_t alignment, const char *what, size_t number);
 
 KeptResidual residualOf(const Feedback &feedback);
-PayloadItem payloadItem(const cgx_codec &codec, cgx_element_type type, const void *payload, uint64_t bytes,
-                        uint64_t elements);
-EncodeItem encodeItem(const EncodedLayer &layer, Source source);
-DecodeItem decodeItem(const DecodeLayer &layer);
+PayloadDescriptor payloadDescriptor(const cgx_codec &codec, cgx_element_type type, const void *payload,
+                                    uint64_t bytes, uint64_t elements);
+EncodeDescriptor encodeDescriptor(const EncodedLayer &layer, Source source);
+DecodeDescriptor decodeDescriptor(const DecodeLayer &layer);
 
 } // namespace cgx::cuda
 

@@ -11,50 +11,51 @@
 #include "GroupOn.h"
 #include "Layers.h"
 #include "Lowrank.h"
-#include "SliceSizes.h"
+#include "RangeSizes.h"
 #include "cgx/kernels/cuda_lowrank.h"
 
 namespace cgx::cuda {
 
-template <typename Engine> class LowrankGroupOn final : public LowrankGroup {
+template <typename Backend> class LowrankGroupOn final : public LowrankGroup {
 public:
   /// Layers that were checked.
   explicit LowrankGroupOn(std::span<const LowrankLayer> layers) {
     for (const LowrankLayer &layer : layers)
-      items.push_back(makeItem(layer));
-    const LowrankTable table = {left.upload(items), nullptr};
-    const auto all = [](const LowrankItem &) { return true; };
-    const auto hasSum = [](const LowrankItem &item) { return item.sum != nullptr; };
-    const auto hasFeedback = [](const LowrankItem &item) { return item.residual.values != nullptr; };
-    const auto slices = [&](uint64_t most, const auto &isWanted, const auto &countOf) {
-      return slicesOf(items, most, isWanted,
-                      [&](const LowrankItem &item) { return Range{0, countOf(item)}; });
+      descs.push_back(makeDescriptor(layer));
+    const LowrankTable table = {left.upload(descs), nullptr};
+    const auto all = [](const LowrankDescriptor &) { return true; };
+    const auto hasSum = [](const LowrankDescriptor &desc) { return desc.sum != nullptr; };
+    const auto hasFeedback = [](const LowrankDescriptor &desc) { return desc.residual.values != nullptr; };
+    const auto ranges = [&](uint64_t most, const auto &isWanted, const auto &countOf) {
+      return rangesOf(descs, most, isWanted,
+                      [&](const LowrankDescriptor &desc) { return Range{0, countOf(desc)}; });
     };
-    const auto one = [](const LowrankItem &) { return uint64_t(1); };
-    const auto elements = [](const LowrankItem &item) { return item.elements(); };
+    const auto one = [](const LowrankDescriptor &) { return uint64_t(1); };
+    const auto elements = [](const LowrankDescriptor &desc) { return desc.elements(); };
 
-    left.addStep(SumMatrix{table}, slices(slice::elements, hasSum, elements));
-    left.addStep(DrawStart{table}, slices(1, all, one));
-    left.addStep(MultiplyParts{table}, slices(slice::rowParts, all, MultiplyParts::count));
-    left.addStep(AddParts{table},
-                 slices(slice::codes, all, [](const LowrankItem &item) { return item.rank * item.rows; }));
+    left.addStep(SumMatrix{table}, ranges(range::elements, hasSum, elements));
+    left.addStep(DrawStart{table}, ranges(1, all, one));
+    left.addStep(MultiplyParts{table}, ranges(range::rowParts, all, MultiplyParts::count));
+    left.addStep(AddParts{table}, ranges(range::codes, all, [](const LowrankDescriptor &desc) {
+                   return desc.rank * desc.rows;
+                 }));
 
-    right.addStep(OrthonormalizeLeft{table}, slices(1, all, one));
-    right.addStep(MultiplyTransposed{table}, slices(slice::columns, all, [](const LowrankItem &item) {
-                    return item.vectorGroups() * item.columns;
+    right.addStep(OrthonormalizeLeft{table}, ranges(1, all, one));
+    right.addStep(MultiplyTransposed{table}, ranges(range::columns, all, [](const LowrankDescriptor &desc) {
+                    return desc.vectorGroups() * desc.columns;
                   }));
 
-    last.addStep(CheckFactors{table}, slices(1, all, one));
+    last.addStep(CheckFactors{table}, ranges(1, all, one));
     last.addStep(StoreLowrankLosses{table},
-                 slices(slice::residualBlocks, hasFeedback, [](const LowrankItem &item) {
-                   return (item.elements() + residualBlock - 1) / residualBlock;
+                 ranges(range::residualBlocks, hasFeedback, [](const LowrankDescriptor &desc) {
+                   return (desc.elements() + residualBlock - 1) / residualBlock;
                  }));
-    last.addStep(StoreResult{table}, slices(slice::elements, all, elements));
-    last.addStep(StoreStart{table}, slices(1, all, one));
+    last.addStep(StoreResult{table}, ranges(range::elements, all, elements));
+    last.addStep(StoreStart{table}, ranges(1, all, one));
   }
 
   Outcome made() const {
-    for (const GroupOn<Engine> *steps : {&left, &right, &last})
+    for (const GroupOn<Backend> *steps : {&left, &right, &last})
       if (!steps->made.ok())
         return steps->made;
     return {};
@@ -65,39 +66,39 @@ public:
   Outcome finish(Stream stream) override { return last.run(stream, nullptr); }
 
 private:
-  /// Memory of an item is that of the first of the three groups of steps.
-  LowrankItem makeItem(const LowrankLayer &layer) {
-    LowrankItem item = {};
-    item.type = layer.type;
-    item.rank = layer.codec.rank;
-    item.rows = layer.codec.rows;
-    item.columns = layer.elements / item.rows;
-    item.layerId = layer.layerId;
-    item.input = layer.input;
-    item.output = layer.output;
-    item.warmStart = layer.warmStart;
-    item.left = layer.left;
-    item.ownRight = layer.ownRight;
-    item.right = layer.right;
-    item.residual = residualOf(layer.feedback);
-    if (layer.type != CGX_F32 || item.residual.values)
-      item.sum = left.template allocate<float>(layer.elements);
-    item.matrix = item.sum ? item.sum : static_cast<const float *>(layer.input);
-    item.parts = left.template allocate<float>(item.columnBlocks() * item.rank * item.rows);
-    item.spoiled = left.template allocate<uint32_t>(1);
-    return item;
+  /// Memory of a descriptor is that of the first of the three groups of steps.
+  LowrankDescriptor makeDescriptor(const LowrankLayer &layer) {
+    LowrankDescriptor desc = {};
+    desc.type = layer.type;
+    desc.rank = layer.codec.rank;
+    desc.rows = layer.codec.rows;
+    desc.columns = layer.elements / desc.rows;
+    desc.layerId = layer.layerId;
+    desc.input = layer.input;
+    desc.output = layer.output;
+    desc.warmStart = layer.warmStart;
+    desc.left = layer.left;
+    desc.ownRight = layer.ownRight;
+    desc.right = layer.right;
+    desc.residual = residualOf(layer.feedback);
+    if (layer.type != CGX_F32 || desc.residual.values)
+      desc.sum = left.template allocate<float>(layer.elements);
+    desc.matrix = desc.sum ? desc.sum : static_cast<const float *>(layer.input);
+    desc.parts = left.template allocate<float>(desc.columnBlocks() * desc.rank * desc.rows);
+    desc.spoiled = left.template allocate<uint32_t>(1);
+    return desc;
   }
 
-  GroupOn<Engine> left, right, last;
-  std::vector<LowrankItem> items;
+  GroupOn<Backend> left, right, last;
+  std::vector<LowrankDescriptor> descs;
 };
 
-template <typename Engine>
+template <typename Backend>
 std::unique_ptr<LowrankGroup> makeLowrankGroupOn(std::span<const LowrankLayer> layers, Outcome &outcome) {
   for (size_t i = 0; i < layers.size(); ++i)
     if (outcome = checkLayer(layers[i], i); !outcome.ok())
       return nullptr;
-  auto group = std::make_unique<LowrankGroupOn<Engine>>(layers);
+  auto group = std::make_unique<LowrankGroupOn<Backend>>(layers);
   outcome = group->made();
   return outcome.ok() ? std::move(group) : nullptr;
 }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Where the elements of a payload can be decoded each by itself, one step adds up those of all contributions:
-// in registers if they are encoded right there, by octets and by families that ask for each element once.
+// in registers if they are encoded right there, by tiles and by families that ask for each element once.
 // Payloads of which a decoder must see the whole are accumulated in memory, one after the other.
 #ifndef CGX_KERNELS_CUDA_GROUP_OWNERGROUP_H
 #define CGX_KERNELS_CUDA_GROUP_OWNERGROUP_H
@@ -19,127 +19,135 @@ namespace cgx::cuda {
 inline bool isDecodedAsAWhole(const cgx_codec &codec) { return isSparse(codec) || hasExponentCode(codec); }
 
 /// Whether sums go through memory.
-inline bool needsSums(const EncodeItem &item) {
-  return hasFeedback(item) || isDecodedAsAWhole(item.codec) || item.codec.bucket != 0;
+inline bool needsSums(const EncodeDescriptor &desc) {
+  return hasFeedback(desc) || isDecodedAsAWhole(desc.codec) || desc.codec.bucket != 0;
 }
 
-/// Item i accumulates contribution `number` of owner i, if that has one and it is decoded as a whole.
-inline std::vector<DecodeItem> accumulatingItems(const std::vector<EncodeItem> &owners, uint32_t number,
-                                                 const std::vector<PayloadItem> &payloads,
-                                                 const PayloadItem *onDevice) {
-  std::vector<DecodeItem> items;
-  for (const EncodeItem &owner : owners) {
-    DecodeItem &item = items.emplace_back();
-    item = {};
+/// Descriptor i accumulates contribution `number` of owner i, if that has one and it is decoded as a whole.
+inline std::vector<DecodeDescriptor> accumulatingDescriptors(const std::vector<EncodeDescriptor> &owners,
+                                                             uint32_t number,
+                                                             const std::vector<PayloadDescriptor> &payloads,
+                                                             const PayloadDescriptor *onDevice) {
+  std::vector<DecodeDescriptor> descs;
+  for (const EncodeDescriptor &owner : owners) {
+    DecodeDescriptor &desc = descs.emplace_back();
+    desc = {};
     if (!isDecodedAsAWhole(owner.codec) || number >= owner.contributionCount)
       continue;
-    item.codec = owner.codec;
-    item.type = owner.type;
-    item.payload = owner.contributions + number;
-    const PayloadItem &payload = payloads[size_t(item.payload - onDevice)];
-    item.body = payload.payload + payload.bodyBegin;
-    item.elements = owner.elements;
-    item.output = owner.sums;
+    desc.codec = owner.codec;
+    desc.type = owner.type;
+    desc.payload = owner.contributions + number;
+    const PayloadDescriptor &payload = payloads[size_t(desc.payload - onDevice)];
+    desc.body = payload.payload + payload.bodyBegin;
+    desc.elements = owner.elements;
+    desc.output = owner.sums;
   }
-  return items;
+  return descs;
 }
 
 /// Adds contributions that are decoded as a whole to `sums`.
-template <typename Engine>
-void addContributionSteps(GroupOn<Engine> &group, const EncodeTable &table,
-                          const std::vector<EncodeItem> &owners, const std::vector<PayloadItem> &payloads,
-                          const SparseRoom *sparseRooms, const LosslessRoom *losslessRooms) {
+template <typename Backend>
+void addContributionSteps(GroupOn<Backend> &group, const EncodeTable &table,
+                          const std::vector<EncodeDescriptor> &owners,
+                          const std::vector<PayloadDescriptor> &payloads,
+                          const SparseWorkspace *sparseWorkspaces,
+                          const LosslessWorkspace *losslessWorkspaces) {
   uint32_t most = 0;
-  for (const EncodeItem &owner : owners)
+  for (const EncodeDescriptor &owner : owners)
     if (isDecodedAsAWhole(owner.codec))
       most = std::max(most, owner.contributionCount);
   for (uint32_t number = 0; number < most; ++number) {
-    const std::vector<DecodeItem> items = accumulatingItems(owners, number, payloads, table.payloads);
-    const DecodeTable decoded = {group.upload(items), table.payloads, table.errors};
-    addSparseDecodeSteps<Sink::add>(group, {decoded, sparseRooms}, items);
-    addLosslessDecodeSteps<Sink::add>(group, {decoded, losslessRooms}, items);
+    const std::vector<DecodeDescriptor> descs =
+        accumulatingDescriptors(owners, number, payloads, table.payloads);
+    const DecodeTable decoded = {group.upload(descs), table.payloads, table.errors};
+    addSparseDecodeSteps<Sink::add>(group, {decoded, sparseWorkspaces}, descs);
+    addLosslessDecodeSteps<Sink::add>(group, {decoded, losslessWorkspaces}, descs);
   }
 }
 
 /// Adds up, into `sums`, what is decoded as a whole.
-template <typename Engine>
-void addAccumulatingSteps(GroupOn<Engine> &group, const EncodeTable &table,
-                          const std::vector<EncodeItem> &owners, const std::vector<PayloadItem> &payloads,
-                          const SparseRoom *sparseRooms, const LosslessRoom *losslessRooms) {
-  const auto slices = slicesOf(
-      owners, slice::elements, [](const EncodeItem &item) { return isDecodedAsAWhole(item.codec); },
-      elementsBehindOctets);
-  if (slices.empty())
+template <typename Backend>
+void addAccumulatingSteps(GroupOn<Backend> &group, const EncodeTable &table,
+                          const std::vector<EncodeDescriptor> &owners,
+                          const std::vector<PayloadDescriptor> &payloads,
+                          const SparseWorkspace *sparseWorkspaces,
+                          const LosslessWorkspace *losslessWorkspaces) {
+  const auto ranges = rangesOf(
+      owners, range::elements, [](const EncodeDescriptor &desc) { return isDecodedAsAWhole(desc.codec); },
+      elementsBehindTiles);
+  if (ranges.empty())
     return;
-  group.addStep(ClearSums{table}, slices);
-  addContributionSteps(group, table, owners, payloads, sparseRooms, losslessRooms);
-  group.addStep(FinishSums{table}, slices);
+  group.addStep(ClearSums{table}, ranges);
+  addContributionSteps(group, table, owners, payloads, sparseWorkspaces, losslessWorkspaces);
+  group.addStep(FinishSums{table}, ranges);
 }
 
-/// The items of owners, and the payloads of their contributions one behind the other.
-inline std::vector<EncodeItem> ownerItems(std::span<const OwnerLayer> layers,
-                                          std::vector<PayloadItem> &payloads, Outcome &outcome) {
-  return encodeItems(layers, outcome, [&](const OwnerLayer &layer, size_t number, EncodeItem &item) {
-    if (item.type != CGX_F32 && item.type != CGX_F16 && item.type != CGX_BF16)
-      return Outcome{"layer " + std::to_string(number) +
-                     ": expected element type f32, f16 or bf16 to sum up"};
-    item.source = sumSourceOf(item.type);
-    item.divisor = float(layer.divisor);
-    item.contributionCount = uint32_t(layer.contributions.size());
-    item.octets = octetRange</*few=*/true>(item, arePairs(item.residual));
-    const uint64_t bytes = cgx_payload_bytes(&item.codec, item.type, item.elements);
-    for (const void *payload : layer.contributions) {
-      if (Outcome wrong = checkAligned(payload, 8, "contribution", number); !wrong.ok())
-        return wrong;
-      payloads.push_back(payloadItem(item.codec, item.type, payload, bytes, item.elements));
-    }
-    return Outcome();
-  });
+/// The descriptors of owners, and the payloads of their contributions one behind the other.
+inline std::vector<EncodeDescriptor> ownerDescriptors(std::span<const OwnerLayer> layers,
+                                                      std::vector<PayloadDescriptor> &payloads,
+                                                      Outcome &outcome) {
+  return encodeDescriptors(
+      layers, outcome, [&](const OwnerLayer &layer, size_t number, EncodeDescriptor &desc) {
+        if (desc.type != CGX_F32 && desc.type != CGX_F16 && desc.type != CGX_BF16)
+          return Outcome{"layer " + std::to_string(number) +
+                         ": expected element type f32, f16 or bf16 to sum up"};
+        desc.source = sumSourceOf(desc.type);
+        desc.divisor = float(layer.divisor);
+        desc.contributionCount = uint32_t(layer.contributions.size());
+        desc.tiles = tileCounts</*few=*/true>(desc, arePairs(desc.residual));
+        const uint64_t bytes = cgx_payload_bytes(&desc.codec, desc.type, desc.elements);
+        for (const void *payload : layer.contributions) {
+          if (Outcome wrong = checkAligned(payload, 8, "contribution", number); !wrong.ok())
+            return wrong;
+          payloads.push_back(payloadDescriptor(desc.codec, desc.type, payload, bytes, desc.elements));
+        }
+        return Outcome();
+      });
 }
 
-template <typename Engine>
+template <typename Backend>
 std::unique_ptr<Group> makeOwnerGroupOn(std::span<const OwnerLayer> layers, Outcome &outcome) {
-  auto group = std::make_unique<GroupOn<Engine>>();
-  std::vector<PayloadItem> payloads;
+  auto group = std::make_unique<GroupOn<Backend>>();
+  std::vector<PayloadDescriptor> payloads;
   outcome = {};
-  std::vector<EncodeItem> items = ownerItems(layers, payloads, outcome);
+  std::vector<EncodeDescriptor> descs = ownerDescriptors(layers, payloads, outcome);
   if (!outcome.ok())
     return nullptr;
-  PayloadItem *contributions = group->template allocate<PayloadItem>(payloads.size());
+  PayloadDescriptor *contributions = group->template allocate<PayloadDescriptor>(payloads.size());
   uint32_t *errors = group->allocateErrors(payloads.size());
   std::vector<bool> hasChecksum;
   uint64_t first = 0;
-  for (EncodeItem &item : items) {
-    item.contributions = contributions + first;
-    first += item.contributionCount;
-    hasChecksum.insert(hasChecksum.end(), item.contributionCount, item.codec.checksum != 0);
+  for (EncodeDescriptor &desc : descs) {
+    desc.contributions = contributions + first;
+    first += desc.contributionCount;
+    hasChecksum.insert(hasChecksum.end(), desc.contributionCount, desc.codec.checksum != 0);
   }
   addVerification(*group, payloads, hasChecksum);
   group->fill(contributions, payloads);
-  giveSums(*group, items, needsSums);
-  const EncodeTable table = {group->upload(items), nullptr, contributions, errors};
-  addOctetSteps</*isSum=*/true, /*withFeedback=*/false>(*group, table, items);
-  addOctetSteps</*isSum=*/true, /*withFeedback=*/true>(*group, table, items);
+  giveSums(*group, descs, needsSums);
+  const EncodeTable table = {group->upload(descs), nullptr, contributions, errors};
+  addTileSteps</*isSum=*/true, /*withFeedback=*/false>(*group, table, descs);
+  addTileSteps</*isSum=*/true, /*withFeedback=*/true>(*group, table, descs);
   forEachFamily([&](auto family) {
     using Family = typename decltype(family)::type;
-    const auto isOurs = [](const EncodeItem &item) { return isOf<Family>(item.codec); };
+    const auto isOurs = [](const EncodeDescriptor &desc) { return isOf<Family>(desc.codec); };
     group->addStep(StoreSums<SumInput<Family>>{table},
-                   slicesOf(
-                       items, slice::elements,
-                       [&](const EncodeItem &item) { return isOurs(item) && item.sums; },
-                       elementsBehindOctets));
+                   rangesOf(
+                       descs, range::elements,
+                       [&](const EncodeDescriptor &desc) { return isOurs(desc) && desc.sums; },
+                       elementsBehindTiles));
     if constexpr (!Family::hasBuckets)
-      addFamilySteps<SumInput<Family>, Family>(*group, table, items,
-                                               [](const EncodeItem &item) { return !item.sums; });
+      addFamilySteps<SumInput<Family>, Family>(*group, table, descs,
+                                               [](const EncodeDescriptor &desc) { return !desc.sums; });
   });
-  const SparseRoom *sparseRooms = makeSparseRooms(*group, items);
-  const std::vector<LosslessRoom> losslessRooms =
-      makeLosslessRooms(*group, items, /*encodes=*/true, /*decodes=*/true);
-  addAccumulatingSteps(*group, table, items, payloads, sparseRooms, group->upload(losslessRooms));
-  items = readingSums(std::move(items));
-  addGeneralSteps(*group, {group->upload(items), nullptr, contributions, errors}, items, sparseRooms,
-                  losslessRooms);
-  addChecksumSteps(*group, items);
+  const SparseWorkspace *sparseWorkspaces = makeSparseWorkspaces(*group, descs);
+  const std::vector<LosslessWorkspace> losslessWorkspaces =
+      makeLosslessWorkspaces(*group, descs, /*encodes=*/true, /*decodes=*/true);
+  addAccumulatingSteps(*group, table, descs, payloads, sparseWorkspaces, group->upload(losslessWorkspaces));
+  descs = readingSums(std::move(descs));
+  addGeneralSteps(*group, {group->upload(descs), nullptr, contributions, errors}, descs, sparseWorkspaces,
+                  losslessWorkspaces);
+  addChecksumSteps(*group, descs);
   outcome = group->made;
   return outcome.ok() ? std::move(group) : nullptr;
 }

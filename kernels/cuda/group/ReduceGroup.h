@@ -13,74 +13,78 @@
 
 namespace cgx::cuda {
 
-/// The item of a layer, whose contributions are appended to `payloads`.
-inline ReduceItem reduceItem(const ReduceLayer &layer, std::vector<PayloadItem> &payloads) {
-  ReduceItem item = {};
-  item.sum = encodeItem({.codec = layer.codec, .type = layer.type, .elements = layer.elements}, Source::f32);
-  item.sum.divisor = float(layer.divisor);
-  item.sum.contributionCount = uint32_t(layer.contributions.size());
-  item.own = layer.own;
-  item.output = layer.output;
-  item.reduction = layer.reduction;
+/// The descriptor of a layer, whose contributions are appended to `payloads`.
+inline ReduceDescriptor reduceDescriptor(const ReduceLayer &layer, std::vector<PayloadDescriptor> &payloads) {
+  ReduceDescriptor desc = {};
+  desc.sum =
+      encodeDescriptor({.codec = layer.codec, .type = layer.type, .elements = layer.elements}, Source::f32);
+  desc.sum.divisor = float(layer.divisor);
+  desc.sum.contributionCount = uint32_t(layer.contributions.size());
+  desc.own = layer.own;
+  desc.output = layer.output;
+  desc.reduction = layer.reduction;
   const bool pairs = arePairs(layer.output, layer.type) && arePairs(layer.own, layer.type);
-  item.sum.octets = octetRange</*few=*/true>(item.sum, pairs);
+  desc.sum.tiles = tileCounts</*few=*/true>(desc.sum, pairs);
   const uint64_t bytes = cgx_payload_bytes(&layer.codec, layer.type, layer.elements);
   for (const void *payload : layer.contributions)
-    payloads.push_back(payloadItem(layer.codec, layer.type, payload, bytes, layer.elements));
-  return item;
+    payloads.push_back(payloadDescriptor(layer.codec, layer.type, payload, bytes, layer.elements));
+  return desc;
 }
 
-template <typename Engine>
+template <typename Backend>
 std::unique_ptr<Group> makeReduceGroupOn(std::span<const ReduceLayer> layers, Outcome &outcome) {
-  auto group = std::make_unique<GroupOn<Engine>>();
-  std::vector<PayloadItem> payloads;
-  std::vector<ReduceItem> items;
+  auto group = std::make_unique<GroupOn<Backend>>();
+  std::vector<PayloadDescriptor> payloads;
+  std::vector<ReduceDescriptor> descs;
   outcome = {};
   for (size_t i = 0; i < layers.size() && outcome.ok(); ++i) {
     outcome = checkLayer(layers[i], i);
     if (outcome.ok() && layers[i].elements != 0)
-      items.push_back(reduceItem(layers[i], payloads));
+      descs.push_back(reduceDescriptor(layers[i], payloads));
   }
   if (!outcome.ok())
     return nullptr;
-  PayloadItem *contributions = group->template allocate<PayloadItem>(payloads.size());
+  PayloadDescriptor *contributions = group->template allocate<PayloadDescriptor>(payloads.size());
   uint32_t *errors = group->allocateErrors(payloads.size());
   std::vector<bool> hasChecksum;
-  std::vector<EncodeItem> sums;
+  std::vector<EncodeDescriptor> sums;
   uint64_t first = 0;
-  for (ReduceItem &item : items) {
-    item.sum.contributions = contributions + first;
-    first += item.sum.contributionCount;
-    hasChecksum.insert(hasChecksum.end(), item.sum.contributionCount, item.sum.codec.checksum != 0);
-    if (isDecodedAsAWhole(item.sum.codec))
-      item.sum.sums = group->template allocate<float>(item.sum.elements);
-    sums.push_back(item.sum);
+  for (ReduceDescriptor &desc : descs) {
+    desc.sum.contributions = contributions + first;
+    first += desc.sum.contributionCount;
+    hasChecksum.insert(hasChecksum.end(), desc.sum.contributionCount, desc.sum.codec.checksum != 0);
+    if (isDecodedAsAWhole(desc.sum.codec))
+      desc.sum.sums = group->template allocate<float>(desc.sum.elements);
+    sums.push_back(desc.sum);
   }
   addVerification(*group, payloads, hasChecksum);
   group->fill(contributions, payloads);
-  const ReduceTable table = {group->upload(items), contributions, errors};
-  forEachOctetShape</*few=*/true>([&](auto shape) {
-    group->addStep(
-        ReduceOctets<shape.bits, shape.bucketRows>{table},
-        slicesOf(
-            items, slice::octetLanes, [&](const ReduceItem &item) { return shape.isOf(item.sum); },
-            [](const ReduceItem &item) { return Range{0, uint64_t(item.sum.octets.count) * octetLanes}; }));
+  const ReduceTable table = {group->upload(descs), contributions, errors};
+  forEachTileShape</*few=*/true>([&](auto shape) {
+    group->addStep(ReduceTiles<shape.bits, shape.bucketRows>{table},
+                   rangesOf(
+                       descs, range::tileLanes,
+                       [&](const ReduceDescriptor &desc) { return shape.isOf(desc.sum); },
+                       [](const ReduceDescriptor &desc) {
+                         return Range{0, uint64_t(desc.sum.tiles.count) * tileLanes};
+                       }));
   });
-  const auto behindOctets = [](const ReduceItem &item) { return elementsBehindOctets(item.sum); };
+  const auto behindTiles = [](const ReduceDescriptor &desc) { return elementsBehindTiles(desc.sum); };
   forEachFamily([&](auto family) {
     using Family = typename decltype(family)::type;
     group->addStep(StoreReduced<Family>{table},
-                   slicesOf(
-                       items, slice::elements,
-                       [](const ReduceItem &item) { return isOf<Family>(item.sum.codec); }, behindOctets));
+                   rangesOf(
+                       descs, range::elements,
+                       [](const ReduceDescriptor &desc) { return isOf<Family>(desc.sum.codec); },
+                       behindTiles));
   });
-  const auto summed = slicesOf(
-      items, slice::elements, [](const ReduceItem &item) { return isDecodedAsAWhole(item.sum.codec); },
-      behindOctets);
+  const auto summed = rangesOf(
+      descs, range::elements, [](const ReduceDescriptor &desc) { return isDecodedAsAWhole(desc.sum.codec); },
+      behindTiles);
   group->addStep(BeginSums{table}, summed);
-  addContributionSteps(*group, {nullptr, nullptr, contributions, errors}, sums, payloads,
-                       makeSparseRooms(*group, sums),
-                       group->upload(makeLosslessRooms(*group, sums, /*encodes=*/false, /*decodes=*/true)));
+  addContributionSteps(
+      *group, {nullptr, nullptr, contributions, errors}, sums, payloads, makeSparseWorkspaces(*group, sums),
+      group->upload(makeLosslessWorkspaces(*group, sums, /*encodes=*/false, /*decodes=*/true)));
   group->addStep(StoreSummed{table}, summed);
   outcome = group->made;
   return outcome.ok() ? std::move(group) : nullptr;

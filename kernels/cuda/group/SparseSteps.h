@@ -9,7 +9,7 @@
 #define CGX_KERNELS_CUDA_GROUP_SPARSESTEPS_H
 
 #include "GroupOn.h"
-#include "SliceSizes.h"
+#include "RangeSizes.h"
 #include "SparseDecode.h"
 #include "SparseEncode.h"
 
@@ -26,94 +26,94 @@ inline uint64_t mostSent(const cgx_codec &codec, uint64_t elements) {
   return cgx_payload_is_fixed(&codec) ? cgx_sparse_count(&codec, elements) : elements;
 }
 
-/// Slices of the items of a table, by what their indices are.
-template <typename Item> struct SparseSlices {
-  const std::vector<Item> &items;
+/// TileRanges of the descriptors of a table, by what their indices are.
+template <typename Descriptor> struct SparseRanges {
+  const std::vector<Descriptor> &descs;
   using IsWanted = bool(const cgx_codec &);
 
-  std::vector<Slice> whole(IsWanted *isWanted) const {
-    return slices(isWanted, 1, [](const Item &) { return uint64_t(1); });
+  std::vector<TileRange> whole(IsWanted *isWanted) const {
+    return ranges(isWanted, 1, [](const Descriptor &) { return uint64_t(1); });
   }
-  std::vector<Slice> elements(IsWanted *isWanted) const {
-    return slices(isWanted, slice::searchedElements, [](const Item &item) { return item.elements; });
+  std::vector<TileRange> elements(IsWanted *isWanted) const {
+    return ranges(isWanted, range::searchedElements, [](const Descriptor &desc) { return desc.elements; });
   }
-  std::vector<Slice> buckets(IsWanted *isWanted) const {
-    return slices(isWanted, slice::buckets,
-                  [](const Item &item) { return cgx_bucket_count(&item.codec, item.elements); });
+  std::vector<TileRange> buckets(IsWanted *isWanted) const {
+    return ranges(isWanted, range::buckets,
+                  [](const Descriptor &desc) { return cgx_bucket_count(&desc.codec, desc.elements); });
   }
-  std::vector<Slice> chunks(IsWanted *isWanted, uint64_t most) const {
-    return slices(isWanted, most, [](const Item &item) { return chunkCount(item.elements); });
+  std::vector<TileRange> chunks(IsWanted *isWanted, uint64_t most) const {
+    return ranges(isWanted, most, [](const Descriptor &desc) { return chunkCount(desc.elements); });
   }
   /// A bit an element is never exceeded.
-  std::vector<Slice> positionBytes(IsWanted *isWanted) const {
-    return slices(isWanted, slice::codes, [](const Item &item) { return (item.elements + 7) / 8; });
+  std::vector<TileRange> positionBytes(IsWanted *isWanted) const {
+    return ranges(isWanted, range::codes, [](const Descriptor &desc) { return (desc.elements + 7) / 8; });
   }
-  std::vector<Slice> sent(IsWanted *isWanted) const {
-    return slices(isWanted, slice::codes,
-                  [](const Item &item) { return mostSent(item.codec, item.elements); });
+  std::vector<TileRange> sent(IsWanted *isWanted) const {
+    return ranges(isWanted, range::codes,
+                  [](const Descriptor &desc) { return mostSent(desc.codec, desc.elements); });
   }
 
 private:
   template <typename CountOf>
-  std::vector<Slice> slices(IsWanted *isWanted, uint64_t most, const CountOf &countOf) const {
-    return slicesOf(
-        items, most, [&](const Item &item) { return isWanted(item.codec); },
-        [&](const Item &item) { return Range{0, countOf(item)}; });
+  std::vector<TileRange> ranges(IsWanted *isWanted, uint64_t most, const CountOf &countOf) const {
+    return rangesOf(
+        descs, most, [&](const Descriptor &desc) { return isWanted(desc.codec); },
+        [&](const Descriptor &desc) { return Range{0, countOf(desc)}; });
   }
 };
 
-/// Memory of the sparse items of a table, for their encoding or decoding; that of the others is empty.
-template <typename Engine, typename Item>
-const SparseRoom *makeSparseRooms(GroupOn<Engine> &group, const std::vector<Item> &items) {
-  std::vector<SparseRoom> rooms;
-  for (const Item &item : items) {
-    SparseRoom &room = rooms.emplace_back();
-    if (!isSparse(item.codec))
+/// Memory of the sparse descriptors of a table, for their encoding or decoding; that of the others is empty.
+template <typename Backend, typename Descriptor>
+const SparseWorkspace *makeSparseWorkspaces(GroupOn<Backend> &group, const std::vector<Descriptor> &descs) {
+  std::vector<SparseWorkspace> workspaces;
+  for (const Descriptor &desc : descs) {
+    SparseWorkspace &workspace = workspaces.emplace_back();
+    if (!isSparse(desc.codec))
       continue;
-    room.selection = group.template allocate<Selection>(1);
-    if (isDrawn(item.codec))
+    workspace.selection = group.template allocate<Selection>(1);
+    if (isDrawn(desc.codec))
       continue;
-    room.most = mostSent(item.codec, item.elements);
-    room.positions = group.template allocate<uint32_t>(room.most);
-    room.chunkCount = chunkCount(item.elements);
-    room.chunks = group.template allocate<ChunkCount>(room.chunkCount);
-    if (isTopk(item.codec))
-      room.histogram = group.template allocate<uint32_t>(digitCount);
-    if (isAdaptive(item.codec))
-      room.cuts = group.template allocate<uint32_t>(cgx_bucket_count(&item.codec, item.elements));
+    workspace.most = mostSent(desc.codec, desc.elements);
+    workspace.positions = group.template allocate<uint32_t>(workspace.most);
+    workspace.chunkCount = chunkCount(desc.elements);
+    workspace.chunks = group.template allocate<ChunkCount>(workspace.chunkCount);
+    if (isTopk(desc.codec))
+      workspace.histogram = group.template allocate<uint32_t>(digitCount);
+    if (isAdaptive(desc.codec))
+      workspace.cuts = group.template allocate<uint32_t>(cgx_bucket_count(&desc.codec, desc.elements));
   }
-  return group.upload(rooms);
+  return group.upload(workspaces);
 }
 
-template <typename Engine>
-void addSparseEncodeSteps(GroupOn<Engine> &group, const SparseEncodeTable &table,
-                          const std::vector<EncodeItem> &items) {
-  const SparseSlices<EncodeItem> slices = {items};
+template <typename Backend>
+void addSparseEncodeSteps(GroupOn<Backend> &group, const SparseEncodeTable &table,
+                          const std::vector<EncodeDescriptor> &descs) {
+  const SparseRanges<EncodeDescriptor> ranges = {descs};
   for (uint32_t pass = 0; pass < passCount; ++pass) {
-    group.addStep(ClearSelection{table, pass}, slices.whole(pass == 0 ? isSparse : isTopk));
-    group.addStep(CountDigits{table, pass}, slices.elements(isTopk));
-    group.addStep(FindDigit{table, pass}, slices.whole(isTopk));
+    group.addStep(ClearSelection{table, pass}, ranges.whole(pass == 0 ? isSparse : isTopk));
+    group.addStep(CountDigits{table, pass}, ranges.elements(isTopk));
+    group.addStep(FindDigit{table, pass}, ranges.whole(isTopk));
   }
-  group.addStep(FindCuts{table}, slices.buckets(isAdaptive));
-  group.addStep(CountChosen{table}, slices.chunks(isChosen, slice::chunks));
-  group.addStep(ScanChosen{table}, slices.whole(isChosen));
-  group.addStep(StoreChosen{table}, slices.chunks(isChosen, slice::chunks));
-  group.addStep(StorePositions{table}, slices.positionBytes(isChosen));
-  group.addStep(FindSpoiled{table}, slices.elements(isDrawn));
-  group.addStep(StoreDrawn{table}, slices.sent(isDrawn));
+  group.addStep(FindCuts{table}, ranges.buckets(isAdaptive));
+  group.addStep(CountChosen{table}, ranges.chunks(isChosen, range::chunks));
+  group.addStep(ScanChosen{table}, ranges.whole(isChosen));
+  group.addStep(StoreChosen{table}, ranges.chunks(isChosen, range::chunks));
+  group.addStep(StorePositions{table}, ranges.positionBytes(isChosen));
+  group.addStep(FindSpoiled{table}, ranges.elements(isDrawn));
+  group.addStep(StoreDrawn{table}, ranges.sent(isDrawn));
 }
 
-template <Sink sink, typename Engine>
-void addSparseDecodeSteps(GroupOn<Engine> &group, const SparseDecodeTable &table,
-                          const std::vector<DecodeItem> &items) {
-  const SparseSlices<DecodeItem> slices = {items};
-  group.addStep(BeginSparse{table}, slices.whole(isSparse));
-  group.addStep(CountPositions{table}, slices.chunks(isChosen, slice::chunks));
-  group.addStep(ScanPositions{table}, slices.whole(isChosen));
-  group.addStep(ReadPositions{table}, slices.chunks(isChosen, slice::chunkThreads));
-  group.addStep(CheckPositions{table}, slices.sent(isChosen));
-  group.addStep(FillRest<sink>{table}, slices.elements(isSparse));
-  group.addStep(PlaceSent<sink>{table}, slices.sent(isSparse));
+template <Sink sink, typename Backend>
+void addSparseDecodeSteps(GroupOn<Backend> &group, const SparseDecodeTable &table,
+                          const std::vector<DecodeDescriptor> &descs) {
+  const SparseRanges<DecodeDescriptor> ranges = {descs};
+  group.addStep(BeginSparse{table}, ranges.whole(isSparse));
+  group.addStep(CountPositions{table}, ranges.chunks(isChosen, range::chunks));
+  group.addStep(ScanPositions{table}, ranges.whole(isChosen));
+  group.addStep(ReadPositions{table}, ranges.chunks(isChosen, range::chunkThreads));
+  group.addStep(CheckPositions{table}, ranges.sent(isChosen));
+  group.addStep(FillRest<sink>{table}, ranges.elements(isSparse));
+  group.addStep(PlaceSent<sink>{table}, ranges.sent(isSparse));
 }
 
 } // namespace cgx::cuda

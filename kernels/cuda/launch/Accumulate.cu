@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaEngine.h"
+#include "CudaBackend.h"
 #include "DecodeGroup.h"
 
 namespace cgx::cuda {
 
 std::unique_ptr<Group> makeAccumulateGroup(std::span<const DecodeLayer> layers, Outcome &outcome) {
   outcome = availability();
-  return outcome.ok() ? makeDecodeGroupOn<Sink::add, CudaEngine>(layers, outcome) : nullptr;
+  return outcome.ok() ? makeDecodeGroupOn<Sink::add, CudaBackend>(layers, outcome) : nullptr;
 }
 
 } // namespace cgx::cuda

@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaEngine.h"
+#include "CudaBackend.h"
 #include "DecodeGroup.h"
 
 namespace cgx::cuda {
 
 std::unique_ptr<Group> makeDecodeGroup(std::span<const DecodeLayer> layers, Outcome &outcome) {
   outcome = availability();
-  return outcome.ok() ? makeDecodeGroupOn<Sink::store, CudaEngine>(layers, outcome) : nullptr;
+  return outcome.ok() ? makeDecodeGroupOn<Sink::store, CudaBackend>(layers, outcome) : nullptr;
 }
 
 } // namespace cgx::cuda

@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaEngine.h"
+#include "CudaBackend.h"
 #include "EncodeGroup.h"
 
 namespace cgx::cuda {
 
 std::unique_ptr<Group> makeEncodeGroup(std::span<const EncodeLayer> layers, Outcome &outcome) {
   outcome = availability();
-  return outcome.ok() ? makeEncodeGroupOn<CudaEngine>(layers, outcome) : nullptr;
+  return outcome.ok() ? makeEncodeGroupOn<CudaBackend>(layers, outcome) : nullptr;
 }
 
 static __global__ void addStep(StepState *state) { ++state->step; }

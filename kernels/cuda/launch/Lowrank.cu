@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaEngine.h"
+#include "CudaBackend.h"
 #include "LowrankGroup.h"
 
 namespace cgx::cuda {
 
 std::unique_ptr<LowrankGroup> makeLowrankGroup(std::span<const LowrankLayer> layers, Outcome &outcome) {
   outcome = availability();
-  return outcome.ok() ? makeLowrankGroupOn<CudaEngine>(layers, outcome) : nullptr;
+  return outcome.ok() ? makeLowrankGroupOn<CudaBackend>(layers, outcome) : nullptr;
 }
 
 } // namespace cgx::cuda

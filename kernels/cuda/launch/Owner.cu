@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaEngine.h"
+#include "CudaBackend.h"
 #include "OwnerGroup.h"
 
 namespace cgx::cuda {
 
 std::unique_ptr<Group> makeOwnerGroup(std::span<const OwnerLayer> layers, Outcome &outcome) {
   outcome = availability();
-  return outcome.ok() ? makeOwnerGroupOn<CudaEngine>(layers, outcome) : nullptr;
+  return outcome.ok() ? makeOwnerGroupOn<CudaBackend>(layers, outcome) : nullptr;
 }
 
 } // namespace cgx::cuda

@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaEngine.h"
+#include "CudaBackend.h"
 #include "ReduceGroup.h"
 
 namespace cgx::cuda {
 
 std::unique_ptr<Group> makeReduceGroup(std::span<const ReduceLayer> layers, Outcome &outcome) {
   outcome = availability();
-  return outcome.ok() ? makeReduceGroupOn<CudaEngine>(layers, outcome) : nullptr;
+  return outcome.ok() ? makeReduceGroupOn<CudaBackend>(layers, outcome) : nullptr;
 }
 
 } // namespace cgx::cuda

@@ -151,7 +151,7 @@ const std::vector<Collective> collectives = {
       operand(CGX_F32, 4000, quantize(8, 128), cgx_codec{.family = CGX_CODEC_TOPK, .density = 0.1f}),
       operand(CGX_F32, 5001, gcomp(CGX_OPTIMIZER_MOMENTUM, 0.0f), quantize(8, 128)),
       operand(CGX_BF16, 3001, quantize(4, 128), gcomp(CGX_OPTIMIZER_RMSPROP, 0.0f))}},
-    // Slices: shards of weights, and of gradients, with all kinds of codecs.
+    // TileRanges: shards of weights, and of gradients, with all kinds of codecs.
     {"all_gather",
      {{"dim", 0}},
      {operand(CGX_F32, 600, quantize(4, 128)), operand(CGX_BF16, 1, quantize(8, 512)),
@@ -172,7 +172,7 @@ const std::vector<Collective> collectives = {
     {"all_to_all",
      {{"split_dim", 0}, {"concat_dim", 0}},
      {matrixOf(CGX_F32, 12, 101, quantize(4, 128)), matrixOf(CGX_BF16, 12, 7, {})}},
-    // Slices whose elements do not lie together.
+    // TileRanges whose elements do not lie together.
     {"all_gather",
      {{"dim", 1}},
      {matrixOf(CGX_F32, 6, 101, quantize(4, 128)),

@@ -52,22 +52,22 @@ Outcome availability() {
 }
 
 std::unique_ptr<Group> makeEncodeGroup(std::span<const EncodeLayer> layers, Outcome &outcome) {
-  return makeEncodeGroupOn<StreamEngine>(layers, outcome);
+  return makeEncodeGroupOn<StreamBackend>(layers, outcome);
 }
 std::unique_ptr<Group> makeOwnerGroup(std::span<const OwnerLayer> layers, Outcome &outcome) {
-  return makeOwnerGroupOn<StreamEngine>(layers, outcome);
+  return makeOwnerGroupOn<StreamBackend>(layers, outcome);
 }
 std::unique_ptr<Group> makeReduceGroup(std::span<const ReduceLayer> layers, Outcome &outcome) {
-  return makeReduceGroupOn<StreamEngine>(layers, outcome);
+  return makeReduceGroupOn<StreamBackend>(layers, outcome);
 }
 std::unique_ptr<Group> makeDecodeGroup(std::span<const DecodeLayer> layers, Outcome &outcome) {
-  return makeDecodeGroupOn<Sink::store, StreamEngine>(layers, outcome);
+  return makeDecodeGroupOn<Sink::store, StreamBackend>(layers, outcome);
 }
 std::unique_ptr<Group> makeAccumulateGroup(std::span<const DecodeLayer> layers, Outcome &outcome) {
-  return makeDecodeGroupOn<Sink::add, StreamEngine>(layers, outcome);
+  return makeDecodeGroupOn<Sink::add, StreamBackend>(layers, outcome);
 }
 std::unique_ptr<LowrankGroup> makeLowrankGroup(std::span<const LowrankLayer> layers, Outcome &outcome) {
-  return makeLowrankGroupOn<StreamEngine>(layers, outcome);
+  return makeLowrankGroupOn<StreamBackend>(layers, outcome);
 }
 
 MemoryKind memoryKindOf(const void *pointer) {

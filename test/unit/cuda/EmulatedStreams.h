@@ -12,7 +12,7 @@
 #ifndef CGX_TEST_UNIT_CUDA_EMULATEDSTREAMS_H
 #define CGX_TEST_UNIT_CUDA_EMULATEDSTREAMS_H
 
-#include "HostEngine.h"
+#include "HostBackend.h"
 #include "cgx/kernels/cuda_peers.h"
 
 #include <functional>
@@ -29,19 +29,19 @@ bool isIdle(Stream stream);
 void waitForAllStreams();
 
 /// Kernels in the order of streams.
-class StreamEngine : public HostEngine {
+class StreamBackend : public HostBackend {
 public:
   void release(void *memory) {
     waitForAllStreams();
-    HostEngine::release(memory);
+    HostBackend::release(memory);
   }
   Outcome download(void *to, const void *from, uint64_t bytes, Stream stream) {
     waitForWork(stream);
-    return HostEngine::download(to, from, bytes, stream);
+    return HostBackend::download(to, from, bytes, stream);
   }
   template <typename Body>
-  Outcome launch(const Body &body, const Slice *slices, uint32_t count, Stream stream) {
-    putOn(stream, [body, slices, count] { (void)HostEngine().launch(body, slices, count, nullptr).ok(); });
+  Outcome launch(const Body &body, const TileRange *ranges, uint32_t count, Stream stream) {
+    putOn(stream, [body, ranges, count] { (void)HostBackend().launch(body, ranges, count, nullptr).ok(); });
     return {};
   }
 };

@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "EmulationOn.h"
-#include "HostEngine.h"
+#include "HostBackend.h"
 
 namespace cgx::test {
 namespace {
 
-class Emulation final : public EmulationOn<cuda::HostEngine> {
+class Emulation final : public EmulationOn<cuda::HostBackend> {
   const char *name() const override { return "emulation"; }
 };
 

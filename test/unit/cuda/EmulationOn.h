@@ -16,15 +16,15 @@
 namespace cgx::test {
 
 /// A device whose memory is that of the host.
-template <typename Engine> class EmulationOn : public Device {
+template <typename Backend> class EmulationOn : public Device {
 public:
   EmulationOn() {
-    makeEncode = cuda::makeEncodeGroupOn<Engine>;
-    makeOwner = cuda::makeOwnerGroupOn<Engine>;
-    makeReduce = cuda::makeReduceGroupOn<Engine>;
-    makeDecode = cuda::makeDecodeGroupOn<cuda::Sink::store, Engine>;
-    makeAccumulate = cuda::makeDecodeGroupOn<cuda::Sink::add, Engine>;
-    makeLowrank = cuda::makeLowrankGroupOn<Engine>;
+    makeEncode = cuda::makeEncodeGroupOn<Backend>;
+    makeOwner = cuda::makeOwnerGroupOn<Backend>;
+    makeReduce = cuda::makeReduceGroupOn<Backend>;
+    makeDecode = cuda::makeDecodeGroupOn<cuda::Sink::store, Backend>;
+    makeAccumulate = cuda::makeDecodeGroupOn<cuda::Sink::add, Backend>;
+    makeLowrank = cuda::makeLowrankGroupOn<Backend>;
   }
 
   cuda::Outcome availability() const override { return {}; }

@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "EmulationOn.h"
-#include "ThreadEngine.h"
+#include "ThreadBackend.h"
 
 namespace cgx::test {
 namespace {
 
-class Threads final : public EmulationOn<cuda::ThreadEngine> {
+class Threads final : public EmulationOn<cuda::ThreadBackend> {
   const char *name() const override { return "threads"; }
   bool isSlow() const override { return true; }
 };

@@ -1,0 +1,93 @@
+//===-- Residual.h - Residuals in the memory of a GPU --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CUDA_AGENT_RESIDUAL_H
+#define CGX_KERNELS_CUDA_AGENT_RESIDUAL_H
+
+#include "Descriptor.h"
+
+namespace cgx::cuda {
+
+CGX_AGENT float loadResidual(const KeptResidual &kept, uint64_t index) {
+  switch (kept.storage) {
+  case ResidualStorage::F32:
+    return loadFrom<float>(static_cast<const float *>(kept.values) + index);
+  case ResidualStorage::Bf16:
+    return floatFromBfloat16(loadFrom<uint16_t>(static_cast<const uint16_t *>(kept.values) + index));
+  case ResidualStorage::Int8:
+    return valueOfInt8(static_cast<const int8_t *>(kept.values)[index], kept.scales[index / residualBlock]);
+  }
+  return 0.0f;
+}
+
+/// `scale` is that of the element's block, of Int8.
+CGX_AGENT void storeResidual(const KeptResidual &kept, uint64_t index, float value, float scale) {
+  switch (kept.storage) {
+  case ResidualStorage::F32:
+    return storeTo(static_cast<float *>(kept.values) + index, value);
+  case ResidualStorage::Bf16:
+    return storeTo(static_cast<uint16_t *>(kept.values) + index, keepAsBf16(value));
+  case ResidualStorage::Int8:
+    static_cast<int8_t *>(kept.values)[index] = keepAsInt8(value, scale);
+  }
+}
+
+CGX_AGENT float largerMagnitude(float largest, float value) {
+  const float magnitude = floatFromBits(magnitudeBits(value));
+  return magnitude > largest ? magnitude : largest;
+}
+
+/// The scales of blocks, of Int8, from the largest magnitudes in what the lanes have of them, `width` lanes
+/// that lie side by side a block.
+template <typename Warp>
+CGX_AGENT PerLane<Warp, float> residualScales(const Warp &lanes, const KeptResidual &kept,
+                                              PerLane<Warp, float> largest, uint32_t width) {
+  if (kept.storage != ResidualStorage::Int8)
+    return largest; // nobody reads them
+  largest = combineLanes(lanes, largest, width, [](float a, float b) { return b > a ? b : a; });
+  lanes.forEach([&](uint32_t lane) { largest[lane] = residualScale(largest[lane]); });
+  return largest;
+}
+
+CGX_AGENT void storeResidualScale(const KeptResidual &kept, uint64_t block, float scale) {
+  if (kept.storage == ResidualStorage::Int8)
+    kept.scales[block] = scale;
+}
+
+/// Replaces a block of a residual of `elements` elements by lossAt(i), which may read it, a warp at a time.
+template <typename Warp, typename LossAt>
+CGX_AGENT void storeResidualBlock(const Warp &lanes, const KeptResidual &kept, uint64_t elements,
+                                  uint64_t block, const LossAt &lossAt) {
+  constexpr uint32_t rows = residualBlock / laneCount;
+  const auto forEachElement = [&](uint32_t lane, const auto &visit) {
+    unrolled<rows>([&](uint32_t row) {
+      const uint64_t i = block * residualBlock + row * laneCount + lane;
+      if (i < elements)
+        visit(row, i);
+    });
+  };
+  PerLane<Warp, float> losses[rows];
+  PerLane<Warp, float> largest;
+  lanes.forEach([&](uint32_t lane) {
+    largest[lane] = 0.0f;
+    forEachElement(lane, [&](uint32_t row, uint64_t i) {
+      losses[row][lane] = lossAt(i);
+      largest[lane] = largerMagnitude(largest[lane], losses[row][lane]);
+    });
+  });
+  const PerLane<Warp, float> scale = residualScales(lanes, kept, largest, laneCount);
+  lanes.forEach([&](uint32_t lane) {
+    if (lane == 0)
+      storeResidualScale(kept, block, scale[lane]);
+    forEachElement(lane,
+                   [&](uint32_t row, uint64_t i) { storeResidual(kept, i, losses[row][lane], scale[lane]); });
+  });
+}
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_AGENT_RESIDUAL_H

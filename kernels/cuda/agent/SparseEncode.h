@@ -1,0 +1,331 @@
+//===-- SparseEncode.h - Choosing elements, and writing them ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CUDA_AGENT_SPARSEENCODE_H
+#define CGX_KERNELS_CUDA_AGENT_SPARSEENCODE_H
+
+#include "Encode.h"
+#include "Scan.h"
+#include "Sparse.h"
+
+namespace cgx::cuda {
+
+/// What the steps of sparse encoders have in common: a descriptor's memory has its number.
+struct SparseEncodeTable : EncodeTable {
+  const SparseWorkspace *workspaces;
+};
+
+CGX_AGENT uint32_t magnitudeAt(const EncodeDescriptor &desc, uint64_t index) {
+  return magnitudeBits(TensorInput::load(desc, index));
+}
+
+/// Before each pass of the search for topk's cut, and before everything: counters at 0.
+struct ClearSelection {
+  static constexpr uint32_t sharedBytes = 0;
+  SparseEncodeTable table;
+  uint32_t pass;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    const SparseWorkspace &workspace = table.workspaces[range.desc];
+    if (pass == 0)
+      threads.once([&] {
+        *workspace.selection = {};
+        workspace.selection->count =
+            isThreshold(desc.codec) ? 0 : cgx_sparse_count(&desc.codec, desc.elements);
+        workspace.selection->ties = uint32_t(workspace.selection->count);
+      });
+    if (workspace.histogram)
+      threads.forEachIndex(0, digitCount, [&](uint64_t digit) { workspace.histogram[digit] = 0; });
+  }
+};
+
+/// Counts the digits of magnitudes whose digits before are those of the cut.
+struct CountDigits {
+  static constexpr uint32_t sharedBytes = digitCount * sizeof(uint32_t);
+  SparseEncodeTable table;
+  uint32_t pass;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    const SparseWorkspace &workspace = table.workspaces[range.desc];
+    uint32_t *counts = threads.template shared<uint32_t>();
+    const uint32_t shift = digitShift(pass), bits = digitBits(pass);
+    const uint32_t prefix = pass == 0 ? 0 : workspace.selection->magnitude >> (shift + bits);
+    threads.forEachIndex(0, digitCount, [&](uint64_t digit) { counts[digit] = 0; });
+    threads.wait();
+    threads.forEachIndex(range.begin, range.end, [&](uint64_t i) {
+      const uint32_t magnitude = magnitudeAt(desc, i);
+      if (pass == 0 || magnitude >> (shift + bits) == prefix)
+        threads.atomicAdd(counts + ((magnitude >> shift) & ((1u << bits) - 1u)), 1u);
+    });
+    threads.wait();
+    threads.forEachIndex(0, digitCount, [&](uint64_t digit) {
+      if (counts[digit] != 0)
+        threads.atomicAdd(workspace.histogram + digit, counts[digit]);
+    });
+  }
+};
+
+/// Takes the digit in which the wanted magnitude lies; `ties` is its place among those of that digit.
+struct FindDigit {
+  static constexpr uint32_t sharedBytes = 0;
+  SparseEncodeTable table;
+  uint32_t pass;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const SparseWorkspace &workspace = table.workspaces[range.desc];
+    threads.once([&] {
+      Selection &selection = *workspace.selection;
+      uint32_t digit = (1u << digitBits(pass)) - 1u;
+      for (; digit > 0 && workspace.histogram[digit] < selection.ties; --digit)
+        selection.ties -= workspace.histogram[digit];
+      selection.magnitude |= digit << digitShift(pass);
+    });
+  }
+};
+
+/// The smallest magnitude that is sent of each bucket, as in Threshold.cpp.
+struct FindCuts {
+  static constexpr uint32_t sharedBytes = 0;
+  SparseEncodeTable table;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    const SparseWorkspace &workspace = table.workspaces[range.desc];
+    threads.forEachWarp(range.begin, range.end, [&](const auto &lanes, uint64_t bucket) {
+      const uint64_t begin = bucket * desc.codec.bucket, end = bucketEnd(desc, begin);
+      PerLane<std::remove_cvref_t<decltype(lanes)>, uint32_t> largest;
+      lanes.forEach([&](uint32_t lane) {
+        largest[lane] = 0;
+        for (uint64_t i = begin + lane; i < end; i += laneCount) {
+          const uint32_t bits = magnitudeAt(desc, i);
+          largest[lane] = bits > largest[lane] && bits < infinityBits ? bits : largest[lane];
+        }
+      });
+      largest = combineLanes(lanes, largest, laneCount, [](uint32_t a, uint32_t b) { return a > b ? a : b; });
+      lanes.forEach([&](uint32_t lane) {
+        if (lane == 0)
+          workspace.cuts[bucket] = cutOf(desc.codec.threshold * floatFromBits(largest[lane]));
+      });
+    });
+  }
+
+  CGX_AGENT static uint32_t cutOf(float threshold) {
+    const uint32_t bits = magnitudeBits(threshold);
+    return bits == 0 ? 1 : bits;
+  }
+};
+
+/// Whether an element is above what is sent at least, or ties with it.
+struct Choice {
+  bool above, tie;
+};
+
+CGX_AGENT Choice choose(const EncodeDescriptor &desc, const SparseWorkspace &workspace, uint64_t index) {
+  const uint32_t magnitude = magnitudeAt(desc, index);
+  if (desc.codec.family == CGX_CODEC_THRESHOLD)
+    return {magnitude >= FindCuts::cutOf(desc.codec.threshold), false};
+  if (desc.codec.family == CGX_CODEC_ADAPTIVE_THRESHOLD)
+    return {magnitude >= workspace.cuts[uint32_t(index) / desc.codec.bucket], false};
+  return {magnitude > workspace.selection->magnitude, magnitude == workspace.selection->magnitude};
+}
+
+/// Elements of a chunk in rows of lanes: step(lanes, mask of those above, of ties, first element of the row).
+template <typename Warp, typename Step>
+CGX_AGENT void forEachRow(const Warp &lanes, const EncodeDescriptor &desc, const SparseWorkspace &workspace,
+                          uint64_t chunk, const Step &step) {
+  const uint64_t end = chunk * chunkElements + chunkElements;
+  for (uint64_t row = chunk * chunkElements; row < end && row < desc.elements; row += laneCount) {
+    PerLane<Warp, bool> above, tie;
+    lanes.forEach([&](uint32_t lane) {
+      const Choice choice =
+          row + lane < desc.elements ? choose(desc, workspace, row + lane) : Choice{false, false};
+      above[lane] = choice.above;
+      tie[lane] = choice.tie;
+    });
+    step(lanes.ballot(above), lanes.ballot(tie), row);
+  }
+}
+
+struct CountChosen {
+  static constexpr uint32_t sharedBytes = 0;
+  SparseEncodeTable table;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    const SparseWorkspace &workspace = table.workspaces[range.desc];
+    threads.forEachWarp(range.begin, range.end, [&](const auto &lanes, uint64_t chunk) {
+      ChunkCount count = {0, 0};
+      forEachRow(lanes, desc, workspace, chunk, [&](uint32_t above, uint32_t ties, uint64_t) {
+        count.above += countBits(above);
+        count.ties += countBits(ties);
+      });
+      lanes.forEach([&](uint32_t lane) {
+        if (lane == 0)
+          workspace.chunks[chunk] = count;
+      });
+    });
+  }
+};
+
+struct ScanChosen {
+  static constexpr uint32_t sharedBytes = scanBytes<ChunkCount>;
+  SparseEncodeTable table;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    const SparseWorkspace &workspace = table.workspaces[range.desc];
+    scan(threads, workspace.chunks, workspace.chunkCount, [&](ChunkCount all) {
+      if (isThreshold(desc.codec))
+        workspace.selection->count = all.above;
+    });
+  }
+};
+
+/// Writes the chosen elements, each at its rank, and keeps their positions.
+struct StoreChosen {
+  static constexpr uint32_t sharedBytes = 0;
+  SparseEncodeTable table;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    const SparseWorkspace &workspace = table.workspaces[range.desc];
+    if (!table.wereSound(desc))
+      return;
+    uint8_t *values = desc.body + partsOf(desc.codec, desc.elements, workspace.selection->count).values;
+    const uint32_t most = workspace.selection->ties;
+    threads.forEachWarp(range.begin, range.end, [&](const auto &lanes, uint64_t chunk) {
+      ChunkCount before = workspace.chunks[chunk];
+      forEachRow(lanes, desc, workspace, chunk, [&](uint32_t above, uint32_t ties, uint64_t row) {
+        lanes.forEach([&](uint32_t lane) {
+          const uint32_t below = (1u << lane) - 1u, bit = 1u << lane;
+          const uint32_t tiesBefore = before.ties + countBits(ties & below);
+          const bool isSent = above & bit || (ties & bit && tiesBefore < most);
+          if (!isSent)
+            return;
+          const uint32_t rank =
+              before.above + countBits(above & below) + (tiesBefore < most ? tiesBefore : most);
+          workspace.positions[rank] = uint32_t(row) + lane;
+          storeUnaligned(desc.type, values, rank, TensorInput::load(desc, row + lane));
+        });
+        before = {before.above + countBits(above), before.ties + countBits(ties)};
+      });
+    });
+  }
+};
+
+/// Writes header, what is before the positions, and the positions byte by byte.
+struct StorePositions {
+  static constexpr uint32_t sharedBytes = 0;
+  SparseEncodeTable table;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    const SparseWorkspace &workspace = table.workspaces[range.desc];
+    if (!table.wereSound(desc))
+      return;
+    const uint64_t count = workspace.selection->count;
+    writeHeader(threads, desc, range);
+    threads.forEachIndex(0, range.begin == 0 ? 1 : 0,
+                         [&](uint64_t) { storeBeginning(desc, *workspace.selection); });
+    if (count == 0)
+      return;
+    const CodedPositions coded(desc.elements, count);
+    const uint64_t bytes = coded.bytes();
+    uint8_t *to = desc.body + partsOf(desc.codec, desc.elements, count).positions;
+    threads.forEachIndex(range.begin, range.end < bytes ? range.end : bytes,
+                         [&](uint64_t byte) { to[byte] = coded.byteAt(byte, workspace.positions); });
+  }
+
+private:
+  CGX_AGENT static void storeBeginning(const EncodeDescriptor &desc, const Selection &selection) {
+    if (!isThreshold(desc.codec))
+      return storeTo(desc.body, selection.magnitude < infinityBits ? 0.0f : quietNan());
+    storeTo(desc.body, selection.count);
+    const uint64_t values = partsOf(desc.codec, desc.elements, selection.count).values;
+    storeTo(desc.payload + CGX_PAYLOAD_HEADER_BYTES,
+            uint64_t(desc.body - desc.payload) + values + selection.count * cgx_element_bytes(desc.type) +
+                (desc.codec.checksum ? CGX_PAYLOAD_CHECKSUM_BYTES : 0));
+  }
+};
+
+/// randk: whether an element is not finite.
+struct FindSpoiled {
+  static constexpr uint32_t sharedBytes = 0;
+  SparseEncodeTable table;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    threads.forEachIndex(range.begin, range.end, [&](uint64_t i) {
+      if (magnitudeAt(desc, i) >= infinityBits)
+        threads.atomicAdd(&table.workspaces[range.desc].selection->spoiled, 1u);
+    });
+  }
+};
+
+/// randk: draws elements, and writes all of the payload.
+struct StoreDrawn {
+  static constexpr uint32_t sharedBytes = sizeof(RandomKey);
+  SparseEncodeTable table;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    const Selection &selection = *table.workspaces[range.desc].selection;
+    if (!table.wereSound(desc))
+      return;
+    RandomKey *key = threads.template shared<RandomKey>();
+    threads.once([&] { *key = RandomKey{mixBits(table.keyOf(desc).value + desc.firstElement)}; });
+    writeHeader(threads, desc, range);
+    const RandomStream stream = makeRandomStream(*key, 0);
+    threads.forEachIndex(0, range.begin == 0 ? 1 : 0, [&](uint64_t) {
+      storeTo(desc.body, selection.spoiled ? quietNan() : 0.0f);
+      storeWord(desc.body + 4, key->value);
+    });
+    threads.forEachIndex(range.begin, range.end, [&](uint64_t i) {
+      const uint64_t position = drawPosition(stream, desc.elements, selection.count, i);
+      storeUnaligned(desc.type, desc.body + 12, i, TensorInput::load(desc, position));
+    });
+  }
+};
+
+/// Takes what was sent from the sums: what is lost of the others is all of them.
+struct TakeSent {
+  static constexpr uint32_t sharedBytes = 0;
+  SparseEncodeTable table;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    if (table.wereSound(desc))
+      forEachSent(threads, desc, desc.body, table.workspaces[range.desc], range,
+                  [&](uint64_t position, const uint8_t *values, uint64_t i) {
+                    desc.sums[position] -= 0.0f + loadUnaligned(desc.type, values, i);
+                  });
+  }
+};
+
+/// What a sparse payload says of elements that it does not send.
+struct SentRest {
+  CGX_AGENT static float load(const EncodeDescriptor &desc, uint64_t) {
+    return restOf(desc.codec, desc.body);
+  }
+};
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_AGENT_SPARSEENCODE_H

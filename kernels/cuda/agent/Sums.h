@@ -1,0 +1,95 @@
+//===-- Sums.h - What is encoded, computed before it is, and what is lost of it ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is not encoded as it lies in memory, and is asked for more than once, is computed first: the sum of an
+// owner's contributions, and what error feedback adds. The encoder then reads f32 in `sums`, and the losses
+// are what its payload does not say of them. Tiles (TileEncode.h) need no such memory.
+#ifndef CGX_KERNELS_CUDA_AGENT_SUMS_H
+#define CGX_KERNELS_CUDA_AGENT_SUMS_H
+
+#include "Decode.h"
+#include "Encode.h"
+#include "Residual.h"
+
+namespace cgx::cuda {
+
+CGX_AGENT float withResidual(const EncodeDescriptor &desc, uint64_t index, float x) {
+  return desc.residual.values ? loadResidual(desc.residual, index) + x : x;
+}
+
+/// From a tensor, or from contributions of which each element can be decoded by itself.
+template <typename Input> struct StoreSums {
+  static constexpr uint32_t sharedBytes = 0;
+  EncodeTable table;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    if (!table.isSound(threads, desc, range))
+      return;
+    threads.forEachIndex(range.begin, range.end,
+                         [&](uint64_t i) { desc.sums[i] = withResidual(desc, i, Input::load(desc, i)); });
+  }
+};
+
+/// Before contributions are accumulated one after the other.
+struct ClearSums {
+  static constexpr uint32_t sharedBytes = 0;
+  EncodeTable table;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    threads.forEachIndex(range.begin, range.end, [&](uint64_t i) { desc.sums[i] = emptySum(desc.codec); });
+  }
+};
+
+/// Behind the last one.
+struct FinishSums {
+  static constexpr uint32_t sharedBytes = 0;
+  EncodeTable table;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    threads.forEachIndex(range.begin, range.end, [&](uint64_t i) {
+      desc.sums[i] = withResidual(desc, i, roundSum(desc.source, desc.sums[i] / desc.divisor));
+    });
+  }
+};
+
+/// What the payload of a dense family says of an element.
+template <typename Family> struct SentBy {
+  CGX_AGENT static float load(const EncodeDescriptor &desc, uint64_t index) {
+    return 0.0f + Family::value(desc.codec, desc.type, desc.body, desc.sections, desc.elements, index,
+                                largestValue(CGX_F32));
+  }
+};
+
+/// Replaces residuals by what was lost, a warp for each block of them.
+template <typename Sent> struct StoreLosses {
+  static constexpr uint32_t sharedBytes = 0;
+  EncodeTable table;
+
+  template <typename ThreadBlock>
+  CGX_AGENT void operator()(const ThreadBlock &threads, TileRange range) const {
+    const EncodeDescriptor &desc = table.descs[range.desc];
+    if (!table.isSound(threads, desc, range))
+      return;
+    threads.forEachWarp(range.begin, range.end, [&](const auto &lanes, uint64_t block) {
+      storeResidualBlock(lanes, desc.residual, desc.elements, block, [&](uint64_t i) {
+        return lossOf(desc.sums[i], Sent::load(desc, i), desc.residual.decay,
+                      [&] { return loadResidual(desc.residual, i); });
+      });
+    });
+  }
+};
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_AGENT_SUMS_H

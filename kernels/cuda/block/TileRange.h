@@ -1,0 +1,80 @@
+//===-- TileRange.h - What one block of threads works on ---------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CUDA_BLOCK_TILERANGE_H
+#define CGX_KERNELS_CUDA_BLOCK_TILERANGE_H
+
+#include "cgx/arithmetic/device.h"
+
+/// Functions of kernel agents: compiled for the GPU by nvcc, and for the CPU by any other compiler, which
+/// runs them on a SerialBlock.
+#if defined(__CUDACC__)
+#define CGX_AGENT __device__ __forceinline__
+#else
+#define CGX_AGENT inline
+#endif
+
+namespace cgx::cuda {
+
+constexpr uint32_t laneCount = 32;
+
+/// Calls step(i) for i below `count`, without a loop on a GPU: what `i` indexes is then in registers.
+template <uint32_t count, typename Step> CGX_AGENT void unrolled(const Step &step) {
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+  for (uint32_t i = 0; i < count; ++i)
+    step(i);
+}
+
+/// Loads or stores a word that other threads may store at the same time.
+CGX_AGENT uint32_t loadRelaxed(const uint32_t *word) {
+#if defined(__CUDA_ARCH__)
+  return *static_cast<const volatile uint32_t *>(word);
+#else
+  return __atomic_load_n(word, __ATOMIC_RELAXED);
+#endif
+}
+CGX_AGENT void storeRelaxed(uint32_t *word, uint32_t value) {
+#if defined(__CUDA_ARCH__)
+  *static_cast<volatile uint32_t *>(word) = value;
+#else
+  __atomic_store_n(word, value, __ATOMIC_RELAXED);
+#endif
+}
+
+CGX_AGENT uint32_t countBits(uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return uint32_t(__popc(bits));
+#else
+  return uint32_t(__builtin_popcount(bits));
+#endif
+}
+
+/// Indices [begin, end) of a descriptor of a table: buckets, words or bytes, as the body says.
+struct TileRange {
+  uint64_t begin;
+  uint64_t end;
+  uint32_t desc;
+};
+
+template <typename Warp, typename T> using PerLane = typename Warp::template PerLane<T>;
+
+/// Combines what the lanes hold, in groups of `width` lanes that lie side by side: upper halves with lower
+/// ones until one is left. Lane 0 of a group has that; all have it if the order does not matter to `combine`.
+template <typename Warp, typename Values, typename Combine>
+CGX_AGENT Values combineLanes(const Warp &lanes, Values value, uint32_t width, const Combine &combine) {
+  for (uint32_t mask = width / 2; mask > 0; mask /= 2) {
+    const Values other = lanes.shuffleXor(value, mask);
+    lanes.forEach([&](uint32_t lane) { value[lane] = combine(value[lane], other[lane]); });
+  }
+  return value;
+}
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_BLOCK_TILERANGE_H

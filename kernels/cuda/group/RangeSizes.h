@@ -1,0 +1,40 @@
+//===-- RangeSizes.h - How much one block of threads works on ---*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Indices of a range at most, by what they are: enough for a block to be worth its start, few enough to fill
+// a GPU with one layer. Results do not depend on them.
+#ifndef CGX_KERNELS_CUDA_GROUP_RANGESIZES_H
+#define CGX_KERNELS_CUDA_GROUP_RANGESIZES_H
+
+#include <cstdint>
+
+namespace cgx::cuda::range {
+
+// A thread for each.
+constexpr uint64_t elements = 8192;
+constexpr uint64_t searchedElements = 16384; ///< of which most need no more than a look
+constexpr uint64_t codes = 4096;             ///< words or bytes of levels, bit planes, positions, values
+constexpr uint64_t tileLanes = 1024;
+constexpr uint64_t streamThreads = 128; ///< each has 2048 symbols
+constexpr uint64_t chunkThreads = 256;
+constexpr uint64_t columns = 256;
+
+// A warp for each.
+constexpr uint64_t buckets = 64;
+constexpr uint64_t tileFours = 32;
+constexpr uint64_t chunks = 16;
+constexpr uint64_t streamWarps = 16;
+constexpr uint64_t residualBlocks = 32;
+constexpr uint64_t rowParts = 32;
+constexpr uint64_t words = 8192; ///< of a checksum: 32 a warp
+
+constexpr uint64_t exponentRuns = 8;
+
+} // namespace cgx::cuda::range
+
+#endif // CGX_KERNELS_CUDA_GROUP_RANGESIZES_H

@@ -1,0 +1,102 @@
+//===-- TileShapes.h - Which descriptors go through tiles --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CUDA_GROUP_TILESHAPES_H
+#define CGX_KERNELS_CUDA_GROUP_TILESHAPES_H
+
+#include "Descriptor.h"
+#include "Tiles.h"
+#include "cgx/arithmetic/random.h"
+
+namespace cgx::cuda {
+
+/// One pair of widths that kernels are compiled for.
+template <uint32_t bits_, uint32_t bucketRows_> struct TileShape {
+  static constexpr uint32_t bits = bits_, bucketRows = bucketRows_;
+  template <typename Descriptor> bool isOf(const Descriptor &desc) const {
+    return desc.tiles.count != 0 && desc.codec.bits == bits && desc.tiles.bucketRows == bucketRows;
+  }
+};
+
+/// Calls visit(TileShape) for each: buckets of whole tiles, and the default of 128 elements where that is
+/// less. Where sums are encoded, of contributions or with residuals, `few`: the widths that divide a byte;
+/// those of others go through memory.
+template <bool few, typename Visit> void forEachTileShape(const Visit &visit) {
+  visit(TileShape<2, 4>());
+  visit(TileShape<2, 8>());
+  visit(TileShape<4, 4>());
+  visit(TileShape<8, 4>());
+  if constexpr (!few) {
+    visit(TileShape<1, 4>());
+    visit(TileShape<1, 16>());
+    visit(TileShape<3, 4>());
+    visit(TileShape<3, 16>());
+    visit(TileShape<5, 4>());
+    visit(TileShape<5, 16>());
+    visit(TileShape<6, 4>());
+    visit(TileShape<6, 8>());
+    visit(TileShape<7, 4>());
+    visit(TileShape<7, 16>());
+  }
+}
+
+/// Elements of a descriptor that go through tiles: its first ones.
+template <typename Descriptor> uint64_t elementsOfTiles(const Descriptor &desc) {
+  return desc.tiles.count == 0 ? 0 : uint64_t(desc.tiles.count) * tileElements(desc.codec.bits);
+}
+
+/// Whether two elements of that type can be loaded at once.
+inline bool arePairs(const void *pointer, cgx_element_type type) {
+  return reinterpret_cast<uintptr_t>(pointer) % (2 * cgx_element_bytes(type)) == 0;
+}
+
+/// The same of a residual; of none as well.
+inline bool arePairs(const KeptResidual &residual) {
+  return arePairs(residual.values, residual.storage == ResidualStorage::F32    ? CGX_F32
+                                   : residual.storage == ResidualStorage::Bf16 ? CGX_BF16
+                                                                               : CGX_I8);
+}
+
+inline bool hasOneStream(uint64_t firstElement, uint64_t elements) {
+  return firstElement % packingColumns == 0 &&
+         randomWordIndex(firstElement) >> 32 == randomWordIndex(firstElement + elements) >> 32;
+}
+
+/// What of a descriptor goes through tiles; nothing if its shape or its place in memory do not allow it.
+/// `arePairs` says whether its elements lie so that two can be loaded at once.
+template <bool few, typename Descriptor> TileCounts tileCounts(const Descriptor &desc, bool arePairs) {
+  const cgx_codec &codec = desc.codec;
+  if (codec.family != CGX_CODEC_QUANTIZE || codec.levels != CGX_LEVELS_UNIFORM || !arePairs)
+    return {};
+  if constexpr (requires { desc.firstElement; })
+    if (codec.scaling == CGX_SCALING_L2 || codec.rounding == CGX_ROUND_RANDOM_SHIFT ||
+        !hasOneStream(desc.firstElement, desc.elements))
+      return {};
+  const uint64_t codes = CGX_PAYLOAD_HEADER_BYTES + desc.sections.codes; // payloads are aligned
+  if (codes % 4 != 0)
+    return {};
+  const uint32_t wide = tileElements(codec.bits);
+  TileCounts range = {0, codec.bucket < wide ? 4u : tileRows(codec.bits), 1, codes % 8 == 0};
+  if (codec.bucket >= wide) {
+    range.ofBucket = codec.bucket / wide;
+    if (codec.bucket % wide != 0 || (range.ofBucket != 1 && range.ofBucket != 2 && range.ofBucket != 4))
+      return {};
+  } else if (codec.bucket != range.bucketRows * packingColumns) {
+    return {};
+  }
+  bool isCompiled = false;
+  forEachTileShape<few>([&](auto shape) {
+    isCompiled = isCompiled || (shape.bits == codec.bits && shape.bucketRows == range.bucketRows);
+  });
+  if (isCompiled)
+    range.count = uint32_t(desc.elements / (uint64_t(wide) * range.ofBucket)) * range.ofBucket;
+  return range;
+}
+
+} // namespace cgx::cuda
+
+#endif // CGX_KERNELS_CUDA_GROUP_TILESHAPES_H
