@@ -4,11 +4,13 @@ Takes from the environment CGX_COMPILE, the path of cgx-compile.
 """
 
 import ctypes
+import itertools
 import json
 import os
 import pathlib
 import subprocess
 import tempfile
+import unittest
 
 import jax
 import ml_dtypes
@@ -73,3 +75,58 @@ class Step:
 def lower(function, *arguments):
     """The text of a function as JAX exports it, all of its arguments kept."""
     return jax.jit(function, keep_unused=True).lower(*arguments).as_text()
+
+
+# Functions that are compiled as one step. A step for each takes four times as long: the start of a compiler and of a
+# linker is most of it.
+BATCH = 24
+
+
+def compare_together(test, cases, compare, cross=np.asarray):
+    """Calls compare(name, results, expected) with what a step and JAX compute of each case (name, function,
+    arguments), in a subtest of that name. All are one step; each is one of its own where that does not compile.
+    `cross` is how a value crosses the border of a step."""
+    functions, arguments = zip(*((function, arguments) for _, function, arguments in cases))
+
+    def together(*arguments):
+        return [function(*own) for function, own in zip(functions, arguments)]
+
+    expected = [[cross(leaf) for leaf in jax.tree.leaves(part)] for part in jax.jit(together)(*arguments)]
+    try:
+        results = iter(Step(lower(together, *arguments))(*map(cross, jax.tree.leaves(arguments))))
+    except CompileError:
+        if len(cases) == 1:
+            raise
+        for case in cases:
+            with test.subTest(case[0]):
+                compare_together(test, [case], compare, cross)
+        return
+    for (name, _, _), values in zip(cases, expected):
+        own = list(itertools.islice(results, len(values)))
+        with test.subTest(name):
+            test.assertEqual(len(own), len(values))
+            compare(name, own, values)
+    test.assertEqual(list(results), [])
+
+
+def in_batches(names, run):
+    """A suite with a test for each few names, run(test, names)."""
+    suite = unittest.TestSuite()
+    for start in range(0, len(names), BATCH):
+        batch = names[start:start + BATCH]
+        suite.addTest(Batch(f"{batch[0]} to {batch[-1]}", lambda test, batch=batch: run(test, batch)))
+    return suite
+
+
+class Batch(unittest.TestCase):
+    """A test of that title."""
+
+    def __init__(self, title, run):
+        super().__init__("run_batch")
+        self.title, self.body = title, run
+
+    def run_batch(self):
+        self.body(self)
+
+    def __str__(self):
+        return self.title

@@ -16,7 +16,7 @@ import jax.scipy
 import numpy as np
 from jax import lax
 
-from compiled import Step, lower
+from compiled import compare_together, in_batches
 
 CASES = {}
 
@@ -229,19 +229,21 @@ def as_pairs(value):
     return np.stack([value.real, value.imag], -1) if value.dtype.kind == "c" else value
 
 
-class LinearAlgebra(unittest.TestCase):
-    pass
+def is_wide(name):
+    return any(np.asarray(leaf).dtype in (np.float64, np.complex128) for leaf in jax.tree.leaves(CASES[name][1]))
 
 
-def compare(test, name):
-    function, arguments, factor = CASES[name]
-    wide = any(np.asarray(leaf).dtype in (np.float64, np.complex128) for leaf in jax.tree.leaves(arguments))
-    with jax.enable_x64(wide):
-        expected = [as_pairs(leaf) for leaf in jax.tree.leaves(jax.jit(function)(*arguments))]
-        text = lower(function, *arguments)
-    results = Step(text)(*[as_pairs(leaf) for leaf in jax.tree.leaves(arguments)])
-    test.assertEqual(len(results), len(expected))
-    for result, value in zip(results, expected):
+def compare_all(test, names):
+    for wide in (False, True):
+        cases = [(name, *CASES[name][:2]) for name in names if is_wide(name) == wide]
+        if cases:
+            with jax.enable_x64(wide):
+                compare_together(test, cases, lambda *case: compare(test, *case), as_pairs)
+
+
+def compare(test, name, results, expected):
+    factor = CASES[name][2]
+    for result, value in zip(results, expected, strict=True):
         test.assertEqual((result.shape, result.dtype), (value.shape, value.dtype))
         if value.dtype.kind in "iub":
             np.testing.assert_array_equal(result, value)
@@ -252,14 +254,9 @@ def compare(test, name):
         np.testing.assert_allclose(result, value, rtol=epsilon, atol=epsilon * scale)
 
 
-for name in CASES:
-    setattr(LinearAlgebra, f"test {name}", lambda self, name=name: compare(self, name))
-
-
 def load_tests(loader, tests, pattern):
     chosen = sys.argv[1:]
-    return unittest.TestSuite(LinearAlgebra(f"test {name}") for name in CASES
-                              if not chosen or any(name.startswith(choice) for choice in chosen))
+    return in_batches([name for name in CASES if not chosen or name.startswith(tuple(chosen))], compare_all)
 
 
 if __name__ == "__main__":

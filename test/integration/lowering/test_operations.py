@@ -17,19 +17,20 @@ from jax import lax
 from jax.experimental import io_callback
 
 from cases import CASES
-from compiled import CompileError, Step, lower
+from compiled import CompileError, Step, compare_together, in_batches, lower
 
 # f32 functions are within a few units in the last place; sums differ by their order.
 RELATIVE, ABSOLUTE = 2e-5, 4e-6
 NARROW = {"float16": 4e-3, "bfloat16": 1.6e-2}
 
 
-def compare(test, case):
-    function, arguments = CASES[case]
-    expected = [np.asarray(leaf) for leaf in jax.tree.leaves(jax.jit(function)(*arguments))]
-    results = Step(lower(function, *arguments))(*jax.tree.leaves(arguments))
-    test.assertEqual(len(results), len(expected))
-    for result, value in zip(results, expected):
+def compare_all(test, names):
+    compare_together(test, [(name, *CASES[name]) for name in names],
+                     lambda name, results, expected: compare(test, results, expected))
+
+
+def compare(test, results, expected):
+    for result, value in zip(results, expected, strict=True):
         test.assertEqual((result.shape, result.dtype), (value.shape, value.dtype))
         if value.dtype.kind in "iub":
             np.testing.assert_array_equal(result, value)
@@ -39,10 +40,6 @@ def compare(test, case):
         scale = np.median(finite) if finite.size else 1.0
         np.testing.assert_allclose(result.astype(np.float64), value.astype(np.float64), rtol=tolerance,
                                    atol=ABSOLUTE * scale if tolerance == RELATIVE else tolerance * scale)
-
-
-class Operations(unittest.TestCase):
-    pass
 
 
 class HalfPrecision(unittest.TestCase):
@@ -180,18 +177,9 @@ class Refusals(unittest.TestCase):
         self.assertRegex(message, rf"test_operations\.py:{here}:")
 
 
-for name in CASES:
-    def run(self, case=name):
-        compare(self, case)
-    setattr(Operations, f"test {name}", run)
-
-
 def load_tests(loader, tests, pattern):
     chosen = sys.argv[1:]
-    suite = unittest.TestSuite()
-    for name in CASES:
-        if not chosen or any(name.startswith(choice) for choice in chosen):
-            suite.addTest(Operations(f"test {name}"))
+    suite = in_batches([name for name in CASES if not chosen or name.startswith(tuple(chosen))], compare_all)
     if not chosen:
         for tests in (HalfPrecision, FloatingPointEnvironment, Callbacks, Refusals):
             suite.addTests(loader.loadTestsFromTestCase(tests))
