@@ -154,10 +154,10 @@ TEST_P(AllReduceTest, InPlace) {
 TEST_P(AllReduceTest, ExplicitFormGivesTheBitsOfRun) {
   if (ranks() == 1)
     GTEST_SKIP() << "a group of one is not compressed, its explicit form is";
-  std::vector<uint64_t> sizes(std::begin(kSizes), std::end(kSizes));
-  sizes.push_back(ranks() * 40000 + 1); // more than one piece a chunk
+  std::vector<uint64_t> sizes = kSizes;
+  sizes.insert(sizes.begin(), ranks() * 40000 + 1); // more than one piece a chunk; most of the test's time
   for (const char *reduction : {"sum", "mean"})
-    for (uint64_t size : sizes)
+    for (uint64_t size : std::span(sizes).subspan(reduction == std::string("sum") ? 0 : 1))
       for (cgx_element_type type : kFloats)
         addAllReduce(
             everybody(ranks()),
