@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from elements import DTYPES
+from buckets import scale_values, unpack_dense
+from elements import DTYPES, fma, hold
 from envelope import MASK, mix
 
 
@@ -32,7 +33,26 @@ def scatter(body, dtype, elements, where, rest):
     return result
 
 
+def topk_levels(body, codec, dtype, elements):
+    result, bits = np.zeros(elements, np.float32).astype(DTYPES[dtype]), codec["bits"]
+    for begin in range(0, elements, codec["bucket"]):
+        length = min(codec["bucket"], elements - begin)
+        k = count_of(codec, length)
+        minimum, unit = scale_values(body, codec, 2)
+        where = positions(body, length, k)
+        assert len(where) == k
+        codes = unpack_dense(body.take(np.uint8, bytes_of_bits(k * bits)), bits, k)
+        if not (np.isfinite(minimum) and np.isfinite(unit)):
+            result[begin:begin + length] = np.nan
+            continue
+        magnitude = hold(fma(codes >> 1, unit, minimum), dtype)
+        result[begin + where] = np.where(codes & 1, -magnitude, magnitude)
+    return result
+
+
 def topk(body, codec, dtype, elements):
+    if codec.get("bits"):
+        return topk_levels(body, codec, dtype, elements)
     k, rest = count_of(codec, elements), body.take("<f4", 1)[0]
     where = positions(body, elements, k)
     assert len(where) == k

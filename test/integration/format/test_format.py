@@ -39,6 +39,8 @@ CODECS = ([quantize(bits, 128, rounding) for bits in range(1, 9) for rounding in
           + [{"family": "cast", "format": kind, "bucket": 60, "scale": "f32"} for kind in ("fp8_e4m3", "fp8_e5m2")]
           + [{"family": "cast", "format": kind, "bucket": 32} for kind in ("mxfp8", "mxfp4")]
           + [{"family": family, "density": density} for family in ("topk", "randk") for density in (0.01, 0.3)]
+          + [{"family": "topk", "density": density, "bits": bits, "bucket": bucket, "scale": scale}
+             for bits, density, bucket, scale in ((1, 0.1, 64, "bf16"), (2, 0.05, 100, "f32"), (4, 0.3, 1000, "bf16"), (8, 0.01, 4096, "f32"))]
           + [{"family": "threshold", "threshold": value} for value in (0.5, 2.5, 100.0)]
           + [{"family": "adaptive_threshold", "bucket": 90, "threshold": 0.6, "checksum": True}])
 
@@ -143,6 +145,19 @@ class Keeps(unittest.TestCase):
         expected = np.zeros_like(self.values)
         expected[order] = self.values[order]
         np.testing.assert_array_equal(self.decoded({"family": "topk", "density": 0.01}), expected)
+        # Of each bucket the largest, to half of a level between the smallest and the largest that are sent.
+        for bits in range(2, 9):
+            found = self.decoded({"family": "topk", "density": 0.1, "bits": bits, "bucket": 500, "scale": "f32"})
+            for begin in range(0, 5003, 500):
+                part = self.values[begin:begin + 500]
+                order = np.argsort(-np.abs(part), kind="stable")[:max(1, int(0.1 * len(part) + 0.5))]
+                sent, size = found[begin:begin + 500], np.abs(part[order])
+                self.assertEqual(set(np.flatnonzero(sent)) - set(order), set())
+                reach = np.ptp(size) / (2**(bits - 1) - 1)
+                self.assertTrue((np.abs(sent[order] - part[order]) <= reach * (0.5 + 2.0**-7) + size * 2.0**-23).all(), bits)
+        found = self.decoded({"family": "topk", "density": 0.1, "bits": 1, "bucket": 5003, "scale": "f32"})
+        order = np.argsort(-np.abs(self.values), kind="stable")[:500]
+        np.testing.assert_allclose(found[order], np.sign(self.values[order]) * np.abs(self.values[order]).mean(dtype=np.float64), rtol=1e-6)
         limit = np.float32(0.4) * self.largest
         np.testing.assert_array_equal(self.decoded({"family": "threshold", "threshold": float(limit)}),
                                       np.where(np.abs(self.values) >= limit, self.values, 0))

@@ -405,3 +405,13 @@ func.func @both_names(%a: tensor<4xf32>) {
 
 // expected-error@below {{expected cgx.turn to be an i64 from 1 to cgx.every, got 4 : i64}}
 module attributes {cgx.every = 3 : i64, cgx.turn = 4 : i64} {}
+
+// -----
+
+// expected-error@below {{expected bits in 0..8, got 9}}
+func.func private @topk_bits() attributes {a = #cgx.topk<bits = 9>}
+
+// -----
+
+// expected-error@below {{expected bucket and scale with bits 1..8 only, got bits 0}}
+func.func private @topk_bucket() attributes {a = #cgx.topk<bucket = 64>}

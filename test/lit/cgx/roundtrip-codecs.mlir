@@ -27,6 +27,10 @@ func.func private @natural() attributes {a = #cgx.natural}
 func.func private @natural_checksum() attributes {a = #cgx.natural<checksum>}
 // CHECK: #cgx.topk<density = 1.000000e-02>
 func.func private @topk() attributes {a = #cgx.topk}
+// CHECK: #cgx.topk<density = 1.000000e-02, bits = 4, bucket = 4096, scale = bf16>
+func.func private @topk_levels() attributes {a = #cgx.topk<bits = 4>}
+// CHECK: #cgx.topk<density = 2.000000e-02, bits = 1, bucket = 64, scale = f32, checksum>
+func.func private @topk_signs() attributes {a = #cgx.topk<bits = 1, bucket = 64, scale = f32, density = 0.02, checksum>}
 // CHECK: #cgx.topk<density = 1.000000e+00, checksum>
 func.func private @topk_all() attributes {a = #cgx.topk<density = 1, checksum>}
 // CHECK: #cgx.randk<density = 2.500000e-01>

@@ -61,6 +61,7 @@ const Golden golden[] = {
     {{.family = CGX_CODEC_CAST, .bucket = 32, .format = CGX_FORMAT_MXFP8}, 1043, 0xaf0e0cd9ecd1c3c5},
     {{.family = CGX_CODEC_CAST, .bucket = 32, .format = CGX_FORMAT_MXFP4}, 542, 0xd06ef446ed92441c},
     {{.family = CGX_CODEC_TOPK, .density = 0.01f}, 64, 0xbdd843e660c92baa},
+    {{.family = CGX_CODEC_TOPK, .bits = 4, .bucket = 256, .density = 0.05f}, 94, 0xa893a45118920062},
     {{.family = CGX_CODEC_RANDK, .density = 0.3f}, 1224, 0x57d1378168b7e25},
     {{.family = CGX_CODEC_THRESHOLD, .threshold = 0.5f}, 2866, 0x8776a42f546d28a2},
     {{.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 50, .threshold = 0.6f}, 804, 0x93240d4e44451f1},

@@ -23,6 +23,9 @@ namespace {
 class SparseTest : public testing::Test {
 protected:
   static cgx_codec topk(float density) { return {.family = CGX_CODEC_TOPK, .density = density}; }
+  static cgx_codec topkLevels(uint32_t bits, uint32_t bucket, float density = 0.01f) {
+    return {.family = CGX_CODEC_TOPK, .bits = bits, .bucket = bucket, .density = density};
+  }
   static cgx_codec randk(float density) { return {.family = CGX_CODEC_RANDK, .density = density}; }
 
   static std::vector<uint8_t> encoded(const cgx_codec &codec, const std::vector<float> &values,
@@ -97,7 +100,7 @@ TEST_F(SparseTest, NoInfinityStaysUnseen) {
   std::vector<float> values = makeFloats(Shape::uniform, 1000, random);
   for (size_t i = 0; i < 30; ++i) // more than the ten that are sent
     values[i * 31] = i % 2 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
-  for (const cgx_codec &codec : {topk(0.01f), randk(0.01f)}) {
+  for (const cgx_codec &codec : {topk(0.01f), topkLevels(2, 300), randk(0.01f)}) {
     const std::vector<float> decoded = throughCodec(codec, values);
     for (size_t i = 0; i < 30; ++i)
       EXPECT_FALSE(std::isfinite(decoded[i * 31]));
@@ -123,6 +126,65 @@ TEST_F(SparseTest, DamagedPositionsAreRefusedOrInBounds) {
     }
   }
   EXPECT_GT(refused, 5);
+}
+
+TEST_F(SparseTest, LevelsLieBetweenTheSmallestAndTheLargestThatAreSent) {
+  for (Shape shape :
+       {Shape::gradient, Shape::uniform, Shape::wide, Shape::huge, Shape::tiny, Shape::constant})
+    for (uint64_t elements : {1u, 2u, 33u, 1000u, 5003u})
+      for (uint32_t bits = 2; bits <= 8; ++bits) {
+        SCOPED_TRACE(std::string(shapeName(shape)) + ", " + std::to_string(elements) + " elements, " +
+                     std::to_string(bits) + " bits, CGX_TEST_SEED=" + std::to_string(testSeed()));
+        const cgx_codec codec = topkLevels(bits, 256, 0.1f);
+        const std::vector<float> values = makeFloats(shape, elements, random),
+                                 decoded = throughCodec(codec, values);
+        for (uint64_t begin = 0; begin < elements; begin += 256) {
+          const uint64_t length = std::min<uint64_t>(256, elements - begin);
+          std::vector<float> sorted;
+          for (uint64_t i = begin; i < begin + length; ++i)
+            sorted.push_back(std::abs(values[i]));
+          std::sort(sorted.begin(), sorted.end(), std::greater<>());
+          const float smallest = sorted[cgx_sparse_count(&codec, length) - 1], largest = sorted[0];
+          if (std::isnan(decoded[begin])) { // bf16 cannot hold the distance
+            ASSERT_GT(largest, 3.3e38f);
+            continue;
+          }
+          // Scales in bf16: the lower end is rounded down, and the unit up.
+          const double unit =
+                           (double(largest) - smallest + smallest * 0x1p-7) / double((1 << (bits - 1)) - 1),
+                       error = unit * (1 + 0x1p-7) * 0.5 + double(largest) * 0x1p-9 + 0x1p-120;
+          for (uint64_t i = begin; i < begin + length; ++i) {
+            const bool isSent = std::abs(values[i]) > smallest;
+            ASSERT_TRUE(decoded[i] == 0.0f || std::abs(values[i]) >= smallest) << "element " << i;
+            ASSERT_LE(isSent ? std::abs(double(decoded[i]) - values[i]) : 0.0, error) << "element " << i;
+          }
+        }
+      }
+}
+
+TEST_F(SparseTest, DamagedPositionsOfABucketAreRefusedBeforeAnythingIsWritten) {
+  const cgx_codec codec = topkLevels(4, 1000, 0.02f);
+  const std::vector<float> values = makeFloats(Shape::uniform, 3000, random);
+  const std::vector<uint8_t> payload = encoded(codec, values);
+  int refused = 0;
+  for (uint64_t byte = CGX_PAYLOAD_HEADER_BYTES; byte < payload.size(); ++byte) {
+    Bytes damaged(payload, 0);
+    damaged.data()[byte] ^= uint8_t(1 + random() % 255);
+    Bytes output(3000 * 4);
+    const std::vector<uint8_t> before = output.copy();
+    const DecodeError error = decode(codec, CGX_F32, damaged.data(), damaged.size(), 3000, output.data());
+    ASSERT_TRUE(error == DecodeError::ok || error == DecodeError::malformed);
+    refused += error == DecodeError::malformed;
+    ASSERT_TRUE(error == DecodeError::ok || output.copy() == before);
+  }
+  EXPECT_GT(refused, 5);
+}
+
+TEST_F(SparseTest, FourBitsTakeAQuarterOfTheElements) {
+  const cgx_codec whole = topk(0.01f), levels = topkLevels(4, 4096);
+  const double ratio = double(cgx_payload_bytes(&whole, CGX_F32, 1 << 20)) /
+                       double(cgx_payload_bytes(&levels, CGX_F32, 1 << 20));
+  EXPECT_GT(ratio, 2.9) << "values of 32 bits and positions of 8 against values of 4, scales and positions";
 }
 
 TEST_F(SparseTest, RandkSendsTheSamePlacesForAKeyAndEachPlaceEquallyOften) {

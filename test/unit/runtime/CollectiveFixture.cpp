@@ -227,6 +227,7 @@ std::vector<cgx_codec> codecs() {
           quantize(3, 100, CGX_ROUND_STOCHASTIC, CGX_SCALE_F32, /*checksum=*/true),
           {.family = CGX_CODEC_SIGN, .bucket = 64},
           {.family = CGX_CODEC_TOPK, .density = 0.03f},
+          {.family = CGX_CODEC_TOPK, .bits = 4, .bucket = 64, .density = 0.1f},
           {.family = CGX_CODEC_RANDK, .density = 0.1f},
           {.family = CGX_CODEC_THRESHOLD, .threshold = 0.7f},
           {.family = CGX_CODEC_ADAPTIVE_THRESHOLD, .bucket = 50, .checksum = 1, .threshold = 0.5f},

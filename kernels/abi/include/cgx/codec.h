@@ -322,7 +322,19 @@ CGX_CODEC_FUNCTION uint64_t cgx_position_bytes(uint64_t elements, uint64_t count
              : cgx_position_low_bytes(elements, count) + (cgx_position_high_bits(elements, count) + 7) / 8;
 }
 
+/* Of topk whose elements become levels: a bucket's scale, positions, and a sign and a level of `bits` bits
+ * together for each. */
+CGX_CODEC_FUNCTION uint64_t cgx_topk_bucket_bytes(const cgx_codec *codec, uint64_t elements) {
+  uint64_t count = cgx_sparse_count(codec, elements);
+  return 2 * cgx_scale_bytes(codec) + cgx_position_bytes(elements, count) + (count * codec->bits + 7) / 8;
+}
+
 static inline uint64_t cgx_topk_body_bytes(const cgx_codec *codec, uint32_t element_type, uint64_t elements) {
+  if (codec->bits != 0) {
+    uint64_t rest = elements % codec->bucket;
+    return elements / codec->bucket * cgx_topk_bucket_bytes(codec, codec->bucket) +
+           (rest != 0 ? cgx_topk_bucket_bytes(codec, rest) : 0);
+  }
   uint64_t count = cgx_sparse_count(codec, elements);
   return 4u + cgx_position_bytes(elements, count) + count * cgx_element_bytes(element_type);
 }
@@ -440,7 +452,8 @@ static inline int cgx_codec_has_payloads(const cgx_codec *codec) {
 /* Whether payloads can be made and read on a GPU. */
 static inline int cgx_codec_has_gpu_kernels(const cgx_codec *codec) {
   return cgx_codec_has_payloads(codec) && !codec->rotate &&
-         !(codec->family == CGX_CODEC_CAST && codec->format == CGX_FORMAT_NVFP4);
+         !(codec->family == CGX_CODEC_CAST && codec->format == CGX_FORMAT_NVFP4) &&
+         !(codec->family == CGX_CODEC_TOPK && codec->bits != 0);
 }
 
 /* Rows of the matrix that lowrank sees in a tensor, row-major as it lies in memory: its first dimensions

@@ -163,6 +163,20 @@ inline constexpr CodecParameter cast[] = {
 inline constexpr CodecParameter sparse[] = {
     {.name = "density", .real = &cgx_codec::density, .range = RealRange::Share, .usual = 0.01}, checksum};
 
+/// Buckets of which a share of the elements is sent, as levels. Without, the share is of all of them.
+inline constexpr WhereCodec sendsLevels = {&cgx_codec::bits, 0x1fe}; // 1 to 8
+inline constexpr CodecParameter topk[] = {
+    {.name = "density", .real = &cgx_codec::density, .range = RealRange::Share, .usual = 0.01},
+    {.name = "bits", .number = &cgx_codec::bits, .most = 8, .isLater = true, .isQuiet = true},
+    {.name = "bucket",
+     .number = &cgx_codec::bucket,
+     .least = 1,
+     .usual = 4096,
+     .isLater = true,
+     .only = sendsLevels},
+    {.name = "scale", .number = &cgx_codec::scale, .cases = scaleTypes, .isLater = true, .only = sendsLevels},
+    checksum};
+
 inline constexpr CodecParameter threshold[] = {
     {.name = "threshold", .real = &cgx_codec::threshold, .usual = 0.001}, checksum};
 
@@ -216,7 +230,7 @@ inline constexpr Details details[CGX_CODEC_FAMILY_COUNT] = {
     {CGX_CODEC_IDENTITY, {}},         {CGX_CODEC_QUANTIZE, quantize, quantizeRules},
     {CGX_CODEC_TERNARY, ternary},     {CGX_CODEC_SIGN, sign},
     {CGX_CODEC_NATURAL, natural},     {CGX_CODEC_CAST, cast},
-    {CGX_CODEC_TOPK, sparse},         {CGX_CODEC_RANDK, sparse},
+    {CGX_CODEC_TOPK, topk},           {CGX_CODEC_RANDK, sparse},
     {CGX_CODEC_THRESHOLD, threshold}, {CGX_CODEC_ADAPTIVE_THRESHOLD, adaptiveThreshold},
     {CGX_CODEC_LOSSLESS, plain},      {CGX_CODEC_GCOMP, gcomp},
     {CGX_CODEC_LOWRANK, lowrank}};
@@ -439,6 +453,13 @@ inline std::string checkRange(const CodecParameter &parameter, double value) {
   return "";
 }
 
+/// "min_max" or "1..8", of a parameter that another one depends on: the first is bit 0.
+inline std::string choiceOf(const CodecParameter &parameter, uint32_t cases) {
+  if (!parameter.cases.empty())
+    return choiceOf(namesOf(parameter.cases, cases));
+  return std::to_string(std::countr_zero(cases)) + ".." + std::to_string(std::bit_width(cases) - 1);
+}
+
 /// What is wrong with a value where the parameter does not exist; "" if nothing.
 inline std::string checkAbsence(const CodecValues &codec, const CodecParameter &parameter, double value) {
   if (value == codec.usual(parameter))
@@ -449,9 +470,8 @@ inline std::string checkAbsence(const CodecValues &codec, const CodecParameter &
     if (other.only.field == parameter.only.field && other.only.cases == parameter.only.cases)
       names.emplace_back(other.name);
   const std::string name(by.name);
-  return "expected " + choiceOf(names, " and ") + " with " + name + " " +
-         choiceOf(namesOf(by.cases, parameter.only.cases)) + " only, got " + name + " " +
-         textOf(by, codec.caseOf(by.number));
+  return "expected " + choiceOf(names, " and ") + " with " + name + " " + choiceOf(by, parameter.only.cases) +
+         " only, got " + name + " " + textOf(by, codec.caseOf(by.number));
 }
 
 inline std::string checkRule(const CodecValues &codec, const CodecRule &rule) {

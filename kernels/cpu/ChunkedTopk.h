@@ -1,0 +1,22 @@
+//===-- kernels/cpu/ChunkedTopk.h - The largest of each bucket, as levels -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_KERNELS_CPU_CHUNKEDTOPK_H
+#define CGX_KERNELS_CPU_CHUNKEDTOPK_H
+
+#include "CodecFamily.h"
+
+namespace cgx {
+
+/// Bodies of topk with `bits`: each bucket by itself.
+uint64_t encodeTopkLevels(const EncodeArguments &arguments);
+DecodeError decodeTopkLevels(const DecodeArguments &arguments, void *output);
+DecodeError addTopkLevels(const DecodeArguments &arguments, float *accumulator);
+
+} // namespace cgx
+
+#endif // CGX_KERNELS_CPU_CHUNKEDTOPK_H
