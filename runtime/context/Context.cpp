@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -31,9 +32,16 @@ static TransportConfig transportConfig(const cgx_context_config &config, const T
   return result;
 }
 
+/// Where messages of changes lie in files; "" on the heap.
+static std::string folderOfMessages() {
+  const char *given = std::getenv("CGX_MESSAGES_IN");
+  return given ? given : "";
+}
+
 Context::Context(const cgx_context_config &config, Program program, std::unique_ptr<Transport> transport)
     : transport(std::move(transport)), codecs(std::move(program)), telemetry(codecs.program()),
-      state(codecs.program(), config.rank), adaptation(codecs), timeout(config.timeout_ms), seed(config.seed),
+      state(codecs.program(), config.rank, folderOfMessages()), adaptation(codecs),
+      timeout(config.timeout_ms), seed(config.seed),
       pending(*this->transport, codecs.program().collectives.size()) {
   for (const CollectiveInfo &info : codecs.program().collectives) {
     named.emplace_back(info.operands.size());
@@ -62,7 +70,12 @@ Result<std::unique_ptr<Context>> Context::create(const cgx_context_config &confi
                            config.abi_version);
   if (!status.ok())
     return status;
-  return std::unique_ptr<Context>(new Context(config, std::move(program), std::move(*transport)));
+  std::unique_ptr<Context> context(new Context(config, std::move(program), std::move(*transport)));
+  if (const Status &memory = context->state.status(); !memory.ok()) {
+    context->fail(memory); // others hear of it
+    return memory;
+  }
+  return context;
 }
 
 class Context::Pause {

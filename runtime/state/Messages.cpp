@@ -12,9 +12,11 @@
 
 namespace cgx {
 
-Messages::Messages(const OperandInfo &operand)
+Messages::Messages(const OperandInfo &operand, StateMemorySource &memory)
     : samples(operand.changes->samples), rows(operand.rows()), rowElements(operand.rowElements()),
-      values(operand.changes->storage, /*begin=*/0, operand.changes->slots(rows) * rowElements),
+      values(operand.changes->storage, /*begin=*/0, operand.changes->slots(rows) * rowElements,
+             memory.take(
+                 Residual::bytesOf(operand.changes->storage, operand.changes->slots(rows) * rowElements))),
       sent(operand.changes->slots(rows)) {}
 
 std::optional<uint64_t> Messages::slotOf(int32_t id) const {

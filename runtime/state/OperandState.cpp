@@ -14,28 +14,30 @@ namespace cgx {
 
 /// Of a gather, a message for each rank's part in each run of a step, and all of them are received. Messages
 /// count a slot for each sample, and one for a row that is of none.
-static std::optional<Messages> messagesOfParts(const OperandInfo &operand, uint64_t ranks) {
+static std::optional<Messages> messagesOfParts(const OperandInfo &operand, uint64_t ranks,
+                                               StateMemorySource &memory) {
   if (ranks == 1)
     return std::nullopt;
   OperandInfo part = operand;
   part.shape = {1, operand.elements};
   part.changes->samples = operand.changes->samples * ranks - 1;
-  return Messages(part);
+  return Messages(part, memory);
 }
 
-static OperandState makeState(const CollectiveInfo &collective, const OperandInfo &operand, uint32_t rank) {
+static OperandState makeState(const CollectiveInfo &collective, const OperandInfo &operand, uint32_t rank,
+                              StateMemorySource &memory) {
   OperandState state;
   if (operand.mostRank != 0)
     state.warmStart.resize(operand.mostRank *
                            (operand.elements / cgx_matrix_rows(operand.shape.data(), operand.shape.size())));
   if (operand.changes && collective.kind == CollectiveKind::AllGather)
-    state.received = messagesOfParts(operand, collective.groups[0].size());
+    state.received = messagesOfParts(operand, collective.groups[0].size(), memory);
   else if (operand.changes)
     for (auto [source, target] : collective.pairs) {
       if (source == rank)
-        state.sent.emplace(operand);
+        state.sent.emplace(operand, memory);
       if (target == rank)
-        state.received.emplace(operand);
+        state.received.emplace(operand, memory);
     }
   if (!operand.errorFeedback)
     return state;
@@ -55,12 +57,13 @@ static OperandState makeState(const CollectiveInfo &collective, const OperandInf
   return state;
 }
 
-ProgramState::ProgramState(const Program &program, uint32_t rank) {
+ProgramState::ProgramState(const Program &program, uint32_t rank, const std::string &messagesIn)
+    : memory(messagesIn) {
   for (const CollectiveInfo &collective : program.collectives) {
     std::vector<OperandState> &states = this->states.emplace_back();
     for (size_t i = 0; i < collective.operands.size(); ++i) {
       const OperandInfo &operand = collective.operands[i];
-      OperandState &state = states.emplace_back(makeState(collective, operand, rank));
+      OperandState &state = states.emplace_back(makeState(collective, operand, rank, memory));
       std::string place = concat("[", collective.id, ".", i, " ", operand.layer, "]"),
                   name = "residual" + place;
       if (state.contribution)

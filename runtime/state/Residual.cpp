@@ -14,21 +14,16 @@
 
 namespace cgx {
 
-Residual::Residual(ResidualStorage storage, uint64_t begin, uint64_t elements)
-    : storage(storage), begin(begin), elements(elements) {
-  switch (storage) {
-  case ResidualStorage::F32:
-    floats.resize(elements);
-    break;
-  case ResidualStorage::Bf16:
-    halves.resize(elements);
-    break;
-  case ResidualStorage::Int8:
-    bytes.resize(elements);
-    scales.resize((elements + residualBlock - 1) / residualBlock);
-    break;
-  }
+uint64_t Residual::bytesOf(ResidualStorage storage, uint64_t elements) {
+  return elements * (storage == ResidualStorage::F32 ? 4 : storage == ResidualStorage::Bf16 ? 2 : 1);
 }
+
+Residual::Residual(ResidualStorage storage, uint64_t begin, uint64_t elements)
+    : Residual(storage, begin, elements, StateMemory(bytesOf(storage, elements))) {}
+
+Residual::Residual(ResidualStorage storage, uint64_t begin, uint64_t elements, StateMemory memory)
+    : storage(storage), begin(begin), elements(elements), memory(std::move(memory)),
+      scales(storage == ResidualStorage::Int8 ? (elements + residualBlock - 1) / residualBlock : 0) {}
 
 Residual::Overlap Residual::overlapOf(uint64_t first, uint64_t count) const {
   uint64_t from = std::clamp(first, begin, begin + elements);
@@ -52,21 +47,21 @@ void Residual::store(uint64_t first, std::span<const float> values) {
 
 void Residual::loadKept(uint64_t offset, std::span<float> values) const {
   if (storage == ResidualStorage::F32) {
-    std::copy_n(floats.begin() + int64_t(offset), values.size(), values.begin());
+    std::ranges::copy(kept<float>().subspan(offset, values.size()), values.begin());
     return;
   }
   if (storage == ResidualStorage::Bf16) {
     for (uint64_t i = 0; i < values.size(); ++i)
-      values[i] = floatFromBfloat16(halves[offset + i]);
+      values[i] = floatFromBfloat16(kept<uint16_t>()[offset + i]);
     return;
   }
   for (uint64_t i = 0; i < values.size(); ++i)
-    values[i] = valueOfInt8(bytes[offset + i], scales[(offset + i) / residualBlock]);
+    values[i] = valueOfInt8(kept<int8_t>()[offset + i], scales[(offset + i) / residualBlock]);
 }
 
 std::span<int8_t> Residual::blockOf(uint64_t block) {
   uint64_t start = block * residualBlock;
-  return std::span(bytes).subspan(start, std::min(residualBlock, elements - start));
+  return kept<int8_t>().subspan(start, std::min(residualBlock, elements - start));
 }
 
 void Residual::loadBlock(uint64_t block, std::span<float> values) const {
@@ -85,12 +80,12 @@ void Residual::storeBlock(uint64_t block, std::span<const float> values) {
 
 void Residual::storeKept(uint64_t offset, std::span<const float> values) {
   if (storage == ResidualStorage::F32) {
-    std::copy(values.begin(), values.end(), floats.begin() + int64_t(offset));
+    std::ranges::copy(values, kept<float>().begin() + int64_t(offset));
     return;
   }
   if (storage == ResidualStorage::Bf16) {
     for (uint64_t i = 0; i < values.size(); ++i)
-      halves[offset + i] = keepAsBf16(values[i]);
+      kept<uint16_t>()[offset + i] = keepAsBf16(values[i]);
     return;
   }
   // A block that is replaced in part keeps the rest, at its new scale.
@@ -106,28 +101,18 @@ void Residual::storeKept(uint64_t offset, std::span<const float> values) {
   }
 }
 
-std::span<std::byte> Residual::stored() {
-  switch (storage) {
-  case ResidualStorage::F32:
-    return std::as_writable_bytes(std::span(floats));
-  case ResidualStorage::Bf16:
-    return std::as_writable_bytes(std::span(halves));
-  case ResidualStorage::Int8:
-    return std::as_writable_bytes(std::span(bytes));
-  }
-  return {};
-}
+std::span<std::byte> Residual::stored() { return {memory.data(), bytesOf(storage, elements)}; }
 
 void Residual::describe(const std::string &name, std::vector<StateTensor> &tensors) {
   switch (storage) {
   case ResidualStorage::F32:
-    tensors.push_back({name, CGX_F32, elements, floats.data()});
+    tensors.push_back({name, CGX_F32, elements, memory.data()});
     return;
   case ResidualStorage::Bf16:
-    tensors.push_back({name, CGX_BF16, elements, halves.data()});
+    tensors.push_back({name, CGX_BF16, elements, memory.data()});
     return;
   case ResidualStorage::Int8:
-    tensors.push_back({name, CGX_I8, elements, bytes.data()});
+    tensors.push_back({name, CGX_I8, elements, memory.data()});
     tensors.push_back({name + ".scales", CGX_F32, scales.size(), scales.data()});
     return;
   }

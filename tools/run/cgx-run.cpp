@@ -278,6 +278,11 @@ void describe(CLI::App &app, Options &options) {
       ->type_name("[KIND=]CODEC")
       ->capture_default_str()
       ->group("Codecs");
+  app.add_option("--messages-in", options.messagesIn,
+                 "Keep messages of codecs with delta in mapped files of this folder, which go with the run; "
+                 "else they are in memory")
+      ->type_name("FOLDER")
+      ->group("Codecs");
   app.add_option("--alpha", options.alpha, "Error that plans may make, in errors of the reference")
       ->check(CLI::NonNegativeNumber)
       ->type_name("X")
@@ -576,7 +581,17 @@ Options evaluationOptions(const Options &options) {
   return own;
 }
 
+/// Ranks read where their messages lie, in threads and processes of this program.
+void placeMessages(const std::string &folder) {
+  if (folder.empty())
+    return;
+  if (!std::filesystem::is_directory(folder))
+    throw Error("expected --messages-in to be a folder, got '" + folder + "'");
+  ::setenv("CGX_MESSAGES_IN", std::filesystem::absolute(folder).c_str(), /*replace=*/1);
+}
+
 int run(Options options) {
+  placeMessages(options.messagesIn);
   std::optional<Membership> membership = givenMembership(options);
   if (!membership && !options.ranks)
     membership = findMembership();

@@ -36,7 +36,7 @@ class Pairs(RunTest):
             "--pad-last": [], "--stop-on-nan": [], "--seed": [3], "--feed": ["result[1]['loss']="],
             "--profile": [self.folder / "profile.json"], "--adapt": ["uniform"], "--adapt-every": [1, *adapt], "--warmup": [1, *adapt],
             "--profile-steps": [1, *adapt], "--candidate": ["quantize bits=2..4 bucket=128", *adapt], "--reference": ["quantize bits=8", *adapt],
-            "--alpha": [2, *adapt], "--save": save[1:], "--save-every": [1, *save], "--keep-last": [1, *save],
+            "--alpha": [2, *adapt], "--messages-in": [self.folder], "--save": save[1:], "--save-every": [1, *save], "--keep-last": [1, *save],
             "--keep-best": ["loss", *save], "--report": [self.folder / "report.json"], "--metrics": [self.folder / "metrics.jsonl"],
             "--trace": [self.folder / "trace.json"], "--log-every": [1], "--quiet": [], "--progress": ["never"], "--no-cache": [],
             "--timeout": [20], "--transport": ["inproc"], "--ranks": [1], "--job": [f"pairs-{self.folder.name}"], "--eval": evaluate[1:],

@@ -101,7 +101,7 @@ class Sharded(RunTest):
         program, report = self.folder / "step.cgx.mlir", self.folder / "report.json"
         subprocess.run([CGX_OPT, self.folder / "step.mlir", f"--cgx-compress={options}", "-o", program], check=True)
         done = subprocess.run(
-            [CGX_RUN, program, "--job", self.job, "--transport", "inproc", "--data", self.folder / "data.safetensors", "--repeat",
+            [CGX_RUN, program, "--job", self.job, *(["--transport", "inproc"] if "--transport" not in arguments else []), "--data", self.folder / "data.safetensors", "--repeat",
              "--steps", str(steps), "--save", self.folder / f"{save}.safetensors", "--report", report, "--quiet", "--no-cache",
              *(["--state", self.folder / f"{state}.safetensors"] if state else []), *arguments],
             capture_output=True, text=True, timeout=300, env=self.environment(), check=False)
@@ -272,6 +272,28 @@ class Sharded(RunTest):
             self.assertEqual(state, expected)
             self.assertAlmostEqual(again["totals"]["wire_bytes_per_step"], sum(self.report_of(options)["wire_bytes_by_rank"]),
                                    msg="nothing is a first visit")
+
+    def test_differences_in_mapped_files(self):
+        self.make(4)
+        _, expected = self.step(DIFFERENCES)
+        for transport in ("inproc", "shm"):
+            _, state = self.step(DIFFERENCES, "--messages-in", self.folder, "--transport", transport)
+            self.assertEqual(state, expected)
+        self.step(DIFFERENCES, "--messages-in", self.folder, steps=3, save="half")
+        _, state = self.step(DIFFERENCES, "--resume", self.folder / "half.safetensors", "--messages-in", self.folder, state=None, steps=3)
+        self.assertEqual(state, expected)
+        self.assertEqual([path.name for path in self.folder.iterdir() if "messages" in path.name], [])
+
+    def test_messages_have_a_folder(self):
+        self.make(2)
+        subprocess.run([CGX_OPT, self.folder / "step.mlir", f"--cgx-compress={DIFFERENCES}", "-o", self.folder / "step.cgx.mlir"], check=True)
+        for variable, arguments, expected in (({}, ["--messages-in", self.folder / "none"], "expected --messages-in to be a folder"),
+                                              ({"CGX_MESSAGES_IN": "/proc"}, [], "messages: expected a file of ")):
+            done = subprocess.run([CGX_RUN, self.folder / "step.cgx.mlir", "--job", self.job, "--transport", "inproc", "--data",
+                                   self.folder / "data.safetensors", "--state", self.folder / "state.safetensors", "--steps", "1", "--quiet",
+                                   *map(str, arguments)], capture_output=True, text=True, env=self.environment() | variable, check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(expected, done.stderr)
 
     def test_differences_are_of_no_samples(self):
         self.make(2)

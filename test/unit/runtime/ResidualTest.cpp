@@ -7,12 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "state/Residual.h"
+#include "state/StateFiles.h"
 
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+
+#include <filesystem>
 #include <limits>
 #include <random>
+#include <unistd.h>
 
 namespace cgx {
 namespace {
@@ -89,6 +93,40 @@ TEST_P(ResidualTest, HasAllOfItsMemoryDescribed) {
   residual.load(0, expected);
   restored.load(0, got);
   EXPECT_EQ(got, expected);
+}
+
+TEST(StateFilesTest, OfAFileIsZeroKeepsWhatIsWrittenAndLeavesNoName) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("cgx-state-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  {
+    Result<StateMemory> made = mapFile(folder, 10000);
+    ASSERT_TRUE(made.ok()) << made.status().message();
+    StateMemory memory = std::move(*made);
+    for (uint64_t i = 0; i < 10000; ++i)
+      ASSERT_EQ(memory.data()[i], std::byte{0}) << i;
+    const std::byte *before = memory.data();
+    Residual residual(ResidualStorage::Bf16, 0, 5000, std::move(memory));
+    EXPECT_EQ(residual.stored().data(), before) << "moving it moves no byte";
+    const std::vector<float> values(5000, 0.5f);
+    residual.store(0, values);
+    std::vector<float> got(5000);
+    residual.load(0, got);
+    EXPECT_EQ(got, values);
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(StateFilesTest, SaysWhatThereIsNoRoomFor) {
+  StateMemorySource source("/nowhere/at/all");
+  (void)source.take(10);
+  EXPECT_EQ(source.status().message(),
+            "messages: expected a file of 10 bytes in the folder '/nowhere/at/all', "
+            "got: No such file or directory");
+  StateMemorySource full(std::filesystem::temp_directory_path());
+  (void)full.take(uint64_t(1) << 55);
+  EXPECT_FALSE(full.status().ok()) << "reserved at once";
 }
 
 INSTANTIATE_TEST_SUITE_P(Storages, ResidualTest,

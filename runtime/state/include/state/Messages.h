@@ -15,6 +15,7 @@
 
 #include "manifest/Manifest.h"
 #include "state/Residual.h"
+#include "state/StateFiles.h"
 
 namespace cgx {
 
@@ -24,7 +25,7 @@ namespace cgx {
 class Messages {
 public:
   /// The operand has changes.
-  explicit Messages(const OperandInfo &operand);
+  Messages(const OperandInfo &operand, StateMemorySource &memory);
 
   /// The slot of a row's id; nothing where the id is none: expected -rows <= id < samples.
   std::optional<uint64_t> slotOf(int32_t id) const;

@@ -36,7 +36,9 @@ struct OperandState {
 /// sizes follow from the program and a checkpoint can be written back before the first step.
 class ProgramState {
 public:
-  ProgramState(const Program &program, uint32_t rank);
+  /// With messages in files of a folder, if that is not empty. Status() says whether there are all.
+  ProgramState(const Program &program, uint32_t rank, const std::string &messagesIn = {});
+  const Status &status() const { return memory.status(); }
 
   /// One for each operand of the collective at `index` of the program.
   std::span<OperandState> operandsOf(size_t index) { return states[index]; }
@@ -46,6 +48,7 @@ public:
   std::span<const StateTensor> tensors() const { return described; }
 
 private:
+  StateMemorySource memory; ///< of messages
   std::vector<std::vector<OperandState>> states;
   std::vector<StateTensor> described;
 };

@@ -14,6 +14,7 @@
 #define CGX_RUNTIME_STATE_RESIDUAL_H
 
 #include "cgx/arithmetic/residual.h"
+#include "state/StateMemory.h"
 #include "state/StateTensor.h"
 
 #include <span>
@@ -25,6 +26,10 @@ namespace cgx {
 class Residual {
 public:
   Residual(ResidualStorage storage, uint64_t begin, uint64_t elements);
+  /// In memory of bytesOf() bytes.
+  Residual(ResidualStorage storage, uint64_t begin, uint64_t elements, StateMemory memory);
+
+  static uint64_t bytesOf(ResidualStorage storage, uint64_t elements);
 
   /// The residual of the elements that start with element `first` of the operand: zero where there is none.
   /// (A plan whose codec has longer buckets moves the ends of chunks.)
@@ -59,11 +64,15 @@ private:
   ResidualStorage storage;
   uint64_t begin;
   uint64_t elements;
-  // One of these, by storage; `scales` goes with `bytes`.
-  std::vector<float> floats;
-  std::vector<uint16_t> halves;
-  std::vector<int8_t> bytes;
-  std::vector<float> scales;
+  StateMemory memory;
+  std::vector<float> scales; ///< of Int8
+
+  template <typename Element> std::span<Element> kept() {
+    return {reinterpret_cast<Element *>(memory.data()), elements};
+  }
+  template <typename Element> std::span<const Element> kept() const {
+    return {reinterpret_cast<const Element *>(memory.data()), elements};
+  }
 };
 
 } // namespace cgx
