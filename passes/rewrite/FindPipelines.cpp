@@ -8,9 +8,10 @@
 //
 // A pipeline hands activations from stage to stage in a loop of ticks (GPipe): a permute in a loop, whose
 // result goes into its operand a tick later. The backward pass is another loop, after it, that hands what it
-// computes the other way. A permute around a ring has a pair for the edge from the last stage to the first,
-// too, on which nobody waits for anything. What goes around a ring unchanged (keys and values of ring
-// attention) goes to all ranks alike, which are no stages.
+// computes the other way, or, one forward and one backward at a time (1F1B), the same loop does. A permute
+// around a ring has a pair for the edge from the last stage to the first, too, on which nobody waits for
+// anything. What goes around a ring unchanged (keys and values of ring attention) goes to all ranks alike,
+// which are no stages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -166,13 +167,15 @@ struct FindPipelines : impl::FindPipelinesPassBase<FindPipelines> {
     SmallVector<bool> isTaken(recurrent.size(), false);
     // Backward passes are in the reverse order: the last pipeline's is the first.
     for (unsigned i = 0; i < recurrent.size(); ++i) {
-      if (isTaken[i] || !isAnActivation(recurrent[i]) || isRotation(recurrent[i]))
+      if (isTaken[i] || !isAnActivation(recurrent[i]) || isRotation(recurrent[i]) ||
+          isBackwardInLoop(recurrent[i], recurrent))
         continue;
       isTaken[i] = true;
       std::string name = "pipeline" + (++count > 1 ? "#" + std::to_string(count) : "");
       label(recurrent[i], name + "/forward", LayerKind::Activation);
-      for (unsigned j = recurrent.size(); j-- > i + 1;)
-        if (!isTaken[j] && !isRotation(recurrent[j]) && isBackwardOf(recurrent[j], recurrent[i])) {
+      for (unsigned j = recurrent.size(); j-- > 0;)
+        if (!isTaken[j] && (j > i || loopOf(recurrent[j]) == loopOf(recurrent[i])) &&
+            !isRotation(recurrent[j]) && isBackwardOf(recurrent[j], recurrent[i])) {
           isTaken[j] = true;
           label(recurrent[j], name + "/backward", LayerKind::ActivationGradient);
           break;
@@ -225,15 +228,28 @@ private:
     return pairs;
   }
 
-  /// Another loop of as many ticks, later, and computed from what the forward loop left.
+  /// Another loop of as many ticks, later, and computed from what the forward loop left; or the same loop,
+  /// and computed from what went forward, but not the other way round.
   static bool isBackwardOf(PermuteOp backward, PermuteOp forward) {
     LayerKind kind = layerOf(backward).getKind();
-    return (kind == LayerKind::Activation || kind == LayerKind::ActivationGradient ||
-            kind == LayerKind::Other) &&
-           loopOf(backward) != loopOf(forward) &&
-           backward.getInputs().front().getType() == forward.getInputs().front().getType() &&
-           pairsOf(backward, /*isTurned=*/true) == pairsOf(forward, /*isTurned=*/false) &&
-           getRunsPerStep(backward) == getRunsPerStep(forward) && dependsOnLoop(backward, loopOf(forward));
+    if ((kind != LayerKind::Activation && kind != LayerKind::ActivationGradient &&
+         kind != LayerKind::Other) ||
+        backward.getInputs().front().getType() != forward.getInputs().front().getType() ||
+        pairsOf(backward, /*isTurned=*/true) != pairsOf(forward, /*isTurned=*/false) ||
+        getRunsPerStep(backward) != getRunsPerStep(forward))
+      return false;
+    if (loopOf(backward) != loopOf(forward))
+      return dependsOnLoop(backward, loopOf(forward));
+    return backward != forward && Descent(forward->getResults()).reaches(backward.getInputs().front()) &&
+           !Descent(backward->getResults()).reaches(forward.getInputs().front());
+  }
+
+  /// Of a loop that hands activations and their gradients on, which may stand in any order.
+  static bool isBackwardInLoop(PermuteOp op, ArrayRef<PermuteOp> others) {
+    return llvm::any_of(others, [&](PermuteOp other) {
+      return loopOf(other) == loopOf(op) && isAnActivation(other) && !isRotation(other) &&
+             isBackwardOf(op, other);
+    });
   }
 
   static bool dependsOnLoop(PermuteOp backward, stablehlo::WhileOp forward) {

@@ -130,6 +130,19 @@ uint64_t stagesOf(PermuteOp op) {
   return longest;
 }
 
+/// Whether the loop of an edge has the other edge of its pipeline, too.
+bool isInterleaved(PermuteOp op) {
+  auto loop = op->getParentOfType<stablehlo::WhileOp>();
+  StringRef name = CollectiveOpInterface(op).getLayer(0).getName();
+  const std::string other = name.consume_back("/forward")    ? (name + "/backward").str()
+                            : name.consume_back("/backward") ? (name + "/forward").str()
+                                                             : "";
+  return loop && loop.walk([&](PermuteOp each) {
+                       return WalkResult(failure(CollectiveOpInterface(each).getLayer(0).getName() == other));
+                     })
+                     .wasInterrupted();
+}
+
 /// What the ranks of a gather keep of each other's parts.
 void describeGather(ReportRow &row, CollectiveOpInterface op, unsigned operand, int64_t ranks) {
   auto changes = dyn_cast<DeltaAttr>(op.getCodec(operand));
@@ -153,6 +166,7 @@ void describeEdge(ReportRow &row, CollectiveOpInterface op, unsigned operand, in
     return;
   if (name.starts_with("pipeline") && (name.ends_with("/forward") || name.ends_with("/backward")))
     row.stages = stagesOf(permute);
+  row.isInterleaved = row.stages != 0 && isInterleaved(permute);
   auto changes = dyn_cast<DeltaAttr>(op.getCodec(operand));
   if (!changes)
     return;

@@ -54,6 +54,7 @@ struct ReportRow {
   uint64_t firstVisitBytes = 0;
   /// Of an edge of a pipeline: how many stages it leads through.
   uint64_t stages = 0;
+  bool isInterleaved = false; ///< in one loop with the other direction (1F1B)
   /// Payloads vary in size: wireBytes are the most that they can be.
   bool isMost = false;
 };

@@ -197,7 +197,9 @@ void printPipelines(const cgx::ReportTable &table, llvm::raw_ostream &os) {
     if (row.stages < 2 || !row.runs)
       continue;
     os << row.layer << ": " << row.stages << " stages, " << *row.runs << " ticks";
-    if (*row.runs >= row.stages)
+    if (row.isInterleaved)
+      os << ", forward and backward in one loop (1F1B)";
+    else if (*row.runs >= row.stages)
       os << " of " << *row.runs - row.stages + 1 << " microbatches, with bubbles in " << row.stages - 1
          << (row.stages == 2 ? " tick" : " ticks") << " of each stage";
     os << '\n';

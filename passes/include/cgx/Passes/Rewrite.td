@@ -437,7 +437,8 @@ def FindPipelinesPass : Pass<"cgx-find-pipelines", "::mlir::ModuleOp"> {
     called `pipeline/forward`, that of a second pipeline `pipeline#2/forward`. A *backward edge* is such a permute in
     another loop of as many rounds, which depends on results of the first, with the pairs of the forward edge turned
     around and an operand of the same type: `pipeline/backward`, of kind `activation_gradient`. So each direction has a
-    codec of its own.
+    codec of its own. One forward and one backward at a time (1F1B), both are in one loop: then the backward edge is the
+    one that depends on what the other one handed on, which does not depend on it.
 
     A permute around a ring sends from the last stage to the first, too. A pair is dropped where nothing that the target
     computes depends on what it gets, since all that reads it chooses something else on that rank
