@@ -264,10 +264,12 @@ class LocalSteps(RunTest):
                        check=True)
         page = (self.folder / "README.md").read_text()
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| 1")]
-        self.assertEqual(len(rows), 9)
+        self.assertEqual(len(rows), 11)
         sent = {(row[0], row[1], row[2]): float(row[3]) for row in rows}
         self.assertAlmostEqual(sent["1", "", "32"] / sent["10", "sgd", "32"], 10, delta=0.1)
         self.assertLess(sent["10", "nesterov", "4"], sent["10", "nesterov", "32"] / 7)
+        self.assertEqual(sent["10", "sgd, 3 fragments", "2"], sent["10", "sgd", "2"])
+        self.assertLess(sent["10", "sgd", "top 2 %"], sent["10", "sgd", "2"] / 2)
         self.assertIn("</svg>", (self.folder / "mlp-digits.svg").read_text())
 
 
