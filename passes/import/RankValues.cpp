@@ -281,6 +281,21 @@ private:
 
 } // namespace
 
+Value cgx::throughLoops(Value value) {
+  while (true) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto loop = dyn_cast_or_null<stablehlo::WhileOp>(argument ? argument.getOwner()->getParentOp()
+                                                              : value.getDefiningOp());
+    if (!loop)
+      return value;
+    unsigned index = argument ? argument.getArgNumber() : cast<OpResult>(value).getResultNumber();
+    Block &body = loop.getBody().front();
+    if (body.getTerminator()->getOperand(index) != body.getArgument(index))
+      return value;
+    value = loop.getOperand()[index];
+  }
+}
+
 RankValues::RankValues(ModuleOp module) {
   auto getCount = [&](StringRef name) {
     auto count = module->getAttrOfType<IntegerAttr>(name);
@@ -293,6 +308,7 @@ RankValues::RankValues(ModuleOp module) {
 }
 
 const RankValues::Integers *RankValues::get(Value value) {
+  value = throughLoops(value);
   auto found = known.find(value);
   if (found == known.end()) {
     ++depth;

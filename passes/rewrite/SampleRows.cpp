@@ -14,6 +14,8 @@
 
 #include "SampleRows.h"
 
+#include "cgx/Passes/RankValues.h"
+
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -26,21 +28,6 @@ namespace cgx {
 using Dims = SampleRows::Dims;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-Value throughLoops(Value value) {
-  while (true) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    auto loop = dyn_cast_or_null<stablehlo::WhileOp>(argument ? argument.getOwner()->getParentOp()
-                                                              : value.getDefiningOp());
-    if (!loop)
-      return value;
-    unsigned index = argument ? argument.getArgNumber() : cast<OpResult>(value).getResultNumber();
-    Block &body = loop.getBody().front();
-    if (body.getTerminator()->getOperand(index) != body.getArgument(index))
-      return value;
-    value = loop.getOperand()[index];
-  }
-}
 
 /// Whether two values are made by the same ops of the same values.
 static bool isSameValue(Value a, Value b, unsigned depth = 32) {

@@ -72,9 +72,6 @@ private:
   llvm::SmallVector<CarriedIds> loops;
 };
 
-/// What a value was before the loop that hands it from round to round as it is.
-mlir::Value throughLoops(mlir::Value value);
-
 } // namespace cgx
 
 #endif // CGX_PASSES_REWRITE_SAMPLEROWS_H

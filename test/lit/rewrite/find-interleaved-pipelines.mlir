@@ -22,10 +22,10 @@ func.func public @main(%w: tensor<32x32xf32> {cgx.name = "state['w']"}, %x: tens
   %rank = stablehlo.convert %u : (tensor<ui32>) -> tensor<i32>
   %two = stablehlo.constant dense<2> : tensor<i32>
   %first = stablehlo.compare EQ, %rank, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
-  %last = stablehlo.compare EQ, %rank, %two, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
   %micro = stablehlo.reshape %x : (tensor<12x32xf32>) -> tensor<3x4x32xf32>
-  %f:6 = stablehlo.while(%t = %zero, %arrived = %zeros, %back = %zeros, %sum = %nothing, %isfirst = %first, %islast = %last)
-      : tensor<i32>, tensor<4x32xf32>, tensor<4x32xf32>, tensor<32x32xf32>, tensor<i1>, tensor<i1>
+  // Which stage it is, the step may ask inside of the loop, too.
+  %f:6 = stablehlo.while(%t = %zero, %arrived = %zeros, %back = %zeros, %sum = %nothing, %isfirst = %first, %stage = %rank)
+      : tensor<i32>, tensor<4x32xf32>, tensor<4x32xf32>, tensor<32x32xf32>, tensor<i1>, tensor<i32>
    cond {
     %c = stablehlo.compare LT, %t, %ticks, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %c : tensor<i1>
@@ -35,6 +35,7 @@ func.func public @main(%w: tensor<32x32xf32> {cgx.name = "state['w']"}, %x: tens
     %in = stablehlo.select %isfirst, %m, %arrived : tensor<i1>, tensor<4x32xf32>
     %p = stablehlo.dot_general %in, %w, contracting_dims = [1] x [0] : (tensor<4x32xf32>, tensor<32x32xf32>) -> tensor<4x32xf32>
     %out = stablehlo.tanh %p : tensor<4x32xf32>
+    %islast = stablehlo.compare EQ, %stage, %two, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
     // The gradient that came from behind, or that of the loss, on the last stage.
     %g = stablehlo.select %islast, %out, %back : tensor<i1>, tensor<4x32xf32>
     %d = stablehlo.dot_general %in, %g, contracting_dims = [0] x [0] : (tensor<4x32xf32>, tensor<4x32xf32>) -> tensor<32x32xf32>
@@ -51,8 +52,8 @@ func.func public @main(%w: tensor<32x32xf32> {cgx.name = "state['w']"}, %x: tens
     %next = cgx.permute(%out) {source_target_pairs = dense<[[0, 1], [1, 2], [2, 0]]> : tensor<3x2xi64>, id = 1 : i64,
         groups = #g, codecs = [#cgx.identity], layers = [#a]} : tensor<4x32xf32>
     %n = stablehlo.add %t, %one : tensor<i32>
-    stablehlo.return %n, %next, %nextback, %s, %isfirst, %islast
-        : tensor<i32>, tensor<4x32xf32>, tensor<4x32xf32>, tensor<32x32xf32>, tensor<i1>, tensor<i1>
+    stablehlo.return %n, %next, %nextback, %s, %isfirst, %stage
+        : tensor<i32>, tensor<4x32xf32>, tensor<4x32xf32>, tensor<32x32xf32>, tensor<i1>, tensor<i32>
   }
   %new = stablehlo.subtract %w, %f#3 : tensor<32x32xf32>
   return %new : tensor<32x32xf32>
