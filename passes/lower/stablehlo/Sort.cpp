@@ -6,22 +6,28 @@
 //
 //===----------------------------------------------------------------------------===//
 //
-// A merge sort, hence stable: pass p merges neighbouring runs of 2^p elements. Passes go in pairs, from the
-// tensors to as many others and back, so that the loop over them exchanges no buffers; a pass whose runs are
-// as long as the dimension only copies.
+// Where one operand decides, by the order of its type, the runtime says where each element of the sorted rows
+// came from (`cgx_rt_sort_places`), and all operands are gathered from there.
+//
+// Any other comparator: a merge sort, hence stable: pass p merges neighbouring runs of 2^p elements. Passes
+// go in pairs, from the tensors to as many others and back, so that the loop over them exchanges no buffers;
+// a pass whose runs are as long as the dimension only copies.
 //
 //===----------------------------------------------------------------------------===//
 #include "Conversion.h"
 #include "Scalar.h"
 #include "ScalarConvert.h"
+#include "ir/RuntimeOps.h"
 
 #include "cgx/Dialect/Stablehlo/ChloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/compute.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -141,6 +147,137 @@ SmallVector<Value> sorted(OpBuilder &b, Location loc, ValueRange tensors, int64_
   return results;
 }
 
+/// One operand by the order of its type.
+struct KeyOrder {
+  size_t operand;
+  cgx_sort_kind kind;
+  bool descending;
+};
+
+/// The order of a type's elements, if it is one that the runtime knows.
+std::optional<cgx_sort_kind> kindOf(Type element) {
+  if (isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element))
+    return CGX_SORT_TOTAL;
+  auto integer = dyn_cast<IntegerType>(element);
+  if (!integer || !llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth()))
+    return std::nullopt;
+  return integer.isUnsigned() || integer.getWidth() == 1 ? CGX_SORT_UNSIGNED : CGX_SORT_SIGNED;
+}
+
+bool isConstant(Value value, llvm::function_ref<bool(const APFloat &)> holds) {
+  DenseFPElementsAttr constant;
+  return matchPattern(value, m_Constant(&constant)) && constant.isSplat() &&
+         holds(constant.getSplatValue<APFloat>());
+}
+
+/// The x of select(x != x, NaN, select(x == 0, 0, x)), with which JAX makes zeros and NaNs equal; null
+/// otherwise.
+Value asNumber(Value value) {
+  auto choosesOn = [](Value value, stablehlo::ComparisonDirection direction) -> stablehlo::SelectOp {
+    auto select = value.getDefiningOp<stablehlo::SelectOp>();
+    auto compare = select ? select.getPred().getDefiningOp<stablehlo::CompareOp>() : nullptr;
+    return compare && compare.getComparisonDirection() == direction ? select : nullptr;
+  };
+  auto withoutNaN = choosesOn(value, stablehlo::ComparisonDirection::NE);
+  if (!withoutNaN ||
+      !isConstant(withoutNaN.getOnTrue(), [](const APFloat &x) { return x.isNaN() && !x.isNegative(); }))
+    return nullptr;
+  auto withoutZero = choosesOn(withoutNaN.getOnFalse(), stablehlo::ComparisonDirection::EQ);
+  auto isZero = [](const APFloat &x) { return x.isPosZero(); };
+  if (!withoutZero || !isConstant(withoutZero.getOnTrue(), isZero))
+    return nullptr;
+  Value x = withoutZero.getOnFalse();
+  auto ofNaN = withoutNaN.getPred().getDefiningOp<stablehlo::CompareOp>();
+  auto ofZero = withoutZero.getPred().getDefiningOp<stablehlo::CompareOp>();
+  bool areOfX = ofNaN.getLhs() == x && ofNaN.getRhs() == x && ofZero.getLhs() == x &&
+                matchPattern(ofZero.getRhs(), m_AnyZeroFloat());
+  return areOfX ? x : nullptr;
+}
+
+/// What a comparator of one key of a plain type says, as JAX prints it.
+std::optional<KeyOrder> keyOrderOf(Region &comparator) {
+  using Direction = stablehlo::ComparisonDirection;
+  Block &body = comparator.front();
+  auto compare = body.getTerminator()->getOperand(0).getDefiningOp<stablehlo::CompareOp>();
+  if (!compare)
+    return std::nullopt;
+  Direction direction = compare.getComparisonDirection();
+  if (direction != Direction::LT && direction != Direction::GT)
+    return std::nullopt;
+  std::optional<cgx_sort_kind> kind = kindOf(getElementTypeOrSelf(compare.getLhs().getType()));
+  if (!kind)
+    return std::nullopt;
+  Value lhs = compare.getLhs(), rhs = compare.getRhs();
+  if (*kind == CGX_SORT_TOTAL) {
+    if (compare.getCompareType() != stablehlo::ComparisonType::TOTALORDER)
+      return std::nullopt; // no order: NaN is neither before nor behind
+    Value first = asNumber(lhs), second = asNumber(rhs);
+    if (first && second) {
+      kind = CGX_SORT_NUMBERS;
+      lhs = first;
+      rhs = second;
+    }
+  }
+  auto before = dyn_cast<BlockArgument>(lhs), behind = dyn_cast<BlockArgument>(rhs);
+  if (!before || !behind || before.getOwner() != &body || behind.getOwner() != &body)
+    return std::nullopt;
+  unsigned first = std::min(before.getArgNumber(), behind.getArgNumber());
+  if (first % 2 != 0 || std::max(before.getArgNumber(), behind.getArgNumber()) != first + 1)
+    return std::nullopt;
+  bool swapped = before.getArgNumber() > behind.getArgNumber();
+  return KeyOrder{first / 2, *kind, (direction == Direction::GT) != swapped};
+}
+
+/// Where the first `kept` elements along `dim` of the sorted keys are now: numbers of i32.
+Value placesOf(OpBuilder &b, Location loc, Value keys, KeyOrder order, int64_t dim, int64_t kept) {
+  auto type = cast<RankedTensorType>(keys.getType());
+  Type element = type.getElementType();
+  ArrayRef<int64_t> shape = type.getShape();
+  int64_t infinity = 0;
+  if (auto number = dyn_cast<FloatType>(element))
+    infinity = APFloat::getInf(number.getFloatSemantics()).bitcastToAPInt().getSExtValue();
+  int64_t scalars[] = {order.kind,
+                       llvm::divideCeil(element.getIntOrFloatBitWidth(), 8),
+                       infinity,
+                       order.descending,
+                       llvm::product_of(shape.take_front(dim)),
+                       shape[dim],
+                       llvm::product_of(shape.drop_front(dim + 1)),
+                       kept};
+  SmallVector<int64_t> keptShape(shape);
+  keptShape[dim] = kept;
+  auto places = RankedTensorType::get(keptShape, b.getI32Type());
+  return rt::LibraryOp::create(b, loc, TypeRange{places}, "cgx_rt_sort_places", scalars, keys,
+                               ownTensor(b, loc, places))
+      .getResult(0);
+}
+
+/// The elements of `tensor` at the places along `dim`.
+Value takenFrom(OpBuilder &b, Location loc, Value tensor, Value places, int64_t dim) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  auto result = type.clone(cast<RankedTensorType>(places.getType()).getShape());
+  int64_t rank = type.getRank();
+  AffineMap maps[] = {b.getMultiDimIdentityMap(rank), b.getMultiDimIdentityMap(rank)};
+  return linalg::GenericOp::create(
+             b, loc, TypeRange{result}, ValueRange{places}, ValueRange{emptyTensor(b, loc, result)}, maps,
+             parallel(rank),
+             [&](OpBuilder &b, Location loc, ValueRange in) {
+               SmallVector<Value> at;
+               for (int64_t i = 0; i < rank; ++i)
+                 at.push_back(i == dim
+                                  ? arith::IndexCastOp::create(b, loc, b.getIndexType(), in[0]).getResult()
+                                  : linalg::IndexOp::create(b, loc, i).getResult());
+               linalg::YieldOp::create(b, loc, ValueRange{tensor::ExtractOp::create(b, loc, tensor, at)});
+             })
+      .getResult(0);
+}
+
+/// Whether the places of a sort are numbers of i32, and there is something to sort.
+bool hasPlaces(RankedTensorType type, int64_t dim) {
+  return type.getNumElements() > 0 && type.getDimSize(dim) > 1 &&
+         type.getDimSize(dim) <= std::numeric_limits<int32_t>::max();
+}
+
 struct SortPattern : OpConversionPattern<stablehlo::SortOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::SortOp op, OpAdaptor adaptor,
@@ -148,6 +285,17 @@ struct SortPattern : OpConversionPattern<stablehlo::SortOp> {
     int64_t rank = cast<RankedTensorType>(adaptor.getInputs().front().getType()).getRank();
     auto dim = static_cast<int64_t>(op.getDimension()); // from the end where negative
     dim += dim < 0 ? rank : 0;
+    std::optional<KeyOrder> order = keyOrderOf(op.getComparator());
+    if (order && hasPlaces(cast<RankedTensorType>(adaptor.getInputs().front().getType()), dim)) {
+      Value keys = adaptor.getInputs()[order->operand];
+      int64_t extent = cast<RankedTensorType>(keys.getType()).getDimSize(dim);
+      Value from = placesOf(rewriter, op.getLoc(), keys, *order, dim, extent);
+      SmallVector<Value> results;
+      for (Value input : adaptor.getInputs())
+        results.push_back(takenFrom(rewriter, op.getLoc(), input, from, dim));
+      rewriter.replaceOp(op, results);
+      return success();
+    }
     bool emitted = true;
     auto isBefore = [&](OpBuilder &b, ValueRange first, ValueRange second) -> Value {
       SmallVector<Value> arguments; // in pairs
@@ -178,6 +326,15 @@ struct TopKPattern : OpConversionPattern<chlo::TopKOp> {
     Value operand = adaptor.getOperand();
     auto type = cast<RankedTensorType>(operand.getType());
     int64_t dim = type.getRank() - 1;
+    int64_t extent = cast<RankedTensorType>(op.getValues().getType()).getDimSize(dim);
+    std::optional<cgx_sort_kind> kind = kindOf(original);
+    auto indices = cast<RankedTensorType>(getTypeConverter()->convertType(op.getIndices().getType()));
+    if (kind && extent > 0 && hasPlaces(type, dim) && indices.getElementType().isInteger(32)) {
+      Value from = placesOf(rewriter, loc, operand, {0, *kind, /*descending=*/true}, dim, extent);
+      Value values = takenFrom(rewriter, loc, operand, from, dim);
+      rewriter.replaceOp(op, {values, from});
+      return success();
+    }
     auto isBefore = [&](OpBuilder &builder, ValueRange first, ValueRange second) -> Value {
       ImplicitLocOpBuilder b(loc, builder);
       return compareScalars(b, stablehlo::ComparisonDirection::GT, /*total=*/isa<FloatType>(original),

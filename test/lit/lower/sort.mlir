@@ -1,4 +1,5 @@
-// A sort is a merge sort; elements compare as the region says, with the constants that left it.
+// Where one operand decides by the order of its type, the runtime says where each element came from. Any other sort
+// is a merge sort; elements compare as the region says, with the constants that left it.
 // RUN: cgx-opt %s --cgx-stablehlo-to-linalg --split-input-file | FileCheck %s
 
 // CHECK-LABEL: @sort
@@ -25,10 +26,68 @@ func.func @sort(%keys: tensor<3x100xf32>, %values: tensor<3x100xi32>) -> (tensor
 
 // -----
 
-// CHECK-LABEL: @top_k
+// As JAX prints it: zeros are equal, and so are NaNs. Kind 3, elements of 4 bytes, bits of infinity, ascending; 3 rows
+// of 100 elements, all of which are kept.
+// CHECK-LABEL: @numbers
+// CHECK: %[[PLACES:.*]] = cgx_rt.library @cgx_rt_sort_places [3, 4, 2139095040, 0, 3, 100, 1, 100] ins(%{{.*}} : tensor<3x100xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[PLACES]] : tensor<3x100xi32>)
+// CHECK: tensor.extract %arg0
+// CHECK: linalg.generic {{.*}} ins(%[[PLACES]] : tensor<3x100xi32>)
+// CHECK: tensor.extract %arg1
+func.func @numbers(%keys: tensor<3x100xf32>, %values: tensor<3x100xi32>) -> (tensor<3x100xf32>, tensor<3x100xi32>) {
+  %0:2 = "stablehlo.sort"(%keys, %values) <{dimension = 1 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>):
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %nan = stablehlo.constant dense<0x7FC00000> : tensor<f32>
+    %a0 = stablehlo.compare EQ, %a, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %a1 = stablehlo.select %a0, %zero, %a : tensor<i1>, tensor<f32>
+    %a2 = stablehlo.compare NE, %a, %a, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %a3 = stablehlo.select %a2, %nan, %a1 : tensor<i1>, tensor<f32>
+    %b0 = stablehlo.compare EQ, %b, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %b1 = stablehlo.select %b0, %zero, %b : tensor<i1>, tensor<f32>
+    %b2 = stablehlo.compare NE, %b, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %b3 = stablehlo.select %b2, %nan, %b1 : tensor<i1>, tensor<f32>
+    %less = stablehlo.compare LT, %a3, %b3, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }) : (tensor<3x100xf32>, tensor<3x100xi32>) -> (tensor<3x100xf32>, tensor<3x100xi32>)
+  return %0#0, %0#1 : tensor<3x100xf32>, tensor<3x100xi32>
+}
+
+// -----
+
+// The second operand decides, unsigned, the greatest first, down the columns.
+// CHECK-LABEL: @descending
+// CHECK: cgx_rt.library @cgx_rt_sort_places [0, 1, 0, 1, 1, 9, 4, 9] ins(%{{.*}} : tensor<9x4xi8>)
+func.func @descending(%values: tensor<9x4xf32>, %keys: tensor<9x4xui8>) -> (tensor<9x4xf32>, tensor<9x4xui8>) {
+  %0:2 = "stablehlo.sort"(%values, %keys) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<ui8>, %d: tensor<ui8>):
+    %less = stablehlo.compare GT, %c, %d, UNSIGNED : (tensor<ui8>, tensor<ui8>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }) : (tensor<9x4xf32>, tensor<9x4xui8>) -> (tensor<9x4xf32>, tensor<9x4xui8>)
+  return %0#0, %0#1 : tensor<9x4xf32>, tensor<9x4xui8>
+}
+
+// -----
+
+// Elements of two operands are no order of one type.
+// CHECK-LABEL: @across
+// CHECK-NOT: cgx_rt.library
 // CHECK: scf.for
-// CHECK: tensor.extract_slice %{{.*}}[0, 0] [6, 5] [1, 1] : tensor<6x40xf32>
-// CHECK: tensor.extract_slice %{{.*}}[0, 0] [6, 5] [1, 1] : tensor<6x40xi32>
+func.func @across(%x: tensor<9xf32>, %y: tensor<9xf32>) -> (tensor<9xf32>, tensor<9xf32>) {
+  %0:2 = "stablehlo.sort"(%x, %y) <{dimension = 0 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>, %d: tensor<f32>):
+    %less = stablehlo.compare LT, %a, %d, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }) : (tensor<9xf32>, tensor<9xf32>) -> (tensor<9xf32>, tensor<9xf32>)
+  return %0#0, %0#1 : tensor<9xf32>, tensor<9xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @top_k
+// CHECK: %[[PLACES:.*]] = cgx_rt.library @cgx_rt_sort_places [2, 4, 2139095040, 1, 6, 40, 1, 5] ins(%{{.*}} : tensor<6x40xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[PLACES]] : tensor<6x5xi32>)
+// CHECK: tensor.extract %arg0
 func.func @top_k(%x: tensor<6x40xf32>) -> (tensor<6x5xf32>, tensor<6x5xi32>) {
   %0:2 = chlo.top_k(%x, k = 5) : tensor<6x40xf32> -> (tensor<6x5xf32>, tensor<6x5xi32>)
   return %0#0, %0#1 : tensor<6x5xf32>, tensor<6x5xi32>
