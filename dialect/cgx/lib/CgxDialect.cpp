@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "CollectiveAssembly.h"
 #include "Word.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -60,46 +61,10 @@ static void printPhaseName(OpAsmPrinter &printer, Operation *, PhaseAttr phase) 
   printer << stringifyPhase(phase.getValue());
 }
 
-/// What was discardable in earlier programs, and what it is called now.
-static constexpr std::pair<StringLiteral, StringLiteral> kEarlierNames[] = {
-    {kEarlierExactReasonName, "exact_reasons"},
-    {kEarlierOriginsName, "origins"},
-};
-
-static ParseResult parseCollectiveAttrs(OpAsmParser &parser, NamedAttrList &attributes, StringRef op) {
-  SMLoc location = parser.getCurrentLocation();
-  if (parser.parseOptionalAttrDict(attributes))
-    return failure();
-  for (auto [earlier, name] : kEarlierNames)
-    if (Attribute attribute = attributes.erase(earlier)) {
-      if (attributes.get(name))
-        return parser.emitError(location) << "expected " << name << " or " << earlier << ", got both";
-      attributes.append(name, attribute);
-    }
-  // What parsers that ODS writes do behind an attribute dictionary.
-  return OperationName(op, parser.getContext()).verifyInherentAttrs(attributes, [&] {
-    return parser.emitError(location) << "'" << op << "' op ";
-  });
-}
-
-static void printCollectiveAttrs(OpAsmPrinter &printer, Operation *, DictionaryAttr attributes, StringRef) {
-  SmallVector<StringRef> elided = {"reduction", "phase"}; // they stand before
-  if (auto algorithm = dyn_cast_or_null<AlgorithmAttr>(attributes.get("algorithm"));
-      algorithm && algorithm.getValue() == Algorithm::Auto)
-    elided.push_back("algorithm");
-  // Why an operand travels as it does comes before how.
-  auto isReason = [](NamedAttribute attribute) {
-    return llvm::is_contained({"exact_reasons", "origins"}, attribute.getName().getValue());
-  };
-  SmallVector<NamedAttribute> ordered;
-  for (NamedAttribute attribute : attributes) {
-    if (attribute.getName() == "codecs" || attribute.getName() == "layer")
-      llvm::copy_if(attributes, std::back_inserter(ordered), isReason);
-    if (!isReason(attribute))
-      ordered.push_back(attribute);
-  }
-  printer.printOptionalAttrDict(ordered, elided);
-}
+using cgx::detail::parseCollectiveAttrs;
+using cgx::detail::parsePayloadAttrs;
+using cgx::detail::printCollectiveAttrs;
+using cgx::detail::printPayloadAttrs;
 
 #define GET_OP_CLASSES
 #include "cgx/Dialect/Cgx/CgxOps.cpp.inc"
@@ -131,7 +96,7 @@ void CgxDialect::initialize() {
   addInterfaces<CgxInlinerInterface>();
 }
 
-Attribute CgxDialect::parseAttribute(DialectAsmParser &parser, Type type) const {
+Attribute cgx::detail::parseWithoutDialect(AsmParser &parser, Type type) {
   SMLoc location = parser.getCurrentLocation();
   StringRef mnemonic;
   Attribute attribute;
@@ -143,17 +108,25 @@ Attribute CgxDialect::parseAttribute(DialectAsmParser &parser, Type type) const 
   }
   if (const CodecFamilyEntry *family = codecFamilyNamed(mnemonic))
     return CodecAttr::parseParameters(parser, family->family);
-  parser.emitError(location) << "unknown attribute `" << mnemonic << "` in dialect `" << getNamespace()
-                             << "`";
+  parser.emitError(location) << "unknown attribute `" << mnemonic << "` in dialect `"
+                             << CgxDialect::getDialectNamespace() << "`";
   return {};
 }
 
-void CgxDialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer) const {
+void cgx::detail::printWithoutDialect(AsmPrinter &printer, Attribute attribute) {
   if (succeeded(generatedAttributePrinter(attribute, printer)))
     return;
   auto codec = cast<CodecAttr>(attribute);
   printer << codec.getFamily();
   codec.printParameters(printer);
+}
+
+Attribute CgxDialect::parseAttribute(DialectAsmParser &parser, Type type) const {
+  return detail::parseWithoutDialect(parser, type);
+}
+
+void CgxDialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer) const {
+  detail::printWithoutDialect(printer, attribute);
 }
 
 SmallVector<StringRef> cgx::getCodecMnemonics() {

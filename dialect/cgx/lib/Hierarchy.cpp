@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CollectiveAssembly.h"
 #include "Word.h"
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
@@ -29,7 +30,7 @@ LogicalResult HierarchyAttr::verify(function_ref<InFlightDiagnostic()> emitError
   return success();
 }
 
-Attribute HierarchyAttr::parse(AsmParser &parser, Type) {
+HierarchyAttr cgx::detail::parseHierarchyParameters(AsmParser &parser, AsmParser::Delimiter delimiter) {
   SMLoc location = parser.getCurrentLocation();
   int64_t local = 0; // which (C1) refuses
   CodecAttrInterface inside = getIdentityCodec(parser.getContext());
@@ -61,14 +62,24 @@ Attribute HierarchyAttr::parse(AsmParser &parser, Type) {
            : name == "inside" ? parser.parseAttribute(inside)
                               : parseLeaders();
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalLessGreater, parseParameter))
+  if (parser.parseCommaSeparatedList(delimiter, parseParameter))
     return {};
   return parser.getChecked<HierarchyAttr>(location, parser.getContext(), local, inside, leaders);
 }
 
+void cgx::detail::printHierarchyParameters(AsmPrinter &printer, HierarchyAttr hierarchy) {
+  printer << "local = " << hierarchy.getLocal() << ", inside = " << hierarchy.getInside()
+          << ", leaders = " << stringifyLeaders(hierarchy.getLeaders());
+}
+
+Attribute HierarchyAttr::parse(AsmParser &parser, Type) {
+  return detail::parseHierarchyParameters(parser, AsmParser::Delimiter::OptionalLessGreater);
+}
+
 void HierarchyAttr::print(AsmPrinter &printer) const {
-  printer << "<local = " << getLocal() << ", inside = " << getInside()
-          << ", leaders = " << stringifyLeaders(getLeaders()) << '>';
+  printer << '<';
+  detail::printHierarchyParameters(printer, *this);
+  printer << '>';
 }
 
 cgx_schedule cgx::detail::getSchedule(Algorithm algorithm, std::optional<HierarchyAttr> hierarchy) {

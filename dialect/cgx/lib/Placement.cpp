@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CollectiveAssembly.h"
 #include "Word.h"
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
@@ -84,19 +85,18 @@ std::optional<GroupsAttr::Membership> GroupsAttr::getMembership(int64_t rank) co
   return std::nullopt;
 }
 
-/// `[` 0, 1 `]`
-static ParseResult parseIntegers(AsmParser &parser, SmallVectorImpl<int64_t> &values) {
+ParseResult cgx::detail::parseIntegers(AsmParser &parser, SmallVectorImpl<int64_t> &values) {
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
                                         [&] { return parser.parseInteger(values.emplace_back()); });
 }
 
-static void printIntegers(AsmPrinter &printer, ArrayRef<int64_t> values) {
+void cgx::detail::printIntegers(AsmPrinter &printer, ArrayRef<int64_t> values) {
   printer << '[';
   llvm::interleaveComma(values, printer);
   printer << ']';
 }
 
-Attribute GroupsAttr::parse(AsmParser &parser, Type) {
+GroupsAttr cgx::detail::parseRows(AsmParser &parser) {
   SmallVector<DenseI64ArrayAttr> rows;
   SMLoc location = parser.getCurrentLocation();
   auto parseRow = [&]() -> ParseResult {
@@ -106,16 +106,31 @@ Attribute GroupsAttr::parse(AsmParser &parser, Type) {
     rows.push_back(DenseI64ArrayAttr::get(parser.getContext(), ranks));
     return success();
   };
-  if (parser.parseLess() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseRow) ||
-      parser.parseGreater())
+  if (failed(parser.parseOptionalRSquare()) &&
+      (parser.parseCommaSeparatedList(parseRow) || parser.parseRSquare()))
     return {};
   return parser.getChecked<GroupsAttr>(location, parser.getContext(), ArrayRef(rows));
 }
 
+void cgx::detail::printRows(AsmPrinter &printer, GroupsAttr groups) {
+  printer << '[';
+  llvm::interleaveComma(groups.getRows(), printer,
+                        [&](DenseI64ArrayAttr row) { printIntegers(printer, row); });
+  printer << ']';
+}
+
+Attribute GroupsAttr::parse(AsmParser &parser, Type) {
+  GroupsAttr groups;
+  if (parser.parseLess() || parser.parseLSquare() || !(groups = detail::parseRows(parser)) ||
+      parser.parseGreater())
+    return {};
+  return groups;
+}
+
 void GroupsAttr::print(AsmPrinter &printer) const {
-  printer << "<[";
-  llvm::interleaveComma(getRows(), printer, [&](DenseI64ArrayAttr row) { printIntegers(printer, row); });
-  printer << "]>";
+  printer << '<';
+  detail::printRows(printer, *this);
+  printer << '>';
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,12 +154,11 @@ LogicalResult LayerAttr::verify(function_ref<InFlightDiagnostic()> emitError, St
   return success();
 }
 
-Attribute LayerAttr::parse(AsmParser &parser, Type) {
-  std::string name;
+LayerAttr cgx::detail::parseLayerParameters(AsmParser &parser, StringRef name) {
   StringRef kindName;
   DenseI64ArrayAttr shape;
   SMLoc location = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseString(&name) || parser.parseComma())
+  if (parser.parseComma())
     return {};
   SMLoc kindLocation = parser.getCurrentLocation();
   if (parseWord(parser, kindName, wordsOf(stringifyLayerKind, getMaxEnumValForLayerKind())))
@@ -164,21 +178,32 @@ Attribute LayerAttr::parse(AsmParser &parser, Type) {
         (parser.parseKeyword("stacked") || parser.parseEqual() || parser.parseInteger(stacked)))
       return {};
   }
-  if (parser.parseGreater())
+  return parser.getChecked<LayerAttr>(location, parser.getContext(), name, *kind, shape, stacked);
+}
+
+void cgx::detail::printLayerParameters(AsmPrinter &printer, LayerAttr layer) {
+  printer.printString(layer.getName());
+  printer << ", " << stringifyLayerKind(layer.getKind());
+  if (DenseI64ArrayAttr shape = layer.getShape()) {
+    printer << ", ";
+    printIntegers(printer, shape);
+  }
+  if (layer.getStacked() != 0)
+    printer << ", stacked = " << layer.getStacked();
+}
+
+Attribute LayerAttr::parse(AsmParser &parser, Type) {
+  std::string name;
+  LayerAttr layer;
+  if (parser.parseLess() || parser.parseString(&name) ||
+      !(layer = detail::parseLayerParameters(parser, name)) || parser.parseGreater())
     return {};
-  return parser.getChecked<LayerAttr>(location, parser.getContext(), StringRef(name), *kind, shape, stacked);
+  return layer;
 }
 
 void LayerAttr::print(AsmPrinter &printer) const {
   printer << '<';
-  printer.printString(getName());
-  printer << ", " << stringifyLayerKind(getKind());
-  if (DenseI64ArrayAttr shape = getShape()) {
-    printer << ", ";
-    printIntegers(printer, shape);
-  }
-  if (getStacked() != 0)
-    printer << ", stacked = " << getStacked();
+  detail::printLayerParameters(printer, *this);
   printer << '>';
 }
 

@@ -5,19 +5,16 @@
 // CHECK-LABEL: func @unused_is_erased
 // CHECK-NEXT: return
 func.func @unused_is_erased(%a: tensor<4xf32>) {
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  %0 = cgx.all_reduce sum(%a) groups([[0, 1]]) id(0) : tensor<4xf32>
   return
 }
 
 // CHECK-LABEL: func @ids_keep_collectives_apart
 func.func @ids_keep_collectives_apart(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-  // CHECK: cgx.all_reduce sum(%{{.*}}) {{{.*}}id = 0
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"", other>]} : tensor<4xf32>
-  // CHECK: cgx.all_reduce sum(%{{.*}}) {{{.*}}id = 1
-  %1 = cgx.all_reduce sum(%a) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  // CHECK: cgx.all_reduce sum(%{{[^,)]*}}) {{.*}}id(0)
+  %0 = cgx.all_reduce sum(%a) groups([[0, 1]]) id(0) : tensor<4xf32>
+  // CHECK: cgx.all_reduce sum(%{{[^,)]*}}) {{.*}}id(1)
+  %1 = cgx.all_reduce sum(%a) groups([[0, 1]]) id(1) : tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -26,8 +23,7 @@ func.func @not_hoisted(%a: tensor<4xf32>, %low: index, %high: index, %step: inde
   // CHECK: scf.for
   %0 = scf.for %i = %low to %high step %step iter_args(%x = %a) -> tensor<4xf32> {
     // CHECK-NEXT: cgx.all_reduce
-    %1 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-        layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+    %1 = cgx.all_reduce sum(%a) groups([[0, 1]]) id(0) : tensor<4xf32>
     %2 = arith.addf %1, %x : tensor<4xf32>
     scf.yield %2 : tensor<4xf32>
   }
@@ -38,13 +34,11 @@ func.func @not_hoisted(%a: tensor<4xf32>, %low: index, %high: index, %step: inde
 // CHECK-LABEL: func @kept_payloads
 func.func @kept_payloads(%a: tensor<4xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: cgx.all_gather({{.*}}keeps_payloads
-  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, keeps_payloads,
-      codecs = [#cgx.quantize<bits = 4>], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  %0 = cgx.all_gather(%a) codec(quantize<bits = 4>) dim(0) groups([[0, 1]]) id(0) keeps_payloads
+      : (tensor<4xf32>) -> tensor<8xf32>
   // CHECK-NEXT: cgx.all_gather({{.*}}decodes_again
-  %1 = cgx.all_gather(%a) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, decodes_again = 0 : i64,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  %1 = cgx.all_gather(%a) decodes_again(0) dim(0) groups([[0, 1]]) id(1) : (tensor<4xf32>) -> tensor<8xf32>
   // CHECK-NEXT: return
-  %2 = cgx.all_gather(%a) {dim = 0 : i64, id = 2 : i64, groups = #cgx.groups<[[0, 1]]>, decodes_again = 0 : i64,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  %2 = cgx.all_gather(%a) decodes_again(0) dim(0) groups([[0, 1]]) id(2) : (tensor<4xf32>) -> tensor<8xf32>
   return %1 : tensor<8xf32>
 }

@@ -188,8 +188,7 @@ func.func private @exact_reason_elsewhere() attributes {cgx.exact_reason = [""]}
 // -----
 func.func @exact_reason_count(%a: tensor<2xf32>) {
   // expected-error@below {{expected exact_reasons to be 1 strings, one per operand, got ["", ""]}}
-  %0 = cgx.all_reduce sum(%a) {exact_reasons = ["", ""], id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<2xf32>
+  %0 = cgx.all_reduce sum(%a) exact_reasons("", "") groups([[0, 1]]) id(0) : tensor<2xf32>
   return
 }
 
@@ -326,9 +325,7 @@ func.func @main(%x: tensor<4xf32> {cgx.name = "\C0"}) {
 
 func.func @origins_of_every_operand(%a: tensor<4xf32>, %b: tensor<4xf32>) {
   // expected-error@below {{expected origins to be 4 numbers, two per operand, got array<i64: 0, 0>}}
-  %0:2 = cgx.all_reduce sum(%a, %b) {origins = array<i64: 0, 0>, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>]}
-      : tensor<4xf32>, tensor<4xf32>
+  %0:2 = cgx.all_reduce sum(%a, %b) origins(0, 0) groups([[0, 1]]) id(0) : tensor<4xf32>, tensor<4xf32>
   return
 }
 

@@ -3,8 +3,7 @@
 
 func.func @all_reduce_c1(%a: tensor<4xf32>) {
   // expected-error@below {{expected id to be 0 or more, got -1}}
-  %0 = cgx.all_reduce sum(%a) {id = -1 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  %0 = cgx.all_reduce sum(%a) groups([[0, 1]]) id(-1) : tensor<4xf32>
   return
 }
 
@@ -12,8 +11,7 @@ func.func @all_reduce_c1(%a: tensor<4xf32>) {
 
 func.func @all_reduce_c2(%a: tensor<4xf32>) {
   // expected-error@below {{expected 1 codecs, one per operand, got 0}}
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  %0 = cgx.all_reduce sum(%a) codec() groups([[0, 1]]) id(0) : tensor<4xf32>
   return
 }
 
@@ -21,8 +19,7 @@ func.func @all_reduce_c2(%a: tensor<4xf32>) {
 
 func.func @all_reduce_c2_layers(%a: tensor<4xf32>) {
   // expected-error@below {{expected 1 layers, one per operand, got 0}}
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity], layers = []} : tensor<4xf32>
+  %0 = cgx.all_reduce sum(%a) groups([[0, 1]]) id(0) {layers = []} : tensor<4xf32>
   return
 }
 
@@ -30,8 +27,7 @@ func.func @all_reduce_c2_layers(%a: tensor<4xf32>) {
 
 func.func @all_reduce_c3(%a: tensor<4xi32>) {
   // expected-error@below {{operand 0: codec quantize: expected an element type of f16, bf16 or f32, got 'i32'}}
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : tensor<4xi32>
+  %0 = cgx.all_reduce sum(%a) codec(quantize) groups([[0, 1]]) id(0) : tensor<4xi32>
   return
 }
 
@@ -39,8 +35,7 @@ func.func @all_reduce_c3(%a: tensor<4xi32>) {
 
 func.func @all_reduce_c3_shape(%a: tensor<3x4xf32>) {
   // expected-error@below {{operand 0: codec lowrank: factors of rank 2 are no shorter than a matrix of 3x4}}
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.lowrank<rank = 2>], layers = [#cgx.layer<"", other>]} : tensor<3x4xf32>
+  %0 = cgx.all_reduce sum(%a) codec(lowrank<rank = 2>) groups([[0, 1]]) id(0) : tensor<3x4xf32>
   return
 }
 
@@ -48,8 +43,7 @@ func.func @all_reduce_c3_shape(%a: tensor<3x4xf32>) {
 
 func.func @all_reduce_c3_vector(%a: tensor<100xf32>) {
   // expected-error@below {{operand 0: codec lowrank: factors of rank 1 are no shorter than a matrix of 1x100}}
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.error_feedback<#cgx.lowrank<rank = 1>>], layers = [#cgx.layer<"", other>]} : tensor<100xf32>
+  %0 = cgx.all_reduce sum(%a) codec(error_feedback<#cgx.lowrank<rank = 1>>) groups([[0, 1]]) id(0) : tensor<100xf32>
   return
 }
 
@@ -57,8 +51,8 @@ func.func @all_reduce_c3_vector(%a: tensor<100xf32>) {
 
 func.func @reduce_scatter_c3_lowrank(%a: tensor<64x64xf32>) {
   // expected-error@below {{operand 0: codec lowrank: expected an all_reduce}}
-  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.lowrank], layers = [#cgx.layer<"", other>]} : (tensor<64x64xf32>) -> tensor<32x64xf32>
+  %0 = cgx.reduce_scatter sum(%a) codec(lowrank) dim(0) groups([[0, 1]]) id(0)
+      : (tensor<64x64xf32>) -> tensor<32x64xf32>
   return
 }
 
@@ -66,8 +60,7 @@ func.func @reduce_scatter_c3_lowrank(%a: tensor<64x64xf32>) {
 
 func.func @all_gather_c3_two_way(%a: tensor<64x64xf32>) {
   // expected-error@below {{operand 0: codec topk: expected an all_reduce}}
-  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.two_way<there = #cgx.topk, back = #cgx.natural>], layers = [#cgx.layer<"", other>]}
+  %0 = cgx.all_gather(%a) codec(two_way<there = #cgx.topk, back = #cgx.natural>) dim(0) groups([[0, 1]]) id(0)
       : (tensor<64x64xf32>) -> tensor<128x64xf32>
   return
 }
@@ -85,8 +78,7 @@ func.func @all_reduce_c4(%a: tensor<4xf32>) {
 
 func.func @all_reduce_c5(%a: tensor<4xf32>) {
   // expected-error@below {{operand 0: expected an exact codec with reduction max, got #cgx.quantize}}
-  %0 = cgx.all_reduce max(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  %0 = cgx.all_reduce max(%a) codec(quantize) groups([[0, 1]]) id(0) : tensor<4xf32>
   return
 }
 
@@ -94,8 +86,7 @@ func.func @all_reduce_c5(%a: tensor<4xf32>) {
 
 func.func @all_reduce_c6(%a: tensor<4xi32>) {
   // expected-error@below {{operand 0: expected a floating-point element type with reduction mean, got 'i32'}}
-  %0 = cgx.all_reduce mean(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xi32>
+  %0 = cgx.all_reduce mean(%a) groups([[0, 1]]) id(0) : tensor<4xi32>
   return
 }
 
@@ -103,8 +94,7 @@ func.func @all_reduce_c6(%a: tensor<4xi32>) {
 
 func.func @all_reduce_c7(%a: tensor<4xf32>) {
   // expected-error@below {{expected a hierarchy with the algorithm hierarchical}}
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"", other>], algorithm = #cgx.algorithm<hierarchical>} : tensor<4xf32>
+  %0 = cgx.all_reduce sum(%a) algorithm(hierarchical) groups([[0, 1]]) id(0) : tensor<4xf32>
   return
 }
 
@@ -112,9 +102,7 @@ func.func @all_reduce_c7(%a: tensor<4xf32>) {
 
 func.func @all_reduce_c7_ring(%a: tensor<4xf32>) {
   // expected-error@below {{expected no hierarchy with the algorithm ring}}
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"", other>], algorithm = #cgx.algorithm<ring>,
-      hierarchy = #cgx.hierarchy<local = 2>} : tensor<4xf32>
+  %0 = cgx.all_reduce sum(%a) algorithm(ring) groups([[0, 1]]) hierarchy(local = 2) id(0) : tensor<4xf32>
   return
 }
 
@@ -122,9 +110,8 @@ func.func @all_reduce_c7_ring(%a: tensor<4xf32>) {
 
 func.func @all_reduce_c8(%a: tensor<4xf32>) {
   // expected-error@below {{expected groups of hosts of 2 ranks, got a group of 3}}
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2], [3]]>, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"", other>], algorithm = #cgx.algorithm<hierarchical>,
-      hierarchy = #cgx.hierarchy<local = 2>} : tensor<4xf32>
+  %0 = cgx.all_reduce sum(%a) algorithm(hierarchical) groups([[0, 1, 2], [3]]) hierarchy(local = 2) id(0)
+      : tensor<4xf32>
   return
 }
 
@@ -133,10 +120,8 @@ func.func @all_reduce_c8(%a: tensor<4xf32>) {
 // (C3) already refuses any other lossy codec for an operand that no lossy codec takes.
 func.func @all_reduce_c9(%a: tensor<4xi32>, %b: tensor<4xf32>) {
   // Exact operands travel exactly inside of hosts, too.
-  %0:2 = cgx.all_reduce sum(%a, %b) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity, #cgx.quantize], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>],
-      algorithm = #cgx.algorithm<hierarchical>,
-      hierarchy = #cgx.hierarchy<local = 2, inside = #cgx.natural>} : tensor<4xi32>, tensor<4xf32>
+  %0:2 = cgx.all_reduce sum(%a, %b) algorithm(hierarchical) codec(identity, quantize) groups([[0, 1]])
+      hierarchy(local = 2, inside = #cgx.natural) id(0) : tensor<4xi32>, tensor<4xf32>
   return
 }
 
@@ -144,8 +129,7 @@ func.func @all_reduce_c9(%a: tensor<4xi32>, %b: tensor<4xf32>) {
 
 func.func @all_gather_c1(%a: tensor<4xf32>) {
   // expected-error@below {{expected id to be 0 or more, got -1}}
-  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = -1 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  %0 = cgx.all_gather(%a) dim(0) groups([[0, 1]]) id(-1) : (tensor<4xf32>) -> tensor<8xf32>
   return
 }
 
@@ -153,8 +137,7 @@ func.func @all_gather_c1(%a: tensor<4xf32>) {
 
 func.func @all_gather_c2(%a: tensor<4xf32>) {
   // expected-error@below {{expected 1 results, one per operand, got 2}}
-  %0:2 = cgx.all_gather(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %0:2 = cgx.all_gather(%a) dim(0) groups([[0, 1]]) id(0) : (tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>)
   return
 }
 
@@ -162,8 +145,7 @@ func.func @all_gather_c2(%a: tensor<4xf32>) {
 
 func.func @all_gather_c3(%a: tensor<4xf64>) {
   // expected-error@below {{operand 0: codec quantize: expected an element type of f16, bf16 or f32, got 'f64'}}
-  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : (tensor<4xf64>) -> tensor<8xf64>
+  %0 = cgx.all_gather(%a) codec(quantize) dim(0) groups([[0, 1]]) id(0) : (tensor<4xf64>) -> tensor<8xf64>
   return
 }
 
@@ -171,8 +153,7 @@ func.func @all_gather_c3(%a: tensor<4xf64>) {
 
 func.func @all_gather_c4(%a: tensor<4xf32>) {
   // expected-error@below {{expected groups of one size, got #cgx.groups<}}
-  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1], [2]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  %0 = cgx.all_gather(%a) dim(0) groups([[0, 1], [2]]) id(0) : (tensor<4xf32>) -> tensor<8xf32>
   return
 }
 
@@ -180,8 +161,7 @@ func.func @all_gather_c4(%a: tensor<4xf32>) {
 
 func.func @all_gather_c5(%a: tensor<4xf32>) {
   // expected-error@below {{operand 0: expected dim to be a dimension of 'tensor<4xf32>', got 1}}
-  %0 = cgx.all_gather(%a) {dim = 1 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  %0 = cgx.all_gather(%a) dim(1) groups([[0, 1]]) id(0) : (tensor<4xf32>) -> tensor<8xf32>
   return
 }
 
@@ -189,8 +169,7 @@ func.func @all_gather_c5(%a: tensor<4xf32>) {
 
 func.func @all_gather_c6(%a: tensor<4xf32>) {
   // expected-error@below {{expected result 0 to be 'tensor<8xf32>', got 'tensor<4xf32>'}}
-  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = cgx.all_gather(%a) dim(0) groups([[0, 1]]) id(0) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -198,8 +177,7 @@ func.func @all_gather_c6(%a: tensor<4xf32>) {
 
 func.func @reduce_scatter_c1(%a: tensor<4xf32>) {
   // expected-error@below {{expected id to be 0 or more, got -1}}
-  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = -1 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<2xf32>
+  %0 = cgx.reduce_scatter sum(%a) dim(0) groups([[0, 1]]) id(-1) : (tensor<4xf32>) -> tensor<2xf32>
   return
 }
 
@@ -207,8 +185,7 @@ func.func @reduce_scatter_c1(%a: tensor<4xf32>) {
 
 func.func @reduce_scatter_c2(%a: tensor<4xf32>) {
   // expected-error@below {{expected 1 codecs, one per operand, got 2}}
-  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<2xf32>
+  %0 = cgx.reduce_scatter sum(%a) codec(identity, identity) dim(0) groups([[0, 1]]) id(0) : (tensor<4xf32>) -> tensor<2xf32>
   return
 }
 
@@ -216,8 +193,7 @@ func.func @reduce_scatter_c2(%a: tensor<4xf32>) {
 
 func.func @reduce_scatter_c3(%a: tensor<4xi8>) {
   // expected-error@below {{operand 0: codec quantize: expected an element type of f16, bf16 or f32, got 'i8'}}
-  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : (tensor<4xi8>) -> tensor<2xi8>
+  %0 = cgx.reduce_scatter sum(%a) codec(quantize) dim(0) groups([[0, 1]]) id(0) : (tensor<4xi8>) -> tensor<2xi8>
   return
 }
 
@@ -225,8 +201,7 @@ func.func @reduce_scatter_c3(%a: tensor<4xi8>) {
 
 func.func @reduce_scatter_c4(%a: tensor<4xf32>) {
   // expected-error@below {{expected groups of one size, got #cgx.groups<}}
-  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1], [2]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<2xf32>
+  %0 = cgx.reduce_scatter sum(%a) dim(0) groups([[0, 1], [2]]) id(0) : (tensor<4xf32>) -> tensor<2xf32>
   return
 }
 
@@ -234,8 +209,7 @@ func.func @reduce_scatter_c4(%a: tensor<4xf32>) {
 
 func.func @reduce_scatter_c5(%a: tensor<4xf32>) {
   // expected-error@below {{operand 0: expected dim to be a dimension of 'tensor<4xf32>', got -1}}
-  %0 = cgx.reduce_scatter sum(%a) {dim = -1 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<2xf32>
+  %0 = cgx.reduce_scatter sum(%a) dim(-1) groups([[0, 1]]) id(0) : (tensor<4xf32>) -> tensor<2xf32>
   return
 }
 
@@ -243,8 +217,7 @@ func.func @reduce_scatter_c5(%a: tensor<4xf32>) {
 
 func.func @reduce_scatter_c6(%a: tensor<4xf32>) {
   // expected-error@below {{expected result 0 to be 'tensor<2xf32>', got 'tensor<4xf32>'}}
-  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = cgx.reduce_scatter sum(%a) dim(0) groups([[0, 1]]) id(0) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -252,8 +225,7 @@ func.func @reduce_scatter_c6(%a: tensor<4xf32>) {
 
 func.func @reduce_scatter_c6_remainder(%a: tensor<4xf32>) {
   // expected-error@below {{operand 0: expected dimension 0 to be a multiple of the group size 3, got 4}}
-  %0 = cgx.reduce_scatter sum(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1, 2]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<1xf32>
+  %0 = cgx.reduce_scatter sum(%a) dim(0) groups([[0, 1, 2]]) id(0) : (tensor<4xf32>) -> tensor<1xf32>
   return
 }
 
@@ -261,8 +233,7 @@ func.func @reduce_scatter_c6_remainder(%a: tensor<4xf32>) {
 
 func.func @reduce_scatter_c7(%a: tensor<4xf32>) {
   // expected-error@below {{operand 0: expected an exact codec with reduction product, got #cgx.quantize}}
-  %0 = cgx.reduce_scatter product(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<2xf32>
+  %0 = cgx.reduce_scatter product(%a) codec(quantize) dim(0) groups([[0, 1]]) id(0) : (tensor<4xf32>) -> tensor<2xf32>
   return
 }
 
@@ -270,8 +241,7 @@ func.func @reduce_scatter_c7(%a: tensor<4xf32>) {
 
 func.func @reduce_scatter_c8(%a: tensor<4xi8>) {
   // expected-error@below {{operand 0: expected a floating-point element type with reduction mean, got 'i8'}}
-  %0 = cgx.reduce_scatter mean(%a) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xi8>) -> tensor<2xi8>
+  %0 = cgx.reduce_scatter mean(%a) dim(0) groups([[0, 1]]) id(0) : (tensor<4xi8>) -> tensor<2xi8>
   return
 }
 
@@ -279,8 +249,7 @@ func.func @reduce_scatter_c8(%a: tensor<4xi8>) {
 
 func.func @all_to_all_c1(%a: tensor<4x4xf32>) {
   // expected-error@below {{expected id to be 0 or more, got -1}}
-  %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = -1 : i64,
-      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<2x8xf32>
+  %0 = cgx.all_to_all(%a) concat_dim(1) groups([[0, 1]]) id(-1) split_dim(0) : (tensor<4x4xf32>) -> tensor<2x8xf32>
   return
 }
 
@@ -288,8 +257,8 @@ func.func @all_to_all_c1(%a: tensor<4x4xf32>) {
 
 func.func @all_to_all_c2(%a: tensor<4x4xf32>) {
   // expected-error@below {{expected 1 codecs, one per operand, got 0}}
-  %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 0 : i64,
-      groups = #cgx.groups<[[0, 1]]>, codecs = [], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<2x8xf32>
+  %0 = cgx.all_to_all(%a) codec() concat_dim(1) groups([[0, 1]]) id(0) split_dim(0)
+      : (tensor<4x4xf32>) -> tensor<2x8xf32>
   return
 }
 
@@ -297,8 +266,8 @@ func.func @all_to_all_c2(%a: tensor<4x4xf32>) {
 
 func.func @all_to_all_c3(%a: tensor<4x4xi1>) {
   // expected-error@below {{operand 0: codec quantize: expected an element type of f16, bf16 or f32, got 'i1'}}
-  %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 0 : i64,
-      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : (tensor<4x4xi1>) -> tensor<2x8xi1>
+  %0 = cgx.all_to_all(%a) codec(quantize) concat_dim(1) groups([[0, 1]]) id(0) split_dim(0)
+      : (tensor<4x4xi1>) -> tensor<2x8xi1>
   return
 }
 
@@ -306,8 +275,7 @@ func.func @all_to_all_c3(%a: tensor<4x4xi1>) {
 
 func.func @all_to_all_c4(%a: tensor<4x4xf32>) {
   // expected-error@below {{expected groups of one size, got #cgx.groups<}}
-  %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 0 : i64,
-      groups = #cgx.groups<[[0, 1], [2]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<2x8xf32>
+  %0 = cgx.all_to_all(%a) concat_dim(1) groups([[0, 1], [2]]) id(0) split_dim(0) : (tensor<4x4xf32>) -> tensor<2x8xf32>
   return
 }
 
@@ -315,8 +283,7 @@ func.func @all_to_all_c4(%a: tensor<4x4xf32>) {
 
 func.func @all_to_all_c5(%a: tensor<4x4xf32>) {
   // expected-error@below {{operand 0: expected split_dim to be a dimension of 'tensor<4x4xf32>', got 2}}
-  %0 = cgx.all_to_all(%a) {split_dim = 2 : i64, concat_dim = 1 : i64, id = 0 : i64,
-      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<2x8xf32>
+  %0 = cgx.all_to_all(%a) concat_dim(1) groups([[0, 1]]) id(0) split_dim(2) : (tensor<4x4xf32>) -> tensor<2x8xf32>
   return
 }
 
@@ -324,8 +291,7 @@ func.func @all_to_all_c5(%a: tensor<4x4xf32>) {
 
 func.func @all_to_all_c5_concat(%a: tensor<4x4xf32>) {
   // expected-error@below {{operand 0: expected concat_dim to be a dimension of 'tensor<4x4xf32>', got 2}}
-  %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 2 : i64, id = 0 : i64,
-      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<2x8xf32>
+  %0 = cgx.all_to_all(%a) concat_dim(2) groups([[0, 1]]) id(0) split_dim(0) : (tensor<4x4xf32>) -> tensor<2x8xf32>
   return
 }
 
@@ -333,8 +299,7 @@ func.func @all_to_all_c5_concat(%a: tensor<4x4xf32>) {
 
 func.func @all_to_all_c6(%a: tensor<4x4xf32>) {
   // expected-error@below {{expected result 0 to be 'tensor<2x8xf32>', got 'tensor<4x4xf32>'}}
-  %0 = cgx.all_to_all(%a) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 0 : i64,
-      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %0 = cgx.all_to_all(%a) concat_dim(1) groups([[0, 1]]) id(0) split_dim(0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
 
@@ -342,8 +307,7 @@ func.func @all_to_all_c6(%a: tensor<4x4xf32>) {
 
 func.func @broadcast_c1(%a: tensor<4xf32>) {
   // expected-error@below {{expected id to be 0 or more, got -1}}
-  %0 = cgx.broadcast(%a) {root = 0 : i64, id = -1 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  %0 = cgx.broadcast(%a) groups([[0, 1]]) id(-1) root(0) : tensor<4xf32>
   return
 }
 
@@ -351,8 +315,7 @@ func.func @broadcast_c1(%a: tensor<4xf32>) {
 
 func.func @broadcast_c2(%a: tensor<4xf32>) {
   // expected-error@below {{expected 1 layers, one per operand, got 0}}
-  %0 = cgx.broadcast(%a) {root = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity], layers = []} : tensor<4xf32>
+  %0 = cgx.broadcast(%a) groups([[0, 1]]) id(0) root(0) {layers = []} : tensor<4xf32>
   return
 }
 
@@ -360,8 +323,7 @@ func.func @broadcast_c2(%a: tensor<4xf32>) {
 
 func.func @broadcast_c3(%a: tensor<4xi64>) {
   // expected-error@below {{operand 0: codec quantize: expected an element type of f16, bf16 or f32, got 'i64'}}
-  %0 = cgx.broadcast(%a) {root = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : tensor<4xi64>
+  %0 = cgx.broadcast(%a) codec(quantize) groups([[0, 1]]) id(0) root(0) : tensor<4xi64>
   return
 }
 
@@ -378,8 +340,7 @@ func.func @broadcast_c4(%a: tensor<4xf32>) {
 
 func.func @broadcast_c5(%a: tensor<4xf32>) {
   // expected-error@below {{expected root in 0..0, the positions of the smallest group, got 1}}
-  %0 = cgx.broadcast(%a) {root = 1 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1], [2]]>,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  %0 = cgx.broadcast(%a) groups([[0, 1], [2]]) id(0) root(1) : tensor<4xf32>
   return
 }
 
@@ -387,8 +348,7 @@ func.func @broadcast_c5(%a: tensor<4xf32>) {
 
 func.func @permute_c1(%a: tensor<4xf32>) {
   // expected-error@below {{expected id to be 0 or more, got -1}}
-  %0 = cgx.permute(%a) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = -1 : i64,
-      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  %0 = cgx.permute(%a) groups([[0, 1]]) id(-1) source_target_pairs([[0, 1]]) : tensor<4xf32>
   return
 }
 
@@ -396,8 +356,7 @@ func.func @permute_c1(%a: tensor<4xf32>) {
 
 func.func @permute_c2(%a: tensor<4xf32>) {
   // expected-error@below {{expected 1 layers, one per operand, got 0}}
-  %0 = cgx.permute(%a) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 0 : i64,
-      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = []} : tensor<4xf32>
+  %0 = cgx.permute(%a) groups([[0, 1]]) id(0) source_target_pairs([[0, 1]]) {layers = []} : tensor<4xf32>
   return
 }
 
@@ -405,8 +364,7 @@ func.func @permute_c2(%a: tensor<4xf32>) {
 
 func.func @permute_c3(%a: tensor<4xi64>) {
   // expected-error@below {{operand 0: codec quantize: expected an element type of f16, bf16 or f32, got 'i64'}}
-  %0 = cgx.permute(%a) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 0 : i64,
-      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.quantize], layers = [#cgx.layer<"", other>]} : tensor<4xi64>
+  %0 = cgx.permute(%a) codec(quantize) groups([[0, 1]]) id(0) source_target_pairs([[0, 1]]) : tensor<4xi64>
   return
 }
 
@@ -424,8 +382,7 @@ func.func @permute_c4(%a: tensor<4xf32>) {
 
 func.func @permute_c5(%a: tensor<4xf32>) {
   // expected-error@below {{expected source_target_pairs of shape [n, 2], got [2]}}
-  %0 = cgx.permute(%a) {source_target_pairs = dense<[0, 1]> : tensor<2xi64>, id = 0 : i64,
-      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  %0 = cgx.permute(%a) groups([[0, 1]]) id(0) {source_target_pairs = dense<[0, 1]> : tensor<2xi64>} : tensor<4xf32>
   return
 }
 
@@ -433,8 +390,7 @@ func.func @permute_c5(%a: tensor<4xf32>) {
 
 func.func @permute_c6(%a: tensor<4xf32>) {
   // expected-error@below {{expected each rank at most once as a source, got rank 0 again}}
-  %0 = cgx.permute(%a) {source_target_pairs = dense<[[0, 1], [0, 0]]> : tensor<2x2xi64>, id = 0 : i64,
-      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  %0 = cgx.permute(%a) groups([[0, 1]]) id(0) source_target_pairs([[0, 1], [0, 0]]) : tensor<4xf32>
   return
 }
 
@@ -442,8 +398,7 @@ func.func @permute_c6(%a: tensor<4xf32>) {
 
 func.func @permute_c6_target(%a: tensor<4xf32>) {
   // expected-error@below {{expected each rank at most once as a target, got rank 1 again}}
-  %0 = cgx.permute(%a) {source_target_pairs = dense<[[0, 1], [1, 1]]> : tensor<2x2xi64>, id = 0 : i64,
-      groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  %0 = cgx.permute(%a) groups([[0, 1]]) id(0) source_target_pairs([[0, 1], [1, 1]]) : tensor<4xf32>
   return
 }
 
@@ -451,8 +406,7 @@ func.func @permute_c6_target(%a: tensor<4xf32>) {
 
 func.func @permute_c7(%a: tensor<4xf32>) {
   // expected-error@below {{expected source and target to be in one group, got 0 and 2}}
-  %0 = cgx.permute(%a) {source_target_pairs = dense<[[0, 2]]> : tensor<1x2xi64>, id = 0 : i64,
-      groups = #cgx.groups<[[0, 1], [2]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  %0 = cgx.permute(%a) groups([[0, 1], [2]]) id(0) source_target_pairs([[0, 2]]) : tensor<4xf32>
   return
 }
 
@@ -460,8 +414,7 @@ func.func @permute_c7(%a: tensor<4xf32>) {
 
 func.func @reduction_name(%a: tensor<4xf32>) {
   // expected-error@below {{expected sum, mean, max, min or product, got add}}
-  %0 = cgx.all_reduce add(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+  %0 = cgx.all_reduce add(%a) groups([[0, 1]]) id(0) : tensor<4xf32>
   return
 }
 
@@ -469,8 +422,8 @@ func.func @reduction_name(%a: tensor<4xf32>) {
 
 func.func @all_gather_c7(%a: tensor<4xf32>) {
   // expected-error@below {{operand 0: expected #cgx.identity of what decodes the payloads of gather 0 again, got #cgx.quantize}}
-  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, decodes_again = 0 : i64,
-      codecs = [#cgx.quantize<bits = 4>], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  %0 = cgx.all_gather(%a) codec(quantize<bits = 4>) decodes_again(0) dim(0) groups([[0, 1]]) id(1)
+      : (tensor<4xf32>) -> tensor<8xf32>
   return
 }
 
@@ -478,8 +431,8 @@ func.func @all_gather_c7(%a: tensor<4xf32>) {
 
 func.func @all_gather_c7_keeps(%a: tensor<4xf32>) {
   // expected-error@below {{decodes the payloads of gather 0 again, expected no keeps_payloads}}
-  %0 = cgx.all_gather(%a) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, decodes_again = 0 : i64,
-      keeps_payloads, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> tensor<8xf32>
+  %0 = cgx.all_gather(%a) decodes_again(0) dim(0) groups([[0, 1]]) id(1) keeps_payloads
+      : (tensor<4xf32>) -> tensor<8xf32>
   return
 }
 
@@ -487,8 +440,8 @@ func.func @all_gather_c7_keeps(%a: tensor<4xf32>) {
 
 func.func @all_gather_c7_start(%a: tensor<4xf32>) {
   // expected-error@below {{decodes the payloads of gather 0 again, expected it not to be started}}
-  %h = cgx.all_gather_start(%a) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, decodes_again = 0 : i64,
-      codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4xf32>) -> !cgx.handle<tensor<8xf32>>
+  %h = cgx.all_gather_start(%a) decodes_again(0) dim(0) groups([[0, 1]]) id(1)
+      : (tensor<4xf32>) -> !cgx.handle<tensor<8xf32>>
   %0 = cgx.wait %h : !cgx.handle<tensor<8xf32>>
   return
 }

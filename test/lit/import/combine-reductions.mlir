@@ -11,8 +11,8 @@ func.func @sum(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: %[[LOCAL:.*]] = stablehlo.add %[[A]], %[[B]]
   // CHECK-NEXT: %[[R:.*]] = cgx.all_reduce sum(%[[LOCAL]])
   // CHECK-NEXT: return %[[R]]
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %1 = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<8xf32>
+  %1 = cgx.all_reduce sum(%b) groups(#g) id(1) layer(#x) : tensor<8xf32>
   %2 = stablehlo.add %0, %1 : tensor<8xf32>
   return %2 : tensor<8xf32>
 }
@@ -25,9 +25,9 @@ func.func @tied(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> tensor<8x4xf32> {
   // CHECK-NEXT: %[[LOCAL:.*]] = stablehlo.add %[[T]], %[[B]]
   // CHECK-NEXT: %[[R:.*]] = cgx.all_reduce sum(%[[LOCAL]])
   // CHECK-NEXT: return %[[R]]
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<4x8xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<4x8xf32>
   %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
-  %2 = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8x4xf32>
+  %2 = cgx.all_reduce sum(%b) groups(#g) id(1) layer(#x) : tensor<8x4xf32>
   %3 = stablehlo.add %1, %2 : tensor<8x4xf32>
   return %3 : tensor<8x4xf32>
 }
@@ -41,9 +41,9 @@ func.func @common_factor(%a: tensor<8xf32>, %b: tensor<8xf32>, %s: tensor<f32>) 
   // CHECK-NEXT: %[[P:.*]] = stablehlo.multiply %[[R]]
   // CHECK-NEXT: return %[[P]]
   %f = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<8xf32>
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<8xf32>
   %1 = stablehlo.multiply %0, %f : tensor<8xf32>
-  %2 = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %2 = cgx.all_reduce sum(%b) groups(#g) id(1) layer(#x) : tensor<8xf32>
   %3 = stablehlo.multiply %2, %f : tensor<8xf32>
   %4 = stablehlo.add %1, %3 : tensor<8xf32>
   return %4 : tensor<8xf32>
@@ -56,9 +56,9 @@ func.func @common_factor(%a: tensor<8xf32>, %b: tensor<8xf32>, %s: tensor<f32>) 
 // CHECK: return
 func.func @constant_factor(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
   %f = stablehlo.constant dense<0.5> : tensor<8xf32>
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<8xf32>
   %1 = stablehlo.multiply %0, %f : tensor<8xf32>
-  %2 = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %2 = cgx.all_reduce sum(%b) groups(#g) id(1) layer(#x) : tensor<8xf32>
   %4 = stablehlo.add %1, %2 : tensor<8xf32>
   return %4 : tensor<8xf32>
 }
@@ -68,9 +68,9 @@ func.func @constant_factor(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32
 // CHECK-COUNT-2: cgx.all_reduce
 func.func @unknown_factor(%a: tensor<8xf32>, %b: tensor<8xf32>, %s: tensor<f32>) -> tensor<8xf32> {
   %f = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<8xf32>
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<8xf32>
   %1 = stablehlo.multiply %0, %f : tensor<8xf32>
-  %2 = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %2 = cgx.all_reduce sum(%b) groups(#g) id(1) layer(#x) : tensor<8xf32>
   %4 = stablehlo.add %1, %2 : tensor<8xf32>
   return %4 : tensor<8xf32>
 }
@@ -86,9 +86,9 @@ func.func @tree(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>, %w: ten
   // CHECK-NEXT: %[[R:.*]] = cgx.all_reduce sum(%[[ABC]])
   // CHECK-NEXT: %[[RESULT:.*]] = stablehlo.subtract %[[W]], %[[R]]
   // CHECK-NEXT: return %[[RESULT]]
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %1 = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %2 = cgx.all_reduce sum(%c) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<8xf32>
+  %1 = cgx.all_reduce sum(%b) groups(#g) id(1) layer(#x) : tensor<8xf32>
+  %2 = cgx.all_reduce sum(%c) groups(#g) id(2) layer(#x) : tensor<8xf32>
   %3 = stablehlo.subtract %0, %1 : tensor<8xf32>
   %4 = stablehlo.subtract %w, %3 : tensor<8xf32>
   %5 = stablehlo.negate %2 : tensor<8xf32>
@@ -98,13 +98,13 @@ func.func @tree(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>, %w: ten
 
 // Two reductions of 16 bits become one of 32: as many bytes, and half of them once they are compressed.
 // CHECK-LABEL: @converted
-// CHECK: cgx.all_reduce sum(%{{.*}}) {{.*}} : tensor<8xf32>
+// CHECK: cgx.all_reduce sum(%{{[^,)]*}}) {{.*}} : tensor<8xf32>
 // CHECK-NOT: cgx.all_reduce
 // CHECK: return
 func.func @converted(%a: tensor<8xbf16>, %b: tensor<8xbf16>) -> tensor<8xf32> {
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xbf16>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<8xbf16>
   %1 = stablehlo.convert %0 : (tensor<8xbf16>) -> tensor<8xf32>
-  %2 = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xbf16>
+  %2 = cgx.all_reduce sum(%b) groups(#g) id(1) layer(#x) : tensor<8xbf16>
   %3 = stablehlo.convert %2 : (tensor<8xbf16>) -> tensor<8xf32>
   %4 = stablehlo.add %1, %3 : tensor<8xf32>
   return %4 : tensor<8xf32>
@@ -112,11 +112,11 @@ func.func @converted(%a: tensor<8xbf16>, %b: tensor<8xbf16>) -> tensor<8xf32> {
 
 // Four bytes each would be more than two.
 // CHECK-LABEL: @converted_far
-// CHECK-COUNT-2: cgx.all_reduce sum(%{{.*}}) {{.*}} : tensor<8xbf16>
+// CHECK-COUNT-2: cgx.all_reduce sum(%{{[^,)]*}}) {{.*}} : tensor<8xbf16>
 func.func @converted_far(%a: tensor<8xbf16>, %b: tensor<8xbf16>) -> tensor<8xf64> {
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xbf16>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<8xbf16>
   %1 = stablehlo.convert %0 : (tensor<8xbf16>) -> tensor<8xf64>
-  %2 = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xbf16>
+  %2 = cgx.all_reduce sum(%b) groups(#g) id(1) layer(#x) : tensor<8xbf16>
   %3 = stablehlo.convert %2 : (tensor<8xbf16>) -> tensor<8xf64>
   %4 = stablehlo.add %1, %3 : tensor<8xf64>
   return %4 : tensor<8xf64>
@@ -124,13 +124,13 @@ func.func @converted_far(%a: tensor<8xbf16>, %b: tensor<8xbf16>) -> tensor<8xf64
 
 // Rounded alike, once, behind the sum.
 // CHECK-LABEL: @rounded
-// CHECK: cgx.all_reduce sum(%{{.*}}) {{.*}} : tensor<8xf32>
+// CHECK: cgx.all_reduce sum(%{{[^,)]*}}) {{.*}} : tensor<8xf32>
 // CHECK-NEXT: stablehlo.convert
 // CHECK-NEXT: return
 func.func @rounded(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xbf16> {
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<8xf32>
   %1 = stablehlo.convert %0 : (tensor<8xf32>) -> tensor<8xbf16>
-  %2 = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %2 = cgx.all_reduce sum(%b) groups(#g) id(1) layer(#x) : tensor<8xf32>
   %3 = stablehlo.convert %2 : (tensor<8xf32>) -> tensor<8xbf16>
   %4 = stablehlo.add %1, %3 : tensor<8xbf16>
   return %4 : tensor<8xbf16>
@@ -140,12 +140,11 @@ func.func @rounded(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xbf16> {
 // CHECK-LABEL: @variadic
 // CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<8xf32>, %[[B:[a-z0-9]+]]: tensor<8xf32>, %[[C:[a-z0-9]+]]: tensor<4xf32>
 func.func @variadic(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
-  // CHECK-NEXT: %[[S:.*]] = cgx.all_reduce sum(%[[C]]) {{{.*}}id = 0 : i64, layers = [#cgx.layer<"c", other>]
+  // CHECK-NEXT: %[[S:.*]] = cgx.all_reduce sum(%[[C]]) {{.*}}id(0) layer("c", other) :
   // CHECK-NEXT: %[[LOCAL:.*]] = stablehlo.add %[[A]], %[[B]]
   // CHECK-NEXT: %[[R:.*]] = cgx.all_reduce sum(%[[LOCAL]])
   // CHECK-NEXT: return %[[R]], %[[S]]
-  %0:3 = cgx.all_reduce sum(%a, %c, %b) {id = 0 : i64, groups = #g,
-      codecs = [#cgx.identity, #cgx.identity, #cgx.identity], layers = [#x, #cgx.layer<"c", other>, #x]}
+  %0:3 = cgx.all_reduce sum(%a, %c, %b) groups(#g) id(0) layer(#x) layer("c", other) layer(#x)
       : tensor<8xf32>, tensor<4xf32>, tensor<8xf32>
   %1 = stablehlo.add %0#0, %0#2 : tensor<8xf32>
   return %1, %0#1 : tensor<8xf32>, tensor<4xf32>
@@ -162,8 +161,8 @@ func.func @loop(%a: tensor<8xf32>, %go: tensor<i1>) -> tensor<8xf32> {
   %0 = stablehlo.while(%s = %a) : tensor<8xf32>
    cond { stablehlo.return %go : tensor<i1> } do {
     %n = stablehlo.negate %s : tensor<8xf32>
-    %1 = cgx.all_reduce mean(%s) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-    %2 = cgx.all_reduce mean(%n) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+    %1 = cgx.all_reduce mean(%s) groups(#g) id(0) layer(#x) : tensor<8xf32>
+    %2 = cgx.all_reduce mean(%n) groups(#g) id(1) layer(#x) : tensor<8xf32>
     %3 = stablehlo.add %a, %1 : tensor<8xf32>
     %4 = stablehlo.add %3, %2 : tensor<8xf32>
     stablehlo.return %4 : tensor<8xf32>
@@ -176,8 +175,8 @@ func.func @loop(%a: tensor<8xf32>, %go: tensor<i1>) -> tensor<8xf32> {
 func.func @reduced_twice(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %[[R:.*]] = cgx.all_reduce mean(%[[A]])
   // CHECK-NEXT: return %[[R]], %[[R]]
-  %0 = cgx.all_reduce mean(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %1 = cgx.all_reduce mean(%a) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce mean(%a) groups(#g) id(0) layer(#x) : tensor<8xf32>
+  %1 = cgx.all_reduce mean(%a) groups(#g) id(1) layer(#x) : tensor<8xf32>
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
 
@@ -185,8 +184,8 @@ func.func @reduced_twice(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 // CHECK-LABEL: @read_elsewhere
 // CHECK-COUNT-2: cgx.all_reduce
 func.func @read_elsewhere(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %1 = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<8xf32>
+  %1 = cgx.all_reduce sum(%b) groups(#g) id(1) layer(#x) : tensor<8xf32>
   %2 = stablehlo.add %0, %1 : tensor<8xf32>
   return %2, %1 : tensor<8xf32>, tensor<8xf32>
 }
@@ -196,24 +195,24 @@ func.func @read_elsewhere(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32
 // CHECK-COUNT-10: cgx.all_reduce
 func.func @different(%a: tensor<8xf32>, %b: tensor<8xf32>)
     -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %1 = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #cgx.groups<[[0], [1]]>, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<8xf32>
+  %1 = cgx.all_reduce sum(%b) groups([[0], [1]]) id(1) layer(#x) : tensor<8xf32>
   %2 = stablehlo.add %0, %1 : tensor<8xf32>
   %n = stablehlo.negate %a : tensor<8xf32>
-  %3 = cgx.all_reduce sum(%n) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %4 = cgx.all_reduce mean(%b) {id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %3 = cgx.all_reduce sum(%n) groups(#g) id(2) layer(#x) : tensor<8xf32>
+  %4 = cgx.all_reduce mean(%b) groups(#g) id(3) layer(#x) : tensor<8xf32>
   %5 = stablehlo.add %3, %4 : tensor<8xf32>
   %m = stablehlo.negate %n : tensor<8xf32>
-  %6 = cgx.all_reduce sum(%m) {id = 4 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"w", gradient>]} : tensor<8xf32>
-  %7 = cgx.all_reduce sum(%b) {id = 5 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"v", gradient>]} : tensor<8xf32>
+  %6 = cgx.all_reduce sum(%m) groups(#g) id(4) layer("w", gradient) : tensor<8xf32>
+  %7 = cgx.all_reduce sum(%b) groups(#g) id(5) layer("v", gradient) : tensor<8xf32>
   %8 = stablehlo.add %6, %7 : tensor<8xf32>
-  %9 = cgx.all_reduce max(%a) {id = 6 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %10 = cgx.all_reduce max(%b) {id = 7 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %9 = cgx.all_reduce max(%a) groups(#g) id(6) layer(#x) : tensor<8xf32>
+  %10 = cgx.all_reduce max(%b) groups(#g) id(7) layer(#x) : tensor<8xf32>
   %11 = stablehlo.add %9, %10 : tensor<8xf32>
   %p = stablehlo.multiply %a, %b : tensor<8xf32>
   %q = stablehlo.add %a, %b : tensor<8xf32>
-  %12 = cgx.all_reduce sum(%p) {id = 8 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %13 = cgx.all_reduce sum(%q) {id = 9 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %12 = cgx.all_reduce sum(%p) groups(#g) id(8) layer(#x) : tensor<8xf32>
+  %13 = cgx.all_reduce sum(%q) groups(#g) id(9) layer(#x) : tensor<8xf32>
   %14 = stablehlo.multiply %12, %13 : tensor<8xf32>
   return %2, %5, %8, %11, %14 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }

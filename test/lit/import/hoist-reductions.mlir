@@ -30,7 +30,7 @@ func.func @scan(%x: tensor<8xf32>, %begin: tensor<8xf32>) -> tensor<8xf32> {
     %f = stablehlo.convert %i : (tensor<i32>) -> tensor<f32>
     %b = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> tensor<8xf32>
     %y = stablehlo.multiply %x, %b : tensor<8xf32>
-    %r = cgx.all_reduce sum(%y) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"w", gradient>]} : tensor<8xf32>
+    %r = cgx.all_reduce sum(%y) groups(#g) id(0) layer("w", gradient) : tensor<8xf32>
     %s = stablehlo.add %sum, %r : tensor<8xf32>
     %c1 = stablehlo.constant dense<1> : tensor<i32>
     %n = stablehlo.add %i, %c1 : tensor<i32>
@@ -51,7 +51,7 @@ func.func @nested(%x: tensor<8xf32>, %go: tensor<i1>) -> tensor<8xf32> {
    cond { stablehlo.return %go : tensor<i1> } do {
     %1 = stablehlo.while(%inner = %outer) : tensor<8xf32>
      cond { stablehlo.return %go : tensor<i1> } do {
-      %r = cgx.all_reduce mean(%x) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"v", gradient>]} : tensor<8xf32>
+      %r = cgx.all_reduce mean(%x) groups(#g) id(1) layer("v", gradient) : tensor<8xf32>
       %s = stablehlo.add %r, %inner : tensor<8xf32>
       stablehlo.return %s : tensor<8xf32>
     }
@@ -69,11 +69,11 @@ func.func @nested(%x: tensor<8xf32>, %go: tensor<i1>) -> tensor<8xf32> {
 func.func @stays(%x: tensor<8xf32>, %go: tensor<i1>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   %0:3 = stablehlo.while(%a = %x, %b = %x, %c = %x) : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
    cond { stablehlo.return %go : tensor<i1> } do {
-    %ra = cgx.all_reduce sum(%b) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8xf32>
+    %ra = cgx.all_reduce sum(%b) groups(#g) id(2) : tensor<8xf32>
     %sa = stablehlo.add %a, %ra : tensor<8xf32>
-    %rb = cgx.all_reduce sum(%sa) {id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8xf32>
+    %rb = cgx.all_reduce sum(%sa) groups(#g) id(3) : tensor<8xf32>
     %sb = stablehlo.add %b, %rb : tensor<8xf32>
-    %rc = cgx.all_reduce max(%x) {id = 4 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8xf32>
+    %rc = cgx.all_reduce max(%x) groups(#g) id(4) : tensor<8xf32>
     %sc = stablehlo.add %c, %rc : tensor<8xf32>
     stablehlo.return %sa, %sb, %sc : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
   }
@@ -84,17 +84,17 @@ func.func @stays(%x: tensor<8xf32>, %go: tensor<i1>) -> (tensor<8xf32>, tensor<8
 // before.
 // CHECK-LABEL: @some_operands
 // CHECK: stablehlo.while
-// CHECK: %[[B:.*]] = cgx.all_reduce sum(%{{.*}}) {{.*}}id = 5 : i64, layers = [#cgx.layer<"b", gradient>]{{.*}} : tensor<4x2xf32>
+// CHECK: %[[B:.*]] = cgx.all_reduce sum(%{{[^,)]*}}) {{.*}}id(5) layer("b", gradient) : tensor<4x2xf32>
 // CHECK: %[[T:.*]] = stablehlo.transpose %{{.*}}, dims = [1, 0] : (tensor<2x4xf32>) -> tensor<4x2xf32>
 // CHECK: stablehlo.subtract %{{.*}}, %[[T]]
 // CHECK: stablehlo.return
-// CHECK: cgx.all_reduce sum(%{{.*}}) {{.*}}layers = [#cgx.layer<"a", gradient>]{{.*}} : tensor<4x2xf32>
+// CHECK: cgx.all_reduce sum(%{{[^,)]*}}) {{.*}}id({{[0-9]+}}) layer("a", gradient) : tensor<4x2xf32>
 // CHECK-NEXT: stablehlo.add
 func.func @some_operands(%x: tensor<2x4xf32>, %y: tensor<4x2xf32>, %go: tensor<i1>) -> (tensor<4x2xf32>, tensor<4x2xf32>) {
   %0:2 = stablehlo.while(%a = %y, %b = %y) : tensor<4x2xf32>, tensor<4x2xf32>
    cond { stablehlo.return %go : tensor<i1> } do {
-    %r:2 = cgx.all_reduce sum(%x, %b) {id = 5 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity],
-        layers = [#cgx.layer<"a", gradient>, #cgx.layer<"b", gradient>]} : tensor<2x4xf32>, tensor<4x2xf32>
+    %r:2 = cgx.all_reduce sum(%x, %b) groups(#g) id(5) layer("a", gradient) layer("b", gradient)
+        : tensor<2x4xf32>, tensor<4x2xf32>
     %t = stablehlo.transpose %r#0, dims = [1, 0] : (tensor<2x4xf32>) -> tensor<4x2xf32>
     %s = stablehlo.subtract %a, %t : tensor<4x2xf32>
     %n = stablehlo.negate %r#1 : tensor<4x2xf32>
@@ -112,7 +112,7 @@ func.func @some_operands(%x: tensor<2x4xf32>, %y: tensor<4x2xf32>, %go: tensor<i
 func.func @subtracted_from(%x: tensor<8xf32>, %go: tensor<i1>) -> tensor<8xf32> {
   %0 = stablehlo.while(%a = %x) : tensor<8xf32>
    cond { stablehlo.return %go : tensor<i1> } do {
-    %r = cgx.all_reduce sum(%x) {id = 6 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8xf32>
+    %r = cgx.all_reduce sum(%x) groups(#g) id(6) : tensor<8xf32>
     %s = stablehlo.subtract %r, %a : tensor<8xf32>
     stablehlo.return %s : tensor<8xf32>
   }

@@ -14,14 +14,14 @@ module @averaged_sometimes attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.n
     %w0 = stablehlo.multiply %w, %decay : tensor<8x4xf32>
     %w1 = stablehlo.subtract %w0, %x : tensor<8x4xf32>
     %next = "stablehlo.case"(%k) ({
-      // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w", weight, [8, 4]>]
-      %r = cgx.all_reduce mean(%w1) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+      // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", weight, [8, 4]) :
+      %r = cgx.all_reduce mean(%w1) groups(#g) id(0) : tensor<8x4xf32>
       stablehlo.return %r : tensor<8x4xf32>
     }, {
       %h = stablehlo.convert %w1 : (tensor<8x4xf32>) -> tensor<8x4xbf16>
       // Of another branch, so that a step does one of them: one name.
-      // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w", weight, [8, 4]>]
-      %r = cgx.all_reduce mean(%h) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xbf16>
+      // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", weight, [8, 4]) :
+      %r = cgx.all_reduce mean(%h) groups(#g) id(1) : tensor<8x4xbf16>
       %f = stablehlo.convert %r : (tensor<8x4xbf16>) -> tensor<8x4xf32>
       stablehlo.return %f : tensor<8x4xf32>
     }, {
@@ -43,8 +43,8 @@ module @elastic attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 
       -> (tensor<8x4xf32> {cgx.name = "result['w']", cgx.feeds = 0 : i64}) {
     %half = stablehlo.constant dense<0.5> : tensor<8x4xf32>
     %w1 = stablehlo.subtract %w, %x : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w", weight, [8, 4]>]
-    %r = cgx.all_reduce mean(%w1) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", weight, [8, 4]) :
+    %r = cgx.all_reduce mean(%w1) groups(#g) id(0) : tensor<8x4xf32>
     %d = stablehlo.subtract %w1, %r : tensor<8x4xf32>
     %pull = stablehlo.multiply %half, %d : tensor<8x4xf32>
     %next = stablehlo.subtract %w1, %pull : tensor<8x4xf32>
@@ -65,10 +65,10 @@ module @decayed_over_two_axes attributes {cgx.mesh = #cgx.mesh<["a" = 2, "b" = 2
     %decay = stablehlo.constant dense<0.01> : tensor<8x4xf32>
     %wd = stablehlo.multiply %w, %decay : tensor<8x4xf32>
     %g = stablehlo.add %x, %wd : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w", gradient, [8, 4]>]
-    %r = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #x, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w", gradient, [8, 4]>]
-    %s = cgx.all_reduce mean(%r) {id = 1 : i64, groups = #y, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", gradient, [8, 4]) :
+    %r = cgx.all_reduce mean(%g) groups(#x) id(0) : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", gradient, [8, 4]) :
+    %s = cgx.all_reduce mean(%r) groups(#y) id(1) : tensor<8x4xf32>
     %next = stablehlo.subtract %w, %s : tensor<8x4xf32>
     return %next : tensor<8x4xf32>
   }
@@ -95,8 +95,8 @@ module @averaged_in_loop attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num
       %d = stablehlo.multiply %p, %decay : tensor<8x4xf32>
       %u = stablehlo.add %x, %d : tensor<8x4xf32>
       %q = stablehlo.subtract %p, %u : tensor<8x4xf32>
-      // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w", weight, [8, 4]>]
-      %s = cgx.all_reduce mean(%q) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+      // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", weight, [8, 4]) :
+      %s = cgx.all_reduce mean(%q) groups(#g) id(0) : tensor<8x4xf32>
       %j = stablehlo.subtract %i, %one : tensor<i32>
       stablehlo.return %j, %s : tensor<i32>, tensor<8x4xf32>
     }
@@ -123,8 +123,8 @@ module @momentum_in_loop attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num
     } do {
       %y = stablehlo.dot_general %x, %p, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
       %g0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
-      // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"b", gradient, [8, 4]>]
-      %g = cgx.all_reduce sum(%g0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+      // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("b", gradient, [8, 4]) :
+      %g = cgx.all_reduce sum(%g0) groups(#g) id(0) : tensor<8x4xf32>
       %v1 = stablehlo.add %v, %g : tensor<8x4xf32>
       %q = stablehlo.subtract %p, %v1 : tensor<8x4xf32>
       %j = stablehlo.subtract %i, %one : tensor<i32>
@@ -148,14 +148,14 @@ module @upstream_loop attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ra
     %ten = arith.constant 10 : index
     %r = scf.for %i = %zero to %ten step %one iter_args(%p = %w) -> (tensor<8x4xf32>) {
       %g0 = stablehlo.dot_general %x, %p, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
-      // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"w", gradient, [8, 4]>]
-      %g = cgx.all_reduce sum(%g0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+      // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("w", gradient, [8, 4]) :
+      %g = cgx.all_reduce sum(%g0) groups(#g) id(0) : tensor<8x4xf32>
       %q = arith.subf %p, %g : tensor<8x4xf32>
       scf.yield %q : tensor<8x4xf32>
     }
     %s = scf.if %flag -> (tensor<8x4xf32>) {
-      // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w", weight, [8, 4]>]
-      %a = cgx.all_reduce mean(%r) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+      // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", weight, [8, 4]) :
+      %a = cgx.all_reduce mean(%r) groups(#g) id(1) : tensor<8x4xf32>
       scf.yield %a : tensor<8x4xf32>
     } else {
       scf.yield %r : tensor<8x4xf32>
@@ -177,21 +177,21 @@ module @two_gradients attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ra
     %zero = stablehlo.constant dense<0.0> : tensor<f32>
     %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
     %s = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<16x4xf32>, tensor<f32>) -> tensor<4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"", other>]
-    %mean = cgx.all_reduce mean(%s) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("", other) :
+    %mean = cgx.all_reduce mean(%s) groups(#g) id(0) : tensor<4xf32>
     %shift = stablehlo.subtract %b, %mean : tensor<4xf32>
     %shifts = stablehlo.broadcast_in_dim %shift, dims = [1] : (tensor<4xf32>) -> tensor<16x4xf32>
     %z = stablehlo.add %y, %shifts : tensor<16x4xf32>
     %g0 = stablehlo.dot_general %x, %z, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w#2", gradient, [8, 4]>]
-    %g1 = cgx.all_reduce mean(%g0) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w#2", gradient, [8, 4]) :
+    %g1 = cgx.all_reduce mean(%g0) groups(#g) id(1) : tensor<8x4xf32>
     %up = stablehlo.add %w, %g1 : tensor<8x4xf32>
     %y2 = stablehlo.dot_general %x, %up, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
     %z2 = stablehlo.add %y2, %shifts : tensor<16x4xf32>
     %g2 = stablehlo.dot_general %x, %z2, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
     %h2 = stablehlo.reduce(%z2 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<16x4xf32>, tensor<f32>) -> tensor<4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w", gradient, [8, 4]>, #cgx.layer<"b", gradient, [4]>]
-    %r:2 = cgx.all_reduce mean(%g2, %h2) {id = 2 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>]} : tensor<8x4xf32>, tensor<4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", gradient, [8, 4]) layer("b", gradient, [4]) :
+    %r:2 = cgx.all_reduce mean(%g2, %h2) groups(#g) id(2) : tensor<8x4xf32>, tensor<4xf32>
     %w1 = stablehlo.subtract %w, %r#0 : tensor<8x4xf32>
     %b1 = stablehlo.subtract %b, %r#1 : tensor<4xf32>
     return %w1, %b1 : tensor<8x4xf32>, tensor<4xf32>
@@ -209,10 +209,10 @@ module @reduced_twice attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ra
       -> (tensor<8x4xf32> {cgx.name = "result['w']", cgx.feeds = 0 : i64}) {
     %a = stablehlo.multiply %w, %x : tensor<8x4xf32>
     %b = stablehlo.multiply %w, %y : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w", gradient, [8, 4]>]
-    %ra = cgx.all_reduce mean(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w#2", gradient, [8, 4]>]
-    %rb = cgx.all_reduce mean(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", gradient, [8, 4]) :
+    %ra = cgx.all_reduce mean(%a) groups(#g) id(0) : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w#2", gradient, [8, 4]) :
+    %rb = cgx.all_reduce mean(%b) groups(#g) id(1) : tensor<8x4xf32>
     %sum = stablehlo.add %ra, %rb : tensor<8x4xf32>
     %next = stablehlo.subtract %w, %sum : tensor<8x4xf32>
     return %next : tensor<8x4xf32>

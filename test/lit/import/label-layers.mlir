@@ -15,8 +15,8 @@ module @clipped_momentum attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num
     %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
     %g0 = stablehlo.dot_general %y, %x, contracting_dims = [0] x [0] : (tensor<16x4xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
     %g1 = stablehlo.transpose %g0, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"params/w", gradient, [8, 4]>]
-    %g = cgx.all_reduce sum(%g1) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("params/w", gradient, [8, 4]) :
+    %g = cgx.all_reduce sum(%g1) groups([[0, 1]]) id(0) : tensor<8x4xf32>
     %zero = stablehlo.constant dense<0.0> : tensor<f32>
     %gg = stablehlo.multiply %g, %g : tensor<8x4xf32>
     %sq = stablehlo.reduce(%gg init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x4xf32>, tensor<f32>) -> tensor<f32>
@@ -25,8 +25,8 @@ module @clipped_momentum attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num
     %clipped = stablehlo.multiply %g, %scale : tensor<8x4xf32>
     %m1 = stablehlo.add %m, %clipped : tensor<8x4xf32>
     %w1 = stablehlo.subtract %w, %m1 : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"loss", other>]{{.*}} : tensor<f32>
-    %loss = cgx.all_reduce sum(%sq) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<f32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("loss", other) : tensor<f32>
+    %loss = cgx.all_reduce sum(%sq) groups([[0, 1]]) id(1) : tensor<f32>
     return %m1, %w1, %loss : tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>
   }
 }
@@ -48,12 +48,12 @@ module @summed_twice attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ran
     %z = stablehlo.multiply %y, %cs : tensor<16x4xf32>
     %s = stablehlo.reduce(%z init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<16x4xf32>, tensor<f32>) -> tensor<4xf32>
     %s1 = stablehlo.reshape %s : (tensor<4xf32>) -> tensor<1x4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"b", gradient, [4]>]{{.*}} : tensor<1x4xf32>
-    %g0 = cgx.all_reduce sum(%s1) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<1x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("b", gradient, [4]) : tensor<1x4xf32>
+    %g0 = cgx.all_reduce sum(%s1) groups([[0, 1]]) id(0) : tensor<1x4xf32>
     %g1 = stablehlo.reduce(%g0 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<1x4xf32>, tensor<f32>) -> tensor<4xf32>
     %h1 = stablehlo.convert %s : (tensor<4xf32>) -> tensor<4xbf16>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"b", gradient, [4]>, #cgx.layer<"c", gradient, [4]>]
-    %gh:2 = cgx.all_reduce sum(%g1, %h1) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>]} : tensor<4xf32>, tensor<4xbf16>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("b", gradient, [4]) layer("c", gradient, [4]) :
+    %gh:2 = cgx.all_reduce sum(%g1, %h1) groups([[0, 1]]) id(1) : tensor<4xf32>, tensor<4xbf16>
     %h = stablehlo.convert %gh#1 : (tensor<4xbf16>) -> tensor<4xf32>
     %b1 = stablehlo.subtract %b, %gh#0 : tensor<4xf32>
     %c1 = stablehlo.subtract %c, %h : tensor<4xf32>
@@ -76,17 +76,17 @@ module @statistics_and_activations attributes {cgx.mesh = #cgx.mesh<["data" = 2,
           tensor<8x4xf32> {cgx.name = "result['params']['w']", cgx.feeds = 1 : i64}) {
     %zero = stablehlo.constant dense<0.0> : tensor<f32>
     %p = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"params/w", activation>]
-    %y = cgx.all_reduce sum(%p) {id = 0 : i64, groups = #cgx.groups<[[0, 1], [2, 3]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<16x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("params/w", activation) :
+    %y = cgx.all_reduce sum(%p) groups([[0, 1], [2, 3]]) id(0) : tensor<16x4xf32>
     %s = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<16x4xf32>, tensor<f32>) -> tensor<4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"batch_stats/mean", other, [4]>]
-    %batch = cgx.all_reduce sum(%s) {id = 1 : i64, groups = #cgx.groups<[[0, 2], [1, 3]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("batch_stats/mean", other, [4]) :
+    %batch = cgx.all_reduce sum(%s) groups([[0, 2], [1, 3]]) id(1) : tensor<4xf32>
     %mean1 = stablehlo.add %mean, %batch : tensor<4xf32>
     %means = stablehlo.broadcast_in_dim %batch, dims = [1] : (tensor<4xf32>) -> tensor<16x4xf32>
     %n = stablehlo.subtract %y, %means : tensor<16x4xf32>
     %g0 = stablehlo.dot_general %x, %n, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"params/w", gradient, [8, 4]>]
-    %g = cgx.all_reduce sum(%g0) {id = 2 : i64, groups = #cgx.groups<[[0, 2], [1, 3]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("params/w", gradient, [8, 4]) :
+    %g = cgx.all_reduce sum(%g0) groups([[0, 2], [1, 3]]) id(2) : tensor<8x4xf32>
     %w1 = stablehlo.subtract %w, %g : tensor<8x4xf32>
     return %mean1, %w1 : tensor<4xf32>, tensor<8x4xf32>
   }
@@ -101,12 +101,12 @@ module @statistics_and_activations attributes {cgx.mesh = #cgx.mesh<["data" = 2,
 module @pieces attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
   func.func public @main(%w: tensor<4x4xf32> {cgx.name = "state.params[0].w"}, %x: tensor<16x8xf32> {cgx.name = "batch"})
       -> (tensor<4x4xf32> {cgx.name = "result.params[0].w", cgx.feeds = 0 : i64}) {
-    // CHECK: cgx.all_gather({{.*}}layers = [#cgx.layer<"params/0/w", weight, [4, 4]>]
-    %whole = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<8x4xf32>
+    // CHECK: cgx.all_gather({{.*}}id({{[0-9]+}}) layer("params/0/w", weight, [4, 4]) :
+    %whole = cgx.all_gather(%w) dim(0) groups([[0, 1]]) id(0) : (tensor<4x4xf32>) -> tensor<8x4xf32>
     %y = stablehlo.dot_general %x, %whole, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
     %g0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
-    // CHECK: cgx.reduce_scatter sum({{.*}}layers = [#cgx.layer<"params/0/w", gradient, [4, 4]>]
-    %g = cgx.reduce_scatter sum(%g0) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+    // CHECK: cgx.reduce_scatter sum({{.*}}id({{[0-9]+}}) layer("params/0/w", gradient, [4, 4]) :
+    %g = cgx.reduce_scatter sum(%g0) dim(0) groups([[0, 1]]) id(1) : (tensor<8x4xf32>) -> tensor<4x4xf32>
     %w1 = stablehlo.subtract %w, %g : tensor<4x4xf32>
     return %w1 : tensor<4x4xf32>
   }
@@ -123,13 +123,13 @@ module @state_in_pieces attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_
       -> (tensor<8x4xf32> {cgx.name = "result[0]['w']", cgx.feeds = 0 : i64}, tensor<4x4xf32> {cgx.name = "result[1]['w']", cgx.feeds = 1 : i64}) {
     %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
     %g0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
-    // CHECK: cgx.reduce_scatter sum({{.*}}layers = [#cgx.layer<"w", gradient, [8, 4]>]
-    %g = cgx.reduce_scatter sum(%g0) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+    // CHECK: cgx.reduce_scatter sum({{.*}}id({{[0-9]+}}) layer("w", gradient, [8, 4]) :
+    %g = cgx.reduce_scatter sum(%g0) dim(0) groups([[0, 1]]) id(0) : (tensor<8x4xf32>) -> tensor<4x4xf32>
     %m1 = stablehlo.add %m, %g : tensor<4x4xf32>
     %piece = stablehlo.dynamic_slice %w, %i, %i, sizes = [4, 4] : (tensor<8x4xf32>, tensor<ui32>, tensor<ui32>) -> tensor<4x4xf32>
     %p1 = stablehlo.subtract %piece, %m1 : tensor<4x4xf32>
-    // CHECK: cgx.all_gather({{.*}}layers = [#cgx.layer<"w", weight, [8, 4]>]
-    %w1 = cgx.all_gather(%p1) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : (tensor<4x4xf32>) -> tensor<8x4xf32>
+    // CHECK: cgx.all_gather({{.*}}id({{[0-9]+}}) layer("w", weight, [8, 4]) :
+    %w1 = cgx.all_gather(%p1) dim(0) groups([[0, 1]]) id(1) : (tensor<4x4xf32>) -> tensor<8x4xf32>
     return %w1, %m1 : tensor<8x4xf32>, tensor<4x4xf32>
   }
 }
@@ -144,10 +144,10 @@ module @averaged attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks =
       -> (tensor<8x4xf32> {cgx.name = "result['w']", cgx.feeds = 0 : i64}) {
     %g = stablehlo.multiply %w, %x : tensor<8x4xf32>
     %w1 = stablehlo.subtract %w, %g : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w", weight, [8, 4]>]
-    %w2 = cgx.all_reduce mean(%w1) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"mine", activation>]
-    %w3 = cgx.all_reduce mean(%w2) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"mine", activation>]} : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", weight, [8, 4]) :
+    %w2 = cgx.all_reduce mean(%w1) groups([[0, 1]]) id(0) : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("mine", activation) :
+    %w3 = cgx.all_reduce mean(%w2) groups([[0, 1]]) id(1) layer("mine", activation) : tensor<8x4xf32>
     return %w3 : tensor<8x4xf32>
   }
 }
@@ -167,12 +167,12 @@ module @flattened attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks 
     %ga = stablehlo.multiply %a, %x : tensor<4xf32>
     %gb = stablehlo.multiply %b, %b : tensor<8xf32>
     %flat = stablehlo.concatenate %ga, %gb, dim = 0 : (tensor<4xf32>, tensor<8xf32>) -> tensor<12xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"params/l1", gradient>]{{.*}} : tensor<12xf32>
-    %sum = cgx.all_reduce sum(%flat) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<12xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("params/l1", gradient) : tensor<12xf32>
+    %sum = cgx.all_reduce sum(%flat) groups([[0, 1]]) id(0) : tensor<12xf32>
     %da = stablehlo.slice %sum [0:4] : (tensor<12xf32>) -> tensor<4xf32>
     %db = stablehlo.slice %sum [4:12] : (tensor<12xf32>) -> tensor<8xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"params/c", gradient, [4]>]
-    %dc = cgx.all_reduce sum(%x) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("params/c", gradient, [4]) :
+    %dc = cgx.all_reduce sum(%x) groups([[0, 1]]) id(1) : tensor<4xf32>
     %a1 = stablehlo.subtract %a, %da : tensor<4xf32>
     %b1 = stablehlo.subtract %b, %db : tensor<8xf32>
     %c1 = stablehlo.subtract %c, %dc : tensor<4xf32>
@@ -191,11 +191,11 @@ module @gradients_returned attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.n
       -> (tensor<8x4xf32> {cgx.name = "result[0]['w']"}, tensor<4x4xf32> {cgx.name = "result[1]['confusion']"}) {
     %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
     %g0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"w", gradient, [8, 4]>]
-    %g = cgx.all_reduce sum(%g0) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("w", gradient, [8, 4]) :
+    %g = cgx.all_reduce sum(%g0) groups([[0, 1]]) id(0) : tensor<8x4xf32>
     %c = stablehlo.dot_general %y, %y, contracting_dims = [0] x [0] : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<4x4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"confusion", other>]
-    %cm = cgx.all_reduce sum(%c) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("confusion", other) :
+    %cm = cgx.all_reduce sum(%c) groups([[0, 1]]) id(1) : tensor<4x4xf32>
     return %g, %cm : tensor<8x4xf32>, tensor<4x4xf32>
   }
 }
@@ -217,8 +217,8 @@ module @loop attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 :
     } do {
       %y = stablehlo.dot_general %b, %p, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
       %g0 = stablehlo.dot_general %b, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
-      // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"w", gradient, [8, 4]>]
-      %g = cgx.all_reduce sum(%g0) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+      // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("w", gradient, [8, 4]) :
+      %g = cgx.all_reduce sum(%g0) groups([[0, 1]]) id(0) : tensor<8x4xf32>
       %q = stablehlo.subtract %p, %g : tensor<8x4xf32>
       %j = stablehlo.subtract %i, %one : tensor<i32>
       stablehlo.return %j, %q, %b : tensor<i32>, tensor<8x4xf32>, tensor<16x8xf32>
@@ -242,8 +242,8 @@ module @orthogonalized attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_r
     %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x4xf32>, tensor<4x4xf32>) -> tensor<16x4xf32>
     %z = stablehlo.dot_general %y, %v, contracting_dims = [1] x [0] : (tensor<16x4xf32>, tensor<4x4xf32>) -> tensor<16x4xf32>
     %g0 = stablehlo.dot_general %x, %z, contracting_dims = [0] x [0] : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<4x4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"weights/a/w", gradient, [4, 4]>]
-    %g = cgx.all_reduce sum(%g0) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("weights/a/w", gradient, [4, 4]) :
+    %g = cgx.all_reduce sum(%g0) groups([[0, 1]]) id(0) : tensor<4x4xf32>
     %m1 = stablehlo.add %m, %g : tensor<4x4xf32>
     %o = stablehlo.dot_general %m1, %m1, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
     %w1 = stablehlo.subtract %w, %o : tensor<4x4xf32>

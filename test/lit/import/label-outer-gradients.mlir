@@ -17,8 +17,8 @@ module @sometimes attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks 
     %r:3 = "stablehlo.if"(%is_outer) ({
       %d = stablehlo.subtract %start, %w1 : tensor<8x4xf32>
       %h = stablehlo.convert %d : (tensor<8x4xf32>) -> tensor<8x4xbf16>
-      // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"params/w", outer_gradient, [8, 4]>]
-      %s = cgx.all_reduce mean(%h) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xbf16>
+      // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("params/w", outer_gradient, [8, 4]) :
+      %s = cgx.all_reduce mean(%h) groups(#g) id(0) : tensor<8x4xbf16>
       %f = stablehlo.convert %s : (tensor<8x4xbf16>) -> tensor<8x4xf32>
       %m0 = stablehlo.multiply %m, %beta : tensor<8x4xf32>
       %m1 = stablehlo.add %m0, %f : tensor<8x4xf32>
@@ -54,8 +54,8 @@ module @after_loop attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks
       stablehlo.return %j, %q : tensor<i32>, tensor<8x4xf32>
     }
     %d = stablehlo.subtract %w, %r#1 : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w", outer_gradient, [8, 4]>]
-    %s = cgx.all_reduce mean(%d) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", outer_gradient, [8, 4]) :
+    %s = cgx.all_reduce mean(%d) groups(#g) id(0) : tensor<8x4xf32>
     %next = stablehlo.subtract %w, %s : tensor<8x4xf32>
     return %next : tensor<8x4xf32>
   }
@@ -72,12 +72,12 @@ module @pulled attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2
       -> (tensor<8x4xf32> {cgx.name = "result[0]['w']", cgx.feeds = 0 : i64}, tensor<8x4xf32> {cgx.name = "result[0]['v']", cgx.feeds = 1 : i64}, tensor<8x4xf32> {cgx.name = "result[1]['w']", cgx.feeds = 2 : i64}) {
     %half = stablehlo.constant dense<0.5> : tensor<8x4xf32>
     %d = stablehlo.subtract %w, %ema : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w", gradient, [8, 4]>]
-    %s = cgx.all_reduce mean(%d) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", gradient, [8, 4]) :
+    %s = cgx.all_reduce mean(%d) groups(#g) id(0) : tensor<8x4xf32>
     %w1 = stablehlo.subtract %w, %s : tensor<8x4xf32>
     %e = stablehlo.subtract %v, %x : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"v", gradient, [8, 4]>]
-    %t = cgx.all_reduce mean(%e) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("v", gradient, [8, 4]) :
+    %t = cgx.all_reduce mean(%e) groups(#g) id(1) : tensor<8x4xf32>
     %v1 = stablehlo.subtract %v, %t : tensor<8x4xf32>
     %e0 = stablehlo.multiply %ema, %half : tensor<8x4xf32>
     %e1 = stablehlo.multiply %w, %half : tensor<8x4xf32>

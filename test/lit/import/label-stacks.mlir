@@ -40,8 +40,8 @@ module @scanned attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 
       %dw = stablehlo.dot_general %h, %y, contracting_dims = [0] x [0] : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<4x4xf32>
       %ds = stablehlo.reduce(%y init: %f0) applies stablehlo.add across dimensions = [0] : (tensor<16x4xf32>, tensor<f32>) -> tensor<4xf32>
       // One layer's, in the loop.
-      // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"scale", gradient, [4]>]
-      %dsr = cgx.all_reduce mean(%ds) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+      // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("scale", gradient, [4]) :
+      %dsr = cgx.all_reduce mean(%ds) groups(#g) id(0) : tensor<4xf32>
       %dw1 = stablehlo.reshape %dw : (tensor<4x4xf32>) -> tensor<1x4x4xf32>
       %ds1 = stablehlo.reshape %dsr : (tensor<4xf32>) -> tensor<1x4xf32>
       %gw1 = stablehlo.dynamic_update_slice %gw, %dw1, %k, %c0, %c0 : (tensor<3x4x4xf32>, tensor<1x4x4xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3x4x4xf32>
@@ -50,8 +50,8 @@ module @scanned attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 
       %j = stablehlo.add %i, %c1 : tensor<i32>
       stablehlo.return %j, %ss, %ws, %ts, %y, %gs1, %gw1, %gt1 : tensor<i32>, tensor<3x4xf32>, tensor<3x4x4xbf16>, tensor<5x4xf32>, tensor<16x4xf32>, tensor<3x4xf32>, tensor<3x4x4xf32>, tensor<5x4xf32>
     }
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"scale", gradient, [3, 4], stacked = 1>, #cgx.layer<"w", gradient, [3, 4, 4], stacked = 1>, #cgx.layer<"table", gradient, [5, 4]>]
-    %g:3 = cgx.all_reduce mean(%r#5, %r#6, %r#7) {id = 1 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>, #cgx.layer<"", other>]} : tensor<3x4xf32>, tensor<3x4x4xf32>, tensor<5x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("scale", gradient, [3, 4], stacked = 1) layer("w", gradient, [3, 4, 4], stacked = 1) layer("table", gradient, [5, 4]) :
+    %g:3 = cgx.all_reduce mean(%r#5, %r#6, %r#7) groups(#g) id(1) : tensor<3x4xf32>, tensor<3x4x4xf32>, tensor<5x4xf32>
     %scale1 = stablehlo.subtract %scale, %g#0 : tensor<3x4xf32>
     %wn = stablehlo.subtract %w, %g#1 : tensor<3x4x4xf32>
     %tn = stablehlo.subtract %table, %g#2 : tensor<5x4xf32>
@@ -92,8 +92,8 @@ module @unrolled attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks =
     %da0 = stablehlo.slice %dall [0:4, 0:4] : (tensor<8x4xf32>) -> tensor<4x4xf32>
     %da = stablehlo.reshape %da0 : (tensor<4x4xf32>) -> tensor<2x2x4xf32>
     %db = stablehlo.slice %dall [4:7, 0:4] : (tensor<8x4xf32>) -> tensor<3x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"a", gradient, [2, 2, 4], stacked = 2>, #cgx.layer<"b", gradient, [3, 4]>, #cgx.layer<"c", gradient, [2, 4]>]
-    %g:3 = cgx.all_reduce mean(%da, %db, %dc) {id = 0 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>, #cgx.layer<"", other>]} : tensor<2x2x4xf32>, tensor<3x4xf32>, tensor<2x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("a", gradient, [2, 2, 4], stacked = 2) layer("b", gradient, [3, 4]) layer("c", gradient, [2, 4]) :
+    %g:3 = cgx.all_reduce mean(%da, %db, %dc) groups(#g) id(0) : tensor<2x2x4xf32>, tensor<3x4xf32>, tensor<2x4xf32>
     %an = stablehlo.subtract %a, %g#0 : tensor<2x2x4xf32>
     %bn = stablehlo.subtract %b, %g#1 : tensor<3x4xf32>
     %cn = stablehlo.subtract %c, %g#2 : tensor<2x4xf32>

@@ -19,8 +19,8 @@ module @second_moment attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ra
     %b = stablehlo.add %g0, %g0 : tensor<8x4xf32>
     %gg = stablehlo.multiply %a, %b : tensor<8x4xf32>
     %scaled = stablehlo.multiply %half, %gg : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"opt/nu/w", other, [8, 4]>, #cgx.layer<"params/w", gradient, [8, 4]>]
-    %r:2 = cgx.all_reduce mean(%scaled, %g0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>]} : tensor<8x4xf32>, tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("opt/nu/w", other, [8, 4]) layer("params/w", gradient, [8, 4]) :
+    %r:2 = cgx.all_reduce mean(%scaled, %g0) groups(#g) id(0) : tensor<8x4xf32>, tensor<8x4xf32>
     %v0 = stablehlo.multiply %half, %v : tensor<8x4xf32>
     %v1 = stablehlo.add %v0, %r#0 : tensor<8x4xf32>
     %root = stablehlo.sqrt %v1 : tensor<8x4xf32>
@@ -42,8 +42,8 @@ module @statistic_without_state attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, 
     %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
     %g0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
     %abs = stablehlo.abs %g0 : tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"w#statistic", other, [8, 4]>, #cgx.layer<"w", gradient, [8, 4]>]
-    %r:2 = cgx.all_reduce mean(%abs, %g0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>]} : tensor<8x4xf32>, tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w#statistic", other, [8, 4]) layer("w", gradient, [8, 4]) :
+    %r:2 = cgx.all_reduce mean(%abs, %g0) groups(#g) id(0) : tensor<8x4xf32>, tensor<8x4xf32>
     %u = stablehlo.divide %r#1, %r#0 : tensor<8x4xf32>
     %w1 = stablehlo.subtract %w, %u : tensor<8x4xf32>
     return %w1 : tensor<8x4xf32>
@@ -65,15 +65,15 @@ module @hessian attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 
           tensor<8x4xf32> {cgx.name = "result['params']['w']", cgx.feeds = 1 : i64}) {
     %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
     %g0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"params/w", gradient, [8, 4]>]
-    %g = cgx.all_reduce mean(%g0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("params/w", gradient, [8, 4]) :
+    %g = cgx.all_reduce mean(%g0) groups(#g) id(0) : tensor<8x4xf32>
     %h1 = "stablehlo.if"(%now) ({
       %wz = stablehlo.multiply %w, %z : tensor<8x4xf32>
       %xz = stablehlo.dot_general %x, %wz, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
       %hz = stablehlo.dot_general %x, %xz, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
       %d = stablehlo.multiply %z, %hz : tensor<8x4xf32>
-      // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"hessian/w", other, [8, 4]>]
-      %r = cgx.all_reduce mean(%d) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<8x4xf32>
+      // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("hessian/w", other, [8, 4]) :
+      %r = cgx.all_reduce mean(%d) groups(#g) id(1) : tensor<8x4xf32>
       %sum = stablehlo.add %h, %r : tensor<8x4xf32>
       stablehlo.return %sum : tensor<8x4xf32>
     }, {
@@ -104,8 +104,8 @@ module @gram_matrix attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_rank
     %g0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<4x4xf32>
     %t = stablehlo.transpose %g0, dims = [1, 0] : (tensor<4x4xf32>) -> tensor<4x4xf32>
     %gram = stablehlo.dot_general %g0, %t, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"left/w", other, [4, 4]>, #cgx.layer<"params/w", gradient, [4, 4]>]
-    %r:2 = cgx.all_reduce sum(%gram, %g0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>]} : tensor<4x4xf32>, tensor<4x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("left/w", other, [4, 4]) layer("params/w", gradient, [4, 4]) :
+    %r:2 = cgx.all_reduce sum(%gram, %g0) groups(#g) id(0) : tensor<4x4xf32>, tensor<4x4xf32>
     %l1 = stablehlo.add %l, %r#0 : tensor<4x4xf32>
     %m1 = stablehlo.add %m, %r#1 : tensor<4x4xf32>
     %inverse = stablehlo.custom_call @inverse(%l1) : (tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -135,8 +135,8 @@ module @signs_kept attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks
     %soft = stablehlo.divide %g0, %low : tensor<8x4xf32>
     %clipped = stablehlo.clamp %minus, %soft, %one : tensor<8x4xf32>
     %bb = stablehlo.multiply %b, %b : tensor<4xf32>
-    // CHECK: cgx.all_reduce sum({{.*}}layers = [#cgx.layer<"a", gradient, [8, 4]>, #cgx.layer<"b", gradient, [4]>]
-    %r:2 = cgx.all_reduce sum(%clipped, %bb) {id = 0 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>]} : tensor<8x4xf32>, tensor<4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("a", gradient, [8, 4]) layer("b", gradient, [4]) :
+    %r:2 = cgx.all_reduce sum(%clipped, %bb) groups(#g) id(0) : tensor<8x4xf32>, tensor<4xf32>
     %rr = stablehlo.multiply %r#0, %r#0 : tensor<8x4xf32>
     %root = stablehlo.sqrt %rr : tensor<8x4xf32>
     %unit = stablehlo.divide %r#0, %root : tensor<8x4xf32>
@@ -168,8 +168,8 @@ module @squared_loss_and_codebook attributes {cgx.mesh = #cgx.mesh<["data" = 2]>
     %counted = stablehlo.convert %nearest : (tensor<16x4xi1>) -> tensor<16x4xf32>
     %count = stablehlo.reduce(%counted init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<16x4xf32>, tensor<f32>) -> tensor<4xf32>
     %s = stablehlo.broadcast_in_dim %count, dims = [1] : (tensor<4xf32>) -> tensor<8x4xf32>
-    // CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"loss", other>, #cgx.layer<"sums", other, [8, 4]>]
-    %r:2 = cgx.all_reduce mean(%loss, %s) {id = 0 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity], layers = [#cgx.layer<"", other>, #cgx.layer<"", other>]} : tensor<f32>, tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("loss", other) layer("sums", other, [8, 4]) :
+    %r:2 = cgx.all_reduce mean(%loss, %s) groups(#g) id(0) : tensor<f32>, tensor<8x4xf32>
     %sums1 = stablehlo.add %sums, %r#1 : tensor<8x4xf32>
     %book1 = stablehlo.divide %sums1, %seven : tensor<8x4xf32>
     return %book1, %sums1, %r#0 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>

@@ -17,11 +17,11 @@
 // CHECK: %[[NOW:.*]] = stablehlo.compare EQ, %[[DONE]]
 // CHECK: "stablehlo.if"(%[[NOW]])
 // CHECK-NOT: stablehlo.if
-// CHECK: layers = [#cgx.layer<"large", outer_gradient, [16, 4]>]
+// CHECK: layer("large", outer_gradient, [16, 4])
 // CHECK: {cgx.every = 50 : i64, cgx.turn = 25 : i64}
 // CHECK: "stablehlo.if"(%[[LAST]])
-// CHECK: layers = [#cgx.layer<"first", outer_gradient, [8, 4]>]
-// CHECK: layers = [#cgx.layer<"small", outer_gradient, [4]>]
+// CHECK: layer("first", outer_gradient, [8, 4])
+// CHECK: layer("small", outer_gradient, [4])
 // CHECK: {cgx.every = 50 : i64}
 
 // Of 256 bytes, and of 128 and 16.
@@ -38,9 +38,9 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} 
                          %x: tensor<8x4xf32> {cgx.name = "x"}, %y: tensor<16x4xf32> {cgx.name = "y"}, %z: tensor<4xf32> {cgx.name = "z"})
       -> (tensor<8x4xf32> {cgx.name = "result[0]", cgx.feeds = 0 : i64}, tensor<16x4xf32> {cgx.name = "result[1]", cgx.feeds = 1 : i64},
           tensor<4xf32> {cgx.name = "result[2]", cgx.feeds = 2 : i64}) {
-    %g = cgx.all_reduce mean(%x) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"first", gradient, [8, 4]>]} : tensor<8x4xf32>
-    %h = cgx.all_reduce mean(%y) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"large", gradient, [16, 4]>]} : tensor<16x4xf32>
-    %i = cgx.all_reduce mean(%z) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"small", gradient, [4]>]} : tensor<4xf32>
+    %g = cgx.all_reduce mean(%x) groups(#g) id(0) layer("first", gradient, [8, 4]) : tensor<8x4xf32>
+    %h = cgx.all_reduce mean(%y) groups(#g) id(1) layer("large", gradient, [16, 4]) : tensor<16x4xf32>
+    %i = cgx.all_reduce mean(%z) groups(#g) id(2) layer("small", gradient, [4]) : tensor<4xf32>
     %a1 = stablehlo.subtract %a, %g : tensor<8x4xf32>
     %b1 = stablehlo.subtract %b, %h : tensor<16x4xf32>
     %c1 = stablehlo.subtract %c, %i : tensor<4xf32>

@@ -39,14 +39,14 @@
 // CHECK: %[[TWO:.*]] = stablehlo.constant dense<2.0
 // CHECK: %[[G:.*]] = stablehlo.multiply %{{.*}}, %[[TWO]]
 // CHECK: %[[NEXT:.*]] = stablehlo.subtract %[[OWN]]
-// CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"loss", other>]
-// CHECK: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"norm", other>]
-// CHECK: cgx.all_reduce min({{.*}}layers = [#cgx.layer<"finite", other>]
+// CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("loss", other) :
+// CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("norm", other) :
+// CHECK: cgx.all_reduce min({{.*}}id({{[0-9]+}}) layer("finite", other) :
 // CHECK: %[[DONE:.*]] = stablehlo.add %[[COUNT]]
 // CHECK: %[[IS:.*]] = stablehlo.compare GE, %[[DONE]]
 // CHECK: "stablehlo.if"(%[[IS]])
 // CHECK: %[[D:.*]] = stablehlo.subtract %[[ANCHOR]], %[[NEXT]]
-// CHECK: %[[R:.*]] = cgx.all_reduce mean(%[[D]]) {{.*}}layers = [#cgx.layer<"params/w", outer_gradient, [8, 4]>]
+// CHECK: %[[R:.*]] = cgx.all_reduce mean(%[[D]]) {{.*}}id({{[0-9]+}}) layer("params/w", outer_gradient, [8, 4]) :
 // CHECK: %[[OM:.*]] = stablehlo.add %{{.*}}, %[[R]]
 // CHECK: %[[LOOK:.*]] = stablehlo.add %{{.*}}, %[[R]]
 // CHECK: %[[MOVED:.*]] = stablehlo.subtract %[[ANCHOR]]
@@ -58,7 +58,7 @@
 // EVERY-LABEL: @trained
 // EVERY-NOT: local_steps
 // EVERY-NOT: stablehlo.if
-// EVERY: cgx.all_reduce mean({{.*}}layers = [#cgx.layer<"params/w", outer_gradient, [8, 4]>]
+// EVERY: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("params/w", outer_gradient, [8, 4]) :
 
 // Plain averaging, without a momentum, unless another optimizer is asked for.
 // DEFAULT-LABEL: @trained
@@ -81,10 +81,10 @@ module @trained attributes {cgx.mesh = #cgx.mesh<["model" = 2, "data" = 2]>, cgx
     %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
     %loss0 = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<16x4xf32>, tensor<f32>) -> tensor<f32>
     %g0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
-    %g = cgx.all_reduce sum(%g0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"params/w", gradient, [8, 4]>]} : tensor<8x4xf32>
+    %g = cgx.all_reduce sum(%g0) groups(#g) id(0) layer("params/w", gradient, [8, 4]) : tensor<8x4xf32>
     %m1 = stablehlo.add %m, %g : tensor<8x4xf32>
     %w1 = stablehlo.subtract %w, %m1 : tensor<8x4xf32>
-    %loss = cgx.all_reduce mean(%loss0) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"loss", other>]} : tensor<f32>
+    %loss = cgx.all_reduce mean(%loss0) groups(#g) id(1) layer("loss", other) : tensor<f32>
     %norm = stablehlo.reduce(%g init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x4xf32>, tensor<f32>) -> tensor<f32>
     %finite = stablehlo.is_finite %norm : (tensor<f32>) -> tensor<i1>
     return %w1, %m1, %loss, %norm, %finite : tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>, tensor<f32>, tensor<i1>

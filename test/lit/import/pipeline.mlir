@@ -10,11 +10,11 @@
 // CHECK-SAME: %arg4: tensor<4x6xf32> {cgx.global_type = tensor<16x6xf32>, cgx.name = "batch['x']"
 // CHECK-SAME: tensor<6x5xf32> {cgx.feeds = 3 : i64{{.*}}cgx.name = "result[0]['params']['w']"
 // CHECK: stablehlo.maximum
-// CHECK: cgx.all_reduce sum({{.*}}id = 0 : i64, layers = [#cgx.layer<"params/b", gradient, [5]>]{{.*}} : tensor<1x5xf32>
-// CHECK: cgx.all_reduce sum({{.*}}id = 1 : i64, layers = [#cgx.layer<"params/w", gradient, [6, 5]>]
-// CHECK: cgx.all_reduce sum({{.*}}id = 2 : i64, layers = [#cgx.layer<"params/b", gradient, [5]>]{{.*}} : tensor<5xf32>
-// CHECK: cgx.all_reduce sum({{.*}}id = 3 : i64, layers = [#cgx.layer<"params/w", gradient, [6, 5]>]
-// CHECK: cgx.all_reduce sum({{.*}}id = 4 : i64, layers = [#cgx.layer<"loss", other>]{{.*}} : tensor<f32>
+// CHECK: cgx.all_reduce sum({{.*}}id(0) layer("params/b", gradient, [5]) : tensor<1x5xf32>
+// CHECK: cgx.all_reduce sum({{.*}}id(1) layer("params/w", gradient, [6, 5]) :
+// CHECK: cgx.all_reduce sum({{.*}}id(2) layer("params/b", gradient, [5]) : tensor<5xf32>
+// CHECK: cgx.all_reduce sum({{.*}}id(3) layer("params/w", gradient, [6, 5]) :
+// CHECK: cgx.all_reduce sum({{.*}}id(4) layer("loss", other) : tensor<f32>
 // CHECK-NOT: @relu
 
 module @jit_step attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {

@@ -16,7 +16,7 @@ func.func @raveled(%a: tensor<4x8xf32>, %b: tensor<8xf32>) -> (tensor<4x8xf32>, 
   // CHECK-NOT: stablehlo.slice
   %0 = stablehlo.reshape %a : (tensor<4x8xf32>) -> tensor<32xf32>
   %1 = stablehlo.concatenate %0, %b, dim = 0 : (tensor<32xf32>, tensor<8xf32>) -> tensor<40xf32>
-  %2 = cgx.all_reduce sum(%1) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<40xf32>
+  %2 = cgx.all_reduce sum(%1) groups(#g) id(0) layer(#x) : tensor<40xf32>
   %c = stablehlo.constant dense<2.0> : tensor<f32>
   %n = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<40xf32>
   %3 = stablehlo.divide %2, %n : tensor<40xf32>
@@ -30,8 +30,8 @@ func.func @raveled(%a: tensor<4x8xf32>, %b: tensor<8xf32>) -> (tensor<4x8xf32>, 
 // CHECK-LABEL: @padded
 // CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<4x8xf32>, %[[B:[a-z0-9]+]]: tensor<9xf32>
 func.func @padded(%a: tensor<4x8xf32>, %b: tensor<9xf32>) -> (tensor<4x8xf32>, tensor<9xf32>) {
-  // CHECK: cgx.all_reduce max(%{{.*}}) {{.*}} : tensor<4x8xbf16>
-  // CHECK: cgx.all_reduce max(%{{.*}}) {{.*}} : tensor<9xbf16>
+  // CHECK: cgx.all_reduce max(%{{[^,)]*}}) {{.*}} : tensor<4x8xbf16>
+  // CHECK: cgx.all_reduce max(%{{[^,)]*}}) {{.*}} : tensor<9xbf16>
   // CHECK-NOT: cgx.all_reduce
   // CHECK-NOT: stablehlo.pad
   %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -40,7 +40,7 @@ func.func @padded(%a: tensor<4x8xf32>, %b: tensor<9xf32>) -> (tensor<4x8xf32>, t
   %1 = stablehlo.concatenate %0, %b, dim = 0 : (tensor<32xf32>, tensor<9xf32>) -> tensor<41xf32>
   %2 = stablehlo.convert %1 : (tensor<41xf32>) -> tensor<41xbf16>
   %3 = stablehlo.pad %2, %z, low = [0], high = [7], interior = [0] : (tensor<41xbf16>, tensor<bf16>) -> tensor<48xbf16>
-  %4 = cgx.all_reduce max(%3) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<48xbf16>
+  %4 = cgx.all_reduce max(%3) groups(#g) id(0) layer(#x) : tensor<48xbf16>
   %5 = stablehlo.slice %4 [0:41] : (tensor<48xbf16>) -> tensor<41xbf16>
   %6 = stablehlo.convert %5 : (tensor<41xbf16>) -> tensor<41xf32>
   %7 = stablehlo.slice %6 [0:32] : (tensor<41xf32>) -> tensor<32xf32>
@@ -62,7 +62,7 @@ func.func @optimizer_on_vector(%a: tensor<4x8xf32>, %b: tensor<8xf32>, %m: tenso
   // CHECK: return %{{.*}}, %{{.*}}, %[[NEXT]], %[[NORM]]
   %0 = stablehlo.reshape %a : (tensor<4x8xf32>) -> tensor<32xf32>
   %1 = stablehlo.concatenate %0, %b, dim = 0 : (tensor<32xf32>, tensor<8xf32>) -> tensor<40xf32>
-  %2 = cgx.all_reduce mean(%1) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<40xf32>
+  %2 = cgx.all_reduce mean(%1) groups(#g) id(0) layer(#x) : tensor<40xf32>
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %norm = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<40xf32>, tensor<f32>) -> tensor<f32>
   %3 = stablehlo.add %m, %2 : tensor<40xf32>
@@ -81,7 +81,7 @@ func.func @opaque(%v: tensor<40xf32>) -> (tensor<4x8xf32>, tensor<8xf32>) {
   // CHECK: %[[SHAPED:.*]] = stablehlo.reshape %[[A]] : (tensor<32xf32>) -> tensor<4x8xf32>
   // CHECK: cgx.all_reduce sum(%[[SHAPED]])
   // CHECK: cgx.all_reduce sum(%[[B]])
-  %0 = cgx.all_reduce sum(%v) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<40xf32>
+  %0 = cgx.all_reduce sum(%v) groups(#g) id(0) layer(#x) : tensor<40xf32>
   %1 = stablehlo.slice %0 [0:32] : (tensor<40xf32>) -> tensor<32xf32>
   %i = stablehlo.constant dense<32> : tensor<i32>
   %2 = stablehlo.dynamic_slice %0, %i, sizes = [8] : (tensor<40xf32>, tensor<i32>) -> tensor<8xf32>
@@ -101,7 +101,7 @@ func.func @bucket(%a: tensor<16xf32>, %b: tensor<8xf32>) -> (tensor<16xf32>, ten
   %c16 = stablehlo.constant dense<16> : tensor<i32>
   %0 = stablehlo.dynamic_update_slice %z, %a, %c0 : (tensor<32xf32>, tensor<16xf32>, tensor<i32>) -> tensor<32xf32>
   %1 = stablehlo.dynamic_update_slice %0, %b, %c16 : (tensor<32xf32>, tensor<8xf32>, tensor<i32>) -> tensor<32xf32>
-  %2 = cgx.all_reduce sum(%1) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<32xf32>
+  %2 = cgx.all_reduce sum(%1) groups(#g) id(0) layer(#x) : tensor<32xf32>
   %3 = stablehlo.slice %2 [0:16] : (tensor<32xf32>) -> tensor<16xf32>
   %4 = stablehlo.slice %2 [16:24] : (tensor<32xf32>) -> tensor<8xf32>
   return %3, %4 : tensor<16xf32>, tensor<8xf32>
@@ -115,8 +115,8 @@ func.func @raveled_behind(%a: tensor<16xf32>, %b: tensor<16xf32>) -> (tensor<16x
   // CHECK-NEXT: %[[RB:.*]] = cgx.all_reduce sum(%[[B]])
   // CHECK-NOT: stablehlo.slice
   // CHECK: return
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<16xf32>
-  %r = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<16xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<16xf32>
+  %r = cgx.all_reduce sum(%b) groups(#g) id(1) layer(#x) : tensor<16xf32>
   %c = stablehlo.constant dense<2.0> : tensor<f32>
   %n = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<16xf32>
   %m = stablehlo.divide %0, %n : tensor<16xf32>
@@ -130,25 +130,25 @@ func.func @raveled_behind(%a: tensor<16xf32>, %b: tensor<16xf32>) -> (tensor<16x
 
 // One parameter whose gradient happens to be put together, and one that has a name, stay whole.
 // CHECK-LABEL: @whole
-// CHECK: cgx.all_reduce sum(%{{.*}}) {{.*}} : tensor<8x4xf32>
-// CHECK: cgx.all_reduce sum(%{{.*}}) {{.*}} : tensor<32xf32>
+// CHECK: cgx.all_reduce sum(%{{[^,)]*}}) {{.*}} : tensor<8x4xf32>
+// CHECK: cgx.all_reduce sum(%{{[^,)]*}}) {{.*}} : tensor<32xf32>
 // CHECK-NOT: cgx.all_reduce
 // CHECK: return
 func.func @whole(%q: tensor<4x4xf32>, %k: tensor<4x4xf32>, %v: tensor<32xf32>) -> (tensor<8x4xf32>, tensor<16xf32>) {
   %0 = stablehlo.concatenate %q, %k, dim = 0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
-  %1 = cgx.all_reduce sum(%0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8x4xf32>
-  %2 = cgx.all_reduce sum(%v) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"v", gradient>]} : tensor<32xf32>
+  %1 = cgx.all_reduce sum(%0) groups(#g) id(0) layer(#x) : tensor<8x4xf32>
+  %2 = cgx.all_reduce sum(%v) groups(#g) id(1) layer("v", gradient) : tensor<32xf32>
   %3 = stablehlo.slice %2 [0:16] : (tensor<32xf32>) -> tensor<16xf32>
   return %1, %3 : tensor<8x4xf32>, tensor<16xf32>
 }
 
 // Columns are no run of elements, and every other element neither.
 // CHECK-LABEL: @not_one_run
-// CHECK: cgx.all_reduce sum(%{{.*}}) {{.*}} : tensor<8x4xf32>
+// CHECK: cgx.all_reduce sum(%{{[^,)]*}}) {{.*}} : tensor<8x4xf32>
 // CHECK-NOT: cgx.all_reduce
 // CHECK: return
 func.func @not_one_run(%a: tensor<8x4xf32>) -> (tensor<8x2xf32>, tensor<4x4xf32>) {
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8x4xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<8x4xf32>
   %1 = stablehlo.slice %0 [0:8, 0:2] : (tensor<8x4xf32>) -> tensor<8x2xf32>
   %2 = stablehlo.slice %0 [0:8:2, 0:4] : (tensor<8x4xf32>) -> tensor<4x4xf32>
   return %1, %2 : tensor<8x2xf32>, tensor<4x4xf32>
@@ -156,11 +156,11 @@ func.func @not_one_run(%a: tensor<8x4xf32>) -> (tensor<8x2xf32>, tensor<4x4xf32>
 
 // The last position of an activation, after sums with others: it stays one.
 // CHECK-LABEL: @last_position
-// CHECK: cgx.all_reduce sum(%{{.*}}) {{.*}} : tensor<1x4x8xf32>
+// CHECK: cgx.all_reduce sum(%{{[^,)]*}}) {{.*}} : tensor<1x4x8xf32>
 // CHECK-NOT: cgx.all_reduce
 // CHECK: return
 func.func @last_position(%a: tensor<1x4x8xf32>, %x: tensor<1x4x8xf32>) -> tensor<1x1x8xf32> {
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<1x4x8xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<1x4x8xf32>
   %1 = stablehlo.add %0, %x : tensor<1x4x8xf32>
   %2 = stablehlo.slice %1 [0:1, 3:4, 0:8] : (tensor<1x4x8xf32>) -> tensor<1x1x8xf32>
   return %2 : tensor<1x1x8xf32>

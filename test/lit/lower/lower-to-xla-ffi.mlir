@@ -20,12 +20,9 @@ module @group attributes {cgx.num_ranks = 4 : i64, mhlo.num_partitions = 4 : i32
     // CHECK: return %[[C0]]#1, %[[C0]]#2, %[[C1]]#1
     // NAMED: @cgx_end_step
     // NAMED-SAME: program = "mine"
-    %0:2 = cgx.all_reduce sum(%g, %b) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
-        codecs = [#cgx.quantize<bits = 4, bucket = 128>, #cgx.identity],
-        layers = [#cgx.layer<"w", gradient, [64, 128]>, #cgx.layer<"b", gradient, [128]>]}
-        : tensor<64x128xf32>, tensor<128xf32>
-    %1 = cgx.all_gather(%w) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, codecs = [#cgx.identity],
-        layers = [#cgx.layer<"", other>]} : (tensor<8xf32>) -> tensor<32xf32>
+    %0:2 = cgx.all_reduce sum(%g, %b) codec(quantize<bits = 4, bucket = 128>, identity) groups([[0, 1, 2, 3]]) id(0)
+        layer("w", gradient, [64, 128]) layer("b", gradient, [128]) : tensor<64x128xf32>, tensor<128xf32>
+    %1 = cgx.all_gather(%w) dim(0) groups([[0, 1, 2, 3]]) id(1) : (tensor<8xf32>) -> tensor<32xf32>
     return %0#0, %0#1, %1 : tensor<64x128xf32>, tensor<128xf32>, tensor<32xf32>
   }
 }
@@ -44,8 +41,8 @@ module @started attributes {cgx.num_ranks = 2 : i64, mhlo.num_replicas = 2 : i32
     // CHECK: %[[N:.*]] = stablehlo.negate %arg0
     // CHECK: stablehlo.custom_call @cgx_end_step(%[[C]]#0)
     // CHECK: return %[[C]]#1, %[[N]]
-    %h = cgx.all_reduce_start sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-        layers = [#cgx.layer<"w", gradient, [64]>]} : (tensor<64xf32>) -> !cgx.handle<tensor<64xf32>>
+    %h = cgx.all_reduce_start sum(%g) groups([[0, 1]]) id(0) layer("w", gradient, [64])
+        : (tensor<64xf32>) -> !cgx.handle<tensor<64xf32>>
     %n = stablehlo.negate %g : tensor<64xf32>
     %r = cgx.wait %h : !cgx.handle<tensor<64xf32>>
     return %r, %n : tensor<64xf32>, tensor<64xf32>
@@ -78,21 +75,18 @@ module @nested attributes {cgx.num_ranks = 2 : i64, mhlo.num_partitions = 2 : i3
     %0 = stablehlo.while(%a = %x) : tensor<4xf32>
      cond {
       %s = stablehlo.slice %a [0:1] : (tensor<4xf32>) -> tensor<1xf32>
-      %m = cgx.all_reduce max(%s) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-          layers = [#cgx.layer<"", other>]} : tensor<1xf32>
+      %m = cgx.all_reduce max(%s) groups([[0, 1]]) id(0) : tensor<1xf32>
       %v = stablehlo.reshape %m : (tensor<1xf32>) -> tensor<f32>
       %o = stablehlo.constant dense<1.0> : tensor<f32>
       %c = stablehlo.compare LT, %v, %o : (tensor<f32>, tensor<f32>) -> tensor<i1>
       stablehlo.return %c : tensor<i1>
     } do {
-      %n = cgx.permute(%a) {source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>, id = 1 : i64,
-          groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", activation>]}
+      %n = cgx.permute(%a) groups([[0, 1]]) id(1) layer("", activation) source_target_pairs([[0, 1], [1, 0]])
           : tensor<4xf32>
       stablehlo.return %n : tensor<4xf32>
     }
     %1 = "stablehlo.if"(%p) ({
-      %n = cgx.all_reduce sum(%0) {id = 2 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-          layers = [#cgx.layer<"", other>]} : tensor<4xf32>
+      %n = cgx.all_reduce sum(%0) groups([[0, 1]]) id(2) : tensor<4xf32>
       stablehlo.return %n : tensor<4xf32>
     }, {
       stablehlo.return %0 : tensor<4xf32>
@@ -112,9 +106,9 @@ module @lent attributes {cgx.num_ranks = 2 : i64, mhlo.num_partitions = 2 : i32}
     // CHECK-NOT: cgx.provide
     // CHECK: @cgx_collective(%{{.*}}, %arg1, %arg0, %arg2)
     // CHECK-SAME: kept = array<i64: 0, 0, 0, 3>, operands = 1 : i64
-    cgx.provide parameter(%w : tensor<64xf32>) learning_rate(%lr : tensor<f32>) {id = 0 : i64, operand_number = 0 : i64}
-    %r = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-        codecs = [#cgx.gcomp<optimizer = sgd>], layers = [#cgx.layer<"w", gradient, [64]>]} : tensor<64xf32>
+    cgx.provide parameter(%w : tensor<64xf32>) learning_rate(%lr : tensor<f32>) id(0) operand_number(0)
+    %r = cgx.all_reduce sum(%g) codec(gcomp<optimizer = sgd>) groups([[0, 1]]) id(0) layer("w", gradient, [64])
+        : tensor<64xf32>
     return %r : tensor<64xf32>
   }
 }

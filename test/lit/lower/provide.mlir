@@ -10,9 +10,10 @@ module attributes {cgx.num_ranks = 2 : i64} {
     // CALLS-COUNT-3: llvm.call @cgx_rt_provide
     // CALLS-NOT: llvm.call @cgx_rt_provide
     // CALLS: llvm.call @cgx_rt_run
-    cgx.provide parameter(%w : tensor<4x8xf32>) first_moment(%m : tensor<4x8xbf16>) learning_rate(%eta : tensor<f32>) {id = 3 : i64, operand_number = 0 : i64}
-    %0 = cgx.all_reduce mean(%x) {id = 3 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.gcomp<optimizer = momentum>],
-        layers = [#cgx.layer<"w", gradient>]} : tensor<4x8xf32>
+    cgx.provide parameter(%w : tensor<4x8xf32>) first_moment(%m : tensor<4x8xbf16>) learning_rate(%eta : tensor<f32>)
+        id(3) operand_number(0)
+    %0 = cgx.all_reduce mean(%x) codec(gcomp<optimizer = momentum>) groups([[0, 1]]) id(3) layer("w", gradient)
+        : tensor<4x8xf32>
     %1 = stablehlo.subtract %w, %0 : tensor<4x8xf32>
     return %1 : tensor<4x8xf32>
   }

@@ -6,7 +6,7 @@
 // CHECK: %[[SUM:.*]] = cgx_rt.run{{.*}}tensor<2xi32>
 // CHECK: return %[[ALL]], %[[SUM]]
 func.func @main(%x: tensor<2xui32>) -> (tensor<4xui32>, tensor<2xui32>) {
-  %0 = cgx.all_gather(%x) {codecs = [#cgx.identity], dim = 0 : i64, groups = #cgx.groups<[[0, 1]]>, id = 0 : i64, layers = [#cgx.layer<"", other>]} : (tensor<2xui32>) -> tensor<4xui32>
-  %1 = cgx.all_reduce sum(%x) {codecs = [#cgx.identity], groups = #cgx.groups<[[0, 1]]>, id = 1 : i64, layers = [#cgx.layer<"", other>]} : tensor<2xui32>
+  %0 = cgx.all_gather(%x) dim(0) groups([[0, 1]]) id(0) : (tensor<2xui32>) -> tensor<4xui32>
+  %1 = cgx.all_reduce sum(%x) groups([[0, 1]]) id(1) : tensor<2xui32>
   return %0, %1 : tensor<4xui32>, tensor<2xui32>
 }

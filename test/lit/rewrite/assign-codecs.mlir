@@ -58,23 +58,23 @@ module attributes {cgx.num_ranks = 2 : i64} {
 // OPTIONS-LABEL: func @reasons
 // IDENTITY-LABEL: func @reasons
 func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
-  // CHECK: exact_reasons = ["", "1-D parameter"]
-  // CHECK-SAME: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity]
-  // OPTIONS: codecs = [#cgx.quantize<bits = 8, bucket = 512, rounding = nearest, scale = f32, checksum>, #cgx.identity]
-  // IDENTITY: codecs = [#cgx.identity, #cgx.identity]
-  // SIGN: codecs = [#cgx.sign<bucket = 64, magnitude = norm, scale = bf16>, #cgx.identity]
-  // TOPK: codecs = [#cgx.error_feedback<#cgx.topk<density = 5.000000e-02>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
-  // THRESHOLD: codecs = [#cgx.adaptive_threshold<bucket = 512, threshold = 2.500000e-01>, #cgx.identity]
-  // EVERY-BIT: codecs = [#cgx.lossless<checksum>, #cgx.identity]
-  // GCOMP: codecs = [#cgx.gcomp<optimizer = adamw, learning_rate = 1.000000e-02, weight_decay = 1.000000e-01, beta1 = 8.000000e-01, beta2 = 0.98999999999999999, epsilon = 9.9999999999999995E-7, truncation = 5>, #cgx.identity]
-  // MOMENTUM: codecs = [#cgx.gcomp<optimizer = momentum, weight_decay = 0.000000e+00, momentum = 5.000000e-01, dampening = 2.500000e-01>, #cgx.identity]
-  // BACK: codecs = [#cgx.error_feedback<#cgx.two_way<there = #cgx.topk<density = 1.000000e-02>, back = #cgx.quantize<bits = 8, bucket = 128, rounding = stochastic, scale = bf16>>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
-  // LOWRANK: codecs = [#cgx.error_feedback<#cgx.lowrank<rank = 2>, decay = 1.000000e+00, storage = f32>, #cgx.identity]
-  // CAST: codecs = [#cgx.cast<format = fp8_e4m3, bucket = 128, scale = bf16, checksum>, #cgx.identity]
-  // EXPONENTIAL: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16, scaling = max_abs, levels = exponential>, #cgx.identity]
-  // FEEDBACK: codecs = [#cgx.error_feedback<#cgx.quantize<bits = 1, bucket = 128, rounding = stochastic, scale = bf16>, decay = 5.000000e-01, storage = bf16>, #cgx.identity]
-  %0:2 = cgx.all_reduce mean(%w, %b) {exact_reasons = ["", "1-D parameter"], id = 0 : i64, groups = #g,
-      codecs = [#cgx.identity, #cgx.identity], layers = [#x, #x]} : tensor<64x128xf32>, tensor<128xf32>
+  // CHECK: exact_reasons("", "1-D parameter")
+  // CHECK-SAME: codec(quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, identity)
+  // OPTIONS: codec(quantize<bits = 8, bucket = 512, rounding = nearest, scale = f32, checksum>, identity)
+  // IDENTITY: codec(identity, identity)
+  // SIGN: codec(sign<bucket = 64, magnitude = norm, scale = bf16>, identity)
+  // TOPK: codec(error_feedback<#cgx.topk<density = 5.000000e-02>, decay = 1.000000e+00, storage = f32>, identity)
+  // THRESHOLD: codec(adaptive_threshold<bucket = 512, threshold = 2.500000e-01>, identity)
+  // EVERY-BIT: codec(lossless<checksum>, identity)
+  // GCOMP: codec(gcomp<optimizer = adamw, learning_rate = 1.000000e-02, weight_decay = 1.000000e-01, beta1 = 8.000000e-01, beta2 = 0.98999999999999999, epsilon = 9.9999999999999995E-7, truncation = 5>, identity)
+  // MOMENTUM: codec(gcomp<optimizer = momentum, weight_decay = 0.000000e+00, momentum = 5.000000e-01, dampening = 2.500000e-01>, identity)
+  // BACK: codec(error_feedback<#cgx.two_way<there = #cgx.topk<density = 1.000000e-02>, back = #cgx.quantize<bits = 8, bucket = 128, rounding = stochastic, scale = bf16>>, decay = 1.000000e+00, storage = f32>, identity)
+  // LOWRANK: codec(error_feedback<#cgx.lowrank<rank = 2>, decay = 1.000000e+00, storage = f32>, identity)
+  // CAST: codec(cast<format = fp8_e4m3, bucket = 128, scale = bf16, checksum>, identity)
+  // EXPONENTIAL: codec(quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16, scaling = max_abs, levels = exponential>, identity)
+  // FEEDBACK: codec(error_feedback<#cgx.quantize<bits = 1, bucket = 128, rounding = stochastic, scale = bf16>, decay = 5.000000e-01, storage = bf16>, identity)
+  %0:2 = cgx.all_reduce mean(%w, %b) exact_reasons("", "1-D parameter") groups(#g) id(0) layer(#x) layer(#x)
+      : tensor<64x128xf32>, tensor<128xf32>
   return
 }
 
@@ -82,34 +82,32 @@ func.func @reasons(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
 // CHECK-LABEL: func @refusals
 func.func @refusals(%w: tensor<64x128xf32>, %i: tensor<128xi32>, %h: tensor<2xbf16>) {
   // CHECK: cgx.all_reduce sum
-  // CHECK-SAME: exact_reasons = ["", "element type i32", ""]
-  // CHECK-SAME: codecs = [#cgx.quantize<{{.*}}>, #cgx.identity, #cgx.quantize<{{.*}}>]
-  %0:3 = cgx.all_reduce sum(%w, %i, %h) {id = 0 : i64, groups = #g,
-      codecs = [#cgx.identity, #cgx.identity, #cgx.identity], layers = [#x, #x, #x]}
+  // CHECK-SAME: exact_reasons("", "element type i32", "")
+  // CHECK-SAME: codec(quantize<{{.*}}>, identity, quantize<{{.*}}>)
+  %0:3 = cgx.all_reduce sum(%w, %i, %h) groups(#g) id(0) layer(#x) layer(#x) layer(#x)
       : tensor<64x128xf32>, tensor<128xi32>, tensor<2xbf16>
   // CHECK: cgx.all_reduce max
-  // CHECK-SAME: exact_reasons = ["reduction max"]
-  // CHECK-SAME: codecs = [#cgx.identity]
+  // CHECK-SAME: exact_reasons("reduction max")
+  // CHECK-SAME: codec(identity)
   // EVERY-BIT: cgx.all_reduce max
-  // EVERY-BIT-SAME: exact_reasons = [""]
-  // EVERY-BIT-SAME: codecs = [#cgx.lossless<checksum>]
-  %1 = cgx.all_reduce max(%w) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<64x128xf32>
+  // EVERY-BIT-SAME: exact_reasons("")
+  // EVERY-BIT-SAME: codec(lossless<checksum>)
+  %1 = cgx.all_reduce max(%w) groups(#g) id(1) layer(#x) : tensor<64x128xf32>
   // LOWRANK-LABEL: func @refusals
-  // LOWRANK: exact_reasons = ["", "element type i32", "factors of rank 2 are no shorter than a matrix of 1x2"]
-  // LOWRANK: exact_reasons = ["reduction max"]
-  // LOWRANK: exact_reasons = ["all_gather with lowrank"]
+  // LOWRANK: exact_reasons("", "element type i32", "factors of rank 2 are no shorter than a matrix of 1x2")
+  // LOWRANK: exact_reasons("reduction max")
+  // LOWRANK: exact_reasons("all_gather with lowrank")
   // CHECK: cgx.all_gather
-  // CHECK-SAME: codecs = [#cgx.quantize<{{.*}}>]
-  %2 = cgx.all_gather(%w) {dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]}
-      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  // CHECK-SAME: codec(quantize<{{.*}}>)
+  %2 = cgx.all_gather(%w) dim(0) groups(#g) id(2) layer(#x) : (tensor<64x128xf32>) -> tensor<128x128xf32>
   return
 }
 
 // A codec that was assigned before is replaced.
 // IDENTITY-LABEL: func @replaced
 func.func @replaced(%w: tensor<64x128xf32>) {
-  // IDENTITY: codecs = [#cgx.identity]
-  %0 = cgx.all_reduce sum(%w) {id = 0 : i64, groups = #g, codecs = [#cgx.quantize], layers = [#x]} : tensor<64x128xf32>
+  // IDENTITY: codec(identity)
+  %0 = cgx.all_reduce sum(%w) codec(quantize) groups(#g) id(0) layer(#x) : tensor<64x128xf32>
   return
 }
 }

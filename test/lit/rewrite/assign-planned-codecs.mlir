@@ -23,13 +23,11 @@ module attributes {cgx.num_ranks = 2 : i64} {
 // CHECK-LABEL: func @layers
 // FEEDBACK-LABEL: func @layers
 func.func @layers(%a: tensor<64x128xf32>, %b: tensor<64x128xf32>, %c: tensor<64x128xf32>, %bias: tensor<128xf32>) {
-  // CHECK: exact_reasons = ["", "exact in the plan", "excluded", "1-D parameter"]
-  // CHECK-SAME: codecs = [#cgx.quantize<bits = 3, bucket = 512, rounding = nearest, scale = f32, checksum>, #cgx.identity, #cgx.identity, #cgx.identity]
-  // FEEDBACK: codecs = [#cgx.error_feedback<#cgx.quantize<bits = 3, {{.*}}>, {{.*}}storage = bf16>, #cgx.identity, #cgx.identity, #cgx.identity]
-  %0:4 = cgx.all_reduce mean(%a, %b, %c, %bias) {exact_reasons = ["", "", "excluded", "1-D parameter"],
-      id = 0 : i64, groups = #g, codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
-      layers = [#cgx.layer<"a/w", gradient>, #cgx.layer<"b/w", gradient>, #cgx.layer<"c/w", gradient>,
-                #cgx.layer<"a/b", gradient>]}
+  // CHECK: exact_reasons("", "exact in the plan", "excluded", "1-D parameter")
+  // CHECK-SAME: codec(quantize<bits = 3, bucket = 512, rounding = nearest, scale = f32, checksum>, identity, identity, identity)
+  // FEEDBACK: codec(error_feedback<#cgx.quantize<bits = 3, {{.*}}>, {{.*}}storage = bf16>, identity, identity, identity)
+  %0:4 = cgx.all_reduce mean(%a, %b, %c, %bias) exact_reasons("", "", "excluded", "1-D parameter") groups(#g) id(0)
+      layer("a/w", gradient) layer("b/w", gradient) layer("c/w", gradient) layer("a/b", gradient)
       : tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>, tensor<128xf32>
   return
 }

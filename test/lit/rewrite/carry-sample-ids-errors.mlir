@@ -12,8 +12,7 @@ func.func public @main(%x: tensor<8x4xf32> {cgx.name = "batch['x']"}, %ids: tens
   %all = stablehlo.broadcast_in_dim %mean, dims = [1] : (tensor<4xf32>) -> tensor<8x4xf32>
   %y = stablehlo.subtract %x, %all : tensor<8x4xf32>
   // expected-remark @+1 {{the activation is sent here}}
-  %0 = cgx.permute(%y) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 0 : i64, groups = #g,
-      codecs = [#d], layers = [#a]} : tensor<8x4xf32>
+  %0 = cgx.permute(%y) codec(#d) groups(#g) id(0) layer(#a) source_target_pairs([[0, 1]]) : tensor<8x4xf32>
   return %0 : tensor<8x4xf32>
 }
 }
@@ -29,8 +28,7 @@ func.func public @main(%x: tensor<8x4xf32> {cgx.name = "batch['x']"}, %ids: tens
   // expected-error @+1 {{it combines different samples}}
   %y = stablehlo.add %x, %back : tensor<8x4xf32>
   // expected-remark @+1 {{the activation is sent here}}
-  %0 = cgx.permute(%y) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 0 : i64, groups = #g,
-      codecs = [#d], layers = [#a]} : tensor<8x4xf32>
+  %0 = cgx.permute(%y) codec(#d) groups(#g) id(0) layer(#a) source_target_pairs([[0, 1]]) : tensor<8x4xf32>
   return %0 : tensor<8x4xf32>
 }
 }
@@ -43,8 +41,7 @@ func.func public @main(%x: tensor<8x4xf32> {cgx.name = "batch['x']"}, %ids: tens
 module attributes {cgx.num_ranks = 2 : i64} {
 func.func public @main(%x: tensor<8x4xf32> {cgx.name = "batch['x']"}, %y: tensor<8xi32> {cgx.name = "batch['y']"}) -> tensor<8x4xf32> {
   // expected-error @+1 {{expected one argument of the step, called ids or sample_ids, with the number of each sample of the batch in i32, found none; i32 vectors are y. Add batch['ids'] to the data}}
-  %0 = cgx.permute(%x) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 0 : i64, groups = #g,
-      codecs = [#d], layers = [#a]} : tensor<8x4xf32>
+  %0 = cgx.permute(%x) codec(#d) groups(#g) id(0) layer(#a) source_target_pairs([[0, 1]]) : tensor<8x4xf32>
   return %0 : tensor<8x4xf32>
 }
 }
@@ -58,8 +55,7 @@ module attributes {cgx.num_ranks = 2 : i64} {
 func.func public @main(%x: tensor<8x4xf32> {cgx.name = "batch['x']"}, %ids: tensor<8xi32> {cgx.name = "batch['ids']"}) -> tensor<4x8xf32> {
   %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
   // expected-error @+1 {{expected the first dimension, and no other, to count samples of the batch, got others in 'tensor<4x8xf32>'}}
-  %0 = cgx.permute(%t) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 0 : i64, groups = #g,
-      codecs = [#d], layers = [#a]} : tensor<4x8xf32>
+  %0 = cgx.permute(%t) codec(#d) groups(#g) id(0) layer(#a) source_target_pairs([[0, 1]]) : tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
 }
@@ -72,7 +68,7 @@ func.func public @main(%x: tensor<8x4xf32> {cgx.name = "batch['x']"}, %ids: tens
 module attributes {cgx.num_ranks = 2 : i64} {
 func.func public @main(%x: tensor<8x4xf32> {cgx.name = "batch['x']"}, %ids: tensor<8xi32> {cgx.name = "batch['ids']"}) -> tensor<8x4xf32> {
   // expected-error @+1 {{expected changes (delta) of the one operand of a permute}}
-  %0 = cgx.all_reduce sum(%x) {id = 0 : i64, groups = #g, codecs = [#d], layers = [#a]} : tensor<8x4xf32>
+  %0 = cgx.all_reduce sum(%x) codec(#d) groups(#g) id(0) layer(#a) : tensor<8x4xf32>
   return %0 : tensor<8x4xf32>
 }
 }

@@ -19,7 +19,7 @@ func.func @loss_of_own_batch(
   // expected-warning @below {{all_reduce with id 0 (layer 'w') in a branch whose condition may differ along axis "data" of the mesh: ranks that take it would wait for the others}}
   %r = "stablehlo.if"(%big) ({
     // expected-note @below {{the first collective is here}}
-    %0 = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %0 = cgx.all_reduce mean(%g) groups(#g) id(0) layer(#w) : tensor<8xf32>
     stablehlo.return %0 : tensor<8xf32>
   }, {
     stablehlo.return %g : tensor<8xf32>
@@ -42,7 +42,7 @@ func.func @counter(%n: tensor<i32> {cgx.sharding = #cgx.sharding<[]>}, %g: tenso
   %m = stablehlo.remainder %n, %c4 : tensor<i32>
   %p = stablehlo.compare EQ, %m, %c0, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
   %r = "stablehlo.if"(%p) ({
-    %0 = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %0 = cgx.all_reduce mean(%g) groups(#g) id(0) layer(#w) : tensor<8xf32>
     stablehlo.return %0 : tensor<8xf32>
   }, {
     stablehlo.return %g : tensor<8xf32>
@@ -60,7 +60,7 @@ func.func @scan(%g: tensor<8xf32>) -> tensor<8xf32> {
     stablehlo.return %1 : tensor<i1>
   } do {
     %c1 = stablehlo.constant dense<1> : tensor<i32>
-    %1 = cgx.all_reduce mean(%s) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %1 = cgx.all_reduce mean(%s) groups(#g) id(0) layer(#w) : tensor<8xf32>
     %2 = stablehlo.multiply %1, %g : tensor<8xf32>
     %3 = stablehlo.add %i, %c1 : tensor<i32>
     stablehlo.return %3, %2 : tensor<i32>, tensor<8xf32>
@@ -70,7 +70,7 @@ func.func @scan(%g: tensor<8xf32>) -> tensor<8xf32> {
 
 // Dynamic loss scaling: the gradient is finite, behind its mean, or in all ranks.
 func.func @all_finite(%g: tensor<8xf32>) -> tensor<8xf32> {
-  %0 = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+  %0 = cgx.all_reduce mean(%g) groups(#g) id(0) layer(#w) : tensor<8xf32>
   %1 = stablehlo.is_finite %0 : (tensor<8xf32>) -> tensor<8xi1>
   %true = stablehlo.constant dense<true> : tensor<i1>
   %2 = stablehlo.reduce(%1 init: %true) applies stablehlo.and across dimensions = [0] : (tensor<8xi1>, tensor<i1>) -> tensor<i1>
@@ -78,7 +78,7 @@ func.func @all_finite(%g: tensor<8xf32>) -> tensor<8xf32> {
   %r = "stablehlo.case"(%3) ({
     stablehlo.return %g : tensor<8xf32>
   }, {
-    %4 = cgx.all_reduce sum(%g) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %4 = cgx.all_reduce sum(%g) groups(#g) id(1) layer(#w) : tensor<8xf32>
     stablehlo.return %4 : tensor<8xf32>
   }) : (tensor<i32>) -> tensor<8xf32>
   return %r : tensor<8xf32>
@@ -95,7 +95,7 @@ func.func @converging(%g: tensor<8xf32>) -> tensor<8xf32> {
   } do {
     %zero = stablehlo.constant dense<0.0> : tensor<f32>
     %1 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
-    %2 = cgx.all_reduce sum(%1) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<f32>
+    %2 = cgx.all_reduce sum(%1) groups(#g) id(0) layer(#w) : tensor<f32>
     stablehlo.return %2, %x : tensor<f32>, tensor<8xf32>
   }
   return %0#1 : tensor<8xf32>
@@ -107,7 +107,7 @@ func.func @functions(%k: tensor<2xui64> {cgx.sharding = #cgx.sharding<[[]]>}, %g
   %1 = stablehlo.custom_call @mean(%b) : (tensor<ui32>) -> tensor<ui32>
   %2 = stablehlo.convert %1 : (tensor<ui32>) -> tensor<i1>
   %r = "stablehlo.if"(%2) ({
-    %4 = cgx.all_reduce sum(%g) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %4 = cgx.all_reduce sum(%g) groups(#g) id(1) layer(#w) : tensor<8xf32>
     stablehlo.return %4 : tensor<8xf32>
   }, {
     stablehlo.return %g : tensor<8xf32>
@@ -138,7 +138,7 @@ func.func @loop(
     %c1 = stablehlo.constant dense<1> : tensor<i32>
     %h = stablehlo.constant dense<0.5> : tensor<f32>
     // expected-note @below {{the first collective is here}}
-    %1 = cgx.all_reduce mean(%s) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %1 = cgx.all_reduce mean(%s) groups(#g) id(0) layer(#w) : tensor<8xf32>
     %2 = stablehlo.add %i, %c1 : tensor<i32>
     %3 = stablehlo.multiply %y, %h : tensor<f32>
     stablehlo.return %2, %3, %1 : tensor<i32>, tensor<f32>, tensor<8xf32>
@@ -150,8 +150,8 @@ func.func @loop(
   // expected-warning @below {{all_reduce with id 1 (layer 'w') and 1 other in a branch whose condition may differ}}
   %r = "stablehlo.if"(%many) ({
     // expected-note @below {{the first collective is here}}
-    %4 = cgx.all_reduce sum(%g) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
-    %5 = cgx.all_gather(%g) {dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : (tensor<8xf32>) -> tensor<32xf32>
+    %4 = cgx.all_reduce sum(%g) groups(#g) id(1) layer(#w) : tensor<8xf32>
+    %5 = cgx.all_gather(%g) dim(0) groups(#g) id(2) layer(#w) : (tensor<8xf32>) -> tensor<32xf32>
     stablehlo.return %4 : tensor<8xf32>
   }, {
     stablehlo.return %g : tensor<8xf32>
@@ -180,7 +180,7 @@ func.func @stage(%g: tensor<8xf32>) -> tensor<8xf32> {
   %first = stablehlo.compare EQ, %i, %c0, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
   // The ranks of a stage agree.
   %r = "stablehlo.if"(%first) ({
-    %4 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #data, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %4 = cgx.all_reduce sum(%g) groups(#data) id(0) layer(#w) : tensor<8xf32>
     stablehlo.return %4 : tensor<8xf32>
   }, {
     stablehlo.return %g : tensor<8xf32>
@@ -189,7 +189,7 @@ func.func @stage(%g: tensor<8xf32>) -> tensor<8xf32> {
   // expected-warning @below {{all_reduce with id 1 (layer 'w') in a branch whose condition may differ along axis "model" of the mesh}}
   %s = "stablehlo.if"(%first) ({
     // expected-note @below {{the first collective is here}}
-    %4 = cgx.all_reduce sum(%r) {id = 1 : i64, groups = #model, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %4 = cgx.all_reduce sum(%r) groups(#model) id(1) layer(#w) : tensor<8xf32>
     stablehlo.return %4 : tensor<8xf32>
   }, {
     stablehlo.return %r : tensor<8xf32>
@@ -201,12 +201,12 @@ func.func @stage(%g: tensor<8xf32>) -> tensor<8xf32> {
 func.func @half_reduced(
     // expected-note @below {{it differs because of argument 1, which has no cgx.sharding: nothing is known of it}}
     %g: tensor<8xf32>, %l: tensor<f32>) -> (tensor<8xf32>, tensor<8xf32>) {
-  %0 = cgx.all_reduce mean(%l) {id = 0 : i64, groups = #model, codecs = [#cgx.identity], layers = [#w]} : tensor<f32>
+  %0 = cgx.all_reduce mean(%l) groups(#model) id(0) layer(#w) : tensor<f32>
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   // expected-note @below {{the condition is computed here}}
   %p = stablehlo.compare GT, %0, %z, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
   %r = "stablehlo.if"(%p) ({
-    %4 = cgx.all_reduce sum(%g) {id = 1 : i64, groups = #model, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %4 = cgx.all_reduce sum(%g) groups(#model) id(1) layer(#w) : tensor<8xf32>
     stablehlo.return %4 : tensor<8xf32>
   }, {
     stablehlo.return %g : tensor<8xf32>
@@ -214,7 +214,7 @@ func.func @half_reduced(
   // expected-warning @below {{all_reduce with id 2 (layer 'w') in a branch whose condition may differ along axis "data" of the mesh}}
   %s = "stablehlo.if"(%p) ({
     // expected-note @below {{the first collective is here}}
-    %4 = cgx.all_reduce sum(%g) {id = 2 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %4 = cgx.all_reduce sum(%g) groups([[0, 1, 2, 3]]) id(2) layer(#w) : tensor<8xf32>
     stablehlo.return %4 : tensor<8xf32>
   }, {
     stablehlo.return %g : tensor<8xf32>
@@ -236,7 +236,7 @@ func.func @every_fourth_step(%n: tensor<i32>, %g: tensor<8xf32>) -> tensor<8xf32
   %0 = stablehlo.remainder %n, %four : tensor<i32>
   %1 = stablehlo.compare EQ, %0, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
   %2 = "stablehlo.if"(%1) ({
-    %3 = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %3 = cgx.all_reduce mean(%g) groups(#g) id(0) layer(#w) : tensor<8xf32>
     stablehlo.return %3 : tensor<8xf32>
   }, {
     stablehlo.return %g : tensor<8xf32>
@@ -246,12 +246,12 @@ func.func @every_fourth_step(%n: tensor<i32>, %g: tensor<8xf32>) -> tensor<8xf32
 
 func.func @state_that_is_held_alike(%s: tensor<f32>, %g: tensor<8xf32>, %l: tensor<f32>)
     -> (tensor<f32> {cgx.feeds = 0 : i64}, tensor<8xf32>) {
-  %mean = cgx.all_reduce mean(%l) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]} : tensor<f32>
+  %mean = cgx.all_reduce mean(%l) groups(#g) id(1) : tensor<f32>
   %next = stablehlo.add %s, %mean : tensor<f32>
   %limit = stablehlo.constant dense<1.0> : tensor<f32>
   %1 = stablehlo.compare GT, %s, %limit, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
   %2 = "stablehlo.if"(%1) ({
-    %3 = cgx.all_reduce mean(%g) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %3 = cgx.all_reduce mean(%g) groups(#g) id(2) layer(#w) : tensor<8xf32>
     stablehlo.return %3 : tensor<8xf32>
   }, {
     stablehlo.return %g : tensor<8xf32>
@@ -269,7 +269,7 @@ func.func @state_that_drifts(
   // expected-warning @below {{all_reduce with id 3 (layer 'w') in a branch whose condition may differ along axis "data" of the mesh}}
   %2 = "stablehlo.if"(%1) ({
     // expected-note @below {{the first collective is here}}
-    %3 = cgx.all_reduce mean(%g) {id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<8xf32>
+    %3 = cgx.all_reduce mean(%g) groups(#g) id(3) layer(#w) : tensor<8xf32>
     stablehlo.return %3 : tensor<8xf32>
   }, {
     stablehlo.return %g : tensor<8xf32>

@@ -23,27 +23,25 @@ module attributes {cgx.num_ranks = 4 : i64} {
 // 64 MiB over a slow link are compressed, four bytes take the two rounds of an exchange among all, and who asked for a ring
 // gets it. Without a machine nothing is chosen but what was asked for.
 // RING-LABEL: @main
-// RING: algorithm = #cgx.algorithm<ring>{{.*}}id = 0
-// RING: algorithm = #cgx.algorithm<ring>{{.*}}id = 1
-// RING: algorithm = #cgx.algorithm<tree>{{.*}}id = 2
-// HOSTS: algorithm = #cgx.algorithm<hierarchical>
-// HOSTS-SAME: hierarchy = #cgx.hierarchy<local = 2, inside = #cgx.quantize<bits = 8, {{.*}}>, leaders = all>
-// AUTO: mean(%{{.*}}) {exact_reasons = [""], codecs
-// AUTO: mean(%{{.*}}) {exact_reasons = ["kind other"], codecs
-// AUTO: mean(%{{.*}}) {algorithm = #cgx.algorithm<tree>, codecs
-// SLOW: algorithm = #cgx.algorithm<scatter_reduce_allgather>{{.*}}codecs = [#cgx.quantize
-// SLOW: algorithm = #cgx.algorithm<scatter_reduce_allgather>{{.*}}id = 1
-// FAST: exact_reasons = ["{{.*}} ms exact, {{.*}} ms compressed, by the cost model"]
-// FAST-SAME: codecs = [#cgx.identity]
+// RING: algorithm(ring){{.*}}id(0)
+// RING: algorithm(ring){{.*}}id(1)
+// RING: algorithm(tree){{.*}}id(2)
+// HOSTS: algorithm(hierarchical)
+// HOSTS-SAME: hierarchy(local = 2, inside = #cgx.quantize<bits = 8, {{.*}}>, leaders = all)
+// AUTO: mean(%{{[^,)]*}}) exact_reasons("") codec
+// AUTO: mean(%{{[^,)]*}}) exact_reasons("kind other") codec
+// AUTO: mean(%{{[^,)]*}}) algorithm(tree) codec
+// SLOW: algorithm(scatter_reduce_allgather){{.*}}codec(quantize
+// SLOW: algorithm(scatter_reduce_allgather){{.*}}id(1)
+// FAST: exact_reasons("{{.*}} ms exact, {{.*}} ms compressed, by the cost model")
+// FAST-SAME: codec(identity)
 // REPORT: 1.00x [1]{{$}}
 // REPORT: [1] {{.*}} ms exact, {{.*}} ms compressed, by the cost model
 func.func public @main(%w: tensor<4096x4096xf32>, %b: tensor<f32>) -> (tensor<4096x4096xf32>, tensor<f32>, tensor<f32>) {
-  %0 = cgx.all_reduce mean(%w) {id = 0 : i64, groups = #g, codecs = [#cgx.quantize],
-      layers = [#cgx.layer<"w", gradient>], exact_reasons = [""]} : tensor<4096x4096xf32>
-  %1 = cgx.all_reduce mean(%b) {id = 1 : i64, groups = #g, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"loss", other>], exact_reasons = ["kind other"]} : tensor<f32>
-  %2 = cgx.all_reduce mean(%b) {id = 2 : i64, groups = #g, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"loss", other>], algorithm = #cgx.algorithm<tree>} : tensor<f32>
+  %0 = cgx.all_reduce mean(%w) exact_reasons("") codec(quantize) groups(#g) id(0) layer("w", gradient)
+      : tensor<4096x4096xf32>
+  %1 = cgx.all_reduce mean(%b) exact_reasons("kind other") groups(#g) id(1) layer("loss", other) : tensor<f32>
+  %2 = cgx.all_reduce mean(%b) algorithm(tree) groups(#g) id(2) layer("loss", other) : tensor<f32>
   return %0, %1, %2 : tensor<4096x4096xf32>, tensor<f32>, tensor<f32>
 }
 }

@@ -3,9 +3,9 @@
 // RUN: cgx-opt %s --cgx-compress="min-elements=1" | FileCheck %s --check-prefix=QUANTIZE
 // RUN: cgx-opt %s --cgx-import | cgx-opt --cgx-compress="codec=lowrank rank=2 min-elements=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SCATTERED
 
-// LOWRANK: cgx.all_reduce sum({{.*}}#cgx.lowrank<rank = 2>
+// LOWRANK: cgx.all_reduce sum({{.*}}codec(lowrank<rank = 2>
 // LOWRANK-NOT: reduce_scatter
-// QUANTIZE: cgx.reduce_scatter sum({{.*}}#cgx.quantize
+// QUANTIZE: cgx.reduce_scatter sum({{.*}}codec(quantize
 // SCATTERED: warning: nothing is compressed, though 1 gradient travels: reduce_scatter with lowrank (1)
 module attributes {mhlo.num_partitions = 2 : i32} {
   sdy.mesh @mesh = <["data"=2]>

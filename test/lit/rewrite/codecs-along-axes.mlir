@@ -24,42 +24,40 @@ module attributes {cgx.mesh = #cgx.mesh<["host" = 2, "shard" = 2]>, cgx.num_rank
 // CHECK-LABEL: func public @main
 func.func public @main(%w: tensor<64x128xf32>, %g: tensor<128x128xf32>)
     -> (tensor<128x128xf32>, tensor<64x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>) {
-  // CHECK: codecs = [#cgx.quantize<bits = 8, bucket = 64,
-  // QSDP: codecs = [#cgx.quantize<bits = 8, bucket = 1024, rounding = random_shift
-  // EXACT: exact_reasons = ["kind weight"]
-  // DELTA: codecs = [#cgx.delta<#cgx.quantize<bits = 4, {{.*}}>, samples = 1, storage = bf16>]
-  %0 = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, groups = #shards, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"w", weight, [128, 128]>]} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  // CHECK: codec(quantize<bits = 8, bucket = 64,
+  // QSDP: codec(quantize<bits = 8, bucket = 1024, rounding = random_shift
+  // EXACT: exact_reasons("kind weight")
+  // DELTA: codec(delta<#cgx.quantize<bits = 4, {{.*}}>, samples = 1, storage = bf16>)
+  %0 = cgx.all_gather(%w) dim(0) groups(#shards) id(0) layer("w", weight, [128, 128])
+      : (tensor<64x128xf32>) -> tensor<128x128xf32>
   // CHECK: cgx.reduce_scatter
-  // CHECK-SAME: codecs = [#cgx.quantize<bits = 8, bucket = 128,
+  // CHECK-SAME: codec(quantize<bits = 8, bucket = 128,
   // DELTA: cgx.reduce_scatter
-  // DELTA-SAME: codecs = [#cgx.quantize<bits = 8,
+  // DELTA-SAME: codec(quantize<bits = 8,
   // QSDP: cgx.reduce_scatter
-  // QSDP-SAME: codecs = [#cgx.quantize<bits = 8, bucket = 1024, rounding = stochastic
-  %1 = cgx.reduce_scatter sum(%g) {dim = 0 : i64, id = 1 : i64, groups = #shards, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"w", gradient, [128, 128]>]} : (tensor<128x128xf32>) -> tensor<64x128xf32>
+  // QSDP-SAME: codec(quantize<bits = 8, bucket = 1024, rounding = stochastic
+  %1 = cgx.reduce_scatter sum(%g) dim(0) groups(#shards) id(1) layer("w", gradient, [128, 128])
+      : (tensor<128x128xf32>) -> tensor<64x128xf32>
   // CHECK: cgx.all_reduce
-  // CHECK-SAME: codecs = [#cgx.quantize<bits = 4, bucket = 128,
+  // CHECK-SAME: codec(quantize<bits = 4, bucket = 128,
   // DELTA: cgx.all_reduce
-  // DELTA-SAME: #cgx.error_feedback<#cgx.quantize<bits = 4,
+  // DELTA-SAME: codec(error_feedback<#cgx.quantize<bits = 4,
   // QSDP: cgx.all_reduce
-  // QSDP-SAME: codecs = [#cgx.quantize<bits = 4, bucket = 128,
-  %2 = cgx.all_reduce sum(%1) {id = 2 : i64, groups = #hosts, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"w", gradient, [128, 128]>]} : tensor<64x128xf32>
+  // QSDP-SAME: codec(quantize<bits = 4, bucket = 128,
+  %2 = cgx.all_reduce sum(%1) groups(#hosts) id(2) layer("w", gradient, [128, 128]) : tensor<64x128xf32>
   // CHECK: cgx.all_gather
-  // CHECK-SAME: codecs = [#cgx.identity]
+  // CHECK-SAME: codec(identity)
   // DELTA: cgx.all_gather
-  // DELTA-SAME: codecs = [#cgx.quantize<bits = 6,
+  // DELTA-SAME: codec(quantize<bits = 6,
   // QSDP: cgx.all_gather
-  // QSDP-SAME: codecs = [#cgx.quantize<bits = 8, bucket = 1024, rounding = random_shift
-  %3 = cgx.all_gather(%w) {dim = 0 : i64, id = 3 : i64, groups = #hosts, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"v", weight, [128, 128]>]} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  // QSDP-SAME: codec(quantize<bits = 8, bucket = 1024, rounding = random_shift
+  %3 = cgx.all_gather(%w) dim(0) groups(#hosts) id(3) layer("v", weight, [128, 128])
+      : (tensor<64x128xf32>) -> tensor<128x128xf32>
   // CHECK: cgx.all_reduce
-  // CHECK-SAME: codecs = [#cgx.quantize<bits = 2, bucket = 128,
+  // CHECK-SAME: codec(quantize<bits = 2, bucket = 128,
   // QSDP: cgx.all_reduce
-  // QSDP-SAME: codecs = [#cgx.quantize<bits = 5, bucket = 128,
-  %4 = cgx.all_reduce sum(%g) {id = 4 : i64, groups = #all, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"u", gradient, [128, 128]>]} : tensor<128x128xf32>
+  // QSDP-SAME: codec(quantize<bits = 5, bucket = 128,
+  %4 = cgx.all_reduce sum(%g) groups(#all) id(4) layer("u", gradient, [128, 128]) : tensor<128x128xf32>
   return %0, %2, %3, %4 : tensor<128x128xf32>, tensor<64x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>
 }
 }

@@ -30,33 +30,32 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} 
 func.func public @main(%w: tensor<64x128xf32>, %a: tensor<64x128xf32>, %g: tensor<128x128xf32>)
     -> (tensor<128x128xf32>, tensor<128x128xf32>, tensor<64x128xf32>) {
   // CHECK: cgx.all_gather
-  // CHECK-SAME: codecs = [#cgx.quantize<bits = 8, bucket = 1024, rounding = random_shift, scale = f32>]
+  // CHECK-SAME: codec(quantize<bits = 8, bucket = 1024, rounding = random_shift, scale = f32>)
   // USUAL: cgx.all_gather
-  // USUAL-SAME: exact_reasons = ["kind weight"]
-  // QSDP: codecs = [#cgx.quantize<bits = 8, bucket = 1024, rounding = random_shift, scale = f32>]
-  // W6G4: codecs = [#cgx.quantize<bits = 6, bucket = 1024, rounding = random_shift, scale = f32>]
-  // LEARNED: codecs = [#cgx.quantize<bits = 5, bucket = 1024, rounding = stochastic, scale = f32, levels = learned>]
-  // OTHERS: codecs = [#cgx.cast<format = mxfp8
-  // SHARED: codecs = [#cgx.quantize<bits = 2, bucket = 128, rounding = stochastic, scale = bf16>]
-  %0 = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"w", weight, [128, 128]>]} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  // USUAL-SAME: exact_reasons("kind weight")
+  // QSDP: codec(quantize<bits = 8, bucket = 1024, rounding = random_shift, scale = f32>)
+  // W6G4: codec(quantize<bits = 6, bucket = 1024, rounding = random_shift, scale = f32>)
+  // LEARNED: codec(quantize<bits = 5, bucket = 1024, rounding = stochastic, scale = f32, levels = learned>)
+  // OTHERS: codec(cast<format = mxfp8
+  // SHARED: codec(quantize<bits = 2, bucket = 128, rounding = stochastic, scale = bf16>)
+  %0 = cgx.all_gather(%w) dim(0) groups(#g) id(0) layer("w", weight, [128, 128])
+      : (tensor<64x128xf32>) -> tensor<128x128xf32>
   // CHECK: cgx.all_gather
-  // CHECK-SAME: exact_reasons = ["kind activation"]
-  // QSDP: exact_reasons = ["kind activation"]
-  // OTHERS: codecs = [#cgx.natural]
-  // SHARED: codecs = [#cgx.quantize<bits = 8, bucket = 128, rounding = stochastic, scale = bf16>]
-  %1 = cgx.all_gather(%a) {dim = 0 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"", activation>]} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  // CHECK-SAME: exact_reasons("kind activation")
+  // QSDP: exact_reasons("kind activation")
+  // OTHERS: codec(natural)
+  // SHARED: codec(quantize<bits = 8, bucket = 128, rounding = stochastic, scale = bf16>)
+  %1 = cgx.all_gather(%a) dim(0) groups(#g) id(1) layer("", activation) : (tensor<64x128xf32>) -> tensor<128x128xf32>
   // CHECK: cgx.reduce_scatter
-  // CHECK-SAME: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>]
+  // CHECK-SAME: codec(quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>)
   // USUAL: cgx.reduce_scatter
-  // USUAL-SAME: codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>]
-  // QSDP: codecs = [#cgx.quantize<bits = 8, bucket = 1024, rounding = stochastic, scale = f32>]
-  // W6G4: codecs = [#cgx.error_feedback<#cgx.quantize<bits = 4, bucket = 1024, rounding = stochastic, scale = f32>, decay = 1.000000e+00, storage = bf16>]
-  // OTHERS: codecs = [#cgx.identity]
-  // SHARED: codecs = [#cgx.quantize<bits = 2, bucket = 128, rounding = stochastic, scale = bf16>]
-  %2 = cgx.reduce_scatter sum(%g) {dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"w", gradient, [128, 128]>]} : (tensor<128x128xf32>) -> tensor<64x128xf32>
+  // USUAL-SAME: codec(quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>)
+  // QSDP: codec(quantize<bits = 8, bucket = 1024, rounding = stochastic, scale = f32>)
+  // W6G4: codec(error_feedback<#cgx.quantize<bits = 4, bucket = 1024, rounding = stochastic, scale = f32>, decay = 1.000000e+00, storage = bf16>)
+  // OTHERS: codec(identity)
+  // SHARED: codec(quantize<bits = 2, bucket = 128, rounding = stochastic, scale = bf16>)
+  %2 = cgx.reduce_scatter sum(%g) dim(0) groups(#g) id(2) layer("w", gradient, [128, 128])
+      : (tensor<128x128xf32>) -> tensor<64x128xf32>
   return %0, %1, %2 : tensor<128x128xf32>, tensor<128x128xf32>, tensor<64x128xf32>
 }
 }

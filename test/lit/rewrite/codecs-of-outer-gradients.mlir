@@ -6,14 +6,13 @@
 #g = #cgx.groups<[[0, 1]]>
 module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
 // SHARED: cgx.all_reduce
-// SHARED-SAME: codecs = [#cgx.quantize<bits = 2,
+// SHARED-SAME: codec(quantize<bits = 2,
 // OWN: cgx.all_reduce
-// OWN-SAME: codecs = [#cgx.error_feedback<#cgx.quantize<bits = 2,
+// OWN-SAME: codec(error_feedback<#cgx.quantize<bits = 2,
 // KINDS: cgx.all_reduce
-// KINDS-SAME: exact_reasons = ["kind outer_gradient"]
+// KINDS-SAME: exact_reasons("kind outer_gradient")
 func.func public @main(%o: tensor<64x128xf32>) -> tensor<64x128xf32> {
-  %0 = cgx.all_reduce mean(%o) {id = 0 : i64, groups = #g, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"w", outer_gradient, [64, 128]>]} : tensor<64x128xf32>
+  %0 = cgx.all_reduce mean(%o) groups(#g) id(0) layer("w", outer_gradient, [64, 128]) : tensor<64x128xf32>
   return %0 : tensor<64x128xf32>
 }
 }

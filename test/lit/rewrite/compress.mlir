@@ -25,9 +25,9 @@
 module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
 
 // CHECK-LABEL: func public @main
-// CHECK: cgx.all_reduce mean(%{{.*}}, %{{.*}}, %{{.*}}) {
-// CHECK-SAME: exact_reasons = ["", "excluded by 'exclude=*/head'", "1-D parameter"]
-// CHECK-SAME: codecs = [#cgx.quantize<bits = 2, bucket = 256, rounding = stochastic, scale = bf16>, #cgx.identity, #cgx.identity]
+// CHECK: cgx.all_reduce mean(%{{[^,)]*}}, %{{[^,)]*}}, %{{[^,)]*}})
+// CHECK-SAME: exact_reasons("", "excluded by 'exclude=*/head'", "1-D parameter")
+// CHECK-SAME: codec(quantize<bits = 2, bucket = 256, rounding = stochastic, scale = bf16>, identity, identity)
 // CHECK-NOT: cgx.all_reduce
 
 // SINGLE-LABEL: func public @main
@@ -39,15 +39,11 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} 
 // EXPLICIT-COUNT-3: cgx.decompress %
 func.func public @main(%w: tensor<64x128xf32>, %h: tensor<64x128xf32>, %b: tensor<1x128xf32>)
     -> (tensor<64x128xf32>, tensor<64x128xf32>, tensor<1x128xf32>) {
-  %0 = cgx.all_reduce mean(%w) {id = 0 : i64, groups = #g, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"params/w", gradient, [64, 128]>]} : tensor<64x128xf32>
-  %1 = cgx.all_reduce mean(%h) {id = 1 : i64, groups = #g, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"params/head", gradient, [64, 128]>]} : tensor<64x128xf32>
-  %2 = cgx.all_reduce mean(%b) {id = 2 : i64, groups = #g, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"params/b", gradient, [128]>]} : tensor<1x128xf32>
+  %0 = cgx.all_reduce mean(%w) groups(#g) id(0) layer("params/w", gradient, [64, 128]) : tensor<64x128xf32>
+  %1 = cgx.all_reduce mean(%h) groups(#g) id(1) layer("params/head", gradient, [64, 128]) : tensor<64x128xf32>
+  %2 = cgx.all_reduce mean(%b) groups(#g) id(2) layer("params/b", gradient, [128]) : tensor<1x128xf32>
   // The mean of means is folded.
-  %3 = cgx.all_reduce mean(%0) {id = 3 : i64, groups = #g, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"params/w", gradient, [64, 128]>]} : tensor<64x128xf32>
+  %3 = cgx.all_reduce mean(%0) groups(#g) id(3) layer("params/w", gradient, [64, 128]) : tensor<64x128xf32>
   return %3, %1, %2 : tensor<64x128xf32>, tensor<64x128xf32>, tensor<1x128xf32>
 }
 }

@@ -11,19 +11,19 @@ module attributes {cgx.num_ranks = 6 : i64} {
 // CHECK-LABEL: func @mean
 // CHECK-SAME: (%[[A:.*]]: tensor<10x100xf32>)
 func.func @mean(%a: tensor<10x100xf32>) -> tensor<10x100xf32> {
-  // CHECK-NEXT: %[[P:.*]] = cgx.compress %[[A]] phase(contribution) {id = 7 : i64, layer = #cgx.layer<"params/w", gradient, [10, 100]>, operand_number = 0 : i64}
+  // CHECK-NEXT: %[[P:.*]] = cgx.compress %[[A]] phase(contribution) id(7) layer("params/w", gradient, [10, 100]) operand_number(0)
   // CHECK-SAME: tensor<10x100xf32> -> !cgx.payload<10x100xf32, #cgx.quantize<{{.*}}>, chunks = 3>
-  // CHECK-NEXT: %[[Q:.*]] = cgx.payload_all_to_all %[[P]] {groups = #cgx.groups<{{\[\[}}0, 1, 2], [3, 4, 5]]>, id = 7 : i64, operand_number = 0 : i64}
+  // CHECK-NEXT: %[[Q:.*]] = cgx.payload_all_to_all %[[P]] groups({{\[\[}}0, 1, 2], [3, 4, 5]]) id(7) operand_number(0)
   // CHECK-SAME: chunks = 3> -> !cgx.payload<10x100xf32, #cgx.quantize<{{.*}}>, chunks = 3, slots = 3>
-  // CHECK-NEXT: %[[S:.*]] = cgx.decompress_accumulate mean %[[Q]] {id = 7 : i64, operand_number = 0 : i64}
+  // CHECK-NEXT: %[[S:.*]] = cgx.decompress_accumulate mean %[[Q]] id(7) operand_number(0)
   // CHECK-SAME: -> tensor<384xf32>
-  // CHECK-NEXT: %[[R:.*]] = cgx.compress %[[S]] phase(result) {id = 7 : i64
+  // CHECK-NEXT: %[[R:.*]] = cgx.compress %[[S]] phase(result) id(7)
   // CHECK-SAME: chunks = 3, slots = 1>
-  // CHECK-NEXT: %[[T:.*]] = cgx.payload_all_gather %[[R]] {groups = {{.*}}, id = 7 : i64
+  // CHECK-NEXT: %[[T:.*]] = cgx.payload_all_gather %[[R]] groups({{.*}}) id(7)
   // CHECK-SAME: slots = 1> -> !cgx.payload<10x100xf32, #cgx.quantize<{{.*}}>, chunks = 3>
-  // CHECK-NEXT: %[[Y:.*]] = cgx.decompress %[[T]] {id = 7 : i64, operand_number = 0 : i64}
+  // CHECK-NEXT: %[[Y:.*]] = cgx.decompress %[[T]] id(7) operand_number(0)
   // CHECK-NEXT: return %[[Y]]
-  %0 = cgx.all_reduce mean(%a) {id = 7 : i64, groups = #g, codecs = [#q], layers = [#w]} : tensor<10x100xf32>
+  %0 = cgx.all_reduce mean(%a) codec(#q) groups(#g) id(7) layer(#w) : tensor<10x100xf32>
   return %0 : tensor<10x100xf32>
 }
 
@@ -31,12 +31,12 @@ func.func @mean(%a: tensor<10x100xf32>) -> tensor<10x100xf32> {
 // CHECK-LABEL: func @two_operands
 func.func @two_operands(%a: tensor<1000xf32>, %b: tensor<4xf32>) -> (tensor<1000xf32>, tensor<4xf32>) {
   // CHECK-NOT: cgx.all_reduce
-  // CHECK: %[[A:.*]] = cgx.decompress {{.*}}operand_number = 0
-  // CHECK: cgx.compress {{.*}}operand_number = 1{{.*}} -> !cgx.payload<4xf32, #cgx.identity, chunks = 3>
-  // CHECK: %[[B:.*]] = cgx.decompress {{.*}}operand_number = 1
+  // CHECK: %[[A:.*]] = cgx.decompress {{.*}}operand_number(0)
+  // CHECK: cgx.compress {{.*}}operand_number(1){{.*}} -> !cgx.payload<4xf32, #cgx.identity, chunks = 3>
+  // CHECK: %[[B:.*]] = cgx.decompress {{.*}}operand_number(1)
   // CHECK: return %[[A]], %[[B]]
-  %0:2 = cgx.all_reduce sum(%a, %b) {id = 8 : i64, groups = #g, codecs = [#q, #cgx.identity], layers = [#w, #x],
-      algorithm = #cgx.algorithm<scatter_reduce_allgather>} : tensor<1000xf32>, tensor<4xf32>
+  %0:2 = cgx.all_reduce sum(%a, %b) algorithm(scatter_reduce_allgather) codec(#q, identity) groups(#g) id(8) layer(#w)
+      layer(#x) : tensor<1000xf32>, tensor<4xf32>
   return %0#0, %0#1 : tensor<1000xf32>, tensor<4xf32>
 }
 
@@ -44,10 +44,9 @@ func.func @two_operands(%a: tensor<1000xf32>, %b: tensor<4xf32>) -> (tensor<1000
 // CHECK-LABEL: func @stay
 func.func @stay(%a: tensor<1000xf32>) -> (tensor<1000xf32>, tensor<1000xf32>, tensor<1000xf32>) {
   // CHECK-COUNT-3: cgx.all_reduce
-  %0 = cgx.all_reduce sum(%a) {id = 9 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]} : tensor<1000xf32>
-  %1 = cgx.all_reduce sum(%a) {id = 10 : i64, groups = #cgx.groups<[[0, 1], [2, 3, 4, 5]]>, codecs = [#q],
-      layers = [#w]} : tensor<1000xf32>
-  %2 = cgx.all_reduce sum(%a) {id = 11 : i64, groups = #cgx.groups<[]>, codecs = [#q], layers = [#w]} : tensor<1000xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(9) layer(#w) : tensor<1000xf32>
+  %1 = cgx.all_reduce sum(%a) codec(#q) groups([[0, 1], [2, 3, 4, 5]]) id(10) layer(#w) : tensor<1000xf32>
+  %2 = cgx.all_reduce sum(%a) codec(#q) groups([]) id(11) layer(#w) : tensor<1000xf32>
   return %0, %1, %2 : tensor<1000xf32>, tensor<1000xf32>, tensor<1000xf32>
 }
 
@@ -55,7 +54,7 @@ func.func @stay(%a: tensor<1000xf32>) -> (tensor<1000xf32>, tensor<1000xf32>, te
 // CHECK-LABEL: func @fewer_buckets_than_ranks
 func.func @fewer_buckets_than_ranks(%a: tensor<5xf32>) -> tensor<5xf32> {
   // CHECK: cgx.decompress_accumulate {{.*}} -> tensor<5xf32>
-  %0 = cgx.all_reduce sum(%a) {id = 12 : i64, groups = #g, codecs = [#q], layers = [#w]} : tensor<5xf32>
+  %0 = cgx.all_reduce sum(%a) codec(#q) groups(#g) id(12) layer(#w) : tensor<5xf32>
   return %0 : tensor<5xf32>
 }
 }

@@ -29,8 +29,7 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} 
 // CHECK-NOT: cgx.sharding
 func.func public @main(%g: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: cgx.all_reduce
-  %0 = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"g", gradient>]} : tensor<4xf32>
+  %0 = cgx.all_reduce mean(%g) groups([[0, 1]]) id(0) layer("g", gradient) : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 }

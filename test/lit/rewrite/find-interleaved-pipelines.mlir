@@ -42,15 +42,15 @@ func.func public @main(%w: tensor<32x32xf32> {cgx.name = "state['w']"}, %x: tens
     %s = stablehlo.add %sum, %d : tensor<32x32xf32>
     %q = stablehlo.dot_general %g, %w, contracting_dims = [1] x [1] : (tensor<4x32xf32>, tensor<32x32xf32>) -> tensor<4x32xf32>
     // CHECK: cgx.permute
-    // CHECK-SAME: #cgx.layer<"pipeline/backward", activation_gradient>
-    // CHECK-SAME: source_target_pairs = dense<{{\[}}[1, 0], [2, 1]]>
-    %nextback = cgx.permute(%q) {source_target_pairs = dense<[[1, 0], [2, 1], [0, 2]]> : tensor<3x2xi64>, id = 0 : i64,
-        groups = #g, codecs = [#cgx.identity], layers = [#a]} : tensor<4x32xf32>
+    // CHECK-SAME: layer("pipeline/backward", activation_gradient)
+    // CHECK-SAME: source_target_pairs({{\[}}[1, 0], [2, 1]])
+    %nextback = cgx.permute(%q) groups(#g) id(0) layer(#a) source_target_pairs([[1, 0], [2, 1], [0, 2]])
+        : tensor<4x32xf32>
     // CHECK: cgx.permute
-    // CHECK-SAME: #cgx.layer<"pipeline/forward", activation>
-    // CHECK-SAME: source_target_pairs = dense<{{\[}}[0, 1], [1, 2]]>
-    %next = cgx.permute(%out) {source_target_pairs = dense<[[0, 1], [1, 2], [2, 0]]> : tensor<3x2xi64>, id = 1 : i64,
-        groups = #g, codecs = [#cgx.identity], layers = [#a]} : tensor<4x32xf32>
+    // CHECK-SAME: layer("pipeline/forward", activation)
+    // CHECK-SAME: source_target_pairs({{\[}}[0, 1], [1, 2]])
+    %next = cgx.permute(%out) groups(#g) id(1) layer(#a) source_target_pairs([[0, 1], [1, 2], [2, 0]])
+        : tensor<4x32xf32>
     %n = stablehlo.add %t, %one : tensor<i32>
     stablehlo.return %n, %next, %nextback, %s, %isfirst, %stage
         : tensor<i32>, tensor<4x32xf32>, tensor<4x32xf32>, tensor<32x32xf32>, tensor<i1>, tensor<i32>

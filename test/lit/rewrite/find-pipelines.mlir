@@ -24,8 +24,8 @@ func.func public @main(%w: tensor<32x32xf32> {cgx.name = "state['w']"}, %x: tens
   %rank = stablehlo.convert %u : (tensor<ui32>) -> tensor<i32>
   %first = stablehlo.compare EQ, %rank, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
   %micro = stablehlo.reshape %x : (tensor<12x32xf32>) -> tensor<3x4x32xf32>
-  // CHECK: #cgx.layer<"pipeline/forward", activation>
-  // CHECK-SAME: source_target_pairs = dense<{{\[}}[0, 1], [1, 2]]>
+  // CHECK: layer("pipeline/forward", activation)
+  // CHECK-SAME: source_target_pairs({{\[}}[0, 1], [1, 2]])
   %f:4 = stablehlo.while(%t = %zero, %arrived = %zeros, %is = %first, %kept = %zeros) : tensor<i32>, tensor<4x32xf32>, tensor<i1>, tensor<4x32xf32>
    cond {
     %c = stablehlo.compare LT, %t, %ticks, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -36,21 +36,20 @@ func.func public @main(%w: tensor<32x32xf32> {cgx.name = "state['w']"}, %x: tens
     %in = stablehlo.select %is, %m, %arrived : tensor<i1>, tensor<4x32xf32>
     %p = stablehlo.dot_general %in, %w, contracting_dims = [1] x [0] : (tensor<4x32xf32>, tensor<32x32xf32>) -> tensor<4x32xf32>
     %out = stablehlo.tanh %p : tensor<4x32xf32>
-    %next = cgx.permute(%out) {source_target_pairs = dense<[[0, 1], [1, 2], [2, 0]]> : tensor<3x2xi64>, id = 0 : i64,
-        groups = #g, codecs = [#cgx.identity], layers = [#a]} : tensor<4x32xf32>
+    %next = cgx.permute(%out) groups(#g) id(0) layer(#a) source_target_pairs([[0, 1], [1, 2], [2, 0]])
+        : tensor<4x32xf32>
     %n = stablehlo.add %t, %one : tensor<i32>
     stablehlo.return %n, %next, %is, %out : tensor<i32>, tensor<4x32xf32>, tensor<i1>, tensor<4x32xf32>
   }
   // On rank 0 zeros leave, in every round: the pair to rank 2 is dropped.
-  // CHECK: #cgx.layer<"pipeline/backward", activation_gradient>
-  // CHECK-SAME: source_target_pairs = dense<{{\[}}[1, 0], [2, 1]]>
+  // CHECK: layer("pipeline/backward", activation_gradient)
+  // CHECK-SAME: source_target_pairs({{\[}}[1, 0], [2, 1]])
   %b:4 = stablehlo.while(%t = %zero, %g = %zeros, %is = %first, %k = %f#3) : tensor<i32>, tensor<4x32xf32>, tensor<i1>, tensor<4x32xf32>
    cond {
     %c = stablehlo.compare LT, %t, %ticks, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %c : tensor<i1>
   } do {
-    %next = cgx.permute(%g) {source_target_pairs = dense<[[1, 0], [2, 1], [0, 2]]> : tensor<3x2xi64>, id = 1 : i64,
-        groups = #g, codecs = [#cgx.identity], layers = [#o]} : tensor<4x32xf32>
+    %next = cgx.permute(%g) groups(#g) id(1) layer(#o) source_target_pairs([[1, 0], [2, 1], [0, 2]]) : tensor<4x32xf32>
     %s = stablehlo.add %next, %k : tensor<4x32xf32>
     %p = stablehlo.dot_general %s, %w, contracting_dims = [1] x [1] : (tensor<4x32xf32>, tensor<32x32xf32>) -> tensor<4x32xf32>
     %out = stablehlo.select %is, %zeros, %p : tensor<i1>, tensor<4x32xf32>
@@ -64,11 +63,10 @@ func.func public @main(%w: tensor<32x32xf32> {cgx.name = "state['w']"}, %x: tens
 
 // What is read on every rank, and a permute of which nothing is handed on, stay as they are.
 // CHECK-LABEL: func.func @halo
-// CHECK: #cgx.layer<"", activation>
-// CHECK-SAME: dense<{{\[}}[0, 1], [1, 2], [2, 0]]>
+// CHECK: layer("", activation)
+// CHECK-SAME: source_target_pairs({{\[}}[0, 1], [1, 2], [2, 0]])
 func.func @halo(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {
-  %0 = cgx.permute(%x) {source_target_pairs = dense<[[0, 1], [1, 2], [2, 0]]> : tensor<3x2xi64>, id = 2 : i64,
-      groups = #g, codecs = [#cgx.identity], layers = [#a]} : tensor<4x32xf32>
+  %0 = cgx.permute(%x) groups(#g) id(2) layer(#a) source_target_pairs([[0, 1], [1, 2], [2, 0]]) : tensor<4x32xf32>
   return %0 : tensor<4x32xf32>
 }
 
@@ -79,15 +77,14 @@ func.func private @rotation(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {
   %one = stablehlo.constant dense<1> : tensor<i32>
   %ticks = stablehlo.constant dense<3> : tensor<i32>
   // CHECK: cgx.permute
-  // CHECK-SAME: #cgx.layer<"", activation>
+  // CHECK-SAME: layer("", activation)
   %f:3 = stablehlo.while(%t = %zero, %k = %x, %sum = %x) : tensor<i32>, tensor<4x32xf32>, tensor<4x32xf32>
    cond {
     %c = stablehlo.compare LT, %t, %ticks, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %c : tensor<i1>
   } do {
     %r = stablehlo.reshape %k : (tensor<4x32xf32>) -> tensor<128xf32>
-    %q = cgx.permute(%r) {source_target_pairs = dense<[[0, 1], [1, 2], [2, 0]]> : tensor<3x2xi64>, id = 2 : i64,
-        groups = #g, codecs = [#cgx.identity], layers = [#a]} : tensor<128xf32>
+    %q = cgx.permute(%r) groups(#g) id(2) layer(#a) source_target_pairs([[0, 1], [1, 2], [2, 0]]) : tensor<128xf32>
     %next = stablehlo.reshape %q : (tensor<128xf32>) -> tensor<4x32xf32>
     %s = stablehlo.add %sum, %k : tensor<4x32xf32>
     %n = stablehlo.add %t, %one : tensor<i32>

@@ -9,11 +9,11 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} 
 // CHECK-LABEL: func @sum_of_sum
 func.func @sum_of_sum(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: %[[R:.*]] = cgx.all_reduce sum
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<8xf32>
   // CHECK-NEXT: %[[N:.*]] = stablehlo.constant dense<4.000000e+00> : tensor<8xf32>
   // CHECK-NEXT: %[[P:.*]] = stablehlo.multiply %[[R]], %[[N]] : tensor<8xf32>
   // CHECK-NEXT: return %[[P]]
-  %1 = cgx.all_reduce sum(%0) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %1 = cgx.all_reduce sum(%0) groups(#g) id(1) layer(#x) : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
 
@@ -22,11 +22,11 @@ func.func @sum_of_sum(%a: tensor<8xf32>) -> tensor<8xf32> {
 func.func @through_computation(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: cgx.all_reduce sum
   // CHECK-NOT: cgx.all_reduce
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#x) : tensor<8xf32>
   %c = stablehlo.constant dense<3.0> : tensor<8xf32>
   %1 = stablehlo.add %0, %c : tensor<8xf32>
-  %2 = cgx.all_reduce sum(%1) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %3 = cgx.all_reduce sum(%2) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %2 = cgx.all_reduce sum(%1) groups(#g) id(1) layer(#x) : tensor<8xf32>
+  %3 = cgx.all_reduce sum(%2) groups(#g) id(2) layer(#x) : tensor<8xf32>
   return %3 : tensor<8xf32>
 }
 
@@ -36,11 +36,11 @@ func.func @not_of_rank_data(%a: tensor<8xf32>, %r: tensor<8xf32> {cgx.sharding =
     -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   %0 = stablehlo.add %a, %r : tensor<8xf32>
   // CHECK: cgx.all_reduce sum
-  %1 = cgx.all_reduce sum(%0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %1 = cgx.all_reduce sum(%0) groups(#g) id(0) layer(#x) : tensor<8xf32>
   // CHECK: cgx.all_reduce mean
-  %2 = cgx.all_reduce mean(%s) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %2 = cgx.all_reduce mean(%s) groups(#g) id(1) layer(#x) : tensor<8xf32>
   // CHECK-NOT: cgx.all_reduce
-  %3 = cgx.all_reduce max(%r) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %3 = cgx.all_reduce max(%r) groups(#g) id(2) layer(#x) : tensor<8xf32>
   return %1, %2, %3 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
@@ -50,18 +50,18 @@ func.func @each_reduction(%r: tensor<8xf32> {cgx.sharding = #cgx.sharding<[[]]>}
                           %i: tensor<8xi32> {cgx.sharding = #cgx.sharding<[[]]>},
                           %b: tensor<8xi1> {cgx.sharding = #cgx.sharding<[[]]>})
     -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xi32>, tensor<8xi1>) {
-  %0 = cgx.all_reduce mean(%r) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %1 = cgx.all_reduce max(%r) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %2 = cgx.all_reduce min(%r) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce mean(%r) groups(#g) id(0) layer(#x) : tensor<8xf32>
+  %1 = cgx.all_reduce max(%r) groups(#g) id(1) layer(#x) : tensor<8xf32>
+  %2 = cgx.all_reduce min(%r) groups(#g) id(2) layer(#x) : tensor<8xf32>
   // A power, and a sum of booleans, stay.
   // CHECK: %[[P:.*]] = cgx.all_reduce product
-  %3 = cgx.all_reduce product(%r) {id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %4 = cgx.broadcast(%r) {root = 0 : i64, id = 4 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %3 = cgx.all_reduce product(%r) groups(#g) id(3) layer(#x) : tensor<8xf32>
+  %4 = cgx.broadcast(%r) groups(#g) id(4) layer(#x) root(0) : tensor<8xf32>
   // CHECK: %[[C:.*]] = stablehlo.constant dense<4> : tensor<8xi32>
   // CHECK: %[[I:.*]] = stablehlo.multiply %{{.*}}, %[[C]] : tensor<8xi32>
-  %5 = cgx.all_reduce sum(%i) {id = 5 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xi32>
+  %5 = cgx.all_reduce sum(%i) groups(#g) id(5) layer(#x) : tensor<8xi32>
   // CHECK: %[[B:.*]] = cgx.all_reduce sum
-  %6 = cgx.all_reduce sum(%b) {id = 6 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<8xi1>
+  %6 = cgx.all_reduce sum(%b) groups(#g) id(6) layer(#x) : tensor<8xi1>
   // CHECK: return %[[R]], %[[R]], %[[R]], %[[P]], %[[R]], %[[I]], %[[B]]
   return %0, %1, %2, %3, %4, %5, %6
       : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xi32>, tensor<8xi1>
@@ -72,15 +72,13 @@ func.func @each_reduction(%r: tensor<8xf32> {cgx.sharding = #cgx.sharding<[[]]>}
 // CHECK-SAME: (%[[A:[a-z0-9]+]]: tensor<8xf32>, %[[R:[a-z0-9]+]]: tensor<4xf32>
 func.func @some_operands(%a: tensor<8xf32>, %r: tensor<4xf32> {cgx.sharding = #cgx.sharding<[[]]>}, %b: tensor<2xf32>)
     -> (tensor<8xf32>, tensor<4xf32>, tensor<2xf32>) {
-  // CHECK: %[[M:.*]]:2 = cgx.all_reduce mean(%[[A]], %{{.*}}) {
-  // CHECK-SAME: exact_reasons = ["", "kind other"]
-  // CHECK-SAME: codecs = [#cgx.quantize<{{.*}}>, #cgx.identity]
-  // CHECK-SAME: layers = [#cgx.layer<"a", gradient>, #cgx.layer<"b", other>]
+  // CHECK: %[[M:.*]]:2 = cgx.all_reduce mean(%[[A]], %{{[^,)]*}})
+  // CHECK-SAME: exact_reasons("", "kind other")
+  // CHECK-SAME: codec(quantize<{{.*}}>, identity)
+  // CHECK-SAME: layer("a", gradient) layer("b", other)
   // CHECK-SAME: : tensor<8xf32>, tensor<2xf32>
-  %0:3 = cgx.all_reduce mean(%a, %r, %b) {
-      exact_reasons = ["", "", "kind other"], id = 0 : i64, groups = #g,
-      codecs = [#cgx.quantize, #cgx.identity, #cgx.identity],
-      layers = [#cgx.layer<"a", gradient>, #cgx.layer<"r", gradient>, #cgx.layer<"b", other>]}
+  %0:3 = cgx.all_reduce mean(%a, %r, %b) exact_reasons("", "", "kind other") codec(quantize, identity, identity)
+      groups(#g) id(0) layer("a", gradient) layer("r", gradient) layer("b", other)
       : tensor<8xf32>, tensor<4xf32>, tensor<2xf32>
   // CHECK: return %[[M]]#0, %[[R]], %[[M]]#1
   return %0#0, %0#1, %0#2 : tensor<8xf32>, tensor<4xf32>, tensor<2xf32>
@@ -92,7 +90,7 @@ func.func @partition_id() -> tensor<ui32> {
   // CHECK: stablehlo.partition_id
   // CHECK: cgx.all_reduce max
   %0 = stablehlo.partition_id : tensor<ui32>
-  %1 = cgx.all_reduce max(%0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<ui32>
+  %1 = cgx.all_reduce max(%0) groups(#g) id(0) layer(#x) : tensor<ui32>
   return %1 : tensor<ui32>
 }
 
@@ -103,7 +101,7 @@ func.func @region_uses_rank_data(%a: tensor<f32>, %p: tensor<i32> {cgx.sharding 
     stablehlo.return %a : tensor<f32>
   }) : (tensor<i32>) -> tensor<f32>
   // CHECK: cgx.all_reduce mean
-  %1 = cgx.all_reduce mean(%0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  %1 = cgx.all_reduce mean(%0) groups(#g) id(0) layer(#x) : tensor<f32>
   return %1 : tensor<f32>
 }
 
@@ -123,8 +121,8 @@ func.func @branch_of_rank_data(%p: tensor<i1>, %q: i1, %a: tensor<f32> {cgx.shar
   }
   // CHECK: cgx.all_reduce mean
   // CHECK: cgx.all_reduce mean
-  %2 = cgx.all_reduce mean(%0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
-  %3 = cgx.all_reduce mean(%1) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  %2 = cgx.all_reduce mean(%0) groups(#g) id(0) layer(#x) : tensor<f32>
+  %3 = cgx.all_reduce mean(%1) groups(#g) id(1) layer(#x) : tensor<f32>
   return %2, %3 : tensor<f32>, tensor<f32>
 }
 
@@ -159,12 +157,12 @@ func.func @loop(%a: tensor<f32> {cgx.sharding = #cgx.sharding<[]>}, %n: tensor<f
   // CHECK: %[[LOOP:.*]]:3 = stablehlo.while
   // CHECK: %[[OTHER:.*]]:3 = stablehlo.while
   // CHECK-NOT: cgx.all_reduce
-  %2 = cgx.all_reduce mean(%0#1) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  %2 = cgx.all_reduce mean(%0#1) groups(#g) id(0) layer(#x) : tensor<f32>
   // CHECK: %[[Y:.*]] = cgx.all_reduce mean(%[[LOOP]]#2)
-  %3 = cgx.all_reduce mean(%0#2) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  %3 = cgx.all_reduce mean(%0#2) groups(#g) id(1) layer(#x) : tensor<f32>
   // CHECK-NEXT: %[[X:.*]] = cgx.all_reduce mean(%[[OTHER]]#1)
-  %4 = cgx.all_reduce mean(%1#1) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
-  %5 = cgx.all_reduce mean(%1#2) {id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  %4 = cgx.all_reduce mean(%1#1) groups(#g) id(2) layer(#x) : tensor<f32>
+  %5 = cgx.all_reduce mean(%1#2) groups(#g) id(3) layer(#x) : tensor<f32>
   %6 = stablehlo.add %3, %4 : tensor<f32>
   // CHECK: return %[[LOOP]]#1, %{{.*}}, %[[OTHER]]#2
   return %2, %6, %5 : tensor<f32>, tensor<f32>, tensor<f32>
@@ -177,7 +175,7 @@ func.func @region_of_replicated(%a: tensor<f32> {cgx.sharding = #cgx.sharding<[]
     stablehlo.return %a : tensor<f32>
   }) : (tensor<i32>) -> tensor<f32>
   // CHECK-NOT: cgx.all_reduce
-  %1 = cgx.all_reduce mean(%0) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#x]} : tensor<f32>
+  %1 = cgx.all_reduce mean(%0) groups(#g) id(0) layer(#x) : tensor<f32>
   return %1 : tensor<f32>
 }
 }
@@ -197,14 +195,14 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = 2, "model" = 2, "unit" = 1]>, 
 // CHECK-LABEL: func @other_axis
 func.func @other_axis(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   // CHECK: %[[D:.*]] = cgx.all_reduce sum
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #data, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce sum(%a) groups(#data) id(0) layer(#x) : tensor<8xf32>
   // CHECK: %[[M:.*]] = cgx.all_reduce mean(%[[D]])
-  %1 = cgx.all_reduce mean(%0) {id = 1 : i64, groups = #model, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %1 = cgx.all_reduce mean(%0) groups(#model) id(1) layer(#x) : tensor<8xf32>
   // CHECK: %[[R:.*]] = cgx.all_reduce mean(%[[D]])
-  %2 = cgx.all_reduce mean(%0) {id = 2 : i64, groups = #irregular, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %3 = cgx.all_reduce mean(%0) {id = 3 : i64, groups = #data, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %2 = cgx.all_reduce mean(%0) groups(#irregular) id(2) layer(#x) : tensor<8xf32>
+  %3 = cgx.all_reduce mean(%0) groups(#data) id(3) layer(#x) : tensor<8xf32>
   // After both axes, all ranks hold the same.
-  %4 = cgx.all_reduce mean(%1) {id = 4 : i64, groups = #all, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %4 = cgx.all_reduce mean(%1) groups(#all) id(4) layer(#x) : tensor<8xf32>
   // CHECK: return %[[M]], %[[R]], %[[D]], %[[M]]
   return %1, %2, %3, %4 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
@@ -214,13 +212,13 @@ func.func @other_axis(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tenso
 // CHECK-LABEL: func @lossy
 func.func @lossy(%r: tensor<8xf32> {cgx.sharding = #cgx.sharding<[["data"]]>}) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK: cgx.all_reduce sum
-  %0 = cgx.all_reduce sum(%r) {id = 0 : i64, groups = #data, codecs = [#cgx.quantize], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce sum(%r) codec(quantize) groups(#data) id(0) layer(#x) : tensor<8xf32>
   // CHECK: cgx.all_reduce mean
-  %1 = cgx.all_reduce mean(%0) {id = 1 : i64, groups = #model, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %1 = cgx.all_reduce mean(%0) groups(#model) id(1) layer(#x) : tensor<8xf32>
   // CHECK: cgx.all_reduce sum
   // CHECK-NOT: cgx.all_reduce
-  %2 = cgx.all_reduce sum(%r) {id = 2 : i64, groups = #data, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %3 = cgx.all_reduce mean(%2) {id = 3 : i64, groups = #model, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %2 = cgx.all_reduce sum(%r) groups(#data) id(2) layer(#x) : tensor<8xf32>
+  %3 = cgx.all_reduce mean(%2) groups(#model) id(3) layer(#x) : tensor<8xf32>
   return %1, %3 : tensor<8xf32>, tensor<8xf32>
 }
 
@@ -228,11 +226,10 @@ func.func @lossy(%r: tensor<8xf32> {cgx.sharding = #cgx.sharding<[["data"]]>}) -
 // CHECK-LABEL: func @slices
 func.func @slices(%r: tensor<8xf32> {cgx.sharding = #cgx.sharding<[[]]>}) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK: %[[S:.*]] = cgx.reduce_scatter
-  %0 = cgx.reduce_scatter sum(%r) {dim = 0 : i64, id = 0 : i64, groups = #data, codecs = [#cgx.identity],
-      layers = [#x]} : (tensor<8xf32>) -> tensor<4xf32>
+  %0 = cgx.reduce_scatter sum(%r) dim(0) groups(#data) id(0) layer(#x) : (tensor<8xf32>) -> tensor<4xf32>
   // CHECK: %[[M:.*]] = cgx.all_reduce mean(%[[S]])
-  %1 = cgx.all_reduce mean(%0) {id = 1 : i64, groups = #data, codecs = [#cgx.identity], layers = [#x]} : tensor<4xf32>
-  %2 = cgx.all_reduce mean(%0) {id = 2 : i64, groups = #model, codecs = [#cgx.identity], layers = [#x]} : tensor<4xf32>
+  %1 = cgx.all_reduce mean(%0) groups(#data) id(1) layer(#x) : tensor<4xf32>
+  %2 = cgx.all_reduce mean(%0) groups(#model) id(2) layer(#x) : tensor<4xf32>
   // CHECK: return %[[M]], %[[S]]
   return %1, %2 : tensor<4xf32>, tensor<4xf32>
 }
@@ -247,12 +244,12 @@ func.func @reversed_groups(%r: tensor<8xf32>, %s: tensor<8xf32> {cgx.sharding = 
   // CHECK-NEXT: %[[C:.*]] = cgx.all_reduce sum
   // CHECK-NEXT: %[[D:.*]] = cgx.all_reduce mean(%[[C]])
   // CHECK-NEXT: return %[[A]], %[[B]], %[[D]]
-  %0 = cgx.all_reduce sum(%r) {id = 0 : i64, groups = #reversed, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %1 = cgx.all_reduce mean(%0) {id = 1 : i64, groups = #data, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %2 = cgx.all_reduce sum(%s) {id = 2 : i64, groups = #reversed, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %3 = cgx.all_reduce mean(%2) {id = 3 : i64, groups = #model, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %4 = cgx.all_reduce sum(%s) {id = 4 : i64, groups = #half_reversed, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
-  %5 = cgx.all_reduce mean(%4) {id = 5 : i64, groups = #model, codecs = [#cgx.identity], layers = [#x]} : tensor<8xf32>
+  %0 = cgx.all_reduce sum(%r) groups(#reversed) id(0) layer(#x) : tensor<8xf32>
+  %1 = cgx.all_reduce mean(%0) groups(#data) id(1) layer(#x) : tensor<8xf32>
+  %2 = cgx.all_reduce sum(%s) groups(#reversed) id(2) layer(#x) : tensor<8xf32>
+  %3 = cgx.all_reduce mean(%2) groups(#model) id(3) layer(#x) : tensor<8xf32>
+  %4 = cgx.all_reduce sum(%s) groups(#half_reversed) id(4) layer(#x) : tensor<8xf32>
+  %5 = cgx.all_reduce mean(%4) groups(#model) id(5) layer(#x) : tensor<8xf32>
   return %1, %3, %5 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 }

@@ -8,22 +8,22 @@
 
 // The backward pass has %g3 and %g2 first: they travel together, and %g1 alone.
 // CHECK-LABEL: @backward
-// CHECK: %[[R1:.*]] = cgx.all_reduce mean(%[[G1:[a-z0-9]*]]) {{{.*}}id = 0 : i64
-// CHECK: %[[R:.*]]:2 = cgx.all_reduce mean(%[[G2:[a-z0-9]*]], %[[G3:[a-z0-9]*]]) {{{.*}}id = 1 : i64
+// CHECK: %[[R1:.*]] = cgx.all_reduce mean(%[[G1:[a-z0-9]*]]) {{.*}}id(0)
+// CHECK: %[[R:.*]]:2 = cgx.all_reduce mean(%[[G2:[a-z0-9]*]], %[[G3:[a-z0-9]*]]) {{.*}}id(1)
 // CHECK: return %[[R1]], %[[R]]#0, %[[R]]#1
 // ALONE-LABEL: @backward
 // ALONE-COUNT-3: cgx.all_reduce mean(%{{[a-z0-9]*}})
 // ALL-LABEL: @backward
-// ALL: cgx.all_reduce mean(%{{.*}}, %{{.*}}, %{{.*}}) {{{.*}}id = 0 : i64
+// ALL: cgx.all_reduce mean(%{{[^,)]*}}, %{{[^,)]*}}, %{{[^,)]*}}) {{.*}}id(0)
 // ALL-NOT: cgx.all_reduce
 // ALL: return
 func.func @backward(%p1: tensor<8xf32>, %p2: tensor<8xf32>, %p3: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   %g3 = stablehlo.cosine %p3 : tensor<8xf32>
   %g2 = stablehlo.cosine %p2 : tensor<8xf32>
   %g1 = stablehlo.cosine %p1 : tensor<8xf32>
-  %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
-  %r2 = cgx.all_reduce mean(%g2) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
-  %r3 = cgx.all_reduce mean(%g3) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
+  %r1 = cgx.all_reduce mean(%g1) groups(#g) id(0) layer(#other) : tensor<8xf32>
+  %r2 = cgx.all_reduce mean(%g2) groups(#g) id(1) layer(#other) : tensor<8xf32>
+  %r3 = cgx.all_reduce mean(%g3) groups(#g) id(2) layer(#other) : tensor<8xf32>
   return %r1, %r2, %r3 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
@@ -42,15 +42,15 @@ func.func @backward(%p1: tensor<8xf32>, %p2: tensor<8xf32>, %p3: tensor<8xf32>) 
 // CHECK-NEXT: stablehlo.cosine
 // CHECK-NEXT: cgx.all_gather(
 func.func @users_go_behind(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
-  %a = cgx.all_reduce sum(%x) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
+  %a = cgx.all_reduce sum(%x) groups(#g) id(0) layer(#other) : tensor<8xf32>
   %0 = stablehlo.sine %a : tensor<8xf32>
-  %b = cgx.all_reduce sum(%y) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
+  %b = cgx.all_reduce sum(%y) groups(#g) id(1) layer(#other) : tensor<8xf32>
   return %0, %b : tensor<8xf32>, tensor<8xf32>
 }
 func.func @untouched(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<16xf32>) {
-  %a = cgx.all_reduce sum(%x) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
+  %a = cgx.all_reduce sum(%x) groups(#g) id(2) layer(#other) : tensor<8xf32>
   %0 = stablehlo.sine %a : tensor<8xf32>
   %1 = stablehlo.cosine %x : tensor<8xf32>
-  %b = cgx.all_gather(%1) {dim = 0 : i64, id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : (tensor<8xf32>) -> tensor<16xf32>
+  %b = cgx.all_gather(%1) dim(0) groups(#g) id(3) layer(#other) : (tensor<8xf32>) -> tensor<16xf32>
   return %0, %b : tensor<8xf32>, tensor<16xf32>
 }

@@ -20,17 +20,16 @@ func.func public @main(%a: tensor<64x64xf32>, %b: tensor<10xf32>, %c: tensor<2x5
   // CHECK-DAG: %[[VC:.*]] = stablehlo.reshape %[[C]] : (tensor<2x5xf32>) -> tensor<10xf32>
   // CHECK: %[[M:.*]] = stablehlo.concatenate %[[VA]], %[[VC]], dim = 0
   // CHECK: %[[R:.*]]:3 = cgx.all_reduce mean(%[[M]], %[[B]], %[[D]])
-  // CHECK-SAME: exact_reasons = ["", "vector", ""]
-  // CHECK-SAME: codecs = [#cgx.topk<density = 1.000000e-02>, #cgx.identity, #cgx.natural]
-  // CHECK-SAME: layers = [#cgx.layer<"a + c", gradient, [4106]>, #cgx.layer<"b", gradient>, #cgx.layer<"d", gradient>]
+  // CHECK-SAME: exact_reasons("", "vector", "")
+  // CHECK-SAME: codec(topk<density = 1.000000e-02>, identity, natural)
+  // CHECK-SAME: layer("a + c", gradient, [4106]) layer("b", gradient) layer("d", gradient) :
   // CHECK: %[[SA:.*]] = stablehlo.slice %[[R]]#0 [0:4096]
   // CHECK: %[[RA:.*]] = stablehlo.reshape %[[SA]] : (tensor<4096xf32>) -> tensor<64x64xf32>
   // CHECK: %[[SC:.*]] = stablehlo.slice %[[R]]#0 [4096:4106]
   // CHECK: %[[RC:.*]] = stablehlo.reshape %[[SC]] : (tensor<10xf32>) -> tensor<2x5xf32>
   // CHECK: return %[[RA]], %[[R]]#1, %[[RC]], %[[R]]#2
-  %0:4 = cgx.all_reduce mean(%a, %b, %c, %d) {exact_reasons = ["", "vector", "", ""], id = 0 : i64, groups = #g,
-      codecs = [#t, #cgx.identity, #t, #cgx.natural],
-      layers = [#cgx.layer<"a", gradient>, #cgx.layer<"b", gradient>, #cgx.layer<"c", gradient>, #cgx.layer<"d", gradient>]}
+  %0:4 = cgx.all_reduce mean(%a, %b, %c, %d) exact_reasons("", "vector", "", "") codec(#t, identity, #t, natural)
+      groups(#g) id(0) layer("a", gradient) layer("b", gradient) layer("c", gradient) layer("d", gradient)
       : tensor<64x64xf32>, tensor<10xf32>, tensor<2x5xf32>, tensor<8xbf16>
   return %0#0, %0#1, %0#2, %0#3 : tensor<64x64xf32>, tensor<10xf32>, tensor<2x5xf32>, tensor<8xbf16>
 }
@@ -39,8 +38,8 @@ func.func public @main(%a: tensor<64x64xf32>, %b: tensor<10xf32>, %c: tensor<2x5
 func.func @nothing_to_merge(%a: tensor<64x64xf32>, %b: tensor<10xf32>) {
   // CHECK-NOT: stablehlo
   // CHECK: cgx.all_reduce sum
-  %0:2 = cgx.all_reduce sum(%a, %b) {id = 1 : i64, groups = #g, codecs = [#cgx.natural, #cgx.identity],
-      layers = [#cgx.layer<"a", gradient>, #cgx.layer<"b", gradient>]} : tensor<64x64xf32>, tensor<10xf32>
+  %0:2 = cgx.all_reduce sum(%a, %b) codec(natural, identity) groups(#g) id(1) layer("a", gradient) layer("b", gradient)
+      : tensor<64x64xf32>, tensor<10xf32>
   return
 }
 }

@@ -8,10 +8,10 @@
 // The order of the gradients, not that of the reductions; and what needs an early one does not wait for a late one.
 // CHECK-LABEL: @backward
 // CHECK: %[[G2:.*]] = stablehlo.cosine
-// CHECK-NEXT: %[[H2:.*]] = cgx.all_reduce_start mean(%[[G2]]) {{{.*}}id = 1 : i64
+// CHECK-NEXT: %[[H2:.*]] = cgx.all_reduce_start mean(%[[G2]]) {{.*}}id(1)
 // CHECK-SAME: (tensor<8xf32>) -> !cgx.handle<tensor<8xf32>>
 // CHECK-NEXT: %[[G1:.*]] = stablehlo.sine
-// CHECK-NEXT: %[[H1:.*]] = cgx.all_reduce_start mean(%[[G1]]) {{{.*}}id = 0 : i64
+// CHECK-NEXT: %[[H1:.*]] = cgx.all_reduce_start mean(%[[G1]]) {{.*}}id(0)
 // CHECK-NEXT: %[[LOSS:.*]] = stablehlo.negate
 // CHECK-NEXT: %[[R2:.*]] = cgx.wait %[[H2]] : !cgx.handle<tensor<8xf32>>
 // CHECK-NEXT: %[[U2:.*]] = stablehlo.subtract %arg1, %[[R2]]
@@ -21,15 +21,15 @@
 // Together they start when the last is there.
 // GROUPS-LABEL: @backward
 // GROUPS: stablehlo.sine
-// GROUPS-NEXT: cgx.all_reduce_start mean(%{{.*}}, %{{.*}}) {origins = array<i64: 0, 0, 1, 0>, {{.*}}id = 0 : i64
+// GROUPS-NEXT: cgx.all_reduce_start mean(%{{[^,)]*}}, %{{[^,)]*}}) origins(0, 0, 1, 0) {{.*}}id(0)
 // GROUPS-NEXT: stablehlo.negate
 // GROUPS-NEXT: %[[R:.*]]:2 = cgx.wait
 func.func @backward(%p1: tensor<8xf32>, %p2: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   %g2 = stablehlo.cosine %p2 : tensor<8xf32>
   %g1 = stablehlo.sine %p1 : tensor<8xf32>
-  %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
+  %r1 = cgx.all_reduce mean(%g1) groups(#g) id(0) layer(#other) : tensor<8xf32>
   %u1 = stablehlo.subtract %p1, %r1 : tensor<8xf32>
-  %r2 = cgx.all_reduce mean(%g2) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
+  %r2 = cgx.all_reduce mean(%g2) groups(#g) id(1) layer(#other) : tensor<8xf32>
   %u2 = stablehlo.subtract %p2, %r2 : tensor<8xf32>
   %loss = stablehlo.negate %p1 : tensor<8xf32>
   return %u1, %u2, %loss : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
@@ -46,9 +46,9 @@ func.func @backward(%p1: tensor<8xf32>, %p2: tensor<8xf32>) -> (tensor<8xf32>, t
 // CHECK: return
 func.func @nothing_to_overlap(%x: tensor<8xf32>) -> tensor<8xf32> {
   %a = stablehlo.sine %x : tensor<8xf32>
-  %b = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
+  %b = cgx.all_reduce sum(%a) groups(#g) id(0) layer(#other) : tensor<8xf32>
   %c = stablehlo.sine %b : tensor<8xf32>
-  %d = cgx.all_reduce sum(%c) {id = 1 : i64, groups = #cgx.groups<[[0], [1]]>, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
+  %d = cgx.all_reduce sum(%c) groups([[0], [1]]) id(1) layer(#other) : tensor<8xf32>
   %e = stablehlo.sine %d : tensor<8xf32>
   return %e : tensor<8xf32>
 }
@@ -78,15 +78,15 @@ func.func @kinds(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf
       %c = stablehlo.compare LT, %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
       stablehlo.return %c : tensor<i1>
     } do {
-      %s = cgx.reduce_scatter sum(%y) {dim = 0 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : (tensor<8xf32>) -> tensor<4xf32>
-      %a = cgx.all_gather(%s) {dim = 0 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : (tensor<4xf32>) -> tensor<8xf32>
+      %s = cgx.reduce_scatter sum(%y) dim(0) groups(#g) id(0) layer(#other) : (tensor<8xf32>) -> tensor<4xf32>
+      %a = cgx.all_gather(%s) dim(0) groups(#g) id(1) layer(#other) : (tensor<4xf32>) -> tensor<8xf32>
       %z = stablehlo.sine %y : tensor<8xf32>
       %sum = stablehlo.add %z, %a : tensor<8xf32>
       stablehlo.return %i, %sum : tensor<i32>, tensor<8xf32>
     }
-  %b = cgx.broadcast(%x) {root = 0 : i64, id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
-  %t = cgx.all_to_all(%x) {split_dim = 0 : i64, concat_dim = 0 : i64, id = 4 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : (tensor<8xf32>) -> tensor<8xf32>
-  %p = cgx.permute(%n#1) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
+  %b = cgx.broadcast(%x) groups(#g) id(3) layer(#other) root(0) : tensor<8xf32>
+  %t = cgx.all_to_all(%x) concat_dim(0) groups(#g) id(4) layer(#other) split_dim(0) : (tensor<8xf32>) -> tensor<8xf32>
+  %p = cgx.permute(%n#1) groups(#g) id(2) layer(#other) source_target_pairs([[0, 1]]) : tensor<8xf32>
   %q = stablehlo.sine %x : tensor<8xf32>
   return %p, %b, %t, %q : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
@@ -98,16 +98,16 @@ func.func @kinds(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf
 
 // A reduction that needs one of a group cannot be in it, and closes it: %late would make it wait for itself.
 // GROUPS-LABEL: @group_is_closed
-// GROUPS: cgx.all_reduce_start sum(%{{[a-z0-9]*}}) {{{.*}}id = 0
-// GROUPS: cgx.all_reduce_start sum(%{{[a-z0-9]*}}) {{{.*}}id = 2
-// GROUPS: cgx.all_reduce sum(%{{[a-z0-9]*}}) {{{.*}}id = 1
+// GROUPS: cgx.all_reduce_start sum(%{{[a-z0-9]*}}) {{.*}}id(0)
+// GROUPS: cgx.all_reduce_start sum(%{{[a-z0-9]*}}) {{.*}}id(2)
+// GROUPS: cgx.all_reduce sum(%{{[a-z0-9]*}}) {{.*}}id(1)
 func.func @group_is_closed(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
-  %a = cgx.all_reduce sum(%x) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<4xf32>
+  %a = cgx.all_reduce sum(%x) groups(#g) id(0) layer(#other) : tensor<4xf32>
   %0 = stablehlo.sine %x : tensor<4xf32>
   %1 = stablehlo.add %a, %0 : tensor<4xf32>
-  %b = cgx.all_reduce sum(%1) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<4xf32>
+  %b = cgx.all_reduce sum(%1) groups(#g) id(1) layer(#other) : tensor<4xf32>
   %late = stablehlo.cosine %0 : tensor<4xf32>
-  %c = cgx.all_reduce sum(%late) {id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<4xf32>
+  %c = cgx.all_reduce sum(%late) groups(#g) id(2) layer(#other) : tensor<4xf32>
   %2 = stablehlo.sine %late : tensor<4xf32>
   %3 = stablehlo.add %b, %2 : tensor<4xf32>
   return %a, %3, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>

@@ -10,11 +10,9 @@
 // TOGETHER: cgx report: 2 ranks, 1 collective (1 started early), 2 operands;
 module attributes {cgx.num_ranks = 2 : i64} {
 func.func @main(%x: tensor<1024x128xf32>) -> (tensor<1024x128xf32>, tensor<1024x128xf32>, tensor<1024x128xf32>) {
-  %0 = cgx.all_reduce mean(%x) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"w", gradient, [1024, 128]>]} : tensor<1024x128xf32>
+  %0 = cgx.all_reduce mean(%x) groups([[0, 1]]) id(0) layer("w", gradient, [1024, 128]) : tensor<1024x128xf32>
   %1 = stablehlo.sine %x : tensor<1024x128xf32>
-  %2 = cgx.all_reduce mean(%1) {id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"v", gradient, [1024, 128]>]} : tensor<1024x128xf32>
+  %2 = cgx.all_reduce mean(%1) groups([[0, 1]]) id(1) layer("v", gradient, [1024, 128]) : tensor<1024x128xf32>
   %3 = stablehlo.sine %1 : tensor<1024x128xf32>
   return %0, %2, %3 : tensor<1024x128xf32>, tensor<1024x128xf32>, tensor<1024x128xf32>
 }

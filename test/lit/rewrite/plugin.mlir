@@ -5,7 +5,7 @@
 // RUN: cmp %t.plugin %t.opt
 // RUN: FileCheck %s < %t.plugin
 
-// CHECK: cgx.all_reduce sum{{.*}}#cgx.quantize<bits = 4, bucket = 64
+// CHECK: cgx.all_reduce sum{{.*}}codec(quantize<bits = 4, bucket = 64
 module attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
   sdy.mesh @mesh = <["data"=2]>
   func.func public @main(%w: tensor<8x16xf32> {jax.buffer_donor = true} loc("params['w']"), %x: tensor<16x16xf32> loc("batch")) -> (tensor<8x16xf32> {jax.result_info = "result['w']"}) {

@@ -33,34 +33,31 @@ module attributes {cgx.num_ranks = 2 : i64} {
 func.func @layers(%x: tensor<8x128xf32>, %w1: tensor<64x128xf32>, %w2: tensor<64x128xf32>, %w3: tensor<64x128xf32>)
     -> tensor<8x128xf32> {
   %0 = stablehlo.tanh %x : tensor<8x128xf32>
-  %g1 = cgx.all_gather(%w1) {dim = 0 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]}
-      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %g1 = cgx.all_gather(%w1) dim(0) groups(#g) id(0) layer(#w) : (tensor<64x128xf32>) -> tensor<128x128xf32>
   %1 = stablehlo.dot_general %0, %g1, contracting_dims = [1] x [0] : (tensor<8x128xf32>, tensor<128x128xf32>) -> tensor<8x128xf32>
   %t1 = stablehlo.tanh %1 : tensor<8x128xf32>
-  %g2 = cgx.all_gather(%w2) {dim = 0 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]}
-      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %g2 = cgx.all_gather(%w2) dim(0) groups(#g) id(1) layer(#w) : (tensor<64x128xf32>) -> tensor<128x128xf32>
   %2 = stablehlo.dot_general %t1, %g2, contracting_dims = [1] x [0] : (tensor<8x128xf32>, tensor<128x128xf32>) -> tensor<8x128xf32>
   %t2 = stablehlo.tanh %2 : tensor<8x128xf32>
-  %g3 = cgx.all_gather(%w3) {dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]}
-      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %g3 = cgx.all_gather(%w3) dim(0) groups(#g) id(2) layer(#w) : (tensor<64x128xf32>) -> tensor<128x128xf32>
   %3 = stablehlo.dot_general %t2, %g3, contracting_dims = [1] x [0] : (tensor<8x128xf32>, tensor<128x128xf32>) -> tensor<8x128xf32>
   return %3 : tensor<8x128xf32>
 }
 
 // What decodes payloads again is not started, and what keeps them is waited for before.
 // ALL-LABEL: func @decoded_again
-// ALL: cgx.all_gather_start(%arg1) {{{.*}}keeps_payloads
+// ALL: cgx.all_gather_start(%arg1) {{.*}}keeps_payloads
 // ALL: stablehlo.tanh
 // ALL: cgx.wait
-// ALL-NEXT: cgx.all_gather(%arg1) {{{.*}}decodes_again = 3
+// ALL-NEXT: cgx.all_gather(%arg1) {{.*}}decodes_again(3)
 // ALL: stablehlo.dot_general
 func.func @decoded_again(%x: tensor<8x128xf32>, %w: tensor<64x128xf32>) -> (tensor<8x128xf32>, tensor<8x128xf32>) {
   %0 = stablehlo.tanh %x : tensor<8x128xf32>
-  %g = cgx.all_gather(%w) {dim = 0 : i64, id = 3 : i64, groups = #g, codecs = [#cgx.quantize<bits = 4>], layers = [#w],
-      keeps_payloads} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %g = cgx.all_gather(%w) codec(quantize<bits = 4>) dim(0) groups(#g) id(3) keeps_payloads layer(#w)
+      : (tensor<64x128xf32>) -> tensor<128x128xf32>
   %1 = stablehlo.tanh %0 : tensor<8x128xf32>
-  %h = cgx.all_gather(%w) {dim = 0 : i64, id = 4 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w],
-      decodes_again = 3 : i64} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %h = cgx.all_gather(%w) decodes_again(3) dim(0) groups(#g) id(4) layer(#w)
+      : (tensor<64x128xf32>) -> tensor<128x128xf32>
   %2 = stablehlo.dot_general %1, %h, contracting_dims = [1] x [0] : (tensor<8x128xf32>, tensor<128x128xf32>) -> tensor<8x128xf32>
   %3 = stablehlo.dot_general %2, %g, contracting_dims = [1] x [0] : (tensor<8x128xf32>, tensor<128x128xf32>) -> tensor<8x128xf32>
   return %2, %3 : tensor<8x128xf32>, tensor<8x128xf32>

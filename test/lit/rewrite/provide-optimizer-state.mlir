@@ -10,12 +10,12 @@ module @momentum attributes {cgx.num_ranks = 2 : i64} {
   func.func @main(%mean: tensor<4x8xf32> {cgx.name = "state['mean']['w']"}, %b: tensor<4x8xf32> {cgx.name = "state['b']['w']"},
       %w: tensor<4x8xf32> {cgx.name = "state['params']['w']"}, %last: tensor<4x8xf32> {cgx.name = "state['last']['w']"}, %x: tensor<4x8xf32>)
       -> (tensor<4x8xf32> {cgx.feeds = 0 : i64}, tensor<4x8xf32> {cgx.feeds = 1 : i64}, tensor<4x8xf32> {cgx.feeds = 2 : i64}, tensor<4x8xf32> {cgx.feeds = 3 : i64}) {
-    // CHECK-NEXT: cgx.provide parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[B]] : tensor<4x8xf32>) {id = 7 : i64, operand_number = 1 : i64}
+    // CHECK-NEXT: cgx.provide parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[B]] : tensor<4x8xf32>) id(7) operand_number(1)
     // CHECK-NOT: cgx.provide
     %c = stablehlo.constant dense<9.000000e-01> : tensor<4x8xf32>
     %0 = stablehlo.multiply %w, %x : tensor<4x8xf32>
-    %1:2 = cgx.all_reduce mean(%x, %0) {id = 7 : i64, groups = #g, codecs = [#cgx.natural, #cgx.gcomp<optimizer = momentum, learning_rate = 0.1>],
-        layers = [#cgx.layer<"", other>, #cgx.layer<"params/w", gradient, [4, 8]>]} : tensor<4x8xf32>, tensor<4x8xf32>
+    %1:2 = cgx.all_reduce mean(%x, %0) codec(natural, gcomp<optimizer = momentum, learning_rate = 0.1>) groups(#g) id(7)
+        layer("", other) layer("params/w", gradient, [4, 8]) : tensor<4x8xf32>, tensor<4x8xf32>
     %2 = stablehlo.multiply %b, %c : tensor<4x8xf32>
     %3 = stablehlo.add %2, %1#1 : tensor<4x8xf32>
     %4 = stablehlo.multiply %3, %c : tensor<4x8xf32>
@@ -35,9 +35,9 @@ module @adam attributes {cgx.num_ranks = 2 : i64} {
   // CHECK: func.func @main(%[[W:.*]]: tensor<4x8xf32> {{.*}}, %[[M:.*]]: tensor<4x8xf32> {{.*}}, %[[V:.*]]: tensor<32xbf16> {{.*}}, %{{.*}}: tensor<4x8xbf16>)
   func.func @main(%w: tensor<4x8xf32> {cgx.name = "state['w']"}, %m: tensor<4x8xf32> {cgx.name = "state['m']"}, %v: tensor<32xbf16> {cgx.name = "state['v']"}, %x: tensor<4x8xbf16>)
       -> (tensor<4x8xf32> {cgx.feeds = 0 : i64}, tensor<4x8xf32> {cgx.feeds = 1 : i64}, tensor<32xbf16> {cgx.feeds = 2 : i64}) {
-    // CHECK-NEXT: cgx.provide parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[M]] : tensor<4x8xf32>) second_moment(%[[V]] : tensor<32xbf16>) {id = 0 : i64, operand_number = 0 : i64}
-    %h = cgx.all_reduce_start mean(%x) {id = 0 : i64, groups = #g, codecs = [#cgx.error_feedback<#cgx.gcomp<optimizer = adam, learning_rate = 0.1>>],
-        layers = [#cgx.layer<"w", gradient, [4, 8]>]} : (tensor<4x8xbf16>) -> !cgx.handle<tensor<4x8xbf16>>
+    // CHECK-NEXT: cgx.provide parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[M]] : tensor<4x8xf32>) second_moment(%[[V]] : tensor<32xbf16>) id(0) operand_number(0)
+    %h = cgx.all_reduce_start mean(%x) codec(error_feedback<#cgx.gcomp<optimizer = adam, learning_rate = 0.1>>)
+        groups(#g) id(0) layer("w", gradient, [4, 8]) : (tensor<4x8xbf16>) -> !cgx.handle<tensor<4x8xbf16>>
     %r = cgx.wait %h : !cgx.handle<tensor<4x8xbf16>>
     %0 = stablehlo.convert %r : (tensor<4x8xbf16>) -> tensor<4x8xf32>
     %zero = stablehlo.constant dense<0.000000e+00> : tensor<f32>
@@ -67,8 +67,8 @@ module @adam attributes {cgx.num_ranks = 2 : i64} {
 module @others attributes {cgx.num_ranks = 2 : i64} {
   // CHECK-NOT: cgx.provide
   func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
-    cgx.provide parameter(%w : tensor<4xf32>) {id = 0 : i64, operand_number = 0 : i64}
-    %0 = cgx.all_reduce sum(%w) {id = 0 : i64, groups = #g, codecs = [#cgx.lossless], layers = [#cgx.layer<"w", gradient>]} : tensor<4xf32>
+    cgx.provide parameter(%w : tensor<4xf32>) id(0) operand_number(0)
+    %0 = cgx.all_reduce sum(%w) codec(lossless) groups(#g) id(0) layer("w", gradient) : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
 }
@@ -83,9 +83,9 @@ module @nesterov attributes {cgx.num_ranks = 2 : i64} {
   // CHECK: func.func @main(%[[W:.*]]: tensor<4x8xf32> {{.*}}, %[[B:.*]]: tensor<4x8xf32> {{.*}}, %{{.*}}: tensor<f32>, %[[ETA:.*]]: tensor<f32>, %{{.*}}: tensor<f32>, %{{.*}}: tensor<4x8xf32>)
   func.func @main(%w: tensor<4x8xf32> {cgx.name = "w"}, %b: tensor<4x8xf32> {cgx.name = "b"}, %scale: tensor<f32>, %eta: tensor<f32>, %mu: tensor<f32>, %x: tensor<4x8xf32>)
       -> (tensor<4x8xf32> {cgx.feeds = 0 : i64}, tensor<4x8xf32> {cgx.feeds = 1 : i64}) {
-    // CHECK-NEXT: cgx.provide parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[B]] : tensor<4x8xf32>) learning_rate(%[[ETA]] : tensor<f32>) {id = 0 : i64, operand_number = 0 : i64}
-    %r = cgx.all_reduce mean(%x) {id = 0 : i64, groups = #g, codecs = [#cgx.gcomp<optimizer = nesterov>],
-        layers = [#cgx.layer<"w", gradient, [4, 8]>]} : tensor<4x8xf32>
+    // CHECK-NEXT: cgx.provide parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[B]] : tensor<4x8xf32>) learning_rate(%[[ETA]] : tensor<f32>) id(0) operand_number(0)
+    %r = cgx.all_reduce mean(%x) codec(gcomp<optimizer = nesterov>) groups(#g) id(0) layer("w", gradient, [4, 8])
+        : tensor<4x8xf32>
     %scales = stablehlo.broadcast_in_dim %scale, dims = [] : (tensor<f32>) -> tensor<4x8xf32>
     %g = stablehlo.multiply %r, %scales : tensor<4x8xf32>
     %mus = stablehlo.broadcast_in_dim %mu, dims = [] : (tensor<f32>) -> tensor<4x8xf32>

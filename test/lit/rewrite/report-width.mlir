@@ -15,14 +15,13 @@
 // CHECK-NEXT: [2] excluded by 'exclude=encoder/value/*,decoder/*'{{$}}
 module attributes {cgx.num_ranks = 2 : i64} {
 func.func public @main(%w: tensor<64x128xf32>, %b: tensor<128xf32>) {
-  %r:5 = cgx.all_reduce mean(%w, %w, %b, %w, %w) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.error_feedback<#cgx.two_way<there = #cgx.quantize<bits = 3, bucket = 512, rounding = nearest, scale = f32>, back = #cgx.quantize<bits = 8, rotate = hadamard>>, decay = 9.0e-01, storage = bf16>,
-                #cgx.error_feedback<#cgx.two_way<there = #cgx.quantize<bits = 3, bucket = 512, rounding = nearest, scale = f32>, back = #cgx.quantize<bits = 8, rotate = hadamard>>, decay = 9.0e-01, storage = bf16>,
-                #cgx.identity, #cgx.identity, #cgx.cast<format = bf16>],
-      layers = [#cgx.layer<"encoder/layers/self_attention/multi_head_attention/query/kernel", gradient, [64, 128]>,
-                #cgx.layer<"encoder/query/kernel", gradient, [64, 128]>, #cgx.layer<"encoder/query/bias", gradient, [128]>,
-                #cgx.layer<"encoder/value/kernel", gradient, [64, 128]>, #cgx.layer<"encoder/out/kernel", gradient, [64, 128]>],
-      exact_reasons = ["", "", "1-D parameter", "excluded by 'exclude=encoder/value/*,decoder/*'", ""]}
+  %r:5 = cgx.all_reduce mean(%w, %w, %b, %w, %w)
+      exact_reasons("", "", "1-D parameter", "excluded by 'exclude=encoder/value/*,decoder/*'", "")
+      codec(error_feedback<#cgx.two_way<there = #cgx.quantize<bits = 3, bucket = 512, rounding = nearest, scale = f32>, back = #cgx.quantize<bits = 8, rotate = hadamard>>, decay = 9.0e-01, storage = bf16>, error_feedback<#cgx.two_way<there = #cgx.quantize<bits = 3, bucket = 512, rounding = nearest, scale = f32>, back = #cgx.quantize<bits = 8, rotate = hadamard>>, decay = 9.0e-01, storage = bf16>, identity, identity, cast<format = bf16>)
+      groups([[0, 1]]) id(0)
+      layer("encoder/layers/self_attention/multi_head_attention/query/kernel", gradient, [64, 128])
+      layer("encoder/query/kernel", gradient, [64, 128]) layer("encoder/query/bias", gradient, [128])
+      layer("encoder/value/kernel", gradient, [64, 128]) layer("encoder/out/kernel", gradient, [64, 128])
       : tensor<64x128xf32>, tensor<64x128xf32>, tensor<128xf32>, tensor<64x128xf32>, tensor<64x128xf32>
   return
 }

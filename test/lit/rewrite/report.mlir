@@ -2,8 +2,8 @@
 // RUN: cgx-opt %s --cgx-report -o /dev/null 2>&1 | FileCheck %s
 // RUN: cgx-opt %s --cgx-decompose-collectives --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=EXPLICIT
 // RUN: cgx-opt %s --cgx-report=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
-// RUN: sed 's/#cgx.quantize<bits = 4, bucket = 128>/#cgx.threshold/' %s | cgx-opt --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=VARYING
-// RUN: sed 's/#cgx.quantize<bits = 4, bucket = 128>/#cgx.lowrank<rank = 2>/' %s | cgx-opt --cgx-decompose-collectives --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOWRANK
+// RUN: sed 's/quantize<bits = 4, bucket = 128>/threshold/' %s | cgx-opt --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=VARYING
+// RUN: sed 's/quantize<bits = 4, bucket = 128>/lowrank<rank = 2>/' %s | cgx-opt --cgx-decompose-collectives --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOWRANK
 // RUN: not cgx-opt %s --cgx-report=format=xml -o /dev/null 2>&1 | FileCheck %s --check-prefix=FORMAT
 
 // CHECK: cgx report: 4 ranks, 1 collective, 2 operands; bytes per rank and step (mean over ranks)
@@ -23,10 +23,10 @@
 // FORMAT: expected 'text' or 'json' as format of the report, got 'xml'
 module attributes {cgx.num_ranks = 4 : i64} {
   func.func public @main(%w: tensor<64x128xf32>, %b: tensor<128xf32>) -> (tensor<64x128xf32>, tensor<128xf32>) {
-    %r:2 = cgx.all_reduce mean(%w, %b) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
-        codecs = [#cgx.quantize<bits = 4, bucket = 128>, #cgx.identity],
-        layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>, #cgx.layer<"params/l1/b", gradient, [128]>],
-        exact_reasons = ["", "1-D parameter"]} : tensor<64x128xf32>, tensor<128xf32>
+    %r:2 = cgx.all_reduce mean(%w, %b) exact_reasons("", "1-D parameter")
+        codec(quantize<bits = 4, bucket = 128>, identity) groups([[0, 1, 2, 3]]) id(0)
+        layer("params/l1/w", gradient, [64, 128]) layer("params/l1/b", gradient, [128])
+        : tensor<64x128xf32>, tensor<128xf32>
     return %r#0, %r#1 : tensor<64x128xf32>, tensor<128xf32>
   }
 }

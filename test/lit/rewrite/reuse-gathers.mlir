@@ -30,11 +30,11 @@ module attributes {cgx.num_ranks = 2 : i64} {
 // LITTLE-LABEL: func @twice
 func.func @twice(%w: tensor<64x128xf32>, %v: tensor<64x128xf32>)
     -> (tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>) {
-  // CHECK: %[[W:.*]] = cgx.all_gather(%arg0) {cgx.reuses = 1 : i64, {{.*}}id = 0 : i64, keeps_payloads
+  // CHECK: %[[W:.*]] = cgx.all_gather(%arg0) {{.*}}id(0) keeps_payloads {{.*}}{cgx.reuses = 1 : i64}
   // CHECK: %[[V:.*]] = cgx.all_gather({{.*}}cgx.reuses = 1 : i64
   // CHECK-NOT: cgx.all_gather
   // CHECK: %[[B:.*]]:3 = stablehlo.optimization_barrier
-  // CHECK: %[[A:.*]] = cgx.all_gather(%[[B]]#0) {{{.*}}exact_reasons = ["decodes kept payloads again"], codecs = [#cgx.identity], decodes_again = 0
+  // CHECK: %[[A:.*]] = cgx.all_gather(%[[B]]#0) {{.*}}exact_reasons("decodes kept payloads again") codec(identity) decodes_again(0)
   // CHECK-NOT: cgx.all_gather
   // CHECK: return %[[W]], %[[V]], %[[A]], %[[V]]
   // SOME: %[[W:.*]] = cgx.all_gather
@@ -46,19 +46,15 @@ func.func @twice(%w: tensor<64x128xf32>, %v: tensor<64x128xf32>)
   // LITTLE-NOT: cgx.reuses
   // LITTLE: decodes_again
   // NONE-COUNT-4: cgx.all_gather
-  %0 = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, groups = #g, codecs = [#q], layers = [#w]}
-      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %0 = cgx.all_gather(%w) codec(#q) dim(0) groups(#g) id(0) layer(#w) : (tensor<64x128xf32>) -> tensor<128x128xf32>
   %r = stablehlo.reshape %v : (tensor<64x128xf32>) -> tensor<8192xf32>
   %s = stablehlo.reshape %r : (tensor<8192xf32>) -> tensor<64x128xf32>
-  %1 = cgx.all_gather(%s) {dim = 0 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#v]}
-      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %1 = cgx.all_gather(%s) dim(0) groups(#g) id(1) layer(#v) : (tensor<64x128xf32>) -> tensor<128x128xf32>
   %b:3 = stablehlo.optimization_barrier %w, %v, %1 : tensor<64x128xf32>, tensor<64x128xf32>, tensor<128x128xf32>
-  %2 = cgx.all_gather(%b#0) {dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#q], layers = [#w]}
-      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %2 = cgx.all_gather(%b#0) codec(#q) dim(0) groups(#g) id(2) layer(#w) : (tensor<64x128xf32>) -> tensor<128x128xf32>
   %t = stablehlo.reshape %b#1 : (tensor<64x128xf32>) -> tensor<8192xf32>
   %u = stablehlo.reshape %t : (tensor<8192xf32>) -> tensor<64x128xf32>
-  %3 = cgx.all_gather(%u) {dim = 0 : i64, id = 3 : i64, groups = #g, codecs = [#cgx.identity], layers = [#v]}
-      : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %3 = cgx.all_gather(%u) dim(0) groups(#g) id(3) layer(#v) : (tensor<64x128xf32>) -> tensor<128x128xf32>
   return %0, %1, %2, %3 : tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>
 }
 
@@ -69,14 +65,10 @@ func.func @twice(%w: tensor<64x128xf32>, %v: tensor<64x128xf32>)
 func.func @different(%w: tensor<64x128xf32>, %v: tensor<64x128xf32>)
     -> (tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<64x256xf32>) {
   %b:2 = stablehlo.optimization_barrier %w, %v : tensor<64x128xf32>, tensor<64x128xf32>
-  %0 = cgx.all_gather(%w) {dim = 0 : i64, id = 4 : i64, groups = #g, codecs = [#q], layers = [#w]}
-      : (tensor<64x128xf32>) -> tensor<128x128xf32>
-  %1 = cgx.all_gather(%b#0) {dim = 0 : i64, id = 5 : i64, groups = #g, codecs = [#cgx.identity], layers = [#w]}
-      : (tensor<64x128xf32>) -> tensor<128x128xf32>
-  %2 = cgx.all_gather(%b#1) {dim = 0 : i64, id = 6 : i64, groups = #g, codecs = [#q], layers = [#v]}
-      : (tensor<64x128xf32>) -> tensor<128x128xf32>
-  %3 = cgx.all_gather(%b#0) {dim = 1 : i64, id = 7 : i64, groups = #g, codecs = [#q], layers = [#w]}
-      : (tensor<64x128xf32>) -> tensor<64x256xf32>
+  %0 = cgx.all_gather(%w) codec(#q) dim(0) groups(#g) id(4) layer(#w) : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %1 = cgx.all_gather(%b#0) dim(0) groups(#g) id(5) layer(#w) : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %2 = cgx.all_gather(%b#1) codec(#q) dim(0) groups(#g) id(6) layer(#v) : (tensor<64x128xf32>) -> tensor<128x128xf32>
+  %3 = cgx.all_gather(%b#0) codec(#q) dim(1) groups(#g) id(7) layer(#w) : (tensor<64x128xf32>) -> tensor<64x256xf32>
   return %0, %1, %2, %3 : tensor<128x128xf32>, tensor<128x128xf32>, tensor<128x128xf32>, tensor<64x256xf32>
 }
 }

@@ -10,18 +10,18 @@
 // Without the order of cgx-order-by-collectives, %u2 stays behind %u1. All-reduces are not merged.
 // CHECK-LABEL: @as_it_stands
 // CHECK-NEXT: %[[G2:.*]] = stablehlo.cosine
-// CHECK-NEXT: %[[H2:.*]] = cgx.all_reduce_start mean(%[[G2]]) {{{.*}}id = 1 : i64
+// CHECK-NEXT: %[[H2:.*]] = cgx.all_reduce_start mean(%[[G2]]) {{.*}}id(1)
 // CHECK-NEXT: %[[G1:.*]] = stablehlo.sine
-// CHECK-NEXT: %[[R1:.*]] = cgx.all_reduce mean(%[[G1]]) {{{.*}}id = 0 : i64
+// CHECK-NEXT: %[[R1:.*]] = cgx.all_reduce mean(%[[G1]]) {{.*}}id(0)
 // CHECK-NEXT: stablehlo.subtract %arg0, %[[R1]]
 // CHECK-NEXT: %[[R2:.*]] = cgx.wait %[[H2]]
 // CHECK-NEXT: stablehlo.subtract %arg1, %[[R2]]
 func.func @as_it_stands(%p1: tensor<8xf32>, %p2: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %g2 = stablehlo.cosine %p2 : tensor<8xf32>
   %g1 = stablehlo.sine %p1 : tensor<8xf32>
-  %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
+  %r1 = cgx.all_reduce mean(%g1) groups(#g) id(0) layer(#other) : tensor<8xf32>
   %u1 = stablehlo.subtract %p1, %r1 : tensor<8xf32>
-  %r2 = cgx.all_reduce mean(%g2) {id = 1 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
+  %r2 = cgx.all_reduce mean(%g2) groups(#g) id(1) layer(#other) : tensor<8xf32>
   %u2 = stablehlo.subtract %p2, %r2 : tensor<8xf32>
   return %u1, %u2 : tensor<8xf32>, tensor<8xf32>
 }
@@ -39,8 +39,8 @@ func.func @as_it_stands(%p1: tensor<8xf32>, %p2: tensor<8xf32>) -> (tensor<8xf32
 // CHECK-NEXT: cgx.wait
 // CHECK-NEXT: return
 func.func @ends(%x: tensor<8xf32>) -> tensor<8xf32> {
-  %a = cgx.broadcast(%x) {root = 0 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
-  %b = cgx.all_reduce sum(%x) {id = 1 : i64, groups = #cgx.groups<[[0], [1]]>, codecs = [#cgx.identity], layers = [#other]} : tensor<8xf32>
+  %a = cgx.broadcast(%x) groups(#g) id(0) layer(#other) root(0) : tensor<8xf32>
+  %b = cgx.all_reduce sum(%x) groups([[0], [1]]) id(1) layer(#other) : tensor<8xf32>
   %c = stablehlo.sine %b : tensor<8xf32>
   return %c : tensor<8xf32>
 }

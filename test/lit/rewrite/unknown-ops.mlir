@@ -5,7 +5,7 @@
 
 // CHECK: "stablehlo.foo"(%{{.*}}) <{kind = #stablehlo<foo_kind BAR>, numbers = #stablehlo.foo<dims = [1, 2]>}> {note = "kept"} : (tensor<64x128xf32>) -> tensor<64x128xf32>
 // CHECK: cgx.all_reduce
-// CHECK-SAME: #cgx.quantize
+// CHECK-SAME: codec(quantize
 // CHECK: "chlo.foo"(%{{.*}}) : (tensor<64x128xf32>) -> tensor<64x128xf32>
 
 // NATIVE: native code is missing for stablehlo.foo (1), chlo.foo (1)

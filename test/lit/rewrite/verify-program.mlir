@@ -5,7 +5,7 @@
 // expected-error@below {{expected cgx.num_ranks, as the module has collectives}}
 module @p1 {
   func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
-    %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#x]} : tensor<4xf32>
+    %0 = cgx.all_reduce sum(%a) groups([[0, 1]]) id(0) layer(#x) : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
 }
@@ -16,9 +16,9 @@ module @p1 {
 module @p2 attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
     // expected-note@below {{the first is here}}
-    %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#x]} : tensor<4xf32>
+    %0 = cgx.all_reduce sum(%a) groups([[0, 1]]) id(0) layer(#x) : tensor<4xf32>
     // expected-error@below {{expected ids to be unique, got 0 again}}
-    %1 = cgx.broadcast(%a) {root = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#x]} : tensor<4xf32>
+    %1 = cgx.broadcast(%a) groups([[0, 1]]) id(0) layer(#x) root(0) : tensor<4xf32>
     return %0, %1 : tensor<4xf32>, tensor<4xf32>
   }
 }
@@ -29,9 +29,11 @@ module @p2 attributes {cgx.num_ranks = 2 : i64} {
 module @p2_explicit attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%a: tensor<4xf32>) {
     // expected-note@below {{the first is here}}
-    %0 = cgx.compress %a phase(contribution) {id = 0 : i64, operand_number = 1 : i64, layer = #x} : tensor<4xf32> -> !cgx.payload<4xf32, #cgx.identity, chunks = 2>
+    %0 = cgx.compress %a phase(contribution) id(0) layer(#x) operand_number(1)
+        : tensor<4xf32> -> !cgx.payload<4xf32, #cgx.identity, chunks = 2>
     // expected-error@below {{expected one compress of phase contribution for operand 1 of collective 0, got another}}
-    %1 = cgx.compress %a phase(contribution) {id = 0 : i64, operand_number = 1 : i64, layer = #x} : tensor<4xf32> -> !cgx.payload<4xf32, #cgx.identity, chunks = 2>
+    %1 = cgx.compress %a phase(contribution) id(0) layer(#x) operand_number(1)
+        : tensor<4xf32> -> !cgx.payload<4xf32, #cgx.identity, chunks = 2>
     return
   }
 }
@@ -42,7 +44,7 @@ module @p2_explicit attributes {cgx.num_ranks = 2 : i64} {
 module @p3_missing attributes {cgx.num_ranks = 4 : i64} {
   func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
     // expected-error@below {{expected groups that contain each of 4 ranks, got 2 of them in #cgx.groups<}}
-    %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#x]} : tensor<4xf32>
+    %0 = cgx.all_reduce sum(%a) groups([[0, 1]]) id(0) layer(#x) : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
 }
@@ -53,7 +55,7 @@ module @p3_missing attributes {cgx.num_ranks = 4 : i64} {
 module @p3_beyond attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
     // expected-error@below {{expected groups of ranks 0..1, got rank 2}}
-    %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 2]]>, codecs = [#cgx.identity], layers = [#x]} : tensor<4xf32>
+    %0 = cgx.all_reduce sum(%a) groups([[0, 2]]) id(0) layer(#x) : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
 }
@@ -64,7 +66,8 @@ module @p3_beyond attributes {cgx.num_ranks = 2 : i64} {
 module @p4 attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
     // expected-error@below {{operand 0: expected an exact codec (kind other), got #cgx.quantize<}}
-    %0 = cgx.all_reduce sum(%a) {exact_reasons = ["kind other"], id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.quantize], layers = [#x]} : tensor<4xf32>
+    %0 = cgx.all_reduce sum(%a) exact_reasons("kind other") codec(quantize) groups([[0, 1]]) id(0) layer(#x)
+        : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
 }
@@ -110,9 +113,10 @@ func.func private @main(tensor<4xf32>)
 #x = #cgx.layer<"w", gradient>
 module @p7 attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%w: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
-    cgx.provide parameter(%w : tensor<4xf32>) {id = 0 : i64, operand_number = 0 : i64}
+    cgx.provide parameter(%w : tensor<4xf32>) id(0) operand_number(0)
     // expected-error@below {{operand 0, layer 'w': expected 1 cgx.provide of its first moment, got 0}}
-    %0 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.gcomp<optimizer = momentum, learning_rate = 0.1>], layers = [#x]} : tensor<4xf32>
+    %0 = cgx.all_reduce sum(%g) codec(gcomp<optimizer = momentum, learning_rate = 0.1>) groups([[0, 1]]) id(0) layer(#x)
+        : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
 }
@@ -123,8 +127,9 @@ module @p7 attributes {cgx.num_ranks = 2 : i64} {
 module @p7_elements attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%w: tensor<5xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
     // expected-error@below {{expected as many elements as operand 0, of type 'tensor<4xf32>', has, got 'tensor<5xf32>'}}
-    cgx.provide parameter(%w : tensor<5xf32>) {id = 0 : i64, operand_number = 0 : i64}
-    %0 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.gcomp<optimizer = sgd, learning_rate = 0.1>], layers = [#x]} : tensor<4xf32>
+    cgx.provide parameter(%w : tensor<5xf32>) id(0) operand_number(0)
+    %0 = cgx.all_reduce sum(%g) codec(gcomp<optimizer = sgd, learning_rate = 0.1>) groups([[0, 1]]) id(0) layer(#x)
+        : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
 }
@@ -135,8 +140,8 @@ module @p7_elements attributes {cgx.num_ranks = 2 : i64} {
 module @p7_nothing_is_read attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%w: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
     // expected-error@below {{expected an operand of collective 0 whose codec reads what an optimizer keeps, got operand 0}}
-    cgx.provide parameter(%w : tensor<4xf32>) {id = 0 : i64, operand_number = 0 : i64}
-    %0 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.natural], layers = [#x]} : tensor<4xf32>
+    cgx.provide parameter(%w : tensor<4xf32>) id(0) operand_number(0)
+    %0 = cgx.all_reduce sum(%g) codec(natural) groups([[0, 1]]) id(0) layer(#x) : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
 }
@@ -146,7 +151,7 @@ module @p7_nothing_is_read attributes {cgx.num_ranks = 2 : i64} {
 module @p7_of_no_collective attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%w: tensor<4xf32>) {
     // expected-error@below {{expected a collective of id 3, found none}}
-    cgx.provide parameter(%w : tensor<4xf32>) {id = 3 : i64, operand_number = 0 : i64}
+    cgx.provide parameter(%w : tensor<4xf32>) id(3) operand_number(0)
     return
   }
 }
@@ -157,10 +162,9 @@ module @p7_of_no_collective attributes {cgx.num_ranks = 2 : i64} {
 module @p9_decoded_before_it_is_there attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%w: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
     // expected-error@below {{decodes the payloads of gather 0 again, expected it before, in the same block, with keeps_payloads}}
-    %0 = cgx.all_gather(%w) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#x],
-        decodes_again = 0 : i64} : (tensor<4xf32>) -> tensor<8xf32>
-    %1 = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.natural], layers = [#x],
-        keeps_payloads} : (tensor<4xf32>) -> tensor<8xf32>
+    %0 = cgx.all_gather(%w) decodes_again(0) dim(0) groups([[0, 1]]) id(1) layer(#x) : (tensor<4xf32>) -> tensor<8xf32>
+    %1 = cgx.all_gather(%w) codec(natural) dim(0) groups([[0, 1]]) id(0) keeps_payloads layer(#x)
+        : (tensor<4xf32>) -> tensor<8xf32>
     return %0, %1 : tensor<8xf32>, tensor<8xf32>
   }
 }
@@ -170,11 +174,10 @@ module @p9_decoded_before_it_is_there attributes {cgx.num_ranks = 2 : i64} {
 #x = #cgx.layer<"w", weight>
 module @p9_of_another_shape attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%w: tensor<4xf32>, %v: tensor<5xf32>) -> (tensor<10xf32>, tensor<8xf32>) {
-    %0 = cgx.all_gather(%v) {dim = 0 : i64, id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.natural], layers = [#x],
-        keeps_payloads} : (tensor<5xf32>) -> tensor<10xf32>
+    %0 = cgx.all_gather(%v) codec(natural) dim(0) groups([[0, 1]]) id(0) keeps_payloads layer(#x)
+        : (tensor<5xf32>) -> tensor<10xf32>
     // expected-error@below {{with the same groups, dimension and types of operands}}
-    %1 = cgx.all_gather(%w) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#x],
-        decodes_again = 0 : i64} : (tensor<4xf32>) -> tensor<8xf32>
+    %1 = cgx.all_gather(%w) decodes_again(0) dim(0) groups([[0, 1]]) id(1) layer(#x) : (tensor<4xf32>) -> tensor<8xf32>
     return %0, %1 : tensor<10xf32>, tensor<8xf32>
   }
 }
@@ -186,9 +189,11 @@ module @p9_of_another_shape attributes {cgx.num_ranks = 2 : i64} {
 module @valid attributes {cgx.mesh = #cgx.mesh<["data" = 2, "model" = 3]>, cgx.num_ranks = 6 : i64} {
   func.func @main(%a: tensor<4xf32> {cgx.sharding = #cgx.sharding<[["model", "data"]]>, cgx.global_type = tensor<24xf32>})
       -> (tensor<4xf32> {cgx.feeds = 0 : i64}, tensor<f32>) {
-    %0 = cgx.compress %a phase(contribution) {id = 0 : i64, operand_number = 0 : i64, layer = #x} : tensor<4xf32> -> !cgx.payload<4xf32, #cgx.identity, chunks = 2>
-    %1 = cgx.compress %a phase(contribution) {id = 0 : i64, operand_number = 1 : i64, layer = #x} : tensor<4xf32> -> !cgx.payload<4xf32, #cgx.identity, chunks = 2>
-    %2 = cgx.all_reduce sum(%a) {id = 1 : i64, groups = #cgx.groups<[]>, codecs = [#cgx.identity], layers = [#x]} : tensor<4xf32>
+    %0 = cgx.compress %a phase(contribution) id(0) layer(#x) operand_number(0)
+        : tensor<4xf32> -> !cgx.payload<4xf32, #cgx.identity, chunks = 2>
+    %1 = cgx.compress %a phase(contribution) id(0) layer(#x) operand_number(1)
+        : tensor<4xf32> -> !cgx.payload<4xf32, #cgx.identity, chunks = 2>
+    %2 = cgx.all_reduce sum(%a) groups([]) id(1) layer(#x) : tensor<4xf32>
     %3 = stablehlo.constant dense<1.0> : tensor<f32>
     return %2, %3 : tensor<4xf32>, tensor<f32>
   }

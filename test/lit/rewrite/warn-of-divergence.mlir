@@ -29,7 +29,7 @@ func.func @main(%w: tensor<4xf32> {cgx.sharding = #whole, cgx.name = "w"}, %x: t
 module attributes {cgx.num_ranks = 2 : i64, cgx.mesh = #cgx.mesh<["data" = 2]>} {
 func.func @main(%w: tensor<4xf32> {cgx.sharding = #whole}, %m: tensor<4xf32> {cgx.sharding = #split}, %x: tensor<4xf32> {cgx.sharding = #split})
     -> (tensor<4xf32> {cgx.sharding = #whole, cgx.feeds = 0 : i64}, tensor<4xf32> {cgx.sharding = #split, cgx.feeds = 1 : i64}) {
-  %g = cgx.all_reduce sum(%x) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"w", gradient>]} : tensor<4xf32>
+  %g = cgx.all_reduce sum(%x) groups([[0, 1]]) id(0) layer("w", gradient) : tensor<4xf32>
   %0 = stablehlo.subtract %w, %g : tensor<4xf32>
   %1 = stablehlo.add %m, %x : tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>

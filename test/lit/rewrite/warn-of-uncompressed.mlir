@@ -22,10 +22,9 @@ func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
 // expected-warning @below {{nothing is compressed, though 3 gradients travel: 1-D parameter (2), fewer than 1024 elements (1); min-rank=1 takes vectors, too; min-elements= takes smaller ones}}
 module attributes {cgx.num_ranks = 2 : i64} {
 func.func @main(%a: tensor<4xf32>, %b: tensor<4x2xf32>, %l: tensor<f32>) {
-  %0:4 = cgx.all_reduce sum(%a, %a, %b, %l) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.identity, #cgx.identity, #cgx.identity, #cgx.identity],
-      layers = [#cgx.layer<"a", gradient, [4]>, #cgx.layer<"c", gradient, [4]>, #cgx.layer<"b", gradient, [4, 2]>, #cgx.layer<"", other>],
-      exact_reasons = ["1-D parameter", "1-D parameter", "fewer than 1024 elements", "kind other"]}
+  %0:4 = cgx.all_reduce sum(%a, %a, %b, %l)
+      exact_reasons("1-D parameter", "1-D parameter", "fewer than 1024 elements", "kind other") groups([[0, 1]]) id(0)
+      layer("a", gradient, [4]) layer("c", gradient, [4]) layer("b", gradient, [4, 2]) layer("", other)
       : tensor<4xf32>, tensor<4xf32>, tensor<4x2xf32>, tensor<f32>
   return
 }
@@ -36,9 +35,8 @@ func.func @main(%a: tensor<4xf32>, %b: tensor<4x2xf32>, %l: tensor<f32>) {
 // expected-warning @below {{nothing is compressed: none of 2 operands of collectives was found to be the gradient of a parameter that the step updates: kind weight (1), kind other (1); kinds= names what may be compressed}}
 module attributes {cgx.num_ranks = 2 : i64} {
 func.func @main(%a: tensor<4xf32>, %l: tensor<f32>) {
-  %0:2 = cgx.all_reduce sum(%a, %l) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity, #cgx.identity],
-      layers = [#cgx.layer<"a", weight, [4]>, #cgx.layer<"", other>], exact_reasons = ["kind weight", "kind other"]}
-      : tensor<4xf32>, tensor<f32>
+  %0:2 = cgx.all_reduce sum(%a, %l) exact_reasons("kind weight", "kind other") groups([[0, 1]]) id(0)
+      layer("a", weight, [4]) layer("", other) : tensor<4xf32>, tensor<f32>
   return
 }
 }
@@ -48,10 +46,9 @@ func.func @main(%a: tensor<4xf32>, %l: tensor<f32>) {
 // expected-warning @below {{1 gradient of f64 stays exact, such as 'b': codecs take f32, f16 and bf16; cast gradients before they are reduced, or train without jax_enable_x64}}
 module attributes {cgx.num_ranks = 2 : i64} {
 func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf64>) {
-  %0:2 = cgx.all_reduce sum(%a, %b) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>,
-      codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity],
-      layers = [#cgx.layer<"a", gradient, [64, 64]>, #cgx.layer<"b", gradient, [64, 64]>],
-      exact_reasons = ["", "element type f64"]} : tensor<64x64xf32>, tensor<64x64xf64>
+  %0:2 = cgx.all_reduce sum(%a, %b) exact_reasons("", "element type f64")
+      codec(quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, identity) groups([[0, 1]]) id(0)
+      layer("a", gradient, [64, 64]) layer("b", gradient, [64, 64]) : tensor<64x64xf32>, tensor<64x64xf64>
   return
 }
 }
@@ -62,8 +59,8 @@ func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf64>) {
 
 module attributes {cgx.num_ranks = 2 : i64} {
 func.func @main(%a: tensor<64x64xf32>) {
-  %0 = cgx.all_reduce sum(%a) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"a", gradient, [64, 64]>], exact_reasons = [""]} : tensor<64x64xf32>
+  %0 = cgx.all_reduce sum(%a) exact_reasons("") groups([[0, 1]]) id(0) layer("a", gradient, [64, 64])
+      : tensor<64x64xf32>
   return
 }
 }

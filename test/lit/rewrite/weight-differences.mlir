@@ -14,9 +14,9 @@
 #given = #cgx.delta<#cgx.quantize<bits = 4>, samples = 5, storage = f32>
 module attributes {cgx.num_ranks = 4 : i64} {
 func.func public @main(%w: tensor<32x128xf32>, %more: tensor<i1>) -> tensor<128x128xf32> {
-  // CHECK: cgx.all_gather(%arg0) {{.*}}#cgx.delta<#cgx.quantize<bits = 4, {{.*}}>, samples = 1, storage = bf16>
-  %once = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, groups = #g, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"once", weight, [128, 128]>]} : (tensor<32x128xf32>) -> tensor<128x128xf32>
+  // CHECK: cgx.all_gather(%arg0) {{.*}}codec(delta<#cgx.quantize<bits = 4, {{.*}}>, samples = 1, storage = bf16>)
+  %once = cgx.all_gather(%w) dim(0) groups(#g) id(0) layer("once", weight, [128, 128])
+      : (tensor<32x128xf32>) -> tensor<128x128xf32>
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %five = stablehlo.constant dense<5> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
@@ -26,23 +26,22 @@ func.func public @main(%w: tensor<32x128xf32>, %more: tensor<i1>) -> tensor<128x
     stablehlo.return %c : tensor<i1>
   } do {
     // CHECK: cgx.all_gather(%arg0) {{.*}}samples = 5, storage = bf16>
-    %y = cgx.all_gather(%w) {dim = 0 : i64, id = 1 : i64, groups = #g, codecs = [#cgx.identity],
-        layers = [#cgx.layer<"scanned", weight, [128, 128]>]} : (tensor<32x128xf32>) -> tensor<128x128xf32>
+    %y = cgx.all_gather(%w) dim(0) groups(#g) id(1) layer("scanned", weight, [128, 128])
+        : (tensor<32x128xf32>) -> tensor<128x128xf32>
     %n = stablehlo.add %i, %one : tensor<i32>
     stablehlo.return %n, %y : tensor<i32>, tensor<128x128xf32>
   }
   // CHECK: "stablehlo.if"
   %b = "stablehlo.if"(%more) ({
-    // CHECK: cgx.all_gather(%arg0) {exact_reasons = ["delta needs a gather that runs as often in every step"]
-    %y = cgx.all_gather(%w) {dim = 0 : i64, id = 2 : i64, groups = #g, codecs = [#cgx.identity],
-        layers = [#cgx.layer<"branch", weight, [128, 128]>]} : (tensor<32x128xf32>) -> tensor<128x128xf32>
+    // CHECK: cgx.all_gather(%arg0) exact_reasons("delta needs a gather that runs as often in every step")
+    %y = cgx.all_gather(%w) dim(0) groups(#g) id(2) layer("branch", weight, [128, 128])
+        : (tensor<32x128xf32>) -> tensor<128x128xf32>
     stablehlo.return %y : tensor<128x128xf32>
   }, {
     stablehlo.return %r#1 : tensor<128x128xf32>
   }) : (tensor<i1>) -> tensor<128x128xf32>
-  // CHECK: cgx.all_reduce sum({{.*}}exact_reasons = ["all_reduce with delta"]
-  %s = cgx.all_reduce sum(%b) {id = 3 : i64, groups = #g, codecs = [#cgx.identity],
-      layers = [#cgx.layer<"summed", weight, [128, 128]>]} : tensor<128x128xf32>
+  // CHECK: cgx.all_reduce sum({{.*}}exact_reasons("all_reduce with delta")
+  %s = cgx.all_reduce sum(%b) groups(#g) id(3) layer("summed", weight, [128, 128]) : tensor<128x128xf32>
   return %s : tensor<128x128xf32>
 }
 
@@ -56,8 +55,8 @@ func.func private @given(%w: tensor<32x128xf32>) -> tensor<128x128xf32> {
     %c = stablehlo.compare LT, %i, %five : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %c : tensor<i1>
   } do {
-    %y = cgx.all_gather(%w) {exact_reasons = [""], dim = 0 : i64, id = 4 : i64, groups = #g, codecs = [#given],
-        layers = [#cgx.layer<"given", weight, [128, 128]>]} : (tensor<32x128xf32>) -> tensor<128x128xf32>
+    %y = cgx.all_gather(%w) exact_reasons("") codec(#given) dim(0) groups(#g) id(4) layer("given", weight, [128, 128])
+        : (tensor<32x128xf32>) -> tensor<128x128xf32>
     %n = stablehlo.add %i, %one : tensor<i32>
     stablehlo.return %n, %y : tensor<i32>, tensor<128x128xf32>
   }

@@ -220,8 +220,9 @@ def _collectives_of(compilation):
     """[(id, numbers of the sums in it)] in the order of the program."""
     found = []
     for line in compilation.module.splitlines():
-        if "cgx.all_reduce" in line and (origins := re.search(r"cgx\.origins = array<i64: ([\d, ]+)>", line)):
-            number = re.search(r"[{ ]id = (\d+) : i64", line)
+        clauses = re.sub(r'"(?:[^"\\]|\\.)*"', '""', line)  # what names hold is no clause
+        if "cgx.all_reduce" in clauses and (origins := re.search(r" origins\(([\d, ]+)\)", clauses)):
+            number = re.search(r" id\((\d+)\)", clauses)
             found.append((int(number[1]), [int(each) for each in origins[1].split(",")][::2]))
     return found
 

@@ -274,8 +274,8 @@ def ImportStablehloCollectivesPass : Pass<"cgx-import-stablehlo-collectives", ":
     ```
     Output:
     ```mlir
-    %1 = cgx.all_reduce sum(%0) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, codecs = [#cgx.identity],
-        layers = [#cgx.layer<"", other>], algorithm = #cgx.algorithm<auto>} : tensor<64x128xf32>
+    %1 = cgx.all_reduce sum(%0) codec(identity) groups([[0, 1, 2, 3]]) id(0) layer("", other)
+        : tensor<64x128xf32>
     ```
   }];
   let dependentDialects = ["::cgx::CgxDialect"];
@@ -300,7 +300,7 @@ def ImportShardCollectivesPass : Pass<"cgx-import-shard-collectives", "::mlir::M
     ```
     Output:
     ```mlir
-    %1 = cgx.all_reduce sum(%0) {id = 0 : i64, groups = #cgx.groups<[[0, 1], [2, 3]]>, ...} : tensor<8xf32>
+    %1 = cgx.all_reduce sum(%0) groups([[0, 1], [2, 3]]) id(0) ... : tensor<8xf32>
     ```
   }];
   let dependentDialects = ["::cgx::CgxDialect"];
@@ -324,7 +324,7 @@ def HoistReductionsPass : Pass<"cgx-hoist-reductions", "::mlir::ModuleOp"> {
     Input:
     ```mlir
     %0:2 = stablehlo.while(%i = %c0, %sum = %begin) ... do {
-      %r = cgx.all_reduce sum(%x) {...} : tensor<8xf32>
+      %r = cgx.all_reduce sum(%x) ... : tensor<8xf32>
       %s = stablehlo.add %sum, %r : tensor<8xf32>
       stablehlo.return %n, %s : tensor<i32>, tensor<8xf32>
     }
@@ -335,7 +335,7 @@ def HoistReductionsPass : Pass<"cgx-hoist-reductions", "::mlir::ModuleOp"> {
       %s = stablehlo.add %sum, %x : tensor<8xf32>
       stablehlo.return %n, %s : tensor<i32>, tensor<8xf32>
     }
-    %r = cgx.all_reduce sum(%0#1) {...} : tensor<8xf32>
+    %r = cgx.all_reduce sum(%0#1) ... : tensor<8xf32>
     %total = stablehlo.add %begin, %r : tensor<8xf32>
     ```
   }];
@@ -363,16 +363,16 @@ def CombineReductionsPass : Pass<"cgx-combine-reductions", "::mlir::ModuleOp"> {
 
     Input: the embedding of the input, and its transpose behind the last layer.
     ```mlir
-    %0 = cgx.all_reduce sum(%a) {id = 0 : i64, ...} : tensor<32x64xf32>
+    %0 = cgx.all_reduce sum(%a) id(0) ... : tensor<32x64xf32>
     %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<32x64xf32>) -> tensor<64x32xf32>
-    %2 = cgx.all_reduce sum(%b) {id = 1 : i64, ...} : tensor<64x32xf32>
+    %2 = cgx.all_reduce sum(%b) id(1) ... : tensor<64x32xf32>
     %3 = stablehlo.add %1, %2 : tensor<64x32xf32>
     ```
     Output:
     ```mlir
     %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<32x64xf32>) -> tensor<64x32xf32>
     %1 = stablehlo.add %0, %b : tensor<64x32xf32>
-    %3 = cgx.all_reduce sum(%1) {id = 2 : i64, ...} : tensor<64x32xf32>
+    %3 = cgx.all_reduce sum(%1) id(2) ... : tensor<64x32xf32>
     ```
   }];
   let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
@@ -406,15 +406,15 @@ def SplitReductionsPass : Pass<"cgx-split-reductions", "::mlir::ModuleOp"> {
     ```mlir
     %0 = stablehlo.reshape %a : (tensor<64x128xf32>) -> tensor<8192xf32>
     %1 = stablehlo.concatenate %0, %b, dim = 0 : (tensor<8192xf32>, tensor<128xf32>) -> tensor<8320xf32>
-    %2 = cgx.all_reduce sum(%1) {id = 0 : i64, ...} : tensor<8320xf32>
+    %2 = cgx.all_reduce sum(%1) id(0) ... : tensor<8320xf32>
     %3 = stablehlo.divide %2, %n : tensor<8320xf32>
     %4 = stablehlo.slice %3 [0:8192] : (tensor<8320xf32>) -> tensor<8192xf32>
     %5 = stablehlo.slice %3 [8192:8320] : (tensor<8320xf32>) -> tensor<128xf32>
     ```
     Output:
     ```mlir
-    %0 = cgx.all_reduce sum(%a) {id = 1 : i64, ...} : tensor<64x128xf32>
-    %1 = cgx.all_reduce sum(%b) {id = 2 : i64, ...} : tensor<128xf32>
+    %0 = cgx.all_reduce sum(%a) id(1) ... : tensor<64x128xf32>
+    %1 = cgx.all_reduce sum(%b) id(2) ... : tensor<128xf32>
     %2 = stablehlo.divide %0, %n0 : tensor<64x128xf32>
     %4 = stablehlo.reshape %2 : (tensor<64x128xf32>) -> tensor<8192xf32>
     %5 = stablehlo.divide %1, %n1 : tensor<128xf32>
@@ -448,7 +448,7 @@ def ScatterReductionsPass : Pass<"cgx-scatter-reductions", "::mlir::ModuleOp"> {
 
     Input: two ranks.
     ```mlir
-    %0 = cgx.all_reduce sum(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, ...} : tensor<64x128xf32>
+    %0 = cgx.all_reduce sum(%g) groups([[0, 1]]) id(0) ... : tensor<64x128xf32>
     %rank = stablehlo.partition_id : tensor<ui32>
     %1 = stablehlo.multiply %rank, %c32 : tensor<ui32>
     %2 = stablehlo.dynamic_slice %0, %1, %c0, sizes = [32, 128]
@@ -456,7 +456,7 @@ def ScatterReductionsPass : Pass<"cgx-scatter-reductions", "::mlir::ModuleOp"> {
     ```
     Output:
     ```mlir
-    %2 = cgx.reduce_scatter sum(%g) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1]]>, ...}
+    %2 = cgx.reduce_scatter sum(%g) dim(0) groups([[0, 1]]) id(1) ...
         : (tensor<64x128xf32>) -> tensor<32x128xf32>
     ```
   }];
@@ -542,14 +542,14 @@ def LabelLayersPass : Pass<"cgx-label-layers", "::mlir::ModuleOp"> {
 
     Input:
     ```mlir
-    %1 = cgx.all_reduce sum(%0) {layers = [#cgx.layer<"", other>], ...} : tensor<64x128xf32>
+    %1 = cgx.all_reduce sum(%0) layer("", other) ... : tensor<64x128xf32>
     %2 = stablehlo.multiply %1, %lr : tensor<64x128xf32>
     %3 = stablehlo.subtract %w, %2 : tensor<64x128xf32>
     return %3 : tensor<64x128xf32>      // feeds %w, which is named state['params']['l1']['w']
     ```
     Output:
     ```mlir
-    %1 = cgx.all_reduce sum(%0) {layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>], ...} : tensor<64x128xf32>
+    %1 = cgx.all_reduce sum(%0) layer("params/l1/w", gradient, [64, 128]) ... : tensor<64x128xf32>
     ```
   }];
   let dependentDialects = ["::cgx::CgxDialect"];
@@ -595,7 +595,7 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
 
     Input:
     ```mlir
-    %g1 = cgx.all_reduce mean(%g) {layers = [#cgx.layer<"params/w", gradient, [64, 128]>], ...}
+    %g1 = cgx.all_reduce mean(%g) layer("params/w", gradient, [64, 128]) ...
     %d = stablehlo.multiply %lr, %g1 : tensor<64x128xf32>
     %next = stablehlo.subtract %w, %d : tensor<64x128xf32>
     return %next : tensor<64x128xf32>
@@ -607,7 +607,7 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
     %next = stablehlo.subtract %own, %d : tensor<64x128xf32>
     %1:2 = "stablehlo.if"(%is_outer) ({
       %2 = stablehlo.subtract %w, %next : tensor<64x128xf32>
-      %3 = cgx.all_reduce mean(%2) {layers = [#cgx.layer<"params/w", outer_gradient, [64, 128]>], ...}
+      %3 = cgx.all_reduce mean(%2) layer("params/w", outer_gradient, [64, 128]) ...
       %4 = stablehlo.subtract %w, %3 : tensor<64x128xf32>
       stablehlo.return %4, %4 : tensor<64x128xf32>, tensor<64x128xf32>
     }, {

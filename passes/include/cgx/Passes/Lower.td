@@ -173,7 +173,7 @@ def StablehloToLinalgPass : Pass<"cgx-stablehlo-to-linalg", "::mlir::ModuleOp"> 
     Output:
     ```mlir
     %e = tensor.empty() : tensor<4xi32>
-    %0 = linalg.generic {...} ins(%a, %b) outs(%e) { ... arith.addi ... }
+    %0 = linalg.generic ... ins(%a, %b) outs(%e) { ... arith.addi ... }
     ```
   }];
   let dependentDialects = ["::cgx::rt::CgxRtDialect", "::mlir::arith::ArithDialect",
@@ -196,7 +196,7 @@ def LowerCollectivesPass : Pass<"cgx-lower-collectives", "::mlir::ModuleOp"> {
 
     Input:
     ```mlir
-    %r = cgx.all_reduce sum(%g) {id = 0 : i64, ...} : tensor<64x128xf32>
+    %r = cgx.all_reduce sum(%g) id(0) ... : tensor<64x128xf32>
     ```
     Output:
     ```mlir

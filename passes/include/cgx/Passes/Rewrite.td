@@ -25,7 +25,7 @@ def EnsurePerRankPass : Pass<"cgx-ensure-per-rank", "::mlir::ModuleOp"> {
     Input: a program written by hand. Each rank has its own %g.
     ```mlir
     func.func public @main(%g: tensor<64x128xf32>) -> tensor<64x128xf32> {
-      %0 = cgx.all_reduce mean(%g) {id = 0 : i64, ...} : tensor<64x128xf32>
+      %0 = cgx.all_reduce mean(%g) id(0) ... : tensor<64x128xf32>
       return %0 : tensor<64x128xf32>
     }
     ```
@@ -59,14 +59,14 @@ def SetRanksPass : Pass<"cgx-set-ranks", "::mlir::ModuleOp"> {
     Input:
     ```mlir
     module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
-      %1 = cgx.all_reduce sum(%0) {groups = #cgx.groups<[[0, 1, 2, 3]]>, ...} : tensor<6x5xf32>
+      %1 = cgx.all_reduce sum(%0) groups([[0, 1, 2, 3]]) ... : tensor<6x5xf32>
       %2 = stablehlo.constant dense<4.0> : tensor<6x5xf32>
       %3 = stablehlo.divide %1, %2 : tensor<6x5xf32>
     ```
     Output, with `--cgx-set-ranks=2`:
     ```mlir
     module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
-      %1 = cgx.all_reduce sum(%0) {groups = #cgx.groups<[[0, 1]]>, ...} : tensor<6x5xf32>
+      %1 = cgx.all_reduce sum(%0) groups([[0, 1]]) ... : tensor<6x5xf32>
       %2 = stablehlo.constant dense<2.0> : tensor<6x5xf32>
       %3 = stablehlo.divide %1, %2 : tensor<6x5xf32>
     ```
@@ -105,12 +105,12 @@ def FoldReplicatedPass : Pass<"cgx-fold-replicated", "::mlir::ModuleOp"> {
 
     Input:
     ```mlir
-    %1 = cgx.all_reduce sum(%0) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, ...} : tensor<128x10xf32>
-    %2 = cgx.all_reduce sum(%1) {id = 1 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, ...} : tensor<128x10xf32>
+    %1 = cgx.all_reduce sum(%0) groups([[0, 1, 2, 3]]) id(0) ... : tensor<128x10xf32>
+    %2 = cgx.all_reduce sum(%1) groups([[0, 1, 2, 3]]) id(1) ... : tensor<128x10xf32>
     ```
     Output: the second reduction would add four equal tensors.
     ```mlir
-    %1 = cgx.all_reduce sum(%0) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, ...} : tensor<128x10xf32>
+    %1 = cgx.all_reduce sum(%0) groups([[0, 1, 2, 3]]) id(0) ... : tensor<128x10xf32>
     %cst = stablehlo.constant dense<4.000000e+00> : tensor<128x10xf32>
     %2 = stablehlo.multiply %1, %cst : tensor<128x10xf32>
     ```
@@ -137,8 +137,8 @@ def WarnOfRepeatedSumsPass : Pass<"cgx-warn-of-repeated-sums", "::mlir::ModuleOp
 
     Input:
     ```mlir
-    %1 = cgx.all_reduce sum(%0) {layers = [#cgx.layer<"params/w", gradient, [6, 5]>], ...} : tensor<6x5xf32>
-    %2 = cgx.all_reduce sum(%1) {layers = [#cgx.layer<"params/w", gradient, [6, 5]>], ...} : tensor<6x5xf32>
+    %1 = cgx.all_reduce sum(%0) layer("params/w", gradient, [6, 5]) ... : tensor<6x5xf32>
+    %2 = cgx.all_reduce sum(%1) layer("params/w", gradient, [6, 5]) ... : tensor<6x5xf32>
     %3 = stablehlo.divide %2, %four : tensor<6x5xf32>
     ```
     Output: the same, and a warning that %3 is four times the mean.
@@ -194,7 +194,7 @@ def CheckControlFlowPass : Pass<"cgx-check-control-flow", "::mlir::ModuleOp"> {
     ```mlir
     %big = stablehlo.compare GT, %loss, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
     %r = "stablehlo.if"(%big) ({
-      %0 = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>, ...} : tensor<64x128xf32>
+      %0 = cgx.all_reduce mean(%g) groups([[0, 1, 2, 3]]) id(0) ... : tensor<64x128xf32>
       stablehlo.return %0 : tensor<64x128xf32>
     }, {
       stablehlo.return %g : tensor<64x128xf32>
@@ -229,7 +229,7 @@ def CheckActivationsPass : Pass<"cgx-check-activations", "::mlir::ModuleOp"> {
 
     Input: `%v` is a part of a weight that `data` splits.
     ```mlir
-    %0 = cgx.all_gather(%x) {dim = 0 : i64, layers = [#cgx.layer<"", activation>], ...} : (tensor<8x64xf32>) -> tensor<16x64xf32>
+    %0 = cgx.all_gather(%x) dim(0) layer("", activation) ... : (tensor<8x64xf32>) -> tensor<16x64xf32>
     %1 = stablehlo.dot_general %0, %v, contracting_dims = [1] x [0] : (tensor<16x64xf32>, tensor<64x32xf32>) -> tensor<16x32xf32>
     ```
     Output: the warning "activations travel in place of weights: 1 tensor of 4096 bytes, along axis "data" of the
@@ -255,7 +255,7 @@ def SplitStackedLayersPass : Pass<"cgx-split-stacked-layers", "::mlir::ModuleOp"
 
     Input:
     ```mlir
-    %r = cgx.all_reduce mean(%g) {layers = [#cgx.layer<"w", gradient, [2, 64, 128]>], ...} : tensor<2x64x128xf32>
+    %r = cgx.all_reduce mean(%g) layer("w", gradient, [2, 64, 128]) ... : tensor<2x64x128xf32>
     ```
     Output:
     ```mlir
@@ -263,8 +263,8 @@ def SplitStackedLayersPass : Pass<"cgx-split-stacked-layers", "::mlir::ModuleOp"
     %1 = stablehlo.reshape %0 : (tensor<1x64x128xf32>) -> tensor<64x128xf32>
     %2 = stablehlo.slice %g [1:2, 0:64, 0:128] : (tensor<2x64x128xf32>) -> tensor<1x64x128xf32>
     %3 = stablehlo.reshape %2 : (tensor<1x64x128xf32>) -> tensor<64x128xf32>
-    %4:2 = cgx.all_reduce mean(%1, %3) {layers = [#cgx.layer<"w[0]", gradient, [64, 128]>,
-        #cgx.layer<"w[1]", gradient, [64, 128]>], ...} : tensor<64x128xf32>, tensor<64x128xf32>
+    %4:2 = cgx.all_reduce mean(%1, %3) layer("w[0]", gradient, [64, 128]) layer("w[1]", gradient, [64, 128]) ...
+        : tensor<64x128xf32>, tensor<64x128xf32>
     %5 = stablehlo.reshape %4#0 : (tensor<64x128xf32>) -> tensor<1x64x128xf32>
     %6 = stablehlo.reshape %4#1 : (tensor<64x128xf32>) -> tensor<1x64x128xf32>
     %r = stablehlo.concatenate %5, %6, dim = 0 : (tensor<1x64x128xf32>, tensor<1x64x128xf32>) -> tensor<2x64x128xf32>
@@ -310,12 +310,12 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
 
     Input:
     ```mlir
-    %r:2 = cgx.all_reduce mean(%w, %b) {..., layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>,
-        #cgx.layer<"params/l1/b", gradient, [128]>]} : tensor<64x128xf32>, tensor<1x128xf32>
+    %r:2 = cgx.all_reduce mean(%w, %b) layer("params/l1/w", gradient, [64, 128]) layer("params/l1/b", gradient, [128])
+        ... : tensor<64x128xf32>, tensor<1x128xf32>
     ```
     Output: with `min-rank=2`, in the example above,
     ```mlir
-    %r:2 = cgx.all_reduce mean(%w, %b) {exact_reasons = ["", "1-D parameter"], ...}
+    %r:2 = cgx.all_reduce mean(%w, %b) exact_reasons("", "1-D parameter") ...
         : tensor<64x128xf32>, tensor<1x128xf32>
     ```
   }];
@@ -382,13 +382,13 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
 
     Input:
     ```mlir
-    %r:2 = cgx.all_reduce mean(%w, %b) {exact_reasons = ["", "1-D parameter"],
-        codecs = [#cgx.identity, #cgx.identity], ...} : tensor<64x128xf32>, tensor<128xf32>
+    %r:2 = cgx.all_reduce mean(%w, %b) exact_reasons("", "1-D parameter") codec(identity, identity) ...
+        : tensor<64x128xf32>, tensor<128xf32>
     ```
     Output:
     ```mlir
-    %r:2 = cgx.all_reduce mean(%w, %b) {exact_reasons = ["", "1-D parameter"],
-        codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity], ...}
+    %r:2 = cgx.all_reduce mean(%w, %b) exact_reasons("", "1-D parameter")
+        codec(quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, identity) ...
         : tensor<64x128xf32>, tensor<128xf32>
     ```
   }];
@@ -452,14 +452,14 @@ def FindPipelinesPass : Pass<"cgx-find-pipelines", "::mlir::ModuleOp"> {
     ```mlir
     %in = stablehlo.select %is_first, %microbatch, %arrived : tensor<i1>, tensor<4x32xf32>
     %out = stablehlo.tanh %in : tensor<4x32xf32>
-    %next = cgx.permute(%out) {source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 0]]> : tensor<4x2xi64>,
-        layers = [#cgx.layer<"", activation>], ...} : tensor<4x32xf32>
+    %next = cgx.permute(%out) layer("", activation) source_target_pairs([[0, 1], [1, 2], [2, 3], [3, 0]]) ...
+        : tensor<4x32xf32>
     stablehlo.return %next, ...
     ```
     Output:
     ```mlir
-    %next = cgx.permute(%out) {source_target_pairs = dense<[[0, 1], [1, 2], [2, 3]]> : tensor<3x2xi64>,
-        layers = [#cgx.layer<"pipeline/forward", activation>], ...} : tensor<4x32xf32>
+    %next = cgx.permute(%out) layer("pipeline/forward", activation) source_target_pairs([[0, 1], [1, 2], [2, 3]]) ...
+        : tensor<4x32xf32>
     ```
   }];
 }
@@ -491,13 +491,13 @@ def CarrySampleIdsPass : Pass<"cgx-carry-sample-ids", "::mlir::ModuleOp"> {
     Input:
     ```mlir
     %m = stablehlo.dynamic_slice %batch, %t, %zero, sizes = [4, 32] : (tensor<16x32xf32>, tensor<i32>, tensor<i32>) -> tensor<4x32xf32>
-    %r = cgx.permute(%m) {codecs = [#cgx.delta<#cgx.quantize<bits = 3>, samples = 64, storage = f32>], ...} : tensor<4x32xf32>
+    %r = cgx.permute(%m) codec(delta<#cgx.quantize<bits = 3>, samples = 64, storage = f32>) ... : tensor<4x32xf32>
     ```
     Output:
     ```mlir
     %m = stablehlo.dynamic_slice %batch, %t, %zero, sizes = [4, 32] : (tensor<16x32xf32>, tensor<i32>, tensor<i32>) -> tensor<4x32xf32>
     %i = stablehlo.dynamic_slice %ids, %t, sizes = [4] : (tensor<16xi32>, tensor<i32>) -> tensor<4xi32>
-    %r:2 = cgx.permute(%m, %i) {codecs = [#cgx.delta<#cgx.quantize<bits = 3>, samples = 64, storage = f32>, #cgx.identity], ...}
+    %r:2 = cgx.permute(%m, %i) codec(delta<#cgx.quantize<bits = 3>, samples = 64, storage = f32>, identity) ...
         : tensor<4x32xf32>, tensor<4xi32>
     ```
   }];
@@ -527,8 +527,8 @@ def WarnOfUncompressedPass : Pass<"cgx-warn-of-uncompressed", "::mlir::ModuleOp"
 
     Input:
     ```mlir
-    %1 = cgx.all_reduce sum(%0) {codecs = [#cgx.identity], layers = [#cgx.layer<"b", gradient, [128]>],
-        exact_reasons = ["1-D parameter"], ...} : tensor<128xf32>
+    %1 = cgx.all_reduce sum(%0) exact_reasons("1-D parameter") codec(identity) layer("b", gradient, [128]) ...
+        : tensor<128xf32>
     ```
     Output: the same, and the warning "nothing is compressed, though 1 gradient
     travels: 1-D parameter (1); min-rank=1 takes vectors, too".
@@ -566,18 +566,19 @@ def ReuseGathersPass : Pass<"cgx-reuse-gathers", "::mlir::ModuleOp"> {
 
     Input:
     ```mlir
-    %w1 = cgx.all_gather(%w) {dim = 0 : i64, id = 0 : i64, ...} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+    %w1 = cgx.all_gather(%w) dim(0) id(0) ... : (tensor<64x128xf32>) -> tensor<128x128xf32>
     %b:2 = stablehlo.optimization_barrier %w, %x : tensor<64x128xf32>, tensor<8x128xf32>
-    %w2 = cgx.all_gather(%b#0) {dim = 0 : i64, id = 1 : i64, ...} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+    %w2 = cgx.all_gather(%b#0) dim(0) id(1) ... : (tensor<64x128xf32>) -> tensor<128x128xf32>
     ```
     Output: with `memory=64KiB`, %w1 in the place of %w2, and
     ```mlir
-    %w1 = cgx.all_gather(%w) {cgx.reuses = 1 : i64, dim = 0 : i64, id = 0 : i64, ...} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+    %w1 = cgx.all_gather(%w) dim(0) id(0) {cgx.reuses = 1 : i64, ...} : (tensor<64x128xf32>) -> tensor<128x128xf32>
     ```
     or, of a codec of 8 bits, with `memory=17KiB`
     ```mlir
-    %w1 = cgx.all_gather(%w) {cgx.reuses = 1 : i64, dim = 0 : i64, id = 0 : i64, keeps_payloads, ...} : (tensor<64x128xf32>) -> tensor<128x128xf32>
-    %w2 = cgx.all_gather(%b#0) {decodes_again = 0 : i64, dim = 0 : i64, id = 1 : i64, ...} : (tensor<64x128xf32>) -> tensor<128x128xf32>
+    %w1 = cgx.all_gather(%w) dim(0) id(0) keeps_payloads {cgx.reuses = 1 : i64, ...}
+        : (tensor<64x128xf32>) -> tensor<128x128xf32>
+    %w2 = cgx.all_gather(%b#0) decodes_again(0) dim(0) id(1) ... : (tensor<64x128xf32>) -> tensor<128x128xf32>
     ```
   }];
   let options = [
@@ -606,12 +607,12 @@ def GroupCollectivesPass : Pass<"cgx-group-collectives", "::mlir::ModuleOp"> {
 
     Input:
     ```mlir
-    %0 = cgx.all_reduce sum(%w) {id = 0 : i64, groups = #g, codecs = [#q], layers = [#w], ...} : tensor<64x128xf32>
-    %1 = cgx.all_reduce sum(%b) {id = 1 : i64, groups = #g, codecs = [#i], layers = [#b], ...} : tensor<128xf32>
+    %0 = cgx.all_reduce sum(%w) codec(#q) groups(#g) id(0) layer(#w) ... : tensor<64x128xf32>
+    %1 = cgx.all_reduce sum(%b) codec(#i) groups(#g) id(1) layer(#b) ... : tensor<128xf32>
     ```
     Output:
     ```mlir
-    %0:2 = cgx.all_reduce sum(%w, %b) {id = 0 : i64, groups = #g, codecs = [#q, #i], layers = [#w, #b], ...}
+    %0:2 = cgx.all_reduce sum(%w, %b) codec(#q, #i) groups(#g) id(0) layer(#w) layer(#b) ...
         : tensor<64x128xf32>, tensor<128xf32>
     ```
   }];
@@ -641,17 +642,17 @@ def GroupAsAvailablePass : Pass<"cgx-group-as-available", "::mlir::ModuleOp"> {
     %g3 = stablehlo.cosine %p3 : tensor<64x64xf32>
     %g2 = stablehlo.cosine %p2 : tensor<64x64xf32>
     %g1 = stablehlo.cosine %p1 : tensor<64x64xf32>
-    %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, ...} : tensor<64x64xf32>
-    %r2 = cgx.all_reduce mean(%g2) {id = 1 : i64, ...} : tensor<64x64xf32>
-    %r3 = cgx.all_reduce mean(%g3) {id = 2 : i64, ...} : tensor<64x64xf32>
+    %r1 = cgx.all_reduce mean(%g1) id(0) ... : tensor<64x64xf32>
+    %r2 = cgx.all_reduce mean(%g2) id(1) ... : tensor<64x64xf32>
+    %r3 = cgx.all_reduce mean(%g3) id(2) ... : tensor<64x64xf32>
     ```
     Output: with `group-bytes=32768`,
     ```mlir
     %g3 = stablehlo.cosine %p3 : tensor<64x64xf32>
     %g2 = stablehlo.cosine %p2 : tensor<64x64xf32>
     %g1 = stablehlo.cosine %p1 : tensor<64x64xf32>
-    %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, ...} : tensor<64x64xf32>
-    %r:2 = cgx.all_reduce mean(%g2, %g3) {id = 1 : i64, ...} : tensor<64x64xf32>, tensor<64x64xf32>
+    %r1 = cgx.all_reduce mean(%g1) id(0) ... : tensor<64x64xf32>
+    %r:2 = cgx.all_reduce mean(%g2, %g3) id(1) ... : tensor<64x64xf32>, tensor<64x64xf32>
     ```
   }];
   let options = [
@@ -675,17 +676,17 @@ def OrderByCollectivesPass : Pass<"cgx-order-by-collectives", "::mlir::ModuleOp"
     ```mlir
     %g2 = stablehlo.cosine %p2 : tensor<64x64xf32>
     %g1 = stablehlo.cosine %p1 : tensor<64x64xf32>
-    %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, ...} : tensor<64x64xf32>
+    %r1 = cgx.all_reduce mean(%g1) id(0) ... : tensor<64x64xf32>
     %u1 = stablehlo.subtract %p1, %r1 : tensor<64x64xf32>
-    %r2 = cgx.all_reduce mean(%g2) {id = 1 : i64, ...} : tensor<64x64xf32>
+    %r2 = cgx.all_reduce mean(%g2) id(1) ... : tensor<64x64xf32>
     %u2 = stablehlo.subtract %p2, %r2 : tensor<64x64xf32>
     ```
     Output: `%g2` is the first that is there.
     ```mlir
     %g2 = stablehlo.cosine %p2 : tensor<64x64xf32>
     %g1 = stablehlo.cosine %p1 : tensor<64x64xf32>
-    %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, ...} : tensor<64x64xf32>
-    %r2 = cgx.all_reduce mean(%g2) {id = 1 : i64, ...} : tensor<64x64xf32>
+    %r1 = cgx.all_reduce mean(%g1) id(0) ... : tensor<64x64xf32>
+    %r2 = cgx.all_reduce mean(%g2) id(1) ... : tensor<64x64xf32>
     %u2 = stablehlo.subtract %p2, %r2 : tensor<64x64xf32>
     %u1 = stablehlo.subtract %p1, %r1 : tensor<64x64xf32>
     ```
@@ -717,17 +718,17 @@ def StartCollectivesPass : Pass<"cgx-start-collectives", "::mlir::ModuleOp"> {
     ```mlir
     %g2 = stablehlo.dot_general ...
     %g1 = stablehlo.dot_general ...
-    %r1 = cgx.all_reduce mean(%g1) {id = 0 : i64, ...} : tensor<64x128xf32>
-    %r2 = cgx.all_reduce mean(%g2) {id = 1 : i64, ...} : tensor<128x10xf32>
+    %r1 = cgx.all_reduce mean(%g1) id(0) ... : tensor<64x128xf32>
+    %r2 = cgx.all_reduce mean(%g2) id(1) ... : tensor<128x10xf32>
     %u2 = stablehlo.subtract %p2, %r2 : tensor<128x10xf32>
     %u1 = stablehlo.subtract %p1, %r1 : tensor<64x128xf32>
     ```
     Output:
     ```mlir
     %g2 = stablehlo.dot_general ...
-    %h2 = cgx.all_reduce_start mean(%g2) {id = 1 : i64, ...} : (tensor<128x10xf32>) -> !cgx.handle<tensor<128x10xf32>>
+    %h2 = cgx.all_reduce_start mean(%g2) id(1) ... : (tensor<128x10xf32>) -> !cgx.handle<tensor<128x10xf32>>
     %g1 = stablehlo.dot_general ...
-    %h1 = cgx.all_reduce_start mean(%g1) {id = 0 : i64, ...} : (tensor<64x128xf32>) -> !cgx.handle<tensor<64x128xf32>>
+    %h1 = cgx.all_reduce_start mean(%g1) id(0) ... : (tensor<64x128xf32>) -> !cgx.handle<tensor<64x128xf32>>
     %r2 = cgx.wait %h2 : !cgx.handle<tensor<128x10xf32>>
     %u2 = stablehlo.subtract %p2, %r2 : tensor<128x10xf32>
     %r1 = cgx.wait %h1 : !cgx.handle<tensor<64x128xf32>>
@@ -759,8 +760,8 @@ def ProvideOptimizerStatePass : Pass<"cgx-provide-optimizer-state", "::mlir::Mod
     Input:
     ```mlir
     func.func @main(%w: tensor<64x128xf32> {cgx.name = "w"}, %b: tensor<64x128xf32> {cgx.name = "b"}, %eta: tensor<f32>) -> ... {
-      %r = cgx.all_reduce mean(%g) {id = 0 : i64, codecs = [#cgx.gcomp<optimizer = momentum, ...>],
-          layers = [#cgx.layer<"w", gradient, [64, 128]>], ...} : tensor<64x128xf32>
+      %r = cgx.all_reduce mean(%g) codec(gcomp<optimizer = momentum, ...>) id(0) layer("w", gradient, [64, 128]) ...
+          : tensor<64x128xf32>
       %0 = stablehlo.multiply %b, %mu : tensor<64x128xf32>
       %1 = stablehlo.add %0, %r : tensor<64x128xf32>
       %eta1 = stablehlo.broadcast_in_dim %eta, dims = [] : (tensor<f32>) -> tensor<64x128xf32>
@@ -772,7 +773,7 @@ def ProvideOptimizerStatePass : Pass<"cgx-provide-optimizer-state", "::mlir::Mod
     ```mlir
     func.func @main(%w: tensor<64x128xf32> {cgx.name = "w"}, %b: tensor<64x128xf32> {cgx.name = "b"}, %eta: tensor<f32>) -> ... {
       cgx.provide parameter(%w : tensor<64x128xf32>) first_moment(%b : tensor<64x128xf32>)
-          learning_rate(%eta : tensor<f32>) {id = 0 : i64, operand_number = 0 : i64}
+          learning_rate(%eta : tensor<f32>) id(0) operand_number(0)
       %r = cgx.all_reduce mean(%g) ...
     ```
   }];
@@ -793,14 +794,14 @@ def MergeLayersPass : Pass<"cgx-merge-layers", "::mlir::ModuleOp"> {
 
     Input:
     ```mlir
-    %r:2 = cgx.all_reduce mean(%a, %b) {codecs = [#t, #t], layers = [#cgx.layer<"a", gradient, [4, 8]>,
-        #cgx.layer<"b", gradient, [10]>], ...} : tensor<4x8xf32>, tensor<10xf32>
+    %r:2 = cgx.all_reduce mean(%a, %b) codec(#t, #t) layer("a", gradient, [4, 8]) layer("b", gradient, [10]) ...
+        : tensor<4x8xf32>, tensor<10xf32>
     ```
     Output:
     ```mlir
     %0 = stablehlo.reshape %a : (tensor<4x8xf32>) -> tensor<32xf32>
     %1 = stablehlo.concatenate %0, %b, dim = 0 : (tensor<32xf32>, tensor<10xf32>) -> tensor<42xf32>
-    %2 = cgx.all_reduce mean(%1) {codecs = [#t], layers = [#cgx.layer<"a + b", gradient, [42]>], ...} : tensor<42xf32>
+    %2 = cgx.all_reduce mean(%1) codec(#t) layer("a + b", gradient, [42]) ... : tensor<42xf32>
     %3 = stablehlo.slice %2 [0:32] : (tensor<42xf32>) -> tensor<32xf32>
     %r0 = stablehlo.reshape %3 : (tensor<32xf32>) -> tensor<4x8xf32>
     %r1 = stablehlo.slice %2 [32:42] : (tensor<42xf32>) -> tensor<10xf32>
@@ -827,13 +828,13 @@ def ChooseAlgorithmsPass : Pass<"cgx-choose-algorithms", "::mlir::ModuleOp"> {
 
     Input: over a link of 100 Gbit/s
     ```mlir
-    %r = cgx.all_reduce mean(%g) {codecs = [#cgx.quantize<...>], algorithm = #cgx.algorithm<auto>, ...}
+    %r = cgx.all_reduce mean(%g) algorithm(auto) codec(quantize<...>) ...
         : tensor<64x128xf32>
     ```
     Output:
     ```mlir
-    %r = cgx.all_reduce mean(%g) {codecs = [#cgx.identity], algorithm = #cgx.algorithm<tree>,
-        exact_reasons = ["0.021 ms exact, 0.054 ms compressed, by the cost model"], ...} : tensor<64x128xf32>
+    %r = cgx.all_reduce mean(%g) algorithm(tree) exact_reasons("0.021 ms exact, 0.054 ms compressed, by the cost model")
+        codec(identity) ... : tensor<64x128xf32>
     ```
   }];
   let options = [
@@ -872,22 +873,22 @@ def DecomposeCollectivesPass : Pass<"cgx-decompose-collectives", "::mlir::Module
 
     Input: (4 ranks)
     ```mlir
-    %r = cgx.all_reduce mean(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
-        codecs = [#q], layers = [#layer]} : tensor<64x128xf32>
+    %r = cgx.all_reduce mean(%g) codec(#q) groups([[0, 1, 2, 3]]) id(0) layer(#layer)
+        : tensor<64x128xf32>
     ```
     Output:
     ```mlir
-    %0 = cgx.compress %g phase(contribution) {id = 0 : i64, operand_number = 0 : i64, layer = #layer}
+    %0 = cgx.compress %g phase(contribution) id(0) layer(#layer) operand_number(0)
         : tensor<64x128xf32> -> !cgx.payload<64x128xf32, #q, chunks = 4>
-    %1 = cgx.payload_all_to_all %0 {id = 0 : i64, operand_number = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>}
+    %1 = cgx.payload_all_to_all %0 groups([[0, 1, 2, 3]]) id(0) operand_number(0)
         : !cgx.payload<64x128xf32, #q, chunks = 4> -> !cgx.payload<64x128xf32, #q, chunks = 4, slots = 4>
-    %2 = cgx.decompress_accumulate mean %1 {id = 0 : i64, operand_number = 0 : i64}
+    %2 = cgx.decompress_accumulate mean %1 id(0) operand_number(0)
         : !cgx.payload<64x128xf32, #q, chunks = 4, slots = 4> -> tensor<2048xf32>
-    %3 = cgx.compress %2 phase(result) {id = 0 : i64, operand_number = 0 : i64, layer = #layer}
+    %3 = cgx.compress %2 phase(result) id(0) layer(#layer) operand_number(0)
         : tensor<2048xf32> -> !cgx.payload<64x128xf32, #q, chunks = 4, slots = 1>
-    %4 = cgx.payload_all_gather %3 {id = 0 : i64, operand_number = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>}
+    %4 = cgx.payload_all_gather %3 groups([[0, 1, 2, 3]]) id(0) operand_number(0)
         : !cgx.payload<64x128xf32, #q, chunks = 4, slots = 1> -> !cgx.payload<64x128xf32, #q, chunks = 4>
-    %r = cgx.decompress %4 {id = 0 : i64, operand_number = 0 : i64}
+    %r = cgx.decompress %4 id(0) operand_number(0)
         : !cgx.payload<64x128xf32, #q, chunks = 4> -> tensor<64x128xf32>
     ```
   }];
@@ -950,8 +951,8 @@ def VerifyProgramPass : Pass<"cgx-verify-program", "::mlir::ModuleOp"> {
 
     Input: two collectives with one id.
     ```mlir
-    %0 = cgx.all_reduce sum(%a) {id = 0 : i64, ...} : tensor<4xf32>
-    %1 = cgx.all_reduce sum(%b) {id = 0 : i64, ...} : tensor<4xf32>
+    %0 = cgx.all_reduce sum(%a) id(0) ... : tensor<4xf32>
+    %1 = cgx.all_reduce sum(%b) id(0) ... : tensor<4xf32>
     ```
     Output: the error "expected ids to be unique, got 0 again", with a note on the first.
   }];

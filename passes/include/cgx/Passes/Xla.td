@@ -67,7 +67,7 @@ def LowerToXlaFfiPass : Pass<"cgx-lower-to-xla-ffi", "::mlir::ModuleOp"> {
 
     Input:
     ```mlir
-    %r = cgx.all_reduce sum(%g) {id = 0 : i64, codecs = [#cgx.quantize<bits = 4, ...>], ...} : tensor<64x128xf32>
+    %r = cgx.all_reduce sum(%g) codec(quantize<bits = 4, ...>) id(0) ... : tensor<64x128xf32>
     ```
     Output:
     ```mlir

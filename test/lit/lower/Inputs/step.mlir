@@ -6,7 +6,8 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} 
     %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x16xf32>) -> tensor<64x16xf32>
     %1 = stablehlo.tanh %0 : tensor<64x16xf32>
     %2 = stablehlo.dot_general %x, %1, contracting_dims = [0] x [0] : (tensor<64x32xf32>, tensor<64x16xf32>) -> tensor<32x16xf32>
-    %3 = cgx.all_reduce mean(%2) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.quantize<bits = 4, bucket = 16>], layers = [#cgx.layer<"w", gradient, [32, 16]>]} : tensor<32x16xf32>
+    %3 = cgx.all_reduce mean(%2) codec(quantize<bits = 4, bucket = 16>) groups([[0, 1]]) id(0)
+        layer("w", gradient, [32, 16]) : tensor<32x16xf32>
     %4 = stablehlo.subtract %w, %3 : tensor<32x16xf32>
     return %4 : tensor<32x16xf32>
   }

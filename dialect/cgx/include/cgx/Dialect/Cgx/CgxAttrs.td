@@ -183,13 +183,13 @@ def Cgx_DeltaAttr : Cgx_Attr<"Delta", "delta", [Cgx_CodecAttrInterface]> {
 
     Example:
     ```mlir
-    %r:2 = cgx.permute(%x, %ids) {source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>, id = 5 : i64,
-        groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.delta<#cgx.quantize<bits = 3>, samples = 4096, storage = f32>,
-        #cgx.identity], layers = [#cgx.layer<"pipeline", activation>, #cgx.layer<"pipeline/ids", other>]}
+    %r:2 = cgx.permute(%x, %ids)
+        codec(delta<#cgx.quantize<bits = 3>, samples = 4096, storage = f32>, identity) groups([[0, 1]]) id(5)
+        layer("pipeline", activation) layer("pipeline/ids", other) source_target_pairs([[0, 1]])
         : tensor<8x16xf32>, tensor<8xi32>
-    %w = cgx.all_gather(%part) {dim = 0 : i64, id = 6 : i64, groups = #cgx.groups<[[0, 1]]>,
-        codecs = [#cgx.delta<#cgx.quantize<bits = 4>, samples = 1, storage = bf16>],
-        layers = [#cgx.layer<"w", weight, [8, 16]>]} : (tensor<4x16xf32>) -> tensor<8x16xf32>
+    %w = cgx.all_gather(%part) codec(delta<#cgx.quantize<bits = 4>, samples = 1, storage = bf16>)
+        dim(0) groups([[0, 1]]) id(6) layer("w", weight, [8, 16])
+        : (tensor<4x16xf32>) -> tensor<8x16xf32>
     ```
 
     **Constraints:**

@@ -116,11 +116,11 @@ def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
 
     Example:
     ```mlir
-    %r:2 = cgx.all_reduce mean(%w, %b) {
-        id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
-        codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, #cgx.identity],
-        layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>, #cgx.layer<"params/l1/b", gradient, [128]>],
-        algorithm = #cgx.algorithm<scatter_reduce_allgather>} : tensor<64x128xf32>, tensor<128xf32>
+    %r:2 = cgx.all_reduce mean(%w, %b) algorithm(scatter_reduce_allgather)
+        codec(quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, identity)
+        groups([[0, 1, 2, 3]]) id(0) layer("params/l1/w", gradient, [64, 128])
+        layer("params/l1/b", gradient, [128])
+        : tensor<64x128xf32>, tensor<128xf32>
     ```
 
   }] # common # commonConstraints # [{
@@ -134,7 +134,7 @@ def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
   let arguments = !con(inputArguments, (ins Cgx_ReductionAttr:$reduction), collectiveArguments,
       (ins DefaultValuedAttr<Cgx_AlgorithmAttr, "::cgx::Algorithm::Auto">:$algorithm,
            OptionalAttr<Cgx_HierarchyAttr>:$hierarchy), decidedArguments);
-  let assemblyFormat = "custom<ReductionName>($reduction) `` `(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` type($inputs)";
+  let assemblyFormat = "custom<ReductionName>($reduction) `` `(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\", ref($inputs)) `:` type($inputs)";
   let extraClassDeclaration = collectiveMethods # reductionMethods # [{
     /// The algorithm and its parameters as the runtime and the tools know them.
     cgx_schedule getSchedule() { return ::cgx::detail::getSchedule(getAlgorithm(), getHierarchy()); }
@@ -160,8 +160,8 @@ def Cgx_AllGatherOp : Cgx_CollectiveOp<"all_gather", [], DeclareOpInterfaceMetho
 
     Example:
     ```mlir
-    %r = cgx.all_gather(%w) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1], [2, 3]]>,
-        codecs = [#cgx.identity], layers = [#cgx.layer<"params/l1/w", weight, [64, 128]>]}
+    %r = cgx.all_gather(%w) dim(0) groups([[0, 1], [2, 3]]) id(1)
+        layer("params/l1/w", weight, [64, 128])
         : (tensor<32x128xf32>) -> tensor<64x128xf32>
     ```
 
@@ -174,7 +174,7 @@ def Cgx_AllGatherOp : Cgx_CollectiveOp<"all_gather", [], DeclareOpInterfaceMetho
   }];
   let arguments = !con(inputArguments, (ins Cgx_I64Attr:$dim), collectiveArguments, decidedArguments,
                        (ins OptionalAttr<Cgx_I64Attr>:$decodes_again, UnitAttr:$keeps_payloads));
-  let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` functional-type($inputs, $results)";
+  let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\", ref($inputs)) `:` functional-type($inputs, $results)";
 }
 
 def Cgx_ReduceScatterOp : Cgx_CollectiveOp<"reduce_scatter"> {
@@ -191,8 +191,8 @@ def Cgx_ReduceScatterOp : Cgx_CollectiveOp<"reduce_scatter"> {
 
     Example:
     ```mlir
-    %r = cgx.reduce_scatter mean(%g) {dim = 0 : i64, id = 2 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
-        codecs = [#cgx.identity], layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>]}
+    %r = cgx.reduce_scatter mean(%g) dim(0) groups([[0, 1, 2, 3]]) id(2)
+        layer("params/l1/w", gradient, [64, 128])
         : (tensor<64x128xf32>) -> tensor<16x128xf32>
     ```
 
@@ -204,7 +204,7 @@ def Cgx_ReduceScatterOp : Cgx_CollectiveOp<"reduce_scatter"> {
     - (C8) `mean` takes floating-point operands
   }];
   let arguments = !con(inputArguments, (ins Cgx_ReductionAttr:$reduction, Cgx_I64Attr:$dim), collectiveArguments, decidedArguments);
-  let assemblyFormat = "custom<ReductionName>($reduction) `` `(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` functional-type($inputs, $results)";
+  let assemblyFormat = "custom<ReductionName>($reduction) `` `(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\", ref($inputs)) `:` functional-type($inputs, $results)";
   let extraClassDeclaration = collectiveMethods # reductionMethods;
 }
 
@@ -222,8 +222,8 @@ def Cgx_AllToAllOp : Cgx_CollectiveOp<"all_to_all"> {
 
     Example:
     ```mlir
-    %r = cgx.all_to_all(%x) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 3 : i64,
-        groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]}
+    %r = cgx.all_to_all(%x) concat_dim(1) groups([[0, 1]])
+        id(3) split_dim(0)
         : (tensor<8x16xf32>) -> tensor<4x32xf32>
     ```
 
@@ -234,7 +234,7 @@ def Cgx_AllToAllOp : Cgx_CollectiveOp<"all_to_all"> {
       multiplied by the size of the groups
   }];
   let arguments = !con(inputArguments, (ins Cgx_I64Attr:$split_dim, Cgx_I64Attr:$concat_dim), collectiveArguments, decidedArguments);
-  let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` functional-type($inputs, $results)";
+  let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\", ref($inputs)) `:` functional-type($inputs, $results)";
 }
 
 def Cgx_BroadcastOp : Cgx_SameTypeCollectiveOp<"broadcast"> {
@@ -250,8 +250,8 @@ def Cgx_BroadcastOp : Cgx_SameTypeCollectiveOp<"broadcast"> {
 
     Example:
     ```mlir
-    %r = cgx.broadcast(%w) {root = 0 : i64, id = 4 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
-        codecs = [#cgx.identity], layers = [#cgx.layer<"params/l1/w", weight, [64, 128]>]} : tensor<64x128xf32>
+    %r = cgx.broadcast(%w) groups([[0, 1, 2, 3]]) id(4) layer("params/l1/w", weight, [64, 128]) root(0)
+        : tensor<64x128xf32>
     ```
 
   }] # common # commonConstraints # [{
@@ -259,7 +259,7 @@ def Cgx_BroadcastOp : Cgx_SameTypeCollectiveOp<"broadcast"> {
     - (C5) `root` is a position in every group
   }];
   let arguments = !con(inputArguments, (ins Cgx_I64Attr:$root), collectiveArguments, decidedArguments);
-  let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` type($inputs)";
+  let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\", ref($inputs)) `:` type($inputs)";
 }
 
 def Cgx_PermuteOp : Cgx_SameTypeCollectiveOp<"permute"> {
@@ -276,9 +276,9 @@ def Cgx_PermuteOp : Cgx_SameTypeCollectiveOp<"permute"> {
 
     Example:
     ```mlir
-    %r = cgx.permute(%x) {source_target_pairs = dense<[[0, 1], [1, 2]]> : tensor<2x2xi64>, id = 5 : i64,
-        groups = #cgx.groups<[[0, 1, 2]]>, codecs = [#cgx.identity],
-        layers = [#cgx.layer<"", activation>]} : tensor<8x16xf32>
+    %r = cgx.permute(%x) groups([[0, 1, 2]]) id(5)
+        layer("", activation) source_target_pairs([[0, 1], [1, 2]])
+        : tensor<8x16xf32>
     ```
 
   }] # common # commonConstraints # [{
@@ -288,7 +288,7 @@ def Cgx_PermuteOp : Cgx_SameTypeCollectiveOp<"permute"> {
     - (C7) the two ranks of a pair are in one group
   }];
   let arguments = !con(inputArguments, (ins I64ElementsAttr:$source_target_pairs), collectiveArguments, decidedArguments);
-  let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` type($inputs)";
+  let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\", ref($inputs)) `:` type($inputs)";
   let extraClassDeclaration = collectiveMethods # [{
     /// Source and target of each pair.
     ::llvm::SmallVector<std::pair<int64_t, int64_t>> getPairs();

@@ -25,10 +25,10 @@ def Cgx_Dialect : Dialect {
     ```mlir
     module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
       func.func public @main(%g: tensor<64x128xf32>) -> tensor<64x128xf32> {
-        %0 = cgx.all_reduce mean(%g) {
-            id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
-            codecs = [#cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>],
-            layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>]} : tensor<64x128xf32>
+        %0 = cgx.all_reduce mean(%g)
+            codec(quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>)
+            groups([[0, 1, 2, 3]]) id(0) layer("params/l1/w", gradient, [64, 128])
+            : tensor<64x128xf32>
         return %0 : tensor<64x128xf32>
       }
     }

@@ -32,7 +32,7 @@ class Cgx_PayloadCollectiveOp<string mnemonic>
     : Cgx_PayloadOp<mnemonic, [NoMemoryEffect, Cgx_CommunicationOpInterface]> {
   let arguments = !con((ins Cgx_PayloadType:$input), payloadArguments, (ins Cgx_GroupsAttr:$groups));
   let results = (outs Cgx_PayloadType:$result);
-  let assemblyFormat = "$input attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
+  let assemblyFormat = "$input `` custom<PayloadAttrs>(attr-dict, \"getOperationName()\") `:` qualified(type($input)) `->` qualified(type($result))";
   let extraClassDeclaration = payloadMethods # [{
     // CommunicationOpInterface
     uint64_t getWireBytes(int64_t rank);
@@ -53,8 +53,8 @@ def Cgx_CompressOp : Cgx_PayloadOp<"compress", [Pure]> {
 
     Example:
     ```mlir
-    %p = cgx.compress %g phase(contribution) {id = 0 : i64, operand_number = 0 : i64,
-        layer = #cgx.layer<"params/l1/w", gradient, [64, 128]>}
+    %p = cgx.compress %g phase(contribution) id(0) layer("params/l1/w", gradient, [64, 128])
+        operand_number(0)
         : tensor<64x128xf32> -> !cgx.payload<64x128xf32, #cgx.quantize<bits = 4, bucket = 128, rounding = stochastic, scale = bf16>, chunks = 4>
     ```
 
@@ -65,7 +65,7 @@ def Cgx_CompressOp : Cgx_PayloadOp<"compress", [Pure]> {
   }];
   let arguments = !con((ins Cgx_Tensor:$input, Cgx_PhaseAttr:$phase), payloadArguments, (ins Cgx_LayerAttr:$layer, Cgx_AbsentUnlessSaid<Cgx_OriginsAttr>:$origins));
   let results = (outs Cgx_PayloadType:$result);
-  let assemblyFormat = "$input `phase` `` `(` `` custom<PhaseName>($phase) `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` qualified(type($input)) `->` qualified(type($result))";
+  let assemblyFormat = "$input `phase` `` `(` `` custom<PhaseName>($phase) `)` `` custom<PayloadAttrs>(attr-dict, \"getOperationName()\") `:` qualified(type($input)) `->` qualified(type($result))";
 }
 
 def Cgx_PayloadAllToAllOp : Cgx_PayloadCollectiveOp<"payload_all_to_all"> {
@@ -79,7 +79,7 @@ def Cgx_PayloadAllToAllOp : Cgx_PayloadCollectiveOp<"payload_all_to_all"> {
 
     Example:
     ```mlir
-    %q = cgx.payload_all_to_all %p {id = 0 : i64, operand_number = 0 : i64, groups = #cgx.groups<[[0, 1]]>}
+    %q = cgx.payload_all_to_all %p groups([[0, 1]]) id(0) operand_number(0)
         : !cgx.payload<64xf32, #cgx.identity, chunks = 2> -> !cgx.payload<64xf32, #cgx.identity, chunks = 2, slots = 2>
     ```
 
@@ -102,7 +102,7 @@ def Cgx_DecompressAccumulateOp : Cgx_PayloadOp<"decompress_accumulate", [Pure]> 
 
     Example:
     ```mlir
-    %s = cgx.decompress_accumulate sum %q {id = 0 : i64, operand_number = 0 : i64}
+    %s = cgx.decompress_accumulate sum %q id(0) operand_number(0)
         : !cgx.payload<64xf32, #cgx.identity, chunks = 2, slots = 2> -> tensor<32xf32>
     ```
 
@@ -113,7 +113,7 @@ def Cgx_DecompressAccumulateOp : Cgx_PayloadOp<"decompress_accumulate", [Pure]> 
   }];
   let arguments = !con((ins Cgx_PayloadType:$input, Cgx_ReductionAttr:$reduction), payloadArguments);
   let results = (outs Cgx_Tensor:$result);
-  let assemblyFormat = "custom<ReductionName>($reduction) $input attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
+  let assemblyFormat = "custom<ReductionName>($reduction) $input `` custom<PayloadAttrs>(attr-dict, \"getOperationName()\") `:` qualified(type($input)) `->` qualified(type($result))";
 }
 
 def Cgx_PayloadAllGatherOp : Cgx_PayloadCollectiveOp<"payload_all_gather"> {
@@ -127,7 +127,7 @@ def Cgx_PayloadAllGatherOp : Cgx_PayloadCollectiveOp<"payload_all_gather"> {
 
     Example:
     ```mlir
-    %t = cgx.payload_all_gather %r {id = 0 : i64, operand_number = 0 : i64, groups = #cgx.groups<[[0, 1]]>}
+    %t = cgx.payload_all_gather %r groups([[0, 1]]) id(0) operand_number(0)
         : !cgx.payload<64xf32, #cgx.identity, chunks = 2, slots = 1> -> !cgx.payload<64xf32, #cgx.identity, chunks = 2>
     ```
 
@@ -149,7 +149,7 @@ def Cgx_DecompressOp : Cgx_PayloadOp<"decompress", [Pure]> {
 
     Example:
     ```mlir
-    %y = cgx.decompress %t {id = 0 : i64, operand_number = 0 : i64}
+    %y = cgx.decompress %t id(0) operand_number(0)
         : !cgx.payload<64xf32, #cgx.identity, chunks = 2> -> tensor<64xf32>
     ```
 
@@ -159,7 +159,7 @@ def Cgx_DecompressOp : Cgx_PayloadOp<"decompress", [Pure]> {
   }];
   let arguments = !con((ins Cgx_PayloadType:$input), payloadArguments);
   let results = (outs Cgx_Tensor:$result);
-  let assemblyFormat = "$input attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
+  let assemblyFormat = "$input `` custom<PayloadAttrs>(attr-dict, \"getOperationName()\") `:` qualified(type($input)) `->` qualified(type($result))";
   let hasFolder = 1;
 }
 

@@ -23,8 +23,8 @@ def Cgx_ProvideOp : Cgx_Op<"provide", [AttrSizedOperandSegments, MemoryEffects<[
     Example:
     ```mlir
     cgx.provide parameter(%w : tensor<64x128xf32>) first_moment(%m : tensor<64x128xf32>)
-        second_moment(%v : tensor<64x128xf32>) {id = 0 : i64, operand_number = 1 : i64}
-    cgx.provide parameter(%w : tensor<64x128xf32>) learning_rate(%eta : tensor<f32>) {id = 1 : i64, operand_number = 0 : i64}
+        second_moment(%v : tensor<64x128xf32>) id(0) operand_number(1)
+    cgx.provide parameter(%w : tensor<64x128xf32>) learning_rate(%eta : tensor<f32>) id(1) operand_number(0)
     ```
 
     **Constraints:**
@@ -39,7 +39,7 @@ def Cgx_ProvideOp : Cgx_Op<"provide", [AttrSizedOperandSegments, MemoryEffects<[
     `parameter` `(` $parameter `:` type($parameter) `)`
     (`first_moment` `(` $first_moment^ `:` type($first_moment) `)`)?
     (`second_moment` `(` $second_moment^ `:` type($second_moment) `)`)?
-    (`learning_rate` `(` $learning_rate^ `:` type($learning_rate) `)`)? attr-dict
+    (`learning_rate` `(` $learning_rate^ `:` type($learning_rate) `)`)? `` custom<PayloadAttrs>(attr-dict, "getOperationName()")
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -37,7 +37,7 @@ class Cgx_StartOp<Cgx_CollectiveOp collective, string reduction, string example>
   }];
   let arguments = collective.arguments;
   let results = (outs Cgx_HandleType:$handle);
-  let assemblyFormat = reduction # "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\") `:` functional-type($inputs, $handle)";
+  let assemblyFormat = reduction # "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\", ref($inputs)) `:` functional-type($inputs, $handle)";
   let hasVerifier = 1;
   let extraClassDeclaration = collective.extraClassDeclaration # [{
     ::llvm::StringRef getKind() { return "}] # collective.opName # [{"; }
@@ -50,30 +50,30 @@ class Cgx_ReductionStartOp<Cgx_CollectiveOp collective, string example>
 
 class Cgx_MoveStartOp<Cgx_CollectiveOp collective, string example> : Cgx_StartOp<collective, "", example>;
 
-def Cgx_AllReduceStartOp : Cgx_ReductionStartOp<Cgx_AllReduceOp, [{%h = cgx.all_reduce_start mean(%g) {id = 0 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
-        codecs = [#cgx.identity], layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>]}
+def Cgx_AllReduceStartOp : Cgx_ReductionStartOp<Cgx_AllReduceOp, [{%h = cgx.all_reduce_start mean(%g)
+        groups([[0, 1, 2, 3]]) id(0) layer("params/l1/w", gradient, [64, 128])
         : (tensor<64x128xf32>) -> !cgx.handle<tensor<64x128xf32>>
     %next = stablehlo.dot_general ...
     %r = cgx.wait %h : !cgx.handle<tensor<64x128xf32>>}]>;
 
-def Cgx_AllGatherStartOp : Cgx_MoveStartOp<Cgx_AllGatherOp, [{%h = cgx.all_gather_start(%w) {dim = 0 : i64, id = 1 : i64, groups = #cgx.groups<[[0, 1], [2, 3]]>,
-        codecs = [#cgx.identity], layers = [#cgx.layer<"params/l1/w", weight, [64, 128]>]}
+def Cgx_AllGatherStartOp : Cgx_MoveStartOp<Cgx_AllGatherOp, [{%h = cgx.all_gather_start(%w) dim(0)
+        groups([[0, 1], [2, 3]]) id(1) layer("params/l1/w", weight, [64, 128])
         : (tensor<32x128xf32>) -> !cgx.handle<tensor<64x128xf32>>}]>;
 
-def Cgx_ReduceScatterStartOp : Cgx_ReductionStartOp<Cgx_ReduceScatterOp, [{%h = cgx.reduce_scatter_start mean(%g) {dim = 0 : i64, id = 2 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
-        codecs = [#cgx.identity], layers = [#cgx.layer<"params/l1/w", gradient, [64, 128]>]}
+def Cgx_ReduceScatterStartOp : Cgx_ReductionStartOp<Cgx_ReduceScatterOp, [{%h = cgx.reduce_scatter_start mean(%g) dim(0)
+        groups([[0, 1, 2, 3]]) id(2) layer("params/l1/w", gradient, [64, 128])
         : (tensor<64x128xf32>) -> !cgx.handle<tensor<16x128xf32>>}]>;
 
-def Cgx_AllToAllStartOp : Cgx_MoveStartOp<Cgx_AllToAllOp, [{%h = cgx.all_to_all_start(%x) {split_dim = 0 : i64, concat_dim = 1 : i64, id = 3 : i64,
-        groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", other>]}
+def Cgx_AllToAllStartOp : Cgx_MoveStartOp<Cgx_AllToAllOp, [{%h = cgx.all_to_all_start(%x)
+        concat_dim(1) groups([[0, 1]]) id(3) split_dim(0)
         : (tensor<8x16xf32>) -> !cgx.handle<tensor<4x32xf32>>}]>;
 
-def Cgx_BroadcastStartOp : Cgx_MoveStartOp<Cgx_BroadcastOp, [{%h = cgx.broadcast_start(%w) {root = 0 : i64, id = 4 : i64, groups = #cgx.groups<[[0, 1, 2, 3]]>,
-        codecs = [#cgx.identity], layers = [#cgx.layer<"params/l1/w", weight, [64, 128]>]}
+def Cgx_BroadcastStartOp : Cgx_MoveStartOp<Cgx_BroadcastOp, [{%h = cgx.broadcast_start(%w) groups([[0, 1, 2, 3]])
+        id(4) layer("params/l1/w", weight, [64, 128]) root(0)
         : (tensor<64x128xf32>) -> !cgx.handle<tensor<64x128xf32>>}]>;
 
-def Cgx_PermuteStartOp : Cgx_MoveStartOp<Cgx_PermuteOp, [{%h = cgx.permute_start(%x) {source_target_pairs = dense<[[0, 1], [1, 2]]> : tensor<2x2xi64>, id = 5 : i64,
-        groups = #cgx.groups<[[0, 1, 2]]>, codecs = [#cgx.identity], layers = [#cgx.layer<"", activation>]}
+def Cgx_PermuteStartOp : Cgx_MoveStartOp<Cgx_PermuteOp, [{%h = cgx.permute_start(%x) groups([[0, 1, 2]]) id(5)
+        layer("", activation) source_target_pairs([[0, 1], [1, 2]])
         : (tensor<8x16xf32>) -> !cgx.handle<tensor<8x16xf32>>}]>;
 
 def Cgx_WaitOp : Cgx_Op<"wait", [MemoryEffects<[MemWrite<Cgx_FlightResource>]>,
