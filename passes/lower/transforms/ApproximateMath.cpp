@@ -8,6 +8,7 @@
 //
 // exp and log: S. Moshier, Cephes Math Library (1984-), expf and logf, extended to results and arguments that
 // are subnormal, for which MLIR's own expansions give zero and the logarithm of the least normal number.
+// expm1 and log1p take the same polynomials before 1 is added, or after it is taken off exactly.
 //
 //===----------------------------------------------------------------------------===//
 #include "Formula.h"
@@ -70,25 +71,61 @@ Term powerOfTwo(Bits exponent) {
   return exponent.apply<arith::AddIOp>(127).apply<arith::ShLIOp>(23).asFloat();
 }
 
+/// x = n ln 2 + r, with r at most ln 2 / 2 and n whole; exp(r) - 1 beside.
+struct Exponential {
+  Bits n;
+  Term p;
+
+  /// x is no NaN, and n is an exponent that a shift of the bits can take.
+  static Exponential of(Term x) {
+    Term n = (x * std::numbers::log2e).apply<math::RoundEvenOp>();
+    Term r = (-n).fma(n.of(ln2Low), (-n).fma(n.of(ln2High), x));
+    Term p = r.fusedPolynomial({1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
+                                1.6666665459e-1, 5.0000001201e-1});
+    Value whole = arith::FPToSIOp::create(*x.b, withElement(x.value.getType(), x.b->getI32Type()), n.value);
+    return {{x.b, whole}, p.fma(r * r, r)};
+  }
+};
+
+/// x, and the bounds beyond them. The comparisons are false for NaN, which becomes `least`.
+Term clamped(Term x, double least, double greatest) {
+  Term inside = x.where(x > least, x.of(least));
+  return inside.where(inside < greatest, x.of(greatest));
+}
+
 /// exp(n ln 2 + r) = 2^n exp(r), in two steps where 2^n is no normal number.
 Term exponential(Term x) {
-  // From here to there results are neither all zero nor all infinite. The comparisons are false for NaN.
-  Term least = x.of(-104.5), greatest = x.of(89.0);
-  Term inside = x.where(x > -104.5, least);
-  inside = inside.where(inside < 89.0, greatest);
-  Term n = (inside * std::numbers::log2e).apply<math::RoundEvenOp>();
-  Term r = (-n).fma(n.of(ln2Low), (-n).fma(n.of(ln2High), inside));
-  Term p = r.fusedPolynomial(
-      {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
-  p = p.fma(r * r, r) + 1.0;
-  Bits exponent{x.b,
-                arith::FPToSIOp::create(*x.b, withElement(x.value.getType(), x.b->getI32Type()), n.value)};
-  Bits half = exponent.apply<arith::ShRSIOp>(1);
-  Term result = p * powerOfTwo(half) * powerOfTwo(exponent.apply<arith::SubIOp>(half.value));
+  // From here to there results are neither all zero nor all infinite.
+  Exponential e = Exponential::of(clamped(x, -104.5, 89.0));
+  Bits half = e.n.apply<arith::ShRSIOp>(1);
+  Term result = (e.p + 1.0) * powerOfTwo(half) * powerOfTwo(e.n.apply<arith::SubIOp>(half.value));
   return x.where(x.isNaN(), result);
 }
 
-/// log(2^n (1 + f)) = n ln 2 + log(1 + f), with f from sqrt(1/2) - 1 to sqrt(2) - 1.
+/// expm1(n ln 2 + r) = 2 (2^(n-1) (exp(r) - 1) + (2^(n-1) - 1/2)), which is exp(r) - 1 where n is 0.
+Term exponentialMinusOne(Term x) {
+  // Below the first bound every result is -1.
+  Exponential e = Exponential::of(clamped(x, -25.0, 89.0));
+  Term half = powerOfTwo(e.n.apply<arith::SubIOp>(1));
+  Term result = e.p.fma(half, half - 0.5) * 2.0;
+  // The square of x is nothing to x, which may be subnormal, or -0.
+  Value isSmall = x.apply<math::AbsFOp>() < 0x1p-25;
+  return x.where(x.isNaN(), x.where(isSmall, result));
+}
+
+/// n ln 2 + log(1 + f), with f from sqrt(1/2) - 1 to sqrt(2) - 1.
+Term logarithmOf(Term n, Term f) {
+  Term square = f * f;
+  Term p = f.fusedPolynomial({7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1,
+                              1.4249322787e-1, -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1,
+                              3.3333331174e-1}) *
+           f * square;
+  p = n.fma(f.of(ln2Low), p);
+  p = square.fma(f.of(-0.5), p);
+  return n.fma(f.of(ln2High), f + p);
+}
+
+/// log(2^n (1 + f)) = n ln 2 + log(1 + f)
 Term logarithm(Term x) {
   Value isSubnormal = x < 0x1p-126;
   Term normal = (x * 0x1p23).where(isSubnormal, x);
@@ -98,19 +135,29 @@ Term logarithm(Term x) {
   Term mantissa = bits.apply<arith::AndIOp>(0x007fffff).apply<arith::OrIOp>(0x3f000000).asFloat();
   Value isSmall = mantissa < std::numbers::sqrt2 / 2;
   exponent = (exponent - 1.0).where(isSmall, exponent);
-  Term f = (mantissa - 1.0) + mantissa.where(isSmall, 0.0);
-  Term square = f * f;
-  Term p = f.fusedPolynomial({7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1,
-                              1.4249322787e-1, -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1,
-                              3.3333331174e-1}) *
-           f * square;
-  p = exponent.fma(x.of(ln2Low), p);
-  p = square.fma(x.of(-0.5), p);
-  Term result = exponent.fma(x.of(ln2High), f + p);
+  Term result = logarithmOf(exponent, (mantissa - 1.0) + mantissa.where(isSmall, 0.0));
   result = x.of(-infinity).where(x == 0.0, result);
   result = x.of(std::numeric_limits<double>::quiet_NaN()).where(x < 0.0, result);
   Value isUnchanged = x.compare(arith::CmpFPredicate::UEQ, infinity);
   return x.where(isUnchanged, result);
+}
+
+/// log(1 + x) = n ln 2 + log(1 + f), with f = 2^-n x + (2^-n - 1), which is x where n is 0.
+Term logarithmOfOnePlus(Term x) {
+  // Where 1 is nothing to x it is left out, and x is scaled, so that 2^-n is a normal number.
+  Value isLarge = x > 0x1p60;
+  Term scaled = (x * 0x1p-64).where(isLarge, x), one = x.of(0.0).where(isLarge, 1.0);
+  constexpr int64_t bitsOfRootOfHalf = 0x3f3504f3;
+  Bits n = Bits::of(scaled + one).apply<arith::SubIOp>(bitsOfRootOfHalf).apply<arith::ShRSIOp>(23);
+  Term inverse = powerOfTwo(Bits{x.b, n.number(0)}.apply<arith::SubIOp>(n.value));
+  Term f = scaled.fma(inverse, one * inverse - 1.0);
+  Term exponent = n.toFloat();
+  Term result = logarithmOf((exponent + 64.0).where(isLarge, exponent), f);
+  result = x.of(-infinity).where(x == -1.0, result);
+  result = x.of(std::numeric_limits<double>::quiet_NaN()).where(x < -1.0, result);
+  Value isSmall = x.apply<math::AbsFOp>() < 0x1p-25;
+  Value isUnchanged = x.compare(arith::CmpFPredicate::UEQ, infinity);
+  return x.where(isUnchanged, x.where(isSmall, result));
 }
 
 /// exp(x) -> arithmetic
@@ -138,20 +185,19 @@ template <typename OpTy, typename ToTy> struct ExtremumPattern : OpRewritePatter
   }
 };
 
-/// Functions whose approximation is accurate over the whole range of f32. sin and cos
-/// are not among them: theirs loses all digits for large arguments.
+/// Functions whose approximation by MLIR is accurate over the whole range of f32. sin and cos are not among
+/// them: theirs loses all digits for large arguments.
 bool isApproximated(StringRef name) {
-  return llvm::is_contained({math::ExpOp::getOperationName(), math::ExpM1Op::getOperationName(),
-                             math::LogOp::getOperationName(), math::Log1pOp::getOperationName(),
-                             math::TanhOp::getOperationName(), math::ErfOp::getOperationName()},
-                            name);
+  return llvm::is_contained({math::TanhOp::getOperationName(), math::ErfOp::getOperationName()}, name);
 }
 
 struct ApproximateMathPass : impl::ApproximateMathPassBase<ApproximateMathPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpansionPattern<math::ExpOp, exponential>, ExpansionPattern<math::LogOp, logarithm>>(
-        &getContext());
+    patterns
+        .add<ExpansionPattern<math::ExpOp, exponential>, ExpansionPattern<math::ExpM1Op, exponentialMinusOne>,
+             ExpansionPattern<math::LogOp, logarithm>, ExpansionPattern<math::Log1pOp, logarithmOfOnePlus>>(
+            &getContext());
     patterns.add<ExtremumPattern<arith::MaximumFOp, LLVM::MaximumOp>,
                  ExtremumPattern<arith::MinimumFOp, LLVM::MinimumOp>>(&getContext());
     populateMathF32ExpansionPatterns(patterns, isApproximated);

@@ -22,6 +22,17 @@ func.func @small_arguments(%x: f64) -> f64 {
   return %1 : f64
 }
 
+// Those of f32 have the polynomials of exp and log, and no branch, so that they vectorize.
+// CHECK-LABEL: @small_arguments_of_f32
+// CHECK-NOT: call
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @small_arguments_of_f32(%x: f32) -> f32 {
+  %0 = math.expm1 %x : f32
+  %1 = math.log1p %0 : f32
+  return %1 : f32
+}
+
 // Zeros have an order here.
 // CHECK-LABEL: @extrema
 // CHECK: llvm.intr.maximum(%{{.+}}, %{{.+}}) : (f32, f32) -> f32
