@@ -59,6 +59,7 @@ COMPRESSED = {
     "orthogonalized": DENSE,
     "own_slices": DENSE,
     "pipeline": set(),  # activations between stages, no gradient
+    "pipeline_1f1b": set(),
     "pmap_step": DENSE,
     "private": DENSE,
     "psum_gradients": DENSE,
@@ -108,6 +109,17 @@ class CompilerTest(unittest.TestCase):
             with self.subTest(name):
                 _, (step, state, batch) = jobs.load_step(name)
                 self.check(name, cgx_jax.export_step(step, state, batch, self.folder / name))
+
+    @jobs.needs_opt
+    def test_both_edges_of_a_pipeline_in_one_loop(self):
+        module, (step, state, batch) = jobs.load_step("pipeline_1f1b")
+        rows = {row["layer"]: row for row in self.report(cgx_jax.export_step(step, state, batch, self.folder / "step"))}
+        sent = module.TICKS * 4 * module.WIDTH * 4
+        # The ring's edge from the last stage to the first, and the one back, carry nothing.
+        for edge, kind, silent in (("forward", "activation", 3), ("backward", "activation_gradient", 0)):
+            row = rows[f"pipeline/{edge}"]
+            self.assertEqual((row["kind"], row["stages"]), (kind, 4))
+            self.assertEqual(row["raw_bytes_by_rank"], [0 if rank == silent else sent for rank in range(4)])
 
     @jobs.needs_opt
     def test_the_generic_form_is_the_same_program(self):

@@ -217,7 +217,8 @@ def feeds_of(text):
 # Steps whose state only names tell, and what is said of them: each rank has its own stage, and nothing of it is
 # reduced, as of a batch; a codebook is made anew of other state.
 NEED_NAMES = {"codebook": "result 0.* stands among state where argument 0 does",
-              "pipeline": "result 0.* is computed as the next value of argument 0.*may be data"}
+              "pipeline": "result 0.* is computed as the next value of argument 0.*may be data",
+              "pipeline_1f1b": "result 0.* is computed as the next value of argument 0.*may be data"}
 
 
 class StateTest(unittest.TestCase):
