@@ -44,7 +44,7 @@ static bool keepsOrder(Operation *op) {
   if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op))
     return keepsOrder(cast<RankedTensorType>(broadcast.getOperand().getType()).getShape(),
                       broadcast.getBroadcastDimensions());
-  return op->getName().getStringRef() != "stablehlo.reverse";
+  return !isa<stablehlo::ReverseOp>(op);
 }
 
 SmallVector<Value> cgx::getOperandsInOrder(OpResult value) {

@@ -14,7 +14,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/Sequence.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include <unordered_set>
 
@@ -58,15 +58,16 @@ static std::optional<Reduction> getReduction(Operation *op) {
   if (!inOrder && !swapped)
     return std::nullopt;
   bool isBoolean = getElementTypeOrSelf(body.getArgument(0)).isInteger(1);
-  auto of = [](Reduction reduction) { return std::optional(reduction); };
-  return llvm::StringSwitch<std::optional<Reduction>>(reducer.getName().getStringRef())
-      .Case("stablehlo.add", isBoolean ? Reduction::Max : Reduction::Sum) // On i1, add is or.
-      .Case("stablehlo.maximum", of(Reduction::Max))
-      .Case("stablehlo.minimum", of(Reduction::Min))
-      .Case("stablehlo.multiply", isBoolean ? Reduction::Min : Reduction::Product)
-      .Case("stablehlo.and", isBoolean ? of(Reduction::Min) : std::nullopt)
-      .Case("stablehlo.or", isBoolean ? of(Reduction::Max) : std::nullopt)
-      .Default(std::nullopt);
+  using Kind = std::optional<Reduction>;
+  return llvm::TypeSwitch<Operation *, Kind>(&reducer)
+      .Case(
+          [&](stablehlo::AddOp) { return isBoolean ? Reduction::Max : Reduction::Sum; }) // On i1, add is or.
+      .Case([](stablehlo::MaxOp) { return Reduction::Max; })
+      .Case([](stablehlo::MinOp) { return Reduction::Min; })
+      .Case([&](stablehlo::MulOp) { return isBoolean ? Reduction::Min : Reduction::Product; })
+      .Case([&](stablehlo::AndOp) { return isBoolean ? Kind(Reduction::Min) : std::nullopt; })
+      .Case([&](stablehlo::OrOp) { return isBoolean ? Kind(Reduction::Max) : std::nullopt; })
+      .Default(Kind());
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,12 +133,12 @@ private:
   LogicalResult inlineAsyncRegions() {
     SmallVector<Operation *> starts;
     module.walk([&](Operation *op) {
-      if (op->getName().getStringRef() == "stablehlo.async_start")
+      if (isa<stablehlo::AsyncStartOp>(op))
         starts.push_back(op);
     });
     for (Operation *start : starts) {
       Operation *done = start->hasOneUse() ? *start->user_begin() : nullptr;
-      if (!done || done->getName().getStringRef() != "stablehlo.async_done" || start->getNumRegions() != 1)
+      if (!isa_and_nonnull<stablehlo::AsyncDoneOp>(done) || start->getNumRegions() != 1)
         return start->emitOpError() << "expected one async_done that takes the result";
       Block &body = start->getRegion(0).front();
       for (auto [argument, operand] : llvm::zip_equal(body.getArguments(), start->getOperands()))
@@ -162,15 +163,16 @@ private:
   }
 
   static Importer getImporter(Operation *op) {
-    return llvm::StringSwitch<Importer>(op->getName().getStringRef())
-        .Case("stablehlo.all_reduce", &StablehloCollectiveImporter::importAllReduce)
-        .Case("stablehlo.cross-replica-sum", &StablehloCollectiveImporter::importCrossReplicaSum)
-        .Case("stablehlo.all_gather", &StablehloCollectiveImporter::importAllGather)
-        .Case("stablehlo.reduce_scatter", &StablehloCollectiveImporter::importReduceScatter)
-        .Case("stablehlo.all_to_all", &StablehloCollectiveImporter::importAllToAll)
-        .Case("stablehlo.collective_broadcast", &StablehloCollectiveImporter::importBroadcast)
-        .Case("stablehlo.collective_permute", &StablehloCollectiveImporter::importPermute)
-        .Default(nullptr);
+    return llvm::TypeSwitch<Operation *, Importer>(op)
+        .Case([](stablehlo::AllReduceOp) { return &StablehloCollectiveImporter::importAllReduce; })
+        .Case(
+            [](stablehlo::CrossReplicaSumOp) { return &StablehloCollectiveImporter::importCrossReplicaSum; })
+        .Case([](stablehlo::AllGatherOp) { return &StablehloCollectiveImporter::importAllGather; })
+        .Case([](stablehlo::ReduceScatterOp) { return &StablehloCollectiveImporter::importReduceScatter; })
+        .Case([](stablehlo::AllToAllOp) { return &StablehloCollectiveImporter::importAllToAll; })
+        .Case([](stablehlo::CollectiveBroadcastOp) { return &StablehloCollectiveImporter::importBroadcast; })
+        .Case([](stablehlo::CollectivePermuteOp) { return &StablehloCollectiveImporter::importPermute; })
+        .Default(Importer());
   }
 
   //===--------------------------------------------------------------------===//

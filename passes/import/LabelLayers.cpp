@@ -13,6 +13,7 @@
 #include "StackedLayers.h"
 #include "StepDataFlow.h"
 #include "StepState.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -330,7 +331,7 @@ private:
   /// The next value is the value itself minus something.
   bool isDescent(unsigned argument) {
     Operation *update = terminator->getOperand(*state.getFeedingResult(argument)).getDefiningOp();
-    return update && update->getName().getStringRef() == "stablehlo.subtract" &&
+    return isa_and_nonnull<stablehlo::SubtractOp>(update) &&
            update->getOperand(0) == step.getArgument(argument) && !state.getParameterShape(argument).empty();
   }
 

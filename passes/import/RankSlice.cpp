@@ -7,6 +7,8 @@
 
 #include "RankSlice.h"
 
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
 using namespace mlir;
 using namespace cgx;
 
@@ -18,19 +20,19 @@ public:
       : builder(builder), loc(loc),
         type(RankedTensorType::get({}, IntegerType::get(builder.getContext(), 32, IntegerType::Unsigned))) {}
 
-  Value rank() { return create("stablehlo.partition_id", {}); }
+  Value rank() { return create<stablehlo::PartitionIdOp>({}); }
   Value constant(int64_t value) {
-    return create("stablehlo.constant", {},
-                  builder.getNamedAttr("value", DenseElementsAttr::get(type, APInt(32, value))));
+    return create<stablehlo::ConstantOp>(
+        {}, builder.getNamedAttr("value", DenseElementsAttr::get(type, APInt(32, value))));
   }
-  Value add(Value a, Value b) { return create("stablehlo.add", {a, b}); }
-  Value multiply(Value a, int64_t b) { return b == 1 ? a : create("stablehlo.multiply", {a, constant(b)}); }
-  Value divide(Value a, int64_t b) { return b == 1 ? a : create("stablehlo.divide", {a, constant(b)}); }
-  Value remainder(Value a, int64_t b) { return create("stablehlo.remainder", {a, constant(b)}); }
+  Value add(Value a, Value b) { return create<stablehlo::AddOp>({a, b}); }
+  Value multiply(Value a, int64_t b) { return b == 1 ? a : create<stablehlo::MulOp>({a, constant(b)}); }
+  Value divide(Value a, int64_t b) { return b == 1 ? a : create<stablehlo::DivOp>({a, constant(b)}); }
+  Value remainder(Value a, int64_t b) { return create<stablehlo::RemOp>({a, constant(b)}); }
 
 private:
-  Value create(StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes = {}) {
-    OperationState state(loc, name, operands, TypeRange(type), attributes);
+  template <typename Op> Value create(ValueRange operands, ArrayRef<NamedAttribute> attributes = {}) {
+    OperationState state(loc, Op::getOperationName(), operands, TypeRange(type), attributes);
     return builder.create(state)->getResult(0);
   }
 
@@ -64,7 +66,7 @@ Value cgx::createRankSlice(OpBuilder &builder, Location loc, Value whole, Shardi
     }
     operands.push_back(index ? scalars.multiply(index, size) : scalars.constant(0));
   }
-  OperationState state(loc, "stablehlo.dynamic_slice", operands, TypeRange(piece),
+  OperationState state(loc, stablehlo::DynamicSliceOp::getOperationName(), operands, TypeRange(piece),
                        {builder.getNamedAttr("slice_sizes", builder.getDenseI64ArrayAttr(piece.getShape()))});
   return builder.create(state)->getResult(0);
 }

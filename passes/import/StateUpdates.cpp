@@ -12,6 +12,7 @@
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
+#include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -285,9 +286,8 @@ bool StateUpdates::areSame(unsigned result, unsigned other) const {
 static bool isReduction(Operation *op) {
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
     return collective.getReductionKind().has_value();
-  StringRef name = op->getName().getStringRef();
-  return llvm::is_contained(
-      {"stablehlo.all_reduce", "stablehlo.reduce_scatter", "shard.all_reduce", "shard.reduce_scatter"}, name);
+  return isa<stablehlo::AllReduceOp, stablehlo::ReduceScatterOp, shard::AllReduceOp, shard::ReduceScatterOp>(
+      op);
 }
 
 /// One pass forward. What a loop or a branch returns is known once its regions were visited; what a loop

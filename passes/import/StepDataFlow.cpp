@@ -8,6 +8,8 @@
 #include "StepDataFlow.h"
 
 #include "KeptElements.h"
+#include "cgx/Dialect/Sdy/SdyDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 
@@ -85,25 +87,24 @@ void StepDataFlow::visitBlock(Block &block) {
 /// The values that regions of an op take and give. Empty for ops whose regions say how elements are computed.
 static SmallVector<PassedValues> getPassedValues(Operation &op) {
   SmallVector<PassedValues> passed;
-  StringRef name = op.getName().getStringRef();
   const auto add = [&](ValueRange from, ValueRange to, bool isBack = false) {
     size_t count = std::min(from.size(), to.size());
     passed.push_back(
         {llvm::to_vector(from.take_front(count)), llvm::to_vector(to.take_front(count)), isBack});
   };
   const auto yielded = [](Region &region) { return region.front().getTerminator()->getOperands(); };
-  if (name == "stablehlo.while") {
-    Region &condition = op.getRegion(0), &body = op.getRegion(1);
+  if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
+    Region &condition = loop.getCond(), &body = loop.getBody();
     add(op.getOperands(), condition.getArguments());
     add(op.getOperands(), body.getArguments());
     add(op.getOperands(), op.getResults());
     add(yielded(body), condition.getArguments(), /*isBack=*/true);
     add(yielded(body), body.getArguments(), /*isBack=*/true);
     add(yielded(body), op.getResults());
-  } else if (name == "stablehlo.case" || name == "stablehlo.if") {
+  } else if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op)) {
     for (Region &region : op.getRegions())
       add(yielded(region), op.getResults());
-  } else if (name == "sdy.manual_computation") {
+  } else if (isa<sdy::ManualComputationOp>(op)) {
     add(op.getOperands(), op.getRegion(0).getArguments());
     add(yielded(op.getRegion(0)), op.getResults());
   } else if (auto branch = dyn_cast<RegionBranchOpInterface>(op)) {
@@ -185,7 +186,7 @@ void StepDataFlow::visitRegions(Operation &op, ArrayRef<PassedValues> passed) {
 void StepDataFlow::visitPlain(Operation &op) {
   if (op.getNumResults() == 0)
     return;
-  bool isBarrier = op.getName().getStringRef() == "stablehlo.optimization_barrier";
+  bool isBarrier = isa<stablehlo::OptimizationBarrierOp>(op);
   SourceSet all = 0;
   if (!isBarrier) {
     for (Value operand : op.getOperands())

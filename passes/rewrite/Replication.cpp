@@ -42,14 +42,11 @@ using namespace cgx;
 
 /// Ops without effects whose result is another on each rank, or on each execution.
 static bool dependsOnRank(Operation *op) {
-  static constexpr StringLiteral names[] = {
-      "stablehlo.partition_id", "stablehlo.replica_id",         "stablehlo.rng",
-      "stablehlo.all_reduce",   "stablehlo.all_gather",         "stablehlo.reduce_scatter",
-      "stablehlo.all_to_all",   "stablehlo.collective_permute", "stablehlo.infeed",
-      "stablehlo.recv",         "stablehlo.async_start",        "stablehlo.collective_broadcast",
-  };
   return isa<CommunicationOpInterface>(op) || op->getName().getDialectNamespace() == "shard" ||
-         llvm::is_contained(names, op->getName().getStringRef());
+         isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp, stablehlo::RngOp, stablehlo::AllReduceOp,
+             stablehlo::AllGatherOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
+             stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp, stablehlo::InfeedOp,
+             stablehlo::RecvOp, stablehlo::AsyncStartOp>(op);
 }
 
 /// The same operands give the same results. A custom call that has no side effect is a function, by
