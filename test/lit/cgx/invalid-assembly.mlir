@@ -69,3 +69,32 @@ func.func @no_id(%a: tensor<4xf32>) {
   %0 = cgx.all_reduce sum(%a) groups([[0, 1]]) : tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @under_its_earlier_name_too(%a: tensor<4xf32>) {
+  // expected-error@below {{expected exact_reasons or cgx.exact_reason, got both}}
+  %0 = cgx.all_reduce sum(%a) exact_reasons("") id(0) groups([[0, 1]]) {cgx.exact_reason = [""]} : tensor<4xf32>
+}
+
+// -----
+
+func.func @no_algorithm_written_out(%a: tensor<4xf32>) {
+  // expected-error@below {{expected an algorithm, got #cgx.identity}}
+  %0 = cgx.all_reduce sum(%a) algorithm(#cgx.identity) id(0) groups([[0, 1]]) : tensor<4xf32>
+}
+
+// -----
+
+func.func @no_hierarchy_written_out(%a: tensor<4xf32>) {
+  // expected-error@below {{expected a hierarchy, got #cgx.identity}}
+  %0 = cgx.all_reduce sum(%a) hierarchy(#cgx.identity) id(0) groups([[0, 1]]) : tensor<4xf32>
+}
+
+// -----
+
+// A dictionary says what a clause cannot: the verifier refuses it.
+func.func @of_another_type(%a: tensor<4xf32>) {
+  // expected-error@below {{attribute 'id' failed to satisfy constraint: 64-bit signless integer attribute}}
+  %0 = cgx.all_reduce sum(%a) groups([[0, 1]]) {id = 0 : i32} : tensor<4xf32>
+}
