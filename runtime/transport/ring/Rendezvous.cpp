@@ -72,8 +72,11 @@ Status awaitMembers(const Membership &membership, const TransportConfig &config,
   SegmentHeader &header = segment.header();
   for (uint32_t joined; (joined = header.joined.load()) < segment.ranks();) {
     // Others may have joined, run, and failed since the count was read: then this rank has joined as well.
-    if (Status told = segment.failure(config.names); !told.ok())
-      return header.joined.load() < segment.ranks() ? told : Status();
+    Status failure = segment.failure(config.names);
+    if (failure.ok())
+      failure = askJoinedBefore(config);
+    if (!failure.ok())
+      return header.joined.load() < segment.ranks() ? failure : Status();
     if (uint32_t intruder = header.intruderAbi.load(); intruder != 0)
       return Status::error(CGX_MISMATCH, "ranks of job '", config.job, "' run different builds: ABI version ",
                            CGX_ABI_VERSION, " on rank ", config.nameOf(config.rank), ", ", intruder - 1,
@@ -83,8 +86,6 @@ Status awaitMembers(const Membership &membership, const TransportConfig &config,
           stateOf(segment, rank) == MemberState::Joined)
         return Status::error(CGX_PEER_DIED, "rank ", config.nameOf(rank), " died before job '", config.job,
                              "' was complete");
-    if (Status gone = askJoinedBefore(config); !gone.ok())
-      return gone;
     if (Clock::now() >= deadline)
       return Status::error(CGX_TIMEOUT, "job '", config.job, "' is not complete after ",
                            config.timeout.count(), " ms: rank ",
