@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PipelineErrors.h"
+
 #include "cgx/Cli/Version.h"
 #include "cgx/Tools/Registration.h"
 #include "cgx/Tools/SourceText.h"
@@ -100,8 +102,7 @@ static void keepLocationsOf(const llvm::MemoryBuffer &input) {
 
 /// What MlirOptMain does with a file, of which it takes only the name: reads it, runs the passes, writes.
 static llvm::LogicalResult runOn(llvm::StringRef inputName, llvm::StringRef outputName,
-                                 mlir::DialectRegistry &registry) {
-  auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+                                 const mlir::MlirOptMainConfig &config, mlir::DialectRegistry &registry) {
   if (inputName == "-" && llvm::sys::Process::StandardInIsUserInput())
     llvm::errs() << "(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n";
   std::string message;
@@ -151,5 +152,6 @@ int main(int argc, char **argv) {
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses()) // no file is read
     return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, inputName, outputName, registry));
-  return mlir::asMainReturnCode(runOn(inputName, outputName, registry));
+  cgx::explainPipelineErrors(config, {argv, argv + argc});
+  return mlir::asMainReturnCode(runOn(inputName, outputName, config, registry));
 }

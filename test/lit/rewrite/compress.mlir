@@ -6,6 +6,10 @@
 // RUN: not cgx-opt %s --cgx-compress="bitz=4" 2>&1 | FileCheck %s --check-prefix=MEANT
 // RUN: not cgx-opt %s --cgx-compress="zebra=4" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not cgx-opt %s --cgx-instrument="exclud=a" 2>&1 | FileCheck %s --check-prefix=INSTRUMENT
+// RUN: not cgx-opt %s --cgx-assign-codecs="bit=4" 2>&1 | FileCheck %s --check-prefix=PASS
+// RUN: not cgx-opt %s --cgx-merge-layers --cgx-group-collectives="bits=4" 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: not cgx-opt %s --pass-pipeline="builtin.module(cgx-merge-layers,cgx-assign-codecs{buckets=4})" 2>&1 | FileCheck %s --check-prefix=WRITTEN
+// RUN: not cgx-opt %s --cgx-filter-layers="exclud=a" 2>&1 | FileCheck %s --check-prefix=LIST
 // RUN: cgx-opt %s --cgx-compress="codec=topk density=0.05" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOST
 // RUN: cgx-opt %s --cgx-compress="gradient='randk density=0.05' exclude=*/head" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: cgx-opt %s --cgx-compress="codec=topk error-feedback=bf16" -o /dev/null 2>&1 | FileCheck %s --check-prefix=KEPT --allow-empty
@@ -16,9 +20,13 @@
 // LOST: warning: params/w and one other travel by topk without error feedback: elements that are not sent are lost; error-feedback=f32 (or bf16, int8) sends them in later steps
 // ONE: warning: params/w travels by randk without error feedback
 // KEPT-NOT: warning
-// MEANT: cgx-compress: no such option bitz (did you mean 'bits'?)
-// UNKNOWN: cgx-compress: no such option zebra{{$}}
-// INSTRUMENT: cgx-instrument: no such option exclud (did you mean 'exclude'?)
+// MEANT: {{^}}cgx-opt: error: cgx-compress: no such option bitz (did you mean 'bits'?)
+// UNKNOWN: {{^}}cgx-opt: error: cgx-compress: no such option zebra{{$}}
+// INSTRUMENT: {{^}}cgx-opt: error: cgx-instrument: no such option exclud (did you mean 'exclude'?)
+// PASS: {{^}}cgx-opt: error: cgx-assign-codecs: no such option bit (did you mean 'bits'?)
+// OTHER: {{^}}cgx-opt: error: cgx-group-collectives: no such option bits{{$}}
+// WRITTEN: {{^}}cgx-opt: error: cgx-assign-codecs: no such option buckets (did you mean 'bucket'?)
+// LIST: {{^}}cgx-opt: error: cgx-filter-layers: no such option exclud (did you mean 'exclude'?)
 // BITS: error: expected bits in 1..8, got 9
 
 #g = #cgx.groups<[[0, 1]]>
