@@ -41,10 +41,12 @@ func.func public @main(%w: tensor<32x32xf32> {cgx.name = "state['w']"}, %x: tens
     %p = stablehlo.dot_general %in, %w, contracting_dims = [1] x [0] : (tensor<4x32xf32>, tensor<32x32xf32>) -> tensor<4x32xf32>
     %s = stablehlo.add %p, %in : tensor<4x32xf32>
     // CHECK: cgx.permute(%{{[^,)]*}}, %[[OWN]])
+    // CHECK-SAME: exact_reasons("", "ids of samples") origins(7, 0, 0, 1)
     // CHECK-SAME: codec(delta<#cgx.quantize<{{.*}}>, samples = 64, storage = bf16>, identity)
     // CHECK-SAME: layer("pipeline/forward", activation) layer("pipeline/forward/ids", other)
     // CHECK-SAME: tensor<4x32xf32>, tensor<4xi32>
-    %next = cgx.permute(%s) exact_reasons("") codec(#d) groups(#g) id(0) layer(#a) source_target_pairs([[0, 1], [1, 2]])
+    %next = cgx.permute(%s) exact_reasons("") origins(7, 0) codec(#d) groups(#g) id(0) layer(#a)
+        source_target_pairs([[0, 1], [1, 2]])
         : tensor<4x32xf32>
     %n = stablehlo.add %t, %one : tensor<i32>
     stablehlo.return %n, %next, %all : tensor<i32>, tensor<4x32xf32>, tensor<3x4x32xf32>
