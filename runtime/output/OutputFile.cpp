@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -157,6 +158,19 @@ bool cgx::isStandardOutput(const std::string &path) {
     return false;
   const Destination destination = resolve(path);
   return destination.kind == Kind::Descriptor && destination.descriptor == STDOUT_FILENO;
+}
+
+bool cgx::isSameFile(const std::string &path, const std::string &other) {
+  const Destination one = resolve(path), two = resolve(other);
+  auto isReplaced = [](const Destination &destination) {
+    return destination.kind == Kind::Regular || destination.kind == Kind::New;
+  };
+  if (!isReplaced(one) || !isReplaced(two))
+    return false;
+  // By the entry and not by the file: of two names of one file each is replaced by itself.
+  std::error_code none;
+  return std::filesystem::path(one.path).filename() == std::filesystem::path(two.path).filename() &&
+         std::filesystem::equivalent(folderOf(one.path), folderOf(two.path), none);
 }
 
 std::string cgx::appendOutput(int descriptor, const std::string &path, std::string_view text) {

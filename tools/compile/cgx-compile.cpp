@@ -97,6 +97,9 @@ int main(int argc, char **argv) {
     ending = ".ll";
   if (output == "-" && manifestFile == "-")
     return fail("expected one output at most on standard output, got '-' for -o and --manifest", 2);
+  if (cgx::isSameFile(output, manifestFile))
+    return fail(
+        "expected a file for each output, got '" + output + "' and '" + manifestFile + "', which are one", 2);
   if (ending != ".so" && ending != ".o" && ending != ".ll")
     return fail("expected -o to end in .so, .o or .ll, or to be -, got '" + output + "'", 2);
 

@@ -530,6 +530,7 @@ void makeFolder(const std::string &save) {
 /// A file that cannot be written is better known before the first step, and so are two that would be mixed.
 void checkWritable(const Options &options) {
   std::string printed;
+  std::vector<std::string> seen;
   for (const std::string &path : outputsOf(options)) {
     std::error_code none;
     if (path.empty() ||
@@ -537,6 +538,10 @@ void checkWritable(const Options &options) {
       continue; // a folder shows when it is made
     if (std::string error = cgx::checkOutput(path); !error.empty())
       throw Error(error);
+    for (const std::string &other : seen)
+      if (cgx::isSameFile(path, other))
+        throw Error("expected a file for each output, got '" + other + "' and '" + path + "', which are one");
+    seen.push_back(path);
     if (!cgx::isStandardOutput(path))
       continue;
     if (!printed.empty())

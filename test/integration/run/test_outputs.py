@@ -91,6 +91,14 @@ class Outputs(RunTest):
                             state=self.state(2))
         self.assertIn("expected one output at most on standard output, got '-' and '/dev/stdout'", error)
 
+    def test_two_outputs_cannot_share_a_file(self):
+        (self.folder / "link").symlink_to("one")
+        for first, second in (("one", "one"), ("one", "link"), ("one", f"../{self.folder.name}/one")):
+            error = self.refuse("train2.so", "--save", self.folder / first, "--report", self.folder / second, "--steps",
+                                1, state=self.state(2))
+            self.assertRegex(error, "expected a file for each output, got '.*' and '.*', which are one")
+            self.assertFalse((self.folder / "one").exists())
+
     def test_a_device_and_a_pipe_are_written_to(self):
         device = self.folder / "null"
         try:

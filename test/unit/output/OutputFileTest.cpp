@@ -182,6 +182,17 @@ TEST_F(OutputFile, ThatCannotBeWrittenLeavesNothing) {
   EXPECT_EQ(entries(), std::vector<std::string>{"taken"});
 }
 
+TEST_F(OutputFile, IsTheSameBehindLinksAndFoldersOnly) {
+  fs::create_symlink("a", at("link"));
+  EXPECT_TRUE(isSameFile(at("a"), at("a")) && isSameFile(at("link"), at("a")) &&
+              isSameFile(at("./a"), at("a")));
+  EXPECT_FALSE(isSameFile(at("a"), at("b")) || isSameFile("/dev/null", "/dev/null") || isSameFile("-", "-"));
+  ASSERT_EQ(writeOutput(at("a"), "text"), "");
+  EXPECT_TRUE(isSameFile(at("link"), at("a")));
+  fs::create_hard_link(at("a"), at("b")); // of which each is replaced by itself
+  EXPECT_FALSE(isSameFile(at("a"), at("b")));
+}
+
 TEST_F(OutputFile, WithANameIsGoneWithASignal) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -54,6 +54,10 @@ enum class FileMode : unsigned { Data = 0666, Program = 0777 };
 /// not.
 bool isStandardOutput(const std::string &path);
 
+/// Whether two outputs would replace one file, of which only the later stayed. What is written in place (a
+/// pipe, a device) may have both.
+bool isSameFile(const std::string &path, const std::string &other);
+
 /// Where a tool that writes these files prints what people read: standard output, unless a file is that.
 std::FILE *streamBeside(std::span<const std::string> outputs);
 
