@@ -355,7 +355,7 @@ private:
     if (Status status = takeAll(*reception, members(), until, [&] { return listen(); }); !status.ok())
       return status;
     // The others wait longer, and say for whom.
-    const Clock::time_point end = until + 2 * kGrace;
+    const Clock::time_point end = until + 3 * kGrace;
     while (!unready().empty()) {
       if (Clock::now() >= end)
         return Status::error(CGX_TIMEOUT, "rank ", unready(), " did not connect to all others within ",
@@ -559,7 +559,8 @@ private:
     reception->greetAs(own, key);
     std::error_code ignored;
     const tcp::endpoint first = joined.peers[0][0]->socket().remote_endpoint(ignored);
-    for (uint32_t rank = 0; rank < config.rank; ++rank) {
+    // Rank 0 last: where it does not answer, the others have this rank, and do not miss it as well.
+    for (uint32_t rank = config.rank; rank-- > 0;) {
       std::optional<tcp::endpoint> there = rank == 0 ? first : endpointOf(roll.addresses[rank]);
       if (!there)
         return Status::error(CGX_INTERNAL, "rank 0 says that rank ", rank, " listens nowhere");
@@ -573,9 +574,9 @@ private:
         joined.peers[rank][connection] = std::move(*made);
       }
     }
-    // Rank 0 hears of it first where another cannot come.
+    // Who waits for a rank that does not answer says so first, and rank 0 passes it on.
     const Watch watch{joined.peers[0][0]->descriptor(), false};
-    return takeAll(*reception, {&watch, 1}, deadline, [&] {
+    return takeAll(*reception, {&watch, 1}, deadline + kGrace, [&] {
       const Status status = fromFirst.look(*joined.peers[0][0]);
       return status.ok() ? status : ofFirst(status);
     });
