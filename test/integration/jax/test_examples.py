@@ -72,7 +72,7 @@ class ExamplesTest(unittest.TestCase):
                 jobs.load_example(example).export(fresh)
                 for name in ("step", "eval"):
                     rewritten = jobs.run("CGX_OPT", fresh / f"{name}.mlir", COMPRESS)
-                    self.assertEqual("#cgx.quantize" in rewritten, name == "step")
+                    self.assertEqual("quantize<bits = 4" in rewritten, name == "step")
                     self.assertNotIn("sdy.manual_computation", rewritten)
 
 
