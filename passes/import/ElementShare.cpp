@@ -12,6 +12,7 @@
 #include "StateUpdates.h"
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/Passes/RegionFlow.h"
 
 #include <cmath>
 
@@ -30,9 +31,10 @@ double ElementShare::in(Value value) {
   if (auto result = dyn_cast<OpResult>(value)) {
     share = compute(result);
   } else {
-    auto argument = cast<BlockArgument>(value);
-    if (auto loop = dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp()))
-      share = in(loop->getOperand(argument.getArgNumber()));
+    // What a loop hands on to itself was something before.
+    SmallVector<Value> incoming = getIncomingValues(value);
+    if (!incoming.empty())
+      share = in(incoming.front());
   }
   return shares[value] = share;
 }
@@ -42,13 +44,10 @@ double ElementShare::compute(OpResult result) {
   unsigned number = result.getResultNumber();
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
     return in(collective.getInputs()[number]);
-  if (isa<stablehlo::WhileOp>(op))
-    return getLarger(in(op->getOperand(number)),
-                     in(op->getRegion(1).front().getTerminator()->getOperand(number)));
-  if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op)) {
+  if (SmallVector<Value> incoming = getIncomingValues(result); !incoming.empty()) {
     double share = 0;
-    for (Region &branch : op->getRegions())
-      share = getLarger(in(branch.front().getTerminator()->getOperand(number)), share);
+    for (Value each : incoming)
+      share = getLarger(share, in(each));
     return share;
   }
   SmallVector<Value> kept = getKeptOperands(result);

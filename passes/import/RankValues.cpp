@@ -10,6 +10,7 @@
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/Passes/RegionFlow.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -281,21 +282,6 @@ private:
 
 } // namespace
 
-Value cgx::throughLoops(Value value) {
-  while (true) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    auto loop = dyn_cast_or_null<stablehlo::WhileOp>(argument ? argument.getOwner()->getParentOp()
-                                                              : value.getDefiningOp());
-    if (!loop)
-      return value;
-    unsigned index = argument ? argument.getArgNumber() : cast<OpResult>(value).getResultNumber();
-    Block &body = loop.getBody().front();
-    if (body.getTerminator()->getOperand(index) != body.getArgument(index))
-      return value;
-    value = loop.getOperand()[index];
-  }
-}
-
 RankValues::RankValues(ModuleOp module) {
   auto getCount = [&](StringRef name) {
     auto count = module->getAttrOfType<IntegerAttr>(name);
@@ -308,7 +294,7 @@ RankValues::RankValues(ModuleOp module) {
 }
 
 const RankValues::Integers *RankValues::get(Value value) {
-  value = throughLoops(value);
+  value = throughRegions(value);
   auto found = known.find(value);
   if (found == known.end()) {
     ++depth;

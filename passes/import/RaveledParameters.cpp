@@ -12,6 +12,7 @@
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/Passes/RegionFlow.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -73,9 +74,10 @@ private:
       push(op->getResult(0), begin);
     } else if (isa<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp>(op)) {
       visitShape(use.get(), op->getResult(0), begin);
-    } else if (isa<stablehlo::WhileOp>(op)) {
-      for (Region &region : op->getRegions())
-        push(region.getArgument(use.getOperandNumber()), begin);
+    } else {
+      for (Value passed : getOutgoingValues(use))
+        if (isa<BlockArgument>(passed))
+          push(passed, begin);
     }
   }
 

@@ -11,6 +11,7 @@
 #include "KeptElements.h"
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/Passes/RegionFlow.h"
 
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/IR/Matchers.h"
@@ -169,9 +170,9 @@ struct StateUpdates::Walk {
       return reach(collective.getInputs()[value.getResultNumber()], -1, factor * getSummands(op));
     if (isa<stablehlo::WhileOp>(op))
       return stepThroughLoop(op, value.getResultNumber(), offset, factor);
-    if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op)) {
-      for (Region &branch : op->getRegions())
-        reach(branch.front().getTerminator()->getOperand(value.getResultNumber()), offset, factor);
+    if (SmallVector<Value> incoming = getIncomingValues(value); !incoming.empty()) {
+      for (Value each : incoming)
+        reach(each, offset, factor);
       return;
     }
     // Ops of other dialects mean other things by these names.
@@ -294,15 +295,12 @@ static bool isReduction(Operation *op) {
 /// carries around is not followed.
 void StateUpdates::findReductions(func::FuncOp step) {
   step.walk<WalkOrder::PostOrder>([&](Operation *op) {
-    bool hasBranches = isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op);
     for (OpResult result : op->getResults()) {
       bool keeps = isReduction(op);
       for (Value operand : getKeptOperands(result))
         keeps |= reduced.contains(operand);
-      for (Region &region : op->getRegions())
-        if (hasBranches && region.hasOneBlock() &&
-            result.getResultNumber() < region.front().getTerminator()->getNumOperands())
-          keeps |= reduced.contains(region.front().getTerminator()->getOperand(result.getResultNumber()));
+      for (Value incoming : getIncomingValues(result))
+        keeps |= reduced.contains(incoming);
       if (keeps)
         reduced.insert(result);
     }

@@ -8,10 +8,7 @@
 #include "StepDataFlow.h"
 
 #include "KeptElements.h"
-#include "cgx/Dialect/Sdy/SdyDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
-
-#include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 using namespace mlir;
 using namespace cgx;
@@ -84,51 +81,13 @@ void StepDataFlow::visitBlock(Block &block) {
     visit(op);
 }
 
-/// The values that regions of an op take and give. Empty for ops whose regions say how elements are computed.
-static SmallVector<PassedValues> getPassedValues(Operation &op) {
-  SmallVector<PassedValues> passed;
-  const auto add = [&](ValueRange from, ValueRange to, bool isBack = false) {
-    size_t count = std::min(from.size(), to.size());
-    passed.push_back(
-        {llvm::to_vector(from.take_front(count)), llvm::to_vector(to.take_front(count)), isBack});
-  };
-  const auto yielded = [](Region &region) { return region.front().getTerminator()->getOperands(); };
-  if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
-    Region &condition = loop.getCond(), &body = loop.getBody();
-    add(op.getOperands(), condition.getArguments());
-    add(op.getOperands(), body.getArguments());
-    add(op.getOperands(), op.getResults());
-    add(yielded(body), condition.getArguments(), /*isBack=*/true);
-    add(yielded(body), body.getArguments(), /*isBack=*/true);
-    add(yielded(body), op.getResults());
-  } else if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op)) {
-    for (Region &region : op.getRegions())
-      add(yielded(region), op.getResults());
-  } else if (isa<sdy::ManualComputationOp>(op)) {
-    add(op.getOperands(), op.getRegion(0).getArguments());
-    add(yielded(op.getRegion(0)), op.getResults());
-  } else if (auto branch = dyn_cast<RegionBranchOpInterface>(op)) {
-    RegionBranchSuccessorMapping mapping;
-    branch.getSuccessorOperandInputMapping(mapping);
-    for (const auto &[operand, inputs] : mapping)
-      for (Value input : inputs) {
-        auto argument = dyn_cast<BlockArgument>(input);
-        bool isBack = argument && operand->getOwner() != &op &&
-                      argument.getParentRegion()->getRegionNumber() <=
-                          operand->getOwner()->getParentRegion()->getRegionNumber();
-        add(operand->get(), input, isBack);
-      }
-  }
-  return passed;
-}
-
 void StepDataFlow::visit(Operation &op) {
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
     visitExchanges(collective);
   else if (isa<WaitOp>(op))
     return; // its results were visited with the start
-  else if (SmallVector<PassedValues> passed = getPassedValues(op); !passed.empty())
-    visitRegions(op, passed);
+  else if (SmallVector<RegionEdge> edges = getRegionEdges(&op); !edges.empty())
+    visitRegions(op, edges);
   else
     visitPlain(op);
 }
@@ -146,9 +105,9 @@ void StepDataFlow::visitExchanges(CollectiveOpInterface collective) {
   }
 }
 
-bool StepDataFlow::pass(const PassedValues &values, SourceSet choice) {
+bool StepDataFlow::pass(const RegionEdge &edge, SourceSet choice) {
   bool isNew = false;
-  for (auto [from, to] : llvm::zip_equal(values.from, values.to)) {
+  for (auto [from, to] : llvm::zip_equal(edge.from, edge.to)) {
     Sources given = getSources(from);
     given.any = sets.unite(given.any, choice);
     isNew |= add(to, given);
@@ -158,28 +117,28 @@ bool StepDataFlow::pass(const PassedValues &values, SourceSet choice) {
 
 /// Loops until nothing changes: sets only grow, so that no loop takes more rounds than a value has to go
 /// through it.
-void StepDataFlow::visitRegions(Operation &op, ArrayRef<PassedValues> passed) {
-  goesBack |= llvm::any_of(passed, [](const PassedValues &values) { return values.isBack; });
+void StepDataFlow::visitRegions(Operation &op, ArrayRef<RegionEdge> edges) {
+  goesBack |= llvm::any_of(edges, [](const RegionEdge &edge) { return edge.isBack; });
   // Which branch it is depends on what is passed to none.
   llvm::DenseSet<Value> isPassed;
-  for (const PassedValues &values : passed)
-    isPassed.insert_range(values.from);
+  for (const RegionEdge &edge : edges)
+    isPassed.insert_range(edge.from);
   SourceSet choice = 0;
   for (Value operand : op.getOperands())
     if (!isPassed.contains(operand))
       choice = sets.unite(choice, getSources(operand).any);
-  for (const PassedValues &values : passed)
-    if (llvm::is_contained(op.getOperands(), values.from.empty() ? Value() : values.from.front()))
-      pass(values, choice);
+  for (const RegionEdge &edge : edges)
+    if (edge.isEntry)
+      pass(edge, choice);
   bool changes = true;
   while (changes) {
     for (Region &region : op.getRegions())
       for (Block &block : region)
         visitBlock(block);
     changes = false;
-    for (const PassedValues &values : passed)
-      if (rounds == Rounds::All || !values.isBack)
-        changes |= pass(values, choice) && isa<BlockArgument>(values.to.front());
+    for (const RegionEdge &edge : edges)
+      if (rounds == Rounds::All || !edge.isBack)
+        changes |= pass(edge, choice) && isa<BlockArgument>(edge.to.front());
   }
 }
 

@@ -12,6 +12,7 @@
 #include "SourceSets.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Passes/RegionFlow.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/BitVector.h"
@@ -27,14 +28,6 @@ struct Exchange {
 
   mlir::Value getInput() { return collective.getInputs()[index]; }
   mlir::Value getResult() { return collective.getResultTensors()[index]; }
-};
-
-/// Values that a region branch passes on: operands of a loop to the arguments of its body, what a branch
-/// yields to the results.
-struct PassedValues {
-  mlir::SmallVector<mlir::Value> from;
-  mlir::SmallVector<mlir::Value> to;
-  bool isBack = false; ///< From one round of a loop to the next.
 };
 
 /// For every value of a step, the sources that it is computed from, in one pass over the program (loops:
@@ -118,8 +111,8 @@ private:
   void visitBlock(mlir::Block &block);
   void visit(mlir::Operation &op);
   void visitExchanges(CollectiveOpInterface collective);
-  void visitRegions(mlir::Operation &op, llvm::ArrayRef<PassedValues> passed);
-  bool pass(const PassedValues &values, SourceSet choice);
+  void visitRegions(mlir::Operation &op, llvm::ArrayRef<RegionEdge> edges);
+  bool pass(const RegionEdge &edge, SourceSet choice);
   void visitPlain(mlir::Operation &op);
   /// The union of what `operands` have, as an op passes it on that has its sign from them.
   SourceSet getSignedBy(mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands,

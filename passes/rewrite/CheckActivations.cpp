@@ -20,6 +20,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RankGrid.h"
+#include "cgx/Passes/RegionFlow.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
@@ -95,8 +96,8 @@ public:
       auto argument = dyn_cast<BlockArgument>(value);
       if (!argument)
         return {};
-      if (auto loop = dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp())) {
-        value = loop->getOperand(argument.getArgNumber());
+      if (SmallVector<Value> incoming = getIncomingValues(argument); !incoming.empty()) {
+        value = incoming.front(); // what the loop takes
         continue;
       }
       bool isStep = argument.getOwner() == &step.getFunctionBody().front();

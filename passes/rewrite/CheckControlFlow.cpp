@@ -7,11 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Replication.h"
+#include "cgx/Passes/RegionFlow.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace cgx {
@@ -58,7 +60,7 @@ struct CheckControlFlow : impl::CheckControlFlowPassBase<CheckControlFlow> {
     }
     SmallVector<Operation *> decisions;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (getCondition(op) &&
+      if (isa<RegionBranchOpInterface>(op) &&
           op->walk([](CommunicationOpInterface) { return WalkResult::interrupt(); }).wasInterrupted())
         decisions.push_back(op);
     });
@@ -67,15 +69,15 @@ struct CheckControlFlow : impl::CheckControlFlowPassBase<CheckControlFlow> {
     Replication replication(getOperation(), Replication::Unsaid::HeldAlike);
     bool diverges = false;
     for (Operation *decision : decisions)
-      diverges |= check(decision, replication);
+      for (Value condition : getDecidingValues(decision))
+        diverges |= check(decision, condition, replication);
     if (diverges && action == "error")
       signalPassFailure();
   }
 
 private:
   /// Whether a collective in a region of `decision` may be reached by some ranks of its group only.
-  bool check(Operation *decision, Replication &replication) {
-    Value condition = getCondition(decision);
+  bool check(Operation *decision, Value condition, Replication &replication) {
     CommunicationOpInterface first;
     unsigned others = 0;
     decision->walk<WalkOrder::PreOrder>([&](CommunicationOpInterface op) {
@@ -86,20 +88,19 @@ private:
         first = op;
     });
     if (first)
-      report(decision, first, others, replication);
+      report(decision, condition, first, others, replication);
     return first != nullptr;
   }
 
-  void report(Operation *decision, CommunicationOpInterface collective, unsigned others,
+  void report(Operation *decision, Value condition, CommunicationOpInterface collective, unsigned others,
               Replication &replication) {
-    Value condition = getCondition(decision);
     RankGrid &grid = replication.getGrid();
     AxisSet axes = grid.getVaryingAxes(collective.getGroups()) & ~replication.getAxes(condition);
     InFlightDiagnostic diagnostic = action == "error" ? decision->emitError() : decision->emitWarning();
     diagnostic << describe(collective);
     if (others > 0)
       diagnostic << " and " << others << (others == 1 ? " other" : " others");
-    bool isLoop = isa<stablehlo::WhileOp>(decision);
+    bool isLoop = cast<RegionBranchOpInterface>(decision).hasLoop();
     diagnostic
         << (isLoop ? " in a loop whose" : " in a branch whose") << " condition may differ along axis "
         << grid.describe(axes) << " of the mesh: ranks that " << (isLoop ? "stay in it" : "take it")

@@ -19,6 +19,7 @@
 #include "StepRuns.h"
 
 #include "cgx/Passes/RankValues.h"
+#include "cgx/Passes/RegionFlow.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -48,20 +49,10 @@ public:
       return true;
     if (!seen.insert(value).second)
       return false;
-    if (auto argument = dyn_cast<BlockArgument>(value)) {
-      auto loop = dyn_cast_or_null<stablehlo::WhileOp>(argument.getOwner()->getParentOp());
-      if (!loop)
-        return false;
-      unsigned index = argument.getArgNumber();
-      return reaches(loop.getOperand()[index]) ||
-             reaches(loop.getBody().front().getTerminator()->getOperand(index));
-    }
+    SmallVector<Value> incoming = getIncomingValues(value);
+    if (!incoming.empty() || isa<BlockArgument>(value))
+      return llvm::any_of(incoming, [&](Value each) { return reaches(each); });
     Operation *op = value.getDefiningOp();
-    if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
-      unsigned index = cast<OpResult>(value).getResultNumber();
-      return reaches(loop.getOperand()[index]) ||
-             reaches(loop.getBody().front().getTerminator()->getOperand(index));
-    }
     for (Region &region : op->getRegions())
       for (Block &block : region)
         for (Value yielded : block.getTerminator()->getOperands())
@@ -94,16 +85,13 @@ public:
 
 private:
   bool isZero(Value value, int64_t rank, std::set<const void *> &seen) {
-    value = throughLoops(value);
+    value = throughRegions(value);
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       // Zeros before the first round, and zeros after each if it begins with zeros.
-      auto loop = dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp());
-      if (!loop || argument.getOwner() != &loop.getBody().front())
-        return false;
-      unsigned index = argument.getArgNumber();
+      SmallVector<Value> incoming = getIncomingValues(argument);
       return !seen.insert(value.getAsOpaquePointer()).second ||
-             (isZero(loop.getOperand()[index], rank, seen) &&
-              isZero(argument.getOwner()->getTerminator()->getOperand(index), rank, seen));
+             (!incoming.empty() &&
+              llvm::all_of(incoming, [&](Value each) { return isZero(each, rank, seen); }));
     }
     if (matchPattern(value, m_PosZeroFloat()) || matchPattern(value, m_Zero()))
       return true;
@@ -118,10 +106,10 @@ private:
 
   /// What a rank chooses, if that depends on nothing but the rank.
   std::optional<bool> choiceOf(stablehlo::SelectOp select, int64_t rank) {
-    Value predicate = throughLoops(select.getPred());
+    Value predicate = throughRegions(select.getPred());
     if (auto broadcast = predicate.getDefiningOp<stablehlo::BroadcastInDimOp>();
         broadcast && cast<RankedTensorType>(broadcast.getOperand().getType()).getRank() == 0)
-      predicate = throughLoops(broadcast.getOperand());
+      predicate = throughRegions(broadcast.getOperand());
     if (cast<RankedTensorType>(predicate.getType()).getRank() != 0)
       return std::nullopt;
     std::optional<int64_t> chosen = values.getScalar(predicate, rank);
@@ -139,16 +127,9 @@ private:
           continue;
         return false;
       }
-      auto loop = dyn_cast<stablehlo::WhileOp>(user->getParentOp());
-      if (loop && user == loop.getBody().front().getTerminator()) {
-        unsigned index = use.getOperandNumber();
-        if (!isUnused(loop.getBody().front().getArgument(index), rank, seen) ||
-            !isUnused(loop.getCond().front().getArgument(index), rank, seen) ||
-            !isUnused(loop->getResult(index), rank, seen))
-          return false;
-        continue;
-      }
-      return false;
+      SmallVector<Value> passed = getOutgoingValues(use);
+      if (passed.empty() || !llvm::all_of(passed, [&](Value each) { return isUnused(each, rank, seen); }))
+        return false;
     }
     return true;
   }

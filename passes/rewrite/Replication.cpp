@@ -23,9 +23,11 @@
 #include "Replication.h"
 
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/Passes/RegionFlow.h"
 
 #include "mlir/Analysis/DataFlow/SparseAnalysis.h"
 #include "mlir/Analysis/DataFlow/Utils.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
@@ -61,39 +63,20 @@ static bool isFunction(Operation *op) {
             }).wasInterrupted();
 }
 
-Value cgx::getCondition(Operation *op) {
-  if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
-    return loop.getCond().front().getTerminator()->getOperand(0);
-  if (isa<stablehlo::IfOp, stablehlo::CaseOp>(op))
-    return op->getOperand(0);
-  return {};
-}
-
 namespace {
 
 /// The values that decide about `value` as its operands do about the result of a function.
 SmallVector<Value> getInfluences(Value value) {
-  SmallVector<Value> influences;
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    unsigned i = argument.getArgNumber();
-    if (auto loop = dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp()))
-      influences = {loop->getOperand(i), loop.getBody().front().getTerminator()->getOperand(i)};
+  SmallVector<Value> influences = getIncomingValues(value);
+  if (isa<BlockArgument>(value))
     return influences;
-  }
   auto result = cast<OpResult>(value);
   Operation *op = result.getOwner();
   unsigned i = result.getResultNumber();
-  if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
-    influences.push_back(loop.getCond().front().getArgument(i));
-    Block &body = loop.getBody().front();
-    if (body.getTerminator()->getOperand(i) != body.getArgument(i))
-      influences.push_back(getCondition(op));
-    return influences;
-  }
-  if (Value condition = getCondition(op)) {
-    influences.push_back(condition);
-    for (Region &region : op->getRegions())
-      influences.push_back(region.front().getTerminator()->getOperand(i));
+  if (isa<RegionBranchOpInterface>(op)) {
+    // Who goes through a loop once more has the same as long as it passes the value on as it is.
+    if (throughRegions(value) == value)
+      influences.append(getDecidingValues(op));
     return influences;
   }
   if (isa<stablehlo::OptimizationBarrierOp>(op))
@@ -178,7 +161,7 @@ private:
   /// Of what other ops than loops pass to their regions, such as the elements of a reduction, nothing is
   /// known.
   void visitRegionArgument(Operation *op, ReplicationLattice *argument) {
-    if (isa<stablehlo::WhileOp>(op))
+    if (isa<RegionBranchOpInterface>(op))
       update(argument, getProgramPointBefore(cast<BlockArgument>(argument->getAnchor()).getOwner()));
     else
       setToEntryState(argument);
@@ -192,7 +175,7 @@ private:
       const ReplicatedAxes &known = getLatticeElementFor(point, influence)->getValue();
       // What a loop carries round may be unknown at first, an operand may not.
       isSeen &= known.axes.has_value() || isa<BlockArgument>(value) ||
-                isa<stablehlo::WhileOp>(value.getDefiningOp());
+                isa<RegionBranchOpInterface>(value.getDefiningOp());
       joined = ReplicatedAxes::join(joined, known);
     }
     if (!isSeen)
@@ -205,7 +188,7 @@ private:
 
   AxisSet getResultAxes(OpResult result, AxisSet axes) {
     Operation *op = result.getOwner();
-    if (getCondition(op))
+    if (isa<RegionBranchOpInterface>(op))
       return axes;
     if (auto wait = dyn_cast<WaitOp>(op))
       return getCollectiveAxes(wait.getStart(), result.getResultNumber(), axes);

@@ -56,9 +56,6 @@ private:
   llvm::DenseSet<mlir::Value> believed;
 };
 
-/// What decides which region of `op` runs and how often; null if that is no decision, or of an unknown op.
-mlir::Value getCondition(mlir::Operation *op);
-
 } // namespace cgx
 
 #endif // CGX_PASSES_REWRITE_REPLICATION_H

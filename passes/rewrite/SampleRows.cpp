@@ -14,7 +14,7 @@
 
 #include "SampleRows.h"
 
-#include "cgx/Passes/RankValues.h"
+#include "cgx/Passes/RegionFlow.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -31,8 +31,8 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 
 /// Whether two values are made by the same ops of the same values.
 static bool isSameValue(Value a, Value b, unsigned depth = 32) {
-  a = throughLoops(a);
-  b = throughLoops(b);
+  a = throughRegions(a);
+  b = throughRegions(b);
   if (a == b)
     return true;
   Operation *left = a.getDefiningOp(), *right = b.getDefiningOp();
@@ -433,7 +433,7 @@ LogicalResult SampleRows::connectLoops() {
 }
 
 FailureOr<Value> SampleRows::idsOf(Value value, ArrayRef<int64_t> dims, OpBuilder &builder) {
-  value = throughLoops(value);
+  value = throughRegions(value);
   if (auto found = made.find(value); found != made.end())
     return found->second;
   FailureOr<Dims> own = dimsOf(value);

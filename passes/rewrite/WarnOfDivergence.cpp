@@ -8,6 +8,7 @@
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/Passes/RegionFlow.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -74,8 +75,8 @@ private:
   void visit(Operation &op) {
     if (isa<CommunicationOpInterface, stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp>(op))
       return;
-    if (isa<stablehlo::WhileOp>(op))
-      return visitLoop(op);
+    if (SmallVector<RegionEdge> edges = getRegionEdges(&op); !edges.empty())
+      return visitRegions(op, edges);
     llvm::BitVector all(step.getNumArguments());
     for (Value operand : op.getOperands())
       all |= get(operand);
@@ -87,34 +88,35 @@ private:
         for (Value value : region.front().getTerminator()->getOperands())
           all |= get(value);
       }
-    if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op))
-      return visitBranches(op);
     for (Value result : op.getResults())
       add(result, all);
   }
 
-  /// Each result by itself: other results of a branch say nothing about it.
-  void visitBranches(Operation &op) {
-    for (OpResult result : op.getResults()) {
-      llvm::BitVector all = get(op.getOperand(0));
+  /// Each value by itself, until nothing changes: other results of a branch say nothing about it.
+  void visitRegions(Operation &op, ArrayRef<RegionEdge> edges) {
+    llvm::BitVector choice(step.getNumArguments());
+    for (Value deciding : getDecidingValues(&op))
+      if (!op.isAncestor(deciding.getParentBlock()->getParentOp()))
+        choice |= get(deciding);
+    bool changes = false;
+    const auto pass = [&](const RegionEdge &edge) {
+      for (auto [from, to] : llvm::zip_equal(edge.from, edge.to)) {
+        llvm::BitVector all = get(from);
+        if (isa<OpResult>(to))
+          all |= choice;
+        changes |= add(to, all) && isa<BlockArgument>(to);
+      }
+    };
+    for (const RegionEdge &edge : edges)
+      if (edge.isEntry)
+        pass(edge);
+    do {
       for (Region &region : op.getRegions())
-        all |= get(region.front().getTerminator()->getOperand(result.getResultNumber()));
-      add(result, all);
-    }
-  }
-
-  void visitLoop(Operation &loop) {
-    Block &body = loop.getRegion(1).front();
-    for (unsigned i = 0; i < loop.getNumOperands(); ++i)
-      add(body.getArgument(i), get(loop.getOperand(i)));
-    for (bool changes = true; changes;) {
+        visit(region.front());
       changes = false;
-      visit(body);
-      for (unsigned i = 0; i < loop.getNumOperands(); ++i)
-        changes |= add(body.getArgument(i), get(body.getTerminator()->getOperand(i)));
-    }
-    for (unsigned i = 0; i < loop.getNumOperands(); ++i)
-      add(loop.getResult(i), get(body.getArgument(i)));
+      for (const RegionEdge &edge : edges)
+        pass(edge);
+    } while (changes);
   }
 
   /// Asking an op for its attributes is not const.

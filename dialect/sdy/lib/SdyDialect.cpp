@@ -103,6 +103,21 @@ MeshAttr ManualComputationOp::getMesh() {
   return {};
 }
 
+/// Operands and results are whole, the region has the pieces of a device: values pass, types change.
+void ManualComputationOp::getSuccessorRegions(RegionBranchPoint point,
+                                              SmallVectorImpl<RegionSuccessor> &successors) {
+  if (point.isParent())
+    successors.emplace_back(&getOperation()->getRegion(0), getOperation()->getRegion(0).getArguments());
+  else
+    successors.emplace_back(getOperation(), getOperation()->getResults());
+}
+
+OperandRange ManualComputationOp::getEntrySuccessorOperands(RegionSuccessor) {
+  return getOperation()->getOperands();
+}
+
+bool ManualComputationOp::areTypesCompatible(Type, Type) { return true; }
+
 Type cgx::sdy::getLocalType(Type global, TensorShardingAttr sharding, MeshAttr mesh,
                             ArrayRef<StringAttr> manualAxes) {
   auto tensor = dyn_cast<RankedTensorType>(global);

@@ -277,3 +277,60 @@ func.func @state_that_drifts(
   return %next, %2 : tensor<f32>, tensor<8xf32>
 }
 }
+
+// -----
+
+// Loops and branches of other dialects tell by the same interface what goes where.
+#g = #cgx.groups<[[0, 1, 2, 3]]>
+#w = #cgx.layer<"w", gradient>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
+func.func @upstream_loop(
+    // expected-note @below {{it differs because of argument 'batch['n']', of which each rank has its own part}}
+    // expected-note @below {{the condition is computed here}}
+    %n: index {cgx.name = "batch['n']", cgx.sharding = #cgx.sharding<[["data"]]>},
+    %p: i1 {cgx.name = "state['p']", cgx.sharding = #cgx.sharding<[]>},
+    %g: tensor<8xf32> {cgx.name = "state['g']", cgx.sharding = #cgx.sharding<[[]]>}) -> (tensor<8xf32>, tensor<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %alike = scf.if %p -> tensor<8xf32> {
+    %0 = cgx.all_reduce mean(%g) groups(#g) id(0) layer(#w) : tensor<8xf32>
+    scf.yield %0 : tensor<8xf32>
+  } else {
+    scf.yield %g : tensor<8xf32>
+  }
+  // expected-warning @below {{all_reduce with id 1 (layer 'w') in a loop whose condition may differ along axis "data" of the mesh: ranks that stay in it would wait for the others}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %g) -> tensor<8xf32> {
+    // expected-note @below {{the first collective is here}}
+    %0 = cgx.all_reduce mean(%s) groups(#g) id(1) layer(#w) : tensor<8xf32>
+    scf.yield %0 : tensor<8xf32>
+  }
+  return %alike, %r : tensor<8xf32>, tensor<8xf32>
+}
+}
+
+// -----
+
+// What both branches return is what it was, whichever was taken.
+#g = #cgx.groups<[[0, 1, 2, 3]]>
+#w = #cgx.layer<"w", gradient>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
+func.func @same_in_both_branches(
+    %x: tensor<1xi1> {cgx.name = "batch['x']", cgx.sharding = #cgx.sharding<[["data"]]>},
+    %n: tensor<i1> {cgx.name = "state['n']", cgx.sharding = #cgx.sharding<[]>},
+    %g: tensor<8xf32> {cgx.name = "state['g']", cgx.sharding = #cgx.sharding<[[]]>}) -> tensor<8xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<8xf32>
+  %own = stablehlo.reshape %x : (tensor<1xi1>) -> tensor<i1>
+  %both:2 = "stablehlo.if"(%own) ({
+    stablehlo.return %n, %g : tensor<i1>, tensor<8xf32>
+  }, {
+    stablehlo.return %n, %zero : tensor<i1>, tensor<8xf32>
+  }) : (tensor<i1>) -> (tensor<i1>, tensor<8xf32>)
+  %r = "stablehlo.if"(%both#0) ({
+    %0 = cgx.all_reduce mean(%g) groups(#g) id(0) layer(#w) : tensor<8xf32>
+    stablehlo.return %0 : tensor<8xf32>
+  }, {
+    stablehlo.return %both#1 : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+}

@@ -306,7 +306,7 @@ TEST(Fault, ARestartDoesNotMeetTheJobOfThatNameThatIsDying) {
   std::string job = uniqueJob();
   ProcessJob old(2, [&](uint32_t rank) { return train(contextSpec(job, rank), 1); });
   std::this_thread::sleep_for(kJoining); // rank 2 is missing
-  old.signal(1, SIGSTOP);             // so that it cannot clear up after rank 0
+  old.signal(1, SIGSTOP);                // so that it cannot clear up after rank 0
   old.signal(0, SIGKILL);
   std::this_thread::sleep_for(100ms);
   ProcessJob fresh(kRanks, [&](uint32_t rank) { return train(contextSpec(job, rank), 3); });

@@ -19,9 +19,6 @@
 
 namespace cgx {
 
-/// What a value was before the loop that hands it from round to round as it is.
-mlir::Value throughLoops(mlir::Value value);
-
 /// Evaluates integers that depend on nothing but the number of the rank, for every rank: offsets of its
 /// pieces, its positions along the axes of the mesh. A frontend spells them as products, remainders or
 /// tables, with guards against indices below zero; to compute them is to recognize every spelling.

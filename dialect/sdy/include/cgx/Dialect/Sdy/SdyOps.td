@@ -27,7 +27,8 @@ def Sdy_MeshOp : Sdy_Op<"mesh", [HasParent<"::mlir::ModuleOp">, Symbol]> {
 }
 
 def Sdy_ManualComputationOp : Sdy_Op<"manual_computation",
-    [IsolatedFromAbove, RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock]> {
+    [IsolatedFromAbove, RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlock,
+     DeclareOpInterfaceMethods<RegionBranchOpInterface, ["getEntrySuccessorOperands", "areTypesCompatible"]>]> {
   let summary = "computes per device over some axes of a mesh";
   let description = [{
     Splits the operands as `in_shardings` say, runs the region on every device
@@ -75,7 +76,7 @@ def Sdy_ManualComputationOp : Sdy_Op<"manual_computation",
   }];
 }
 
-def Sdy_ReturnOp : Sdy_Op<"return", [Pure, Terminator]> {
+def Sdy_ReturnOp : Sdy_Op<"return", [Pure, Terminator, ReturnLike]> {
   let summary = "ends the region of a manual computation";
   let description = [{
     Returns this device's pieces of the results.
