@@ -76,6 +76,7 @@ void encodeBucket(const cgx_codec &codec, uint64_t elements, const Value &value,
     magnitudes.largest = magnitude > magnitudes.largest ? magnitude : magnitudes.largest;
     magnitudes.sum += double(magnitude);
   });
+  positions.finish();
   const BucketScale scale = isFiniteBucket ? magnitudes.scaleOf(codec, parts.count) : notFiniteScale();
   storeScaleValue(bytes, codec.scale, 0, scale.minimum);
   storeScaleValue(bytes, codec.scale, 1, scale.unit);

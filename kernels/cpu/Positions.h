@@ -15,6 +15,7 @@
 #include "cgx/arithmetic/bit_plane.h"
 #include "cgx/codec.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -31,16 +32,36 @@ public:
   void add(uint64_t position) {
     if (isBitmap)
       return setBit(high, position, true);
-    for (uint32_t bit = 0; bit < lowBits; ++bit)
-      setBit(low, written * lowBits + bit, (position >> bit) & 1);
+    putLow(uint32_t(position), std::min(lowBits, 32u));
+    if (lowBits > 32)
+      putLow(uint32_t(position >> 32), lowBits - 32);
     setBit(high, (position >> lowBits) + written, true);
     ++written;
   }
 
+  /// After the last position.
+  void finish() { std::memcpy(low, &waiting, (waitingBits + 7) / 8); }
+
 private:
+  /// The lowest `bits` of a value, at most 32.
+  void putLow(uint32_t value, uint32_t bits) {
+    waiting |= (value & ((uint64_t(1) << bits) - 1)) << waitingBits;
+    waitingBits += bits;
+    if (waitingBits < 32)
+      return;
+    const auto word = uint32_t(waiting);
+    std::memcpy(low, &word, sizeof word);
+    low += sizeof word;
+    waiting >>= 32;
+    waitingBits -= 32;
+  }
+
   bool isBitmap;
   uint32_t lowBits;
-  uint8_t *low, *high;
+  uint8_t *low; ///< where the next lowest bits go, those that wait for the rest of a word before them
+  uint8_t *high;
+  uint64_t waiting = 0;
+  uint32_t waitingBits = 0; ///< fewer than 32 between calls
   uint64_t written = 0;
 };
 
@@ -49,7 +70,7 @@ public:
   PositionsReader(uint64_t elements, uint64_t count, const uint8_t *bytes)
       : elements(elements), count(count), isBitmap(cgx_positions_are_bitmap(elements, count)),
         lowBits(cgx_position_low_bits(elements, count)), low(bytes),
-        high(isBitmap ? bytes : bytes + cgx_position_low_bytes(elements, count)),
+        lowBytes(isBitmap ? 0 : cgx_position_low_bytes(elements, count)), high(bytes + lowBytes),
         highBits(isBitmap ? elements : cgx_position_high_bits(elements, count)) {}
 
   /// Whether these are `count` positions of `elements` elements in rising order, as a writer leaves them.
@@ -82,10 +103,15 @@ private:
   }
 
   uint64_t loadLow(uint64_t i) const {
+    const uint64_t begin = i * lowBits;
     uint64_t value = 0;
+    if (i < count && begin / 8 + sizeof value <= lowBytes && lowBits <= 56) {
+      std::memcpy(&value, low + begin / 8, sizeof value);
+      return (value >> begin % 8) & ((uint64_t(1) << lowBits) - 1);
+    }
     if (i < count)
       for (uint32_t bit = 0; bit < lowBits; ++bit)
-        value |= uint64_t(loadBit(low, i * lowBits + bit)) << bit;
+        value |= uint64_t(loadBit(low, begin + bit)) << bit;
     return value;
   }
 
@@ -107,7 +133,9 @@ private:
   uint64_t elements, count;
   bool isBitmap;
   uint32_t lowBits;
-  const uint8_t *low, *high;
+  const uint8_t *low;
+  uint64_t lowBytes;
+  const uint8_t *high;
   uint64_t highBits;
 };
 

@@ -14,6 +14,8 @@
 #include "CodecFamily.h"
 #include "cgx/arithmetic/magnitude.h"
 
+#include <type_traits>
+
 namespace cgx {
 
 /// The source as a constant of the loops below, so that a block of elements becomes a few vectors.
@@ -74,9 +76,16 @@ void storeSparse(const DecodeArguments &arguments, float rest, const uint8_t *va
   else
     for (uint64_t i = 0; i < arguments.elements; ++i)
       storeElement(arguments.type, output, i, rest);
-  forEachSent([&](uint64_t i, uint64_t index) {
-    memcpy(static_cast<uint8_t *>(output) + index * size, values + i * size, size);
-  });
+  // Of a size that the compiler knows: a copy of so little is no call.
+  const auto storeOf = [&](auto bytes) {
+    forEachSent([&](uint64_t i, uint64_t index) {
+      memcpy(static_cast<uint8_t *>(output) + index * bytes, values + i * bytes, bytes);
+    });
+  };
+  if (size == 4)
+    storeOf(std::integral_constant<uint64_t, 4>());
+  else
+    storeOf(std::integral_constant<uint64_t, 2>());
 }
 
 /// The same added to an accumulator. Elements that were not sent add nothing.

@@ -67,6 +67,7 @@ template <typename Load> uint64_t encodeFrom(const EncodeArguments &arguments, c
     positions.add(i);
     storeElement(arguments.type, arguments.body + valuesBegin, sent++, value(i));
   });
+  positions.finish();
   return valuesBegin + count * cgx_element_bytes(arguments.type);
 }
 

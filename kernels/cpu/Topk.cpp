@@ -27,6 +27,7 @@ template <typename Load> void encodeFrom(const EncodeArguments &arguments, const
     positions.add(i);
     storeElement(arguments.type, values, sent++, x);
   });
+  positions.finish();
 }
 
 uint64_t encode(const EncodeArguments &arguments) {

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -73,6 +74,46 @@ TEST_F(SparseTest, TopkSendsTheLargestAndOfEqualOnesTheFirst) {
           expected[order[i]] = values[order[i]];
         ASSERT_EQ(throughCodec(codec, values), expected);
       }
+}
+
+/// Long tensors are read once: whatever a sample of them says, the bytes are those of the reference.
+TEST_F(SparseTest, LongTensorsHaveTheBytesOfTheReferenceHoweverTheyAreOrdered) {
+  const auto isSmaller = [](float a, float b) { return magnitudeBits(a) < magnitudeBits(b); };
+  const std::pair<const char *, std::function<void(std::vector<float> &)>> orders[] = {
+      {"as drawn", [](auto &) {}},
+      {"rising", [&](auto &values) { std::stable_sort(values.begin(), values.end(), isSmaller); }},
+      {"falling", [&](auto &values) { std::stable_sort(values.rbegin(), values.rend(), isSmaller); }},
+      {"large in one place",
+       [](auto &values) {
+         std::for_each(values.end() - 900, values.end() - 20, [](float &x) { x *= 1e3f; });
+       }},
+      {"mostly zero", [](auto &values) { std::fill(values.begin() + 50, values.end(), 0.0f); }},
+      {"few values",
+       [](auto &values) {
+         std::for_each(values.begin(), values.end(), [](float &x) { x = std::round(3 * x); });
+       }},
+  };
+  for (Shape shape : {Shape::gradient, Shape::uniform, Shape::constant, Shape::poisoned})
+    for (const auto &[name, order] : orders)
+      for (uint64_t elements : {16384u, 70001u})
+        for (cgx_element_type type : {CGX_F32, CGX_F16, CGX_BF16})
+          for (float density : {1e-5f, 0.001f, 0.01f, 0.12f}) {
+            SCOPED_TRACE(std::string(shapeName(shape)) + ", " + name + ", " + std::to_string(elements) +
+                         " elements of type " + std::to_string(type) + ", density " +
+                         std::to_string(density) + ", CGX_TEST_SEED=" + std::to_string(testSeed()));
+            std::vector<float> values = makeFloats(shape, elements, random);
+            order(values);
+            const Bytes input(toElements(type, values), 0);
+            const cgx_codec codec = topk(density);
+            Bytes expected(cgx_payload_bytes(&codec, type, elements));
+            encode(codec, type, input.data(), elements, RandomKey{1}, 0, expected.data(),
+                   *findImplementation("reference"));
+            for (const Implementation *with : supportedImplementations()) {
+              Bytes payload(expected.size());
+              encode(codec, type, input.data(), elements, RandomKey{1}, 0, payload.data(), *with);
+              ASSERT_EQ(payload.copy(), expected.copy()) << with->name;
+            }
+          }
 }
 
 TEST_F(SparseTest, AnErrorIsAtMostTheShareThatIsNotSent) {
