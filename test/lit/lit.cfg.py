@@ -9,6 +9,8 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
+if config.cgx_has_dnnl:
+    config.available_features.add("onednn")
 config.test_exec_root = config.cgx_test_exec_root
 config.environment["PATH"] = os.path.pathsep.join(
     [config.cgx_bin_dir, config.llvm_tools_dir, config.environment.get("PATH", "")]

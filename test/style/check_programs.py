@@ -52,7 +52,8 @@ FOUND = {
     "OpenSSL": "libssl-dev", "asio.hpp": "libasio-dev",
     "benchmark": "libbenchmark-dev", "Protobuf": "libprotobuf-dev",
     "ZLIB": "zlib1g-dev", "zstd": "libzstd-dev", "zstd.h": "libzstd-dev",
-    "hwy": "libhwy-dev", "kissfft/kissfft.hh": "libkissfft-dev", "cgx": "cmake",  # the last is the tree itself, installed
+    "hwy": "libhwy-dev", "kissfft/kissfft.hh": "libkissfft-dev", "dnnl.h": "libdnnl-dev", "dnnl": "libdnnl-dev",
+    "OpenMP": "g++", "cgx": "cmake",  # the last is the tree itself, installed
     "Gloo": "libgloo-dev", "Git": "git", "CUDAToolkit": OPTIONAL, "nccl": OPTIONAL, "nccl.h": OPTIONAL,
 }
 

@@ -6,6 +6,9 @@
 //
 //===----------------------------------------------------------------------------===//
 //
+// Convolutions of one group, and their gradients, are the runtime's where it has oneDNN
+// (LibraryConvolution.cpp). The others, small ones and those of numbers that are no floats:
+//
 // The input is padded and dilated in memory, so that every read of a window is affine in the loops.
 //
 // One group: the windows are copied side by side into a matrix of patches, whose product with the kernel is
@@ -18,6 +21,7 @@
 //===----------------------------------------------------------------------------===//
 #include "Contractions.h"
 #include "Conversion.h"
+#include "LibraryConvolution.h"
 #include "ScalarConvert.h"
 #include "Window.h"
 
@@ -232,6 +236,10 @@ struct ConvolutionPattern : OpConversionPattern<stablehlo::ConvolutionOp> {
     if (type.getNumElements() == 0 || isEmpty(adaptor.getLhs()) || isEmpty(adaptor.getRhs())) {
       Value zero = zeroOf(rewriter, op.getLoc(), type.getElementType());
       rewriter.replaceOp(op, filledTensor(rewriter, op.getLoc(), type, zero));
+      return success();
+    }
+    if (Value result = libraryConvolution(rewriter, op, adaptor.getLhs(), adaptor.getRhs(), type)) {
+      rewriter.replaceOp(op, result);
       return success();
     }
     Convolution convolution(op, adaptor.getLhs(), adaptor.getRhs(), type, rewriter);

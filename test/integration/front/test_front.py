@@ -85,7 +85,7 @@ class Front(unittest.TestCase):
     def test_the_doctor_measures(self):
         result = cgx("doctor")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        for subject in ("processor", "cores", "memory", "shared memory", "huge pages", "open files", "MPI", "NCCL", "GPU"):
+        for subject in ("processor", "cores", "memory", "shared memory", "huge pages", "open files", "MPI", "NCCL", "GPU", "convolutions"):
             self.assertRegex(result.stdout, rf"(?m)^(ok|-|warning) +{subject} ")
         self.assertRegex(result.stdout, r"16 MiB +quantize bits=4")
 

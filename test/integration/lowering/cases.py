@@ -400,6 +400,42 @@ case("conv/empty", lambda x, w: conv(x, w), normal(0, 9, 8, 3), FILTER)
 case("conv/no_features", lambda x, w: conv(x, w), normal(2, 9, 8, 0), normal(3, 3, 0, 5))
 case("conv/relu", lambda x, w, v: conv(jax.nn.relu(conv(x, w)), v), IMAGE, FILTER, normal(3, 3, 5, 4, seed=3))
 case("conv/scan", lambda x, w: lax.scan(lambda c, _: (jnp.tanh(conv(c, w)), None), x, None, 3)[0], IMAGE, normal(3, 3, 3, 3, seed=1))
+
+
+def random_convolution(seed):
+    """A convolution with its gradients, large enough for a library. Strides, padding, dilations, groups and layouts are drawn."""
+    rng = np.random.default_rng(seed)
+    rank = int(rng.integers(1, 4))
+
+    def draw(low, high):
+        return tuple(int(x) for x in rng.integers(low, high, rank))
+    window, strides, inner, outer = draw(1, 5), draw(1, 4), draw(1, 3), draw(1, 3) if seed % 3 == 0 else (1,) * rank
+    if seed % 4 == 3:
+        strides, inner = (1,) * rank, (1,) * rank
+    # XLA on CPUs reads wrong places where one end of a dimension is cut and the other padded: both are cut or padded.
+    padding = [tuple(int(x) for x in (rng.integers(0, 4, 2) if seed % 5 else rng.integers(-2, 1, 2))) for _ in range(rank)]
+    covered = [(w - 1) * d + 1 for w, d in zip(window, inner)]
+    size = [int(rng.integers(c + 4, c + {1: 60, 2: 14, 3: 7}[rank])) for c in covered]
+    groups = (1, 1, 1, 2, 1, 1, 8, 1)[seed % 8]
+    channels, features, batch = groups * int(rng.integers(1 if groups > 1 else 9, 18)), groups * int(rng.integers(1, 18)), int(rng.integers(1, 5))
+    dtype = ml_dtypes.bfloat16 if seed % 7 == 6 else np.float32
+    orders = [rng.permutation(rank + 2) for _ in range(3)]
+    letters = [np.array(list(two + "DHW"[:rank])) for two in ("NC", "OI", "NC")]
+    lhs, rhs = np.array([batch, channels, *size]), np.array([features, channels // groups, *window])
+
+    def function(x, w, cotangent_scale):
+        def run(x, w):
+            return lax.conv_general_dilated(x, w, strides, padding, outer, inner, feature_group_count=groups,
+                                            dimension_numbers=tuple("".join(names[order]) for names, order in zip(letters, orders)))
+        result, pull = jax.vjp(run, x, w)
+        return result, pull(cotangent_scale * jnp.cos(jnp.arange(result.size).reshape(result.shape)).astype(result.dtype))
+    scale = np.prod(rhs[1:]) ** -0.5
+    case(f"conv/random_{seed}", function, normal(*lhs[orders[0]], seed=seed, dtype=dtype),
+         (normal(*rhs[orders[1]], seed=seed + 1) * scale).astype(dtype), np.asarray(0.05, dtype))
+
+
+for seed in range(32):
+    random_convolution(seed)
 for name, init, function in (("max", -np.inf, lax.max), ("sum", 0.0, lax.add)):
     case(f"pool/{name}", lambda x, i=init, f=function: lax.reduce_window(x, np.float32(i), f, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), IMAGE)
     case(f"pool/{name}_overlapping", lambda x, i=init, f=function: lax.reduce_window(x, np.float32(i), f, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"), IMAGE)

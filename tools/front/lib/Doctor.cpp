@@ -59,9 +59,9 @@ int runDoctor(int argc, char **argv) {
   app.add_flag("--no-measure", quick, "Only look, do not measure (a few seconds less)");
   if (std::optional<int> status = cli::parse(app, argc, argv))
     return *status;
-  std::vector<Finding> findings = {findProcessor(), findCores(),     findMemory(), findSharedMemory(),
-                                   findHugePages(), findOpenFiles(), findMpi(),    findTcp(),
-                                   findGpu(),       findNccl()};
+  std::vector<Finding> findings = {findProcessor(), findCores(),     findMemory(),      findSharedMemory(),
+                                   findHugePages(), findOpenFiles(), findMpi(),         findTcp(),
+                                   findGpu(),       findNccl(),      findConvolutions()};
   for (Finding &tool : findTools())
     findings.push_back(std::move(tool));
   for (const Finding &finding : findings)

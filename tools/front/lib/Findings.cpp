@@ -136,6 +136,15 @@ Finding findMpi() {
 #endif
 }
 
+Finding findConvolutions() {
+#ifdef CGX_FRONT_DNNL_VERSION
+  return {Verdict::good, "convolutions", "on oneDNN " CGX_FRONT_DNNL_VERSION, ""};
+#else
+  return {Verdict::absent, "convolutions", "this build makes matrix products of them, which are slower",
+          "to train networks of convolutions install libdnnl-dev, and build again"};
+#endif
+}
+
 Finding findNccl() {
   void *library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
   if (!library)

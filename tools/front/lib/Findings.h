@@ -38,6 +38,7 @@ Finding findOpenFiles();
 Finding findTcp();
 Finding findMpi();
 Finding findNccl();
+Finding findConvolutions();
 Finding findGpu();
 std::vector<Finding> findTools();
 
