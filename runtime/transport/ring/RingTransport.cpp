@@ -151,6 +151,12 @@ bool RingTransport::push(Peer &peer) {
   return peer.writer.publish();
 }
 
+/// Memory for more of a message of `whole` bytes that nobody has asked for yet: as much again as has come.
+/// Its header alone, which may be damaged, does not decide how much memory it takes.
+static void makeRoom(std::vector<std::byte> &bytes, uint64_t whole) {
+  bytes.resize(std::min<uint64_t>(whole, std::max<uint64_t>(kBurstBytes, 2 * bytes.size())));
+}
+
 /// Reads at most one burst, and only while somebody wants something of this peer:
 /// what nobody wants yet stays in the ring and holds its sender back.
 Status RingTransport::pull(Peer &peer, uint32_t rank, bool &moved) {
@@ -164,6 +170,8 @@ Status RingTransport::pull(Peer &peer, uint32_t rank, bool &moved) {
         return status;
     }
     while (cursor.left != 0 && budget != 0) {
+      if (!peer.target && cursor.offset == peer.unexpected.back().bytes.size())
+        makeRoom(peer.unexpected.back().bytes, cursor.offset + cursor.left);
       std::span<std::byte> piece =
           (peer.target ? peer.target->pieces[cursor.piece] : std::span(peer.unexpected.back().bytes))
               .subspan(cursor.offset);
@@ -173,7 +181,7 @@ Status RingTransport::pull(Peer &peer, uint32_t rank, bool &moved) {
       budget -= count;
       cursor.left -= count;
       cursor.offset += count;
-      if (count == piece.size()) {
+      if (peer.target && count == piece.size()) {
         ++cursor.piece;
         cursor.offset = 0;
       }
@@ -218,7 +226,7 @@ Status RingTransport::beginReceive(Peer &peer, uint32_t rank) {
     return Status::error(CGX_INTERNAL, "expected a message of at most ", kMostMessageBytes,
                          " bytes from rank ", nameOf(rank), ", got one of ", header.bytes);
   peer.target = nullptr;
-  peer.unexpected.push_back({header.tag, std::vector<std::byte>(header.bytes)});
+  peer.unexpected.push_back({header.tag, {}});
   return Status();
 }
 

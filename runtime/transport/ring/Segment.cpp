@@ -145,6 +145,8 @@ Status Segment::failure(std::span<const uint32_t> names) const {
   uint32_t index = std::min(failed - 1, ranks());
   const FailureNote &told = note(index);
   std::string text(told.text, strnlen(told.text, sizeof(told.text)));
+  if (text.empty()) // whatever set `failed` did not write a note
+    text = "its reason is not in the shared memory, which is damaged";
   auto code = told.code > CGX_OK && told.code <= CGX_INTERNAL ? cgx_status(told.code) : CGX_INTERNAL;
   if (index == ranks())
     return Status(code, text);

@@ -1,0 +1,121 @@
+//===-- RingTest.cpp - What a rank reads of memory that another wrote ------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Faults that the fuzz target of segments found: numbers in shared memory that nobody should have written.
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/ring/RingTransport.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <memory>
+
+namespace cgx::test {
+namespace {
+
+constexpr uint32_t kRanks = 2;
+constexpr uint64_t kRingBytes = 4096;
+
+/// Both ranks of a segment are there, whatever it says.
+class Everyone final : public Membership {
+public:
+  explicit Everyone(Segment segment) : held(segment) {}
+  Segment segment() const override { return held; }
+  bool isAlive(uint32_t) const override { return true; }
+
+private:
+  Segment held;
+};
+
+/// What RingTransport writes in front of each message.
+struct MessageHeader {
+  uint32_t magic = 0x4d584743, reserved = 0;
+  Tag tag;
+  uint64_t bytes = 0;
+};
+
+class RingTest : public ::testing::Test {
+protected:
+  RingTest() {
+    std::memset(static_cast<void *>(memory.get()), 0, Segment::totalBytes(kRanks, kRingBytes));
+    segment = Segment::initialize(memory.get(), kRanks, kRingBytes);
+    transport = std::make_unique<RingTransport>(std::make_unique<Everyone>(segment),
+                                                TransportConfig{.job = "job", .rank = 0, .ranks = kRanks});
+    told = RingWriter(segment.ringControl(1, 0), segment.ringData(1, 0), kRingBytes);
+  }
+
+  void tell(std::span<const std::byte> bytes) {
+    ASSERT_EQ(told.write(bytes), bytes.size());
+    told.publish();
+  }
+
+  Status progress() {
+    bool moved = false;
+    return transport->progress(moved);
+  }
+
+  std::unique_ptr<std::byte, decltype(&std::free)> memory{
+      static_cast<std::byte *>(
+          std::aligned_alloc(4096, (Segment::totalBytes(kRanks, kRingBytes) + 4095) / 4096 * 4096)),
+      &std::free};
+  Segment segment;
+  std::unique_ptr<RingTransport> transport;
+  RingWriter told;
+};
+
+TEST_F(RingTest, AMessageTakesTheMemoryOfWhatHasComeAndNotOfWhatItsHeaderSays) {
+  std::vector<std::byte> bytes(100);
+  Incoming wanted{.peer = 1, .tag = {.step = 1, .collective = 2}, .pieces = {std::span(bytes)}};
+  transport->post(wanted);
+  const MessageHeader header{.tag = {.step = 1, .collective = 3}, .bytes = uint64_t(1) << 39};
+  tell(std::as_bytes(std::span(&header, 1)));
+  tell(std::vector<std::byte>(1000));
+  EXPECT_TRUE(progress().ok()) << progress().message();
+  EXPECT_FALSE(wanted.done);
+}
+
+TEST_F(RingTest, AMessageThatComesEarlyIsWholeWhenItIsAskedFor) {
+  std::vector<std::byte> first(1), sent(100000), received(sent.size());
+  for (size_t i = 0; i < sent.size(); ++i)
+    sent[i] = std::byte(i * 7 / 3);
+  Incoming wanted{.peer = 1, .tag = {.step = 1, .collective = 2}, .pieces = {std::span(first)}};
+  transport->post(wanted);
+  const MessageHeader early{.tag = {.step = 1, .collective = 3}, .bytes = sent.size()};
+  tell(std::as_bytes(std::span(&early, 1)));
+  for (std::span<const std::byte> left = sent; !left.empty();) {
+    const size_t count = told.write(left);
+    told.publish();
+    left = left.subspan(count);
+    ASSERT_TRUE(progress().ok());
+  }
+  const MessageHeader late{.tag = wanted.tag, .bytes = 1};
+  tell(std::as_bytes(std::span(&late, 1)));
+  tell(std::span(sent).first(1));
+  ASSERT_TRUE(progress().ok());
+  EXPECT_TRUE(wanted.done);
+  // In two pieces, as nobody knew when it came.
+  Incoming asked{.peer = 1,
+                 .tag = early.tag,
+                 .pieces = {std::span(received).first(33), std::span(received).subspan(33)}};
+  transport->post(asked);
+  EXPECT_TRUE(asked.done);
+  EXPECT_EQ(received, sent);
+}
+
+TEST_F(RingTest, AFailureWithoutAReasonSaysSo) {
+  for (uint32_t index : {0u, 1u, 2u, 77u}) {
+    segment.header().failed.store(index + 1);
+    EXPECT_NE(segment.failure().message().find("its reason is not in the shared memory"), std::string::npos)
+        << segment.failure().message();
+  }
+}
+
+} // namespace
+} // namespace cgx::test
