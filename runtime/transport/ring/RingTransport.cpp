@@ -164,7 +164,7 @@ Status RingTransport::pull(Peer &peer, uint32_t rank, bool &moved) {
   while (!peer.receives.empty() && budget != 0) {
     Cursor &cursor = peer.receiving;
     if (!cursor.inMessage) {
-      if (peer.reader.available() < sizeof(MessageHeader))
+      if (peer.reader.available() < sizeof(MessageHeader) || peer.reader.corrupt())
         break;
       if (Status status = beginReceive(peer, rank); !status.ok())
         return status;
@@ -206,8 +206,10 @@ Status RingTransport::matchesLength(const Incoming &message, uint64_t bytes) con
 
 /// Reads the header at the front of the ring and finds out who wants the message.
 Status RingTransport::beginReceive(Peer &peer, uint32_t rank) {
-  peer.reader.read(std::as_writable_bytes(std::span(&peer.header, 1)));
+  const size_t read = peer.reader.read(std::as_writable_bytes(std::span(&peer.header, 1)));
   const MessageHeader &header = peer.header;
+  if (read != sizeof header) // the position went back since
+    return Status::error(CGX_INTERNAL, "the ring from rank ", nameOf(rank), " is damaged");
   if (header.magic != kMessageMagic)
     return Status::error(CGX_INTERNAL, "expected a message header from rank ", nameOf(rank),
                          ", got other bytes");

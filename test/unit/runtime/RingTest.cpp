@@ -109,6 +109,18 @@ TEST_F(RingTest, AMessageThatComesEarlyIsWholeWhenItIsAskedFor) {
   EXPECT_EQ(received, sent);
 }
 
+// The header of the message before is not taken for another one's, again and again.
+TEST_F(RingTest, APositionThatCannotBeIsDamage) {
+  std::vector<std::byte> bytes(100);
+  Incoming wanted{.peer = 1, .tag = {.step = 1, .collective = 2}, .pieces = {std::span(bytes)}};
+  transport->post(wanted);
+  const MessageHeader empty{.tag = {.step = 1, .collective = 3}};
+  tell(std::as_bytes(std::span(&empty, 1)));
+  ASSERT_TRUE(progress().ok());
+  segment.ringControl(1, 0).tail.fetch_add(10 * kRingBytes);
+  EXPECT_EQ(progress().message(), "the ring from rank 1 is damaged");
+}
+
 TEST_F(RingTest, AFailureWithoutAReasonSaysSo) {
   for (uint32_t index : {0u, 1u, 2u, 77u}) {
     segment.header().failed.store(index + 1);
