@@ -8,9 +8,12 @@
 //
 // What an editor starts to get hover, definitions and errors in .mlir files that
 // use cgx, stablehlo or sdy. Speaks the Language Server Protocol on standard
-// input and output; point the editor's MLIR extension at this binary.
+// input and output; point the editor's MLIR extension at this binary. MLIR's own
+// server answers; what cgx adds to its answers is in Proxy.cpp.
 //
 //===----------------------------------------------------------------------===//
+
+#include "Proxy.h"
 
 #include "cgx/Tools/Registration.h"
 
@@ -20,6 +23,9 @@
 #include "mlir/Support/LogicalResult.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
+#include "llvm/ADT/StringRef.h"
+
+#include <algorithm>
 #include <cstdlib>
 
 int main(int argc, char **argv) {
@@ -27,5 +33,14 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   cgx::registerCgxDialects(registry);
-  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry)) ? EXIT_FAILURE : EXIT_SUCCESS;
+  cgx::registerCgxPasses();
+  auto server = [&] {
+    return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry)) ? EXIT_FAILURE : EXIT_SUCCESS;
+  };
+  // Messages between lines of `// -----` are for tests of the server alone, and --help is not for an editor.
+  const bool isForEditor = std::all_of(argv + 1, argv + argc, [](const char *argument) {
+    return llvm::StringRef(argument).trim('-').starts_with("log=") ||
+           llvm::StringRef(argument).trim('-') == "pretty";
+  });
+  return isForEditor ? cgx::lsp::runBehindProxy(registry, server) : server();
 }

@@ -137,6 +137,55 @@ class LspTest(unittest.TestCase):
                     self.assertNotIn("bits", found)
         self.assertEqual(self.session.close(), 0)
 
+    def hover(self, text, pattern):
+        return self.session.request("textDocument/hover", self.at(text, pattern))["contents"]["value"]
+
+    def test_a_collective_shows_its_layer_its_codec_and_its_bytes(self):
+        text = HEAD + ('  %0 = cgx.all_reduce mean(%g) codec(quantize<bits = 4, bucket = 128>) groups([[0, 1]]) id(3) '
+                       'layer("params/w", gradient, [64, 4]) : tensor<64x4xf32>' + TAIL)
+        self.assertEqual(self.open(text), [])
+        row = "| params/w | gradient | 64x4xf32 | quantize bits=4 bucket=128 rounding=stochastic scale=bf16 | "
+        shown = self.hover(text, r"(cgx\.all_reduce)")
+        self.assertIn(row, shown)
+        raw, wire = (int(number) for number in re.search(re.escape(row) + r"(\d+) \| (\d+) \|", shown).groups())
+        self.assertEqual(raw, 64 * 4 * 4)  # two ranks: a half there, a half back
+        self.assertLess(wire, raw / 5)
+        self.assertIn("```mlir", shown)  # an example, from the reference
+        self.assertNotIn("Syntax:", shown)
+        # At a clause, what it says of the layer; not the reference once more.
+        self.assertIn(row, self.hover(text, r"(quantize<)"))
+        self.assertNotIn("```mlir", self.hover(text, r"(quantize<)").split(row)[1])
+        self.assertEqual(self.session.close(), 0)
+
+    def test_a_collective_of_a_step_shows_what_it_becomes(self):
+        text = STEP.read_text()
+        self.open(text)
+        shown = self.hover(text, r"\b(stablehlo\.all_reduce)\b")
+        self.assertIn("replica_groups", shown)  # what MLIR's server says
+        self.assertRegex(shown, r"\| \S*params\S* \| gradient \| ")
+        self.assertIn("identity", shown)
+        self.assertEqual(self.session.close(), 0)
+
+    def test_layers_of_the_module_are_completed(self):
+        other = ('  %1 = cgx.all_reduce mean(%g) codec(identity) groups([[0, 1]]) id(1) '
+                 'layer("params/other", gradient) : tensor<64x4xf32>\n')
+        text = HEAD + other + '  %0 = cgx.all_reduce mean(%g) codec(identity) groups([[0, 1]]) id(0) layer("'
+        self.open(text + '", gradient) : tensor<64x4xf32>' + TAIL)
+        place = {"line": text.count("\n"), "character": len(text.rsplit("\n", 1)[1])}
+        found = self.session.request("textDocument/completion", {"textDocument": {"uri": STEP.as_uri()}, "position": place})
+        self.assertIn("params/other", {item["label"] for item in found["items"]})
+        self.assertEqual(self.session.close(), 0)
+
+    def test_what_cannot_be_read_has_the_servers_answers(self):
+        text = HEAD + "  %0 = cgx.all_reduce mean(%g) codec(" + TAIL
+        self.assertNotEqual(self.open(text), [])
+        self.session.request("textDocument/hover", self.at(text, r"(cgx\.all_reduce)"))
+        self.session.notify("textDocument/didChange", {
+            "textDocument": {"uri": STEP.as_uri(), "version": 2},
+            "contentChanges": [{"text": STEP.read_text()}]})
+        self.assertIn("gradient", self.hover(STEP.read_text(), r"\b(stablehlo\.all_reduce)\b"))
+        self.assertEqual(self.session.close(), 0)
+
     def test_an_error_is_where_it_is(self):
         text = STEP.read_text()
         line = self.at(text, r"stablehlo\.(dot_general) ")["position"]["line"]

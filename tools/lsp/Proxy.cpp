@@ -1,0 +1,238 @@
+//===-- Proxy.cpp - What stands between an editor and MLIR's server -------===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The library of MLIR's language server has no place where a dialect could add to hover or to completion. So
+// its answers are completed on their way back.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Proxy.h"
+
+#include "Document.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/LSP/Transport.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace json = llvm::json;
+
+namespace cgx::lsp {
+namespace {
+
+/// Of CompletionItemKind.
+constexpr int kValueItem = 12;
+
+/// Writes a message behind a header with its length. False when nobody reads any more.
+bool writeMessage(int descriptor, llvm::StringRef body) {
+  std::string message = ("Content-Length: " + llvm::Twine(body.size()) + "\r\n\r\n" + body).str();
+  for (llvm::StringRef left = message; !left.empty();) {
+    const ssize_t count = write(descriptor, left.data(), left.size());
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return false;
+    left = left.drop_front(size_t(count));
+  }
+  return true;
+}
+
+std::string textOf(const json::Value &value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << value;
+  return text;
+}
+
+/// The next message that is an object; its text as it came is `body`.
+std::optional<json::Object> readMessage(llvm::lsp::JSONTransportInputOverFile &input, std::string &body) {
+  while (!input.isEndOfInput() && !input.hasError()) {
+    body.clear();
+    if (llvm::failed(input.readMessage(body)))
+      continue;
+    llvm::Expected<json::Value> message = json::parse(body);
+    if (!message) {
+      llvm::consumeError(message.takeError());
+      continue;
+    }
+    if (const json::Object *object = message->getAsObject())
+      return *object;
+  }
+  return std::nullopt;
+}
+
+class Proxy {
+public:
+  Proxy(const mlir::DialectRegistry &registry, int toServer, std::FILE *fromServer)
+      : registry(registry), toServer(toServer), fromServer(fromServer) {}
+
+  /// Until the editor says nothing more.
+  void handOnRequests() {
+    llvm::lsp::JSONTransportInputOverFile input(stdin);
+    std::string body;
+    while (std::optional<json::Object> message = readMessage(input, body)) {
+      note(*message);
+      if (!writeMessage(toServer, body))
+        break;
+    }
+    close(toServer);
+  }
+
+  /// Until the server says nothing more.
+  void handOnAnswers() {
+    llvm::lsp::JSONTransportInputOverFile input(fromServer);
+    std::string body;
+    while (std::optional<json::Object> message = readMessage(input, body)) {
+      if (complete(*message))
+        body = textOf(json::Value(std::move(*message)));
+      if (!writeMessage(STDOUT_FILENO, body))
+        break;
+    }
+  }
+
+private:
+  struct Question {
+    bool isHover;
+    std::shared_ptr<Document> document;
+    Place place;
+  };
+
+  /// Keeps the texts that the editor has open, whole ones, as the server asks for, and which request is about
+  /// which place.
+  void note(const json::Object &message) {
+    const json::Object *parameters = message.getObject("params");
+    const json::Object *file = parameters ? parameters->getObject("textDocument") : nullptr;
+    if (!file)
+      return;
+    const std::string name = file->getString("uri").value_or("").str();
+    const llvm::StringRef method = message.getString("method").value_or("");
+    std::lock_guard guard(mutex);
+    if (method == "textDocument/didOpen") {
+      documents[name] = std::make_shared<Document>(file->getString("text").value_or("").str(), registry);
+    } else if (method == "textDocument/didChange") {
+      const json::Array *changes = parameters->getArray("contentChanges");
+      const json::Object *last = changes && !changes->empty() ? changes->back().getAsObject() : nullptr;
+      if (last)
+        documents[name] = std::make_shared<Document>(last->getString("text").value_or("").str(), registry);
+    } else if (method == "textDocument/didClose") {
+      documents.erase(name);
+    } else if (method == "textDocument/hover" || method == "textDocument/completion") {
+      const json::Object *place = parameters->getObject("position");
+      auto document = documents.find(name);
+      const json::Value *id = message.get("id");
+      if (place && id && document != documents.end())
+        questions[textOf(*id)] = {method == "textDocument/hover",
+                                  document->second,
+                                  {unsigned(place->getInteger("line").value_or(0)),
+                                   unsigned(place->getInteger("character").value_or(0))}};
+    }
+  }
+
+  /// Whether something was added to the answer.
+  bool complete(json::Object &message) {
+    const json::Value *id = message.get("id");
+    if (!id || !message.get("result"))
+      return false;
+    std::optional<Question> question;
+    {
+      std::lock_guard guard(mutex);
+      if (auto found = questions.find(textOf(*id)); found != questions.end()) {
+        question = std::move(found->second);
+        questions.erase(found);
+      }
+    }
+    return question &&
+           (question->isHover ? addToHover(message, *question) : addToCompletion(message, *question));
+  }
+
+  bool addToHover(json::Object &message, const Question &question) {
+    const std::string text = question.document->describe(question.place);
+    if (text.empty())
+      return false;
+    std::string before;
+    json::Object hover;
+    if (const json::Object *known = message.getObject("result")) {
+      hover = *known;
+      if (const json::Object *contents = known->getObject("contents"))
+        before = contents->getString("value").value_or("").str() + "\n\n---\n\n";
+    }
+    hover["contents"] = json::Object{{"kind", "markdown"}, {"value", before + text}};
+    message["result"] = std::move(hover);
+    return true;
+  }
+
+  bool addToCompletion(json::Object &message, const Question &question) {
+    const std::vector<std::string> layers = question.document->completeLayers(question.place);
+    if (layers.empty())
+      return false;
+    json::Array items;
+    if (const json::Object *list = message.getObject("result"))
+      if (const json::Array *known = list->getArray("items"))
+        items = *known;
+    for (const std::string &layer : layers)
+      items.push_back(
+          json::Object{{"label", layer}, {"kind", kValueItem}, {"detail", "layer of this module"}});
+    message["result"] = json::Object{{"isIncomplete", false}, {"items", std::move(items)}};
+    return true;
+  }
+
+  const mlir::DialectRegistry &registry;
+  const int toServer;
+  std::FILE *const fromServer;
+
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<Document>> documents; ///< by name
+  std::map<std::string, Question> questions;                  ///< by id
+};
+
+[[noreturn]] void failToStart(const char *what) {
+  std::fprintf(stderr, "cgx-lsp-server: cannot start: %s: %s\n", what, std::strerror(errno));
+  std::exit(EXIT_FAILURE);
+}
+
+} // namespace
+
+int runBehindProxy(const mlir::DialectRegistry &registry, const std::function<int()> &server) {
+  int requests[2], answers[2];
+  if (pipe(requests) != 0 || pipe(answers) != 0)
+    failToStart("pipe");
+  const pid_t child = fork();
+  if (child < 0)
+    failToStart("fork");
+  if (child == 0) {
+    dup2(requests[0], STDIN_FILENO);
+    dup2(answers[1], STDOUT_FILENO);
+    for (int descriptor : {requests[0], requests[1], answers[0], answers[1]})
+      close(descriptor);
+    std::exit(server());
+  }
+  close(requests[0]);
+  close(answers[1]);
+  std::signal(SIGPIPE, SIG_IGN); // the editor or the server may end first
+  Proxy proxy(registry, requests[1], fdopen(answers[0], "r"));
+  std::thread reader([&] { proxy.handOnRequests(); });
+  proxy.handOnAnswers();
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  // The editor may hold its end open although the server is gone; what it still says has no reader.
+  reader.detach();
+  std::fflush(nullptr);
+  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+} // namespace cgx::lsp

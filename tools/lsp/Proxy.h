@@ -1,0 +1,24 @@
+//===-- Proxy.h - What stands between an editor and MLIR's server -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_TOOLS_LSP_PROXY_H
+#define CGX_TOOLS_LSP_PROXY_H
+
+#include "mlir/IR/DialectRegistry.h"
+
+#include <functional>
+
+namespace cgx::lsp {
+
+/// Runs `server`, which speaks the protocol on standard input and output, as a process of its own, and hands
+/// on what it and the editor say. To answers about hover and completion it adds what the server cannot know;
+/// all else passes as it is. Returns the exit status of the server.
+int runBehindProxy(const mlir::DialectRegistry &registry, const std::function<int()> &server);
+
+} // namespace cgx::lsp
+
+#endif // CGX_TOOLS_LSP_PROXY_H

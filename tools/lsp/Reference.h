@@ -1,0 +1,22 @@
+//===-- Reference.h - What the reference says of an op ----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_TOOLS_LSP_REFERENCE_H
+#define CGX_TOOLS_LSP_REFERENCE_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace cgx::lsp {
+
+/// Summary, description, example and constraints of an op of our dialects, in Markdown; empty for another's.
+std::string getReference(llvm::StringRef op);
+
+} // namespace cgx::lsp
+
+#endif // CGX_TOOLS_LSP_REFERENCE_H
