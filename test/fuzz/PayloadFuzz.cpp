@@ -83,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!checkCodec(codec, type).empty() || !cgx_codec_has_payloads(&codec))
     return 0;
   // Mostly few: an element more is seldom another case, and takes its time in every implementation.
-  uint64_t elements = bytes.between(0, bytes.take<uint8_t>() % 8 ? 160 : 2000);
+  uint64_t elements = bytes.between(0, bytes.take<uint8_t>() % 32 ? 130 : 2000);
   RandomKey key{bytes.take<uint64_t>()};
   std::span<const uint8_t> material = bytes.rest();
   uint64_t most = cgx_payload_bytes(&codec, type, elements);
