@@ -81,7 +81,7 @@ TEST(Manifest, ContradictionsAreRefused) {
   EXPECT_REFUSED(with("/arguments/0/dtype", "f33"), "unknown dtype 'f33'");
   EXPECT_REFUSED(with("/results/0/feeds", 9), "argument 9 of 2");
   EXPECT_REFUSED(with("/results/0/feeds", 1), "cannot feed argument 'batch['x']'");
-  EXPECT_REFUSED(with("/results/0/feeds", -1), "argument");
+  EXPECT_REFUSED(with("/results/0/feeds", -1), "got -1");
   EXPECT_REFUSED(with("/collectives/0/groups/1/1", 4), "rank 4");
   EXPECT_REFUSED(with("/collectives/0/groups/1/1", 0), "there twice");
   EXPECT_REFUSED(with("/collectives/0/operands/0/codec/family", "zip"), "got 'zip'");

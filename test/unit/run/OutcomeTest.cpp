@@ -113,6 +113,19 @@ TEST(Outcome, CutAnywhereIsRefused) {
   EXPECT_EQ(refusal(longer), "has 1 bytes too many");
 }
 
+/// A number of more than 64 bits is a float to the reader of JSON.
+TEST(Outcome, NumbersThatDoNotFitAreRefused) {
+  const std::vector<std::byte> whole = packOutcome(0, outcome());
+  const std::string text(reinterpret_cast<const char *>(whole.data()), whole.size());
+  const size_t at = text.find(std::to_string(UINT64_MAX));
+  ASSERT_NE(at, std::string::npos);
+  std::vector<std::byte> changed = whole;
+  changed[at + 16] = std::byte('9'); // 18446744073709559615, above the largest
+  EXPECT_EQ(
+      refusal(changed),
+      "is malformed: expected a whole number from 0 to 18446744073709551615, got 1.844674407370956e+19");
+}
+
 TEST(Outcome, ThatWasTamperedWithIsRefusedOrWhole) {
   const std::vector<std::byte> whole = packOutcome(0, outcome());
   std::mt19937_64 random(3);

@@ -11,6 +11,7 @@
 #include "Bench.h"
 #include "cgx/formats/CodecJson.h"
 #include "cgx/formats/Json.h"
+#include "cgx/formats/Numbers.h"
 #include "cgx/formats/ScheduleJson.h"
 #include "cgx/formats/TextFile.h"
 #include "cgx/runtime.h"
@@ -28,6 +29,7 @@
 namespace cgx::bench {
 
 using Json = nlohmann::json;
+using formats::wholeNumber, formats::wholeNumbers;
 
 namespace {
 
@@ -60,10 +62,10 @@ SimulatedOperand operandOf(const Json &entry) {
   if (type == types.end())
     throw Error("expected an element type, got " + entry["dtype"].dump());
   operand.type = static_cast<uint32_t>(type - types.begin());
-  operand.elements = entry.at("elements").get<uint64_t>();
+  operand.elements = wholeNumber<uint64_t>(entry.at("elements"));
   if (std::string wrong = readCodec(entry.at("codec"), operand.codec); !wrong.empty())
     throw Error("codec: " + wrong);
-  std::vector<uint64_t> shape = entry.value("shape", std::vector<uint64_t>{operand.elements});
+  std::vector<uint64_t> shape = wholeNumbers<uint64_t>(entry.value("shape", Json::array({operand.elements})));
   operand.codec = cgx_codec_for_shape(&operand.codec, shape.data(), shape.size());
   return operand;
 }
@@ -79,7 +81,7 @@ SimulatedCollective collectiveOf(const Json &entry, uint64_t jobRanks) {
     largest = std::max<uint64_t>(largest, group.size());
   if (largest != jobRanks)
     collective.ranks = static_cast<uint32_t>(largest);
-  collective.root = entry.value("root", 0u);
+  collective.root = wholeNumber<uint32_t>(entry.value("root", Json(0u)));
   for (const Json &operand : entry.at("operands"))
     collective.operands.push_back(operandOf(operand));
   return collective;
@@ -240,7 +242,7 @@ std::vector<SimulatedCollective> loadProgram(const std::string &path) {
     throw Error("expected '" + path + "' to be a manifest or a compiled step");
   std::vector<SimulatedCollective> program;
   try {
-    uint64_t ranks = manifest.at("ranks").get<uint64_t>();
+    uint64_t ranks = wholeNumber<uint64_t>(manifest.at("ranks"));
     for (const Json &entry : manifest.at("collectives"))
       if (!entry.contains("decodes_again")) // it sends nothing
         program.push_back(collectiveOf(entry, ranks));

@@ -10,6 +10,7 @@
 
 #include "cgx/formats/CodecJson.h"
 #include "cgx/formats/Json.h"
+#include "cgx/formats/Numbers.h"
 #include "cgx/formats/ScheduleJson.h"
 #include "cgx/run/Error.h"
 
@@ -18,6 +19,7 @@
 
 using namespace cgx::run;
 using Json = nlohmann::json;
+using cgx::formats::wholeNumber, cgx::formats::wholeNumbers;
 
 namespace {
 
@@ -41,7 +43,7 @@ Mesh parseMesh(const Json &text, uint32_t ranks) {
   std::set<std::string> names;
   int64_t product = 1;
   for (const Json &entry : text) {
-    mesh.push_back({entry.at("name").get<std::string>(), entry.at("size").get<int64_t>()});
+    mesh.push_back({entry.at("name").get<std::string>(), wholeNumber<int64_t>(entry.at("size"))});
     const MeshAxis &axis = mesh.back();
     if (axis.size < 1 || axis.size > kMaxRanks || product > kMaxRanks)
       fail("mesh axis '" + axis.name + "' has size " + std::to_string(axis.size));
@@ -86,8 +88,9 @@ Value parseValue(const Json &entry, const Mesh &mesh) {
   Value value;
   value.name = entry.at("name").get<std::string>();
   value.type = parseType(entry);
-  value.shape = entry.at("shape").get<Shape>();
-  value.globalShape = entry.value("global_shape", value.shape);
+  value.shape = wholeNumbers<Shape::value_type>(entry.at("shape"));
+  value.globalShape =
+      entry.contains("global_shape") ? wholeNumbers<Shape::value_type>(entry["global_shape"]) : value.shape;
   value.sharding = entry.value("sharding", Sharding(value.shape.size()));
   if (value.shape.size() > kMaxDimensions)
     fail("'" + value.name + "' has " + std::to_string(value.shape.size()) + " dimensions, at most " +
@@ -109,10 +112,10 @@ Operand parseOperand(const Json &entry) {
   operand.layer = entry.value("layer", "");
   operand.kind = entry.value("kind", "other");
   operand.type = parseType(entry);
-  operand.elements = entry.at("elements").get<uint64_t>();
+  operand.elements = wholeNumber<uint64_t>(entry.at("elements"));
   if (std::string wrong = cgx::readCodec(entry.at("codec"), operand.codec); !wrong.empty())
     fail("codec of layer '" + operand.layer + "': " + wrong);
-  operand.shape = entry.value("shape", std::vector<uint64_t>());
+  operand.shape = wholeNumbers<uint64_t>(entry.value("shape", Json::array()));
   operand.codec = operand.used(operand.codec);
   if (entry["codec"].contains("back"))
     if (std::string wrong = cgx::readCodec(entry["codec"]["back"], operand.back.emplace()); !wrong.empty())
@@ -126,21 +129,22 @@ Operand parseOperand(const Json &entry) {
 
 Collective parseCollective(const Json &entry, uint32_t ranks) {
   Collective collective;
-  collective.id = entry.at("id").get<int64_t>();
+  collective.id = wholeNumber<int64_t>(entry.at("id"));
   if (std::string wrong = cgx::readKind(entry, collective.kind); !wrong.empty())
     fail("collective " + std::to_string(collective.id) + ": " + wrong);
   if (std::string wrong = cgx::readSchedule(entry, collective.schedule); !wrong.empty())
     fail("collective " + std::to_string(collective.id) + ": " + wrong);
-  collective.groups = entry.at("groups").get<std::vector<std::vector<uint32_t>>>();
+  for (const Json &group : entry.at("groups"))
+    collective.groups.push_back(wholeNumbers<uint32_t>(group));
   std::set<uint32_t> members;
   for (const auto &group : collective.groups)
     for (uint32_t rank : group)
       if (rank >= ranks || !members.insert(rank).second)
         fail("collective " + std::to_string(collective.id) + " has rank " + std::to_string(rank) +
              " in its groups, which is out of range or there twice");
-  collective.root = entry.value("root", 0u);
+  collective.root = wholeNumber<uint32_t>(entry.value("root", Json(0u)));
   for (const Json &pair : entry.value("source_target_pairs", Json::array()))
-    collective.pairs.push_back({pair.at(0).get<uint32_t>(), pair.at(1).get<uint32_t>()});
+    collective.pairs.push_back({wholeNumber<uint32_t>(pair.at(0)), wholeNumber<uint32_t>(pair.at(1))});
   for (const Json &operand : entry.at("operands"))
     collective.operands.push_back(parseOperand(operand));
   collective.decodesAgain = entry.contains("decodes_again");
@@ -148,10 +152,10 @@ Collective parseCollective(const Json &entry, uint32_t ranks) {
 }
 
 void parseProgram(const Json &root, Manifest &manifest) {
-  if (root.at("cgx_manifest").get<int>() != 1)
+  if (root.at("cgx_manifest") != 1)
     fail("expected version 1, got " + root["cgx_manifest"].dump());
   manifest.hash = root.at("hash").get<std::string>();
-  int64_t ranks = root.at("ranks").get<int64_t>();
+  int64_t ranks = wholeNumber<int64_t>(root.at("ranks"));
   if (ranks < 1 || ranks > kMaxRanks)
     fail("a program of " + std::to_string(ranks) + " ranks");
   manifest.ranks = static_cast<uint32_t>(ranks);
@@ -165,9 +169,9 @@ void parseProgram(const Json &root, Manifest &manifest) {
   size_t result = 0;
   for (const Json &entry : root["results"]) {
     if (entry.contains("feeds"))
-      manifest.feed(result, entry["feeds"].get<size_t>());
+      manifest.feed(result, wholeNumber<size_t>(entry["feeds"]));
     if (entry.contains("updates")) {
-      manifest.results[result].updates = entry["updates"].get<size_t>();
+      manifest.results[result].updates = wholeNumber<size_t>(entry["updates"]);
       if (*manifest.results[result].updates >= manifest.arguments.size())
         fail("result " + std::to_string(result) + " updates argument " + entry["updates"].dump() + " of " +
              std::to_string(manifest.arguments.size()));

@@ -9,6 +9,7 @@
 #include "cgx/run/OutcomeStream.h"
 
 #include "cgx/formats/Json.h"
+#include "cgx/formats/Numbers.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/FileSystem.h"
 
@@ -21,6 +22,7 @@
 
 using namespace cgx::run;
 using Json = nlohmann::json;
+using cgx::formats::wholeNumber, cgx::formats::wholeNumbers;
 
 // On the wire: the length of a header, the header as JSON, then what it counts: the metrics as f64, which
 // JSON text cannot hold when they are not finite, the blocks and the codec tensors. The text is JSON and not
@@ -143,35 +145,36 @@ std::pair<uint32_t, Outcome> parse(std::span<const std::byte> bytes) {
   Pieces pieces(bytes.subspan(length));
   Outcome outcome;
   outcome.error = json.at("error").get<std::string>();
-  outcome.steps = json.at("steps").get<uint64_t>();
-  outcome.stopSignal = int(json.value("stop_signal", uint64_t{0}) & 0x7f);
-  outcome.notFinite = json.value("not_finite", std::vector<uint32_t>());
+  outcome.steps = wholeNumber<uint64_t>(json.at("steps"));
+  outcome.stopSignal =
+      json.contains("stop_signal") ? int(wholeNumber<uint64_t>(json["stop_signal"]) & 0x7f) : 0;
+  outcome.notFinite = wholeNumbers<uint32_t>(json.value("not_finite", Json::array()));
   outcome.seconds = json.at("seconds").get<double>();
   outcome.telemetry = json.at("telemetry").get<std::string>();
   outcome.trace = json.at("trace").get<std::string>();
   for (const Json &entry : json.value("evaluations", Json::array())) {
     Measured &measured = outcome.evaluations.emplace_back();
-    measured.steps = entry.at("steps").get<uint64_t>();
+    measured.steps = wholeNumber<uint64_t>(entry.at("steps"));
     for (const Json &bits : entry.at("values"))
-      measured.values.push_back(std::bit_cast<double>(bits.get<uint64_t>()));
+      measured.values.push_back(std::bit_cast<double>(wholeNumber<uint64_t>(bits)));
   }
-  outcome.hashes = json.at("hashes").get<std::vector<uint64_t>>();
+  outcome.hashes = wholeNumbers<uint64_t>(json.at("hashes"));
   outcome.profile = json.at("profile").get<std::string>();
   for (const Json &plan : json.at("plans"))
-    outcome.plans.push_back({plan.at("step").get<uint64_t>(), plan.at("json").get<std::string>()});
+    outcome.plans.push_back({wholeNumber<uint64_t>(plan.at("step")), plan.at("json").get<std::string>()});
   for (const Json &count : json.at("scalars"))
-    outcome.scalars.push_back(pieces.take<double>(count.get<uint64_t>()));
+    outcome.scalars.push_back(pieces.take<double>(wholeNumber<uint64_t>(count)));
   for (const Json &size : json.at("blocks"))
-    outcome.blocks.push_back(pieces.take<std::byte>(size.get<uint64_t>()));
+    outcome.blocks.push_back(pieces.take<std::byte>(wholeNumber<uint64_t>(size)));
   for (const Json &tensor : json.at("codec_state")) {
-    const auto type = tensor.at("type").get<uint64_t>();
+    const auto type = wholeNumber<uint64_t>(tensor.at("type"));
     if (type >= CGX_ELEMENT_TYPE_COUNT)
       throw Error("has a codec tensor of type " + std::to_string(type));
     outcome.codecState.push_back({tensor.at("name").get<std::string>(), ElementType(type),
-                                  pieces.take<std::byte>(tensor.at("bytes").get<uint64_t>())});
+                                  pieces.take<std::byte>(wholeNumber<uint64_t>(tensor.at("bytes")))});
   }
   pieces.expectEnd();
-  const auto rank = json.at("rank").get<uint64_t>();
+  const auto rank = wholeNumber<uint64_t>(json.at("rank"));
   if (rank > UINT32_MAX)
     throw Error("is of rank " + std::to_string(rank));
   return {uint32_t(rank), std::move(outcome)};
