@@ -41,7 +41,12 @@ CodecAttrInterface parseCodec(MLIRContext *context, StringRef assembly, std::str
     reason += (reason.empty() ? "" : "; ") + diagnostic.str();
     return success();
   });
-  return dyn_cast_or_null<CodecAttrInterface>(parseAttribute(withPoints(assembly), context));
+  auto codec = dyn_cast_or_null<CodecAttrInterface>(parseAttribute(withPoints(assembly), context));
+  // The parser of attributes says what it expected, but not of which parameter.
+  StringRef parameters = assembly.split('<').second;
+  if (!codec && !reason.empty() && reason.find(parameters.split('=').first.trim().str()) == std::string::npos)
+    reason += ", got " + assembly.drop_front(StringRef("#cgx.").size()).str();
+  return codec;
 }
 
 /// Words of `text`, between spaces and commas outside of angle brackets and quotes; `bits = 8` is one.

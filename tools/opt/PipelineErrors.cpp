@@ -72,7 +72,8 @@ static std::string explain(StringRef reason, MLIRContext *context, llvm::ArrayRe
     pass = PassInfo::lookup(adding.take_until([](char c) { return c == '`'; }));
   reason = first.trim();
   if (!reason.consume_front("<Pass-Options-Parser>: "))
-    return reason.str();
+    // Of a value of another type MLIR has said to standard error which, and here no more than the pass.
+    return reason.str() + (reason.ends_with(":") ? " the value of this option is of another type" : "");
   StringRef option = reason;
   if (!option.consume_front(kNoSuchOption))
     return reason.str();

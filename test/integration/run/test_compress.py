@@ -53,11 +53,12 @@ class Compress(RunTest):
         library = self.folder / "step.so"
         self.tool(CGX_COMPILE, EXAMPLE / "step.mlir", "-o", library)
         self.assertIn("expected the text of a step with --compress", self.run_step(library, "--compress", "bits=4", code=1))
-        for options, text in (("bitz=4", "bitz"), ("bits=9", "bits"), ("bits=4}", "cannot compress"),
+        for options, text in (("bitz=4", "did you mean 'bits'?"), ("bits=9", "bits"), ("bits=x", "bits=x"), ("min-elements=x", "of another type"), ("bits=4}", "cannot compress"),
                               ("plan=/nonexistent.json", "/nonexistent.json")):
             error = self.run_step(EXAMPLE / "step.mlir", "--compress", options, code=1)
             self.assertIn(text, error)
             self.assertIn(f'by --compress "{options}"', error)
+            self.assertNotIn("failed to add", error)  # MLIR's words for the same
 
 
 if __name__ == "__main__":

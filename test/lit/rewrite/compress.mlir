@@ -3,6 +3,8 @@
 // RUN: cgx-opt %s --cgx-compress="bits=2 bucket=256 exclude=*/head group-bytes=0" | FileCheck %s --check-prefix=SINGLE
 // RUN: cgx-opt %s --cgx-compress=decompose | FileCheck %s --check-prefix=EXPLICIT
 // RUN: not cgx-opt %s --cgx-compress="bits=9" 2>&1 | FileCheck %s --check-prefix=BITS
+// RUN: not cgx-opt %s --cgx-compress="bits=x" 2>&1 | FileCheck %s --check-prefix=LETTER
+// RUN: not cgx-opt %s --cgx-compress="min-elements=x" 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not cgx-opt %s --cgx-compress="bitz=4" 2>&1 | FileCheck %s --check-prefix=MEANT
 // RUN: not cgx-opt %s --cgx-compress="zebra=4" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not cgx-opt %s --cgx-instrument="exclud=a" 2>&1 | FileCheck %s --check-prefix=INSTRUMENT
@@ -28,6 +30,9 @@
 // WRITTEN: {{^}}cgx-opt: error: cgx-assign-codecs: no such option buckets (did you mean 'bucket'?)
 // LIST: {{^}}cgx-opt: error: cgx-filter-layers: no such option exclud (did you mean 'exclude'?)
 // BITS: error: expected bits in 1..8, got 9
+// LETTER: error: expected integer value, got quantize<bits=x>
+// TYPE: for the --min-elements option: 'x' value invalid
+// TYPE: {{^}}cgx-opt: error: cgx-compress: the value of this option is of another type{{$}}
 
 #g = #cgx.groups<[[0, 1]]>
 module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {

@@ -33,6 +33,14 @@ static std::string print(ModuleOp module) {
   return text;
 }
 
+/// What MLIR says of options that it does not take, without the options once more. Of a value of another type
+/// it has said to standard error which, and here no more than the pass.
+static std::string explain(llvm::StringRef said) {
+  llvm::StringRef reason = said.split("failed to add `").first.trim();
+  return "error: " + reason.str() +
+         (reason.ends_with(":") ? " the value of this option is of another type" : "") + "\n";
+}
+
 Compressed compressFile(const std::string &path, const Rewriting &rewriting) {
   Compressed compressed;
   llvm::raw_string_ostream messages(compressed.diagnostics);
@@ -52,7 +60,11 @@ Compressed compressFile(const std::string &path, const Rewriting &rewriting) {
     pipeline = "cgx-local-steps{" + *rewriting.localSteps + "}," + pipeline;
   if (rewriting.report)
     pipeline += ",cgx-report";
-  if (failed(parsePassPipeline(pipeline, manager, messages)) || failed(manager.run(*module)))
+  std::string said;
+  llvm::raw_string_ostream options(said);
+  const bool isAdded = succeeded(parsePassPipeline(pipeline, manager, options));
+  messages << (isAdded ? said : explain(said));
+  if (!isAdded || failed(manager.run(*module)))
     return compressed;
   compressed.text = print(*module);
   return compressed;
