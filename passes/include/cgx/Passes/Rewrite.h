@@ -36,7 +36,7 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<std::string> codec{
       *this, "codec",
       llvm::cl::desc("Codec family, with its parameters in angle brackets or as options of their names"),
-      llvm::cl::init("quantize")};
+      llvm::cl::init(AssignCodecsPassOptions().codec)};
   /// `bits`, `bucket` and all others.
   CodecParameterOptions<Option<std::string>, Option<bool>, mlir::detail::PassOptions> parameters{*this};
   /// Codecs of kinds, in words.
@@ -105,10 +105,10 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<std::string> errorFeedback{
       *this, "error-feedback",
       llvm::cl::desc("Make up for what encoding loses, and keep it in f32, bf16 or int8; none: do not"),
-      llvm::cl::init("none")};
+      llvm::cl::init(AssignCodecsPassOptions().errorFeedback)};
   Option<double> decay{*this, "error-feedback-decay",
                        llvm::cl::desc("The share of a loss that is made up for, above 0 and up to 1"),
-                       llvm::cl::init(1.0)};
+                       llvm::cl::init(AssignCodecsPassOptions().decay)};
   ListOption<std::string> kinds{
       *this, "kinds",
       llvm::cl::desc(
@@ -117,13 +117,13 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   ListOption<std::string> exclude{*this, "exclude",
                                   llvm::cl::desc("Names of layers that stay exact, as globs")};
   Option<int64_t> minElements{*this, "min-elements", llvm::cl::desc("Smaller operands stay exact"),
-                              llvm::cl::init(1024)};
+                              llvm::cl::init(FilterLayersPassOptions().minElements)};
   Option<int64_t> minRank{*this, "min-rank", llvm::cl::desc("Parameters of fewer dimensions stay exact"),
-                          llvm::cl::init(2)};
+                          llvm::cl::init(FilterLayersPassOptions().minRank)};
   Option<uint64_t> groupBytes{
       *this, "group-bytes",
       llvm::cl::desc("Raw bytes of all-reduces that travel together; 524288 with overlap"),
-      llvm::cl::init(4194304)};
+      llvm::cl::init(GroupCollectivesPassOptions().groupBytes)};
   Option<std::string> reuseGathers{*this, "reuse-gathers",
                                    llvm::cl::desc("Keep what the forward pass gathers for the backward pass, "
                                                   "payloads where they are shorter, up to this "
@@ -140,7 +140,7 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<std::string> algorithm{
       *this, "algorithm",
       llvm::cl::desc("Of all-reduces: auto, scatter_reduce_allgather, ring, tree or hierarchical"),
-      llvm::cl::init("auto")};
+      llvm::cl::init(ChooseAlgorithmsPassOptions().algorithm)};
   Option<std::string> machine{
       *this, "machine",
       llvm::cl::desc("What cgx-bench calibrate measured: auto becomes the fastest algorithm, and what "
@@ -148,19 +148,19 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
       llvm::cl::init("")};
   Option<int64_t> local{*this, "local",
                         llvm::cl::desc("hierarchical: consecutive ranks of a group that are one host"),
-                        llvm::cl::init(0)};
+                        llvm::cl::init(ChooseAlgorithmsPassOptions().local)};
   Option<std::string> inside{*this, "inside", llvm::cl::desc("hierarchical: codec between ranks of a host"),
-                             llvm::cl::init("identity")};
+                             llvm::cl::init(ChooseAlgorithmsPassOptions().inside)};
   Option<std::string> leaders{
       *this, "leaders", llvm::cl::desc("hierarchical: which ranks of a host talk to other hosts, all or one"),
-      llvm::cl::init("all")};
+      llvm::cl::init(ChooseAlgorithmsPassOptions().leaders)};
   ListOption<std::string> splitLayers{
       *this, "split-layers",
       llvm::cl::desc("Stacks of layers, as globs, whose layers are operands of their own")};
   Option<std::string> divergentCollectives{
       *this, "divergent-collectives",
       llvm::cl::desc("What to do about collectives that only some ranks may reach: warn, error or ignore"),
-      llvm::cl::init("warn")};
+      llvm::cl::init(CheckControlFlowPassOptions().action)};
   Option<bool> decompose{*this, "decompose", llvm::cl::desc("Write compressed all-reduces in explicit form"),
                          llvm::cl::init(false)};
 };
@@ -175,20 +175,20 @@ struct InstrumentPipelineOptions : mlir::PassPipelineOptions<InstrumentPipelineO
   ListOption<std::string> exclude{*this, "exclude",
                                   llvm::cl::desc("Names of layers that are not measured, as globs")};
   Option<int64_t> minElements{*this, "min-elements", llvm::cl::desc("Smaller operands are not measured"),
-                              llvm::cl::init(1024)};
+                              llvm::cl::init(FilterLayersPassOptions().minElements)};
   Option<int64_t> minRank{*this, "min-rank",
                           llvm::cl::desc("Parameters of fewer dimensions are not measured"),
-                          llvm::cl::init(2)};
+                          llvm::cl::init(FilterLayersPassOptions().minRank)};
   ListOption<std::string> splitLayers{
       *this, "split-layers",
       llvm::cl::desc("Stacks of layers, as globs, whose layers are operands of their own")};
   Option<std::string> divergentCollectives{
       *this, "divergent-collectives",
       llvm::cl::desc("What to do about collectives that only some ranks may reach: warn, error or ignore"),
-      llvm::cl::init("warn")};
+      llvm::cl::init(CheckControlFlowPassOptions().action)};
   Option<uint64_t> groupBytes{*this, "group-bytes",
                               llvm::cl::desc("Raw bytes of all-reduces that travel together"),
-                              llvm::cl::init(4194304)};
+                              llvm::cl::init(GroupCollectivesPassOptions().groupBytes)};
 };
 
 /// The options of `--cgx-overlap-collectives`: those of its passes.
