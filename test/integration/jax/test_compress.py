@@ -224,6 +224,23 @@ class CompressTest(unittest.TestCase):
             params, _ = ours(params, batch)
         self.assertEqual(ours.state_dict()["step"], 3)
 
+    def test_arrays_of_the_host_and_results_are_one_program(self):
+        mesh = models.mesh_of(jax.devices()[:2], data=2)
+        step, params, batch = make(jax.devices()[:2])
+        ours = cgx_jax.compress(step, codec="identity")
+        expected = train(step, jax.tree.map(jnp.copy, params), batch, steps=3)
+        got = train(ours, jax.tree.map(np.asarray, params), jax.tree.map(np.asarray, batch), steps=3)
+        self.assertEqual(got[0], expected[0])
+        self.assert_same_bits(got[1], expected[1])
+        self.assertEqual(len(ours._programs), 1)
+        self.assertEqual(ours.state_dict()["step"], 3)
+        # Where the program does not take them, arrays have a program of their own, as with jax.jit.
+        split = jax.device_put(jax.tree.map(np.asarray, params), NamedSharding(mesh, P("data")))
+        again = train(ours, split, batch, steps=3)
+        self.assertEqual(again[0], expected[0])
+        self.assert_same_bits(again[1], expected[1])
+        self.assertGreater(len(ours._programs), 1)
+
     def test_one_version(self):
         self.assertEqual(cgx_jax.__version__, cgx_jax.compiler.version())
 

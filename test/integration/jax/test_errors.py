@@ -142,8 +142,7 @@ class NoHangTest(unittest.TestCase):
         code = textwrap.dedent(PROGRAM % (str(ROOT / "tools" / "jax"), str(ROOT / "test" / "integration" / "jax")))
         environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
         for run in range(RUNS):
-            # The first step takes arrays of the host and the second those on devices, each in a version of its own.
-            number, victim, waits = 2 + dice.randrange(12), dice.randrange(8), dice.randrange(2)
+            number, victim, waits = 1 + dice.randrange(12), dice.randrange(8), dice.randrange(2)
             with self.subTest(run=run, CGX_TEST_SEED=seed, step=number, rank=victim, waits=waits):
                 done = subprocess.run([sys.executable, "-c", code, *map(str, (number, victim, waits))], env=environment,
                                       capture_output=True, text=True, timeout=120)

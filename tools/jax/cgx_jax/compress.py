@@ -145,18 +145,24 @@ class CompressedStep:
         key = _signature(self._static, args, kwargs)
         version = self._versions.get(key)
         if version is None:
-            version = self._versions[key] = self._version_of(self._step.lower(*args, **kwargs))
+            leaves = jax.tree.leaves(_without_static(self._static, args, kwargs) if self._static else (args, kwargs))
+            version = self._versions[key] = self._version_of(self._step.lower(*args, **kwargs), leaves)
         self._last = version
         return version
 
-    def _version_of(self, lowered):
+    def _version_of(self, lowered, leaves):
         """The program of what was lowered: the one that there is, where arguments differ in what makes no other, such as
-        two ways to say how they are split. What codecs remember goes on."""
+        two ways to say how they are split, or arrays of the host before results of the step. What codecs remember goes
+        on."""
         text = lowered.as_text(debug_info=True)
         if (version := self._programs.get(text)) is not None:
             return version
+        body = _text_without_placement(lowered)
+        for version in self._programs.values():
+            if version.takes(body, leaves):
+                return version
         version = self._programs[text] = _Version(self._step, self._static, lowered, text, self._options, self._plan,
-                                                  self._connection)
+                                                  self._connection, body, leaves)
         if self._prints:
             print(version.compilation.report, end="")
         if self._pending_state is not None and version.program:
@@ -187,6 +193,26 @@ def _signature_of(leaf):
     return type(leaf)
 
 
+def _placement_of(leaf):
+    """The sharding of an argument that has to stay where it lies; None of one that JAX places itself."""
+    return leaf.sharding if isinstance(leaf, jax.Array) and getattr(leaf, "committed", True) else None
+
+
+def _text_without_placement(lowered):
+    """The text of what was lowered, but for where its arguments lie. Calls from several lines are one: it has no
+    locations."""
+    from jax._src.lib.mlir import ir
+    module = parse_module(lowered.as_text())
+    with module.context:
+        main, = (op for op in module.body.operations if op.operation.name == "func.func" and op.name.value == "main")
+        if "arg_attrs" in main.attributes:
+            main.attributes["arg_attrs"] = ir.ArrayAttr.get([
+                ir.DictAttr.get({each.name: each.attr for each in attributes
+                                 if each.name not in ("sdy.sharding", "mhlo.sharding")})
+                for attributes in main.attributes["arg_attrs"]])
+        return str(module)
+
+
 def rewrite(module, text, options, plan, name):
     """Has the compiler rewrite a lowered module (and its text) into the program `name`."""
     with plan_file(plan) as path:
@@ -213,8 +239,9 @@ def open_program(name, compilation, devices, connection):
 class _Version:
     """The step for one signature of its arguments."""
 
-    def __init__(self, step, static, lowered, text, options, plan, connection):
+    def __init__(self, step, static, lowered, text, options, plan, connection, body, leaves):
         self.program = None
+        self._body, self._placements = body, [_placement_of(leaf) for leaf in leaves]
         self._step = step
         name = f"cgx-{next(_numbers)}"
         self.compilation = rewrite(lowered.compiler_ir("stablehlo"), text, options, plan, name)
@@ -226,6 +253,20 @@ class _Version:
         self.program = open_program(name, self.compilation, _devices_of(lowered), connection)
         self._compiled = _compile_instead(lowered, self.compilation.module)
         self._static = static
+        # Where JAX or XLA chose the placement of an argument, it is known now.
+        self._chosen = jax.tree.leaves(self._compiled.input_shardings, is_leaf=lambda each: each is None)
+
+    def takes(self, body, leaves):
+        """Whether this program is that of `body` (`_text_without_placement`) for these arguments, too: each lies where
+        an argument of this program was said to lie, or where nothing was said and the program takes it."""
+        if self.program is None or body != self._body:
+            return False
+        for leaf, said, chosen in zip(leaves, self._placements, self._chosen, strict=True):
+            given = _placement_of(leaf)
+            if given != said and (said is not None or chosen is None
+                                  or not given.is_equivalent_to(chosen, len(leaf.shape))):
+                return False
+        return True
 
     def __call__(self, args, kwargs):
         if self.program is None:
