@@ -245,7 +245,7 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
     manager.addPass(createChooseAlgorithmsPass(algorithms));
   }
   // Behind all that gives collectives other ids or operands.
-  manager.addPass(createProvideOptimizerStatePass());
+  manager.addPass(createBindOptimizerStatePass());
   manager.addPass(createVerifyProgramPass());
 }
 
@@ -263,8 +263,8 @@ void buildInstrumentPipeline(mlir::OpPassManager &manager, const InstrumentPipel
   exact.codec = "identity";
   manager.addPass(createAssignCodecsPass(exact));
   manager.addPass(createGroupCollectivesPass(GroupCollectivesPassOptions{options.groupBytes}));
-  // What was lent to other codecs is not read any more.
-  manager.addPass(createProvideOptimizerStatePass());
+  // What was bound to other codecs is not read any more.
+  manager.addPass(createBindOptimizerStatePass());
   manager.addPass(createVerifyProgramPass());
 }
 

@@ -91,9 +91,9 @@ LogicalResult verifyReasons(CollectiveOpInterface op) {
   return success();
 }
 
-/// (P7) What a collective's codecs read of the optimizer is lent to them, and nothing else.
-LogicalResult verifyProvided(CollectiveOpInterface op, ArrayRef<ProvideOp> provided) {
-  for (ProvideOp one : provided) {
+/// (P7) What a collective's codecs read of the optimizer is bound to them, and nothing else.
+LogicalResult verifyBound(CollectiveOpInterface op, ArrayRef<BindOptimizerStateOp> bound) {
+  for (BindOptimizerStateOp one : bound) {
     int64_t operand = one.getOperandNumber();
     if (operand >= int64_t(op.getInputs().size()) || !op.getCodec(operand).readsKept(Kept::Parameter))
       return one.emitOpError() << "expected an operand of collective " << op.getId()
@@ -105,13 +105,13 @@ LogicalResult verifyProvided(CollectiveOpInterface op, ArrayRef<ProvideOp> provi
   }
   for (unsigned i = 0; i < op.getInputs().size(); ++i)
     for (Kept kept : {Kept::Parameter, Kept::FirstMoment, Kept::SecondMoment, Kept::LearningRate}) {
-      unsigned lent = llvm::count_if(
-          provided, [&](ProvideOp one) { return one.getOperandNumber() == i && one.getKept(kept); });
+      unsigned count = llvm::count_if(
+          bound, [&](BindOptimizerStateOp one) { return one.getOperandNumber() == i && one.getKept(kept); });
       unsigned expected = op.getCodec(i).readsKept(kept);
-      if (lent != expected)
+      if (count != expected)
         return op.emitOpError() << "operand " << i << ", layer '" << op.getLayer(i).getName()
-                                << "': expected " << expected << " cgx.provide of its " << stringifyKept(kept)
-                                << ", got " << lent;
+                                << "': expected " << expected << " cgx.bind_optimizer_state of its "
+                                << stringifyKept(kept) << ", got " << count;
     }
   return success();
 }
@@ -261,8 +261,8 @@ private:
     auto numRanks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
     Ids ids;
     llvm::DenseSet<GroupsAttr> verified;
-    std::map<int64_t, SmallVector<ProvideOp>> provided;
-    module.walk([&](ProvideOp op) { provided[op.getId()].push_back(op); });
+    std::map<int64_t, SmallVector<BindOptimizerStateOp>> bound;
+    module.walk([&](BindOptimizerStateOp op) { bound[op.getId()].push_back(op); });
     WalkResult result = module.walk([&](Operation *op) {
       if (auto communication = dyn_cast<CommunicationOpInterface>(op)) {
         if (!numRanks) { // (P1)
@@ -277,22 +277,23 @@ private:
         return WalkResult(success(succeeded(ids.add(collective)) && succeeded(verifyReasons(collective)) &&
                                   succeeded(verifyChanges(collective)) &&
                                   succeeded(verifyDecodedAgain(dyn_cast<AllGatherOp>(op))) &&
-                                  succeeded(verifyProvided(collective, take(provided, collective.getId())))));
+                                  succeeded(verifyBound(collective, take(bound, collective.getId())))));
       if (auto payload = dyn_cast<PayloadOpInterface>(op))
         return WalkResult(ids.add(payload));
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
       return failure();
-    for (auto &[id, ops] : provided)
+    for (auto &[id, ops] : bound)
       if (!ops.empty())
         return ops.front().emitOpError() << "expected a collective of id " << id << ", found none";
     return success();
   }
 
-  static SmallVector<ProvideOp> take(std::map<int64_t, SmallVector<ProvideOp>> &provided, int64_t id) {
-    auto found = provided.find(id);
-    return found == provided.end() ? SmallVector<ProvideOp>() : std::exchange(found->second, {});
+  static SmallVector<BindOptimizerStateOp> take(std::map<int64_t, SmallVector<BindOptimizerStateOp>> &bound,
+                                                int64_t id) {
+    auto found = bound.find(id);
+    return found == bound.end() ? SmallVector<BindOptimizerStateOp>() : std::exchange(found->second, {});
   }
 };
 

@@ -69,6 +69,17 @@ using cgx::detail::printPayloadAttrs;
 #define GET_OP_CLASSES
 #include "cgx/Dialect/Cgx/CgxOps.cpp.inc"
 
+static ParseResult parseProvide(OpAsmParser &parser, OperationState &result) {
+  result.name = OperationName(BindOptimizerStateOp::getOperationName(), parser.getContext());
+  return BindOptimizerStateOp::parse(parser, result);
+}
+
+std::optional<Dialect::ParseOpHook> CgxDialect::getParseOperationHook(StringRef name) const {
+  if (name == "cgx.provide")
+    return ParseOpHook(parseProvide);
+  return Dialect::getParseOperationHook(name);
+}
+
 namespace {
 /// No op of this dialect depends on the function that it stands in. A copy is not inlined:
 /// it would have the id of the original.

@@ -174,7 +174,7 @@ void registerBufferization(DialectRegistry &registry) {
     StartOp::attachInterface<StartBufferization>(*context);
     WaitOp::attachInterface<WaitBufferization>(*context);
     PayloadOp::attachInterface<RuntimeOpBufferization<PayloadOp>>(*context);
-    ProvideOp::attachInterface<RuntimeOpBufferization<ProvideOp>>(*context);
+    BindOptimizerStateOp::attachInterface<RuntimeOpBufferization<BindOptimizerStateOp>>(*context);
   });
 }
 

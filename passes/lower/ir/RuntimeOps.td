@@ -118,14 +118,14 @@ def CgxRt_RunOp : CgxRt_Op<"run", [AttrSizedOperandSegments, MemoryEffects<[MemR
   let hasVerifier = 1;
 }
 
-def CgxRt_ProvideOp : CgxRt_Op<"provide", [MemoryEffects<[MemRead, MemWrite]>]> {
+def CgxRt_BindOptimizerStateOp : CgxRt_Op<"bind_optimizer_state", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Lend what the optimizer keeps";
   let description = [{
     Until the step ends, the codec of operand `operand` of collective `id` reads these: tensor k is what `kept[k]`,
     a `cgx_kept`, says. They are arguments of the step, which nobody writes to.
 
     ```mlir
-    cgx_rt.provide 3, 0 [0, 1] (%w, %m : tensor<64x128xf32>, tensor<64x128xf32>)
+    cgx_rt.bind_optimizer_state 3, 0 [0, 1] (%w, %m : tensor<64x128xf32>, tensor<64x128xf32>)
     ```
   }];
   let arguments = (ins I64Attr:$id, I64Attr:$operand, DenseI64ArrayAttr:$kept, Variadic<CgxRt_Buffer>:$tensors);

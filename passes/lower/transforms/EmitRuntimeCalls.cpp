@@ -79,7 +79,7 @@ template <typename OpTy> void emitCollective(OpTy op, StringRef callee, CallBuil
   to.call(callee, {to.context, id});
 }
 
-void emit(rt::ProvideOp op, CallBuilder &to) {
+void emit(rt::BindOptimizerStateOp op, CallBuilder &to) {
   for (auto [kept, tensor] : llvm::zip_equal(op.getKept(), op.getTensors())) {
     auto type = cast<MemRefType>(tensor.getType());
     to.call("cgx_rt_provide", {to.context, to.constant(op.getId()), to.constant(op.getOperand()),
@@ -144,8 +144,8 @@ struct EmitRuntimeCallsPass : impl::EmitRuntimeCallsPassBase<EmitRuntimeCallsPas
         }
       CallBuilder to(op, symbols);
       llvm::TypeSwitch<Operation *>(op)
-          .Case<rt::ProvideOp, rt::RunOp, rt::StartOp, rt::WaitOp, rt::PayloadOp, rt::LibraryOp, rt::MatmulOp,
-                rt::RankOp, rt::LibmOp>([&](auto runtimeOp) { emit(runtimeOp, to); });
+          .Case<rt::BindOptimizerStateOp, rt::RunOp, rt::StartOp, rt::WaitOp, rt::PayloadOp, rt::LibraryOp,
+                rt::MatmulOp, rt::RankOp, rt::LibmOp>([&](auto runtimeOp) { emit(runtimeOp, to); });
       emitted.push_back(op);
     });
     for (Operation *op : llvm::reverse(emitted))

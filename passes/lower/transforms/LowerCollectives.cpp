@@ -54,16 +54,16 @@ template <typename OpTy> struct CollectivePattern : OpConversionPattern<OpTy> {
 };
 
 /// provide parameter(w) first_moment(m) -> provide [0, 1] (w, m)
-struct ProvidePattern : OpConversionPattern<ProvideOp> {
-  using OpConversionPattern<ProvideOp>::OpConversionPattern;
-  LogicalResult matchAndRewrite(ProvideOp op, OpAdaptor adaptor,
+struct BindOptimizerStatePattern : OpConversionPattern<BindOptimizerStateOp> {
+  using OpConversionPattern<BindOptimizerStateOp>::OpConversionPattern;
+  LogicalResult matchAndRewrite(BindOptimizerStateOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     SmallVector<int64_t> kept;
     for (int64_t kind = 0; kind < CGX_KEPT_COUNT; ++kind)
       if (op.getKept(static_cast<Kept>(kind)))
         kept.push_back(kind);
-    rewriter.replaceOpWithNewOp<rt::ProvideOp>(op, op.getId(), op.getOperandNumber(), kept,
-                                               adaptor.getOperands());
+    rewriter.replaceOpWithNewOp<rt::BindOptimizerStateOp>(op, op.getId(), op.getOperandNumber(), kept,
+                                                          adaptor.getOperands());
     return success();
   }
 };
@@ -125,8 +125,8 @@ struct LowerCollectivesPass : impl::LowerCollectivesPassBase<LowerCollectivesPas
     RewritePatternSet patterns(context);
     patterns.add<CollectivePattern<AllReduceOp>, CollectivePattern<AllGatherOp>,
                  CollectivePattern<ReduceScatterOp>, CollectivePattern<AllToAllOp>,
-                 CollectivePattern<BroadcastOp>, CollectivePattern<PermuteOp>, ProvidePattern>(converter,
-                                                                                               context);
+                 CollectivePattern<BroadcastOp>, CollectivePattern<PermuteOp>, BindOptimizerStatePattern>(
+        converter, context);
     patterns.add<PayloadPattern<CompressOp>>(converter, context, "cgx_rt_compress");
     patterns.add<PayloadPattern<PayloadAllToAllOp>>(converter, context, "cgx_rt_payload_all_to_all");
     patterns.add<PayloadPattern<DecompressAccumulateOp>>(converter, context, "cgx_rt_decompress_accumulate");

@@ -27,8 +27,8 @@ namespace cgx {
 
 namespace {
 
-/// What is lent to the codecs of a collective's operands: pairs of operand and kind, and the tensors.
-struct Lent {
+/// What is bound to the codecs of a collective's operands: pairs of operand and kind, and the tensors.
+struct Bound {
   SmallVector<int64_t> kept;
   SmallVector<Value> tensors;
 };
@@ -53,7 +53,7 @@ public:
         tokenType(RankedTensorType::get({}, IntegerType::get(main.getContext(), 32, IntegerType::Unsigned))) {
   }
 
-  /// Finds collectives, what is lent to them, and the operations that they are inside of. First.
+  /// Finds collectives, what is bound to them, and the operations that they are inside of. First.
   LogicalResult collect() {
     WalkResult walk = main.walk([&](Operation *op) -> WalkResult {
       if (auto payload = dyn_cast<PayloadOpInterface>(op)) {
@@ -61,8 +61,8 @@ public:
                           << " in explicit form, which XLA cannot call; leave out `decompose`";
         return WalkResult::interrupt();
       }
-      if (auto provide = dyn_cast<ProvideOp>(op))
-        addLent(provide);
+      if (auto bind = dyn_cast<BindOptimizerStateOp>(op))
+        addBound(bind);
       if (!isa<CollectiveOpInterface>(op))
         return WalkResult::advance();
       for (Operation *outer = op; outer != main; outer = outer->getParentOp())
@@ -92,14 +92,14 @@ public:
   }
 
 private:
-  void addLent(ProvideOp provide) {
-    Lent &ofCollective = lent[provide.getId()];
+  void addBound(BindOptimizerStateOp bind) {
+    Bound &ofCollective = bound[bind.getId()];
     for (int64_t kind = 0; kind < CGX_KEPT_COUNT; ++kind)
-      if (Value tensor = provide.getKept(static_cast<Kept>(kind))) {
-        ofCollective.kept.append({provide.getOperandNumber(), kind});
+      if (Value tensor = bind.getKept(static_cast<Kept>(kind))) {
+        ofCollective.kept.append({bind.getOperandNumber(), kind});
         ofCollective.tensors.push_back(tensor);
       }
-    lowered.push_back(provide);
+    lowered.push_back(bind);
   }
 
   /// The number of this rank among all of them.
@@ -161,13 +161,13 @@ private:
     OpBuilder builder(op);
     SmallVector<Value> operands{token};
     llvm::append_range(operands, op.getInputs());
-    const Lent &borrowed = lent[op.getId()];
-    llvm::append_range(operands, borrowed.tensors);
+    const Bound &ofCodecs = bound[op.getId()];
+    llvm::append_range(operands, ofCodecs.tensors);
     ResultRange results = op.getResultTensors();
     NamedAttribute config[] = {
         builder.getNamedAttr("collective", builder.getI64IntegerAttr(op.getId())),
         builder.getNamedAttr("operands", builder.getI64IntegerAttr(op.getInputs().size())),
-        builder.getNamedAttr("kept", builder.getDenseI64ArrayAttr(borrowed.kept))};
+        builder.getNamedAttr("kept", builder.getDenseI64ArrayAttr(ofCodecs.kept))};
     Operation *replacement =
         call(builder, op.getLoc(), "cgx_collective", operands, results.getTypes(), config);
     // Of a start, the results are those of its wait, which comes later in the block.
@@ -210,7 +210,7 @@ private:
   StringAttr program;
   RankedTensorType tokenType;
   llvm::DenseSet<Operation *> communicating;
-  llvm::DenseMap<int64_t, Lent> lent;
+  llvm::DenseMap<int64_t, Bound> bound;
   SmallVector<Operation *> lowered; ///< an operation before what uses its results
 };
 

@@ -39,9 +39,9 @@ func.func @nobody_sends(%a: tensor<4xf32>) {
 }
 
 // CHECK-LABEL: @before_an_op_without_dialect
-// CHECK: cgx.provide parameter(%arg0 : tensor<4xf32>) id(0) operand_number(0){{$}}
+// CHECK: cgx.bind_optimizer_state parameter(%arg0 : tensor<4xf32>) id(0) operand_number(0){{$}}
 // CHECK-NEXT: return
 func.func @before_an_op_without_dialect(%a: tensor<4xf32>) {
-  cgx.provide parameter(%a : tensor<4xf32>) operand_number(0) id(0)
+  cgx.bind_optimizer_state parameter(%a : tensor<4xf32>) operand_number(0) id(0)
   return
 }

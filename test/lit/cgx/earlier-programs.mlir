@@ -35,7 +35,7 @@ module attributes {cgx.num_ranks = 2 : i64} {
     %4 = cgx.broadcast(%arg0) {codecs = [#cgx.identity], groups = #groups, id = 14 : i64, layers = [#cgx.layer<"", other>], root = 1 : i64} : tensor<8x16xf32>
     // CHECK: cgx.permute(%arg0) codec(identity) groups({{\[\[}}0, 1]]) id(15) layer("", other) source_target_pairs({{\[\[}}0, 1], [1, 0]]) : tensor<8x16xf32>
     %5 = cgx.permute(%arg0) {codecs = [#cgx.identity], groups = #groups, id = 15 : i64, layers = [#cgx.layer<"", other>], source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>} : tensor<8x16xf32>
-    // CHECK: cgx.provide parameter(%arg0 : tensor<8x16xf32>) id(2) operand_number(0)
+    // CHECK: cgx.bind_optimizer_state parameter(%arg0 : tensor<8x16xf32>) id(2) operand_number(0)
     cgx.provide parameter(%arg0 : tensor<8x16xf32>) {id = 2 : i64, operand_number = 0 : i64}
     // CHECK: cgx.payload_all_to_all %{{.*}} groups({{\[\[}}0, 1]]) id(16) operand_number(0) : !cgx.payload<
     %6 = cgx.compress %arg0 phase(contribution) {id = 16 : i64, layer = #cgx.layer<"", other>, operand_number = 0 : i64} : tensor<8x16xf32> -> !cgx.payload<8x16xf32, #cgx.identity, chunks = 2>

@@ -103,10 +103,10 @@ module @nested attributes {cgx.num_ranks = 2 : i64, mhlo.num_partitions = 2 : i3
 // NAMED-LABEL: module @lent
 module @lent attributes {cgx.num_ranks = 2 : i64, mhlo.num_partitions = 2 : i32} {
   func.func public @main(%w: tensor<64xf32>, %g: tensor<64xf32>, %lr: tensor<f32>) -> tensor<64xf32> {
-    // CHECK-NOT: cgx.provide
+    // CHECK-NOT: cgx.bind_optimizer_state
     // CHECK: @cgx_collective(%{{.*}}, %arg1, %arg0, %arg2)
     // CHECK-SAME: kept = array<i64: 0, 0, 0, 3>, operands = 1 : i64
-    cgx.provide parameter(%w : tensor<64xf32>) learning_rate(%lr : tensor<f32>) id(0) operand_number(0)
+    cgx.bind_optimizer_state parameter(%w : tensor<64xf32>) learning_rate(%lr : tensor<f32>) id(0) operand_number(0)
     %r = cgx.all_reduce sum(%g) codec(gcomp<optimizer = sgd>) groups([[0, 1]]) id(0) layer("w", gradient, [64])
         : tensor<64xf32>
     return %r : tensor<64xf32>

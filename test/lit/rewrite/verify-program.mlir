@@ -113,8 +113,8 @@ func.func private @main(tensor<4xf32>)
 #x = #cgx.layer<"w", gradient>
 module @p7 attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%w: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
-    cgx.provide parameter(%w : tensor<4xf32>) id(0) operand_number(0)
-    // expected-error@below {{operand 0, layer 'w': expected 1 cgx.provide of its first moment, got 0}}
+    cgx.bind_optimizer_state parameter(%w : tensor<4xf32>) id(0) operand_number(0)
+    // expected-error@below {{operand 0, layer 'w': expected 1 cgx.bind_optimizer_state of its first moment, got 0}}
     %0 = cgx.all_reduce sum(%g) codec(gcomp<optimizer = momentum, learning_rate = 0.1>) groups([[0, 1]]) id(0) layer(#x)
         : tensor<4xf32>
     return %0 : tensor<4xf32>
@@ -127,7 +127,7 @@ module @p7 attributes {cgx.num_ranks = 2 : i64} {
 module @p7_elements attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%w: tensor<5xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
     // expected-error@below {{expected as many elements as operand 0, of type 'tensor<4xf32>', has, got 'tensor<5xf32>'}}
-    cgx.provide parameter(%w : tensor<5xf32>) id(0) operand_number(0)
+    cgx.bind_optimizer_state parameter(%w : tensor<5xf32>) id(0) operand_number(0)
     %0 = cgx.all_reduce sum(%g) codec(gcomp<optimizer = sgd, learning_rate = 0.1>) groups([[0, 1]]) id(0) layer(#x)
         : tensor<4xf32>
     return %0 : tensor<4xf32>
@@ -140,7 +140,7 @@ module @p7_elements attributes {cgx.num_ranks = 2 : i64} {
 module @p7_nothing_is_read attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%w: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
     // expected-error@below {{expected an operand of collective 0 whose codec reads what an optimizer keeps, got operand 0}}
-    cgx.provide parameter(%w : tensor<4xf32>) id(0) operand_number(0)
+    cgx.bind_optimizer_state parameter(%w : tensor<4xf32>) id(0) operand_number(0)
     %0 = cgx.all_reduce sum(%g) codec(natural) groups([[0, 1]]) id(0) layer(#x) : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
@@ -151,7 +151,7 @@ module @p7_nothing_is_read attributes {cgx.num_ranks = 2 : i64} {
 module @p7_of_no_collective attributes {cgx.num_ranks = 2 : i64} {
   func.func @f(%w: tensor<4xf32>) {
     // expected-error@below {{expected a collective of id 3, found none}}
-    cgx.provide parameter(%w : tensor<4xf32>) id(3) operand_number(0)
+    cgx.bind_optimizer_state parameter(%w : tensor<4xf32>) id(3) operand_number(0)
     return
   }
 }

@@ -741,21 +741,21 @@ def StartCollectivesPass : Pass<"cgx-start-collectives", "::mlir::ModuleOp"> {
   ];
 }
 
-def ProvideOptimizerStatePass : Pass<"cgx-provide-optimizer-state", "::mlir::ModuleOp"> {
-  let summary = "lends codecs the parameter, the moments and the learning rate that they read";
+def BindOptimizerStatePass : Pass<"cgx-bind-optimizer-state", "::mlir::ModuleOp"> {
+  let summary = "binds to codecs the parameter, the moments and the learning rate that they read";
   let description = [{
     For each operand whose codec reads what the optimizer keeps (`gcomp`), finds the arguments of the step that hold
-    the layer's parameter, its moments and its learning rate, as far as the codec reads them, and lends them by a
-    `cgx.provide` at the beginning of the step. The parameter is the argument that has the layer's name. Moments are those whose next
+    the layer's parameter, its moments and its learning rate, as far as the codec reads them, and binds them by a
+    `cgx.bind_optimizer_state` at the beginning of the step. The parameter is the argument that has the layer's name. Moments are those whose next
     values are made of their last ones and of the reduced gradient, element by element; the second moment is made of
     its square. The learning rate is a single f32 that multiplies whatever the reduced gradient adds to the parameter,
-    as it is or its negative, and not all that it adds to a moment; one that the step computes cannot be lent, since its
+    as it is or its negative, and not all that it adds to a moment; one that the step computes cannot be bound, since its
     memory may be used for something else before the step ends: the codec's own `learning_rate` stands for it.
-    What was lent before is replaced. Where one is not found, or where there are several, an error names the layer
+    What was bound before is replaced. Where one is not found, or where there are several, an error names the layer
     and what was looked for.
 
     Precondition: codecs are assigned, and collectives in their places; layers have the names of parameters.
-    Postcondition: each operand whose codec reads something has a `cgx.provide` that lends it, and no other has one.
+    Postcondition: each operand whose codec reads something has a `cgx.bind_optimizer_state` that binds it, and no other has one.
 
     Input:
     ```mlir
@@ -772,7 +772,7 @@ def ProvideOptimizerStatePass : Pass<"cgx-provide-optimizer-state", "::mlir::Mod
     Output:
     ```mlir
     func.func @main(%w: tensor<64x128xf32> {cgx.name = "w"}, %b: tensor<64x128xf32> {cgx.name = "b"}, %eta: tensor<f32>) -> ... {
-      cgx.provide parameter(%w : tensor<64x128xf32>) first_moment(%b : tensor<64x128xf32>)
+      cgx.bind_optimizer_state parameter(%w : tensor<64x128xf32>) first_moment(%b : tensor<64x128xf32>)
           learning_rate(%eta : tensor<f32>) id(0) operand_number(0)
       %r = cgx.all_reduce mean(%g) ...
     ```
@@ -938,8 +938,8 @@ def VerifyProgramPass : Pass<"cgx-verify-program", "::mlir::ModuleOp"> {
     - (P5) where `@main` has `cgx.sharding` and `cgx.global_type`, the axes are those of
       `cgx.mesh` and the local type follows from them
     - (P6) a result that `cgx.feeds` an argument has its type, and no argument is fed twice
-    - (P7) what the codecs of a collective's operands read of the optimizer is lent to them by a
-      `cgx.provide`, in tensors of as many elements, and nothing else is
+    - (P7) what the codecs of a collective's operands read of the optimizer is bound to them by a
+      `cgx.bind_optimizer_state`, in tensors of as many elements, and nothing else is
     - (P8) a codec of changes (`#cgx.delta`) stands in an all-gather, with as many `samples` as that has runs in a step, or
       in a permute, whose last operand has the ids of the rows: exact, of
       one dimension, in i32

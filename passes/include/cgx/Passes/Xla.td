@@ -48,12 +48,12 @@ def LowerToXlaFfiPass : Pass<"cgx-lower-to-xla-ffi", "::mlir::ModuleOp"> {
     | call | takes | gives |
     |---|---|---|
     | `cgx_begin_step` | the number of the rank | the token |
-    | `cgx_collective` | the token, the operands, what `cgx.provide` lends to their codecs | the token, the results |
+    | `cgx_collective` | the token, the operands, what `cgx.bind_optimizer_state` binds to their codecs | the token, the results |
     | `cgx_end_step` | the token | the token; fails where a collective of the step did |
 
     Attributes of all: `program`, the option or else the manifest's hash, by which libcgx_xla.so knows which
     manifest is meant; `cgx_collective` also has `collective`, its id there, `operands`, their number, and `kept`, a pair
-    for each tensor lent: the operand, and what it is (`cgx_kept` of cgx/codec.h).
+    for each tensor bound: the operand, and what it is (`cgx_kept` of cgx/codec.h).
 
     A start and its wait become one call in the place of the start: handlers are asynchronous, and XLA goes on with
     what does not need the results. Constants of many `i1` are written as bytes, since versions of MLIR differ in how

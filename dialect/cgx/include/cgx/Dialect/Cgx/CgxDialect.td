@@ -61,6 +61,8 @@ def Cgx_Dialect : Dialect {
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
+    /// For ops by names that they had before.
+    std::optional<ParseOpHook> getParseOperationHook(llvm::StringRef name) const override;
     ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
     void printAttribute(::mlir::Attribute attribute, ::mlir::DialectAsmPrinter &printer) const override;
   }];

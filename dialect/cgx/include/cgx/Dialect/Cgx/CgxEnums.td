@@ -69,7 +69,7 @@ def Cgx_Phase : Cgx_Enum<"Phase", "which of the two encodings of an all-reduce t
 ]>;
 
 // The numbers are those of cgx/codec.h.
-def Cgx_Kept : Cgx_Enum<"Kept", "what a step lends of its optimizer", [
+def Cgx_Kept : Cgx_Enum<"Kept", "what a step binds of its optimizer's state", [
   I32EnumAttrCase<"Parameter", 0, "parameter">,
   I32EnumAttrCase<"FirstMoment", 1, "first moment">,
   I32EnumAttrCase<"SecondMoment", 2, "second moment">,

@@ -11,7 +11,7 @@
 
 include "cgx/Dialect/Cgx/CgxCollectiveOps.td"
 include "cgx/Dialect/Cgx/CgxPayloadOps.td"
-include "cgx/Dialect/Cgx/CgxProvideOp.td"
+include "cgx/Dialect/Cgx/CgxBindOptimizerStateOp.td"
 include "cgx/Dialect/Cgx/CgxStartOps.td"
 
 #endif // CGX_DIALECT_CGX_CGXOPS_TD

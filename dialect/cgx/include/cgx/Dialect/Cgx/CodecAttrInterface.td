@@ -79,7 +79,7 @@ def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
       }], "bool", "needsAllReduce", (ins), /*methodBody=*/"",
       /*defaultImplementation=*/"return $_attr.getInner().needsAllReduce();">,
     InterfaceMethod<[{
-        Encoding a gradient reads this of the step's optimizer: the program has to lend it by a `cgx.provide`.
+        Encoding a gradient reads this of the step's optimizer: the program has to bind it by a `cgx.bind_optimizer_state`.
       }], "bool", "readsKept", (ins "::cgx::Kept":$kept),
       /*methodBody=*/"", /*defaultImplementation=*/[{
         cgx_codec codec = $_attr.getCodec(), back = $_attr.getBackCodec();

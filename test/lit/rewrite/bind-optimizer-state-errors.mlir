@@ -1,5 +1,5 @@
 // Where what a codec reads is not found, the error names the layer and what was looked for.
-// RUN: cgx-opt %s --cgx-provide-optimizer-state --split-input-file --verify-diagnostics
+// RUN: cgx-opt %s --cgx-bind-optimizer-state --split-input-file --verify-diagnostics
 
 #g = #cgx.groups<[[0, 1]]>
 module @no_parameter attributes {cgx.num_ranks = 2 : i64} {

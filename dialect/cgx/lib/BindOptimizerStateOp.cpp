@@ -1,4 +1,4 @@
-//===-- ProvideOp.cpp - cgx.provide ---------------------------------------===//
+//===-- BindOptimizerStateOp.cpp - cgx.bind_optimizer_state ------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace cgx;
 
-Value ProvideOp::getKept(Kept kept) {
+Value BindOptimizerStateOp::getKept(Kept kept) {
   switch (kept) {
   case Kept::Parameter:
     return getParameter();
@@ -34,7 +34,7 @@ static bool staysUntilTheEnd(Value tensor) {
   return argument && isa_and_present<FunctionOpInterface>(argument.getOwner()->getParentOp());
 }
 
-LogicalResult ProvideOp::verify() {
+LogicalResult BindOptimizerStateOp::verify() {
   if (getId() < 0 || getOperandNumber() < 0) // (C1)
     return emitOpError() << "expected id and operand_number to be at least 0, got " << getId() << " and "
                          << getOperandNumber();

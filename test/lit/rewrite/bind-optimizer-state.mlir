@@ -1,6 +1,6 @@
 // Codecs are lent the parameter and the moments that they read, wherever these stand among the arguments.
-// RUN: cgx-opt %s --cgx-provide-optimizer-state --split-input-file | FileCheck %s
-// RUN: cgx-opt %s --cgx-provide-optimizer-state --cgx-provide-optimizer-state --cgx-verify-program --split-input-file | FileCheck %s
+// RUN: cgx-opt %s --cgx-bind-optimizer-state --split-input-file | FileCheck %s
+// RUN: cgx-opt %s --cgx-bind-optimizer-state --cgx-bind-optimizer-state --cgx-verify-program --split-input-file | FileCheck %s
 
 // Momentum, and beside it a mean of the parameters and the last gradient, which are no moments.
 #g = #cgx.groups<[[0, 1]]>
@@ -10,8 +10,8 @@ module @momentum attributes {cgx.num_ranks = 2 : i64} {
   func.func @main(%mean: tensor<4x8xf32> {cgx.name = "state['mean']['w']"}, %b: tensor<4x8xf32> {cgx.name = "state['b']['w']"},
       %w: tensor<4x8xf32> {cgx.name = "state['params']['w']"}, %last: tensor<4x8xf32> {cgx.name = "state['last']['w']"}, %x: tensor<4x8xf32>)
       -> (tensor<4x8xf32> {cgx.feeds = 0 : i64}, tensor<4x8xf32> {cgx.feeds = 1 : i64}, tensor<4x8xf32> {cgx.feeds = 2 : i64}, tensor<4x8xf32> {cgx.feeds = 3 : i64}) {
-    // CHECK-NEXT: cgx.provide parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[B]] : tensor<4x8xf32>) id(7) operand_number(1)
-    // CHECK-NOT: cgx.provide
+    // CHECK-NEXT: cgx.bind_optimizer_state parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[B]] : tensor<4x8xf32>) id(7) operand_number(1)
+    // CHECK-NOT: cgx.bind_optimizer_state
     %c = stablehlo.constant dense<9.000000e-01> : tensor<4x8xf32>
     %0 = stablehlo.multiply %w, %x : tensor<4x8xf32>
     %1:2 = cgx.all_reduce mean(%x, %0) codec(natural, gcomp<optimizer = momentum, learning_rate = 0.1>) groups(#g) id(7)
@@ -35,7 +35,7 @@ module @adam attributes {cgx.num_ranks = 2 : i64} {
   // CHECK: func.func @main(%[[W:.*]]: tensor<4x8xf32> {{.*}}, %[[M:.*]]: tensor<4x8xf32> {{.*}}, %[[V:.*]]: tensor<32xbf16> {{.*}}, %{{.*}}: tensor<4x8xbf16>)
   func.func @main(%w: tensor<4x8xf32> {cgx.name = "state['w']"}, %m: tensor<4x8xf32> {cgx.name = "state['m']"}, %v: tensor<32xbf16> {cgx.name = "state['v']"}, %x: tensor<4x8xbf16>)
       -> (tensor<4x8xf32> {cgx.feeds = 0 : i64}, tensor<4x8xf32> {cgx.feeds = 1 : i64}, tensor<32xbf16> {cgx.feeds = 2 : i64}) {
-    // CHECK-NEXT: cgx.provide parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[M]] : tensor<4x8xf32>) second_moment(%[[V]] : tensor<32xbf16>) id(0) operand_number(0)
+    // CHECK-NEXT: cgx.bind_optimizer_state parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[M]] : tensor<4x8xf32>) second_moment(%[[V]] : tensor<32xbf16>) id(0) operand_number(0)
     %h = cgx.all_reduce_start mean(%x) codec(error_feedback<#cgx.gcomp<optimizer = adam, learning_rate = 0.1>>)
         groups(#g) id(0) layer("w", gradient, [4, 8]) : (tensor<4x8xbf16>) -> !cgx.handle<tensor<4x8xbf16>>
     %r = cgx.wait %h : !cgx.handle<tensor<4x8xbf16>>
@@ -65,9 +65,9 @@ module @adam attributes {cgx.num_ranks = 2 : i64} {
 #g = #cgx.groups<[[0, 1]]>
 // CHECK-LABEL: module @others
 module @others attributes {cgx.num_ranks = 2 : i64} {
-  // CHECK-NOT: cgx.provide
+  // CHECK-NOT: cgx.bind_optimizer_state
   func.func @main(%w: tensor<4xf32>) -> tensor<4xf32> {
-    cgx.provide parameter(%w : tensor<4xf32>) id(0) operand_number(0)
+    cgx.bind_optimizer_state parameter(%w : tensor<4xf32>) id(0) operand_number(0)
     %0 = cgx.all_reduce sum(%w) codec(lossless) groups(#g) id(0) layer("w", gradient) : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
@@ -83,7 +83,7 @@ module @nesterov attributes {cgx.num_ranks = 2 : i64} {
   // CHECK: func.func @main(%[[W:.*]]: tensor<4x8xf32> {{.*}}, %[[B:.*]]: tensor<4x8xf32> {{.*}}, %{{.*}}: tensor<f32>, %[[ETA:.*]]: tensor<f32>, %{{.*}}: tensor<f32>, %{{.*}}: tensor<4x8xf32>)
   func.func @main(%w: tensor<4x8xf32> {cgx.name = "w"}, %b: tensor<4x8xf32> {cgx.name = "b"}, %scale: tensor<f32>, %eta: tensor<f32>, %mu: tensor<f32>, %x: tensor<4x8xf32>)
       -> (tensor<4x8xf32> {cgx.feeds = 0 : i64}, tensor<4x8xf32> {cgx.feeds = 1 : i64}) {
-    // CHECK-NEXT: cgx.provide parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[B]] : tensor<4x8xf32>) learning_rate(%[[ETA]] : tensor<f32>) id(0) operand_number(0)
+    // CHECK-NEXT: cgx.bind_optimizer_state parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[B]] : tensor<4x8xf32>) learning_rate(%[[ETA]] : tensor<f32>) id(0) operand_number(0)
     %r = cgx.all_reduce mean(%x) codec(gcomp<optimizer = nesterov>) groups(#g) id(0) layer("w", gradient, [4, 8])
         : tensor<4x8xf32>
     %scales = stablehlo.broadcast_in_dim %scale, dims = [] : (tensor<f32>) -> tensor<4x8xf32>

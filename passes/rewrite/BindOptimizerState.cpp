@@ -1,4 +1,4 @@
-//===-- ProvideOptimizerState.cpp - Lend codecs what they read ------------===//
+//===-- BindOptimizerState.cpp - Bind to codecs what they read ---------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,16 +14,16 @@
 #include "mlir/IR/BuiltinOps.h"
 
 namespace cgx {
-#define GEN_PASS_DEF_PROVIDEOPTIMIZERSTATEPASS
+#define GEN_PASS_DEF_BINDOPTIMIZERSTATEPASS
 #include "cgx/Passes/RewritePasses.h.inc"
 
 namespace {
 
 using namespace mlir;
 
-struct ProvideOptimizerState : impl::ProvideOptimizerStatePassBase<ProvideOptimizerState> {
+struct BindOptimizerState : impl::BindOptimizerStatePassBase<BindOptimizerState> {
   void runOnOperation() override {
-    getOperation().walk([](ProvideOp given) { given.erase(); }); // codecs may have changed
+    getOperation().walk([](BindOptimizerStateOp given) { given.erase(); }); // codecs may have changed
     SmallVector<CollectiveOpInterface> readers;
     getOperation().walk([&](CollectiveOpInterface op) {
       if (llvm::any_of(op.getCodecs(), reads))
@@ -39,7 +39,7 @@ struct ProvideOptimizerState : impl::ProvideOptimizerStatePassBase<ProvideOptimi
     }
     OptimizerState state(step);
     for (CollectiveOpInterface reader : readers)
-      if (failed(provide(reader, state, step)))
+      if (failed(bind(reader, state, step)))
         return signalPassFailure();
   }
 
@@ -48,7 +48,7 @@ private:
 
   /// At the beginning of the step, whose arguments stay as they are until it ends: wherever the collective is
   /// started.
-  static LogicalResult provide(CollectiveOpInterface op, const OptimizerState &state, func::FuncOp step) {
+  static LogicalResult bind(CollectiveOpInterface op, const OptimizerState &state, func::FuncOp step) {
     for (auto [i, codec] : llvm::enumerate(op.getCodecs())) {
       if (!reads(codec))
         continue;
@@ -62,9 +62,9 @@ private:
       if (failed(found))
         return failure();
       auto builder = OpBuilder::atBlockBegin(&step.getBody().front());
-      ProvideOp::create(builder, op.getLoc(), (*found)[CGX_KEPT_PARAMETER], (*found)[CGX_KEPT_FIRST_MOMENT],
-                        (*found)[CGX_KEPT_SECOND_MOMENT], (*found)[CGX_KEPT_LEARNING_RATE], op.getId(),
-                        static_cast<int64_t>(i));
+      BindOptimizerStateOp::create(builder, op.getLoc(), (*found)[CGX_KEPT_PARAMETER],
+                                   (*found)[CGX_KEPT_FIRST_MOMENT], (*found)[CGX_KEPT_SECOND_MOMENT],
+                                   (*found)[CGX_KEPT_LEARNING_RATE], op.getId(), static_cast<int64_t>(i));
     }
     return success();
   }

@@ -1,4 +1,4 @@
-//===-- CgxProvideOp.td - what codecs read of an optimizer --*- tablegen -*-===//
+//===-- CgxBindOptimizerStateOp.td - what codecs read of an optimizer --*- tablegen -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CGX_DIALECT_CGX_CGXPROVIDEOP_TD
-#define CGX_DIALECT_CGX_CGXPROVIDEOP_TD
+#ifndef CGX_DIALECT_CGX_CGXBINDOPTIMIZERSTATEOP_TD
+#define CGX_DIALECT_CGX_CGXBINDOPTIMIZERSTATEOP_TD
 
 include "cgx/Dialect/Cgx/CgxStartOps.td"
 
 // Has an effect, as starts have: it stays before the collective that it is for, and nothing erases it.
-def Cgx_ProvideOp : Cgx_Op<"provide", [AttrSizedOperandSegments, MemoryEffects<[MemWrite<Cgx_FlightResource>]>]> {
-  let summary = "lends what the optimizer keeps to the codec of an operand";
+def Cgx_BindOptimizerStateOp : Cgx_Op<"bind_optimizer_state", [AttrSizedOperandSegments, MemoryEffects<[MemWrite<Cgx_FlightResource>]>]> {
+  let summary = "binds state of the optimizer to the codec of an operand";
   let description = [{
     Until the step ends, the codec of operand `operand_number` of collective `id` may read the parameter that the operand
     is a gradient of, and the moments that the optimizer keeps of it, place by place, and the learning rate, which is
@@ -22,9 +22,9 @@ def Cgx_ProvideOp : Cgx_Op<"provide", [AttrSizedOperandSegments, MemoryEffects<[
 
     Example:
     ```mlir
-    cgx.provide parameter(%w : tensor<64x128xf32>) first_moment(%m : tensor<64x128xf32>)
+    cgx.bind_optimizer_state parameter(%w : tensor<64x128xf32>) first_moment(%m : tensor<64x128xf32>)
         second_moment(%v : tensor<64x128xf32>) id(0) operand_number(1)
-    cgx.provide parameter(%w : tensor<64x128xf32>) learning_rate(%eta : tensor<f32>) id(1) operand_number(0)
+    cgx.bind_optimizer_state parameter(%w : tensor<64x128xf32>) learning_rate(%eta : tensor<f32>) id(1) operand_number(0)
     ```
 
     **Constraints:**
@@ -43,9 +43,9 @@ def Cgx_ProvideOp : Cgx_Op<"provide", [AttrSizedOperandSegments, MemoryEffects<[
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// What is lent of a kind; null if nothing.
+    /// What is bound of a kind; null if nothing.
     ::mlir::Value getKept(::cgx::Kept kept);
   }];
 }
 
-#endif // CGX_DIALECT_CGX_CGXPROVIDEOP_TD
+#endif // CGX_DIALECT_CGX_CGXBINDOPTIMIZERSTATEOP_TD

@@ -3,7 +3,7 @@
 
 func.func @c1(%w: tensor<4xf32>) {
   // expected-error@below {{expected id and operand_number to be at least 0, got 0 and -1}}
-  cgx.provide parameter(%w : tensor<4xf32>) id(0) operand_number(-1)
+  cgx.bind_optimizer_state parameter(%w : tensor<4xf32>) id(0) operand_number(-1)
   return
 }
 
@@ -11,7 +11,7 @@ func.func @c1(%w: tensor<4xf32>) {
 
 func.func @c2_elements(%w: tensor<4xf32>, %m: tensor<5xf32>) {
   // expected-error@below {{expected as many elements as the parameter, of type 'tensor<4xf32>', has, got 'tensor<5xf32>'}}
-  cgx.provide parameter(%w : tensor<4xf32>) first_moment(%m : tensor<5xf32>) id(0) operand_number(0)
+  cgx.bind_optimizer_state parameter(%w : tensor<4xf32>) first_moment(%m : tensor<5xf32>) id(0) operand_number(0)
   return
 }
 
@@ -19,7 +19,7 @@ func.func @c2_elements(%w: tensor<4xf32>, %m: tensor<5xf32>) {
 
 func.func @c2_type(%w: tensor<4xf64>) {
   // expected-error@below {{expected tensors of static shape, of f16, bf16 or f32, got 'tensor<4xf64>'}}
-  cgx.provide parameter(%w : tensor<4xf64>) id(0) operand_number(0)
+  cgx.bind_optimizer_state parameter(%w : tensor<4xf64>) id(0) operand_number(0)
   return
 }
 
@@ -28,7 +28,7 @@ func.func @c2_type(%w: tensor<4xf64>) {
 func.func @c3_computed(%w: tensor<4xf32>) {
   %0 = arith.addf %w, %w : tensor<4xf32>
   // expected-error@below {{expected arguments of the step, which stay as they are until it ends, got a value that it computes, of type 'tensor<4xf32>'}}
-  cgx.provide parameter(%0 : tensor<4xf32>) id(0) operand_number(0)
+  cgx.bind_optimizer_state parameter(%0 : tensor<4xf32>) id(0) operand_number(0)
   return
 }
 
@@ -39,7 +39,7 @@ func.func @c3_carried(%w: tensor<4xf32>, %n: index) {
   %one = arith.constant 1 : index
   %0 = scf.for %i = %zero to %n step %one iter_args(%carried = %w) -> tensor<4xf32> {
     // expected-error@below {{expected arguments of the step}}
-    cgx.provide parameter(%carried : tensor<4xf32>) id(0) operand_number(0)
+    cgx.bind_optimizer_state parameter(%carried : tensor<4xf32>) id(0) operand_number(0)
     scf.yield %carried : tensor<4xf32>
   }
   return
@@ -49,7 +49,7 @@ func.func @c3_carried(%w: tensor<4xf32>, %n: index) {
 
 func.func @c4(%w: tensor<4xf32>, %eta: tensor<f16>) {
   // expected-error@below {{expected one f32 as learning_rate, got 'tensor<f16>'}}
-  cgx.provide parameter(%w : tensor<4xf32>) learning_rate(%eta : tensor<f16>) id(0) operand_number(0)
+  cgx.bind_optimizer_state parameter(%w : tensor<4xf32>) learning_rate(%eta : tensor<f16>) id(0) operand_number(0)
   return
 }
 
@@ -57,7 +57,7 @@ func.func @c4(%w: tensor<4xf32>, %eta: tensor<f16>) {
 
 func.func @c4_elements(%w: tensor<4xf32>) {
   // expected-error@below {{expected one f32 as learning_rate, got 'tensor<4xf32>'}}
-  cgx.provide parameter(%w : tensor<4xf32>) learning_rate(%w : tensor<4xf32>) id(0) operand_number(0)
+  cgx.bind_optimizer_state parameter(%w : tensor<4xf32>) learning_rate(%w : tensor<4xf32>) id(0) operand_number(0)
   return
 }
 
@@ -66,6 +66,6 @@ func.func @c4_elements(%w: tensor<4xf32>) {
 func.func @c3_learning_rate(%w: tensor<4xf32>, %eta: tensor<f32>) {
   %0 = arith.addf %eta, %eta : tensor<f32>
   // expected-error@below {{expected arguments of the step, which stay as they are until it ends, got a value that it computes, of type 'tensor<f32>'}}
-  cgx.provide parameter(%w : tensor<4xf32>) learning_rate(%0 : tensor<f32>) id(0) operand_number(0)
+  cgx.bind_optimizer_state parameter(%w : tensor<4xf32>) learning_rate(%0 : tensor<f32>) id(0) operand_number(0)
   return
 }
