@@ -41,7 +41,7 @@ class LearningRateTest(unittest.TestCase):
 
     def test_the_argument_is_lent(self):
         text = jobs.run("CGX_OPT", self.export(1.0), "--cgx-compress=codec=gcomp optimizer=adam")
-        rates = [line for line in text.splitlines() if "cgx.provide" in line]
+        rates = [line for line in text.splitlines() if "cgx.bind_optimizer_state" in line]
         argument = text[:text.index(f'cgx.name = "{RATE}"')].rsplit("%arg", 1)[1].split(":")[0]
         self.assertEqual(len(rates), 1)  # of the one matrix that is large enough
         self.assertIn(f"learning_rate(%arg{argument} : tensor<f32>)", rates[0])
