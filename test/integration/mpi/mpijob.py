@@ -1,5 +1,6 @@
 """A command as ranks of one MPI job."""
 
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -22,8 +23,10 @@ class MpiJob:
     def __init__(self, ranks, command, environment):
         self.ranks = ranks
         self.file = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen([*MPIRUN, "-np", str(ranks), *map(str, command)], stdout=self.file,
-                                        stderr=subprocess.STDOUT, env=environment)
+        # Open MPI's jobs of one user share a folder: one that ends removes it under another that starts.
+        self.folder = tempfile.TemporaryDirectory(prefix="mpijob")
+        self.process = subprocess.Popen([*MPIRUN, "-mca", "orte_tmpdir_base", self.folder.name, "-np", str(ranks), *map(str, command)],
+                                        stdout=self.file, stderr=subprocess.STDOUT, env=environment)
         self.returncode = None
 
     def pids(self):
@@ -72,6 +75,8 @@ class MpiJob:
 
     def __del__(self):
         self.file.close()
+        with contextlib.suppress(OSError):  # a daemon that was killed may leave processes that still write there
+            self.folder.cleanup()
 
     def kill(self):
         for pid in [self.process.pid, *self.pids()]:

@@ -77,6 +77,13 @@ class Netlab(RunTest):
         self.assertEqual(self.namespaces(job.pid), [])
 
     @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
+    def test_mpirun_keeps_its_files_apart_from_other_jobs(self):
+        # A job that ends removes the folder of this machine's name from where both keep their files.
+        result = self.netlab("--hosts", 2, "--", "mpirun", "-np", 2, "sh", "-c", "env | grep orte_tmpdir_base")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, "orte_tmpdir_base=.*cgx-netlab")
+
+    @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
     def test_a_job_over_hosts_has_the_bits_of_shared_memory(self):
         saved = []
         for transport in ("shm", "mpi"):
