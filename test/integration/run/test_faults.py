@@ -145,6 +145,30 @@ class Faults(RunTest):
             self.assertEqual(process.returncode, 0, error)
             self.assertNotIn("forged", error)
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be another user")
+    def test_no_rank_waits_where_another_user_has_the_address_of_the_first(self):
+        take = """if True:
+            import os, socket, sys
+            os.setuid(65534)
+            with socket.socket(socket.AF_UNIX) as taken:
+                taken.bind("\\0" + sys.argv[1])
+                taken.listen()
+                print("ready", flush=True)
+                sys.stdin.read()"""
+        with subprocess.Popen([sys.executable, "-c", take, f"cgx-run.{os.getuid()}.{self.job}"], text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            self.assertEqual(other.stdout.readline(), "ready\n")
+            begin = time.monotonic()
+            for rank, words in ((0, "another user has taken its address"),
+                                (1, "rank 1 cannot join rank 0: its address is taken by a process of user 65534")):
+                result = self.run_tool("train4.so", "--steps", 1, "--timeout", 60, state=self.state(), job=False,
+                                       environment=self.environment(RANK=rank, WORLD_SIZE=4, MASTER_PORT=self.job))
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(words, result.stderr)
+                self.assertIn("with --job", result.stderr)
+            self.assertLess(time.monotonic() - begin, 50)
+            other.stdin.close()
+
     def diverge(self, step, *arguments):
         """The message of a run of 3000 steps whose ranks 0, 1 and 2, 3 differ from `step` on, which saves."""
         return self.refuse("train4.so", "--steps", 3000, "--repeat", "--save", self.folder / "saved.safetensors",

@@ -130,21 +130,36 @@ Descriptor listenAsFirst(const Job &job) {
   if (::bind(socket.get(), address.get(), address.length) != 0 && errno == EADDRINUSE)
     throw Error("another job on this host is called '" + job.name +
                 "', or another user has taken its address: give each its own name with --job");
-  if (::listen(socket.get(), static_cast<int>(job.manifest.ranks)) != 0)
+  // Each other rank comes twice: to see whose address it is, and with its outcome.
+  if (::listen(socket.get(), static_cast<int>(2 * job.manifest.ranks)) != 0)
     failSocket("cannot listen for the other ranks");
   return socket;
 }
 
-/// Rank 0 listens before it joins the job, so it is there when others come.
-void sendToFirst(const Job &job, uint32_t rank, const Outcome &outcome) {
+/// A connection to rank 0. Not open, with errno, when nobody listens.
+Descriptor connectToFirst(const Job &job, const std::string &what) {
   Address address(job);
   Descriptor socket = openSocket();
-  const std::string what = "cannot hand the outcome of rank " + std::to_string(rank) + " to rank 0";
   if (::connect(socket.get(), address.get(), address.length) != 0)
-    failSocket(what);
+    return Descriptor();
   if (uid_t other; !isOwnUser(socket, other))
     throw Error(what + ": its address is taken by a process of user " + std::to_string(other) +
                 ": give the job another name with --job");
+  return socket;
+}
+
+/// Refuses a job whose rank 0 cannot listen, before this rank waits for it. That rank 0 has not come yet is
+/// no reason.
+void expectOwnFirst(const Job &job, uint32_t rank) {
+  connectToFirst(job, "rank " + std::to_string(rank) + " cannot join rank 0");
+}
+
+/// Rank 0 listens before it joins the job, so it is there when others come.
+void sendToFirst(const Job &job, uint32_t rank, const Outcome &outcome) {
+  const std::string what = "cannot hand the outcome of rank " + std::to_string(rank) + " to rank 0";
+  Descriptor socket = connectToFirst(job, what);
+  if (!socket.isOpen())
+    failSocket(what);
   if (!sendOutcome(socket.get(), rank, outcome))
     failSocket(what);
 }
@@ -170,6 +185,10 @@ void collect(const Job &job, const Descriptor &listener, std::vector<Outcome> &o
       auto current = peer++;
       if (polls[i].revents == 0 || current->reader.read(polls[i].fd))
         continue;
+      if (current->reader.isEmpty()) { // came to see whose address this is
+        peers.erase(current);
+        continue;
+      }
       try {
         auto [rank, outcome] = current->reader.take(job);
         if (rank > 0 && !have[rank]) {
@@ -217,6 +236,8 @@ std::vector<Outcome> cgx::run::runMember(const Job &job, uint32_t rank) {
   Descriptor listener;
   if (rank == 0)
     listener = listenAsFirst(job);
+  else
+    expectOwnFirst(job, rank);
   std::vector<Outcome> outcomes(job.manifest.ranks);
   outcomes[rank] = runRank(job, rank, stopSignal());
   if (int signal = stopSignal(); signal != 0 && !outcomes[rank].error.empty())
