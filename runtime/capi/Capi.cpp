@@ -233,6 +233,18 @@ cgx_status cgx_context_use_cuda(cgx_context *context, void *stream) {
   }));
 }
 
+cgx_status cgx_use_cuda_device(int32_t device) {
+  return report(guarded([&]() -> cgx::Status {
+    if (cgx::cuda::Outcome outcome = cgx::cuda::availability(); !outcome.ok())
+      return {CGX_UNSUPPORTED, outcome.error};
+    if (const uint32_t count = cgx::cuda::deviceCount(); device < 0 || uint32_t(device) >= count)
+      return cgx::Status::error(CGX_UNSUPPORTED, "expected the number of a GPU below ", count, ", got ",
+                                device);
+    cgx::cuda::Outcome outcome = cgx::cuda::useDevice(device);
+    return outcome.ok() ? cgx::Status() : cgx::Status(CGX_UNSUPPORTED, outcome.error);
+  }));
+}
+
 cgx_status cgx_context_check_cuda(cgx_context *context) {
   return report(guarded([&]() -> cgx::Status {
     return context ? context->impl->checkCuda()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import types
 import unittest
 
 import jobs  # first: it sets the number of devices
@@ -50,8 +51,31 @@ def long_step(devices):
     return cgx_jax.compress(step, bits=4), np.full((384, 384), 0.01, np.float32), np.ones((8, 384), np.float32)
 
 
+def device(number, platform, version=""):
+    """Stands for a device that is not here."""
+    return types.SimpleNamespace(id=number, local_hardware_id=number, process_index=0,
+                                 client=types.SimpleNamespace(platform=platform, platform_version=version))
+
+
+class PlacesTest(unittest.TestCase):
+    def test_gpus_are_known_by_their_number_and_the_host_by_none(self):
+        self.assertEqual(runtime._gpus([device(3, "gpu", "PJRT C API\ncuda 13000"), device(1, "cuda", "cuda 12090")]), [3, 1])
+        self.assertIsNone(runtime._gpus(jax.devices()[:2]))
+
+    def test_devices_that_cgx_cannot_reach_are_named(self):
+        for others in ([device(0, "tpu")], [device(0, "gpu", "PJRT C API\nrocm 60000")], [device(0, "cpu"), device(0, "gpu", "cuda")]):
+            with self.assertRaisesRegex(runtime.RuntimeFailure, "runs on CPUs or on CUDA GPUs, and the step's devices are: .*" +
+                                        others[-1].client.platform):
+                runtime._gpus(others)
+
+
 @unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
 class ErrorsTest(unittest.TestCase):
+    def test_a_gpu_that_the_runtime_cannot_use_is_said_before_the_first_step(self):
+        manifest = '{"cgx_manifest": 1, "hash": "0123", "ranks": 1, "collectives": []}'
+        with self.assertRaisesRegex(runtime.RuntimeFailure, "CUDA|GPU"):
+            runtime.Program("nowhere", manifest, [device(1000, "gpu", "cuda 13000")])
+
     def test_the_collective_that_fails_ends_the_step(self):
         step, w, x = long_step(jax.devices()[:2])
         step(w, x).block_until_ready()

@@ -18,6 +18,7 @@ from cgx_core.adaptation import adaptation_of
 from cgx_core.plans import plan_text
 from cgx_jax.compress import open_program, parse_module, rewrite
 from cgx_jax.errors import ExportError
+from cgx_jax.runtime import place_of
 
 _COLLECTIVE = re.compile(r"stablehlo\.(all_reduce|reduce_scatter|all_gather|all_to_all|collective_permute|collective_broadcast)")
 # A step that leaves its collectives to a partitioner is asked of a child, which takes seconds. Without these nothing trains.
@@ -95,8 +96,8 @@ class Installation:
         text = module.operation.get_asm(enable_debug_info=True)
         if "@cgx_begin_step" in text or not (_COLLECTIVE.search(text) or _PRODUCT.search(text)):
             return None
-        if backend.platform != "cpu":
-            warnings.warn(f"cgx: {name} is left to JAX: cgx_jax runs on CPU devices, and this is for {backend.platform}")
+        if place_of(backend) is None:
+            warnings.warn(f"cgx: {name} is left to JAX: cgx_jax runs on CPUs or on CUDA GPUs, and this is for {backend.platform}")
             return None
         key = hashlib.sha256("\0".join([text, repr(sorted(self._options.items(), key=str)), repr(self._connection),
                                         plan_text(self._plan) if self._plan is not None else ""]).encode()).hexdigest()[:16]

@@ -17,10 +17,11 @@ from cgx_core.libraries import open_library, text
 class _ProgramConfig(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_uint32), ("abi_version", ctypes.c_uint32), ("name", ctypes.c_char_p),
                 ("context", context.Config), ("local_ranks", ctypes.POINTER(ctypes.c_uint32)),
-                ("local_rank_count", ctypes.c_uint32), ("tcp", ctypes.POINTER(context.TcpConfig))]
+                ("local_rank_count", ctypes.c_uint32), ("tcp", ctypes.POINTER(context.TcpConfig)),
+                ("local_gpus", ctypes.POINTER(ctypes.c_int32))]
 
 
-_ABI_VERSION = 2
+_ABI_VERSION = 3
 _Visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)
 _HANDLERS = ("begin_step", "collective", "end_step")
 
@@ -38,10 +39,27 @@ def _xla():
     library.cgx_xla_program_visit.argtypes = [ctypes.c_char_p, _Visit, ctypes.c_void_p]
     library.cgx_xla_program_set_step.argtypes = [ctypes.c_char_p, ctypes.c_uint64]
     library.cgx_xla_program_step.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint64)]
-    for name in _HANDLERS:
-        jax.ffi.register_ffi_target(f"cgx_{name}", jax.ffi.pycapsule(getattr(library, f"cgx_xla_{name}")),
-                                    platform="cpu")
+    for platform, ending in (("cpu", ""), ("CUDA", "_cuda")):
+        for name in _HANDLERS:
+            handler = jax.ffi.pycapsule(getattr(library, f"cgx_xla_{name}{ending}"))
+            jax.ffi.register_ffi_target(f"cgx_{name}", handler, platform=platform)
     return library
+
+
+def place_of(client):
+    """Where the devices of a client have their tensors, for cgx: "host" or "cuda"; None where it cannot reach them."""
+    if client.platform == "cpu":
+        return "host"
+    return "cuda" if client.platform in ("gpu", "cuda") and "rocm" not in client.platform_version.lower() else None
+
+
+def _gpus(devices):
+    """The number of each device in its process, if they are CUDA GPUs; None on the host. Raises RuntimeFailure on others."""
+    places = {place_of(device.client) for device in devices}
+    if len(places) > 1 or None in places:
+        kinds = ", ".join(sorted({device.client.platform for device in devices}))
+        raise RuntimeFailure(f"cgx_jax runs on CPUs or on CUDA GPUs, and the step's devices are: {kinds}")
+    return None if places == {"host"} else [device.local_hardware_id for device in devices]
 
 
 def _check(status):
@@ -67,11 +85,13 @@ class Program:
         self.ranks = [rank for rank, device in enumerate(devices) if device.process_index == jax.process_index()]
         job, self.transport, meeting = _rendezvous(json.loads(manifest)["hash"], devices, transport, timeout)
         local = (ctypes.c_uint32 * len(self.ranks))(*self.ranks)
+        gpus = _gpus([devices[rank] for rank in self.ranks])
+        gpus = (ctypes.c_int32 * len(gpus))(*gpus) if gpus else None
         config = context.config(self.transport, job, 0, len(devices), seed, timeout, manifest)
         tcp = meeting.config() if meeting else None
         if _xla().cgx_xla_program_open(ctypes.byref(_ProgramConfig(
                 ctypes.sizeof(_ProgramConfig), _ABI_VERSION, name.encode(), config, local, len(self.ranks),
-                ctypes.pointer(tcp) if tcp else None))):
+                ctypes.pointer(tcp) if tcp else None, gpus))):
             message = text(_xla().cgx_xla_last_error())
             raise RuntimeFailure(meeting.explain(message) if meeting else message)
         _open[name] = self

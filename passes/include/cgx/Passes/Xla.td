@@ -55,6 +55,9 @@ def LowerToXlaFfiPass : Pass<"cgx-lower-to-xla-ffi", "::mlir::ModuleOp"> {
     manifest is meant; `cgx_collective` also has `collective`, its id there, `operands`, their number, and `kept`, a pair
     for each tensor bound: the operand, and what it is (`cgx_kept` of cgx/codec.h).
 
+    On a GPU the rank is that of the device that calls, tensors are read and written in the order of XLA's stream, and
+    nobody reads the token.
+
     A start and its wait become one call in the place of the start: handlers are asynchronous, and XLA goes on with
     what does not need the results. Constants of many `i1` are written as bytes, since versions of MLIR differ in how
     they write bits.

@@ -126,6 +126,9 @@ cgx_status cgx_context_create_over_tcp(const cgx_context_config *config, const c
  * on one host, with the codecs and buffers of an earlier run. Each replay counts as the step after the last
  * one, on all ranks. */
 cgx_status cgx_context_use_cuda(cgx_context *context, void *stream);
+/* The calling thread uses this GPU from now on, by its number in this process: as cudaSetDevice, for callers
+ * without CUDA of their own. CGX_UNSUPPORTED, with what is missing, where there is no such GPU. */
+cgx_status cgx_use_cuda_device(int32_t device);
 /* Waits for the stream, and says what went wrong in graphs that were replayed on it since: between steps. */
 cgx_status cgx_context_check_cuda(cgx_context *context);
 

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The calls are described at cgx-lower-to-xla-ffi. Tensors lie on the host.
+// The calls are described at cgx-lower-to-xla-ffi. Tensors lie on the host, or on the GPU that
+// calls: then XLA waits for the answer before it goes on with the stream.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,12 +38,24 @@ std::optional<int64_t> elementTypeOf(ffi::DataType type) {
   }
 }
 
-/// The token: the number of the rank, which each call hands on to the next.
-uint32_t rankOf(ffi::AnyBuffer token) {
-  uint32_t rank;
-  std::memcpy(&rank, token.untyped_data(), sizeof rank);
-  return rank;
+/// Who calls, and where the token of the call goes on to.
+struct Caller {
+  std::optional<int32_t> gpu; ///< whose rank it is
+  void *stream = nullptr;     ///< of the GPU
+  uint32_t rank = 0;          ///< on the host
+  void *next = nullptr;       ///< where the host writes the token
+};
+
+/// On the host the token is the number of the rank, which each call hands on to the next.
+Caller onHost(ffi::AnyBuffer token, ffi::Result<ffi::AnyBuffer> next) {
+  Caller caller;
+  std::memcpy(&caller.rank, token.untyped_data(), sizeof caller.rank);
+  caller.next = next->untyped_data();
+  return caller;
 }
+
+/// On a GPU the token is what orders the calls, and nobody reads it.
+Caller onGpu(int32_t gpu, void *stream) { return {.gpu = gpu, .stream = stream}; }
 
 ffi::Future failed(const std::string &message) {
   ffi::Promise promise;
@@ -51,40 +64,36 @@ ffi::Future failed(const std::string &message) {
   return future;
 }
 
-/// Leaves a request with the rank that the token names. The token is handed on when it is answered.
-ffi::Future submit(std::string_view name, ffi::RunId run, ffi::AnyBuffer token,
-                   ffi::Result<ffi::AnyBuffer> next, Request::Kind kind, CollectiveBuffers buffers = {}) {
+/// Leaves a request with the rank of the caller. The token is handed on when it is answered.
+ffi::Future submit(std::string_view name, ffi::RunId run, Caller caller, Request::Kind kind,
+                   CollectiveBuffers buffers = {}) {
   std::shared_ptr<Program> program = Programs::instance().find(std::string(name));
   if (!program)
     return failed("the program '" + std::string(name) +
                   "' is not open in this process: was it compiled by another, or closed?");
+  if (caller.gpu) {
+    std::optional<uint32_t> rank = program->rankOnGpu(*caller.gpu);
+    if (!rank)
+      return failed("GPU " + std::to_string(*caller.gpu) +
+                    " has no rank of this process: the program was compiled for other devices");
+    caller.rank = *rank;
+  }
   ffi::Promise promise;
   ffi::Future future(promise);
-  uint32_t rank = rankOf(token);
-  void *output = next->untyped_data();
-  auto answer = [promise, rank, output](const std::string &error) mutable {
+  auto answer = [promise, caller](const std::string &error) mutable {
     if (!error.empty())
       return promise.SetError(ffi::Error::Internal("cgx: " + error));
-    std::memcpy(output, &rank, sizeof rank);
+    if (caller.next)
+      std::memcpy(caller.next, &caller.rank, sizeof caller.rank);
     promise.SetAvailable();
   };
-  program->submit(rank, run.run_id, Request{kind, std::move(buffers), answer});
+  program->submit(caller.rank, run.run_id, Request{kind, std::move(buffers), answer, caller.stream});
   return future;
 }
 
-ffi::Future beginStep(ffi::RunId run, std::string_view program, ffi::AnyBuffer token,
-                      ffi::Result<ffi::AnyBuffer> next) {
-  return submit(program, run, token, next, Request::Kind::Begin);
-}
-
-ffi::Future endStep(ffi::RunId run, std::string_view program, ffi::AnyBuffer token,
-                    ffi::Result<ffi::AnyBuffer> next) {
-  return submit(program, run, token, next, Request::Kind::End);
-}
-
-ffi::Future collective(ffi::RunId run, std::string_view program, int64_t id, int64_t operands,
-                       ffi::Span<const int64_t> kept, ffi::AnyBuffer token, ffi::RemainingArgs arguments,
-                       ffi::Result<ffi::AnyBuffer> next, ffi::RemainingRets results) {
+ffi::Future submitCollective(std::string_view program, ffi::RunId run, Caller caller, int64_t id,
+                             int64_t operands, ffi::Span<const int64_t> kept, ffi::RemainingArgs arguments,
+                             ffi::RemainingRets results) {
   if (operands < 0 || results.size() != size_t(operands) ||
       arguments.size() != size_t(operands) + kept.size() / 2)
     return failed("collective " + std::to_string(id) + ": expected " + std::to_string(operands) +
@@ -104,32 +113,72 @@ ffi::Future collective(ffi::RunId run, std::string_view program, int64_t id, int
     buffers.lent.push_back({kept.begin()[2 * i], kept.begin()[2 * i + 1], *type,
                             static_cast<int64_t>(tensor.element_count()), tensor.untyped_data()});
   }
-  return submit(program, run, token, next, Request::Kind::Collective, std::move(buffers));
+  return submit(program, run, caller, Request::Kind::Collective, std::move(buffers));
 }
+
+using Token = ffi::AnyBuffer;
+using NextToken = ffi::Result<ffi::AnyBuffer>;
+
+ffi::Future beginStep(ffi::RunId run, std::string_view program, Token token, NextToken next) {
+  return submit(program, run, onHost(token, next), Request::Kind::Begin);
+}
+
+ffi::Future endStep(ffi::RunId run, std::string_view program, Token token, NextToken next) {
+  return submit(program, run, onHost(token, next), Request::Kind::End);
+}
+
+ffi::Future collective(ffi::RunId run, std::string_view program, int64_t id, int64_t operands,
+                       ffi::Span<const int64_t> kept, Token token, ffi::RemainingArgs arguments,
+                       NextToken next, ffi::RemainingRets results) {
+  return submitCollective(program, run, onHost(token, next), id, operands, kept, arguments, results);
+}
+
+ffi::Future beginStepCuda(int32_t gpu, void *stream, ffi::RunId run, std::string_view program, Token,
+                          NextToken) {
+  return submit(program, run, onGpu(gpu, stream), Request::Kind::Begin);
+}
+
+ffi::Future endStepCuda(int32_t gpu, void *stream, ffi::RunId run, std::string_view program, Token,
+                        NextToken) {
+  return submit(program, run, onGpu(gpu, stream), Request::Kind::End);
+}
+
+ffi::Future collectiveCuda(int32_t gpu, void *stream, ffi::RunId run, std::string_view program, int64_t id,
+                           int64_t operands, ffi::Span<const int64_t> kept, Token,
+                           ffi::RemainingArgs arguments, NextToken, ffi::RemainingRets results) {
+  return submitCollective(program, run, onGpu(gpu, stream), id, operands, kept, arguments, results);
+}
+
+/// What a call of a step binds, behind what says who calls.
+template <typename Binding> auto bindStep(Binding binding) {
+  return std::move(binding)
+      .template Ctx<ffi::RunId>()
+      .template Attr<std::string_view>("program")
+      .template Arg<ffi::AnyBuffer>()
+      .template Ret<ffi::AnyBuffer>();
+}
+
+template <typename Binding> auto bindCollective(Binding binding) {
+  return std::move(binding)
+      .template Ctx<ffi::RunId>()
+      .template Attr<std::string_view>("program")
+      .template Attr<int64_t>("collective")
+      .template Attr<int64_t>("operands")
+      .template Attr<ffi::Span<const int64_t>>("kept")
+      .template Arg<ffi::AnyBuffer>()
+      .RemainingArgs()
+      .template Ret<ffi::AnyBuffer>()
+      .RemainingRets();
+}
+
+auto bindGpu() { return ffi::Ffi::Bind().Ctx<ffi::DeviceOrdinal>().Ctx<ffi::PlatformStream<void *>>(); }
 
 } // namespace
 
 // The C names of the header.
-XLA_FFI_DEFINE_HANDLER_SYMBOL(cgx_xla_begin_step, beginStep,
-                              ffi::Ffi::Bind()
-                                  .Ctx<ffi::RunId>()
-                                  .Attr<std::string_view>("program")
-                                  .Arg<ffi::AnyBuffer>()
-                                  .Ret<ffi::AnyBuffer>());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(cgx_xla_end_step, endStep,
-                              ffi::Ffi::Bind()
-                                  .Ctx<ffi::RunId>()
-                                  .Attr<std::string_view>("program")
-                                  .Arg<ffi::AnyBuffer>()
-                                  .Ret<ffi::AnyBuffer>());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(cgx_xla_collective, collective,
-                              ffi::Ffi::Bind()
-                                  .Ctx<ffi::RunId>()
-                                  .Attr<std::string_view>("program")
-                                  .Attr<int64_t>("collective")
-                                  .Attr<int64_t>("operands")
-                                  .Attr<ffi::Span<const int64_t>>("kept")
-                                  .Arg<ffi::AnyBuffer>()
-                                  .RemainingArgs()
-                                  .Ret<ffi::AnyBuffer>()
-                                  .RemainingRets());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(cgx_xla_begin_step, beginStep, bindStep(ffi::Ffi::Bind()));
+XLA_FFI_DEFINE_HANDLER_SYMBOL(cgx_xla_end_step, endStep, bindStep(ffi::Ffi::Bind()));
+XLA_FFI_DEFINE_HANDLER_SYMBOL(cgx_xla_collective, collective, bindCollective(ffi::Ffi::Bind()));
+XLA_FFI_DEFINE_HANDLER_SYMBOL(cgx_xla_begin_step_cuda, beginStepCuda, bindStep(bindGpu()));
+XLA_FFI_DEFINE_HANDLER_SYMBOL(cgx_xla_end_step_cuda, endStepCuda, bindStep(bindGpu()));
+XLA_FFI_DEFINE_HANDLER_SYMBOL(cgx_xla_collective_cuda, collectiveCuda, bindCollective(bindGpu()));

@@ -30,6 +30,8 @@ Program::Program(const cgx_xla_program_config &given)
   for (uint32_t i = 0; i < given.local_rank_count; ++i) {
     auto rank = std::make_unique<Rank>();
     rank->number = given.local_ranks[i];
+    if (given.local_gpus)
+      rank->gpu = given.local_gpus[i];
     Rank &started = *(ranks[rank->number] = std::move(rank));
     started.thread = std::thread([this, &started, tcp = given.tcp] { serve(started, tcp); });
   }
@@ -67,6 +69,13 @@ cgx_status Program::firstFailure(std::string &error) const {
       return rank->status;
     }
   return CGX_OK;
+}
+
+std::optional<uint32_t> Program::rankOnGpu(int32_t gpu) const {
+  for (const auto &[number, rank] : ranks)
+    if (rank->gpu == gpu)
+      return number;
+  return std::nullopt;
 }
 
 void Program::submit(uint32_t number, int64_t run, Request request) {
@@ -195,7 +204,9 @@ void Program::abandonRun(Rank &rank) {
 void Program::connect(Rank &rank, const cgx_tcp_config *tcp) {
   cgx_context_config own = config;
   own.rank = rank.number;
-  const cgx_status status = cgx_context_create_over_tcp(&own, tcp, &rank.context);
+  cgx_status status = rank.gpu ? cgx_use_cuda_device(*rank.gpu) : CGX_OK;
+  if (status == CGX_OK)
+    status = cgx_context_create_over_tcp(&own, tcp, &rank.context);
   std::lock_guard lock(mutex);
   rank.isConnected = status == CGX_OK;
   if (!rank.isConnected)
@@ -203,16 +214,25 @@ void Program::connect(Rank &rank, const cgx_tcp_config *tcp) {
   came.notify_all();
 }
 
-void Program::execute(Rank &rank, Request &request) {
-  // Only this rank's thread writes its status.
-  if (rank.status != CGX_OK)
-    return request.answer(rank.failure);
-  cgx_status status = CGX_OK;
+cgx_status Program::follow(Rank &rank, void *stream) {
+  if (!rank.gpu || rank.stream == stream)
+    return CGX_OK;
+  const cgx_status status = cgx_context_use_cuda(rank.context, stream);
+  if (status == CGX_OK)
+    rank.stream = stream;
+  return status;
+}
+
+cgx_status Program::run(Rank &rank, const Request &request) {
   switch (request.kind) {
   case Request::Kind::Begin:
-    status = cgx_context_begin_step(rank.context, rank.nextStep);
-    break;
+    if (cgx_status status = follow(rank, request.stream); status != CGX_OK)
+      return status;
+    return cgx_context_begin_step(rank.context, rank.nextStep);
   case Request::Kind::Collective: {
+    // The runtime takes another stream between steps only.
+    if (rank.gpu && rank.stream != request.stream)
+      cgx_context_abort(rank.context, "XLA calls a collective on another stream than the step");
     int64_t context = addressOf(rank.context);
     const CollectiveBuffers &buffers = request.buffers;
     for (const CollectiveBuffers::Lent &lent : buffers.lent)
@@ -223,13 +243,19 @@ void Program::execute(Rank &rank, Request &request) {
                      addressOf(buffers.outputs[i]));
     cgx_rt_run(context, buffers.collective);
     // XLA may never call the end of a step that failed.
-    status = cgx_context_check(rank.context);
-    break;
+    return cgx_context_check(rank.context);
   }
   case Request::Kind::End:
-    status = cgx_context_end_step(rank.context);
-    break;
+    return cgx_context_end_step(rank.context);
   }
+  return CGX_OK;
+}
+
+void Program::execute(Rank &rank, Request &request) {
+  // Only this rank's thread writes its status.
+  if (rank.status != CGX_OK)
+    return request.answer(rank.failure);
+  const cgx_status status = run(rank, request);
   const std::string error = status == CGX_OK ? "" : cgx_last_error();
   {
     std::lock_guard lock(mutex);

@@ -30,6 +30,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,6 +57,7 @@ struct Request {
   enum class Kind { Begin, Collective, End } kind;
   CollectiveBuffers buffers; ///< of a collective
   Answer answer;
+  void *stream = nullptr; ///< in whose order buffers on a GPU are read and written
 };
 
 class Program {
@@ -72,6 +74,9 @@ public:
 
   /// Waits until all ranks have a context, or one of them cannot have one.
   cgx_status connected(std::string &error);
+
+  /// The rank of a GPU of this process, or nothing.
+  std::optional<uint32_t> rankOnGpu(int32_t gpu) const;
 
   /// Leaves a request of execution `run` with a rank. Answers at once if the rank is not of this process.
   void submit(uint32_t rank, int64_t run, Request request);
@@ -96,7 +101,9 @@ private:
   /// One rank of this process. Its thread alone touches the context.
   struct Rank {
     uint32_t number = 0;
+    std::optional<int32_t> gpu; ///< where its tensors lie, unless on the host
     cgx_context *context = nullptr;
+    std::optional<void *> stream; ///< of the GPU, once it is known
     bool isInStep = false;
     bool isStopping = false;
     int64_t run = 0;    ///< the execution that it is in
@@ -128,6 +135,9 @@ private:
   /// The execution that a rank is in does not go on: XLA gave it up, for reasons of its own.
   void abandonRun(Rank &rank);
   void execute(Rank &rank, Request &request);
+  /// Has the context work in the order of a stream of its GPU.
+  cgx_status follow(Rank &rank, void *stream);
+  cgx_status run(Rank &rank, const Request &request);
   void connect(Rank &rank, const cgx_tcp_config *tcp);
   void runVisit(Rank &rank, Visit &visit);
 

@@ -23,7 +23,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-#define CGX_XLA_ABI_VERSION 2u
+#define CGX_XLA_ABI_VERSION 3u
 
 typedef struct cgx_xla_program_config {
   uint32_t struct_size;        /* sizeof(cgx_xla_program_config): set by the initializer */
@@ -33,10 +33,12 @@ typedef struct cgx_xla_program_config {
   const uint32_t *local_ranks; /* the ranks whose devices belong to this process */
   uint32_t local_rank_count;
   const cgx_tcp_config *tcp; /* how ranks over TCP meet; null: as the environment says */
+  const int32_t
+      *local_gpus; /* of each local rank, by its number in this process; null: tensors are on the host */
 } cgx_xla_program_config;
 
 #define CGX_XLA_PROGRAM_CONFIG_INIT                                                                          \
-  {sizeof(cgx_xla_program_config), CGX_XLA_ABI_VERSION, 0, CGX_CONTEXT_CONFIG_INIT, 0, 0, 0}
+  {sizeof(cgx_xla_program_config), CGX_XLA_ABI_VERSION, 0, CGX_CONTEXT_CONFIG_INIT, 0, 0, 0, 0}
 
 /* Makes the program known, and gives each rank of this process a thread and a context: all processes of the
  * job call this at the same time, and it returns once all ranks have come, or with why they did not. Texts
@@ -70,12 +72,17 @@ cgx_status cgx_xla_program_step(const char *name, uint64_t *out_step);
 /* The message of the calling thread's last failed call. Never null. */
 const char *cgx_xla_last_error(void);
 
-/* Handlers, for registration with the framework: XLA_FFI_Handler. */
+/* Handlers, for registration with the framework: XLA_FFI_Handler. Those of platform "CUDA" find their rank by
+ * the GPU that executes, since what the token holds lies there; tensors are read and written in the order of
+ * XLA's stream. XLA's thread of that GPU waits for each answer. */
 struct XLA_FFI_CallFrame;
 struct XLA_FFI_Error;
 struct XLA_FFI_Error *cgx_xla_begin_step(struct XLA_FFI_CallFrame *frame);
 struct XLA_FFI_Error *cgx_xla_collective(struct XLA_FFI_CallFrame *frame);
 struct XLA_FFI_Error *cgx_xla_end_step(struct XLA_FFI_CallFrame *frame);
+struct XLA_FFI_Error *cgx_xla_begin_step_cuda(struct XLA_FFI_CallFrame *frame);
+struct XLA_FFI_Error *cgx_xla_collective_cuda(struct XLA_FFI_CallFrame *frame);
+struct XLA_FFI_Error *cgx_xla_end_step_cuda(struct XLA_FFI_CallFrame *frame);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop
