@@ -80,6 +80,7 @@ struct SetRanks : impl::SetRanksPassBase<SetRanks> {
                             "trace of what is to be averaged; export it for 2 devices or more";
       return signalPassFailure();
     }
+    step = module.lookupSymbol<func::FuncOp>("main");
     if (failed(checkMesh()) || failed(checkOps()) || failed(findDivisions()) || failed(checkState()))
       return signalPassFailure();
     rewrite();
@@ -141,6 +142,11 @@ private:
                                       << "divided by " << before
                                       << ": what the step divides by elsewhere cannot be told; average "
                                       << "with lax.pmean, or export it for " << ranks.getValue();
+          // It may divide a gradient as well, which is multiplied by as many ranks in place of its sum.
+          if (trainsLocally())
+            return reduce.emitError() << "--cgx-set-ranks: " << describe(reduce, operand)
+                                      << " is averaged before it is added up, and the step trains locally "
+                                      << "already: give --cgx-set-ranks before --cgx-local-steps";
           for (RankDivision division : scalars)
             divisions.insert({division.number, division.isReciprocal});
         }
@@ -167,21 +173,35 @@ private:
     return !found.empty();
   }
 
-  /// The mesh splits data, of which each rank goes on to take as much; state that it splits has the shapes of
-  /// as many ranks.
+  /// The mesh splits data, of which each rank goes on to take as much, and so is what each rank has of its
+  /// own in local training. Other state that it splits has the shapes of as many ranks.
   LogicalResult checkState() {
-    step = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!step)
       return getOperation().emitError() << "--cgx-set-ranks: expected a function 'main'";
     for (unsigned i = 0; i < step.getNumResults(); ++i)
       if (auto feeds = step.getResultAttrOfType<IntegerAttr>(i, kFeedsAttrName))
-        if (isSplit(step.getArgAttr(feeds.getInt(), kShardingAttrName))) {
+        if (isSplit(step.getArgAttr(feeds.getInt(), kShardingAttrName)) && !isOfEachRank(feeds.getInt())) {
           auto name = step.getArgAttrOfType<StringAttr>(feeds.getInt(), kNameAttrName);
           return step.emitError() << "--cgx-set-ranks: state '" << (name ? name.getValue() : "")
                                   << "' is split over the " << before << " ranks: export the step for "
                                   << ranks.getValue();
         }
     return success();
+  }
+
+  /// Whether cgx-local-steps made it: a first dimension that counts ranks, and a tensor that each begins
+  /// with.
+  bool isOfEachRank(unsigned argument) {
+    auto sharding = step.getArgAttrOfType<ShardingAttr>(argument, kShardingAttrName);
+    auto type = dyn_cast<RankedTensorType>(step.getArgumentTypes()[argument]);
+    return step.getArgAttrOfType<StringAttr>(argument, kInitialAttrName) && sharding && type &&
+           type.getRank() > 0 && type.getDimSize(0) == 1 &&
+           llvm::all_of(sharding.getDimensions().drop_front(), [](ArrayAttr axes) { return axes.empty(); });
+  }
+
+  bool trainsLocally() {
+    return step && llvm::any_of(llvm::seq(step.getNumArguments()),
+                                [&](unsigned argument) { return isOfEachRank(argument); });
   }
 
   static bool isSplit(Attribute attribute) {

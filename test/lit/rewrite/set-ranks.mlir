@@ -110,6 +110,37 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} 
 
 // -----
 
+// What cgx-local-steps has added for each rank is split over the ranks and has the shape of one.
+#g = #cgx.groups<[[0, 1]]>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  // CHECK: %arg0: tensor<1x4xf32> {cgx.global_type = tensor<6x4xf32>, cgx.initial = "m", cgx.name = "local['m']"
+  func.func public @main(%m: tensor<1x4xf32> {cgx.initial = "m", cgx.name = "local['m']", cgx.sharding = #cgx.sharding<[["data"], []]>, cgx.global_type = tensor<2x4xf32>})
+      -> (tensor<1x4xf32> {cgx.feeds = 0 : i64, cgx.name = "local['m']", cgx.sharding = #cgx.sharding<[["data"], []]>, cgx.global_type = tensor<2x4xf32>}) {
+    // expected-remark @below {{1 all_reduce, 0 divisions by}}
+    %s = cgx.all_reduce mean(%m) groups(#g) id(0) layer("w", outer_gradient, [4]) : tensor<1x4xf32>
+    return %s : tensor<1x4xf32>
+  }
+}
+
+// -----
+
+// A number that divides what is added up may divide a local gradient, too, and that is no sum any more.
+#g = #cgx.groups<[[0, 1]]>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(%m: tensor<1x4xf32> {cgx.initial = "m", cgx.name = "local['m']", cgx.sharding = #cgx.sharding<[["data"], []]>, cgx.global_type = tensor<2x4xf32>}, %ct: tensor<f32>)
+      -> (tensor<1x4xf32> {cgx.feeds = 0 : i64, cgx.name = "local['m']", cgx.sharding = #cgx.sharding<[["data"], []]>, cgx.global_type = tensor<2x4xf32>}) {
+    %two = stablehlo.constant dense<2.0> : tensor<f32>
+    %each = stablehlo.divide %ct, %two : tensor<f32>
+    %all = stablehlo.broadcast_in_dim %each, dims = [] : (tensor<f32>) -> tensor<1x4xf32>
+    %scaled = stablehlo.multiply %m, %all : tensor<1x4xf32>
+    // expected-error @below {{layer 'norm' is averaged before it is added up, and the step trains locally already: give --cgx-set-ranks before --cgx-local-steps}}
+    %s = cgx.all_reduce sum(%scaled) groups(#g) id(0) layer("norm", other, []) : tensor<1x4xf32>
+    return %s : tensor<1x4xf32>
+  }
+}
+
+// -----
+
 // expected-error @below {{the mesh #cgx.mesh<["a" = 2, "b" = 2]> has more than one axis}}
 module attributes {cgx.mesh = #cgx.mesh<["a" = 2, "b" = 2]>, cgx.num_ranks = 4 : i64} {
   func.func public @main(%g: tensor<4xf32>) -> tensor<4xf32> {

@@ -50,7 +50,9 @@ def SetRanksPass : Pass<"cgx-set-ranks", "::mlir::ModuleOp"> {
     other ranks: a collective that is no all_reduce over all ranks, a sum of
     floating-point numbers that is not divided by the number of ranks, the
     number of the rank, state that is split over the ranks, a mesh of several
-    axes. Other constants of the script, such as a global batch size that was
+    axes. What each rank has of its own after `cgx-local-steps` is no such
+    state: both orders give the same training, or, where a number that divides
+    a sum may divide a local gradient as well, the second one is refused. Other constants of the script, such as a global batch size that was
     written into the loss, cannot be told from numbers that stay.
 
     Precondition: an exported step, or a per-rank program.
