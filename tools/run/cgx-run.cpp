@@ -168,6 +168,13 @@ void describe(CLI::App &app, Options &options) {
          "folder the newest that is sound; with --state, from there if there is nothing yet")
       ->type_name("FILE|FOLDER")
       ->group("Input");
+  app.add_option(
+         "--members", options.members,
+         "With --local-steps: the rank of the checkpoint from whose state each rank goes on, where they are "
+         "others: \"0,2,3\" leaves out rank 1; the first N by default, and for more of them rank 0")
+      ->needs("--resume")
+      ->type_name("RANKS")
+      ->group("Input");
   app.add_option("--data", options.dataFiles,
                  "Samples; given again, or a folder, of which all files count by their names: one file "
                  "behind the other")

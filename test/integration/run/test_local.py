@@ -111,6 +111,28 @@ def model(xs, ranks, steps, every, rule, rate, beta):
     return anchor, own, momentum, outer
 
 
+class OfMembers:
+    """Nesterov, lr and momentum 1/2, with ranks that come and go: the state of the model above, advanced step by step."""
+
+    def __init__(self, ranks):
+        self.anchor, self.outer = [Fraction(1)] * WIDTH, [Fraction(0)] * WIDTH
+        self.own, self.momentum = [list(self.anchor) for _ in range(ranks)], [[Fraction(0)] * WIDTH for _ in range(ranks)]
+
+    def advance(self, batches, every):
+        half = Fraction(1, 2)
+        for number, batch in enumerate(batches):
+            self.momentum = [[m / 2 + (w - v) for m, w, v in zip(*each)] for each in zip(self.momentum, self.own, batch)]
+            self.own = [[w - m / 2 for w, m in zip(*each)] for each in zip(self.own, self.momentum)]
+            if (number + 1) % every == 0:
+                progress = [sum(a - own[i] for own in self.own) / len(self.own) for i, a in enumerate(self.anchor)]
+                self.outer = [half * m + d for m, d in zip(self.outer, progress)]
+                self.anchor = [a - half * (half * m + d) for a, m, d in zip(self.anchor, self.outer, progress)]
+                self.own = [list(self.anchor) for _ in self.own]
+
+    def regroup(self, members):
+        self.own, self.momentum = ([list(each[member]) for member in members] for each in (self.own, self.momentum))
+
+
 class LocalSteps(RunTest):
     def make(self, ranks, steps=6, kind="f32"):
         self.program = self.folder / f"step{ranks}{kind}.mlir"
@@ -208,6 +230,109 @@ class LocalSteps(RunTest):
         self.run_local(2, 3, *options)
         saved = self.run_local(2, 3, *options, state=self.folder / "saved.safetensors", name="resumed")
         self.expect(saved, 2, 6, 2, "nesterov", Fraction(1, 2), Fraction(1, 2))
+
+    def program_for(self, ranks):
+        self.program = self.folder / f"step{ranks}f32.mlir"
+        self.program.write_text(STEP % {"ranks": ranks, "type": "f32", "group": ", ".join(map(str, range(ranks)))})
+
+    def batches_of(self, ranks, first, count):
+        return [self.xs[number * ranks:(number + 1) * ranks] for number in range(first, first + count)]
+
+    def test_other_ranks_go_on_at_a_boundary(self):
+        # Of samples that were not taken: those of 4 steps of 4 ranks are 6 batches of 3, of which the last is begun.
+        options = ("--local-steps", "every=2 outer=nesterov<lr=0.5 momentum=0.5>")
+        self.make(4, steps=12)
+        self.run_local(4, 4, *options, name="before")
+        for members, typed, first in (((0, 1, 2), None, 6), ((0, 2, 3), "0,2,3", 6), ((3,), "3", 16), ((0, 1, 2, 3, 0, 0), None, 3), ((0, 3, 2, 3), "0,3,2,3", 4)):
+            with self.subTest(members=members):
+                ranks = len(members)
+                self.program_for(ranks)
+                given = ("--members", typed) if typed else ()
+                saved = self.run_local(ranks, 2, *options, *given, state=self.folder / "before.safetensors", name="after")
+                wanted = OfMembers(4)
+                wanted.advance(self.batches_of(4, 0, 4), 2)
+                wanted.regroup(members)
+                wanted.advance(self.batches_of(ranks, first, 2), 2)
+                self.expect_near(saved["state['params']['w']"], wanted.anchor)
+                self.expect_near(saved["local['state']['params']['w']"], sum(wanted.own, []))
+                self.expect_near(saved["local['state']['m']['w']"], sum(wanted.momentum, []))
+                self.expect_near(saved["outer_momentum['state']['params']['w']"], wanted.outer)
+
+    def expect_near(self, got, wanted):
+        self.assertEqual(len(got), len(wanted))
+        for a, b in zip(got, wanted):
+            self.assertAlmostEqual(float(a), float(b), places=5)
+
+    def test_a_run_of_other_ranks_goes_on_where_it_was_saved(self):
+        options = ("--local-steps", "every=2 outer=nesterov<lr=0.5 momentum=0.5>")
+        self.make(4, steps=12)
+        self.run_local(4, 4, *options, name="before")
+        self.program_for(3)
+        at_once = self.run_local(3, 4, *options, state=self.folder / "before.safetensors", name="once")
+        self.run_local(3, 3, *options, state=self.folder / "before.safetensors", name="half")
+        twice = self.run_local(3, 1, *options, state=self.folder / "half.safetensors", name="twice")
+        self.assertEqual(at_once, twice)
+
+    def test_memory_of_codecs_goes_on_with_the_ranks_that_stay(self):
+        options = ("--local-steps", "every=2", "--compress", "bits=2 error-feedback=f32 min-elements=1 min-rank=1")
+        self.make(4, steps=12)
+        self.run_local(4, 4, *options, name="before")
+        self.program_for(3)
+        result = subprocess.run([CGX_RUN, *map(str, (self.program, "--transport", "inproc", "--resume", self.folder / "before.safetensors", "--members",
+                                                     "0,2,3", "--data", self.batches, "--steps", 0, "--save", self.folder / "after.safetensors", *options))],
+                                capture_output=True, text=True, check=True)
+        self.assertIn("3 ranks go on behind an outer step of 4, with the state of ranks 0, 2, 3; state of the inner optimizer and memory of codecs of "
+                      "rank 1 are dropped", result.stderr)
+        memory = {}
+        for name in ("before", "after"):
+            for key, value in read_safetensors(self.folder / f"{name}.safetensors")[0].items():
+                if key.startswith("cgx.codec_state/") and "contribution" in key:
+                    memory[name, key.split("/")[1]] = value[2]
+        self.assertTrue(any(memory["before", "rank1"]))
+        for now, before in enumerate((0, 2, 3)):
+            self.assertEqual(memory["after", f"rank{now}"], memory["before", f"rank{before}"])
+
+    def test_other_ranks_are_refused_elsewhere(self):
+        options = ("--local-steps", "every=2")
+        self.make(4, steps=12)
+        self.run_local(4, 3, *options, name="between")
+        self.run_local(4, 4, *options, name="before")
+        self.program_for(3)
+        error = self.run_local(3, 1, *options, state=self.folder / "between.safetensors", code=1)
+        self.assertIn("was saved by 4 ranks that train by themselves, between two outer steps, 1 steps behind the last one", error)
+        for members, text in (("0,1", "for each of 3 ranks, got 2"), ("0,1,4", "ranks of the checkpoint, 0 to 3, got 4"), ("0,x,1", "got '0,x,1'")):
+            error = self.run_local(3, 1, *options, "--members", members, state=self.folder / "before.safetensors", code=1)
+            self.assertIn(text, error)
+        self.run_parts(2, 4, "every=4 fragments=2", name="parts")
+        self.program.write_text(parts_step(1))
+        error = self.run_local(1, 1, "--local-steps", "every=4 fragments=2", state=self.folder / "parts.safetensors", code=1)
+        self.assertIn("which fragments that take turns never do", error)
+
+    def test_set_ranks_before_and_behind_local_steps(self):
+        self.make(4, steps=12)
+        steps, to = "--cgx-local-steps=every=2 outer=nesterov<lr=0.5 momentum=0.5>", "--cgx-set-ranks={}"
+        exported, saved = self.program, {}
+        for ranks in (2, 3, 8):
+            for order in ((to.format(ranks), steps), (steps, to.format(ranks))):
+                self.program = self.folder / "other.mlir"
+                subprocess.run([os.environ["CGX_OPT"], exported, *order, "-o", self.program], capture_output=True, text=True, check=True)
+                saved[order[0] == steps] = self.run_local(ranks, 4)
+            self.assertEqual(saved[True], saved[False])
+            wanted = OfMembers(ranks)
+            wanted.advance(self.batches_of(ranks, 0, 4), 2)
+            self.expect_near(saved[True]["local['state']['m']['w']"], sum(wanted.momentum, []))
+            self.expect_near(saved[True]["state['params']['w']"], wanted.anchor)
+
+    def test_set_ranks_of_the_example_in_both_orders(self):
+        steps, to = "--cgx-local-steps=every=5", "--cgx-set-ranks=2"
+        hashes = set()
+        for order in ((steps, to), (to, steps)):
+            program, report = self.folder / "two.mlir", self.folder / "two.json"
+            subprocess.run([os.environ["CGX_OPT"], EXAMPLE / "step.mlir", *order, "-o", program], capture_output=True, text=True, check=True)
+            subprocess.run([CGX_RUN, *map(str, (program, "--quiet", "--transport", "inproc", "--state", EXAMPLE / "state.safetensors", "--data",
+                                                EXAMPLE / "train.safetensors", "--steps", 12, "--report", report))], capture_output=True, text=True, check=True)
+            hashes.add(json.loads(report.read_text())["state_hash"])
+        self.assertEqual(len(hashes), 1)
 
     def test_ranks_agree_after_a_compressed_outer_step(self):
         self.make(4, steps=8)

@@ -11,6 +11,7 @@
 #include "cgx/formats/Json.h"
 #include "cgx/run/CodecState.h"
 #include "cgx/run/Error.h"
+#include "cgx/run/Members.h"
 #include "cgx/run/TreePath.h"
 
 #include <algorithm>
@@ -104,9 +105,14 @@ public:
     bindFrom(data_, Agreement::Leaf, Source::Data, /*fed=*/false);
     bindInitial();
     countSamples();
+    bindMembers();
     for (size_t i = 0; i < bound_.size(); ++i)
       check(i);
     throwProblems("the inputs do not fit the program", problems_);
+    if (!bindings_.members.empty())
+      checkBoundary(manifest_, bindings_, *inputs_.state);
+    else if (!inputs_.members.empty())
+      throw Error("expected --members with a checkpoint of ranks that train by themselves (--local-steps)");
     warnOfSurplus();
     return std::move(bindings_);
   }
@@ -186,12 +192,44 @@ private:
     }
   }
 
+  /// State of ranks that train by themselves, where a file has it of other ranks.
+  void bindMembers() {
+    for (size_t i = 0; i < bound_.size(); ++i) {
+      const Value &value = manifest_.arguments[i];
+      Binding &binding = bindings_.arguments[i];
+      if (!bound_[i] || binding.source != Source::State || !isOfEachRank(value) ||
+          !isOfOthers(value, *binding.tensor))
+        continue;
+      binding.source = Source::OfMembers;
+      bindings_.ranksBefore = static_cast<uint32_t>(binding.tensor->shape[0]);
+      bindings_.members = choosePredecessors(inputs_.members, static_cast<uint32_t>(value.globalShape[0]),
+                                             bindings_.ranksBefore);
+    }
+    for (size_t i = 0; i < bound_.size(); ++i)
+      if (const Binding &binding = bindings_.arguments[i];
+          binding.source == Source::OfMembers && binding.tensor->shape[0] != bindings_.ranksBefore)
+        problems_.push_back("'" + manifest_.arguments[i].name + "': expected values of " +
+                            std::to_string(bindings_.ranksBefore) + " ranks, got " +
+                            typeString(binding.tensor->type, binding.tensor->shape));
+  }
+
+  bool isOfOthers(const Value &value, const TensorView &tensor) const {
+    Shape shape = value.globalShape;
+    if (tensor.shape.size() != shape.size() || tensor.shape[0] <= 0 || tensor.shape[0] > INT32_MAX)
+      return false;
+    const bool isOther = tensor.shape[0] != shape[0] || !inputs_.members.empty();
+    shape[0] = tensor.shape[0];
+    return isOther && tensor.shape == shape && tensor.type == typeInFiles(value.type);
+  }
+
   void check(size_t argument) {
     const Value &value = manifest_.arguments[argument];
     if (!bound_[argument])
       problems_.push_back(missing(argument));
     else if (bindings_.arguments[argument].source == Source::State)
       checkState(value, *bindings_.arguments[argument].tensor);
+    else if (bindings_.arguments[argument].source == Source::OfMembers)
+      checkElements(value, *bindings_.arguments[argument].tensor, inputs_.state->path());
     else if (bindings_.arguments[argument].source == Source::PerRank)
       checkState(ofOneRank(value), *bindings_.arguments[argument].tensor);
     else if (bindings_.arguments[argument].source == Source::Data)

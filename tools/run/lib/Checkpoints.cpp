@@ -86,6 +86,8 @@ Metadata describeRun(const Job &job, const Outcome &first) {
     metadata["cgx.data"] = job.dataDigest;
     metadata["cgx.shuffle"] = job.shuffle ? "1" : "0";
     metadata["cgx.global_batch"] = std::to_string(job.bindings.globalBatch);
+    if (job.firstBatch != job.firstStep)
+      metadata["cgx.batches"] = std::to_string(job.firstBatch + first.steps);
   }
   if (!first.plans.empty())
     metadata["cgx.plan"] = first.plans.back().json;

@@ -142,11 +142,18 @@ std::map<MemoryName, const TensorView *> savedMemories(const SafetensorsFile &ch
 
 } // namespace
 
-Conversion cgx::run::convertCodecState(cgx_context *context, uint32_t rank, const SafetensorsFile &checkpoint,
-                                       const Manifest &manifest) {
+std::optional<uint32_t> cgx::run::findSameRank(const SafetensorsFile &checkpoint, const Manifest &manifest,
+                                               uint32_t rank) {
   const bool isSameCount =
       countSaved(checkpoint, manifest.ranks - 1) != 0 && countSaved(checkpoint, manifest.ranks) == 0;
-  const std::map<MemoryName, const TensorView *> saved = savedMemories(checkpoint, rank);
+  return isSameCount ? std::optional(rank) : std::nullopt;
+}
+
+Conversion cgx::run::convertCodecState(cgx_context *context, std::optional<uint32_t> from,
+                                       const SafetensorsFile &checkpoint, const Manifest &manifest) {
+  std::map<MemoryName, const TensorView *> saved;
+  if (from)
+    saved = savedMemories(checkpoint, *from);
   const auto savedAs = [&](const MemoryName &name, const cgx_state_tensor &tensor) -> const TensorView * {
     const auto entry = saved.find(name);
     const TensorView *found = entry == saved.end() ? nullptr : entry->second;
@@ -165,7 +172,7 @@ Conversion cgx::run::convertCodecState(cgx_context *context, uint32_t rank, cons
                            (name.memory == "residual.contribution" &&
                             (!name.part.empty() || elementsOf(manifest, name.layer) == tensor.elements));
     const auto [entry, isNew] = isTaken.try_emplace(whole, true);
-    entry->second &= isSameCount && isOfLayer && savedAs(name, tensor);
+    entry->second &= isOfLayer && savedAs(name, tensor);
   }
   Conversion conversion;
   for (const cgx_state_tensor &tensor : wanted) {

@@ -11,8 +11,10 @@
 #include "cgx/plan/Error.h"
 #include "cgx/plan/Plan.h"
 #include "cgx/plan/Request.h"
+#include "cgx/run/Batches.h"
 #include "cgx/run/Checkpoints.h"
 #include "cgx/run/Error.h"
+#include "cgx/run/Members.h"
 #include "cgx/run/Options.h"
 #include "cgx/run/Purpose.h"
 #include "cgx/run/TreePath.h"
@@ -106,26 +108,28 @@ void noteLeftOver(const Options &options, const Bindings &bindings, const char *
 }
 
 /// As many steps as were asked for, or as there are batches.
-uint64_t countSteps(const Options &options, const Bindings &bindings) {
+uint64_t countSteps(const Options &options, const Bindings &bindings, uint64_t firstBatch) {
   uint64_t batch = bindings.globalBatch, batches = batchesOf(options, bindings);
   if (!options.steps && batch == 0 && !bindings.steps)
     throw Error("expected --steps, because no argument of the program takes batches of a data file");
   if (!options.steps && batch == 0)
     batches = *bindings.steps;
-  if (!options.steps && batch != 0 && batches <= options.firstStep)
+  if (!options.steps && batch != 0 && batches <= firstBatch)
     throw Error("'" + options.data + "' has " + std::to_string(bindings.samples) + " samples, which is " +
                 std::to_string(batches) + " batches of " + std::to_string(batch) +
                 ": none is left from step " + std::to_string(options.firstStep) + " on");
-  uint64_t steps = options.steps.value_or(batches - std::min(batches, options.firstStep)), last;
+  uint64_t steps = options.steps.value_or(batches - std::min(batches, firstBatch)), last;
   if (__builtin_add_overflow(options.firstStep, steps, &last) || last > uint64_t{1} << 48)
     throw Error("expected fewer steps than 2^48, got " + std::to_string(steps));
   bool repeatable = options.repeat && batches > 0;
-  if (batch != 0 && last > batches && !repeatable)
-    throw Error(
-        "'" + options.data + "' has " + std::to_string(bindings.samples) + " samples, but " +
-        std::to_string(last) + " steps with a global batch of " + std::to_string(batch) + " take " +
-        std::to_string(last * batch) +
-        (batches > 0 ? ": --repeat starts over, --steps " + std::to_string(batches) + " ends before" : ""));
+  const uint64_t lastBatch = firstBatch + steps;
+  if (batch != 0 && lastBatch > batches && !repeatable)
+    throw Error("'" + options.data + "' has " + std::to_string(bindings.samples) + " samples, but " +
+                std::to_string(lastBatch) + " steps with a global batch of " + std::to_string(batch) +
+                " take " + std::to_string(lastBatch * batch) +
+                (batches > 0 ? ": --repeat starts over, --steps " +
+                                   std::to_string(batches - std::min(batches, firstBatch)) + " ends before"
+                             : ""));
   if (bindings.steps && last > *bindings.steps)
     throw Error("'" + options.data + "' has values for " + std::to_string(*bindings.steps) +
                 " steps, but the run ends after step " + std::to_string(last) +
@@ -198,12 +202,37 @@ void checkSamples(const Job &job, const SafetensorsFile &checkpoint) {
       {"cgx.data", job.dataDigest}};
   const char *what[] = {"a global batch of ", "--shuffle ", "data with digest "};
   for (size_t i = 0; i < std::size(now); ++i)
-    if (auto entry = checkpoint.metadata().find(now[i].first);
-        entry != checkpoint.metadata().end() && entry->second != now[i].second)
+    // Other ranks take batches of another size, from the sample on that follows.
+    if (i == 0 && !job.bindings.members.empty())
+      continue;
+    else if (auto entry = checkpoint.metadata().find(now[i].first);
+             entry != checkpoint.metadata().end() && entry->second != now[i].second)
       throw Error("'" + checkpoint.path() + "' was saved by a run with " + what[i] + entry->second +
                   ", got " + now[i].second +
                   ": it would not take the samples that follow; --state with --first-step " +
                   std::to_string(job.firstStep) + " starts from its tensors");
+}
+
+/// The batch that comes next. Where ranks have become more or fewer, and batches with them, the pass goes on
+/// with the first batch that has no sample of those that were taken.
+uint64_t findFirstBatch(const Options &options, const Bindings &bindings, const SafetensorsFile *checkpoint) {
+  if (!checkpoint || bindings.globalBatch == 0)
+    return options.firstStep;
+  const uint64_t taken = checkpoint->metadata().contains("cgx.batches") ? numberOf(*checkpoint, "cgx.batches")
+                                                                        : options.firstStep;
+  const uint64_t before = checkpoint->metadata().contains("cgx.global_batch")
+                              ? numberOf(*checkpoint, "cgx.global_batch")
+                              : bindings.globalBatch;
+  if (bindings.members.empty() || before == bindings.globalBatch || before == 0)
+    return taken;
+  const auto samplesOfPass = [&](uint64_t batch) {
+    return Sampler(bindings.samples, batch, /*shuffle=*/false, /*seed=*/0, options.padLast).samplesOfPass();
+  };
+  const uint64_t batch = bindings.globalBatch, old = samplesOfPass(before), now = samplesOfPass(batch);
+  if (old == 0 || now == 0 || taken > UINT64_MAX / before)
+    return taken;
+  const uint64_t pass = taken * before / old, inPass = (taken * before % old + batch - 1) / batch;
+  return pass * (now / batch) + std::min(inPass, now / batch);
 }
 
 std::string readText(const std::string &path) {
@@ -293,6 +322,8 @@ void addFile(std::string &text, const SafetensorsFile *file) {
 uint64_t digestOf(const Job &job, const Options &options, const InputFiles &files) {
   std::string text;
   auto add = [&](const auto &...parts) { ((text += parts + std::string("\n")), ...); };
+  for (uint32_t member : job.bindings.members)
+    add(std::to_string(member));
   add(std::to_string(job.firstStep), std::to_string(job.steps), std::to_string(job.shuffle),
       std::to_string(job.save), std::to_string(job.trace), std::to_string(job.saving.every),
       std::to_string(job.stopOnNan), std::to_string(job.padLast));
@@ -438,19 +469,24 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   inputs.data = files.data ? &*files.data : nullptr;
   for (const std::string &value : options.values)
     inputs.values.push_back(splitAssignment(value, "--set"));
+  if (!options.members.empty())
+    inputs.members = parseMembers(options.members);
   job.bindings = bindArguments(job.manifest, inputs);
   addSamples(job.manifest, job.bindings, files);
   job.scalars = findScalars(job.manifest);
   job.stateArguments = findStateArguments(job.manifest, job.bindings);
   if (options.until)
     options.steps = *options.until - std::min(*options.until, options.firstStep);
-  job.steps = countSteps(options, job.bindings);
+  job.firstBatch = findFirstBatch(options, job.bindings, job.checkpoint);
+  job.steps = countSteps(options, job.bindings, job.firstBatch);
   noteLeftOver(options, job.bindings);
   if (trains(job.manifest)) { // an evaluation takes a part of the state, as often as one likes
     noteEarlierSteps(options, files);
     for (const std::string &warning : job.bindings.warnings)
       std::fprintf(stderr, "cgx-run: warning: %s\n", warning.c_str());
   }
+  if (!job.bindings.members.empty())
+    std::fprintf(stderr, "cgx-run: note: %s\n", describeMembers(job.bindings).c_str());
   job.transport = options.transport;
   job.seed = options.seed.value_or(0);
   job.timeoutMs = static_cast<uint32_t>(options.timeoutSeconds * 1000);

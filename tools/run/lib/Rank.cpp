@@ -16,6 +16,7 @@
 #include "cgx/run/Checkpoints.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/Job.h"
+#include "cgx/run/Members.h"
 #include "cgx/run/OutcomeStream.h"
 #include "cgx/run/Replicas.h"
 #include "cgx/run/TreePath.h"
@@ -95,10 +96,14 @@ public:
   }
 
   void restoreMemories() {
-    if (!job_.isOfAnotherProgram)
+    const bool hasMembers = !job_.bindings.members.empty();
+    if (!job_.isOfAnotherProgram && !hasMembers)
       return restoreCodecState(stepper_.context(), rank_, *job_.checkpoint);
     const Conversion conversion =
-        convertCodecState(stepper_.context(), rank_, *job_.checkpoint, job_.manifest);
+        convertCodecState(stepper_.context(),
+                          hasMembers ? findPredecessor(job_.bindings, manifest_, rank_)
+                                     : findSameRank(*job_.checkpoint, manifest_, rank_),
+                          *job_.checkpoint, manifest_);
     if (rank_ == 0)
       std::fprintf(stderr, "cgx-run: note: '%s' was saved by another program: %s\n",
                    job_.checkpoint->path().c_str(), describe(conversion).c_str());

@@ -74,6 +74,13 @@ void Stepper::fillOnce(size_t argument) {
   uint64_t width = elementBytes(value.type);
   if (binding.source == Source::State) {
     extractBlock(value, job_.manifest.mesh, rank_, binding.tensor->bytes.data(), arguments_[argument]);
+  } else if (binding.source == Source::OfMembers) {
+    const Value own = ofOneRank(value);
+    const uint32_t predecessor =
+        job_.bindings.members[size_t(blockCoordinates(value, job_.manifest.mesh, rank_)[0])];
+    extractBlock(own, job_.manifest.mesh, rank_,
+                 binding.tensor->bytes.data() + predecessor * *elementCount(own.globalShape) * width,
+                 arguments_[argument]);
   } else if (binding.source == Source::PerRank) {
     extractBlock(ofOneRank(value), job_.manifest.mesh, rank_, binding.tensor->bytes.data(),
                  arguments_[argument]);
@@ -90,8 +97,8 @@ void Stepper::fillForStep(uint64_t step) {
     const Value &value = job_.manifest.arguments[i];
     const Binding &binding = job_.bindings.arguments[i];
     if (binding.source == Source::Data) {
-      copyBatch(value, job_.manifest.mesh, rank_, binding.parts, sampler_, step * job_.bindings.globalBatch,
-                arguments_[i]);
+      copyBatch(value, job_.manifest.mesh, rank_, binding.parts, sampler_,
+                (step + job_.firstBatch - job_.firstStep) * job_.bindings.globalBatch, arguments_[i]);
     } else if (binding.source == Source::PerStep) {
       copyStepValue(value, job_.manifest.mesh, rank_, *binding.tensor, step, arguments_[i]);
     } else if (binding.source == Source::Computed) {

@@ -34,6 +34,9 @@ public:
   /// goes over the data again and again.
   uint64_t row(uint64_t index);
 
+  /// Samples of a pass.
+  uint64_t samplesOfPass() const { return epochSamples_; }
+
 private:
   void startEpoch(uint64_t epoch);
 

@@ -23,12 +23,14 @@
 namespace cgx::run {
 
 enum class Source {
-  State,    ///< a tensor of the state file
-  PerRank,  ///< a tensor of the state file, whole for each index of the argument's first dimension
-  Data,     ///< samples of the data file, new in each step
-  PerStep,  ///< a tensor of the data file with one value for each step
-  Constant, ///< a value of the command line, or a tensor of the data file
-  Computed  ///< from the number of the step
+  State,     ///< a tensor of the state file
+  OfMembers, ///< a tensor of the state file with a value for each of other ranks: each takes its
+             ///< predecessor's
+  PerRank,   ///< a tensor of the state file, whole for each index of the argument's first dimension
+  Data,      ///< samples of the data file, new in each step
+  PerStep,   ///< a tensor of the data file with one value for each step
+  Constant,  ///< a value of the command line, or a tensor of the data file
+  Computed   ///< from the number of the step
 };
 
 struct Binding {
@@ -47,6 +49,10 @@ struct Bindings {
   uint64_t globalBatch = 0;
   /// Steps that the data file has values for, where it has one for each step.
   std::optional<uint64_t> steps;
+  /// Of each rank that trains by itself, the rank of the state file from whose state it goes on, and how many
+  /// there were; empty where the ranks are those of the file, or of a first start.
+  std::vector<uint32_t> members = {};
+  uint32_t ranksBefore = 0;
 };
 
 /// What the command line offers.
@@ -54,6 +60,7 @@ struct Inputs {
   const SafetensorsFile *state = nullptr;
   const SafetensorsFile *data = nullptr;
   std::vector<std::pair<std::string, std::string>> values; ///< --set NAME=VALUE
+  std::vector<uint32_t> members = {};                      ///< --members
 };
 
 /// A value without its first dimension, which counts ranks.

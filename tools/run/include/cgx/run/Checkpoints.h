@@ -11,6 +11,7 @@
 //
 //     cgx.steps, cgx.seed, cgx.program, cgx.plan    as before
 //     cgx.data, cgx.shuffle, cgx.global_batch       of the samples
+//     cgx.batches                                   of this size up to here, where steps had others
 //     cgx.metrics                                   JSON, by name: the values that it is judged by
 //     cgx.digest                                    of all tensors, so that damage shows
 //     cgx.disagreement, cgx.not_finite              why no run may go on from it

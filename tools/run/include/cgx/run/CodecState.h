@@ -43,14 +43,18 @@ void restoreCodecState(cgx_context *context, uint32_t rank, const SafetensorsFil
 
 /// The same from a checkpoint of another program, as far as that is sound: what a rank has left out of whole
 /// operands, and the factors that lowrank goes on from, belong to a layer, whatever it travels with. What
-/// belongs to chunks, whose owners may be others now, and all of it where the number of ranks has changed,
-/// begins anew.
+/// belongs to chunks, whose owners may be others now, begins anew, and so does all of a rank that goes on
+/// `from` none of the checkpoint.
 struct Conversion {
   uint64_t taken = 0;            ///< memories
   std::vector<std::string> anew; ///< what begins anew, by name
 };
-Conversion convertCodecState(cgx_context *context, uint32_t rank, const SafetensorsFile &checkpoint,
-                             const Manifest &manifest);
+Conversion convertCodecState(cgx_context *context, std::optional<uint32_t> from,
+                             const SafetensorsFile &checkpoint, const Manifest &manifest);
+
+/// The rank itself, if the checkpoint has the memory of as many ranks.
+std::optional<uint32_t> findSameRank(const SafetensorsFile &checkpoint, const Manifest &manifest,
+                                     uint32_t rank);
 
 /// That as a sentence.
 std::string describe(const Conversion &conversion);

@@ -66,6 +66,7 @@ struct Job {
   uint64_t seed = 0;
   uint32_t timeoutMs = 30000;
   uint64_t firstStep = 0, steps = 0;
+  uint64_t firstBatch = 0; ///< that the first step takes: its number, unless earlier steps had other batches
   bool shuffle = false;
   bool save = false;
   Saving saving;

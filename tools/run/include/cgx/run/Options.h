@@ -28,6 +28,7 @@ struct Options {
   std::optional<std::string> compress;    ///< options of cgx-compress
   std::optional<std::string> localSteps;  ///< options of cgx-local-steps
   std::vector<std::string> feeds, values; ///< A=B, as typed
+  std::string members;                    ///< the ranks of the checkpoint that ranks go on from, as typed
   std::string plan, profile, adapt, messagesIn;
   std::vector<std::string> references = {"quantize bits=4 bucket=128"};
   std::vector<std::string> candidates;

@@ -1,0 +1,45 @@
+//===-- cgx/run/Members.h - Local training with other ranks -----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Between two outer steps of local training every rank has parameters of its own,
+// and nobody can go on for a rank that is gone. Right behind an outer step, at a
+// boundary, all have the same parameters, anchors and outer momentum, so that any
+// number of ranks can go on: each from a rank of before, its predecessor, whose
+// state of the inner optimizer it takes. A new one has the predecessor of another.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUN_MEMBERS_H
+#define CGX_RUN_MEMBERS_H
+
+#include "cgx/run/Bindings.h"
+
+namespace cgx::run {
+
+/// Parses "0,2,3". Throws Error.
+std::vector<uint32_t> parseMembers(const std::string &text);
+
+/// Whether an argument has a value for each rank that trains by itself, in its first dimension.
+bool isOfEachRank(const Value &argument);
+
+/// The predecessors of `now` ranks among `before`: those that were given, else those of the same number and,
+/// for more, the first. Throws Error where they do not fit.
+std::vector<uint32_t> choosePredecessors(const std::vector<uint32_t> &given, uint32_t now, uint32_t before);
+
+/// Throws Error unless the state in the file is that of a boundary.
+void checkBoundary(const Manifest &manifest, const Bindings &bindings, const SafetensorsFile &state);
+
+/// Which rank of a checkpoint `rank` has the memory of codecs of: its predecessor, unless an earlier rank has
+/// that, or the ranks that train by themselves are groups of ranks.
+std::optional<uint32_t> findPredecessor(const Bindings &bindings, const Manifest &manifest, uint32_t rank);
+
+/// Who goes on and what is dropped, as a sentence.
+std::string describeMembers(const Bindings &bindings);
+
+} // namespace cgx::run
+
+#endif // CGX_RUN_MEMBERS_H
