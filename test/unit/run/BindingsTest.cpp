@@ -252,12 +252,30 @@ TEST(Bindings, AddedStateIsTakenByItsOwnName) {
   EXPECT_TRUE(bindings.warnings.empty());
 }
 
+/// A checkpoint of local training on four ranks, whose parameters have `width` elements.
+Memory savedByFour(int64_t width) {
+  return Memory({{"state['params']['w']", CGX_F32, {3}},
+                 {"state['momentum']['w']", CGX_F32, {3}},
+                 {"local['state']['params']['w']", CGX_F32, {4, width}},
+                 {"outer_momentum['state']['params']['w']", CGX_F32, {3}}});
+}
+
 TEST(Bindings, AddedStateOfAnotherShapeIsRefused) {
-  const Memory other({{"state['params']['w']", CGX_F32, {3}},
-                      {"state['momentum']['w']", CGX_F32, {3}},
-                      {"local['state']['params']['w']", CGX_F32, {4, 3}}});
+  const Memory other = savedByFour(2);
   std::string error = refusal(localProgram(), {&other, &kData, {{"lr", "1"}}});
   EXPECT_NE(error.find("expected f32[2,3]"), std::string::npos) << error;
+}
+
+TEST(Bindings, AddedStateOfOtherRanksIsThatOfPredecessors) {
+  const Memory other = savedByFour(3);
+  Bindings bindings = bindArguments(localProgram(), {&other, &kData, {{"lr", "1"}}});
+  EXPECT_EQ(bindings.arguments[5].source, Source::OfMembers);
+  EXPECT_EQ(bindings.members, (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(bindings.ranksBefore, 4u);
+  bindings = bindArguments(localProgram(), {&other, &kData, {{"lr", "1"}}, /*members=*/{3, 1}});
+  EXPECT_EQ(bindings.members, (std::vector<uint32_t>{3, 1}));
+  const std::string error = refusal(localProgram(), {&other, &kData, {{"lr", "1"}}, /*members=*/{3, 4}});
+  EXPECT_NE(error.find("ranks of the checkpoint, 0 to 3, got 4"), std::string::npos) << error;
 }
 
 } // namespace
