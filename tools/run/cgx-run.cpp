@@ -10,6 +10,7 @@
 #include "cgx/Cli/TcpOptions.h"
 #include "cgx/output/OutputFile.h"
 #include "cgx/run/Checkpoints.h"
+#include "cgx/run/Elastic.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/FileSystem.h"
 #include "cgx/run/Launch.h"
@@ -96,6 +97,7 @@ FILES
 SIGNALS
   On SIGINT, SIGTERM, SIGHUP or SIGUSR1 (which Slurm sends with --signal=USR1@60) to any of the processes all
   ranks finish the same step, save, and report. A second one ends them at once.
+  With --elastic, SIGUSR2 to the process that started the others lets one more rank join.
 
 EXIT STATUS
   0  all steps were done and all checks passed
@@ -132,6 +134,14 @@ void describe(CLI::App &app, Options &options) {
   app.add_option("--ranks", options.ranks, "Ranks to start; the program's own number by default")
       ->check(CLI::Validator(checkWhole, ""))
       ->type_name("N")
+      ->group("Ranks");
+  app.add_option("--elastic", options.elastic,
+                 "Go on without ranks that die, while at least so many are left, from the last outer step of "
+                 "--local-steps; "
+                 "SIGUSR2 lets one more rank join at the next")
+      ->check(CLI::Range(uint32_t{1}, uint32_t{1} << 16))
+      ->needs("--local-steps")
+      ->type_name("MIN")
       ->group("Ranks");
   app.add_option("--transport", options.transport,
                  "shm: one process a rank; inproc: one thread a rank; mpi: under mpirun, on any hosts; "
@@ -558,7 +568,7 @@ void checkWritable(const Options &options) {
 }
 
 /// Ranks find each other in shared memory, by the name of their job.
-void checkOneHost(const Membership &membership, const Options &options) {
+void checkOneHost(const LaunchedRank &membership, const Options &options) {
   if (membership.localRanks.value_or(membership.ranks) != membership.ranks)
     throw Error("the job has " + std::to_string(membership.ranks) + " ranks, of which " +
                 std::to_string(*membership.localRanks) +
@@ -570,7 +580,7 @@ void checkOneHost(const Membership &membership, const Options &options) {
 bool needsMpi(const Options &options) { return options.transport.ends_with("mpi"); }
 
 /// The rank that the user says this process is.
-std::optional<Membership> givenMembership(const Options &options) {
+std::optional<LaunchedRank> givenMembership(const Options &options) {
   if (!options.rank)
     return std::nullopt;
   if (!cgx::cli::meetsOverTcp(options.transport))
@@ -578,7 +588,7 @@ std::optional<Membership> givenMembership(const Options &options) {
   if (*options.rank >= *options.ranks)
     throw Error("expected --rank to be below --ranks " + std::to_string(*options.ranks) + ", got " +
                 std::to_string(*options.rank));
-  return Membership{*options.rank, *options.ranks, "--rank", "tcp", {}};
+  return LaunchedRank{*options.rank, *options.ranks, "--rank", "tcp", {}};
 }
 
 /// What the evaluation is loaded from: the state is the training's.
@@ -589,6 +599,9 @@ Options evaluationOptions(const Options &options) {
   own.dataFiles = options.evaluateData;
   own.quiet = options.quiet;
   own.noCache = options.noCache;
+  own.elastic = options.elastic;
+  own.ranks = options.elastic ? options.ranks : std::nullopt;
+  own.isHandedOn = options.isHandedOn;
   chooseData(own);
   return own;
 }
@@ -602,9 +615,42 @@ void placeMessages(const std::string &folder) {
   ::setenv("CGX_MESSAGES_IN", std::filesystem::absolute(folder).c_str(), /*replace=*/1);
 }
 
+/// The job of a number of ranks, with all that it reads.
+std::unique_ptr<Prepared> prepare(const Options &options) {
+  auto prepared = std::make_unique<Prepared>(options);
+  prepared->job = prepareJob(options, prepared->files, loadProgram(options));
+  if (options.evaluate.empty())
+    return prepared;
+  Options own = evaluationOptions(options);
+  prepared->evaluated.emplace(own);
+  addEvaluation(prepared->job, options, *prepared->evaluated, loadProgram(own));
+  return prepared;
+}
+
+/// A job that may lose ranks and get others: this process starts all of them.
+int runElastically(Options options, bool isMember) {
+  if (isMember)
+    throw Error(
+        "expected --elastic where cgx-run starts the ranks itself, and not as one of a job that another "
+        "launcher starts");
+  if (options.transport != "shm" && !(options.transport == "tcp" || options.transport == "shm+tcp"))
+    throw Error("expected --transport shm, tcp or shm+tcp with --elastic, got " + options.transport);
+  if (options.jobName.empty())
+    options.jobName = uniqueJobName();
+  const Start start = [&](const Job &job) {
+    std::optional<cgx::cli::OwnRendezvous> rendezvous;
+    if (cgx::cli::meetsOverTcp(job.transport))
+      rendezvous.emplace();
+    return watchProcesses(job);
+  };
+  std::unique_ptr<Prepared> prepared;
+  const std::vector<Outcome> outcomes = runElastic(options, prepare, start, prepared);
+  return finish(options, prepared->job, outcomes);
+}
+
 int run(Options options) {
   placeMessages(options.messagesIn);
-  std::optional<Membership> membership = givenMembership(options);
+  std::optional<LaunchedRank> membership = givenMembership(options);
   if (!membership && !options.ranks)
     membership = findMembership();
   if (membership) {
@@ -622,14 +668,10 @@ int run(Options options) {
   chooseData(options);
   chooseCheckpoint(options);
   makeFolder(options.save);
-  InputFiles files(options);
-  Job job = prepareJob(options, files, loadProgram(options));
-  std::optional<InputFiles> evaluated;
-  if (!options.evaluate.empty()) {
-    Options own = evaluationOptions(options);
-    evaluated.emplace(own);
-    addEvaluation(job, options, *evaluated, loadProgram(own));
-  }
+  if (options.elastic)
+    return runElastically(options, membership.has_value());
+  std::unique_ptr<Prepared> prepared = prepare(options);
+  Job &job = prepared->job;
   if (membership) {
     job.name = options.jobName;
     bool remote = options.transport != "shm";

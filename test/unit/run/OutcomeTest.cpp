@@ -104,6 +104,49 @@ TEST(Outcome, OfAnotherJobIsRefused) {
   EXPECT_EQ(refusal(1, failed), "");
 }
 
+/// What a rank of an elastic job brings back when another has died.
+Outcome withBoundaries() {
+  Outcome failed;
+  failed.error = "rank 1 has left";
+  for (uint64_t steps : {0, 2}) {
+    Outcome &boundary = failed.boundaries.emplace_back();
+    boundary.steps = steps;
+    boundary.blocks = {std::vector<std::byte>(12, std::byte(steps))};
+    boundary.codecState = {{"cgx.codec_state/rank0/residual", CGX_BF16, std::vector<std::byte>(6)}};
+  }
+  return failed;
+}
+
+TEST(Outcome, BringsBoundaries) {
+  OutcomeReader reader;
+  reader.append(packOutcome(0, withBoundaries()));
+  const Outcome arrived = reader.take(job()).second;
+  EXPECT_EQ(arrived.error, "rank 1 has left");
+  ASSERT_EQ(arrived.boundaries.size(), 2u);
+  EXPECT_EQ(arrived.boundaries[1].steps, 2u);
+  EXPECT_EQ(arrived.boundaries[1].blocks, withBoundaries().boundaries[1].blocks);
+  EXPECT_EQ(arrived.boundaries[0].codecState[0].name, "cgx.codec_state/rank0/residual");
+}
+
+TEST(Outcome, BoundariesOfAnotherJobAreRefused) {
+  const auto changed = [](auto change) {
+    Outcome outcome = withBoundaries();
+    change(outcome.boundaries[1]);
+    return refusal(0, outcome);
+  };
+  EXPECT_NE(changed([](Outcome &boundary) { boundary.steps = 3; }).find("at most 2 steps"),
+            std::string::npos);
+  EXPECT_NE(changed([](Outcome &boundary) { boundary.blocks[0].clear(); }).find("12 bytes in a block"),
+            std::string::npos);
+  EXPECT_NE(changed([](Outcome &boundary) { boundary.blocks.clear(); }).find("1 blocks"), std::string::npos);
+  EXPECT_NE(changed([](Outcome &boundary) {
+              boundary.codecState[0].name = "cgx.codec_state/rank1/residual";
+            }).find("codec tensor"),
+            std::string::npos);
+  EXPECT_NE(changed([](Outcome &boundary) { boundary.boundaries.emplace_back(); }).find("within a boundary"),
+            std::string::npos);
+}
+
 TEST(Outcome, CutAnywhereIsRefused) {
   const std::vector<std::byte> whole = packOutcome(0, outcome());
   for (size_t size = 0; size < whole.size(); ++size)

@@ -58,8 +58,10 @@ OwnRendezvous::OwnRendezvous() {
 
 OwnRendezvous::~OwnRendezvous() {
   std::error_code ignored;
-  if (!folder.empty())
-    std::filesystem::remove_all(folder, ignored);
+  if (folder.empty())
+    return;
+  std::filesystem::remove_all(folder, ignored);
+  ::unsetenv(kRendezvous);
 }
 
 } // namespace cgx::cli

@@ -11,6 +11,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -55,11 +56,16 @@ Compressed compressFile(const std::string &path, const Rewriting &rewriting) {
     return compressed;
   registerPassesOnce();
   PassManager manager(&reading.getContext());
-  std::string pipeline = "cgx-compress{" + rewriting.compress + "}";
+  std::vector<std::string> passes;
+  if (rewriting.ranks)
+    passes.push_back("cgx-set-ranks{ranks=" + std::to_string(*rewriting.ranks) + "}");
   if (rewriting.localSteps)
-    pipeline = "cgx-local-steps{" + *rewriting.localSteps + "}," + pipeline;
+    passes.push_back("cgx-local-steps{" + *rewriting.localSteps + "}");
+  if (rewriting.compress)
+    passes.push_back("cgx-compress{" + *rewriting.compress + "}");
   if (rewriting.report)
-    pipeline += ",cgx-report";
+    passes.push_back("cgx-report");
+  const std::string pipeline = llvm::join(passes, ",");
   std::string said;
   llvm::raw_string_ostream options(said);
   const bool isAdded = succeeded(parsePassPipeline(pipeline, manager, options));

@@ -63,6 +63,8 @@ std::string digestOf(const std::vector<TensorView> &tensors) {
 /// saved on the way, of the last step: a run that was interrupted ends with the file of one that was not.
 Json judge(const Job &job, const Outcome &outcome) {
   Json metrics = Json::object();
+  if (outcome.scalars.size() != job.scalars.all.size())
+    return metrics; // of a state that is handed on, and judged by nobody
   const uint64_t window = std::min<uint64_t>(std::max<uint64_t>(job.saving.every, 1), outcome.steps);
   for (size_t i = 0; i < job.scalars.all.size() && window != 0; ++i) {
     const std::vector<double> &series = outcome.scalars[i];

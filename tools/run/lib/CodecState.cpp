@@ -56,6 +56,10 @@ bool cgx::run::isCodecState(std::string_view name) { return name.starts_with(kPr
 
 bool cgx::run::isCodecState(std::string_view name, uint32_t rank) { return name.starts_with(prefixOf(rank)); }
 
+std::string cgx::run::nameForRank(std::string_view name, uint32_t rank) {
+  return prefixOf(rank) + std::string(name.substr(name.find('/', kPrefix.size()) + 1));
+}
+
 TensorView CodecTensor::view() const {
   return {name, type, {static_cast<int64_t>(bytes.size() / cgx_element_bytes(type))}, bytes};
 }

@@ -23,7 +23,8 @@ namespace cgx::run {
 /// What a rank tells the others.
 struct Sign {
   int32_t signal = 0; ///< that asked it to stop
-  uint32_t isLossNotFinite = 0;
+  uint16_t isLossNotFinite = 0;
+  uint16_t isJoinWanted = 0;
   double secondsPerStep = 0; ///< since the last meeting
 };
 

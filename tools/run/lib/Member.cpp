@@ -215,11 +215,11 @@ void collect(const Job &job, const Descriptor &listener, std::vector<Outcome> &o
 
 } // namespace
 
-std::optional<Membership> cgx::run::findMembership() {
+std::optional<LaunchedRank> cgx::run::findMembership() {
   for (const Launcher &launcher : kLaunchers) {
     if (!std::getenv(launcher.rank) || !std::getenv(launcher.ranks))
       continue;
-    Membership found{parseVariable(launcher.rank), parseVariable(launcher.ranks), launcher.rank, {}, {}};
+    LaunchedRank found{parseVariable(launcher.rank), parseVariable(launcher.ranks), launcher.rank, {}, {}};
     if (found.rank >= found.ranks)
       throw Error(std::string("expected ") + launcher.rank + " to be below " + launcher.ranks + "=" +
                   std::to_string(found.ranks) + ", got " + std::to_string(found.rank));

@@ -25,8 +25,9 @@ using Json = nlohmann::json;
 using cgx::formats::wholeNumber, cgx::formats::wholeNumbers;
 
 // On the wire: the length of a header, the header as JSON, then what it counts: the metrics as f64, which
-// JSON text cannot hold when they are not finite, the blocks and the codec tensors. The text is JSON and not
-// CBOR because the library reads deeply nested text without deep recursion.
+// JSON text cannot hold when they are not finite, the blocks, the codec tensors, and boundaries, each an
+// outcome that has none. The text is JSON and not CBOR because the library reads deeply nested text without
+// deep recursion.
 
 static Json describeCodecState(const Outcome &outcome) {
   Json tensors = Json::array();
@@ -60,6 +61,10 @@ std::vector<std::byte> cgx::run::packOutcome(uint32_t rank, const Outcome &outco
     blockBytes.push_back(block.size());
   for (const std::vector<double> &series : outcome.scalars)
     scalarCounts.push_back(series.size());
+  std::vector<std::vector<std::byte>> boundaries;
+  std::vector<uint64_t> boundaryBytes;
+  for (const Outcome &boundary : outcome.boundaries)
+    boundaryBytes.push_back(boundaries.emplace_back(packOutcome(rank, boundary)).size());
   const Json json = {{"rank", rank},
                      {"error", outcome.error},
                      {"steps", outcome.steps},
@@ -74,7 +79,8 @@ std::vector<std::byte> cgx::run::packOutcome(uint32_t rank, const Outcome &outco
                      {"plans", describePlans(outcome)},
                      {"profile", outcome.profile},
                      {"blocks", blockBytes},
-                     {"codec_state", describeCodecState(outcome)}};
+                     {"codec_state", describeCodecState(outcome)},
+                     {"boundaries", boundaryBytes}};
   const std::string header = json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
   std::vector<std::byte> bytes;
   auto add = [&](std::span<const std::byte> piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); };
@@ -87,6 +93,8 @@ std::vector<std::byte> cgx::run::packOutcome(uint32_t rank, const Outcome &outco
     add(block);
   for (const CodecTensor &tensor : outcome.codecState)
     add(tensor.bytes);
+  for (const std::vector<std::byte> &boundary : boundaries)
+    add(boundary);
   return bytes;
 }
 
@@ -132,7 +140,7 @@ private:
   std::span<const std::byte> rest;
 };
 
-std::pair<uint32_t, Outcome> parse(std::span<const std::byte> bytes) {
+std::pair<uint32_t, Outcome> parse(std::span<const std::byte> bytes, bool mayHaveBoundaries = true) {
   uint64_t length = 0;
   if (bytes.size() < sizeof length)
     throw Error("has no header");
@@ -173,6 +181,11 @@ std::pair<uint32_t, Outcome> parse(std::span<const std::byte> bytes) {
     outcome.codecState.push_back({tensor.at("name").get<std::string>(), ElementType(type),
                                   pieces.take<std::byte>(wholeNumber<uint64_t>(tensor.at("bytes")))});
   }
+  const std::vector<uint64_t> boundaries = wholeNumbers<uint64_t>(json.value("boundaries", Json::array()));
+  if (!mayHaveBoundaries && !boundaries.empty())
+    throw Error("has a boundary within a boundary");
+  for (uint64_t size : boundaries)
+    outcome.boundaries.push_back(parse(pieces.take<std::byte>(size), /*mayHaveBoundaries=*/false).second);
   pieces.expectEnd();
   const auto rank = wholeNumber<uint64_t>(json.at("rank"));
   if (rank > UINT32_MAX)
@@ -191,29 +204,57 @@ void checkDocument(const std::string &text) {
     (void)cgx::formats::parseJson(text, {.bytes = text.size()});
 }
 
+void checkSteps(const Job &job, const Outcome &outcome) {
+  if (outcome.steps > job.steps)
+    throw Error("expected at most " + std::to_string(job.steps) + " steps, got " +
+                std::to_string(outcome.steps));
+}
+
+void checkBlocks(const Job &job, const Outcome &outcome, bool mayBeEmpty) {
+  expect(job.stateArguments.size(), outcome.blocks.size(), "blocks");
+  for (size_t i = 0; i < outcome.blocks.size(); ++i)
+    if (!outcome.blocks[i].empty() || !mayBeEmpty)
+      expect(job.manifest.arguments[job.stateArguments[i]].bytes(), outcome.blocks[i].size(),
+             "bytes in a block");
+}
+
+void checkPlans(const Job &job, const Outcome &outcome) {
+  const uint64_t end = job.firstStep + outcome.steps;
+  for (const AdoptedPlan &plan : outcome.plans) {
+    checkDocument(plan.json);
+    if (plan.step < job.firstStep || plan.step > end)
+      throw Error("has a plan of step " + std::to_string(plan.step));
+  }
+}
+
+void checkCodecState(uint32_t rank, const Outcome &outcome) {
+  for (const CodecTensor &tensor : outcome.codecState)
+    if (!isCodecState(tensor.name, rank) || tensor.bytes.size() % cgx_element_bytes(tensor.type) != 0)
+      throw Error("has a codec tensor '" + tensor.name + "' of " + std::to_string(tensor.bytes.size()) +
+                  " bytes");
+}
+
 /// Throws Error if the outcome is not that of a rank of the job which did its steps.
 void check(const Job &job, uint32_t rank, const Outcome &outcome) {
   if (rank >= job.manifest.ranks)
     throw Error("is of rank " + std::to_string(rank) + " of " + std::to_string(job.manifest.ranks));
+  for (const Outcome &boundary : outcome.boundaries) {
+    checkSteps(job, boundary);
+    checkBlocks(job, boundary, /*mayBeEmpty=*/false);
+    checkPlans(job, boundary);
+    checkCodecState(rank, boundary);
+  }
   if (!outcome.error.empty())
     return; // nothing else of it is looked at
   checkDocument(outcome.telemetry);
   checkDocument(outcome.trace);
   checkDocument(outcome.profile);
-  for (const AdoptedPlan &plan : outcome.plans)
-    checkDocument(plan.json);
   expect(job.stateArguments.size(), outcome.hashes.size(), "digests");
-  expect(job.stateArguments.size(), outcome.blocks.size(), "blocks");
-  for (size_t i = 0; i < outcome.blocks.size(); ++i)
-    if (!outcome.blocks[i].empty())
-      expect(job.manifest.arguments[job.stateArguments[i]].bytes(), outcome.blocks[i].size(),
-             "bytes in a block");
+  checkBlocks(job, outcome, /*mayBeEmpty=*/true);
   expect(rank == 0 ? job.scalars.all.size() : 0, outcome.scalars.size(), "metrics");
   for (const std::vector<double> &series : outcome.scalars)
     expect(outcome.steps, series.size(), "values of a metric");
-  if (outcome.steps > job.steps)
-    throw Error("expected at most " + std::to_string(job.steps) + " steps, got " +
-                std::to_string(outcome.steps));
+  checkSteps(job, outcome);
   for (const Measured &measured : outcome.evaluations) {
     expect(job.evaluation ? job.evaluation->scalars.all.size() : 0, measured.values.size(), "measures");
     if (measured.steps > outcome.steps)
@@ -222,14 +263,8 @@ void check(const Job &job, uint32_t rank, const Outcome &outcome) {
   for (uint32_t argument : outcome.notFinite)
     if (argument >= job.stateArguments.size())
       throw Error("has a state argument " + std::to_string(argument));
-  const uint64_t end = job.firstStep + outcome.steps;
-  for (const AdoptedPlan &plan : outcome.plans)
-    if (plan.step < job.firstStep || plan.step > end)
-      throw Error("has a plan of step " + std::to_string(plan.step));
-  for (const CodecTensor &tensor : outcome.codecState)
-    if (!isCodecState(tensor.name, rank) || tensor.bytes.size() % cgx_element_bytes(tensor.type) != 0)
-      throw Error("has a codec tensor '" + tensor.name + "' of " + std::to_string(tensor.bytes.size()) +
-                  " bytes");
+  checkPlans(job, outcome);
+  checkCodecState(rank, outcome);
 }
 
 } // namespace

@@ -184,7 +184,7 @@ void resume(Options &options, const SafetensorsFile &checkpoint, const Manifest 
                 ", got --seed " + std::to_string(*options.seed));
   options.seed = seed;
   const std::string &program = metadataOf(checkpoint, "cgx.program");
-  if (program == manifest.hash)
+  if (program == manifest.hash || options.isHandedOn)
     return;
   // State is saved whole, so that other ranks, groups and codecs can cut it anew.
   std::fprintf(
@@ -195,7 +195,7 @@ void resume(Options &options, const SafetensorsFile &checkpoint, const Manifest 
 }
 
 /// The samples, and their order, that the run before took.
-void checkSamples(const Job &job, const SafetensorsFile &checkpoint) {
+void checkSamples(const Job &job, const SafetensorsFile &checkpoint, bool isHandedOn) {
   const std::pair<const char *, std::string> now[] = {
       {"cgx.global_batch", std::to_string(job.bindings.globalBatch)},
       {"cgx.shuffle", job.shuffle ? "1" : "0"},
@@ -203,7 +203,7 @@ void checkSamples(const Job &job, const SafetensorsFile &checkpoint) {
   const char *what[] = {"a global batch of ", "--shuffle ", "data with digest "};
   for (size_t i = 0; i < std::size(now); ++i)
     // Other ranks take batches of another size, from the sample on that follows.
-    if (i == 0 && !job.bindings.members.empty())
+    if (i == 0 && (isHandedOn || !job.bindings.members.empty()))
       continue;
     else if (auto entry = checkpoint.metadata().find(now[i].first);
              entry != checkpoint.metadata().end() && entry->second != now[i].second)
@@ -223,7 +223,7 @@ uint64_t findFirstBatch(const Options &options, const Bindings &bindings, const 
   const uint64_t before = checkpoint->metadata().contains("cgx.global_batch")
                               ? numberOf(*checkpoint, "cgx.global_batch")
                               : bindings.globalBatch;
-  if (bindings.members.empty() || before == bindings.globalBatch || before == 0)
+  if ((bindings.members.empty() && !options.isHandedOn) || before == bindings.globalBatch || before == 0)
     return taken;
   const auto samplesOfPass = [&](uint64_t batch) {
     return Sampler(bindings.samples, batch, /*shuffle=*/false, /*seed=*/0, options.padLast).samplesOfPass();
@@ -485,7 +485,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
     for (const std::string &warning : job.bindings.warnings)
       std::fprintf(stderr, "cgx-run: warning: %s\n", warning.c_str());
   }
-  if (!job.bindings.members.empty())
+  if (!job.bindings.members.empty() && !options.isHandedOn)
     std::fprintf(stderr, "cgx-run: note: %s\n", describeMembers(job.bindings).c_str());
   job.transport = options.transport;
   job.seed = options.seed.value_or(0);
@@ -505,7 +505,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
     addFile(samples, &more);
   job.dataDigest = std::to_string(hashBytes(std::as_bytes(std::span(samples))));
   if (job.checkpoint)
-    checkSamples(job, *job.checkpoint);
+    checkSamples(job, *job.checkpoint, options.isHandedOn);
   job.trace = !options.trace.empty();
   job.planning = preparePlanning(options, job.checkpoint);
   checkPlan(job, options);

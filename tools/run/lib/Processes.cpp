@@ -44,7 +44,7 @@ struct Child {
 class Supervisor {
 public:
   explicit Supervisor(const Job &job)
-      : job_(job), children_(job.manifest.ranks), outcomes_(job.manifest.ranks), dead_(job.manifest.ranks) {
+      : job_(job), children_(job.manifest.ranks), outcomes_(job.manifest.ranks), lost_(job.manifest.ranks) {
     signals_.block();
   }
 
@@ -58,7 +58,7 @@ public:
         ::waitpid(child.pid, nullptr, 0);
   }
 
-  std::vector<Outcome> run() {
+  Ended run() {
     std::fflush(nullptr); // or every child prints it again
     for (uint32_t rank = 0; rank < children_.size(); ++rank)
       start(rank);
@@ -68,8 +68,7 @@ public:
         std::any_of(outcomes_.begin(), outcomes_.end(), [](const Outcome &o) { return !o.error.empty(); });
     if (interrupted_ != 0 && failed)
       throw Interrupted{interrupted_};
-    throwRankErrors(outcomes_, dead_);
-    return std::move(outcomes_);
+    return {std::move(outcomes_), std::move(lost_)};
   }
 
 private:
@@ -122,6 +121,10 @@ private:
       // Time to end the step and to say what the state is; a second signal ends all at once.
       endBy(kGrace + kSlowness * std::chrono::milliseconds(job_.timeoutMs));
     }
+    if (joinRequests() > told_) { // whoever joins does so between two outer steps, where all ranks are told
+      told_ = joinRequests();
+      signalAll(kJoinSignal);
+    }
     for (size_t i = 0; ready > 0 && i < polls.size(); ++i)
       if (polls[i].revents != 0 && !children_[ranks[i]].reader.read(polls[i].fd))
         reap(ranks[i]);
@@ -146,12 +149,12 @@ private:
     // A rank that gave up has told the others; that one died they find out in time.
     if (!outcomes_[rank].error.empty())
       endBy(kGrace +
-            (dead_[rank] ? std::chrono::milliseconds(job_.timeoutMs) : std::chrono::milliseconds(0)));
+            (lost_[rank] ? std::chrono::milliseconds(job_.timeoutMs) : std::chrono::milliseconds(0)));
   }
 
   void reportDeath(uint32_t rank, int status) {
     bool killedByUs = deadline_ && Clock::now() > *deadline_;
-    dead_[rank] = !killedByUs;
+    lost_[rank] = true;
     outcomes_[rank].error = killedByUs ? "did not end in time and was killed"
                             : WIFSIGNALED(status)
                                 ? "killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
@@ -175,11 +178,17 @@ private:
   StopSignals signals_;
   std::vector<Child> children_;
   std::vector<Outcome> outcomes_;
-  std::vector<bool> dead_;
-  int interrupted_ = 0;
+  std::vector<bool> lost_;
+  int interrupted_ = 0, told_ = 0;
   std::optional<Clock::time_point> deadline_;
 };
 
 } // namespace
 
-std::vector<Outcome> cgx::run::runProcesses(const Job &job) { return Supervisor(job).run(); }
+Ended cgx::run::watchProcesses(const Job &job) { return Supervisor(job).run(); }
+
+std::vector<Outcome> cgx::run::runProcesses(const Job &job) {
+  Ended ended = watchProcesses(job);
+  throwRankErrors(ended.outcomes, ended.lost);
+  return std::move(ended.outcomes);
+}

@@ -13,6 +13,7 @@
 #include "Progress.h"
 #include "RankErrors.h"
 #include "Stepper.h"
+#include "StopSignals.h"
 #include "cgx/run/Checkpoints.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/Job.h"
@@ -93,6 +94,9 @@ public:
       : job_(job), manifest_(job.manifest), rank_(rank), stop_(stop), stepper_(job, rank) {
     if (job.evaluation)
       evaluation_.emplace(job, rank);
+    for (size_t i = 0; i < manifest_.arguments.size(); ++i)
+      if (const Value &value = manifest_.arguments[i]; value.name == "local_steps" && value.initial == "0")
+        innerSteps_ = i;
   }
 
   void restoreMemories() {
@@ -104,9 +108,11 @@ public:
                           hasMembers ? findPredecessor(job_.bindings, manifest_, rank_)
                                      : findSameRank(*job_.checkpoint, manifest_, rank_),
                           *job_.checkpoint, manifest_);
+    const std::string whose = job_.memberships.size() > 1
+                                  ? "of the new ranks"
+                                  : "'" + job_.checkpoint->path() + "' was saved by another program";
     if (rank_ == 0)
-      std::fprintf(stderr, "cgx-run: note: '%s' was saved by another program: %s\n",
-                   job_.checkpoint->path().c_str(), describe(conversion).c_str());
+      std::fprintf(stderr, "cgx-run: note: %s: %s\n", whose.c_str(), describe(conversion).c_str());
   }
 
   void run(Outcome &outcome) {
@@ -122,8 +128,11 @@ public:
       runSteps(outcome);
     } catch (const Error &error) {
       cgx_context_abort(stepper_.context(), error.what());
+      outcome.boundaries = std::move(boundaries_);
       throw;
     }
+    if (outcome.stopSignal == kJoinSignal)
+      outcome.boundaries.push_back(std::move(boundaries_.back()));
     const char *telemetry = nullptr;
     Stepper::check(cgx_context_telemetry(stepper_.context(), &telemetry));
     outcome.telemetry = telemetry;
@@ -155,6 +164,8 @@ private:
     const uint64_t end = job_.firstStep + job_.steps;
     Clock::time_point start = Clock::now();
     for (uint64_t done = 0;; ++done) {
+      if (isBoundary())
+        keepBoundary(done, planner);
       if (isMeeting(done) && !meet(outcome, planner, done))
         break;
       if (done == job_.steps)
@@ -199,18 +210,48 @@ private:
   }
 
   bool isMeeting(uint64_t done) const {
-    return meetings_.isDue(done) || isCompared(job_, done) || isSaved(job_, done) || isEvaluated(job_, done);
+    return meetings_.isDue(done) || isCompared(job_, done) || isSaved(job_, done) ||
+           isEvaluated(job_, done) || isBoundary();
+  }
+
+  /// Whether other ranks could go on from here: of an elastic job, between an outer step and the inner one
+  /// behind it.
+  bool isBoundary() const {
+    if (!job_.isElastic || !innerSteps_)
+      return job_.isElastic;
+    const std::span<const std::byte> count = stepper_.block(*innerSteps_);
+    return std::all_of(count.begin(), count.end(), [](std::byte byte) { return byte == std::byte{0}; });
+  }
+
+  /// Ranks may learn of a death at the outer step or the one behind it: what all have is the last or the one
+  /// before.
+  void keepBoundary(uint64_t done, const Planner &planner) {
+    if (boundaries_.size() == 2)
+      boundaries_.erase(boundaries_.begin());
+    Outcome &boundary = boundaries_.emplace_back();
+    boundary.steps = done;
+    boundary.plans = planner.plans;
+    for (size_t argument : job_.stateArguments) {
+      const std::span<const std::byte> block = stepper_.block(argument);
+      boundary.blocks.emplace_back(block.begin(), block.end());
+    }
+    boundary.codecState = copyCodecState(stepper_.context(), rank_);
   }
 
   /// Lets the ranks ask each other after so many steps. False if all end here, on all alike.
   bool meet(Outcome &outcome, Planner &planner, uint64_t done) {
     const std::vector<Sign> signs =
-        exchange(Sign{stop_.load(), isLossNotFinite_, meetings_.secondsPerStep(done)});
+        exchange(Sign{stop_.load(), isLossNotFinite_, joinRequests() != 0, meetings_.secondsPerStep(done)});
     meetings_.held(done, signs);
-    bool isStop = false;
+    bool isStop = false, isJoin = false;
     for (const Sign &sign : signs) {
       outcome.stopSignal = outcome.stopSignal != 0 ? outcome.stopSignal : sign.signal;
       isStop |= sign.signal != 0 || (job_.stopOnNan && sign.isLossNotFinite);
+      isJoin |= sign.isJoinWanted && isBoundary();
+    }
+    if (isJoin && !isStop) {
+      outcome.stopSignal = kJoinSignal;
+      isStop = true;
     }
     if (done == job_.steps) // all is done that was to be done
       outcome.stopSignal = 0;
@@ -335,6 +376,8 @@ private:
   std::vector<bool> wasFinite_; ///< each state argument at first
   std::vector<double> scalars_; ///< of the last step
   bool isLossNotFinite_ = false;
+  std::optional<size_t> innerSteps_; ///< the argument that counts them since the last outer step
+  std::vector<Outcome> boundaries_;
   std::jthread writer_; ///< of the last checkpoint on the way; a new one waits for it
 };
 

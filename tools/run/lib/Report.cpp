@@ -98,6 +98,9 @@ public:
                    {"steps_per_second", seconds > 0 ? static_cast<double>(steps_) / seconds : 0}};
     for (const MeshAxis &axis : job_.manifest.mesh)
       report["mesh"].push_back({{"name", axis.name}, {"size", axis.size}});
+    for (const Membership &membership : job_.memberships)
+      report["memberships"].push_back(
+          {{"first_step", membership.firstStep}, {"ranks", membership.ranks}, {"change", membership.change}});
     report["loss"] = nullptr;
     report["metrics"] = Json::array();
     for (size_t i = 0; i < job_.scalars.all.size(); ++i) {

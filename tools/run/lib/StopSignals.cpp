@@ -21,6 +21,7 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 // A signal handler can reach nothing but what is global.
 StopSignal received{0};
 std::atomic<bool> secondEnds{true};
+std::atomic<int> joins{0};
 static_assert(StopSignal::is_always_lock_free);
 
 extern "C" void onStopSignal(int signal) {
@@ -30,6 +31,8 @@ extern "C" void onStopSignal(int signal) {
     ::_exit(128 + signal);
   }
 }
+
+extern "C" void onJoinSignal(int) { ++joins; }
 
 } // namespace
 
@@ -65,3 +68,17 @@ void StopSignals::block() {
 }
 
 void StopSignals::unblock() { ::pthread_sigmask(SIG_SETMASK, &oldMask_, nullptr); }
+
+JoinSignal::JoinSignal() {
+  struct sigaction action = {};
+  action.sa_handler = onJoinSignal;
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(kJoinSignal, &action, &old_);
+}
+
+JoinSignal::~JoinSignal() { ::sigaction(kJoinSignal, &old_, nullptr); }
+
+int JoinSignal::take() { return joins.exchange(0); }
+
+int cgx::run::joinRequests() { return joins; }

@@ -40,6 +40,27 @@ private:
 
 const StopSignal &stopSignal();
 
+/// Asks an elastic job for one more rank.
+constexpr int kJoinSignal = SIGUSR2;
+
+/// While it lives, kJoinSignal is counted instead of ending the process, and the processes that it forks.
+class JoinSignal {
+public:
+  JoinSignal();
+  ~JoinSignal();
+  JoinSignal(const JoinSignal &) = delete;
+  JoinSignal &operator=(const JoinSignal &) = delete;
+
+  /// How many came since it was asked last.
+  int take();
+
+private:
+  struct sigaction old_;
+};
+
+/// How many ranks are to join.
+int joinRequests();
+
 } // namespace cgx::run
 
 #endif // CGX_RUN_LIB_STOPSIGNALS_H

@@ -50,11 +50,14 @@ private:
 
 /// The text of the step with its collectives compressed. Its report goes to standard error.
 std::string compress(const Options &options) {
+  cgx::compile::Rewriting rewriting{.localSteps = options.localSteps, .compress = options.compress};
+  rewriting.report = !options.quiet && !options.isHandedOn && (options.localSteps || options.compress);
+  if (options.elastic) // memberships have ranks of their own
+    rewriting.ranks = options.ranks;
   // Without --compress, outer gradients travel as they are.
-  cgx::compile::Compressed compressed = cgx::compile::compressFile(
-      options.program,
-      {options.localSteps, options.compress.value_or("codec=identity min-rank=0 min-elements=0"),
-       /*report=*/!options.quiet});
+  if (options.localSteps && !options.compress)
+    rewriting.compress = "codec=identity min-rank=0 min-elements=0";
+  cgx::compile::Compressed compressed = cgx::compile::compressFile(options.program, rewriting);
   if (!compressed.text)
     throw Error("cannot compress '" + options.program + "' by" +
                 (options.localSteps ? " --local-steps \"" + *options.localSteps + "\"" : "") +
@@ -72,7 +75,7 @@ Program cgx::run::compileStep(const Options &options) {
   compile::Options how;
   how.useCache = !options.noCache;
   how.progress = [&](size_t done, size_t count) { progress.show(done, count); };
-  compile::Outcome outcome = options.compress || options.localSteps
+  compile::Outcome outcome = options.compress || options.localSteps || (options.elastic && options.ranks)
                                  ? compile::compileText(compress(options), path, how)
                                  : compile::compileFile(path, how);
   if (!outcome.artifact)

@@ -66,12 +66,14 @@ struct Compressed {
 
 /// What is done to a step before it is compiled.
 struct Rewriting {
+  std::optional<uint32_t> ranks;         ///< of cgx-set-ranks
   std::optional<std::string> localSteps; ///< options of cgx-local-steps
-  std::string compress;                  ///< options of cgx-compress
+  std::optional<std::string> compress;   ///< options of cgx-compress
   bool report = false;                   ///< goes to standard error
 };
 
-/// Does what `cgx-opt --cgx-local-steps="..." --cgx-compress="..."` does.
+/// Does what `cgx-opt --cgx-set-ranks=N --cgx-local-steps="..." --cgx-compress="..."` does, of those that are
+/// asked for.
 Compressed compressFile(const std::string &path, const Rewriting &rewriting);
 
 /// The objects of compileFile in the memory of this process.

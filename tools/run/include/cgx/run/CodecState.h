@@ -24,6 +24,8 @@ namespace cgx::run {
 bool isCodecState(std::string_view name);
 /// And to one of that rank.
 bool isCodecState(std::string_view name, uint32_t rank);
+/// The same for a rank that has another number now.
+std::string nameForRank(std::string_view name, uint32_t rank);
 
 /// A copy of one of the runtime's state tensors.
 struct CodecTensor {

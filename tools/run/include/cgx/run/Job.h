@@ -46,6 +46,13 @@ struct Saving {
   bool bestIsMost = false;
 };
 
+/// Which ranks an elastic job had from a step on.
+struct Membership {
+  uint64_t firstStep = 0;
+  uint32_t ranks = 0;
+  std::string change; ///< since the one before; empty at first
+};
+
 /// What an evaluation in the middle of a training gave, by scalar of its program.
 struct Measured {
   uint64_t steps = 0; ///< of this run that were done
@@ -67,6 +74,7 @@ struct Job {
   uint32_t timeoutMs = 30000;
   uint64_t firstStep = 0, steps = 0;
   uint64_t firstBatch = 0; ///< that the first step takes: its number, unless earlier steps had other batches
+  bool isElastic = false;  ///< ranks keep what others go on from, when one dies or joins
   bool shuffle = false;
   bool save = false;
   Saving saving;
@@ -87,6 +95,7 @@ struct Job {
   const SafetensorsFile *checkpoint = nullptr;
 
   Planning planning;
+  std::vector<Membership> memberships; ///< of an elastic job, to this one
 
   bool quiet = false;
   uint64_t logEvery = 0; ///< steps between lines; 0: about one line a second
@@ -109,6 +118,9 @@ struct Outcome {
   std::vector<CodecTensor> codecState; ///< when the job saves
   std::vector<AdoptedPlan> plans;      ///< equal on all ranks
   std::string profile;                 ///< JSON, equal on all ranks; empty: none was asked for
+  /// Of an elastic job that ends before its time: steps, blocks (all of this rank), codecState and plans
+  /// between two outer steps, the last of them and the one before.
+  std::vector<Outcome> boundaries;
 };
 
 /// 0, or the signal that asked this process to stop. Set by a signal handler.

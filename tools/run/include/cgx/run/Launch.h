@@ -38,15 +38,23 @@ std::vector<Outcome> runMember(const Job &job, uint32_t rank);
 /// The same for ranks on any hosts: the outcomes travel over the job's own transport.
 std::vector<Outcome> runRemoteMember(const Job &job, uint32_t rank);
 
+/// How processes ended.
+struct Ended {
+  std::vector<Outcome> outcomes;
+  std::vector<bool> lost; ///< ranks that brought nothing back: they died, or did not end in time
+};
+/// The same, for callers that go on without ranks that were lost.
+Ended watchProcesses(const Job &job);
+
 /// What the environment says of a job started elsewhere.
-struct Membership {
+struct LaunchedRank {
   uint32_t rank, ranks;
   std::string launcher;               ///< the variable that told the rank
   std::string jobName;                ///< empty when the environment names none
   std::optional<uint32_t> localRanks; ///< of the job, on this host
 };
 /// Nothing outside of such a job. Throws Error on nonsense.
-std::optional<Membership> findMembership();
+std::optional<LaunchedRank> findMembership();
 
 } // namespace cgx::run
 

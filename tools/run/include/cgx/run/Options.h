@@ -15,7 +15,9 @@ namespace cgx::run {
 struct Options {
   std::string program, state, resume, data, save, report, trace, transport = "shm", jobName;
   std::optional<uint32_t> ranks;
-  std::optional<uint32_t> rank; ///< that this process is, over tcp
+  std::optional<uint32_t> elastic; ///< ranks that must be left to go on without the others
+  bool isHandedOn = false;         ///< the state is from another membership of the same run
+  std::optional<uint32_t> rank;    ///< that this process is, over tcp
   std::optional<uint64_t> steps, until;
   std::optional<uint64_t> seed; ///< 0, or that of the run that is resumed
   uint64_t firstStep = 0, logEvery = 0, saveEvery = 0, keepLast = 0;
