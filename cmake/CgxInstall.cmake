@@ -50,13 +50,13 @@ if(CGX_BUILD_COMPILER)
     CgxLoweringPasses CgxRegistration cgx_compile cgx_formats cgx_output)
   set_target_properties(${cgx_compiler_programs} PROPERTIES
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
-  set_target_properties(cgx_plugin PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+  set_target_properties(cgx_plugin cgx_step_compiler PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${cgx_compiler_programs} RUNTIME COMPONENT compiler)
   cgx_manual(compiler cgx-opt cgx-compile)
   set_target_properties(cgx_compiler PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
     EXPORT_NAME compiler INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS cgx_compiler EXPORT cgx-compiler-targets COMPONENT compiler)
-  install(TARGETS cgx_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
+  install(TARGETS cgx_plugin cgx_step_compiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
   install(TARGETS ${cgx_compiler_libraries} EXPORT cgx-compiler-targets COMPONENT compiler)
   install(EXPORT cgx-compiler-targets NAMESPACE cgx:: DESTINATION ${cgx_package_folder} COMPONENT compiler)
   # Headers and TableGen files, written by hand and generated.

@@ -62,7 +62,7 @@ Job prepareJob(Options options, const InputFiles &files, Program program);
 void addEvaluation(Job &training, const Options &options, const InputFiles &files, Program program);
 
 /// Compiles the program from MLIR text to memory, with word of it unless that is not wanted, or says that
-/// this build cannot. Throws Error.
+/// there is no compiler. Throws Error.
 Program compileStep(const Options &options);
 
 } // namespace cgx::run

@@ -1,4 +1,4 @@
-//===-- WithCompiler.cpp - Steps compiled in memory -------------*- C++ -*-===//
+//===-- CompileStep.cpp - Steps compiled in memory --------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,16 +6,40 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/compile.h"
+#include "cgx/Cli/Version.h"
+#include "cgx/compile_library.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/Options.h"
 
 #include <chrono>
 #include <cstdio>
+#include <dlfcn.h>
 
+using namespace cgx;
 using namespace cgx::run;
 
 namespace {
+
+/// The compiler. It stays in memory to the end, as what it compiles does.
+const compile::Library &loadCompiler(const std::string &program) {
+  const auto refuse = [&](const std::string &why) {
+    return Error("'" + program + "' is not a shared library, and there is no compiler here (" + why +
+                 "): install it (package 'cgx'), or make a library with 'cgx-compile step.mlir -o step.so' " +
+                 "where there is one");
+  };
+  void *library = ::dlopen(compile::kLibraryFile, RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    throw refuse(::dlerror());
+  const auto entry =
+      reinterpret_cast<const compile::Library *(*)()>(::dlsym(library, compile::kLibraryEntry));
+  if (!entry)
+    throw refuse(::dlerror());
+  const compile::Library &compiler = *entry();
+  if (const std::string version = compiler.version(); version != cli::version())
+    throw refuse(std::string(compile::kLibraryFile) + " is " + version + ", this cgx-run is " +
+                 cli::version());
+  return compiler;
+}
 
 /// Words on standard error while a step is compiled, which can take longer than its training.
 class CompileProgress {
@@ -49,15 +73,15 @@ private:
 };
 
 /// The text of the step with its collectives compressed. Its report goes to standard error.
-std::string compress(const Options &options) {
-  cgx::compile::Rewriting rewriting{.localSteps = options.localSteps, .compress = options.compress};
+std::string compress(const compile::Library &compiler, const Options &options) {
+  compile::Rewriting rewriting{.localSteps = options.localSteps, .compress = options.compress};
   rewriting.report = !options.quiet && !options.isHandedOn && (options.localSteps || options.compress);
   if (options.elastic) // memberships have ranks of their own
     rewriting.ranks = options.ranks;
   // Without --compress, outer gradients travel as they are.
   if (options.localSteps && !options.compress)
     rewriting.compress = "codec=identity min-rank=0 min-elements=0";
-  cgx::compile::Compressed compressed = cgx::compile::compressFile(options.program, rewriting);
+  compile::Compressed compressed = compiler.compressFile(options.program, rewriting);
   if (!compressed.text)
     throw Error("cannot compress '" + options.program + "' by" +
                 (options.localSteps ? " --local-steps \"" + *options.localSteps + "\"" : "") +
@@ -71,18 +95,19 @@ std::string compress(const Options &options) {
 
 Program cgx::run::compileStep(const Options &options) {
   const std::string &path = options.program;
+  const compile::Library &compiler = loadCompiler(path);
   CompileProgress progress(options);
   compile::Options how;
   how.useCache = !options.noCache;
   how.progress = [&](size_t done, size_t count) { progress.show(done, count); };
   compile::Outcome outcome = options.compress || options.localSteps || (options.elastic && options.ranks)
-                                 ? compile::compileText(compress(options), path, how)
-                                 : compile::compileFile(path, how);
+                                 ? compiler.compileText(compress(compiler, options), path, how)
+                                 : compiler.compileFile(path, how);
   if (!outcome.artifact)
     throw Error("cannot compile '" + path + "'\n" + outcome.diagnostics);
   std::fputs(outcome.diagnostics.c_str(), stderr); // warnings
   std::string error;
-  compile::LoadedStep loaded = compile::loadObjects(*outcome.artifact, error);
+  compile::LoadedStep loaded = compiler.loadObjects(*outcome.artifact, error);
   if (!loaded.step)
     throw Error("cannot load what '" + path + "' was compiled to: " + error);
   progress.end();
