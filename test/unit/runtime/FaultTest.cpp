@@ -658,8 +658,8 @@ TEST(TcpFault, AConnectionThatIsLostEndsTheJobOnAllRanks) {
       return status;
     });
     for (uint32_t rank : {0u, 2u})
-      expectEnding(ranks.await(rank, 5000ms), CGX_PEER_DIED, with(kPlace, "rank 1"));
-    expectEnding(ranks.await(1, 5000ms), CGX_PEER_DIED, kPlace);
+      expectEnding(ranks.await(rank, 30000ms), CGX_PEER_DIED, with(kPlace, "rank 1"));
+    expectEnding(ranks.await(1, 30000ms), CGX_PEER_DIED, kPlace);
     EXPECT_EQ(leftovers(job), "");
   }
 }
