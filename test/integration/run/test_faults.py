@@ -22,13 +22,13 @@ class Faults(RunTest):
     def start(self, *arguments, **variables):
         """A run that has begun its steps, and its ranks."""
         process = subprocess.Popen(
-            self.command("train4.so", "--steps", 100000, "--repeat", "--timeout", TIMEOUT, "--log-every", 1,
+            self.command("train4.so", *(() if "--steps" in arguments else ("--steps", 100000)), "--repeat", "--timeout", TIMEOUT, "--log-every", 1,
                          *arguments, state=self.state()),
-            env=self.environment(FIXTURE_SLEEP_MS=20, **variables),
+            env=self.environment(**{"FIXTURE_SLEEP_MS": 20, **variables}),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         line = next(line for line in process.stderr if ": note: " not in line)
-        self.assertIn("1/100000", line)
+        self.assertIn(" 1/", f" {line}")
         ranks = children(process.pid)
         return process, ranks
 
@@ -59,6 +59,29 @@ class Faults(RunTest):
         self.assertEqual(process.returncode, 1)
         self.assertIn("timeout", error)
         self.expect_nothing_left()
+
+    def test_a_rank_that_is_stopped_when_the_others_have_ended_is_not_waited_for(self):
+        process, ranks = self.start("--steps", 3000, "--trace", self.folder / "trace.json", FIXTURE_SLEEP_MS=0)
+        process.send_signal(signal.SIGSTOP)  # so that ranks wait for it with what they tell, which fills their pipes
+        next(line for line in process.stderr if " 3000/3000" in line)
+        self.await_rest(ranks)
+        os.kill(ranks[2], signal.SIGSTOP)
+        process.send_signal(signal.SIGCONT)
+        error = self.finish(process, ranks)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn(f"rank 2: was stopped (SIGSTOP, or a debugger) when other ranks had ended, did not go on for "
+                      f"{TIMEOUT} s (--timeout) and was killed", error)
+        self.expect_nothing_left()
+
+    @staticmethod
+    def await_rest(processes):
+        """Until none of them computes."""
+        def used():
+            return [pathlib.Path(f"/proc/{one}/stat").read_text().rsplit(")", 1)[1].split()[11:13] for one in processes]
+        before = None
+        while (now := used()) != before:
+            before = now
+            time.sleep(1)
 
     def test_an_interrupted_run_stops_all_ranks(self):
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -38,6 +38,8 @@ struct Child {
   pid_t pid = -1;
   Descriptor pipe; // open until the child has ended
   OutcomeReader reader;
+  std::optional<Clock::time_point> stopped; // by SIGSTOP or a debugger, when this was seen
+  bool isGivenUp = false;                   // for that
 };
 
 /// Forks the ranks and watches over them until all have ended.
@@ -130,7 +132,32 @@ private:
         reap(ranks[i]);
     if (deadline_ && Clock::now() > *deadline_)
       signalAll(SIGKILL);
+    for (Child &child : children_)
+      if (child.pipe.isOpen())
+        watchStopped(child);
     return true;
+  }
+
+  /// While ranks train, the others find out in time that one is stopped. Once one of them has ended, nobody
+  /// waits for the rest but this process.
+  void watchStopped(Child &child) {
+    const auto happened = [&](int what) {
+      siginfo_t info{};
+      return ::waitid(P_PID, child.pid, &info, what | WNOHANG) == 0 && info.si_pid == child.pid;
+    };
+    if (happened(WSTOPPED))
+      child.stopped = Clock::now();
+    if (happened(WCONTINUED))
+      child.stopped.reset();
+    const bool isAlone = std::any_of(children_.begin(), children_.end(),
+                                     [](const Child &other) { return !other.pipe.isOpen(); });
+    if (!child.stopped || !isAlone)
+      return;
+    firstEnd_ = firstEnd_ ? firstEnd_ : Clock::now();
+    if (Clock::now() - std::max(*child.stopped, *firstEnd_) > std::chrono::milliseconds(job_.timeoutMs)) {
+      child.isGivenUp = true;
+      ::kill(child.pid, SIGKILL);
+    }
   }
 
   void reap(uint32_t rank) {
@@ -155,12 +182,15 @@ private:
   void reportDeath(uint32_t rank, int status) {
     bool killedByUs = deadline_ && Clock::now() > *deadline_;
     lost_[rank] = true;
-    outcomes_[rank].error = killedByUs ? "did not end in time and was killed"
-                            : WIFSIGNALED(status)
-                                ? "killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
-                                      ::strsignal(WTERMSIG(status)) + ")"
-                                : "ended with exit status " + std::to_string(WEXITSTATUS(status)) +
-                                      " without finishing its steps";
+    outcomes_[rank].error =
+        children_[rank].isGivenUp
+            ? "was stopped (SIGSTOP, or a debugger) when other ranks had ended, did not go on for " +
+                  std::to_string(job_.timeoutMs / 1000) + " s (--timeout) and was killed"
+        : killedByUs          ? "did not end in time and was killed"
+        : WIFSIGNALED(status) ? "killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
+                                    ::strsignal(WTERMSIG(status)) + ")"
+                              : "ended with exit status " + std::to_string(WEXITSTATUS(status)) +
+                                    " without finishing its steps";
   }
 
   void endBy(Clock::duration delay) {
@@ -181,6 +211,8 @@ private:
   std::vector<bool> lost_;
   int interrupted_ = 0, told_ = 0;
   std::optional<Clock::time_point> deadline_;
+  std::optional<Clock::time_point>
+      firstEnd_; ///< when a rank was first seen to have ended before one that is stopped
 };
 
 } // namespace
