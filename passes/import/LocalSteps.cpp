@@ -17,6 +17,7 @@
 #include "cgx/Passes/Import.h"
 
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace cgx {
 #define GEN_PASS_DEF_LOCALSTEPSPASS
@@ -52,6 +53,51 @@ std::optional<SmallVector<Attribute>> findAxes(GroupsAttr groups, MeshAttr mesh)
   return axes;
 }
 
+/// The workers: what trains by itself between outer steps, a rank or all ranks with equal coordinates along
+/// some axes of the mesh.
+class Workers {
+public:
+  Workers(MeshAttr mesh, ArrayRef<Attribute> axes)
+      : groups(mesh.getGroupsOver(
+            llvm::map_to_vector(axes, [](Attribute axis) { return cast<StringAttr>(axis).getValue(); }))) {
+    for (DenseI64ArrayAttr row : groups.getRows())
+      for (auto [worker, rank] : llvm::enumerate(row.asArrayRef()))
+        workerOf[rank] = worker;
+  }
+
+  /// Ranks of the same place in each worker.
+  GroupsAttr getGroups() const { return groups; }
+  int64_t getCount() const { return groups.getLargestSize(); }
+
+  /// Whether what travels in these groups stays inside of a worker.
+  bool isInside(GroupsAttr other) const {
+    return llvm::all_of(other.getRows(), [&](DenseI64ArrayAttr row) {
+      return llvm::all_of(row.asArrayRef(),
+                          [&](int64_t rank) { return workerOf.lookup(rank) == workerOf.lookup(row[0]); });
+    });
+  }
+
+  /// The parts of each group that are inside of one worker, if each worker has an equal part in it.
+  std::optional<SmallVector<SmallVector<int64_t>>> split(GroupsAttr other) const {
+    SmallVector<SmallVector<int64_t>> parts;
+    for (DenseI64ArrayAttr row : other.getRows()) {
+      SmallVector<SmallVector<int64_t>> byWorker(getCount());
+      for (int64_t rank : row.asArrayRef())
+        byWorker[workerOf.lookup(rank)].push_back(rank);
+      if (llvm::any_of(byWorker, [&](ArrayRef<int64_t> part) {
+            return part.empty() || part.size() != byWorker.front().size();
+          }))
+        return std::nullopt;
+      llvm::append_range(parts, byWorker);
+    }
+    return parts;
+  }
+
+private:
+  GroupsAttr groups;
+  llvm::DenseMap<int64_t, int64_t> workerOf;
+};
+
 /// A parameter: its argument is the anchor, the value on which the ranks agree.
 struct Parameter {
   unsigned argument;
@@ -64,13 +110,14 @@ struct Parameter {
 
 class LocalTraining {
 public:
-  LocalTraining(func::FuncOp step, int64_t every, int64_t fragments, const OuterOptimizer &outer)
-      : step(step), module(step->getParentOfType<ModuleOp>()), body(step.getBody().front()),
+  LocalTraining(func::FuncOp step, int64_t every, int64_t fragments, ArrayRef<std::string> across,
+                const OuterOptimizer &outer)
+      : across(across), step(step), module(step->getParentOfType<ModuleOp>()), body(step.getBody().front()),
         builder(step.getContext()), every(every), fragments(fragments), outer(outer), ids(module),
         state(step) {}
 
   LogicalResult run() {
-    if (failed(findGradients()) || failed(findParameters()) || failed(makeFragments()))
+    if (failed(findWorkers()) || failed(findParameters()) || failed(makeFragments()))
       return failure();
     SmallVector<Value> local = dropReductions();
     Divergence divergence(step, state, local, [&](Operation &op) { return agrees(op); });
@@ -91,64 +138,107 @@ private:
   // What there is
   //===--------------------------------------------------------------------===//
 
-  /// All gradients must be all-reduced over the same ranks, and nothing else of the parameters travels there.
-  LogicalResult findGradients() {
+  /// Who trains by itself: the ranks over which all gradients are all-reduced, or those that differ along the
+  /// axes that were asked for. Nothing else of the parameters travels between them.
+  LogicalResult findWorkers() {
+    auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName);
+    if (across.empty()) {
+      if (failed(walkOperands([&](CollectiveOpInterface op, unsigned i) { return takeGroups(op, i); })))
+        return failure();
+      if (!reduced)
+        return step.emitError("local steps: expected gradients that are all-reduced, found none in the step");
+      if (!mesh) {
+        auto ranks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
+        mesh = MeshAttr::get(builder.getContext(), builder.getStringAttr("rank"), ranks.getInt());
+        module->setAttr(kMeshAttrName, mesh);
+      }
+      std::optional<SmallVector<Attribute>> found = findAxes(reduced, mesh);
+      if (!found)
+        return step.emitError(
+                   "local steps: expected gradients to be reduced over all ranks along axes of the "
+                   "mesh, got groups ")
+               << reduced;
+      axes = *found;
+    } else if (failed(takeAxes(mesh))) {
+      return failure();
+    }
+    workers.emplace(mesh, axes);
+    return walkOperands([&](CollectiveOpInterface op, unsigned i) { return checkOperand(op, i); });
+  }
+
+  LogicalResult walkOperands(function_ref<LogicalResult(CollectiveOpInterface, unsigned)> check) {
     WalkResult walk = step.walk([&](CollectiveOpInterface op) {
       for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
-        if (op.getLayer(i).getKind() == LayerKind::Gradient && failed(addGradient(op, i)))
+        if (failed(check(op, i)))
           return WalkResult::interrupt();
       return WalkResult::advance();
     });
-    if (walk.wasInterrupted())
-      return failure();
-    if (!groups)
-      return step.emitError("local steps: expected gradients that are all-reduced, found none in the step");
-    auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName);
-    if (!mesh) {
-      auto ranks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
-      mesh = MeshAttr::get(builder.getContext(), builder.getStringAttr("rank"), ranks.getInt());
-      module->setAttr(kMeshAttrName, mesh);
-    }
-    std::optional<SmallVector<Attribute>> found = findAxes(groups, mesh);
-    if (!found)
-      return step.emitError("local steps: expected gradients to be reduced over all ranks along axes of the "
-                            "mesh, got groups ")
-             << groups;
-    axes = *found;
-    for (Attribute axis : axes)
-      workers *= *mesh.getAxisSize(cast<StringAttr>(axis).getValue());
-    walk = step.walk([&](CollectiveOpInterface op) { return WalkResult(checkOther(op)); });
-    return success(!walk.wasInterrupted());
+    return failure(walk.wasInterrupted());
   }
 
-  LogicalResult addGradient(CollectiveOpInterface op, unsigned operand) {
-    const std::string layer = "local steps: layer '" + op.getLayer(operand).getName().str() + "': ";
+  static std::string begin(CollectiveOpInterface op, unsigned operand) {
+    return "local steps: layer '" + op.getLayer(operand).getName().str() + "': ";
+  }
+
+  static bool isAllReduced(CollectiveOpInterface op) {
     auto reduce = dyn_cast<AllReduceOp>(op.getOperation());
-    if (!reduce || (reduce.getReduction() != Reduction::Sum && reduce.getReduction() != Reduction::Mean))
-      return op.emitError(layer)
+    return reduce && (reduce.getReduction() == Reduction::Sum || reduce.getReduction() == Reduction::Mean);
+  }
+
+  /// All gradients are reduced over the same ranks, if no axes were asked for.
+  LogicalResult takeGroups(CollectiveOpInterface op, unsigned operand) {
+    if (op.getLayer(operand).getKind() != LayerKind::Gradient)
+      return success();
+    if (!isAllReduced(op))
+      return op.emitError(begin(op, operand))
              << "expected a gradient that is all-reduced by sum or mean, so that each rank "
                 "has the whole parameter, got "
-             << op.getKind();
-    if (groups && groups != op.getGroups())
-      return op.emitError(layer) << "expected all gradients to be reduced over the same ranks, got groups "
-                                 << op.getGroups() << " after " << groups;
-    groups = op.getGroups();
+             << op.getKind()
+             << "; if ranks that share parameters are to train together, name the axes of the "
+             << "mesh between these groups of ranks, as axes=replica";
+    if (reduced && reduced != op.getGroups())
+      return op.emitError(begin(op, operand))
+             << "expected all gradients to be reduced over the same ranks, got groups " << op.getGroups()
+             << " after " << reduced << "; axes= says between which ranks there are to be outer steps";
+    reduced = op.getGroups();
     return success();
   }
 
-  LogicalResult checkOther(CollectiveOpInterface op) {
-    for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
-      const LayerKind kind = op.getLayer(i).getKind();
-      const bool isHere = op.getGroups() == groups;
-      if (kind == LayerKind::OuterGradient)
-        return op.emitError("local steps: layer '")
-               << op.getLayer(i).getName() << "': the step trains locally already, it has an outer gradient";
-      if (isHere && (kind == LayerKind::Weight || isActivationKind(kind)))
-        return op.emitError("local steps: layer '")
-               << op.getLayer(i).getName() << "': expected nothing but gradients and statistics to travel "
-               << "between the ranks that train by themselves, got a collective of kind "
-               << stringifyLayerKind(kind);
+  LogicalResult takeAxes(MeshAttr mesh) {
+    if (!mesh)
+      return step.emitError("local steps: expected a mesh with the axes ")
+             << llvm::join(across, ", ") << ", but the step has none";
+    for (const std::string &name : across) {
+      if (!mesh.getAxisSize(name))
+        return step.emitError("local steps: expected axes to be some of the mesh ")
+               << mesh << ", got '" << name << "'";
+      if (llvm::is_contained(axes, builder.getStringAttr(name)))
+        return step.emitError("local steps: expected each of axes once, got '") << name << "' twice";
+      axes.push_back(builder.getStringAttr(name));
     }
+    return success();
+  }
+
+  LogicalResult checkOperand(CollectiveOpInterface op, unsigned i) {
+    const LayerKind kind = op.getLayer(i).getKind();
+    if (kind == LayerKind::OuterGradient)
+      return op.emitError(begin(op, i)) << "the step trains locally already, it has an outer gradient";
+    if (workers->isInside(op.getGroups()))
+      return success();
+    if (kind == LayerKind::Gradient) {
+      if (!isAllReduced(op) || !workers->split(op.getGroups()))
+        return op.emitError(begin(op, i))
+               << "expected a gradient that leaves the ranks that train together to be all-reduced over all "
+               << "ranks along axes [" << llvm::join(across, ", ") << "], by sum or mean, got "
+               << op.getKind() << " over " << op.getGroups();
+      reduced = op.getGroups();
+      return success();
+    }
+    if (kind == LayerKind::Weight || isActivationKind(kind))
+      return op.emitError(begin(op, i))
+             << "expected nothing but gradients and statistics to travel "
+             << "between the ranks that train by themselves, got a collective of kind "
+             << stringifyLayerKind(kind);
     return success();
   }
 
@@ -182,6 +272,9 @@ private:
                << "': expected a gradient that updates state of the step, found no argument "
                << "that a result feeds; export the step with names and donation";
     }
+    if (!reduced)
+      return step.emitError("local steps: expected gradients that are all-reduced along axes [")
+             << llvm::join(across, ", ") << "], found none in the step";
     for (auto [argument, layer] : found) {
       if (isSplitOverRanks(argument))
         return step.emitError("local steps: parameter '")
@@ -240,7 +333,7 @@ private:
   /// Whether what an op gives is equal on the ranks that train by themselves.
   bool agrees(Operation &op) const {
     auto collective = dyn_cast<CollectiveOpInterface>(op);
-    return collective && isa<AllReduceOp, AllGatherOp>(op) && collective.getGroups() == groups;
+    return collective && isa<AllReduceOp, AllGatherOp>(op) && workers->split(collective.getGroups());
   }
 
   std::string getName(unsigned argument) {
@@ -252,8 +345,9 @@ private:
   // Inner steps
   //===--------------------------------------------------------------------===//
 
-  /// Each rank goes on with its own gradient as if it were that of all:
+  /// Each worker goes on with its own gradient as if it were that of all:
   ///   mean(g) -> g      sum(g) -> n g
+  /// where g is what its ranks have reduced among themselves.
   SmallVector<Value> dropReductions() {
     SmallVector<AllReduceOp> reductions;
     step.walk([&](AllReduceOp op) { reductions.push_back(op); });
@@ -261,9 +355,9 @@ private:
     for (AllReduceOp op : reductions) {
       SmallVector<unsigned> dropped;
       for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
-        if (op.getLayer(i).getKind() != LayerKind::Gradient)
+        if (op.getLayer(i).getKind() != LayerKind::Gradient || workers->isInside(op.getGroups()))
           continue;
-        Value own = op.getInputs()[i];
+        Value own = op.getGroups() == workers->getGroups() ? op.getInputs()[i] : createInside(op, i);
         if (op.getReduction() == Reduction::Sum)
           own = createTimesWorkers(op, own);
         op.getResult(i).replaceAllUsesWith(own);
@@ -276,12 +370,28 @@ private:
     return local;
   }
 
+  /// The same, reduced by the ranks of each worker alone.
+  Value createInside(AllReduceOp op, unsigned operand) {
+    SmallVector<SmallVector<int64_t>> parts = *workers->split(op.getGroups());
+    if (parts.front().size() == 1) // in another order of ranks
+      return op.getInputs()[operand];
+    builder.setInsertionPointAfter(op);
+    auto reduce = AllReduceOp::create(
+        builder, op.getLoc(), TypeRange(op.getResult(operand).getType()), ValueRange(op.getInputs()[operand]),
+        op.getReduction(), ids.take(), GroupsAttr::get(builder.getContext(), ArrayRef(parts)),
+        getIdentityCodecs(builder.getContext(), 1), builder.getArrayAttr({op.getLayer(operand)}),
+        Algorithm::Auto, HierarchyAttr(), /*exact_reasons=*/nullptr);
+    return reduce->getResult(0);
+  }
+
   Value createTimesWorkers(AllReduceOp op, Value own) {
     OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointAfter(op);
+    Operation *last = own.getDefiningOp();
+    builder.setInsertionPointAfter(
+        last && last->getBlock() == op->getBlock() && op->isBeforeInBlock(last) ? last : op);
     auto type = cast<RankedTensorType>(own.getType());
     auto splat = DenseElementsAttr::get(
-        type, builder.getFloatAttr(type.getElementType(), static_cast<double>(workers)));
+        type, builder.getFloatAttr(type.getElementType(), static_cast<double>(workers->getCount())));
     Value count = stablehlo::ConstantOp::create(builder, op.getLoc(), splat);
     return stablehlo::MulOp::create(builder, op.getLoc(), type, own, count);
   }
@@ -330,9 +440,9 @@ private:
 
   Value createReduction(Value value, LayerAttr layer, Reduction reduction) {
     auto reduce = AllReduceOp::create(
-        builder, step.getLoc(), TypeRange(value.getType()), ValueRange(value), reduction, ids.take(), groups,
-        getIdentityCodecs(builder.getContext(), 1), builder.getArrayAttr({layer}), Algorithm::Auto,
-        HierarchyAttr(), /*exact_reasons=*/nullptr);
+        builder, step.getLoc(), TypeRange(value.getType()), ValueRange(value), reduction, ids.take(),
+        workers->getGroups(), getIdentityCodecs(builder.getContext(), 1), builder.getArrayAttr({layer}),
+        Algorithm::Auto, HierarchyAttr(), /*exact_reasons=*/nullptr);
     return reduce->getResult(0);
   }
 
@@ -350,7 +460,7 @@ private:
     SmallVector<ArrayAttr> dimensions = {builder.getArrayAttr(axes)};
     for (int64_t i = 0; i < type.getRank(); ++i)
       dimensions.push_back(sharding ? sharding.getDimensions()[i] : builder.getArrayAttr({}));
-    SmallVector<int64_t> shape = {workers};
+    SmallVector<int64_t> shape = {workers->getCount()};
     llvm::append_range(shape, whole.getShape());
     return {builder.getNamedAttr(kNameAttrName, builder.getStringAttr(name)),
             builder.getNamedAttr(kShardingAttrName, ShardingAttr::get(builder.getContext(), dimensions)),
@@ -561,6 +671,7 @@ private:
     body.getTerminator()->setOperand(resultOf.at(argument), value);
   }
 
+  ArrayRef<std::string> across;
   func::FuncOp step;
   ModuleOp module;
   Block &body;
@@ -568,10 +679,10 @@ private:
   const int64_t every, fragments;
   const OuterOptimizer &outer;
   CollectiveIds ids;
-  StepState state; ///< as it was
-  GroupsAttr groups;
+  StepState state;             ///< as it was
   SmallVector<Attribute> axes; ///< of the mesh, along which ranks train by themselves
-  int64_t workers = 1;         ///< ranks of a group
+  std::optional<Workers> workers;
+  GroupsAttr reduced; ///< over which the last gradient is reduced that leaves a worker
   SmallVector<Parameter> parameters;
   llvm::DenseMap<unsigned, unsigned> resultOf; ///< of arguments that were added
 };
@@ -611,7 +722,7 @@ struct LocalStepsPass : cgx::impl::LocalStepsPassBase<LocalStepsPass> {
         return signalPassFailure();
     }
     func::FuncOp step = findStep(getOperation());
-    if (!step || failed(LocalTraining(step, every, fragments, *optimizer).run()))
+    if (!step || failed(LocalTraining(step, every, fragments, axes, *optimizer).run()))
       signalPassFailure();
   }
 };

@@ -24,7 +24,7 @@ static constexpr StringRef kNoSuchOption = "no such option ";
 static bool isOfName(char c) { return llvm::isAlnum(c) || c == '-' || c == '_'; }
 
 /// The lists among the options of our passes. MLIR prints none that is empty.
-static constexpr StringRef kLists[] = {"exclude", "kinds", "layers"};
+static constexpr StringRef kLists[] = {"axes", "exclude", "kinds", "layers"};
 
 /// A pass in MLIR's words, with all its options; empty if it does not take these.
 static std::string describe(const PassInfo &pass, MLIRContext *context, StringRef options) {

@@ -43,6 +43,41 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = %(ranks)d]>, cgx.num_ranks = %
 """
 
 
+# Two islands of two ranks: w has a row on each rank of an island, b is whole on all. Both go half of the way to the mean of
+# the ranks that train together; sums, means, and groups across islands in another order than the mesh's.
+ISLANDS = """
+#within = #cgx.groups<[[0, 1], [2, 3]]>
+#across = #cgx.groups<[[2, 0], [3, 1]]>
+#all = #cgx.groups<[[0, 1, 2, 3]]>
+module attributes {cgx.mesh = #cgx.mesh<["replica" = 2, "shard" = 2]>, cgx.num_ranks = 4 : i64} {
+  func.func public @main(
+      %b: tensor<4xf32> {cgx.name = "state['params']['b']", cgx.sharding = #cgx.sharding<[[]]>, cgx.global_type = tensor<4xf32>},
+      %w: tensor<2xf32> {cgx.name = "state['params']['w']", cgx.sharding = #cgx.sharding<[["shard"]]>, cgx.global_type = tensor<4xf32>},
+      %x: tensor<1x4xf32> {cgx.name = "x", cgx.sharding = #cgx.sharding<[["replica", "shard"], []]>, cgx.global_type = tensor<4x4xf32>})
+      -> (tensor<4xf32> {cgx.name = "result[0]['params']['b']", cgx.feeds = 0 : i64, cgx.sharding = #cgx.sharding<[[]]>, cgx.global_type = tensor<4xf32>},
+          tensor<2xf32> {cgx.name = "result[0]['params']['w']", cgx.feeds = 1 : i64, cgx.sharding = #cgx.sharding<[["shard"]]>, cgx.global_type = tensor<4xf32>},
+          tensor<f32> {cgx.name = "result[1]['loss']"}) {
+    %half = stablehlo.constant dense<0.5> : tensor<4xf32>
+    %eighth = stablehlo.constant dense<0.125> : tensor<2xf32>
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %row = stablehlo.reshape %x : (tensor<1x4xf32>) -> tensor<4xf32>
+    %sum = stablehlo.reduce(%row init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+    %whole = cgx.all_gather(%w) codec(identity) dim(0) groups(#within) id(0) layer("params/w", weight, [2]) : (tensor<2xf32>) -> tensor<4xf32>
+    %wd = stablehlo.subtract %whole, %row : tensor<4xf32>
+    %ws = cgx.reduce_scatter sum(%wd) codec(identity) dim(0) groups(#within) id(1) layer("params/w", gradient, [2]) : (tensor<4xf32>) -> tensor<2xf32>
+    %wg = cgx.all_reduce sum(%ws) codec(identity) groups(#across) id(2) layer("params/w", gradient, [2]) : tensor<2xf32>
+    %wu = stablehlo.multiply %wg, %eighth : tensor<2xf32>
+    %w1 = stablehlo.subtract %w, %wu : tensor<2xf32>
+    %bd = stablehlo.subtract %b, %row : tensor<4xf32>
+    %bg, %loss = cgx.all_reduce mean(%bd, %sum) codec(identity, identity) groups(#all) id(3) layer("params/b", gradient, [4]) layer("loss", other) : tensor<4xf32>, tensor<f32>
+    %bu = stablehlo.multiply %bg, %half : tensor<4xf32>
+    %b1 = stablehlo.subtract %b, %bu : tensor<4xf32>
+    return %b1, %w1, %loss : tensor<4xf32>, tensor<2xf32>, tensor<f32>
+  }
+}
+"""
+
+
 # Three parameters of 4, 2 and 1 elements: each goes half of the way to its own number, which is x's first element times
 # its factor.
 PARTS = {"a": (4, 1), "b": (2, 2), "c": (1, -1)}
@@ -148,7 +183,7 @@ class LocalSteps(RunTest):
         save, report = self.folder / f"{name}.safetensors", self.folder / f"{name}.json"
         begin = ("--resume", state) if state else ("--state", self.first)
         result = subprocess.run(
-            [CGX_RUN, *map(str, (self.program, "--ranks", ranks, "--transport", "inproc", *begin, "--data", self.batches, "--steps",
+            [CGX_RUN, *map(str, (self.program, "--ranks", ranks, *(() if "--transport" in arguments else ("--transport", "inproc")), *begin, "--data", self.batches, "--steps",
                                  steps, "--save", save, "--report", report, *arguments))],
             capture_output=True, text=True, check=False)
         self.assertEqual(result.returncode, code, result.stderr)
@@ -180,6 +215,31 @@ class LocalSteps(RunTest):
                 with self.subTest(ranks=ranks, options=options):
                     saved = self.run_local(ranks, 5, "--local-steps", options)
                     self.expect(saved, ranks, 5, every, rule, Fraction(rate), Fraction(beta))
+
+    def test_ranks_of_an_island_train_together(self):
+        self.make(4)
+        self.program.write_text(ISLANDS)
+        write_safetensors(self.first, {f"state['params']['{name}']": tensor("F32", [WIDTH], [1.0] * WIDTH) for name in "bw"})
+        for every, steps in ((1, 3), (2, 5), (3, 3)):
+            with self.subTest(every=every):
+                saved = self.run_local(4, steps, "--local-steps", f"every={every} axes=replica")
+                anchor, own = [Fraction(1)] * WIDTH, [[Fraction(1)] * WIDTH for _ in range(2)]
+                for step in range(steps):
+                    for island in range(2):
+                        rows = self.xs[4 * step + 2 * island:4 * step + 2 * island + 2]
+                        own[island] = [w - (w - sum(x) / 2) / 2 for w, *x in zip(own[island], *rows)]
+                    if (step + 1) % every == 0:
+                        anchor = [sum(w) / 2 for w in zip(*own)]
+                        own = [list(anchor) for _ in own]
+                for name in "bw":
+                    self.assertEqual(saved[f"state['params']['{name}']"], anchor, name)
+                    self.assertEqual(saved[f"local['state']['params']['{name}']"], sum(own, []), name)
+        error = self.run_local(4, 3, "--local-steps", "every=2 axes=replica", "--elastic", 2, "--transport", "shm", code=1)
+        self.assertIn("expected --elastic with a mesh of one axis, got 2 in", error)
+        layers = json.loads((self.folder / "saved.json").read_text())["layers"]
+        self.assertEqual(sorted((layer["layer"], layer["kind"]) for layer in layers),
+                         [("loss", "other"), ("params/b", "gradient"), ("params/b", "outer_gradient"), ("params/w", "gradient"),
+                          ("params/w", "outer_gradient"), ("params/w", "weight")])
 
     def run_parts(self, ranks, steps, options, *arguments, **named):
         self.make(ranks, steps=9)

@@ -79,8 +79,11 @@ public:
 
 private:
   static void checkJob(const Job &job) {
-    if (job.manifest.mesh.size() != 1 ||
-        std::none_of(job.manifest.arguments.begin(), job.manifest.arguments.end(), isOfEachRank))
+    if (job.manifest.mesh.size() != 1)
+      throw Error("expected --elastic with a mesh of one axis, got " +
+                  std::to_string(job.manifest.mesh.size()) + " in '" + job.program.path +
+                  "', whose ranks share what one that dies would take along");
+    if (std::none_of(job.manifest.arguments.begin(), job.manifest.arguments.end(), isOfEachRank))
       throw Error("expected --elastic with ranks that train by themselves, whose work goes on without one of "
                   "them: --local-steps makes such a step of '" +
                   job.program.path + "'");

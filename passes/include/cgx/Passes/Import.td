@@ -584,12 +584,16 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
     averaged after every `every` steps, the first after a quarter of these, the last at their end, so that
     a step sends a quarter of what it would.
 
+    With `axes=replica` a worker is all ranks that differ along other axes of the mesh (an island, as of HSDP): they
+    gather and scatter as before and share each parameter's anchor, and only what crosses `replica` has outer steps.
+    A reduction over both keeps the part that is inside of a worker.
+
     Metrics and statistics are reduced as before; results that were made of reduced gradients are averaged, and flags hold if they do on all ranks. With
     `every=1` there is no branch and no counter.
 
-    Precondition: none; an exported step is imported first. Gradients are all-reduced over the same ranks, and
-    parameters are whole on each of them.
-    Postcondition: no gradient is reduced; branches of outer steps have `cgx.every`, and `cgx.turn` where others come
+    Precondition: none; an exported step is imported first. Gradients are all-reduced over the same ranks, or along
+    `axes`, and parameters are whole on each worker.
+    Postcondition: no gradient is reduced between workers; branches of outer steps have `cgx.every`, and `cgx.turn` where others come
     after them, and their all-reduces have the
     kind `outer_gradient`. `--cgx-compress` gives them codecs, and `--cgx-report` shows the mean of their bytes.
 
@@ -618,6 +622,8 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
   let options = [
     Option<"every", "every", "int64_t", "50", "Inner steps for each outer one">,
     Option<"fragments", "fragments", "int64_t", "1", "Parts of the parameters that are averaged in turn">,
+    ListOption<"axes", "axes", "std::string",
+      "Axes of the mesh between whose ranks there are outer steps; by default those over which all gradients are reduced">,
     Option<"outer", "outer", "std::string", "\"sgd\"", "Outer optimizer: sgd (plain averaging), momentum or nesterov">,
     Option<"rate", "lr", "std::string", "\"\"", "Its learning rate; of sgd 1, of the others 0.7">,
     Option<"momentum", "momentum", "std::string", "\"\"", "Momentum of momentum and nesterov; 0.9">
