@@ -12,7 +12,7 @@
 //
 //   widen(type, elements, count, out): elements of 16 bits as f32.
 //   level(metric, row, count, levels): the levels of a row of elements, a byte each.
-//   split(type, shifts, elements, count, code, ahead, parts): rounds elements to the levels in `parts.given`,
+//   split(type, shifts, elements, count, code, parts): rounds elements to the levels in `parts.given`,
 //     and cuts them. False if an exponent has no code.
 //   round(type, shifts, levels, elements, count, rounded): rounds them only.
 //   packLevels(levels, count, out): two bits each, without a byte behind their end.
@@ -73,10 +73,10 @@ public:
   static constexpr bool isPruned(cgx_element_type type) { return type != CGX_F16; }
 
   bool split(uint64_t begin, uint32_t count, const uint8_t *elements, const ExponentCode &code,
-             const Ahead &ahead, Parts &parts) const {
+             uint8_t * /*out*/, Parts &parts) const {
     for (uint32_t at = 0; at < count; at += rowElements)
       levelRow(begin, at, std::min(rowElements, count - at), elements, parts.given + at);
-    return Loops::split(type, shifts, elements, count, code, ahead, parts);
+    return Loops::split(type, shifts, elements, count, code, parts);
   }
 
   const uint8_t *raw(const uint8_t *elements, uint32_t count, Parts &parts) const {

@@ -87,7 +87,7 @@ struct ReferenceGcompLoops {
   }
 
   static bool split(cgx_element_type type, const LevelShifts &shifts, const uint8_t *elements, uint32_t count,
-                    const ExponentCode &code, const Ahead &, LeveledParts &parts) {
+                    const ExponentCode &code, LeveledParts &parts) {
     parts.notZero = 0;
     parts.counts = {};
     for (uint32_t i = 0; i < count; ++i) {

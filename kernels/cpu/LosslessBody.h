@@ -12,13 +12,16 @@
 //   Counter(type, isPruned), add(elements, count), counts(): counts the exponents of runs of elements. Those
 //     with the exponent 0 are zeros if they are pruned.
 //   narrow(type, values, count, elements): f32 values as elements of 16 bits.
-//   encodeStream(encoder, symbols, count, stream): writes the codes of symbols, and up to `codeSlack` bytes
-//     behind them; returns the bytes of the codes.
+//   encodeStreams(encoder, symbols, count, ahead, streams, bytes): writes the codes of a block's symbols, one
+//     stream behind the other, and up to `codeSlack` bytes behind them. The bytes of each are in `bytes`;
+//     returns their sum.
 //   decodeStreams(decoder, block, symbols): false if a stream has another number of bytes than its symbols
 //     need, or if the block has another number of elements that are not zero than it says.
 //   merge(type, code, block, opened, symbols, isStreamed, ahead, elements): back to elements.
 //   isStreamed(type, elements, output): whether so many elements are written around the cache; after that,
 //   flush() has others see them.
+//   isPayloadStreamed(bytes): the same of the payload of so many bytes of elements, with
+//   storeLines(lines, count, out): stores lines of `lineBytes` that are aligned.
 //   accumulate(type, elements, count, accumulator): adds elements to an f32 accumulator.
 //
 // Families differ in what a block has of its elements beside their exponents. Each has its own `Mantissas`,
@@ -26,11 +29,11 @@
 //
 //   isPruned(type): whether elements with the exponent 0 are coded as zeros of their sign.
 //   Parts: what a block is cut into, with `symbols` and `notZero`, the number of elements that are not zero.
-//   split(begin, count, elements, code, ahead, parts): cuts a block that begins with element `begin` of the
-//     input. False if an exponent has no code.
+//   split(begin, count, elements, code, out, parts): cuts a block that begins with element `begin` of the
+//     input; parts may lie at `out` already. False if an exponent has no code.
 //   raw(elements, count, parts): the elements of a block that was cut, as they are coded.
 //   measure(parts): the bytes that the block has of these parts.
-//   write(parts, out): writes them; returns their end.
+//   write(parts, out): writes them where split() was told; returns their end.
 //   measureWritten(arguments, block, most): the same of a block that was read, `most` bytes behind
 //     `block.mantissas` at the most; more than `most` if no encoder wrote it.
 //   mostBytes: the most that a block has of them.
@@ -73,9 +76,9 @@ private:
 
 /// Symbols of a block; parts of those of its elements that are not zero, in order.
 struct PlainParts {
-  uint8_t symbols[blockElements + partSlack];
-  uint8_t low[2 * blockElements + 2 * partSlack]; ///< f32: the lowest 16 bits
-  uint8_t rest[blockElements + partSlack];
+  alignas(64) uint8_t symbols[blockElements + partSlack];
+  uint8_t *low;  ///< f32: the lowest 16 bits
+  uint8_t *rest; ///< where it belongs if no element is zero
   uint32_t notZero;
 };
 
@@ -96,7 +99,7 @@ struct PlainOpened {
 /// Sign and mantissa of all elements as they are: the lowest 16 bits of all, then the rest of all. Its loops
 /// provide
 ///
-///   split(type, elements, count, code, ahead, parts): cuts elements. False if an exponent has no code.
+///   split(type, elements, count, code, parts): cuts elements. False if an exponent has no code.
 template <typename Loops> class PlainMantissas {
 public:
   using Parts = PlainParts;
@@ -106,8 +109,12 @@ public:
   static constexpr bool isPruned(cgx_element_type /*type*/) { return false; }
 
   bool split(uint64_t /*begin*/, uint32_t count, const uint8_t *elements, const ExponentCode &code,
-             const Ahead &ahead, Parts &parts) const {
-    return Loops::split(type, elements, count, code, ahead, parts);
+             uint8_t *out, Parts &parts) const {
+    // Whole vectors of `low` do not end behind that of the last element.
+    const uint32_t most = (count + Ahead::rowElements - 1) / Ahead::rowElements * Ahead::rowElements;
+    parts.low = out;
+    parts.rest = out + lowBytes(type, most);
+    return Loops::split(type, elements, count, code, parts);
   }
 
   const uint8_t *raw(const uint8_t *elements, uint32_t /*count*/, const Parts &) const { return elements; }
@@ -115,9 +122,9 @@ public:
   uint64_t measure(const Parts &parts) const { return plainMantissaBytes(type, parts.notZero); }
 
   uint8_t *write(const Parts &parts, uint8_t *out) const {
-    memcpy(out, parts.low, lowBytes(type, parts.notZero));
     out += lowBytes(type, parts.notZero);
-    memcpy(out, parts.rest, parts.notZero);
+    if (out != parts.rest)
+      memmove(out, parts.rest, parts.notZero);
     return out + parts.notZero;
   }
 
@@ -147,23 +154,69 @@ inline uint64_t writeRaw(const uint8_t *elements, uint64_t bytes, uint8_t *block
   return sizeof header + upTo8(bytes);
 }
 
+constexpr uint64_t lineBytes = 64;
+
+/// Where blocks are written, one behind the other: at once, or, so that memory need not be read first, whole
+/// lines around the cache once they are put together.
+template <typename Loops> class BlockSink {
+public:
+  BlockSink(uint8_t *out, bool isStreamed)
+      : begin(isStreamed ? reinterpret_cast<uintptr_t>(out) % lineBytes : 0), out(out - begin), used(begin),
+        isStreamed(isStreamed) {}
+
+  /// Has room for a block of so many elements, and for what loops write behind its parts.
+  uint8_t *next(uint32_t count) {
+    isShort = count < blockElements;
+    return isStreamed || isShort ? lines + used : out;
+  }
+
+  /// So many bytes were written there.
+  void advance(uint64_t bytes) {
+    if (!isStreamed) {
+      if (isShort)
+        memcpy(out, lines, bytes);
+      out += bytes;
+      return;
+    }
+    used += bytes;
+    if (used < lineBytes)
+      return;
+    if (begin != 0) // the line has bytes of others before
+      memcpy(out + begin, lines + begin, lineBytes - begin);
+    const uint64_t skipped = begin != 0 ? lineBytes : 0, whole = used / lineBytes * lineBytes;
+    Loops::storeLines(lines + skipped, (whole - skipped) / lineBytes, out + skipped);
+    memcpy(lines, lines + whole, lineBytes);
+    out += whole;
+    used -= whole;
+    begin = 0;
+  }
+
+  void finish() {
+    if (!isStreamed)
+      return;
+    memcpy(out + begin, lines + begin, used - begin);
+    Loops::flush();
+  }
+
+private:
+  alignas(lineBytes) uint8_t lines[lineBytes + 8 + 4 * blockElements + lineBytes];
+  uint64_t begin; ///< of the bytes that are not yet in memory, in the first line
+  uint8_t *out;   ///< where the first line lies
+  uint64_t used;
+  bool isStreamed, isShort = false;
+};
+
 template <typename Loops, typename Mantissas>
 uint64_t encodeBlock(cgx_element_type type, uint64_t begin, const uint8_t *elements, uint32_t count,
                      const ExponentCode &code, const typename Loops::Encoder &encoder, const Ahead &ahead,
                      typename Mantissas::Parts &parts, Mantissas &mantissas, uint8_t *block) {
   const uint64_t rawBytes = count * cgx_element_bytes(type);
-  if (!mantissas.split(begin, count, elements, code, ahead, parts))
+  const uint64_t headerBytes = 2 + 2 * streamCount(count);
+  if (!mantissas.split(begin, count, elements, code, block + headerBytes, parts))
     return writeRaw(mantissas.raw(elements, count, parts), rawBytes, block);
   uint8_t streams[blockStreams * mostStreamBytes + codeSlack];
   uint16_t header[1 + blockStreams] = {uint16_t(parts.notZero)};
-  uint64_t codeBytes = 0;
-  for (uint32_t stream = 0; stream < streamCount(count); ++stream) {
-    const uint32_t first = stream * streamElements;
-    header[1 + stream] = uint16_t(Loops::encodeStream(
-        encoder, parts.symbols + first, std::min(streamElements, count - first), streams + codeBytes));
-    codeBytes += header[1 + stream];
-  }
-  const uint64_t headerBytes = 2 + 2 * streamCount(count);
+  const uint64_t codeBytes = Loops::encodeStreams(encoder, parts.symbols, count, ahead, streams, header + 1);
   const uint64_t bytes = headerBytes + mantissas.measure(parts) + codeBytes;
   if (upTo8(bytes) >= cgx_lossless_raw_block_bytes(type, count))
     return writeRaw(mantissas.raw(elements, count, parts), rawBytes, block);
@@ -195,6 +248,7 @@ template <typename Loops, typename Mantissas> uint64_t encodeBody(const EncodeAr
   uint8_t *const table = arguments.body + 8 * blocks;
   writeExponentCode(code, table);
   uint64_t end = 8 * blocks + tableBytes(code.symbols);
+  BlockSink<Loops> sink(arguments.body + end, Loops::isPayloadStreamed(arguments.elements * elementBytes));
   typename Mantissas::Parts parts;
   for (uint64_t b = 0; b < blocks; ++b) {
     const uint64_t begin = b * blockElements;
@@ -203,9 +257,12 @@ template <typename Loops, typename Mantissas> uint64_t encodeBody(const EncodeAr
     const uint64_t bytes = count * bytesOf(arguments.source);
     const Ahead ahead(input + begin * bytesOf(arguments.source) + bytes, bytes);
     const uint8_t *elements = elementsAt(begin, count);
-    end += encodeBlock<Loops>(type, begin, elements, count, code, encoder, ahead, parts, mantissas,
-                              arguments.body + end);
+    const uint64_t blockBytes = encodeBlock<Loops>(type, begin, elements, count, code, encoder, ahead, parts,
+                                                   mantissas, sink.next(count));
+    sink.advance(blockBytes);
+    end += blockBytes;
   }
+  sink.finish();
   return end;
 }
 

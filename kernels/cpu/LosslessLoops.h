@@ -50,7 +50,7 @@ struct ReferenceLoops {
   };
 
   static bool split(cgx_element_type type, const uint8_t *elements, uint32_t count, const ExponentCode &code,
-                    const Ahead &, PlainParts &parts) {
+                    PlainParts &parts) {
     parts.notZero = 0;
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t bits = bitsAt(type, elements, i), symbol = symbolOf(bits, code.first);
@@ -60,7 +60,8 @@ struct ReferenceLoops {
       if (symbol < zeroSymbols)
         continue;
       const auto low = uint16_t(bits);
-      memcpy(parts.low + 2 * parts.notZero, &low, sizeof low);
+      if (type == CGX_F32)
+        memcpy(parts.low + 2 * parts.notZero, &low, sizeof low);
       parts.rest[parts.notZero++] = uint8_t(restOf(bits));
     }
     return true;
@@ -79,6 +80,18 @@ struct ReferenceLoops {
     if (waitingBits != 0)
       stream[bytes++] = uint8_t(waiting);
     return bytes;
+  }
+
+  static uint64_t encodeStreams(const Encoder &encoder, const uint8_t *symbols, uint32_t count, const Ahead &,
+                                uint8_t *streams, uint16_t *bytes) {
+    uint64_t sum = 0;
+    for (uint32_t begin = 0; begin < count; begin += streamElements) {
+      const uint64_t own =
+          encodeStream(encoder, symbols + begin, std::min(streamElements, count - begin), streams + sum);
+      *bytes++ = uint16_t(own);
+      sum += own;
+    }
+    return sum;
   }
 
   static bool decodeStreams(const Decoder &decoder, const Block &block, Symbols &symbols) {
@@ -122,6 +135,8 @@ struct ReferenceLoops {
   }
 
   static bool isStreamed(cgx_element_type, uint64_t /*elements*/, const void * /*output*/) { return false; }
+  static bool isPayloadStreamed(uint64_t /*bytes*/) { return false; }
+  static void storeLines(const uint8_t * /*lines*/, uint64_t /*count*/, uint8_t * /*out*/) {}
   static void flush() {}
 
   static void accumulate(cgx_element_type type, const uint8_t *elements, uint32_t count, float *accumulator) {

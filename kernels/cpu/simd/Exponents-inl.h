@@ -208,18 +208,86 @@ HWY_INLINE WordVector expand(WordVector x, WordMask mask) {
 #endif
 }
 
-/// As the reference's; beyond the last whole vector it reads a copy that is filled up with zeros.
+using Bytes = hn::Repartition<uint8_t, Words>;
+using ByteVector = hn::Vec<Bytes>;
+
+/// The low or the high halves of all lanes of two vectors.
+template <bool areHigh> HWY_INLINE HalfVector halvesOf(WordVector first, WordVector second) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  const WordVector indices =
+      hn::Add(hn::ShiftLeft<2>(hn::Iota(Words(), 0)), hn::Add(hn::ShiftLeft<18>(hn::Iota(Words(), 0)),
+                                                              hn::Set(Words(), areHigh ? 0x30001 : 0x20000)));
+  return HalfVector{_mm512_permutex2var_epi16(first.raw, indices.raw, second.raw)};
+#else
+  const Halves halves;
+  const HalfVector low = hn::BitCast(halves, first), high = hn::BitCast(halves, second);
+  return areHigh ? hn::ConcatOdd(halves, high, low) : hn::ConcatEven(halves, high, low);
+#endif
+}
+
+/// The low or the high bytes of all lanes of two vectors.
+template <bool areHigh> HWY_INLINE ByteVector bytesOf(HalfVector first, HalfVector second) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  const auto byteOf = [](HalfVector x) {
+    return areHigh ? hn::ShiftRight<8>(x) : hn::And(x, hn::Set(Halves(), 0xff));
+  };
+  return ByteVector{_mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7),
+                                             _mm512_packus_epi16(byteOf(first).raw, byteOf(second).raw))};
+#else
+  const Bytes bytes;
+  const ByteVector low = hn::BitCast(bytes, first), high = hn::BitCast(bytes, second);
+  return areHigh ? hn::ConcatOdd(bytes, high, low) : hn::ConcatEven(bytes, high, low);
+#endif
+}
+
+/// Bits of one where the mask has them, and of the other elsewhere.
+HWY_INLINE ByteVector selectBits(ByteVector mask, ByteVector yes, ByteVector no) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return ByteVector{_mm512_ternarylogic_epi64(mask.raw, yes.raw, no.raw, 0xca)};
+#else
+  return hn::Or(hn::And(mask, yes), hn::AndNot(mask, no));
+#endif
+}
+
+/// Elements of four vectors as bytes, in order.
+constexpr uint32_t elementsOfBytes = 4 * lanes;
+struct ExponentBytes {
+  ByteVector exponents, rest;
+  HalfVector low[2]; ///< of f32
+};
+
+template <bool isF32> HWY_INLINE ExponentBytes loadExponentBytes(const uint8_t *elements, uint32_t i) {
+  const Bytes bytes;
+  ExponentBytes result;
+  HalfVector high[2];
+  for (uint32_t half = 0; half < 2; ++half) {
+    const uint32_t at = i + 2 * lanes * half;
+    if constexpr (isF32) {
+      const WordVector first = loadBits<true>(elements, at), second = loadBits<true>(elements, at + lanes);
+      result.low[half] = halvesOf</*areHigh=*/false>(first, second);
+      high[half] = halvesOf</*areHigh=*/true>(first, second);
+    } else {
+      high[half] = hn::LoadU(Halves(), reinterpret_cast<const uint16_t *>(elements) + at);
+    }
+  }
+  const ByteVector upper = bytesOf</*areHigh=*/true>(high[0], high[1]),
+                   lower = bytesOf</*areHigh=*/false>(high[0], high[1]);
+  result.exponents = hn::Or(hn::Add(upper, upper), hn::ShiftRight<7>(lower));
+  result.rest = selectBits(hn::Set(bytes, 0x80), upper, lower);
+  return result;
+}
+
+/// As the reference's; beyond the last whole vector it reads a copy that is filled up with zeros. Where no
+/// exponent is 0 there are no zeros either, and many elements are cut at once.
 template <bool isF32>
 HWY_INLINE bool splitBlock(const uint8_t *elements, uint32_t count, const ExponentCode &code,
-                           lossless::Ahead ahead, lossless::PlainParts &parts) {
+                           lossless::PlainParts &parts) {
   const Words words;
   const WordVector zero = hn::Zero(words), zeros = hn::Set(words, zeroSymbols),
                    offset = hn::Set(words, zeroSymbols - code.first);
   WordVector largest = zero;
   uint32_t notZero = 0;
   const auto put = [&](WordVector bits, uint32_t i) {
-    if (i % lossless::Ahead::rowElements == 0)
-      ahead.ask();
     const WordMask isZero = hn::Eq(hn::Add(bits, bits), zero);
     // Below the first exponent the difference is above all symbols, or that of a zero.
     const WordVector exponent = hn::And(hn::ShiftRight<23>(bits), hn::Set(words, 0xff));
@@ -236,7 +304,27 @@ HWY_INLINE bool splitBlock(const uint8_t *elements, uint32_t count, const Expone
     storeBytes(rest, parts.rest + notZero);
     notZero += uint32_t(lanes - hn::CountTrue(words, isZero));
   };
+  const Bytes bytes;
+  const ByteVector first = hn::Set(bytes, uint8_t(code.first)),
+                   offsetOfBytes = hn::Set(bytes, uint8_t(zeroSymbols - code.first));
+  ByteVector largestOfBytes = hn::Zero(bytes); // an exponent below the first one counts as above all
   uint32_t i = 0;
+  for (; i + elementsOfBytes <= count; i += elementsOfBytes) {
+    const ExponentBytes cut = loadExponentBytes<isF32>(elements, i);
+    if (HWY_LIKELY(hn::AllFalse(bytes, hn::Eq(cut.exponents, hn::Zero(bytes))))) {
+      largestOfBytes = hn::Max(largestOfBytes, hn::Sub(cut.exponents, first));
+      hn::StoreU(hn::Add(cut.exponents, offsetOfBytes), bytes, parts.symbols + i);
+      if constexpr (isF32)
+        for (uint32_t half = 0; half < 2; ++half)
+          hn::StoreU(cut.low[half], Halves(),
+                     reinterpret_cast<uint16_t *>(parts.low) + notZero + 2 * lanes * half);
+      hn::StoreU(cut.rest, bytes, parts.rest + notZero);
+      notZero += elementsOfBytes;
+    } else {
+      for (uint32_t k = 0; k < elementsOfBytes; k += lanes)
+        put(loadBits<isF32>(elements, i + k), i + k);
+    }
+  }
   for (; i + lanes <= count; i += lanes)
     put(loadBits<isF32>(elements, i), i);
   if (i < count) {
@@ -246,6 +334,9 @@ HWY_INLINE bool splitBlock(const uint8_t *elements, uint32_t count, const Expone
     put(loadBits<isF32>(last, 0), i);
   }
   parts.notZero = notZero;
+  for (uint32_t shift = 0; shift < 32; shift += 8)
+    largest = hn::Max(largest, hn::And(hn::ShiftRightSame(hn::BitCast(words, largestOfBytes), int(shift)),
+                                       hn::Set(words, 0xff)));
   return hn::GetLane(hn::MaxOfLanes(words, largest)) < code.symbols - zeroSymbols;
 }
 

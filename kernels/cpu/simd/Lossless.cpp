@@ -42,14 +42,14 @@ struct VectorLoops {
   }
 
   static bool split(cgx_element_type type, const uint8_t *elements, uint32_t count, const ExponentCode &code,
-                    const Ahead &ahead, PlainParts &parts) {
-    return type == CGX_F32 ? splitBlock<true>(elements, count, code, ahead, parts)
-                           : splitBlock<false>(elements, count, code, ahead, parts);
+                    PlainParts &parts) {
+    return type == CGX_F32 ? splitBlock<true>(elements, count, code, parts)
+                           : splitBlock<false>(elements, count, code, parts);
   }
 
-  static uint64_t encodeStream(const Encoder &encoder, const uint8_t *symbols, uint32_t count,
-                               uint8_t *stream) {
-    return encoder.encode(symbols, count, stream);
+  static uint64_t encodeStreams(const Encoder &encoder, const uint8_t *symbols, uint32_t count,
+                                const Ahead &ahead, uint8_t *streams, uint16_t *bytes) {
+    return encoder.encode(symbols, count, ahead, streams, bytes);
   }
 
   static bool decodeStreams(const Decoder &decoder, const Block &block, Symbols &symbols) {
@@ -70,6 +70,14 @@ struct VectorLoops {
   static bool isStreamed(cgx_element_type type, uint64_t elements, const void *output) {
     return type == CGX_F32 && 4 * elements >= streamFromBytes &&
            reinterpret_cast<uintptr_t>(output) % 64 == 0;
+  }
+  static bool isPayloadStreamed(uint64_t bytes) { return bytes >= streamFromBytes; }
+  static void storeLines(const uint8_t *from, uint64_t count, uint8_t *out) {
+    const Words words;
+    const uint64_t end = count * lineBytes;
+    for (uint64_t i = 0; i < end; i += 4 * lanes)
+      hn::Stream(hn::Load(words, reinterpret_cast<const uint32_t *>(from + i)), words,
+                 reinterpret_cast<uint32_t *>(out + i));
   }
   static void flush() { hwy::FlushStream(); }
 
@@ -115,12 +123,12 @@ struct VectorGcompLoops {
   }
 
   static bool split(cgx_element_type type, const LevelShifts &shifts, const uint8_t *elements, uint32_t count,
-                    const ExponentCode &code, const Ahead &ahead, LeveledParts &parts) {
+                    const ExponentCode &code, LeveledParts &parts) {
     if (type == CGX_F32)
-      return splitLeveled<CGX_F32>(shifts, elements, count, code, ahead, parts);
+      return splitLeveled<CGX_F32>(shifts, elements, count, code, parts);
     if (type == CGX_F16)
-      return splitLeveled<CGX_F16>(shifts, elements, count, code, ahead, parts);
-    return splitLeveled<CGX_BF16>(shifts, elements, count, code, ahead, parts);
+      return splitLeveled<CGX_F16>(shifts, elements, count, code, parts);
+    return splitLeveled<CGX_BF16>(shifts, elements, count, code, parts);
   }
 
   static void round(cgx_element_type type, const LevelShifts &shifts, const uint8_t *levels,

@@ -70,7 +70,7 @@ HWY_INLINE RoundedElement roundToLevel(const LevelRounding &rounding, WordVector
 /// As the reference's; beyond the last whole vector it reads a copy that is filled up with zeros.
 template <cgx_element_type type>
 HWY_INLINE bool splitLeveled(const lossless::LevelShifts &shifts, const uint8_t *elements, uint32_t count,
-                             const ExponentCode &code, lossless::Ahead ahead, lossless::LeveledParts &parts) {
+                             const ExponentCode &code, lossless::LeveledParts &parts) {
   constexpr bool isF32 = type == CGX_F32;
   const Words words;
   const LevelRounding rounding(shifts);
@@ -81,8 +81,6 @@ HWY_INLINE bool splitLeveled(const lossless::LevelShifts &shifts, const uint8_t 
   for (uint32_t l = 0; l < gcompLevels; ++l)
     ofLevel[l] = parts.mantissas[l];
   const auto put = [&](WordVector given, WordVector levelGiven, uint32_t i) {
-    if (i % lossless::Ahead::rowElements == 0)
-      ahead.ask();
     const auto [bits, level, isZero] = roundToLevel<type>(rounding, given, levelGiven);
     const WordVector fromFirst = hn::Sub(hn::And(hn::ShiftRight<23>(bits), hn::Set(words, 0xff)), first);
     largest = hn::Max(largest, hn::IfThenZeroElse(isZero, fromFirst));

@@ -46,71 +46,183 @@ private:
 
 class CodeWriter {
 public:
-  explicit CodeWriter(const ExponentCode &code) : words(makeCodeWords(code)), symbols(code.symbols) {}
+  explicit CodeWriter(const ExponentCode &code) : words(makeCodeWords(code)), symbols(code.symbols) {
+    // A complete code has each symbol as often as its length says, in what it is made for.
+    double bits = 0;
+    for (uint32_t length : code.lengths)
+      if (length != 0)
+        bits += double(length) / double(1u << length);
+    areShort = 16 * bits <= 45;
+  }
 
-  HWY_INLINE uint64_t encode(const uint8_t *stream, uint32_t count, uint8_t *out) const {
-    BitWriter writer(out);
+  /// As encodeStreams().
+  HWY_INLINE uint64_t encode(const uint8_t *block, uint32_t count, lossless::Ahead ahead, uint8_t *out,
+                             uint16_t *bytes) const {
+    uint64_t sum = 0;
+    const auto end = [&](uint64_t streamBytes) {
+      *bytes++ = uint16_t(streamBytes);
+      sum += streamBytes;
+    };
     uint32_t i = 0;
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-    // The words of 64 symbols fit into two registers.
-    if (symbols <= 64)
-      for (; i + 32 <= count; i += 32)
-        putRow(stream + i, writer);
-#endif
-    for (; i + 4 <= count; i += 4) {
-      uint64_t bits = 0, length = 0;
-      for (uint32_t j = 0; j < 4; ++j) {
-        const uint64_t word = words[stream[i + j]];
-        bits |= (word & 0xfff) << length;
-        length += word >> 12;
-      }
-      writer.put(bits, length);
+    for (; i + 2 * streamElements <= count; i += 2 * streamElements) {
+      uint8_t second[mostStreamBytes + codeSlack];
+      BitWriter writers[2] = {BitWriter(out + sum), BitWriter(second)};
+      encodeTwo(block + i, block + i + streamElements, ahead, writers[0], writers[1]);
+      end(writers[0].bytes());
+      memcpy(out + sum, second, writers[1].bytes());
+      end(writers[1].bytes());
     }
-    for (; i < count; ++i)
-      writer.put(words[stream[i]] & 0xfff, words[stream[i]] >> 12);
-    return writer.bytes();
+    for (; i < count; i += streamElements) {
+      BitWriter writer(out + sum);
+      encodeRest(block + i, std::min(streamElements, count - i), ahead, writer);
+      end(writer.bytes());
+    }
+    return sum;
   }
 
 private:
+  using Ahead = lossless::Ahead;
+  static constexpr uint32_t streamElements = lossless::streamElements;
+  static constexpr uint32_t mostStreamBytes = lossless::mostStreamBytes, codeSlack = lossless::codeSlack;
+
+  /// Codes that are put together before they are put behind the others: mostly sixteen or eight, or four.
+  enum class Together { four, eight, sixteen };
+
+  /// Two whole streams in turn: each bit waits for those of its stream before it.
+  HWY_INLINE void encodeTwo(const uint8_t *first, const uint8_t *second, Ahead &ahead, BitWriter &ofFirst,
+                            BitWriter &ofSecond) const {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  /// Puts the codes of two, four, then eight neighbours together in vectors. Eight codes have as many bits as
-  /// the writer takes at a time, but where most of them are rare.
-  HWY_INLINE void putRow(const uint8_t *symbolsOfRow, BitWriter &writer) const {
-    const hn::ScalableTag<uint16_t> halves;
-    const hn::ScalableTag<uint32_t> whole;
-    const hn::ScalableTag<uint64_t> wide;
-    const auto symbol =
-        hn::PromoteTo(halves, hn::LoadU(hn::Rebind<uint8_t, decltype(halves)>(), symbolsOfRow));
-    const auto word = hn::BitCast(
-        whole, decltype(symbol){_mm512_permutex2var_epi16(hn::LoadU(halves, words.data()).raw, symbol.raw,
-                                                          hn::LoadU(halves, words.data() + 32).raw)});
-    const auto ofCode = hn::Set(whole, 0xfff);
-    const auto lowLength = hn::And(hn::ShiftRight<12>(word), hn::Set(whole, 0xf));
-    const auto twoLength = hn::BitCast(wide, hn::Add(lowLength, hn::ShiftRight<28>(word)));
-    const auto two = hn::BitCast(
-        wide, hn::Or(hn::And(word, ofCode), hn::Shl(hn::And(hn::ShiftRight<16>(word), ofCode), lowLength)));
-    const auto lowHalf = hn::Set(wide, 0xffffffffu);
-    const auto lowTwoLength = hn::And(twoLength, lowHalf);
-    const auto four = hn::Or(hn::And(two, lowHalf), hn::Shl(hn::ShiftRight<32>(two), lowTwoLength));
-    const auto fourLength = hn::Add(lowTwoLength, hn::ShiftRight<32>(twoLength));
-    const auto eightLength = hn::Add(fourLength, hn::Shuffle01(fourLength));
+    // The words of 64 symbols fit into two registers.
+    if (symbols <= 64)
+      return areShort ? encodeTwoBy<Together::sixteen>(first, second, ahead, ofFirst, ofSecond)
+                      : encodeTwoBy<Together::eight>(first, second, ahead, ofFirst, ofSecond);
+#endif
+    encodeTwoBy<Together::four>(first, second, ahead, ofFirst, ofSecond);
+  }
+
+  template <Together together>
+  HWY_INLINE void encodeTwoBy(const uint8_t *first, const uint8_t *second, Ahead &aheadOfAll,
+                              BitWriter &ofFirst, BitWriter &ofSecond) const {
+    BitWriter a = ofFirst, b = ofSecond;
+    Ahead ahead = aheadOfAll;
+    for (uint32_t i = 0; i < streamElements; i += 32) {
+      for (uint32_t asked = 0; asked < 64; asked += Ahead::rowElements)
+        ahead.ask();
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+      if constexpr (together != Together::four) {
+        putRows<together>(first + i, second + i, a, b);
+        continue;
+      }
+#endif
+      for (uint32_t k = 0; k < 32; k += 4) {
+        putFour(first + i + k, a);
+        putFour(second + i + k, b);
+      }
+    }
+    ofFirst = a, ofSecond = b, aheadOfAll = ahead;
+  }
+
+  HWY_INLINE void encodeRest(const uint8_t *stream, uint32_t count, Ahead &ahead, BitWriter &writer) const {
+    uint32_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+      if (i % Ahead::rowElements == 0)
+        ahead.ask();
+      putFour(stream + i, writer);
+    }
+    for (; i < count; ++i)
+      writer.put(words[stream[i]] & 0xfff, words[stream[i]] >> 12);
+  }
+
+  HWY_INLINE void putFour(const uint8_t *stream, BitWriter &writer) const {
+    uint64_t bits = 0, length = 0;
+    for (uint32_t j = 0; j < 4; ++j) {
+      const uint64_t word = words[stream[j]];
+      bits |= (word & 0xfff) << length;
+      length += word >> 12;
+    }
+    writer.put(bits, length);
+  }
+
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  using Wide = hn::Repartition<uint64_t, Words>;
+  using WideVector = hn::Vec<Wide>;
+
+  /// Codes that were put together, and how many bits they have.
+  struct Joined {
+    WideVector bits, lengths;
+  };
+
+  static HWY_INLINE Joined join(Joined low, Joined high) {
+    return {hn::Or(low.bits, hn::Shl(high.bits, low.lengths)), hn::Add(low.lengths, high.lengths)};
+  }
+
+  static HWY_INLINE bool fit(Joined codes) {
+    return hn::AllTrue(Wide(), hn::Lt(codes.lengths, hn::Set(Wide(), BitWriter::mostBits + 1)));
+  }
+
+  /// Of 32 symbols, the codes of four neighbours in each lane.
+  HWY_INLINE Joined joinFour(const uint8_t *row) const {
+    const __m512i symbol = _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(row)));
+    const __m512i word = _mm512_permutex2var_epi16(_mm512_loadu_si512(words.data()), symbol,
+                                                   _mm512_loadu_si512(words.data() + 32));
+    const __m512i length = _mm512_srli_epi16(word, 12),
+                  code = _mm512_and_si512(word, _mm512_set1_epi16(0xfff));
+    // The second of two codes times two to the length of the first, plus the first.
+    const __m512i one = _mm512_set1_epi16(1);
+    const __m512i power = _mm512_sllv_epi16(one, _mm512_slli_epi32(length, 16));
+    const WideVector two{_mm512_madd_epi16(code, power)}, twoLength{_mm512_madd_epi16(length, one)};
+    const WideVector low = hn::Set(Wide(), 0xffffffffu);
+    return {hn::Or(hn::And(two, low), hn::Shl(hn::ShiftRight<32>(two), hn::And(twoLength, low))),
+            WideVector{_mm512_sad_epu8(length, _mm512_setzero_si512())}};
+  }
+
+  /// Puts the codes of 32 symbols of two streams, of as many neighbours at a time as the writer takes.
+  template <Together together>
+  HWY_INLINE void putRows(const uint8_t *first, const uint8_t *second, BitWriter &ofFirst,
+                          BitWriter &ofSecond) const {
+    const Joined a = joinFour(first), b = joinFour(second);
+    // Lanes alternate between the two streams.
+    const Joined eight = join(
+        {hn::InterleaveLower(Wide(), a.bits, b.bits), hn::InterleaveLower(Wide(), a.lengths, b.lengths)},
+        {hn::InterleaveUpper(Wide(), a.bits, b.bits), hn::InterleaveUpper(Wide(), a.lengths, b.lengths)});
     alignas(64) uint64_t bits[8], lengths[8];
-    if (HWY_LIKELY(hn::AllTrue(wide, hn::Lt(eightLength, hn::Set(wide, BitWriter::mostBits + 1))))) {
-      hn::Store(hn::Or(four, hn::Shl(hn::Shuffle01(four), fourLength)), wide, bits);
-      hn::Store(eightLength, wide, lengths);
-      for (uint32_t j = 0; j < 8; j += 2)
-        writer.put(bits[j], lengths[j]);
+    const auto store = [&](Joined codes) {
+      hn::Store(codes.bits, Wide(), bits);
+      hn::Store(codes.lengths, Wide(), lengths);
+    };
+    if constexpr (together == Together::sixteen) {
+      // The pair of lanes beside this one.
+      const auto beside = [](WideVector x) { return WideVector{_mm512_shuffle_i64x2(x.raw, x.raw, 0xb1)}; };
+      const Joined sixteen = join(eight, {beside(eight.bits), beside(eight.lengths)});
+      if (HWY_LIKELY(fit(sixteen))) {
+        store(sixteen);
+        for (uint32_t j = 0; j < 8; j += 4) {
+          ofFirst.put(bits[j], lengths[j]);
+          ofSecond.put(bits[j + 1], lengths[j + 1]);
+        }
+        return;
+      }
+    }
+    if (HWY_LIKELY(fit(eight))) {
+      store(eight);
+      for (uint32_t j = 0; j < 8; j += 2) {
+        ofFirst.put(bits[j], lengths[j]);
+        ofSecond.put(bits[j + 1], lengths[j + 1]);
+      }
       return;
     }
-    hn::Store(four, wide, bits);
-    hn::Store(fourLength, wide, lengths);
+    store(a);
     for (uint32_t j = 0; j < 8; ++j)
-      writer.put(bits[j], lengths[j]);
+      ofFirst.put(bits[j], lengths[j]);
+    store(b);
+    for (uint32_t j = 0; j < 8; ++j)
+      ofSecond.put(bits[j], lengths[j]);
   }
 #endif
 
   CodeWords words;
   uint32_t symbols;
+  bool areShort; ///< whether sixteen codes mostly have as many bits as the writer takes at a time
 };
 
 /// By the next 11 bits: the symbols that are whole in them, up to six, from bit 16 on; how many bits they

@@ -127,6 +127,55 @@ TEST_P(LosslessTest, LongPayloadsDecodeToAnyAlignment) {
   }
 }
 
+// Long payloads are written around the cache, line by line.
+TEST_P(LosslessTest, LongElementsEncodeToAnyAlignment) {
+  const uint64_t count = (2u << 20) + 8192 + 5;
+  for (double zeros : {0.0, 0.01}) {
+    std::vector<float> values = makeFloats(Shape::gradient, count, random);
+    std::uniform_real_distribution<double> uniform;
+    for (float &value : values)
+      value = uniform(random) < zeros ? 0.0f : value;
+    const Bytes expected = encoded(CGX_F32, toElements(CGX_F32, values), *findImplementation("reference"));
+    const uint64_t most = cgx_payload_bytes(&codec, CGX_F32, count);
+    for (uint64_t offset : {0u, 8u, 33u}) {
+      std::vector<uint8_t> room(most + 128, 0xcd);
+      const uint64_t begin = -reinterpret_cast<uintptr_t>(room.data()) % 64 + offset;
+      ASSERT_EQ(
+          encode(codec, CGX_F32, values.data(), count, RandomKey{1}, 0, room.data() + begin, *GetParam()),
+          expected.size());
+      EXPECT_EQ(memcmp(room.data() + begin, expected.data(), expected.size()), 0) << offset;
+      EXPECT_EQ(std::count(room.begin(), room.begin() + int64_t(begin), 0xcd), int64_t(begin)) << offset;
+      EXPECT_EQ(std::count(room.begin() + int64_t(begin + most), room.end(), 0xcd),
+                int64_t(room.size() - begin - most))
+          << offset;
+    }
+  }
+}
+
+// Few bits for most symbols, and many for a whole run of them: as many codes as are put together elsewhere
+// have more bits there than are written at a time.
+TEST_P(LosslessTest, KeepsRunsOfRareExponents) {
+  for (uint32_t exponents : {4u, 12u, 40u, 60u, 120u})
+    for (double rare : {0.0, 0.003, 0.1}) {
+      std::vector<uint32_t> bits(60000);
+      std::geometric_distribution<uint32_t> geometric(0.6);
+      std::uniform_real_distribution<double> uniform;
+      uint32_t left = 0;
+      for (uint32_t &element : bits) {
+        if (left == 0 && uniform(random) < rare)
+          left = uint32_t(random() % 40);
+        const uint32_t exponent =
+            rare == 0.0 || left != 0 ? uint32_t(random() % exponents) : geometric(random) % exponents;
+        left -= left != 0;
+        element = uint32_t(random()) >> 9 | (100 + exponent) << 23 | uint32_t(random() % 2) << 31;
+      }
+      std::vector<uint8_t> elements(4 * bits.size());
+      memcpy(elements.data(), bits.data(), elements.size());
+      SCOPED_TRACE(std::to_string(exponents) + ", " + std::to_string(rare));
+      expectExact(CGX_F32, elements);
+    }
+}
+
 // The target of targets.md: within 3 % of what the entropy of exponents allows.
 TEST_P(LosslessTest, IsAsLongAsTheEntropyOfExponentsAllows) {
   for (double zeros : {0.0, 0.3, 0.5}) {
