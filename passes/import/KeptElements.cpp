@@ -140,7 +140,7 @@ bool cgx::isMadeByContraction(Value value) {
       continue;
     }
     if (auto wait = dyn_cast<WaitOp>(result.getOwner())) {
-      worklist.push_back(wait.getStart().getInputs()[result.getResultNumber()]);
+      worklist.push_back(wait.getCollective().getInputs()[result.getResultNumber()]);
       continue;
     }
     SmallVector<Value> kept = getKeptOperands(result);

@@ -182,7 +182,8 @@ private:
 
   static bool isAllReduced(CollectiveOpInterface op) {
     auto reduce = dyn_cast<AllReduceOp>(op.getOperation());
-    return reduce && (reduce.getReduction() == Reduction::Sum || reduce.getReduction() == Reduction::Mean);
+    return reduce && !op.isStarted() &&
+           (reduce.getReduction() == Reduction::Sum || reduce.getReduction() == Reduction::Mean);
   }
 
   /// All gradients are reduced over the same ranks, if no axes were asked for.
@@ -193,7 +194,7 @@ private:
       return op.emitError(begin(op, operand))
              << "expected a gradient that is all-reduced by sum or mean, so that each rank "
                 "has the whole parameter, got "
-             << op.getKind()
+             << (op.isStarted() ? "a started " : "") << op.getKind()
              << "; if ranks that share parameters are to train together, name the axes of the "
              << "mesh between these groups of ranks, as axes=replica";
     if (reduced && reduced != op.getGroups())
@@ -230,7 +231,7 @@ private:
         return op.emitError(begin(op, i))
                << "expected a gradient that leaves the ranks that train together to be all-reduced over all "
                << "ranks along axes [" << llvm::join(across, ", ") << "], by sum or mean, got "
-               << op.getKind() << " over " << op.getGroups();
+               << (op.isStarted() ? "a started " : "") << op.getKind() << " over " << op.getGroups();
       reduced = op.getGroups();
       return success();
     }

@@ -256,7 +256,10 @@ struct ScatterReductions : cgx::impl::ScatterReductionsPassBase<ScatterReduction
   void runOnOperation() override {
     ReductionScatterer scatterer(getOperation());
     SmallVector<AllReduceOp> reductions;
-    getOperation().walk([&](AllReduceOp op) { reductions.push_back(op); });
+    getOperation().walk([&](AllReduceOp op) {
+      if (!op.isStarted())
+        reductions.push_back(op);
+    });
     for (AllReduceOp op : reductions)
       scatterer.scatter(op);
   }

@@ -248,7 +248,10 @@ struct SplitReductions : cgx::impl::SplitReductionsPassBase<SplitReductions> {
   void runOnOperation() override {
     ReductionSplitter splitter(getOperation());
     SmallVector<AllReduceOp> reductions;
-    getOperation().walk([&](AllReduceOp op) { reductions.push_back(op); });
+    getOperation().walk([&](AllReduceOp op) {
+      if (!op.isStarted())
+        reductions.push_back(op);
+    });
     for (AllReduceOp op : reductions)
       splitter.split(op);
     SmallVector<stablehlo::ConcatenateOp> concatenations;

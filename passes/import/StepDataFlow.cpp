@@ -82,7 +82,7 @@ void StepDataFlow::visitBlock(Block &block) {
 }
 
 void StepDataFlow::visit(Operation &op) {
-  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+  if (CollectiveOpInterface collective = getIssued(&op))
     visitExchanges(collective);
   else if (isa<WaitOp>(op))
     return; // its results were visited with the start

@@ -53,7 +53,7 @@ private:
       if (!reads(codec))
         continue;
       auto emitError = [&, operand = i] { return op.emitOpError() << "operand " << operand << ", "; };
-      if (op->getParentOp() != step)
+      if (op.getIssuer()->getParentOp() != step)
         return emitError() << "layer '" << op.getLayer(i).getName() << "': codec "
                            << op.getCodec(i).getFamily()
                            << " is for collectives that run once a step, outside of loops and branches";

@@ -45,8 +45,7 @@ std::string keysOf(StringRef name) {
 
 /// Whether changes of samples are sent: of gathered parts there are no ids.
 bool sendsChanges(CollectiveOpInterface op) {
-  return !isa<AllGatherOp, AllGatherStartOp>(op.getOperation()) &&
-         llvm::any_of(op.getCodecs(), llvm::IsaPred<DeltaAttr>);
+  return !isa<AllGatherOp>(op) && llvm::any_of(op.getCodecs(), llvm::IsaPred<DeltaAttr>);
 }
 
 struct CarrySampleIds : impl::CarrySampleIdsPassBase<CarrySampleIds> {
@@ -59,7 +58,7 @@ struct CarrySampleIds : impl::CarrySampleIdsPassBase<CarrySampleIds> {
       if (!sendsChanges(op) || (op.getInputs().size() > 1 && isIds(op)))
         return;
       auto permute = dyn_cast<PermuteOp>(op.getOperation());
-      if (permute && permute.getInputs().size() == 1) {
+      if (permute && permute.getInputs().size() == 1 && !op.isStarted()) {
         permutes.push_back(permute);
         return;
       }

@@ -188,8 +188,9 @@ private:
       for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
         if (!isActivationKind(op.getLayer(i).getKind()))
           continue;
-        BlockArgument weight = isa<AllGatherOp>(op) ? findUsedWith(op->getResult(i), arguments, shared)
-                                                    : findMadeWith(op.getInputs()[i], arguments, shared);
+        BlockArgument weight = isa<AllGatherOp>(op)
+                                   ? findUsedWith(op.getResultTensors()[i], arguments, shared)
+                                   : findMadeWith(op.getInputs()[i], arguments, shared);
         if (!weight)
           continue;
         exchanges.push_back({op,

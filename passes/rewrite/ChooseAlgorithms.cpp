@@ -37,14 +37,7 @@ struct ChooseAlgorithms : impl::ChooseAlgorithmsPassBase<ChooseAlgorithms> {
   void runOnOperation() override {
     if (failed(readOptions()))
       return signalPassFailure();
-    WalkResult result = getOperation().walk([&](Operation *op) {
-      LogicalResult chosen = success();
-      if (auto reduction = dyn_cast<AllReduceOp>(op))
-        chosen = visit(reduction);
-      else if (auto start = dyn_cast<AllReduceStartOp>(op))
-        chosen = visit(start);
-      return failed(chosen) ? WalkResult::interrupt() : WalkResult::advance();
-    });
+    WalkResult result = getOperation().walk([&](AllReduceOp op) { return WalkResult(visit(op)); });
     if (result.wasInterrupted())
       signalPassFailure();
   }
@@ -85,7 +78,7 @@ private:
     return success();
   }
 
-  template <typename Op> LogicalResult visit(Op op) {
+  LogicalResult visit(AllReduceOp op) {
     if (op.getGroups().isTrivial() || op.getAlgorithm() != Algorithm::Auto)
       return success();
     if (wanted->algorithm != Algorithm::Auto)
@@ -95,7 +88,7 @@ private:
     return success();
   }
 
-  template <typename Op> LogicalResult set(Op op, const Choice &choice) {
+  LogicalResult set(AllReduceOp op, const Choice &choice) {
     op.setAlgorithm(choice.algorithm);
     if (choice.hierarchy)
       op.setHierarchyAttr(choice.hierarchy);
@@ -139,17 +132,16 @@ private:
     return best;
   }
 
-  template <typename Op> void choose(Op op) {
+  void choose(AllReduceOp op) {
     SmallVector<CodecAttrInterface> given, exact;
     for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
       given.push_back(op.getCodec(i));
       exact.push_back(getIdentityCodec(&getContext()));
     }
-    Choice compressed = fastest(cast<CollectiveOpInterface>(*op), given),
-           uncompressed = fastest(cast<CollectiveOpInterface>(*op), exact);
+    Choice compressed = fastest(op, given), uncompressed = fastest(op, exact);
     bool staysExact = uncompressed.seconds <= compressed.seconds;
     if (staysExact)
-      leaveExact(cast<CollectiveOpInterface>(*op), compressed.seconds, uncompressed.seconds);
+      leaveExact(op, compressed.seconds, uncompressed.seconds);
     // Candidates were made so that they fit.
     (void)set(op, staysExact ? uncompressed : compressed);
   }

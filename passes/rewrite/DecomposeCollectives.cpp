@@ -61,7 +61,7 @@ Value decompose(OpBuilder &builder, AllReduceOp op, unsigned operand) {
 struct DecomposeCollectives : impl::DecomposeCollectivesPassBase<DecomposeCollectives> {
   void runOnOperation() override {
     getOperation().walk([](AllReduceOp op) {
-      if (!isDecomposed(op))
+      if (!isDecomposed(op) || op.isStarted())
         return;
       OpBuilder builder(op);
       for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)

@@ -82,7 +82,7 @@ private:
     Replication replication(getOperation());
     SmallVector<Fold> folds;
     getOperation().walk([&](CollectiveOpInterface op) {
-      if (!op.getGroups().getUniformSize())
+      if (!op.getGroups().getUniformSize() || op.isStarted())
         return;
       SmallVector<unsigned> kept;
       for (auto [number, operand] : llvm::enumerate(op.getInputs()))

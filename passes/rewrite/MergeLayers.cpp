@@ -97,7 +97,7 @@ struct MergeLayers : impl::MergeLayersPassBase<MergeLayers> {
   void runOnOperation() override {
     WalkResult walk = getOperation().walk([](AllReduceOp op) {
       SmallVector<SmallVector<unsigned>> merges = findMerges(op);
-      if (merges.size() == op.getInputs().size())
+      if (merges.size() == op.getInputs().size() || op.isStarted())
         return WalkResult::advance();
       return failed(merge(op, merges)) ? WalkResult::interrupt() : WalkResult::skip();
     });

@@ -82,11 +82,9 @@ SmallVector<Value> getInfluences(Value value) {
   if (isa<stablehlo::OptimizationBarrierOp>(op))
     return {op->getOperand(i)};
   if (auto wait = dyn_cast<WaitOp>(op))
-    return {wait.getStart().getInputs()[i]};
+    return {wait.getCollective().getInputs()[i]};
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
-    return op->getNumResults() == collective.getInputs().size()
-               ? SmallVector<Value>{collective.getInputs()[i]}
-               : SmallVector<Value>(op->getOperands());
+    return {collective.getInputs()[i]};
   influences = op->getOperands();
   // What the computation of a reduction uses from outside.
   for (Region &region : op->getRegions())
@@ -191,11 +189,9 @@ private:
     if (isa<RegionBranchOpInterface>(op))
       return axes;
     if (auto wait = dyn_cast<WaitOp>(op))
-      return getCollectiveAxes(wait.getStart(), result.getResultNumber(), axes);
+      return getCollectiveAxes(wait.getCollective(), result.getResultNumber(), axes);
     if (auto collective = dyn_cast<CollectiveOpInterface>(op))
-      return op->getNumResults() == collective.getInputs().size()
-                 ? getCollectiveAxes(collective, result.getResultNumber(), axes)
-                 : 0; // a handle
+      return getCollectiveAxes(collective, result.getResultNumber(), axes);
     if (!isFunction(op))
       axes = 0;
     return axes == grid.getAllAxes() ? axes : axes | getComputedAxes(result);

@@ -27,7 +27,6 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -146,7 +145,7 @@ bool isInterleaved(PermuteOp op) {
 /// What the ranks of a gather keep of each other's parts.
 void describeGather(ReportRow &row, CollectiveOpInterface op, unsigned operand, int64_t ranks) {
   auto changes = dyn_cast<DeltaAttr>(op.getCodec(operand));
-  if (!changes || !isa<AllGatherOp, AllGatherStartOp>(op.getOperation()))
+  if (!changes || !isa<AllGatherOp>(op))
     return;
   const int64_t size = op.getGroups().getLargestSize();
   if (size == 1)
@@ -183,9 +182,8 @@ void describeEdge(ReportRow &row, CollectiveOpInterface op, unsigned operand, in
 uint64_t meanOfSteps(uint64_t bytes, uint64_t every) { return (bytes + every / 2) / every; }
 
 bool keepsPayloads(CollectiveOpInterface op) {
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case<AllGatherOp, AllGatherStartOp>([](auto gather) { return gather.getKeepsPayloads(); })
-      .Default(false);
+  auto gather = dyn_cast<AllGatherOp>(op.getOperation());
+  return gather && gather.getKeepsPayloads();
 }
 
 /// Rows of a collective as written: one per operand.
@@ -196,7 +194,7 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
     ReportRow &row = table.rows.emplace_back();
     row.collective = op.getId();
     row.operation = op.getKind().str();
-    row.isStarted = op->getNumResults() == 1 && isa<HandleType>(op->getResult(0).getType());
+    row.isStarted = op.isStarted();
     describe(row, op.getLayer(operand), op.getInputType(operand), op.getCodec(operand));
     row.reason = getExactReason(op, operand).str();
     row.runs = runs;
@@ -205,7 +203,7 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
     if (row.reuses = uint64_t(getReuses(op)); row.reuses != 0) {
       row.keepsPayloads = keepsPayloads(op);
       row.heldBytes = row.keepsPayloads ? getKeptPayloadBytes(op, operand)
-                                        : getTensorBytes(detail::getResultTensorTypes(op)[operand]);
+                                        : getTensorBytes(op->getResultTypes()[operand]);
     }
     describeEdge(row, op, operand, table.ranks);
     describeGather(row, op, operand, table.ranks);

@@ -42,7 +42,8 @@ std::optional<int64_t> getDim(CollectiveOpInterface op) {
 
 /// Whether an operand is a stack that can be taken apart.
 bool isStack(CollectiveOpInterface op, unsigned operand) {
-  if (!isa<AllReduceOp, AllGatherOp, ReduceScatterOp>(op) || op.getOriginsAttr() || getDim(op) == 0)
+  if (!isa<AllReduceOp, AllGatherOp, ReduceScatterOp>(op) || op.getOriginsAttr() || getDim(op) == 0 ||
+      op.isStarted())
     return false;
   DenseI64ArrayAttr shape = op.getLayer(operand).getShape();
   RankedTensorType type = op.getInputType(operand);

@@ -16,7 +16,7 @@ namespace cgx {
 
 bool canStart(Operation *op) {
   auto collective = dyn_cast<CollectiveOpInterface>(op);
-  bool isSynchronous = collective && op->getNumResults() != 0 && !isa<HandleType>(op->getResult(0).getType());
+  bool isSynchronous = collective && op->getNumResults() != 0 && !collective.isStarted();
   auto gather = dyn_cast<AllGatherOp>(op);
   return isSynchronous && !collective.getGroups().isTrivial() && !(gather && gather.getDecodesAgain());
 }

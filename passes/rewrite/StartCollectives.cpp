@@ -26,7 +26,7 @@ using namespace mlir;
 SmallVector<int64_t> countWork(Block &block) {
   SmallVector<int64_t> counts = {0};
   for (Operation &op : block) {
-    bool works = !isa<CollectiveOpInterface, WaitOp>(op) && !matchPattern(&op, m_Constant()) &&
+    bool works = !isa<CollectiveOpInterface, StartOp, WaitOp>(op) && !matchPattern(&op, m_Constant()) &&
                  !op.hasTrait<OpTrait::IsTerminator>();
     counts.push_back(counts.back() + works);
   }
@@ -41,15 +41,13 @@ bool needsAnother(Operation *collective) {
   });
 }
 
-/// r = all_reduce(x) -> h = all_reduce_start(x) ; r = wait h
+/// r = all_reduce(x) -> h = start all_reduce(x) ; r = wait h
 void startAndWait(Operation *collective, Operation *startBefore, Operation *waitBefore) {
-  OperationState state(collective->getLoc(), (collective->getName().getStringRef() + "_start").str());
-  state.addOperands(collective->getOperands());
-  state.addAttributes(collective->getAttrs());
-  state.addTypes(HandleType::get(collective->getContext(), SmallVector<Type>(collective->getResultTypes())));
-  Operation *start = OpBuilder(startBefore).create(state);
-  OpBuilder atWait(waitBefore);
-  auto wait = WaitOp::create(atWait, collective->getLoc(), collective->getResultTypes(), start->getResult(0));
+  auto handle = HandleType::get(collective->getContext(), SmallVector<Type>(collective->getResultTypes()));
+  OpBuilder atStart(startBefore), atWait(waitBefore);
+  auto start = StartOp::create(atStart, collective->getLoc(), handle);
+  start.getRegion().emplaceBlock().push_back(collective->clone());
+  auto wait = WaitOp::create(atWait, collective->getLoc(), collective->getResultTypes(), start.getHandle());
   collective->replaceAllUsesWith(wait.getResults());
 }
 

@@ -62,7 +62,7 @@ std::optional<uint64_t> getRunsPerStep(Operation *op) {
   uint64_t runs = 1;
   for (Operation *parent = op->getParentOp(); parent && !isa<FunctionOpInterface>(parent);
        parent = parent->getParentOp()) {
-    if (parent->hasAttr(kEveryAttrName))
+    if (isa<StartOp>(parent) || parent->hasAttr(kEveryAttrName))
       continue;
     auto loop = dyn_cast<stablehlo::WhileOp>(parent);
     std::optional<uint64_t> length = loop ? lengthOf(loop) : std::nullopt;

@@ -121,7 +121,7 @@ LogicalResult verifyChanges(CollectiveOpInterface op) {
   for (unsigned i = 0; i < op.getInputs().size(); ++i) {
     if (!isa<DeltaAttr>(op.getCodec(i)))
       continue;
-    if (isa<AllGatherOp, AllGatherStartOp>(op.getOperation())) {
+    if (isa<AllGatherOp>(op)) {
       auto samples = uint64_t(cast<DeltaAttr>(op.getCodec(i)).getSamples());
       if (std::optional<uint64_t> runs = getRunsPerStep(op); samples != runs)
         return op.emitOpError() << "operand " << i << ", layer '" << op.getLayer(i).getName()
@@ -131,7 +131,7 @@ LogicalResult verifyChanges(CollectiveOpInterface op) {
     }
     unsigned last = op.getInputs().size() - 1;
     RankedTensorType rows = op.getInputType(i), ids = op.getInputType(last);
-    if (!isa<PermuteOp, PermuteStartOp>(op.getOperation()) || ids.getRank() != 1 || rows.getRank() < 2 ||
+    if (!isa<PermuteOp>(op) || ids.getRank() != 1 || rows.getRank() < 2 ||
         !ids.getElementType().isSignlessInteger(32) || ids.getDimSize(0) != rows.getDimSize(0) ||
         !op.getCodec(last).isRaw())
       return op.emitOpError()
@@ -148,13 +148,14 @@ LogicalResult verifyDecodedAgain(AllGatherOp op) {
   std::optional<int64_t> id = op ? op.getDecodesAgain() : std::nullopt;
   if (!id)
     return success();
-  auto keepsThem = [&](auto first) {
+  auto keepsThem = [&](CollectiveOpInterface collective) {
+    auto first = dyn_cast_or_null<AllGatherOp>(collective.getOperation());
     return first && first.getId() == *id && first.getKeepsPayloads() && first.getGroups() == op.getGroups() &&
            first.getDim() == op.getDim() && first->getOperandTypes() == op->getOperandTypes() &&
            llvm::none_of(first.getCodecs(), llvm::IsaPred<DeltaAttr>);
   };
   for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
-    if (keepsThem(dyn_cast<AllGatherOp>(before)) || keepsThem(dyn_cast<AllGatherStartOp>(before)))
+    if (keepsThem(getIssued(before)))
       return success();
   return op.emitOpError()
          << "decodes the payloads of gather " << *id

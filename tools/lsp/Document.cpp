@@ -71,6 +71,8 @@ static Rows readRows(ModuleOp module) {
 
 /// The collective's id; nothing for what is no collective of the cgx dialect.
 static std::optional<int64_t> getId(Operation *op) {
+  if (auto start = dyn_cast<StartOp>(op))
+    op = start.getCollective();
   if (auto collective = dyn_cast<CommunicationOpInterface>(op))
     return collective.getId();
   if (auto payload = dyn_cast<PayloadOpInterface>(op))

@@ -399,3 +399,31 @@ void cgx::detail::printCollectiveAttrs(OpAsmPrinter &printer, Operation *op, Dic
                                        StringRef name, OperandRange) {
   printPayloadAttrs(printer, op, attributes, name);
 }
+
+// The collective stands in place of the region, and both have the location that stands behind it.
+ParseResult StartOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringRef kind;
+  SMLoc location;
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.getCurrentLocation(&location) ||
+      parser.parseKeyword(&kind))
+    return failure();
+  OperationName name((CgxDialect::getDialectNamespace() + "." + kind).str(), parser.getContext());
+  if (!name.hasInterface<CollectiveOpInterface>())
+    return parser.emitError(location) << "expected a collective such as all_reduce, got " << kind;
+  OperationState collective(result.location, name);
+  std::optional<Location> written;
+  if (name.getParseAssemblyFn()(parser, collective) || parser.parseOptionalLocationSpecifier(written))
+    return failure();
+  if (written)
+    collective.location = result.location = *written;
+  result.addTypes(HandleType::get(parser.getContext(), collective.types));
+  result.addRegion()->emplaceBlock().push_back(Operation::create(collective));
+  return success();
+}
+
+void StartOp::print(OpAsmPrinter &printer) {
+  printer.printOptionalAttrDict((*this)->getAttrs());
+  printer << ' ';
+  Operation *collective = getCollective();
+  collective->getName().printAssembly(collective, printer, CgxDialect::getDialectNamespace());
+}

@@ -63,61 +63,35 @@ uint64_t wireBytes(Op op, cgx_collective_kind kind, CodecAttrInterface codec, un
 
 } // namespace
 
-// Of each collective, and of the op that starts it.
 uint64_t AllReduceOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return wireBytes(*this, CGX_ALL_REDUCE, codec, operand, rank);
-}
-uint64_t AllReduceStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
   return wireBytes(*this, CGX_ALL_REDUCE, codec, operand, rank);
 }
 uint64_t AllGatherOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
   return getDecodesAgain() ? 0 : wireBytes(*this, CGX_ALL_GATHER, codec, operand, rank);
 }
-uint64_t AllGatherStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return wireBytes(*this, CGX_ALL_GATHER, codec, operand, rank);
-}
 uint64_t ReduceScatterOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return wireBytes(*this, CGX_REDUCE_SCATTER, codec, operand, rank);
-}
-uint64_t ReduceScatterStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand,
-                                                     int64_t rank) {
   return wireBytes(*this, CGX_REDUCE_SCATTER, codec, operand, rank);
 }
 uint64_t AllToAllOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
   return wireBytes(*this, CGX_ALL_TO_ALL, codec, operand, rank);
 }
-uint64_t AllToAllStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return wireBytes(*this, CGX_ALL_TO_ALL, codec, operand, rank);
-}
 uint64_t BroadcastOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return wireBytes(*this, CGX_BROADCAST, codec, operand, rank);
-}
-uint64_t BroadcastStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
   return wireBytes(*this, CGX_BROADCAST, codec, operand, rank);
 }
 uint64_t PermuteOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
   return wireBytes(*this, CGX_PERMUTE, codec, operand, rank);
 }
-uint64_t PermuteStartOp::getOperandWireBytesAs(CodecAttrInterface codec, unsigned operand, int64_t rank) {
-  return wireBytes(*this, CGX_PERMUTE, codec, operand, rank);
-}
 
 uint64_t AllReduceOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
-uint64_t AllReduceStartOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
 uint64_t AllGatherOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
-uint64_t AllGatherStartOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
 uint64_t ReduceScatterOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
-uint64_t ReduceScatterStartOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
 uint64_t AllToAllOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
-uint64_t AllToAllStartOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
 uint64_t BroadcastOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
-uint64_t BroadcastStartOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
 uint64_t PermuteOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
-uint64_t PermuteStartOp::getWireBytes(int64_t rank) { return sumOverOperands(*this, rank); }
 
-static SmallVector<std::pair<int64_t, int64_t>> pairsOf(DenseIntElementsAttr sourceTargetPairs) {
+SmallVector<std::pair<int64_t, int64_t>> PermuteOp::getPairs() {
   SmallVector<std::pair<int64_t, int64_t>> pairs;
-  auto values = sourceTargetPairs.getValues<int64_t>();
+  auto values = getSourceTargetPairs().getValues<int64_t>();
   for (auto it = values.begin(); it != values.end();) {
     int64_t source = *it++;
     pairs.emplace_back(source, *it++);
@@ -125,19 +99,18 @@ static SmallVector<std::pair<int64_t, int64_t>> pairsOf(DenseIntElementsAttr sou
   return pairs;
 }
 
-SmallVector<std::pair<int64_t, int64_t>> PermuteOp::getPairs() { return pairsOf(getSourceTargetPairs()); }
-SmallVector<std::pair<int64_t, int64_t>> PermuteStartOp::getPairs() {
-  return pairsOf(getSourceTargetPairs());
-}
-
 //===----------------------------------------------------------------------===//
 // Effects
 //===----------------------------------------------------------------------===//
 
-void AllGatherOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  if (getKeepsPayloads())
+void cgx::detail::getCollectiveEffects(Operation *op,
+                                       SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  if (cast<CollectiveOpInterface>(op).isStarted())
+    effects.emplace_back(MemoryEffects::Write::get(), FlightResource::get());
+  auto gather = dyn_cast<AllGatherOp>(op);
+  if (gather && gather.getKeepsPayloads())
     effects.emplace_back(MemoryEffects::Write::get(), KeptPayloadsResource::get());
-  if (getDecodesAgain())
+  if (gather && gather.getDecodesAgain())
     effects.emplace_back(MemoryEffects::Read::get(), KeptPayloadsResource::get());
 }
 
@@ -146,9 +119,10 @@ void AllGatherOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &eff
 //===----------------------------------------------------------------------===//
 
 // Pattern: collective(x) over groups of one rank -> x
-// A group of one rank sends nothing, so that nothing is encoded: this holds for every codec.
+// A group of one rank sends nothing, so that nothing is encoded: this holds for every codec. What is started
+// stays, for its wait.
 template <typename Op> static LogicalResult foldTrivialGroups(Op op, SmallVectorImpl<OpFoldResult> &results) {
-  if (!op.getGroups().isTrivial() || op.getInputs().empty())
+  if (!op.getGroups().isTrivial() || op.getInputs().empty() || op.isStarted())
     return failure();
   llvm::append_range(results, op.getInputs());
   return success();
@@ -183,7 +157,7 @@ LogicalResult PermuteOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &result
     for (int64_t rank : row.asArrayRef())
       if (!toItself.contains(rank))
         return failure();
-  if (toItself.empty())
+  if (toItself.empty() || isStarted())
     return failure();
   llvm::append_range(results, getInputs());
   return success();
@@ -193,16 +167,20 @@ LogicalResult PermuteOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &result
 // Starts and waits
 //===----------------------------------------------------------------------===//
 
-/// The results of the wait for what was started.
-template <typename Op> static ResultRange resultsOfWait(Op start) {
-  return cast<WaitOp>(*start.getHandle().user_begin())->getResults();
+Operation *cgx::detail::getIssuer(Operation *collective) {
+  Operation *parent = collective->getParentOp();
+  return isa_and_nonnull<StartOp>(parent) ? parent : collective;
 }
 
-ResultRange AllReduceStartOp::getResultTensors() { return resultsOfWait(*this); }
-ResultRange AllGatherStartOp::getResultTensors() { return resultsOfWait(*this); }
-ResultRange ReduceScatterStartOp::getResultTensors() { return resultsOfWait(*this); }
-ResultRange AllToAllStartOp::getResultTensors() { return resultsOfWait(*this); }
-ResultRange BroadcastStartOp::getResultTensors() { return resultsOfWait(*this); }
-ResultRange PermuteStartOp::getResultTensors() { return resultsOfWait(*this); }
+ResultRange cgx::detail::getResultTensors(Operation *collective) {
+  auto start = dyn_cast<StartOp>(getIssuer(collective));
+  return start ? (*start.getHandle().user_begin())->getResults() : collective->getResults();
+}
 
-CollectiveOpInterface WaitOp::getStart() { return cast<CollectiveOpInterface>(getHandle().getDefiningOp()); }
+CollectiveOpInterface cgx::getIssued(Operation *op) {
+  auto start = dyn_cast<StartOp>(op);
+  return start ? start.getCollective() : dyn_cast<CollectiveOpInterface>(op);
+}
+
+CollectiveOpInterface StartOp::getCollective() { return cast<CollectiveOpInterface>(getBody()->front()); }
+CollectiveOpInterface WaitOp::getCollective() { return getHandle().getDefiningOp<StartOp>().getCollective(); }

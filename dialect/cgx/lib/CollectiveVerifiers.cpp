@@ -17,13 +17,6 @@
 using namespace mlir;
 using namespace cgx;
 
-TypeRange cgx::detail::getResultTensorTypes(Operation *op) {
-  if (op->getNumResults() == 1)
-    if (auto handle = dyn_cast<HandleType>(op->getResult(0).getType()))
-      return handle.getTypes();
-  return op->getResultTypes();
-}
-
 /// (D1)
 static LogicalResult verifyReasons(CollectiveOpInterface op) {
   ArrayAttr reasons = op.getExactReasonsAttr();
@@ -57,7 +50,7 @@ LogicalResult cgx::detail::verifyCollective(Operation *op) {
   if (collective.getLayers().size() != operands) // (C2)
     return op->emitOpError() << "expected " << operands << " layers, one per operand, got "
                              << collective.getLayers().size();
-  if (size_t results = getResultTensorTypes(op).size(); results != operands) // (C2)
+  if (size_t results = op->getNumResults(); results != operands) // (C2)
     return op->emitOpError() << "expected " << operands << " results, one per operand, got " << results;
   if (failed(verifyReasons(collective)) || failed(verifyOrigins(op, collective.getOriginsAttr(), operands)))
     return failure();
@@ -120,178 +113,139 @@ LogicalResult verifyResultShape(Op op, unsigned i, int64_t divided, int64_t mult
   }
   if (multiplied >= 0)
     shape[multiplied] *= size;
-  Type expected = type.clone(shape), actual = cgx::detail::getResultTensorTypes(op)[i];
+  Type expected = type.clone(shape), actual = op.getResultTypes()[i];
   if (actual != expected)
     return op.emitOpError() << "expected result " << i << " to be " << expected << ", got " << actual;
-  return success();
-}
-
-template <typename Op> LogicalResult verifyAllGather(Op op) {
-  FailureOr<int64_t> size = verifyUniformGroups(op); // (C4)
-  if (failed(size))
-    return failure();
-  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) // (C5), (C6)
-    if (failed(verifyDimension(op, i, "dim", op.getDim())) ||
-        failed(verifyResultShape(op, i, /*divided=*/-1, /*multiplied=*/op.getDim(), *size)))
-      return failure();
-  if (!op.getDecodesAgain())
-    return success();
-  const bool isStart = isa<AllGatherStartOp>(op.getOperation());
-  if (isStart || op.getKeepsPayloads()) // (C7)
-    return op.emitOpError() << "decodes the payloads of gather " << *op.getDecodesAgain()
-                            << " again, expected "
-                            << (isStart ? "it not to be started" : "no keeps_payloads");
-  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) // (C7)
-    if (!op.getCodec(i).isRaw())
-      return op.emitOpError() << "operand " << i
-                              << ": expected #cgx.identity of what decodes the payloads of gather "
-                              << *op.getDecodesAgain() << " again, got " << op.getCodec(i);
-  return success();
-}
-
-template <typename Op> LogicalResult verifyReduceScatter(Op op) {
-  FailureOr<int64_t> size = verifyUniformGroups(op); // (C4)
-  if (failed(size))
-    return failure();
-  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) // (C5), (C6)
-    if (failed(verifyDimension(op, i, "dim", op.getDim())) ||
-        failed(verifyResultShape(op, i, /*divided=*/op.getDim(), /*multiplied=*/-1, *size)))
-      return failure();
-  return verifyReduction(op); // (C7), (C8)
-}
-
-template <typename Op> LogicalResult verifyAllToAll(Op op) {
-  FailureOr<int64_t> size = verifyUniformGroups(op); // (C4)
-  if (failed(size))
-    return failure();
-  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) // (C5), (C6)
-    if (failed(verifyDimension(op, i, "split_dim", op.getSplitDim())) ||
-        failed(verifyDimension(op, i, "concat_dim", op.getConcatDim())) ||
-        failed(verifyResultShape(op, i, op.getSplitDim(), op.getConcatDim(), *size)))
-      return failure();
-  return success();
-}
-
-template <typename Op> LogicalResult verifyBroadcast(Op op) {
-  if (op.getRoot() < 0 || op.getRoot() >= op.getGroups().getSmallestSize()) // (C5)
-    return op.emitOpError() << "expected root in 0.." << op.getGroups().getSmallestSize() - 1
-                            << ", the positions of the smallest group, got " << op.getRoot();
-  return success();
-}
-
-template <typename Op> LogicalResult verifyPermute(Op op) {
-  ArrayRef<int64_t> shape = op.getSourceTargetPairs().getShapedType().getShape();
-  bool isEmpty = op.getSourceTargetPairs().getNumElements() == 0;
-  if (!isEmpty && (shape.size() != 2 || shape[1] != 2)) // (C5)
-    return op.emitOpError() << "expected source_target_pairs of shape [n, 2], got [" << shape << "]";
-  std::map<int64_t, int64_t> groupOf;
-  for (auto [number, row] : llvm::enumerate(op.getGroups().getRows()))
-    for (int64_t rank : row.asArrayRef())
-      groupOf[rank] = number;
-  std::unordered_set<int64_t> sources, targets;
-  for (auto [source, target] : op.getPairs()) {
-    if (!sources.insert(source).second) // (C6)
-      return op.emitOpError() << "expected each rank at most once as a source, got rank " << source
-                              << " again";
-    if (!targets.insert(target).second) // (C6)
-      return op.emitOpError() << "expected each rank at most once as a target, got rank " << target
-                              << " again";
-    auto of = groupOf.find(source), to = groupOf.find(target);
-    bool together =
-        source == target || (of != groupOf.end() && to != groupOf.end() && of->second == to->second);
-    if (!together) // (C7)
-      return op.emitOpError() << "expected source and target to be in one group, got " << source << " and "
-                              << target << " with " << op.getGroups();
-  }
-  return success();
-}
-
-template <typename Op> LogicalResult verifyAllReduce(Op op) {
-  if (failed(verifyReduction(op))) // (C5), (C6)
-    return failure();
-  std::optional<HierarchyAttr> hierarchy = op.getHierarchy();
-  if ((op.getAlgorithm() == Algorithm::Hierarchical) != hierarchy.has_value()) // (C7)
-    return op.emitOpError() << "expected " << (hierarchy ? "no hierarchy" : "a hierarchy")
-                            << " with the algorithm " << stringifyAlgorithm(op.getAlgorithm());
-  if (!hierarchy)
-    return success();
-  for (DenseI64ArrayAttr row : op.getGroups().getRows())
-    if (row.size() % hierarchy->getLocal() != 0) // (C8)
-      return op.emitOpError() << "expected groups of hosts of " << hierarchy->getLocal()
-                              << " ranks, got a group of " << row.size();
-  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) { // (C9)
-    auto emitError = [&] { return op.emitOpError() << "inside of hosts, operand " << i << ": "; };
-    if (!op.getCodec(i).isExact() &&
-        failed(hierarchy->getInside().verifyElementType(op.getInputType(i).getElementType(), emitError)))
-      return failure();
-  }
   return success();
 }
 
 } // namespace
 
 // (C4) of the ops whose results have the types of their operands is in their definitions.
-LogicalResult AllReduceOp::verify() { return verifyAllReduce(*this); }
-LogicalResult AllGatherOp::verify() { return verifyAllGather(*this); }
-LogicalResult ReduceScatterOp::verify() { return verifyReduceScatter(*this); }
-LogicalResult AllToAllOp::verify() { return verifyAllToAll(*this); }
-LogicalResult BroadcastOp::verify() { return verifyBroadcast(*this); }
-LogicalResult PermuteOp::verify() { return verifyPermute(*this); }
+LogicalResult AllGatherOp::verify() {
+  FailureOr<int64_t> size = verifyUniformGroups(*this); // (C4)
+  if (failed(size))
+    return failure();
+  for (unsigned i = 0, e = getInputs().size(); i < e; ++i) // (C5), (C6)
+    if (failed(verifyDimension(*this, i, "dim", getDim())) ||
+        failed(verifyResultShape(*this, i, /*divided=*/-1, /*multiplied=*/getDim(), *size)))
+      return failure();
+  if (!getDecodesAgain())
+    return success();
+  if (isStarted() || getKeepsPayloads()) // (C7)
+    return emitOpError() << "decodes the payloads of gather " << *getDecodesAgain() << " again, expected "
+                         << (isStarted() ? "it not to be started" : "no keeps_payloads");
+  for (unsigned i = 0, e = getInputs().size(); i < e; ++i) // (C7)
+    if (!getCodec(i).isRaw())
+      return emitOpError() << "operand " << i
+                           << ": expected #cgx.identity of what decodes the payloads of gather "
+                           << *getDecodesAgain() << " again, got " << getCodec(i);
+  return success();
+}
+
+LogicalResult ReduceScatterOp::verify() {
+  FailureOr<int64_t> size = verifyUniformGroups(*this); // (C4)
+  if (failed(size))
+    return failure();
+  for (unsigned i = 0, e = getInputs().size(); i < e; ++i) // (C5), (C6)
+    if (failed(verifyDimension(*this, i, "dim", getDim())) ||
+        failed(verifyResultShape(*this, i, /*divided=*/getDim(), /*multiplied=*/-1, *size)))
+      return failure();
+  return verifyReduction(*this); // (C7), (C8)
+}
+
+LogicalResult AllToAllOp::verify() {
+  FailureOr<int64_t> size = verifyUniformGroups(*this); // (C4)
+  if (failed(size))
+    return failure();
+  for (unsigned i = 0, e = getInputs().size(); i < e; ++i) // (C5), (C6)
+    if (failed(verifyDimension(*this, i, "split_dim", getSplitDim())) ||
+        failed(verifyDimension(*this, i, "concat_dim", getConcatDim())) ||
+        failed(verifyResultShape(*this, i, getSplitDim(), getConcatDim(), *size)))
+      return failure();
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  if (getRoot() < 0 || getRoot() >= getGroups().getSmallestSize()) // (C5)
+    return emitOpError() << "expected root in 0.." << getGroups().getSmallestSize() - 1
+                         << ", the positions of the smallest group, got " << getRoot();
+  return success();
+}
+
+LogicalResult PermuteOp::verify() {
+  ArrayRef<int64_t> shape = getSourceTargetPairs().getShapedType().getShape();
+  bool isEmpty = getSourceTargetPairs().getNumElements() == 0;
+  if (!isEmpty && (shape.size() != 2 || shape[1] != 2)) // (C5)
+    return emitOpError() << "expected source_target_pairs of shape [n, 2], got [" << shape << "]";
+  std::map<int64_t, int64_t> groupOf;
+  for (auto [number, row] : llvm::enumerate(getGroups().getRows()))
+    for (int64_t rank : row.asArrayRef())
+      groupOf[rank] = number;
+  std::unordered_set<int64_t> sources, targets;
+  for (auto [source, target] : getPairs()) {
+    if (!sources.insert(source).second) // (C6)
+      return emitOpError() << "expected each rank at most once as a source, got rank " << source << " again";
+    if (!targets.insert(target).second) // (C6)
+      return emitOpError() << "expected each rank at most once as a target, got rank " << target << " again";
+    auto of = groupOf.find(source), to = groupOf.find(target);
+    bool together =
+        source == target || (of != groupOf.end() && to != groupOf.end() && of->second == to->second);
+    if (!together) // (C7)
+      return emitOpError() << "expected source and target to be in one group, got " << source << " and "
+                           << target << " with " << getGroups();
+  }
+  return success();
+}
+
+LogicalResult AllReduceOp::verify() {
+  if (failed(verifyReduction(*this))) // (C5), (C6)
+    return failure();
+  std::optional<HierarchyAttr> hierarchy = getHierarchy();
+  if ((getAlgorithm() == Algorithm::Hierarchical) != hierarchy.has_value()) // (C7)
+    return emitOpError() << "expected " << (hierarchy ? "no hierarchy" : "a hierarchy")
+                         << " with the algorithm " << stringifyAlgorithm(getAlgorithm());
+  if (!hierarchy)
+    return success();
+  for (DenseI64ArrayAttr row : getGroups().getRows())
+    if (row.size() % hierarchy->getLocal() != 0) // (C8)
+      return emitOpError() << "expected groups of hosts of " << hierarchy->getLocal()
+                           << " ranks, got a group of " << row.size();
+  for (unsigned i = 0, e = getInputs().size(); i < e; ++i) { // (C9)
+    auto emitError = [&] { return emitOpError() << "inside of hosts, operand " << i << ": "; };
+    if (!getCodec(i).isExact() &&
+        failed(hierarchy->getInside().verifyElementType(getInputType(i).getElementType(), emitError)))
+      return failure();
+  }
+  return success();
+}
 
 //===----------------------------------------------------------------------===//
 // Starts and waits
 //===----------------------------------------------------------------------===//
 
-/// (S2)
-static LogicalResult verifyHandle(Operation *start) {
-  Value handle = start->getResult(0);
-  size_t users = std::distance(handle.user_begin(), handle.user_end());
-  if (users != 1)
-    return start->emitOpError() << "expected one cgx.wait for the handle, got " << users << " users";
-  Operation *user = *handle.user_begin();
-  if (isa<WaitOp>(user) && user->getBlock() == start->getBlock())
+LogicalResult StartOp::verifyRegions() {
+  Block &body = *getBody();
+  if (!llvm::hasSingleElement(body) || !isa<CollectiveOpInterface>(body.front())) // (C1)
+    return emitOpError("expected one collective inside, and nothing else");
+  auto results = HandleType::get(getContext(), SmallVector<Type>(body.front().getResultTypes()));
+  if (getHandle().getType() != results) // (C2)
+    return emitOpError() << "expected a handle of type " << results << ", got " << getHandle().getType();
+  if (!getHandle().hasOneUse()) // (C3)
+    return emitOpError() << "expected one cgx.wait for the handle, got " << getHandle().getNumUses()
+                         << " users";
+  Operation *user = *getHandle().user_begin();
+  if (isa<WaitOp>(user) && user->getBlock() == (*this)->getBlock())
     return success();
-  InFlightDiagnostic diagnostic = start->emitOpError()
-                                  << "expected a cgx.wait in the same block as the user of the handle";
+  InFlightDiagnostic diagnostic =
+      emitOpError("expected a cgx.wait in the same block as the user of the handle");
   diagnostic.attachNote(user->getLoc()) << "it is used here";
   return diagnostic;
 }
 
-/// (S1) where the results have the types of the operands.
-template <typename Op> static LogicalResult verifySameTypes(Op op) {
-  for (auto [i, input, result] : llvm::enumerate(op.getInputs(), op.getHandle().getType().getTypes()))
-    if (input.getType() != result)
-      return op.emitOpError() << "expected result " << i << " to be " << input.getType() << ", got "
-                              << result;
-  return success();
-}
-
-LogicalResult AllReduceStartOp::verify() {
-  return failure(failed(verifySameTypes(*this)) || failed(verifyReduction(*this)) ||
-                 failed(verifyHandle(*this)));
-}
-LogicalResult AllGatherStartOp::verify() {
-  return failure(failed(verifyAllGather(*this)) || failed(verifyHandle(*this)));
-}
-LogicalResult ReduceScatterStartOp::verify() {
-  return failure(failed(verifyReduceScatter(*this)) || failed(verifyHandle(*this)));
-}
-LogicalResult AllToAllStartOp::verify() {
-  return failure(failed(verifyAllToAll(*this)) || failed(verifyHandle(*this)));
-}
-LogicalResult BroadcastStartOp::verify() {
-  return failure(failed(verifySameTypes(*this)) || failed(verifyBroadcast(*this)) ||
-                 failed(verifyHandle(*this)));
-}
-LogicalResult PermuteStartOp::verify() {
-  return failure(failed(verifySameTypes(*this)) || failed(verifyPermute(*this)) ||
-                 failed(verifyHandle(*this)));
-}
-
 LogicalResult WaitOp::verify() {
-  Operation *definition = getHandle().getDefiningOp();
-  if (!definition || !isa<CollectiveOpInterface>(definition) ||
-      definition->getBlock() != (*this)->getBlock()) // (C1)
+  auto start = getHandle().getDefiningOp<StartOp>();
+  if (!start || start->getBlock() != (*this)->getBlock()) // (C1)
     return emitOpError("expected the handle of a collective started in the same block");
   return success();
 }

@@ -163,25 +163,25 @@ json::Object describeCollective(CollectiveOpInterface op) {
     entry["reduction"] = stringifyReduction(*reduction);
   // What only this kind of collective has.
   llvm::TypeSwitch<Operation *>(op)
-      .Case<AllReduceOp, AllReduceStartOp>([&](auto o) {
+      .Case([&](AllReduceOp o) {
         entry["algorithm"] = stringifyAlgorithm(o.getAlgorithm());
         if (std::optional<HierarchyAttr> hierarchy = o.getHierarchy())
           entry["hierarchy"] = json::Object{{"local", hierarchy->getLocal()},
                                             {"leaders", stringifyLeaders(hierarchy->getLeaders())},
                                             {"inside", describeCodec(hierarchy->getInside())}};
       })
-      .Case<AllGatherOp, AllGatherStartOp>([&](auto o) {
+      .Case([&](AllGatherOp o) {
         entry["dim"] = o.getDim();
         if (std::optional<int64_t> id = o.getDecodesAgain())
           entry["decodes_again"] = *id;
       })
-      .Case<ReduceScatterOp, ReduceScatterStartOp>([&](auto o) { entry["dim"] = o.getDim(); })
-      .Case<AllToAllOp, AllToAllStartOp>([&](auto o) {
+      .Case([&](ReduceScatterOp o) { entry["dim"] = o.getDim(); })
+      .Case([&](AllToAllOp o) {
         entry["split_dim"] = o.getSplitDim();
         entry["concat_dim"] = o.getConcatDim();
       })
-      .Case<BroadcastOp, BroadcastStartOp>([&](auto o) { entry["root"] = o.getRoot(); })
-      .Case<PermuteOp, PermuteStartOp>([&](auto o) {
+      .Case([&](BroadcastOp o) { entry["root"] = o.getRoot(); })
+      .Case([&](PermuteOp o) {
         json::Array pairs;
         for (auto [source, target] : o.getPairs())
           pairs.push_back(json::Array{source, target});

@@ -27,9 +27,7 @@ Value emptyOf(OpBuilder &builder, Location loc, RankedTensorType type) {
 }
 
 /// Result and operand have one size, so that the one can take the place of the other.
-bool runsInPlace(Operation *op) {
-  return isa<AllReduceOp, BroadcastOp, PermuteOp, AllReduceStartOp, BroadcastStartOp, PermuteStartOp>(op);
-}
+bool runsInPlace(Operation *op) { return isa<AllReduceOp, BroadcastOp, PermuteOp>(op); }
 
 SmallVector<Value> emptyOutputs(OpBuilder &builder, Location loc, TypeRange types) {
   return llvm::map_to_vector(types,
@@ -90,13 +88,13 @@ template <typename OpTy> struct PayloadPattern : OpConversionPattern<OpTy> {
   StringRef callee;
 };
 
-/// h = all_reduce_start(x) ; wait h -> t, s = start outs(x) ; wait t outs(s)
-/// h = all_gather_start(x) ; wait h -> t, s = start ins(x) outs(empty) ; wait t ins(x) outs(s)
+/// h = start all_reduce(x) ; wait h -> t, s = start outs(x) ; wait t outs(s)
+/// h = start all_gather(x) ; wait h -> t, s = start ins(x) outs(empty) ; wait t ins(x) outs(s)
 void lowerPair(WaitOp wait) {
-  CollectiveOpInterface collective = wait.getStart();
+  CollectiveOpInterface collective = wait.getCollective();
   bool inPlace = runsInPlace(collective);
   TypeRange types = wait.getResultTypes();
-  OpBuilder builder(collective);
+  OpBuilder builder(collective.getIssuer());
   SmallVector<Value> inputs(collective.getInputs());
   SmallVector<Value> outputs = inPlace ? inputs : emptyOutputs(builder, collective.getLoc(), types);
   if (inPlace)
@@ -108,7 +106,7 @@ void lowerPair(WaitOp wait) {
       rt::WaitOp::create(builder, wait.getLoc(), types, start.getTicket(), inputs, start.getInFlight());
   wait->replaceAllUsesWith(result.getResults());
   wait.erase();
-  collective->erase();
+  collective.getIssuer()->erase();
 }
 
 struct LowerCollectivesPass : impl::LowerCollectivesPassBase<LowerCollectivesPass> {

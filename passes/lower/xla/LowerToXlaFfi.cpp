@@ -145,7 +145,7 @@ private:
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (!communicating.contains(&op))
         continue;
-      if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
+      if (CollectiveOpInterface collective = getIssued(&op)) {
         token = lowerCollective(collective, token);
         continue;
       }
@@ -158,7 +158,7 @@ private:
   }
 
   Value lowerCollective(CollectiveOpInterface op, Value token) {
-    OpBuilder builder(op);
+    OpBuilder builder(op.getIssuer());
     SmallVector<Value> operands{token};
     llvm::append_range(operands, op.getInputs());
     const Bound &ofCodecs = bound[op.getId()];
@@ -172,9 +172,9 @@ private:
         call(builder, op.getLoc(), "cgx_collective", operands, results.getTypes(), config);
     // Of a start, the results are those of its wait, which comes later in the block.
     results.replaceAllUsesWith(replacement->getResults().drop_front());
-    lowered.push_back(op);
-    if (!results.empty() && results.front().getOwner() != op.getOperation())
-      lowered.push_back(results.front().getOwner());
+    lowered.push_back(op.getIssuer());
+    if (op.isStarted())
+      lowered.push_back(*op.getIssuer()->user_begin());
     return replacement->getResult(0);
   }
 

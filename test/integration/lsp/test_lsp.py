@@ -157,6 +157,15 @@ class LspTest(unittest.TestCase):
         self.assertNotIn("```mlir", self.hover(text, r"(quantize<)").split(row)[1])
         self.assertEqual(self.session.close(), 0)
 
+    def test_a_started_collective_shows_its_layer(self):
+        text = HEAD + ('  %h = cgx.start all_reduce mean(%g) groups([[0, 1]]) id(3) layer("params/w", gradient, [64, 4]) '
+                       ': tensor<64x4xf32>\n  %0 = cgx.wait %h : !cgx.handle<tensor<64x4xf32>>' + TAIL)
+        self.assertEqual(self.open(text), [])
+        row = "| params/w | gradient | 64x4xf32 | identity | "
+        for place in r"(cgx\.start)", r"(layer\()":
+            self.assertIn(row, self.hover(text, place))
+        self.assertEqual(self.session.close(), 0)
+
     def test_a_collective_of_a_step_shows_what_it_becomes(self):
         text = STEP.read_text()
         self.open(text)

@@ -57,8 +57,8 @@ class Overlap(unittest.TestCase):
             ungrouped = self.compile(example, "ungrouped", "bits=4 error-feedback=f32 group-bytes=0")
             started = self.compile(example, "started", options + " overlap")
             text = started.read_text()
-            self.assertGreater(text.count("all_reduce_start"), 1)
-            self.assertEqual(text.count("_start"), text.count("cgx.wait"))
+            self.assertGreater(text.count("cgx.start all_reduce"), 1)
+            self.assertEqual(text.count("cgx.start "), text.count("cgx.wait"))
             reports = {}
             for transport in ("inproc", "shm"):
                 trace = self.folder / "trace.json"

@@ -12,8 +12,8 @@ module attributes {cgx.num_ranks = 2 : i64} {
     // CHECK-NOT: cgx.exact_reason
     // CHECK-NOT: cgx.origins
     %0:2 = cgx.all_reduce mean(%arg0, %arg1) {cgx.exact_reason = ["", "1-D parameter"], cgx.origins = array<i64: 3, 0, 2, 0>, codecs = [#q, #cgx.identity], groups = #groups, id = 2 : i64, layers = [#cgx.layer<"w", gradient, [64, 128]>, #cgx.layer<"b", gradient, [128]>]} : tensor<64x128xf32>, tensor<128xf32>
-    // CHECK: cgx.all_reduce_start mean(%arg0) algorithm(ring) exact_reasons("") codec(
-    %1 = cgx.all_reduce_start mean(%arg0) {algorithm = #cgx.algorithm<ring>, cgx.exact_reason = [""], codecs = [#q], groups = #groups, id = 4 : i64, layers = [#cgx.layer<"v", gradient, [64, 128]>]} : (tensor<64x128xf32>) -> !cgx.handle<tensor<64x128xf32>>
+    // CHECK: cgx.start all_reduce mean(%arg0) algorithm(ring) exact_reasons("") codec(
+    %1 = cgx.start all_reduce mean(%arg0) {algorithm = #cgx.algorithm<ring>, cgx.exact_reason = [""], codecs = [#q], groups = #groups, id = 4 : i64, layers = [#cgx.layer<"v", gradient, [64, 128]>]} : tensor<64x128xf32>
     %2 = cgx.wait %1 : !cgx.handle<tensor<64x128xf32>>
     // CHECK: cgx.compress %arg1 phase(contribution) origins(7, 1) id(5) layer("u", gradient, [128]) operand_number(0)
     %3 = cgx.compress %arg1 phase(contribution) {cgx.origins = array<i64: 7, 1>, id = 5 : i64, layer = #cgx.layer<"u", gradient, [128]>, operand_number = 0 : i64} : tensor<128xf32> -> !cgx.payload<128xf32, #cgx.identity, chunks = 2>

@@ -440,8 +440,8 @@ func.func @all_gather_c7_keeps(%a: tensor<4xf32>) {
 
 func.func @all_gather_c7_start(%a: tensor<4xf32>) {
   // expected-error@below {{decodes the payloads of gather 0 again, expected it not to be started}}
-  %h = cgx.all_gather_start(%a) decodes_again(0) dim(0) groups([[0, 1]]) id(1)
-      : (tensor<4xf32>) -> !cgx.handle<tensor<8xf32>>
+  %h = cgx.start all_gather(%a) decodes_again(0) dim(0) groups([[0, 1]]) id(1)
+      : (tensor<4xf32>) -> tensor<8xf32>
   %0 = cgx.wait %h : !cgx.handle<tensor<8xf32>>
   return
 }

@@ -31,8 +31,8 @@ func.func @algorithms(%a: tensor<4xf32>) {
   // CHECK-SAME: hierarchy(local = 2, inside = #cgx.identity, leaders = all)
   %2 = cgx.all_reduce sum(%a) algorithm(hierarchical) groups([[0, 1, 2, 3]]) hierarchy(local = 2) id(32) : tensor<4xf32>
   // CHECK: hierarchy(local = 4, inside = #cgx.natural, leaders = one)
-  %h = cgx.all_reduce_start sum(%a) algorithm(hierarchical) groups([[0, 1, 2, 3]])
-      hierarchy(local = 4, inside = #cgx.natural, leaders = one) id(33) : (tensor<4xf32>) -> !cgx.handle<tensor<4xf32>>
+  %h = cgx.start all_reduce sum(%a) algorithm(hierarchical) groups([[0, 1, 2, 3]])
+      hierarchy(local = 4, inside = #cgx.natural, leaders = one) id(33) : tensor<4xf32>
   %3 = cgx.wait %h : !cgx.handle<tensor<4xf32>>
   return
 }

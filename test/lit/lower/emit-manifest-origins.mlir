@@ -11,8 +11,8 @@
 #g = #cgx.groups<[[0, 1]]>
 module attributes {cgx.num_ranks = 2 : i64} {
 func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
-  %h = cgx.all_reduce_start sum(%c, %a) origins(2, 0, 0, 0) groups(#g) id(0) layer("c", gradient) layer("a", gradient)
-      : (tensor<4xf32>, tensor<4xf32>) -> !cgx.handle<tensor<4xf32>, tensor<4xf32>>
+  %h = cgx.start all_reduce sum(%c, %a) origins(2, 0, 0, 0) groups(#g) id(0) layer("c", gradient) layer("a", gradient)
+      : tensor<4xf32>, tensor<4xf32>
   %rb = cgx.all_reduce sum(%b) groups(#g) id(1) layer("b", gradient) : tensor<4xf32>
   %r:2 = cgx.wait %h : !cgx.handle<tensor<4xf32>, tensor<4xf32>>
   return %r#1, %rb, %r#0 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>

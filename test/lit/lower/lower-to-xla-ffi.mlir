@@ -41,8 +41,8 @@ module @started attributes {cgx.num_ranks = 2 : i64, mhlo.num_replicas = 2 : i32
     // CHECK: %[[N:.*]] = stablehlo.negate %arg0
     // CHECK: stablehlo.custom_call @cgx_end_step(%[[C]]#0)
     // CHECK: return %[[C]]#1, %[[N]]
-    %h = cgx.all_reduce_start sum(%g) groups([[0, 1]]) id(0) layer("w", gradient, [64])
-        : (tensor<64xf32>) -> !cgx.handle<tensor<64xf32>>
+    %h = cgx.start all_reduce sum(%g) groups([[0, 1]]) id(0) layer("w", gradient, [64])
+        : tensor<64xf32>
     %n = stablehlo.negate %g : tensor<64xf32>
     %r = cgx.wait %h : !cgx.handle<tensor<64xf32>>
     return %r, %n : tensor<64xf32>, tensor<64xf32>

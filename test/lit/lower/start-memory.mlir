@@ -21,7 +21,7 @@ func.func @main(%x: tensor<8xf32>) -> (tensor<16xf32>, tensor<8xf32>) {
     %s = math.sin %in : f32
     linalg.yield %s : f32
   } -> tensor<8xf32>
-  %h = cgx.all_gather_start(%sine) dim(0) groups([[0, 1]]) id(0) : (tensor<8xf32>) -> !cgx.handle<tensor<16xf32>>
+  %h = cgx.start all_gather(%sine) dim(0) groups([[0, 1]]) id(0) : (tensor<8xf32>) -> tensor<16xf32>
   %e1 = tensor.empty() : tensor<8xf32>
   %cosine = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
       ins(%x : tensor<8xf32>) outs(%e1 : tensor<8xf32>) {

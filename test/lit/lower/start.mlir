@@ -16,7 +16,7 @@
 // CHECK-NEXT: cgx_rt.wait %[[TICKET]] outs(%[[G]] : memref<8xf32>)
 // CHECK-NEXT: return %[[G]]
 func.func @in_place(%g: tensor<8xf32> {bufferization.writable = true}) -> tensor<8xf32> {
-  %h = cgx.all_reduce_start sum(%g) groups([[0, 1]]) id(0) : (tensor<8xf32>) -> !cgx.handle<tensor<8xf32>>
+  %h = cgx.start all_reduce sum(%g) groups([[0, 1]]) id(0) : tensor<8xf32>
   %r = cgx.wait %h : !cgx.handle<tensor<8xf32>>
   return %r : tensor<8xf32>
 }
@@ -34,7 +34,7 @@ func.func @in_place(%g: tensor<8xf32> {bufferization.writable = true}) -> tensor
 // CHECK: linalg.generic {{.*}} ins(%[[G]] : memref<8xf32>)
 // CHECK: cgx_rt.wait %[[TICKET]] outs(%[[COPY]] : memref<8xf32>)
 func.func @operand_is_read_in_flight(%g: tensor<8xf32> {bufferization.writable = true}) -> (tensor<8xf32>, tensor<8xf32>) {
-  %h = cgx.all_reduce_start sum(%g) groups([[0, 1]]) id(0) : (tensor<8xf32>) -> !cgx.handle<tensor<8xf32>>
+  %h = cgx.start all_reduce sum(%g) groups([[0, 1]]) id(0) : tensor<8xf32>
   %empty = tensor.empty() : tensor<8xf32>
   %twice = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
       ins(%g : tensor<8xf32>) outs(%empty : tensor<8xf32>) {
@@ -59,7 +59,7 @@ func.func @operand_is_read_in_flight(%g: tensor<8xf32> {bufferization.writable =
 // CHECK: linalg.generic {{.*}} outs(%[[G]] : memref<8xf32>)
 // CHECK: cgx_rt.wait %[[TICKET]] outs(%[[COPY]] : memref<8xf32>)
 func.func @operand_is_updated_in_flight(%g: tensor<8xf32> {bufferization.writable = true}) -> (tensor<8xf32>, tensor<8xf32>) {
-  %h = cgx.all_reduce_start sum(%g) groups([[0, 1]]) id(0) : (tensor<8xf32>) -> !cgx.handle<tensor<8xf32>>
+  %h = cgx.start all_reduce sum(%g) groups([[0, 1]]) id(0) : tensor<8xf32>
   %twice = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%g : tensor<8xf32>) {
   ^bb0(%out: f32):
     %s = arith.addf %out, %out : f32
@@ -86,7 +86,7 @@ func.func @operand_is_updated_in_flight(%g: tensor<8xf32> {bufferization.writabl
 // CHECK: linalg.generic {{.*}} outs(%[[COPY]] : memref<8xf32>)
 // CHECK: cgx_rt.wait %[[TICKET]] ins(%[[A]] : memref<8xf32>) outs(%[[R]] : memref<16xf32>)
 func.func @gathered_operand_is_updated_in_flight(%a: tensor<8xf32> {bufferization.writable = true}) -> (tensor<16xf32>, tensor<8xf32>) {
-  %h = cgx.all_gather_start(%a) dim(0) groups([[0, 1]]) id(0) : (tensor<8xf32>) -> !cgx.handle<tensor<16xf32>>
+  %h = cgx.start all_gather(%a) dim(0) groups([[0, 1]]) id(0) : (tensor<8xf32>) -> tensor<16xf32>
   %twice = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<8xf32>) {
   ^bb0(%out: f32):
     %s = arith.addf %out, %out : f32
@@ -104,7 +104,7 @@ func.func @gathered_operand_is_updated_in_flight(%a: tensor<8xf32> {bufferizatio
 // CHECK-LABEL: func @gathered_operand_is_updated_later
 // CHECK-NOT: memref.copy
 func.func @gathered_operand_is_updated_later(%a: tensor<8xf32> {bufferization.writable = true}) -> (tensor<16xf32>, tensor<8xf32>) {
-  %h = cgx.all_gather_start(%a) dim(0) groups([[0, 1]]) id(0) : (tensor<8xf32>) -> !cgx.handle<tensor<16xf32>>
+  %h = cgx.start all_gather(%a) dim(0) groups([[0, 1]]) id(0) : (tensor<8xf32>) -> tensor<16xf32>
   %r = cgx.wait %h : !cgx.handle<tensor<16xf32>>
   %twice = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<8xf32>) {
   ^bb0(%out: f32):
@@ -127,7 +127,7 @@ func.func @gathered_operand_is_updated_later(%a: tensor<8xf32> {bufferization.wr
 // CHECK: return %[[M]]
 func.func @strided(%m: tensor<4x8xf32> {bufferization.writable = true}) -> tensor<4x8xf32> {
   %part = tensor.extract_slice %m[0, 0] [4, 2] [1, 1] : tensor<4x8xf32> to tensor<4x2xf32>
-  %h = cgx.all_reduce_start sum(%part) groups([[0, 1]]) id(0) : (tensor<4x2xf32>) -> !cgx.handle<tensor<4x2xf32>>
+  %h = cgx.start all_reduce sum(%part) groups([[0, 1]]) id(0) : tensor<4x2xf32>
   %r = cgx.wait %h : !cgx.handle<tensor<4x2xf32>>
   %whole = tensor.insert_slice %r into %m[0, 0] [4, 2] [1, 1] : tensor<4x2xf32> into tensor<4x8xf32>
   return %whole : tensor<4x8xf32>

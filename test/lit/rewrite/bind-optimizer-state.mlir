@@ -36,8 +36,8 @@ module @adam attributes {cgx.num_ranks = 2 : i64} {
   func.func @main(%w: tensor<4x8xf32> {cgx.name = "state['w']"}, %m: tensor<4x8xf32> {cgx.name = "state['m']"}, %v: tensor<32xbf16> {cgx.name = "state['v']"}, %x: tensor<4x8xbf16>)
       -> (tensor<4x8xf32> {cgx.feeds = 0 : i64}, tensor<4x8xf32> {cgx.feeds = 1 : i64}, tensor<32xbf16> {cgx.feeds = 2 : i64}) {
     // CHECK-NEXT: cgx.bind_optimizer_state parameter(%[[W]] : tensor<4x8xf32>) first_moment(%[[M]] : tensor<4x8xf32>) second_moment(%[[V]] : tensor<32xbf16>) id(0) operand_number(0)
-    %h = cgx.all_reduce_start mean(%x) codec(error_feedback<#cgx.gcomp<optimizer = adam, learning_rate = 0.1>>)
-        groups(#g) id(0) layer("w", gradient, [4, 8]) : (tensor<4x8xbf16>) -> !cgx.handle<tensor<4x8xbf16>>
+    %h = cgx.start all_reduce mean(%x) codec(error_feedback<#cgx.gcomp<optimizer = adam, learning_rate = 0.1>>)
+        groups(#g) id(0) layer("w", gradient, [4, 8]) : tensor<4x8xbf16>
     %r = cgx.wait %h : !cgx.handle<tensor<4x8xbf16>>
     %0 = stablehlo.convert %r : (tensor<4x8xbf16>) -> tensor<4x8xf32>
     %zero = stablehlo.constant dense<0.000000e+00> : tensor<f32>

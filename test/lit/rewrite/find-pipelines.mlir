@@ -2,6 +2,7 @@
 // ring's edge from the last stage to the first carries nothing.
 // RUN: cgx-opt %s --cgx-find-pipelines | FileCheck %s
 // RUN: cgx-opt %s --cgx-find-pipelines --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
+// RUN: cgx-opt %s --cgx-find-pipelines --cgx-start-collectives --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 
 // REPORT: pipeline/forward {{ *}}activation {{ *}}4x32xf32 x5
 // REPORT: pipeline/backward {{ *}}activation_gradient {{ *}}4x32xf32 x5

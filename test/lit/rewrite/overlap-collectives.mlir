@@ -8,10 +8,10 @@
 // The order of the gradients, not that of the reductions; and what needs an early one does not wait for a late one.
 // CHECK-LABEL: @backward
 // CHECK: %[[G2:.*]] = stablehlo.cosine
-// CHECK-NEXT: %[[H2:.*]] = cgx.all_reduce_start mean(%[[G2]]) {{.*}}id(1)
-// CHECK-SAME: (tensor<8xf32>) -> !cgx.handle<tensor<8xf32>>
+// CHECK-NEXT: %[[H2:.*]] = cgx.start all_reduce mean(%[[G2]]) {{.*}}id(1)
+// CHECK-SAME: : tensor<8xf32>
 // CHECK-NEXT: %[[G1:.*]] = stablehlo.sine
-// CHECK-NEXT: %[[H1:.*]] = cgx.all_reduce_start mean(%[[G1]]) {{.*}}id(0)
+// CHECK-NEXT: %[[H1:.*]] = cgx.start all_reduce mean(%[[G1]]) {{.*}}id(0)
 // CHECK-NEXT: %[[LOSS:.*]] = stablehlo.negate
 // CHECK-NEXT: %[[R2:.*]] = cgx.wait %[[H2]] : !cgx.handle<tensor<8xf32>>
 // CHECK-NEXT: %[[U2:.*]] = stablehlo.subtract %arg1, %[[R2]]
@@ -21,7 +21,7 @@
 // Together they start when the last is there.
 // GROUPS-LABEL: @backward
 // GROUPS: stablehlo.sine
-// GROUPS-NEXT: cgx.all_reduce_start mean(%{{[^,)]*}}, %{{[^,)]*}}) origins(0, 0, 1, 0) {{.*}}id(0)
+// GROUPS-NEXT: cgx.start all_reduce mean(%{{[^,)]*}}, %{{[^,)]*}}) origins(0, 0, 1, 0) {{.*}}id(0)
 // GROUPS-NEXT: stablehlo.negate
 // GROUPS-NEXT: %[[R:.*]]:2 = cgx.wait
 func.func @backward(%p1: tensor<8xf32>, %p2: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
@@ -42,7 +42,7 @@ func.func @backward(%p1: tensor<8xf32>, %p2: tensor<8xf32>) -> (tensor<8xf32>, t
 
 // A chain has nothing to overlap with, and a group of one sends nothing.
 // CHECK-LABEL: @nothing_to_overlap
-// CHECK-NOT: _start
+// CHECK-NOT: cgx.start
 // CHECK: return
 func.func @nothing_to_overlap(%x: tensor<8xf32>) -> tensor<8xf32> {
   %a = stablehlo.sine %x : tensor<8xf32>
@@ -61,14 +61,14 @@ func.func @nothing_to_overlap(%x: tensor<8xf32>) -> tensor<8xf32> {
 // One that takes another's result stands where it stood; the other is waited for before it. Every kind can be
 // started, in the body of a loop too.
 // CHECK-LABEL: @kinds
-// CHECK-NEXT: cgx.broadcast_start(%arg0)
-// CHECK-NEXT: cgx.all_to_all_start(%arg0)
+// CHECK-NEXT: cgx.start broadcast(%arg0)
+// CHECK-NEXT: cgx.start all_to_all(%arg0)
 // CHECK: stablehlo.while
-// CHECK: cgx.reduce_scatter_start sum(
+// CHECK: cgx.start reduce_scatter sum(
 // CHECK-NEXT: stablehlo.sine
 // CHECK-NEXT: %[[S:.*]] = cgx.wait
 // CHECK-NEXT: cgx.all_gather(%[[S]])
-// CHECK: cgx.permute_start(
+// CHECK: cgx.start permute(
 // CHECK-NEXT: stablehlo.sine
 // CHECK-COUNT-3: cgx.wait
 func.func @kinds(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
@@ -98,8 +98,8 @@ func.func @kinds(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf
 
 // A reduction that needs one of a group cannot be in it, and closes it: %late would make it wait for itself.
 // GROUPS-LABEL: @group_is_closed
-// GROUPS: cgx.all_reduce_start sum(%{{[a-z0-9]*}}) {{.*}}id(0)
-// GROUPS: cgx.all_reduce_start sum(%{{[a-z0-9]*}}) {{.*}}id(2)
+// GROUPS: cgx.start all_reduce sum(%{{[a-z0-9]*}}) {{.*}}id(0)
+// GROUPS: cgx.start all_reduce sum(%{{[a-z0-9]*}}) {{.*}}id(2)
 // GROUPS: cgx.all_reduce sum(%{{[a-z0-9]*}}) {{.*}}id(1)
 func.func @group_is_closed(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %a = cgx.all_reduce sum(%x) groups(#g) id(0) layer(#other) : tensor<4xf32>

@@ -11,24 +11,24 @@
 #w = #cgx.layer<"w", weight, [128, 128]>
 module attributes {cgx.num_ranks = 2 : i64} {
 // ALL-LABEL: func @layers
-// ALL-COUNT-3: cgx.all_gather_start
+// ALL-COUNT-3: cgx.start all_gather
 // ALL: stablehlo.tanh
 // ONE-LABEL: func @layers
 // The first has nothing to overlap with but what is before its use.
-// ONE: cgx.all_gather_start(%arg1)
+// ONE: cgx.start all_gather(%arg1)
 // ONE: stablehlo.tanh
 // ONE: cgx.wait
-// ONE-NEXT: cgx.all_gather_start(%arg2)
+// ONE-NEXT: cgx.start all_gather(%arg2)
 // ONE-NEXT: stablehlo.dot_general
 // ONE: cgx.wait
-// ONE-NEXT: cgx.all_gather_start(%arg3)
+// ONE-NEXT: cgx.start all_gather(%arg3)
 // ONE-NEXT: stablehlo.dot_general
 // TWO-LABEL: func @layers
-// TWO: cgx.all_gather_start(%arg1)
-// TWO: cgx.all_gather_start(%arg2)
+// TWO: cgx.start all_gather(%arg1)
+// TWO: cgx.start all_gather(%arg2)
 // TWO: stablehlo.tanh
 // TWO: cgx.wait
-// TWO-NEXT: cgx.all_gather_start(%arg3)
+// TWO-NEXT: cgx.start all_gather(%arg3)
 // TWO-NEXT: stablehlo.dot_general
 func.func @layers(%x: tensor<8x128xf32>, %w1: tensor<64x128xf32>, %w2: tensor<64x128xf32>, %w3: tensor<64x128xf32>)
     -> tensor<8x128xf32> {
@@ -46,7 +46,7 @@ func.func @layers(%x: tensor<8x128xf32>, %w1: tensor<64x128xf32>, %w2: tensor<64
 
 // What decodes payloads again is not started, and what keeps them is waited for before.
 // ALL-LABEL: func @decoded_again
-// ALL: cgx.all_gather_start(%arg1) {{.*}}keeps_payloads
+// ALL: cgx.start all_gather(%arg1) {{.*}}keeps_payloads
 // ALL: stablehlo.tanh
 // ALL: cgx.wait
 // ALL-NEXT: cgx.all_gather(%arg1) {{.*}}decodes_again(3)

@@ -34,6 +34,25 @@ module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} 
 
 // -----
 
+// A reduction in flight is one.
+#g = #cgx.groups<[[0, 1]]>
+module attributes {cgx.num_ranks = 2 : i64} {
+  // CHECK-LABEL: func.func public @main(%arg0: tensor<f32>)
+  func.func public @main(%g: tensor<f32>) -> tensor<f32> {
+    %two = stablehlo.constant dense<2.0> : tensor<f32>
+    // CHECK: cgx.start all_reduce sum{{.*}} groups({{\[\[}}0, 1, 2, 3, 4, 5]])
+    // expected-remark @below {{1 all_reduce, 1 division by}}
+    %h = cgx.start all_reduce sum(%g) groups(#g) id(0) layer("w", gradient, []) : tensor<f32>
+    %s = cgx.wait %h : !cgx.handle<tensor<f32>>
+    // CHECK: %[[SIX:.*]] = stablehlo.constant dense<6.000000e+00> : tensor<f32>
+    // CHECK: stablehlo.divide %{{.*}}, %[[SIX]]
+    %mean = stablehlo.divide %s, %two : tensor<f32>
+    return %mean : tensor<f32>
+  }
+}
+
+// -----
+
 // The loss is averaged inside of what is differentiated.
 #g = #cgx.groups<[[0, 1]]>
 module attributes {cgx.num_ranks = 2 : i64} {

@@ -10,7 +10,7 @@
 // Without the order of cgx-order-by-collectives, %u2 stays behind %u1. All-reduces are not merged.
 // CHECK-LABEL: @as_it_stands
 // CHECK-NEXT: %[[G2:.*]] = stablehlo.cosine
-// CHECK-NEXT: %[[H2:.*]] = cgx.all_reduce_start mean(%[[G2]]) {{.*}}id(1)
+// CHECK-NEXT: %[[H2:.*]] = cgx.start all_reduce mean(%[[G2]]) {{.*}}id(1)
 // CHECK-NEXT: %[[G1:.*]] = stablehlo.sine
 // CHECK-NEXT: %[[R1:.*]] = cgx.all_reduce mean(%[[G1]]) {{.*}}id(0)
 // CHECK-NEXT: stablehlo.subtract %arg0, %[[R1]]
@@ -33,7 +33,7 @@ func.func @as_it_stands(%p1: tensor<8xf32>, %p2: tensor<8xf32>) -> (tensor<8xf32
 
 // A result that nobody uses is waited for at the end; a group of one rank exchanges nothing.
 // CHECK-LABEL: @ends
-// CHECK-NEXT: cgx.broadcast_start(%arg0)
+// CHECK-NEXT: cgx.start broadcast(%arg0)
 // CHECK-NEXT: cgx.all_reduce sum(%arg0)
 // CHECK-NEXT: stablehlo.sine
 // CHECK-NEXT: cgx.wait

@@ -728,9 +728,9 @@ def StartCollectivesPass : Pass<"cgx-start-collectives", "::mlir::ModuleOp"> {
     Output:
     ```mlir
     %g2 = stablehlo.dot_general ...
-    %h2 = cgx.all_reduce_start mean(%g2) id(1) ... : (tensor<128x10xf32>) -> !cgx.handle<tensor<128x10xf32>>
+    %h2 = cgx.start all_reduce mean(%g2) id(1) ... : tensor<128x10xf32>
     %g1 = stablehlo.dot_general ...
-    %h1 = cgx.all_reduce_start mean(%g1) id(0) ... : (tensor<64x128xf32>) -> !cgx.handle<tensor<64x128xf32>>
+    %h1 = cgx.start all_reduce mean(%g1) id(0) ... : tensor<64x128xf32>
     %r2 = cgx.wait %h2 : !cgx.handle<tensor<128x10xf32>>
     %u2 = stablehlo.subtract %p2, %r2 : tensor<128x10xf32>
     %r1 = cgx.wait %h1 : !cgx.handle<tensor<64x128xf32>>

@@ -41,9 +41,11 @@ class Cgx_Op<string mnemonic, list<Trait> traits = []> : Op<Cgx_Dialect, mnemoni
 // Effects: a collective touches no memory that the program can see, so one whose results are
 // unused may be erased (all ranks run the same program and erase the same one), but it is not
 // speculatable: nothing may execute it where the program did not, since its peers would not be
-// there. Ids keep CSE from merging two of them.
-class Cgx_CollectiveOp<string mnemonic, list<Trait> traits = [], Trait effects = NoMemoryEffect>
-    : Cgx_Op<mnemonic, [effects, Cgx_CommunicationOpInterface, Cgx_CollectiveOpInterface] # traits> {
+// there. Ids keep CSE from merging two of them. One that is started is waited for, and payloads that
+// are kept are what an op has written and a later one reads: these are neither erased nor moved.
+class Cgx_CollectiveOp<string mnemonic, list<Trait> traits = []>
+    : Cgx_Op<mnemonic, [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, Cgx_CommunicationOpInterface,
+                        Cgx_CollectiveOpInterface] # traits> {
   dag inputArguments = (ins Variadic<Cgx_Tensor>:$inputs);
   dag collectiveArguments = (ins Cgx_I64Attr:$id, Cgx_GroupsAttr:$groups, Cgx_CodecArrayAttr:$codecs,
                                  Cgx_LayerArrayAttr:$layers);
@@ -83,6 +85,12 @@ class Cgx_CollectiveOp<string mnemonic, list<Trait> traits = [], Trait effects =
     ::std::optional<::cgx::Reduction> getReductionKind() { return getReduction(); }
   }];
   let extraClassDeclaration = collectiveMethods;
+  let extraClassDefinition = [{
+    void $cppClass::getEffects(
+        ::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &effects) {
+      ::cgx::detail::getCollectiveEffects(*this, effects);
+    }
+  }];
 }
 
 // Collectives whose results have the types of their operands: written once.
@@ -141,9 +149,7 @@ def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
   }];
 }
 
-// Payloads that are kept are what an op has written and a later one reads: neither is erased or moved before
-// the other.
-def Cgx_AllGatherOp : Cgx_CollectiveOp<"all_gather", [], DeclareOpInterfaceMethods<MemoryEffectsOpInterface>> {
+def Cgx_AllGatherOp : Cgx_CollectiveOp<"all_gather"> {
   let summary = "concatenates the operands of the ranks";
   let description = [{
     For each operand, concatenates the tensors of the ranks of a group along

@@ -78,12 +78,18 @@ struct KeptPayloadsResource : mlir::SideEffects::Resource::Base<KeptPayloadsReso
 } // namespace cgx
 
 namespace cgx::detail {
-/// The types of what a collective results in: its results, or those that the handle of a start holds.
-mlir::TypeRange getResultTensorTypes(mlir::Operation *op);
+/// The op that issues a collective: its `cgx.start`, or itself.
+mlir::Operation *getIssuer(mlir::Operation *collective);
+/// What it results in: its results, or those of the wait for them.
+mlir::ResultRange getResultTensors(mlir::Operation *collective);
 /// (D2): two numbers for each of `operands`, if there are any.
 llvm::LogicalResult verifyOrigins(mlir::Operation *op, mlir::DenseI64ArrayAttr origins, size_t operands);
 /// (C1) to (C3), (D1) and (D2) of every collective.
 llvm::LogicalResult verifyCollective(mlir::Operation *op);
+/// Those of a collective that is started, or keeps payloads, or decodes them again.
+void getCollectiveEffects(
+    mlir::Operation *op,
+    llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>> &effects);
 /// An algorithm as the runtime and the tools know it.
 cgx_schedule getSchedule(Algorithm algorithm, std::optional<HierarchyAttr> hierarchy);
 } // namespace cgx::detail
@@ -94,6 +100,9 @@ cgx_schedule getSchedule(Algorithm algorithm, std::optional<HierarchyAttr> hiera
 #include "cgx/Dialect/Cgx/CgxOps.h.inc"
 
 namespace cgx {
+
+/// The collective that an op is or starts; null for other ops.
+CollectiveOpInterface getIssued(mlir::Operation *op);
 
 /// What the attributes are called that describe codecs, in alphabetical order.
 llvm::SmallVector<llvm::StringRef> getCodecMnemonics();

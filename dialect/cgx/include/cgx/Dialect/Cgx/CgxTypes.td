@@ -74,7 +74,7 @@ def Cgx_PayloadType : Cgx_Type<"Payload", "payload"> {
 def Cgx_HandleType : Cgx_Type<"Handle", "handle"> {
   let summary = "a collective that was started, and the types of its results";
   let description = [{
-    What `cgx.all_reduce_start` and its like give and `cgx.wait` takes. It has no
+    What `cgx.start` gives and `cgx.wait` takes. It has no
     value that a program could look at or keep.
 
     Example:

@@ -19,7 +19,7 @@ llvm::StringRef getExactReason(CollectiveOpInterface op, unsigned operand);
 /// The reasons of some operands, for a collective of these; null where nothing was decided.
 mlir::ArrayAttr getExactReasons(CollectiveOpInterface op, llvm::ArrayRef<unsigned> operands);
 
-/// Replaces a collective that is not a start by one with the operands at the positions `kept` alone: their
+/// Replaces a collective that is not started by one with the operands at the positions `kept` alone: their
 /// results, codecs, layers, reasons to stay exact and origins stay theirs, and the id is the same. Nobody may
 /// use the other results. Null, where none is kept.
 CollectiveOpInterface keepOperands(CollectiveOpInterface op, llvm::ArrayRef<unsigned> kept);

@@ -34,7 +34,7 @@ def Cgx_CommunicationOpInterface : OpInterface<"CommunicationOpInterface"> {
 def Cgx_CollectiveOpInterface : OpInterface<"CollectiveOpInterface", [Cgx_CommunicationOpInterface]> {
   let description = [{
     A collective with one codec and one layer per operand, and one result per
-    operand: those of the op, or, where the op only starts it, those of its `cgx.wait`.
+    operand: those of the op, or, where a `cgx.start` has it inside, those of the `cgx.wait`.
   }];
   let cppNamespace = "::cgx";
   let verify = "return ::cgx::detail::verifyCollective($_op);";
@@ -63,7 +63,7 @@ def Cgx_CollectiveOpInterface : OpInterface<"CollectiveOpInterface", [Cgx_Commun
     InterfaceMethod<[{
         One tensor per operand.
       }], "::mlir::ResultRange", "getResultTensors", (ins), /*methodBody=*/"",
-      /*defaultImplementation=*/"return $_op->getResults();">,
+      /*defaultImplementation=*/"return ::cgx::detail::getResultTensors($_op);">,
     InterfaceMethod<[{
         Wire bytes of one operand if `codec` encoded it: bytes that leave `rank` for it in one
         execution. Linear in the number of ranks.
@@ -83,6 +83,9 @@ def Cgx_CollectiveOpInterface : OpInterface<"CollectiveOpInterface", [Cgx_Commun
     uint64_t getOperandWireBytes(unsigned operand, int64_t rank) {
       return $_op.getOperandWireBytesAs(getCodec(operand), operand, rank);
     }
+    /// The op that issues the collective: the `cgx.start` that has it inside, or itself.
+    ::mlir::Operation *getIssuer() { return ::cgx::detail::getIssuer($_op); }
+    bool isStarted() { return getIssuer() != $_op; }
     /// For codecs that need one.
     bool isAllReduce() { return $_op.getKind() == "all_reduce"; }
     /// A codec that is not exact may encode the operands: an error of the elements is then an
