@@ -56,7 +56,6 @@ struct SparseWorkspace {
   ChunkCount *chunks;
   uint32_t *positions;
   uint64_t chunkCount;
-  uint64_t most; ///< positions that there is space for
 };
 
 /// Where a body's parts begin, from the body's beginning.
@@ -66,6 +65,11 @@ struct SparseParts {
 
 CGX_DEVICE_INLINE bool isThreshold(const cgx_codec &codec) {
   return codec.family == CGX_CODEC_THRESHOLD || codec.family == CGX_CODEC_ADAPTIVE_THRESHOLD;
+}
+
+/// topk of buckets whose elements become levels (TopkLevels.h).
+CGX_DEVICE_INLINE bool isTopkLevels(const cgx_codec &codec) {
+  return codec.family == CGX_CODEC_TOPK && codec.bits != 0;
 }
 
 CGX_AGENT SparseParts partsOf(const cgx_codec &codec, uint64_t elements, uint64_t count) {
@@ -160,9 +164,9 @@ private:
   uint64_t lowBytes;
 };
 
-/// What elements are that were not sent: 0, or NaN.
+/// What elements are that were not sent: 0, or NaN, where one value is that of all.
 CGX_AGENT float restOf(const cgx_codec &codec, const uint8_t *body) {
-  if (isThreshold(codec))
+  if (isThreshold(codec) || isTopkLevels(codec))
     return 0.0f;
   return loadFrom<float>(body) == 0.0f ? 0.0f : quietNan();
 }

@@ -139,21 +139,44 @@ CGX_AGENT Choice choose(const EncodeDescriptor &desc, const SparseWorkspace &wor
   return {magnitude > workspace.selection->magnitude, magnitude == workspace.selection->magnitude};
 }
 
-/// Elements of a chunk in rows of lanes: step(lanes, mask of those above, of ties, first element of the row).
-template <typename Warp, typename Step>
-CGX_AGENT void forEachRow(const Warp &lanes, const EncodeDescriptor &desc, const SparseWorkspace &workspace,
-                          uint64_t chunk, const Step &step) {
-  const uint64_t end = chunk * chunkElements + chunkElements;
-  for (uint64_t row = chunk * chunkElements; row < end && row < desc.elements; row += laneCount) {
+/// Elements [begin, end) in rows of lanes, of which choiceOf(index) says what they are: step(mask of those
+/// above, of ties, first element of the row).
+template <typename Warp, typename ChoiceOf, typename Step>
+CGX_AGENT void forEachRow(const Warp &lanes, uint64_t begin, uint64_t end, const ChoiceOf &choiceOf,
+                          const Step &step) {
+  for (uint64_t row = begin; row < end; row += laneCount) {
     PerLane<Warp, bool> above, tie;
     lanes.forEach([&](uint32_t lane) {
-      const Choice choice =
-          row + lane < desc.elements ? choose(desc, workspace, row + lane) : Choice{false, false};
+      const Choice choice = row + lane < end ? choiceOf(row + lane) : Choice{false, false};
       above[lane] = choice.above;
       tie[lane] = choice.tie;
     });
     step(lanes.ballot(above), lanes.ballot(tie), row);
   }
+}
+
+/// The rows of a chunk.
+template <typename Warp, typename Step>
+CGX_AGENT void forEachRowOf(const Warp &lanes, const EncodeDescriptor &desc, const SparseWorkspace &workspace,
+                            uint64_t chunk, const Step &step) {
+  const uint64_t begin = chunk * chunkElements, left = desc.elements - begin;
+  forEachRow(
+      lanes, begin, begin + (left < chunkElements ? left : chunkElements),
+      [&](uint64_t i) { return choose(desc, workspace, i); }, step);
+}
+
+/// Calls take(lane, rank) for what is sent of a row: all above, and of the ties among all rows the first
+/// `most`. `before` is what the rows before it have.
+template <typename Warp, typename Take>
+CGX_AGENT void forEachSentOfRow(const Warp &lanes, uint32_t above, uint32_t ties, uint32_t most,
+                                ChunkCount &before, const Take &take) {
+  lanes.forEach([&](uint32_t lane) {
+    const uint32_t below = (1u << lane) - 1u, bit = 1u << lane;
+    const uint32_t tiesBefore = before.ties + countBits(ties & below);
+    if (above & bit || (ties & bit && tiesBefore < most))
+      take(lane, before.above + countBits(above & below) + (tiesBefore < most ? tiesBefore : most));
+  });
+  before = before + ChunkCount{countBits(above), countBits(ties)};
 }
 
 struct CountChosen {
@@ -166,7 +189,7 @@ struct CountChosen {
     const SparseWorkspace &workspace = table.workspaces[range.desc];
     threads.forEachWarp(range.begin, range.end, [&](const auto &lanes, uint64_t chunk) {
       ChunkCount count = {0, 0};
-      forEachRow(lanes, desc, workspace, chunk, [&](uint32_t above, uint32_t ties, uint64_t) {
+      forEachRowOf(lanes, desc, workspace, chunk, [&](uint32_t above, uint32_t ties, uint64_t) {
         count.above += countBits(above);
         count.ties += countBits(ties);
       });
@@ -208,19 +231,11 @@ struct StoreChosen {
     const uint32_t most = workspace.selection->ties;
     threads.forEachWarp(range.begin, range.end, [&](const auto &lanes, uint64_t chunk) {
       ChunkCount before = workspace.chunks[chunk];
-      forEachRow(lanes, desc, workspace, chunk, [&](uint32_t above, uint32_t ties, uint64_t row) {
-        lanes.forEach([&](uint32_t lane) {
-          const uint32_t below = (1u << lane) - 1u, bit = 1u << lane;
-          const uint32_t tiesBefore = before.ties + countBits(ties & below);
-          const bool isSent = above & bit || (ties & bit && tiesBefore < most);
-          if (!isSent)
-            return;
-          const uint32_t rank =
-              before.above + countBits(above & below) + (tiesBefore < most ? tiesBefore : most);
+      forEachRowOf(lanes, desc, workspace, chunk, [&](uint32_t above, uint32_t ties, uint64_t row) {
+        forEachSentOfRow(lanes, above, ties, most, before, [&](uint32_t lane, uint32_t rank) {
           workspace.positions[rank] = uint32_t(row) + lane;
           storeUnaligned(desc.type, values, rank, TensorInput::load(desc, row + lane));
         });
-        before = {before.above + countBits(above), before.ties + countBits(ties)};
       });
     });
   }

@@ -75,6 +75,21 @@ CGX_AGENT Values combineLanes(const Warp &lanes, Values value, uint32_t width, c
   return value;
 }
 
+/// What the lanes before each one hold, added up; `value` becomes the sum of all.
+template <typename Warp>
+CGX_AGENT PerLane<Warp, uint32_t> sumBefore(const Warp &lanes, PerLane<Warp, uint32_t> &value) {
+  PerLane<Warp, uint32_t> before;
+  lanes.forEach([&](uint32_t lane) { before[lane] = 0; });
+  for (uint32_t mask = 1; mask < laneCount; mask *= 2) {
+    const PerLane<Warp, uint32_t> other = lanes.shuffleXor(value, mask);
+    lanes.forEach([&](uint32_t lane) {
+      before[lane] += lane & mask ? other[lane] : 0;
+      value[lane] += other[lane];
+    });
+  }
+  return before;
+}
+
 } // namespace cgx::cuda
 
 #endif // CGX_KERNELS_CUDA_BLOCK_TILERANGE_H

@@ -128,12 +128,7 @@ void addGeneralSteps(GroupOn<Backend> &group, const EncodeTable &table,
   const std::vector<EncodeDescriptor> rounded = readingRounded(descs, losslessWorkspaces);
   const EncodeTable roundedTable = {group.upload(rounded), nullptr, table.payloads, table.errors};
   addLosslessEncodeSteps(group, {roundedTable, workspaces}, rounded);
-  group.addStep(
-      TakeSent{{table, sparseWorkspaces}},
-      rangesOf(
-          descs, range::elements,
-          [](const EncodeDescriptor &desc) { return isSparse(desc.codec) && hasFeedback(desc); },
-          [](const EncodeDescriptor &desc) { return Range{0, mostSent(desc.codec, desc.elements)}; }));
+  addTakeSentSteps(group, {table, sparseWorkspaces}, descs);
   addLossStep<SentRest>(group, table, descs, isSparse);
   addLossStep<SentWhole>(group, table, descs, isLossless);
   addLossStep<SentRounded>(group, roundedTable, rounded, isGcomp);

@@ -26,6 +26,7 @@ constexpr uint64_t columns = 256;
 
 // A warp for each.
 constexpr uint64_t buckets = 64;
+constexpr uint64_t largeBuckets = 8; ///< of some thousand elements
 constexpr uint64_t tileFours = 32;
 constexpr uint64_t chunks = 16;
 constexpr uint64_t streamWarps = 16;

@@ -12,17 +12,22 @@
 #include "RangeSizes.h"
 #include "SparseDecode.h"
 #include "SparseEncode.h"
+#include "TopkLevelsDecode.h"
+#include "TopkLevelsEncode.h"
 
 namespace cgx::cuda {
 
-inline bool isTopk(const cgx_codec &codec) { return codec.family == CGX_CODEC_TOPK; }
+inline bool isTopk(const cgx_codec &codec) { return codec.family == CGX_CODEC_TOPK && codec.bits == 0; }
 inline bool isDrawn(const cgx_codec &codec) { return codec.family == CGX_CODEC_RANDK; }
 inline bool isAdaptive(const cgx_codec &codec) { return codec.family == CGX_CODEC_ADAPTIVE_THRESHOLD; }
 inline bool isChosen(const cgx_codec &codec) { return isTopk(codec) || isThreshold(codec); }
-inline bool isSparse(const cgx_codec &codec) { return isChosen(codec) || isDrawn(codec); }
+inline bool sendsElements(const cgx_codec &codec) { return isChosen(codec) || isDrawn(codec); }
+inline bool isSparse(const cgx_codec &codec) { return sendsElements(codec) || isTopkLevels(codec); }
 
 /// Elements that a payload may send, at most.
 inline uint64_t mostSent(const cgx_codec &codec, uint64_t elements) {
+  if (isTopkLevels(codec))
+    return topkLevelsSent(codec, elements);
   return cgx_payload_is_fixed(&codec) ? cgx_sparse_count(&codec, elements) : elements;
 }
 
@@ -37,8 +42,8 @@ template <typename Descriptor> struct SparseRanges {
   std::vector<TileRange> elements(IsWanted *isWanted) const {
     return ranges(isWanted, range::searchedElements, [](const Descriptor &desc) { return desc.elements; });
   }
-  std::vector<TileRange> buckets(IsWanted *isWanted) const {
-    return ranges(isWanted, range::buckets,
+  std::vector<TileRange> buckets(IsWanted *isWanted, uint64_t most) const {
+    return ranges(isWanted, most,
                   [](const Descriptor &desc) { return cgx_bucket_count(&desc.codec, desc.elements); });
   }
   std::vector<TileRange> chunks(IsWanted *isWanted, uint64_t most) const {
@@ -73,8 +78,9 @@ const SparseWorkspace *makeSparseWorkspaces(GroupOn<Backend> &group, const std::
     workspace.selection = group.template allocate<Selection>(1);
     if (isDrawn(desc.codec))
       continue;
-    workspace.most = mostSent(desc.codec, desc.elements);
-    workspace.positions = group.template allocate<uint32_t>(workspace.most);
+    workspace.positions = group.template allocate<uint32_t>(mostSent(desc.codec, desc.elements));
+    if (isTopkLevels(desc.codec))
+      continue;
     workspace.chunkCount = chunkCount(desc.elements);
     workspace.chunks = group.template allocate<ChunkCount>(workspace.chunkCount);
     if (isTopk(desc.codec))
@@ -90,17 +96,40 @@ void addSparseEncodeSteps(GroupOn<Backend> &group, const SparseEncodeTable &tabl
                           const std::vector<EncodeDescriptor> &descs) {
   const SparseRanges<EncodeDescriptor> ranges = {descs};
   for (uint32_t pass = 0; pass < passCount; ++pass) {
-    group.addStep(ClearSelection{table, pass}, ranges.whole(pass == 0 ? isSparse : isTopk));
+    group.addStep(ClearSelection{table, pass}, ranges.whole(pass == 0 ? sendsElements : isTopk));
     group.addStep(CountDigits{table, pass}, ranges.elements(isTopk));
     group.addStep(FindDigit{table, pass}, ranges.whole(isTopk));
   }
-  group.addStep(FindCuts{table}, ranges.buckets(isAdaptive));
+  group.addStep(FindCuts{table}, ranges.buckets(isAdaptive, range::buckets));
   group.addStep(CountChosen{table}, ranges.chunks(isChosen, range::chunks));
   group.addStep(ScanChosen{table}, ranges.whole(isChosen));
   group.addStep(StoreChosen{table}, ranges.chunks(isChosen, range::chunks));
   group.addStep(StorePositions{table}, ranges.positionBytes(isChosen));
   group.addStep(FindSpoiled{table}, ranges.elements(isDrawn));
   group.addStep(StoreDrawn{table}, ranges.sent(isDrawn));
+  group.addStep(ChooseInBuckets{table}, ranges.buckets(isTopkLevels, range::largeBuckets));
+  group.addStep(StoreBuckets{table}, ranges.buckets(isTopkLevels, range::largeBuckets));
+}
+
+/// Takes what payloads say from the sums that they were made of.
+template <typename Backend>
+void addTakeSentSteps(GroupOn<Backend> &group, const SparseEncodeTable &table,
+                      const std::vector<EncodeDescriptor> &descs) {
+  const auto hasFeedback = [](const EncodeDescriptor &desc) { return desc.residual.values != nullptr; };
+  group.addStep(
+      TakeSent{table},
+      rangesOf(
+          descs, range::elements,
+          [&](const EncodeDescriptor &desc) { return sendsElements(desc.codec) && hasFeedback(desc); },
+          [](const EncodeDescriptor &desc) { return Range{0, mostSent(desc.codec, desc.elements)}; }));
+  group.addStep(TakeSentLevels{table}, rangesOf(
+                                           descs, range::largeBuckets,
+                                           [&](const EncodeDescriptor &desc) {
+                                             return isTopkLevels(desc.codec) && hasFeedback(desc);
+                                           },
+                                           [](const EncodeDescriptor &desc) {
+                                             return Range{0, cgx_bucket_count(&desc.codec, desc.elements)};
+                                           }));
 }
 
 template <Sink sink, typename Backend>
@@ -112,8 +141,10 @@ void addSparseDecodeSteps(GroupOn<Backend> &group, const SparseDecodeTable &tabl
   group.addStep(ScanPositions{table}, ranges.whole(isChosen));
   group.addStep(ReadPositions{table}, ranges.chunks(isChosen, range::chunkThreads));
   group.addStep(CheckPositions{table}, ranges.sent(isChosen));
+  group.addStep(ReadBuckets{table}, ranges.buckets(isTopkLevels, range::largeBuckets));
   group.addStep(FillRest<sink>{table}, ranges.elements(isSparse));
-  group.addStep(PlaceSent<sink>{table}, ranges.sent(isSparse));
+  group.addStep(PlaceSent<sink>{table}, ranges.sent(sendsElements));
+  group.addStep(PlaceLevels<sink>{table}, ranges.buckets(isTopkLevels, range::largeBuckets));
 }
 
 } // namespace cgx::cuda

@@ -96,7 +96,8 @@ const std::vector<Collective> collectives = {
     {"all_reduce",
      {{"reduction", "sum"}},
      {operand(CGX_F32, 3000, {.family = CGX_CODEC_TOPK, .density = 0.1f}),
-      operand(CGX_F32, 9000, {.family = CGX_CODEC_LOSSLESS})}},
+      operand(CGX_F32, 9000, {.family = CGX_CODEC_LOSSLESS}),
+      operand(CGX_F16, 5003, {.family = CGX_CODEC_TOPK, .bits = 4, .bucket = 1000, .density = 0.1f})}},
     // What an optimizer keeps is read where it is encoded: on the GPU, and staged.
     {"all_reduce",
      {{"reduction", "mean"}},
@@ -205,6 +206,10 @@ const std::vector<Collective> collectives = {
      {operand(CGX_F32, 70001, quantize(2, 128)), operand(CGX_BF16, 900, quantize(4, 64))},
      "f32"},
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F16, 30000, quantize(2, 128))}, "bf16"},
+    {"all_reduce",
+     {{"reduction", "mean"}},
+     {operand(CGX_F32, 9001, {.family = CGX_CODEC_TOPK, .bits = 1, .bucket = 500, .density = 0.1f})},
+     "f32"},
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 30000, quantize(2, 128))}, "int8"},
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 3000, quantize(2, 64))}, "int8"},
     // Matrices as factors, alone and beside what travels with the first ones.

@@ -25,6 +25,8 @@ static double randomValue(const CodecParameter &parameter, std::mt19937_64 &rand
     return below(4) == 0;
   if (parameter.number == &cgx_codec::bucket)
     return buckets[below(buckets.size())];
+  if (parameter.number == &cgx_codec::bits && parameter.least == 0 && below(2) == 0)
+    return 0; // which stands for another way of sending elements
   if (parameter.number)
     return parameter.least + below(uint64_t(parameter.most) - parameter.least + 1);
   switch (parameter.range) {

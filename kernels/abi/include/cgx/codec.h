@@ -452,8 +452,7 @@ static inline int cgx_codec_has_payloads(const cgx_codec *codec) {
 /* Whether payloads can be made and read on a GPU. */
 static inline int cgx_codec_has_gpu_kernels(const cgx_codec *codec) {
   return cgx_codec_has_payloads(codec) && !codec->rotate &&
-         !(codec->family == CGX_CODEC_CAST && codec->format == CGX_FORMAT_NVFP4) &&
-         !(codec->family == CGX_CODEC_TOPK && codec->bits != 0);
+         !(codec->family == CGX_CODEC_CAST && codec->format == CGX_FORMAT_NVFP4);
 }
 
 /* Rows of the matrix that lowrank sees in a tensor, row-major as it lies in memory: its first dimensions
