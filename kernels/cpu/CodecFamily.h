@@ -29,6 +29,7 @@ struct EncodeArguments {
   uint64_t firstElement;                       ///< the first element's position in its tensor
   uint8_t *body;                               ///< with room for what cgx_payload_bytes() counts
   const OptimizerTensors *optimizer = nullptr; ///< where it is known
+  const float *levels = nullptr;               ///< of a quantize with learned levels, where they are known
 };
 
 struct DecodeArguments {

@@ -53,15 +53,15 @@ DecodeError decodeRotated(const BodyKernels &kernels, DecodeArguments arguments,
 
 uint64_t encodeSource(const cgx_codec &codec, cgx_element_type type, Source source, const void *input,
                       uint64_t elements, RandomKey key, uint64_t firstElement, void *payload,
-                      const Implementation &with, const OptimizerTensors *optimizer) {
+                      const Implementation &with, const OptimizerTensors *optimizer, const float *levels) {
   if (elements == 0)
     return 0;
   const uint64_t headerBytes = hasEnvelope(codec) ? cgx_payload_body_begin(&codec) : 0;
   if (hasEnvelope(codec))
     writePayloadHeader(codec, type, elements, payload);
-  EncodeArguments arguments = {&codec,   type, source,       input,
-                               elements, key,  firstElement, static_cast<uint8_t *>(payload) + headerBytes,
-                               optimizer};
+  EncodeArguments arguments = {&codec,    type,  source,       input,
+                               elements,  key,   firstElement, static_cast<uint8_t *>(payload) + headerBytes,
+                               optimizer, levels};
   std::unique_ptr<float[]> rotated;
   if (codec.rotate) {
     rotated = rotatedInput(arguments);
@@ -115,16 +115,16 @@ std::string checkCodec(const cgx_codec &codec, cgx_element_type type) {
 
 uint64_t encode(const cgx_codec &codec, cgx_element_type type, const void *input, uint64_t elements,
                 RandomKey key, uint64_t firstElement, void *payload, const Implementation &with,
-                const OptimizerTensors *optimizer) {
+                const OptimizerTensors *optimizer, const float *levels) {
   return encodeSource(codec, type, sourceOf(type), input, elements, key, firstElement, payload, with,
-                      optimizer);
+                      optimizer, levels);
 }
 
 uint64_t encodeFromF32(const cgx_codec &codec, cgx_element_type type, const float *input, uint64_t elements,
                        RandomKey key, uint64_t firstElement, void *payload, const Implementation &with,
-                       const OptimizerTensors *optimizer) {
+                       const OptimizerTensors *optimizer, const float *levels) {
   return encodeSource(codec, type, sumSourceOf(type), input, elements, key, firstElement, payload, with,
-                      optimizer);
+                      optimizer, levels);
 }
 
 DecodeError decode(const cgx_codec &codec, cgx_element_type type, const void *payload, uint64_t payloadBytes,

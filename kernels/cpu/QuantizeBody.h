@@ -22,7 +22,8 @@ inline QuantizeEncodeArguments cutBody(const EncodeArguments &arguments) {
                                  arguments.firstElement,
                                  arguments.body,
                                  arguments.body + tableBytes(*arguments.codec),
-                                 arguments.body + levelsOffset(*arguments.codec, arguments.elements)};
+                                 arguments.body + levelsOffset(*arguments.codec, arguments.elements),
+                                 arguments.levels};
 }
 
 inline QuantizeDecodeArguments cutBody(const DecodeArguments &arguments) {

@@ -43,6 +43,7 @@ HostStages::HostStages(const CollectiveInfo &collective, const Group &group)
     OperandInfo &operand = inside.operands[i];
     if (!operand.isRaw()) {
       operand.codec = collective.schedule.inside;
+      operand.levels.reset(); // they are of the other codec
       operand.back.reset();
       operand.errorFeedback.reset();
     }

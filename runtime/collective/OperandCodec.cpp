@@ -38,7 +38,7 @@ void OperandCodec::encode(uint32_t phase, const std::byte *input, uint64_t first
     return encodeWithFeedback(phase, input, first, elements, *residual, payload);
   const OptimizerTensors optimizer = optimizerTensors();
   cgx::encode(codec, operand.type, input, elements, keyOf(execution, operand, codec, state, phase), first,
-              payload, defaultImplementation(), &optimizer);
+              payload, defaultImplementation(), &optimizer, levels());
 }
 
 /// Of the operand's elements; steps count from 0, updates from 1.
@@ -69,7 +69,7 @@ void OperandCodec::encodeWithFeedback(uint32_t phase, const std::byte *input, ui
   (void)decodeAccumulate(exact, operand.type, input, elements * elementBytes(), elements, sum.data());
   const OptimizerTensors optimizer = optimizerTensors();
   encodeFromF32(codec, operand.type, sum.data(), elements, keyOf(execution, operand, codec, state, phase),
-                first, payload, defaultImplementation(), &optimizer);
+                first, payload, defaultImplementation(), &optimizer, levels());
   std::fill(sent.begin(), sent.end(), 0.0f);
   // What this rank has just encoded is a payload.
   uint64_t bytes = written(payload, elements).size();
@@ -82,7 +82,8 @@ void OperandCodec::encodeWithFeedback(uint32_t phase, const std::byte *input, ui
 void OperandCodec::encodeWide(uint32_t phase, std::span<const float> values, std::byte *payload) const {
   if (!values.empty())
     encodeFromF32(codec, operand.type, values.data(), values.size(),
-                  keyOf(execution, operand, codec, state, phase), /*firstElement=*/0, payload);
+                  keyOf(execution, operand, codec, state, phase), /*firstElement=*/0, payload,
+                  defaultImplementation(), /*optimizer=*/nullptr, levels());
 }
 
 Status OperandCodec::accumulate(std::span<const std::byte> payload, uint32_t sender,

@@ -117,6 +117,7 @@ Status Context::beginStep(uint64_t newStep) {
   state.beginStep();
   inStep = true;
   stepBegan = computesSince = TraceClock::now();
+  adaptation.beginStep(step);
   if (Profiler *profiler = adaptation.active())
     profiler->beginStep();
   return Status();
@@ -373,14 +374,24 @@ Status Context::takeNamed(const CollectiveInfo &info) {
   return checkProvided(info, state.operandsOf(indexOf(info)));
 }
 
+void Context::observe(const CollectiveInfo &info, size_t operand, const std::byte *input) {
+  Profiler *profiler = adaptation.active();
+  LevelLearner *levels = adaptation.learning();
+  if (!profiler && !levels)
+    return;
+  Stopwatch stopwatch(telemetry.profiling);
+  if (profiler)
+    profiler->observe(indexOf(info), operand, input);
+  if (levels)
+    levels->observe(indexOf(info), operand, input);
+}
+
 Status Context::runNow(const CollectiveInfo &info, Buffers operands, bool beside) {
   return execute(info, beside, [&](Execution &execution) {
     // Before it runs: the result may take the place of the operand.
-    if (Profiler *profiler = adaptation.active()) {
-      Stopwatch stopwatch(telemetry.profiling);
-      for (size_t i = 0; i < operands.size() && !(device && DeviceUse::isNeededFor(operands)); ++i)
-        profiler->observe(indexOf(info), i, operands[i].input);
-    }
+    if (!(device && DeviceUse::isNeededFor(operands)))
+      for (size_t i = 0; i < operands.size(); ++i)
+        observe(info, i, operands[i].input);
     Status status = runCollective(execution, operands);
     for (OperandState &operand : execution.states)
       ++operand.runs;
@@ -505,11 +516,8 @@ void Context::executeExplicit(int64_t collective, int64_t operand, Result<Explic
                                      "optimizer keeps have no explicit form");
     if (!call.ok())
       return call.status();
-    if (Profiler *profiler = adaptation.active();
-        profiler && *call == ExplicitCall::CompressContribution && !(device && isOnDevice(buffers.input))) {
-      Stopwatch stopwatch(telemetry.profiling);
-      profiler->observe(indexOf(info), size_t(operand), buffers.input);
-    }
+    if (*call == ExplicitCall::CompressContribution && !(device && isOnDevice(buffers.input)))
+      observe(info, size_t(operand), buffers.input);
     return runExplicit(execution, {*call, size_t(operand), buffers});
   });
 }

@@ -14,6 +14,12 @@ namespace cgx {
 
 static bool isSame(const cgx_codec &a, const cgx_codec &b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
+/// Of levels that are known.
+static bool isSame(const std::shared_ptr<const std::vector<float>> &a,
+                   const std::shared_ptr<const std::vector<float>> &b) {
+  return a && b ? *a == *b : a == b;
+}
+
 CodecTable::CodecTable(Program program) : current(std::move(program)), changed(current.collectives.size()) {
   for (const CollectiveInfo &collective : current.collectives) {
     std::vector<cgx_codec> &codecs = compiled.emplace_back();
@@ -32,10 +38,11 @@ bool CodecTable::isAsCompiled(size_t collective) const {
 void CodecTable::adopt(std::span<const PlannedCodec> codecs) {
   ++now;
   for (const PlannedCodec &planned : codecs) {
-    cgx_codec &codec = current.collectives[planned.collective].operands[planned.operand].codec;
-    if (!isSame(codec, planned.codec))
+    OperandInfo &operand = current.collectives[planned.collective].operands[planned.operand];
+    if (!isSame(operand.codec, planned.codec) || !isSame(operand.levels, planned.levels))
       changed[planned.collective] = now;
-    codec = planned.codec;
+    operand.codec = planned.codec;
+    operand.levels = planned.levels;
   }
 }
 

@@ -52,6 +52,8 @@ Plan Plan::parse(std::string_view text) {
              {}};
     if (measured.has("gradient_norm"))
       added.gradientNorm = measured.amount("gradient_norm");
+    for (const Json &level : measured.has("levels") ? measured.list("levels") : Json::array())
+      added.levels.push_back(level.is_number() ? level.get<float>() : -1.0f);
   }
   return plan;
 }
@@ -69,6 +71,8 @@ std::string Plan::toJson() const {
                     {"raw_bytes", layer.rawBytes}});
     if (layer.gradientNorm)
       list.back()["gradient_norm"] = *layer.gradientNorm;
+    if (!layer.levels.empty())
+      list.back()["levels"] = std::vector<double>(layer.levels.begin(), layer.levels.end());
   }
   OrderedJson json = {{"cgx_plan", 1},
                       {"program", program},

@@ -9,6 +9,8 @@
 #include "profile/Adaptation.h"
 
 #include "Agreement.h"
+#include "cgx/codec_table.h"
+#include "cgx/formats/Json.h"
 #include "cgx/kernels/codecs.h"
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
@@ -16,6 +18,7 @@
 #include "status/Digest.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace cgx {
 
@@ -34,7 +37,30 @@ Status Adaptation::checkUsable(const CodecCandidate &candidate) const {
                        "': no layer of the program takes it: ", infoOf(profiled[0]).refuse(candidate.codec));
 }
 
+Status Adaptation::beginLevels(const std::string &requestJson) {
+  Result<LevelRequest> request = LevelRequest::parse(requestJson);
+  if (!request.ok())
+    return request.status();
+  Result<LevelLearner> made = LevelLearner::make(codecs, profiled, *request);
+  if (made.ok())
+    learner.emplace(std::move(*made));
+  return made.status();
+}
+
+/// The JSON of what is asked of levels, if options ask for that; else "".
+static Result<std::string> levelsOf(const char *optionsJson) {
+  try {
+    const nlohmann::json options = formats::parseJson(optionsJson ? optionsJson : "{}");
+    return options.contains("levels") ? options["levels"].dump() : std::string();
+  } catch (const formats::Error &error) {
+    return Status::error(CGX_INVALID_ARGUMENT, "options of a profile: ", error.what());
+  }
+}
+
 Status Adaptation::begin(const char *optionsJson, uint64_t firstStep) {
+  Result<std::string> levels = levelsOf(optionsJson);
+  if (!levels.ok() || !levels->empty())
+    return levels.ok() ? beginLevels(*levels) : levels.status();
   if (active())
     return Status(CGX_INVALID_ARGUMENT, "a profile begins while another is measured");
   if (profiled.empty())
@@ -72,16 +98,35 @@ Result<std::string> Adaptation::solve(const plan::Profile &profile, const char *
   }
 }
 
-Result<std::string> Adaptation::adapt(const StepBoundary &boundary, const char *requestJson) {
-  Result<plan::Profile> profile = end(boundary);
-  if (!profile.ok())
-    return profile.status();
-  std::string text;
-  if (boundary.transport.rank() == 0) {
-    Result<std::string> solved = solve(*profile, requestJson);
-    text = solved.ok() ? kIsPlan + *solved : kIsError + solved.status().message();
+/// A plan says all that is to be known of codecs: what it leaves open is as in plans before it.
+static void addWhatHolds(const std::vector<plan::PlannedLayer> &before, plan::Plan &plan) {
+  for (const plan::PlannedLayer &layer : before)
+    if (std::none_of(plan.layers.begin(), plan.layers.end(), [&](const plan::PlannedLayer &other) {
+          return other.layer == layer.layer && other.kind == layer.kind;
+        }))
+      plan.layers.push_back(layer);
+}
+
+Result<std::string> Adaptation::makePlan(const StepBoundary &boundary, const char *requestJson) {
+  if (LevelLearner *levels = learning()) {
+    Result<plan::Plan> plan = levels->finish(boundary.transport, boundary.timeout, boundary.step);
+    if (!plan.ok() || boundary.transport.rank() != 0)
+      return plan.ok() ? Result<std::string>(std::string()) : plan.status();
+    addWhatHolds(inForce, *plan);
+    return kIsPlan + plan->toJson();
   }
-  Result<std::string> told = broadcastText(boundary.transport, boundary.timeout, boundary.step, text);
+  Result<plan::Profile> profile = end(boundary);
+  if (!profile.ok() || boundary.transport.rank() != 0)
+    return profile.ok() ? Result<std::string>(std::string()) : profile.status();
+  Result<std::string> solved = solve(*profile, requestJson);
+  return solved.ok() ? kIsPlan + *solved : kIsError + solved.status().message();
+}
+
+Result<std::string> Adaptation::adapt(const StepBoundary &boundary, const char *requestJson) {
+  Result<std::string> made = makePlan(boundary, requestJson);
+  if (!made.ok())
+    return made.status();
+  Result<std::string> told = broadcastText(boundary.transport, boundary.timeout, boundary.step, *made);
   if (!told.ok())
     return told.status();
   if (told->empty() || told->front() != kIsPlan)
@@ -104,6 +149,24 @@ Status Adaptation::adopt(const StepBoundary &boundary, const std::string &planJs
     if ((*all)[rank][0] != (*all)[0][0])
       return Status::error(CGX_MISMATCH, "rank ", rank, " adopts another plan than rank 0");
   return apply(planJson);
+}
+
+/// What is wrong with the levels of a layer; "" if nothing.
+static std::string checkLevels(const plan::PlannedLayer &layer, const cgx_codec &codec) {
+  const std::vector<float> &levels = layer.levels;
+  if (levels.empty())
+    return "";
+  if (codec.family != CGX_CODEC_QUANTIZE || codec.levels != CGX_LEVELS_LEARNED)
+    return "expected no list of levels with " + describeCodec(codec);
+  if (levels.size() != size_t(1) << codec.bits)
+    return concat("expected ", size_t(1) << codec.bits, " levels of ", codec.bits, " bits, got ",
+                  levels.size());
+  // In this form what is no number is refused, too.
+  const bool isAscending = std::adjacent_find(levels.begin(), levels.end(),
+                                              [](float a, float b) { return !(a <= b); }) == levels.end();
+  return isAscending && levels.front() == 0.0f && levels.back() == 1.0f
+             ? ""
+             : "expected levels ascending from 0 to 1";
 }
 
 Status Adaptation::apply(const std::string &planJson) {
@@ -134,11 +197,18 @@ Status Adaptation::apply(const std::string &planJson) {
     *codec = cgx_codec_for_shape(&*codec, operand.shape.data(), operand.shape.size());
     if (std::string wrong = operand.refuse(*codec); !wrong.empty())
       return Status::error(CGX_INVALID_ARGUMENT, "layer '", layer.layer, "': ", wrong);
-    changes.push_back({place->collective, place->operand, *codec});
+    if (std::string wrong = checkLevels(layer, *codec); !wrong.empty())
+      return Status::error(CGX_INVALID_ARGUMENT, "layer '", layer.layer, "': ", wrong);
+    std::shared_ptr<const std::vector<float>> levels;
+    if (!layer.levels.empty())
+      levels = std::make_shared<const std::vector<float>>(layer.levels);
+    changes.push_back({place->collective, place->operand, *codec, std::move(levels)});
     if (layer.gradientNorm)
       plannedNorms[size_t(place - profiled.begin())] = layer.gradientNorm;
   }
   norms = std::move(plannedNorms);
+  addWhatHolds(inForce, plan);
+  inForce = std::move(plan.layers);
   codecs.adopt(changes);
   return Status();
 }

@@ -86,10 +86,8 @@ std::vector<ProfiledOperand> findProfiledOperands(const Program &program) {
   return profiled;
 }
 
-/// Bytes that leave all ranks when the operand is sent with the codec, in payloads as long as they can be.
-/// `everybody` are the ranks of the job, whom a permutation names.
-static double wireBytes(const CollectiveInfo &info, const OperandInfo &operand, const cgx_codec &codec,
-                        uint32_t everybody) {
+double wireBytesOfAll(const CollectiveInfo &info, const OperandInfo &operand, const cgx_codec &codec,
+                      uint32_t everybody) {
   double bytes = 0;
   const auto addGroup = [&](uint32_t ranks) {
     const cgx_collective collective = info.inGroupOf(ranks);
@@ -271,7 +269,8 @@ plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
     layer.gradientNorm = next();
     layer.previousNorm = entry.previousNorm;
     const cgx_codec exact{};
-    layer.candidates.push_back({plan::kExact, 0, wireBytes(collective, info, exact, program.ranks), 0, 0, 0});
+    layer.candidates.push_back(
+        {plan::kExact, 0, wireBytesOfAll(collective, info, exact, program.ranks), 0, 0, 0});
     for (const CodecCandidate *candidate : candidatesFor(candidates, info)) {
       cgx_codec codec = cgx_codec_for_shape(&candidate->codec, info.shape.data(), info.shape.size());
       double error = next(), encode = next(), decode = next(), filled = next();
@@ -279,7 +278,7 @@ plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
       if (!std::isfinite(layer.gradientNorm))
         error = std::numeric_limits<double>::infinity();
       layer.candidates.push_back({candidate->text, error,
-                                  filled * wireBytes(collective, info, codec, program.ranks), encode, 0,
+                                  filled * wireBytesOfAll(collective, info, codec, program.ranks), encode, 0,
                                   decode});
     }
     layer.readySeconds = next();

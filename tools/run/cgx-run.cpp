@@ -83,6 +83,8 @@ EXAMPLES
     cgx-run step.mlir ... --plan plan.json
   The same while training, from step 200 on, anew every 100 steps:
     cgx-run step.mlir ... --adapt lgreco --adapt-every 100 --warmup 200
+  Fit the levels of 4 bits to weights and gradients in steps 100 and 1000 (QSDP, 5.6.2), and keep them:
+    cgx-run step.mlir ... --learn-levels "steps=100,1000 bits=4 rounding=nearest" --write-plan plan.json
   One rank of a job that another launcher starts (RANK and WORLD_SIZE, or the variables of
   Open MPI, MPICH or Slurm, say which), on one host or, over MPI, on several:
     mpirun -np 4 cgx-run step.so --state state.safetensors --data train.safetensors
@@ -267,6 +269,17 @@ void describe(CLI::App &app, Options &options) {
       ->excludes(profile)
       ->type_name("SOLVER")
       ->group("Codecs");
+  app.add_option(
+         "--learn-levels", options.learnLevels,
+         "Fit the levels of quantize to what is sent in these steps, such as \"steps=100,1000\", and go on "
+         "with them: also kinds=weight,gradient (the usual ones), activation or outer_gradient, and bits, "
+         "bucket, rounding or scale in place of the program's")
+      ->excludes("--adapt")
+      ->type_name("\"steps=K,...\"")
+      ->group("Codecs");
+  app.add_option("--write-plan", options.writePlan, "Where to write the plan that holds at the end")
+      ->type_name("FILE.json")
+      ->group("Codecs");
   auto addCount = [&](const char *name, uint64_t &value, const char *description) {
     app.add_option(name, value, description)
         ->check(CLI::Validator(checkWhole, ""))
@@ -372,6 +385,7 @@ void checkTogether(const CLI::App &app) {
                                   {"--reference", {"--adapt"}},
                                   {"--candidate", {"--profile", "--adapt"}},
                                   {"--profile-steps", {"--profile", "--adapt"}},
+                                  {"--write-plan", {"--plan", "--adapt", "--learn-levels", "--resume"}},
                                   {"--save-every", {"--save"}},
                                   {"--keep-last", {"--save"}},
                                   {"--keep-best", {"--save"}},
@@ -421,7 +435,7 @@ void noteUnfinishedPlan(const Job &job, const Outcome &first) {
 }
 
 std::vector<std::string> outputsOf(const Options &options) {
-  return {options.save, options.report, options.trace, options.profile, options.metrics};
+  return {options.save, options.report, options.trace, options.profile, options.metrics, options.writePlan};
 }
 
 /// What a run has to say of its files and its checks: all of it, also where some of it fails.
@@ -445,6 +459,8 @@ public:
       tryTo([&] { replaceFile(options.trace, writeTrace(outcomes)); });
     if (!options.profile.empty() && outcomes[0].steps == job.steps)
       tryTo([&] { replaceFile(options.profile, outcomes[0].profile); });
+    if (!options.writePlan.empty())
+      tryTo([&] { writePlan(); });
     throwAll();
   }
 
@@ -493,6 +509,12 @@ private:
       else
         problems.push_back(unsound->reason + ": the " + where);
     });
+  }
+
+  void writePlan() {
+    if (outcomes[0].plans.empty())
+      throw Error("'" + options.writePlan + "' was not written: no step had a plan");
+    replaceFile(options.writePlan, outcomes[0].plans.back().json);
   }
 
   void report(std::span<const Disagreement> disagreements) {

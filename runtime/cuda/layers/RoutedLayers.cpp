@@ -15,7 +15,8 @@ namespace cgx {
 
 bool hasKernels(const OperandInfo &operand) {
   const bool isFloat = operand.type == CGX_F32 || operand.type == CGX_F16 || operand.type == CGX_BF16;
-  return isFloat && cuda::checkCodec(operand.codec, operand.type).empty() &&
+  // On a GPU each payload is fitted its own levels.
+  return isFloat && !operand.levels && cuda::checkCodec(operand.codec, operand.type).empty() &&
          cuda::checkCodec(operand.codecOf(kResult), operand.type).empty();
 }
 

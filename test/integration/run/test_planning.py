@@ -81,6 +81,70 @@ class Planning(RunTest):
             self.assertEqual(json.loads(report.read_text())["state_hash"], whole["state_hash"])
             self.assertEqual(read_safetensors(save)[0], state)
 
+    LEARN = ("--learn-levels", "steps=3,12 bits=3 rounding=nearest")
+
+    def test_levels_are_learned_at_the_steps_asked_for(self):
+        plan, metrics = self.folder / "plan.json", self.folder / "metrics.jsonl"
+        report, state = self.train("train4.so", "--steps", 16, "--repeat", *self.LEARN, "--write-plan", plan, "--metrics", metrics)
+        self.assertEqual([entry["step"] for entry in report["plans"]], [4, 13])
+        for entry in report["plans"]:
+            layer = entry["plan"]["layers"][0]
+            self.assertEqual((layer["layer"], layer["codec"]["bits"], layer["codec"]["levels"], len(layer["levels"])),
+                             ("params/w", 3, "learned", 8))
+            self.assertLess(entry["plan"]["planned"]["squared_error"], entry["plan"]["of_reference"]["squared_error"])
+        self.assertEqual(json.loads(plan.read_text()), report["plans"][1]["plan"])
+        lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+        self.assertEqual([line["step"] for line in lines if line.get("plan")], [4, 13])
+        # Threads, processes, and a machine that is slower: the same bits.
+        self.assertEqual(self.train("train4.so", "--steps", 16, "--repeat", *self.LEARN, "--transport", "inproc")[1], state)
+        # What was learned is what a run can begin with.
+        begun, _ = self.train("train4.so", "--steps", 3, "--plan", plan)
+        self.assertEqual(begun["plans"][0]["plan"], report["plans"][1]["plan"])
+
+    def test_a_resumed_run_has_the_levels_that_were_learned(self):
+        whole, state = self.train("train4.so", "--steps", 20, "--repeat", *self.LEARN)
+        for first in (3, 4, 8, 13):  # before, right behind, and between steps to learn at
+            half = self.folder / "half.safetensors"
+            result = self.run_tool("train4.so", "--steps", first, "--repeat", *(self.LEARN if first > 3 else ()), "--save", half,
+                                   state=self.state())
+            self.assertEqual(result.returncode, 0, result.stderr)
+            save, report = self.folder / "saved.safetensors", self.folder / "report.json"
+            result = self.run_tool("train4.so", "--steps", 20 - first, "--repeat", *self.LEARN, "--resume", half,
+                                   "--save", save, "--report", report)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(json.loads(report.read_text())["state_hash"], whole["state_hash"])
+            self.assertEqual(read_safetensors(save)[0], state)
+
+    def test_levels_that_cannot_be_learned_are_refused(self):
+        state = self.state()
+        for text, message in (
+                ("bits=4", "expected steps to learn levels at"),
+                ("steps=", "expected NAME=VALUE"),
+                ("steps=5,3", "expected steps in ascending order, each once, got '5,3'"),
+                ("steps=5,5", "expected steps in ascending order, each once"),
+                ("steps=-1", "expected steps such as 100,1000, got '-1'"),
+                ("steps=1e3", "expected steps such as 100,1000, got '1e3'"),
+                ("steps=99999999999999999999", "expected steps such as 100,1000"),
+                ("steps=6", "the last step is 5, and levels are learned in steps 6 only"),
+                ("steps=1 steps=2", "expected steps once"),
+                ("steps=1 kinds=weights", "expected kinds among weight, gradient"),
+                ("steps=1 kinds=weight", "no layer of kind weight of the program"),
+                ("steps=1 bits=9", "expected a number in 1..8 as 'bits', got 9"),
+                ("steps=1 bits=x", "bits"),
+                ("steps=1 rounding=random_shift scale=f32", "(rounding=nearest, or stochastic)"),
+                ("steps=1 family=sign", "expected steps, kinds, bits, bucket, rounding or scale, got 'family'")):
+            with self.subTest(text=text):
+                self.assertIn(message, self.refuse("train4.so", "--steps", 6, "--learn-levels", text, state=state))
+        self.assertIn("no weight and no gradient of the program",
+                      self.refuse("exact4.so", "--steps", 6, "--learn-levels", "steps=1", state=state))
+        self.assertIn("excludes", self.refuse("train4.so", "--steps", 6, "--learn-levels", "steps=1", "--adapt", "lgreco",
+                                              state=state, code=2))
+        self.assertIn("--write-plan requires", self.refuse("train4.so", "--steps", 6, "--write-plan", "p.json", state=state, code=2))
+        result = self.run_tool("train4.so", "--steps", 6, "--learn-levels", "steps=2,6,9", state=state)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("no levels are learned in steps 6, 9: the last step is 5", result.stderr)
+        self.expect_nothing_left()
+
     def test_what_does_not_fit_is_refused_before_it_does_harm(self):
         plan = json.loads(self.solve(self.profile()).read_text())
         plan["layers"][0]["elements"] = 7

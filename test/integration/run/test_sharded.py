@@ -194,6 +194,36 @@ class Sharded(RunTest):
         self.assertTrue(weights, report["layers"])
         self.assertNotIn("bits=8", weights[0]["codec"])
 
+    def test_learned_levels_of_weights_and_gradients(self):
+        """At equal bits they lose less than even ones: the weights stay nearer to those of an exact run."""
+        even = "min-elements=1 weight='bits=3 bucket=512 rounding=nearest' gradient='bits=3 bucket=512 rounding=nearest'"
+        for ranks in range(1, 9):
+            for element in ("f32", "bf16") if ranks in (2, 3, 8) else ("f32",):
+                with self.subTest(ranks=ranks, element=element):
+                    self.make(ranks, element)
+                    learn = ("--learn-levels", "steps=0,3")
+                    report, state = self.step(f"{even} reuse-gathers=all", *learn, steps=8)
+                    self.assertEqual([entry["step"] for entry in report["plans"]], [1, 4])
+                    for entry in report["plans"]:
+                        layers = entry["plan"]["layers"]
+                        self.assertEqual([layer["kind"] for layer in layers], ["weight", "gradient"])
+                        self.assertEqual([len(layer["levels"]) for layer in layers], [8, 8])
+                        if ranks > 1:  # one alone gathers and scatters nothing
+                            self.assertLess(entry["plan"]["planned"]["squared_error"], entry["plan"]["of_reference"]["squared_error"])
+                    _, again = self.step(f"{even} reuse-gathers=all", *learn, "--transport", "shm", steps=8)
+                    self.assertEqual(again, state)
+                    if element == "f32":
+                        self.step(f"{even} reuse-gathers=all", *learn, steps=2, save="half")
+                        _, resumed = self.step(f"{even} reuse-gathers=all", *learn, "--resume", self.folder / "half.safetensors",
+                                               state=None, steps=6)
+                        self.assertEqual(resumed, state)
+                    if element == "f32" and ranks > 1:
+                        exact, plain = (self.step(options, steps=8)[1] for options in ("weight=identity gradient=identity", even))
+                        reference = struct.unpack(f"<{len(exact) // 4}f", exact)
+                        loss = [sum((a - b) ** 2 for a, b in zip(struct.unpack(f"<{len(other) // 4}f", other), reference))
+                                for other in (state, plain)]
+                        self.assertLess(loss[0], loss[1])
+
     def check_differences(self, ranks, element, options=DIFFERENCES, replicas=1, gathers=2, steps=6):
         self.make(ranks, element, replicas)
         report, _ = self.step(options, steps=steps)

@@ -160,6 +160,30 @@ TEST_P(QuantizeVariantsTest, LearnedLevelsFitBellShapedDataBetter) {
   EXPECT_LT(errorOf(codec, values), uniform * (bits() < 5 ? 0.9 : 1.0));
 }
 
+TEST_P(QuantizeVariantsTest, LevelsThatAreGivenAreTaken) {
+  const cgx_codec codec = {.family = CGX_CODEC_QUANTIZE,
+                           .bits = bits(),
+                           .bucket = 64,
+                           .rounding = CGX_ROUND_NEAREST,
+                           .scale = CGX_SCALE_F32,
+                           .levels = CGX_LEVELS_LEARNED};
+  std::vector<float> levels(size_t(1) << bits());
+  for (size_t i = 0; i < levels.size(); ++i) // close together below
+    levels[i] = float(i * i) / float((levels.size() - 1) * (levels.size() - 1));
+  std::vector<float> values(64 + 9), decoded(values.size());
+  for (float &value : values) // on levels, which all buckets span
+    value = levels[random() % levels.size()] * 8;
+  values[0] = values[64] = 0;
+  values[1] = values[65] = 8;
+  std::vector<uint8_t> payload(cgx_payload_bytes(&codec, CGX_F32, values.size()));
+  encode(codec, CGX_F32, values.data(), values.size(), RandomKey{1}, 0, payload.data(), implementation(),
+         /*optimizer=*/nullptr, levels.data());
+  ASSERT_EQ(
+      decode(codec, CGX_F32, payload.data(), payload.size(), values.size(), decoded.data(), implementation()),
+      DecodeError::ok);
+  EXPECT_EQ(decoded, values);
+}
+
 TEST_P(QuantizeVariantsTest, RotatedLevelsFitHeavyTailsBetter) {
   std::student_t_distribution<float> heavy(2.5f);
   std::vector<float> values(16384 + 100); // the last block is a short one

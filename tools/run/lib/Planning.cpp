@@ -44,6 +44,8 @@ void Planner::beforeStep(uint64_t step, uint64_t end) {
     check(cgx_context_adopt_plan(context, planning.plan.c_str()));
     plans.push_back({step, planning.plan});
   }
+  if (!started && !planning.levels.steps.empty())
+    check(cgx_context_begin_profile(context, planning.levels.options.c_str()));
   started = true;
   if (profiling && planning.isBoundary(step))
     adapt(step);
@@ -52,6 +54,14 @@ void Planner::beforeStep(uint64_t step, uint64_t end) {
         context, planning.profileOptions.empty() ? nullptr : planning.profileOptions.c_str()));
     profiling = true;
   }
+}
+
+void Planner::afterStep(uint64_t step) {
+  if (!planning.levels.isAt(step))
+    return;
+  const char *plan = nullptr;
+  check(cgx_context_adapt(context, nullptr, &plan));
+  plans.push_back({step + 1, plan});
 }
 
 void Planner::settle(uint64_t step) {

@@ -260,6 +260,8 @@ Planning preparePlanning(const Options &options, const SafetensorsFile *checkpoi
   planning.profileSteps = options.profileSteps;
   planning.every = options.adaptEvery;
   planning.warmup = options.warmup;
+  if (!options.learnLevels.empty())
+    planning.levels = parseLevelLearning(options.learnLevels);
   try {
     for (const std::string &candidate : options.candidates)
       (void)plan::expandCodecLabel(plan::splitKind(candidate).second);
@@ -274,6 +276,23 @@ Planning preparePlanning(const Options &options, const SafetensorsFile *checkpoi
     throw Error(error.what());
   }
   return planning;
+}
+
+/// Steps behind the end would be passed over in silence.
+void checkLevelSteps(const Job &job, const Options &options) {
+  const uint64_t end = job.firstStep + job.steps;
+  std::string late;
+  for (uint64_t step : job.planning.levels.steps)
+    if (step >= end)
+      late += (late.empty() ? "" : ", ") + std::to_string(step);
+  if (late.empty())
+    return;
+  if (job.planning.levels.steps.front() >= end)
+    throw Error("--learn-levels: the last step is " + std::to_string(end - 1) +
+                ", and levels are learned in steps " + late + " only");
+  if (!options.quiet)
+    std::fprintf(stderr, "cgx-run: note: no levels are learned in steps %s: the last step is %llu\n",
+                 late.c_str(), static_cast<unsigned long long>(end - 1));
 }
 
 /// A plan of another program, before ranks find that out one by one.
@@ -329,7 +348,7 @@ uint64_t digestOf(const Job &job, const Options &options, const InputFiles &file
       std::to_string(job.stopOnNan), std::to_string(job.padLast));
   add(job.planning.plan, job.planning.profileOptions, job.planning.request,
       std::to_string(job.planning.profile), std::to_string(job.planning.profileSteps),
-      std::to_string(job.planning.every), std::to_string(job.planning.warmup));
+      std::to_string(job.planning.every), std::to_string(job.planning.warmup), job.planning.levels.options);
   for (const std::vector<std::string> *list : {&options.feeds, &options.values})
     for (const std::string &entry : *list)
       add(entry);
@@ -509,6 +528,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.trace = !options.trace.empty();
   job.planning = preparePlanning(options, job.checkpoint);
   checkPlan(job, options);
+  checkLevelSteps(job, options);
   bool plans = job.planning.adapts() || job.planning.profile || !job.planning.plan.empty();
   if (!options.quiet)
     for (const std::string &omission : describeOmissions(job.manifest, plans))

@@ -178,6 +178,7 @@ private:
       if (metrics_)
         metrics_->step(job_.firstStep + done, scalars_, planner.plans.size());
       stepper_.feed();
+      planner.afterStep(job_.firstStep + done);
       outcome.steps = done + 1;
     }
     if (writer_.joinable())

@@ -34,11 +34,13 @@ std::string checkCodec(const cgx_codec &codec, cgx_element_type type);
 
 /// Encodes `elements` elements; the first is element `firstElement` of its tensor. `payload` has room for
 /// cgx_payload_bytes(); returns how many of them the payload has. `optimizer` is for codecs that need what it
-/// keeps (cgx_codec_needs); without it, these send every bit that they would otherwise weigh.
+/// keeps (cgx_codec_needs); without it, these send every bit that they would otherwise weigh. `levels` is for
+/// quantize with learned levels: 2^bits shares of a bucket's range, ascending from 0 to 1; without it, they
+/// are fitted to the elements.
 uint64_t encode(const cgx_codec &codec, cgx_element_type type, const void *input, uint64_t elements,
                 RandomKey key, uint64_t firstElement, void *payload,
                 const Implementation &with = defaultImplementation(),
-                const OptimizerTensors *optimizer = nullptr);
+                const OptimizerTensors *optimizer = nullptr, const float *levels = nullptr);
 
 /// The same for the owner of a chunk, who has its sum in f32: encodes the sum rounded once
 /// to `type`, which must be f32, f16 or bf16. This is the result of an exact reduction, also
@@ -46,7 +48,7 @@ uint64_t encode(const cgx_codec &codec, cgx_element_type type, const void *input
 uint64_t encodeFromF32(const cgx_codec &codec, cgx_element_type type, const float *input, uint64_t elements,
                        RandomKey key, uint64_t firstElement, void *payload,
                        const Implementation &with = defaultImplementation(),
-                       const OptimizerTensors *optimizer = nullptr);
+                       const OptimizerTensors *optimizer = nullptr, const float *levels = nullptr);
 
 /// Decodes into elements of `type`: the value in f32, rounded once. Any bytes may be given:
 /// what is not the expected payload is refused, and nothing is written then.

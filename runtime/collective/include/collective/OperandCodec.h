@@ -104,6 +104,8 @@ private:
   std::span<const std::byte> written(const std::byte *payload, uint64_t elements) const;
   Residual *residualOf(uint32_t phase) const;
   OptimizerTensors optimizerTensors() const;
+  /// Those of a plan; null where payloads are fitted their own.
+  const float *levels() const { return operand.levels ? operand.levels->data() : nullptr; }
   void encodeWithFeedback(uint32_t phase, const std::byte *input, uint64_t first, uint64_t elements,
                           Residual &residual, std::byte *payload) const;
   Status refused(uint32_t sender, const char *why) const;

@@ -91,6 +91,8 @@ private:
   template <typename Body> Status execute(const CollectiveInfo &info, bool beside, Body body);
   /// The same on the thread of the step, behind what is in flight; failures become the step's.
   template <typename Body> void executeNow(int64_t collective, Body body);
+  /// What this rank contributes, for what is measured and learned.
+  void observe(const CollectiveInfo &info, size_t operand, const std::byte *input);
   Status runNow(const CollectiveInfo &info, Buffers operands, bool beside);
   /// Takes the operands that were named; OK, or what is missing, of what their codecs need as well.
   Status takeNamed(const CollectiveInfo &info);

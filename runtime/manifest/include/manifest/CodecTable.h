@@ -20,10 +20,11 @@
 
 namespace cgx {
 
-/// The codec of one operand, by its place in the program.
+/// The codec of one operand, by its place in the program, and its levels where they are known.
 struct PlannedCodec {
   size_t collective, operand;
   cgx_codec codec;
+  std::shared_ptr<const std::vector<float>> levels = nullptr;
 };
 
 class CodecTable {

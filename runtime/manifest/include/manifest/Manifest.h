@@ -18,6 +18,7 @@
 #include "status/Status.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -75,6 +76,8 @@ struct OperandInfo {
   uint64_t first = 0;          ///< where these are a part of a larger operand: the first one's place there
   std::vector<uint64_t> shape; ///< of the input; present where the kind has a dimension
   cgx_codec codec{};
+  /// Of learned levels where a plan has them; null where each payload is fitted its own.
+  std::shared_ptr<const std::vector<float>> levels;
   std::optional<cgx_codec> back; ///< all_reduce: of the result, if that is encoded otherwise
   std::optional<ErrorFeedback> errorFeedback;
   std::optional<Changes> changes; ///< permute

@@ -51,6 +51,11 @@ struct ProfiledOperand {
 /// Of a program as it was compiled.
 std::vector<ProfiledOperand> findProfiledOperands(const Program &program);
 
+/// Bytes that leave all ranks when the operand is sent with the codec, in payloads as long as they can be.
+/// `everybody` are the ranks of the job, whom a permutation names.
+double wireBytesOfAll(const CollectiveInfo &info, const OperandInfo &operand, const cgx_codec &codec,
+                      uint32_t everybody);
+
 class Profiler {
 public:
   Profiler(const CodecTable &codecs, std::vector<ProfiledOperand> profiled,

@@ -13,6 +13,8 @@
 #include "cgx/arithmetic/quantize_sections.h"
 #include "cgx/arithmetic/scale_section.h"
 
+#include <cstring>
+
 namespace cgx {
 
 constexpr uint32_t maxTableLevels = 256;
@@ -20,10 +22,15 @@ constexpr uint32_t maxTableLevels = 256;
 /// Most elements that levels are learned from.
 constexpr uint64_t learnedElements = 4096;
 
-/// Fits the table to the elements of a payload, of which the scales are stored.
+/// The table that is given, or else one that is fitted to the elements of the payload, of which the scales
+/// are stored.
 inline void learnTable(const QuantizeEncodeArguments &arguments, float *table) {
   const cgx_codec &codec = *arguments.codec;
   const uint32_t levels = 1u << codec.bits;
+  if (arguments.given) {
+    std::memcpy(table, arguments.given, levels * sizeof *table);
+    return;
+  }
   for (uint32_t level = 0; level < levels; ++level)
     table[level] = float(level) / float(levels - 1);
   const uint64_t stride = arguments.elements / learnedElements + 1;

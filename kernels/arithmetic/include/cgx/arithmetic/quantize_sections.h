@@ -26,6 +26,7 @@ struct QuantizeEncodeArguments {
   uint8_t *table; ///< of learned levels
   uint8_t *scales;
   uint8_t *levels;
+  const float *given = nullptr; ///< learned levels that are known: the table is not fitted
 };
 
 struct QuantizeDecodeArguments {

@@ -23,6 +23,7 @@ struct PlannedLayer {
   double squaredError = 0, wireBytes = 0;
   double rawBytes = 0;                ///< wire bytes without a codec
   std::optional<double> gradientNorm; ///< when the plan was made; accordion compares with it
+  std::vector<float> levels = {};     ///< where they were learned: shares of a bucket's range
 
   bool operator==(const PlannedLayer &) const = default;
 };

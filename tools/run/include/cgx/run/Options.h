@@ -32,6 +32,7 @@ struct Options {
   std::vector<std::string> feeds, values; ///< A=B, as typed
   std::string members;                    ///< the ranks of the checkpoint that ranks go on from, as typed
   std::string plan, profile, adapt, messagesIn;
+  std::string learnLevels, writePlan; ///< steps and kinds, as typed; where the plan in force goes at the end
   std::vector<std::string> references = {"quantize bits=4 bucket=128"};
   std::vector<std::string> candidates;
   uint64_t profileSteps = 10, adaptEvery = 1000, warmup = 200;

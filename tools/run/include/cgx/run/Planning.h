@@ -13,6 +13,7 @@
 #ifndef CGX_RUN_PLANNING_H
 #define CGX_RUN_PLANNING_H
 
+#include "cgx/run/LevelLearning.h"
 #include "cgx/runtime.h"
 
 #include <cstdint>
@@ -34,6 +35,7 @@ struct Planning {
   uint64_t profileSteps = 10;
   std::string request; ///< JSON: what plans are made; empty: none
   uint64_t every = 100, warmup = 200;
+  LevelLearning levels;
 
   bool adapts() const { return !request.empty(); }
   /// Whether a new plan holds from this step on.
@@ -50,6 +52,8 @@ public:
 
   /// Before the step. Throws Error.
   void beforeStep(uint64_t step, uint64_t end);
+  /// Behind the step, before anything else: levels that were learned in it are part of what is kept.
+  void afterStep(uint64_t step);
   /// Where `step` is the next: makes the plan that is due, so that a run that goes on from a checkpoint taken
   /// here has it.
   void settle(uint64_t step);
