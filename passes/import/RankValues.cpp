@@ -151,7 +151,8 @@ public:
         .Case<stablehlo::ReshapeOp, stablehlo::OptimizationBarrierOp>([&](auto) { return operands[0]; })
         .Case<stablehlo::ConvertOp>([&](auto) { return convert(); })
         .Case<stablehlo::BroadcastInDimOp, stablehlo::TransposeOp, stablehlo::SliceOp,
-              stablehlo::DynamicSliceOp, stablehlo::ConcatenateOp>([&](auto move) { return visit(move); })
+              stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp, stablehlo::ConcatenateOp>(
+            [&](auto move) { return visit(move); })
         .Case<stablehlo::CompareOp>([&](stablehlo::CompareOp comparison) { return visit(comparison); })
         .Case<stablehlo::SelectOp>(
             [&](auto) { return map([&](size_t i) { return at(0, i).isZero() ? at(2, i) : at(1, i); }); })
@@ -254,6 +255,23 @@ private:
     });
   }
 
+  Elements visit(stablehlo::DynamicUpdateSliceOp) {
+    RankedTensorType part = getType(1);
+    SmallVector<int64_t> starts;
+    for (int64_t i = 0; i < part.getRank(); ++i)
+      starts.push_back(std::clamp<int64_t>(toNumber(operands[i + 2][0], isUnsigned(getType(i + 2))), 0,
+                                           result.getDimSize(i) - part.getDimSize(i)));
+    Elements elements = operands[0];
+    SmallVector<int64_t> target(part.getRank());
+    int64_t position = 0;
+    forEachIndex(part.getShape(), [&](ArrayRef<int64_t> index) {
+      for (size_t i = 0; i < index.size(); ++i)
+        target[i] = starts[i] + index[i];
+      elements[linearize(target, result.getShape())] = operands[1][position++];
+    });
+    return elements;
+  }
+
   Elements visit(stablehlo::ConcatenateOp concatenate) {
     Elements elements;
     int64_t dimension = concatenate.getDimension();
@@ -314,11 +332,26 @@ std::optional<int64_t> RankValues::getScalar(Value value, int64_t rank) {
 }
 
 std::optional<RankValues::Integers> RankValues::evaluate(Value value) {
-  RankedTensorType type = getSmallIntegers(value);
   auto result = dyn_cast<OpResult>(value);
-  if (!type || !result || result.getOwner()->getNumRegions() > 0 || result.getOwner()->getNumResults() > 1)
+  if (!result || !getSmallIntegers(value) || result.getOwner()->getNumRegions() > 0 ||
+      result.getOwner()->getNumResults() > 1)
     return std::nullopt;
-  Operation *op = result.getOwner();
+  SmallVector<const Integers *> operands;
+  for (Value operand : result.getOwner()->getOperands()) {
+    operands.push_back(get(operand));
+    if (!operands.back())
+      return std::nullopt;
+  }
+  return evaluate(result.getOwner(), operands);
+}
+
+std::optional<RankValues::Integers> RankValues::evaluate(Operation *op,
+                                                         ArrayRef<const Integers *> operands) const {
+  if (op->getNumRegions() > 0 || op->getNumResults() != 1)
+    return std::nullopt;
+  RankedTensorType type = getSmallIntegers(op->getResult(0));
+  if (!type)
+    return std::nullopt;
   if (isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp>(op)) {
     std::vector<Elements> ids;
     for (int64_t rank = 0; rank < numRanks; ++rank)
@@ -326,28 +359,18 @@ std::optional<RankValues::Integers> RankValues::evaluate(Value value) {
                          .zextOrTrunc(type.getElementTypeBitWidth())});
     return Integers(std::move(ids));
   }
-  bool isUniform = true;
-  for (Value operand : op->getOperands()) {
-    const Integers *integers = get(operand);
-    if (!integers)
-      return std::nullopt;
-    isUniform &= integers->isUniform();
-  }
+  const bool isUniform = llvm::all_of(operands, [](const Integers *each) { return each->isUniform(); });
   if (!isUniform && type.getNumElements() * numRanks > (int64_t(1) << 22))
     return std::nullopt;
   std::vector<Elements> byRank;
   for (int64_t rank = 0, e = isUniform ? 1 : numRanks; rank < e; ++rank) {
-    std::optional<Elements> elements = evaluateOn(op, rank);
+    SmallVector<Elements> onRank;
+    for (const Integers *operand : operands)
+      onRank.push_back(operand->of(rank).vec());
+    std::optional<Elements> elements = Evaluation(op, std::move(onRank)).run();
     if (!elements)
       return std::nullopt;
     byRank.push_back(std::move(*elements));
   }
   return Integers(std::move(byRank));
-}
-
-std::optional<Elements> RankValues::evaluateOn(Operation *op, int64_t rank) {
-  SmallVector<Elements> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(get(operand)->of(rank).vec());
-  return Evaluation(op, std::move(operands)).run();
 }

@@ -251,14 +251,21 @@ private:
   /// nobody reads.
   static void dropUnusedPairs(PermuteOp op, RankKnowledge &knowledge) {
     SmallVector<int64_t> kept;
-    for (auto [source, target] : op.getPairs())
-      if (!knowledge.isUnused(op->getResult(0), target) && !knowledge.isZero(op.getInputs().front(), source))
-        kept.append({source, target});
+    SmallVector<Attribute> sends;
+    for (auto [number, pair] : llvm::enumerate(op.getPairs()))
+      if (!knowledge.isUnused(op->getResult(0), pair.second) &&
+          !knowledge.isZero(op.getInputs().front(), pair.first)) {
+        kept.append({pair.first, pair.second});
+        if (op.getSends())
+          sends.push_back(op.getSends()[number]);
+      }
     if (kept.size() == 2 * op.getPairs().size())
       return;
     auto type = RankedTensorType::get({static_cast<int64_t>(kept.size() / 2), 2},
                                       IntegerType::get(op.getContext(), 64));
     op.setSourceTargetPairsAttr(DenseIntElementsAttr::get(type, ArrayRef<int64_t>(kept)));
+    if (op.getSends())
+      op.setSendsAttr(ArrayAttr::get(op.getContext(), sends));
   }
 };
 

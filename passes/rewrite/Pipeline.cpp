@@ -189,6 +189,8 @@ static void addDecisions(mlir::OpPassManager &manager, const Options &options,
   manager.addPass(createCheckActivationsPass());
   // Gives edges of pipelines kinds and names, by which decisions are made.
   manager.addPass(createFindPipelinesPass());
+  // Once edges are dropped that carry nothing ever: what goes around a ring would be needed in every tick.
+  manager.addPass(createSilenceBubblesPass());
   // Decisions are about layers, so layers come first that are to have their own.
   SplitStackedLayersPassOptions stacks;
   stacks.layers.assign(options.splitLayers.begin(), options.splitLayers.end());

@@ -178,6 +178,25 @@ void describeEdge(ReportRow &row, CollectiveOpInterface op, unsigned operand, in
   }
 }
 
+/// In how many of its runs in a step a rank sends.
+uint64_t sendingRunsOf(CollectiveOpInterface op, int64_t rank, uint64_t runs) {
+  auto permute = dyn_cast<PermuteOp>(op.getOperation());
+  return permute ? permute.getSendingRuns(rank, runs) : runs;
+}
+
+/// Bubbles of a pipeline, in which nothing is sent.
+void describeSilence(ReportRow &row, CollectiveOpInterface op, int64_t ranks) {
+  auto permute = dyn_cast<PermuteOp>(op.getOperation());
+  if (!permute || !permute.getSends() || !row.runs)
+    return;
+  row.sendingRuns.resize(ranks);
+  for (auto [source, target] : permute.getPairs()) {
+    row.sendingRuns[source] = permute.getSendingRuns(source, *row.runs);
+    row.messages += row.sendingRuns[source];
+    row.mostMessages += *row.runs;
+  }
+}
+
 /// What bytes that are sent every so many steps are in one of them, to the nearest byte.
 uint64_t meanOfSteps(uint64_t bytes, uint64_t every) { return (bytes + every / 2) / every; }
 
@@ -206,12 +225,14 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
                                         : getTensorBytes(op->getResultTypes()[operand]);
     }
     describeEdge(row, op, operand, table.ranks);
+    describeSilence(row, op, table.ranks);
     describeGather(row, op, operand, table.ranks);
     for (int64_t rank = 0; rank < table.ranks; ++rank) {
-      row.turnBytes.push_back(runs.value_or(1) * op.getOperandWireBytes(operand, rank));
+      const uint64_t sending = sendingRunsOf(op, rank, runs.value_or(1));
+      row.turnBytes.push_back(sending * op.getOperandWireBytes(operand, rank));
       row.wireBytes.push_back(meanOfSteps(row.turnBytes.back(), row.every));
       row.rawBytes.push_back(
-          meanOfSteps(runs.value_or(1) * op.getOperandWireBytesAs(exact, operand, rank), row.every));
+          meanOfSteps(sending * op.getOperandWireBytesAs(exact, operand, rank), row.every));
     }
   }
 }

@@ -51,6 +51,8 @@ static void printRow(OStream &json, const cgx::ReportRow &row) {
     }
     if (row.stages >= 2)
       json.attribute("stages", row.stages);
+    if (!row.sendingRuns.empty())
+      printBytes(json, "sending_runs_by_rank", row.sendingRuns);
     if (!row.messageBytes.empty()) {
       printBytes(json, "message_bytes_by_rank", row.messageBytes);
       json.attribute("first_visit_bytes_are_at_most", row.firstVisitBytes);

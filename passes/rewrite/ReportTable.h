@@ -55,6 +55,9 @@ struct ReportRow {
   /// Of an edge of a pipeline: how many stages it leads through.
   uint64_t stages = 0;
   bool isInterleaved = false; ///< in one loop with the other direction (1F1B)
+  /// Of a permute that sends nothing in some runs: in how many each rank sends, and all of them without that.
+  std::vector<uint64_t> sendingRuns;
+  uint64_t messages = 0, mostMessages = 0;
   /// Payloads vary in size: wireBytes are the most that they can be.
   bool isMost = false;
 };

@@ -204,6 +204,16 @@ void printPipelines(const cgx::ReportTable &table, llvm::raw_ostream &os) {
          << (row.stages == 2 ? " tick" : " ticks") << " of each stage";
     os << '\n';
   }
+  for (const cgx::ReportRow &row : table.rows) {
+    if (row.stages < 2 || !row.runs)
+      continue;
+    os << row.layer << ": ";
+    if (row.mostMessages != 0)
+      os << "nothing is sent in bubbles, " << row.messages << " messages in place of " << row.mostMessages;
+    else
+      os << "bubbles are sent as well";
+    os << '\n';
+  }
 }
 
 /// What both ends of edges keep of each sample, and ranks of gathers of each part.

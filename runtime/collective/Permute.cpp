@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The group is all ranks, so positions are ranks. A rank that is no target gets zeros.
+// The group is all ranks, so positions are ranks. A rank that is no target gets zeros. Which pairs take part
+// may differ from run to run of a step, which all ranks count alike.
 // One that is its own target encodes and decodes: whether a pair crosses a link changes
 // no value.
 //
@@ -29,7 +30,7 @@ public:
       : execution(execution), codec(execution, index), buffers(buffers),
         payloadBytes(codec.payloadBytes(codec.info().elements)),
         outgoing(execution.scratch.take(payloadBytes)), incoming(execution.scratch.take(payloadBytes)) {
-    for (auto [from, to] : execution.collective.pairs) {
+    for (auto [from, to] : execution.pairs()) {
       isSource = isSource || from == execution.self();
       if (to == execution.self())
         source = from;

@@ -103,7 +103,7 @@ public:
       : execution(execution), codec(execution, index), state(execution.states[index]), buffers(buffers),
         payloadBytes(codec.payloadBytes(codec.info().elements)),
         outgoing(execution.scratch.take(payloadBytes)), incoming(execution.scratch.take(payloadBytes)) {
-    for (auto [from, to] : execution.collective.pairs) {
+    for (auto [from, to] : execution.pairs()) {
       isSource = isSource || from == execution.self();
       if (to == execution.self())
         source = from;

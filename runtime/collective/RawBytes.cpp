@@ -11,7 +11,7 @@
 namespace cgx {
 
 uint64_t rawBytes(const Execution &execution, const OperandInfo &operand) {
-  const cgx_collective collective = execution.collective.inGroupOf(execution.group.size());
+  const cgx_collective collective = execution.collective.inGroupOf(execution.group.size(), execution.run());
   const cgx_codec exact{};
   return cgx_collective_wire_bytes(&collective, &exact, &exact, operand.type, operand.elements,
                                    execution.self());

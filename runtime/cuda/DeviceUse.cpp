@@ -102,7 +102,7 @@ Status DeviceUse::runExplicit(Execution &execution, const ExplicitStep &step) {
       return Status(CGX_UNSUPPORTED, "the explicit form waits for the stream, which a graph cannot repeat");
     status = statusOf(cuda::useDevice(gpu));
   }
-  if (status.ok() && residents.contains(id))
+  if (status.ok() && residents.contains({id, /*run=*/0}))
     status = leave(id);
   if (status.ok())
     status = explicitForm->run(execution, step, stream);
@@ -162,7 +162,7 @@ Status DeviceUse::runOn(cuda::Stream on, Execution &execution, Buffers operands)
 
 Result<ResidentCollective *> DeviceUse::residentFor(const Execution &execution, bool isCaptured,
                                                     cuda::Stream on) {
-  const uint32_t id = execution.collective.id;
+  const std::pair id(execution.collective.id, execution.collective.firstRunLike(execution.run()));
   auto known = residents.find(id);
   const bool isKnown = known != residents.end() && known->second.epoch == execution.epoch;
   if (isCaptured && !isKnown)
@@ -175,8 +175,10 @@ Result<ResidentCollective *> DeviceUse::residentFor(const Execution &execution, 
     known->second.isInGraph |= isCaptured;
     return known->second.collective.get();
   }
-  if (Status status = leave(id); !status.ok())
-    return status;
+  // What was made for other pairs stays: it has nothing that this one needs.
+  if (known != residents.end() || execution.collective.pairsOfRuns.empty())
+    if (Status status = leave(id.first); !status.ok())
+      return status;
   Result<std::unique_ptr<ResidentCollective>> made = makeResident(execution, on);
   if (!made.ok())
     return made.status();
@@ -185,16 +187,17 @@ Result<ResidentCollective *> DeviceUse::residentFor(const Execution &execution, 
 }
 
 Status DeviceUse::leave(uint32_t collective) {
-  auto known = residents.find(collective);
-  if (known == residents.end() && !explicitForm->knows(collective))
+  auto known = residents.lower_bound({collective, /*run=*/0});
+  const auto isOne = [&] { return known != residents.end() && known->first.first == collective; };
+  if (!isOne() && !explicitForm->knows(collective))
     return Status();
   Status status = reach();
-  if (known != residents.end()) {
+  while (isOne()) {
     if (status.ok())
       status = known->second.collective->fetchState(stream);
     if (known->second.isInGraph || !status.ok())
       keepUntilExit(std::move(known->second));
-    residents.erase(known);
+    known = residents.erase(known);
   }
   return status.ok() ? explicitForm->leave(collective, stream) : status;
 }
@@ -221,7 +224,7 @@ Status DeviceUse::check(const Program &program) {
   if (Status status = reach(); !status.ok())
     return status;
   for (const auto &[id, resident] : residents) {
-    const CollectiveInfo &collective = *program.find(id);
+    const CollectiveInfo &collective = *program.find(id.first);
     if (Status status = resident.collective->check(collective, stream); !status.ok())
       return status.within(collective.describe());
   }

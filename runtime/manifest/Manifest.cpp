@@ -169,6 +169,13 @@ const char *elementTypeName(cgx_element_type type) {
   return "unknown";
 }
 
+bool CollectiveInfo::haveSamePairs(uint64_t run, uint64_t other) const {
+  const std::vector<cgx_pair> &pairs = pairsOfRuns[run % pairsOfRuns.size()],
+                              &others = pairsOfRuns[other % pairsOfRuns.size()];
+  return std::equal(pairs.begin(), pairs.end(), others.begin(), others.end(),
+                    [](cgx_pair a, cgx_pair b) { return a.source == b.source && a.target == b.target; });
+}
+
 std::string CollectiveInfo::describe() const {
   std::string text = concat("collective ", id, " (", kindName(kind));
   // A loss or a metric may have no name, and stand before layers that have one.
@@ -416,6 +423,25 @@ static void checkHosts(Reader &reader, const CollectiveInfo &info) {
       reader.reject("inside of hosts: expected the reduction sum or mean for a lossy codec");
 }
 
+/// Which pairs of a permute take part in which run: a digit for each run, 1 where the pair does.
+static void parseSends(Reader &reader, CollectiveInfo &info) {
+  const Json &sends = reader.list("sends");
+  if (sends.size() != info.pairs.size())
+    return reader.reject(
+        concat("expected 'sends' of each of ", info.pairs.size(), " pairs, got ", sends.size()));
+  for (size_t pair = 0; pair < sends.size(); ++pair) {
+    const std::string digits = sends[pair].is_string() ? sends[pair].get<std::string>() : "";
+    if (pair == 0)
+      info.pairsOfRuns.resize(digits.size());
+    if (digits.empty() || digits.size() != info.pairsOfRuns.size() ||
+        digits.find_first_not_of("01") != std::string::npos)
+      return reader.reject("expected strings of as many digits, 0 or 1, in 'sends'");
+    for (size_t run = 0; run < digits.size(); ++run)
+      if (digits[run] == '1')
+        info.pairsOfRuns[run].push_back(info.pairs[pair]);
+  }
+}
+
 static Status parseCollective(const Json &json, size_t index, uint32_t ranks, CollectiveInfo &info) {
   Reader outer(json, concat("collective at position ", index));
   info.id = outer.number32("id");
@@ -450,6 +476,8 @@ static Status parseCollective(const Json &json, size_t index, uint32_t ranks, Co
       }
       info.pairs.push_back({pair[0].get<uint32_t>(), pair[1].get<uint32_t>()});
     }
+    if (reader.has("sends"))
+      parseSends(reader, info);
   } else {
     for (const Json &group : reader.list("groups")) {
       std::vector<uint32_t> &row = info.groups.emplace_back();

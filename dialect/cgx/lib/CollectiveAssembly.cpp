@@ -270,6 +270,7 @@ constexpr Clause kClauses[] = {
     {"layer", "layers", isArrayOf<LayerAttr>, parseLayer, printLayer},
     {"operand_number", "operand_number", isInteger, parseInteger, printInteger},
     {"root", "root", isInteger, parseInteger, printInteger},
+    {"sends", "sends", isArrayOf<StringAttr>, parseStrings, printStrings},
     {"source_target_pairs", "source_target_pairs", arePairs, parsePairs, printPairs},
     {"split_dim", "split_dim", isInteger, parseInteger, printInteger},
 };

@@ -99,6 +99,17 @@ SmallVector<std::pair<int64_t, int64_t>> PermuteOp::getPairs() {
   return pairs;
 }
 
+uint64_t PermuteOp::getSendingRuns(int64_t rank, uint64_t runs) {
+  if (!getSends())
+    return runs;
+  for (auto [pair, digits] : llvm::zip_equal(getPairs(), getSends().getAsValueRange<StringAttr>()))
+    if (pair.first == rank) {
+      const uint64_t rest = runs % digits.size();
+      return runs / digits.size() * digits.count('1') + digits.take_front(rest).count('1');
+    }
+  return runs; // of which it sends nothing in any
+}
+
 //===----------------------------------------------------------------------===//
 // Effects
 //===----------------------------------------------------------------------===//

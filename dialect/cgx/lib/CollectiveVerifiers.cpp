@@ -119,6 +119,23 @@ LogicalResult verifyResultShape(Op op, unsigned i, int64_t divided, int64_t mult
   return success();
 }
 
+LogicalResult verifySends(PermuteOp op) {
+  ArrayAttr sends = op.getSends();
+  if (!sends)
+    return success();
+  if (sends.size() != op.getPairs().size())
+    return op.emitOpError() << "expected sends of each of " << op.getPairs().size() << " pairs, got "
+                            << sends.size();
+  size_t runs = 0;
+  for (StringRef digits : sends.getAsValueRange<StringAttr>()) {
+    runs = runs == 0 ? digits.size() : runs;
+    if (digits.empty() || digits.size() != runs || digits.find_first_not_of("01") != StringRef::npos)
+      return op.emitOpError() << "expected sends to be strings of as many digits, 0 or 1, got '" << digits
+                              << "'";
+  }
+  return success();
+}
+
 } // namespace
 
 // (C4) of the ops whose results have the types of their operands is in their definitions.
@@ -195,7 +212,7 @@ LogicalResult PermuteOp::verify() {
       return emitOpError() << "expected source and target to be in one group, got " << source << " and "
                            << target << " with " << getGroups();
   }
-  return success();
+  return verifySends(*this); // (C8)
 }
 
 LogicalResult AllReduceOp::verify() {

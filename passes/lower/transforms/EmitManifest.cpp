@@ -186,6 +186,12 @@ json::Object describeCollective(CollectiveOpInterface op) {
         for (auto [source, target] : o.getPairs())
           pairs.push_back(json::Array{source, target});
         entry["source_target_pairs"] = std::move(pairs);
+        if (ArrayAttr sends = o.getSends()) {
+          json::Array digits;
+          for (StringRef ofPair : sends.getAsValueRange<StringAttr>())
+            digits.push_back(ofPair.str());
+          entry["sends"] = std::move(digits);
+        }
       });
   return entry;
 }

@@ -142,7 +142,7 @@ void DevicePermute::list(const ListedOperand &operand, RoutedLayers &layers) con
   const PartLister lister(operand, /*parts=*/1, layers);
   const uint32_t self = operand.execution.self();
   bool isTarget = false;
-  for (auto [from, to] : operand.execution.collective.pairs) {
+  for (auto [from, to] : operand.execution.pairs()) {
     if (from == self)
       lister.contribution();
     if (to == self)

@@ -62,7 +62,13 @@ bool canBeResident(const Execution &execution) {
   const CollectiveInfo &info = execution.collective;
   const bool hasChanges = std::ranges::any_of(
       info.operands, [](const OperandInfo &operand) { return operand.changes.has_value(); });
-  return !hasChanges && !info.isDecodedAgain && !info.decodesAgain && kindOf(execution) != nullptr;
+  // So do residuals of a permutation whose pairs differ from run to run: each has kernels of its own.
+  const bool hasResiduals =
+      !info.pairsOfRuns.empty() && std::ranges::any_of(info.operands, [](const OperandInfo &operand) {
+        return operand.errorFeedback.has_value();
+      });
+  return !hasChanges && !hasResiduals && !info.isDecodedAgain && !info.decodesAgain &&
+         kindOf(execution) != nullptr;
 }
 
 Result<std::unique_ptr<ResidentCollective>> makeResident(const Execution &execution, cuda::Stream stream) {

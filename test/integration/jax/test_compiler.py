@@ -114,8 +114,8 @@ class CompilerTest(unittest.TestCase):
     def test_both_edges_of_a_pipeline_in_one_loop(self):
         module, (step, state, batch) = jobs.load_step("pipeline_1f1b")
         rows = {row["layer"]: row for row in self.report(cgx_jax.export_step(step, state, batch, self.folder / "step"))}
-        sent = module.TICKS * 4 * module.WIDTH * 4
-        # The ring's edge from the last stage to the first, and the one back, carry nothing.
+        # In bubbles nothing is sent, and over the ring's edge from the last stage to the first, and the one back, never.
+        sent = module.MICROBATCHES * 4 * module.WIDTH * 4
         for edge, kind, silent in (("forward", "activation", 3), ("backward", "activation_gradient", 0)):
             row = rows[f"pipeline/{edge}"]
             self.assertEqual((row["kind"], row["stages"]), (kind, 4))

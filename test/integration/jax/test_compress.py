@@ -196,6 +196,28 @@ class CompressTest(unittest.TestCase):
                 self.assertEqual([sent[row["collective"]]["operands"][0]["wire_bytes"] for row in rows], [0, 0])
         self.assert_same_bits(*trained)
 
+    def test_pipelines_send_nothing_in_bubbles(self):
+        for name in ("pipeline", "pipeline_1f1b"):
+            with self.subTest(name):
+                module, (step, state, batch) = jobs.load_step(name)
+                expected, got = state, jax.tree.map(jnp.copy, state)
+                ours = cgx_jax.compress(step, codec="identity")
+                for _ in range(3):
+                    expected, metrics = step(expected, batch)
+                    got, own = ours(got, batch)
+                    self.assert_same_bits(own, metrics)
+                self.assert_same_bits(got, expected)
+                rows = {row["layer"]: row for row in ours.report("json")["layers"]}
+                for edge, last in (("forward", module.RANKS - 1), ("backward", 0)):
+                    row = rows[f"pipeline/{edge}"]
+                    sending = [0 if rank == last else module.MICROBATCHES for rank in range(module.RANKS)]
+                    self.assertEqual(row["sending_runs_by_rank"], sending)
+                    bytes_of_one = 4 * row["shape"][0] * row["shape"][1]
+                    for rank, counters in ours.telemetry().items():
+                        sent = {each["id"]: each for each in counters["collectives"]}[row["collective"]]
+                        self.assertGreater(sent["runs"], 3 * module.MICROBATCHES)
+                        self.assertEqual(sent["operands"][0]["wire_bytes"], 3 * sending[rank] * bytes_of_one)
+
     def test_a_step_without_collectives_is_jax_s_own(self):
         step = jax.jit(lambda x: x + 1)
         ours = cgx_jax.compress(step)

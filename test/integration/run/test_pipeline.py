@@ -10,9 +10,12 @@ import unittest
 
 from harness import CGX_RUN, RunTest, read_safetensors, tensor, write_safetensors
 
+CGX_OPT = os.environ["CGX_OPT"]
 EXAMPLE = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "pipeline-lm"
 BATCH, WINDOW = 16, 65
 FORWARD = "bits=3 bucket=128 rounding=nearest"
+STAGES, MICROBATCHES = 4, 4
+TICKS = MICROBATCHES + STAGES - 1
 
 
 class Pipelines(RunTest):
@@ -32,11 +35,11 @@ class Pipelines(RunTest):
                                  "batch['ids']": tensor("I32", [len(ids)], ids)})
 
     def run_step(self, compress, steps, *arguments, code=0, state=EXAMPLE / "state.safetensors", begin="--state", name="run",
-                 transport="inproc"):
+                 transport="inproc", step=EXAMPLE / "step.mlir"):
         save, report = self.folder / f"{name}.safetensors", self.folder / f"{name}.json"
         options = ["--compress", compress] if compress else []
         result = subprocess.run(
-            [CGX_RUN, *map(str, (EXAMPLE / "step.mlir", "--ranks", 4, "--transport", transport, *options, begin, state, "--data",
+            [CGX_RUN, *map(str, (step, "--ranks", 4, "--transport", transport, *options, begin, state, "--data",
                                  self.data, "--steps", steps, "--repeat", "--save", save, "--report", report, *arguments))],
             capture_output=True, text=True)
         self.assertEqual(result.returncode, code, result.stderr)
@@ -59,6 +62,27 @@ class Pipelines(RunTest):
         lost = [abs(a - b) for a, b in zip(later["loss"]["per_step"][2:], through["loss"]["per_step"][2:])]
         self.assertLess(max(lost), 0.05)
         self.assertNotEqual(later["state_hash"], through["state_hash"])
+
+    def test_nothing_is_sent_in_bubbles(self):
+        """The same losses and state as of stages that send what they computed of nothing, bit for bit."""
+        options = "activation=bits=4 activation-gradient='bits=6 rounding=nearest'"
+        for name, chosen in (("exact", "activation=identity"), ("bits", options)):
+            program = subprocess.run([CGX_OPT, EXAMPLE / "step.mlir", f"--cgx-compress={chosen}"], capture_output=True, text=True,
+                                     check=True).stdout
+            self.assertEqual(sorted(re.findall(r' sends\((.*?)\)', program)),
+                             ['"0001111", "0011110", "0111100"', '"1111000", "0111100", "0011110"'])
+            reports = []
+            for kind, text in (("silent", program), ("noisy", re.sub(r' sends\(.*?\)', "", program))):
+                step = self.folder / f"{name}-{kind}.mlir"
+                step.write_text(text)
+                reports.append(self.run_step("", 3, name=f"{name}-{kind}", step=step)[2])
+            silent, noisy = reports
+            self.assertEqual(silent["state_hash"], noisy["state_hash"])
+            self.assertEqual(silent["loss"]["per_step"], noisy["loss"]["per_step"])
+            for edge in ("pipeline/forward", "pipeline/backward"):
+                few, many = ([layer["wire_bytes_per_step"] for layer in report["layers"] if layer["layer"] == edge][0]
+                             for report in reports)
+                self.assertEqual([sent * TICKS for sent in few], [sent * MICROBATCHES for sent in many])
 
     def test_a_resumed_run_has_the_bits_of_one_that_was_not_interrupted(self):
         both = f"activation='{FORWARD} delta=bf16 samples={2 * BATCH}' activation-gradient=bits=6"

@@ -412,6 +412,30 @@ func.func @permute_c7(%a: tensor<4xf32>) {
 
 // -----
 
+func.func @permute_c8(%a: tensor<4xf32>) {
+  // expected-error@below {{expected sends of each of 1 pairs, got 2}}
+  %0 = cgx.permute(%a) groups([[0, 1]]) id(0) sends("10", "01") source_target_pairs([[0, 1]]) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c8_lengths(%a: tensor<4xf32>) {
+  // expected-error@below {{expected sends to be strings of as many digits, 0 or 1, got '011'}}
+  %0 = cgx.permute(%a) groups([[0, 1]]) id(0) sends("10", "011") source_target_pairs([[0, 1], [1, 0]]) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c8_digits(%a: tensor<4xf32>) {
+  // expected-error@below {{expected sends to be strings of as many digits, 0 or 1, got '12'}}
+  %0 = cgx.permute(%a) groups([[0, 1]]) id(0) sends("12") source_target_pairs([[0, 1]]) : tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @reduction_name(%a: tensor<4xf32>) {
   // expected-error@below {{expected sum, mean, max, min or product, got add}}
   %0 = cgx.all_reduce add(%a) groups([[0, 1]]) id(0) : tensor<4xf32>

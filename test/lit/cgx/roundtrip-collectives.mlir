@@ -87,6 +87,8 @@ func.func @data_movement(%a: tensor<8x16xf32>) {
   %3 = cgx.broadcast(%a) groups([[0, 1], [2, 3]]) id(3) root(1) : tensor<8x16xf32>
   // CHECK: cgx.permute(%{{[^,)]*}}) {{.*}}source_target_pairs({{\[\[}}0, 1], [1, 0]]){{.*}} : tensor<8x16xf32>
   %4 = cgx.permute(%a) groups([[0, 1], [2, 3]]) id(4) source_target_pairs([[0, 1], [1, 0]]) : tensor<8x16xf32>
+  // CHECK: cgx.permute(%{{[^,)]*}}) {{.*}}sends("110", "011") source_target_pairs({{\[\[}}0, 1], [1, 0]]){{.*}} : tensor<8x16xf32>
+  %5 = cgx.permute(%a) groups([[0, 1], [2, 3]]) id(5) source_target_pairs([[0, 1], [1, 0]]) sends("110", "011") : tensor<8x16xf32>
   return
 }
 

@@ -8,6 +8,7 @@
 // REPORT: pipeline/backward {{ *}}activation_gradient {{ *}}4x32xf32 x5
 // REPORT: pipeline/forward: 3 stages, 5 ticks of 3 microbatches, with bubbles in 2 ticks of each stage
 // REPORT: pipeline/backward: 3 stages, 5 ticks of 3 microbatches, with bubbles in 2 ticks of each stage
+// REPORT: pipeline/forward: bubbles are sent as well
 
 #g = #cgx.groups<[[0, 1, 2]]>
 #a = #cgx.layer<"", activation>

@@ -140,6 +140,12 @@ const std::vector<Collective> collectives = {
      {operand(CGX_F32, 5003, quantize(4, 128)), operand(CGX_BF16, 77, {}),
       operand(CGX_F16, 900, {.family = CGX_CODEC_LOSSLESS})},
      "f32"},
+    // Pairs that send in one of two runs; what is lost of them is remembered on the host.
+    {"permute",
+     {{"sends", "in turn"}},
+     {operand(CGX_F32, 5003, quantize(4, 128)), operand(CGX_BF16, 77, {}),
+      operand(CGX_F16, 900, {.family = CGX_CODEC_LOSSLESS})}},
+    {"permute", {{"sends", "in turn"}}, {operand(CGX_F32, 5003, quantize(4, 128))}, "f32"},
     // Another codec on the way back, also one that loses nothing, or whose payloads have other lengths.
     {"all_reduce",
      {{"reduction", "mean"}},
@@ -284,6 +290,11 @@ protected:
       }
       if (made["kind"] == "permute" && !made.contains("source_target_pairs"))
         made["source_target_pairs"] = shifted();
+      if (made.contains("sends")) {
+        made["sends"] = Json::array();
+        for (size_t pair = 0; pair < made["source_target_pairs"].size(); ++pair)
+          made["sends"].push_back(pair % 2 == 0 ? "10" : "01");
+      }
       for (Json &operand : made["operands"])
         if (const char *feedback = collectives[id].feedback;
             feedback && !kExact.contains(operand["codec"]["family"])) {

@@ -133,6 +133,43 @@ TEST_P(CollectiveTest, PermuteShiftsAndZeroesWhoGetsNothing) {
   runAndCompare();
 }
 
+/// Pairs take part in some runs of a step only; the next step begins with the first run.
+TEST_P(CollectiveTest, PermuteInSomeRunsOnly) {
+  const std::vector<std::string> digits = {"1100", "0110", "0011"};
+  const auto sends = [&](uint32_t rank, uint64_t run) { return digits[rank % 3][run % 4] == '1'; };
+  std::vector<std::pair<uint32_t, uint32_t>> ring;
+  Json ofPairs = Json::array();
+  for (uint32_t rank = 0; rank < ranks(); ++rank) {
+    ring.emplace_back(rank, (rank + 1) % ranks());
+    ofPairs.push_back(digits[rank % 3]);
+  }
+  const Json json = collectiveJson(3, "permute", everybody(ranks()), {{.type = CGX_I32, .shape = {100}}},
+                                   {{"source_target_pairs", ring}, {"sends", ofPairs}});
+  runCollective(json, [&](cgx_context *context, uint32_t rank) {
+    const uint32_t source = (rank + ranks() - 1) % ranks();
+    uint64_t sent = 0;
+    for (uint64_t step = 0; step < 2; ++step) {
+      ASSERT_EQ(cgx_context_begin_step(context, step), CGX_OK);
+      for (uint64_t run = 0; run < 6; ++run) {
+        std::vector<int32_t> values(100, int32_t(1000 * (rank + 1) + run));
+        auto *data = reinterpret_cast<std::byte *>(values.data());
+        cgx_rt_operand(address(context), 3, 0, address(data), address(data));
+        cgx_rt_run(address(context), 3);
+        const int32_t expected = sends(source, run) ? int32_t(1000 * (source + 1) + run) : 0;
+        EXPECT_EQ(values, std::vector<int32_t>(100, expected)) << "rank " << rank << ", run " << run;
+        sent += sends(rank, run);
+      }
+      ASSERT_EQ(cgx_context_end_step(context), CGX_OK) << cgx_last_error();
+    }
+    const char *text = nullptr;
+    ASSERT_EQ(cgx_context_telemetry(context, &text), CGX_OK);
+    const Json counted = Json::parse(text);
+    const uint64_t leaves = ranks() > 1;
+    EXPECT_EQ(counted["wire_bytes"], leaves * sent * 400);
+    EXPECT_EQ(counted["transport_bytes"], counted["wire_bytes"]);
+  });
+}
+
 TEST_P(CollectiveTest, CountersEqualTheFormula) {
   cgx_codec codec = quantize(4, 128);
   OperandSpec compressed{.shape = {70001}, .codec = codec, .layer = "params/w"};

@@ -88,6 +88,12 @@ protected:
 
   Bytes expect(Edge &edge, cgx_element_type type, const std::string &storage, uint32_t sender,
                uint64_t step) const {
+    return expect(edge, type, storage, sender, step, {step, 0});
+  }
+
+  /// What a rank sends of `step`, in a step and a run of it.
+  Bytes expect(Edge &edge, cgx_element_type type, const std::string &storage, uint32_t sender, uint64_t step,
+               std::pair<uint64_t, uint64_t> sentIn) const {
     const std::vector<int32_t> ids = idsOf(sender, step);
     std::vector<float> change, before;
     std::vector<bool> isFirst;
@@ -101,8 +107,10 @@ protected:
       before.insert(before.end(), message.begin(), message.end());
     }
     Bytes payload(cgx_payload_bytes(&codec, type, change.size()));
-    encodeFromF32(codec, type, change.data(), change.size(),
-                  makeRandomKey(kSeed, step, uint64_t(kId) * 16, encoderOf(sender), 0), 0, payload.data());
+    encodeFromF32(
+        codec, type, change.data(), change.size(),
+        makeRandomKey(kSeed, sentIn.first, uint64_t(kId) * 16, encoderOf(sender), 2 * sentIn.second), 0,
+        payload.data());
     EXPECT_EQ(decodeAccumulate(codec, type, payload.data(), payload.size(), before.size(), before.data()),
               DecodeError::ok);
     for (uint64_t row = 0; row < kRows; ++row) {
@@ -124,6 +132,10 @@ protected:
 
   static void runStep(cgx_context *context, uint64_t step, Bytes &rows, std::vector<int32_t> &ids) {
     (void)cgx_context_begin_step(context, step); // what went wrong is the step's to say
+    runOnce(context, rows, ids);
+  }
+
+  static void runOnce(cgx_context *context, Bytes &rows, std::vector<int32_t> &ids) {
     // In place, as compiled steps do.
     cgx_rt_operand(address(context), kId, 0, address(rows.data()), address(rows.data()));
     cgx_rt_operand(address(context), kId, 1, address(ids.data()), address(ids.data()));
@@ -170,6 +182,50 @@ TEST_P(PermuteChangesTest, WhatArrivesIsTheMessageOfTheDefinition) {
         EXPECT_EQ(operands[1]["wire_bytes"], leaves * kSteps * kRows * sizeof(int32_t));
         EXPECT_EQ(counted["transport_bytes"], counted["wire_bytes"]);
       });
+}
+
+/// In runs in which a pair does not take part, the target gets rows of zeros that are of no sample, and
+/// neither end forgets a message.
+TEST_P(PermuteChangesTest, PairsThatSendNothingInARunKeepTheirMessages) {
+  const auto digitsOf = [](uint32_t rank) { return std::string(rank % 2 == 0 ? "101" : "110"); };
+  Json json = collective(CGX_F32, "f32");
+  json["sends"] = Json::array();
+  for (uint32_t rank = 0; rank < ranks(); ++rank)
+    json["sends"].push_back(digitsOf(rank));
+  runCollective(json, [&](cgx_context *context, uint32_t rank) {
+    Edge in, out;
+    for (uint64_t step = 0; step < 3; ++step) {
+      (void)cgx_context_begin_step(context, step);
+      for (uint64_t run = 0; run < 3; ++run) {
+        const uint64_t message = 3 * step + run;
+        Bytes rows = rowsOf(CGX_F32, rank, message);
+        std::vector<int32_t> ids = idsOf(rank, message);
+        runOnce(context, rows, ids);
+        if (digitsOf(rank)[run] == '1')
+          (void)expect(out, CGX_F32, "f32", rank, message, {step, run});
+        if (digitsOf(source(rank))[run] == '1') {
+          EXPECT_EQ(ids, idsOf(source(rank), message));
+          EXPECT_TRUE(rows == expect(in, CGX_F32, "f32", source(rank), message, {step, run}))
+              << "rank " << rank << ", step " << step << ", run " << run;
+        } else {
+          EXPECT_TRUE(rows == Bytes(rows.size())) << "rank " << rank << ", step " << step << ", run " << run;
+          EXPECT_TRUE(std::all_of(ids.begin(), ids.end(), [](int32_t id) { return id < 0; }));
+        }
+      }
+      ASSERT_EQ(cgx_context_end_step(context), CGX_OK) << cgx_last_error();
+    }
+    const char *text = nullptr;
+    ASSERT_EQ(cgx_context_telemetry(context, &text), CGX_OK);
+    const Json counted = Json::parse(text);
+    const uint64_t leaves = ranks() > 1, sent = 3 * 2, elements = kRows * kRowElements;
+    const Json &operands = counted["collectives"][0]["operands"];
+    EXPECT_EQ(counted["collectives"][0]["runs"], 9);
+    EXPECT_EQ(operands[0]["raw_bytes"], leaves * sent * elements * sizeof(float));
+    EXPECT_EQ(operands[0]["wire_bytes"], leaves * (sent * cgx_payload_bytes(&codec, CGX_F32, elements) +
+                                                   out.firsts * kRowElements * sizeof(float)));
+    EXPECT_EQ(operands[1]["wire_bytes"], leaves * sent * kRows * sizeof(int32_t));
+    EXPECT_EQ(counted["transport_bytes"], counted["wire_bytes"]);
+  });
 }
 
 TEST_P(PermuteChangesTest, StateThatIsWrittenBackGoesOnWithTheSameBits) {

@@ -145,6 +145,12 @@ Collective parseCollective(const Json &entry, uint32_t ranks) {
   collective.root = wholeNumber<uint32_t>(entry.value("root", Json(0u)));
   for (const Json &pair : entry.value("source_target_pairs", Json::array()))
     collective.pairs.push_back({wholeNumber<uint32_t>(pair.at(0)), wholeNumber<uint32_t>(pair.at(1))});
+  for (const Json &digits : entry.value("sends", Json::array()))
+    if (collective.sends.push_back(digits.get<std::string>()); collective.sends.back().empty())
+      fail("collective " + std::to_string(collective.id) + " has a pair without runs in 'sends'");
+  if (!collective.sends.empty() && collective.sends.size() != collective.pairs.size())
+    fail("collective " + std::to_string(collective.id) + " has " + std::to_string(collective.pairs.size()) +
+         " pairs, and says of " + std::to_string(collective.sends.size()) + " when they send");
   for (const Json &operand : entry.at("operands"))
     collective.operands.push_back(parseOperand(operand));
   collective.decodesAgain = entry.contains("decodes_again");

@@ -207,6 +207,8 @@ private:
       planned.codec = period.codec;
       const Traffic once = traffic(collective, planned, job_.manifest.ranks, rank);
       uint64_t times = all.size() == 1 ? runs : runs / steps_ * period.steps;
+      if (isEven && runs != 0)
+        times = times / (runs / steps_) * sendingRuns(collective, rank, runs / steps_);
       sum.raw += once.raw * times;
       sum.wire += once.wire * times;
       sum.isMost |= once.isMost;

@@ -36,6 +36,17 @@ static std::pair<cgx_collective, uint32_t> groupOf(const Collective &collective,
   return {one, 0};
 }
 
+uint64_t cgx::run::sendingRuns(const Collective &collective, uint32_t rank, uint64_t runs) {
+  for (size_t pair = 0; pair < collective.sends.size(); ++pair)
+    if (collective.pairs.at(pair).source == rank) {
+      const std::string &digits = collective.sends[pair];
+      const auto rest = digits.begin() + static_cast<std::ptrdiff_t>(runs % digits.size());
+      return runs / digits.size() * static_cast<uint64_t>(std::count(digits.begin(), digits.end(), '1')) +
+             static_cast<uint64_t>(std::count(digits.begin(), rest, '1'));
+    }
+  return runs;
+}
+
 Traffic cgx::run::traffic(const Collective &collective, const Operand &operand, uint32_t ranks,
                           uint32_t rank) {
   if (collective.decodesAgain)

@@ -25,7 +25,10 @@ struct Traffic {
   bool allows(uint64_t bytes) const { return isMost ? bytes <= wire : bytes == wire; }
 };
 
-/// Of any collective of a job of `ranks` ranks.
+/// In how many of the `runs` runs of a step a rank sends.
+uint64_t sendingRuns(const Collective &collective, uint32_t rank, uint64_t runs);
+
+/// Of any collective of a job of `ranks` ranks, in a run in which the rank sends.
 Traffic traffic(const Collective &collective, const Operand &operand, uint32_t ranks, uint32_t rank);
 
 } // namespace cgx::run

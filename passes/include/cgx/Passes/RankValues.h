@@ -46,12 +46,15 @@ public:
   /// What is found is kept: a value is evaluated once.
   const Integers *get(mlir::Value value);
 
+  /// The result of an op of such operands, given them; null where it cannot be evaluated. Nothing is kept: in
+  /// another round of a loop the operands may be others.
+  std::optional<Integers> evaluate(mlir::Operation *op, llvm::ArrayRef<const Integers *> operands) const;
+
   /// A scalar as a number, on one rank.
   std::optional<int64_t> getScalar(mlir::Value value, int64_t rank);
 
 private:
   std::optional<Integers> evaluate(mlir::Value value);
-  std::optional<std::vector<llvm::APInt>> evaluateOn(mlir::Operation *op, int64_t rank);
 
   int64_t numRanks = 1;
   int64_t numPartitions = 1;

@@ -466,6 +466,48 @@ def FindPipelinesPass : Pass<"cgx-find-pipelines", "::mlir::ModuleOp"> {
   }];
 }
 
+def SilenceBubblesPass : Pass<"cgx-silence-bubbles", "::mlir::ModuleOp"> {
+  let summary = "lets edges of a pipeline send nothing in ticks in which there is nothing to send";
+  let description = [{
+    Before its first microbatch and behind its last one, a stage of a pipeline computes all the same, and its permutes
+    hand on what it computed of nothing. Nobody needs that.
+
+        stage 0   | f0 | f1 | f2 | f3 | .. | .. |              . is a bubble
+        stage 1   | .. | f0 | f1 | f2 | f3 | .. |              edge 0 -> 1 sends behind ticks 0 to 3
+        stage 2   | .. | .. | f0 | f1 | f2 | f3 |              edge 1 -> 2 sends behind ticks 1 to 4
+
+    The pass runs the step on nothing but numbers of ranks and rounds of loops, for all ranks at once. So it knows what
+    is chosen in which tick, and what is zero: the gradient of a loss that is not counted, and all that is computed from it
+    by sums and products. Then it goes back from what the step returns, from the last tick to the first, to what that
+    needs. A pair sends nothing in a run
+    - in which the source would send zeros, which is what a target gets that gets nothing, or
+    - in which nothing that the step returns depends on what the target gets: all that reads it chooses something
+      else there, multiplies it by zeros, hands it on where it is not needed either, or is written over. The loop must
+      begin with zeros there, so that a stage meets no other value than it does in its first tick.
+
+    A pair that never sends is dropped, and `sends` of the permute says in which runs the others do. Ranks count runs, and both ends of a pair know
+    of each other without a message. Results are the same, bit for bit but for the sign of zeros, as long as what
+    stages compute of zeros is finite: a product of a zero and an infinity counts as zero.
+
+    Nothing changes where the number of ticks depends on data, where permutes stand in branches, where choices depend
+    on more than ranks and ticks, and where the step is too long to be run (8 million ops in all ticks together).
+
+    Precondition: `cgx-find-pipelines`, which drops pairs around which nothing ever goes; permutes are not started yet.
+    Postcondition: the same program; permutes in loops have `sends` where some pair sends nothing in some run.
+
+    Input: in the body of a loop of 7 rounds, on 4 ranks, which hands on 4 microbatches,
+    ```mlir
+    %next = cgx.permute(%out) layer("pipeline/forward", activation) source_target_pairs([[0, 1], [1, 2], [2, 3]]) ...
+        : tensor<4x32xf32>
+    ```
+    Output:
+    ```mlir
+    %next = cgx.permute(%out) layer("pipeline/forward", activation) sends("1111000", "0111100", "0011110")
+        source_target_pairs([[0, 1], [1, 2], [2, 3]]) ... : tensor<4x32xf32>
+    ```
+  }];
+}
+
 def CarrySampleIdsPass : Pass<"cgx-carry-sample-ids", "::mlir::ModuleOp"> {
   let summary = "sends with activations, of which changes are sent, the ids of their samples";
   let description = [{

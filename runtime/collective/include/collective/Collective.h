@@ -38,8 +38,9 @@ struct OperandBuffers {
 inline constexpr uint32_t kContribution = 0; ///< what a rank gives
 inline constexpr uint32_t kResult = 1;       ///< what the owner of a chunk makes of it
 
-inline cgx_pattern patternOf(const CollectiveInfo &info, uint32_t ranks) {
-  const cgx_collective collective = info.inGroupOf(ranks);
+/// In a run of a step: not all pairs of a permutation need take part in all.
+inline cgx_pattern patternOf(const CollectiveInfo &info, uint32_t ranks, uint64_t run = 0) {
+  const cgx_collective collective = info.inGroupOf(ranks, run);
   return cgx_pattern_of(&collective);
 }
 
@@ -59,7 +60,7 @@ struct Execution {
   uint32_t encoder = group.position;
   /// Who sends what to whom, other than of a hierarchical all-reduce, whose stages have patterns of their
   /// own.
-  cgx_pattern pattern = patternOf(collective, group.size());
+  cgx_pattern pattern = patternOf(collective, group.size(), run());
   /// The gather whose payloads this one decodes again, and what is kept of it.
   const CollectiveInfo *decoded = nullptr;
   std::span<OperandState> decodedStates = {};
@@ -67,6 +68,10 @@ struct Execution {
   uint64_t epoch = 0;               ///< in which codecs of the collective last changed
 
   uint32_t self() const { return group.position; }
+  /// How often the collective has run in this step: on all ranks alike.
+  uint64_t run() const { return states.empty() ? 0 : states[0].runs; }
+  /// Those of a permutation that take part in this run.
+  std::span<const cgx_pair> pairs() const { return {pattern.pairs, pattern.pair_count}; }
   /// What the sum of all contributions is divided by.
   uint32_t divisor() const { return collective.reduction == ReduceKind::Mean ? group.size() : 1; }
   /// The position to turn to in round 1 to group.size() - 1.

@@ -79,7 +79,8 @@ private:
     std::unique_ptr<ResidentCollective> collective;
     bool isInGraph = false; ///< a graph has captured it: its memory stays
   };
-  std::map<uint32_t, Resident> residents; ///< by id
+  /// By id, and by the first run of a step in which the same pairs of a permutation take part.
+  std::map<std::pair<uint32_t, uint64_t>, Resident> residents;
   /// Knows no collective that has a resident: what codecs remember is in one place.
   std::unique_ptr<DeviceExplicitForm> explicitForm;
   std::vector<cuda::Memory> staging; ///< of the operands that are staged

@@ -118,6 +118,8 @@ struct CollectiveInfo {
   uint64_t concatDim = 0;      ///< all_to_all
   uint32_t root = 0;           ///< broadcast: position in the group
   std::vector<cgx_pair> pairs; ///< permute
+  /// permute: those that take part in each run of a step, if not all do; behind the last it begins again.
+  std::vector<std::vector<cgx_pair>> pairsOfRuns;
   /// all_gather: the id of the one before it whose payloads it decodes, in place of an exchange.
   std::optional<uint32_t> decodesAgain;
   bool isDecodedAgain = false; ///< by another, for which it keeps its payloads
@@ -126,6 +128,26 @@ struct CollectiveInfo {
   cgx_collective inGroupOf(uint32_t ranks) const {
     return {uint32_t(kind), ranks, root, schedule, pairs.data(), pairs.size()};
   }
+  /// The same in a run of a step, counted from 0.
+  cgx_collective inGroupOf(uint32_t ranks, uint64_t run) const {
+    cgx_collective collective = inGroupOf(ranks);
+    if (!pairsOfRuns.empty()) {
+      const std::vector<cgx_pair> &ofRun = pairsOfRuns[run % pairsOfRuns.size()];
+      collective.pairs = ofRun.data();
+      collective.pair_count = ofRun.size();
+    }
+    return collective;
+  }
+
+  /// The first run of a step in which the same pairs take part as in one.
+  uint64_t firstRunLike(uint64_t run) const {
+    uint64_t first = 0;
+    if (!pairsOfRuns.empty())
+      while (!haveSamePairs(first, run))
+        ++first;
+    return first;
+  }
+  bool haveSamePairs(uint64_t run, uint64_t other) const;
 
   /// "collective 3 (all_reduce of params/l1/w and 2 more)", for messages.
   std::string describe() const;

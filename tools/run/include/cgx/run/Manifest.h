@@ -66,10 +66,11 @@ struct Operand {
 
 struct Collective {
   int64_t id = 0;
-  uint32_t kind = 0;           ///< cgx_collective_kind
-  cgx_schedule schedule{};     ///< the algorithm of an all_reduce
-  uint32_t root = 0;           ///< of a broadcast: a position in its group
-  std::vector<cgx_pair> pairs; ///< of a permute, whose group is all ranks
+  uint32_t kind = 0;              ///< cgx_collective_kind
+  cgx_schedule schedule{};        ///< the algorithm of an all_reduce
+  uint32_t root = 0;              ///< of a broadcast: a position in its group
+  std::vector<cgx_pair> pairs;    ///< of a permute, whose group is all ranks
+  std::vector<std::string> sends; ///< whether each pair does in each run of a step: digits; none: all do
   std::vector<std::vector<uint32_t>> groups;
   std::vector<Operand> operands;
   bool decodesAgain = false; ///< payloads that another one keeps: it sends nothing

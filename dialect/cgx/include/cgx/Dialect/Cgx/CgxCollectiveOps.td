@@ -32,6 +32,12 @@ def Cgx_OriginsAttr : Attr<CPred<"::llvm::isa<::mlir::DenseI64ArrayAttr>($_self)
   let convertFromStorage = "$_self";
   let constBuilderCall = "::mlir::DenseI64ArrayAttr($0)";
 }
+def Cgx_SendsAttr : Attr<Cgx_ExactReasonsAttr.predicate, "strings, one per pair"> {
+  let storageType = "::mlir::ArrayAttr";
+  let returnType = storageType;
+  let convertFromStorage = "$_self";
+  let constBuilderCall = "::mlir::ArrayAttr($0)";
+}
 class Cgx_AbsentUnlessSaid<Attr attr> : DefaultValuedOptionalAttr<attr, "nullptr">;
 
 class Cgx_Op<string mnemonic, list<Trait> traits = []> : Op<Cgx_Dialect, mnemonic, traits>;
@@ -280,6 +286,12 @@ def Cgx_PermuteOp : Cgx_SameTypeCollectiveOp<"permute"> {
         rank 1   [b0 b1]         ->     [a0 a1]
         rank 2   [c0 c1]                [b0 b1]
 
+    With `sends`, a pair takes part in some runs of a step only. Each pair has a string, with a digit for each
+    run of the step, of which the first is the op's first: 1 where the source sends, 0 where it does not, and
+    the target gets zeros. Both ranks know it before they meet. More runs begin with the first digit again.
+
+        sends("110", "011")     run 0: rank 0 sends     run 1: both     run 2: rank 1 sends
+
     Example:
     ```mlir
     %r = cgx.permute(%x) groups([[0, 1, 2]]) id(5)
@@ -292,12 +304,16 @@ def Cgx_PermuteOp : Cgx_SameTypeCollectiveOp<"permute"> {
     - (C5) `source_target_pairs` has two columns
     - (C6) no rank is twice a source or twice a target
     - (C7) the two ranks of a pair are in one group
+    - (C8) `sends`, if there, has one string of the digits 0 and 1 per pair, all of one length, which is not 0
   }];
-  let arguments = !con(inputArguments, (ins I64ElementsAttr:$source_target_pairs), collectiveArguments, decidedArguments);
+  let arguments = !con(inputArguments, (ins I64ElementsAttr:$source_target_pairs), collectiveArguments, decidedArguments,
+                       (ins Cgx_AbsentUnlessSaid<Cgx_SendsAttr>:$sends));
   let assemblyFormat = "`(` $inputs `)` `` custom<CollectiveAttrs>(attr-dict, \"getOperationName()\", ref($inputs)) `:` type($inputs)";
   let extraClassDeclaration = collectiveMethods # [{
     /// Source and target of each pair.
     ::llvm::SmallVector<std::pair<int64_t, int64_t>> getPairs();
+    /// In how many of `runs` runs of a step a rank sends.
+    uint64_t getSendingRuns(int64_t rank, uint64_t runs);
   }];
 }
 
