@@ -96,8 +96,38 @@ struct Buffers {
                          static_cast<char *>(input.get()) + begin * size);
   }
 
+  /// What an optimizer keeps of so many f32, as it does in training: parameters larger than their gradients,
+  /// second moments that are squares.
+  cgx::OptimizerTensors optimizer() {
+    if (kept.empty()) {
+      std::mt19937 random(2);
+      std::normal_distribution<float> normal;
+      const uint64_t count = elements(CGX_F32);
+      std::vector<float> pattern(1 << 16);
+      for (uint32_t which : {CGX_KEPT_PARAMETER, CGX_KEPT_FIRST_MOMENT, CGX_KEPT_SECOND_MOMENT}) {
+        for (float &value : pattern) {
+          const float drawn = normal(random);
+          value = which == CGX_KEPT_PARAMETER      ? 2e-2f * drawn
+                  : which == CGX_KEPT_FIRST_MOMENT ? 3e-4f * drawn
+                                                   : 1e-6f * drawn * drawn;
+        }
+        kept.push_back(allocate(bytes));
+        auto *const out = static_cast<float *>(kept.back().get());
+        for (uint64_t i = 0; i < count; ++i)
+          out[i] = pattern[i % pattern.size()];
+      }
+    }
+    cgx::OptimizerTensors tensors;
+    tensors.update = 100;
+    tensors.kept[CGX_KEPT_PARAMETER] = {kept[0].get(), CGX_F32};
+    tensors.kept[CGX_KEPT_FIRST_MOMENT] = {kept[1].get(), CGX_F32};
+    tensors.kept[CGX_KEPT_SECOND_MOMENT] = {kept[2].get(), CGX_F32};
+    return tensors;
+  }
+
 private:
   cgx_element_type filledWith = CGX_ELEMENT_TYPE_COUNT;
+  std::vector<Memory> kept;
 };
 
 enum class Operation { copy, read, write, encode, decode, decodeAccumulate };
@@ -134,11 +164,15 @@ std::string caseName(const Case &c, size_t bytes) {
 
 /// Bytes that must be read and written, at the rates of reading and writing alone: uncompressed bytes a
 /// second.
-double limitOf(Operation operation, double bytes, double payloadBytes, double readRate, double writeRate) {
+double limitOf(const Case &c, double bytes, double payloadBytes, double readRate, double writeRate) {
+  const Operation operation = c.operation;
   const bool isEncode = operation == Operation::encode;
   double reading = isEncode ? bytes : payloadBytes, writing = isEncode ? payloadBytes : bytes;
   if (operation == Operation::decodeAccumulate)
     reading += bytes;
+  if (isEncode && c.codec.family == CGX_CODEC_GCOMP)
+    for (uint32_t kept : {CGX_KEPT_PARAMETER, CGX_KEPT_FIRST_MOMENT, CGX_KEPT_SECOND_MOMENT})
+      reading += cgx_optimizer_keeps(c.codec.optimizer, kept) ? bytes : 0;
   return bytes / (reading / readRate + writing / writeRate);
 }
 
@@ -147,9 +181,9 @@ void runCase(benchmark::State &state, const Case &c, Buffers &buffers, const cgx
   const uint64_t elements = buffers.elements(c.type);
   void *input = buffers.input.get(), *output = buffers.output.get(), *payload = buffers.payload.get();
   const cgx::RandomKey key = cgx::makeRandomKey(1, 2, 3, 4, 0);
-  // Tensors as long as the gradient, for codecs that read them: so are those of an optimizer.
   cgx::OptimizerTensors optimizer;
-  optimizer.kept.fill({input, c.type});
+  if (c.codec.family == CGX_CODEC_GCOMP)
+    optimizer = buffers.optimizer();
   uint64_t payloadBytes = 0;
   if (!isOfMemory(c.operation))
     payloadBytes = cgx::encode(c.codec, c.type, input, elements, key, 0, payload, with, &optimizer);
@@ -336,8 +370,7 @@ int reportRatios(RatioReporter &reporter, const std::vector<Case> &cases, const 
       if (isOfMemory(c.operation) || read == 0 || write == 0)
         std::printf(" %8s", "");
       else
-        std::printf(" %8.2f",
-                    rate / limitOf(c.operation, double(bytes), reporter.payloadBytes(name), read, write));
+        std::printf(" %8.2f", rate / limitOf(c, double(bytes), reporter.payloadBytes(name), read, write));
       std::printf(" %8.2f", copy > 0 ? rate / copy : 0);
       if (target > 0)
         std::printf(" %8.2f", target);
