@@ -11,12 +11,12 @@
 // Each instruction set has its own loops:
 //
 //   widen(type, elements, count, out): elements of 16 bits as f32.
-//   level(metric, row, count, levels): the levels of a row of elements, a byte each.
-//   split(type, shifts, elements, count, code, parts): rounds elements to the levels in `parts.given`,
-//     and cuts them. False if an exponent has no code.
-//   round(type, shifts, levels, elements, count, rounded): rounds them only.
-//   packLevels(levels, count, out): two bits each, without a byte behind their end.
-//   packMantissas(mantissas, count, shift, out): 24 - shift bits each, in the same way.
+//   Parts: what a block is cut into, with `symbols`, `notZero`, `counts`, and room for rounded elements.
+//   level(metric, row, at, count, parts): finds the levels of elements [at, at + count) of a block.
+//   levelNone(at, count, parts): has them at level 0.
+//   split(type, shifts, elements, count, code, parts): cuts elements. False if an exponent has no code.
+//   round(type, shifts, elements, count, parts): rounds them only, to `parts.rounded`.
+//   write(shifts, parts, out): writes levels and mantissas, and no byte behind their end, which it returns.
 //   countLevels(levels, count): how often each is among two bits each.
 //   open(levels, counts, shifts, begins, opened): from levels of two bits each, and from mantissas that begin
 //     level by level at `begins`, to mantissas in the order of elements. It may read `readSlack` bytes
@@ -35,10 +35,22 @@ constexpr uint32_t rowElements = 1024;
 /// What the metric of a row is made of, as f32 of any alignment; null is what the optimizer does not keep.
 struct MetricRow {
   const uint8_t *gradient, *kept[CGX_KEPT_TENSORS];
+  uintptr_t
+      next[CGX_KEPT_TENSORS]; ///< where the same row of the next block lies in memory, or behind the end
+  uint32_t nextBytes[CGX_KEPT_TENSORS]; ///< of an element there; 0 if there is nothing to ask for
+
+  /// Asks for what the next block needs in place of 16 elements from `i` on.
+  CGX_DEVICE_INLINE void askAhead(uint32_t i) const {
+    for (uint32_t which = 0; which < CGX_KEPT_TENSORS; ++which)
+      if (nextBytes[which] != 0)
+        __builtin_prefetch(reinterpret_cast<const void *>(next[which] + uint64_t(i) * nextBytes[which]),
+                           /*rw=*/0,
+                           /*locality=*/2);
+  }
 };
 
 /// Symbols of a block; of those of its elements that are not zero, in order, the levels, and by level sign
-/// and mantissa in 24 bits.
+/// and mantissa in 24 bits. What suits loops without masks of elements.
 struct LeveledParts {
   uint8_t given[blockElements]; ///< the levels of all elements, by the metric
   uint8_t symbols[blockElements + partSlack];
@@ -48,6 +60,21 @@ struct LeveledParts {
   uint32_t notZero;
   uint8_t rounded[4 * blockElements]; ///< all elements, where a block is raw
 };
+
+/// Writes them by the loops
+///
+///   packLevels(levels, count, out): two bits each, without a byte behind their end.
+///   packMantissas(mantissas, count, shift, out): 24 - shift bits each, in the same way.
+template <typename Loops>
+uint8_t *writeLeveled(const LevelShifts &shifts, const LeveledParts &parts, uint8_t *out) {
+  Loops::packLevels(parts.levels, parts.notZero, out);
+  out += levelBytes(parts.notZero);
+  for (uint32_t level = 0; level < gcompLevels; ++level) {
+    Loops::packMantissas(parts.mantissas[level], parts.counts.of[level], shifts[level], out);
+    out += parts.counts.bytes(shifts, level);
+  }
+  return out;
+}
 
 /// Mantissas of a block in the order of elements, those by level being room on the way.
 struct LeveledMantissaWords {
@@ -60,7 +87,7 @@ struct LeveledMantissaWords {
 /// As `LosslessBody.h` describes it.
 template <typename Loops> class LeveledMantissas {
 public:
-  using Parts = LeveledParts;
+  using Parts = typename Loops::Parts;
 
   explicit LeveledMantissas(const EncodeArguments &arguments)
       : arguments(arguments), codec(*arguments.codec), type(arguments.type),
@@ -75,12 +102,12 @@ public:
   bool split(uint64_t begin, uint32_t count, const uint8_t *elements, const ExponentCode &code,
              uint8_t * /*out*/, Parts &parts) const {
     for (uint32_t at = 0; at < count; at += rowElements)
-      levelRow(begin, at, std::min(rowElements, count - at), elements, parts.given + at);
+      levelRow(begin, at, std::min(rowElements, count - at), elements, parts);
     return Loops::split(type, shifts, elements, count, code, parts);
   }
 
   const uint8_t *raw(const uint8_t *elements, uint32_t count, Parts &parts) const {
-    Loops::round(type, shifts, parts.given, elements, count, parts.rounded);
+    Loops::round(type, shifts, elements, count, parts);
     return parts.rounded;
   }
 
@@ -88,15 +115,7 @@ public:
     return levelBytes(parts.notZero) + parts.counts.allBytes(shifts);
   }
 
-  uint8_t *write(const Parts &parts, uint8_t *out) const {
-    Loops::packLevels(parts.levels, parts.notZero, out);
-    out += levelBytes(parts.notZero);
-    for (uint32_t level = 0; level < gcompLevels; ++level) {
-      Loops::packMantissas(parts.mantissas[level], parts.counts.of[level], shifts[level], out);
-      out += parts.counts.bytes(shifts, level);
-    }
-    return out;
-  }
+  uint8_t *write(Parts &parts, uint8_t *out) const { return Loops::write(shifts, parts, out); }
 
   static uint64_t measureWritten(const DecodeArguments &arguments, const Block &block, uint64_t most) {
     if (levelBytes(block.notZero) > most)
@@ -123,21 +142,23 @@ public:
 
 private:
   /// Finds the levels of elements [at, at + count) of the block that begins with element `begin`.
-  void levelRow(uint64_t begin, uint32_t at, uint32_t count, const uint8_t *elements, uint8_t *levels) const {
-    if (!arguments.optimizer) {
-      memset(levels, 0, count);
-      return;
-    }
+  void levelRow(uint64_t begin, uint32_t at, uint32_t count, const uint8_t *elements, Parts &parts) const {
+    if (!arguments.optimizer)
+      return Loops::levelNone(at, count, parts);
     float widened[1 + CGX_KEPT_TENSORS][rowElements];
-    MetricRow row = {widen(type, elements, at, count, widened[CGX_KEPT_TENSORS]), {}};
+    MetricRow row = {};
+    row.gradient = widen(type, elements, at, count, widened[CGX_KEPT_TENSORS]);
     for (uint32_t kept = 0; kept < CGX_KEPT_TENSORS; ++kept) {
+      if (!cgx_optimizer_keeps(codec.optimizer, kept))
+        continue;
       const KeptTensor &tensor = arguments.optimizer->kept[kept];
-      row.kept[kept] =
-          cgx_optimizer_keeps(codec.optimizer, kept)
-              ? widen(tensor.type, tensor.elements, arguments.firstElement + begin + at, count, widened[kept])
-              : nullptr;
+      const uint64_t first = arguments.firstElement + begin + at;
+      row.kept[kept] = widen(tensor.type, tensor.elements, first, count, widened[kept]);
+      row.nextBytes[kept] = uint32_t(cgx_element_bytes(tensor.type));
+      row.next[kept] =
+          reinterpret_cast<uintptr_t>(tensor.elements) + (first + blockElements) * row.nextBytes[kept];
     }
-    Loops::level(metric, row, count, levels);
+    Loops::level(metric, row, at, count, parts);
   }
 
   /// Elements [begin, begin + count) of a tensor as f32, in `room` if they are not.

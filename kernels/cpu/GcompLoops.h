@@ -76,15 +76,20 @@ CGX_DEVICE_INLINE uint8_t levelOf(const GcompMetric &metric, const MetricRow &ro
 
 /// One element, one mantissa after the other.
 struct ReferenceGcompLoops {
+  using Parts = LeveledParts;
+
   static void widen(cgx_element_type type, const uint8_t *elements, uint32_t count, float *out) {
     for (uint32_t i = 0; i < count; ++i)
       out[i] = loadElement(sourceOf(type), elements, i);
   }
 
-  static void level(const GcompMetric &metric, const MetricRow &row, uint32_t count, uint8_t *levels) {
+  static void level(const GcompMetric &metric, const MetricRow &row, uint32_t at, uint32_t count,
+                    Parts &parts) {
     for (uint32_t i = 0; i < count; ++i)
-      levels[i] = levelOf(metric, row, i);
+      parts.given[at + i] = levelOf(metric, row, i);
   }
+
+  static void levelNone(uint32_t at, uint32_t count, Parts &parts) { memset(parts.given + at, 0, count); }
 
   static bool split(cgx_element_type type, const LevelShifts &shifts, const uint8_t *elements, uint32_t count,
                     const ExponentCode &code, LeveledParts &parts) {
@@ -104,10 +109,14 @@ struct ReferenceGcompLoops {
     return true;
   }
 
-  static void round(cgx_element_type type, const LevelShifts &shifts, const uint8_t *levels,
-                    const uint8_t *elements, uint32_t count, uint8_t *rounded) {
+  static void round(cgx_element_type type, const LevelShifts &shifts, const uint8_t *elements, uint32_t count,
+                    Parts &parts) {
     for (uint32_t i = 0; i < count; ++i)
-      storeRounded(type, shifts, levels, elements, i, rounded);
+      storeRounded(type, shifts, parts.given, elements, i, parts.rounded);
+  }
+
+  static uint8_t *write(const LevelShifts &shifts, const Parts &parts, uint8_t *out) {
+    return writeLeveled<ReferenceGcompLoops>(shifts, parts, out);
   }
 
   static void packLevels(const uint8_t *levels, uint32_t count, uint8_t *out) {

@@ -69,24 +69,30 @@ private:
   DoubleVector second, square, decay, epsilon, rooted, plain, first, factor, steps[gcompLevels - 1];
 };
 
+/// Calls call(isRooted, hasFirst) as a metric is.
+template <typename Call>
+HWY_INLINE void withMetric(const GcompMetric &metric, const lossless::MetricRow &row, const Call &call) {
+  const auto withFirst = [&](auto isRooted) {
+    if (row.kept[CGX_KEPT_FIRST_MOMENT])
+      call(isRooted, std::true_type());
+    else
+      call(isRooted, std::false_type());
+  };
+  if (metric.second != 0 || metric.square != 0)
+    withFirst(std::true_type());
+  else
+    withFirst(std::false_type());
+}
+
 template <bool isRooted, bool hasFirst>
 HWY_INLINE void levelRow(const GcompMetric &ofOptimizer, const lossless::MetricRow &row, uint32_t count,
                          uint8_t *levels) {
   const LevelMetric<isRooted, hasFirst> metric(ofOptimizer);
   uint32_t i = 0;
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  for (; i + 16 <= count; i += 16) {
-    __m128i sum = _mm_setzero_si128();
-    uint32_t masks[gcompLevels] = {};
-    metric.level(row, i, [&](uint32_t level, auto mask) { masks[level] = mask.raw; });
-    metric.level(row, i + 8, [&](uint32_t level, auto mask) {
-      sum = _mm_sub_epi8(sum, _mm_movm_epi8(_mm512_kunpackb(mask.raw, __mmask16(masks[level]))));
-    });
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(levels + i), sum);
-  }
-#endif
   constexpr size_t together = hn::MaxLanes(Doubles());
   for (; i + together <= count; i += together) {
+    if (i % 16 == 0)
+      row.askAhead(i);
     const hn::RebindToUnsigned<Doubles> wide;
     const hn::Rebind<uint8_t, Doubles> bytes;
     auto sum = hn::Zero(wide);

@@ -16,6 +16,7 @@
 
 #if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE
 #include "Exponents-inl.h"
+#include "LevelMasks-inl.h"
 #include "Levels-inl.h"
 #include "Mantissas-inl.h"
 #include "PrefixCode-inl.h"
@@ -101,29 +102,43 @@ struct VectorLoops {
 };
 
 struct VectorGcompLoops {
-  static void widen(cgx_element_type type, const uint8_t *elements, uint32_t count, float *out) {
-    if (type == CGX_F16)
-      widenOf<Source::f16>(elements, count, out);
-    else
-      widenOf<Source::bf16>(elements, count, out);
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  using Parts = MaskedParts;
+
+  static void level(const GcompMetric &metric, const MetricRow &row, uint32_t at, uint32_t count,
+                    Parts &parts) {
+    maskLevels(metric, row, at, count, parts);
   }
 
-  static void level(const GcompMetric &metric, const MetricRow &row, uint32_t count, uint8_t *levels) {
-    const bool isRooted = metric.second != 0 || metric.square != 0;
-    const auto levelOf = [&](auto hasFirst) {
-      if (isRooted)
-        levelRow</*isRooted=*/true, hasFirst>(metric, row, count, levels);
-      else
-        levelRow</*isRooted=*/false, hasFirst>(metric, row, count, levels);
-    };
-    if (row.kept[CGX_KEPT_FIRST_MOMENT])
-      levelOf(std::true_type());
-    else
-      levelOf(std::false_type());
+  static void levelNone(uint32_t at, uint32_t count, Parts &parts) { maskNoLevels(at, count, parts); }
+
+  static bool split(cgx_element_type type, const LevelShifts & /*shifts*/, const uint8_t *elements,
+                    uint32_t count, const ExponentCode &code, Parts &parts) {
+    return splitMasked(type, elements, count, code, parts);
   }
+
+  static void round(cgx_element_type type, const LevelShifts &shifts, const uint8_t *elements, uint32_t count,
+                    Parts &parts) {
+    roundMasked(type, shifts, elements, count, parts);
+  }
+
+  static uint8_t *write(const LevelShifts &shifts, Parts &parts, uint8_t *out) {
+    return writeMasked(shifts, parts, out);
+  }
+#else
+  using Parts = LeveledParts;
+
+  static void level(const GcompMetric &metric, const MetricRow &row, uint32_t at, uint32_t count,
+                    Parts &parts) {
+    withMetric(metric, row, [&](auto isRooted, auto hasFirst) {
+      levelRow<isRooted, hasFirst>(metric, row, count, parts.given + at);
+    });
+  }
+
+  static void levelNone(uint32_t at, uint32_t count, Parts &parts) { memset(parts.given + at, 0, count); }
 
   static bool split(cgx_element_type type, const LevelShifts &shifts, const uint8_t *elements, uint32_t count,
-                    const ExponentCode &code, LeveledParts &parts) {
+                    const ExponentCode &code, Parts &parts) {
     if (type == CGX_F32)
       return splitLeveled<CGX_F32>(shifts, elements, count, code, parts);
     if (type == CGX_F16)
@@ -131,14 +146,18 @@ struct VectorGcompLoops {
     return splitLeveled<CGX_BF16>(shifts, elements, count, code, parts);
   }
 
-  static void round(cgx_element_type type, const LevelShifts &shifts, const uint8_t *levels,
-                    const uint8_t *elements, uint32_t count, uint8_t *rounded) {
+  static void round(cgx_element_type type, const LevelShifts &shifts, const uint8_t *elements, uint32_t count,
+                    Parts &parts) {
     if (type == CGX_F32)
-      roundLeveled<CGX_F32>(shifts, levels, elements, count, rounded);
+      roundLeveled<CGX_F32>(shifts, parts.given, elements, count, parts.rounded);
     else if (type == CGX_F16)
-      roundLeveled<CGX_F16>(shifts, levels, elements, count, rounded);
+      roundLeveled<CGX_F16>(shifts, parts.given, elements, count, parts.rounded);
     else
-      roundLeveled<CGX_BF16>(shifts, levels, elements, count, rounded);
+      roundLeveled<CGX_BF16>(shifts, parts.given, elements, count, parts.rounded);
+  }
+
+  static uint8_t *write(const LevelShifts &shifts, const Parts &parts, uint8_t *out) {
+    return writeLeveled<VectorGcompLoops>(shifts, parts, out);
   }
 
   static void packLevels(const uint8_t *levels, uint32_t count, uint8_t *out) {
@@ -146,7 +165,15 @@ struct VectorGcompLoops {
   }
 
   static void packMantissas(const uint32_t *mantissas, uint32_t count, uint32_t shift, uint8_t *out) {
-    packMantissasOf(mantissas, count, shift, out);
+    ReferenceGcompLoops::packMantissas(mantissas, count, shift, out);
+  }
+#endif
+
+  static void widen(cgx_element_type type, const uint8_t *elements, uint32_t count, float *out) {
+    if (type == CGX_F16)
+      widenOf<Source::f16>(elements, count, out);
+    else
+      widenOf<Source::bf16>(elements, count, out);
   }
 
   static LevelCounts countLevels(const uint8_t *levels, uint32_t count) {

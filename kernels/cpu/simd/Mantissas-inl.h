@@ -20,6 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cgx {
 namespace HWY_NAMESPACE {
 
+#if !(HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86)
 /// A table of one entry a level.
 HWY_INLINE WordVector tableOfLevels(const lossless::LevelShifts &entries) {
   uint32_t table[lanes] = {};
@@ -144,77 +145,7 @@ HWY_INLINE void packLevelBytes(const uint8_t *levels, uint32_t count, uint8_t *o
   }
   lossless::ReferenceGcompLoops::packLevels(levels + i, count - i, out + i / 4);
 }
-
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-/// For mantissas of each number of bits above 8: how eight pairs of them become a sequence. Words are of 16
-/// bits. The words of a pair, which is shifted by less than a word, go to where its first bit is; no two of
-/// the even pairs have bits in one word, nor two of the odd pairs.
-struct PairsToSequence {
-  uint64_t shift[8];
-  uint16_t even[32], odd[32];
-  uint32_t hasEven, hasOdd;
-};
-inline constexpr auto pairsToSequence = [] {
-  std::array<PairsToSequence, 25> tables = {};
-  for (uint32_t bits = 9; bits <= 24; ++bits)
-    for (uint32_t pair = 0; pair < 8; ++pair) {
-      const uint32_t begin = pair * 2 * bits, end = begin + 2 * bits;
-      PairsToSequence &table = tables[bits];
-      table.shift[pair] = begin % 16;
-      for (uint32_t word = begin / 16; word < (end + 15) / 16; ++word) {
-        (pair % 2 ? table.odd : table.even)[word] = uint16_t(4 * pair + word - begin / 16);
-        (pair % 2 ? table.hasOdd : table.hasEven) |= 1u << word;
-      }
-    }
-  return tables;
-}();
-
-/// Up to eight bits each: the bytes of eight are put together by one instruction.
-HWY_INLINE uint32_t packNarrow(const uint32_t *mantissas, uint32_t count, uint32_t shift, uint8_t *out) {
-  const uint32_t bits = 24 - shift;
-  const uint64_t bytes = (uint64_t(count) * bits + 7) / 8, mask = 0x0101010101010101u * ((1u << bits) - 1);
-  uint32_t i = 0;
-  for (uint64_t at = 0; i + 16 <= count && at + bits + 8 <= bytes; i += 16, at += 2 * bits) {
-    const auto values = hn::ShiftRightSame(hn::LoadU(Words(), mantissas + i), int(shift));
-    uint64_t eights[2];
-    storeBytes(values, reinterpret_cast<uint8_t *>(eights));
-    const uint64_t low = _pext_u64(eights[0], mask), high = _pext_u64(eights[1], mask);
-    memcpy(out + at, &low, sizeof low);
-    memcpy(out + at + bits, &high, sizeof high);
-  }
-  return i;
-}
-
-HWY_INLINE uint32_t packWide(const uint32_t *mantissas, uint32_t count, uint32_t shift, uint8_t *out) {
-  const hn::Repartition<uint64_t, Words> wide;
-  const uint32_t bits = 24 - shift;
-  const uint64_t bytes = (uint64_t(count) * bits + 7) / 8;
-  const PairsToSequence &table = pairsToSequence[bits];
-  const auto shifts = hn::LoadU(wide, table.shift), low = hn::Set(wide, 0xffffffffu);
-  const HalfVector even = hn::LoadU(Halves(), table.even), odd = hn::LoadU(Halves(), table.odd);
-  uint32_t i = 0;
-  for (uint64_t at = 0; i + 16 <= count && at + 64 <= bytes; i += 16, at += 2 * bits) {
-    const auto two = hn::BitCast(wide, hn::ShiftRightSame(hn::LoadU(Words(), mantissas + i), int(shift)));
-    const auto pairs =
-        hn::Shl(hn::Or(hn::And(two, low), hn::ShiftLeftSame(hn::ShiftRight<32>(two), int(bits))), shifts);
-    const __m512i sequence =
-        _mm512_or_si512(_mm512_maskz_permutexvar_epi16(table.hasEven, even.raw, pairs.raw),
-                        _mm512_maskz_permutexvar_epi16(table.hasOdd, odd.raw, pairs.raw));
-    _mm512_storeu_si512(out + at, sequence);
-  }
-  return i;
-}
 #endif
-
-/// Sixteen mantissas fill whole bytes. Whole vectors are stored, as far as they end before the sequence does.
-HWY_INLINE void packMantissasOf(const uint32_t *mantissas, uint32_t count, uint32_t shift, uint8_t *out) {
-  uint32_t i = 0;
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  i = shift >= 16 ? packNarrow(mantissas, count, shift, out) : packWide(mantissas, count, shift, out);
-#endif
-  lossless::ReferenceGcompLoops::packMantissas(mantissas + i, count - i, shift,
-                                               out + uint64_t(i) * (24 - shift) / 8);
-}
 
 HWY_INLINE lossless::LevelCounts countPackedLevels(const uint8_t *levels, uint32_t count) {
   const hn::Repartition<uint64_t, Words> wide;

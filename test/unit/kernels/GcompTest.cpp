@@ -199,6 +199,51 @@ TEST_P(GcompTest, ElementsAreAsLongAsTheMetricOfThePaperSays) {
     EXPECT_GT(number, 1000u);
 }
 
+// Estimates in fewer bits decide only where they can: the bytes are those of the reference also beside the
+// thresholds, where parts of the rest cancel out, and at the ends of the range of f32.
+TEST_P(GcompTest, LevelsBesideThresholdsAreThoseOfTheReference) {
+  const float edges[] = {0.0f,     -0.0f,    1e-45f,   1e-39f, 0x1p-126f, 1e-30f, 1e-20f, 1e20f,  1e30f,
+                         0x1p120f, 0x1p127f, INFINITY, NAN,    -NAN,      1.0f,   -1e38f, -1e-38f};
+  const auto edge = [&] { return edges[random() % std::size(edges)]; };
+  for (uint32_t optimizer = 0; optimizer < CGX_OPTIMIZER_COUNT; ++optimizer)
+    for (float decay : {0.0f, 0.1f})
+      for (float rate : {1e-2f, 1e-5f, 1e-25f})
+        for (uint64_t edgesIn : {0u, 100u, 5u}) {
+          cgx_codec codec = codecOf(cgx_optimizer(optimizer));
+          codec.weight_decay = decay;
+          codec.learning_rate = rate;
+          const uint64_t count = 20011;
+          const std::vector<float> gradient = makeFloats(Shape::gradient, count, random);
+          std::vector<float> given = gradient, parameter(count), first(count), second(count);
+          const uint64_t update = 1 + random() % 1000;
+          std::normal_distribution<float> normal;
+          std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+          for (uint64_t i = 0; i < count; ++i) {
+            first[i] = normal(random) * 1e-3f;
+            second[i] = first[i] * first[i] * float(random() % 3);
+            // The metric is all but linear in the parameter, where nothing decays.
+            const auto metricAt = [&](double theta) {
+              return metricOf(codec, double(given[i]), theta, double(first[i]), double(second[i]), update);
+            };
+            const double target = std::ldexp(1 + uniform(random) * std::ldexp(1.0, -int(random() % 26)),
+                                             int(droppedBits(codec, CGX_F32, uint32_t(1 + random() % 3))));
+            parameter[i] = float((target - metricAt(0)) / (metricAt(1) - metricAt(0)));
+            if (edgesIn == 0 || random() % edgesIn != 0)
+              continue;
+            (random() % 2 ? given : parameter)[i] = edge();
+            (random() % 2 ? first : second)[i] = edge();
+          }
+          const Kept kept = {toElements(CGX_F32, parameter), toElements(CGX_F32, first),
+                             toElements(CGX_F32, second), CGX_F32, update};
+          const OptimizerTensors view = kept.view();
+          SCOPED_TRACE("optimizer " + std::to_string(optimizer) + ", decay " + std::to_string(decay) +
+                       ", CGX_TEST_SEED=" + std::to_string(testSeed()));
+          ASSERT_EQ(encodeWith(codec, CGX_F32, toElements(CGX_F32, given), &view, *GetParam()),
+                    encodeWith(codec, CGX_F32, toElements(CGX_F32, given), &view,
+                               *findImplementation("reference")));
+        }
+}
+
 // The promise of the codec, where it can be computed: the gradient enters these updates as a factor.
 TEST_P(GcompTest, UpdatesChangeByNoMoreThanTheLastPlaceOfWhatTheyAreAddedTo) {
   for (cgx_optimizer optimizer : {CGX_OPTIMIZER_SGD, CGX_OPTIMIZER_MOMENTUM, CGX_OPTIMIZER_NESTEROV})
