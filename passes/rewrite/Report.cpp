@@ -220,9 +220,12 @@ void addCollective(CollectiveOpInterface op, ReportTable &table) {
     row.every = getStepsPerRun(op);
     row.turn = getTurn(op);
     if (row.reuses = uint64_t(getReuses(op)); row.reuses != 0) {
+      row.loopReuses = uint64_t(getReuses(op, kLoopReusesAttrName));
       row.keepsPayloads = keepsPayloads(op);
-      row.heldBytes = row.keepsPayloads ? getKeptPayloadBytes(op, operand)
-                                        : getTensorBytes(op->getResultTypes()[operand]);
+      const uint64_t value = getTensorBytes(op->getResultTypes()[operand]);
+      row.heldBytes = value * uint64_t(getReuses(op, kKeptTripsAttrName));
+      if (row.reuses != row.loopReuses)
+        row.heldBytes += row.keepsPayloads ? getKeptPayloadBytes(op, operand) : value;
     }
     describeEdge(row, op, operand, table.ranks);
     describeSilence(row, op, table.ranks);

@@ -46,6 +46,8 @@ static void printRow(OStream &json, const cgx::ReportRow &row) {
     printBytes(json, "wire_bytes_by_rank", row.wireBytes);
     if (row.reuses != 0) {
       json.attribute("reuses", row.reuses);
+      if (row.loopReuses != 0)
+        json.attribute("reuses_in_loops", row.loopReuses);
       json.attribute("held_bytes", row.heldBytes);
       json.attribute("keeps_payloads", row.keepsPayloads);
     }

@@ -44,9 +44,10 @@ struct ReportRow {
   std::vector<uint64_t> rawBytes;
   /// It is started ahead of where its results are used.
   bool isStarted = false;
-  /// How many other gathers of the same value it stands for (cgx-reuse-gathers), the bytes that a rank keeps
-  /// for that, and whether these are payloads, which the others decode again.
-  uint64_t reuses = 0, heldBytes = 0;
+  /// How many other gathers of the same value it stands for (cgx-reuse-gathers), how many of these are in
+  /// later loops, the bytes that a rank keeps for that, and whether the others of its own block decode kept
+  /// payloads again.
+  uint64_t reuses = 0, loopReuses = 0, heldBytes = 0;
   bool keepsPayloads = false;
   /// Of changes: bytes of messages that each rank keeps, and what rows of samples not sent before add to
   /// `wireBytes` in each run, at most.

@@ -174,10 +174,11 @@ private:
 
 /// What `cgx-reuse-gathers` saved, and at what price.
 void printReuse(const cgx::ReportTable &table, llvm::raw_ostream &os) {
-  uint64_t gathers = 0, decoded = 0, saved = 0, held = 0;
+  uint64_t gathers = 0, decoded = 0, inLoops = 0, saved = 0, held = 0;
   for (const cgx::ReportRow &row : table.rows) {
     gathers += row.reuses;
-    decoded += row.keepsPayloads ? row.reuses : 0;
+    decoded += row.keepsPayloads ? row.reuses - row.loopReuses : 0;
+    inLoops += row.loopReuses;
     saved += row.reuses * meanOf(row.wireBytes);
     held += row.heldBytes;
   }
@@ -186,6 +187,7 @@ void printReuse(const cgx::ReportTable &table, llvm::raw_ostream &os) {
         "gathered once: " + std::to_string(gathers) + (gathers == 1 ? " gather takes" : " gathers take") +
             " the value of an earlier one" +
             (decoded == 0 ? "" : ", " + std::to_string(decoded) + " by decoding its payloads again") +
+            (inLoops == 0 ? "" : ", " + std::to_string(inLoops) + " in each trip of another loop") +
             ", which saves " + std::to_string(saved) + " bytes on the wire and keeps " +
             std::to_string(held) + " bytes in memory",
         os);

@@ -6,15 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Fully sharded training gathers weights for the forward pass, forgets them, and gathers them
-// again for the backward pass. Where memory allows, what was gathered is kept instead: the payloads, to be
-// decoded again, where they are shorter, and else the value.
+// Fully sharded training gathers weights for the forward pass, forgets them,
+// and gathers them again for the backward pass. Where memory allows, what was
+// gathered is kept instead: the payloads, to be decoded again, where they are
+// shorter, and else the value. Where both passes are loops over layers, the
+// first loop keeps the values of its trips as a stack, of which the second
+// takes slices.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ReuseGathers.h"
 
+#include "LoopCarry.h"
+#include "LoopSlices.h"
 #include "MemorySize.h"
+#include "StepRuns.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
@@ -22,6 +28,9 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <variant>
 
 namespace cgx {
 #define GEN_PASS_DEF_REUSEGATHERSPASS
@@ -37,48 +46,45 @@ uint64_t getKeptPayloadBytes(CollectiveOpInterface op, unsigned operand) {
 
 namespace {
 
-/// The value that a barrier only orders.
-Value throughBarriers(Value value) {
-  while (auto barrier = value.getDefiningOp<stablehlo::OptimizationBarrierOp>())
-    value = barrier->getOperand(cast<OpResult>(value).getResultNumber());
-  return value;
-}
-
-/// Whether two values are the same bits: one value, behind barriers, through equal reshapes and conversions.
-bool isSame(Value a, Value b) {
-  a = throughBarriers(a);
-  b = throughBarriers(b);
-  if (a == b)
-    return true;
-  Operation *left = a.getDefiningOp(), *right = b.getDefiningOp();
-  if (!left || !right || !isa<stablehlo::ReshapeOp, stablehlo::ConvertOp, stablehlo::TransposeOp>(left))
-    return false;
-  return left->getName() == right->getName() && left->getAttrDictionary() == right->getAttrDictionary() &&
-         a.getType() == b.getType() && isSame(left->getOperand(0), right->getOperand(0));
+/// Whether both gather in the same way, whatever it is.
+bool isAlike(AllGatherOp a, AllGatherOp b) {
+  return a.getGroups() == b.getGroups() && a.getCodecsAttr() == b.getCodecsAttr() &&
+         a.getInputs().size() == b.getInputs().size();
 }
 
 bool isSame(AllGatherOp a, AllGatherOp b) {
-  return a.getGroups() == b.getGroups() && a.getDim() == b.getDim() &&
-         a.getCodecsAttr() == b.getCodecsAttr() && a->getResultTypes() == b->getResultTypes() &&
-         a.getInputs().size() == b.getInputs().size() &&
+  return isAlike(a, b) && a.getDim() == b.getDim() && a->getResultTypes() == b->getResultTypes() &&
          llvm::all_of(llvm::zip_equal(a.getInputs(), b.getInputs()),
-                      [](auto pair) { return isSame(std::get<0>(pair), std::get<1>(pair)); });
+                      [](auto pair) { return cgx::isSame(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+/// Whether both gather in the same way but for ones before the dimensions.
+/// Codecs do not see these.
+bool isAlikeBehindOnes(AllGatherOp a, AllGatherOp b) {
+  return isAlike(a, b) &&
+         llvm::all_of(llvm::zip_equal(a->getResultTypes(), b->getResultTypes()), [&](auto pair) {
+           auto left = cast<RankedTensorType>(std::get<0>(pair)),
+                right = cast<RankedTensorType>(std::get<1>(pair));
+           return isSameBehindOnes(left, right) &&
+                  int64_t(a.getDim()) - left.getRank() == int64_t(b.getDim()) - right.getRank();
+         });
+}
+
+/// Bytes that need not leave the ranks, all of them together, where a gather
+/// stands for `others`.
+uint64_t getSavedBytes(AllGatherOp op, uint64_t others, int64_t ranks) {
+  uint64_t bytes = 0;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    bytes += op.getWireBytes(rank);
+  return bytes * others * getRunsPerStep(op).value_or(1);
 }
 
 /// Gathers of one value, in program order.
 struct Gathers {
   SmallVector<AllGatherOp> ops;
 
-  /// Bytes that need not leave the ranks, all of them together.
-  uint64_t getSavedBytes(int64_t ranks) const {
-    uint64_t bytes = 0;
-    AllGatherOp op = ops.front();
-    for (int64_t rank = 0; rank < ranks; ++rank)
-      bytes += op.getWireBytes(rank);
-    return bytes * (ops.size() - 1);
-  }
-
-  /// Whether payloads are kept. Those of changes say nothing without the messages.
+  /// Whether payloads are kept. Those of changes say nothing without the
+  /// messages.
   bool keepsPayloads() const {
     AllGatherOp op = ops.front();
     return !op.getGroups().isTrivial() && getPayloadBytes() < getValueBytes() &&
@@ -111,6 +117,75 @@ SmallVector<Gathers> findGathers(Block &block) {
   return all;
 }
 
+/// A gather in the body of a loop, and those in the bodies of later loops of
+/// the block that gather the same slices, trip by trip.
+struct LoopGathers {
+  struct Later {
+    AllGatherOp op;
+    TripIndex index;
+  };
+  AllGatherOp kept;
+  TripIndex index;
+  SmallVector<Later> later;
+
+  /// Bytes that a rank keeps from the first loop to the last.
+  uint64_t getHeldBytes() const { return index.trips * getTensorBytes(AllGatherOp(kept)->getResultTypes()); }
+
+  /// Adds `op`, if it is in another loop and gathers the same slices.
+  bool add(AllGatherOp op) {
+    if (op->getBlock() == kept->getBlock() || !isAlikeBehindOnes(kept, op))
+      return false;
+    std::optional<TripIndex> own;
+    for (auto [left, right] : llvm::zip_equal(kept.getInputs(), op.getInputs())) {
+      auto indices = matchSlices(left, right);
+      if (!indices || !index.isSame(indices->first) || !index.hasSameNumbers(indices->second) ||
+          (own && !own->isSame(indices->second)))
+        return false;
+      own = indices->second;
+    }
+    later.push_back({op, *own});
+    return true;
+  }
+};
+
+/// The gather as the first of a group, if it is one of slices that differ from
+/// trip to trip.
+std::optional<LoopGathers> beginWith(AllGatherOp op) {
+  std::optional<TripIndex> index;
+  for (Value input : op.getInputs()) {
+    std::optional<TripIndex> own = getSliceIndex(input);
+    if (!own || (index && !index->isSame(*own)))
+      return std::nullopt;
+    index = own;
+  }
+  Builder builder(op.getContext());
+  auto hasZero = [&](Type type) { return bool(builder.getZeroAttr(type)); };
+  if (!index || !llvm::all_of(op->getResultTypes(), hasZero))
+    return std::nullopt;
+  return LoopGathers{op, *index, {}};
+}
+
+SmallVector<LoopGathers> findLoopGathers(Block &block) {
+  SmallVector<LoopGathers> all;
+  for (auto loop : block.getOps<stablehlo::WhileOp>())
+    for (auto op : loop.getBody().getOps<AllGatherOp>()) {
+      // One that is the same as another of its block is in both groups, or in
+      // none.
+      if (op.getDecodesAgain() || llvm::any_of(all, [&](LoopGathers &gathers) { return gathers.add(op); }))
+        continue;
+      if (std::optional<LoopGathers> first = beginWith(op))
+        all.push_back(*first);
+    }
+  llvm::erase_if(all, [](const LoopGathers &gathers) { return gathers.later.empty(); });
+  return all;
+}
+
+/// What may be kept: of gathers of one block, or of loops.
+struct Choice {
+  uint64_t savedBytes = 0, heldBytes = 0;
+  std::variant<Gathers, LoopGathers> gathers;
+};
+
 struct ReuseGathers : impl::ReuseGathersPassBase<ReuseGathers> {
   using ReuseGathersPassBase::ReuseGathersPassBase;
 
@@ -118,43 +193,65 @@ struct ReuseGathers : impl::ReuseGathersPassBase<ReuseGathers> {
     std::optional<uint64_t> budget = parseMemorySize(memory);
     if (!budget) {
       mlir::emitError(getOperation().getLoc())
-          << "expected the memory for gathered values to be a size such as 64MiB, or all, got " << memory;
+          << "expected the memory for gathered values to be a size such as "
+             "64MiB, or all, got "
+          << memory;
       return signalPassFailure();
     }
-    int64_t ranks = 1;
-    if (auto given = getOperation()->getAttrOfType<IntegerAttr>(kNumRanksAttrName))
-      ranks = given.getInt();
-    SmallVector<Gathers> all;
-    getOperation().walk([&](Block *block) { all.append(findGathers(*block)); });
-    // What saves most for its bytes first; of equals the one that is gathered last, which is kept for the
-    // shortest.
-    std::reverse(all.begin(), all.end());
-    llvm::stable_sort(all, [&](const Gathers &a, const Gathers &b) {
-      return double(a.getSavedBytes(ranks)) * double(b.getHeldBytes()) >
-             double(b.getSavedBytes(ranks)) * double(a.getHeldBytes());
+    SmallVector<Choice> choices = findChoices();
+    // What saves most for its bytes first; of equals the one that is gathered
+    // last, which is kept for the shortest.
+    std::reverse(choices.begin(), choices.end());
+    llvm::stable_sort(choices, [&](const Choice &a, const Choice &b) {
+      return double(a.savedBytes) * double(b.heldBytes) > double(b.savedBytes) * double(a.heldBytes);
     });
     uint64_t left = *budget;
-    for (const Gathers &gathers : all) {
-      if (gathers.getHeldBytes() > left)
-        continue;
-      left -= gathers.getHeldBytes();
-      reuse(gathers);
-    }
+    for (const Choice &choice : choices)
+      if (choice.heldBytes <= left &&
+          std::visit([&](const auto &gathers) { return reuse(gathers); }, choice.gathers))
+        left -= choice.heldBytes;
   }
 
 private:
-  void reuse(const Gathers &gathers) {
+  /// Those that a slice of a stack has replaced.
+  llvm::DenseSet<Operation *> gone;
+
+  SmallVector<Choice> findChoices() {
+    int64_t ranks = 1;
+    if (auto given = getOperation()->getAttrOfType<IntegerAttr>(kNumRanksAttrName))
+      ranks = given.getInt();
+    SmallVector<Choice> choices;
+    getOperation().walk([&](Block *block) {
+      for (const Gathers &gathers : findGathers(*block))
+        choices.push_back({getSavedBytes(gathers.ops.front(), gathers.ops.size() - 1, ranks),
+                           gathers.getHeldBytes(), gathers});
+      for (const LoopGathers &gathers : findLoopGathers(*block))
+        choices.push_back(
+            {getSavedBytes(gathers.kept, gathers.later.size(), ranks), gathers.getHeldBytes(), gathers});
+    });
+    return choices;
+  }
+
+  void add(AllGatherOp op, StringRef name, int64_t number) {
+    op->setAttr(name, Builder(&getContext()).getI64IntegerAttr(getReuses(op, name) + number));
+  }
+
+  bool reuse(const Gathers &gathers) {
     AllGatherOp kept = gathers.ops.front();
-    if (gathers.keepsPayloads())
-      return decodeAgain(gathers, kept);
-    int64_t before = getReuses(kept);
+    // All of them, or none.
+    if (gone.contains(kept))
+      return false;
+    if (gathers.keepsPayloads()) {
+      decodeAgain(gathers, kept);
+      return true;
+    }
     for (AllGatherOp op : ArrayRef(gathers.ops).drop_front()) {
-      before += getReuses(op);
+      add(kept, kReusesAttrName, getReuses(op) + 1);
       op->replaceAllUsesWith(kept->getResults());
+      gone.insert(op);
       op->erase();
     }
-    kept->setAttr(kReusesAttrName,
-                  Builder(&getContext()).getI64IntegerAttr(before + int64_t(gathers.ops.size()) - 1));
+    return true;
   }
 
   /// The later ones stay, for their results, and encode nothing.
@@ -169,8 +266,95 @@ private:
       op.setExactReasonsAttr(builder.getArrayAttr(reasons));
     }
     kept.setKeepsPayloads(true);
-    kept->setAttr(kReusesAttrName,
-                  builder.getI64IntegerAttr(getReuses(kept) + int64_t(gathers.ops.size()) - 1));
+    add(kept, kReusesAttrName, int64_t(gathers.ops.size()) - 1);
+  }
+
+  /// The loop of the one that is kept makes a stack of each of its results, of
+  /// which later loops take slices.
+  bool reuse(const LoopGathers &gathers) {
+    AllGatherOp kept = gathers.kept;
+    for (Value result : kept->getResults())
+      keepTrips(kept, result, gathers.index);
+    ValueRange stacks = kept->getParentOp()->getResults().take_back(kept->getNumResults());
+    DenseMap<Block *, SmallVector<Value>> carried;
+    for (auto [op, index] : gathers.later) {
+      // What another of its block has replaced is counted by that one.
+      if (gone.contains(op))
+        continue;
+      SmallVector<Value> &own = carried[op->getBlock()];
+      if (own.empty())
+        for (Value stack : stacks)
+          own.push_back(carry(cast<stablehlo::WhileOp>(op->getParentOp()), stack).second);
+      const int64_t served = (op.getKeepsPayloads() ? 0 : getReuses(op)) + 1;
+      add(kept, kReusesAttrName, served);
+      add(kept, kLoopReusesAttrName, served);
+      for (auto [result, stack] : llvm::zip_equal(op->getResults(), own))
+        result.replaceAllUsesWith(takeTrip(op, stack, result.getType(), index));
+      gone.insert(op);
+      op->erase();
+    }
+    kept->setAttr(kKeptTripsAttrName,
+                  Builder(&getContext()).getI64IntegerAttr(static_cast<int64_t>(gathers.index.trips)));
+    return true;
+  }
+
+  /// The loop with one more carried value, and this value in its body.
+  static std::pair<stablehlo::WhileOp, BlockArgument> carry(stablehlo::WhileOp loop, Value initial) {
+    stablehlo::WhileOp longer = carryThroughLoop(loop, initial);
+    loop->replaceAllUsesWith(longer->getResults().drop_back());
+    loop->erase();
+    return {longer, longer.getBody().front().getArguments().back()};
+  }
+
+  /// Makes the values of all trips, by index, the last result of the loop.
+  static void keepTrips(AllGatherOp kept, Value result, const TripIndex &index) {
+    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<int64_t> shape{static_cast<int64_t>(index.trips)};
+    llvm::append_range(shape, type.getShape());
+    auto stackType = RankedTensorType::get(shape, type.getElementType());
+    auto loop = cast<stablehlo::WhileOp>(kept->getParentOp());
+    OpBuilder builder(loop);
+    Value zeros = stablehlo::ConstantOp::create(builder, kept.getLoc(),
+                                                cast<ElementsAttr>(builder.getZeroAttr(stackType)));
+    auto [longer, stack] = carry(loop, zeros);
+    builder.setInsertionPointAfter(kept);
+    shape.front() = 1;
+    Value update = stablehlo::ReshapeOp::create(builder, kept.getLoc(),
+                                                RankedTensorType::get(shape, type.getElementType()), result);
+    Value next =
+        stablehlo::DynamicUpdateSliceOp::create(builder, kept.getLoc(), stackType, stack, update,
+                                                placeOf(builder, kept.getLoc(), index, shape.size()));
+    Operation *yield = longer.getBody().front().getTerminator();
+    yield->setOperand(yield->getNumOperands() - 1, next);
+  }
+
+  /// What the trip of this index has in the stack.
+  static Value takeTrip(AllGatherOp op, Value stack, Type type, const TripIndex &index) {
+    OpBuilder builder(op);
+    auto stackType = cast<RankedTensorType>(stack.getType());
+    SmallVector<int64_t> shape(stackType.getShape());
+    shape.front() = 1;
+    Value slice = stablehlo::DynamicSliceOp::create(
+        builder, op.getLoc(), RankedTensorType::get(shape, stackType.getElementType()), stack,
+        placeOf(builder, op.getLoc(), index, shape.size()), shape);
+    return stablehlo::ReshapeOp::create(builder, op.getLoc(), type, slice);
+  }
+
+  /// Where a stack has the value of this index.
+  static SmallVector<Value> placeOf(OpBuilder &builder, Location location, const TripIndex &index,
+                                    size_t rank) {
+    auto type = cast<RankedTensorType>(index.value.getType());
+    auto constant = [&](int64_t number) -> Value {
+      return stablehlo::ConstantOp::create(
+          builder, location,
+          DenseElementsAttr::get(type, builder.getIntegerAttr(type.getElementType(), number)));
+    };
+    Value place = index.value;
+    if (int64_t lowest = index.getLowest(); lowest != 0)
+      place = stablehlo::SubtractOp::create(builder, location, type, place, constant(lowest));
+    SmallVector<Value> places(rank, constant(0));
+    places.front() = place;
+    return places;
   }
 };
 

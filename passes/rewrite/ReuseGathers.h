@@ -18,8 +18,14 @@ namespace cgx {
 /// How many other gathers of the same value an all-gather stands for, as i64.
 inline constexpr llvm::StringLiteral kReusesAttrName = "cgx.reuses";
 
-inline int64_t getReuses(mlir::Operation *op) {
-  auto reuses = op->getAttrOfType<mlir::IntegerAttr>(kReusesAttrName);
+/// How many of these are in later loops, and how many of its values, of one trip each, are kept for them, as
+/// i64.
+inline constexpr llvm::StringLiteral kLoopReusesAttrName = "cgx.loop_reuses",
+                                     kKeptTripsAttrName = "cgx.kept_trips";
+
+/// One of these numbers; 0 where there is none.
+inline int64_t getReuses(mlir::Operation *op, llvm::StringRef name = kReusesAttrName) {
+  auto reuses = op->getAttrOfType<mlir::IntegerAttr>(name);
   return reuses ? reuses.getInt() : 0;
 }
 

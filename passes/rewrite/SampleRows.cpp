@@ -14,6 +14,8 @@
 
 #include "SampleRows.h"
 
+#include "LoopCarry.h"
+
 #include "cgx/Passes/RegionFlow.h"
 
 #include "mlir/IR/Matchers.h"
@@ -381,22 +383,9 @@ void SampleRows::carryThroughLoops() {
     unsigned index = argument.getArgNumber(), added = loop.getOperand().size();
     RankedTensorType type = idsType(argument, known[argument]);
     OpBuilder builder(loop);
-    SmallVector<Value> operands(loop.getOperand());
-    operands.push_back(noneOf(builder, loop.getLoc(), type)); // until connectLoops()
-    SmallVector<Type> types(loop->getResultTypes());
-    types.push_back(type);
-    OperationState state(loop.getLoc(), loop->getName());
-    state.addOperands(operands);
-    state.addTypes(types);
-    state.addAttributes(loop->getAttrs());
-    state.addRegion()->takeBody(loop.getCond());
-    state.addRegion()->takeBody(loop.getBody());
-    auto rebuilt = cast<stablehlo::WhileOp>(builder.create(state));
-    for (Region *region : {&rebuilt.getCond(), &rebuilt.getBody()})
-      region->front().addArgument(type, loop.getLoc());
+    stablehlo::WhileOp rebuilt =
+        carryThroughLoop(loop, noneOf(builder, loop.getLoc(), type)); // until connectLoops()
     Block &body = rebuilt.getBody().front();
-    Operation *yield = body.getTerminator();
-    yield->insertOperands(yield->getNumOperands(), body.getArgument(added));
     for (unsigned i = 0; i < added; ++i) {
       if (auto found = known.find(loop->getResult(i)); found != known.end()) {
         Dims dims = found->second;

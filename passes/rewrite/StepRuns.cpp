@@ -9,7 +9,6 @@
 #include "StepRuns.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
-#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Matchers.h"
@@ -18,10 +17,8 @@
 using namespace mlir;
 
 namespace cgx {
-namespace {
 
-/// The value of a constant integer of rank 0.
-std::optional<int64_t> constantOf(Value value) {
+std::optional<int64_t> getConstantInteger(Value value) {
   DenseIntElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)) || elements.getNumElements() != 1)
     return std::nullopt;
@@ -29,34 +26,31 @@ std::optional<int64_t> constantOf(Value value) {
 }
 
 /// `value` as the argument of a loop's region that it is.
-std::optional<unsigned> argumentOf(Value value, Region &region) {
+static std::optional<unsigned> argumentOf(Value value, Region &region) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument || argument.getOwner() != &region.front())
     return std::nullopt;
   return argument.getArgNumber();
 }
 
-/// The length of a loop that counts from a constant to a constant in steps of one, as scans do:
-///   cond: i < n     body: ..., i + 1
-std::optional<uint64_t> lengthOf(stablehlo::WhileOp loop) {
+// cond: i < n     body: ..., i + 1
+std::optional<CountedLoop> getCountedLoop(stablehlo::WhileOp loop) {
   Operation *condition = loop.getCond().front().getTerminator(),
             *yield = loop.getBody().front().getTerminator();
   auto compare = condition->getOperand(0).getDefiningOp<stablehlo::CompareOp>();
   if (!compare || compare.getComparisonDirection() != stablehlo::ComparisonDirection::LT)
     return std::nullopt;
   std::optional<unsigned> counter = argumentOf(compare.getLhs(), loop.getCond());
-  std::optional<int64_t> end = constantOf(compare.getRhs());
+  std::optional<int64_t> end = getConstantInteger(compare.getRhs());
   if (!counter || !end)
     return std::nullopt;
-  std::optional<int64_t> begin = constantOf(loop.getOperand()[*counter]);
+  std::optional<int64_t> begin = getConstantInteger(loop.getOperand()[*counter]);
   auto next = yield->getOperand(*counter).getDefiningOp<stablehlo::AddOp>();
   if (!begin || !next || argumentOf(next.getLhs(), loop.getBody()) != counter ||
-      constantOf(next.getRhs()) != 1)
+      getConstantInteger(next.getRhs()) != 1)
     return std::nullopt;
-  return static_cast<uint64_t>(std::max<int64_t>(*end - *begin, 0));
+  return CountedLoop{*counter, *begin, static_cast<uint64_t>(std::max<int64_t>(*end - *begin, 0))};
 }
-
-} // namespace
 
 std::optional<uint64_t> getRunsPerStep(Operation *op) {
   uint64_t runs = 1;
@@ -65,10 +59,10 @@ std::optional<uint64_t> getRunsPerStep(Operation *op) {
     if (isa<StartOp>(parent) || parent->hasAttr(kEveryAttrName))
       continue;
     auto loop = dyn_cast<stablehlo::WhileOp>(parent);
-    std::optional<uint64_t> length = loop ? lengthOf(loop) : std::nullopt;
-    if (!length)
+    std::optional<CountedLoop> counted = loop ? getCountedLoop(loop) : std::nullopt;
+    if (!counted)
       return std::nullopt;
-    runs *= *length;
+    runs *= counted->trips;
   }
   return runs;
 }

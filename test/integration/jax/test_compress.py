@@ -18,6 +18,7 @@ from jax.sharding import NamedSharding, PartitionSpec as P
 
 import cgx_jax
 import models
+import scanned_fsdp
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 HAS_LIBRARIES = all((folder / "libcgx_xla.so").exists() and (folder / "libcgx_compiler.so").exists()
@@ -217,6 +218,23 @@ class CompressTest(unittest.TestCase):
                         sent = {each["id"]: each for each in counters["collectives"]}[row["collective"]]
                         self.assertGreater(sent["runs"], 3 * module.MICROBATCHES)
                         self.assertEqual(sent["operands"][0]["wire_bytes"], 3 * sending[rank] * bytes_of_one)
+
+    def test_stacked_weights_gathered_once(self):
+        step, state, batch = scanned_fsdp.make(jax.devices()[:4])
+
+        def with_loss(state, batch):
+            state, metrics = step(state, batch)
+            return state, metrics["loss"]
+
+        trained = []
+        for options in ({}, {"reuse_gathers": "all"}, {"reuse_gathers": "all", "overlap": True}):
+            ours = cgx_jax.compress(jax.jit(with_loss), weight="bits=6 rounding=nearest", gradient="bits=8 rounding=nearest", min_elements=1,
+                                    **options)
+            trained.append(train(ours, jax.tree.map(jnp.asarray, state), batch)[1])
+            rows = [row for row in ours.report("json")["layers"] if row["kind"] == "weight"]
+            self.assertEqual(len(rows), 2 if options else 4)
+        self.assert_same_bits(trained[0], trained[1])
+        self.assert_same_bits(trained[0], trained[2])
 
     def test_a_step_without_collectives_is_jax_s_own(self):
         step = jax.jit(lambda x: x + 1)

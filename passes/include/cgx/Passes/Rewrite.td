@@ -597,7 +597,19 @@ def ReuseGathersPass : Pass<"cgx-reuse-gathers", "::mlir::ModuleOp"> {
     that send changes (`#cgx.delta`), whose payloads say nothing without the messages.
 
     The same are gathers of one block with equal groups, dimension and codecs, and with the same operands through barriers and
-    equal reshapes, transpositions and conversions. `memory` bounds the bytes that a rank keeps. What saves most
+    equal reshapes, slices, transpositions and conversions.
+
+    Where layers are stacked, and both passes are loops over them (`lax.scan`), each trip gathers a slice of the
+    stacked weights. The first loop then carries one value more, the gathered values of its trips, and the second
+    takes its slice of that in place of its gathers. It must be certain that both read the same slices: of a tensor
+    that neither loop changes, at indices that go up or down by one and stay inside of it, from loops of one block
+    that count from a constant to a constant. One loop may gather the slice as it is, and the other its reshape
+    without the one before its dimensions. Of loops the values are kept, also of compressed gathers.
+
+        forward   i = 0 .. n-1:  w[i] = gather(slice(w, i)) | kept[i] = w[i] | layer
+        backward  i = 0 .. n-1:  w[n-1-i] = kept[n-1-i]     | layer
+
+    `memory` bounds the bytes that a rank keeps. What saves most
     bytes on the wire for its bytes in memory is kept first; of equals, what is gathered last, since it is kept for
     the shortest time.
 
@@ -606,7 +618,8 @@ def ReuseGathersPass : Pass<"cgx-reuse-gathers", "::mlir::ModuleOp"> {
 
     Precondition: codecs are assigned, no explicit form.
     Postcondition: a gather that serves for others has `cgx.reuses`, their number, and `keeps_payloads` where these
-    are kept; `cgx-report` says what that saves and keeps.
+    are kept; one that serves for gathers of later loops has `cgx.loop_reuses`, how many of these are such, and
+    `cgx.kept_trips`, how many values are kept. `cgx-report` says what that saves and keeps.
 
     Input:
     ```mlir

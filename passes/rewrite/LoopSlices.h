@@ -1,0 +1,56 @@
+//===-- LoopSlices.h - What loops read, trip by trip ------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_PASSES_REWRITE_LOOPSLICES_H
+#define CGX_PASSES_REWRITE_LOOPSLICES_H
+
+#include "StepRuns.h"
+
+#include <optional>
+#include <utility>
+
+namespace cgx {
+
+/// Whether two values are the same bits: one value, behind barriers, through
+/// equal reshapes and conversions.
+bool isSame(mlir::Value a, mlir::Value b);
+
+/// An index in the body of a loop that goes up or down by one with each trip.
+struct TripIndex {
+  mlir::Value value;
+  int64_t first = 0; ///< in the first trip
+  bool isFalling = false;
+  uint64_t trips = 0;
+
+  int64_t getLowest() const { return isFalling ? first - int64_t(trips) + 1 : first; }
+  /// Whether both are the same number in each trip.
+  bool isSame(const TripIndex &other) const {
+    return first == other.first && isFalling == other.isFalling && trips == other.trips;
+  }
+  /// Whether trips, in whatever order, have the same numbers.
+  bool hasSameNumbers(const TripIndex &other) const {
+    return getLowest() == other.getLowest() && trips == other.trips;
+  }
+};
+
+/// Whether two types are the same but for ones before the dimensions of one of
+/// them. A slice of one layer is such a tensor before it is reshaped.
+bool isSameBehindOnes(mlir::RankedTensorType a, mlir::RankedTensorType b);
+
+/// The index of the slice that `value`, in the body of a loop, is a reshape or
+/// conversion of. Nothing where it is not certain that each trip reads another
+/// one.
+std::optional<TripIndex> getSliceIndex(mlir::Value value);
+
+/// Whether `a` and `b`, in the bodies of two loops of one block, are the same
+/// bits in trips whose slices have the same index: the same functions of slices
+/// of a tensor that neither loop changes. If so, the indices of both.
+std::optional<std::pair<TripIndex, TripIndex>> matchSlices(mlir::Value a, mlir::Value b);
+
+} // namespace cgx
+
+#endif // CGX_PASSES_REWRITE_LOOPSLICES_H
