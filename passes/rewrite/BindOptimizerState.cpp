@@ -53,7 +53,8 @@ private:
       if (!reads(codec))
         continue;
       auto emitError = [&, operand = i] { return op.emitOpError() << "operand " << operand << ", "; };
-      if (op.getIssuer()->getParentOp() != step)
+      auto start = dyn_cast<StartOp>(op.getIssuer());
+      if (op.getIssuer()->getParentOp() != step || (start && start.getCondition()))
         return emitError() << "layer '" << op.getLayer(i).getName() << "': codec "
                            << op.getCodec(i).getFamily()
                            << " is for collectives that run once a step, outside of loops and branches";

@@ -46,6 +46,13 @@ std::string describe(CommunicationOpInterface op) {
   return text;
 }
 
+/// What decides whether the ranks meet in `op`: in a region of it, or for what it starts.
+SmallVector<Value> getConditions(Operation *op) {
+  if (auto start = dyn_cast<StartOp>(op))
+    return start.getCondition() ? SmallVector<Value>{start.getCondition()} : SmallVector<Value>{};
+  return isa<RegionBranchOpInterface>(op) ? SmallVector<Value>(getDecidingValues(op)) : SmallVector<Value>{};
+}
+
 struct CheckControlFlow : impl::CheckControlFlowPassBase<CheckControlFlow> {
   using CheckControlFlowPassBase::CheckControlFlowPassBase;
 
@@ -60,7 +67,7 @@ struct CheckControlFlow : impl::CheckControlFlowPassBase<CheckControlFlow> {
     }
     SmallVector<Operation *> decisions;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<RegionBranchOpInterface>(op) &&
+      if (!getConditions(op).empty() &&
           op->walk([](CommunicationOpInterface) { return WalkResult::interrupt(); }).wasInterrupted())
         decisions.push_back(op);
     });
@@ -69,7 +76,7 @@ struct CheckControlFlow : impl::CheckControlFlowPassBase<CheckControlFlow> {
     Replication replication(getOperation(), Replication::Unsaid::HeldAlike);
     bool diverges = false;
     for (Operation *decision : decisions)
-      for (Value condition : getDecidingValues(decision))
+      for (Value condition : getConditions(decision))
         diverges |= check(decision, condition, replication);
     if (diverges && action == "error")
       signalPassFailure();
@@ -100,10 +107,16 @@ private:
     diagnostic << describe(collective);
     if (others > 0)
       diagnostic << " and " << others << (others == 1 ? " other" : " others");
-    bool isLoop = cast<RegionBranchOpInterface>(decision).hasLoop();
+    auto branch = dyn_cast<RegionBranchOpInterface>(decision);
+    bool isLoop = branch && branch.hasLoop();
     diagnostic
-        << (isLoop ? " in a loop whose" : " in a branch whose") << " condition may differ along axis "
-        << grid.describe(axes) << " of the mesh: ranks that " << (isLoop ? "stay in it" : "take it")
+        << (isLoop   ? " in a loop whose"
+            : branch ? " in a branch whose"
+                     : " whose start's")
+        << " condition may differ along axis " << grid.describe(axes) << " of the mesh: ranks that "
+        << (isLoop   ? "stay in it"
+            : branch ? "take it"
+                     : "start it")
         << " would wait for the others; expected the condition to be computed from values that are equal "
            "on all ranks of the group, such as a loss after its mean over the ranks";
     diagnostic.attachNote(condition.getLoc()) << "the condition is computed here";

@@ -11,6 +11,7 @@
 //   axes(f(x, y))      = axes(x) & axes(y)
 //   axes(argument)     = the axes that do not split it
 //   axes(collective)   = those of its groups, and those along which equal operands meet equal operands
+//   axes(wait)         = axes(collective) & axes(condition)          if it was started with a condition
 //   axes(branch i)     = axes(predicate) & axes of what each region returns as i
 //   axes(carried i)    = axes(initial i) & axes(next i)             in the regions of a loop
 //   axes(loop i)       = axes(carried i) & axes(condition)          unless the loop passes i on as it is
@@ -63,6 +64,9 @@ static bool isFunction(Operation *op) {
             }).wasInterrupted();
 }
 
+/// Where it does not hold, a wait gives zeros. Null if there is none.
+static Value getCondition(WaitOp wait) { return wait.getHandle().getDefiningOp<StartOp>().getCondition(); }
+
 namespace {
 
 /// The values that decide about `value` as its operands do about the result of a function.
@@ -81,8 +85,12 @@ SmallVector<Value> getInfluences(Value value) {
   }
   if (isa<stablehlo::OptimizationBarrierOp>(op))
     return {op->getOperand(i)};
-  if (auto wait = dyn_cast<WaitOp>(op))
-    return {wait.getCollective().getInputs()[i]};
+  if (auto wait = dyn_cast<WaitOp>(op)) {
+    influences = {wait.getCollective().getInputs()[i]};
+    if (Value condition = getCondition(wait))
+      influences.push_back(condition);
+    return influences;
+  }
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
     return {collective.getInputs()[i]};
   influences = op->getOperands();
@@ -169,18 +177,23 @@ private:
     Value value = lattice->getAnchor();
     ReplicatedAxes joined;
     bool isSeen = true;
+    AxisSet bound = grid.getAllAxes();
     for (Value influence : getInfluences(value)) {
       const ReplicatedAxes &known = getLatticeElementFor(point, influence)->getValue();
       // What a loop carries round may be unknown at first, an operand may not.
       isSeen &= known.axes.has_value() || isa<BlockArgument>(value) ||
                 isa<RegionBranchOpInterface>(value.getDefiningOp());
+      if (auto wait = value.getDefiningOp<WaitOp>(); wait && influence == getCondition(wait)) {
+        bound = known.axes.value_or(0);
+        continue;
+      }
       joined = ReplicatedAxes::join(joined, known);
     }
     if (!isSeen)
       return;
     AxisSet axes = joined.axes.value_or(grid.getAllAxes());
     if (auto result = dyn_cast<OpResult>(value))
-      axes = getResultAxes(result, axes);
+      axes = getResultAxes(result, axes) & bound;
     propagateIfChanged(lattice, lattice->join(ReplicatedAxes{axes}));
   }
 

@@ -45,7 +45,7 @@ bool needsAnother(Operation *collective) {
 void startAndWait(Operation *collective, Operation *startBefore, Operation *waitBefore) {
   auto handle = HandleType::get(collective->getContext(), SmallVector<Type>(collective->getResultTypes()));
   OpBuilder atStart(startBefore), atWait(waitBefore);
-  auto start = StartOp::create(atStart, collective->getLoc(), handle);
+  auto start = StartOp::create(atStart, collective->getLoc(), handle, /*condition=*/Value());
   start.getRegion().emplaceBlock().push_back(collective->clone());
   auto wait = WaitOp::create(atWait, collective->getLoc(), collective->getResultTypes(), start.getHandle());
   collective->replaceAllUsesWith(wait.getResults());

@@ -56,7 +56,8 @@ std::optional<uint64_t> getRunsPerStep(Operation *op) {
   uint64_t runs = 1;
   for (Operation *parent = op->getParentOp(); parent && !isa<FunctionOpInterface>(parent);
        parent = parent->getParentOp()) {
-    if (isa<StartOp>(parent) || parent->hasAttr(kEveryAttrName))
+    auto start = dyn_cast<StartOp>(parent);
+    if ((start && !start.getCondition()) || parent->hasAttr(kEveryAttrName))
       continue;
     auto loop = dyn_cast<stablehlo::WhileOp>(parent);
     std::optional<CountedLoop> counted = loop ? getCountedLoop(loop) : std::nullopt;

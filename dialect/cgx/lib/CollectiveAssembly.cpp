@@ -405,6 +405,13 @@ void cgx::detail::printCollectiveAttrs(OpAsmPrinter &printer, Operation *op, Dic
 ParseResult StartOp::parse(OpAsmParser &parser, OperationState &result) {
   StringRef kind;
   SMLoc location;
+  if (succeeded(parser.parseOptionalKeyword("when"))) {
+    OpAsmParser::UnresolvedOperand condition;
+    auto flag = RankedTensorType::get({}, parser.getBuilder().getI1Type());
+    if (parser.parseLParen() || parser.parseOperand(condition) || parser.parseRParen() ||
+        parser.resolveOperand(condition, flag, result.operands))
+      return failure();
+  }
   if (parser.parseOptionalAttrDict(result.attributes) || parser.getCurrentLocation(&location) ||
       parser.parseKeyword(&kind))
     return failure();
@@ -423,6 +430,8 @@ ParseResult StartOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void StartOp::print(OpAsmPrinter &printer) {
+  if (Value condition = getCondition())
+    printer << " when(" << condition << ')';
   printer.printOptionalAttrDict((*this)->getAttrs());
   printer << ' ';
   Operation *collective = getCollective();

@@ -252,12 +252,16 @@ LogicalResult StartOp::verifyRegions() {
     return emitOpError() << "expected one cgx.wait for the handle, got " << getHandle().getNumUses()
                          << " users";
   Operation *user = *getHandle().user_begin();
-  if (isa<WaitOp>(user) && user->getBlock() == (*this)->getBlock())
-    return success();
-  InFlightDiagnostic diagnostic =
-      emitOpError("expected a cgx.wait in the same block as the user of the handle");
-  diagnostic.attachNote(user->getLoc()) << "it is used here";
-  return diagnostic;
+  if (!isa<WaitOp>(user) || user->getBlock() != (*this)->getBlock()) {
+    InFlightDiagnostic diagnostic =
+        emitOpError("expected a cgx.wait in the same block as the user of the handle");
+    diagnostic.attachNote(user->getLoc()) << "it is used here";
+    return diagnostic;
+  }
+  if (getCondition() && !isa<AllReduceOp>(body.front())) // (C4)
+    return emitOpError() << "has a condition, expected an all_reduce, got "
+                         << body.front().getName().stripDialect();
+  return success();
 }
 
 LogicalResult WaitOp::verify() {

@@ -49,8 +49,10 @@ static LogicalResult refuseEarlierName(Operation *op, NamedAttribute attribute, 
 
 static LogicalResult verifyEvery(Operation *op, NamedAttribute attribute) {
   auto every = dyn_cast<IntegerAttr>(attribute.getValue());
-  if (op->getNumRegions() == 0)
-    return op->emitOpError() << "has " << attribute.getName().getValue() << ", which belongs on a branch";
+  auto start = dyn_cast<StartOp>(op);
+  if (op->getNumRegions() == 0 || (start && !start.getCondition()))
+    return op->emitOpError() << "has " << attribute.getName().getValue()
+                             << ", which belongs on a branch, or on a start with a condition";
   if (!every || !every.getType().isSignlessInteger(64) || every.getInt() < 1)
     return op->emitOpError() << "expected " << attribute.getName().getValue() << " to be a positive i64, got "
                              << attribute.getValue();

@@ -87,9 +87,10 @@ struct RuntimeOpBufferization : DstBufferizableOpInterfaceExternalModel<RuntimeO
 /// both again. So nobody else writes to an input before the wait, or sees an output between the two.
 struct StartBufferization : BufferizableOpInterface::ExternalModel<StartBufferization, StartOp> {
   static std::optional<unsigned> outputOf(StartOp start, OpOperand &operand) {
-    unsigned begin = start.getInputs().size();
-    return operand.getOperandNumber() < begin ? std::nullopt
-                                              : std::optional(operand.getOperandNumber() - begin);
+    const unsigned number = operand.getOperandNumber(), begin = start.getInputs().size();
+    if (number < begin || number >= begin + start.getOutputs().size())
+      return std::nullopt;
+    return number - begin;
   }
 
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
@@ -111,6 +112,8 @@ struct StartBufferization : BufferizableOpInterface::ExternalModel<StartBufferiz
     auto start = cast<StartOp>(op);
     SmallVector<Value> buffers, dense;
     for (OpOperand &operand : op->getOpOperands()) {
+      if (operand.get() == start.getCondition())
+        continue; // a number
       FailureOr<Value> buffer = getBuffer(rewriter, operand.get(), options, state);
       if (failed(buffer))
         return failure();
@@ -123,9 +126,9 @@ struct StartBufferization : BufferizableOpInterface::ExternalModel<StartBufferiz
     }
     rewriter.setInsertionPoint(op);
     size_t inputs = start.getInputs().size();
-    auto onBuffers =
-        StartOp::create(rewriter, op->getLoc(), start.getTicket().getType(), TypeRange(), start.getId(),
-                        ArrayRef(dense).take_front(inputs), ArrayRef(dense).drop_front(inputs));
+    auto onBuffers = StartOp::create(rewriter, op->getLoc(), start.getTicket().getType(), TypeRange(),
+                                     start.getId(), ArrayRef(dense).take_front(inputs),
+                                     ArrayRef(dense).drop_front(inputs), start.getCondition());
     SmallVector<Value> values = {onBuffers.getTicket()};
     values.append(buffers.begin() + inputs, buffers.end());
     replaceOpWithBufferizedValues(rewriter, op, values);

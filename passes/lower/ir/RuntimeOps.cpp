@@ -97,6 +97,8 @@ LogicalResult StartOp::verify() {
   for (Value result : getResults()) // (C2)
     if (!result.hasOneUse() || !isa<WaitOp>(*result.user_begin()))
       return emitOpError("expected one cgx_rt.wait as the user of everything that it gives");
+  if (getCondition() && !getInputs().empty()) // (C3)
+    return emitOpError("expected to work in place where it has a condition");
   return success();
 }
 

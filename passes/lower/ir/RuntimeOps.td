@@ -140,7 +140,8 @@ def CgxRt_StartOp : Op<CgxRt_Dialect, "start", [AttrSizedOperandSegments, Memory
   let description = [{
     As `cgx_rt.run`, but the program goes on: until the `cgx_rt.wait` that takes the ticket, the runtime reads
     `ins` and writes `outs` whenever it likes. On tensors, what it writes to is `in_flight`, for the wait
-    only: bufferization sees that the start overwrites `outs`.
+    only: bufferization sees that the start overwrites `outs`. With `when`, nothing happens at the start or at its
+    wait unless the condition holds, and `outs` stay as they are.
 
     ```mlir
     %ticket, %t = cgx_rt.start 3 outs(%g : tensor<64x128xf32>) -> tensor<64x128xf32>
@@ -150,12 +151,14 @@ def CgxRt_StartOp : Op<CgxRt_Dialect, "start", [AttrSizedOperandSegments, Memory
     **Constraints:**
     - (C1) `ins` is empty or as long as `outs`.
     - (C2) one `cgx_rt.wait` is the only user of the ticket and of each tensor in flight.
+    - (C3) with `when`, `ins` is empty.
   }];
-  let arguments = (ins I64Attr:$id, Variadic<CgxRt_Buffer>:$inputs, Variadic<CgxRt_Buffer>:$outputs);
+  let arguments = (ins I64Attr:$id, Variadic<CgxRt_Buffer>:$inputs, Variadic<CgxRt_Buffer>:$outputs,
+      Optional<I1>:$condition);
   let results = (outs CgxRt_TicketType:$ticket, Variadic<AnyStaticShapeTensor>:$in_flight);
   let assemblyFormat = [{
     $id (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outputs^ `:` type($outputs) `)`)?
-    attr-dict (`->` type($in_flight)^)?
+    (`when` $condition^)? attr-dict (`->` type($in_flight)^)?
   }];
   let extraClassDeclaration = [{
     bool isInPlace() { return getInputs().empty(); }

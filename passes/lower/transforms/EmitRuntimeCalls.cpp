@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -30,6 +31,12 @@ class CallBuilder {
 public:
   CallBuilder(Operation *op, SymbolTable &symbols) : builder(op), loc(op->getLoc()), symbols(symbols) {
     context = op->getParentOfType<func::FuncOp>().getArgument(0);
+  }
+
+  /// What follows is called where `condition` holds; always, if it is null.
+  void callWhere(Value condition) {
+    if (condition)
+      builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, condition).thenBlock());
   }
 
   Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 64); }
@@ -88,8 +95,12 @@ void emit(rt::BindOptimizerStateOp op, CallBuilder &to) {
   }
 }
 void emit(rt::RunOp op, CallBuilder &to) { emitCollective(op, "cgx_rt_run", to); }
-void emit(rt::StartOp op, CallBuilder &to) { emitCollective(op, "cgx_rt_start", to); }
+void emit(rt::StartOp op, CallBuilder &to) {
+  to.callWhere(op.getCondition());
+  emitCollective(op, "cgx_rt_start", to);
+}
 void emit(rt::WaitOp op, CallBuilder &to) {
+  to.callWhere(op.getStart().getCondition());
   to.call("cgx_rt_wait", {to.context, to.constant(op.getStart().getId())});
 }
 

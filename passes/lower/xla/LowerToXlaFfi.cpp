@@ -146,6 +146,11 @@ private:
       if (!communicating.contains(&op))
         continue;
       if (CollectiveOpInterface collective = getIssued(&op)) {
+        if (auto start = dyn_cast<StartOp>(op); start && start.getCondition())
+          return collective.emitOpError()
+                 << "layer '" << collective.getLayer(0).getName()
+                 << "': is started with a condition, as outer steps that overlap are; expected a step for "
+                    "cgx-run or cgx-compile, got one for XLA, whose calls always run";
         token = lowerCollective(collective, token);
         continue;
       }

@@ -128,3 +128,30 @@ func.func @wait_c2(%a: tensor<4xf32>) {
   %0 = "cgx.wait"(%h) : (!cgx.handle<tensor<4xf32>>) -> tensor<5xf32>
   return
 }
+
+// -----
+
+func.func @start_c4(%a: tensor<4xf32>, %due: tensor<i1>) {
+  // expected-error@below {{has a condition, expected an all_reduce, got broadcast}}
+  %h = cgx.start when(%due) broadcast(%a) groups([[0, 1]]) id(0) root(0) : tensor<4xf32>
+  %0 = cgx.wait %h : !cgx.handle<tensor<4xf32>>
+  return
+}
+
+// -----
+
+func.func @start_every_without_a_condition(%a: tensor<4xf32>) {
+  // expected-error@below {{has cgx.every, which belongs on a branch, or on a start with a condition}}
+  %h = cgx.start {cgx.every = 2 : i64} all_reduce sum(%a) groups([[0, 1]]) id(0) : tensor<4xf32>
+  %0 = cgx.wait %h : !cgx.handle<tensor<4xf32>>
+  return
+}
+
+// -----
+
+// expected-note@below {{prior use here}}
+func.func @start_condition_is_one_flag(%a: tensor<4xf32>, %due: tensor<2xi1>) {
+  // expected-error@below {{use of value '%due' expects different type than prior uses: 'tensor<i1>' vs 'tensor<2xi1>'}}
+  %h = cgx.start when(%due) all_reduce sum(%a) groups([[0, 1]]) id(0) : tensor<4xf32>
+  return
+}

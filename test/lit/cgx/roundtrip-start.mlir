@@ -80,6 +80,19 @@ func.func @located(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
+// A condition stands before the attributes.
+// CHECK-LABEL: func @where_it_is_due
+// CHECK-SAME: %[[DUE:[a-z0-9]+]]: tensor<i1>
+func.func @where_it_is_due(%a: tensor<4xf32>, %due: tensor<i1>) -> tensor<4xf32> {
+  // CHECK: cgx.start when(%[[DUE]]) {cgx.every = 50 : i64, cgx.turn = 25 : i64} all_reduce mean(%{{[^,)]*}}) {{.*}} : tensor<4xf32>
+  %h = cgx.start when(%due) {cgx.every = 50 : i64, cgx.turn = 25 : i64} all_reduce mean(%a) groups([[0, 1, 2, 3]]) id(0) : tensor<4xf32>
+  // CHECK: cgx.start when(%[[DUE]]) all_reduce
+  %i = cgx.start when(%due) all_reduce mean(%a) groups([[0, 1, 2, 3]]) id(1) : tensor<4xf32>
+  %0 = cgx.wait %h : !cgx.handle<tensor<4xf32>>
+  %1 = cgx.wait %i : !cgx.handle<tensor<4xf32>>
+  return %0 : tensor<4xf32>
+}
+
 // CHECK-LABEL: func @not_hoisted
 func.func @not_hoisted(%a: tensor<4xf32>, %low: index, %high: index, %step: index) -> tensor<4xf32> {
   // CHECK: scf.for

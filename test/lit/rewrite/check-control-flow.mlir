@@ -334,3 +334,35 @@ func.func @same_in_both_branches(
   return %r : tensor<8xf32>
 }
 }
+
+// -----
+
+// What a start with a condition sends, all ranks must send: the flag of one batch differs.
+#g = #cgx.groups<[[0, 1, 2, 3]]>
+#w = #cgx.layer<"w", outer_gradient>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
+func.func @started_by_own_flag(
+    // expected-note @below {{it differs because of argument 'flag', of which each rank has its own part}}
+    // expected-note @below {{the condition is computed here}}
+    %flag: tensor<i1> {cgx.name = "flag", cgx.sharding = #cgx.sharding<[["data"]]>},
+    %g: tensor<8xf32> {cgx.name = "state['g']", cgx.sharding = #cgx.sharding<[[]]>}) -> tensor<8xf32> {
+  // expected-warning @below {{all_reduce with id 0 (layer 'w') whose start's condition may differ along axis "data" of the mesh: ranks that start it would wait for the others}}
+  %h = cgx.start when(%flag) all_reduce mean(%g) groups(#g) id(0) layer(#w) : tensor<8xf32>
+  %r = cgx.wait %h : !cgx.handle<tensor<8xf32>>
+  return %r : tensor<8xf32>
+}
+
+// Whether it is sent is equal where a counter decides; so is what the wait gives, zeros or the mean, by which a
+// branch may be taken.
+func.func @started_by_a_counter(%n: tensor<i32> {cgx.sharding = #cgx.sharding<[]>}, %g: tensor<f32>) -> tensor<f32> {
+  %c4 = stablehlo.constant dense<4> : tensor<i32>
+  %due = stablehlo.compare EQ, %n, %c4, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %h = cgx.start when(%due) all_reduce mean(%g) groups(#g) id(1) layer(#w) : tensor<f32>
+  %r = cgx.wait %h : !cgx.handle<tensor<f32>>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %big = stablehlo.compare GT, %r, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %i = cgx.start when(%big) all_reduce mean(%g) groups(#g) id(2) layer(#w) : tensor<f32>
+  %s = cgx.wait %i : !cgx.handle<tensor<f32>>
+  return %s : tensor<f32>
+}
+}

@@ -203,7 +203,8 @@ def LowerCollectivesPass : Pass<"cgx-lower-collectives", "::mlir::ModuleOp"> {
     %r = cgx_rt.run 0 outs(%g : tensor<64x128xf32>) -> tensor<64x128xf32>
     ```
   }];
-  let dependentDialects = ["::cgx::rt::CgxRtDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::cgx::rt::CgxRtDialect", "::cgx::stablehlo::StablehloDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def MatmulToBlasPass : Pass<"cgx-matmul-to-blas", "::mlir::ModuleOp"> {
@@ -345,7 +346,8 @@ def EmitRuntimeCallsPass : Pass<"cgx-emit-runtime-calls", "::mlir::ModuleOp"> {
     call @cgx_rt_run(%context, %c0)
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def ExpandCopiesPass : Pass<"cgx-expand-copies", "::mlir::ModuleOp"> {

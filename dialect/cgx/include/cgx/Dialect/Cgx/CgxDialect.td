@@ -48,7 +48,8 @@ def Cgx_Dialect : Dialect {
       cannot be sure. A step in which nothing else is fed back does not run.
     - `cgx.initial` (0 or a string) on arguments of `@main`: what state begins with that a first start does not
       give by its own name: zeros, or the tensor of that name, for each rank where a first dimension counts ranks.
-    - `cgx.every` (i64) on branches: one of their regions runs every so many steps, on all ranks alike.
+    - `cgx.every` (i64) on branches: one of their regions runs every so many steps, on all ranks alike; on a
+      `cgx.start` with a condition: it holds so often.
     - `cgx.turn` (i64) beside it: in which of these steps, from 1; the last where it is not said.
 
     What collectives were given beside their operands (`exact_reasons`, `origins`) is inherent. Earlier

@@ -24,19 +24,28 @@ def Cgx_StartOp : Cgx_Op<"start", [RecursiveMemoryEffects, SingleBlock, NoTermin
     started; a collective that is not started runs behind those that are in flight.
     The text has the collective, without `cgx.`, in place of the region.
 
+    With a condition, `when(%due)`, ranks exchange where it holds. Elsewhere nothing is sent, no
+    memory of a codec changes, and `cgx.wait` gives zeros. The condition must be equal on all ranks of
+    a group, which `--cgx-check-control-flow` tells; `cgx.every` and `cgx.turn` may say how often it holds.
+
     Example:
     ```mlir
     %h = cgx.start all_reduce mean(%g) groups([[0, 1, 2, 3]]) id(0)
         layer("params/l1/w", gradient, [64, 128]) : tensor<64x128xf32>
     %next = stablehlo.dot_general ...
     %r = cgx.wait %h : !cgx.handle<tensor<64x128xf32>>
+
+    %i = cgx.start when(%due) {cgx.every = 50 : i64} all_reduce mean(%progress) groups([[0, 1, 2, 3]]) id(1)
+        layer("params/l1/w", outer_gradient, [64, 128]) : tensor<64x128xf32>
     ```
 
     **Constraints:**
     - (C1) the region is one collective
     - (C2) the handle holds its results
     - (C3) one `cgx.wait`, in the same block, is the only user of the handle
+    - (C4) with a condition, the collective is an `all_reduce`
   }];
+  let arguments = (ins Optional<0DTensorOf<[I1]>>:$condition);
   let regions = (region SizedRegion<1>:$region);
   let results = (outs Cgx_HandleType:$handle);
   let hasCustomAssemblyFormat = 1;

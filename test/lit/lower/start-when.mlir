@@ -1,0 +1,39 @@
+// A start with a condition: zeros where it does not hold, no calls of the runtime there, and buffers that live from the
+// start to the wait in either case.
+// RUN: cgx-opt %s --cgx-lower-collectives | FileCheck %s --check-prefix=TENSORS
+// RUN: cgx-opt %s --cgx-lower-to-llvm --mlir-print-ir-after=cgx-emit-runtime-calls -o /dev/null 2>&1 | FileCheck %s
+// RUN: not cgx-opt %s --cgx-lower-to-xla-ffi 2>&1 | FileCheck %s --check-prefix=XLA
+
+// XLA: error: {{.*}} layer 'w': is started with a condition, as outer steps that overlap are; expected a step for cgx-run or cgx-compile
+
+// The difference, which nobody else has, is computed where it is sent.
+// TENSORS-LABEL: func.func @main
+// TENSORS-SAME: %[[A:.*]]: tensor<8xf32>, %[[B:.*]]: tensor<8xf32>, %[[DUE:.*]]: tensor<i1>
+// TENSORS: %[[SENT:.*]] = "stablehlo.if"(%[[DUE]])
+// TENSORS-NEXT: %[[D:.*]] = stablehlo.subtract %[[A]], %[[B]]
+// TENSORS-NEXT: stablehlo.return %[[D]]
+// TENSORS: %[[ZERO:.*]] = stablehlo.constant dense<0.000000e+00>
+// TENSORS-NEXT: %[[ZEROS:.*]] = stablehlo.broadcast_in_dim %[[ZERO]]
+// TENSORS-NEXT: stablehlo.return %[[ZEROS]]
+// TENSORS: %[[HOLDS:.*]] = tensor.extract %[[DUE]][]
+// TENSORS: %[[TICKET:.*]], %[[T:.*]] = cgx_rt.start 0 outs(%[[SENT]] : tensor<8xf32>) when %[[HOLDS]] -> tensor<8xf32>
+// TENSORS: stablehlo.cosine
+// TENSORS: cgx_rt.wait %[[TICKET]] outs(%[[T]] : tensor<8xf32>)
+
+// CHECK-LABEL: func.func @main
+// CHECK: scf.if %[[HOLDS:.*]] {
+// CHECK: call @cgx_rt_operand(
+// CHECK: call @cgx_rt_start(
+// CHECK: }
+// CHECK: scf.if %[[HOLDS]] {
+// CHECK: call @cgx_rt_wait(
+// CHECK: }
+module attributes {cgx.num_ranks = 2 : i64} {
+  func.func @main(%a: tensor<8xf32>, %b: tensor<8xf32>, %due: tensor<i1>) -> (tensor<8xf32>, tensor<8xf32>) {
+    %d = stablehlo.subtract %a, %b : tensor<8xf32>
+    %h = cgx.start when(%due) all_reduce mean(%d) groups([[0, 1]]) id(0) layer("w", outer_gradient, [8]) : tensor<8xf32>
+    %c = stablehlo.cosine %a : tensor<8xf32>
+    %r = cgx.wait %h : !cgx.handle<tensor<8xf32>>
+    return %r, %c : tensor<8xf32>, tensor<8xf32>
+  }
+}
