@@ -16,6 +16,8 @@
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -110,11 +112,11 @@ struct Parameter {
 
 class LocalTraining {
 public:
-  LocalTraining(func::FuncOp step, int64_t every, int64_t fragments, ArrayRef<std::string> across,
-                const OuterOptimizer &outer)
+  LocalTraining(func::FuncOp step, int64_t every, int64_t fragments, bool overlaps,
+                ArrayRef<std::string> across, const OuterOptimizer &outer)
       : across(across), step(step), module(step->getParentOfType<ModuleOp>()), body(step.getBody().front()),
-        builder(step.getContext()), every(every), fragments(fragments), outer(outer), ids(module),
-        state(step) {}
+        builder(step.getContext()), every(every), fragments(fragments), overlaps(overlaps), outer(outer),
+        ids(module), state(step) {}
 
   LogicalResult run() {
     if (failed(findWorkers()) || failed(findParameters()) || failed(makeFragments()))
@@ -129,6 +131,8 @@ public:
         keepByRank(i);
     for (Parameter &parameter : parameters)
       addState(parameter);
+    if (overlaps)
+      sinkMetrics();
     takeOuterSteps();
     return success();
   }
@@ -554,23 +558,104 @@ private:
   /// What a parameter's state becomes: anchor, the ranks' own, and the momentum if there is one.
   using NextState = SmallVector<Value, 3>;
 
+  /// The parameters that move in one step of `every`, and whether this is the one.
+  struct Turn {
+    int64_t number;
+    Value isNow;
+    SmallVector<unsigned> moving;
+  };
+
   void takeOuterSteps() {
     builder.setInsertionPointToStart(&body);
     SmallVector<NextState> inner;
+    SmallVector<Value> begun; // the ranks' own, as the step begins
     Operation *terminator = body.getTerminator();
     for (Parameter &parameter : parameters) {
       BlockArgument anchor = step.getArgument(parameter.argument);
       Value own = createReshape(step.getArgument(parameter.local), cast<RankedTensorType>(anchor.getType()));
       anchor.replaceAllUsesWith(own);
+      begun.push_back(own);
       Value next = terminator->getOperand(*state.getFeedingResult(parameter.argument));
       inner.push_back({anchor, next});
       if (outer.hasMomentum())
         inner.back().push_back(step.getArgument(parameter.momentum));
     }
+    SmallVector<Turn> turns;
+    SmallVector<StartOp> starts;
+    if (overlaps) {
+      turns = createTurns();
+      for (const Turn &turn : turns)
+        starts.push_back(createStart(turn, begun));
+    }
     builder.setInsertionPoint(terminator);
     if (every == 1)
       return setNext(parameters, createOuterStep(parameters, inner));
-    createBranches(inner);
+    if (!overlaps)
+      turns = createTurns();
+    for (auto [i, turn] : llvm::enumerate(turns)) {
+      SmallVector<Parameter> moving;
+      SmallVector<NextState> own;
+      SmallVector<Value> before;
+      for (unsigned number : turn.moving) {
+        moving.push_back(parameters[number]);
+        own.push_back(inner[number]);
+        before.push_back(begun[number]);
+      }
+      setNext(moving,
+              overlaps ? createLateBranch(starts[i], own, before, turn) : createBranch(moving, own, turn));
+    }
+  }
+
+  /// What else ranks exchange in a step runs behind the outer gradient: metrics, which wait for nothing but
+  /// the end of the step, go there, so that computing does not wait for them.
+  void sinkMetrics() {
+    SmallVector<AllReduceOp> reductions(body.getOps<AllReduceOp>());
+    for (AllReduceOp op : reductions) {
+      llvm::SetVector<Operation *> slice;
+      getForwardSlice(op, &slice);
+      llvm::SetVector<Operation *> users;
+      for (Operation *user : slice)
+        users.insert(body.findAncestorOpInBlock(*user));
+      users.remove(body.getTerminator());
+      users.insert(op);
+      const bool isMetric = llvm::all_of(op.getLayers().getAsRange<LayerAttr>(),
+                                         [](LayerAttr layer) { return layer.getKind() == LayerKind::Other; });
+      if (!isMetric || !llvm::all_of(users, isMemoryEffectFree))
+        continue;
+      SmallVector<Operation *> inOrder = users.takeVector();
+      llvm::sort(inOrder, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+      for (Operation *user : inOrder)
+        user->moveBefore(body.getTerminator());
+    }
+  }
+
+  /// How far the ranks had come when the step began, on its way while the step computes.
+  StartOp createStart(const Turn &turn, ArrayRef<Value> begun) {
+    SmallVector<Value> progress;
+    SmallVector<Attribute> layers;
+    for (unsigned number : turn.moving) {
+      Value anchor = step.getArgument(parameters[number].argument);
+      progress.push_back(
+          stablehlo::SubtractOp::create(builder, step.getLoc(), anchor.getType(), anchor, begun[number]));
+      layers.push_back(parameters[number].layer);
+    }
+    SmallVector<Type> types(ValueRange(progress).getTypes());
+    auto start =
+        StartOp::create(builder, step.getLoc(), HandleType::get(builder.getContext(), types), turn.isNow);
+    setTurn(start, turn);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&start.getRegion().emplaceBlock());
+    AllReduceOp::create(builder, step.getLoc(), types, progress, Reduction::Mean, ids.take(),
+                        workers->getGroups(), getIdentityCodecs(builder.getContext(), progress.size()),
+                        builder.getArrayAttr(layers), Algorithm::Auto, HierarchyAttr(),
+                        /*exact_reasons=*/nullptr);
+    return start;
+  }
+
+  void setTurn(Operation *op, const Turn &turn) {
+    op->setAttr(kEveryAttrName, builder.getI64IntegerAttr(every));
+    if (turn.number != every)
+      op->setAttr(kTurnAttrName, builder.getI64IntegerAttr(turn.number));
   }
 
   SmallVector<NextState> createOuterStep(ArrayRef<Parameter> moving, ArrayRef<NextState> inner) {
@@ -589,9 +674,8 @@ private:
     return next;
   }
 
-  /// Counts steps, on all ranks alike, and takes an outer one after every so many; of fragments, each in its
-  /// turn.
-  void createBranches(ArrayRef<NextState> inner) {
+  /// Counts steps, on all ranks alike: every so many there is an outer one; of fragments, each in its turn.
+  SmallVector<Turn> createTurns() {
     const Location location = step.getLoc();
     auto number = RankedTensorType::get({}, builder.getI32Type());
     const auto constant = [&](int64_t value) -> Value {
@@ -611,33 +695,29 @@ private:
     Value done = stablehlo::AddOp::create(builder, location, number, step.getArgument(counter), constant(1));
     Value isLast = compare(done, stablehlo::ComparisonDirection::GE, every);
     setResult(counter, stablehlo::SelectOp::create(builder, location, number, isLast, constant(0), done));
+    SmallVector<Turn> turns;
     for (int64_t fragment = 0; fragment < fragments; ++fragment) {
-      SmallVector<Parameter> moving;
-      SmallVector<NextState> own;
-      for (auto [parameter, values] : llvm::zip_equal(parameters, inner))
-        if (parameter.fragment == fragment) {
-          moving.push_back(parameter);
-          own.push_back(values);
-        }
       // Evenly, and the last one at the end.
-      const int64_t turn = (fragment + 1) * every / fragments;
-      Value isNow = turn == every ? isLast : compare(done, stablehlo::ComparisonDirection::EQ, turn);
-      setNext(moving, createBranch(moving, own, isNow, turn));
+      Turn &turn = turns.emplace_back();
+      turn.number = (fragment + 1) * every / fragments;
+      turn.isNow =
+          turn.number == every ? isLast : compare(done, stablehlo::ComparisonDirection::EQ, turn.number);
+      for (auto [i, parameter] : llvm::enumerate(parameters))
+        if (parameter.fragment == fragment)
+          turn.moving.push_back(i);
     }
+    return turns;
   }
 
-  SmallVector<NextState> createBranch(ArrayRef<Parameter> moving, ArrayRef<NextState> inner, Value isNow,
-                                      int64_t turn) {
+  /// The outer step of those whose turn it is, and else what `inner` says.
+  SmallVector<NextState> createBranch(ArrayRef<NextState> inner, const Turn &turn,
+                                      function_ref<SmallVector<NextState>()> createMoved) {
     SmallVector<Value> flat = flatten(inner);
-    auto branch = stablehlo::IfOp::create(builder, step.getLoc(), ValueRange(flat).getTypes(), isNow);
-    branch->setAttr(kEveryAttrName, builder.getI64IntegerAttr(every));
-    if (turn != every)
-      branch->setAttr(kTurnAttrName, builder.getI64IntegerAttr(turn));
+    auto branch = stablehlo::IfOp::create(builder, step.getLoc(), ValueRange(flat).getTypes(), turn.isNow);
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(&branch.getTrueBranch().emplaceBlock());
-      SmallVector<Value> moved = flatten(createOuterStep(moving, inner));
-      stablehlo::ReturnOp::create(builder, step.getLoc(), moved);
+      stablehlo::ReturnOp::create(builder, step.getLoc(), flatten(createMoved()));
       builder.setInsertionPointToStart(&branch.getFalseBranch().emplaceBlock());
       stablehlo::ReturnOp::create(builder, step.getLoc(), flat);
     }
@@ -648,6 +728,37 @@ private:
       taken += values.size();
     }
     return next;
+  }
+
+  SmallVector<NextState> createBranch(ArrayRef<Parameter> moving, ArrayRef<NextState> inner,
+                                      const Turn &turn) {
+    SmallVector<NextState> next = createBranch(inner, turn, [&] { return createOuterStep(moving, inner); });
+    setTurn(next.front().front().getDefiningOp(), turn);
+    return next;
+  }
+
+  /// The same with what was on its way: the rank keeps what it has done meanwhile.
+  ///   anchor' = outer(anchor, mean)      local' = anchor' + (local behind the inner step - local before it)
+  SmallVector<NextState> createLateBranch(StartOp start, ArrayRef<NextState> inner, ArrayRef<Value> begun,
+                                          const Turn &turn) {
+    const Location location = step.getLoc();
+    auto wait = WaitOp::create(builder, location, cast<HandleType>(start.getHandle().getType()).getTypes(),
+                               start.getHandle());
+    return createBranch(inner, turn, [&] {
+      SmallVector<NextState> next;
+      for (auto [values, before, mean] : llvm::zip_equal(inner, begun, wait.getResults())) {
+        Value anchor = values[0];
+        OuterOptimizer::Next moved =
+            outer.update(builder, location, anchor, values.size() > 2 ? values[2] : Value(), mean);
+        Value meanwhile =
+            stablehlo::SubtractOp::create(builder, location, anchor.getType(), values[1], before);
+        Value own = stablehlo::AddOp::create(builder, location, anchor.getType(), moved.anchor, meanwhile);
+        next.push_back({moved.anchor, own});
+        if (moved.momentum)
+          next.back().push_back(moved.momentum);
+      }
+      return next;
+    });
   }
 
   static SmallVector<Value> flatten(ArrayRef<NextState> states) {
@@ -678,6 +789,7 @@ private:
   Block &body;
   OpBuilder builder;
   const int64_t every, fragments;
+  const bool overlaps; ///< outer steps with inner ones
   const OuterOptimizer &outer;
   CollectiveIds ids;
   StepState state;             ///< as it was
@@ -709,6 +821,11 @@ struct LocalStepsPass : cgx::impl::LocalStepsPassBase<LocalStepsPass> {
                   << ", so that each has a step of its own, got " << fragments.getValue();
       return signalPassFailure();
     }
+    if (overlap && every == 1) {
+      emitError() << "expected every to be 2 or more with overlap, got 1: an outer step that travels while "
+                     "the inner one computes would be late in every step";
+      return signalPassFailure();
+    }
     std::optional<OuterOptimizer> optimizer = OuterOptimizer::parse(outer, rate, momentum, emitError);
     if (!optimizer)
       return signalPassFailure();
@@ -723,7 +840,7 @@ struct LocalStepsPass : cgx::impl::LocalStepsPassBase<LocalStepsPass> {
         return signalPassFailure();
     }
     func::FuncOp step = findStep(getOperation());
-    if (!step || failed(LocalTraining(step, every, fragments, axes, *optimizer).run()))
+    if (!step || failed(LocalTraining(step, every, fragments, overlap, axes, *optimizer).run()))
       signalPassFailure();
   }
 };

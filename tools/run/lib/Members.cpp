@@ -90,7 +90,8 @@ void cgx::run::checkBoundary(const Manifest &manifest, const Bindings &bindings,
     for (size_t rank = 0; rank < bindings.ranksBefore; ++rank)
       if (!std::ranges::equal(all.subspan(rank * anchor->bytes.size(), anchor->bytes.size()), anchor->bytes))
         throw Error(fault + ": '" + value.name + "' of rank " + std::to_string(rank) + " is not '" +
-                    *value.initial + "'" + remedy + ", which fragments that take turns never do");
+                    *value.initial + "'" + remedy +
+                    ", which fragments that take turns, and outer steps that overlap, never do");
   }
 }
 

@@ -584,6 +584,12 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
     averaged after every `every` steps, the first after a quarter of these, the last at their end, so that
     a step sends a quarter of what it would.
 
+    With `overlap` the exchange takes no time of the step's computing (delayed averaging): the outer gradient is
+    `anchor - parameter` as the step of the turn begins, a `cgx.start` with a condition, and is waited for at the end
+    of that step. What the rank did meanwhile stays: `parameter = anchor' + (parameter behind the inner step -
+    parameter before it)`. Ranks are not equal behind an outer step. Reductions of metrics move to the end of the step:
+    they run behind the outer gradient, and computing would wait for them.
+
     With `axes=replica` a worker is all ranks that differ along other axes of the mesh (an island, as of HSDP): they
     gather and scatter as before and share each parameter's anchor, and only what crosses `replica` has outer steps.
     A reduction over both keeps the part that is inside of a worker.
@@ -593,7 +599,7 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
 
     Precondition: none; an exported step is imported first. Gradients are all-reduced over the same ranks, or along
     `axes`, and parameters are whole on each worker.
-    Postcondition: no gradient is reduced between workers; branches of outer steps have `cgx.every`, and `cgx.turn` where others come
+    Postcondition: no gradient is reduced between workers; branches of outer steps, or their starts, have `cgx.every`, and `cgx.turn` where others come
     after them, and their all-reduces have the
     kind `outer_gradient`. `--cgx-compress` gives them codecs, and `--cgx-report` shows the mean of their bytes.
 
@@ -622,6 +628,7 @@ def LocalStepsPass : Pass<"cgx-local-steps", "::mlir::ModuleOp"> {
   let options = [
     Option<"every", "every", "int64_t", "50", "Inner steps for each outer one">,
     Option<"fragments", "fragments", "int64_t", "1", "Parts of the parameters that are averaged in turn">,
+    Option<"overlap", "overlap", "bool", "false", "Exchange while the inner step computes">,
     ListOption<"axes", "axes", "std::string",
       "Axes of the mesh between whose ranks there are outer steps; by default those over which all gradients are reduced">,
     Option<"outer", "outer", "std::string", "\"sgd\"", "Outer optimizer: sgd (plain averaging), momentum or nesterov">,
