@@ -71,12 +71,14 @@ public:
   GroupsAttr getGroups() const { return groups; }
   int64_t getCount() const { return groups.getLargestSize(); }
 
-  /// Whether what travels in these groups stays inside of a worker.
+  /// Whether what travels in these groups stays inside of a worker. Between workers it travels also where
+  /// there is but one.
   bool isInside(GroupsAttr other) const {
-    return llvm::all_of(other.getRows(), [&](DenseI64ArrayAttr row) {
-      return llvm::all_of(row.asArrayRef(),
-                          [&](int64_t rank) { return workerOf.lookup(rank) == workerOf.lookup(row[0]); });
-    });
+    return other != groups && llvm::all_of(other.getRows(), [&](DenseI64ArrayAttr row) {
+             return llvm::all_of(row.asArrayRef(), [&](int64_t rank) {
+               return workerOf.lookup(rank) == workerOf.lookup(row[0]);
+             });
+           });
   }
 
   /// The parts of each group that are inside of one worker, if each worker has an equal part in it.
