@@ -21,7 +21,7 @@
 // TENSORS: cgx_rt.wait %[[TICKET]] outs(%[[T]] : tensor<8xf32>)
 
 // CHECK-LABEL: func.func @main
-// CHECK: scf.if %[[HOLDS:.*]] {
+// CHECK: scf.if %[[HOLDS:[0-9]+]] {
 // CHECK: call @cgx_rt_operand(
 // CHECK: call @cgx_rt_start(
 // CHECK: }

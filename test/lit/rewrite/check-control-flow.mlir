@@ -341,13 +341,16 @@ func.func @same_in_both_branches(
 #g = #cgx.groups<[[0, 1, 2, 3]]>
 #w = #cgx.layer<"w", outer_gradient>
 module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
-func.func @started_by_own_flag(
-    // expected-note @below {{it differs because of argument 'flag', of which each rank has its own part}}
-    // expected-note @below {{the condition is computed here}}
-    %flag: tensor<i1> {cgx.name = "flag", cgx.sharding = #cgx.sharding<[["data"]]>},
+func.func @started_by_own_loss(
+    // expected-note @below {{it differs because of argument 'batch['x']', of which each rank has its own part}}
+    %x: tensor<8xf32> {cgx.name = "batch['x']", cgx.sharding = #cgx.sharding<[["data"]]>},
     %g: tensor<8xf32> {cgx.name = "state['g']", cgx.sharding = #cgx.sharding<[[]]>}) -> tensor<8xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %loss = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+  // expected-note @below {{the condition is computed here}}
+  %big = stablehlo.compare GT, %loss, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
   // expected-warning @below {{all_reduce with id 0 (layer 'w') whose start's condition may differ along axis "data" of the mesh: ranks that start it would wait for the others}}
-  %h = cgx.start when(%flag) all_reduce mean(%g) groups(#g) id(0) layer(#w) : tensor<8xf32>
+  %h = cgx.start when(%big) all_reduce mean(%g) groups(#g) id(0) layer(#w) : tensor<8xf32>
   %r = cgx.wait %h : !cgx.handle<tensor<8xf32>>
   return %r : tensor<8xf32>
 }
