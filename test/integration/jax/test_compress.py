@@ -201,6 +201,7 @@ class CompressTest(unittest.TestCase):
         for name in ("pipeline", "pipeline_1f1b"):
             with self.subTest(name):
                 module, (step, state, batch) = jobs.load_step(name)
+                step = jax.jit(step)
                 expected, got = state, jax.tree.map(jnp.copy, state)
                 ours = cgx_jax.compress(step, codec="identity")
                 for _ in range(3):
