@@ -12,6 +12,7 @@
 #include "PerRankForm.h"
 #include "StepDataFlow.h"
 #include "StepState.h"
+#include "Workers.h"
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
@@ -54,53 +55,6 @@ std::optional<SmallVector<Attribute>> findAxes(GroupsAttr groups, MeshAttr mesh)
     return std::nullopt;
   return axes;
 }
-
-/// The workers: what trains by itself between outer steps, a rank or all ranks with equal coordinates along
-/// some axes of the mesh.
-class Workers {
-public:
-  Workers(MeshAttr mesh, ArrayRef<Attribute> axes)
-      : groups(mesh.getGroupsOver(
-            llvm::map_to_vector(axes, [](Attribute axis) { return cast<StringAttr>(axis).getValue(); }))) {
-    for (DenseI64ArrayAttr row : groups.getRows())
-      for (auto [worker, rank] : llvm::enumerate(row.asArrayRef()))
-        workerOf[rank] = worker;
-  }
-
-  /// Ranks of the same place in each worker.
-  GroupsAttr getGroups() const { return groups; }
-  int64_t getCount() const { return groups.getLargestSize(); }
-
-  /// Whether what travels in these groups stays inside of a worker. Between workers it travels also where
-  /// there is but one.
-  bool isInside(GroupsAttr other) const {
-    return other != groups && llvm::all_of(other.getRows(), [&](DenseI64ArrayAttr row) {
-             return llvm::all_of(row.asArrayRef(), [&](int64_t rank) {
-               return workerOf.lookup(rank) == workerOf.lookup(row[0]);
-             });
-           });
-  }
-
-  /// The parts of each group that are inside of one worker, if each worker has an equal part in it.
-  std::optional<SmallVector<SmallVector<int64_t>>> split(GroupsAttr other) const {
-    SmallVector<SmallVector<int64_t>> parts;
-    for (DenseI64ArrayAttr row : other.getRows()) {
-      SmallVector<SmallVector<int64_t>> byWorker(getCount());
-      for (int64_t rank : row.asArrayRef())
-        byWorker[workerOf.lookup(rank)].push_back(rank);
-      if (llvm::any_of(byWorker, [&](ArrayRef<int64_t> part) {
-            return part.empty() || part.size() != byWorker.front().size();
-          }))
-        return std::nullopt;
-      llvm::append_range(parts, byWorker);
-    }
-    return parts;
-  }
-
-private:
-  GroupsAttr groups;
-  llvm::DenseMap<int64_t, int64_t> workerOf;
-};
 
 /// A parameter: its argument is the anchor, the value on which the ranks agree.
 struct Parameter {

@@ -1,0 +1,44 @@
+//===-- Workers.h - ranks that train together in local training -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CGX_PASSES_IMPORT_WORKERS_H
+#define CGX_PASSES_IMPORT_WORKERS_H
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <optional>
+
+namespace cgx {
+
+/// The workers: what trains by itself between outer steps, a rank or all ranks with equal coordinates along
+/// some axes of the mesh.
+class Workers {
+public:
+  Workers(MeshAttr mesh, llvm::ArrayRef<mlir::Attribute> axes);
+
+  /// Ranks of the same place in each worker.
+  GroupsAttr getGroups() const { return groups; }
+  int64_t getCount() const { return groups.getLargestSize(); }
+
+  /// Whether what travels in these groups stays inside of a worker. Between workers it travels also where
+  /// there is but one.
+  bool isInside(GroupsAttr other) const;
+
+  /// The parts of each group that are inside of one worker, if each worker has an equal part in it.
+  std::optional<llvm::SmallVector<llvm::SmallVector<int64_t>>> split(GroupsAttr other) const;
+
+private:
+  GroupsAttr groups;
+  llvm::DenseMap<int64_t, int64_t> workerOf;
+};
+
+} // namespace cgx
+
+#endif // CGX_PASSES_IMPORT_WORKERS_H
