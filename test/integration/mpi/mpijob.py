@@ -2,10 +2,11 @@
 
 import contextlib
 import os
-import pathlib
 import subprocess
 import tempfile
 import time
+
+from harness import children
 
 MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "-mca", "pml", "ob1", "-mca", "btl", "self,vader",
           "-mca", "mpi_yield_when_idle", "1",
@@ -31,15 +32,7 @@ class MpiJob:
 
     def pids(self):
         """The processes of the ranks that have started and not ended."""
-        children = []
-        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-            try:
-                state, parent = stat.read_text().rpartition(")")[2].split()[:2]
-            except OSError:  # ended meanwhile
-                continue
-            if int(parent) == self.process.pid and state not in "ZX":
-                children.append(int(stat.parent.name))
-        return sorted(children)
+        return children(self.process.pid)
 
     def started(self, timeout=60):
         """The processes of all ranks, in the order of the ranks."""

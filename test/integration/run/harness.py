@@ -15,6 +15,19 @@ FEATURES, CLASSES, SAMPLES = 64, 16, 100
 FORMATS = {"F32": "f", "I32": "i", "U8": "B", "I64": "q", "F64": "d"}
 
 
+def children(parent):
+    """The processes that one has started and that have not ended: in the order in which they were, so ranks by number."""
+    found = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, its_parent = stat.read_text().rpartition(")")[2].split()[:2]
+        except OSError:  # ended meanwhile
+            continue
+        if int(its_parent) == parent and state not in "ZX":
+            found.append(int(stat.parent.name))
+    return sorted(found)
+
+
 def tensor(dtype, shape, values):
     values = list(values)
     return dtype, list(shape), struct.pack(f"<{len(values)}{FORMATS[dtype]}", *values)

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import CGX_RUN, RunTest
+from harness import CGX_RUN, RunTest, children
 
 EXAMPLE = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "mlp-digits"
 EVERY = 10
@@ -46,19 +46,6 @@ class Elastic(RunTest):
                 continue
         return -1
 
-    @staticmethod
-    def ranks_of(job):
-        """Processes by rank: they were started in that order."""
-        children = []
-        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-            try:
-                state, parent = stat.read_text().rpartition(")")[2].split()[:2]
-            except OSError:  # ended meanwhile
-                continue
-            if int(parent) == job.pid and state not in "ZX":
-                children.append(int(stat.parent.name))
-        return sorted(children)
-
     def end(self, job, code=0):
         _, error = job.communicate(timeout=PATIENCE)
         self.assertEqual(job.returncode, code, error)
@@ -86,7 +73,7 @@ class Elastic(RunTest):
                 saved = self.folder / "saved.safetensors"
                 job = self.start(4, "--save", saved, transport=transport)
                 self.wait_for(job, 200)
-                os.kill(self.ranks_of(job)[3], signal.SIGKILL)
+                os.kill(children(job.pid)[3], signal.SIGKILL)
                 error = self.end(job)
                 first, second = self.memberships()
                 self.assertEqual((first["ranks"], second["ranks"]), (4, 3))
@@ -102,7 +89,7 @@ class Elastic(RunTest):
         job = self.start(4, transport="shm+tcp", steps=5000)
         for place, step in ((0, 200), (1, 1000), (0, 2000)):
             self.wait_for(job, step)
-            os.kill(self.ranks_of(job)[place], signal.SIGKILL)
+            os.kill(children(job.pid)[place], signal.SIGKILL)
             while len(self.memberships_said(job)) == 0:
                 time.sleep(0.01)
         self.end(job)
@@ -136,7 +123,7 @@ class Elastic(RunTest):
     def test_too_few_ranks_end_the_job(self):
         job = self.start(3, elastic=3)
         self.wait_for(job, 200)
-        os.kill(self.ranks_of(job)[1], signal.SIGKILL)
+        os.kill(children(job.pid)[1], signal.SIGKILL)
         error = self.end(job, code=1)
         self.assertIn("rank 1: killed by signal 9 (Killed)", error)
         self.assertIn("2 ranks are left, and --elastic 3 asks for as many to go on", error)

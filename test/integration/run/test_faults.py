@@ -9,13 +9,9 @@ import sys
 import time
 import unittest
 
-from harness import RunTest, read_safetensors
+from harness import RunTest, children, read_safetensors
 
 TIMEOUT = 5
-
-
-def children(pid):
-    return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 class Faults(RunTest):

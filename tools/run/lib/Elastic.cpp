@@ -144,6 +144,8 @@ private:
     try {
       throwRankErrors(ended.outcomes, ended.lost);
     } catch (const Error &error) {
+      if (left_.empty())
+        throw;
       throw Error(error.what() + std::string("\n  ") + std::to_string(left_.size()) +
                   (left_.size() == 1 ? " rank is" : " ranks are") + " left, and --elastic " +
                   std::to_string(*options_.elastic) + " asks for as many to go on");

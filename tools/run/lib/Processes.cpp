@@ -149,11 +149,8 @@ private:
       child.stopped = Clock::now();
     if (happened(WCONTINUED))
       child.stopped.reset();
-    const bool isAlone = std::any_of(children_.begin(), children_.end(),
-                                     [](const Child &other) { return !other.pipe.isOpen(); });
-    if (!child.stopped || !isAlone)
+    if (!child.stopped || !firstEnd_)
       return;
-    firstEnd_ = firstEnd_ ? firstEnd_ : Clock::now();
     if (Clock::now() - std::max(*child.stopped, *firstEnd_) > std::chrono::milliseconds(job_.timeoutMs)) {
       child.isGivenUp = true;
       ::kill(child.pid, SIGKILL);
@@ -161,6 +158,7 @@ private:
   }
 
   void reap(uint32_t rank) {
+    firstEnd_ = firstEnd_.value_or(Clock::now());
     Child &child = children_[rank];
     int status = 0;
     while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
@@ -211,8 +209,7 @@ private:
   std::vector<bool> lost_;
   int interrupted_ = 0, told_ = 0;
   std::optional<Clock::time_point> deadline_;
-  std::optional<Clock::time_point>
-      firstEnd_; ///< when a rank was first seen to have ended before one that is stopped
+  std::optional<Clock::time_point> firstEnd_; ///< when the first of the ranks ended
 };
 
 } // namespace
