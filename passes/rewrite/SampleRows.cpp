@@ -165,6 +165,14 @@ FailureOr<Dims> SampleRows::join(Operation *op, ArrayRef<Value> values) {
 
 namespace {
 
+/// What each branch of a choice returns as this result.
+SmallVector<Value> returnedBy(Operation *choice, unsigned result) {
+  SmallVector<Value> values;
+  for (Region &branch : choice->getRegions())
+    values.push_back(branch.front().getTerminator()->getOperand(result));
+  return values;
+}
+
 /// Dimensions of a reshape that become each other: consecutive ones with as many elements.
 struct Group {
   SmallVector<int64_t> before, after;
@@ -211,6 +219,9 @@ FailureOr<Dims> SampleRows::ofOp(Operation *op, unsigned result) {
     return dimsOf(permute.getInputs()[result]);
   if (isa<stablehlo::OptimizationBarrierOp>(op))
     return dimsOf(op->getOperand(result));
+
+  if (isa<stablehlo::IfOp, stablehlo::CaseOp>(op))
+    return join(op, returnedBy(op, result));
 
   // What is made of nothing but values of no sample is of none.
   bool isOfNone = op->getNumRegions() == 0 || isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp>(op);
@@ -573,6 +584,12 @@ FailureOr<Value> SampleRows::makeIds(OpResult value, ArrayRef<int64_t> dims) {
         if (isSameValue(*a, *b))
           return a;
         return Value(stablehlo::SelectOp::create(builder, loc, type, predicate, *a, *b));
+      })
+      .Case<stablehlo::IfOp, stablehlo::CaseOp>([&](auto) -> FailureOr<Value> {
+        FailureOr<Value> of = same(op, returnedBy(op, value.getResultNumber()), builder);
+        if (succeeded(of) && op->isAncestor(of->getParentRegion()->getParentOp()))
+          return mixes(op, "one of its branches moves samples");
+        return of;
       })
       // Of dimensions that a product has of one operand or of both, of a table's rows, of sums along others.
       .Default([&](Operation *) { return same(op, SmallVector<Value>(op->getOperands()), builder); });

@@ -23,6 +23,49 @@ func.func public @main(%x: tensor<8x4xf32> {cgx.name = "batch['x']"}, %ids: tens
 #d = #cgx.delta<#cgx.quantize<bits = 3>, samples = 64>
 #a = #cgx.layer<"", activation>
 module attributes {cgx.num_ranks = 2 : i64} {
+func.func public @main(%x: tensor<8x4xf32> {cgx.name = "batch['x']"}, %ids: tensor<8xi32> {cgx.name = "batch['ids']"},
+    %turns: tensor<i1> {cgx.name = "turns"}) -> tensor<8x4xf32> {
+  // expected-error @+1 {{it combines different samples}}
+  %y = "stablehlo.if"(%turns) ({
+    %back = stablehlo.reverse %x, dims = [0] : tensor<8x4xf32>
+    stablehlo.return %back : tensor<8x4xf32>
+  }, {
+    stablehlo.return %x : tensor<8x4xf32>
+  }) : (tensor<i1>) -> tensor<8x4xf32>
+  // expected-remark @+1 {{the activation is sent here}}
+  %0 = cgx.permute(%y) codec(#d) groups(#g) id(0) layer(#a) source_target_pairs([[0, 1]]) : tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+}
+
+// -----
+
+#g = #cgx.groups<[[0, 1]]>
+#d = #cgx.delta<#cgx.quantize<bits = 3>, samples = 64>
+#a = #cgx.layer<"", activation>
+module attributes {cgx.num_ranks = 2 : i64} {
+func.func public @main(%x: tensor<8x4xf32> {cgx.name = "batch['x']"}, %ids: tensor<8xi32> {cgx.name = "batch['ids']"},
+    %turns: tensor<i1> {cgx.name = "turns"}) -> tensor<8x4xf32> {
+  // expected-error @+1 {{one of its branches moves samples}}
+  %y = "stablehlo.if"(%turns) ({
+    %back = stablehlo.reverse %x, dims = [0] : tensor<8x4xf32>
+    stablehlo.return %back : tensor<8x4xf32>
+  }, {
+    %back = stablehlo.reverse %x, dims = [0] : tensor<8x4xf32>
+    stablehlo.return %back : tensor<8x4xf32>
+  }) : (tensor<i1>) -> tensor<8x4xf32>
+  // expected-remark @+1 {{the activation is sent here}}
+  %0 = cgx.permute(%y) codec(#d) groups(#g) id(0) layer(#a) source_target_pairs([[0, 1]]) : tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+}
+
+// -----
+
+#g = #cgx.groups<[[0, 1]]>
+#d = #cgx.delta<#cgx.quantize<bits = 3>, samples = 64>
+#a = #cgx.layer<"", activation>
+module attributes {cgx.num_ranks = 2 : i64} {
 func.func public @main(%x: tensor<8x4xf32> {cgx.name = "batch['x']"}, %ids: tensor<8xi32> {cgx.name = "batch['ids']"}) -> tensor<8x4xf32> {
   %back = stablehlo.reverse %x, dims = [0] : tensor<8x4xf32>
   // expected-error @+1 {{it combines different samples}}

@@ -39,7 +39,13 @@ func.func public @main(%w: tensor<32x32xf32> {cgx.name = "state['w']"}, %x: tens
     // CHECK: %[[OWN:.*]] = stablehlo.select %{{.*}}, %[[M]], %{{.*}} : tensor<i1>, tensor<4xi32>
     %in = stablehlo.select %first, %m, %arrived : tensor<i1>, tensor<4x32xf32>
     %p = stablehlo.dot_general %in, %w, contracting_dims = [1] x [0] : (tensor<4x32xf32>, tensor<32x32xf32>) -> tensor<4x32xf32>
-    %s = stablehlo.add %p, %in : tensor<4x32xf32>
+    // A stage that works in some ticks only: rows are of the same samples in both branches.
+    %s = "stablehlo.if"(%first) ({
+      %sum = stablehlo.add %p, %in : tensor<4x32xf32>
+      stablehlo.return %sum : tensor<4x32xf32>
+    }, {
+      stablehlo.return %in : tensor<4x32xf32>
+    }) : (tensor<i1>) -> tensor<4x32xf32>
     // CHECK: cgx.permute(%{{[^,)]*}}, %[[OWN]])
     // CHECK-SAME: exact_reasons("", "ids of samples") origins(7, 0, 0, 1)
     // CHECK-SAME: codec(delta<#cgx.quantize<{{.*}}>, samples = 64, storage = bf16>, identity)
