@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 
+from pages import table
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DENSE = ROOT / "examples/transformer-lm"  # the model's first values and its data
 RANKS = 4
@@ -26,12 +28,14 @@ class Study:
         parser.add_argument("--seeds", type=int, default=3)
         parser.add_argument("--minutes", type=float, default=20)
         parser.add_argument("--only", action="append", choices=settings)
+        parser.add_argument("--add", action="store_true")
         parser.add_argument("--out", type=pathlib.Path, default=folder)
         parser.add_argument("--tools", type=pathlib.Path, default=ROOT / "build/release/bin")
         self.arguments = parser.parse_args()
         self.labels = self.arguments.only or list(settings)
-        self.work = ROOT / "build/study" / name
-        self.rows = []
+        # Of another page, so that its runs are not taken for those of the page in the tree.
+        self.work = ROOT / "build/study" / name if self.arguments.out == folder else self.arguments.out / "runs"
+        self.rows = self._kept() if self.arguments.add else []
 
     def run(self):
         """Every setting with one seed before any with the next; writes perplexity.csv and perplexity.svg."""
@@ -39,18 +43,42 @@ class Study:
         begin = time.monotonic()
         for seed in range(self.arguments.seeds):
             for label in self.labels:
-                if time.monotonic() - begin > 60 * self.arguments.minutes:
+                if self._has(label, seed) or time.monotonic() - begin > 60 * self.arguments.minutes:
                     continue
                 self.rows.append(self._train(label, seed))
                 print(f"{label}, seed {seed}: loss {self.rows[-1]['validation_loss']}, "
                       f"{time.monotonic() - begin:.0f} s since the begin", file=sys.stderr, flush=True)
+        order = list(self.settings)
+        self.rows.sort(key=lambda row: (row["seed"], order.index(row["setting"])))
         with open(self.arguments.out / "perplexity.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
             writer.writerows(self.rows)
-        curves = [f"{row['setting']}={self._file(row['setting'], 0, 'json')}" for row in self.rows if row["seed"] == 0]
+        self._draw()
+
+    def _draw(self):
+        """The losses of the first seed, from the reports of its runs, which are not in the tree."""
+        reports = {row["setting"]: self._file(row["setting"], 0, "json") for row in self.rows if row["seed"] == 0}
+        if missing := [label for label, report in reports.items() if not report.exists()]:
+            print(f"{self.name}: perplexity.svg stays as it is: no reports of {', '.join(missing)}", file=sys.stderr)
+            return
+        curves = [f"{label}={report}" for label, report in reports.items()]
         subprocess.run([self.arguments.tools / "cgx-curves", *curves, "--no-table", "--svg",
                         self.arguments.out / "perplexity.svg", "--title", self.name, "--smooth", "20"], check=True)
+
+    def _kept(self):
+        """The rows of perplexity.csv, as they were written."""
+        with open(self.arguments.out / "perplexity.csv", newline="", encoding="utf-8") as file:
+            rows = [{column: value if column == "setting" else number(value) for column, value in row.items()}
+                    for row in csv.DictReader(file)]
+        for row in rows:
+            if row["setting"] not in self.settings or row["steps"] != self.arguments.steps:
+                sys.exit(f"{self.name}: --add: expected rows of known settings and {self.arguments.steps} steps in perplexity.csv, "
+                         f"got {row['setting']}, {row['steps']} steps")
+        return rows
+
+    def _has(self, label, seed):
+        return any(row["setting"] == label and row["seed"] == seed for row in self.rows)
 
     def _file(self, label, seed, kind):
         return self.work / ("".join(c if c.isalnum() else "_" for c in label) + f".{seed}.{kind}")
@@ -107,12 +135,13 @@ class Study:
         lines = [[label, f"`{options or 'none'}`", f"`{step.name}`"] for label, (step, options) in self.settings.items()]
         text = table(["setting", "options of `--cgx-compress`", "step"], lines)
         missing = [f"{label} (seed {seed})" for seed in range(self.arguments.seeds) for label in self.settings
-                   if not any(row["setting"] == label and row["seed"] == seed for row in self.rows)]
+                   if not self._has(label, seed)]
         return text + ("\nNot run, since time was up: " + ", ".join(missing) + ".\n" if missing else "")
 
     def write(self, text):
         (self.arguments.out / "perplexity.md").write_text(text, encoding="utf-8")
 
 
-def table(header, lines):
-    return "\n".join("| " + " | ".join(line) + " |" for line in [header, ["---"] * len(header), *lines]) + "\n"
+def number(text):
+    """What csv wrote of an int, a float or None."""
+    return None if not text else int(text) if text.isdecimal() else float(text)

@@ -1,5 +1,6 @@
 """tools/netlab: hosts of its own that are gone afterwards, and a job over them with the bits of shared memory."""
 
+import csv
 import json
 import os
 import pathlib
@@ -15,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
 from harness import RunTest
 
 NETLAB = pathlib.Path(__file__).parents[3] / "tools" / "netlab"
+TOOLS = pathlib.Path(os.environ["CGX_RUN"]).parent
 
 
 def why_not():
@@ -100,17 +102,30 @@ class Netlab(RunTest):
 
     @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
     def test_the_figures_of_the_readme_can_be_measured(self):
-        tools = pathlib.Path(os.environ["CGX_RUN"]).parent
-        measured = subprocess.run([NETLAB.parent / "study" / "link-speed", "--quick", "--tools", tools], timeout=120,
+        measured = subprocess.run([NETLAB.parent / "study" / "link-speed", "--quick", "--tools", TOOLS], timeout=120,
                                   capture_output=True, text=True, check=False)
         self.assertEqual(measured.returncode, 0, measured.stdout + measured.stderr)
         row = json.loads(measured.stdout)
         for variant in ("cgx 4 bit", "cgx exact", "Open MPI"):  # Gloo only where the build found it
             self.assertGreater(float(row[variant]), 0)
 
+    @unittest.skipUnless((TOOLS / "cgx-compile").exists(), "needs the compiler")
+    def test_steps_of_examples_on_slow_links_can_be_measured(self):
+        for example, compressed in (("pipeline-lm", "AQ-SGD 3/6"), ("fsdp-lm", "W8G8")):
+            measured = subprocess.run([NETLAB.parent / "study/links", example, "--short", "--tools", TOOLS, "--out", self.folder, "--only",
+                                       "exact", "--only", compressed], timeout=300, capture_output=True, text=True, check=False)
+            self.assertEqual(measured.returncode, 0, measured.stdout + measured.stderr)
+            rows = {row["setting"]: row for row in csv.DictReader((self.folder / "links.csv").read_text().splitlines())}
+            self.assertEqual(list(rows), ["exact", compressed])
+            # Behind the first epoch of AQ-SGD: changes are sent, not samples as they are.
+            self.assertLess(float(rows[compressed]["wire_bytes"]), float(rows["exact"]["wire_bytes"]) / 3)
+            self.assertLess(float(rows[compressed]["seconds"]), float(rows["exact"]["seconds"]))  # on 100 Mbit
+            self.assertIn(f"| 100 Mbit | {float(rows['exact']['seconds']) * 1e3:.0f} (", (self.folder / "links.md").read_text())
+            self.assertTrue((self.folder / "links.svg").read_text().endswith("</svg>\n"))
+
     @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
     def test_tcp_beside_gloo_in_one_run(self):
-        bench = pathlib.Path(os.environ["CGX_RUN"]).parent / "cgx-bench"
+        bench = TOOLS / "cgx-bench"
         result = self.netlab("--hosts", 2, "--rate", "1gbit", "--", "mpirun", "-np", 2, bench, "all-reduce", "--transport", "tcp",
                              "--sizes", "1MiB", "--repetitions", 1, "--warmup", 1)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)

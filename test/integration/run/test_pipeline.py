@@ -1,5 +1,6 @@
 """Pipelines: activations of which changes are sent, on the example with four stages and real text."""
 
+import csv
 import json
 import os
 import pathlib
@@ -116,6 +117,18 @@ class Pipelines(RunTest):
         self.assertIn("with samples=N, how many samples the data has", shown)
         shown, _, _ = self.run_step(f"activation='{FORWARD} delta=f32 samples=32' sample-ids=batch/nothing", 1, code=1)
         self.assertRegex(shown, re.escape("'batch/nothing', with the number of each sample of the batch in i32, found none"))
+
+    def test_the_study_writes_its_page(self):
+        subprocess.run([EXAMPLE.parents[1] / "tools/study/pipeline", "--epochs", "1", "--earlier", "1", "--seeds", "2", "--only", "exact", "--only",
+                        "AQ-SGD 3/6", "--out", self.folder, "--tools", pathlib.Path(CGX_RUN).parent], capture_output=True, text=True, check=True)
+        rows = list(csv.DictReader((self.folder / "loss.csv").read_text().splitlines()))
+        self.assertEqual([(row["setting"], row["seed"], row["epoch"]) for row in rows],
+                         [(label, seed, "1") for seed in "01" for label in ("exact", "AQ-SGD 3/6")])
+        sent = {row["setting"]: float(row["bytes"]) for row in rows}
+        self.assertLess(sent["AQ-SGD 3/6"], sent["exact"] / 1.5)  # the first epoch is exact forward
+        page = (self.folder / "loss.md").read_text()
+        self.assertRegex(page, r"\| AQ-SGD 3/6 \| [\d.]+ \| [+-][\d.]+ ± [\d.]+ % \| [\d.]+ ± [\d.]+ \|.*\| 2 \|")
+        self.assertIn("</svg>", (self.folder / "loss.svg").read_text())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ bf16."""
 
 import json
 import os
+import pathlib
 import random
 import struct
 import subprocess
@@ -11,6 +12,7 @@ import unittest
 from harness import CGX_RUN, RunTest, read_safetensors, tensor, write_safetensors
 
 CGX_OPT = os.environ["CGX_OPT"]
+EXAMPLES = pathlib.Path(os.environ["CGX_EXAMPLES"])
 ROWS, COLUMNS, BATCH = 32, 48, 4  # of a shard; of a rank
 
 # Gathers %w forward and, behind a barrier, backward: y = x W; g = x^T y + W / 100, of which a rank keeps its rows.
@@ -358,6 +360,20 @@ class Sharded(RunTest):
         kinds = {row["kind"]: row["codec"] for row in self.report_of(f"plan={plan} min-elements=1")["layers"]}
         self.assertIn("quantize", kinds["weight"])
         self.assertIn("quantize", kinds["gradient"])
+
+    def test_a_study_keeps_what_was_run(self):
+        study = [EXAMPLES.parent / "tools/study/sharded", "--steps", "2", "--only", "baseline", "--only", "W8G8", "--out", self.folder,
+                 "--tools", pathlib.Path(CGX_RUN).parent]
+        tables = []
+        for more in (["--seeds", "1"], ["--seeds", "2", "--add"]):
+            subprocess.run([*study, *more], capture_output=True, text=True, check=True)
+            tables.append((self.folder / "perplexity.csv").read_text().splitlines())
+        self.assertEqual(tables[1][:3], tables[0])
+        self.assertEqual([line.split(",")[:2] for line in tables[1][1:]], [["baseline", "0"], ["W8G8", "0"], ["baseline", "1"], ["W8G8", "1"]])
+        self.assertRegex((self.folder / "perplexity.md").read_text(), r"\| W8G8 \| [\d.]+ ± [\d.]+ \|.*\| 2 \|")
+        refused = subprocess.run([*study, "--add", "--steps", "3"], capture_output=True, text=True, check=False)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("expected rows of known settings and 3 steps in perplexity.csv, got baseline, 2 steps", refused.stderr)
 
 
 if __name__ == "__main__":
