@@ -67,7 +67,7 @@ ffi::Future failed(const std::string &message) {
 /// Leaves a request with the rank of the caller. The token is handed on when it is answered.
 ffi::Future submit(std::string_view name, ffi::RunId run, Caller caller, Request::Kind kind,
                    CollectiveBuffers buffers = {}) {
-  std::shared_ptr<Program> program = Programs::instance().find(std::string(name));
+  std::shared_ptr<Program> program = Programs::instance().find(name);
   if (!program)
     return failed("the program '" + std::string(name) +
                   "' is not open in this process: was it compiled by another, or closed?");

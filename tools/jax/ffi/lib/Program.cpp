@@ -21,6 +21,18 @@ std::string orEmpty(const char *text) { return text ? text : ""; }
 
 } // namespace
 
+std::unique_lock<std::mutex> lockSoon(std::mutex &mutex) {
+  constexpr int kAttempts = 32; // some 10 us where nobody else wants the core
+  std::unique_lock lock(mutex, std::try_to_lock);
+  for (int i = 0; i < kAttempts && !lock; ++i) {
+    std::this_thread::yield();
+    (void)lock.try_lock();
+  }
+  if (!lock)
+    lock.lock();
+  return lock;
+}
+
 Program::Program(const cgx_xla_program_config &given)
     : transport(orEmpty(given.context.transport)), job(orEmpty(given.context.job)),
       manifest(orEmpty(given.context.manifest)), config(given.context) {
@@ -79,24 +91,24 @@ std::optional<uint32_t> Program::rankOnGpu(int32_t gpu) const {
 }
 
 void Program::submit(uint32_t number, int64_t run, Request request) {
-  std::unique_lock lock(mutex);
+  auto found = ranks.find(number);
+  if (found == ranks.end())
+    return request.answer("rank " + std::to_string(number) +
+                          " is not one of this process: the program was compiled for other devices");
+  Rank &rank = *found->second;
+  std::unique_lock lock = locked();
   if (isStopped) {
     lock.unlock();
     return request.answer("the program was closed while it ran");
   }
-  auto found = ranks.find(number);
-  if (found == ranks.end()) {
-    lock.unlock();
-    return request.answer("rank " + std::to_string(number) +
-                          " is not one of this process: the program was compiled for other devices");
-  }
+  // The place of an execution among others is that of the first rank to begin it, and each begins it itself:
+  // no other rank waits for this request.
   if (request.kind == Request::Kind::Begin && std::find(runs.begin(), runs.end(), run) == runs.end())
     runs.push_back(run);
-  Rank &rank = *found->second;
   rank.requests[run].push_back(std::move(request));
-  // Others may have waited for this execution to have its place.
-  for (auto &[other, each] : ranks)
-    each->changed.notify_all();
+  lastEvent = Clock::now();
+  lock.unlock(); // else who is woken would wait for it
+  rank.changed.notify_one();
 }
 
 bool Program::take(Rank &rank, Request &request) {
@@ -164,28 +176,30 @@ bool Program::isHeldUp(const Rank &rank) const {
 
 void Program::serve(Rank &rank, const cgx_tcp_config *tcp) {
   connect(rank, tcp);
-  std::unique_lock lock(mutex);
+  std::unique_lock lock = locked();
+  auto unlocked = [&](auto work) {
+    lock.unlock();
+    work();
+    lock = locked();
+  };
   while (true) {
     Request request;
     if (!rank.isInStep && !rank.visits.empty()) {
       Visit &visit = *rank.visits.front();
       rank.visits.pop_front();
-      lock.unlock();
-      runVisit(rank, visit);
-      lock.lock();
+      unlocked([&] { runVisit(rank, visit); });
     } else if (take(rank, request)) {
-      lock.unlock();
-      execute(rank, request);
-      lock.lock();
+      unlocked([&] { execute(rank, request); });
+      lastEvent = Clock::now();
     } else if (rank.isStopping) {
       break;
     } else if (!isHeldUp(rank)) {
       rank.changed.wait(lock);
-    } else if (rank.changed.wait_for(lock, std::chrono::milliseconds(config.timeout_ms)) ==
-               std::cv_status::timeout) {
-      lock.unlock();
-      abandonRun(rank);
-      lock.lock();
+    } else if (const Clock::time_point patience = lastEvent + std::chrono::milliseconds(config.timeout_ms);
+               Clock::now() < patience) {
+      rank.changed.wait_until(lock, patience);
+    } else {
+      unlocked([&] { abandonRun(rank); });
     }
   }
   lock.unlock();
@@ -257,8 +271,8 @@ void Program::execute(Rank &rank, Request &request) {
     return request.answer(rank.failure);
   const cgx_status status = run(rank, request);
   const std::string error = status == CGX_OK ? "" : cgx_last_error();
-  {
-    std::lock_guard lock(mutex);
+  if (request.kind != Request::Kind::Collective || status != CGX_OK) {
+    std::unique_lock lock = locked();
     if (request.kind == Request::Kind::Begin)
       rank.isInStep = true;
     if (request.kind == Request::Kind::End)
@@ -333,8 +347,8 @@ cgx_status Programs::open(const cgx_xla_program_config &config, std::string &err
   return status;
 }
 
-std::shared_ptr<Program> Programs::find(const std::string &name) {
-  std::lock_guard lock(mutex);
+std::shared_ptr<Program> Programs::find(std::string_view name) {
+  std::unique_lock lock = lockSoon(mutex);
   auto found = programs.find(name);
   return found == programs.end() ? nullptr : found->second;
 }

@@ -32,6 +32,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -59,6 +60,10 @@ struct Request {
   Answer answer;
   void *stream = nullptr; ///< in whose order buffers on a GPU are read and written
 };
+
+/// Locks what is held for a moment only: asks a few times before it sleeps, since being woken takes longer
+/// than a request does, by far. Whose holder was put off its core is slept for.
+std::unique_lock<std::mutex> lockSoon(std::mutex &mutex);
 
 class Program {
 public:
@@ -89,6 +94,8 @@ public:
   uint64_t step();
 
 private:
+  using Clock = std::chrono::steady_clock;
+
   struct Visit {
     cgx_xla_visit_fn visit;
     void *user;
@@ -140,6 +147,8 @@ private:
   cgx_status run(Rank &rank, const Request &request);
   void connect(Rank &rank, const cgx_tcp_config *tcp);
   void runVisit(Rank &rank, Visit &visit);
+  /// The lock. All ranks ask for it at about the same time, and hold it for less than a microsecond.
+  std::unique_lock<std::mutex> locked() { return lockSoon(mutex); }
 
   std::string transport, job, manifest;
   cgx_context_config config;
@@ -147,10 +156,11 @@ private:
   /// Executions in the order in which ranks take them; the first has the number `firstRun`.
   std::deque<int64_t> runs;
   uint64_t firstRun = 0;
-  std::map<uint32_t, std::unique_ptr<Rank>> ranks;
-  uint64_t dispatched = 0; ///< executions, as far as the framework said
-  bool isStopped = false;  ///< nothing is taken any more
-  bool hasFailed = false;  ///< from then on executions may not begin
+  std::map<uint32_t, std::unique_ptr<Rank>> ranks; ///< who they are never changes: looked up without the lock
+  Clock::time_point lastEvent;                     ///< when a rank was asked for something, or had done it
+  uint64_t dispatched = 0;                         ///< executions, as far as the framework said
+  bool isStopped = false;                          ///< nothing is taken any more
+  bool hasFailed = false;                          ///< from then on executions may not begin
   std::condition_variable ended;
   std::condition_variable came; ///< a rank connected, or could not
 };
@@ -163,11 +173,11 @@ public:
   cgx_status open(const cgx_xla_program_config &config, std::string &error);
   /// Null if there is none.
   std::shared_ptr<Program> take(const std::string &name);
-  std::shared_ptr<Program> find(const std::string &name);
+  std::shared_ptr<Program> find(std::string_view name);
 
 private:
   std::mutex mutex;
-  std::map<std::string, std::shared_ptr<Program>> programs;
+  std::map<std::string, std::shared_ptr<Program>, std::less<>> programs;
 };
 
 } // namespace cgx::xla
