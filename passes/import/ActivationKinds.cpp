@@ -9,6 +9,11 @@
 
 #include "KeptElements.h"
 
+#include "cgx/Dialect/Stablehlo/ChloDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -17,16 +22,16 @@ using namespace mlir;
 using namespace cgx;
 
 static bool isContraction(Operation *op) {
-  return llvm::is_contained({"dot_general", "dot", "ragged_dot", "convolution", "matmul", "batch_matmul"},
-                            op->getName().stripDialect());
+  return isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::ConvolutionOp, chlo::RaggedDotOp,
+             linalg::MatmulOp, linalg::BatchMatmulOp, tosa::MatMulOp>(op);
 }
 
 /// Says which are the largest.
 static bool isSelection(Operation *op) {
-  StringRef name = op->getName().stripDialect();
-  if (auto target = op->getAttrOfType<StringAttr>("call_target_name"); target && name == "custom_call")
-    return target.getValue().contains_insensitive("topk");
-  return name == "top_k" || name == "sort" || (name == "reduce" && op->getNumResults() > 1); // argmax
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+    return call.getCallTargetName().contains_insensitive("topk");
+  return isa<chlo::TopKOp, stablehlo::SortOp>(op) ||
+         (isa<stablehlo::ReduceOp>(op) && op->getNumResults() > 1); // argmax
 }
 
 /// The last dimension, which is what a token is.
@@ -38,19 +43,18 @@ static int64_t getRowLength(Value value) {
 /// Operands whose rows an op takes to other places, or to several, and that are not kept element by element.
 static SmallVector<Value> getMovedRows(OpResult result) {
   Operation *op = result.getOwner();
-  StringRef name = op->getName().stripDialect();
   SmallVector<Value> moved;
-  if (name == "gather" || name == "dynamic_gather") {
+  if (isa<stablehlo::GatherOp, stablehlo::DynamicGatherOp>(op)) {
     moved = {op->getOperand(0)};
-  } else if (name == "scatter") { // operands, indices, updates
+  } else if (isa<stablehlo::ScatterOp>(op)) { // operands, indices, updates
     unsigned count = op->getNumResults(), i = result.getResultNumber();
     if (op->getNumOperands() == 2 * count + 1)
       moved = {op->getOperand(i), op->getOperand(count + 1 + i)};
-  } else if (name == "broadcast_in_dim") {
-    auto dimensions = op->getAttrOfType<DenseI64ArrayAttr>("broadcast_dimensions");
+  } else if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op)) {
+    ArrayRef<int64_t> dimensions = broadcast.getBroadcastDimensions();
     auto type = dyn_cast<RankedTensorType>(result.getType());
-    if (dimensions && type && !dimensions.empty() && dimensions.asArrayRef().back() == type.getRank() - 1)
-      moved = {op->getOperand(0)};
+    if (type && !dimensions.empty() && dimensions.back() == type.getRank() - 1)
+      moved = {broadcast.getOperand()};
   }
   llvm::erase_if(moved, [&](Value operand) { return getRowLength(operand) != getRowLength(result); });
   return moved;

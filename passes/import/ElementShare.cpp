@@ -53,20 +53,20 @@ double ElementShare::compute(OpResult result) {
   SmallVector<Value> kept = getKeptOperands(result);
   if (kept.empty())
     return 0;
-  StringRef name = op->getName().stripDialect();
-  if (name == "add")
+  if (isa<stablehlo::AddOp>(op))
     return in(op->getOperand(0)) + in(op->getOperand(1));
-  if (name == "subtract")
+  if (isa<stablehlo::SubtractOp>(op))
     return in(op->getOperand(0)) - in(op->getOperand(1));
-  if (name == "negate")
+  if (isa<stablehlo::NegOp>(op))
     return -in(op->getOperand(0));
-  if (name == "multiply" || name == "divide")
+  if (isa<stablehlo::MulOp, stablehlo::DivOp>(op))
     return computeOfProduct(op);
   const bool isMoved =
-      llvm::is_contained({"broadcast_in_dim", "clamp", "concatenate", "convert", "dynamic_slice",
-                          "dynamic_update_slice", "maximum", "minimum", "optimization_barrier", "pad",
-                          "reduce", "reduce_precision", "reshape", "reverse", "select", "slice", "transpose"},
-                         name);
+      isa<stablehlo::BroadcastInDimOp, stablehlo::ClampOp, stablehlo::ConcatenateOp, stablehlo::ConvertOp,
+          stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp, stablehlo::MaxOp, stablehlo::MinOp,
+          stablehlo::OptimizationBarrierOp, stablehlo::PadOp, stablehlo::ReduceOp,
+          stablehlo::ReducePrecisionOp, stablehlo::ReshapeOp, stablehlo::ReverseOp, stablehlo::SelectOp,
+          stablehlo::SliceOp, stablehlo::TransposeOp>(op);
   double share = 0;
   for (Value operand : isMoved ? ArrayRef<Value>(kept) : ArrayRef<Value>())
     share = getLarger(in(operand), share);
@@ -76,10 +76,9 @@ double ElementShare::compute(OpResult result) {
 /// One of two operands has a share; the other is a factor.
 double ElementShare::computeOfProduct(Operation *op) {
   double left = in(op->getOperand(0)), right = in(op->getOperand(1));
-  const bool isQuotient = op->getName().stripDialect() == "divide";
   if ((left != 0) == (right != 0))
     return 0;
-  if (isQuotient) {
+  if (isa<stablehlo::DivOp>(op)) {
     std::optional<double> divisor = getKnownFactor(op->getOperand(1));
     return divisor ? left / *divisor : left * unknown;
   }

@@ -10,13 +10,21 @@
 
 #include "KeptElements.h"
 
+#include "cgx/Dialect/Stablehlo/ChloDialect.h"
+#include "cgx/Dialect/Stablehlo/MhloDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
 
@@ -49,9 +57,9 @@ static bool isScalarEverywhere(Value value, unsigned depth = kLongestChain) {
     return true;
   Operation *op = value.getDefiningOp();
   return op &&
-         llvm::is_contained({"broadcast_in_dim", "broadcast", "convert", "reshape", "negate"},
-                            op->getName().stripDialect()) &&
-         op->getNumOperands() > 0 && depth > 0 && isScalarEverywhere(op->getOperand(0), depth - 1);
+         isa<stablehlo::BroadcastInDimOp, stablehlo::BroadcastOp, stablehlo::ConvertOp, stablehlo::ReshapeOp,
+             stablehlo::NegOp>(op) &&
+         depth > 0 && isScalarEverywhere(op->getOperand(0), depth - 1);
 }
 
 Value cgx::getScaledBase(Value value) {
@@ -60,14 +68,14 @@ Value cgx::getScaledBase(Value value) {
     if (!result)
       break;
     Operation *op = result.getOwner();
-    StringRef name = op->getName().stripDialect();
-    if (llvm::is_contained({"convert", "reshape", "transpose", "negate", "copy", "reduce_precision"}, name))
+    if (isa<stablehlo::ConvertOp, stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::NegOp,
+            mhlo::CopyOp, stablehlo::ReducePrecisionOp>(op))
       value = op->getOperand(0);
-    else if (name == "optimization_barrier")
+    else if (isa<stablehlo::OptimizationBarrierOp>(op))
       value = op->getOperand(result.getResultNumber());
-    else if ((name == "multiply" || name == "divide") && isScalarEverywhere(op->getOperand(1)))
+    else if (isa<stablehlo::MulOp, stablehlo::DivOp>(op) && isScalarEverywhere(op->getOperand(1)))
       value = op->getOperand(0);
-    else if (name == "multiply" && isScalarEverywhere(op->getOperand(0)))
+    else if (isa<stablehlo::MulOp>(op) && isScalarEverywhere(op->getOperand(0)))
       value = op->getOperand(1);
     else
       break;
@@ -109,22 +117,34 @@ enum class Rule {
 };
 } // namespace
 
-/// Ops are named as in KeptElements.cpp, without their dialect: StableHLO's, chlo's, and upstream's. What
-/// keeps elements and is not known to lose their sign keeps it.
-static Rule getRule(StringRef name) {
-  return llvm::StringSwitch<Rule>(name)
-      .Cases({"abs", "absf", "cos", "cosh", "cosine", "exp", "exponential", "lgamma", "log", "logistic"},
-             Rule::None)
-      .Cases({"polygamma", "pow", "power", "powf", "reciprocal", "rsqrt", "sigmoid", "sqrt", "square"},
-             Rule::None)
-      .Cases({"multiply", "mul", "mulf", "dot_general", "dot", "convolution", "matmul", "batch_matmul"},
-             Rule::Two)
-      .Cases({"broadcast", "broadcast_in_dim", "dynamic_gather", "fft", "gather"}, Rule::First)
-      .Cases({"divide", "div", "divf"}, Rule::First) // a divisor scales
-      .Cases({"clamp", "select_and_scatter", "triangular_solve"}, Rule::Second)
-      .Cases({"scatter"}, Rule::All)
-      .Cases({"reduce", "reduce_window", "sort"}, Rule::SamePosition)
-      .Default(Rule::Kept);
+/// The product of elements, rather than a sum of products.
+static bool isElementwiseProduct(Operation *op) {
+  return isa<stablehlo::MulOp, arith::MulFOp, linalg::MulOp, tosa::MulOp>(op);
+}
+
+/// What keeps elements and is not known to lose their sign keeps it.
+static Rule getRule(Operation *op) {
+  if (isa<stablehlo::AbsOp, stablehlo::CosineOp, stablehlo::ExpOp, stablehlo::LogOp, stablehlo::LogisticOp,
+          stablehlo::PowOp, stablehlo::RsqrtOp, stablehlo::SqrtOp, chlo::CoshOp, chlo::LgammaOp,
+          chlo::PolygammaOp, chlo::SquareOp, mhlo::CoshOp, math::AbsFOp, math::CosOp, math::CoshOp,
+          math::ExpOp, math::LogOp, math::PowFOp, math::RsqrtOp, math::SqrtOp, tosa::AbsOp, tosa::ExpOp,
+          tosa::ReciprocalOp, tosa::RsqrtOp>(op))
+    return Rule::None;
+  if (isElementwiseProduct(op) ||
+      isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::ConvolutionOp, linalg::DotOp,
+          linalg::MatmulOp, linalg::BatchMatmulOp, tosa::MatMulOp>(op))
+    return Rule::Two;
+  if (isa<stablehlo::BroadcastOp, stablehlo::BroadcastInDimOp, stablehlo::DynamicGatherOp, stablehlo::FftOp,
+          stablehlo::GatherOp, linalg::BroadcastOp, tensor::GatherOp, tosa::GatherOp>(op) ||
+      isa<stablehlo::DivOp, arith::DivFOp, linalg::DivOp>(op)) // a divisor scales
+    return Rule::First;
+  if (isa<stablehlo::ClampOp, stablehlo::SelectAndScatterOp, stablehlo::TriangularSolveOp>(op))
+    return Rule::Second;
+  if (isa<stablehlo::ScatterOp, tensor::ScatterOp, tosa::ScatterOp>(op))
+    return Rule::All;
+  if (isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::SortOp, linalg::ReduceOp>(op))
+    return Rule::SamePosition;
+  return Rule::Kept;
 }
 
 /// A reduction that multiplies elements, or joins bits.
@@ -132,7 +152,7 @@ static bool isProduct(Operation *op) {
   bool found = false;
   for (Region &region : op->getRegions())
     region.walk([&](Operation *inner) {
-      found |= llvm::is_contained({"multiply", "and", "or", "xor"}, inner->getName().stripDialect());
+      found |= isa<stablehlo::MulOp, stablehlo::AndOp, stablehlo::OrOp, stablehlo::XorOp>(inner);
     });
   return found;
 }
@@ -143,10 +163,9 @@ SmallVector<Value> cgx::getSignOperands(OpResult result) {
     return op->getNumOperands() > i ? SmallVector<Value>{op->getOperand(i)} : SmallVector<Value>();
   };
   // LAPACK's solution with a triangular matrix, its first operand, is linear in the second.
-  if (auto target = op->getAttrOfType<StringAttr>("call_target_name");
-      target && target.getValue().contains("trsm"))
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op); call && call.getCallTargetName().contains("trsm"))
     return at(1);
-  switch (getRule(op->getName().stripDialect())) {
+  switch (getRule(op)) {
   case Rule::Kept:
     return getKeptOperands(result);
   case Rule::None:
@@ -158,7 +177,7 @@ SmallVector<Value> cgx::getSignOperands(OpResult result) {
   case Rule::First:
     return at(0);
   case Rule::Second:
-    return at(op->getNumOperands() > 1 ? 1 : 0); // the bounds of tosa's clamp are attributes
+    return at(1);
   case Rule::SamePosition:
     return isProduct(op) ? SmallVector<Value>() : at(result.getResultNumber());
   }
@@ -166,8 +185,7 @@ SmallVector<Value> cgx::getSignOperands(OpResult result) {
 }
 
 bool cgx::isSquare(Operation *op) {
-  return getRule(op->getName().stripDialect()) == Rule::Two && op->getNumOperands() > 1 &&
-         isScaledSame(op->getOperand(0), op->getOperand(1));
+  return getRule(op) == Rule::Two && isScaledSame(op->getOperand(0), op->getOperand(1));
 }
 
 //===----------------------------------------------------------------------===//
@@ -183,8 +201,7 @@ static bool isArgument(Value value) {
 
 static ElementSigns getSignsOfProduct(Operation *op, function_ref<ElementSigns(Value)> signsOf) {
   Value a = op->getOperand(0), b = op->getOperand(1);
-  const bool isElementwise = op->getName().stripDialect().starts_with("mul");
-  if (isScaledSame(a, b) && !(isElementwise && isArgument(a)))
+  if (isScaledSame(a, b) && !(isElementwiseProduct(op) && isArgument(a)))
     return ElementSigns::Equal;
   ElementSigns left = signsOf(a), right = signsOf(b);
   const auto isNegative = [](Value value) {
@@ -223,7 +240,6 @@ ElementSigns cgx::getElementSigns(OpResult result, function_ref<ElementSigns(Val
   Operation *op = result.getOwner();
   if (std::optional<APFloat> splat = getConstantSplat(result))
     return splat->isNegative() && !splat->isZero() ? ElementSigns::Mixed : ElementSigns::Constant;
-  StringRef name = op->getName().stripDialect();
   unsigned count = op->getNumOperands();
   if (count == 0)
     return ElementSigns::Mixed;
@@ -234,36 +250,36 @@ ElementSigns cgx::getElementSigns(OpResult result, function_ref<ElementSigns(Val
         signs = join(signs, signsOf(op->getOperand(i)));
     return signs;
   };
-  const bool isBinary = count == 2;
-  if (isBinary && llvm::is_contained({"multiply", "mul", "mulf", "dot_general", "dot", "matmul"}, name))
+  if (isa<stablehlo::MulOp, arith::MulFOp, stablehlo::DotGeneralOp, stablehlo::DotOp>(op))
     return getSignsOfProduct(op, signsOf);
-  if (isBinary && llvm::is_contained({"divide", "divf"}, name))
+  if (isa<stablehlo::DivOp, arith::DivFOp>(op))
     return isScalarEverywhere(op->getOperand(1)) && !isSingle(result) ? signsOf(op->getOperand(0))
                                                                       : joinAll(0, count);
-  if (isBinary && name == "power")
+  if (isa<stablehlo::PowOp>(op))
     return getSignsOfPower(op, signsOf);
-  if (llvm::is_contained({"abs", "absf", "square"}, name))
+  if (isa<stablehlo::AbsOp, chlo::SquareOp, math::AbsFOp, tosa::AbsOp>(op))
     return isArgument(op->getOperand(0)) ? ElementSigns::Mixed : ElementSigns::Equal;
-  if (llvm::is_contained({"sqrt", "rsqrt", "exponential", "exp"}, name))
+  if (isa<stablehlo::SqrtOp, stablehlo::RsqrtOp, stablehlo::ExpOp, math::SqrtOp, math::RsqrtOp, math::ExpOp,
+          tosa::RsqrtOp, tosa::ExpOp>(op))
     return ElementSigns::Equal;
-  if (name == "convert")
+  if (isa<stablehlo::ConvertOp>(op))
     return getSignsOfConvert(op, signsOf);
-  if (llvm::is_contained({"add", "addf", "concatenate", "concat", "maximum", "minimum", "pad", "scatter"},
-                         name))
+  if (isa<stablehlo::AddOp, stablehlo::ConcatenateOp, stablehlo::MaxOp, stablehlo::MinOp, stablehlo::PadOp,
+          stablehlo::ScatterOp, arith::AddFOp, tensor::ConcatOp, tosa::AddOp, tosa::ConcatOp>(op))
     return joinAll(0, count);
-  if (name == "select")
+  if (isa<stablehlo::SelectOp, tosa::SelectOp>(op))
     return joinAll(1, count);
-  if (name == "clamp")
+  if (isa<stablehlo::ClampOp>(op))
     return signsOf(op->getOperand(1));
-  if (name == "dynamic_update_slice")
+  if (isa<stablehlo::DynamicUpdateSliceOp>(op))
     return joinAll(0, 2);
-  if (name == "optimization_barrier")
+  if (isa<stablehlo::OptimizationBarrierOp>(op))
     return signsOf(op->getOperand(result.getResultNumber()));
-  if (name == "reduce" || name == "reduce_window")
+  if (isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, linalg::ReduceOp>(op))
     return isProduct(op) ? ElementSigns::Mixed : signsOf(op->getOperand(result.getResultNumber()));
   const bool keepsSigns =
-      llvm::is_contained({"broadcast", "broadcast_in_dim", "copy", "dynamic_slice", "gather",
-                          "reduce_precision", "reshape", "reverse", "slice", "transpose"},
-                         name);
+      isa<stablehlo::BroadcastOp, stablehlo::BroadcastInDimOp, mhlo::CopyOp, stablehlo::DynamicSliceOp,
+          stablehlo::GatherOp, stablehlo::ReducePrecisionOp, stablehlo::ReshapeOp, stablehlo::ReverseOp,
+          stablehlo::SliceOp, stablehlo::TransposeOp, tosa::ReshapeOp, tosa::SliceOp, tosa::TransposeOp>(op);
   return keepsSigns ? signsOf(op->getOperand(0)) : ElementSigns::Mixed;
 }

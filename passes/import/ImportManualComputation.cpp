@@ -9,9 +9,10 @@
 #include "ManualComputation.h"
 #include "PerRankForm.h"
 #include "cgx/Dialect/Sdy/SdyDialect.h"
-#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/Dialect/Stablehlo/MhloDialect.h"
 #include "cgx/Passes/Import.h"
 
+#include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
 
 namespace cgx {
@@ -24,10 +25,9 @@ using namespace cgx;
 
 /// Whether ranks exchange something here.
 static bool communicates(Operation *op) {
-  StringRef dialect = op->getName().getDialectNamespace();
-  if (dialect == "shard")
+  if (isa_and_nonnull<shard::ShardDialect>(op->getDialect()))
     return !isa<shard::GridOp, shard::ShardOp, shard::ShardingOp>(op);
-  return dialect == "cgx" || stablehlo::isCollective(op) ||
+  return isa_and_nonnull<CgxDialect>(op->getDialect()) || stablehlo::isCollective(op) ||
          isa<stablehlo::SendOp, stablehlo::RecvOp, stablehlo::AsyncStartOp>(op);
 }
 
@@ -35,12 +35,12 @@ static bool communicates(Operation *op) {
 static Operation *findPartitionerInput(ModuleOp module) {
   Operation *found = nullptr;
   module.walk([&](Operation *op) {
-    if (isa<sdy::ShardingConstraintOp, sdy::ReshardOp>(op) || op->hasAttr("sdy.sharding") ||
-        op->hasAttr("mhlo.sharding"))
+    if (isa<sdy::ShardingConstraintOp, sdy::ReshardOp>(op) || op->hasAttr(sdy::kShardingAttrName) ||
+        op->hasAttr(mhlo::kShardingAttrName))
       found = op;
     if (auto function = dyn_cast<func::FuncOp>(op))
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
-        if (function.getArgAttr(i, "sdy.sharding") || function.getArgAttr(i, "mhlo.sharding"))
+        if (function.getArgAttr(i, sdy::kShardingAttrName) || function.getArgAttr(i, mhlo::kShardingAttrName))
           found = op;
     return found ? WalkResult::interrupt() : WalkResult::advance();
   });
@@ -49,13 +49,12 @@ static Operation *findPartitionerInput(ModuleOp module) {
 
 /// GSPMD writes shard_map as a chain of custom calls.
 static LogicalResult refuseGspmd(ModuleOp module) {
-  WalkResult result = module.walk([](Operation *op) {
-    auto target = op->getAttrOfType<StringAttr>("call_target_name");
-    if (!target ||
-        (target != "Sharding" && target != "SPMDFullToShardShape" && target != "SPMDShardToFullShape"))
+  WalkResult result = module.walk([](stablehlo::CustomCallOp call) {
+    StringRef target = call.getCallTargetName();
+    if (target != "Sharding" && target != "SPMDFullToShardShape" && target != "SPMDShardToFullShape")
       return WalkResult::advance();
-    emitError(op->getLoc())
-        << "the step is partitioned by GSPMD (custom call @" << target.getValue()
+    emitError(call.getLoc())
+        << "the step is partitioned by GSPMD (custom call @" << target
         << "); export it for Shardy: jax.config.update(\"jax_use_shardy_partitioner\", True)";
     return WalkResult::interrupt();
   });
@@ -72,7 +71,7 @@ static int64_t getCount(ModuleOp module, StringRef name) {
 static int64_t countDevices(func::FuncOp step) {
   int64_t devices = 1;
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (auto text = step.getArgAttrOfType<StringAttr>(i, "mhlo.sharding"))
+    if (auto text = step.getArgAttrOfType<StringAttr>(i, mhlo::kShardingAttrName))
       if (std::optional<HloSharding> sharding = HloSharding::parse(text))
         devices = std::max(devices, sharding->devices);
   step.walk([&](Operation *op) {
@@ -95,7 +94,7 @@ static SmallVector<HloSharding> findSplits(func::FuncOp step, int64_t devices) {
         splits.push_back(*sharding);
   };
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    add(step.getArgAttr(i, "mhlo.sharding"));
+    add(step.getArgAttr(i, mhlo::kShardingAttrName));
   add(step->getParentOfType<ModuleOp>()->getAttr("mhlo.spmd_output_sharding"));
   return splits;
 }

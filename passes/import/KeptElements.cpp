@@ -8,14 +8,18 @@
 #include "KeptElements.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Stablehlo/ChloDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace cgx;
@@ -29,52 +33,38 @@ enum class Keeping {
 };
 } // namespace
 
-/// Ops are named, not named by class: a step may use ops of StableHLO that our
-/// dialect does not define.
-static Keeping classifyStablehlo(StringRef name) {
-  return llvm::StringSwitch<Keeping>(name)
-      .Cases({"abs", "add", "atan2", "cbrt", "ceil", "clamp", "complex", "cosine", "divide"},
-             Keeping::EqualSize)
-      .Cases({"exponential", "exponential_minus_one", "floor", "imag", "log", "log_plus_one"},
-             Keeping::EqualSize)
-      .Cases({"logistic", "maximum", "minimum", "multiply", "negate", "power", "real"}, Keeping::EqualSize)
-      .Cases({"reduce_precision", "remainder", "round_nearest_afz", "round_nearest_even"}, Keeping::EqualSize)
-      .Cases({"rsqrt", "select", "sign", "sine", "sqrt", "subtract", "tan", "tanh"}, Keeping::EqualSize)
-      .Cases({"bitcast_convert", "broadcast_in_dim", "convert", "reshape", "reverse", "transpose"},
-             Keeping::EqualSize)
-      // The bits of floats, as stochastic rounding adds to them and cuts them.
-      .Cases({"and", "or", "shift_left", "shift_right_arithmetic", "shift_right_logical"}, Keeping::EqualSize)
-      .Case("reduce", Keeping::EqualSize)
-      .Cases({"concatenate", "dynamic_slice", "dynamic_update_slice", "pad", "slice"}, Keeping::Movement)
-      .Case("optimization_barrier", Keeping::SamePosition)
-      // Before the import; after it, cgx's collectives are sources of their own.
-      .Cases({"all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"},
-             Keeping::SamePosition)
-      .Case("reduce_scatter", Keeping::SamePosition)
-      .Default(Keeping::Nothing);
+/// Of the elementwise ops, and of those of chlo, the ones that give bits or counts rather than elements.
+static bool losesElements(Operation *op) {
+  return isa<stablehlo::CountLeadingZerosOp, stablehlo::NotOp, stablehlo::PopulationCountOp,
+             stablehlo::UniformDequantizeOp, stablehlo::UniformQuantizeOp, stablehlo::XorOp, chlo::TopKOp>(
+      op);
 }
 
-static Keeping classifyUpstream(Operation *op) {
-  return llvm::StringSwitch<Keeping>(op->getName().getStringRef())
-      .Cases({"linalg.add", "linalg.div", "linalg.generic", "linalg.mul", "linalg.sub"}, Keeping::EqualSize)
-      .Cases({"linalg.transpose", "tensor.collapse_shape", "tensor.expand_shape", "tensor.reshape"},
-             Keeping::EqualSize)
-      .Cases({"tosa.abs", "tosa.add", "tosa.cast", "tosa.exp", "tosa.mul", "tosa.negate", "tosa.reciprocal"},
-             Keeping::EqualSize)
-      .Cases({"tosa.reshape", "tosa.rsqrt", "tosa.select", "tosa.sub", "tosa.tanh", "tosa.transpose"},
-             Keeping::EqualSize)
-      .Cases({"tensor.concat", "tensor.extract_slice", "tensor.insert_slice", "tosa.concat", "tosa.slice"},
-             Keeping::Movement)
-      .Default(op->hasTrait<OpTrait::Elementwise>() ? Keeping::EqualSize : Keeping::Nothing);
+/// Elementwise ops of upstream that are not marked so.
+static bool isElementwiseUpstream(Operation *op) {
+  return isa<linalg::AddOp, linalg::DivOp, linalg::GenericOp, linalg::MulOp, linalg::SubOp,
+             linalg::TransposeOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ReshapeOp,
+             tosa::AbsOp, tosa::AddOp, tosa::CastOp, tosa::ExpOp, tosa::MulOp, tosa::NegateOp,
+             tosa::ReciprocalOp, tosa::ReshapeOp, tosa::RsqrtOp, tosa::SelectOp, tosa::SubOp, tosa::TanhOp,
+             tosa::TransposeOp>(op);
 }
 
 static Keeping classify(Operation *op) {
-  StringRef dialect = op->getName().getDialectNamespace();
-  if (dialect == "stablehlo")
-    return classifyStablehlo(op->getName().stripDialect());
-  if (dialect == "chlo") // Elementwise, but for a few that change the size.
-    return op->getName().stripDialect() == "top_k" ? Keeping::Nothing : Keeping::EqualSize;
-  return classifyUpstream(op);
+  if (losesElements(op))
+    return Keeping::Nothing;
+  if (isa<stablehlo::ConcatenateOp, stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp,
+          stablehlo::PadOp, stablehlo::SliceOp, tensor::ConcatOp, tensor::ExtractSliceOp,
+          tensor::InsertSliceOp, tosa::ConcatOp, tosa::SliceOp>(op))
+    return Keeping::Movement;
+  // Before the import; after it, cgx's collectives are sources of their own.
+  if (isa<stablehlo::OptimizationBarrierOp>(op) || stablehlo::isCollective(op))
+    return Keeping::SamePosition;
+  const bool keepsSize =
+      op->hasTrait<OpTrait::Elementwise>() || isElementwiseUpstream(op) ||
+      isa_and_nonnull<chlo::ChloDialect>(op->getDialect()) ||
+      isa<stablehlo::BitcastConvertOp, stablehlo::BroadcastInDimOp, stablehlo::ClampOp, stablehlo::ReduceOp,
+          stablehlo::ReshapeOp, stablehlo::ReverseOp, stablehlo::SelectOp, stablehlo::TransposeOp>(op);
+  return keepsSize ? Keeping::EqualSize : Keeping::Nothing;
 }
 
 /// The number of elements, or -1 when it is not known or not numbers.
@@ -144,9 +134,10 @@ bool cgx::isMadeByContraction(Value value) {
       continue;
     }
     SmallVector<Value> kept = getKeptOperands(result);
-    StringRef name = result.getOwner()->getName().stripDialect();
-    bool isStatistic = name == "reduce" || name == "constant" || name == "iota" ||
-                       name == "broadcast_in_dim" || name == "reduce_window";
+    const bool isStatistic =
+        isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::IotaOp, stablehlo::BroadcastInDimOp>(
+            result.getOwner()) ||
+        result.getOwner()->hasTrait<OpTrait::ConstantLike>();
     if (kept.empty() && !isStatistic)
       return true;
     worklist.append(kept);

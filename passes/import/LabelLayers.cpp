@@ -16,6 +16,10 @@
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <algorithm>
@@ -364,7 +368,7 @@ private:
   /// the step has any: that a parameter is pulled to its own moving average is a gradient.
   bool isProgress(unsigned i) {
     Operation *difference = getScaledBase(flow.getExchanges()[i].getInput()).getDefiningOp();
-    if (!difference || !llvm::is_contained({"subtract", "sub", "subf"}, difference->getName().stripDialect()))
+    if (!isa_and_nonnull<stablehlo::SubtractOp, arith::SubFOp, tosa::SubOp, linalg::SubOp>(difference))
       return false;
     Value here = difference->getOperand(0), before = difference->getOperand(1);
     if (here == before || !isMostlyState(here) || !isMostlyState(before))
@@ -523,20 +527,8 @@ private:
 
   bool isSameReduction(unsigned i, unsigned j) {
     return flow.passesOn(i, j) || flow.passesOn(j, i) ||
-           areExclusive(flow.getExchanges()[i].collective, flow.getExchanges()[j].collective);
-  }
-
-  /// Two ops in different branches of one op.
-  static bool areExclusive(Operation *a, Operation *b) {
-    llvm::DenseMap<Operation *, Region *> around;
-    for (Region *region = a->getParentRegion(); region; region = region->getParentRegion())
-      around[region->getParentOp()] = region;
-    for (Region *region = b->getParentRegion(); region; region = region->getParentRegion())
-      if (auto common = around.find(region->getParentOp()); common != around.end()) {
-        StringRef name = region->getParentOp()->getName().stripDialect();
-        return common->second != region && llvm::is_contained({"case", "if", "index_switch"}, name);
-      }
-    return false;
+           insideMutuallyExclusiveRegions(flow.getExchanges()[i].collective,
+                                          flow.getExchanges()[j].collective);
   }
 
   //===--------------------------------------------------------------------===//

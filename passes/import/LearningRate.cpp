@@ -8,6 +8,8 @@
 
 #include "LearningRate.h"
 
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
@@ -25,16 +27,15 @@ static bool isUnit(Value value) {
 /// The operand that a value is everywhere, but for its sign; null if there is none.
 static Value getOperandButForSign(OpResult value) {
   Operation *op = value.getOwner();
-  StringRef name = op->getName().stripDialect();
-  if (name == "multiply")
+  if (isa<stablehlo::MulOp>(op))
     return isUnit(op->getOperand(0))   ? op->getOperand(1)
            : isUnit(op->getOperand(1)) ? op->getOperand(0)
                                        : Value();
-  if (name == "optimization_barrier")
+  if (isa<stablehlo::OptimizationBarrierOp>(op))
     return op->getOperand(value.getResultNumber());
   // A broadcast and a reshape of a scalar; a convert of one rounds it to what the update is computed in.
-  const bool isSame =
-      llvm::is_contained({"broadcast_in_dim", "broadcast", "reshape", "convert", "negate"}, name);
+  const bool isSame = isa<stablehlo::BroadcastInDimOp, stablehlo::BroadcastOp, stablehlo::ReshapeOp,
+                          stablehlo::ConvertOp, stablehlo::NegOp>(op);
   return isSame ? op->getOperand(0) : Value();
 }
 
@@ -54,8 +55,7 @@ SmallVector<BlockArgument> cgx::findLearningRates(Value reduced, Value next, Arr
   const ValueSet followed = followInOrder(reduced, [&](Value value) { return value == next; });
   llvm::DenseMap<Value, ValueSet> products;
   for (Value value : followed)
-    if (Operation *product = value.getDefiningOp();
-        product && product->getName().stripDialect() == "multiply")
+    if (auto product = value.getDefiningOp<stablehlo::MulOp>())
       for (unsigned i : {0, 1})
         if (followed.contains(product->getOperand(i)))
           if (BlockArgument factor = getScalarArgument(product->getOperand(1 - i)))

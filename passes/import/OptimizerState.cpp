@@ -10,6 +10,8 @@
 
 #include "LearningRate.h"
 #include "StepState.h"
+#include "cgx/Dialect/Stablehlo/ChloDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -38,8 +40,9 @@ static bool isMadeOfSquares(Value value, Value gradient, const ValueSet &followe
       continue;
     SmallVector<Value> made = getOperandsInOrder(result);
     llvm::erase_if(made, [&](Value operand) { return !followed.contains(operand); });
-    StringRef name = result.getOwner()->getName().stripDialect();
-    if ((name == "multiply" && made.size() == 2) || ((name == "power" || name == "square") && !made.empty()))
+    Operation *op = result.getOwner();
+    if ((isa<stablehlo::MulOp>(op) && made.size() == 2) ||
+        (isa<stablehlo::PowOp, chlo::SquareOp>(op) && !made.empty()))
       return true;
     worklist.append(made);
   }

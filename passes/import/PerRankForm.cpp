@@ -9,6 +9,8 @@
 
 #include "Feeding.h"
 #include "HloSharding.h"
+#include "cgx/Dialect/Sdy/SdyDialect.h"
+#include "cgx/Dialect/Stablehlo/MhloDialect.h"
 
 using namespace mlir;
 using namespace cgx;
@@ -83,7 +85,7 @@ func::FuncOp cgx::findStep(ModuleOp module) {
 
 /// What a partitioner was told of the global step is no longer true of a piece.
 static void removeGlobalShardings(func::FuncOp step) {
-  for (StringRef name : {"sdy.sharding", "mhlo.sharding"}) {
+  for (StringRef name : {sdy::kShardingAttrName, mhlo::kShardingAttrName}) {
     StringAttr attribute = StringAttr::get(step.getContext(), name);
     for (unsigned i = 0; i < step.getNumArguments(); ++i)
       step.removeArgAttr(i, attribute);
@@ -244,7 +246,7 @@ void cgx::setPerReplicaForm(func::FuncOp step, MeshAttr mesh, bool isStacked) {
   SmallVector<Distribution> results;
   for (auto [i, type] : llvm::enumerate(step.getArgumentTypes())) {
     std::optional<Distribution> hlo =
-        getHloDistribution(getText(step.getArgAttr(i, "mhlo.sharding")), type, mesh);
+        getHloDistribution(getText(step.getArgAttr(i, mhlo::kShardingAttrName)), type, mesh);
     arguments.push_back(hlo                         ? *hlo
                         : isSameOnReplicas(step, i) ? Distribution::replicated(type)
                                                     : distribute(type, isState[i]));

@@ -37,12 +37,11 @@ unsigned StackedLayers::getDepth(unsigned argument) const {
 }
 
 void StackedLayers::visit(Operation *op) {
-  StringRef name = op->getName().stripDialect();
-  if (name == "dynamic_slice")
+  if (isa<stablehlo::DynamicSliceOp>(op))
     visitDynamicSlice(op);
-  else if (name == "slice")
+  else if (isa<stablehlo::SliceOp>(op))
     visitSlice(op);
-  else if (llvm::is_contained({"dot_general", "dot", "convolution", "gather"}, name))
+  else if (isa<stablehlo::DotGeneralOp, stablehlo::DotOp, stablehlo::ConvolutionOp, stablehlo::GatherOp>(op))
     visitReader(op);
 }
 
@@ -90,8 +89,8 @@ void StackedLayers::visitDynamicSlice(Operation *op) {
 }
 
 void StackedLayers::visitSlice(Operation *op) {
-  auto slice = dyn_cast<stablehlo::SliceOp>(op);
-  if (!slice || !isPiece(op))
+  auto slice = cast<stablehlo::SliceOp>(op);
+  if (!isPiece(op))
     return;
   int64_t position = slice.getStartIndices().front();
   forEachFirstDimension(slice.getOperand(), [&](Dimension d) { pieces[d].insert(position); });

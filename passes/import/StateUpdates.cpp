@@ -15,7 +15,7 @@
 
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
 
@@ -31,12 +31,6 @@ StateUpdates::StateUpdates(func::FuncOp step)
 // Factors
 //===----------------------------------------------------------------------===//
 
-/// The op that makes a value, by its name without the dialect; "" for an argument.
-static StringRef getMaker(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op ? op->getName().stripDialect() : StringRef();
-}
-
 static std::optional<double> getFactor(Value value, unsigned depth = 8) {
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)
@@ -51,27 +45,33 @@ static std::optional<double> getFactor(Value value, unsigned depth = 8) {
       return static_cast<double>(constant.getSplatValue<APInt>().getSExtValue());
     return std::nullopt;
   }
-  StringRef name = getMaker(value);
-  if (name == "broadcast_in_dim" || name == "reshape" || name == "convert")
+  if (isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp, stablehlo::ConvertOp>(op))
     return getFactor(op->getOperand(0), depth - 1);
   if (op->getNumOperands() != 2)
     return std::nullopt;
   std::optional<double> lhs = getFactor(op->getOperand(0), depth - 1);
   std::optional<double> rhs = getFactor(op->getOperand(1), depth - 1);
-  if (name == "subtract" && lhs == 1.0 && !rhs)
+  if (isa<stablehlo::SubtractOp>(op) && lhs == 1.0 && !rhs)
     return 1.0;
   if (!lhs || !rhs)
     return std::nullopt;
-  return llvm::StringSwitch<std::optional<double>>(name)
-      .Case("add", *lhs + *rhs)
-      .Case("subtract", *lhs - *rhs)
-      .Case("multiply", *lhs * *rhs)
-      .Case("divide", *lhs / *rhs)
-      .Case("power", std::pow(*lhs, *rhs))
-      .Default(std::nullopt);
+  return llvm::TypeSwitch<Operation *, std::optional<double>>(op)
+      .Case<stablehlo::AddOp>([&](auto) { return *lhs + *rhs; })
+      .Case<stablehlo::SubtractOp>([&](auto) { return *lhs - *rhs; })
+      .Case<stablehlo::MulOp>([&](auto) { return *lhs * *rhs; })
+      .Case<stablehlo::DivOp>([&](auto) { return *lhs / *rhs; })
+      .Case<stablehlo::PowOp>([&](auto) { return std::pow(*lhs, *rhs); })
+      .Default(std::optional<double>());
 }
 
 std::optional<double> cgx::getKnownFactor(Value value) { return getFactor(value); }
+
+static bool isReduction(Operation *op) {
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    return collective.getReductionKind().has_value();
+  return isa<stablehlo::AllReduceOp, stablehlo::ReduceScatterOp, shard::AllReduceOp, shard::ReduceScatterOp>(
+      op);
+}
 
 /// The ranks whose values a collective that sums adds up; 1 for other collectives.
 static double getSummands(Operation *op) {
@@ -79,8 +79,7 @@ static double getSummands(Operation *op) {
     std::optional<int64_t> size = collective.getGroups().getUniformSize();
     return collective.getReductionKind() == Reduction::Sum ? static_cast<double>(size.value_or(1)) : 1.0;
   }
-  StringRef name = op->getName().stripDialect();
-  if (name != "all_reduce" && name != "reduce_scatter")
+  if (!isReduction(op))
     return 1.0;
   if (auto groups = dyn_cast_or_null<DenseIntElementsAttr>(op->getAttr("replica_groups")))
     return static_cast<double>(groups.getType().getShape().back());
@@ -107,21 +106,19 @@ static std::optional<int64_t> getRowSize(RankedTensorType type, int64_t dim) {
 }
 
 /// Where the result of a slice begins in its operand, both row-major; none where it is several runs.
-static std::optional<int64_t> getSliceOffset(Operation *slice) {
-  auto from = dyn_cast<RankedTensorType>(slice->getOperand(0).getType());
-  auto to = dyn_cast<RankedTensorType>(slice->getResult(0).getType());
-  auto starts = slice->getAttrOfType<DenseI64ArrayAttr>("start_indices");
-  auto strides = slice->getAttrOfType<DenseI64ArrayAttr>("strides");
-  if (!from || !to || !starts || !strides)
+static std::optional<int64_t> getSliceOffset(stablehlo::SliceOp slice) {
+  auto from = dyn_cast<RankedTensorType>(slice.getOperand().getType());
+  auto to = dyn_cast<RankedTensorType>(slice.getType());
+  if (!from || !to)
     return std::nullopt;
   std::optional<int64_t> offset = 0;
   for (int64_t dim = 0; dim < from.getRank(); ++dim) {
     if (from.getDimSize(dim) == to.getDimSize(dim))
       continue;
     std::optional<int64_t> row = getRowSize(from, dim);
-    if (!row || strides[dim] != 1)
+    if (!row || slice.getStrides()[dim] != 1)
       return std::nullopt;
-    offset = *offset + starts[dim] * *row;
+    offset = *offset + slice.getStartIndices()[dim] * *row;
   }
   return offset;
 }
@@ -175,23 +172,19 @@ struct StateUpdates::Walk {
         reach(each, offset, factor);
       return;
     }
-    // Ops of other dialects mean other things by these names.
-    StringRef name =
-        isa_and_nonnull<stablehlo::StablehloDialect>(op->getDialect()) ? op->getName().stripDialect() : "";
-    if (name == "multiply" || name == "divide")
+    if (isa<stablehlo::MulOp, stablehlo::DivOp>(op))
       return stepThroughScale(op, offset, factor);
-    if (name == "concatenate")
-      return stepThroughConcatenation(op, offset, factor);
-    if (name == "slice") {
-      std::optional<int64_t> begin = getSliceOffset(op);
-      return reach(op->getOperand(0), begin && offset >= 0 ? offset + *begin : -1, factor);
+    if (auto concatenation = dyn_cast<stablehlo::ConcatenateOp>(op))
+      return stepThroughConcatenation(concatenation, offset, factor);
+    if (auto slice = dyn_cast<stablehlo::SliceOp>(op)) {
+      std::optional<int64_t> begin = getSliceOffset(slice);
+      return reach(slice.getOperand(), begin && offset >= 0 ? offset + *begin : -1, factor);
     }
     // A transposition leaves the whole the whole; other moves are not followed place by place.
-    bool isMoved =
-        llvm::is_contained({"transpose", "reverse", "dynamic_slice", "pad", "reduce_scatter", "all_reduce",
-                            "all_gather", "collective_permute", "collective_broadcast", "all_to_all"},
-                           name);
-    for (unsigned i : getAddends(op, name, value.getResultNumber())) {
+    const bool isMoved =
+        stablehlo::isCollective(op) ||
+        isa<stablehlo::TransposeOp, stablehlo::ReverseOp, stablehlo::DynamicSliceOp, stablehlo::PadOp>(op);
+    for (unsigned i : getAddends(value)) {
       bool isWhole =
           offset == 0 && getElementCount(value) == count && getElementCount(op->getOperand(i)) == count;
       reach(op->getOperand(i), isMoved && !isWhole ? -1 : offset, factor * getSummands(op));
@@ -199,42 +192,41 @@ struct StateUpdates::Walk {
   }
 
   /// The operands that a result is the sum or the choice of, or a copy.
-  static SmallVector<unsigned, 2> getAddends(Operation *op, StringRef name, unsigned result) {
-    if (name == "add" || name == "maximum" || name == "minimum")
+  static SmallVector<unsigned, 2> getAddends(OpResult value) {
+    Operation *op = value.getOwner();
+    if (isa<stablehlo::AddOp, stablehlo::MaxOp, stablehlo::MinOp>(op))
       return {0, 1};
-    if (name == "select")
+    if (isa<stablehlo::SelectOp>(op))
       return {1, 2};
-    if (name == "clamp")
+    if (isa<stablehlo::ClampOp>(op))
       return {1};
-    if (name == "optimization_barrier" || name == "all_reduce" || name == "all_gather" ||
-        name == "collective_permute" || name == "collective_broadcast" || name == "all_to_all")
-      return {result};
-    bool isCopy = llvm::is_contained({"subtract", "convert", "reshape", "transpose", "reverse",
-                                      "broadcast_in_dim", "reduce_precision", "dynamic_slice", "pad",
-                                      "dynamic_update_slice", "scatter", "reduce_scatter", "reduce"},
-                                     name);
-    bool isPlain = isCopy && op->getNumOperands() > 0 && op->getNumResults() == 1;
-    // Broadcasts and reductions of several elements are none; a scatter and an update of a slice
-    // leave most of their first operand.
-    if (!isPlain || ((name == "broadcast_in_dim" || name == "reduce") &&
-                     getElementCount(op->getOperand(0)) != getElementCount(op->getResult(0))))
-      return {};
-    return {0};
+    if (isa<stablehlo::OptimizationBarrierOp>(op) || stablehlo::isCollective(op))
+      return {value.getResultNumber()};
+    // Broadcasts and reductions of several elements are no copies; a scatter and an update of a slice leave
+    // most of their first operand.
+    const bool isOfOne = isa<stablehlo::BroadcastInDimOp, stablehlo::ReduceOp>(op) &&
+                         op->getNumResults() == 1 &&
+                         getElementCount(op->getOperand(0)) == getElementCount(value);
+    const bool isCopy =
+        isa<stablehlo::SubtractOp, stablehlo::ConvertOp, stablehlo::ReshapeOp, stablehlo::TransposeOp,
+            stablehlo::ReverseOp, stablehlo::ReducePrecisionOp, stablehlo::DynamicSliceOp, stablehlo::PadOp,
+            stablehlo::DynamicUpdateSliceOp>(op) ||
+        (isa<stablehlo::ScatterOp>(op) && op->getNumResults() == 1);
+    return isOfOne || isCopy ? SmallVector<unsigned, 2>{0} : SmallVector<unsigned, 2>();
   }
 
   void stepThroughScale(Operation *op, int64_t offset, double factor) {
-    bool isProduct = op->getName().stripDialect() == "multiply";
+    const bool isProduct = isa<stablehlo::MulOp>(op);
     for (unsigned i = 0; i < (isProduct ? 2 : 1); ++i)
       if (std::optional<double> other = getFactor(op->getOperand(1 - i)); other && *other > 0)
         reach(op->getOperand(i), offset, isProduct ? factor * *other : factor / *other);
   }
 
-  void stepThroughConcatenation(Operation *op, int64_t offset, double factor) {
-    auto dim = op->getAttrOfType<IntegerAttr>("dimension");
-    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-    bool isRun = offset >= 0 && dim && type && getRowSize(type, dim.getInt());
+  void stepThroughConcatenation(stablehlo::ConcatenateOp op, int64_t offset, double factor) {
+    auto type = dyn_cast<RankedTensorType>(op.getType());
+    const bool isRun = offset >= 0 && type && getRowSize(type, op.getDimension());
     int64_t begin = 0;
-    for (Value operand : op->getOperands()) {
+    for (Value operand : op.getInputs()) {
       int64_t size = getElementCount(operand);
       if (!isRun)
         reach(operand, -1, factor);
@@ -283,13 +275,6 @@ bool StateUpdates::areSame(unsigned result, unsigned other) const {
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
-
-static bool isReduction(Operation *op) {
-  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
-    return collective.getReductionKind().has_value();
-  return isa<stablehlo::AllReduceOp, stablehlo::ReduceScatterOp, shard::AllReduceOp, shard::ReduceScatterOp>(
-      op);
-}
 
 /// One pass forward. What a loop or a branch returns is known once its regions were visited; what a loop
 /// carries around is not followed.

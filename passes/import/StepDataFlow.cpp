@@ -10,6 +10,9 @@
 #include "KeptElements.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
 using namespace mlir;
 using namespace cgx;
 
@@ -189,9 +192,10 @@ SourceSet StepDataFlow::getSignedBy(Operation *op, ArrayRef<Value> operands, Sou
 
 /// Remembers what is added to what, and which exchanges meet an argument that they carry themselves.
 void StepDataFlow::meet(Operation &op, Sources &made) {
-  StringRef name = op.getName().stripDialect();
-  bool isSum = llvm::is_contained({"add", "addf", "subtract", "sub", "subf"}, name);
-  bool isProduct = llvm::is_contained({"multiply", "mul", "mulf", "divide", "divf"}, name);
+  const bool isSum =
+      isa<stablehlo::AddOp, stablehlo::SubtractOp, arith::AddFOp, arith::SubFOp, tosa::AddOp, tosa::SubOp>(
+          op);
+  const bool isProduct = isa<stablehlo::MulOp, stablehlo::DivOp, arith::MulFOp, arith::DivFOp>(op);
   if (op.getNumOperands() != 2 || !(isSum || isProduct) || getKeptOperands(op.getResult(0)).size() != 2)
     return;
   for (unsigned i : {0, 1}) {

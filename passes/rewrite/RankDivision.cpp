@@ -8,7 +8,8 @@
 
 #include "RankDivision.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -22,8 +23,7 @@ namespace {
 /// The number that a constant, or what is broadcast of one, is everywhere.
 std::optional<double> getConstant(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    StringRef name = op->getName().stripDialect();
-    if (name != "broadcast_in_dim" && name != "reshape" && name != "convert")
+    if (!isa<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp, stablehlo::ConvertOp>(op))
       break;
     value = op->getOperand(0);
   }
@@ -40,10 +40,9 @@ std::optional<RankDivision> cgx::getDivisionBy(Operation *op, double ranks) {
     std::optional<double> number = getConstant(op->getOperand(operand));
     return number && std::abs(*number - expected) <= 1e-6 * expected;
   };
-  StringRef name = op->getName().stripDialect();
-  if (name == "divide" && isNumber(1, ranks))
+  if (isa<stablehlo::DivOp>(op) && isNumber(1, ranks))
     return RankDivision{&op->getOpOperand(1), /*isReciprocal=*/false};
-  if (name == "multiply")
+  if (isa<stablehlo::MulOp>(op))
     for (unsigned operand : {0, 1})
       if (isNumber(operand, 1 / ranks))
         return RankDivision{&op->getOpOperand(operand), /*isReciprocal=*/true};

@@ -28,6 +28,7 @@
 
 #include "mlir/Analysis/DataFlow/SparseAnalysis.h"
 #include "mlir/Analysis/DataFlow/Utils.h"
+#include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -45,10 +46,9 @@ using namespace cgx;
 
 /// Ops without effects whose result is another on each rank, or on each execution.
 static bool dependsOnRank(Operation *op) {
-  return isa<CommunicationOpInterface>(op) || op->getName().getDialectNamespace() == "shard" ||
-         isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp, stablehlo::RngOp, stablehlo::AllReduceOp,
-             stablehlo::AllGatherOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
-             stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp, stablehlo::InfeedOp,
+  return isa<CommunicationOpInterface>(op) || isa_and_nonnull<shard::ShardDialect>(op->getDialect()) ||
+         stablehlo::isCollective(op) ||
+         isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp, stablehlo::RngOp, stablehlo::InfeedOp,
              stablehlo::RecvOp, stablehlo::AsyncStartOp>(op);
 }
 
@@ -211,9 +211,8 @@ private:
   }
 
   AxisSet getCollectiveAxes(CollectiveOpInterface op, unsigned number, AxisSet axes) {
-    StringRef kind = op.getKind();
-    bool givesEqualResults = kind == "all_reduce" || kind == "all_gather" || kind == "broadcast";
-    if (!givesEqualResults && kind != "reduce_scatter" && kind != "all_to_all")
+    const bool givesEqualResults = isa<AllReduceOp, AllGatherOp, BroadcastOp>(op);
+    if (!givesEqualResults && !isa<ReduceScatterOp, AllToAllOp>(op))
       return 0;
     // The random numbers of a codec depend on the rank.
     return grid.getResultAxes(op.getGroups(), axes, givesEqualResults, op.getCodec(number).isExact());

@@ -8,6 +8,7 @@
 
 #include "RankDivision.h"
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,8 +28,8 @@ using namespace mlir;
 
 /// Ops that pass the elements of a sum on to where they are divided.
 bool passesElementsOn(Operation *op) {
-  return llvm::is_contained({"reshape", "convert", "transpose", "broadcast_in_dim", "optimization_barrier"},
-                            op->getName().stripDialect());
+  return isa<stablehlo::ReshapeOp, stablehlo::ConvertOp, stablehlo::TransposeOp, stablehlo::BroadcastInDimOp,
+             stablehlo::OptimizationBarrierOp>(op);
 }
 
 /// How messages name an operand.
@@ -99,8 +100,7 @@ private:
   LogicalResult checkOps() {
     SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(before));
     WalkResult result = getOperation().walk([&](Operation *op) {
-      StringRef name = op->getName().stripDialect();
-      if (name == "partition_id" || name == "replica_id") {
+      if (isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp>(op)) {
         op->emitError() << "--cgx-set-ranks: what the step does with the number of its rank may hold for "
                         << before << " ranks only: export it for " << ranks.getValue();
         return WalkResult::interrupt();

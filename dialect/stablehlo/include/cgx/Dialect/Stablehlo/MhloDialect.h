@@ -12,6 +12,11 @@
 
 #include "cgx/Dialect/Stablehlo/MhloDialect.h.inc"
 
+namespace cgx::mhlo {
+/// How a partitioner is to split an argument, a result, or what an op gives: text of HLO (`HloSharding`).
+inline constexpr llvm::StringLiteral kShardingAttrName = "mhlo.sharding";
+} // namespace cgx::mhlo
+
 #define GET_ATTRDEF_CLASSES
 #include "cgx/Dialect/Stablehlo/MhloAttrs.h.inc"
 
