@@ -9,6 +9,8 @@
 #define CGX_PASSES_IMPORT_KEPTELEMENTS_H
 
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace cgx {
 
@@ -27,6 +29,18 @@ llvm::SmallVector<mlir::Value> getKeptOperands(mlir::OpResult result);
 /// `value` are made, and says whether any of that is a contraction, a convolution, a look-up or a move of
 /// data, rather than a reduction (a statistic) or a constant.
 bool isMadeByContraction(mlir::Value value);
+
+using ValueSet = llvm::DenseSet<mlir::Value>;
+
+/// The elements of a tensor of static shape; -1 of anything else.
+int64_t getElementCount(mlir::Value value);
+
+/// The operands whose elements a value has, made from them one by one, in the order in which they lie in
+/// memory.
+llvm::SmallVector<mlir::Value> getOperandsInOrder(mlir::OpResult value);
+
+/// All values that have the elements of `from` in their order, but what is made of values where it `ends`.
+ValueSet followInOrder(mlir::Value from, llvm::function_ref<bool(mlir::Value)> ends);
 
 } // namespace cgx
 

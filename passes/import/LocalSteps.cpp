@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "CollectiveIds.h"
-#include "Divergence.h"
 #include "OuterOptimizer.h"
 #include "PerRankForm.h"
 #include "StepDataFlow.h"

@@ -7,7 +7,6 @@
 
 #include "StateUpdates.h"
 
-#include "ElementOrder.h"
 #include "KeptElements.h"
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"

@@ -9,9 +9,12 @@
 #ifndef CGX_PASSES_IMPORT_WORKERS_H
 #define CGX_PASSES_IMPORT_WORKERS_H
 
+#include "StepState.h"
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <optional>
 
@@ -37,6 +40,23 @@ public:
 private:
   GroupsAttr groups;
   llvm::DenseMap<int64_t, int64_t> workerOf;
+};
+
+/// The values of a step that depend on some that differ between ranks, in this step or, through the state,
+/// in a later one. An all-reduce over the ranks gives them one value again; a loop or a branch is taken as a
+/// whole.
+class Divergence {
+public:
+  /// `agrees`: whether the results of an op are equal on the ranks whatever its operands are.
+  Divergence(mlir::func::FuncOp step, const StepState &state, llvm::ArrayRef<mlir::Value> sources,
+             llvm::function_ref<bool(mlir::Operation &)> agrees);
+
+  bool contains(mlir::Value value) const { return values.contains(value); }
+
+private:
+  bool dependsOnSome(mlir::Operation &op) const;
+
+  llvm::DenseSet<mlir::Value> values;
 };
 
 } // namespace cgx
