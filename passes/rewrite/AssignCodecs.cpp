@@ -104,37 +104,29 @@ struct AssignCodecs : impl::AssignCodecsPassBase<AssignCodecs> {
     warnOfLostElements();
   }
 
+  KindCodecOptions<Option<std::string>, Pass> codecsOfKinds{*this};
+
 private:
   CodecParameterOptions<Option<std::string>, Option<bool>, Pass> parameters{*this};
 
-  /// The options that name the codec of a kind.
-  std::array<std::pair<LayerKind, const Option<std::string> *>, 10> kindOptions() {
-    return {{{LayerKind::Gradient, &gradient},
-             {LayerKind::OuterGradient, &outerGradient},
-             {LayerKind::Weight, &weight},
-             {LayerKind::Activation, &activation},
-             {LayerKind::ActivationGradient, &activationGradient},
-             {LayerKind::Dispatch, &dispatch},
-             {LayerKind::DispatchGradient, &dispatchGradient},
-             {LayerKind::Combine, &combine},
-             {LayerKind::CombineGradient, &combineGradient},
-             {LayerKind::Other, &other}}};
+  /// As it was given: `activation-gradient=bits=8`.
+  static std::string describeOption(LayerKind kind, StringRef codec) {
+    std::string argument = stringifyLayerKind(kind).str();
+    std::replace(argument.begin(), argument.end(), '_', '-');
+    return argument + "=" + codec.str();
   }
 
   LogicalResult readKinds() {
     ofKinds.clear();
-    for (auto [kind, option] : kindOptions()) {
-      if (option->empty())
-        continue;
+    for (const auto &[kind, codec] : codecsOfKinds.get()) {
       if (!plan.empty())
         return emitError(getOperation().getLoc())
                << "expected a plan or codecs of kinds, got both: plan=" << plan << " and "
-               << option->getArgStr() << "=" << option->getValue();
+               << describeOption(kind, codec);
       std::string wrong;
-      ofKinds[kind] = readCodec(kind, *option, wrong);
+      ofKinds[kind] = readCodec(kind, codec, wrong);
       if (!wrong.empty())
-        return emitError(getOperation().getLoc())
-               << option->getArgStr() << "=" << option->getValue() << ": " << wrong;
+        return emitError(getOperation().getLoc()) << describeOption(kind, codec) << ": " << wrong;
     }
     return success();
   }
@@ -219,10 +211,10 @@ private:
         for (LayerKind kind : getCoveringKinds(op.getLayer(i).getKind()))
           present.insert(kind);
     });
-    for (auto [kind, option] : kindOptions())
-      if (!option->empty() && isActivationKind(kind) && !present.count(kind))
+    for (const auto &[kind, codec] : codecsOfKinds.get())
+      if (isActivationKind(kind) && !present.count(kind))
         emitWarning(getOperation().getLoc())
-            << option->getArgStr() << "=" << option->getValue()
+            << describeOption(kind, codec)
             << " compresses nothing: no collective of the step carries anything of kind "
             << stringifyLayerKind(kind) << "; --cgx-report shows what they carry";
   }
@@ -293,7 +285,7 @@ private:
            << (words.errorFeedback == "none" ? "" : " error-feedback=" + words.errorFeedback)
            << (words.backCodec.empty() ? "" : " back-codec=" + words.backCodec)
            << ", since each kind that is compressed has its own; write it into gradient='"
-           << gradient.getValue() << "'";
+           << codecsOfKinds.get()[LayerKind::Gradient] << "'";
   }
 
   void assignPlanned() {
@@ -370,4 +362,12 @@ private:
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createAssignCodecsPass(const AssignCodecsPassOptions &options,
+                                             const KindCodecs &ofKinds) {
+  auto pass = std::make_unique<AssignCodecs>(options);
+  pass->codecsOfKinds.set(ofKinds);
+  return pass;
+}
+
 } // namespace cgx

@@ -315,4 +315,27 @@ ArrayRef<CodecOption> getCodecOptions() {
   return options;
 }
 
+ArrayRef<KindCodecOption> getKindCodecOptions() {
+  static const KindCodecOption options[] = {
+      {LayerKind::Gradient, "gradient", "Codec of gradients, in words: 'quantize bits=4', or bits=4"},
+      {LayerKind::OuterGradient, "outer-gradient",
+       "Codec of outer gradients, of steps that communicate every H-th time: bits=4"},
+      {LayerKind::Weight, "weight", "Codec of weights, which are then compressed: bits=8"},
+      {LayerKind::Activation, "activation",
+       "Codec of activations, forward and backward, which are then compressed"},
+      {LayerKind::ActivationGradient, "activation-gradient",
+       "Codec of what travels in the backward pass: gradients of activations"},
+      {LayerKind::Dispatch, "dispatch",
+       "Codec of tokens on their way to their experts, and of their gradients: bits=8, with one scale for "
+       "each "
+       "token"},
+      {LayerKind::DispatchGradient, "dispatch-gradient", "Codec of the gradients of dispatched tokens"},
+      {LayerKind::Combine, "combine",
+       "Codec of what experts made of tokens, on its way back, and of its gradients"},
+      {LayerKind::CombineGradient, "combine-gradient", "Codec of the gradients of what experts made"},
+      {LayerKind::Other, "other", "Codec of what is of no other kind, which is then compressed"},
+  };
+  return options;
+}
+
 } // namespace cgx

@@ -28,9 +28,8 @@ namespace cgx {
 #include "cgx/Passes/RewritePasses.h.inc"
 
 /// What `options` say of the pass that decides what stays exact.
-template <typename Options>
-static FilterLayersPassOptions getFilter(const Options &options, const std::vector<std::string> &kinds,
-                                         const std::string &plan) {
+static FilterLayersPassOptions getFilter(const DecisionOptions &options,
+                                         const std::vector<std::string> &kinds, const std::string &plan) {
   FilterLayersPassOptions filter;
   filter.kinds.assign(kinds.begin(), kinds.end());
   filter.plan = plan;
@@ -40,38 +39,12 @@ static FilterLayersPassOptions getFilter(const Options &options, const std::vect
   return filter;
 }
 
-/// What names the codec of a kind: the option of the pipeline, and that of the pass.
-struct KindOption {
-  LayerKind kind;
-  CompressPipelineOptions::Option<std::string> CompressPipelineOptions::*given;
-  std::string AssignCodecsPassOptions::*assigned;
-};
-static const KindOption kindOptions[] = {
-    {LayerKind::Gradient, &CompressPipelineOptions::gradient, &AssignCodecsPassOptions::gradient},
-    {LayerKind::OuterGradient, &CompressPipelineOptions::outerGradient,
-     &AssignCodecsPassOptions::outerGradient},
-    {LayerKind::Weight, &CompressPipelineOptions::weight, &AssignCodecsPassOptions::weight},
-    {LayerKind::Activation, &CompressPipelineOptions::activation, &AssignCodecsPassOptions::activation},
-    {LayerKind::ActivationGradient, &CompressPipelineOptions::activationGradient,
-     &AssignCodecsPassOptions::activationGradient},
-    {LayerKind::Dispatch, &CompressPipelineOptions::dispatch, &AssignCodecsPassOptions::dispatch},
-    {LayerKind::DispatchGradient, &CompressPipelineOptions::dispatchGradient,
-     &AssignCodecsPassOptions::dispatchGradient},
-    {LayerKind::Combine, &CompressPipelineOptions::combine, &AssignCodecsPassOptions::combine},
-    {LayerKind::CombineGradient, &CompressPipelineOptions::combineGradient,
-     &AssignCodecsPassOptions::combineGradient},
-    {LayerKind::Other, &CompressPipelineOptions::other, &AssignCodecsPassOptions::other},
-};
-
 /// The options with what `qsdp` stands for written out (QSDP, section 5.7.1: W8G8, buckets of 1024; weights
 /// by random shift, definition 1; gradients unbiased).
 struct CodecsOfKinds {
-  std::map<LayerKind, std::string> codecs; ///< those that are given
+  KindCodecs codecs; ///< those that are given
 
-  explicit CodecsOfKinds(const CompressPipelineOptions &options) {
-    for (const KindOption &option : kindOptions)
-      if (const std::string &given = options.*option.given; !given.empty())
-        codecs[option.kind] = given;
+  explicit CodecsOfKinds(const CompressPipelineOptions &options) : codecs(options.ofKinds.get()) {
     if (options.qsdp)
       addQsdp();
     // What is compressed along some axes only is exact along others. What is wrong, the pass says that reads
@@ -138,12 +111,9 @@ private:
   }
 };
 
-/// What `options` say of the codec.
-static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options, const CodecsOfKinds &kinds) {
+/// What `options` say of the codec of kinds without their own.
+static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) {
   AssignCodecsPassOptions codec;
-  for (const KindOption &option : kindOptions)
-    if (auto given = kinds.codecs.find(option.kind); given != kinds.codecs.end())
-      codec.*option.assigned = given->second;
   codec.along = options.along;
   codec.plan = options.plan;
   codec.codec = options.parameters.addTo(options.codec.getValue());
@@ -164,8 +134,7 @@ static bool needsAllReduces(llvm::StringRef codec) {
 }
 
 /// From whatever comes in to one rank's program with the collectives that it needs, and what must stay exact.
-template <typename Options>
-static void addDecisions(mlir::OpPassManager &manager, const Options &options,
+static void addDecisions(mlir::OpPassManager &manager, const DecisionOptions &options,
                          const std::vector<std::string> &kinds, const std::string &plan,
                          bool scatters = true) {
   // The passes below see one rank's program with cgx collectives.
@@ -209,7 +178,7 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   // A codec of all-reduces sends less than half of what an exact reduce-scatter would.
   addDecisions(manager, options, kinds.toCompress({options.kinds.begin(), options.kinds.end()}), options.plan,
                /*scatters=*/!options.plan.empty() || !needsAllReduces(ofGradients.codec));
-  manager.addPass(createAssignCodecsPass(getCodec(options, kinds)));
+  manager.addPass(createAssignCodecsPass(getCodec(options), kinds.codecs));
   // Here everything has its codec or its reason, and what a machine file leaves exact is no mistake.
   manager.addPass(createWarnOfUncompressedPass());
   // Once codecs are known, and while permutes are as they were written: ids travel where changes do.
@@ -259,7 +228,7 @@ void buildOverlapPipeline(mlir::OpPassManager &manager, const OverlapPipelineOpt
   manager.addPass(createStartCollectivesPass(StartCollectivesPassOptions{options.prefetch}));
 }
 
-void buildInstrumentPipeline(mlir::OpPassManager &manager, const InstrumentPipelineOptions &options) {
+void buildInstrumentPipeline(mlir::OpPassManager &manager, const DecisionOptions &options) {
   addDecisions(manager, options, {options.kinds.begin(), options.kinds.end()}, /*plan=*/"");
   AssignCodecsPassOptions exact;
   exact.codec = "identity";
@@ -314,7 +283,7 @@ void registerRewritePasses() {
       "cgx-overlap-collectives",
       "merges, orders and starts collectives, so that ranks exchange while they compute",
       buildOverlapPipeline);
-  registerPipeline<InstrumentPipelineOptions>(
+  registerPipeline<DecisionOptions>(
       "cgx-instrument",
       "from an exported step to a program that sends everything exactly, and on whose layers cgx-run "
       "--profile and --adapt measure codecs",

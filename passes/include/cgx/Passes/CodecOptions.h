@@ -1,4 +1,4 @@
-//===-- CodecOptions.h - The parameters of codecs as options ----*- C++ -*-===//
+//===-- CodecOptions.h - Codecs and their parameters as options -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,11 +16,15 @@
 #include "llvm/Support/CommandLine.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace cgx {
+
+enum class LayerKind : uint32_t;
 
 /// An option for the parameters of one name, of all families.
 struct CodecOption {
@@ -68,6 +72,45 @@ public:
 private:
   std::vector<std::unique_ptr<Text>> texts;
   std::vector<std::unique_ptr<Flag>> flags;
+};
+
+/// An option for the codec of the layers of a kind.
+struct KindCodecOption {
+  LayerKind kind;
+  const char *argument, *description;
+};
+
+/// Of every kind.
+llvm::ArrayRef<KindCodecOption> getKindCodecOptions();
+
+/// Codecs of kinds, in words.
+using KindCodecs = std::map<LayerKind, std::string>;
+
+/// The options of a pass, or of a pipeline: `Text` is its kind of options.
+template <typename Text, typename Parent> class KindCodecOptions {
+public:
+  explicit KindCodecOptions(Parent &parent) {
+    for (const KindCodecOption &option : getKindCodecOptions())
+      texts[option.kind] = std::make_unique<Text>(parent, option.argument, llvm::cl::desc(option.description),
+                                                  llvm::cl::init(""));
+  }
+
+  /// Those that were given.
+  KindCodecs get() const {
+    KindCodecs codecs;
+    for (const auto &[kind, text] : texts)
+      if (!text->empty())
+        codecs[kind] = text->getValue();
+    return codecs;
+  }
+
+  void set(const KindCodecs &codecs) {
+    for (const auto &[kind, codec] : codecs)
+      *texts.at(kind) = codec;
+  }
+
+private:
+  std::map<LayerKind, std::unique_ptr<Text>> texts;
 };
 
 } // namespace cgx

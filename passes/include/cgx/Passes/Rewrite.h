@@ -29,8 +29,34 @@ namespace cgx {
 /// What one encoding is of.
 enum class CodecScope { LayerWise, EntireModel };
 
-/// The options of `--cgx-compress`. Those of a pass have its names and defaults.
-struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptions> {
+/// The options of `--cgx-instrument`, which measures what may be compressed, and some of `--cgx-compress`.
+/// Those of a pass have its names and defaults.
+struct DecisionOptions : mlir::PassPipelineOptions<DecisionOptions> {
+  ListOption<std::string> kinds{
+      *this, "kinds",
+      llvm::cl::desc(
+          "What may be compressed: gradient and outer_gradient (default), weight, other, activation or "
+          "some of it (activation_gradient, dispatch, combine, dispatch_gradient, combine_gradient)")};
+  ListOption<std::string> exclude{*this, "exclude",
+                                  llvm::cl::desc("Names of layers that stay exact, as globs")};
+  Option<int64_t> minElements{*this, "min-elements", llvm::cl::desc("Smaller operands stay exact"),
+                              llvm::cl::init(FilterLayersPassOptions().minElements)};
+  Option<int64_t> minRank{*this, "min-rank", llvm::cl::desc("Parameters of fewer dimensions stay exact"),
+                          llvm::cl::init(FilterLayersPassOptions().minRank)};
+  ListOption<std::string> splitLayers{
+      *this, "split-layers",
+      llvm::cl::desc("Stacks of layers, as globs, whose layers are operands of their own")};
+  Option<std::string> divergentCollectives{
+      *this, "divergent-collectives",
+      llvm::cl::desc("What to do about collectives that only some ranks may reach: warn, error or ignore"),
+      llvm::cl::init(CheckControlFlowPassOptions().action)};
+  Option<uint64_t> groupBytes{*this, "group-bytes",
+                              llvm::cl::desc("Raw bytes of all-reduces that travel together"),
+                              llvm::cl::init(GroupCollectivesPassOptions().groupBytes)};
+};
+
+/// The options of `--cgx-compress`.
+struct CompressPipelineOptions : DecisionOptions {
   Option<std::string> plan{*this, "plan", llvm::cl::desc("Plan of cgx-plan, with a codec for each layer"),
                            llvm::cl::init("")};
   Option<std::string> codec{
@@ -39,49 +65,13 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
       llvm::cl::init(AssignCodecsPassOptions().codec)};
   /// `bits`, `bucket` and all others.
   CodecParameterOptions<Option<std::string>, Option<bool>, mlir::detail::PassOptions> parameters{*this};
-  /// Codecs of kinds, in words.
-  Option<std::string> gradient{*this, "gradient",
-                               llvm::cl::desc("Codec of gradients, in words: 'quantize bits=4', or bits=4"),
-                               llvm::cl::init("")};
-  Option<std::string> outerGradient{
-      *this, "outer-gradient",
-      llvm::cl::desc("Codec of outer gradients, of steps that communicate every H-th time: bits=4"),
-      llvm::cl::init("")};
-  Option<std::string> weight{*this, "weight",
-                             llvm::cl::desc("Codec of weights, which are then compressed: bits=8"),
-                             llvm::cl::init("")};
-  Option<std::string> activation{
-      *this, "activation",
-      llvm::cl::desc("Codec of activations, forward and backward, which are then compressed"),
-      llvm::cl::init("")};
-  Option<std::string> activationGradient{
-      *this, "activation-gradient",
-      llvm::cl::desc("Codec of what travels in the backward pass: gradients of activations"),
-      llvm::cl::init("")};
+  /// `gradient`, `weight` and all others.
+  KindCodecOptions<Option<std::string>, mlir::detail::PassOptions> ofKinds{*this};
   Option<std::string> sampleIds{
       *this, "sample-ids",
       llvm::cl::desc("Argument with the number of each sample of the batch, for activation='... delta=f32 "
                      "samples=N'; usually one called ids or sample_ids"),
       llvm::cl::init("")};
-  Option<std::string> dispatch{
-      *this, "dispatch",
-      llvm::cl::desc(
-          "Codec of tokens on their way to their experts, and of their gradients: bits=8, with one "
-          "scale for each token"),
-      llvm::cl::init("")};
-  Option<std::string> dispatchGradient{*this, "dispatch-gradient",
-                                       llvm::cl::desc("Codec of the gradients of dispatched tokens"),
-                                       llvm::cl::init("")};
-  Option<std::string> combine{
-      *this, "combine",
-      llvm::cl::desc("Codec of what experts made of tokens, on its way back, and of its gradients"),
-      llvm::cl::init("")};
-  Option<std::string> combineGradient{*this, "combine-gradient",
-                                      llvm::cl::desc("Codec of the gradients of what experts made"),
-                                      llvm::cl::init("")};
-  Option<std::string> other{*this, "other",
-                            llvm::cl::desc("Codec of what is of no other kind, which is then compressed"),
-                            llvm::cl::init("")};
   Option<std::string> along{
       *this, "along",
       llvm::cl::desc(
@@ -109,21 +99,6 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<double> decay{*this, "error-feedback-decay",
                        llvm::cl::desc("The share of a loss that is made up for, above 0 and up to 1"),
                        llvm::cl::init(AssignCodecsPassOptions().decay)};
-  ListOption<std::string> kinds{
-      *this, "kinds",
-      llvm::cl::desc(
-          "What may be compressed: gradient and outer_gradient (default), weight, other, activation or "
-          "some of it (activation_gradient, dispatch, combine, dispatch_gradient, combine_gradient)")};
-  ListOption<std::string> exclude{*this, "exclude",
-                                  llvm::cl::desc("Names of layers that stay exact, as globs")};
-  Option<int64_t> minElements{*this, "min-elements", llvm::cl::desc("Smaller operands stay exact"),
-                              llvm::cl::init(FilterLayersPassOptions().minElements)};
-  Option<int64_t> minRank{*this, "min-rank", llvm::cl::desc("Parameters of fewer dimensions stay exact"),
-                          llvm::cl::init(FilterLayersPassOptions().minRank)};
-  Option<uint64_t> groupBytes{
-      *this, "group-bytes",
-      llvm::cl::desc("Raw bytes of all-reduces that travel together; 524288 with overlap"),
-      llvm::cl::init(GroupCollectivesPassOptions().groupBytes)};
   Option<std::string> reuseGathers{*this, "reuse-gathers",
                                    llvm::cl::desc("Keep what the forward pass gathers for the backward pass, "
                                                   "payloads where they are shorter, up to this "
@@ -131,7 +106,7 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
                                    llvm::cl::init("")};
   Option<bool> overlap{*this, "overlap",
                        llvm::cl::desc("Start collectives as soon as their operands are there, and wait where "
-                                      "results are used"),
+                                      "results are used; group-bytes is then 524288 by default"),
                        llvm::cl::init(false)};
   Option<std::string> prefetch{
       *this, "prefetch",
@@ -154,41 +129,8 @@ struct CompressPipelineOptions : mlir::PassPipelineOptions<CompressPipelineOptio
   Option<std::string> leaders{
       *this, "leaders", llvm::cl::desc("hierarchical: which ranks of a host talk to other hosts, all or one"),
       llvm::cl::init(ChooseAlgorithmsPassOptions().leaders)};
-  ListOption<std::string> splitLayers{
-      *this, "split-layers",
-      llvm::cl::desc("Stacks of layers, as globs, whose layers are operands of their own")};
-  Option<std::string> divergentCollectives{
-      *this, "divergent-collectives",
-      llvm::cl::desc("What to do about collectives that only some ranks may reach: warn, error or ignore"),
-      llvm::cl::init(CheckControlFlowPassOptions().action)};
   Option<bool> decompose{*this, "decompose", llvm::cl::desc("Write compressed all-reduces in explicit form"),
                          llvm::cl::init(false)};
-};
-
-/// The options of `--cgx-instrument`: those of `--cgx-compress` that decide what must stay exact.
-struct InstrumentPipelineOptions : mlir::PassPipelineOptions<InstrumentPipelineOptions> {
-  ListOption<std::string> kinds{
-      *this, "kinds",
-      llvm::cl::desc(
-          "What is measured: gradient and outer_gradient (default), weight, other, activation or some "
-          "of it (activation_gradient, dispatch, combine, dispatch_gradient, combine_gradient)")};
-  ListOption<std::string> exclude{*this, "exclude",
-                                  llvm::cl::desc("Names of layers that are not measured, as globs")};
-  Option<int64_t> minElements{*this, "min-elements", llvm::cl::desc("Smaller operands are not measured"),
-                              llvm::cl::init(FilterLayersPassOptions().minElements)};
-  Option<int64_t> minRank{*this, "min-rank",
-                          llvm::cl::desc("Parameters of fewer dimensions are not measured"),
-                          llvm::cl::init(FilterLayersPassOptions().minRank)};
-  ListOption<std::string> splitLayers{
-      *this, "split-layers",
-      llvm::cl::desc("Stacks of layers, as globs, whose layers are operands of their own")};
-  Option<std::string> divergentCollectives{
-      *this, "divergent-collectives",
-      llvm::cl::desc("What to do about collectives that only some ranks may reach: warn, error or ignore"),
-      llvm::cl::init(CheckControlFlowPassOptions().action)};
-  Option<uint64_t> groupBytes{*this, "group-bytes",
-                              llvm::cl::desc("Raw bytes of all-reduces that travel together"),
-                              llvm::cl::init(GroupCollectivesPassOptions().groupBytes)};
 };
 
 /// The options of `--cgx-overlap-collectives`: those of its passes.
@@ -203,13 +145,17 @@ struct OverlapPipelineOptions : mlir::PassPipelineOptions<OverlapPipelineOptions
       llvm::cl::init(StartCollectivesPassOptions().prefetch)};
 };
 
+/// The pass with codecs of kinds.
+std::unique_ptr<mlir::Pass> createAssignCodecsPass(const AssignCodecsPassOptions &options,
+                                                   const KindCodecs &ofKinds);
+
 /// Appends the passes that take an exported training step, or a program of cgx
 /// collectives, to a program whose collectives are compressed as `options` say.
 void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options);
 
 /// Appends the same passes without a choice of codecs: every layer travels exactly, and those that may be
 /// compressed are marked for profiles and plans made at run time.
-void buildInstrumentPipeline(mlir::OpPassManager &manager, const InstrumentPipelineOptions &options);
+void buildInstrumentPipeline(mlir::OpPassManager &manager, const DecisionOptions &options);
 
 /// Appends the passes that let ranks exchange while they compute.
 void buildOverlapPipeline(mlir::OpPassManager &manager, const OverlapPipelineOptions &options);

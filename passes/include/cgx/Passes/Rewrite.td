@@ -346,8 +346,8 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
 
     `back-codec` is parsed like `codec`, and makes of both a `#cgx.two_way`.
 
-    `gradient`, `outer-gradient`, `weight`, `activation`, `dispatch`, `combine` and `other` are codecs of one kind of
-    layers, in words: `weight='quantize bits=8 bucket=1024'`, or `weight=bits=8`, whose family is quantize.
+    There is an option for the codec of each kind of layers, too, `gradient`, `outer-gradient`, `weight`, `activation`,
+    `dispatch`, `combine` and `other`, in words: `weight='quantize bits=8 bucket=1024'`, or `weight=bits=8`, whose family is quantize.
     `error-feedback`, `error-feedback-decay`, `back-codec`, `delta` and `samples` of a kind stand among its words:
     `activation='bits=3 delta=f32 samples=4096'` is `#cgx.delta<#cgx.quantize<bits = 3>, samples = 4096, storage = f32>`.
     The options of these names are, like `codec`, of kinds that have none of their own. Of weights, `delta` has no
@@ -400,21 +400,6 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
            "Codec family, with its parameters in angle brackets or as options of their names">,
     Option<"backCodec", "back-codec", "std::string", "\"\"",
            "Codec of what an all-reduce sends back, with its parameters in angle brackets; the same if left out">,
-    Option<"gradient", "gradient", "std::string", "\"\"", "Codec of gradients, in words: bits=4">,
-    Option<"outerGradient", "outer-gradient", "std::string", "\"\"", "Codec of outer gradients, in words">,
-    Option<"weight", "weight", "std::string", "\"\"", "Codec of weights, in words: quantize bits=8 bucket=1024">,
-    Option<"activation", "activation", "std::string", "\"\"", "Codec of activations, forward and backward, in words">,
-    Option<"activationGradient", "activation-gradient", "std::string", "\"\"",
-           "Codec of gradients of activations, in words">,
-    Option<"dispatch", "dispatch", "std::string", "\"\"",
-           "Codec of tokens on their way to experts, and of their gradients, in words: bits=8">,
-    Option<"dispatchGradient", "dispatch-gradient", "std::string", "\"\"",
-           "Codec of gradients of dispatched tokens, in words">,
-    Option<"combine", "combine", "std::string", "\"\"",
-           "Codec of what experts made of tokens, and of its gradients, in words">,
-    Option<"combineGradient", "combine-gradient", "std::string", "\"\"",
-           "Codec of gradients of what experts made, in words">,
-    Option<"other", "other", "std::string", "\"\"", "Codec of what is of no other kind, in words">,
     Option<"along", "along", "std::string", "\"\"",
            "Codecs of kinds along axes of the mesh: shard<gradient=bits=8> host<gradient=bits=4>">,
     Option<"errorFeedback", "error-feedback", "std::string", "\"none\"",
