@@ -1,18 +1,74 @@
 """cgx-run --elastic: ranks that die or join do not end a job of local steps."""
 
+import itertools
 import json
 import os
 import pathlib
+import re
 import signal
+import struct
 import subprocess
 import time
 import unittest
 
-from harness import CGX_RUN, RunTest, children
+from harness import CGX_RUN, RunTest, children, read_safetensors, tensor, write_safetensors
 
 EXAMPLE = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "mlp-digits"
 EVERY = 10
 PATIENCE = int(os.environ.get("CGX_TEST_PATIENCE", 120))
+
+# Two parameters that go by a rank's own sample, and state of the inner optimizer that adds samples up. Samples are multiples of
+# 12, so that means of 1 to 4 ranks are whole numbers, and nothing is ever rounded or forgotten.
+STEP = """
+#g = #cgx.groups<[[%(group)s]]>
+module attributes {cgx.mesh = #cgx.mesh<["data" = %(ranks)d]>, cgx.num_ranks = %(ranks)d : i64} {
+  func.func public @main(
+      %%m: tensor<4xf32> {cgx.name = "state['m']", cgx.sharding = #cgx.sharding<[[]]>, cgx.global_type = tensor<4xf32>},
+      %%v: tensor<2xf32> {cgx.name = "state['params']['v']", cgx.sharding = #cgx.sharding<[[]]>, cgx.global_type = tensor<2xf32>},
+      %%w: tensor<4xf32> {cgx.name = "state['params']['w']", cgx.sharding = #cgx.sharding<[[]]>, cgx.global_type = tensor<4xf32>},
+      %%x: tensor<1x4xf32> {cgx.name = "x", cgx.sharding = #cgx.sharding<[["data"], []]>, cgx.global_type = tensor<%(ranks)dx4xf32>})
+      -> (tensor<4xf32> {cgx.name = "result[0]['m']", cgx.feeds = 0 : i64, cgx.sharding = #cgx.sharding<[[]]>, cgx.global_type = tensor<4xf32>},
+          tensor<2xf32> {cgx.name = "result[0]['params']['v']", cgx.feeds = 1 : i64, cgx.sharding = #cgx.sharding<[[]]>, cgx.global_type = tensor<2xf32>},
+          tensor<4xf32> {cgx.name = "result[0]['params']['w']", cgx.feeds = 2 : i64, cgx.sharding = #cgx.sharding<[[]]>, cgx.global_type = tensor<4xf32>}) {
+    %%row = stablehlo.reshape %%x : (tensor<1x4xf32>) -> tensor<4xf32>
+    %%half = stablehlo.slice %%row [0:2] : (tensor<4xf32>) -> tensor<2xf32>
+    %%h = cgx.all_reduce mean(%%half) {id = 0 : i64, groups = #g, codecs = [#cgx.identity],
+        layers = [#cgx.layer<"params/v", gradient, [2]>]} : tensor<2xf32>
+    %%g = cgx.all_reduce mean(%%row) {id = 1 : i64, groups = #g, codecs = [#cgx.identity],
+        layers = [#cgx.layer<"params/w", gradient, [4]>]} : tensor<4xf32>
+    %%m1 = stablehlo.add %%m, %%g : tensor<4xf32>
+    %%v1 = stablehlo.subtract %%v, %%h : tensor<2xf32>
+    %%w1 = stablehlo.subtract %%w, %%g : tensor<4xf32>
+    return %%m1, %%v1, %%w1 : tensor<4xf32>, tensor<2xf32>, tensor<4xf32>
+  }
+}
+"""
+WIDTHS = {"v": 2, "w": 4}
+
+
+class OfRanks:
+    """Plain averaging, with ranks that leave: anchors, the ranks' own values and state of the inner optimizer as whole numbers."""
+
+    def __init__(self, ranks, every, turns, overlaps):
+        self.every, self.turns, self.overlaps = every, turns, overlaps
+        self.anchor = {part: [0] * width for part, width in WIDTHS.items()}
+        self.own = {part: [[0] * width for _ in range(ranks)] for part, width in WIDTHS.items()}
+        self.sums = [[0] * 4 for _ in range(ranks)]
+
+    def advance(self, rows, step):
+        self.sums = [[m + v for m, v in zip(*each)] for each in zip(self.sums, rows)]
+        for part, width in WIDTHS.items():
+            before = self.own[part]
+            own = self.own[part] = [[w - v for w, v in zip(*each)] for each in zip(before, rows)]
+            if step % self.every + 1 != self.turns[part]:
+                continue
+            sent = before if self.overlaps else own
+            mean = self.anchor[part] = [sum(each[i] for each in sent) / len(sent) for i in range(width)]
+            self.own[part] = [[a + (now - then if self.overlaps else 0) for a, now, then in zip(mean, *each)] for each in zip(own, before)]
+
+    def keep(self, ranks):
+        self.sums = [self.sums[rank] for rank in ranks]
+        self.own = {part: [own[rank] for rank in ranks] for part, own in self.own.items()}
 
 
 class Elastic(RunTest):
@@ -95,10 +151,10 @@ class Elastic(RunTest):
         self.end(job)
         self.assertEqual([each["ranks"] for each in self.memberships()], [4, 3, 2, 1])
 
-    def memberships_said(self, job):
+    def memberships_said(self, job, words="going on from step"):
         """Reads standard error as far as the next word of another membership."""
         while line := job.stderr.readline():
-            if "going on from step" in line:
+            if words in line:
                 return line
         return "over"
 
@@ -112,6 +168,71 @@ class Elastic(RunTest):
         self.assertEqual((first["ranks"], second["ranks"], second["change"]), (2, 3, "1 rank joins"))
         self.assertIn("1 rank joins: going on from step", error)
         self.assertEqual(saved.read_bytes(), self.reference([(2, 0), (3, second["first_step"])], 4000))
+
+    def start_of_whole_numbers(self, ranks, *arguments, steps=40000):
+        self.program = self.folder / "step.mlir"
+        self.program.write_text(STEP % {"ranks": ranks, "group": ", ".join(map(str, range(ranks)))})
+        self.rows = [[12 * ((3 * row + 5 * i + row // 7) % 9 - 4) for i in range(4)] for row in range(ranks * steps)]
+        data, state = self.folder / "x.safetensors", self.folder / "first.safetensors"
+        write_safetensors(data, {"x": tensor("F32", [len(self.rows), 4], map(float, itertools.chain.from_iterable(self.rows)))})
+        write_safetensors(state, {"state['m']": tensor("F32", [4], [0.0] * 4)} |
+                          {f"state['params']['{part}']": tensor("F32", [width], [0.0] * width) for part, width in WIDTHS.items()})
+        self.metrics.unlink(missing_ok=True)
+        return subprocess.Popen([*map(str, (CGX_RUN, self.program, "--job", self.job, "--state", state, "--data", data, "--steps", steps, "--metrics",
+                                            self.metrics, "--report", self.report, "--elastic", 1, *arguments))],
+                                text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**self.environment(), "TMPDIR": str(self.folder)})
+
+    def stop_behind_a_change(self, job):
+        """Ends a job some steps behind the next membership, as a signal does: what it said of the change."""
+        said = self.memberships_said(job)
+        self.wait_for(job, int(re.search(r"from step (\d+)", said)[1]) + 3 * EVERY)
+        job.send_signal(signal.SIGTERM)
+        _, error = job.communicate(timeout=PATIENCE)
+        self.assertIn(job.returncode, (0, 3), error)  # 0: all steps were done before
+        self.expect_nothing_left()
+        return said
+
+    def test_ranks_leave_where_fragments_take_turns_and_outer_steps_overlap(self):
+        # What is on its way, and what ranks have done meanwhile, goes on with those that are left.
+        ranks = 4
+        for options, turns, overlaps, dead, transport in (
+                (f"every={EVERY} fragments=2", {"v": EVERY, "w": EVERY // 2}, False, 3, "shm"),
+                (f"every={EVERY} overlap", {"v": EVERY, "w": EVERY}, True, 1, "shm"),
+                (f"every={EVERY} fragments=2 overlap", {"v": EVERY, "w": EVERY // 2}, True, 0, "tcp")):
+            with self.subTest(options=options, dead=dead):
+                saved = self.folder / "saved.safetensors"
+                job = self.start_of_whole_numbers(ranks, "--save", saved, "--local-steps", options, "--transport", transport)
+                self.wait_for(job, 100)
+                os.kill(children(job.pid)[dead], signal.SIGKILL)
+                self.assertIn(f"rank {dead}: killed by signal 9", self.stop_behind_a_change(job))
+                first, second = self.memberships()
+                self.assertEqual((first["ranks"], second["ranks"]), (4, 3))
+                left, cut = [rank for rank in range(ranks) if rank != dead], second["first_step"]
+                tensors, metadata = read_safetensors(saved)
+                wanted = OfRanks(ranks, EVERY, turns, overlaps)
+                for step in range(cut):
+                    wanted.advance(self.rows[ranks * step:ranks * (step + 1)], step)
+                wanted.keep(left)
+                begin = -(-ranks * cut // len(left)) - cut  # the first whole batch of samples that nobody took
+                for step in range(cut, int(metadata["cgx.steps"])):
+                    wanted.advance(self.rows[len(left) * (step + begin):len(left) * (step + begin + 1)], step)
+                got = {name: list(struct.unpack(f"<{len(data) // 4}f", data)) for name, (dtype, _, data) in tensors.items() if dtype == "F32"}
+                self.assertEqual(got["local['state']['m']"], sum(wanted.sums, []))
+                for part in WIDTHS:
+                    self.assertEqual(got[f"state['params']['{part}']"], wanted.anchor[part])
+                    self.assertEqual(got[f"local['state']['params']['{part}']"], sum(wanted.own[part], []))
+                    self.assertNotEqual(wanted.anchor[part], [0] * WIDTHS[part])
+
+    def test_nobody_joins_where_no_moment_has_equal_parameters(self):
+        for options in (f"every={EVERY} fragments=2", f"every={EVERY} overlap"):
+            with self.subTest(options=options):
+                job = self.start_of_whole_numbers(2, "--local-steps", options, "--save", self.folder / "saved.safetensors")
+                self.wait_for(job, 100)
+                job.send_signal(signal.SIGUSR2)
+                error = self.memberships_said(job, "nobody joins")
+                self.assertIn("warning: nobody joins, since the job cannot go on with 3 ranks", error)
+                self.assertIn("which fragments that take turns, and outer steps that overlap, never do", error)
+                self.assertIn("as before: going on", self.stop_behind_a_change(job))
 
     def test_nobody_joins_where_the_samples_do_not_suffice(self):
         job = self.start(4, "--eval", EXAMPLE / "eval.mlir", "--eval-data", EXAMPLE / "validation.safetensors")

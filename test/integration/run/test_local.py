@@ -222,30 +222,76 @@ class LocalSteps(RunTest):
                     saved = self.run_local(ranks, 5, "--local-steps", options)
                     self.expect(saved, ranks, 5, every, rule, Fraction(rate), Fraction(beta))
 
-    def test_ranks_of_an_island_train_together(self):
-        self.make(4)
+    def make_islands(self, steps=6):
+        self.make(4, steps)
         self.program.write_text(ISLANDS)
         write_safetensors(self.first, {f"state['params']['{name}']": tensor("F32", [WIDTH], [1.0] * WIDTH) for name in "bw"})
+
+    def expect_islands(self, saved, steps, every, turns=None, overlaps=False):
+        """Of b and w alike, but for their turns; `turns` of each, the last step of `every` if not given."""
+        for name in "bw":
+            turn = turns[name] if turns else every
+            anchor, own = [Fraction(1)] * WIDTH, [[Fraction(1)] * WIDTH for _ in range(2)]
+            for step in range(steps):
+                before = [list(each) for each in own]
+                for island in range(2):
+                    rows = self.xs[4 * step + 2 * island:4 * step + 2 * island + 2]
+                    own[island] = [w - (w - sum(x) / 2) / 2 for w, *x in zip(own[island], *rows)]
+                if step % every + 1 == turn:
+                    anchor = [sum(w) / 2 for w in zip(*(before if overlaps else own))]
+                    own = [[a + (now - then if overlaps else 0) for a, now, then in zip(anchor, *each)] for each in zip(own, before)]
+            self.assertEqual(saved[f"state['params']['{name}']"], anchor, name)
+            self.assertEqual(saved[f"local['state']['params']['{name}']"], sum(own, []), name)
+
+    def test_ranks_of_an_island_train_together(self):
+        self.make_islands()
         for every, steps in ((1, 3), (2, 5), (3, 3)):
             with self.subTest(every=every):
-                saved = self.run_local(4, steps, "--local-steps", f"every={every} axes=replica")
-                anchor, own = [Fraction(1)] * WIDTH, [[Fraction(1)] * WIDTH for _ in range(2)]
-                for step in range(steps):
-                    for island in range(2):
-                        rows = self.xs[4 * step + 2 * island:4 * step + 2 * island + 2]
-                        own[island] = [w - (w - sum(x) / 2) / 2 for w, *x in zip(own[island], *rows)]
-                    if (step + 1) % every == 0:
-                        anchor = [sum(w) / 2 for w in zip(*own)]
-                        own = [list(anchor) for _ in own]
-                for name in "bw":
-                    self.assertEqual(saved[f"state['params']['{name}']"], anchor, name)
-                    self.assertEqual(saved[f"local['state']['params']['{name}']"], sum(own, []), name)
-        error = self.run_local(4, 3, "--local-steps", "every=2 axes=replica", "--elastic", 2, "--transport", "shm", code=1)
-        self.assertIn("expected --elastic with a mesh of one axis, got 2 in", error)
+                self.expect_islands(self.run_local(4, steps, "--local-steps", f"every={every} axes=replica"), steps, every)
         layers = json.loads((self.folder / "saved.json").read_text())["layers"]
         self.assertEqual(sorted((layer["layer"], layer["kind"]) for layer in layers),
                          [("loss", "other"), ("params/b", "gradient"), ("params/b", "outer_gradient"), ("params/w", "gradient"),
                           ("params/w", "outer_gradient"), ("params/w", "weight")])
+        error = self.run_local(4, 3, "--local-steps", "every=2 axes=replica", "--elastic", 2, "--transport", "shm", code=1)
+        self.assertIn("expected --elastic with a mesh of one axis, got 2 in", error)
+
+    def test_outer_steps_between_islands_overlap(self):
+        # Gathers and scatters inside of an island wait for what travels between them, in one process and in several.
+        self.make_islands()
+        for every, fragments, steps in ((2, 1, 5), (3, 1, 3), (3, 2, 5), (4, 2, 6)):
+            for transport in ("inproc", "shm"):
+                with self.subTest(every=every, fragments=fragments, transport=transport):
+                    saved = self.run_local(4, steps, "--local-steps", f"every={every} fragments={fragments} axes=replica overlap",
+                                           "--transport", transport)
+                    turns = {"b": every // fragments, "w": every}
+                    self.expect_islands(saved, steps, every, turns, overlaps=True)
+
+    def test_a_run_goes_on_from_each_of_its_checkpoints(self):
+        # Between two outer steps and right behind one.
+        for options, overlaps in (("every=3 axes=replica", False), ("every=3 axes=replica overlap", True),
+                                  ("every=3 fragments=2 axes=replica overlap", True)):
+            self.make_islands()
+            turns = {"b": 1, "w": 3} if "fragments" in options else None
+            folder = self.folder / options.replace(" ", "-").replace("=", "")
+            run = [CGX_RUN, *map(str, (self.program, "--transport", "inproc", "--quiet", "--data", self.batches, "--local-steps", options))]
+            subprocess.run([*run, "--state", self.first, "--steps", "5", "--save", f"{folder}/", "--save-every", "1"], check=True)
+            checkpoints = sorted(folder.iterdir())
+            self.assertEqual(len(checkpoints), 5)
+            for steps, checkpoint in enumerate(checkpoints, 1):
+                with self.subTest(options=options, steps=steps):
+                    saved = {key: [Fraction(v) for v in self.floats(value)] for key, value in read_safetensors(checkpoint)[0].items()}
+                    self.expect_islands(saved, steps, 3, turns, overlaps=overlaps)
+                    resumed = self.run_local(4, 6 - steps, "--local-steps", options, state=checkpoint, name="resumed")
+                    self.expect_islands(resumed, 6, 3, turns, overlaps=overlaps)
+        # The same of ranks that each train alone, with state of the inner optimizer and of the outer one.
+        options = "every=2 overlap outer=nesterov<lr=0.5 momentum=0.5>"
+        self.make(2)
+        folder = self.folder / "alone"
+        subprocess.run([CGX_RUN, *map(str, (self.program, "--transport", "inproc", "--quiet", "--data", self.batches, "--local-steps", options,
+                                            "--state", self.first, "--steps", 4, "--save", f"{folder}/", "--save-every", 1))], check=True)
+        for steps, checkpoint in enumerate(sorted(folder.iterdir()), 1):
+            resumed = self.run_local(2, 5 - steps, "--local-steps", options, state=checkpoint, name="resumed")
+            self.expect(resumed, 2, 5, 2, "nesterov", Fraction(1, 2), Fraction(1, 2), overlaps=True)
 
     def run_parts(self, ranks, steps, options, *arguments, **named):
         self.make(ranks, steps=9)
