@@ -650,11 +650,14 @@ std::unique_ptr<Prepared> prepare(const Options &options) {
 }
 
 /// A job that may lose ranks and get others: this process starts all of them.
-int runElastically(Options options, bool isMember) {
-  if (isMember)
+int runElastically(Options options, const std::optional<LaunchedRank> &membership) {
+  if (membership)
     throw Error(
-        "expected --elastic where cgx-run starts the ranks itself, and not as one of a job that another "
-        "launcher starts");
+        "expected --elastic where one cgx-run starts all ranks, on one host, got rank " +
+        std::to_string(membership->rank) + " of " + std::to_string(membership->ranks) + " (" +
+        membership->launcher +
+        "): when a host of several is lost, start the others again with --resume, which goes on behind "
+        "the last outer step that was saved, and with --members, which says whose state each rank has");
   if (options.transport != "shm" && !(options.transport == "tcp" || options.transport == "shm+tcp"))
     throw Error("expected --transport shm, tcp or shm+tcp with --elastic, got " + options.transport);
   if (options.jobName.empty())
@@ -691,7 +694,7 @@ int run(Options options) {
   chooseCheckpoint(options);
   makeFolder(options.save);
   if (options.elastic)
-    return runElastically(options, membership.has_value());
+    return runElastically(options, membership);
   std::unique_ptr<Prepared> prepared = prepare(options);
   Job &job = prepared->job;
   if (membership) {

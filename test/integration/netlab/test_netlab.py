@@ -13,7 +13,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "run"))
 
-from harness import RunTest
+from harness import RunTest, read_safetensors
 
 NETLAB = pathlib.Path(__file__).parents[3] / "tools" / "netlab"
 TOOLS = pathlib.Path(os.environ["CGX_RUN"]).parent
@@ -99,6 +99,45 @@ class Netlab(RunTest):
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
             saved.append(save.read_bytes())
         self.assertEqual(*saved)
+
+    @unittest.skipUnless("CGX_EXAMPLES" in os.environ, "needs the compiler")
+    def test_local_training_goes_on_without_a_host_that_is_lost_and_with_one_that_joins(self):
+        example, checkpoints = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "mlp-digits", self.folder / "checkpoints"
+        def step(ranks):
+            made = self.folder / f"step{ranks}.mlir"
+            subprocess.run([pathlib.Path(os.environ["CGX_RUN"]).parent / "cgx-opt", example / "step.mlir", f"--cgx-set-ranks={ranks}", "-o", made],
+                           capture_output=True, check=True)
+            return made
+        def run(ranks, *arguments):
+            return [*map(str, (os.environ["CGX_RUN"], step(ranks), "--data", example / "train.safetensors", "--repeat",
+                               "--local-steps", "every=10 outer=nesterov<lr=0.7 momentum=0.9>", "--compress", "bits=4", *arguments))]
+        first = ("--state", example / "state.safetensors")
+        # Host 1 is lost once something is saved: its rank dies as with the power, and nobody is told.
+        lost = f"""{' '.join(f"'{part}'" for part in run(4, *first, "--transport", "tcp", "--until", 100000, "--save", f"{checkpoints}/", "--save-every", 50))} &
+            if [ $RANK = 1 ]; then until ls {checkpoints} | grep -q safetensors$; do sleep 0.1; done; kill -KILL $!; fi
+            wait $!"""
+        result = self.netlab("--hosts", 4, "--rate", "1gbit", "--each", "--", "sh", "-c", lost)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, "rank 1")
+        newest = max(checkpoints.iterdir())
+        cut = int(read_safetensors(newest)[1]["cgx.steps"])
+        self.assertEqual(cut % 50, 0)
+        parts = (4, first, cut), (3, ("--resume", None, "--members", "0,2,3"), cut + 50), (4, ("--resume", None), cut + 100)
+        states = {}
+        for place in ("hosts", "here"):
+            saved = newest if place == "hosts" else None
+            for ranks, begin, until in parts[1:] if place == "hosts" else parts:
+                begin = [saved if part is None else part for part in begin]
+                saved = self.folder / f"{place}{until}.safetensors"
+                command = run(ranks, *begin, "--until", until, "--save", saved, "--quiet")
+                if place == "hosts":
+                    result = self.netlab("--hosts", ranks, "--rate", "1gbit", "--each", "--", *command, "--transport", "tcp")
+                else:
+                    result = subprocess.run([*command, "--ranks", str(ranks), "--transport", "shm", "--job", self.job], capture_output=True, text=True,
+                                            env=self.environment(), timeout=120, check=False)
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            states[place] = saved.read_bytes()
+        self.assertEqual(states["hosts"], states["here"])
 
     @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
     def test_the_figures_of_the_readme_can_be_measured(self):

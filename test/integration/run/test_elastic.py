@@ -264,8 +264,12 @@ class Elastic(RunTest):
             return result.stderr
         self.assertIn("--elastic requires --local-steps", refuse([CGX_RUN, EXAMPLE / "step.mlir", "--elastic", "2"]))
         self.assertIn("--transport shm, tcp or shm+tcp with --elastic, got inproc", refuse(self.command(2, transport="inproc")))
+        # Ranks of several hosts, by the variables of a launcher and by --rank.
         member = [part for part in self.command(2) if part not in ("--ranks", "2")]
-        self.assertIn("expected --elastic where cgx-run starts the ranks itself", refuse(member, self.environment(RANK=0, WORLD_SIZE=2, MASTER_PORT=1)))
+        for error, launcher in ((refuse(member, self.environment(RANK=0, WORLD_SIZE=2, MASTER_PORT=1)), "RANK"),
+                                (refuse([*self.command(2, transport="tcp"), "--rank", "0"]), "--rank")):
+            self.assertIn(f"expected --elastic where one cgx-run starts all ranks, on one host, got rank 0 of 2 ({launcher}): "
+                          "when a host of several is lost, start the others again with --resume", error)
 
 
 if __name__ == "__main__":
