@@ -65,6 +65,9 @@ static Result<cgx_codec> codecWithLevels(const OperandInfo &info, const LevelReq
                          describeCodec(info.codec), ": name the kinds to learn levels for");
   nlohmann::json json = writeCodec(info.codec);
   json["levels"] = "learned";
+  // A random shift moves levels that are evenly spaced. Among others the nearest loses least.
+  if (info.codec.rounding == CGX_ROUND_RANDOM_SHIFT)
+    json["rounding"] = "nearest";
   json.update(formats::parseJson(request.codec));
   Result<cgx_codec> codec = parseCodec(json.dump());
   if (std::string wrong = codec.ok() ? info.refuse(*codec) : codec.status().message(); !wrong.empty()) {

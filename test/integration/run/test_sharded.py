@@ -226,6 +226,25 @@ class Sharded(RunTest):
                                 for other in (state, plain)]
                         self.assertLess(loss[0], loss[1])
 
+    def test_qsdp_learns_levels_of_both_kinds(self):
+        """Weights, which qsdp shifts at random, go to the nearest learned level; gradients stay unbiased."""
+        self.make(3)
+        options = "qsdp min-elements=1 weight=bits=4 gradient=bits=3 reuse-gathers=all"
+        learn = ("--learn-levels", "steps=0,3")
+        report, state = self.step(options, *learn, steps=8)
+        self.assertEqual([entry["step"] for entry in report["plans"]], [1, 4])
+        codecs = {layer["kind"]: layer for layer in report["plans"][-1]["plan"]["layers"]}
+        for kind, bits, rounding in (("weight", 4, "nearest"), ("gradient", 3, "stochastic")):
+            with self.subTest(kind=kind):
+                codec = codecs[kind]["codec"]
+                self.assertEqual((codec["bits"], codec["bucket"], codec["rounding"], codec["levels"]), (bits, 1024, rounding, "learned"))
+                self.assertEqual(len(codecs[kind]["levels"]), 2 ** bits)
+        self.assertEqual(self.step(options, *learn, "--transport", "shm", steps=8)[1], state)
+        # Of the whole of qsdp, too, and what is given goes before.
+        report, _ = self.step(QSDP + " reuse-gathers=all", "--learn-levels", "steps=0 rounding=stochastic")
+        self.assertEqual([(layer["codec"]["bits"], layer["codec"]["rounding"]) for layer in report["plans"][-1]["plan"]["layers"]],
+                         [(8, "stochastic")] * 2)
+
     def check_differences(self, ranks, element, options=DIFFERENCES, replicas=1, gathers=2, steps=6):
         self.make(ranks, element, replicas)
         report, _ = self.step(options, steps=steps)
