@@ -98,7 +98,7 @@ Result<LevelLearner> LevelLearner::make(const CodecTable &codecs,
     if (!codec.ok())
       return codec.status();
     found.insert(info.kind);
-    learner.operands.push_back({place, *codec, std::vector<double>(levelFitPlaces(*codec))});
+    learner.operands.push_back({place, *codec, std::vector<double>(levelFitPlaces(*codec)), 0});
   }
   for (const std::string &kind : request.kinds)
     if (!found.contains(kind))
@@ -115,8 +115,10 @@ void LevelLearner::beginStep(uint64_t step) {
   learning = steps.contains(step);
   observed = 0;
   for (Learned &entry : operands)
-    if (learning)
+    if (learning) {
       std::fill(entry.counts.begin(), entry.counts.end(), 0.0);
+      entry.runs = 0;
+    }
 }
 
 /// What an encoder scales a bucket by; not finite where an element is not.
@@ -152,6 +154,7 @@ void LevelLearner::observe(size_t collective, size_t operand, const std::byte *i
       count(entry.codec, bucket, entry.counts);
     }
     observed += info.elements;
+    ++entry.runs;
   }
 }
 
@@ -181,12 +184,12 @@ plan::Plan LevelLearner::assemble(const std::vector<std::vector<double>> &all) c
     layer.codec = plan::canonicalCodec(writeCodec(entry.codec).dump());
     layer.levels = fitLevels(entry.codec, counts);
     layer.squaredError = levelError(entry.codec, layer.levels, counts);
-    layer.wireBytes = wireBytesOfAll(collective, info, entry.codec, program.ranks);
-    layer.rawBytes = wireBytesOfAll(collective, info, cgx_codec{}, program.ranks);
+    layer.wireBytes = wireBytesOfAll(collective, info, entry.codec, program.ranks, double(entry.runs));
+    layer.rawBytes = wireBytesOfAll(collective, info, cgx_codec{}, program.ranks, double(entry.runs));
     plan.planned.error += layer.squaredError;
     plan.planned.bytes += layer.wireBytes;
     plan.ofReference.error += levelError(even, evenLevels(even), counts);
-    plan.ofReference.bytes += wireBytesOfAll(collective, info, even, program.ranks);
+    plan.ofReference.bytes += wireBytesOfAll(collective, info, even, program.ranks, double(entry.runs));
     if (plan.layers.empty())
       plan.reference = plan::canonicalCodec(writeCodec(even).dump());
     plan.layers.push_back(std::move(layer));

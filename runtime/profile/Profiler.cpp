@@ -87,19 +87,23 @@ std::vector<ProfiledOperand> findProfiledOperands(const Program &program) {
 }
 
 double wireBytesOfAll(const CollectiveInfo &info, const OperandInfo &operand, const cgx_codec &codec,
-                      uint32_t everybody) {
+                      uint32_t everybody, double runs) {
   double bytes = 0;
-  const auto addGroup = [&](uint32_t ranks) {
-    const cgx_collective collective = info.inGroupOf(ranks);
+  const auto addGroup = [&](uint32_t ranks, uint64_t run) {
+    const cgx_collective collective = info.inGroupOf(ranks, run);
     for (uint32_t position = 0; position < ranks; ++position)
       bytes += double(
           cgx_collective_wire_bytes(&collective, &codec, &codec, operand.type, operand.elements, position));
   };
-  if (info.kind == CollectiveKind::Permute)
-    addGroup(everybody);
-  for (const std::vector<uint32_t> &group : info.groups)
-    addGroup(uint32_t(group.size()));
-  return bytes;
+  // Not all pairs take part in each run; behind the last it begins again.
+  const uint64_t differentRuns = std::max<uint64_t>(info.pairsOfRuns.size(), 1);
+  for (uint64_t run = 0; run < differentRuns; ++run) {
+    if (info.kind == CollectiveKind::Permute)
+      addGroup(everybody, run);
+    for (const std::vector<uint32_t> &group : info.groups)
+      addGroup(uint32_t(group.size()), run);
+  }
+  return runs == 0 ? bytes : bytes * runs / double(differentRuns);
 }
 
 /// The part of an operand that this rank tries codecs on: its chunk. The gradients of ranks are
@@ -126,13 +130,14 @@ Profiler::Profiler(const CodecTable &codecs, std::vector<ProfiledOperand> profil
     : codecs(codecs), candidates(std::move(candidates)), ready(codecs.program().collectives.size()),
       readyInStep(ready.size()) {
   for (const ProfiledOperand &place : profiled)
-    operands.push_back({place, {}, std::nullopt});
+    operands.push_back({place, {}, std::nullopt, 0});
 }
 
 void Profiler::begin(uint64_t first, const std::vector<std::optional<double>> &previousNorms) {
   for (size_t i = 0; i < operands.size(); ++i) {
     operands[i].previousNorm = previousNorms[i];
     operands[i].sum.assign(infoOf(operands[i]).elements, 0.0f);
+    operands[i].runs = 0;
   }
   std::fill(ready.begin(), ready.end(), 0.0);
   firstStep = first;
@@ -179,6 +184,7 @@ void Profiler::observe(size_t collective, size_t operand, const std::byte *input
       // An identity payload is the elements themselves.
       (void)decodeAccumulate(exact, info.type, input, info.elements * cgx_element_bytes(info.type),
                              info.elements, entry.sum.data());
+      ++entry.runs;
     }
   inStep += secondsSince(begin);
 }
@@ -208,8 +214,8 @@ Trial::Outcome Profiler::tryCandidate(const CodecCandidate &candidate, const Acc
   return outcome;
 }
 
-/// For each operand: its norm, then error, seconds and the share of filled bytes of each candidate, then
-/// when it was ready; then seconds of a step and of profiling.
+/// For each operand: its norm, then how often it ran, then error, seconds and the share of filled bytes of
+/// each candidate, then when it was ready; then seconds of a step and of profiling.
 std::vector<double> Profiler::measure(uint64_t seed, uint64_t step, uint32_t rank) {
   Clock::time_point begin = Clock::now();
   double count = double(std::max<uint64_t>(steps, 1));
@@ -222,6 +228,7 @@ std::vector<double> Profiler::measure(uint64_t seed, uint64_t step, uint32_t ran
       square += double(value) * double(value);
     }
     measured.push_back(std::sqrt(square));
+    measured.push_back(double(entry.runs) / count);
     RandomKey key = makeRandomKey(seed, step, info.layerId, rank, kTrialPhase);
     if (uint32_t most = largestFactorRank(info))
       factorTrial.run(entry.sum, cgx_matrix_rows(info.shape.data(), info.shape.size()), most, key);
@@ -267,10 +274,11 @@ plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
     layer.collective = collective.id;
     layer.position = profile.layers.size();
     layer.gradientNorm = next();
+    const double runs = next(), times = runs == 0 ? 1 : runs;
     layer.previousNorm = entry.previousNorm;
     const cgx_codec exact{};
     layer.candidates.push_back(
-        {plan::kExact, 0, wireBytesOfAll(collective, info, exact, program.ranks), 0, 0, 0});
+        {plan::kExact, 0, wireBytesOfAll(collective, info, exact, program.ranks, runs), 0, 0, 0});
     for (const CodecCandidate *candidate : candidatesFor(candidates, info)) {
       cgx_codec codec = cgx_codec_for_shape(&candidate->codec, info.shape.data(), info.shape.size());
       double error = next(), encode = next(), decode = next(), filled = next();
@@ -278,8 +286,8 @@ plan::Profile Profiler::assemble(const std::vector<std::vector<double>> &all) {
       if (!std::isfinite(layer.gradientNorm))
         error = std::numeric_limits<double>::infinity();
       layer.candidates.push_back({candidate->text, error,
-                                  filled * wireBytesOfAll(collective, info, codec, program.ranks), encode, 0,
-                                  decode});
+                                  filled * wireBytesOfAll(collective, info, codec, program.ranks, runs),
+                                  encode * times, 0, decode * times});
     }
     layer.readySeconds = next();
     profile.layers.push_back(std::move(layer));

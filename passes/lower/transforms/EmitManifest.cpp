@@ -6,6 +6,7 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "EmitManifest.h"
+#include "../../rewrite/StepRuns.h"
 #include "../stablehlo/NarrowTypes.h"
 #include "StepSignature.h"
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"
@@ -161,6 +162,10 @@ json::Object describeCollective(CollectiveOpInterface op) {
                      {"operands", std::move(operands)}};
   if (std::optional<Reduction> reduction = op.getReductionKind())
     entry["reduction"] = stringifyReduction(*reduction);
+  if (std::optional<uint64_t> runs = getRunsPerStep(op); runs && *runs != 1)
+    entry["runs"] = static_cast<int64_t>(*runs);
+  if (const uint64_t every = getStepsPerRun(op); every != 1)
+    entry["every"] = static_cast<int64_t>(every);
   // What only this kind of collective has.
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](AllReduceOp o) {

@@ -12,6 +12,8 @@ import unittest
 from harness import CGX_RUN, RunTest, read_safetensors, tensor, write_safetensors
 
 CGX_OPT = os.environ["CGX_OPT"]
+CGX_BENCH = os.environ["CGX_BENCH"]
+CGX_COMPILE = os.environ["CGX_COMPILE"]
 EXAMPLE = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "pipeline-lm"
 BATCH, WINDOW = 16, 65
 FORWARD = "bits=3 bucket=128 rounding=nearest"
@@ -84,6 +86,35 @@ class Pipelines(RunTest):
                 few, many = ([layer["wire_bytes_per_step"] for layer in report["layers"] if layer["layer"] == edge][0]
                              for report in reports)
                 self.assertEqual([sent * TICKS for sent in few], [sent * MICROBATCHES for sent in many])
+
+    def test_profiles_and_simulations_count_no_bubbles(self):
+        """Bytes of a step, as the report has them: an edge sends in 4 of 7 ticks, and in each of them a microbatch."""
+        options = "activation=bits=4 activation-gradient='bits=6 rounding=nearest'"
+        program, library = self.folder / "step.cgx.mlir", self.folder / "step.so"
+        shown = subprocess.run([CGX_OPT, EXAMPLE / "step.mlir", f"--cgx-compress={options}", "--cgx-report=format=json", "-o", program],
+                               capture_output=True, text=True, check=True).stderr
+        wanted = json.loads(shown)
+        # A profile of steps as they ran.
+        profile = self.folder / "profile.json"
+        _, _, report = self.run_step("", 3, "--profile", profile, "--profile-steps", 2, "--candidate", "quantize bits=2,4,6 bucket=128",
+                                     "--candidate", "activation_gradient=quantize bits=6 bucket=128 rounding=nearest", step=program)
+        layers = {(layer["layer"], layer["kind"]): layer for layer in json.loads(profile.read_text())["layers"]}
+        for edge, kind, bits in (("pipeline/forward", "activation", 4), ("pipeline/backward", "activation_gradient", 6)):
+            with self.subTest(edge=edge):
+                sent = next(layer for layer in report["layers"] if layer["layer"] == edge)
+                candidates = layers[edge, kind]["candidates"]
+                same = [each for each in candidates if each["codec"].get("bits") == bits]
+                exact = [each for each in candidates if each["codec"]["family"] == "identity"]
+                self.assertEqual([each["wire_bytes"] for each in same], [sum(sent["wire_bytes_per_step"])])
+                self.assertEqual([each["wire_bytes"] for each in exact], [sum(sent["raw_bytes_per_step"])])
+        # A simulation of what was compiled.
+        machine, prediction = self.folder / "machine.json", self.folder / "prediction.json"
+        subprocess.run([CGX_COMPILE, program, "-o", library], check=True)
+        subprocess.run([CGX_BENCH, "calibrate", "--ranks", "2", "--bytes", "64KiB", "--repetitions", "3", "-o", machine], check=True,
+                       capture_output=True)
+        subprocess.run([CGX_BENCH, "simulate", library, "--machine", machine, "--ranks", "4", "--json", prediction], check=True,
+                       capture_output=True)
+        self.assertEqual(json.loads(prediction.read_text())["predictions"][0]["wire_bytes"], wanted["wire_bytes_by_rank"])
 
     def test_a_resumed_run_has_the_bits_of_one_that_was_not_interrupted(self):
         both = f"activation='{FORWARD} delta=bf16 samples={2 * BATCH}' activation-gradient=bits=6"

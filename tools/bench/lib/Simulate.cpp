@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <dlfcn.h>
 #include <filesystem>
@@ -70,6 +71,22 @@ SimulatedOperand operandOf(const Json &entry) {
   return operand;
 }
 
+/// Who sends to whom, and in which runs.
+void readPairs(const Json &entry, uint64_t jobRanks, SimulatedCollective &permute) {
+  permute.ranks.reset();
+  permute.programRanks = static_cast<uint32_t>(jobRanks);
+  for (const Json &pair : entry.at("source_target_pairs"))
+    permute.pairs.push_back({wholeNumber<uint32_t>(pair.at(0)), wholeNumber<uint32_t>(pair.at(1))});
+  permute.sends = entry.value("sends", std::vector<std::string>());
+  const auto isWrong = [](const std::string &digits) {
+    return digits.empty() || digits.find_first_not_of("01") != std::string::npos;
+  };
+  if (!permute.sends.empty() && (permute.sends.size() != permute.pairs.size() ||
+                                 std::any_of(permute.sends.begin(), permute.sends.end(), isWrong)))
+    throw Error("expected a string of digits, 0 or 1, for each pair in 'sends', got " +
+                entry["sends"].dump());
+}
+
 SimulatedCollective collectiveOf(const Json &entry, uint64_t jobRanks) {
   SimulatedCollective collective;
   if (std::string wrong = readKind(entry, collective.kind); !wrong.empty())
@@ -84,6 +101,12 @@ SimulatedCollective collectiveOf(const Json &entry, uint64_t jobRanks) {
   collective.root = wholeNumber<uint32_t>(entry.value("root", Json(0u)));
   for (const Json &operand : entry.at("operands"))
     collective.operands.push_back(operandOf(operand));
+  collective.runs = wholeNumber<uint64_t>(entry.value("runs", Json(1u)));
+  collective.every = wholeNumber<uint64_t>(entry.value("every", Json(1u)));
+  if (collective.every == 0)
+    throw Error("expected 'every' to be at least 1, got 0");
+  if (collective.kind == CGX_PERMUTE)
+    readPairs(entry, jobRanks, collective);
   return collective;
 }
 
@@ -100,9 +123,11 @@ public:
     // Groups that are not all ranks may lie across hosts in any way.
     if (schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL && ranks % schedule.local != 0)
       schedule = {};
-    // Of a job of another size only the number of pairs is known to grow: each rank sends to one.
-    for (uint32_t position = 0; collective.kind == CGX_PERMUTE && position < ranks; ++position)
-      pairs.push_back({position, cgx_position_after(position, 1, ranks)});
+    if (ranks == collective.programRanks)
+      pairs = collective.pairs;
+    else // Of a job of another size only the number of pairs is known to grow: each rank sends to one.
+      for (uint32_t position = 0; collective.kind == CGX_PERMUTE && position < ranks; ++position)
+        pairs.push_back({position, cgx_position_after(position, 1, ranks)});
   }
 
   void use(uint32_t algorithm) {
@@ -132,7 +157,53 @@ public:
   uint32_t algorithm() const { return schedule.algorithm; }
   uint32_t size() const { return ranks; }
 
+  /// In a step, on average.
   double seconds(bool isExact) const {
+    return secondsOfRun(isExact) * double(runsOfAny()) / double(collective.every);
+  }
+
+  /// That leave a rank in a step, on average, to the nearest byte.
+  uint64_t wireBytes(uint32_t position) const {
+    return static_cast<uint64_t>(
+        std::llround(double(bytesOfRun(position)) * runsOf(position) / double(collective.every)));
+  }
+
+private:
+  /// In how many runs of a step a rank sends: of a permute for another number of ranks as often as a pair
+  /// does on average.
+  double runsOf(uint32_t position) const {
+    double all = 0;
+    for (size_t pair = 0; pair < collective.sends.size(); ++pair) {
+      const double sending = double(sendingRuns(collective.sends[pair]));
+      if (ranks == collective.programRanks && pairs[pair].source == position)
+        return sending;
+      all += sending;
+    }
+    return collective.sends.empty() || ranks == collective.programRanks
+               ? double(collective.runs)
+               : all / double(collective.sends.size());
+  }
+
+  /// Behind the last digit it begins again.
+  uint64_t sendingRuns(const std::string &digits) const {
+    const auto count = [&](size_t end) {
+      return uint64_t(std::count(digits.begin(), digits.begin() + std::ptrdiff_t(end), '1'));
+    };
+    return collective.runs / digits.size() * count(digits.size()) + count(collective.runs % digits.size());
+  }
+
+  /// In how many runs of a step somebody sends: the others take no time.
+  uint64_t runsOfAny() const {
+    if (collective.sends.empty())
+      return collective.runs;
+    std::string any = collective.sends.front();
+    for (const std::string &digits : collective.sends)
+      for (size_t run = 0; run < std::min(any.size(), digits.size()); ++run)
+        any[run] = std::max(any[run], digits[run]);
+    return sendingRuns(any);
+  }
+
+  double secondsOfRun(bool isExact) const {
     std::vector<cgx_costed_operand> operands;
     for (const SimulatedOperand &operand : collective.operands) {
       cgx_codec codec = isExact ? cgx_codec{} : operand.codec;
@@ -147,7 +218,7 @@ public:
     return exchangeSeconds(operands);
   }
 
-  uint64_t wireBytes(uint32_t position) const {
+  uint64_t bytesOfRun(uint32_t position) const {
     const cgx_collective one = described();
     uint64_t bytes = 0;
     for (const SimulatedOperand &operand : collective.operands)
@@ -156,7 +227,6 @@ public:
     return bytes;
   }
 
-private:
   cgx_collective described() const {
     return {collective.kind, ranks, collective.root, schedule, pairs.data(), pairs.size()};
   }
@@ -168,6 +238,7 @@ private:
     const cgx_collective one = described();
     const cgx_pattern pattern = cgx_pattern_of(&one);
     const cgx_link &link = ranks > model.local ? model.link : model.inside;
+    const uint32_t sender = pairs.empty() ? collective.root : pairs.front().source;
     double seconds = cgx_message_seconds(&link, &pattern), bytes = 0;
     bool isReduced = collective.kind == CGX_REDUCE_SCATTER, isGathered = collective.kind == CGX_ALL_GATHER;
     for (const cgx_costed_operand &operand : operands) {
@@ -175,7 +246,7 @@ private:
       cgx_add_to_pass(&pass, &model, &operand.codec, &operand.rates, operand.element_type,
                       double(operand.elements));
       bytes += double(cgx_collective_wire_bytes(&one, &operand.codec, &operand.codec, operand.element_type,
-                                                operand.elements, collective.root));
+                                                operand.elements, sender));
       seconds += pass.encode + (isReduced ? pass.accumulate : pass.decode * (isGathered ? double(ranks) : 1));
     }
     return seconds + bytes * double(std::min<uint64_t>(model.local, ranks)) / link.bytes_per_second;

@@ -26,6 +26,10 @@ struct SimulatedCollective {
   uint32_t root = 0;             ///< of a broadcast
   std::optional<uint32_t> ranks; ///< of its groups; without, all of the job
   std::vector<SimulatedOperand> operands;
+  uint64_t runs = 1, every = 1; ///< so often in each of these steps
+  uint32_t programRanks = 0;    ///< for which the pairs of a permute are
+  std::vector<cgx_pair> pairs;
+  std::vector<std::string> sends; ///< of each pair, a digit for each run; empty: all runs
 };
 
 /// From a manifest, or the library that cgx-compile made. Throws Error.

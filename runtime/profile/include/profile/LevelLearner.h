@@ -51,6 +51,7 @@ private:
     ProfiledOperand place;
     cgx_codec codec;
     std::vector<double> counts; ///< by share of the range, in squares of ranges
+    uint64_t runs = 0;          ///< in this step
   };
 
   LevelLearner(const CodecTable &codecs, std::vector<uint64_t> steps)

@@ -51,10 +51,11 @@ struct ProfiledOperand {
 /// Of a program as it was compiled.
 std::vector<ProfiledOperand> findProfiledOperands(const Program &program);
 
-/// Bytes that leave all ranks when the operand is sent with the codec, in payloads as long as they can be.
-/// `everybody` are the ranks of the job, whom a permutation names.
+/// Bytes that leave all ranks in a step when the operand is sent with the codec, in payloads as long as they
+/// can be. `everybody` are the ranks of the job, whom a permutation names. `runs` is how often the collective
+/// was seen to run in a step, on average: 0, where it was not seen, counts as what is usual.
 double wireBytesOfAll(const CollectiveInfo &info, const OperandInfo &operand, const cgx_codec &codec,
-                      uint32_t everybody);
+                      uint32_t everybody, double runs);
 
 class Profiler {
 public:
@@ -83,6 +84,7 @@ private:
     ProfiledOperand place;
     std::vector<float> sum;
     std::optional<double> previousNorm;
+    uint64_t runs = 0; ///< in the period
   };
 
   const OperandInfo &infoOf(const Accumulated &entry) const {
