@@ -556,8 +556,7 @@ private:
         own.push_back(inner[number]);
         before.push_back(begun[number]);
       }
-      setNext(moving,
-              overlaps ? createLateBranch(starts[i], own, before, turn) : createBranch(moving, own, turn));
+      setNext(moving, overlaps ? selectLate(starts[i], own, before, turn) : createBranch(moving, own, turn));
     }
   }
 
@@ -665,14 +664,15 @@ private:
   }
 
   /// The outer step of those whose turn it is, and else what `inner` says.
-  SmallVector<NextState> createBranch(ArrayRef<NextState> inner, const Turn &turn,
-                                      function_ref<SmallVector<NextState>()> createMoved) {
+  SmallVector<NextState> createBranch(ArrayRef<Parameter> moving, ArrayRef<NextState> inner,
+                                      const Turn &turn) {
     SmallVector<Value> flat = flatten(inner);
     auto branch = stablehlo::IfOp::create(builder, step.getLoc(), ValueRange(flat).getTypes(), turn.isNow);
+    setTurn(branch, turn);
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(&branch.getTrueBranch().emplaceBlock());
-      stablehlo::ReturnOp::create(builder, step.getLoc(), flatten(createMoved()));
+      stablehlo::ReturnOp::create(builder, step.getLoc(), flatten(createOuterStep(moving, inner)));
       builder.setInsertionPointToStart(&branch.getFalseBranch().emplaceBlock());
       stablehlo::ReturnOp::create(builder, step.getLoc(), flat);
     }
@@ -685,35 +685,29 @@ private:
     return next;
   }
 
-  SmallVector<NextState> createBranch(ArrayRef<Parameter> moving, ArrayRef<NextState> inner,
-                                      const Turn &turn) {
-    SmallVector<NextState> next = createBranch(inner, turn, [&] { return createOuterStep(moving, inner); });
-    setTurn(next.front().front().getDefiningOp(), turn);
-    return next;
-  }
-
   /// The same with what was on its way: the rank keeps what it has done meanwhile.
   ///   anchor' = outer(anchor, mean)      local' = anchor' + (local behind the inner step - local before it)
-  SmallVector<NextState> createLateBranch(StartOp start, ArrayRef<NextState> inner, ArrayRef<Value> begun,
-                                          const Turn &turn) {
+  /// Selected element by element, where the branches of an `if` would each have buffers of their own.
+  SmallVector<NextState> selectLate(StartOp start, ArrayRef<NextState> inner, ArrayRef<Value> begun,
+                                    const Turn &turn) {
     const Location location = step.getLoc();
     auto wait = WaitOp::create(builder, location, cast<HandleType>(start.getHandle().getType()).getTypes(),
                                start.getHandle());
-    return createBranch(inner, turn, [&] {
-      SmallVector<NextState> next;
-      for (auto [values, before, mean] : llvm::zip_equal(inner, begun, wait.getResults())) {
-        Value anchor = values[0];
-        OuterOptimizer::Next moved =
-            outer.update(builder, location, anchor, values.size() > 2 ? values[2] : Value(), mean);
-        Value meanwhile =
-            stablehlo::SubtractOp::create(builder, location, anchor.getType(), values[1], before);
-        Value own = stablehlo::AddOp::create(builder, location, anchor.getType(), moved.anchor, meanwhile);
-        next.push_back({moved.anchor, own});
-        if (moved.momentum)
-          next.back().push_back(moved.momentum);
-      }
-      return next;
-    });
+    const auto select = [&](Value moved, Value otherwise) -> Value {
+      return stablehlo::SelectOp::create(builder, location, moved.getType(), turn.isNow, moved, otherwise);
+    };
+    SmallVector<NextState> next;
+    for (auto [values, before, mean] : llvm::zip_equal(inner, begun, wait.getResults())) {
+      Value anchor = values[0];
+      OuterOptimizer::Next moved =
+          outer.update(builder, location, anchor, values.size() > 2 ? values[2] : Value(), mean);
+      Value meanwhile = stablehlo::SubtractOp::create(builder, location, anchor.getType(), values[1], before);
+      Value own = stablehlo::AddOp::create(builder, location, anchor.getType(), moved.anchor, meanwhile);
+      next.push_back({select(moved.anchor, anchor), select(own, values[1])});
+      if (moved.momentum)
+        next.back().push_back(select(moved.momentum, values[2]));
+    }
+    return next;
   }
 
   static SmallVector<Value> flatten(ArrayRef<NextState> states) {

@@ -91,32 +91,20 @@ template <typename OpTy> struct PayloadPattern : OpConversionPattern<OpTy> {
 };
 
 /// What travels where the condition holds, and elsewhere the zeros that the wait gives:
-///   x = f(a) -> x = if condition { f(a) } else { 0 }
-/// so that f(a), if nobody else has it, is not computed in vain.
+///   x -> x = select(condition, x, 0)
+/// Not an `if`, whose branches would have a buffer each: a select fuses with what computes x.
 Value createOrZeros(OpBuilder &builder, Location loc, Value condition, Value input) {
   auto type = cast<RankedTensorType>(input.getType());
-  Operation *op = input.getDefiningOp();
-  const bool isOwn = op && op->hasOneUse() && op->getBlock() == builder.getInsertionBlock() &&
-                     op->getNumRegions() == 0 && isMemoryEffectFree(op);
-  auto branch = stablehlo::IfOp::create(builder, loc, TypeRange(type), condition);
-  OpBuilder::InsertionGuard guard(builder);
-  Block &sent = branch.getTrueBranch().emplaceBlock();
-  builder.setInsertionPointToStart(&sent);
-  stablehlo::ReturnOp::create(builder, loc, input);
-  if (isOwn)
-    op->moveBefore(&sent, sent.begin());
-  builder.setInsertionPointToStart(&branch.getFalseBranch().emplaceBlock());
   // Not a constant of the whole shape, which the object would hold.
   auto scalar = RankedTensorType::get({}, type.getElementType());
   Value zero = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(builder.getZeroAttr(scalar)));
   Value zeros = stablehlo::BroadcastInDimOp::create(builder, loc, type, zero, ArrayRef<int64_t>{});
-  stablehlo::ReturnOp::create(builder, loc, zeros);
-  return branch.getResult(0);
+  return stablehlo::SelectOp::create(builder, loc, type, condition, input, zeros);
 }
 
 /// h = start all_reduce(x) ; wait h -> t, s = start outs(x) ; wait t outs(s)
 /// h = start all_gather(x) ; wait h -> t, s = start ins(x) outs(empty) ; wait t ins(x) outs(s)
-/// h = start when(c) all_reduce(x) ; wait h -> y = if c { x } else { 0 } ; t, s = start outs(y) when c ; ...
+/// h = start when(c) all_reduce(x) ; wait h -> y = select(c, x, 0) ; t, s = start outs(y) when c ; ...
 void lowerPair(WaitOp wait) {
   CollectiveOpInterface collective = wait.getCollective();
   bool inPlace = runsInPlace(collective);

@@ -24,13 +24,13 @@
 // CHECK: cgx.all_reduce sum({{.*}} layer("loss", other)
 // CHECK-NEXT: stablehlo.multiply
 // CHECK-NEXT: %[[MEAN:.*]] = cgx.wait %[[FIRST]]
-// CHECK-NEXT: "stablehlo.if"(%[[NOW]])
-// CHECK-NEXT: %[[ANCHOR:.*]] = stablehlo.subtract %{{.*}}, %[[MEAN]]
+// CHECK-NEXT: %[[ANCHOR:.*]] = stablehlo.subtract %[[BEFORE:.*]], %[[MEAN]]
 // CHECK-NEXT: %[[MEANWHILE:.*]] = stablehlo.subtract %[[NEXT]], %[[OWN]]
 // CHECK-NEXT: %[[LOCAL:.*]] = stablehlo.add %[[ANCHOR]], %[[MEANWHILE]]
-// CHECK-NEXT: stablehlo.return %[[ANCHOR]], %[[LOCAL]]
+// CHECK-NEXT: stablehlo.select %[[NOW]], %[[ANCHOR]], %[[BEFORE]]
+// CHECK-NEXT: stablehlo.select %[[NOW]], %[[LOCAL]], %[[NEXT]]
 // CHECK: cgx.wait %[[SECOND]]
-// CHECK-NEXT: "stablehlo.if"(%[[LAST]])
+// CHECK-NOT: stablehlo.if
 
 // Neither grouped with what all steps send nor moved behind computing.
 // COMPRESSED-COUNT-2: cgx.start when({{.*}}codec(quantize
