@@ -96,7 +96,7 @@ class Pipelines(RunTest):
         wanted = json.loads(shown)
         # A profile of steps as they ran.
         profile = self.folder / "profile.json"
-        _, _, report = self.run_step("", 3, "--profile", profile, "--profile-steps", 2, "--candidate", "quantize bits=2,4,6 bucket=128",
+        _, _, report = self.run_step("", 3, "--profile", profile, "--profile-steps", 2, "--candidate", "quantize bits=2..6 bucket=128",
                                      "--candidate", "activation_gradient=quantize bits=6 bucket=128 rounding=nearest", step=program)
         layers = {(layer["layer"], layer["kind"]): layer for layer in json.loads(profile.read_text())["layers"]}
         for edge, kind, bits in (("pipeline/forward", "activation", 4), ("pipeline/backward", "activation_gradient", 6)):
