@@ -41,9 +41,10 @@ struct Cursor {
 };
 
 struct Operand {
-  Operand(const Execution &execution, size_t index, const OperandBuffers &buffers)
+  Operand(const Execution &execution, size_t index, const OperandBuffers &buffers, uint64_t exactBytes)
       : codec(execution, index), chunks(codec.chunks()), buffers(buffers) {
-    pieceElements = codec.isRaw() ? exactPieceElements() : codec.pieceElements(chunks.size(0));
+    pieceElements = codec.isRaw() ? exactPieceElements(std::min(exactBytes, kLongestExactPiece))
+                                  : codec.pieceElements(chunks.size(0));
   }
 
   OperandCodec codec;
@@ -53,9 +54,8 @@ struct Operand {
 
 private:
   /// Nobody sees where exact chunks are cut: short ones into shorter pieces, which overlap as well.
-  uint64_t exactPieceElements() const {
-    uint64_t bytes =
-        std::clamp(chunks.bytes(0) / kExactPiecesPerChunk, kShortestExactPiece, kLongestExactPiece);
+  uint64_t exactPieceElements(uint64_t longest) const {
+    uint64_t bytes = std::clamp(chunks.bytes(0) / kExactPiecesPerChunk, kShortestExactPiece, longest);
     return bytes / codec.elementBytes();
   }
 };
@@ -67,7 +67,7 @@ public:
         size(execution.group.size()), room(execution.scratch), sumRoom(execution.scratch) {
     operands.reserve(buffers.size());
     for (size_t i = 0; i < buffers.size(); ++i)
-      operands.emplace_back(execution, i, buffers[i]);
+      operands.emplace_back(execution, i, buffers[i], eagerSlots.exactBytes());
     contributions.resize(size);
     results.resize(size);
     payloads.resize(size);
@@ -80,6 +80,9 @@ public:
     for (const Transfer &transfer : stepOf(execution.pattern, kResult, /*step=*/0, self).sends)
       others.push_back(execution.group.ranks[transfer.to]);
     next = nextTarget(/*behind=*/targets.size() - 1);
+    pace = eagerSlots.paceOf(execution.group.ranks);
+    if (pace)
+      pace->begin(/*fewest=*/size - 1);
   }
 
   Status run() {
@@ -139,8 +142,8 @@ private:
       const Operand &operand = operands[cursor.operand];
       uint64_t elements = std::min(operand.pieceElements, operand.chunks.size(chunk) - cursor.element);
       uint64_t bytes = operand.codec.payloadBytes(elements), elementBytes = operand.codec.elementBytes();
-      bool fits = offset + bytes <= eagerSlots.capacity() &&
-                  raw + elements * elementBytes <= eagerSlots.tensorBytes();
+      uint64_t most = operand.codec.isRaw() ? eagerSlots.exactBytes() : eagerSlots.capacity();
+      bool fits = offset + bytes <= most && raw + elements * elementBytes <= eagerSlots.tensorBytes();
       bool aligned = !operand.codec.isRaw() || offset % elementBytes == 0;
       if (!pieces.empty() && !(fits && aligned))
         break;
@@ -193,10 +196,23 @@ private:
     eagerSlots.send(phase, tag, bytesOf(eager), receivers);
   }
 
+  /// Whether this rank is not too far ahead of what comes to its own chunk. Never for ever: the one that is
+  /// behind all others has the first contributions of all, and is at most a message to each of them ahead.
+  bool isPaced() {
+    const Cursor &own = results[self];
+    if (!pace || isAtEnd(own))
+      return true;
+    uint64_t come = uint64_t(own.eagerSlots) * (size - 1);
+    for (uint32_t position = 0; position < size; ++position)
+      come += position != self && due(position, kContribution);
+    pace->noteReceived(come, Clock::now());
+    return pace->maySend();
+  }
+
   /// Sends the next eager message of this rank's contributions: the first of each chunk, then the second of
   /// each.
   void contribute(bool &worked) {
-    if (next == targets.size())
+    if (next == targets.size() || !isPaced())
       return;
     std::byte *memory = eagerSlots.reserve(kContribution);
     if (!memory)
@@ -212,6 +228,8 @@ private:
                                              memory + piece.offset);
     }
     send(kContribution, name, eager, {&execution.group.ranks[target], 1});
+    if (pace)
+      pace->noteSent(Clock::now());
     next = nextTarget(next);
   }
 
@@ -354,6 +372,7 @@ private:
   std::vector<Cursor> contributions; ///< of this rank, to each position
   std::vector<Cursor> results;       ///< of each position; this rank's own tells how far it has reduced
   size_t next;                       ///< target of the next contribution, or their number
+  Pace *pace;                        ///< of contributions; may be null
   std::vector<Piece> pieces;
   std::vector<const std::byte *> payloads; ///< of one piece, by position
   ScratchRoom room, sumRoom;

@@ -27,11 +27,13 @@ public:
 
   uint64_t capacity() const override { return kCapacity; }
   uint64_t tensorBytes() const override { return 256 * 1024; }
+  uint64_t exactBytes() const override { return kExactNetworkBytes; }
   std::byte *reserve(uint32_t lane) override;
   void send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) override;
   const EagerMessage *front(uint32_t peer, uint32_t lane) override;
   void release(uint32_t peer, uint32_t lane) override;
   bool isAllTaken() const override;
+  Pace *paceOf(std::span<const uint32_t> group) override { return &paces.of(group); }
   bool hasLeft(uint32_t peer) const override { return gone[peer]; }
 
   /// Memory for an eager message that is on its way; empty while all of it is full.
@@ -69,6 +71,7 @@ private:
   std::vector<Outbox> outboxes;
   std::vector<Inbox> inboxes;
   std::vector<bool> gone;
+  Paces paces;
   uint64_t sent = 0;
 };
 

@@ -39,10 +39,12 @@ public:
   uint64_t capacity() const override { return kCapacity; }
   /// Messages cost processor time, which fast links do not leave.
   uint64_t tensorBytes() const override { return 256 * 1024; }
+  uint64_t exactBytes() const override { return kExactNetworkBytes; }
   std::byte *reserve(uint32_t lane) override;
   void send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) override;
   const EagerMessage *front(uint32_t peer, uint32_t lane) override;
   void release(uint32_t peer, uint32_t lane) override;
+  Pace *paceOf(std::span<const uint32_t> group) override { return &paces.of(group); }
   bool hasLeft(uint32_t peer) const override;
   bool isAllTaken() const override { return unsent == 0; }
 
@@ -101,6 +103,7 @@ private:
   std::vector<Clock::time_point> lastHeard;
   std::vector<std::optional<Clock::time_point>> leftAt;
   Status damaged;
+  Paces paces;
   uint64_t sent = 0, unsent = 0;
 };
 
