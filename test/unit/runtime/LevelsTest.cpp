@@ -192,7 +192,8 @@ TEST(Levels, ThatCannotBeAreRefusedBeforeTheFirstStep) {
   rotated.rotate = CGX_ROTATE_HADAMARD;
   for (const Case &test :
        {Case{topk, kLearn, "only quantize has levels to learn"},
-        Case{quantize(4, 128, CGX_ROUND_RANDOM_SHIFT, CGX_SCALE_F32), kLearn,
+        Case{quantize(4, 128),
+             R"({"levels": {"steps": [0], "codec": {"rounding": "random_shift", "scale": "f32"}}})",
              "(rounding=nearest, or stochastic)"},
         Case{rotated, kLearn, "levels are learned of elements that are not rotated"},
         Case{{}, kLearn, "no layer of kind gradient"},
