@@ -47,8 +47,8 @@ def run_block(block, x):
 
 
 def loss_fn(stage, batch):
-    """The mean over the batch, on the last stage; 0 on the others. Each stage has tables for embedding and reading
-    out, of which the first and the last use one."""
+    """The mean over the batch, on the last stage; 0 on the others. A stage computes in ticks in which it has a
+    microbatch. Each stage has tables for embedding and reading out, of which the first and the last use one."""
     rank = lax.axis_index("stage")
     tokens = batch["tokens"].reshape(MICROBATCHES, -1, CONTEXT + 1)
 
@@ -56,12 +56,16 @@ def loss_fn(stage, batch):
         arrived, loss = carry
         own = tokens[jnp.clip(time, 0, MICROBATCHES - 1)][:, :-1]
         x = jnp.where(rank == 0, stage["token"][own] + stage["position"], arrived)
-        x = run_block(stage["block"], x)
-        left = time - (STAGES - 1)
-        targets = tokens[jnp.clip(left, 0, MICROBATCHES - 1)][:, 1:]
-        logits = dense.layer_norm(stage["norm"], x) @ stage["head"]
-        error = optax.softmax_cross_entropy_with_integer_labels(logits, targets).mean()
-        loss += jnp.where((rank == STAGES - 1) & (left >= 0), error, 0.0)
+        microbatch = time - rank
+        works = (microbatch >= 0) & (microbatch < MICROBATCHES)
+        x = lax.cond(works, lambda x: run_block(stage["block"], x), lambda x: x, x)
+        targets = tokens[jnp.clip(microbatch, 0, MICROBATCHES - 1)][:, 1:]
+
+        def read_out(x):
+            logits = dense.layer_norm(stage["norm"], x) @ stage["head"]
+            return optax.softmax_cross_entropy_with_integer_labels(logits, targets).mean()
+
+        loss += lax.cond(works & (rank == STAGES - 1), read_out, lambda x: 0.0, x)
         return (lax.ppermute(x, "stage", RING), loss), None
 
     first = jnp.zeros((tokens.shape[1], CONTEXT, WIDTH), stage["head"].dtype)
