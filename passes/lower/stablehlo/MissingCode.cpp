@@ -13,7 +13,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -21,7 +20,7 @@ namespace cgx {
 namespace {
 
 /// Whether lowering goes on from here: what a step is exported in does not, nor does any dialect that we do
-/// not know.
+/// not know. By name: a dialect that is not loaded has no class to ask for.
 bool hasCode(Operation *op) {
   Dialect *dialect = op->getDialect();
   return dialect &&
@@ -70,18 +69,18 @@ StringRef cureOf(Operation *op) {
   if (isQuantized(op))
     return "quantized types have no native code: export the step in floats, or with scales and integers of "
            "its own";
-  return llvm::StringSwitch<StringRef>(op->getName().getStringRef())
-      .Cases({"stablehlo.infeed", "stablehlo.outfeed", "stablehlo.send", "stablehlo.recv"},
-             "make what it receives an argument of the step, and what it sends a result")
-      .Case("stablehlo.rng", "its random numbers depend on hidden state: use jax.random")
-      .Case("stablehlo.rng_bit_generator",
-            "use threefry2x32 or rbg keys, and integers of 8 to 64 bits, as jax.random does")
-      .Cases({"stablehlo.all_reduce", "stablehlo.reduce_scatter"},
-             "ranks reduce by the sum, product, maximum, minimum, and, or, xor of its two arguments only")
-      .Cases({"stablehlo.reduce", "stablehlo.reduce_window", "stablehlo.scatter",
-              "stablehlo.select_and_scatter", "stablehlo.sort", "stablehlo.map"},
-             "its function may consist of elementwise operations on its arguments only")
-      .Default("compute it by other operations, or run the step inside of JAX (cgx_jax), where XLA has it");
+  if (isa<stablehlo::InfeedOp, stablehlo::OutfeedOp, stablehlo::SendOp, stablehlo::RecvOp>(op))
+    return "make what it receives an argument of the step, and what it sends a result";
+  if (isa<stablehlo::RngOp>(op))
+    return "its random numbers depend on hidden state: use jax.random";
+  if (isa<stablehlo::RngBitGeneratorOp>(op))
+    return "use threefry2x32 or rbg keys, and integers of 8 to 64 bits, as jax.random does";
+  if (isa<stablehlo::AllReduceOp, stablehlo::ReduceScatterOp>(op))
+    return "ranks reduce by the sum, product, maximum, minimum, and, or, xor of its two arguments only";
+  if (isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp, stablehlo::SelectAndScatterOp,
+          stablehlo::SortOp, stablehlo::MapOp>(op))
+    return "its function may consist of elementwise operations on its arguments only";
+  return "compute it by other operations, or run the step inside of JAX (cgx_jax), where XLA has it";
 }
 
 } // namespace

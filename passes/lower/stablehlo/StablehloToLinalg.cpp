@@ -10,6 +10,7 @@
 #include "cgx/Passes/Lower.h"
 #include "ir/RuntimeOps.h"
 
+#include "cgx/Dialect/Sdy/SdyDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -112,9 +113,8 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
 
   /// Ranks are numbers by now; shardings that name a mesh only annotate.
   void eraseMeshes() {
-    for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
-      if (op.getName().getStringRef() == "sdy.mesh")
-        op.erase();
+    for (auto mesh : llvm::make_early_inc_range(getOperation().getOps<sdy::MeshOp>()))
+      mesh.erase();
   }
 
   LogicalResult foldCasts() {

@@ -9,6 +9,7 @@
 #include "cgx/Passes/Xla.h"
 
 #include "cgx/Dialect/Sdy/SdyDialect.h"
+#include "cgx/Dialect/Stablehlo/MhloDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -37,7 +38,7 @@ struct KeepShardingsPass : impl::KeepShardingsPassBase<KeepShardingsPass> {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isPrivate())
         continue;
-      for (StringRef name : {"sdy.sharding", "mhlo.sharding"}) {
+      for (StringRef name : {sdy::kShardingAttrName, mhlo::kShardingAttrName}) {
         for (unsigned i = 0; i < function.getNumArguments(); ++i)
           if (Attribute sharding = function.getArgAttr(i, name))
             function.setArgAttr(i, kCallerShardingAttrName, writeOutMesh(sharding, function));

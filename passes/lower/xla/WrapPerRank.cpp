@@ -10,6 +10,7 @@
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Sdy/SdyDialect.h"
+#include "cgx/Dialect/Stablehlo/MhloDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -145,7 +146,8 @@ DictionaryAttr restore(DictionaryAttr attributes, function_ref<Attribute(Attribu
     if (!attribute.getName().getValue().starts_with("cgx."))
       kept.push_back(attribute);
   if (Attribute sharding = attributes.get(kCallerShardingAttrName))
-    kept.set(isa<StringAttr>(sharding) ? "mhlo.sharding" : "sdy.sharding", nameMesh(sharding));
+    kept.set(isa<StringAttr>(sharding) ? mhlo::kShardingAttrName : sdy::kShardingAttrName,
+             nameMesh(sharding));
   return kept.getDictionary(attributes.getContext());
 }
 
