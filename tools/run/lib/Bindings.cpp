@@ -21,13 +21,6 @@ using namespace cgx::run;
 
 namespace {
 
-std::vector<TreePath> pathsOf(const std::vector<Value> &values) {
-  std::vector<TreePath> paths;
-  for (const Value &value : values)
-    paths.emplace_back(value.name);
-  return paths;
-}
-
 /// A file whose tensors are given out by name, each at most once.
 class Pool {
 public:

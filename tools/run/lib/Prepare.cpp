@@ -33,13 +33,6 @@ using Json = nlohmann::json;
 
 namespace {
 
-std::vector<TreePath> pathsOf(const std::vector<Value> &values) {
-  std::vector<TreePath> paths;
-  for (const Value &value : values)
-    paths.emplace_back(value.name);
-  return paths;
-}
-
 /// Splits `NAME=VALUE` at the last sign, because a name may hold one and a value not.
 std::pair<std::string, std::string> splitAssignment(const std::string &text, const char *option) {
   size_t sign = text.rfind('=');

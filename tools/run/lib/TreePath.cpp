@@ -9,6 +9,7 @@
 #include "cgx/run/TreePath.h"
 
 #include "cgx/run/Error.h"
+#include "cgx/run/Manifest.h"
 
 #include <span>
 #include <utility>
@@ -55,6 +56,13 @@ TreePath::TreePath(std::string_view name) : name_(name) {
   full_ = join(keys);
   brief_ = join(std::span<const std::string>(keys).subspan(keys.size() > 1 ? 1 : 0));
   leaf_ = keys.back();
+}
+
+std::vector<TreePath> cgx::run::pathsOf(const std::vector<Value> &values) {
+  std::vector<TreePath> paths;
+  for (const Value &value : values)
+    paths.emplace_back(value.name);
+  return paths;
 }
 
 bool cgx::run::agree(const TreePath &a, const TreePath &b, Agreement how) {

@@ -38,6 +38,9 @@ private:
   std::string name_, full_, brief_, leaf_;
 };
 
+struct Value;
+std::vector<TreePath> pathsOf(const std::vector<Value> &values);
+
 /// The forms in which two names may agree, the closest first.
 enum class Agreement { Exact, Full, BriefToFull, Brief, Leaf };
 inline constexpr Agreement kAgreements[] = {Agreement::Exact, Agreement::Full, Agreement::BriefToFull,
