@@ -16,9 +16,14 @@ FOLDER = pathlib.Path(__file__).resolve().parent / "scripts"
 PACKAGE = FOLDER.parents[3] / "tools" / "jax"
 HAS_LIBRARIES = all((pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere")) / f"lib{name}.so").exists()
                     for name in ("cgx_xla", "cgx_compiler"))
-# Script: (the library that it needs, a layer as its report names it). nnx and equinox flatten models before JAX sees them.
+# Script: (the library that it needs, a layer as its report names it). nnx, equinox and pmap flatten models before JAX sees them.
 SCRIPTS = {"plain_jit": (None, "w1"), "plain_shard_map": (None, "w1"), "flax_linen": ("flax", "Dense_1/kernel"),
            "flax_nnx": ("flax", "states/0/"), "equinox_mlp": ("equinox", "first/"), "haiku_mlp": ("haiku", "linear_1")}
+# What people write in a step: the ways that processes and caches take are those of the scripts above.
+IN_ONE_PROCESS = {"half_precision": (None, "w1"), "old_pmap": (None, "2"), "optax_multisteps": (None, "blocks/0/up"),
+                  "scanned_layers": (None, "layers/w"), "split_moments": (None, "w1"), "steps_in_a_scan": (None, "0/w1")}
+# How many times fewer bytes travel at least, where it is not 5: weights that are gathered stay exact, and bf16 has half the bytes.
+FEWER = {"half_precision": 3.5, "split_moments": 1.7}
 INSTALLED = """
 import json, runpy, sys
 sys.path[:0] = [{package!r}, {folder!r}]
@@ -62,35 +67,35 @@ def loss_of(printed):
 
 @unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
 class ScriptsTest(unittest.TestCase):
-    def for_each(self, check):
+    def for_each(self, check, scripts=SCRIPTS):
         """Calls `check(script, layer)` for each script whose library this Python has."""
-        for script, (library, layer) in SCRIPTS.items():
+        for script, (library, layer) in scripts.items():
             with self.subTest(script=script):
                 if library and importlib.util.find_spec(library) is None:
                     self.skipTest(f"this Python has no {library}: tools/setup --frameworks")
                 check(script, layer)
 
-    def assert_compressed(self, printed, layer):
+    def assert_compressed(self, script, printed, layer):
         """One step, with a matrix of this name at 4 bits, that ran all along."""
         steps = json.loads(printed.splitlines()[-1])
         self.assertEqual(len(steps), 1, steps.keys())
         step, = steps.values()
         self.assertTrue([name for name, codec in step["layers"] if layer in name and "quantize bits=4" in codec], step["layers"])
         self.assertEqual(step["counters"]["steps"], 30)
-        self.assertGreater(step["counters"]["raw_bytes"], 5 * step["counters"]["wire_bytes"])
+        self.assertGreater(step["counters"]["raw_bytes"], FEWER.get(script, 5) * step["counters"]["wire_bytes"])
 
     def test_one_process_of_four_devices(self):
         def check(script, layer):
             plain, = run(script, installs=False)
             printed, = run(script, installs=True)
-            self.assert_compressed(printed, layer)
+            self.assert_compressed(script, printed, layer)
             self.assertAlmostEqual(loss_of(printed), loss_of(plain), delta=0.1 * loss_of(plain) + 0.01)
-        self.for_each(check)
+        self.for_each(check, SCRIPTS | IN_ONE_PROCESS)
 
     def test_two_processes_of_two_devices(self):
         def check(script, layer):
             printed = run(script, installs=True, processes=2)
-            self.assert_compressed(printed[0], layer)
+            self.assert_compressed(script, printed[0], layer)
             self.assertEqual(loss_of(printed[0]), loss_of(printed[1]))
         self.for_each(check)
 
@@ -99,7 +104,7 @@ class ScriptsTest(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder:
                 plain, = run(script, installs=False, cache=folder)
                 first, again = run(script, installs=True, cache=folder)[0], run(script, installs=True, cache=folder)[0]
-                self.assert_compressed(again, layer)
+                self.assert_compressed(script, again, layer)
                 self.assertEqual(loss_of(first), loss_of(again))
                 self.assertEqual(loss_of(run(script, installs=False, cache=folder)[0]), loss_of(plain))
         self.for_each(check)
