@@ -9,6 +9,7 @@ twice, those of a bucket travel together.
 import atexit
 import contextlib
 import dataclasses
+import itertools
 import json
 import queue
 import threading
@@ -27,6 +28,15 @@ _REFUSED = {"overlap": "buckets travel while the backward pass goes on",
             "group_bytes": "what travels together are DDP's buckets (bucket_cap_mb)",
             "scope": "DDP hands gradients out bucket by bucket",
             "decompose": "no program runs whose collectives could be seen"}
+
+_SHARDED = ("wrap the model in DistributedDataParallel, with torch.distributed.optim.ZeroRedundancyOptimizer where the state of the "
+            "optimizer is to be split")
+
+
+def _what_shards(model):
+    """What splits parameters of a module between ranks; None where they are whole."""
+    kinds = (type(each).__name__ for each in itertools.chain(model.modules(), model.parameters()))
+    return next((name for name in kinds if name in ("FullyShardedDataParallel", "DTensor")), None)
 
 
 def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedback=None, adapt=None, process_group=None,
@@ -59,14 +69,20 @@ def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedba
     if isinstance(model, torch.nn.parallel.DistributedDataParallel):
         process_group = process_group or model.process_group
         model = model.module
+    if sharding := _what_shards(model):
+        raise TypeError(f"expected a DistributedDataParallel, or a module whose parameters are whole on each rank, got {sharding}: "
+                        + _SHARDED)
     options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback)
     return State(model, options, plan, adaptation_of(adapt), ProcessGroup(process_group), transport=transport, seed=seed, timeout=timeout,
                  report=report)
 
 
-def hook(state: object, bucket: torch.distributed.GradBucket) -> torch.futures.Future[torch.Tensor]:
+def hook(state: object, bucket: torch.distributed.GradBucket, *sharded: torch.Tensor) -> torch.futures.Future[torch.Tensor]:
     """Averages a bucket over all ranks. Of a compiled DistributedDataParallel, whose backend is the state, the gradient of a
     parameter: there it is traced."""
+    if sharded or isinstance(bucket, torch.Tensor):
+        raise TypeError("cgx_torch.hook is for DistributedDataParallel, and FullyShardedDataParallel hands its hook flat gradients, "
+                        "which say nothing of layers: " + _SHARDED)
     if isinstance(bucket, tuple):
         gradient, parameter = bucket
         return state.trace(gradient, parameter)

@@ -1,0 +1,107 @@
+"""Training scripts that know nothing of cgx, as people write them for DistributedDataParallel, with two lines more for each
+model: gradients that are accumulated, unused and tied layers, half precision, several models, uneven batches."""
+
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "scripts"
+PACKAGE = FOLDER.parents[3] / "tools" / "torch"
+HAS_LIBRARIES = (pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere")) / "libcgx_compiler.so").exists()
+try:
+    import torch
+except ImportError:
+    torch = None
+MODEL = re.compile(r"^(\w+) = DistributedDataParallel\(.*\)$", re.M)
+# Script: (steps that travel, layers at 4 bits) of each of its models.
+SCRIPTS = {"accumulate": {"model": (20, {"0.weight", "2.weight", "4.weight"})},
+           "autocast": {"model": (20, {"2.weight", "4.weight"})},
+           "static_graph": {"model": (20, {"enter.weight", "twice.weight", "leave.weight"})},
+           "two_models": {"teacher": (10, {"0.weight", "2.weight", "4.weight"}), "student": (20, {"0.weight", "2.weight"})},
+           "uneven": {"model": (20, {"0.weight", "2.weight", "4.weight"})},
+           "unused": {"model": (20, {"enter.weight", "leave.weight", *(f"branches.{index}.weight" for index in range(3))})},
+           "zero_optimizer": {"model": (20, {"0.weight", "2.weight", "4.weight"})}}
+SAYS = """
+import hashlib, json
+print(json.dumps({{name: {{"layers": {{layer["layer"]: layer["codec"] for layer in state.report("json")["layers"]}}, "counters": state.telemetry(),
+                         "bits": hashlib.sha256(b"".join(each.detach().numpy().tobytes() for each in model.parameters())).hexdigest()}}
+                  for name, model, state in [{models}]}}))
+"""
+
+
+def with_cgx(source):
+    """The script with two lines more behind each model, and with what the test wants to know at its end."""
+    lines = r"\g<0>\n\1_state = cgx_torch.state(\1, bits=4)\n\1.register_comm_hook(\1_state, cgx_torch.hook)"
+    names = MODEL.findall(source)
+    assert names, "the script has no model"
+    return "import cgx_torch\n" + MODEL.sub(lines, source) + SAYS.format(
+        models=", ".join(f"({name!r}, {name}, {name}_state)" for name in names))
+
+
+def run(script, compresses, ranks=2):
+    """What the ranks print."""
+    source = (FOLDER / f"{script}.py").read_text()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / f"{script}.py"
+        path.write_text(with_cgx(source) if compresses else source)
+        environment = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(ranks), "USE_LIBUV": "0",
+                                    "PYTHONPATH": os.pathsep.join([str(FOLDER), str(PACKAGE)])}
+        started = [subprocess.Popen([sys.executable, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                    env=environment | {"RANK": str(rank)}) for rank in range(ranks)]
+        try:
+            done = [(*process.communicate(timeout=400), process.returncode) for process in started]
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
+    for _, said, status in done:
+        assert status == 0, said[-3000:]
+    return [printed for printed, _, _ in done]
+
+
+def loss_of(printed):
+    return float(re.search(r"^loss ([\d.]+)$", printed, re.M).group(1))
+
+
+@unittest.skipUnless(torch, "this Python has no torch: tools/setup --torch")
+@unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_compiler.so")
+class ScriptsTest(unittest.TestCase):
+    def test_two_lines_more_compress_and_train_alike(self):
+        for script, models in SCRIPTS.items():
+            with self.subTest(script=script):
+                plain, ours = run(script, compresses=False), run(script, compresses=True)
+                self.assertAlmostEqual(loss_of(ours[0]), loss_of(plain[0]), delta=0.1 * loss_of(plain[0]) + 0.02)
+                said = [json.loads(printed.splitlines()[-1]) for printed in ours]
+                self.assertEqual(said[0].keys(), models.keys())
+                for name, (steps, layers) in models.items():
+                    model = said[0][name]
+                    self.assertEqual(model["counters"]["steps"], steps)
+                    self.assertEqual({layer for layer, codec in model["layers"].items() if "quantize bits=4" in codec}, layers)
+                    self.assertGreater(model["counters"]["raw_bytes"], 4 * model["counters"]["wire_bytes"])
+                    self.assertEqual(len({each[name]["bits"] for each in said}), 1, f"{name}: ranks hold different parameters")
+
+    def test_what_shards_parameters_is_refused_in_words(self):
+        sys.path[:0] = [str(PACKAGE)]
+        import cgx_torch
+
+        class FullyShardedDataParallel(torch.nn.Module):
+            """Called like torch's, which torch 1.13 cannot import under Python 3.11."""
+
+        model = FullyShardedDataParallel()
+        with self.assertRaisesRegex(TypeError, "expected a DistributedDataParallel.*got FullyShardedDataParallel"):
+            cgx_torch.state(model)
+        with self.assertRaisesRegex(TypeError, "FullyShardedDataParallel hands its hook flat gradients"):
+            cgx_torch.hook(None, torch.zeros(4), torch.zeros(2))
+
+
+if __name__ == "__main__":
+    unittest.main()
