@@ -9,7 +9,7 @@
 #include "CodecText.h"
 #include "PlannedCodecs.h"
 #include "RankGrid.h"
-#include "StepRuns.h"
+#include "cgx/Passes/StepRuns.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"

@@ -16,7 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SampleRows.h"
-#include "StepRuns.h"
+#include "cgx/Passes/StepRuns.h"
 
 #include "cgx/Passes/RankValues.h"
 #include "cgx/Passes/RegionFlow.h"

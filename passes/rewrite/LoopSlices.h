@@ -8,7 +8,7 @@
 #ifndef CGX_PASSES_REWRITE_LOOPSLICES_H
 #define CGX_PASSES_REWRITE_LOOPSLICES_H
 
-#include "StepRuns.h"
+#include "cgx/Passes/StepRuns.h"
 
 #include <optional>
 #include <utility>

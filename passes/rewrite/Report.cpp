@@ -15,7 +15,7 @@
 #include "MemorySize.h"
 #include "ReportTable.h"
 #include "ReuseGathers.h"
-#include "StepRuns.h"
+#include "cgx/Passes/StepRuns.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"

@@ -20,7 +20,7 @@
 #include "LoopCarry.h"
 #include "LoopSlices.h"
 #include "MemorySize.h"
-#include "StepRuns.h"
+#include "cgx/Passes/StepRuns.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"

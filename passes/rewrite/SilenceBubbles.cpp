@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RoundNeeds.h"
-#include "StepRuns.h"
+#include "cgx/Passes/StepRuns.h"
 
 #include "cgx/Passes/Rewrite.h"
 

@@ -6,11 +6,11 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "EmitManifest.h"
-#include "../../rewrite/StepRuns.h"
 #include "../stablehlo/NarrowTypes.h"
 #include "StepSignature.h"
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Passes/Lower.h"
+#include "cgx/Passes/StepRuns.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"

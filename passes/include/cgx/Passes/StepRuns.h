@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_PASSES_REWRITE_STEPRUNS_H
-#define CGX_PASSES_REWRITE_STEPRUNS_H
+#ifndef CGX_PASSES_STEPRUNS_H
+#define CGX_PASSES_STEPRUNS_H
 
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
@@ -41,4 +41,4 @@ uint64_t getTurn(mlir::Operation *op);
 
 } // namespace cgx
 
-#endif // CGX_PASSES_REWRITE_STEPRUNS_H
+#endif // CGX_PASSES_STEPRUNS_H
