@@ -35,3 +35,4 @@ def finish(loss):
     loss = loss.detach().clone().float()
     dist.all_reduce(loss)
     print(f"loss {loss.item() / dist.get_world_size():.6f}", flush=True)
+    dist.destroy_process_group()  # else a thread of Gloo may still run when the process ends, which torch 1.13 does not survive
