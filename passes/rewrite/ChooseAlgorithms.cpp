@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodecText.h"
-#include "MachineFile.h"
+#include "CollectiveCost.h"
 
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Passes/Rewrite.h"
@@ -23,13 +23,6 @@ namespace cgx {
 namespace {
 
 using namespace mlir;
-
-/// An algorithm as attributes of an all-reduce.
-struct Choice {
-  Algorithm algorithm;
-  HierarchyAttr hierarchy;
-  double seconds = 0;
-};
 
 struct ChooseAlgorithms : impl::ChooseAlgorithmsPassBase<ChooseAlgorithms> {
   using ChooseAlgorithmsPassBase::ChooseAlgorithmsPassBase;
@@ -50,7 +43,7 @@ private:
       return emitError() << "expected algorithm to be auto, scatter_reduce_allgather, ring, tree or "
                             "hierarchical, got "
                          << algorithm;
-    wanted = Choice{*named, {}};
+    wanted = AllReduceChoice{*named, {}};
     if (!machineFile.empty()) {
       FailureOr<MachineFile> read = MachineFile::read(getOperation(), machineFile);
       if (failed(read))
@@ -88,57 +81,16 @@ private:
     return success();
   }
 
-  LogicalResult set(AllReduceOp op, const Choice &choice) {
+  LogicalResult set(AllReduceOp op, const AllReduceChoice &choice) {
     op.setAlgorithm(choice.algorithm);
     if (choice.hierarchy)
       op.setHierarchyAttr(choice.hierarchy);
     return op.verify();
   }
 
-  SmallVector<Choice> candidates(GroupsAttr groups) const {
-    SmallVector<Choice> all = {
-        {Algorithm::ScatterReduceAllGather, {}}, {Algorithm::Ring, {}}, {Algorithm::Tree, {}}};
-    bool hasHosts =
-        hierarchy && hierarchy.getLocal() > 1 && llvm::all_of(groups.getRows(), [&](DenseI64ArrayAttr row) {
-          return row.size() > hierarchy.getLocal() && row.size() % hierarchy.getLocal() == 0;
-        });
-    if (hasHosts)
-      all.push_back({Algorithm::Hierarchical, hierarchy});
-    return all;
-  }
-
-  /// The fastest algorithm with these codecs.
-  Choice fastest(CollectiveOpInterface op, ArrayRef<CodecAttrInterface> codecs) const {
-    SmallVector<cgx_costed_operand> operands;
-    for (unsigned i = 0; i < codecs.size(); ++i) {
-      RankedTensorType type = op.getInputType(i);
-      operands.push_back({codecs[i].getCodec(), machine->ratesOf(codecs[i]),
-                          hierarchy ? machine->ratesOf(hierarchy.getInside()) : cgx_codec_rates{},
-                          static_cast<uint32_t>(*getCodecElementType(type.getElementType())),
-                          static_cast<uint64_t>(type.getNumElements())});
-    }
-    size_t ranks = 0; // the largest group ends last
-    for (DenseI64ArrayAttr row : op.getGroups().getRows())
-      ranks = std::max<size_t>(ranks, row.size());
-    Choice best{Algorithm::ScatterReduceAllGather, {}, std::numeric_limits<double>::infinity()};
-    for (Choice choice : candidates(op.getGroups())) {
-      cgx_schedule schedule = detail::getSchedule(
-          choice.algorithm, choice.hierarchy ? std::optional(choice.hierarchy) : std::nullopt);
-      choice.seconds =
-          cgx_all_reduce_seconds(&machine->machine(), &schedule, operands.data(), operands.size(), ranks);
-      if (choice.seconds < best.seconds)
-        best = choice;
-    }
-    return best;
-  }
-
   void choose(AllReduceOp op) {
-    SmallVector<CodecAttrInterface> given, exact;
-    for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
-      given.push_back(op.getCodec(i));
-      exact.push_back(getIdentityCodec(&getContext()));
-    }
-    Choice compressed = fastest(op, given), uncompressed = fastest(op, exact);
+    AllReduceChoice compressed = getFastest(op, getCodecs(op), hierarchy, *machine),
+                    uncompressed = getFastest(op, getExactCodecs(op), hierarchy, *machine);
     bool staysExact = uncompressed.seconds <= compressed.seconds;
     if (staysExact)
       leaveExact(op, compressed.seconds, uncompressed.seconds);
@@ -160,7 +112,7 @@ private:
     op.setExactReasonsAttr(builder.getArrayAttr(reasons));
   }
 
-  std::optional<Choice> wanted;
+  std::optional<AllReduceChoice> wanted;
   std::optional<MachineFile> machine;
   HierarchyAttr hierarchy; ///< where hosts have several ranks
 };

@@ -28,6 +28,8 @@ FailureOr<MachineFile> MachineFile::read(ModuleOp module, StringRef path) {
     return refuse() << wrong;
   MachineFile result;
   result.measured = machine.model;
+  result.cores = machine.coresPerRank;
+  result.flops = machine.flopsPerSecond;
   for (auto [index, entry] : llvm::enumerate(machine.codecs)) {
     std::string reason;
     CodecAttrInterface attribute = parseCodec(module.getContext(), entry.codec, reason);

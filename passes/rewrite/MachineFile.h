@@ -30,12 +30,21 @@ public:
 
   const cgx_machine &machine() const { return measured; }
 
+  /// Older files do not say how fast ranks compute, and on how many cores.
+  bool saysComputing() const { return cores > 0 && flops > 0; }
+  bool hasCoreToSpare() const { return cores >= kTwoCores; }
+  double flopsPerSecond() const { return flops; }
+
   /// The rates of a codec, or of the first one measured of its family, or else of the slowest one
   /// measured.
   cgx_codec_rates ratesOf(CodecAttrInterface codec) const;
 
 private:
+  /// Of two cores a rank gets a little less, since it is not alone.
+  static constexpr double kTwoCores = 1.8;
+
   cgx_machine measured{};
+  double cores = 0, flops = 0;
   std::vector<std::pair<CodecAttrInterface, cgx_codec_rates>> codecs;
 };
 

@@ -189,7 +189,16 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   // Once codecs are known: an operand keeps its own wherever it travels.
   bool isEntireModel = options.scope == CodecScope::EntireModel;
   bool overlaps = options.overlap || !options.prefetch.empty();
-  if (isEntireModel || !overlaps)
+  // Nobody said whether, so the machine does.
+  bool chooses = !options.machine.empty() && !options.overlap.hasValue() && options.prefetch.empty() &&
+                 !isEntireModel && !options.decompose;
+  if (chooses) {
+    ChooseOverlapPassOptions overlap;
+    overlap.machineFile = options.machine;
+    if (options.groupBytes.hasValue())
+      overlap.groupBytes = overlap.overlappedGroupBytes = options.groupBytes;
+    manager.addPass(createChooseOverlapPass(overlap));
+  } else if (isEntireModel || !overlaps)
     manager.addPass(createGroupCollectivesPass(GroupCollectivesPassOptions{
         isEntireModel ? std::numeric_limits<uint64_t>::max() : options.groupBytes}));
   // Only what travels together can be encoded together.

@@ -49,6 +49,10 @@ std::string readMachine(std::string_view text, Machine &machine) {
     if (ranks > std::numeric_limits<uint32_t>::max())
       fields.reject("expected a 32-bit number as 'ranks', got " + std::to_string(ranks));
     machine.ranks = uint32_t(ranks);
+    if (fields.has("cores_per_rank"))
+      machine.coresPerRank = fields.positive("cores_per_rank");
+    if (fields.has("flops_per_second"))
+      machine.flopsPerSecond = fields.positive("flops_per_second");
     machine.model = {parseLink(fields, "link"), parseLink(fields, "inside"), fields.count("local"),
                      fields.positive("reduce_bytes_per_second")};
     if (machine.model.local < 1)
@@ -83,6 +87,10 @@ std::string writeMachine(const Machine &machine) {
                {"inside", linkJson(machine.model.inside)},
                {"reduce_bytes_per_second", machine.model.reduce_bytes_per_second},
                {"codecs", std::move(codecs)}};
+  if (machine.coresPerRank > 0)
+    json["cores_per_rank"] = machine.coresPerRank;
+  if (machine.flopsPerSecond > 0)
+    json["flops_per_second"] = machine.flopsPerSecond;
   return json.dump(1) + "\n";
 }
 

@@ -175,7 +175,7 @@ void runCalibrate(const TypedMachine &typed) {
 struct TypedSimulation {
   std::string program, machine, algorithm, json;
   std::vector<uint32_t> ranks;
-  std::optional<double> gigabits, microseconds;
+  std::optional<double> gigabits, microseconds, cores;
   uint32_t local = 1;
 };
 
@@ -185,7 +185,8 @@ void runSimulate(const TypedSimulation &typed) {
     machine.model.link.bytes_per_second = *typed.gigabits * 1e9 / 8;
   if (typed.microseconds)
     machine.model.link.latency_seconds = *typed.microseconds * 1e-6;
-  SimulateOptions options{.ranks = typed.ranks, .local = typed.local, .isBest = typed.algorithm == "best"};
+  SimulateOptions options{
+      .ranks = typed.ranks, .local = typed.local, .cores = typed.cores, .isBest = typed.algorithm == "best"};
   if (options.ranks.empty())
     for (uint32_t ranks = std::max(2u, typed.local); ranks <= 4096; ranks *= 2)
       options.ranks.push_back(ranks);
@@ -282,6 +283,11 @@ void addSimulate(CLI::App &app, TypedSimulation &typed) {
   command->add_option("--link", typed.gigabits, "Gbit/s of a host's link, instead of what was measured")
       ->check(CLI::PositiveNumber);
   command->add_option("--latency", typed.microseconds, "microseconds, likewise")->check(CLI::PositiveNumber);
+  command
+      ->add_option(
+          "--cores", typed.cores,
+          "cores that all hosts share, as those of tools/netlab do (each host has those of calibrate)")
+      ->check(CLI::PositiveNumber);
   command->add_option("--algorithm", typed.algorithm,
                       "of all all-reduces: scatter_reduce_allgather, ring, tree, hierarchical, or best");
   command->add_option("--json", typed.json, "file for all numbers");

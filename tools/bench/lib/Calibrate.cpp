@@ -18,12 +18,15 @@
 #include "cgx/runtime.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <thread>
+#include <time.h>
 
 namespace cgx::bench {
 
@@ -31,6 +34,9 @@ using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 namespace {
+
+/// For so long cores are kept busy, to see how many there are: many turns of a scheduler.
+constexpr double kBusySeconds = 0.1;
 
 /// The collectives that are timed.
 enum Id : int64_t { kBarrier, kShort, kLong, kShortInside, kLongInside, kFan, kAll };
@@ -80,8 +86,10 @@ public:
     for (cgx_link *link : {&machine.model.link, &machine.model.inside})
       link->message_seconds = std::max((fan - link->latency_seconds) / others, link->latency_seconds / 100);
     double bytes = double(input.size() * sizeof(float));
+    machine.coresPerRank = coresPerRank = cores();
+    machine.flopsPerSecond = flops();
     machine.model.reduce_bytes_per_second =
-        bytes / time([&] { reduce(ReduceOp::sum, CGX_F32, output.data(), input.data(), input.size()); });
+        bytes / compute([&] { reduce(ReduceOp::sum, CGX_F32, output.data(), input.data(), input.size()); });
     if (options.local == 1 && options.ranks > 1)
       machine.model.link.bytes_per_second = machine.model.inside.bytes_per_second =
           exactBandwidth(machine.model);
@@ -138,36 +146,105 @@ private:
     cgx_rt_run(handle, id);
   }
 
-  /// Seconds of the slowest rank: the median of the repetitions. The same on all ranks.
-  double time(const std::function<void()> &body) {
-    std::vector<double> times;
+  using Combine = std::function<double(double, double)>;
+
+  /// What all ranks measure at once, behind a barrier, and combine: the median of the repetitions. What
+  /// is combined rank 0 knows alone.
+  double measure(const std::function<double()> &body, Combine combine) {
+    std::vector<double> values;
     for (uint32_t i = 0; i <= options.repetitions; ++i) {
       check(cgx_context_begin_step(context.get(), step++));
       runCollective(kBarrier);
-      Clock::time_point begin = Clock::now();
-      body();
-      double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      const double value = body();
       check(cgx_context_end_step(context.get()));
       if (i > 0) // the first one warms up
-        times.push_back(seconds);
+        values.push_back(value);
     }
-    times = slowest(times);
-    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-    return times[times.size() / 2];
+    values = overRanks(std::move(values), std::move(combine));
+    std::nth_element(values.begin(), values.begin() + std::ptrdiff_t(values.size() / 2), values.end());
+    return values[values.size() / 2];
   }
 
-  /// By repetition; what this rank measured on all but rank 0.
-  std::vector<double> slowest(std::vector<double> times) {
-    auto take = [](void *user, uint32_t, const void *data, uint64_t bytes) {
-      auto &longest = *static_cast<std::vector<double> *>(user);
+  /// Seconds of the slowest rank.
+  double time(const std::function<void()> &body) {
+    return measure(
+        [&] {
+          Clock::time_point begin = Clock::now();
+          body();
+          return std::chrono::duration<double>(Clock::now() - begin).count();
+        },
+        [](double a, double b) { return std::max(a, b); });
+  }
+
+  /// Seconds of a rank that computes while all do. What is shorter than a turn of the scheduler finds a core
+  /// of its own; over a step ranks share them.
+  double compute(const std::function<void()> &body) {
+    const double seconds = measure(
+        [&] {
+          const double begin = ownSeconds();
+          body();
+          return ownSeconds() - begin;
+        },
+        [](double a, double b) { return std::max(a, b); });
+    return seconds / std::min(coresPerRank, 1.0);
+  }
+
+  /// That this rank gets while each rank would use two, on average over the ranks.
+  double cores() {
+    const auto share = [] {
+      std::array<double, 2> seconds{};
+      std::thread other([&] { seconds[1] = coreSeconds(); });
+      seconds[0] = coreSeconds();
+      other.join();
+      return (seconds[0] + seconds[1]) / kBusySeconds;
+    };
+    return measure(share, std::plus<>()) / options.ranks;
+  }
+
+  /// Seconds of a core that this thread gets within kBusySeconds.
+  static double coreSeconds() {
+    const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                     std::chrono::duration<double>(kBusySeconds));
+    const double begin = ownSeconds();
+    while (Clock::now() < end) {
+    }
+    return ownSeconds() - begin;
+  }
+
+  /// Seconds of a core that this thread has had.
+  static double ownSeconds() {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+  }
+
+  /// Of matrix products that fit into caches.
+  double flops() {
+    constexpr int64_t size = 256;
+    std::vector<float> a(size * size, 1), b(size * size, 1), c(size * size);
+    const double seconds = compute([&] {
+      cgx_rt_matmul_f32(reinterpret_cast<int64_t>(a.data()), reinterpret_cast<int64_t>(b.data()),
+                        reinterpret_cast<int64_t>(c.data()), /*trans_a=*/0, /*trans_b=*/1, size, size, size,
+                        /*batch=*/1, 0, 0, 0);
+    });
+    return 2.0 * size * size * size / seconds;
+  }
+
+  /// Combines what all ranks measured, by repetition; what this rank measured on all but rank 0.
+  std::vector<double> overRanks(std::vector<double> values, Combine combine) {
+    struct Combined {
+      std::vector<double> values;
+      Combine combine;
+    } combined{values, std::move(combine)};
+    auto take = [](void *user, uint32_t rank, const void *data, uint64_t bytes) {
+      auto &[values, combine] = *static_cast<Combined *>(user);
       std::vector<double> theirs(bytes / sizeof(double));
       std::memcpy(theirs.data(), data, bytes);
-      for (size_t i = 0; i < std::min(theirs.size(), longest.size()); ++i)
-        longest[i] = std::max(longest[i], theirs[i]);
+      for (size_t i = 0; rank != 0 && i < std::min(theirs.size(), values.size()); ++i)
+        values[i] = combine(values[i], theirs[i]);
     };
-    std::vector<double> longest = times;
-    check(cgx_context_gather(context.get(), times.data(), times.size() * sizeof(double), take, &longest));
-    return longest;
+    check(cgx_context_gather(context.get(), values.data(), values.size() * sizeof(double), take, &combined));
+    return combined.values;
   }
 
   cgx_link link(Id shortMessage, Id longMessage) {
@@ -194,11 +271,11 @@ private:
     std::vector<std::byte> payload(cgx_payload_bytes(&codec, CGX_F32, input.size()));
     uint64_t used = payload.size();
     double bytes = double(input.size() * sizeof(float));
-    double encoding = time([&] {
+    double encoding = compute([&] {
       used = encode(codec, CGX_F32, input.data(), input.size(), makeRandomKey(1, step, 0, options.rank, 0), 0,
                     payload.data());
     });
-    double decoding = time(
+    double decoding = compute(
         [&] { (void)decodeAccumulate(codec, CGX_F32, payload.data(), used, input.size(), output.data()); });
     return {bytes / encoding, bytes / decoding};
   }
@@ -207,6 +284,7 @@ private:
   std::unique_ptr<cgx_context, DestroyContext> context;
   std::vector<float> input, output;
   uint64_t step = 0;
+  double coresPerRank = 1; ///< on rank 0, which writes the file
 };
 
 } // namespace

@@ -113,11 +113,13 @@ SimulatedCollective collectiveOf(const Json &entry, uint64_t jobRanks) {
 /// A collective on a job of some size.
 class Estimate {
 public:
+  /// `speed` is that of a rank's computing where 1 is that of the calibration.
   Estimate(const SimulatedCollective &collective, const formats::Machine &machine, uint32_t jobRanks,
-           uint32_t local)
-      : collective(collective), machine(machine), model(machine.model),
+           uint32_t local, double speed)
+      : collective(collective), machine(machine), model(machine.model), speed(speed),
         ranks(collective.ranks.value_or(jobRanks)), schedule(collective.schedule) {
     model.local = local;
+    model.reduce_bytes_per_second *= speed;
     if (schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL)
       schedule.local = static_cast<uint32_t>(std::min<uint64_t>(local, ranks));
     // Groups that are not all ranks may lie across hosts in any way.
@@ -208,14 +210,19 @@ private:
     for (const SimulatedOperand &operand : collective.operands) {
       cgx_codec codec = isExact ? cgx_codec{} : operand.codec;
       operands.push_back({.codec = codec,
-                          .rates = ratesOf(machine, namedCodec(codec)),
-                          .inside_rates = ratesOf(machine, namedCodec(schedule.inside)),
+                          .rates = ratesOf(codec),
+                          .inside_rates = ratesOf(schedule.inside),
                           .element_type = operand.type,
                           .elements = operand.elements});
     }
     if (isAllReduce())
       return cgx_all_reduce_seconds(&model, &schedule, operands.data(), operands.size(), ranks);
     return exchangeSeconds(operands);
+  }
+
+  cgx_codec_rates ratesOf(const cgx_codec &codec) const {
+    cgx_codec_rates rates = formats::ratesOf(machine, namedCodec(codec));
+    return {rates.encode_bytes_per_second * speed, rates.decode_bytes_per_second * speed};
   }
 
   uint64_t bytesOfRun(uint32_t position) const {
@@ -233,32 +240,42 @@ private:
 
   /// Of collectives of one exchange, in which the root, or any rank, sends the most.
   double exchangeSeconds(const std::vector<cgx_costed_operand> &operands) const {
-    if (ranks < 2)
-      return 0;
     const cgx_collective one = described();
-    const cgx_pattern pattern = cgx_pattern_of(&one);
-    const cgx_link &link = ranks > model.local ? model.link : model.inside;
     const uint32_t sender = pairs.empty() ? collective.root : pairs.front().source;
-    double seconds = cgx_message_seconds(&link, &pattern), bytes = 0;
-    bool isReduced = collective.kind == CGX_REDUCE_SCATTER, isGathered = collective.kind == CGX_ALL_GATHER;
+    cgx_pass pass{};
+    double bytes = 0;
     for (const cgx_costed_operand &operand : operands) {
-      cgx_pass pass{};
       cgx_add_to_pass(&pass, &model, &operand.codec, &operand.rates, operand.element_type,
                       double(operand.elements));
       bytes += double(cgx_collective_wire_bytes(&one, &operand.codec, &operand.codec, operand.element_type,
                                                 operand.elements, sender));
-      seconds += pass.encode + (isReduced ? pass.accumulate : pass.decode * (isGathered ? double(ranks) : 1));
     }
-    return seconds + bytes * double(std::min<uint64_t>(model.local, ranks)) / link.bytes_per_second;
+    return cgx_exchange_seconds(&model, &one, &pass, bytes);
   }
 
   const SimulatedCollective &collective;
   const formats::Machine &machine;
   cgx_machine model;
+  double speed;
   uint32_t ranks;
   cgx_schedule schedule;
   std::vector<cgx_pair> pairs;
 };
+
+/// How fast a rank computes on `ranks` ranks, where 1 is how fast it was in the calibration: ranks share
+/// cores.
+double speedOf(const formats::Machine &machine, uint32_t ranks, const SimulateOptions &options) {
+  const double measured = machine.coresPerRank;
+  if (measured == 0 && options.cores)
+    throw Error("the machine file does not say how many cores its ranks had, which sharing " +
+                std::to_string(*options.cores) + " is relative to: run cgx-bench calibrate again");
+  if (measured == 0)
+    return 1;
+  const double ofHost = measured * double(machine.model.local);
+  const double cores =
+      options.cores ? *options.cores / double(ranks) : ofHost / std::min(options.local, ranks);
+  return std::min(cores, 1.0) / std::min(measured, 1.0);
+}
 
 Prediction predict(const std::vector<SimulatedCollective> &program, const formats::Machine &machine,
                    uint32_t ranks, const SimulateOptions &options) {
@@ -266,10 +283,11 @@ Prediction predict(const std::vector<SimulatedCollective> &program, const format
   if (ranks % prediction.local != 0)
     throw Error("expected hosts of " + std::to_string(options.local) + " ranks to divide the ranks, got " +
                 std::to_string(ranks));
+  const double speed = speedOf(machine, ranks, options);
   bool isListed = ranks <= kMostListed;
   prediction.wireBytes.resize(isListed ? ranks : 0);
   for (const SimulatedCollective &collective : program) {
-    Estimate estimate(collective, machine, ranks, prediction.local);
+    Estimate estimate(collective, machine, ranks, prediction.local, speed);
     if (estimate.isAllReduce() && options.isBest)
       estimate.useFastest();
     else if (estimate.isAllReduce() && options.algorithm)

@@ -106,7 +106,8 @@ struct CompressPipelineOptions : DecisionOptions {
                                    llvm::cl::init("")};
   Option<bool> overlap{*this, "overlap",
                        llvm::cl::desc("Start collectives as soon as their operands are there, and wait where "
-                                      "results are used; group-bytes is then 524288 by default"),
+                                      "results are used; group-bytes is then 524288 by default. Without it, "
+                                      "a machine file decides"),
                        llvm::cl::init(false)};
   Option<std::string> prefetch{
       *this, "prefetch",
@@ -119,7 +120,7 @@ struct CompressPipelineOptions : DecisionOptions {
   Option<std::string> machine{
       *this, "machine",
       llvm::cl::desc("What cgx-bench calibrate measured: auto becomes the fastest algorithm, and what "
-                     "compression would make slower stays exact"),
+                     "compression would make slower stays exact; overlap, where that is faster"),
       llvm::cl::init("")};
   Option<int64_t> local{*this, "local",
                         llvm::cl::desc("hierarchical: consecutive ranks of a group that are one host"),

@@ -852,6 +852,49 @@ def MergeLayersPass : Pass<"cgx-merge-layers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
 }
 
+def ChooseOverlapPass : Pass<"cgx-choose-overlap", "::mlir::ModuleOp"> {
+  let summary = "lets collectives travel while ranks compute, where that is faster by what was measured";
+  let description = [{
+    Makes of the program two: one whose collectives are merged by `cgx-group-collectives` and follow one another,
+    and one by `cgx-overlap-collectives`. The program with less time by the cost model stays. Overlap must gain
+    3 %: less is within the error of the model, and what travels needs memory of its own.
+
+    The model (`cgx/cost.h`) has the link, the codecs and the cores from `machine`, a file that `cgx-bench calibrate`
+    wrote. A product of matrices or a convolution takes its floating point operations at the rate of the file,
+    another op its bytes at the rate of adding up. Where ranks have a core to spare, a collective that was
+    started takes nothing from the step's computing. Elsewhere encoding, adding up and decoding do, and
+    only the waiting for the link is gained.
+
+    Precondition: codecs are assigned, no explicit form.
+    Postcondition: that of `cgx-group-collectives`, or that of `cgx-overlap-collectives`. A remark says which,
+    if it is the second.
+
+    Input:
+    ```mlir
+    %g2 = stablehlo.dot_general ...
+    %g1 = stablehlo.dot_general ...
+    %r1 = cgx.all_reduce mean(%g1) id(0) ... : tensor<64x128xf32>
+    %r2 = cgx.all_reduce mean(%g2) id(1) ... : tensor<128x10xf32>
+    ```
+    Output: over a slow link
+    ```mlir
+    %g2 = stablehlo.dot_general ...
+    %h2 = cgx.start all_reduce mean(%g2) id(1) ... : tensor<128x10xf32>
+    %g1 = stablehlo.dot_general ...
+    %r1 = cgx.all_reduce mean(%g1) id(0) ... : tensor<64x128xf32>
+    %r2 = cgx.wait %h2 : !cgx.handle<tensor<128x10xf32>>
+    ```
+  }];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+  let options = [
+    Option<"machineFile", "machine", "std::string", "\"\"", "What cgx-bench calibrate measured">,
+    Option<"groupBytes", "group-bytes", "uint64_t", "4194304",
+           "Raw bytes that a group may hold where collectives follow one another">,
+    Option<"overlappedGroupBytes", "overlapped-group-bytes", "uint64_t", "524288",
+           "Raw bytes that a group may hold where they overlap">
+  ];
+}
+
 def ChooseAlgorithmsPass : Pass<"cgx-choose-algorithms", "::mlir::ModuleOp"> {
   let summary = "gives all-reduces their algorithm: one for all, or by what was measured of the machine";
   let description = [{

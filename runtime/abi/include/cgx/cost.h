@@ -1,4 +1,4 @@
-/*===-- cgx/cost.h - Seconds of an all-reduce, as plain C ----------*- C -*-===
+/*===-- cgx/cost.h - Seconds of a collective, as plain C ------------*- C -*-===
  *
  * Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
  * See LICENSE for license information.
@@ -6,8 +6,8 @@
  *
  *===-----------------------------------------------------------------------===
  *
- * The cost model: what `cgx-bench calibrate` measured of a machine, and how long an
- * all-reduce takes by it. The compiler chooses algorithms with it, cgx-bench simulates
+ * The cost model: what `cgx-bench calibrate` measured of a machine, and how long a
+ * collective takes by it. The compiler chooses algorithms with it, cgx-bench simulates
  * other rank counts. It is as exact as its parts: latency and bandwidth of a link that
  * nobody else uses, and memory rates of ranks that all work at once.
  *
@@ -162,6 +162,26 @@ static inline double cgx_hierarchical_seconds(const cgx_machine *machine, const 
   if (owners.ranks < 2)
     return seconds;
   return seconds + cgx_message_seconds(&machine->link, &owners) + cgx_overlapped(transfer, compute);
+}
+
+/* Seconds that a core of a rank is busy for a pass; the rest of a collective is waiting for others. */
+static inline double cgx_busy_seconds(const cgx_pass *pass) {
+  return pass->encode + pass->accumulate + pass->decode;
+}
+
+/* Seconds of a collective of another kind, one exchange in which the rank that sends the most sends `bytes`
+ * and each rank passes over the operands of `pass`, which gathers make as long as all ranks' together. */
+static inline double cgx_exchange_seconds(const cgx_machine *machine, const cgx_collective *collective,
+                                          const cgx_pass *pass, double bytes) {
+  const uint32_t ranks = collective->ranks;
+  const uint32_t host = machine->local < ranks ? (uint32_t)machine->local : ranks;
+  const cgx_pattern pattern = cgx_pattern_of(collective);
+  const cgx_link *link = cgx_link_of(machine, &pattern, host);
+  const double results = collective->kind == CGX_ALL_GATHER ? ranks : 1;
+  if (ranks < 2)
+    return 0;
+  return cgx_message_seconds(link, &pattern) + bytes * host / link->bytes_per_second + pass->encode +
+         (collective->kind == CGX_REDUCE_SCATTER ? pass->accumulate : pass->decode * results);
 }
 
 /* Seconds of an all-reduce of `count` operands over `ranks` ranks, of which machine->local are on

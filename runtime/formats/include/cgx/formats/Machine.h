@@ -29,6 +29,10 @@ struct Machine {
   cgx_machine model{};
   std::string transport; ///< that was measured
   uint32_t ranks = 0;    ///< that measured
+  /// Cores that each of them had while all computed, up to 2: with one to spare, a collective takes none of
+  /// the step's time. 0 where nobody measured it, as below.
+  double coresPerRank = 0;
+  double flopsPerSecond = 0; ///< of matrix products in f32, on every rank at once
   std::vector<MeasuredCodec> codecs;
 };
 

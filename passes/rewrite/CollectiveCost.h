@@ -1,0 +1,48 @@
+//===-- CollectiveCost.h - Seconds of a collective --------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The cost model of `cgx/cost.h`, for ops.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_PASSES_REWRITE_COLLECTIVECOST_H
+#define CGX_PASSES_REWRITE_COLLECTIVECOST_H
+
+#include "MachineFile.h"
+
+#include "cgx/Dialect/Cgx/CgxDialect.h"
+
+namespace cgx {
+
+/// How an all-reduce goes.
+struct AllReduceChoice {
+  Algorithm algorithm = Algorithm::ScatterReduceAllGather;
+  HierarchyAttr hierarchy;
+  double seconds = 0;
+};
+
+/// The fastest way if these codecs encode the operands; by hosts only where there is a `hierarchy` and it
+/// divides the groups.
+AllReduceChoice getFastest(AllReduceOp op, llvm::ArrayRef<CodecAttrInterface> codecs, HierarchyAttr hierarchy,
+                           const MachineFile &machine);
+
+/// One of these for each operand.
+llvm::SmallVector<CodecAttrInterface> getCodecs(CollectiveOpInterface op);
+llvm::SmallVector<CodecAttrInterface> getExactCodecs(CollectiveOpInterface op);
+
+struct CollectiveCost {
+  double seconds = 0; ///< from the first rank's begin to the last rank's end
+  double busy = 0;    ///< of these, how long a core of each rank encodes, adds up and decodes
+};
+
+/// Of a collective of any kind. Of an all-reduce whose algorithm is open, the fastest, without codecs where
+/// that is faster.
+CollectiveCost getCost(CollectiveOpInterface op, const MachineFile &machine);
+
+} // namespace cgx
+
+#endif // CGX_PASSES_REWRITE_COLLECTIVECOST_H
