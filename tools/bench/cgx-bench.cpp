@@ -179,10 +179,16 @@ struct TypedSimulation {
   uint32_t local = 1;
 };
 
+/// Of what a wire carries: 1448 bytes of a TCP segment in the 1538 that an Ethernet frame takes.
+constexpr double kPayloadShare = 1448.0 / 1538;
+
 void runSimulate(const TypedSimulation &typed) {
   formats::Machine machine = loadMachine(typed.machine);
+  // Without a limit on the link, cores are what limited it.
+  if (typed.cores)
+    machine.model.link.busy_seconds_per_byte = 1 / machine.model.link.bytes_per_second;
   if (typed.gigabits)
-    machine.model.link.bytes_per_second = *typed.gigabits * 1e9 / 8;
+    machine.model.link.bytes_per_second = *typed.gigabits * 1e9 / 8 * kPayloadShare;
   if (typed.microseconds)
     machine.model.link.latency_seconds = *typed.microseconds * 1e-6;
   SimulateOptions options{
@@ -280,14 +286,18 @@ void addSimulate(CLI::App &app, TypedSimulation &typed) {
       ->check(CLI::Range(1u, 1u << 20));
   command->add_option("--local", typed.local, "ranks per host, which share its link (1)")
       ->check(CLI::Range(1u, 1024u));
-  command->add_option("--link", typed.gigabits, "Gbit/s of a host's link, instead of what was measured")
-      ->check(CLI::PositiveNumber);
+  CLI::Option *link =
+      command
+          ->add_option("--link", typed.gigabits,
+                       "Gbit/s of a host's link, of which frames take 6 %; instead of what was measured")
+          ->check(CLI::PositiveNumber);
   command->add_option("--latency", typed.microseconds, "microseconds, likewise")->check(CLI::PositiveNumber);
   command
-      ->add_option(
-          "--cores", typed.cores,
-          "cores that all hosts share, as those of tools/netlab do (each host has those of calibrate)")
-      ->check(CLI::PositiveNumber);
+      ->add_option("--cores", typed.cores,
+                   "cores that all hosts share, as those of tools/netlab do, where calibrate found a link "
+                   "without a limit (each rank has those of calibrate)")
+      ->check(CLI::PositiveNumber)
+      ->needs(link);
   command->add_option("--algorithm", typed.algorithm,
                       "of all all-reduces: scatter_reduce_allgather, ring, tree, hierarchical, or best");
   command->add_option("--json", typed.json, "file for all numbers");

@@ -148,6 +148,17 @@ class Netlab(RunTest):
         for variant in ("cgx 4 bit", "cgx exact", "Open MPI"):  # Gloo only where the build found it
             self.assertGreater(float(row[variant]), 0)
 
+    @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
+    def test_predictions_can_be_measured(self):
+        study = [NETLAB.parent / "study" / "simulation", "--tools", TOOLS]
+        measured = subprocess.run([*study, "--quick"], timeout=120, capture_output=True, text=True, check=False)
+        self.assertEqual(measured.returncode, 0, measured.stdout + measured.stderr)
+        row = json.loads(measured.stdout)
+        # What wires carry bounds both: 1 MiB, of which each of two hosts sends the half twice, at 1 Gbit.
+        for seconds in (row["exact"], row["predicted"]["exact_seconds"]):
+            self.assertGreater(seconds, (1 << 20) / 1.25e8)
+        self.assertLess(row["predicted"]["seconds"], row["predicted"]["exact_seconds"])
+
     @unittest.skipUnless((TOOLS / "cgx-compile").exists(), "needs the compiler")
     def test_steps_of_examples_on_slow_links_can_be_measured(self):
         for example, compressed in (("pipeline-lm", "AQ-SGD 3/6"), ("fsdp-lm", "W8G8")):

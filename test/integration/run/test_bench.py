@@ -51,6 +51,10 @@ class Bench(RunTest):
         self.assertEqual((machine["cgx_machine"], machine["ranks"], machine["local"]), (1, 3, 1))
         for link in ("link", "inside"):
             self.assertGreater(min(machine[link].values()), 0)
+        self.assertGreater(machine["flops_per_second"], 0)
+        # Each rank wants two cores.
+        self.assertGreater(machine["cores_per_rank"], 0)
+        self.assertLess(machine["cores_per_rank"], 2.1)
         self.assertIn("quantize", [entry["codec"]["family"] for entry in machine["codecs"]])
         for entry in machine["codecs"]:
             self.assertGreater(min(entry["encode_bytes_per_second"], entry["decode_bytes_per_second"]), 0)
@@ -80,6 +84,28 @@ class Bench(RunTest):
         # A larger group is never faster, by the best algorithm of each.
         times = [row["seconds"] for row in rows]
         self.assertEqual(times, sorted(times))
+
+    def test_hosts_that_share_cores_take_turns(self):
+        machine, prediction = self.folder / "machine.json", self.folder / "prediction.json"
+        link = {"latency_seconds": 1e-12, "message_seconds": 1e-12, "bytes_per_second": 1e9}
+        known = {"cgx_machine": 1, "ranks": 4, "local": 1, "link": link, "inside": link, "reduce_bytes_per_second": 1e9,
+                 "cores_per_rank": 0.5, "flops_per_second": 1e10,
+                 "codecs": [{"codec": {"family": "quantize"}, "encode_bytes_per_second": 1e9, "decode_bytes_per_second": 1e9}]}
+
+        def seconds(*options):
+            machine.write_text(json.dumps(known))
+            self.bench("simulate", FIXTURES / "train4.so", "--machine", machine, "--ranks", "4,8", "--link", 100, "--json", prediction, *options)
+            return [row["seconds"] for row in json.loads(prediction.read_text())["predictions"]]
+
+        shared, own, many = seconds("--cores", 2), seconds(), seconds("--cores", 64)
+        # Eight ranks on two cores take twice as long as if each brought half a core; four are what was measured, and have to send.
+        self.assertGreater(shared[1], 1.5 * own[1])
+        self.assertGreater(shared[0], own[0])
+        self.assertLess(many[1], own[1])
+        simulate = ["simulate", FIXTURES / "train4.so", "--machine", machine, "--cores", 2]
+        self.assertIn("--link", self.bench(*simulate, code=2).stderr)
+        machine.write_text(json.dumps({key: value for key, value in known.items() if key != "cores_per_rank"}))
+        self.assertIn("does not say how many cores its ranks had", self.bench(*simulate, "--link", 1, code=1).stderr)
 
     def other_kind(self):
         path = self.folder / "plan.json"

@@ -120,6 +120,7 @@ public:
         ranks(collective.ranks.value_or(jobRanks)), schedule(collective.schedule) {
     model.local = local;
     model.reduce_bytes_per_second *= speed;
+    model.link.busy_seconds_per_byte /= speed;
     if (schedule.algorithm == CGX_ALGORITHM_HIERARCHICAL)
       schedule.local = static_cast<uint32_t>(std::min<uint64_t>(local, ranks));
     // Groups that are not all ranks may lie across hosts in any way.
@@ -141,13 +142,14 @@ public:
       schedule = {};
   }
 
-  void useFastest() {
+  /// The fastest with the codecs, or without.
+  void useFastest(bool isExact) {
     uint32_t best = CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER;
     double least = std::numeric_limits<double>::infinity();
     for (uint32_t algorithm : {CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER, CGX_ALGORITHM_RING, CGX_ALGORITHM_TREE,
                                CGX_ALGORITHM_HIERARCHICAL}) {
       use(algorithm);
-      if (double time = seconds(/*isExact=*/false); time < least) {
+      if (double time = seconds(isExact); time < least) {
         least = time;
         best = algorithm;
       }
@@ -262,19 +264,14 @@ private:
   std::vector<cgx_pair> pairs;
 };
 
-/// How fast a rank computes on `ranks` ranks, where 1 is how fast it was in the calibration: ranks share
-/// cores.
+/// How fast a rank computes, where 1 is how fast it was in the calibration.
 double speedOf(const formats::Machine &machine, uint32_t ranks, const SimulateOptions &options) {
-  const double measured = machine.coresPerRank;
-  if (measured == 0 && options.cores)
-    throw Error("the machine file does not say how many cores its ranks had, which sharing " +
-                std::to_string(*options.cores) + " is relative to: run cgx-bench calibrate again");
-  if (measured == 0)
+  if (!options.cores)
     return 1;
-  const double ofHost = measured * double(machine.model.local);
-  const double cores =
-      options.cores ? *options.cores / double(ranks) : ofHost / std::min(options.local, ranks);
-  return std::min(cores, 1.0) / std::min(measured, 1.0);
+  if (machine.coresPerRank == 0)
+    throw Error("the machine file does not say how many cores its ranks had, which sharing some is relative "
+                "to: run cgx-bench calibrate again");
+  return std::min(*options.cores / double(ranks), 1.0) / std::min(machine.coresPerRank, 1.0);
 }
 
 Prediction predict(const std::vector<SimulatedCollective> &program, const formats::Machine &machine,
@@ -288,12 +285,16 @@ Prediction predict(const std::vector<SimulatedCollective> &program, const format
   prediction.wireBytes.resize(isListed ? ranks : 0);
   for (const SimulatedCollective &collective : program) {
     Estimate estimate(collective, machine, ranks, prediction.local, speed);
-    if (estimate.isAllReduce() && options.isBest)
-      estimate.useFastest();
-    else if (estimate.isAllReduce() && options.algorithm)
+    Estimate exact = estimate;
+    if (estimate.isAllReduce() && options.isBest) {
+      estimate.useFastest(/*isExact=*/false);
+      exact.useFastest(/*isExact=*/true);
+    } else if (estimate.isAllReduce() && options.algorithm) {
       estimate.use(*options.algorithm);
+      exact.use(*options.algorithm);
+    }
     prediction.seconds += estimate.seconds(/*isExact=*/false);
-    prediction.exactSeconds += estimate.seconds(/*isExact=*/true);
+    prediction.exactSeconds += exact.seconds(/*isExact=*/true);
     uint32_t size = estimate.size(), step = isListed ? 1 : std::max<uint32_t>(size / kSampled, 1);
     double sum = 0, positions = 0;
     for (uint32_t position = 0; position < size; position += step, ++positions)

@@ -38,7 +38,7 @@ std::vector<SimulatedCollective> loadProgram(const std::string &path);
 struct SimulateOptions {
   std::vector<uint32_t> ranks;
   uint32_t local = 1; ///< ranks per host
-  /// That all hosts share, as those of tools/netlab do; without, each host has as many as in the calibration.
+  /// That all hosts share, as those of tools/netlab do; without, each rank has as many as in the calibration.
   std::optional<double> cores;
   /// Takes the place of every all-reduce's own; `isBest` takes the fastest one by the model.
   std::optional<uint32_t> algorithm;

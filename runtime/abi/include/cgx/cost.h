@@ -25,6 +25,9 @@ typedef struct cgx_link {
   double latency_seconds;  /* of a message of no length, alone */
   double message_seconds;  /* that each further message in flight adds */
   double bytes_per_second; /* in one direction while the other is used alike */
+  /* That a rank computes for each byte it sends: copies, the kernel's part. Where that counts, since ranks
+   * share cores; 0 elsewhere. */
+  double busy_seconds_per_byte;
 } cgx_link;
 
 typedef struct cgx_machine {
@@ -79,6 +82,11 @@ static inline double cgx_larger(double a, double b) { return a > b ? a : b; }
 /* What is cut into pieces overlaps but for its first and its last: an eighth of the shorter. */
 static inline double cgx_overlapped(double a, double b) { return cgx_larger(a, b) + (a < b ? a : b) / 8; }
 
+/* What a byte takes at least, in a chain of messages of which each waits for the one before. */
+static inline double cgx_byte_seconds(const cgx_link *link) {
+  return cgx_larger(1 / link->bytes_per_second, link->busy_seconds_per_byte);
+}
+
 /* Seconds of the messages of a pattern, had they no length: turns of a step at once, steps one after another.
  */
 static inline double cgx_message_seconds(const cgx_link *link, const cgx_pattern *pattern) {
@@ -119,7 +127,9 @@ static inline double cgx_scatter_seconds(const cgx_machine *machine, const cgx_p
   double between =
       cgx_sent_chunks(pattern, host, /*between=*/1) * chunk * host / machine->link.bytes_per_second;
   double inside = cgx_sent_chunks(pattern, host, /*between=*/0) * chunk / machine->inside.bytes_per_second;
-  double compute = pass->encode * (1 + 1.0 / pattern->ranks) + pass->accumulate + pass->decode;
+  double sending =
+      cgx_sent_chunks(pattern, host, /*between=*/1) * chunk * machine->link.busy_seconds_per_byte;
+  double compute = pass->encode * (1 + 1.0 / pattern->ranks) + pass->accumulate + pass->decode + sending;
   return cgx_message_seconds(cgx_link_of(machine, pattern, host), pattern) +
          cgx_overlapped(cgx_larger(between, inside), compute);
 }
@@ -129,7 +139,7 @@ static inline double cgx_ring_seconds(const cgx_machine *machine, const cgx_patt
                                       const cgx_pass *pass, uint32_t host) {
   const cgx_link *link = cgx_link_of(machine, pattern, host);
   double ranks = pattern->ranks, hops = cgx_step_count(pattern, 0) + cgx_step_count(pattern, 1);
-  return cgx_message_seconds(link, pattern) + hops * (pass->wire_bytes / ranks / link->bytes_per_second) +
+  return cgx_message_seconds(link, pattern) + hops * (pass->wire_bytes / ranks * cgx_byte_seconds(link)) +
          pass->encode + (ranks - 1) / ranks * pass->accumulate + pass->decode;
 }
 
@@ -138,7 +148,7 @@ static inline double cgx_tree_seconds(const cgx_machine *machine, const cgx_patt
                                       const cgx_pass *pass, uint32_t host) {
   const cgx_link *link = cgx_link_of(machine, pattern, host);
   double up = cgx_step_count(pattern, 0), down = cgx_step_count(pattern, 1),
-         send = pass->wire_bytes / link->bytes_per_second;
+         send = pass->wire_bytes * cgx_byte_seconds(link);
   return cgx_message_seconds(link, pattern) + up * (send + pass->encode + pass->accumulate) +
          down * (down + 1) / 2 * send + pass->encode + pass->decode;
 }
@@ -147,9 +157,12 @@ static inline double cgx_hierarchical_seconds(const cgx_machine *machine, const 
                                               const cgx_pass *pass, const cgx_pass *inside, uint32_t ranks) {
   const cgx_pattern owners = cgx_host_stage(schedule, ranks, 1);
   double chunks = schedule->leaders == CGX_LEADERS_ONE ? 1 : schedule->local, hosts = owners.ranks;
-  double transfer = cgx_sent_chunks(&owners, /*host=*/1, /*between=*/1) * pass->wire_bytes / hosts /
-                    machine->link.bytes_per_second;
-  double compute = (pass->encode * (1 + 1 / hosts) + pass->accumulate + pass->decode) / chunks, seconds = 0;
+  double sent = cgx_sent_chunks(&owners, /*host=*/1, /*between=*/1) * pass->wire_bytes / hosts,
+         transfer = sent / machine->link.bytes_per_second;
+  double compute = (pass->encode * (1 + 1 / hosts) + pass->accumulate + pass->decode +
+                    sent * machine->link.busy_seconds_per_byte) /
+                   chunks,
+         seconds = 0;
   uint32_t stage;
   for (stage = 0; stage < CGX_HOST_STAGES && schedule->local > 1; stage += 2) {
     const cgx_pattern host = cgx_host_stage(schedule, ranks, stage);
@@ -180,7 +193,8 @@ static inline double cgx_exchange_seconds(const cgx_machine *machine, const cgx_
   const double results = collective->kind == CGX_ALL_GATHER ? ranks : 1;
   if (ranks < 2)
     return 0;
-  return cgx_message_seconds(link, &pattern) + bytes * host / link->bytes_per_second + pass->encode +
+  return cgx_message_seconds(link, &pattern) +
+         bytes * cgx_larger(host / link->bytes_per_second, link->busy_seconds_per_byte) + pass->encode +
          (collective->kind == CGX_REDUCE_SCATTER ? pass->accumulate : pass->decode * results);
 }
 
