@@ -26,7 +26,7 @@ namespace {
 using namespace mlir;
 
 /// What overlap must gain to be worth the memory of what travels: less is within the error of the model.
-constexpr double kLeastGain = 0.03;
+constexpr double kLeastGain = 0.05;
 
 struct ChooseOverlap : impl::ChooseOverlapPassBase<ChooseOverlap> {
   using ChooseOverlapPassBase::ChooseOverlapPassBase;
@@ -59,7 +59,9 @@ struct ChooseOverlap : impl::ChooseOverlapPassBase<ChooseOverlap> {
     OpPassManager plain = inTurn(), overlap = overlapped();
     if (failed(runPipeline(plain, one)) || failed(runPipeline(overlap, other)))
       return signalPassFailure();
-    const double apart = getSeconds(one, *machine), together = getSeconds(other, *machine);
+    const double apart = getSeconds(one, *machine), ideal = getSeconds(other, *machine);
+    // Sending takes something from computing, and computing from sending.
+    const double together = apart - machine->overlappedShare() * (apart - ideal);
     const bool overlaps = together < (1 - kLeastGain) * apart;
     ModuleOp chosen = overlaps ? other : one;
     body->getOperations().splice(body->end(), chosen.getBody()->getOperations());

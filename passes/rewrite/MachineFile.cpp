@@ -30,6 +30,7 @@ FailureOr<MachineFile> MachineFile::read(ModuleOp module, StringRef path) {
   result.measured = machine.model;
   result.cores = machine.coresPerRank;
   result.flops = machine.flopsPerSecond;
+  result.share = machine.overlappedShare;
   for (auto [index, entry] : llvm::enumerate(machine.codecs)) {
     std::string reason;
     CodecAttrInterface attribute = parseCodec(module.getContext(), entry.codec, reason);

@@ -34,6 +34,8 @@ public:
   bool saysComputing() const { return cores > 0 && flops > 0; }
   bool hasCoreToSpare() const { return cores >= kTwoCores; }
   double flopsPerSecond() const { return flops; }
+  /// Of the time that a collective waits for the link, how much passes while a rank computes.
+  double overlappedShare() const { return share; }
 
   /// The rates of a codec, or of the first one measured of its family, or else of the slowest one
   /// measured.
@@ -44,7 +46,7 @@ private:
   static constexpr double kTwoCores = 1.8;
 
   cgx_machine measured{};
-  double cores = 0, flops = 0;
+  double cores = 0, flops = 0, share = 0;
   std::vector<std::pair<CodecAttrInterface, cgx_codec_rates>> codecs;
 };
 

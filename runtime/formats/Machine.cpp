@@ -53,6 +53,10 @@ std::string readMachine(std::string_view text, Machine &machine) {
       machine.coresPerRank = fields.positive("cores_per_rank");
     if (fields.has("flops_per_second"))
       machine.flopsPerSecond = fields.positive("flops_per_second");
+    machine.overlappedShare = fields.amountOr("overlapped_share", 0);
+    if (machine.overlappedShare > 1)
+      fields.reject("expected a share from 0 to 1 as 'overlapped_share', got " +
+                    std::to_string(machine.overlappedShare));
     machine.model = {parseLink(fields, "link"), parseLink(fields, "inside"), fields.count("local"),
                      fields.positive("reduce_bytes_per_second")};
     if (machine.model.local < 1)
@@ -91,6 +95,8 @@ std::string writeMachine(const Machine &machine) {
     json["cores_per_rank"] = machine.coresPerRank;
   if (machine.flopsPerSecond > 0)
     json["flops_per_second"] = machine.flopsPerSecond;
+  if (machine.overlappedShare > 0)
+    json["overlapped_share"] = machine.overlappedShare;
   return json.dump(1) + "\n";
 }
 

@@ -173,6 +173,8 @@ TEST(Machine, IsReadAndRefusedByPlace) {
             "machine: expected at least 1 rank per host as 'local', got 0");
   EXPECT_EQ(read(replaced(kMachine, "\"local\": 2", "\"local\": 2, \"cores_per_rank\": 0")),
             "machine: expected a number above 0 as 'cores_per_rank', got 0");
+  EXPECT_EQ(read(replaced(kMachine, "\"local\": 2", "\"local\": 2, \"overlapped_share\": 1.5")),
+            "machine: expected a share from 0 to 1 as 'overlapped_share', got 1.500000");
   EXPECT_EQ(read("{}"),
             "expected 'cgx_machine' of version 1, as cgx-bench calibrate writes it: this is another kind of "
             "file");
@@ -190,12 +192,14 @@ TEST(Machine, IsWrittenAsItIsRead) {
   machine.codecs[1].rates = {5e8, 3e9};
   machine.coresPerRank = 0.5;
   machine.flopsPerSecond = 4e10;
+  machine.overlappedShare = 0.75;
   const std::string text = writeMachine(machine);
   ASSERT_EQ(readMachine(text, again), "");
   EXPECT_EQ(writeMachine(again), text);
   EXPECT_EQ(again.codecs[1].codec, machine.codecs[1].codec);
   EXPECT_EQ(again.coresPerRank, 0.5);
   EXPECT_EQ(again.flopsPerSecond, 4e10);
+  EXPECT_EQ(again.overlappedShare, 0.75);
 
   EXPECT_EQ(ratesOf(again, machine.codecs[1].codec).encode_bytes_per_second, 5e8);
   const Codec sparser = parseCodecText(R"({"family": "topk", "density": 0.001})"),

@@ -38,6 +38,9 @@ namespace {
 /// For so long cores are kept busy, to see how many there are: many turns of a scheduler.
 constexpr double kBusySeconds = 0.1;
 
+/// Of the matrices that are multiplied: they fit into caches.
+constexpr int64_t kSize = 256;
+
 /// The collectives that are timed.
 enum Id : int64_t { kBarrier, kShort, kLong, kShortInside, kLongInside, kFan, kAll };
 
@@ -88,6 +91,7 @@ public:
     double bytes = double(input.size() * sizeof(float));
     machine.coresPerRank = coresPerRank = cores();
     machine.flopsPerSecond = flops();
+    machine.overlappedShare = overlappedShare();
     machine.model.reduce_bytes_per_second =
         bytes / compute([&] { reduce(ReduceOp::sum, CGX_F32, output.data(), input.data(), input.size()); });
     if (options.local == 1 && options.ranks > 1)
@@ -220,14 +224,36 @@ private:
 
   /// Of matrix products that fit into caches.
   double flops() {
-    constexpr int64_t size = 256;
-    std::vector<float> a(size * size, 1), b(size * size, 1), c(size * size);
-    const double seconds = compute([&] {
-      cgx_rt_matmul_f32(reinterpret_cast<int64_t>(a.data()), reinterpret_cast<int64_t>(b.data()),
-                        reinterpret_cast<int64_t>(c.data()), /*trans_a=*/0, /*trans_b=*/1, size, size, size,
-                        /*batch=*/1, 0, 0, 0);
+    const double products = compute([&] { multiply(); });
+    return 2.0 * kSize * kSize * kSize / products;
+  }
+
+  void multiply() {
+    cgx_rt_matmul_f32(reinterpret_cast<int64_t>(left.data()), reinterpret_cast<int64_t>(right.data()),
+                      reinterpret_cast<int64_t>(product.data()), /*trans_a=*/0, /*trans_b=*/1, kSize, kSize,
+                      kSize, /*batch=*/1, 0, 0, 0);
+  }
+
+  /// Of the shorter of an all-reduce and of as much computing, how much goes by while the other does: 1 where
+  /// sending needs no core that computes, 0 where ranks had better do one after the other.
+  double overlappedShare() {
+    const auto handle = reinterpret_cast<int64_t>(context.get());
+    const double traveling = time([&] { runCollective(kAll); });
+    const double once = time([&] { multiply(); });
+    const auto products = static_cast<uint32_t>(std::clamp(traveling / once, 1.0, 1e5));
+    const auto multiplyAll = [&] {
+      for (uint32_t i = 0; i < products; ++i)
+        multiply();
+    };
+    const double computing = time(multiplyAll);
+    const double both = time([&] {
+      cgx_rt_operand(handle, kAll, 0, reinterpret_cast<int64_t>(input.data()),
+                     reinterpret_cast<int64_t>(output.data()));
+      cgx_rt_start(handle, kAll);
+      multiplyAll();
+      cgx_rt_wait(handle, kAll);
     });
-    return 2.0 * size * size * size / seconds;
+    return std::clamp((traveling + computing - both) / std::min(traveling, computing), 0.0, 1.0);
   }
 
   /// Combines what all ranks measured, by repetition; what this rank measured on all but rank 0.
@@ -283,6 +309,7 @@ private:
   const CalibrateOptions &options;
   std::unique_ptr<cgx_context, DestroyContext> context;
   std::vector<float> input, output;
+  std::vector<float> left = std::vector<float>(kSize * kSize, 1), right = left, product = left;
   uint64_t step = 0;
   double coresPerRank = 1; ///< on rank 0, which writes the file
 };

@@ -857,13 +857,14 @@ def ChooseOverlapPass : Pass<"cgx-choose-overlap", "::mlir::ModuleOp"> {
   let description = [{
     Makes of the program two: one whose collectives are merged by `cgx-group-collectives` and follow one another,
     and one by `cgx-overlap-collectives`. The program with less time by the cost model stays. Overlap must gain
-    3 %: less is within the error of the model, and what travels needs memory of its own.
+    5 %: less is within the error of the model, and what travels needs memory of its own.
 
     The model (`cgx/cost.h`) has the link, the codecs and the cores from `machine`, a file that `cgx-bench calibrate`
     wrote. A product of matrices or a convolution takes its floating point operations at the rate of the file,
     another op its bytes at the rate of adding up. Where ranks have a core to spare, a collective that was
     started takes nothing from the step's computing. Elsewhere encoding, adding up and decoding do, and
-    only the waiting for the link is gained.
+    only the waiting for the link is gained. Of that gain counts the `overlapped_share` of the file: sending takes
+    something from computing, too.
 
     Precondition: codecs are assigned, no explicit form.
     Postcondition: that of `cgx-group-collectives`, or that of `cgx-overlap-collectives`. A remark says which,

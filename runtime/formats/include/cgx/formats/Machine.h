@@ -33,6 +33,8 @@ struct Machine {
   /// the step's time. 0 where nobody measured it, as below.
   double coresPerRank = 0;
   double flopsPerSecond = 0; ///< of matrix products in f32, on every rank at once
+  /// Of the time of an exact all-reduce, how much passes while ranks compute, from 0 to 1.
+  double overlappedShare = 0;
   std::vector<MeasuredCodec> codecs;
 };
 
