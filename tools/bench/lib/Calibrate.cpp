@@ -41,8 +41,21 @@ constexpr double kBusySeconds = 0.1;
 /// Of the matrices that are multiplied: they fit into caches.
 constexpr int64_t kSize = 256;
 
+/// Of a short all-reduce: each rank has some, and no link is busy for long.
+constexpr uint64_t kShortElements = 1024;
+
 /// The collectives that are timed.
-enum Id : int64_t { kBarrier, kShort, kLong, kShortInside, kLongInside, kFan, kAll };
+enum Id : int64_t {
+  kBarrier,
+  kShort,
+  kLong,
+  kShortInside,
+  kLongInside,
+  kFan,
+  kAll,
+  kShortTree,
+  kShortScatter
+};
 
 struct DestroyContext {
   void operator()(cgx_context *context) const { cgx_context_destroy(context); }
@@ -88,6 +101,10 @@ public:
     double others = std::max(1.0, double(options.ranks) - 2);
     for (cgx_link *link : {&machine.model.link, &machine.model.inside})
       link->message_seconds = std::max((fan - link->latency_seconds) / others, link->latency_seconds / 100);
+    if (options.local == 1) {
+      fitMessages(machine.model.link);
+      machine.model.inside = machine.model.link;
+    }
     double bytes = double(input.size() * sizeof(float));
     machine.coresPerRank = coresPerRank = cores();
     machine.flopsPerSecond = flops();
@@ -103,6 +120,18 @@ public:
   }
 
 private:
+  /// Latency and further messages, so that the model takes as long for short all-reduces as they took: by a
+  /// tree, in which nobody sends to two at once, and by the exchange among all, in which everybody does.
+  void fitMessages(cgx_link &link) {
+    const double tree = time([&] { runCollective(kShortTree); });
+    link.latency_seconds = std::max(tree / (2 * cgx_tree_depth(options.ranks)), 1e-9);
+    if (options.ranks == 2)
+      return;
+    const double scatter = time([&] { runCollective(kShortScatter); });
+    link.message_seconds =
+        std::max((scatter / 2 - link.latency_seconds) / (options.ranks - 2), link.latency_seconds / 100);
+  }
+
   std::string makeManifest() const {
     uint32_t ranks = options.ranks, local = options.local;
     std::vector<uint32_t> everybody(ranks);
@@ -113,7 +142,8 @@ private:
       inside.push_back({rank, rank / local * local + (rank + 1) % local});
     }
     Json collectives = Json::array();
-    auto add = [&](Id id, const char *kind, uint64_t elements, const Json &pairs) {
+    auto add = [&](Id id, const char *kind, uint64_t elements, const Json &pairs,
+                   const char *algorithm = "auto") {
       Json operand = {{"layer", "calibration"},
                       {"layer_id", id},
                       {"kind", "other"},
@@ -123,6 +153,7 @@ private:
                       {"codec", {{"family", "identity"}}}};
       collectives.push_back({{"id", id},
                              {"kind", kind},
+                             {"algorithm", algorithm},
                              {"reduction", "sum"},
                              {"groups", Json::array({everybody})},
                              {"operands", Json::array({operand})},
@@ -138,6 +169,8 @@ private:
     add(kLongInside, "permute", elements, inside);
     add(kFan, "all_to_all", ranks, {});
     add(kAll, "all_reduce", elements, {});
+    add(kShortTree, "all_reduce", kShortElements, {}, "tree");
+    add(kShortScatter, "all_reduce", kShortElements, {}, "scatter_reduce_allgather");
     return Json{
         {"cgx_manifest", 1}, {"hash", "cgx-calibrate"}, {"ranks", ranks}, {"collectives", collectives}}
         .dump();
