@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodecText.h"
+#include "ExactReasons.h"
 #include "PlannedCodecs.h"
 #include "RankGrid.h"
 #include "cgx/Passes/StepRuns.h"
@@ -338,16 +339,16 @@ private:
   /// Why the codec cannot encode an operand; "" if it can.
   static std::string getRefusal(CollectiveOpInterface op, unsigned operand, CodecAttrInterface codec) {
     if (!codec.isExact() && !op.acceptsLossyCodecs())
-      return "reduction " + stringifyReduction(*op.getReductionKind()).str();
+      return kReduction.of(stringifyReduction(*op.getReductionKind()));
     Type elementType = op.getInputType(operand).getElementType();
     if (!codec.takesElementType(elementType))
-      return "element type " + getElementTypeName(elementType).str();
+      return kElementType.of(getElementTypeName(elementType));
     if (codec.needsAllReduce() && !op.isAllReduce())
-      return op.getKind().str() + " with " + codec.getFamily().str();
+      return codecOfOtherCollectives(op.getKind(), codec.getFamily());
     if (auto changes = dyn_cast<DeltaAttr>(codec)) {
       const bool isOfWeights = op.getLayer(operand).getKind() == LayerKind::Weight;
       if (isOfWeights ? !isa<AllGatherOp>(op) : !isa<PermuteOp>(op))
-        return op.getKind().str() + " with delta";
+        return codecOfOtherCollectives(op.getKind(), "delta");
       if (!isOfWeights && op.getInputType(operand).getRank() < 2)
         return "changes need a dimension of samples and others";
       if (isOfWeights && getRunsPerStep(op).value_or(0) == 0)

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExactReasons.h"
 #include "Meant.h"
 #include "PlannedCodecs.h"
 
@@ -136,23 +137,23 @@ private:
       exclusion.matched |= exclusion.pattern.match(layer.getName());
     for (const Exclusion &exclusion : exclusions)
       if (exclusion.pattern.match(layer.getName()))
-        return "excluded by 'exclude=" + exclusion.text + "'";
+        return kExcluded.of("'exclude=" + exclusion.text + "'");
     if (llvm::none_of(getCoveringKinds(layer.getKind()),
                       [&](LayerKind kind) { return compressedKinds.contains(kind); }))
-      return "kind " + stringifyLayerKind(layer.getKind()).str();
+      return kOfKind.of(stringifyLayerKind(layer.getKind()));
     const int64_t layers = layer.getLayerCount();
     const std::string of = layers == 1 ? "" : ", each of " + std::to_string(layers) + " stacked layers";
     if (layer.getShape()) {
       if (int64_t rank = getParameterRank(layer.getLayerShape());
           rank < minRank &&
           (layer.getShape().size() != 1 || getRaveledRank(op, layer.getName(), rank) < minRank))
-        return std::to_string(rank) + "-D parameter" + of;
+        return kParameterRank.behind(rank) + of;
     } else if (int64_t rank = llvm::count_if(type.getShape(), [](int64_t size) { return size != 1; });
                rank < minRank && getRaveledRank(op, layer.getName(), rank) < minRank) {
-      return std::to_string(rank) + "-D operand";
+      return kOperandRank.behind(rank);
     }
     if (type.getNumElements() / layers < minElements)
-      return "fewer than " + std::to_string(minElements) + " elements" + of;
+      return kFewElements.of(llvm::Twine(minElements) + " elements" + of);
     return "";
   }
 

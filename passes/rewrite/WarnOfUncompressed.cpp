@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExactReasons.h"
+
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Passes/Rewrite.h"
@@ -21,24 +23,6 @@ namespace cgx {
 namespace {
 
 using namespace mlir;
-
-/// What to do about a reason to stay exact, as FilterLayers and AssignCodecs write it; "" if it is what
-/// somebody asked for.
-StringRef getCure(StringRef reason) {
-  if (reason.contains("-D parameter") || reason.contains("-D operand"))
-    return "min-rank=1 takes vectors, too";
-  if (reason.starts_with("fewer than"))
-    return "min-elements= takes smaller ones";
-  if (reason.starts_with("kind "))
-    return "kinds= names what may be compressed";
-  if (reason.starts_with("excluded by"))
-    return "exclude= names fewer";
-  if (reason.starts_with("element type"))
-    return "codecs take f32, f16 and bf16";
-  if (reason.starts_with("reduction "))
-    return "only sums and means are compressed";
-  return "";
-}
 
 struct WarnOfUncompressed : impl::WarnOfUncompressedPassBase<WarnOfUncompressed> {
   void runOnOperation() override {
@@ -162,9 +146,8 @@ private:
               "jax_enable_x64";
   }
 
-  /// AssignCodecs names the op and the codec that it cannot have.
   static bool isOfAnotherCollective(CollectiveOpInterface op, StringRef reason) {
-    return reason.starts_with((op.getKind() + " with ").str());
+    return reason.starts_with(codecOfOtherCollectives(op.getKind(), /*codec=*/""));
   }
 
   void warnOfScattered() {

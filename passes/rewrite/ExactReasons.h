@@ -1,0 +1,63 @@
+//===-- ExactReasons.h - Why operands stay exact ----------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The reasons that a user can do something about. In the program a reason is the text that reports show
+// (`exact_reasons`): a phrase, and what it is about. Whoever gives or looks for one takes the phrase from
+// here.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_PASSES_REWRITE_EXACTREASONS_H
+#define CGX_PASSES_REWRITE_EXACTREASONS_H
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+
+#include <array>
+#include <string>
+
+namespace cgx {
+
+struct ExactReason {
+  llvm::StringLiteral phrase;
+  llvm::StringLiteral cure; ///< what to do about it
+
+  /// The reason, about something: "kind weight".
+  std::string of(const llvm::Twine &subject) const { return (phrase + subject).str(); }
+  /// The reason behind a number: "1-D parameter".
+  std::string behind(int64_t number) const { return std::to_string(number) + phrase.str(); }
+};
+
+inline constexpr ExactReason kExcluded{"excluded by ", "exclude= names fewer"};
+inline constexpr ExactReason kOfKind{"kind ", "kinds= names what may be compressed"};
+inline constexpr ExactReason kParameterRank{"-D parameter", "min-rank=1 takes vectors, too"};
+inline constexpr ExactReason kOperandRank{"-D operand", "min-rank=1 takes vectors, too"};
+inline constexpr ExactReason kFewElements{"fewer than ", "min-elements= takes smaller ones"};
+inline constexpr ExactReason kElementType{"element type ", "codecs take f32, f16 and bf16"};
+inline constexpr ExactReason kReduction{"reduction ", "only sums and means are compressed"};
+
+/// Of an operand whose collective has no such codec: "reduce_scatter with lowrank". Its cure is another
+/// codec.
+inline std::string codecOfOtherCollectives(llvm::StringRef collective, llvm::StringRef codec) {
+  return (collective + " with " + codec).str();
+}
+
+/// What to do about a reason; "" if it is what somebody asked for.
+inline llvm::StringRef getCure(llvm::StringRef reason) {
+  static constexpr std::array kCurable = {kExcluded,    kOfKind,      kParameterRank, kOperandRank,
+                                          kFewElements, kElementType, kReduction};
+  const llvm::StringRef text = reason.drop_while(llvm::isDigit); // the number that it is behind
+  for (const ExactReason &one : kCurable)
+    if (text.starts_with(one.phrase))
+      return one.cure;
+  return "";
+}
+
+} // namespace cgx
+
+#endif // CGX_PASSES_REWRITE_EXACTREASONS_H
