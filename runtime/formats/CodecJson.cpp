@@ -74,6 +74,9 @@ std::string readParameter(const CodecParameter &parameter, const Json &entry, cg
 
 /// A number or a flag where the text is one, else the text.
 Json numberOrName(const std::string &text) {
+  const bool isNumber = !text.empty() && (text[0] == '-' || (text[0] >= '0' && text[0] <= '9'));
+  if (!isNumber && text != "true" && text != "false")
+    return text;
   try {
     Json value = formats::parseJson(text, {.depth = 0});
     return value.is_number() || value.is_boolean() ? value : Json(text);
