@@ -106,7 +106,7 @@ class Elastic(RunTest):
         _, error = job.communicate(timeout=PATIENCE)
         self.assertEqual(job.returncode, code, error)
         self.expect_nothing_left()
-        self.assertEqual([path.name for path in self.folder.iterdir() if "membership" in path.name], [])
+        self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith("cgx-")], [])
         return error
 
     def memberships(self):
@@ -157,6 +157,19 @@ class Elastic(RunTest):
             if words in line:
                 return line
         return "over"
+
+    def test_what_others_put_among_temporary_files_is_neither_read_nor_written(self):
+        target = self.folder / "target"
+        target.write_text("keep")
+        job = self.start(2)
+        link = self.folder / f"cgx-run-{job.pid}.membership-2.safetensors"
+        link.symlink_to(target)  # a name that anybody can tell
+        self.wait_for(job, 100)
+        os.kill(children(job.pid)[1], signal.SIGKILL)
+        self.assertIn("going on from step", self.memberships_said(job))
+        _, error = job.communicate(timeout=PATIENCE)
+        self.assertEqual(job.returncode, 0, error)
+        self.assertEqual((target.read_text(), link.readlink()), ("keep", target))
 
     def test_a_rank_joins_as_a_copy_of_another(self):
         saved = self.folder / "saved.safetensors"

@@ -8,10 +8,7 @@
 
 #include "cgx/Cli/TcpOptions.h"
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <stdexcept>
 
 namespace cgx::cli {
 
@@ -48,20 +45,13 @@ void addTcpOptions(CLI::App &app) {
 OwnRendezvous::OwnRendezvous() {
   if (std::getenv(kRendezvous))
     return;
-  std::string path = (std::filesystem::temp_directory_path() / "cgx-tcp-XXXXXX").string();
-  if (!::mkdtemp(path.data()))
-    throw std::runtime_error("cannot make a folder for the rendezvous, '" + path +
-                             "': " + std::strerror(errno));
-  folder = path;
-  ::setenv(kRendezvous, ("file:" + (folder / "rendezvous").string()).c_str(), /*overwrite=*/1);
+  folder.emplace("cgx-tcp");
+  ::setenv(kRendezvous, ("file:" + (folder->path() / "rendezvous").string()).c_str(), /*overwrite=*/1);
 }
 
 OwnRendezvous::~OwnRendezvous() {
-  std::error_code ignored;
-  if (folder.empty())
-    return;
-  std::filesystem::remove_all(folder, ignored);
-  ::unsetenv(kRendezvous);
+  if (folder)
+    ::unsetenv(kRendezvous);
 }
 
 } // namespace cgx::cli

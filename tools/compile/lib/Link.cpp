@@ -11,6 +11,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Signals.h"
@@ -21,6 +22,12 @@
 namespace cgx::compile {
 namespace {
 
+std::string folderOfTemporaryFiles() {
+  llvm::SmallString<128> folder;
+  llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, folder);
+  return ("'" + folder + "' ($TMPDIR, else /tmp)").str();
+}
+
 /// A file that is gone with this object, or with the process.
 class TemporaryFile {
 public:
@@ -29,7 +36,7 @@ public:
   /// Makes it, empty. Returns the error, empty on success.
   std::string create(llvm::StringRef ending, int &file) {
     if (std::error_code error = llvm::sys::fs::createTemporaryFile("cgx-step", ending, file, path))
-      return "cannot create a temporary file: " + error.message();
+      return "cannot make a temporary file in " + folderOfTemporaryFiles() + ": " + error.message();
     remover.setFile(path);
     llvm::sys::RemoveFileOnSignal(path);
     return "";

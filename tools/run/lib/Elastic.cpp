@@ -16,37 +16,17 @@
 
 #include "RankErrors.h"
 #include "StopSignals.h"
+#include "cgx/output/TemporaryFolder.h"
 #include "cgx/run/Checkpoints.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/Members.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <unistd.h>
 
 using namespace cgx::run;
 
 namespace {
-
-/// A file of this process that goes with it.
-class TemporaryFile {
-public:
-  explicit TemporaryFile(const std::string &name)
-      : path_((std::filesystem::temp_directory_path() /
-               ("cgx-run-" + std::to_string(::getpid()) + "." + name + ".safetensors"))
-                  .string()) {}
-  ~TemporaryFile() {
-    std::error_code none;
-    std::filesystem::remove(path_, none);
-  }
-  TemporaryFile(const TemporaryFile &) = delete;
-  TemporaryFile &operator=(const TemporaryFile &) = delete;
-  const std::string &path() const { return path_; }
-
-private:
-  std::string path_;
-};
 
 class ElasticRun {
 public:
@@ -67,9 +47,11 @@ public:
       Ended ended = start(job);
       if (!goOn(ended))
         return std::move(ended.outcomes);
-      TemporaryFile file("membership-" + std::to_string(memberships_.size()));
-      handOn(job, ended, file.path());
-      options_.resume = file.path();
+      const cgx::TemporaryFolder folder("cgx-run");
+      const std::string file =
+          folder.path() / ("membership-" + std::to_string(memberships_.size()) + ".safetensors");
+      handOn(job, ended, file);
+      options_.resume = file;
       options_.state.clear();
       options_.isHandedOn = true;
       std::unique_ptr<Prepared> next = prepareNext(job); // has the file open, which may go then

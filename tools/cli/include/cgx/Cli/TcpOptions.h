@@ -9,9 +9,11 @@
 #ifndef CGX_CLI_TCPOPTIONS_H
 #define CGX_CLI_TCPOPTIONS_H
 
+#include "cgx/output/TemporaryFolder.h"
+
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
+#include <optional>
 #include <string>
 
 namespace cgx::cli {
@@ -34,7 +36,7 @@ public:
   OwnRendezvous &operator=(const OwnRendezvous &) = delete;
 
 private:
-  std::filesystem::path folder; ///< empty: the user has said where
+  std::optional<TemporaryFolder> folder; ///< none: the user has said where
 };
 
 } // namespace cgx::cli

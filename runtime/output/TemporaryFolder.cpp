@@ -1,0 +1,33 @@
+//===-- TemporaryFolder.cpp - A folder of this process alone ----*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/output/TemporaryFolder.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+namespace cgx {
+
+TemporaryFolder::TemporaryFolder(const std::string &name) {
+  const char *given = std::getenv("TMPDIR");
+  const std::string parent = given && *given ? given : "/tmp";
+  std::string path = parent + "/" + name + "-XXXXXX";
+  if (!::mkdtemp(path.data()))
+    throw std::runtime_error("cannot make a folder for temporary files in '" + parent +
+                             "' ($TMPDIR, else /tmp): " + std::strerror(errno));
+  path_ = path;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+} // namespace cgx
