@@ -2,11 +2,13 @@
 
 import os
 import pathlib
+import resource
+import signal
 import stat
 import subprocess
 import unittest
 
-from harness import RunTest
+from harness import CGX_RUN, RunTest
 
 CGX_COMPILE = os.environ["CGX_COMPILE"]
 STEP = pathlib.Path(os.environ["CGX_EXAMPLES"]) / "mlp-digits" / "step.mlir"
@@ -57,6 +59,19 @@ class Cache(RunTest):
     def test_no_cache_neither_reads_nor_writes(self):
         self.compile("--no-cache")
         self.assertFalse(self.cache.exists())
+
+    def test_where_there_is_no_room_for_it_nothing_is_kept(self):
+        def fill_disk():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        result = subprocess.run([CGX_RUN, str(STEP), "--state", str(STEP.with_name("state.safetensors")), "--data", str(STEP.with_name("train.safetensors")),
+                                 "--transport", "inproc", "--steps", "1"], capture_output=True, text=True, timeout=300, check=False,
+                                env=self.environment(CGX_CACHE_DIR=self.cache), preexec_fn=fill_disk)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.entries(), [])
+        self.compile(name="step.o")
+        (entry,) = self.entries()
+        self.assertEqual(stat.S_IMODE(entry.stat().st_mode), 0o600)
 
     def test_a_folder_that_others_can_write_is_not_trusted(self):
         folder = self.cache / "steps"

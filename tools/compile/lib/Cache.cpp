@@ -7,12 +7,13 @@
 //===----------------------------------------------------------------------------===//
 #include "Cache.h"
 
+#include "cgx/output/OutputFile.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CachePruning.h"
-#include "llvm/Support/Caching.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -94,7 +95,7 @@ std::string chooseFolder() {
 
 llvm::SmallString<128> getPath(llvm::StringRef folder, llvm::StringRef key) {
   llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, "llvmcache-" + key); // as localCache names it, and pruneCache expects
+  llvm::sys::path::append(path, "llvmcache-" + key); // the names that pruneCache looks at
   return path;
 }
 
@@ -139,19 +140,9 @@ std::optional<Artifact> Cache::find(llvm::StringRef key) const {
 }
 
 void Cache::store(llvm::StringRef key, const Artifact &artifact) const {
-  llvm::Expected<llvm::FileCache> files = llvm::localCache("cgx steps", "cgx", folder);
-  if (!files)
-    return llvm::consumeError(files.takeError());
-  llvm::Expected<llvm::AddStreamFn> add = (*files)(/*Task=*/0, key, "step");
-  if (!add)
-    return llvm::consumeError(add.takeError());
-  if (*add) {
-    llvm::Expected<std::unique_ptr<llvm::CachedFileStream>> stream = (*add)(/*Task=*/0, "step");
-    if (!stream)
-      return llvm::consumeError(stream.takeError());
-    *(*stream)->OS << serialize(artifact);
-    llvm::consumeError((*stream)->commit());
-  }
+  // Where there is no room the next call compiles again. LLVM's own localCache ends the process then.
+  if (!cgx::writeOutput(getPath(folder, key).str().str(), serialize(artifact), FileMode::Private).empty())
+    return;
   llvm::CachePruningPolicy policy;
   policy.MaxSizeBytes = uint64_t(1) << 30;
   llvm::pruneCache(folder, policy);

@@ -33,7 +33,7 @@
 namespace cgx {
 
 /// What a new file may be used for; the process's umask takes from it.
-enum class FileMode : unsigned { Data = 0666, Program = 0777 };
+enum class FileMode : unsigned { Data = 0666, Program = 0777, Private = 0600 };
 
 /// Writes `pieces`, one behind the other. Returns what went wrong, with the path; empty on success.
 [[nodiscard]] std::string writeOutput(const std::string &path,
