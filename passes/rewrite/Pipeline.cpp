@@ -258,6 +258,34 @@ template <typename Options> struct NamesOf : Options {
   }
 };
 
+/// The first option with nothing behind its sign, as `plan=$PLAN` has of a variable that is not set. MLIR
+/// takes that as the option's default, and the program would be compressed otherwise than meant.
+static llvm::StringRef optionWithoutValue(llvm::StringRef text) {
+  size_t begin = 0; // of the word
+  int depth = 0;
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool isPlain = depth == 0 && !quote;
+    if (isPlain && llvm::isSpace(c))
+      begin = i + 1;
+    if (isPlain && c == '=') {
+      llvm::StringRef value = text.drop_front(i + 1).take_until(llvm::isSpace);
+      if (value.empty() || value == "\"\"" || value == "''" || value == "{}")
+        return text.slice(begin, i);
+    }
+    if (quote)
+      quote = c == quote ? 0 : quote;
+    else if (c == '"' || c == '\'')
+      quote = c;
+    else if (llvm::StringRef("{<([").contains(c))
+      ++depth;
+    else if (llvm::StringRef("}>)]").contains(c))
+      --depth;
+  }
+  return "";
+}
+
 /// Registers a pipeline whose errors name the option that was likely meant. MLIR's own say which one there is
 /// not, on standard error, wherever other errors go.
 template <typename Options>
@@ -267,6 +295,8 @@ static void registerPipeline(llvm::StringRef name, llvm::StringRef description,
       name, description,
       [name = name.str(), build](mlir::OpPassManager &manager, llvm::StringRef text, auto errorHandler) {
         Options options;
+        if (llvm::StringRef option = optionWithoutValue(text); !option.empty())
+          return errorHandler(name + ": expected a value for the option " + option);
         std::string wrong;
         llvm::raw_string_ostream stream(wrong);
         if (succeeded(options.parseFromString(text, stream))) {

@@ -92,6 +92,12 @@ int main(int argc, char **argv) {
   if (!llvm::cl::ParseCommandLineOptions(argc, argv, overview, &llvm::errs()))
     return 2;
 
+  for (const llvm::cl::opt<std::string> *option : {&input, &output, &cpu, &manifestFile, &runtimeFolder})
+    if (option->getNumOccurrences() != 0 && option->empty())
+      return fail("expected a value for " + (option->hasArgStr() ? "--" + option->ArgStr : option->HelpStr) +
+                      ", got ''",
+                  2);
+
   llvm::StringRef ending = llvm::sys::path::extension(output);
   if (output == "-")
     ending = ".ll";

@@ -124,14 +124,14 @@ void describe(CLI::App &app, Options &options) {
          "--compress", options.compress,
          "Compress the collectives of the text first, as cgx-opt --cgx-compress does, and print its report: "
          "\"bits=4\", \"codec=topk density=0.01 error-feedback=f32\", \"plan=plan.json\"")
-      ->type_name("OPTIONS")
+      ->type_name(cgx::cli::kOptionsOfAnother)
       ->group("Input");
   app.add_option(
          "--local-steps", options.localSteps,
          "Let ranks train by themselves and average how far they came every so many steps, as cgx-opt "
          "--cgx-local-steps does, with --compress or exactly: \"every=10\", \"every=50 outer=nesterov<lr=0.7 "
          "momentum=0.9>\"")
-      ->type_name("OPTIONS")
+      ->type_name(cgx::cli::kOptionsOfAnother)
       ->group("Input");
   app.add_option("--ranks", options.ranks, "Ranks to start; the program's own number by default")
       ->check(CLI::Validator(checkWhole, ""))

@@ -100,6 +100,14 @@ class Inputs(RunTest):
         self.refuse("train4.so", "--transport", "pigeon", code=2)
         self.refuse("train4.so", "--steps", "-1", code=2)
 
+    def test_an_option_without_a_value_is_not_one_that_was_not_given(self):
+        """As where a variable of the shell is not set."""
+        for option in ("--save", "--report", "--resume", "--metrics", "--state", "--job", "--rendezvous", "--set", "--feed", "--eval"):
+            self.assertIn(f"{option}: expected a value, got ''", self.refuse("train1.so", option, "", code=2, job=False))
+            self.refuse("train1.so", option + "=", code=2)
+        # But of a list of options, which may be empty.
+        self.assertIn("expected the text of a step with --compress", self.refuse("train1.so", "--compress", "", state=self.state(1)))
+
     def test_help_has_examples(self):
         result = subprocess.run([CGX_RUN, "--help"], capture_output=True, text=True, check=False)
         self.assertEqual(result.returncode, 0)

@@ -7,6 +7,8 @@
 // RUN: not cgx-opt %s --cgx-compress="min-elements=x" 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not cgx-opt %s --cgx-compress="bitz=4" 2>&1 | FileCheck %s --check-prefix=MEANT
 // RUN: not cgx-opt %s --cgx-compress="zebra=4" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not cgx-opt %s --cgx-compress="bits=4 plan=" 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not cgx-opt %s --cgx-compress="weight='bits=8' exclude='' bits=4" 2>&1 | FileCheck %s --check-prefix=EMPTY-QUOTED
 // RUN: not cgx-opt %s --cgx-instrument="exclud=a" 2>&1 | FileCheck %s --check-prefix=INSTRUMENT
 // RUN: not cgx-opt %s --cgx-assign-codecs="bit=4" 2>&1 | FileCheck %s --check-prefix=PASS
 // RUN: not cgx-opt %s --cgx-merge-layers --cgx-group-collectives="bits=4" 2>&1 | FileCheck %s --check-prefix=OTHER
@@ -24,6 +26,8 @@
 // KEPT-NOT: warning
 // MEANT: {{^}}cgx-opt: error: cgx-compress: no such option bitz (did you mean 'bits'?)
 // UNKNOWN: {{^}}cgx-opt: error: cgx-compress: no such option zebra{{$}}
+// EMPTY: {{^}}cgx-opt: error: cgx-compress: expected a value for the option plan{{$}}
+// EMPTY-QUOTED: {{^}}cgx-opt: error: cgx-compress: expected a value for the option exclude{{$}}
 // INSTRUMENT: {{^}}cgx-opt: error: cgx-instrument: no such option exclud (did you mean 'exclude'?)
 // PASS: {{^}}cgx-opt: error: cgx-assign-codecs: no such option bit (did you mean 'bits'?)
 // OTHER: {{^}}cgx-opt: error: cgx-group-collectives: no such option bits{{$}}

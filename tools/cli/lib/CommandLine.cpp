@@ -63,10 +63,22 @@ std::string suggestion(const CLI::App &app, int argc, const char *const *argv) {
   return "";
 }
 
+/// Throws where an option was given a value without a character in it, as of a shell's variable that is not
+/// set: most would do then as if they had not been given, and a run ended without what it was to save.
+static void refuseEmpty(const CLI::App &app) {
+  for (const CLI::App *command : typedCommands(app))
+    for (const CLI::Option *option : command->get_options())
+      if (option->get_type_name() != kOptionsOfAnother)
+        for (const std::string &value : option->results())
+          if (value.empty())
+            throw CLI::ValidationError(option->get_name(), "expected a value, got ''");
+}
+
 std::optional<int> parse(CLI::App &app, int argc, const char *const *argv) {
   app.set_version_flag("--version", app.get_name() + " " + version());
   try {
     app.parse(argc, argv);
+    refuseEmpty(app);
     return std::nullopt;
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0) {

@@ -117,11 +117,11 @@ def _diagnostic(raw):
 
 
 def pipeline(name, values):
-    """One option of `run`: a pass or pipeline with its options from Python values. `None` is left out, `True` is a
-    flag, sequences are lists; names have underscores for dashes."""
+    """One option of `run`: a pass or pipeline with its options from Python values. `None` and lists without an
+    element are left out, `True` is a flag, sequences are lists; names have underscores for dashes."""
     words = []
     for key, value in values.items():
-        if value is None or value is False:
+        if value is None or value is False or (isinstance(value, (list, tuple)) and not value):
             continue
         key = key.replace("_", "-")
         if value is True:

@@ -16,9 +16,13 @@
 
 namespace cgx::cli {
 
-/// Parses a command line, to which it adds --version. If the program is to end now, the status that it ends
-/// with: 0 after --help or --version, 2 after an error, which is on standard error with the option or command
-/// that was likely meant.
+/// The type name of an option whose value is a list of another tool's options, which may be empty: --compress
+/// "".
+inline constexpr const char *kOptionsOfAnother = "OPTIONS";
+
+/// Parses a command line, to which it adds --version. No option takes an empty value but those. If the
+/// program is to end now, the status that it ends with: 0 after --help or --version, 2 after an error, which
+/// is on standard error with the option or command that was likely meant.
 std::optional<int> parse(CLI::App &app, int argc, const char *const *argv);
 
 /// " (did you mean '--ranks'?)" for an option or command that no one knows; empty if all are known, or if
