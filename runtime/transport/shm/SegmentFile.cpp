@@ -62,12 +62,14 @@ Result<SegmentFile> SegmentFile::open(const std::string &name) {
       if (descriptor < 0 && errno == EEXIST)
         continue;
     }
-    // A link, or what only its owner may open.
-    if (descriptor < 0 && (errno == ELOOP || errno == EACCES))
-      return Status::error(CGX_INVALID_ARGUMENT, "expected /dev/shm", name, " to be a file of user ",
-                           geteuid(), kTaken);
-    if (descriptor < 0)
-      return systemError(codeOf(errno), concat("cannot open /dev/shm", name), errno);
+    // A link, or what only its owner may open, unless it is the folder that does not let us in.
+    if (const int error = errno; descriptor < 0) {
+      struct stat info{};
+      if ((error == ELOOP || error == EACCES) && lstat(("/dev/shm" + name).c_str(), &info) == 0)
+        return Status::error(CGX_INVALID_ARGUMENT, "expected /dev/shm", name, " to be a file of user ",
+                             geteuid(), kTaken);
+      return systemError(codeOf(error), concat("cannot open /dev/shm", name), error);
+    }
     SegmentFile file(name, descriptor);
     if (Status status = checkOwner(descriptor, name); !status.ok())
       return status;
