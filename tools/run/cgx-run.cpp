@@ -407,9 +407,11 @@ void checkTogether(const CLI::App &app) {
 }
 
 /// Ranks of one job find each other by this name.
-std::string uniqueJobName() {
+/// For ranks that this process starts, and which need not be told it: no two runs at once have one, also
+/// where a script gives both the same --job.
+std::string uniqueJobName(const std::string &given) {
   auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-  return "run-" + std::to_string(::getpid()) + "-" + std::to_string(now);
+  return (given.empty() ? "run" : given) + "-" + std::to_string(::getpid()) + "-" + std::to_string(now);
 }
 
 Program loadProgram(const Options &options) {
@@ -660,8 +662,7 @@ int runElastically(Options options, const std::optional<LaunchedRank> &membershi
         "the last outer step that was saved, and with --members, which says whose state each rank has");
   if (options.transport != "shm" && !(options.transport == "tcp" || options.transport == "shm+tcp"))
     throw Error("expected --transport shm, tcp or shm+tcp with --elastic, got " + options.transport);
-  if (options.jobName.empty())
-    options.jobName = uniqueJobName();
+  options.jobName = uniqueJobName(options.jobName);
   const Start start = [&](const Job &job) {
     std::optional<cgx::cli::OwnRendezvous> rendezvous;
     if (cgx::cli::meetsOverTcp(job.transport))
@@ -708,7 +709,7 @@ int run(Options options) {
     throw Error("expected mpirun to start the ranks of --transport " + options.transport + ": mpirun -n " +
                 std::to_string(job.manifest.ranks) + " cgx-run ... --transport " + options.transport +
                 ", without --ranks");
-  job.name = options.jobName.empty() ? uniqueJobName() : options.jobName;
+  job.name = uniqueJobName(options.jobName);
   std::optional<cgx::cli::OwnRendezvous> rendezvous;
   if (cgx::cli::meetsOverTcp(options.transport))
     rendezvous.emplace();

@@ -188,6 +188,33 @@ class Faults(RunTest):
             self.assertLess(time.monotonic() - begin, 50)
             other.stdin.close()
 
+    def test_runs_that_are_given_one_name_have_memory_of_their_own(self):
+        """Else ranks of one could join those of the other when both start at once."""
+        runs, segments = [self.start(), self.start()], []
+        for _, ranks in runs:
+            maps = pathlib.Path(f"/proc/{ranks[0]}/maps").read_text()
+            segments.append({word for word in maps.split() if word.startswith("/dev/shm/") and self.job in word})
+        self.assertTrue(all(segments))
+        self.assertFalse(segments[0] & segments[1])
+        for process, ranks in runs:
+            process.send_signal(signal.SIGTERM)
+            self.finish(process, ranks)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can have another /dev/shm, and be another user")
+    def test_shared_memory_that_is_full_or_closed_is_no_name_that_is_taken(self):
+        self.folder.chmod(0o755)
+        state = self.state()
+        for mount, words in (("size=64k,mode=1777", "resource exhausted: cannot take .* bytes of shared memory for /dev/shm/.*: No space left on device"),
+                             ("mode=0755", "cannot open /dev/shm/.*: Permission denied")):
+            inside = ["unshare", "--mount", "sh", "-c", f'mount -t tmpfs -o {mount} tmpfs /dev/shm && exec setpriv --reuid 65534 --clear-groups "$@"', "sh"]
+            if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode != 0:
+                self.skipTest("no mounts in this container")
+            result = subprocess.run([*inside, *self.command("train4.so", "--steps", 1, state=state)], capture_output=True, text=True, timeout=120,
+                                    env=self.environment(), check=False)
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertRegex(result.stderr, words)
+            self.assertNotIn("another user", result.stderr)
+
     def diverge(self, step, *arguments):
         """The message of a run of 3000 steps whose ranks 0, 1 and 2, 3 differ from `step` on, which saves."""
         return self.refuse("train4.so", "--steps", 3000, "--repeat", "--save", self.folder / "saved.safetensors",
