@@ -93,12 +93,25 @@ class Faults(RunTest):
     def test_ranks_do_not_outlive_a_parent_that_is_killed(self):
         process, ranks = self.start()
         process.kill()
-        process.communicate(timeout=60)
+        self.expect_end(process, ranks)
+
+    def expect_end(self, process, ranks):
+        """Of the ranks of a process that was killed."""
+        process.communicate(timeout=60)  # their standard error is its own
         deadline = time.monotonic() + TIMEOUT + 5
         while time.monotonic() < deadline and any(self.is_running(rank) for rank in ranks):
             time.sleep(0.1)
         self.assertFalse([rank for rank in ranks if self.is_running(rank)])
         self.expect_nothing_left()
+
+    def test_ranks_with_much_to_tell_do_not_outlive_a_parent_that_is_killed(self):
+        process, ranks = self.start("--steps", 600, "--trace", self.folder / "trace.json", FIXTURE_SLEEP_MS=0)
+        process.send_signal(signal.SIGSTOP)  # so that pipes fill
+        next(line for line in process.stderr if " 600/600" in line)
+        self.await_rest(ranks)
+        self.assertTrue(all(map(self.is_running, ranks)))
+        process.kill()
+        self.expect_end(process, ranks)
 
     @staticmethod
     def is_running(pid):

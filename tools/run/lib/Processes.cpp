@@ -82,8 +82,10 @@ private:
     pid_t parent = ::getpid(), pid = ::fork();
     if (pid < 0)
       throw Error(std::string("cannot start a process: ") + std::strerror(errno));
-    if (pid == 0)
+    if (pid == 0) {
+      readEnd.reset(); // or the rank would wait, when the parent is gone, for itself to read
       runChild(rank, parent, writeEnd.get());
+    }
     children_[rank].pid = pid;
     children_[rank].pipe = std::move(readEnd);
   }
