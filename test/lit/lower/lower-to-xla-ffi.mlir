@@ -122,9 +122,14 @@ module @silent attributes {cgx.num_ranks = 2 : i64, mhlo.num_partitions = 2 : i3
     // CHECK-NOT: custom_call
     // CHECK: %[[B:.*]] = stablehlo.constant dense<{{.*}}> : tensor<80xui8>
     // CHECK: %[[C:.*]] = stablehlo.convert %[[B]] : (tensor<80xui8>) -> tensor<80xi1>
+    // Up to 64 are written one by one.
+    // CHECK: stablehlo.constant dense<[true, false, {{.*}}]> : tensor<64xi1>
+    // CHECK: stablehlo.constant dense<{{.*}}> : tensor<65xui8>
     // CHECK: dense<[true, false]> : tensor<2xi1>
     // CHECK: stablehlo.and %arg0, %[[C]]
     %c = stablehlo.constant dense<"0x01020304050607080910"> : tensor<80xi1>
+    %most = stablehlo.constant dense<"0x0102030405060708"> : tensor<64xi1>
+    %more = stablehlo.constant dense<"0x010203040506070801"> : tensor<65xi1>
     %few = stablehlo.constant dense<[true, false]> : tensor<2xi1>
     %r = stablehlo.and %x, %c : tensor<80xi1>
     return %r : tensor<80xi1>

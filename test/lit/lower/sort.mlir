@@ -109,3 +109,17 @@ func.func @map(%x: tensor<4x3xf32>, %y: tensor<4x3xf32>) -> tensor<4x3xf32> {
   }) : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
   return %0 : tensor<4x3xf32>
 }
+
+// -----
+
+// A dimension that is counted from the end.
+// CHECK-LABEL: @from_the_end
+// CHECK: cgx_rt.library @cgx_rt_sort_places [1, 4, {{[0-9]+}}, 0, 3, 100, 1, 100] ins(%{{.*}} : tensor<3x100xi32>)
+func.func @from_the_end(%keys: tensor<3x100xi32>, %values: tensor<3x100xi32>) -> (tensor<3x100xi32>, tensor<3x100xi32>) {
+  %0:2 = "stablehlo.sort"(%keys, %values) <{dimension = -1 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>, %c: tensor<i32>, %d: tensor<i32>):
+    %less = stablehlo.compare LT, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }) : (tensor<3x100xi32>, tensor<3x100xi32>) -> (tensor<3x100xi32>, tensor<3x100xi32>)
+  return %0#0, %0#1 : tensor<3x100xi32>, tensor<3x100xi32>
+}

@@ -4,6 +4,17 @@
 // RUN: cgx-opt %s --cgx-find-pipelines --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 // RUN: cgx-opt %s --cgx-find-pipelines --cgx-start-collectives --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPORT
 
+// So it is of four stages.
+// RUN: sed -e 's/0, 1, 2\]\]>/0, 1, 2, 3]]>/; s/"stage" = 3/"stage" = 4/; s/num_ranks = 3/num_ranks = 4/' \
+// RUN:     -e 's/num_partitions = 3/num_partitions = 4/; s/\[1, 2\], \[2, 0\]/[1, 2], [2, 3], [3, 0]/' \
+// RUN:     -e 's/\[2, 1\], \[0, 2\]/[2, 1], [3, 2], [0, 3]/' %s \
+// RUN:   | cgx-opt --cgx-find-pipelines | FileCheck %s --check-prefix=FOUR
+// FOUR-LABEL: func.func public @main
+// FOUR: layer("pipeline/forward", activation)
+// FOUR-SAME: source_target_pairs({{\[}}[0, 1], [1, 2], [2, 3]])
+// FOUR: layer("pipeline/backward", activation_gradient)
+// FOUR-SAME: source_target_pairs({{\[}}[1, 0], [2, 1], [3, 2]])
+
 // REPORT: pipeline/forward {{ *}}activation {{ *}}4x32xf32 x5
 // REPORT: pipeline/backward {{ *}}activation_gradient {{ *}}4x32xf32 x5
 // REPORT: pipeline/forward: 3 stages, 5 ticks of 3 microbatches, with bubbles in 2 ticks of each stage

@@ -57,6 +57,14 @@ func.func @groups_twice(%arg0: tensor<4xf32>) {
 
 // -----
 
+func.func @groups_twice_rank_0(%arg0: tensor<4xf32>) {
+  // expected-error@+1 {{expected each process in one group, got 0 twice}}
+  %0 = "stablehlo.collective_broadcast"(%arg0) <{replica_groups = dense<[[0, 1], [2, 0]]> : tensor<2x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @all_gather_of_nothing() {
   // expected-error@+1 {{expected at least one operand}}
   "stablehlo.all_gather"() <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : () -> ()

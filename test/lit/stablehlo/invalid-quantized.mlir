@@ -281,6 +281,22 @@ func.func @quantized_type_c8(%arg0: tensor<2x!quant.uniform<i8:f32, 1.0:300>>) {
 
 // -----
 
+func.func @quantized_type_c8_least(%arg0: tensor<2x!quant.uniform<i8:f32, 1.0:-129>>) {
+  // expected-error@+1 {{expected a zero point from -128 to 127, got 'tensor<2x!quant.uniform<i8:f32, 1.000000e+00:-129>>'}}
+  %r = "stablehlo.negate"(%arg0) : (tensor<2x!quant.uniform<i8:f32, 1.0:-129>>) -> tensor<2x!quant.uniform<i8:f32, 1.0:-129>>
+  return
+}
+
+// -----
+
+func.func @quantized_type_c8_most(%arg0: tensor<2x!quant.uniform<i8:f32, 1.0:128>>) {
+  // expected-error@+1 {{expected a zero point from -128 to 127, got 'tensor<2x!quant.uniform<i8:f32, 1.000000e+00:128>>'}}
+  %r = "stablehlo.negate"(%arg0) : (tensor<2x!quant.uniform<i8:f32, 1.0:128>>) -> tensor<2x!quant.uniform<i8:f32, 1.0:128>>
+  return
+}
+
+// -----
+
 func.func @quantized_type_c12(%arg0: tensor<2x2x!quant.uniform<i8:f32:2, {1.0:17, 0.5:3}>>) {
   // expected-error@+1 {{expected a quantization dimension in range [0, 2), got 'tensor<2x2x!quant.uniform<i8:f32:2, {1.000000e+00:17,5.000000e-01:3}>>'}}
   %r = "stablehlo.uniform_dequantize"(%arg0) : (tensor<2x2x!quant.uniform<i8:f32:2, {1.0:17, 0.5:3}>>) -> tensor<2x2xf32>
