@@ -290,12 +290,16 @@ void addSimulate(CLI::App &app, TypedSimulation &typed) {
       command
           ->add_option("--link", typed.gigabits,
                        "Gbit/s of a host's link, of which frames take 6 %; instead of what was measured")
+          ->check(cgx::cli::finiteNumber())
           ->check(CLI::PositiveNumber);
-  command->add_option("--latency", typed.microseconds, "microseconds, likewise")->check(CLI::PositiveNumber);
+  command->add_option("--latency", typed.microseconds, "microseconds, likewise")
+      ->check(cgx::cli::finiteNumber())
+      ->check(CLI::PositiveNumber);
   command
       ->add_option("--cores", typed.cores,
                    "cores that all hosts share, as those of tools/netlab do, where calibrate found a link "
                    "without a limit (each rank has those of calibrate)")
+      ->check(cgx::cli::finiteNumber())
       ->check(CLI::PositiveNumber)
       ->needs(link);
   command->add_option("--algorithm", typed.algorithm,

@@ -318,6 +318,7 @@ void addProblem(CLI::App &command, Options &options, bool manyLinks) {
 
 void addBounds(CLI::App &command, Options &options) {
   command.add_option("--alpha", options.alpha, "Error that is allowed, in errors of the reference")
+      ->check(cgx::cli::finiteNumber())
       ->check(CLI::NonNegativeNumber)
       ->type_name("X")
       ->capture_default_str()
@@ -331,6 +332,7 @@ void addBounds(CLI::App &command, Options &options) {
       ->type_name("N{us,ms,s}")
       ->group("Problem");
   command.add_option("--eta", options.solverOptions.eta, "accordion: change of the norm that is critical")
+      ->check(cgx::cli::finiteNumber())
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group("Solver");

@@ -157,6 +157,7 @@ void describe(CLI::App &app, Options &options) {
   app.add_option(
          "--timeout", options.timeoutSeconds,
          "Longest wait for another rank, in seconds; one whose process runs is waited for 20 times as long")
+      ->check(cgx::cli::finiteNumber())
       ->check(CLI::Range(0.001, 1e6))
       ->type_name("SECONDS")
       ->capture_default_str()
@@ -314,6 +315,7 @@ void describe(CLI::App &app, Options &options) {
       ->type_name("FOLDER")
       ->group("Codecs");
   app.add_option("--alpha", options.alpha, "Error that plans may make, in errors of the reference")
+      ->check(cgx::cli::finiteNumber())
       ->check(CLI::NonNegativeNumber)
       ->type_name("X")
       ->capture_default_str()

@@ -99,6 +99,7 @@ class Inputs(RunTest):
         self.refuse("train4.so", "--no-such-option", code=2)
         self.refuse("train4.so", "--transport", "pigeon", code=2)
         self.refuse("train4.so", "--steps", "-1", code=2)
+        self.assertIn("--timeout: expected a number, got 'nan'", self.refuse("train4.so", "--timeout", "nan", code=2))
 
     def test_an_option_without_a_value_is_not_one_that_was_not_given(self):
         """As where a variable of the shell is not set."""

@@ -12,6 +12,7 @@
 #include "cgx/Cli/Version.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace cgx::cli {
@@ -89,6 +90,15 @@ std::optional<int> parse(CLI::App &app, int argc, const char *const *argv) {
                  suggestion(app, argc, argv).c_str());
     return 2;
   }
+}
+
+CLI::Validator finiteNumber() {
+  return {[](const std::string &text) {
+            double value = 0;
+            const bool isFinite = !CLI::detail::lexical_cast(text, value) || std::isfinite(value);
+            return isFinite ? std::string() : "expected a number, got '" + text + "'";
+          },
+          ""};
 }
 
 } // namespace cgx::cli

@@ -25,6 +25,9 @@ inline constexpr const char *kOptionsOfAnother = "OPTIONS";
 /// is on standard error with the option or command that was likely meant.
 std::optional<int> parse(CLI::App &app, int argc, const char *const *argv);
 
+/// Refuses what is no finite number: a nan passes each of CLI11's ranges.
+CLI::Validator finiteNumber();
+
 /// " (did you mean '--ranks'?)" for an option or command that no one knows; empty if all are known, or if
 /// nothing comes near.
 std::string suggestion(const CLI::App &app, int argc, const char *const *argv);
