@@ -1,67 +1,83 @@
 #!/usr/bin/env python3
-"""Makes small faults at random, one at a time, and lists those that no test notices.
+"""Makes small faults at random and lists those that no test notices.
 
-Each fault is made in a copy of the tree under build/mutation, which is built and tested as far as the first failure:
-tests that are near first. A fault that does not compile does not count. What nobody notices is printed as a change of
-one line; those that change nothing anybody could see stand with their reason in `explained.txt`.
+A copy of the tree under build/mutation is built once, with all faults in it as branches that the environment chooses
+(switches.py). One run of the near tests without a fault, which has to pass, says which tests reach which fault: a test
+that does not reach it cannot notice it. Then each fault is chosen in turn and the tests that reach it run, the shortest
+first, until one fails; what none of them notices gets the far tests of its part with --far (minutes each). A fault that
+cannot be chosen so is made by editing, after all others: edit, build, all near tests.
 
-    test/mutation/mutate.py --count 200                  # hours
+A fault that does not compile does not count. What nobody notices is printed as a change of one line; those that change
+nothing anybody could see stand with their reason in `explained.txt`.
+
+    test/mutation/mutate.py --count 200                  # an hour or two
     test/mutation/mutate.py --count 5 --under passes/rewrite
 
 Results are added to build/mutation/results.jsonl as they come; a run that is interrupted goes on where it was with
---resume, which skips what has a result. Exit status: 0 where nine of ten are noticed or explained, else 1.
+--resume, which keeps the copy and skips what has a result. --again runs those that nobody noticed once more, with the
+tests as they are now. Exit status: 0 where nine of ten are noticed or explained, else 1.
 """
 
 import argparse
 import collections
 import json
+import os
 import pathlib
 import random
+import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import faults as made  # noqa: E402
+import switches  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLACE = ROOT / "build" / "mutation"
 TREE = PLACE / "tree"
+BUILD = TREE / "build" / "release"
+JOBS = f"-j{os.cpu_count()}"
 WANTED = 0.9
+# Compiling is what costs most: what is not itself slow is hardly optimized.
+LEVELS = {"passes": "-O0", "dialect": "-O0", "tools": "-O0", "test": "-O1"}
 
-# Where faults are made, and what notices them: ninja's targets, then commands, the nearest and shortest first. {build} is
-# the folder of the build.
-LIT = ["lit-22", "-q", "{build}/test/lit"]
-CTEST = ["ctest", "--test-dir", "{build}", "--stop-on-failure", "--output-on-failure", "-j2", "--timeout", "900"]
-Part = collections.namedtuple("Part", "under suffixes targets commands")
+# What is built and tested together. The near tests: lit's for the compiler, unit tests by their names in ctest for the
+# rest. Those left out wait for what does not come, or run for long on purpose.
+Group = collections.namedtuple("Group", "name targets has_lit tests")
+GROUPS = [
+    Group("compiler", ["cgx-opt", "cgx_plugin", "cgx-compile"], True, "^$"),
+    Group("kernels", ["cgx-kernels-test", "cgx-plan-tests"], False, r"^(unit-kernels|plan\.unit)$"),
+    Group("runtime", [f"test/unit/{name}/all" for name in ("runtime", "run", "formats", "output")], False,
+          r"^(runtime\.|unit-run$|unit-output$|.*formats)"),
+]
+LEFT_OUT = r"EnduranceTest|runtime.exports"
+MOST_BYTES = 24 << 30  # of address space: a fault may ask for all memory
+FIRST_OF_LIT = 6  # This many tests of lit run first: most faults are noticed by them.
+
+# Where faults are made, and the far tests of each part.
+Part = collections.namedtuple("Part", "under suffixes group far")
 PARTS = [
-    Part("passes/import", (".cpp",), ["cgx-opt", "cgx-compile", "cgx-run"],
-         [LIT, CTEST + ["-R", "integration-jax-(labels|collectives|meshes|parity|step_inputs)|integration-run-local"]]),
-    Part("passes/rewrite", (".cpp",), ["cgx-opt", "cgx-compile", "cgx-run"],
-         [LIT, CTEST + ["-R", "integration-run-(compress|sharded|planning)|integration-overlap|integration-jax-parity"]]),
-    Part("passes/lower", (".cpp",), ["cgx-opt", "cgx-compile", "cgx-run"],
-         [LIT, CTEST + ["-R", "integration-lowering|integration-linear-algebra|integration-jax-(narrow_types|compress)"]]),
-    Part("dialect", (".cpp",), ["cgx-opt"], [LIT]),
-    *[Part(f"kernels/{folder}", (".cpp", ".h"), ["cgx-kernels-test"], [["{build}/bin/cgx-kernels-test", "--gtest_brief=1"]])
-      for folder in ("arithmetic", "cpu")],
-    Part("runtime/schedule", (".h",), ["all"], [CTEST + ["-R", "runtime.(Schedule|Cost|Collective|AllReduce|Algorithm)"]]),
-    Part("runtime/collective", (".cpp", ".h"), ["all"],
-         [CTEST + ["-R", "runtime.(Collective|AllReduce|Algorithm|FactoredAllReduce|ErrorFeedback|Replica)"]]),
-    Part("runtime/transport", (".cpp", ".h"), ["all"],
-         [CTEST + ["-R", "runtime.(Transport|Tcp|Start|SegmentSafety|Context|Fault|Collective)|integration-mpi"]]),
-    Part("runtime/plan", (".cpp", ".h"), ["cgx-plan-tests"], [["{build}/bin/cgx-plan-tests", "--gtest_brief=1"]]),
-    Part("runtime", (".cpp", ".h"), ["all"], [CTEST + ["-R", r"runtime\.|unit-run|formats|output"]]),
+    Part("passes/import", (".cpp",), "compiler",
+         "integration-jax-(labels|collectives|meshes|parity|step_inputs)|integration-run-local"),
+    Part("passes/rewrite", (".cpp",), "compiler",
+         "integration-run-(compress|sharded|planning)|integration-overlap|integration-jax-parity"),
+    Part("passes/lower", (".cpp",), "compiler",
+         "integration-lowering|integration-linear-algebra|integration-jax-(narrow_types|compress)"),
+    Part("dialect", (".cpp",), "compiler", "integration-lowering|integration-jax-(collectives|meshes)"),
+    Part("kernels/arithmetic", (".cpp", ".h"), "kernels", "integration-(format|quantize)"),
+    Part("kernels/cpu", (".cpp", ".h"), "kernels", "integration-(format|quantize)"),
+    Part("runtime/plan", (".cpp", ".h"), "kernels", "integration-plan"),
+    Part("runtime/transport", (".cpp", ".h"), "runtime", "integration-(mpi|run-faults)|emulated-nccl"),
+    Part("runtime", (".cpp", ".h"), "runtime", "integration-(run-compress|plan|abi)"),
 ]
 
 
 def part_of(path):
     return next(part for part in PARTS if path.startswith(part.under + "/"))
-
-
-def preset_of(part):
-    """Kernels and runtime are built without the compiler: minutes less."""
-    return "runtime-only" if part.under.startswith(("kernels", "runtime")) else "release"
 
 
 def candidates(under):
@@ -86,8 +102,23 @@ def sample(under, count, seed):
             yield path, fault
 
 
-def prepare(presets):
-    """A clean copy of what is committed, built."""
+def run(command, log, timeout, **environment):
+    """The status of a command and the seconds that it took; one that never ends has noticed."""
+    begun = time.monotonic()
+    whole = {**os.environ, "GTEST_FAIL_FAST": "1", "GTEST_BRIEF": "1", **environment}
+    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))  # noqa: E731
+    child = subprocess.Popen(command, cwd=TREE, stdout=log, stderr=log, env=whole, start_new_session=True, preexec_fn=limit)
+    try:
+        status = child.wait(timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        status = 1
+    return status, time.monotonic() - begun
+
+
+def copy_tree():
+    """A clean copy of what is committed, configured, whose tests of lit are told which fault to make."""
     subprocess.run(["git", "worktree", "remove", "--force", TREE], cwd=ROOT, check=False, capture_output=True)
     shutil.rmtree(TREE, ignore_errors=True)
     PLACE.mkdir(parents=True, exist_ok=True)
@@ -96,26 +127,130 @@ def prepare(presets):
     (TREE / "build").mkdir()
     if (ROOT / "build" / "venv").exists():
         (TREE / "build" / "venv").symlink_to(ROOT / "build" / "venv")
-    for preset in presets:
-        print(f"building {preset}", flush=True)
-        subprocess.run(["cmake", "--preset", preset, "-DCGX_CUDA=OFF"], cwd=TREE, check=True, capture_output=True)
-        subprocess.run(["ninja", "-C", f"build/{preset}", "--quiet"], cwd=TREE, check=True)
+    (PLACE / "fault.h").write_text(switches.HEADER)
+    for folder, level in LEVELS.items():
+        lists = TREE / folder / "CMakeLists.txt"
+        lists.write_text(f"add_compile_options({level})\n{lists.read_text()}")
+    subprocess.run(["cmake", "--preset", "release", "-DCGX_CUDA=OFF"], cwd=TREE, check=True, capture_output=True)
+    tell_lit()
 
 
-def notices(part, log):
-    """'does not compile', the command that failed, or None."""
-    build = f"build/{preset_of(part)}"
-    if subprocess.run(["ninja", "-C", build, *part.targets], cwd=TREE, stdout=log, stderr=log, check=False).returncode:
-        return "does not compile"
-    for command in part.commands:
-        command = [word.format(build=build) for word in command]
-        try:
-            status = subprocess.run(command, cwd=TREE, stdout=log, stderr=log, timeout=1800, check=False).returncode
-        except subprocess.TimeoutExpired:
-            status = 1  # A test that never ends has noticed.
-        if status:
-            return command[-1] if command[0] == "ctest" else pathlib.Path(command[0]).name
+def tell_lit():
+    with open(TREE / "test" / "lit" / "lit.cfg.py", "a") as config:
+        config.write(switches.LIT)
+
+
+def take_tests():
+    """The tests as they are now, committed or not; what is tested stays."""
+    for folder in ("lit", "unit"):
+        shutil.copytree(ROOT / "test" / folder, TREE / "test" / folder, dirs_exist_ok=True)
+    tell_lit()
+
+
+def write_switches(numbered, left_out=()):
+    """Writes {number: (path, fault)} into the copy, some left out; the numbers of those that could be."""
+    files = collections.defaultdict(dict)
+    for number, (path, fault) in numbered.items():
+        files[path]
+        if number not in left_out:
+            files[path][number] = fault
+    written = set()
+    for path, these in files.items():
+        text, numbers = switches.write((ROOT / path).read_text(), these, PLACE / "fault.h")
+        if (TREE / path).read_text() != text:  # or it would be compiled again
+            (TREE / path).write_text(text)
+        written |= numbers
+    return written
+
+
+def build_switches(group, numbered, left_out):
+    """Builds the targets of a group with all faults but some as branches, where they compile so; their numbers."""
+    written = write_switches(numbered, left_out)
+    while True:
+        print(f"building {group.name} with {len(written)} faults as branches", flush=True)
+        command = ["ninja", "-C", BUILD, JOBS, "-k0", *group.targets]
+        built = subprocess.run(command, cwd=TREE, capture_output=True, text=True, check=False)
+        (PLACE / "build.log").write_text(built.stdout)
+        if built.returncode == 0:
+            return written
+        blamed = switches.blamed(built.stdout)
+        wrong = {number for number in written
+                 if any(file.endswith(numbered[number][0]) and line == numbered[number][1].line for file, line in blamed)}
+        if not wrong:
+            sys.exit(f"no fault explains why this does not build: {PLACE / 'build.log'}")
+        print(f"{len(wrong)} do not compile as branches: {sorted(wrong)}", flush=True)
+        left_out |= wrong
+        written = write_switches(numbered, left_out)
+
+
+def unit_tests(group):
+    command = ["ctest", "--test-dir", BUILD, "-N", "-R", group.tests, "-E", LEFT_OUT]
+    listing = subprocess.run(command, cwd=TREE, capture_output=True, text=True, check=True).stdout
+    return re.findall(r"Test +#\d+: (\S+)", listing)
+
+
+def ctest(expression):
+    return ["ctest", "--test-dir", BUILD, "--stop-on-failure", "--output-on-failure", "--timeout", "600",
+            "-R", expression]
+
+
+def trace(group):
+    """Runs each near test without a fault: {test: (seconds, faults that it reaches)}."""
+    folder = PLACE / "trace"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    told = {"CGX_FAULT": "0", "CGX_FAULT_TRACE": str(folder)}
+    seconds = {}
+    with open(PLACE / "trace.log", "w") as log:
+        if group.has_lit:
+            status, _ = run(["lit-22", "-q", "-j2", "-o", PLACE / "lit.json", BUILD / "test" / "lit"], log, 3600, **told)
+            if status:
+                sys.exit(f"lit fails without a fault: {log.name}")
+            for test in json.loads((PLACE / "lit.json").read_text())["tests"]:
+                seconds["lit+" + test["name"].split(" :: ")[-1].replace("/", "+")] = test["elapsed"]
+        for name in unit_tests(group):
+            status, took = run(ctest(f"^{re.escape(name)}$"), log, 1800, CGX_TEST=name, **told)
+            if status:
+                sys.exit(f"{name} fails without a fault: {log.name}")
+            seconds[name] = took
+            print(f"  {name} {took:.0f} s", flush=True)
+    lines = {name: (folder / name).read_text().split() if (folder / name).exists() else [] for name in seconds}
+    return {name: (seconds[name], sorted(set(map(int, lines[name])))) for name in seconds}
+
+
+def near(tests, log, fault):
+    """The first of these tests {name: seconds} that fails, or None."""
+    lit = sorted((name for name in tests if name.startswith("lit+")), key=tests.get)
+    files = [str(BUILD / "test" / "lit" / name[4:].replace("+", "/")) for name in lit]
+    command = ["lit-22", "-q", "-j2", "--order=lexical", "--max-failures", "1"]
+    for some in (files[:FIRST_OF_LIT], files[FIRST_OF_LIT:]):
+        if some and run(command + some, log, 900, CGX_FAULT=fault)[0]:
+            return "lit"
+    for name in sorted(set(tests) - set(lit), key=tests.get):
+        if run(ctest(f"^{re.escape(name)}$"), log, 60 + 10 * tests[name], CGX_FAULT=fault)[0]:
+            return name
     return None
+
+
+def far(part, log, fault):
+    """Whether a far test fails; they need more than the targets of a group."""
+    if subprocess.run(["ninja", "-C", BUILD, JOBS, "all"], cwd=TREE, stdout=log, stderr=log, check=False).returncode:
+        sys.exit(f"the far tests do not build: {log.name}")
+    return "far tests" if run([*ctest(part.far), "-j2"], log, 3600, CGX_FAULT=fault)[0] else None
+
+
+def edited(group, path, fault, seconds, log):
+    """Makes the fault by editing: 'does not compile', the test that fails, or None."""
+    source = TREE / path
+    whole = source.read_text()
+    source.write_text(fault.apply((ROOT / path).read_text()))
+    try:
+        command = ["ninja", "-C", BUILD, JOBS, *group.targets]
+        if subprocess.run(command, cwd=TREE, stdout=log, stderr=log, check=False).returncode:
+            return "does not compile"
+        return near(seconds, log, "0")
+    finally:
+        source.write_text(whole)
 
 
 def explained():
@@ -128,13 +263,70 @@ def key(path, fault):
     return f"{path}: {fault.before.strip()} => {fault.after.strip()}"
 
 
+def read(results):
+    """{fault: who noticed it}; the last line of a fault counts."""
+    lines = results.read_text().splitlines() if results.exists() else []
+    return {one["fault"]: one["noticed"] for one in map(json.loads, lines)}
+
+
+def prepared(group, numbered, again):
+    """The numbers of the faults that are branches, and {test: (seconds, faults)}, as once found."""
+    kept = PLACE / f"{group.name}.json"
+    found = json.loads(kept.read_text()) if kept.exists() else {}
+    if "branches" not in found:
+        earlier = {number for one in GROUPS if (other := PLACE / f"{one.name}.json").exists()
+                   for number in json.loads(other.read_text())["edited"]}
+        written = build_switches(group, numbered, earlier)
+        found = {"branches": sorted(written), "edited": sorted(set(numbered) - written)}
+        kept.write_text(json.dumps(found))
+    if "tests" not in found or again:
+        subprocess.run(["ninja", "-C", BUILD, JOBS, "--quiet", *group.targets], cwd=TREE, check=True)
+        found["tests"] = trace(group)
+        kept.write_text(json.dumps(found))
+    return set(found["branches"]), found["tests"]
+
+
+def run_group(group, numbered, known, options):
+    """Adds to `known` who notices the faults of a group."""
+    of_group = {number: one for number, one in numbered.items() if part_of(one[0]).group == group.name}
+    open_still = {number: one for number, one in of_group.items()
+                  if key(*one) not in known or (options.again and known[key(*one)] is None)}
+    if not open_still:
+        return
+    branches, tests = prepared(group, numbered, options.again)
+    for number, (path, fault) in sorted(open_still.items(), key=lambda one: one[0] not in branches):
+        name, begun = key(path, fault), time.monotonic()
+        if number not in branches and options.branches_only:
+            continue
+        reached = {test: took for test, (took, numbers) in tests.items() if number in numbers}
+        with open(PLACE / "last.log", "w") as log:
+            if number not in branches:
+                known[name] = edited(group, path, fault, {test: took for test, (took, _) in tests.items()}, log)
+            else:
+                known[name] = near(reached, log, str(number))
+                if options.far and not known[name]:
+                    known[name] = far(part_of(path), log, str(number))
+        result = {"number": number, "fault": name, "kind": fault.kind, "noticed": known[name], "tests": len(reached)}
+        with open(PLACE / "results.jsonl", "a") as out:
+            out.write(json.dumps(result) + "\n")
+        said = known[name] or ("NOT NOTICED" if reached or number not in branches else "NOT REACHED")
+        print(f"{number} {time.monotonic() - begun:4.0f} s  {said}  {name}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=200, help="faults to make (default: 200)")
     parser.add_argument("--seed", type=int, default=1, help="which ones (default: 1)")
-    parser.add_argument("--under", action="append", metavar="FOLDER", help="make them below this folder only; may be repeated")
+    parser.add_argument("--under", action="append", metavar="FOLDER",
+                        help="make them below this folder only; may be repeated")
     parser.add_argument("--list", action="store_true", help="print them and make none")
+    parser.add_argument("--group", action="append", choices=[group.name for group in GROUPS],
+                        help="make them in this group only; may be repeated")
     parser.add_argument("--resume", action="store_true", help="skip what has a result already")
+    parser.add_argument("--again", action="store_true",
+                        help="run those that nobody noticed again, with the tests as they are now")
+    parser.add_argument("--far", action="store_true", help="what near tests do not notice gets the far ones")
+    parser.add_argument("--branches-only", action="store_true", help="leave those that have to be made by editing")
     options = parser.parse_args()
 
     chosen = list(sample(options.under or [part.under for part in PARTS], options.count, options.seed))
@@ -142,28 +334,19 @@ def main():
         for path, fault in chosen:
             print(f"{fault.kind:12} {key(path, fault)}")
         return 0
+    numbered = dict(enumerate(chosen, 1))
     results = PLACE / "results.jsonl"
-    known = {}
-    if options.resume and results.exists():
-        known = {one["fault"]: one["noticed"] for one in map(json.loads, results.read_text().splitlines())}
-    elif results.exists():
-        results.unlink()
-    if any(key(path, fault) not in known for path, fault in chosen):
-        prepare(sorted({preset_of(part_of(path)) for path, _ in chosen}))
+    if not options.resume and not options.again:
+        shutil.rmtree(PLACE, ignore_errors=True)
+        copy_tree()
+    if options.again:
+        take_tests()
+    known = read(results)
+    for group in GROUPS:
+        if not options.group or group.name in options.group:
+            run_group(group, numbered, known, options)
 
-    for number, (path, fault) in enumerate(chosen, 1):
-        name = key(path, fault)
-        if name not in known:
-            source, begun = TREE / path, time.monotonic()
-            whole = source.read_text()
-            source.write_text(fault.apply(whole))
-            with open(PLACE / "last.log", "w") as log:
-                known[name] = notices(part_of(path), log)
-            source.write_text(whole)
-            with open(results, "a") as out:
-                out.write(json.dumps({"fault": name, "kind": fault.kind, "noticed": known[name]}) + "\n")
-            print(f"{number}/{len(chosen)} {time.monotonic() - begun:4.0f} s  {known[name] or 'NOT NOTICED'}  {name}", flush=True)
-
+    known = {name: known[name] for name in (key(path, fault) for path, fault in chosen) if name in known}
     counted = {name: by for name, by in known.items() if by != "does not compile"}
     reasons = explained()
     survivors = [name for name, by in counted.items() if by is None and name not in reasons]
