@@ -10,13 +10,14 @@
 // CHECK-SAME: %arg2: tensor<4x8xf32> {cgx.global_type = tensor<4x32xf32>, cgx.name = "arg2", cgx.sharding = #cgx.sharding<{{\[}}[], ["partition"]]>}
 // CHECK-SAME: %arg3: tensor<4x8xf32> {cgx.global_type = tensor<16x8xf32>, cgx.name = "arg3", cgx.sharding = #cgx.sharding<{{\[}}["partition"], []]>}
 // CHECK-SAME: ->
-// CHECK-SAME: cgx.global_type = tensor<4x8xf32>, cgx.name = "result0", cgx.sharding = #cgx.sharding<{{\[}}[], []]>
+// CHECK-SAME: cgx.global_type = tensor<4x8xf32>, cgx.name = "result0", cgx.sharding = #cgx.sharding<{{\[}}[], []]>}
 // CHECK-SAME: cgx.global_type = tensor<16x8xf32>, cgx.name = "result1", cgx.sharding = #cgx.sharding<{{\[}}["partition"], []]>
 module attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32, mhlo.spmd_output_sharding = "{{replicated}, {devices=[4,1]<=[4]}}"} {
   func.func public @main(%a: tensor<4x8xf32> {mhlo.sharding = "{replicated}"},
                          %b: tensor<4x8xf32> {mhlo.sharding = "{devices=[4,1]<=[4]}"},
                          %c: tensor<4x8xf32> {mhlo.sharding = "{devices=[1,4]<=[4]}"},
-                         %d: tensor<4x8xf32> {mhlo.sharding = "{devices=[4,1]0,1,2,3}"}) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+                         %d: tensor<4x8xf32> {mhlo.sharding = "{devices=[4,1]0,1,2,3}"})
+      -> (tensor<4x8xf32> {mhlo.sharding = "{replicated}"}, tensor<4x8xf32>) {
     %0 = "stablehlo.all_reduce"(%b) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> ({
     ^bb0(%x: tensor<f32>, %y: tensor<f32>):
       %sum = stablehlo.add %x, %y : tensor<f32>

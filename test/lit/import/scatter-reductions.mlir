@@ -99,6 +99,21 @@ func.func @variadic(%a: tensor<16xf32>, %l: tensor<f32>) -> (tensor<4xf32>, tens
   return %2, %0#1 : tensor<4xf32>, tensor<f32>
 }
 
+// The second operand of two; the first one stays.
+// CHECK-LABEL: @variadic_second
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<16xf32>, %[[L:[a-z0-9]+]]: tensor<f32>
+// CHECK-DAG: %[[S:.*]] = cgx.all_reduce sum(%[[L]]) {{.*}} : tensor<f32>
+// CHECK-DAG: %[[P:.*]] = cgx.reduce_scatter sum(%[[A]])
+// CHECK: return %[[P]], %[[S]]
+func.func @variadic_second(%a: tensor<16xf32>, %l: tensor<f32>) -> (tensor<4xf32>, tensor<f32>) {
+  %0:2 = cgx.all_reduce sum(%l, %a) groups(#g) id(0) layer(#x) layer(#x) : tensor<f32>, tensor<16xf32>
+  %rank = stablehlo.partition_id : tensor<ui32>
+  %c4 = stablehlo.constant dense<4> : tensor<ui32>
+  %i = stablehlo.multiply %rank, %c4 : tensor<ui32>
+  %2 = stablehlo.dynamic_slice %0#1, %i, sizes = [4] : (tensor<16xf32>, tensor<ui32>) -> tensor<4xf32>
+  return %2, %0#0 : tensor<4xf32>, tensor<f32>
+}
+
 // Two ranks keep the same slice; an index that nobody knows; slices that overlap; the whole is read, too;
 // slices in two dimensions; an index that is clamped onto the last slice for two ranks.
 // CHECK-LABEL: @not_own

@@ -1,5 +1,9 @@
 // Where positions of the batch do not map to themselves, and where ids are missing, the error names op and cure.
 // RUN: cgx-opt %s --cgx-carry-sample-ids --split-input-file --verify-diagnostics
+// Each of them ends the compilation, the last one by itself, too.
+// RUN: sed -n '/^[/][/] A reduction of changes/,$p' %s | not cgx-opt --cgx-carry-sample-ids -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s
+// CHECK: error: {{.*}}expected changes (delta) of the one operand of a permute
 
 #g = #cgx.groups<[[0, 1]]>
 #d = #cgx.delta<#cgx.quantize<bits = 3>, samples = 64>
@@ -105,6 +109,7 @@ func.func public @main(%x: tensor<8x4xf32> {cgx.name = "batch['x']"}, %ids: tens
 
 // -----
 
+// A reduction of changes.
 #g = #cgx.groups<[[0, 1]]>
 #d = #cgx.delta<#cgx.quantize<bits = 3>, samples = 64>
 #a = #cgx.layer<"", activation>

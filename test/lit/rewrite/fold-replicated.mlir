@@ -17,6 +17,16 @@ func.func @sum_of_sum(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %1 : tensor<8xf32>
 }
 
+// What a permute hands on differs from rank to rank: who is no target gets zeros.
+// CHECK-LABEL: func @of_permuted
+func.func @of_permuted(%r: tensor<8xf32> {cgx.sharding = #cgx.sharding<[[]]>}) -> tensor<8xf32> {
+  // CHECK: cgx.permute
+  // CHECK: cgx.all_reduce sum
+  %0 = cgx.permute(%r) groups(#g) id(0) layer(#x) source_target_pairs([[0, 1], [1, 2]]) : tensor<8xf32>
+  %1 = cgx.all_reduce sum(%0) groups(#g) id(1) layer(#x) : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
 // Also with ops in between, and once more: what was folded is replicated as well.
 // CHECK-LABEL: func @through_computation
 func.func @through_computation(%a: tensor<8xf32>) -> tensor<8xf32> {

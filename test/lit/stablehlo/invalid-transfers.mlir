@@ -105,6 +105,14 @@ func.func @composite_c1(%a: tensor<f32>) {
 
 // -----
 
+func.func @composite_c1_letters(%a: tensor<f32>) {
+  // expected-error@+1 {{expected a name such as 'my_library.my_op', got 'my_library.my-op'}}
+  %0 = stablehlo.composite "my_library.my-op" %a {decomposition = @f} : (tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
 func.func @composite_c2(%a: tensor<f32>) {
   // expected-error@+1 {{expected decomposition to be a function, got @f}}
   %0 = stablehlo.composite "a.b" %a {decomposition = @f} : (tensor<f32>) -> tensor<f32>
