@@ -13,8 +13,6 @@ import faults as made
 HEADER = """\
 #ifndef CGX_FAULT_H
 #define CGX_FAULT_H
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
 #ifndef __cplusplus
 #define cgxFault(number) 0
 #define bool(value) (value)

@@ -60,6 +60,36 @@ func.func @torch_index_select(%x: tensor<2x8x3xf32>, %i: tensor<2x5xi32>) -> ten
 
 // -----
 
+// Diagonals of both operands.
+// CHECK-LABEL: @einsum_diagonals
+// CHECK: %[[X:.*]] = stablehlo.select %{{.*}}, %arg0, %{{.*}} : tensor<3x3x4xi1>, tensor<3x3x4xf32>
+// CHECK: %[[A:.*]] = stablehlo.reduce(%[[X]] init: %{{.*}}) applies stablehlo.add across dimensions = [1]
+// CHECK: %[[Y:.*]] = stablehlo.select %{{.*}}, %arg1, %{{.*}} : tensor<4x5x5xi1>, tensor<4x5x5xf32>
+// CHECK: %[[B:.*]] = stablehlo.reduce(%[[Y]] init: %{{.*}}) applies stablehlo.add across dimensions = [2]
+// CHECK: stablehlo.dot_general %[[A]], %[[B]], contracting_dims = [1] x [0]
+func.func @einsum_diagonals(%x: tensor<3x3x4xf32>, %y: tensor<4x5x5xf32>) -> tensor<3x5xf32> {
+  %0 = stablehlo.einsum %x, %y, config = "iij,jkk->ik" : (tensor<3x3x4xf32>, tensor<4x5x5xf32>) -> tensor<3x5xf32>
+  return %0 : tensor<3x5xf32>
+}
+
+// -----
+
+// The mean of 8 elements of each feature, and that of their squares.
+// CHECK-LABEL: @batch_norm_training
+// CHECK: %[[SUM:.*]] = stablehlo.reduce(%arg0 init: %{{.*}}) applies stablehlo.add across dimensions = [0, 2]
+// CHECK: %[[N:.*]] = stablehlo.constant dense<8.000000e+00> : tensor<3xf32>
+// CHECK: %[[MEAN:.*]] = stablehlo.divide %[[SUM]], %[[N]]
+// CHECK: %[[SQUARES:.*]] = stablehlo.reduce(%{{.*}} init: %{{.*}}) applies stablehlo.add across dimensions = [0, 2]
+// CHECK: %[[M:.*]] = stablehlo.constant dense<8.000000e+00> : tensor<3xf32>
+// CHECK: %[[VARIANCE:.*]] = stablehlo.divide %[[SQUARES]], %[[M]]
+// CHECK: return %{{.*}}, %[[MEAN]], %[[VARIANCE]]
+func.func @batch_norm_training(%x: tensor<2x3x4xf32>, %p: tensor<3xf32>) -> (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %0:3 = "stablehlo.batch_norm_training"(%x, %p, %p) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>)
+  return %0#0, %0#1, %0#2 : tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>
+}
+
+// -----
+
 // Narrow floats are normalized in f32.
 // CHECK-LABEL: @batch_norm_inference
 // CHECK-DAG: stablehlo.convert %arg0 : (tensor<2x3x4xbf16>) -> tensor<2x3x4xf32>

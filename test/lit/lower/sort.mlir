@@ -12,6 +12,12 @@
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[PAIRS]]
 // CHECK: arith.constant 0.000000e+00 : f32
 // CHECK: arith.cmpf olt
+// Whichever is taken, its side moves on by one.
+// CHECK: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK: %[[LEFT:.*]] = arith.addi %[[L:.*]], %[[ONE]] : index
+// CHECK: arith.select %[[TAKES:.*]], %[[L]], %[[LEFT]] : index
+// CHECK: %[[RIGHT:.*]] = arith.addi %[[R:.*]], %[[ONE]] : index
+// CHECK: arith.select %[[TAKES]], %[[RIGHT]], %[[R]] : index
 // CHECK: tensor.insert
 func.func @sort(%keys: tensor<3x100xf32>, %values: tensor<3x100xi32>) -> (tensor<3x100xf32>, tensor<3x100xi32>) {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>

@@ -24,6 +24,10 @@ module {
     %0 = sdy.all_reduce max {"x"} %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<16x8xf32>
     return
   }
+  func.func @unsharded(%arg0: tensor<16x8xf32>) {
+    %0 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<16x8xf32>
+    return
+  }
   func.func @inside(%arg0: tensor<16x8xf32>) {
     %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}, {"y"}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%arg1: tensor<4x8xf32>) {
       %2 = sdy.all_gather [{}, {"y"}] %arg1 out_sharding=<@mesh, [{}, {}]> : tensor<4x8xf32>
