@@ -99,7 +99,7 @@ private:
 
   /// The longest branch, as often as it is taken; a loop as often as it goes round, if that is known.
   void runRegions(Operation &op) {
-    const double before = computed;
+    const double before = computed, traveledBefore = traveled;
     double longest = 0;
     for (Region &region : op.getRegions()) {
       computed = before;
@@ -115,7 +115,8 @@ private:
       longest = std::max(longest, (computed - before) * times);
     }
     computed = before + longest;
-    traveled = std::min(traveled, computed);
+    // What travels inside ends there; what began before goes on.
+    traveled = traveled == traveledBefore ? traveled : std::max(traveledBefore, computed);
   }
 
   double secondsOf(Operation &op) const {
