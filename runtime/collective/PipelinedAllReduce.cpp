@@ -24,6 +24,12 @@ constexpr uint64_t kShortestExactPiece = 16 * 1024;
 constexpr uint64_t kLongestExactPiece = 128 * 1024;
 constexpr uint64_t kExactPiecesPerChunk = 8;
 
+/// The part of a tag counts messages of a chunk in its lower bits. Above them a result has what its sender
+/// wishes of the length of messages.
+constexpr uint32_t kNumberBits = 14;
+constexpr uint32_t kNumberMask = (1u << kNumberBits) - 1;
+static_assert(AgreedLength::kLengths.size() <= 1u << (16 - kNumberBits));
+
 /// Elements of a pair of operand and chunk that are one payload.
 struct Piece {
   size_t operand;
@@ -55,7 +61,8 @@ struct Operand {
 private:
   /// Nobody sees where exact chunks are cut: short ones into shorter pieces, which overlap as well.
   uint64_t exactPieceElements(uint64_t longest) const {
-    uint64_t bytes = std::clamp(chunks.bytes(0) / kExactPiecesPerChunk, kShortestExactPiece, longest);
+    uint64_t bytes =
+        std::clamp(chunks.bytes(0) / kExactPiecesPerChunk, std::min(kShortestExactPiece, longest), longest);
     return bytes / codec.elementBytes();
   }
 };
@@ -64,10 +71,17 @@ class Pipeline {
 public:
   Pipeline(Execution &execution, Buffers buffers)
       : execution(execution), eagerSlots(*execution.transport.eagerSlots()), self(execution.self()),
-        size(execution.group.size()), room(execution.scratch), sumRoom(execution.scratch) {
+        size(execution.group.size()), traffic(eagerSlots.trafficOf(execution.group.ranks)),
+        room(execution.scratch), sumRoom(execution.scratch) {
+    if (traffic) {
+      traffic->length.begin(size);
+      mostBytes = std::min(mostBytes, traffic->length.bytes());
+      mostExactBytes = std::min(mostExactBytes, traffic->length.bytes());
+      traffic->pace.begin(/*fewest=*/size - 1);
+    }
     operands.reserve(buffers.size());
     for (size_t i = 0; i < buffers.size(); ++i)
-      operands.emplace_back(execution, i, buffers[i], eagerSlots.exactBytes());
+      operands.emplace_back(execution, i, buffers[i], mostExactBytes);
     contributions.resize(size);
     results.resize(size);
     payloads.resize(size);
@@ -80,9 +94,6 @@ public:
     for (const Transfer &transfer : stepOf(execution.pattern, kResult, /*step=*/0, self).sends)
       others.push_back(execution.group.ranks[transfer.to]);
     next = nextTarget(/*behind=*/targets.size() - 1);
-    pace = eagerSlots.paceOf(execution.group.ranks);
-    if (pace)
-      pace->begin(/*fewest=*/size - 1);
   }
 
   Status run() {
@@ -95,6 +106,8 @@ public:
     }
     // What was neither encoding nor decoding was sending, receiving or waiting.
     counters.exchange.time -= counters.encode.time + counters.decode.time - worked;
+    if (traffic && status.ok())
+      traffic->length.end();
     return status;
   }
 
@@ -142,7 +155,7 @@ private:
       const Operand &operand = operands[cursor.operand];
       uint64_t elements = std::min(operand.pieceElements, operand.chunks.size(chunk) - cursor.element);
       uint64_t bytes = operand.codec.payloadBytes(elements), elementBytes = operand.codec.elementBytes();
-      uint64_t most = operand.codec.isRaw() ? eagerSlots.exactBytes() : eagerSlots.capacity();
+      uint64_t most = operand.codec.isRaw() ? mostExactBytes : mostBytes;
       bool fits = offset + bytes <= most && raw + elements * elementBytes <= eagerSlots.tensorBytes();
       bool aligned = !operand.codec.isRaw() || offset % elementBytes == 0;
       if (!pieces.empty() && !(fits && aligned))
@@ -161,7 +174,7 @@ private:
   static uint64_t bytesOf(std::span<const Piece> eager) { return eager.back().offset + eager.back().bytes; }
 
   Tag tag(uint32_t phase, const Cursor &cursor) const {
-    return execution.tag(phase, cursor.eagerSlots & 0xffff);
+    return execution.tag(phase, uint16_t(cursor.eagerSlots & kNumberMask));
   }
 
   /// The eager message of that position which is due now, or null if it has not come yet.
@@ -171,8 +184,10 @@ private:
 
   Status check(uint32_t position, const EagerMessage &eager, const Tag &expected, uint64_t bytes) const {
     uint32_t rank = execution.group.ranks[position];
-    if (eager.tag != expected)
-      return Status::error(CGX_MISMATCH, "rank ", rank, " is at ", describe(eager.tag), ", rank ",
+    Tag tag = eager.tag;
+    tag.part &= kNumberMask;
+    if (tag != expected)
+      return Status::error(CGX_MISMATCH, "rank ", rank, " is at ", describe(tag), ", rank ",
                            execution.transport.rank(), " at ", describe(expected));
     if (eager.bytes.size() != bytes)
       return Status::error(CGX_MISMATCH, "expected ", bytes, " bytes from rank ", rank, " (",
@@ -200,13 +215,13 @@ private:
   /// behind all others has the first contributions of all, and is at most a message to each of them ahead.
   bool isPaced() {
     const Cursor &own = results[self];
-    if (!pace || isAtEnd(own))
+    if (!traffic || isAtEnd(own))
       return true;
     uint64_t come = uint64_t(own.eagerSlots) * (size - 1);
     for (uint32_t position = 0; position < size; ++position)
       come += position != self && due(position, kContribution);
-    pace->noteReceived(come, Clock::now());
-    return pace->maySend();
+    traffic->pace.noteReceived(come, Clock::now());
+    return traffic->pace.maySend();
   }
 
   /// Sends the next eager message of this rank's contributions: the first of each chunk, then the second of
@@ -228,8 +243,8 @@ private:
                                              memory + piece.offset);
     }
     send(kContribution, name, eager, {&execution.group.ranks[target], 1});
-    if (pace)
-      pace->noteSent(Clock::now());
+    if (traffic)
+      traffic->pace.noteSent(Clock::now());
     next = nextTarget(next);
   }
 
@@ -266,6 +281,11 @@ private:
         return status;
     for (uint32_t rank : others)
       eagerSlots.release(rank, kContribution);
+    if (traffic) {
+      // All ranks have given something when the first piece can be reduced.
+      traffic->length.noteReceived(bytesOf(eager) * others.size(), Clock::now());
+      result.part |= uint16_t(traffic->length.say(self) << kNumberBits);
+    }
     send(kResult, result, eager, others);
     Stopwatch stopwatch(execution.counters.decode);
     for (const Piece &piece : eager)
@@ -326,6 +346,10 @@ private:
         for (const Piece &piece : parts)
           if (Status status = decode(piece, eager->bytes.data(), position); !status.ok())
             return status;
+        if (traffic) {
+          traffic->length.hear(position, eager->tag.part >> kNumberBits);
+          traffic->length.noteReceived(bytesOf(parts), Clock::now());
+        }
         eagerSlots.release(execution.group.ranks[position], kResult);
       }
     }
@@ -372,7 +396,9 @@ private:
   std::vector<Cursor> contributions; ///< of this rank, to each position
   std::vector<Cursor> results;       ///< of each position; this rank's own tells how far it has reduced
   size_t next;                       ///< target of the next contribution, or their number
-  Pace *pace;                        ///< of contributions; may be null
+  GroupTraffic *traffic;             ///< over a network, or null
+  uint64_t mostBytes = eagerSlots.capacity();        ///< of an eager message, of payloads,
+  uint64_t mostExactBytes = eagerSlots.exactBytes(); ///< and of elements as they are
   std::vector<Piece> pieces;
   std::vector<const std::byte *> payloads; ///< of one piece, by position
   ScratchRoom room, sumRoom;

@@ -33,7 +33,7 @@ public:
   const EagerMessage *front(uint32_t peer, uint32_t lane) override;
   void release(uint32_t peer, uint32_t lane) override;
   bool isAllTaken() const override;
-  Pace *paceOf(std::span<const uint32_t> group) override { return &paces.of(group); }
+  GroupTraffic *trafficOf(std::span<const uint32_t> group) override { return &traffics.of(group); }
   bool hasLeft(uint32_t peer) const override { return gone[peer]; }
 
   /// Memory for an eager message that is on its way; empty while all of it is full.
@@ -71,7 +71,7 @@ private:
   std::vector<Outbox> outboxes;
   std::vector<Inbox> inboxes;
   std::vector<bool> gone;
-  Paces paces;
+  GroupTraffics traffics;
   uint64_t sent = 0;
 };
 

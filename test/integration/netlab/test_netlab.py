@@ -183,6 +183,18 @@ class Netlab(RunTest):
         self.assertIn("tcp", result.stdout)
         self.assertIn("MPI_Allreduce", result.stdout)  # and Gloo where the build found it
 
+    @unittest.skipUnless(shutil.which("mpirun"), "needs mpirun")
+    def test_sums_are_right_while_hosts_agree_on_shorter_messages(self):
+        # From the third all-reduce on: the first measures the link, and with the second ranks say what they wish.
+        for transport in ("tcp", "mpi"):
+            times = self.folder / f"{transport}.json"
+            result = self.netlab("--hosts", 3, "--rate", "200mbit", "--", "mpirun", "-np", 3, TOOLS / "cgx-bench", "all-reduce", "--transport",
+                                 transport, "--sizes", "2MiB", "--repetitions", 5, "--warmup", 0, "--codec", "quantize bits=8 bucket=128",
+                                 "--json", times)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            wrong = {one["variant"].split()[0]: one["wrong"] for one in json.loads(times.read_text())["results"]}
+            self.assertEqual((wrong["identity"], wrong["quantize"]), (0, 0))
+
 
 if __name__ == "__main__":
     unittest.main()

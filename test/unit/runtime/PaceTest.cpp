@@ -103,13 +103,5 @@ TEST(PaceTest, whatComesBeforeItIsSentSaysNothing) {
   EXPECT_FALSE(pace.maySend());
 }
 
-TEST(PaceTest, groupsHavePacesOfTheirOwn) {
-  Paces paces;
-  const uint32_t near[] = {0, 1}, far[] = {0, 2};
-  paces.of(near).begin(5);
-  EXPECT_EQ(paces.of(near).width(), 5);
-  EXPECT_EQ(paces.of(far).width(), 0);
-}
-
 } // namespace
 } // namespace cgx::test

@@ -18,7 +18,7 @@
 #ifndef CGX_RUNTIME_TRANSPORT_EAGERSLOTS_H
 #define CGX_RUNTIME_TRANSPORT_EAGERSLOTS_H
 
-#include "transport/Pace.h"
+#include "transport/GroupTraffic.h"
 #include "transport/Tag.h"
 
 #include <cstddef>
@@ -27,9 +27,8 @@
 
 namespace cgx {
 
-/// Of exactBytes() over a network. Ranks take turns on its links by messages: with shorter ones less waits in
-/// front of a rank to which several send at once, longer ones cost less processor time. Over 100 Mbit four
-/// ranks lose 15 % with 128 KiB, and over 5 Gbit they gain nothing by it.
+/// Of exactBytes() over a network, where it is so fast that processors are its limit. Longer ones gain nothing
+/// over 5 Gbit; on slower links an AgreedLength is shorter.
 inline constexpr uint64_t kExactNetworkBytes = 48 * 1024;
 
 /// An eager message that has come; its memory is the transport's until it is released.
@@ -70,8 +69,9 @@ public:
   /// Whether all that was sent needs this rank no more: it may turn to other work then.
   virtual bool isAllTaken() const { return true; }
 
-  /// How much the group should have on its way over a network; null where memory itself is the limit.
-  virtual Pace *paceOf(std::span<const uint32_t> /*group*/) { return nullptr; }
+  /// How much the group should have on its way over a network, and in how long messages; null where memory
+  /// itself is the limit.
+  virtual GroupTraffic *trafficOf(std::span<const uint32_t> /*group*/) { return nullptr; }
 
   /// Whether `peer` has left the job: what it has not sent will not come.
   virtual bool hasLeft(uint32_t peer) const = 0;

@@ -21,9 +21,6 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <map>
-#include <span>
-#include <vector>
 
 namespace cgx {
 
@@ -33,7 +30,7 @@ public:
 
   /// The time that messages should wait in queues: enough to bridge what ranks compute or wait for a core,
   /// and less than queues hold.
-  static constexpr std::chrono::milliseconds kQueueing{10};
+  static constexpr std::chrono::milliseconds kQueueing{30};
   /// What a transport has room for is less.
   static constexpr double kWidest = 64;
 
@@ -58,15 +55,6 @@ private:
   std::deque<Sent> onTheirWay;
   uint64_t sent = 0, received = 0;
   Clock::duration shortest = Clock::duration::max(); ///< time of a message where queues are empty
-};
-
-/// One for each group of ranks: some are close to each other.
-class Paces {
-public:
-  Pace &of(std::span<const uint32_t> group) { return paces[{group.begin(), group.end()}]; }
-
-private:
-  std::map<std::vector<uint32_t>, Pace> paces;
 };
 
 } // namespace cgx

@@ -44,7 +44,7 @@ public:
   void send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<const uint32_t> receivers) override;
   const EagerMessage *front(uint32_t peer, uint32_t lane) override;
   void release(uint32_t peer, uint32_t lane) override;
-  Pace *paceOf(std::span<const uint32_t> group) override { return &paces.of(group); }
+  GroupTraffic *trafficOf(std::span<const uint32_t> group) override { return &traffics.of(group); }
   bool hasLeft(uint32_t peer) const override;
   bool isAllTaken() const override { return unsent == 0; }
 
@@ -103,7 +103,7 @@ private:
   std::vector<Clock::time_point> lastHeard;
   std::vector<std::optional<Clock::time_point>> leftAt;
   Status damaged;
-  Paces paces;
+  GroupTraffics traffics;
   uint64_t sent = 0, unsent = 0;
 };
 
