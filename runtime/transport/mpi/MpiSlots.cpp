@@ -19,6 +19,10 @@ namespace {
 
 /// Receives of all lanes and peers together, and the bounds for one of each.
 constexpr uint32_t kReceives = 64, kFewestReceives = 2, kMostReceives = 8;
+/// Up to so many bytes nobody waits until a message has met a receive: the answer would take as long as the
+/// message. Shorter than all lengths that long tensors are cut into, so that few of them can come unexpected.
+constexpr uint64_t kMostUnawaited = 4 * 1024;
+static_assert(kMostUnawaited < AgreedLength::kLengths.front());
 /// What a peer has sent before it left arrives within this time, if this rank calls MPI.
 constexpr std::chrono::milliseconds kArrival{200};
 
@@ -81,10 +85,12 @@ void MpiSlots::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<con
   Buffer &buffer = out[lane * kSlots + slot];
   buffer.header = {tag, bytes};
   const MpiTurn turn;
+  const bool waits = bytes > kMostUnawaited;
   for (uint32_t receiver : receivers) {
-    note(MPI_Issend(&buffer, int(offsetof(Buffer, bytes) + bytes), MPI_BYTE, int(receiver),
-                    firstTag + int(lane), communicator, &requests[sendOf(lane, slot, receiver)]),
-         "MPI_Issend");
+    note((waits ? MPI_Issend : MPI_Isend)(&buffer, int(offsetof(Buffer, bytes) + bytes), MPI_BYTE,
+                                          int(receiver), firstTag + int(lane), communicator,
+                                          &requests[sendOf(lane, slot, receiver)]),
+         waits ? "MPI_Issend" : "MPI_Isend");
     sent += bytes;
   }
   outbox.receivers[slot] = uint32_t(receivers.size());

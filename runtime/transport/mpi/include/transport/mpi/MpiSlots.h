@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Each lane has slots from which eager messages are sent, and for each peer a few receives that are always
-// posted. Sends are synchronous: a slot is free again when its eager message has met a receive, so that
-// what a rank does not take stays with its senders instead of filling its memory.
+// posted. Sends of more than a few KiB are synchronous: a slot is free again when its eager message has met a
+// receive, so that what a rank does not take stays with its senders instead of filling its memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_RUNTIME_TRANSPORT_MPI_MPISLOTS_H
