@@ -21,10 +21,14 @@ EXCHANGED = [
 NEGATION = re.compile(r"(?<=[(&|] )!(?=\w)|(?<=\()!(?=\w)|(?<=return )!(?=\w)")
 CONDITION = re.compile(r"\bif \((?![^;]*;)([^()]+(?:\([^()]*\)[^()]*)*)\)")
 NUMBER = re.compile(r"(?<![\w.#-])([0-9]{1,6})(?![\w.'])")
-STATEMENT = re.compile(r"^ +(?!return|break|continue|case|default|using|static|const|auto|struct|if|for|while|else|\}|[\w:<>,&*]+ [&*]?\w+( =|;|\{|\())"
+STATEMENT = re.compile(r"^ +(?!return|break|continue|case|default|using|static|const|auto|struct|if|for|while|else|\}|[\w:<>,&*]+ [&*]?\w+( =|[;,{(]))"
                        r"[\w\]\[.>()*-]+[^;{}]*;$")
 TALK = re.compile(r"\b(assert|static_assert|emit(Error|OpError|Warning|Remark)|attachNote|llvm_unreachable|LLVM_DEBUG|case|operator|"
                   r"template|#\w+|Status::error|concat)\b|<< *\"")
+# What comes before the brace that opens a class; and a function that has no body.
+CLASS = re.compile(r"\s*(?:(?:public|protected|private):\s*)*(?:template\s*<.*>\s*)?(?:typedef\s+)?(?:class|struct|union|enum)\b"
+                   r"(?![^{]*\)\s*(?:const\s*)?$)", re.DOTALL)
+PURE = re.compile(r" = 0;")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,12 +53,25 @@ def blanked(text):
     return token.sub(lambda found: re.sub(r"[^\n]", "\x00", found.group()), text)
 
 
+def begins_in_class(code):
+    """For each line of blanked text, whether it begins among the members of a class: nothing there is a statement."""
+    head, scopes = "", [False]
+    for line in code.replace("\x00", " ").split("\n"):
+        yield scopes[-1]
+        for char in "" if line.startswith("#") else line + "\n":
+            if char == "{":
+                scopes.append(CLASS.match(head) is not None)
+            elif char == "}" and len(scopes) > 1:
+                scopes.pop()
+            head = "" if char in "{};" else head + char
+
+
 def faults(text):
     """All faults of this text, in the order of its lines."""
     found = []
-    lines = text.split("\n")
-    for number, (line, code) in enumerate(zip(lines, blanked(text).split("\n")), 1):
-        if not code.startswith("  ") or TALK.search(line):
+    lines, all_code = text.split("\n"), blanked(text)
+    for number, (line, code, in_class) in enumerate(zip(lines, all_code.split("\n"), begins_in_class(all_code)), 1):
+        if not code.startswith("  ") or TALK.search(line) or (in_class and PURE.search(code)):
             continue
 
         def add(kind, begin, end, replacement, number=number, line=line):
@@ -70,7 +87,7 @@ def faults(text):
             add("condition", match.start(1), match.end(1), "false")
         for match in NUMBER.finditer(code):
             add("constant", match.start(), match.end(), str(int(match.group()) + 1))
-        if STATEMENT.match(code) and code.count("(") == code.count(")"):
+        if not in_class and STATEMENT.match(code) and code.count("(") == code.count(")"):
             indent = len(line) - len(line.lstrip())
             add("statement", indent, len(line), ";")
     return found

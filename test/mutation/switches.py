@@ -171,6 +171,8 @@ def switched(lines, blank, fault, number):
     """The line with both readings, of which CGX_FAULT=number chooses; None where that cannot be written."""
     at = fault.line - 1
     code = code_of(fault.before, blank[at])
+    if re.search(r"\bconstexpr\b|\balignas\(|^ +[\w:<>]+ \w+\[[^\]]*\](, \w+.*)?;$", code):
+        return None  # what has to be constant
     around = [code_of(line, text) for line, text in zip(lines, blank)]
     before = next((line for line in reversed(around[:at]) if line and not line.startswith("#")), "")
     after = next((line for line in around[at + 1:] if line and not line.startswith("#")), "")

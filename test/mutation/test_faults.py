@@ -50,6 +50,16 @@ class Faults(unittest.TestCase):
                 self.assertEqual([i for i, (a, b) in enumerate(pairs, 1) if a != b], [fault.line])
                 self.assertNotEqual(faults.blanked(text), faults.blanked(changed), f"{path}:{fault.line}")
 
+    def test_members_are_no_statements(self):
+        source = "\n".join(["struct A { // of b", "  A(int b);", "  [[nodiscard]] int size() const;", "  virtual void f() = 0;", "  int n = 1;",
+                            "  void g() {", "    call(n);", "  }", "  int c, d;", "};", "A make(int n) {", "  call(n);", "}"])
+        self.assertEqual([(fault.line, fault.kind) for fault in faults.faults(source)],
+                         [(5, "constant"), (7, "statement"), (12, "statement")])
+
+    def test_what_is_constant_is_no_branch(self):
+        self.assertIsNone(self.written("void f() {\n  constexpr int most = 3;\n}", "constant", "constexpr int most = 4;"))
+        self.assertIsNone(self.written("void f() {\n  char text[3];\n}", "constant", "char text[4];"))
+
     def written(self, source, kind, after, number=7):
         """The line of `source` with the fault of this kind that reads `after` as a branch, or None."""
         fault = next(one for one in faults.faults(source) if one.kind == kind and one.after.strip() == after)
