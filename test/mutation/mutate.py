@@ -20,6 +20,7 @@ tests as they are now. Exit status: 0 where nine of ten are noticed or explained
 
 import argparse
 import collections
+import functools
 import json
 import os
 import pathlib
@@ -76,17 +77,25 @@ PARTS = [
 ]
 
 
+@functools.lru_cache(maxsize=None)
+def source(path):
+    """The text of a file as it was committed when the copy was made: what changed since is not what is tested."""
+    place = TREE if TREE.exists() else ROOT
+    return subprocess.run(["git", "show", f"HEAD:{path}"], cwd=place, capture_output=True, text=True, check=True).stdout
+
+
 def part_of(path):
     return next(part for part in PARTS if path.startswith(part.under + "/"))
 
 
 def candidates(under):
     """(path, fault) of everything that can be changed below the folders `under`."""
-    listing = subprocess.run(["git", "ls-files", *under], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(["git", "ls-tree", "-r", "--name-only", "HEAD", *under], cwd=TREE if TREE.exists() else ROOT,
+                             capture_output=True, text=True, check=True).stdout
     for path in listing.split():
         part = next((one for one in PARTS if path.startswith(one.under + "/")), None)
         if part and path.endswith(part.suffixes) and "cuda" not in path:
-            for fault in made.faults((ROOT / path).read_text()):
+            for fault in made.faults(source(path)):
                 if " = delete" not in fault.before:
                     yield path, fault
 
@@ -120,8 +129,8 @@ def run(command, log, timeout, **environment):
 def copy_tree():
     """A clean copy of what is committed, configured, whose tests of lit are told which fault to make."""
     subprocess.run(["git", "worktree", "remove", "--force", TREE], cwd=ROOT, check=False, capture_output=True)
-    shutil.rmtree(TREE, ignore_errors=True)
-    PLACE.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(PLACE, ignore_errors=True)
+    PLACE.mkdir(parents=True)
     subprocess.run(["git", "worktree", "prune"], cwd=ROOT, check=True)
     subprocess.run(["git", "worktree", "add", "--detach", TREE, "HEAD"], cwd=ROOT, check=True, capture_output=True)
     (TREE / "build").mkdir()
@@ -157,7 +166,7 @@ def write_switches(numbered, left_out=()):
             files[path][number] = fault
     written = set()
     for path, these in files.items():
-        text, numbers = switches.write((ROOT / path).read_text(), these, PLACE / "fault.h")
+        text, numbers = switches.write(source(path), these, PLACE / "fault.h")
         if (TREE / path).read_text() != text:  # or it would be compiled again
             (TREE / path).write_text(text)
         written |= numbers
@@ -244,7 +253,7 @@ def edited(group, path, fault, seconds, log):
     """Makes the fault by editing: 'does not compile', the test that fails, or None."""
     source = TREE / path
     whole = source.read_text()
-    source.write_text(fault.apply((ROOT / path).read_text()))
+    source.write_text(fault.apply(source(path)))
     try:
         command = ["ninja", "-C", BUILD, JOBS, *group.targets]
         if subprocess.run(command, cwd=TREE, stdout=log, stderr=log, check=False).returncode:
@@ -330,6 +339,8 @@ def main():
     parser.add_argument("--branches-only", action="store_true", help="leave those that have to be made by editing")
     options = parser.parse_args()
 
+    if not options.list and not options.resume and not options.again:
+        copy_tree()
     chosen = list(sample(options.under or [part.under for part in PARTS], options.count, options.seed))
     if options.list:
         for path, fault in chosen:
@@ -337,9 +348,6 @@ def main():
         return 0
     numbered = dict(enumerate(chosen, 1))
     results = PLACE / "results.jsonl"
-    if not options.resume and not options.again:
-        shutil.rmtree(PLACE, ignore_errors=True)
-        copy_tree()
     if options.again:
         take_tests()
     known = read(results)
