@@ -286,3 +286,45 @@ module @replaced_at_the_end {
     return %0#0, %0#1, %0#2, %0#3 : tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>
   }
 }
+
+// -----
+
+// Numbers between state are state where they become a constant, or keep something of their old value; at its end, what
+// is computed from its old value is, though no reduction is in it.
+
+// CHECK-LABEL: module @numbers
+module @numbers {
+  sdy.mesh @mesh = <["data"=2]>
+  // CHECK: -> (tensor<4xf32> {cgx.feeds = 0 : i64
+  // CHECK-SAME: tensor<f32> {cgx.feeds = 1 : i64
+  // CHECK-SAME: tensor<f32> {cgx.feeds = 2 : i64
+  // CHECK-SAME: tensor<4xf32> {cgx.feeds = 3 : i64
+  // CHECK-SAME: tensor<4xf32> {cgx.feeds = 4 : i64
+  func.func public @main(%arg0: tensor<4xf32>, %arg1: tensor<f32>, %arg2: tensor<f32>, %arg3: tensor<4xf32>, %arg4: tensor<4xf32>, %arg5: tensor<8xf32>)
+      -> (tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<4xf32>, tensor<4xf32>) {
+    %0:5 = sdy.manual_computation(%arg0, %arg1, %arg2, %arg3, %arg4, %arg5)
+        in_shardings=[<@mesh, [{}]>, <@mesh, []>, <@mesh, []>, <@mesh, [{}]>, <@mesh, [{}]>, <@mesh, [{"data"}]>]
+        out_shardings=[<@mesh, [{}]>, <@mesh, []>, <@mesh, []>, <@mesh, [{}]>, <@mesh, [{}]>]
+        manual_axes={"data"} (%p: tensor<4xf32>, %first: tensor<f32>, %smooth: tensor<f32>, %q: tensor<4xf32>, %u: tensor<4xf32>, %x: tensor<4xf32>) {
+      %xu = stablehlo.multiply %x, %u : tensor<4xf32>
+      %xp = stablehlo.multiply %xu, %p : tensor<4xf32>
+      %g = "stablehlo.all_reduce"(%xp) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %s = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+      }) : (tensor<4xf32>) -> tensor<4xf32>
+      %rate = stablehlo.broadcast_in_dim %first, dims = [] : (tensor<f32>) -> tensor<4xf32>
+      %d = stablehlo.multiply %rate, %g : tensor<4xf32>
+      %p1 = stablehlo.subtract %p, %d : tensor<4xf32>
+      %q1 = stablehlo.add %q, %g : tensor<4xf32>
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %fourth = stablehlo.constant dense<0.25> : tensor<f32>
+      %loss = stablehlo.reduce(%g init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+      %part = stablehlo.multiply %fourth, %smooth : tensor<f32>
+      %smooth1 = stablehlo.add %part, %loss : tensor<f32>
+      %u1 = stablehlo.multiply %u, %p : tensor<4xf32>
+      sdy.return %p1, %fourth, %smooth1, %q1, %u1 : tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<4xf32>, tensor<4xf32>
+    } : (tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<4xf32>, tensor<4xf32>, tensor<8xf32>) -> (tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<4xf32>, tensor<4xf32>)
+    return %0#0, %0#1, %0#2, %0#3, %0#4 : tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<4xf32>, tensor<4xf32>
+  }
+}

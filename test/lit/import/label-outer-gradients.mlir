@@ -63,6 +63,37 @@ module @after_loop attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks
 
 // -----
 
+// Weights that decay are still weights, wherever the factor stands; what is left of a tenth of them is not.
+
+#g = #cgx.groups<[[0, 1]]>
+// CHECK-LABEL: @decayed
+module @decayed attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(%w: tensor<8x4xf32> {cgx.name = "params['w']"}, %v: tensor<8x4xf32> {cgx.name = "params['v']"}, %x: tensor<8x8xf32> {cgx.name = "x"})
+      -> (tensor<8x4xf32> {cgx.name = "result['w']", cgx.feeds = 0 : i64}, tensor<8x4xf32> {cgx.name = "result['v']", cgx.feeds = 1 : i64}) {
+    %most = stablehlo.constant dense<0.9> : tensor<8x4xf32>
+    %tenth = stablehlo.constant dense<0.1> : tensor<8x4xf32>
+    %more = stablehlo.constant dense<1.1> : tensor<8x4xf32>
+    %g0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+    %w0 = stablehlo.multiply %w, %most : tensor<8x4xf32>
+    %w1 = stablehlo.multiply %most, %w0 : tensor<8x4xf32>
+    %w2 = stablehlo.divide %w1, %more : tensor<8x4xf32>
+    %w3 = stablehlo.subtract %w2, %g0 : tensor<8x4xf32>
+    %d = stablehlo.subtract %w, %w3 : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", outer_gradient, [8, 4]) :
+    %s = cgx.all_reduce mean(%d) groups(#g) id(0) : tensor<8x4xf32>
+    %w4 = stablehlo.subtract %w, %s : tensor<8x4xf32>
+    %v0 = stablehlo.multiply %v, %tenth : tensor<8x4xf32>
+    %v1 = stablehlo.subtract %v0, %g0 : tensor<8x4xf32>
+    %e = stablehlo.subtract %v, %v1 : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("v", gradient, [8, 4]) :
+    %t = cgx.all_reduce mean(%e) groups(#g) id(1) : tensor<8x4xf32>
+    %v2 = stablehlo.subtract %v, %t : tensor<8x4xf32>
+    return %w4, %v2 : tensor<8x4xf32>, tensor<8x4xf32>
+  }
+}
+
+// -----
+
 // A gradient that pulls a parameter to its own moving average is none, nor is the gradient of a squared distance.
 
 #g = #cgx.groups<[[0, 1]]>

@@ -32,6 +32,27 @@ module @second_moment attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ra
 
 // -----
 
+// The product of two different sums is no square: it is the gradient.
+
+#g = #cgx.groups<[[0, 1]]>
+// CHECK-LABEL: @product_of_two
+module @product_of_two attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(%w: tensor<8x4xf32> {cgx.name = "params['w']"}, %x: tensor<16x8xf32> {cgx.name = "batch"})
+      -> (tensor<8x4xf32> {cgx.name = "result['w']", cgx.feeds = 0 : i64}) {
+    %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+    %g0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    %a = stablehlo.add %g0, %w : tensor<8x4xf32>
+    %b = stablehlo.add %w, %w : tensor<8x4xf32>
+    %ab = stablehlo.multiply %a, %b : tensor<8x4xf32>
+    // CHECK: cgx.all_reduce mean({{.*}}id({{[0-9]+}}) layer("w", gradient, [8, 4]) :
+    %r = cgx.all_reduce mean(%ab) groups(#g) id(0) : tensor<8x4xf32>
+    %w1 = stablehlo.subtract %w, %r : tensor<8x4xf32>
+    return %w1 : tensor<8x4xf32>
+  }
+}
+
+// -----
+
 // No state keeps the statistic: it is named by the parameter whose update it scales.
 
 #g = #cgx.groups<[[0, 1]]>

@@ -72,6 +72,14 @@ func.func @another_call(%x: tensor<2x16xf32>) -> (tensor<2x3xf32>, tensor<2x4xi3
   return %0#0, %0#1 : tensor<2x3xf32>, tensor<2x4xi32>
 }
 
+// So does one of a tensor without dimensions, which has no last one.
+// CHECK-LABEL: func.func @of_no_dimensions
+// CHECK: custom_call @TopK
+func.func @of_no_dimensions(%x: tensor<f32>) -> (tensor<f32>, tensor<i32>) {
+  %0:2 = stablehlo.custom_call @TopK(%x) : (tensor<f32>) -> (tensor<f32>, tensor<i32>)
+  return %0#0, %0#1 : tensor<f32>, tensor<i32>
+}
+
 // The operand lies row by row, and is read column by column.
 // CHECK-LABEL: func.func @bitcast_transposes
 // CHECK-NEXT: %[[M:.*]] = stablehlo.reshape %arg0 : (tensor<2x16xf32>) -> tensor<4x8xf32>

@@ -107,6 +107,24 @@ func.func @bucket(%a: tensor<16xf32>, %b: tensor<8xf32>) -> (tensor<16xf32>, ten
   return %3, %4 : tensor<16xf32>, tensor<8xf32>
 }
 
+// One of them has a single element.
+// CHECK-LABEL: @single_in_bucket
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<16xf32>, %[[B:[a-z0-9]+]]: tensor<1xf32>
+func.func @single_in_bucket(%a: tensor<16xf32>, %b: tensor<1xf32>) -> (tensor<16xf32>, tensor<1xf32>) {
+  // CHECK: cgx.all_reduce sum(%[[A]])
+  // CHECK: cgx.all_reduce sum(%[[B]])
+  // CHECK-NOT: cgx.all_reduce
+  %z = stablehlo.constant dense<0.0> : tensor<32xf32>
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %c16 = stablehlo.constant dense<16> : tensor<i32>
+  %0 = stablehlo.dynamic_update_slice %z, %a, %c0 : (tensor<32xf32>, tensor<16xf32>, tensor<i32>) -> tensor<32xf32>
+  %1 = stablehlo.dynamic_update_slice %0, %b, %c16 : (tensor<32xf32>, tensor<1xf32>, tensor<i32>) -> tensor<32xf32>
+  %2 = cgx.all_reduce sum(%1) groups(#g) id(0) layer(#x) : tensor<32xf32>
+  %3 = stablehlo.slice %2 [0:16] : (tensor<32xf32>) -> tensor<16xf32>
+  %4 = stablehlo.slice %2 [16:17] : (tensor<32xf32>) -> tensor<1xf32>
+  return %3, %4 : tensor<16xf32>, tensor<1xf32>
+}
+
 // Reduced layer by layer, then raveled for the optimizer: each piece leads to its own layer.
 // CHECK-LABEL: @raveled_behind
 // CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<16xf32>, %[[B:[a-z0-9]+]]: tensor<16xf32>
