@@ -1,6 +1,7 @@
 """lit configuration: tests of the compiler, one folder for each part that they test."""
 
 import os
+import sys
 
 import lit.formats
 
@@ -15,5 +16,6 @@ config.test_exec_root = config.cgx_test_exec_root
 config.environment["PATH"] = os.path.pathsep.join(
     [config.cgx_bin_dir, config.llvm_tools_dir, config.environment.get("PATH", "")]
 )
+config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%cgx_lib", config.cgx_lib_dir))
 config.substitutions.append(("%examples", os.path.join(config.cgx_source_dir, "examples")))
