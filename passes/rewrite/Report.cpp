@@ -31,7 +31,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <map>
-#include <set>
 
 namespace cgx {
 #define GEN_PASS_DEF_REPORTPASS
@@ -110,17 +109,10 @@ void describe(ReportRow &row, LayerAttr layer, RankedTensorType type, CodecAttrI
 /// The stages that the longest chain of pairs leads through; of a ring, as many as it has.
 uint64_t stagesOf(PermuteOp op) {
   std::map<int64_t, int64_t> next;
-  std::set<int64_t> targets;
-  for (auto [source, target] : op.getPairs()) {
+  for (auto [source, target] : op.getPairs())
     next[source] = target;
-    targets.insert(target);
-  }
   uint64_t longest = 0;
   for (auto [source, target] : next) {
-    const bool isRing = targets.size() == next.size() &&
-                        llvm::all_of(next, [&](auto &pair) { return targets.count(pair.first) != 0; });
-    if (targets.count(source) && !isRing)
-      continue;
     uint64_t stages = 1;
     for (auto at = next.find(source); at != next.end() && at->second != source; at = next.find(at->second))
       ++stages;

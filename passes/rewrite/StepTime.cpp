@@ -101,8 +101,10 @@ private:
   void runRegions(Operation &op) {
     const double before = computed, traveledBefore = traveled;
     double longest = 0;
+    bool travels = false;
     for (Region &region : op.getRegions()) {
       computed = before;
+      traveled = traveledBefore;
       for (Block &block : region)
         run(block);
       double times = 1;
@@ -113,10 +115,11 @@ private:
         times = double(getStepsPerRun(&op)) / double(getStepsPerRun(&region.front().front()));
       }
       longest = std::max(longest, (computed - before) * times);
+      travels |= traveled != traveledBefore;
     }
     computed = before + longest;
     // What travels inside ends there; what began before goes on.
-    traveled = traveled == traveledBefore ? traveled : std::max(traveledBefore, computed);
+    traveled = travels ? std::max(traveledBefore, computed) : traveledBefore;
   }
 
   double secondsOf(Operation &op) const {
