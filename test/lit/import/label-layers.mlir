@@ -250,3 +250,78 @@ module @orthogonalized attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_r
     return %w1, %m1 : tensor<4x4xf32>, tensor<4x4xf32>
   }
 }
+
+// -----
+
+// A parameter without elements takes none of the gradient that it is updated with.
+
+// CHECK-LABEL: @nothing_to_update
+module @nothing_to_update attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(
+      %w: tensor<8x4xf32> {cgx.name = "params['w']"}, %e: tensor<0x4xf32> {cgx.name = "params['e']"}, %x: tensor<16x8xf32> {cgx.name = "batch"})
+      -> (tensor<8x4xf32> {cgx.name = "result['w']", cgx.feeds = 0 : i64}, tensor<0x4xf32> {cgx.name = "result['e']", cgx.feeds = 1 : i64}) {
+    %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+    %g0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("w", gradient, [8, 4]) :
+    %g = cgx.all_reduce sum(%g0) groups([[0, 1]]) id(0) : tensor<8x4xf32>
+    %w1 = stablehlo.subtract %w, %g : tensor<8x4xf32>
+    %none = stablehlo.slice %g [8:8, 0:4] : (tensor<8x4xf32>) -> tensor<0x4xf32>
+    %e1 = stablehlo.subtract %e, %none : tensor<0x4xf32>
+    return %w1, %e1 : tensor<8x4xf32>, tensor<0x4xf32>
+  }
+}
+
+// -----
+
+// Two layers split over ranks. The backward pass computes the second one again from what the first one gave, which makes
+// it no gradient; what it sends back is one.
+
+// CHECK-LABEL: @computed_again
+module @computed_again attributes {cgx.mesh = #cgx.mesh<["model" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(
+      %w1: tensor<8x4xf32> {cgx.name = "params['w1']"}, %w2: tensor<4x8xf32> {cgx.name = "params['w2']"},
+      %v1: tensor<8x4xf32> {cgx.name = "params['v1']"}, %v2: tensor<4x8xf32> {cgx.name = "params['v2']"},
+      %u: tensor<8x8xf32> {cgx.name = "params['u']"}, %x: tensor<16x8xf32> {cgx.name = "batch"})
+      -> (tensor<8x4xf32> {cgx.name = "result[0]['w1']", cgx.feeds = 0 : i64}, tensor<4x8xf32> {cgx.name = "result[0]['w2']", cgx.feeds = 1 : i64},
+          tensor<8x4xf32> {cgx.name = "result[0]['v1']", cgx.feeds = 2 : i64}, tensor<4x8xf32> {cgx.name = "result[0]['v2']", cgx.feeds = 3 : i64},
+          tensor<8x8xf32> {cgx.name = "result[0]['u']", cgx.feeds = 4 : i64}, tensor<f32> {cgx.name = "result[1]['loss']"}) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %h = stablehlo.dot_general %x, %w1, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+    %a = stablehlo.tanh %h : tensor<16x4xf32>
+    %p = stablehlo.dot_general %a, %w2, contracting_dims = [1] x [0] : (tensor<16x4xf32>, tensor<4x8xf32>) -> tensor<16x8xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("w2", activation) :
+    %y = cgx.all_reduce sum(%p) groups([[0, 1]]) id(0) : tensor<16x8xf32>
+    %h2 = stablehlo.dot_general %y, %v1, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+    %a2 = stablehlo.tanh %h2 : tensor<16x4xf32>
+    %p2 = stablehlo.dot_general %a2, %v2, contracting_dims = [1] x [0] : (tensor<16x4xf32>, tensor<4x8xf32>) -> tensor<16x8xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("v2", activation) :
+    %z = cgx.all_reduce sum(%p2) groups([[0, 1]]) id(1) : tensor<16x8xf32>
+    %o = stablehlo.dot_general %z, %u, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+    %loss = stablehlo.reduce(%o init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<16x8xf32>, tensor<f32>) -> tensor<f32>
+    %kept = stablehlo.optimization_barrier %y : tensor<16x8xf32>
+    %h3 = stablehlo.dot_general %kept, %v1, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+    %a3 = stablehlo.tanh %h3 : tensor<16x4xf32>
+    %p3 = stablehlo.dot_general %a3, %v2, contracting_dims = [1] x [0] : (tensor<16x4xf32>, tensor<4x8xf32>) -> tensor<16x8xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("v2#2", activation) :
+    %again = cgx.all_reduce sum(%p3) groups([[0, 1]]) id(2) : tensor<16x8xf32>
+    %du = stablehlo.dot_general %again, %o, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+    %dz = stablehlo.dot_general %o, %u, contracting_dims = [1] x [1] : (tensor<16x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+    %dv2 = stablehlo.dot_general %a3, %dz, contracting_dims = [0] x [0] : (tensor<16x4xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+    %da3 = stablehlo.dot_general %dz, %v2, contracting_dims = [1] x [1] : (tensor<16x8xf32>, tensor<4x8xf32>) -> tensor<16x4xf32>
+    %dh3 = stablehlo.multiply %da3, %a3 : tensor<16x4xf32>
+    %dv1 = stablehlo.dot_general %kept, %dh3, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    %q = stablehlo.dot_general %dh3, %v1, contracting_dims = [1] x [1] : (tensor<16x4xf32>, tensor<8x4xf32>) -> tensor<16x8xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("v1", activation_gradient) :
+    %dy = cgx.all_reduce sum(%q) groups([[0, 1]]) id(3) : tensor<16x8xf32>
+    %dw2 = stablehlo.dot_general %a, %dy, contracting_dims = [0] x [0] : (tensor<16x4xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+    %da = stablehlo.dot_general %dy, %w2, contracting_dims = [1] x [1] : (tensor<16x8xf32>, tensor<4x8xf32>) -> tensor<16x4xf32>
+    %dh = stablehlo.multiply %da, %a : tensor<16x4xf32>
+    %dw1 = stablehlo.dot_general %x, %dh, contracting_dims = [0] x [0] : (tensor<16x8xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    %w11 = stablehlo.subtract %w1, %dw1 : tensor<8x4xf32>
+    %w21 = stablehlo.subtract %w2, %dw2 : tensor<4x8xf32>
+    %v11 = stablehlo.subtract %v1, %dv1 : tensor<8x4xf32>
+    %v21 = stablehlo.subtract %v2, %dv2 : tensor<4x8xf32>
+    %u1 = stablehlo.subtract %u, %du : tensor<8x8xf32>
+    return %w11, %w21, %v11, %v21, %u1, %loss : tensor<8x4xf32>, tensor<4x8xf32>, tensor<8x4xf32>, tensor<4x8xf32>, tensor<8x8xf32>, tensor<f32>
+  }
+}

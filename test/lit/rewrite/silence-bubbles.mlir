@@ -266,3 +266,47 @@ func.func public @main(%x: tensor<4x32xf32>) -> tensor<4x32xf32> {
   return %r : tensor<4x32xf32>
 }
 }
+
+// -----
+
+// What rank 0 scatters in round 0 is zero, where zeros are added to zeros; not where a one is written.
+// CHECK-LABEL: module
+// CHECK: cgx.permute
+// CHECK-SAME: sends("01") source_target_pairs({{\[}}[0, 1]])
+// CHECK: cgx.permute
+// CHECK-SAME: layer("", other) source_target_pairs({{\[}}[0, 1]])
+module attributes {cgx.num_ranks = 2 : i64, mhlo.num_partitions = 2 : i32} {
+func.func public @main(%x: tensor<32xf32>) -> (tensor<32xf32>, tensor<32xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %ticks = stablehlo.constant dense<2> : tensor<i32>
+  %at = stablehlo.constant dense<3> : tensor<1xi32>
+  %zeros = stablehlo.constant dense<0.000000e+00> : tensor<32xf32>
+  %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+  %f:3 = stablehlo.while(%t = %zero, %sums = %zeros, %ones = %zeros) : tensor<i32>, tensor<32xf32>, tensor<32xf32>
+   cond {
+    %c = stablehlo.compare LT, %t, %ticks, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %late = stablehlo.compare EQ, %t, %one, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %in = stablehlo.select %late, %x, %zeros : tensor<i1>, tensor<32xf32>
+    %sum = "stablehlo.scatter"(%in, %at, %cst) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0]>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<32xf32>, tensor<1xi32>, tensor<f32>) -> tensor<32xf32>
+    %set = "stablehlo.scatter"(%in, %at, %cst) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0]>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<32xf32>, tensor<1xi32>, tensor<f32>) -> tensor<32xf32>
+    %next = cgx.permute(%sum) groups([[0, 1]]) id(0) source_target_pairs([[0, 1]]) : tensor<32xf32>
+    %other = cgx.permute(%set) groups([[0, 1]]) id(1) source_target_pairs([[0, 1]]) : tensor<32xf32>
+    %both = stablehlo.add %sums, %next : tensor<32xf32>
+    %all = stablehlo.add %ones, %other : tensor<32xf32>
+    %n = stablehlo.add %t, %one : tensor<i32>
+    stablehlo.return %n, %both, %all : tensor<i32>, tensor<32xf32>, tensor<32xf32>
+  }
+  return %f#1, %f#2 : tensor<32xf32>, tensor<32xf32>
+}
+}
