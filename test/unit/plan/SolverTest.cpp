@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Incumbent.h"
 #include "RandomProfile.h"
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
@@ -139,6 +140,31 @@ std::vector<const Solver *> allSolvers() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Solvers, EverySolver, testing::ValuesIn(allSolvers()), testName);
+
+TEST(Incumbent, IsNearestToTheBoundsUntilSomethingFits) {
+  Problem problem;
+  problem.errorBound = 0.01;
+  problem.maxSeconds = 0.5;
+  Layer layer;
+  layer.choices = {{.codec = "wrong", .error = 0.05, .bytes = 1, .seconds = 0.4},
+                   {.codec = "small", .error = 0.01, .bytes = 2, .seconds = 0.4},
+                   {.codec = "large", .error = 0.005, .bytes = 3, .seconds = 0.5},
+                   {.codec = "late", .error = 0, .bytes = 4, .seconds = 2}};
+  problem.layers = {layer};
+  const size_t wrong = 0, small = 1, large = 2, late = 3;
+  Incumbent incumbent(problem);
+  EXPECT_EQ(incumbent.assignment(), Assignment{late}); // four times too late, the other five times too wrong
+  incumbent.offer({wrong});
+  EXPECT_EQ(incumbent.assignment(), Assignment{late});
+  EXPECT_FALSE(incumbent.fits());
+  incumbent.offer({large});
+  EXPECT_EQ(incumbent.assignment(), Assignment{large});
+  EXPECT_TRUE(incumbent.fits());
+  incumbent.offer({small});
+  incumbent.offer({large});
+  incumbent.offer({wrong});
+  EXPECT_EQ(incumbent.assignment(), Assignment{small});
+}
 
 TEST(ExactSolver, EqualsBruteForce) {
   int bounded = 0;
