@@ -17,12 +17,16 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <optional>
 #include <random>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -79,6 +83,61 @@ TEST(SegmentSafety, AnObjectOfAnotherUserIsNotJoined) {
   EXPECT_EQ(join(job, 0, 2, 1000), CGX_INVALID_ARGUMENT);
   EXPECT_NE(std::string(cgx_last_error()).find("got one of user 65534"), std::string::npos)
       << cgx_last_error();
+}
+
+/// What a rank of user 65534 is told in a /dev/shm that is mounted so, for it alone.
+struct Told {
+  int32_t status = CGX_OK;
+  bool isEmpty = false; ///< the folder, afterwards
+  char text[1024] = "";
+};
+
+/// Nothing where no such folder can be made.
+std::optional<Told> joinIn(const char *mounted) {
+  const std::string job = uniqueJob();
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool isMade =
+        unshare(CLONE_NEWNS) == 0 && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+        mount("tmpfs", "/dev/shm", "tmpfs", 0, mounted) == 0 && setresuid(65534, 65534, 65534) == 0;
+    if (!isMade)
+      _exit(1);
+    Told told;
+    told.status = join(job, 0, 2, 1000);
+    std::strncpy(told.text, cgx_last_error(), sizeof(told.text) - 1);
+    std::error_code error;
+    told.isEmpty = std::filesystem::is_empty("/dev/shm", error);
+    _exit(write(ends[1], &told, sizeof(told)) == sizeof(told) ? 0 : 1);
+  }
+  close(ends[1]);
+  Told told;
+  const bool isTold = read(ends[0], &told, sizeof(told)) == sizeof(told);
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return isTold ? std::optional(told) : std::nullopt;
+}
+
+constexpr char kNotMounted[] = "only root can mount a /dev/shm of its own, and not everywhere";
+
+TEST(SegmentSafety, AClosedFolderIsNotTakenForAnObjectOfAnotherUser) {
+  const std::optional<Told> told = joinIn("mode=0700");
+  if (!told)
+    GTEST_SKIP() << kNotMounted;
+  EXPECT_EQ(told->status, CGX_INTERNAL);
+  EXPECT_NE(std::string(told->text).find("cannot open /dev/shm/cgx-65534-"), std::string::npos) << told->text;
+  EXPECT_NE(std::string(told->text).find("Permission denied"), std::string::npos) << told->text;
+}
+
+TEST(SegmentSafety, WhatFindsNoRoomLeavesNothingBehind) {
+  const std::optional<Told> told = joinIn("mode=1777,size=64k");
+  if (!told)
+    GTEST_SKIP() << kNotMounted;
+  EXPECT_EQ(told->status, CGX_RESOURCE_EXHAUSTED);
+  EXPECT_NE(std::string(told->text).find("No space left"), std::string::npos) << told->text;
+  EXPECT_TRUE(told->isEmpty);
 }
 
 TEST(SegmentSafety, ALinkIsNotFollowed) {
