@@ -12,6 +12,7 @@
 
 #include "transport/ring/RingTransport.h"
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -69,6 +70,21 @@ protected:
   std::unique_ptr<RingTransport> transport;
   RingWriter told;
 };
+
+// Who is not told that there is something new is not woken: each end says whether there is.
+TEST_F(RingTest, NothingIsShownOrGivenBackTwice) {
+  RingReader reader(segment.ringControl(1, 0), segment.ringData(1, 0), kRingBytes);
+  std::array<std::byte, 8> bytes{};
+  EXPECT_FALSE(told.publish());
+  ASSERT_EQ(told.write(bytes), bytes.size());
+  EXPECT_EQ(reader.available(), 0u);
+  EXPECT_TRUE(told.publish());
+  EXPECT_FALSE(told.publish());
+  EXPECT_FALSE(reader.release());
+  ASSERT_EQ(reader.read(bytes), bytes.size());
+  EXPECT_TRUE(reader.release());
+  EXPECT_FALSE(reader.release());
+}
 
 TEST_F(RingTest, AMessageTakesTheMemoryOfWhatHasComeAndNotOfWhatItsHeaderSays) {
   std::vector<std::byte> bytes(100);
