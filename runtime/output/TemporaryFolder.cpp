@@ -15,12 +15,15 @@
 
 namespace cgx {
 
-TemporaryFolder::TemporaryFolder(const std::string &name) {
+std::string TemporaryFolder::parent() {
   const char *given = std::getenv("TMPDIR");
-  const std::string parent = given && *given ? given : "/tmp";
-  std::string path = parent + "/" + name + "-XXXXXX";
+  return given && *given ? given : "/tmp";
+}
+
+TemporaryFolder::TemporaryFolder(const std::string &name) {
+  std::string path = parent() + "/" + name + "-XXXXXX";
   if (!::mkdtemp(path.data()))
-    throw std::runtime_error("cannot make a folder for temporary files in '" + parent +
+    throw std::runtime_error("cannot make a folder for temporary files in '" + parent() +
                              "' ($TMPDIR, else /tmp): " + std::strerror(errno));
   path_ = path;
 }

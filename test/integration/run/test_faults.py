@@ -95,6 +95,32 @@ class Faults(RunTest):
         process.kill()
         self.expect_end(process, ranks)
 
+    def test_a_parent_that_is_killed_leaves_no_temporary_files(self):
+        for transport in ("shm", "tcp", "shm+tcp"):
+            process, ranks = self.start("--transport", transport, TMPDIR=self.temporary)
+            self.assertEqual(os.listdir(self.temporary), [], transport)  # so that nothing is to be tidied up
+            process.kill()
+            self.expect_end(process, ranks)
+            self.assertEqual(os.listdir(self.temporary), [], transport)
+
+    def test_ranks_that_are_killed_while_they_meet_leave_no_temporary_files(self):
+        command = self.command("train4.so", "--steps", 1, "--transport", "tcp", "--timeout", TIMEOUT, state=self.state())
+        process = subprocess.Popen(command, env=self.environment(TMPDIR=self.temporary),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        while not (ranks := children(process.pid)) and process.poll() is None:
+            pass
+        for rank in ranks:
+            os.kill(rank, signal.SIGKILL)
+        process.communicate(timeout=60)
+        self.assertEqual(os.listdir(self.temporary), [])
+
+    @property
+    def temporary(self):
+        folder = self.folder / "temporary"
+        folder.mkdir(exist_ok=True)
+        return folder
+
     def expect_end(self, process, ranks):
         """Of the ranks of a process that was killed."""
         process.communicate(timeout=60)  # their standard error is its own

@@ -8,7 +8,16 @@
 
 #include "cgx/Cli/TcpOptions.h"
 
+#include "cgx/output/TemporaryFolder.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <unistd.h>
 
 namespace cgx::cli {
 
@@ -42,16 +51,30 @@ void addTcpOptions(CLI::App &app) {
   add("--tls-ca", "CGX_TCP_TLS_CA", "FILE.pem", "The authority that signs for this job alone");
 }
 
+/// Where nothing is yet, and where nobody can have put anything: the name cannot be guessed.
+static std::string unusedPath() {
+  const std::string folder = TemporaryFolder::parent();
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw std::runtime_error("cannot write where ranks meet into '" + folder +
+                             "' ($TMPDIR, else /tmp): " + std::strerror(errno));
+  std::random_device random;
+  std::array<char, 33> digits;
+  std::snprintf(digits.data(), digits.size(), "%08x%08x%08x%08x", random(), random(), random(), random());
+  return folder + "/cgx-tcp-" + digits.data();
+}
+
 OwnRendezvous::OwnRendezvous() {
   if (std::getenv(kRendezvous))
     return;
-  folder.emplace("cgx-tcp");
-  ::setenv(kRendezvous, ("file:" + (folder->path() / "rendezvous").string()).c_str(), /*overwrite=*/1);
+  path = unusedPath();
+  ::setenv(kRendezvous, ("file:" + path).c_str(), /*overwrite=*/1);
 }
 
 OwnRendezvous::~OwnRendezvous() {
-  if (folder)
-    ::unsetenv(kRendezvous);
+  if (path.empty())
+    return;
+  ::unsetenv(kRendezvous);
+  (void)::unlink(path.c_str()); // there still if rank 0 was killed before all had come
 }
 
 } // namespace cgx::cli

@@ -24,6 +24,9 @@ public:
   TemporaryFolder(const TemporaryFolder &) = delete;
   TemporaryFolder &operator=(const TemporaryFolder &) = delete;
 
+  /// Where temporary files go: $TMPDIR, else /tmp.
+  static std::string parent();
+
   const std::filesystem::path &path() const { return path_; }
 
 private:

@@ -9,11 +9,8 @@
 #ifndef CGX_CLI_TCPOPTIONS_H
 #define CGX_CLI_TCPOPTIONS_H
 
-#include "cgx/output/TemporaryFolder.h"
-
 #include <CLI/CLI.hpp>
 
-#include <optional>
 #include <string>
 
 namespace cgx::cli {
@@ -25,8 +22,9 @@ void addTcpOptions(CLI::App &app);
 /// Whether ranks meet over TCP.
 inline bool meetsOverTcp(const std::string &transport) { return transport.ends_with("tcp"); }
 
-/// Where ranks meet that one process starts on this host, unless the user has said where: a file in a folder
-/// of their own, with a secret that nobody has to think of.
+/// Where ranks meet that one process starts on this host, unless the user has said where: a file of a name of
+/// its own, with a secret that nobody has to think of. Rank 0 makes it and takes it away when all have come,
+/// so that nothing is left of a process that is killed later on.
 class OwnRendezvous {
 public:
   /// Throws std::runtime_error where there is no place for it.
@@ -36,7 +34,7 @@ public:
   OwnRendezvous &operator=(const OwnRendezvous &) = delete;
 
 private:
-  std::optional<TemporaryFolder> folder; ///< none: the user has said where
+  std::string path; ///< empty: the user has said where
 };
 
 } // namespace cgx::cli
