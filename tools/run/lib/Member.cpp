@@ -46,6 +46,9 @@ struct Launcher {
   /// Together they differ between two jobs on one host, and between a start of one and its restart; the first
   /// of them is always there.
   std::array<const char *, 3> job;
+  /// Where a job has steps that may run at a time: the first of these that is there tells them apart. All are
+  /// equal for the tasks of a step.
+  std::array<const char *, 4> step = {};
 };
 constexpr Launcher kLaunchers[] = {
     {"RANK",
@@ -54,7 +57,11 @@ constexpr Launcher kLaunchers[] = {
      {"MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"}},
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", {"PMIX_NAMESPACE"}},
     {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", {"PMI_JOBID"}},
-    {"SLURM_PROCID", "SLURM_NTASKS", nullptr, {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"}},
+    {"SLURM_PROCID",
+     "SLURM_NTASKS",
+     nullptr,
+     {"SLURM_JOB_ID", "SLURM_RESTART_COUNT"},
+     {"SLURM_STEP_ID", "SLURM_STEPID", "PMIX_NAMESPACE", "SLURM_STEP_LAUNCHER_PORT"}},
 };
 
 uint32_t parseVariable(const char *name) {
@@ -76,6 +83,11 @@ std::string jobName(const Launcher &launcher) {
     if (value)
       name += (name.empty() ? "" : ".") + std::string(value);
   }
+  for (const char *variable : launcher.step)
+    if (const char *value = variable ? std::getenv(variable) : nullptr) {
+      name += "-step." + std::string(value);
+      break;
+    }
   for (char &c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '-')
       c = '_';
