@@ -38,6 +38,11 @@ class Curves(RunTest):
         self.assertEqual(row["ratio"], "7.50")
         self.assertEqual(dict(zip(head, a))["accuracy"], "")
 
+    def test_speeds_have_three_digits_or_all_before_the_point(self):
+        for speed, text in ((0.012345, "0.0123"), (12.345, "12.3"), (345.6, "346"), (1112.4, "1112"), (123456.0, "123456")):
+            rows = self.curves(f"a={self.report('run', [1.0], steps_per_second=speed)}").stdout.splitlines()
+            self.assertEqual(rows[2].strip("|").split("|")[-1].strip(), text)
+
     def test_drawings_are_xml_whatever_the_losses_are(self):
         svg = self.folder / "out.svg"
         for losses in ([], [1.0], [None, None], [2.0, None, 1.0, 0.5], [0.0, -1.0, 5.0], [1.0] * 1000):

@@ -95,10 +95,10 @@ std::string usualText(const CodecParameter &parameter) {
   return parameter.real ? realText(float(parameter.usual)) : codec_table::textOf(parameter, parameter.usual);
 }
 
-/// "with `format` `fp8_e4m3` or `fp8_e5m2`"
+/// "format fp8_e4m3 or fp8_e5m2", "bits 1..8"
 std::string whereText(const CodecFamilyEntry &family, const WhereCodec &where) {
   const CodecParameter &by = codec_table::parameterAt(family, where.field);
-  return std::string(by.name) + " " + codec_table::choiceOf(codec_table::namesOf(by.cases, where.cases));
+  return std::string(by.name) + " " + codec_table::choiceOf(by, where.cases);
 }
 
 void writeFamilies(std::ostream &page) {

@@ -32,7 +32,7 @@ std::vector<Column> makeColumns(const std::vector<Run> &runs) {
     columns[5].push_back(bytesText(run.rawBytes));
     columns[6].push_back(bytesText(run.wireBytes));
     columns[7].push_back(run.wireBytes > 0 ? format("%.2f", run.rawBytes / run.wireBytes) : "");
-    columns[8].push_back(format("%.3g", run.stepsPerSecond));
+    columns[8].push_back(format(run.stepsPerSecond < 100 ? "%.3g" : "%.0f", run.stepsPerSecond));
   }
   return columns;
 }
