@@ -13,6 +13,7 @@
 #include "Simulate.h"
 
 #include "cgx/Cli/CommandLine.h"
+#include "cgx/Cli/Program.h"
 #include "cgx/Cli/TcpOptions.h"
 #include "cgx/output/OutputFile.h"
 
@@ -309,7 +310,7 @@ void addSimulate(CLI::App &app, TypedSimulation &typed) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   if (argc > 1 && std::string(argv[1]) == "codec")
     return runCodecBench(argc, argv);
   CLI::App app(kDescription, "cgx-bench");
@@ -339,4 +340,8 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "cgx-bench: error: %s\n", error.what());
     return 1;
   }
+}
+
+int main(int argc, char **argv) {
+  return cgx::cli::runProgram("cgx-bench", [&] { return runTool(argc, argv); });
 }

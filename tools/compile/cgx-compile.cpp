@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------------===//
+#include "cgx/Cli/Program.h"
 #include "cgx/Cli/Version.h"
 #include "cgx/compile.h"
 #include "cgx/output/OutputFile.h"
@@ -84,8 +85,7 @@ static std::string findRuntimeFolder(const char *program) {
   return std::string(folder);
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
+static int runTool(int argc, char **argv) {
   llvm::cl::SetVersionPrinter(
       [](llvm::raw_ostream &os) { os << "cgx-compile " << cgx::cli::version() << '\n'; });
   llvm::cl::HideUnrelatedOptions(category);
@@ -124,4 +124,9 @@ int main(int argc, char **argv) {
   if (error.empty() && !manifestFile.empty())
     error = cgx::writeOutput(manifestFile, outcome.artifact->manifest + "\n");
   return error.empty() ? 0 : fail(error);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv); // whose handlers are replaced by what all programs do
+  return cgx::cli::runProgram("cgx-compile", [&] { return runTool(argc, argv); });
 }

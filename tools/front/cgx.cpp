@@ -15,6 +15,7 @@
 #include "Siblings.h"
 
 #include "cgx/Cli/Closest.h"
+#include "cgx/Cli/Program.h"
 #include "cgx/Cli/Version.h"
 
 #include <cstdio>
@@ -50,7 +51,7 @@ static int refuse(const std::string &command) {
   return 2;
 }
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   if (command.empty()) {
     std::fprintf(stderr, "cgx: error: expected a command (see --help)\n");
@@ -70,4 +71,8 @@ int main(int argc, char **argv) {
     if (command == tool.command)
       return becomeSibling(programOf(tool), argv + 1);
   return refuse(command);
+}
+
+int main(int argc, char **argv) {
+  return cgx::cli::runProgram("cgx", [&] { return runTool(argc, argv); });
 }

@@ -13,6 +13,7 @@
 
 #include "PipelineErrors.h"
 
+#include "cgx/Cli/Program.h"
 #include "cgx/Cli/Version.h"
 #include "cgx/Tools/Registration.h"
 #include "cgx/Tools/SourceText.h"
@@ -132,8 +133,7 @@ static llvm::LogicalResult runOn(llvm::StringRef inputName, llvm::StringRef outp
   return llvm::success(message.empty());
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
+static int runTool(int argc, char **argv) {
   llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "cgx-opt " << cgx::cli::version() << '\n'; });
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
@@ -154,4 +154,9 @@ int main(int argc, char **argv) {
     return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, inputName, outputName, registry));
   cgx::explainPipelineErrors(config, {argv, argv + argc});
   return mlir::asMainReturnCode(runOn(inputName, outputName, config, registry));
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv); // whose handlers are replaced by what all programs do
+  return cgx::cli::runProgram("cgx-opt", [&] { return runTool(argc, argv); });
 }

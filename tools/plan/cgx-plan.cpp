@@ -12,6 +12,7 @@
 #include "lib/Units.h"
 
 #include "cgx/Cli/CommandLine.h"
+#include "cgx/Cli/Program.h"
 #include "cgx/formats/TextFile.h"
 #include "cgx/output/OutputFile.h"
 #include "cgx/plan/Codec.h"
@@ -389,7 +390,7 @@ void describe(CLI::App &app, Options &options) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   Options options;
   CLI::App app(kDescription + ("\n" + solverList()), "cgx-plan");
   app.footer(kFooter);
@@ -401,4 +402,8 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "cgx-plan: error: %s\n", error.what());
     return 1;
   }
+}
+
+int main(int argc, char **argv) {
+  return cgx::cli::runProgram("cgx-plan", [&] { return runTool(argc, argv); });
 }

@@ -10,6 +10,7 @@
 #include "lib/Table.h"
 
 #include "cgx/Cli/CommandLine.h"
+#include "cgx/Cli/Program.h"
 #include "cgx/output/OutputFile.h"
 
 #include <cstdio>
@@ -44,13 +45,14 @@ void write(const std::string &path, const std::string &text) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   std::vector<std::string> texts;
   std::string svg;
   Style style;
   bool quiet = false;
   CLI::App app(kDescription, "cgx-curves");
   app.footer(kFooter);
+  app.get_formatter()->column_width(34);
   app.add_option("runs", texts, "Runs: a label, the report of the training, that of an evaluation")
       ->required()
       ->type_name("LABEL=TRAIN.json[,EVAL.json]");
@@ -77,4 +79,8 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "cgx-curves: error: %s\n", error.what());
     return 1;
   }
+}
+
+int main(int argc, char **argv) {
+  return cgx::cli::runProgram("cgx-curves", [&] { return runTool(argc, argv); });
 }

@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/Cli/CommandLine.h"
+#include "cgx/Cli/Program.h"
 #include "cgx/Cli/TcpOptions.h"
 #include "cgx/output/OutputFile.h"
+#include "cgx/run/AddressSpace.h"
 #include "cgx/run/Checkpoints.h"
 #include "cgx/run/Elastic.h"
 #include "cgx/run/Error.h"
@@ -641,10 +643,21 @@ void placeMessages(const std::string &folder) {
   ::setenv("CGX_MESSAGES_IN", std::filesystem::absolute(folder).c_str(), /*replace=*/1);
 }
 
+/// Ends the process here, where it would wait at its end for threads of OpenBLAS that wait for memory.
+void expectAddresses(uint32_t ranks) {
+  const std::string lack = lackOfAddresses(ranks);
+  if (lack.empty())
+    return;
+  std::fprintf(stderr, "cgx-run: error: %s\n", lack.c_str());
+  std::fflush(nullptr);
+  ::_exit(1);
+}
+
 /// The job of a number of ranks, with all that it reads.
 std::unique_ptr<Prepared> prepare(const Options &options) {
   auto prepared = std::make_unique<Prepared>(options);
   prepared->job = prepareJob(options, prepared->files, loadProgram(options));
+  expectAddresses(options.transport == "inproc" ? prepared->job.manifest.ranks : 1);
   if (options.evaluate.empty())
     return prepared;
   Options own = evaluationOptions(options);
@@ -677,6 +690,7 @@ int runElastically(Options options, const std::optional<LaunchedRank> &membershi
 }
 
 int run(Options options) {
+  expectAddresses(1); // before other errors
   placeMessages(options.messagesIn);
   std::optional<LaunchedRank> membership = givenMembership(options);
   if (!membership && !options.ranks)
@@ -720,7 +734,7 @@ int run(Options options) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   Options options;
   CLI::App app(kDescription, "cgx-run");
   app.footer(kFooter);
@@ -739,4 +753,8 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "cgx-run: error: %s\n", error.what());
     return 1;
   }
+}
+
+int main(int argc, char **argv) {
+  return cgx::cli::runProgram("cgx-run", [&] { return runTool(argc, argv); });
 }

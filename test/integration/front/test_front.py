@@ -82,6 +82,12 @@ class Front(unittest.TestCase):
         self.assertLess(text.count("\n"), 400)
         self.assertIn("--canonicalize", cgx("opt", "--help-hidden").stdout)
 
+    def test_the_doctor_measures_wherever_it_is_installed(self):
+        with tempfile.TemporaryDirectory(prefix="it's a \"$HOME\", ") as folder:
+            for tool in ("cgx", "cgx-bench", "cgx-run"):
+                shutil.copy(BIN / tool, folder)
+            self.assertRegex(run(pathlib.Path(folder) / "cgx", "doctor").stdout, "(?s)over shared memory:.*quantize")
+
     def test_the_doctor_measures(self):
         result = cgx("doctor")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)

@@ -86,11 +86,12 @@ std::string linkSharedLibrary(const Artifact &objects, const std::string &path,
   if (std::string error = linked.create("so", file); !error.empty())
     return error;
   llvm::sys::Process::SafelyCloseFileDescriptor(file);
-  std::string search = "-L" + runtimeFolder, runPath = "-Wl,-rpath," + runtimeFolder;
+  const std::string search = "-L" + runtimeFolder;
   llvm::SmallVector<llvm::StringRef> arguments = {*linker, "-shared", "-o", linked.getPath()};
   for (const TemporaryFile &temporary : temporaries)
     arguments.push_back(temporary.getPath());
-  arguments.append({search, runPath, "-lcgx_runtime", "-lm"});
+  // Not -Wl,-rpath, which cuts the name of the folder at commas.
+  arguments.append({search, "-Xlinker", "-rpath", "-Xlinker", runtimeFolder, "-lcgx_runtime", "-lm"});
   std::string message;
   if (int code = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 0, 0, &message); code != 0)
     return "cannot link '" + path + "': " + *linker + " ended with " + std::to_string(code) +

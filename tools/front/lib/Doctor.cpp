@@ -14,8 +14,12 @@
 #include "cgx/Cli/CommandLine.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
 
 namespace cgx::front {
 
@@ -41,13 +45,23 @@ static void print(const Finding &finding) {
 
 /// How fast two ranks sum up 16 MiB, exactly and at 4 bits; false if they could not.
 static bool measureLink() {
-  const std::string bench = findSibling("cgx-bench");
-  if (bench.empty())
+  if (findSibling("cgx-bench").empty())
     return true; // named among the tools
   std::printf("\nTwo ranks of this machine, over shared memory:\n");
   std::fflush(stdout);
-  const std::string command = "'" + bench + "' all-reduce --ranks 2 --sizes 1MiB,16MiB --codec quantize";
-  return std::system(command.c_str()) == 0;
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    std::string words[] = {"", "all-reduce", "--ranks", "2", "--sizes", "1MiB,16MiB", "--codec", "quantize"};
+    std::vector<char *> arguments;
+    for (std::string &word : words)
+      arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    ::_exit(becomeSibling("cgx-bench", arguments.data()));
+  }
+  int status = -1;
+  while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    ;
+  return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 int runDoctor(int argc, char **argv) {

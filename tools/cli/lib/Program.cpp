@@ -1,0 +1,49 @@
+//===-- Program.cpp - What all programs begin and end with -------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/Cli/Program.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <iostream>
+#include <unistd.h>
+
+namespace cgx::cli {
+
+/// The number of a stream that was closed is the lowest that is free, once those below it are taken. It is
+/// opened the wrong way round, so that whoever reads or writes there hears that nothing is there.
+static void take(int stream) {
+  if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF)
+    (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/// Not where it was closed for this program, or for one that became this program.
+static bool isWanted(int stream) {
+  const int flags = ::fcntl(stream, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+int runProgram(const char *name, const std::function<int()> &body) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    take(stream);
+  const int status = body();
+  std::cout.flush();
+  errno = 0;
+  const bool isWritten = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (isWritten || !isWanted(STDOUT_FILENO))
+    return status;
+  std::fprintf(stderr, "%s: error: cannot write to standard output%s%s\n", name, errno == 0 ? "" : ": ",
+               errno == 0 ? "" : std::strerror(errno));
+  return status == 0 ? 1 : status;
+}
+
+} // namespace cgx::cli

@@ -1,0 +1,28 @@
+//===-- AddressSpace.cpp - Whether a limit leaves room to train -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/run/AddressSpace.h"
+
+#include <sys/resource.h>
+#include <thread>
+
+static constexpr uint64_t kMiB = uint64_t{1} << 20;
+/// Of a thread, and of programs, libraries and small tensors.
+static constexpr uint64_t kBuffer = 128 * kMiB, kRest = 512 * kMiB;
+
+std::string cgx::run::lackOfAddresses(uint32_t ranks) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return "";
+  const uint64_t needed = kRest + kBuffer * (std::thread::hardware_concurrency() + ranks);
+  if (limit.rlim_cur >= needed)
+    return "";
+  return "expected addresses for " + std::to_string(needed / kMiB) + " MiB (ulimit -v), got " +
+         std::to_string(limit.rlim_cur / kMiB) +
+         ": each thread that multiplies matrices takes 128 MiB of them";
+}
