@@ -1,7 +1,8 @@
-# Manual pages of the programs, made of what they say by --help: one text for both. Left out without help2man, and in
+# Manual pages of the programs, made of what they say by --help: one text for both. Left out without Python, and in
 # builds with sanitizers, which say more than their help.
 
-find_program(CGX_HELP2MAN help2man)
+find_package(Python3 QUIET COMPONENTS Interpreter)
+set(cgx_manual_page ${CMAKE_CURRENT_LIST_DIR}/manual_page.py)
 
 set(cgx_page_cgx "one command for all tools of cgx")
 set(cgx_page_cgx-run "train or evaluate a training step on several ranks")
@@ -13,7 +14,7 @@ set(cgx_page_cgx-compile "compile a training step ahead of time")
 
 # cgx_manual(COMPONENT PROGRAM...): a page for each of the programs, installed with that component.
 function(cgx_manual component)
-  if(NOT CGX_HELP2MAN OR CGX_SANITIZE)
+  if(NOT Python3_Interpreter_FOUND OR CGX_SANITIZE)
     return()
   endif()
   set(pages)
@@ -22,10 +23,10 @@ function(cgx_manual component)
       message(FATAL_ERROR "cmake/CgxManual.cmake: no line about ${program}")
     endif()
     set(page ${CMAKE_BINARY_DIR}/man/${program}.1)
-    add_custom_command(OUTPUT ${page} DEPENDS ${program}
+    add_custom_command(OUTPUT ${page} DEPENDS ${program} ${cgx_manual_page}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/man
-      COMMAND ${CGX_HELP2MAN} --no-info --name ${cgx_page_${program}} --manual "cgx" --source "cgx ${PROJECT_VERSION}"
-        --version-string ${PROJECT_VERSION} --output ${page} $<TARGET_FILE:${program}>
+      COMMAND ${Python3_EXECUTABLE} -B ${cgx_manual_page} --name ${program} --summary ${cgx_page_${program}}
+        --version ${PROJECT_VERSION} --output ${page} $<TARGET_FILE:${program}>
       COMMENT "Manual page ${program}.1" VERBATIM)
     list(APPEND pages ${page})
   endforeach()

@@ -38,8 +38,9 @@ PROGRAMS = {
     **dict.fromkeys("clang-22 clang++-22".split(), "clang-22"),
     **dict.fromkeys("unshare mount nsenter".split(), "util-linux"),
     "abidiff": "abigail-tools", "awk": "mawk", "bash": "bash", "ccache": "ccache", "clang-format-22": "clang-format-22", "git": "git", "grep": "grep",
-    "help2man": "help2man", "hostname": "hostname", "ld.lld-22": "lld-22", "ld.lld": "lld-22", "mpirun": "openmpi-bin", "ninja": "ninja-build",
+    "hostname": "hostname", "ld.lld-22": "lld-22", "ld.lld": "lld-22", "mpirun": "openmpi-bin", "ninja": "ninja-build",
     "python3": "python3", "sed": "sed", "sh": "dash", "tar": "tar", "which": "debianutils", "zsh": "zsh",
+    "groff": OPTIONAL,  # looks at manual pages
     "bible": OPTIONAL,  # for who makes the example's data anew, which the tree has
     "sudo": OPTIONAL,   # only where setup does not run as root
     **dict.fromkeys("nvcc nvidia-smi compute-sanitizer".split(), OPTIONAL),

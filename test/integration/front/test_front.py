@@ -7,12 +7,14 @@ import re
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
 BIN = pathlib.Path(os.environ["CGX_BIN"])
 COMPLETION = os.environ["CGX_COMPLETION"]
+MANUAL_PAGE = pathlib.Path(__file__).resolve().parents[3] / "cmake" / "manual_page.py"
 VERSION = os.environ["CGX_VERSION"]
 TOOLS = [tool for tool in ("opt", "compile", "run", "plan", "bench", "curves") if (BIN / f"cgx-{tool}").exists()]
 
@@ -154,6 +156,62 @@ class Typist:
             if select.select([self.terminal], [], [], 0.1)[0]:
                 shown += os.read(self.terminal, 65536).decode(errors="replace")
         return shown
+
+
+class Manual(unittest.TestCase):
+    """Pages of the manual, made of what --help says."""
+
+    def page(self, tool):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.1"
+            made = run(sys.executable, "-B", MANUAL_PAGE, "--name", tool, "--summary", "what it does", "--version", VERSION,
+                       "--output", page, BIN / tool)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            return page.read_text()
+
+    def typed(self, tool):
+        """As it is shown, but for the macros."""
+        text = self.page(tool)
+        for name, roff in (("-", "\\-"), ("^", "\\(ha"), ("~", "\\(ti"), ("`", "\\(ga"), ("'", "\\(aq"), ("\\", "\\e")):
+            text = text.replace(roff, name)
+        return text
+
+    def tools(self):
+        return ["cgx", *(f"cgx-{tool}" for tool in TOOLS)]
+
+    def test_commands_of_examples_stay_as_they_are(self):
+        for tool in self.tools():
+            said = run(BIN / tool, "--help").stdout
+            examples = re.search(r"(?ms)^EXAMPLES\n(.*?)(?:^[A-Z]|\Z)", said)[1]
+            commands = [line[4:] for line in examples.splitlines() if line.startswith("    ")]
+            shown = [line for block in re.findall(r"(?ms)^\.EX\n(.*?)^\.EE", self.typed(tool)) for line in block.splitlines()]
+            self.assertEqual(shown, commands, tool)
+
+    def test_every_option_is_an_entry(self):
+        for tool in self.tools():
+            said = run(BIN / tool, "--help").stdout
+            entries = re.findall(r"(?m)^\.TP\n\\fB(.*)\\fR$", self.typed(tool))
+            options = re.findall(r"(?m)^ {2,6}(--?[a-z][^ =:,]*)", said[said.lower().index("\noptions:"):])
+            self.assertGreater(len(options), 1)
+            for option in options:
+                self.assertTrue(any(re.match(rf"{re.escape(option)}(?![\w-])", entry) for entry in entries), (tool, option))
+
+    def test_options_of_commands_are_in_the_page(self):
+        page = self.typed("cgx-plan")
+        self.assertIn('.SH "cgx-plan solve"', page)
+        self.assertRegex(page, r"(?s)\.SH \"cgx-plan solve\".*\\fB--objective ")
+
+    def test_statuses_have_an_entry_each(self):
+        self.assertRegex(self.page("cgx-run"), r"(?s)\.SH \"EXIT STATUS\"\n\.TP\n\\fB0\\fR\n.*\n\.TP\n\\fB1\\fR\n.*\n\.TP\n\\fB128 \+ N\\fR")
+
+    def test_pages_are_sound_to_groff(self):
+        if not shutil.which("groff"):
+            self.skipTest("no groff")
+        for tool in self.tools():
+            page = self.page(tool)
+            self.assertEqual(page.count("\n.RS"), page.count("\n.RE"), tool)
+            shown = run("groff", "-man", "-Tutf8", "-ww", "-z", input=page)
+            self.assertEqual(shown.stderr, "", tool)
 
 
 if __name__ == "__main__":
