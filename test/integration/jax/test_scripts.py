@@ -20,11 +20,13 @@ HAS_LIBRARIES = all((pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere")
 SCRIPTS = {"plain_jit": (None, "w1"), "plain_shard_map": (None, "w1"), "flax_linen": ("flax", "Dense_1/kernel"),
            "flax_nnx": ("flax", "states/0/"), "equinox_mlp": ("equinox", "first/"), "haiku_mlp": ("haiku", "linear_1")}
 # What people write in a step: the ways that processes and caches take are those of the scripts above.
-IN_ONE_PROCESS = {"gradients_apart": (None, "w1"), "half_precision": (None, "w1"), "old_pmap": (None, "2"),
-                  "optax_multisteps": (None, "blocks/0/up"), "scanned_layers": (None, "layers/w"), "split_moments": (None, "w1"),
+IN_ONE_PROCESS = {"debug_callback": (None, "w1"), "dynamic_scaling": (None, "0/w1"), "equinox_shard_map": ("equinox", "rest/2"),
+                  "gradients_apart": (None, "w1"), "half_precision": (None, "w1"), "nnx_multisteps": ("flax", "states/0/"),
+                  "old_pmap": (None, "2"), "optax_multisteps": (None, "blocks/0/up"), "scanned_layers": (None, "layers/w"),
+                  "split_moments": (None, "w1"), "stacked_replicas": (None, "0/w1"), "steps_in_a_loop": (None, "0/w1"),
                   "steps_in_a_scan": (None, "0/w1"), "two_axes": (None, "w1")}
 # How many times fewer bytes travel at least, where it is not 5: weights that are gathered stay exact, and bf16 has half the bytes.
-FEWER = {"half_precision": 3.5, "split_moments": 1.7}
+FEWER = {"dynamic_scaling": 3.5, "half_precision": 3.5, "nnx_multisteps": 4.5, "split_moments": 1.7}
 INSTALLED = """
 import json, runpy, sys
 sys.path[:0] = [{package!r}, {folder!r}]

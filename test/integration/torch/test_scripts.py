@@ -1,5 +1,6 @@
 """Training scripts that know nothing of cgx, as people write them for DistributedDataParallel, with two lines more for each
-model: gradients that are accumulated, unused and tied layers, half precision, several models, uneven batches."""
+model: gradients that are accumulated, unused and tied layers, half precision, several models, uneven batches, convolutions in
+channels_last, a language model."""
 
 import json
 import os
@@ -20,8 +21,13 @@ except ImportError:
     torch = None
 MODEL = re.compile(r"^(\w+) = DistributedDataParallel\(.*\)$", re.M)
 # Script: (steps that travel, layers at 4 bits) of each of its models.
+_IN_A_BLOCK = ("self_attn.in_proj_weight", "self_attn.out_proj.weight", "linear1.weight", "linear2.weight")
 SCRIPTS = {"accumulate": {"model": (20, {"0.weight", "2.weight", "4.weight"})},
+           "adversarial": {"generator": (20, {"0.weight", "2.weight"}), "critic": (20, {"0.weight"})},
            "autocast": {"model": (20, {"2.weight", "4.weight"})},
+           "channels_last": {"model": (20, {"block.weight", "head.weight"})},
+           "language_model": {"model": (20, {"embed.weight", "place",
+                                             *(f"layers.layers.{index}.{name}" for index in range(2) for name in _IN_A_BLOCK)})},
            "static_graph": {"model": (20, {"enter.weight", "twice.weight", "leave.weight"})},
            "two_models": {"teacher": (10, {"0.weight", "2.weight", "4.weight"}), "student": (20, {"0.weight", "2.weight"})},
            "uneven": {"model": (20, {"0.weight", "2.weight", "4.weight"})},
