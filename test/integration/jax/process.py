@@ -59,6 +59,8 @@ def main(index, processes, port, job):
 
 
 if __name__ == "__main__":
+    # Who starts the suite with & in a shell's script has interrupts ignored, by every process below it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         main(*map(int, sys.argv[1:4]), json.loads(sys.argv[4]))
     except Exception as error:
