@@ -1,6 +1,6 @@
 """Training scripts that know nothing of cgx, as people write them for DistributedDataParallel, with two lines more for each
 model: gradients that are accumulated, unused and tied layers, half precision, several models, uneven batches, convolutions in
-channels_last, a language model."""
+channels_last, a language model, sparse embeddings."""
 
 import json
 import os
@@ -28,6 +28,7 @@ SCRIPTS = {"accumulate": {"model": (20, {"0.weight", "2.weight", "4.weight"})},
            "channels_last": {"model": (20, {"block.weight", "head.weight"})},
            "language_model": {"model": (20, {"embed.weight", "place",
                                              *(f"layers.layers.{index}.{name}" for index in range(2) for name in _IN_A_BLOCK)})},
+           "sparse_embedding": {"model": (20, {"dense.0.weight", "dense.2.weight", "dense.4.weight"})},
            "static_graph": {"model": (20, {"enter.weight", "twice.weight", "leave.weight"})},
            "two_models": {"teacher": (10, {"0.weight", "2.weight", "4.weight"}), "student": (20, {"0.weight", "2.weight"})},
            "uneven": {"model": (20, {"0.weight", "2.weight", "4.weight"})},

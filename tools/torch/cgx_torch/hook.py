@@ -39,6 +39,17 @@ def _what_shards(model):
     return next((name for name in kinds if name in ("FullyShardedDataParallel", "DTensor")), None)
 
 
+def _sparse_parameters(model):
+    """Parameters whose gradients are sparse, by name. DDP finds them in this way, and gives each a bucket of its own."""
+    seen, names = set(), set()
+    for prefix, each in model.named_modules():
+        for name, parameter in each.named_parameters(prefix, recurse=False):
+            if id(parameter) not in seen and isinstance(each, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and each.sparse:
+                names.add(name)
+            seen.add(id(parameter))
+    return names
+
+
 def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedback=None, adapt=None, process_group=None,
           transport=None, seed=0, timeout=300.0, report=False, **options):
     """What `register_comm_hook` takes beside `hook`. All ranks call it, with the same options.
@@ -102,9 +113,10 @@ class State:
     """What `state` returns: the ranks' connection, and what their codecs remember."""
 
     def __init__(self, model, options, plan, adaptation, group, *, transport, seed, timeout, report):
-        self._parameters = {name: each for name, each in model.named_parameters() if each.requires_grad}
+        sparse = _sparse_parameters(model)
+        self._parameters = {name: each for name, each in model.named_parameters() if each.requires_grad and name not in sparse}
         if not self._parameters:
-            raise ValueError("the model has no parameter that requires a gradient")
+            raise ValueError("the model has no parameter that requires a gradient" + (", but for sparse ones" if sparse else ""))
         self._names = {id(each): name for name, each in self._parameters.items()}
         self._options, self._plan, self._group = options, plan, group
         self._adapter, self._is_measuring = Adapter(adaptation) if adaptation else None, False
@@ -199,15 +211,9 @@ class State:
     def _reduce(self, bucket):
         if self._failure:
             raise self._failure
-        names = [self._name_of(each) for each in bucket.parameters()]
-        buffer, gradients = bucket.buffer(), bucket.gradients()
-        for name, gradient in zip(names, gradients):
-            expected = self._parameters[name].dtype
-            if gradient.dtype != expected:
-                raise TypeError(f"{name}: expected a gradient of {expected}, as the parameter, got {gradient.dtype}")
+        buffer = bucket.buffer()
         ready = torch.cuda.current_stream(buffer.device).record_event() if buffer.is_cuda else None
-        told = _Bucket(bucket.index() == 0, bucket.is_last(),
-                       {name: each.data_ptr() for name, each in zip(names, gradients)}, ready)
+        told = _Bucket(bucket.index() == 0, bucket.is_last(), {} if buffer.is_sparse else self._addresses_of(bucket), ready)
         # Raised within `then`, an exception becomes that of the future.
         done = torch.futures.Future(devices=[buffer.device]) if buffer.is_cuda else torch.futures.Future()
 
@@ -219,14 +225,35 @@ class State:
             with torch.cuda.stream(self._stream) if self._stream else contextlib.nullcontext():
                 done.set_result(buffer)
 
-        def outcome(done):
+        def outcome(_):
             if self._failure:
                 raise self._failure
-            return done.value()
+            return answer.value()
 
-        result = done.then(outcome)
+        answer = done
+        if buffer.is_sparse:
+            answer = self._mean_of_rows(buffer)
+            result = torch.futures.collect_all([answer, done]).then(outcome)
+        else:
+            result = done.then(outcome)
         self._thread.submit(travel)
         return result
+
+    def _mean_of_rows(self, gradient):
+        """A future of a sparse gradient's mean: torch sends the rows, of which each rank has other ones, as they are."""
+        work = torch.distributed.all_reduce(gradient.div_(self._group.ranks), group=self._group.group, async_op=True)
+        return work.get_future().then(lambda sent: sent.value()[0])
+
+    def _addresses_of(self, bucket):
+        """Where the gradients of a bucket are: {name: address}."""
+        addresses = {}
+        for parameter, gradient in zip(bucket.parameters(), bucket.gradients()):
+            name = self._name_of(parameter)
+            expected = self._parameters[name].dtype
+            if gradient.dtype != expected:
+                raise TypeError(f"{name}: expected a gradient of {expected}, as the parameter, got {gradient.dtype}")
+            addresses[name] = gradient.data_ptr()
+        return addresses
 
     def _name_of(self, parameter):
         name = self._names.get(id(parameter))
@@ -270,7 +297,8 @@ class State:
             self._begin_step()
         if not self._program.fits(bucket.gradients):
             self._regroup([[name] for name in self._parameters])
-        self._buckets.append(list(bucket.gradients))
+        if bucket.gradients:
+            self._buckets.append(list(bucket.gradients))
         if bucket.ready is not None:
             self._stream.wait_event(bucket.ready)
         self._program.reduce(bucket.gradients)

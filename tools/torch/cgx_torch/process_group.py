@@ -17,6 +17,7 @@ class ProcessGroup:
     def __init__(self, group=None):
         if not dist.is_available() or not dist.is_initialized():
             raise RuntimeFailure("cgx finds the other ranks through torch.distributed: call init_process_group first")
+        self.group = group
         self.rank, self.ranks = dist.get_rank(group), dist.get_world_size(group)
         if self.rank < 0:
             raise RuntimeFailure("this process is not one of its process group")
