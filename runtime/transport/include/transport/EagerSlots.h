@@ -27,8 +27,8 @@
 
 namespace cgx {
 
-/// Of exactBytes() over a network, where it is so fast that processors are its limit. Longer ones gain nothing
-/// over 5 Gbit; on slower links an AgreedLength is shorter.
+/// Of exactBytes() over a network, where it is so fast that processors are its limit. Longer ones gain
+/// nothing over 5 Gbit; on slower links an AgreedLength is shorter.
 inline constexpr uint64_t kExactNetworkBytes = 48 * 1024;
 
 /// An eager message that has come; its memory is the transport's until it is released.
