@@ -188,6 +188,11 @@ def help_of(program, *command):
     return subprocess.run([program, *command, "--help"], capture_output=True, text=True, check=True).stdout
 
 
+def has(program, command):
+    """Not where a build lacks what the command needs."""
+    return subprocess.run([program, command, "--help"], capture_output=True, check=False).returncode == 0
+
+
 def strip_repeated(text, whole):
     """The help of a subcommand without what stands in that of the program: examples and statuses."""
     lines = text.splitlines()
@@ -212,7 +217,8 @@ def make(program, name, summary, version):
     head.heading(".SH", "SYNOPSIS")
     head.add(bold(name) + " " + escape(reader.usage.removeprefix(name).strip()))
     head.heading(".SH", "DESCRIPTION")
-    for command in reader.commands if name != "cgx" else []:  # whose commands are programs with pages of their own
+    # The commands of cgx are programs with pages of their own.
+    for command in (command for command in reader.commands if name != "cgx" and has(program, command)):
         inner = Page()
         of_command = Help(inner, strip_repeated(help_of(program, command), text), is_command=True)
         of_command.run()
