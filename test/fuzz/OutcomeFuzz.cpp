@@ -11,6 +11,9 @@
 #include "cgx/run/Error.h"
 #include "cgx/run/OutcomeStream.h"
 
+#include <algorithm>
+#include <cstring>
+#include <span>
 #include <string>
 
 using namespace cgx::run;
@@ -35,7 +38,7 @@ static std::vector<std::byte> withLength(Bytes input) {
   const uint64_t length = text.size() - std::min<uint64_t>(behind, text.size());
   std::vector<std::byte> bytes(sizeof length + text.size());
   std::memcpy(bytes.data(), &length, sizeof length);
-  std::memcpy(bytes.data() + sizeof length, text.data(), text.size());
+  std::ranges::copy(std::as_bytes(std::span(text)), bytes.begin() + sizeof length); // which may be empty
   return bytes;
 }
 
