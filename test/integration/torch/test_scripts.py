@@ -42,16 +42,16 @@ print(json.dumps({{name: {{"layers": {{layer["layer"]: layer["codec"] for layer 
 """
 
 
-def with_cgx(source):
+def with_cgx(source, options):
     """The script with two lines more behind each model, and with what the test wants to know at its end."""
-    lines = r"\g<0>\n\1_state = cgx_torch.state(\1, bits=4)\n\1.register_comm_hook(\1_state, cgx_torch.hook)"
+    lines = rf"\g<0>\n\1_state = cgx_torch.state(\1, {options})\n\1.register_comm_hook(\1_state, cgx_torch.hook)"
     names = MODEL.findall(source)
     assert names, "the script has no model"
     return "import cgx_torch\n" + MODEL.sub(lines, source) + SAYS.format(
         models=", ".join(f"({name!r}, {name}, {name}_state)" for name in names))
 
 
-def run(script, compresses, ranks=2):
+def run(script, compresses, ranks=2, options="bits=4"):
     """What the ranks print."""
     source = (FOLDER / f"{script}.py").read_text()
     with socket.socket() as free:
@@ -59,7 +59,7 @@ def run(script, compresses, ranks=2):
         port = str(free.getsockname()[1])
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / f"{script}.py"
-        path.write_text(with_cgx(source) if compresses else source)
+        path.write_text(with_cgx(source, options) if compresses else source)
         environment = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(ranks), "USE_LIBUV": "0",
                                     "PYTHONPATH": os.pathsep.join([str(FOLDER), str(PACKAGE)])}
         started = [subprocess.Popen([sys.executable, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -95,6 +95,11 @@ class ScriptsTest(unittest.TestCase):
                     self.assertEqual({layer for layer, codec in model["layers"].items() if "quantize bits=4" in codec}, layers)
                     self.assertGreater(model["counters"]["raw_bytes"], 4 * model["counters"]["wire_bytes"])
                     self.assertEqual(len({each[name]["bits"] for each in said}), 1, f"{name}: ranks hold different parameters")
+
+    def test_sparse_gradients_are_those_of_ddp(self):
+        plain, = {loss_of(printed) for printed in run("sparse_embedding", compresses=False)}
+        ours, = {loss_of(printed) for printed in run("sparse_embedding", compresses=True, options="codec='identity'")}
+        self.assertAlmostEqual(ours, plain, delta=1e-5)
 
     def test_what_shards_parameters_is_refused_in_words(self):
         sys.path[:0] = [str(PACKAGE)]
