@@ -24,7 +24,7 @@ def train(script, ranks=2):
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
     environment = os.environ | {"PYTHONPATH": str(PACKAGE), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
-                                "WORLD_SIZE": str(ranks)}
+                                "WORLD_SIZE": str(ranks), "USE_LIBUV": "0"}  # Debian's torch has none
     processes = [subprocess.Popen([sys.executable, str(FOLDER / script)], env=environment | {"RANK": str(rank)},
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(ranks)]
     done = [process.communicate(timeout=240) for process in processes]
