@@ -13,6 +13,7 @@
 
 #include <map>
 #include <span>
+#include <vector>
 
 namespace cgx {
 
