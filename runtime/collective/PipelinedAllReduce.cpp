@@ -8,6 +8,7 @@
 
 #include "PipelinedAllReduce.h"
 
+#include "EagerGroup.h"
 #include "collective/OperandCodec.h"
 #include "transport/Waiting.h"
 
@@ -24,10 +25,8 @@ constexpr uint64_t kShortestExactPiece = 16 * 1024;
 constexpr uint64_t kLongestExactPiece = 128 * 1024;
 constexpr uint64_t kExactPiecesPerChunk = 8;
 
-/// The part of a tag counts messages of a chunk in its lower bits. Above them a result has what its sender
-/// wishes of the length of messages.
-constexpr uint32_t kNumberBits = 14;
-constexpr uint32_t kNumberMask = (1u << kNumberBits) - 1;
+/// Above the number of a message a result has what its sender wishes of the length of messages.
+constexpr uint32_t kNumberBits = EagerSlots::kNumberBits, kNumberMask = EagerSlots::kNumberMask;
 static_assert(AgreedLength::kLengths.size() <= 1u << (16 - kNumberBits));
 
 /// Elements of a pair of operand and chunk that are one payload.
@@ -70,9 +69,10 @@ private:
 class Pipeline {
 public:
   Pipeline(Execution &execution, Buffers buffers)
-      : execution(execution), eagerSlots(*execution.transport.eagerSlots()), self(execution.self()),
-        size(execution.group.size()), traffic(eagerSlots.trafficOf(execution.group.ranks)),
-        room(execution.scratch), sumRoom(execution.scratch) {
+      : execution(execution), eagerSlots(*execution.transport.eagerSlots()), peers(execution, eagerSlots),
+        self(execution.self()), size(execution.group.size()),
+        traffic(eagerSlots.trafficOf(execution.group.ranks)), room(execution.scratch),
+        sumRoom(execution.scratch) {
     if (traffic) {
       traffic->length.begin(size);
       mostBytes = std::min(mostBytes, traffic->length.bytes());
@@ -123,10 +123,11 @@ private:
       contribute(worked);
       if (isDone())
         return Status();
-      if (Status status = waiting.turn(worked, [&] { return pending(); }); !status.ok())
+      const auto isOwing = [&](uint32_t position) { return owes(position); };
+      if (Status status = waiting.turn(worked, [&] { return peers.pending(isOwing); }); !status.ok())
         return status;
       if (!worked)
-        if (Status status = checkLeavers(); !status.ok())
+        if (Status status = peers.checkLeavers(isOwing); !status.ok())
           return status;
     }
   }
@@ -177,23 +178,7 @@ private:
     return execution.tag(phase, uint16_t(cursor.eagerSlots & kNumberMask));
   }
 
-  /// The eager message of that position which is due now, or null if it has not come yet.
-  const EagerMessage *due(uint32_t position, uint32_t phase) {
-    return eagerSlots.front(execution.group.ranks[position], phase);
-  }
-
-  Status check(uint32_t position, const EagerMessage &eager, const Tag &expected, uint64_t bytes) const {
-    uint32_t rank = execution.group.ranks[position];
-    Tag tag = eager.tag;
-    tag.part &= kNumberMask;
-    if (tag != expected)
-      return Status::error(CGX_MISMATCH, "rank ", rank, " is at ", describe(tag), ", rank ",
-                           execution.transport.rank(), " at ", describe(expected));
-    if (eager.bytes.size() != bytes)
-      return Status::error(CGX_MISMATCH, "expected ", bytes, " bytes from rank ", rank, " (",
-                           describe(expected), "), got ", eager.bytes.size());
-    return Status();
-  }
+  const EagerMessage *due(uint32_t position, uint32_t phase) const { return peers.due(position, phase); }
 
   const std::byte *input(const Piece &piece) const {
     const Operand &operand = operands[piece.operand];
@@ -273,7 +258,8 @@ private:
     std::span<const Piece> eager = nextEager(self, cursor);
     for (uint32_t position = 0; position < size; ++position)
       if (position != self)
-        if (Status status = check(position, *due(position, kContribution), contribution, bytesOf(eager));
+        if (Status status =
+                peers.check(position, *due(position, kContribution), contribution, bytesOf(eager));
             !status.ok())
           return status;
     for (const Piece &piece : eager)
@@ -341,7 +327,7 @@ private:
         Stopwatch stopwatch(execution.counters.decode);
         Tag name = tag(kResult, cursor);
         std::span<const Piece> parts = nextEager(position, cursor);
-        if (Status status = check(position, *eager, name, bytesOf(parts)); !status.ok())
+        if (Status status = peers.check(position, *eager, name, bytesOf(parts)); !status.ok())
           return status;
         for (const Piece &piece : parts)
           if (Status status = decode(piece, eager->bytes.data(), position); !status.ok())
@@ -364,31 +350,9 @@ private:
            (!isAtEnd(results[self]) && !due(position, kContribution));
   }
 
-  std::set<uint32_t> pending() {
-    std::set<uint32_t> ranks;
-    for (uint32_t position = 0; position < size; ++position)
-      if (owes(position))
-        ranks.insert(execution.group.ranks[position]);
-    return ranks;
-  }
-
-  Status checkLeavers() {
-    for (uint32_t position = 0; position < size; ++position) {
-      uint32_t rank = execution.group.ranks[position];
-      // In this order: it sent everything before it left.
-      if (position == self || !eagerSlots.hasLeft(rank) || !owes(position))
-        continue;
-      // What a rank said before it left explains more than that it left.
-      bool moved = false;
-      if (Status told = execution.transport.progress(moved); !told.ok())
-        return told;
-      return Status::error(CGX_PEER_DIED, "rank ", rank, " left the job");
-    }
-    return Status();
-  }
-
   Execution &execution;
   EagerSlots &eagerSlots;
+  EagerGroup peers;
   uint32_t self, size;
   std::vector<Operand> operands;
   std::vector<uint32_t> targets;     ///< positions that get contributions, in the order of the schedule

@@ -21,6 +21,7 @@ namespace {
 constexpr uint32_t kReceives = 64, kFewestReceives = 2, kMostReceives = 8;
 /// Up to so many bytes nobody waits until a message has met a receive: the answer would take as long as the
 /// message. Shorter than all lengths that long tensors are cut into, so that few of them can come unexpected.
+/// Nor does anybody wait with the first messages of a collective, for which receives are posted.
 constexpr uint64_t kMostUnawaited = 4 * 1024;
 static_assert(kMostUnawaited < AgreedLength::kLengths.front());
 /// What a peer has sent before it left arrives within this time, if this rank calls MPI.
@@ -85,7 +86,7 @@ void MpiSlots::send(uint32_t lane, const Tag &tag, uint64_t bytes, std::span<con
   Buffer &buffer = out[lane * kSlots + slot];
   buffer.header = {tag, bytes};
   const MpiTurn turn;
-  const bool waits = bytes > kMostUnawaited;
+  const bool waits = bytes > kMostUnawaited && (tag.part & kNumberMask) >= receives;
   for (uint32_t receiver : receivers) {
     note((waits ? MPI_Issend : MPI_Isend)(&buffer, int(offsetof(Buffer, bytes) + bytes), MPI_BYTE,
                                           int(receiver), firstTag + int(lane), communicator,

@@ -41,6 +41,11 @@ class EagerSlots {
 public:
   static constexpr uint32_t kLanes = 2;
 
+  /// The part of a tag counts a collective's messages to one receiver in its lower bits. Above them is what
+  /// the sender has to say.
+  static constexpr uint32_t kNumberBits = 14;
+  static constexpr uint32_t kNumberMask = (1u << kNumberBits) - 1;
+
   virtual ~EagerSlots() = default;
 
   /// The most bytes of an eager message.
