@@ -40,8 +40,8 @@ private:
     auto emitError = [&] { return mlir::emitError(getOperation().getLoc()); };
     std::optional<Algorithm> named = symbolizeAlgorithm(algorithm);
     if (!named)
-      return emitError() << "expected algorithm to be auto, scatter_reduce_allgather, ring, tree or "
-                            "hierarchical, got "
+      return emitError() << "expected algorithm to be auto, scatter_reduce_allgather, ring, tree, "
+                            "hierarchical or one_shot, got "
                          << algorithm;
     wanted = AllReduceChoice{*named, {}};
     if (!machineFile.empty()) {
@@ -78,7 +78,23 @@ private:
       return set(op, *wanted);
     if (machine)
       choose(op);
+    else if (isShort(op))
+      op.setAlgorithm(Algorithm::OneShot);
     return success();
+  }
+
+  /// Whether all of it is exact, and stays it, and takes no longer than a message does.
+  static bool isShort(AllReduceOp op) {
+    uint64_t bytes = 0;
+    for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
+      if (op.getCodec(i) != getIdentityCodec(op.getContext()) || mayBeCompressed(op, i))
+        return false;
+      RankedTensorType type = op.getInputType(i);
+      bytes += type.getNumElements() * cgx_element_bytes(*getCodecElementType(type.getElementType()));
+    }
+    return llvm::all_of(op.getGroups().getRows(), [&](DenseI64ArrayAttr row) {
+      return row.size() < 2 || cgx_is_for_one_shot(row.size(), bytes);
+    });
   }
 
   LogicalResult set(AllReduceOp op, const AllReduceChoice &choice) {

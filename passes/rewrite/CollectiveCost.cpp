@@ -50,6 +50,8 @@ AllReduceChoice getFastest(AllReduceOp op, ArrayRef<CodecAttrInterface> codecs, 
                            const MachineFile &machine) {
   SmallVector<AllReduceChoice> candidates = {
       {Algorithm::ScatterReduceAllGather, {}}, {Algorithm::Ring, {}}, {Algorithm::Tree, {}}};
+  if (llvm::none_of(codecs, [](CodecAttrInterface codec) { return isa<TwoWayAttr>(codec); }))
+    candidates.push_back({Algorithm::OneShot, {}});
   bool hasHosts = hierarchy && hierarchy.getLocal() > 1 &&
                   llvm::all_of(op.getGroups().getRows(), [&](DenseI64ArrayAttr row) {
                     return row.size() > hierarchy.getLocal() && row.size() % hierarchy.getLocal() == 0;

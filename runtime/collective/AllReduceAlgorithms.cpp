@@ -22,12 +22,13 @@ struct Algorithm {
   Status (*run)(Execution &, Buffers);
 };
 
-constexpr std::array<Algorithm, 5> kAlgorithms = {{
+constexpr std::array<Algorithm, CGX_ALGORITHM_COUNT> kAlgorithms = {{
     {CGX_ALGORITHM_AUTO, runScatterReduceAllGather},
     {CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER, runScatterReduceAllGather},
     {CGX_ALGORITHM_RING, runRingAllReduce},
     {CGX_ALGORITHM_TREE, runTreeAllReduce},
     {CGX_ALGORITHM_HIERARCHICAL, runHierarchicalAllReduce},
+    {CGX_ALGORITHM_ONE_SHOT, runOneShotAllReduce},
 }};
 
 } // namespace

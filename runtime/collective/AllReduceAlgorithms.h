@@ -17,6 +17,7 @@ Status runScatterReduceAllGather(Execution &execution, Buffers operands);
 Status runRingAllReduce(Execution &execution, Buffers operands);
 Status runTreeAllReduce(Execution &execution, Buffers operands);
 Status runHierarchicalAllReduce(Execution &execution, Buffers operands);
+Status runOneShotAllReduce(Execution &execution, Buffers operands);
 
 /// Runs the algorithm of the collective, or copies in a group of one.
 Status runAllReduceOfGroup(Execution &execution, Buffers operands);

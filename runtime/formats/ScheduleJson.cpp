@@ -22,8 +22,8 @@ using Json = nlohmann::json;
 namespace {
 
 // By number.
-constexpr std::array<const char *, CGX_ALGORITHM_COUNT> kAlgorithms = {"auto", "scatter_reduce_allgather",
-                                                                       "ring", "tree", "hierarchical"};
+constexpr std::array<const char *, CGX_ALGORITHM_COUNT> kAlgorithms = {
+    "auto", "scatter_reduce_allgather", "ring", "tree", "hierarchical", "one_shot"};
 constexpr std::array<const char *, 2> kLeaders = {"all", "one"};
 
 std::string readName(const Json &object, const char *field, std::span<const char *const> names,

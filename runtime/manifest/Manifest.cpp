@@ -423,6 +423,13 @@ static void checkHosts(Reader &reader, const CollectiveInfo &info) {
       reader.reject("inside of hosts: expected the reduction sum or mean for a lossy codec");
 }
 
+/// Who gets all contributions is sent no results.
+static void checkOneShot(Reader &reader, const CollectiveInfo &info) {
+  if (info.schedule.algorithm == CGX_ALGORITHM_ONE_SHOT &&
+      std::ranges::any_of(info.operands, [](const OperandInfo &operand) { return operand.back.has_value(); }))
+    reader.reject("expected no codec 'back' with the algorithm one_shot, which sends no results");
+}
+
 /// Which pairs of a permute take part in which run: a digit for each run, 1 where the pair does.
 static void parseSends(Reader &reader, CollectiveInfo &info) {
   const Json &sends = reader.list("sends");
@@ -492,6 +499,7 @@ static Status parseCollective(const Json &json, size_t index, uint32_t ranks, Co
     info.root = reader.number32("root");
   checkGroups(reader, info, ranks);
   checkHosts(reader, info);
+  checkOneShot(reader, info);
   if (info.kind == CollectiveKind::AllGather || info.kind == CollectiveKind::ReduceScatter) {
     info.dim = reader.number("dim");
     checkDimension(reader, info, "dim", info.dim, /*split=*/info.kind == CollectiveKind::ReduceScatter);

@@ -222,6 +222,12 @@ LogicalResult AllReduceOp::verify() {
   if ((getAlgorithm() == Algorithm::Hierarchical) != hierarchy.has_value()) // (C7)
     return emitOpError() << "expected " << (hierarchy ? "no hierarchy" : "a hierarchy")
                          << " with the algorithm " << stringifyAlgorithm(getAlgorithm());
+  if (getAlgorithm() == Algorithm::OneShot)
+    for (unsigned i = 0, e = getInputs().size(); i < e; ++i)
+      if (isa<TwoWayAttr>(getCodec(i))) // (C10)
+        return emitOpError() << "operand " << i
+                             << ": expected one codec with the algorithm one_shot, which sends "
+                             << "nothing back, got " << getCodec(i);
   if (!hierarchy)
     return success();
   for (DenseI64ArrayAttr row : getGroups().getRows())

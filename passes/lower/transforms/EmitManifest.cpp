@@ -140,14 +140,6 @@ json::Object describeOperand(RankedTensorType type, LayerAttr layer, CodecAttrIn
                       {"codec", describeCodec(codec)}};
 }
 
-/// Whether an operand that travels exactly need not: filters let it pass, and nothing but the choice of
-/// codecs keeps it so.
-bool mayBeCompressed(CollectiveOpInterface op, unsigned operand) {
-  Type type = op.getInputType(operand).getElementType();
-  return op.getExactReasonsAttr() && getExactReason(op, operand).empty() && op.getCodec(operand).isExact() &&
-         op.acceptsLossyCodecs() && (type.isF32() || type.isF16() || type.isBF16());
-}
-
 json::Object describeCollective(CollectiveOpInterface op) {
   json::Array operands;
   for (unsigned i = 0; i < op.getInputs().size(); ++i) {

@@ -10,6 +10,8 @@
 
 #include "cuda/layers/ChunkLister.h"
 
+#include <algorithm>
+
 namespace cgx {
 
 bool DeviceAllReduce::takes(const Execution &execution) const {
@@ -43,6 +45,18 @@ void DeviceChunkGather::list(const ListedOperand &operand, RoutedLayers &layers)
   const ChunkLister lister(operand, layers);
   lister.results();
   lister.gathered();
+}
+
+bool DeviceOneShot::takes(const Execution &execution) const {
+  return execution.collective.schedule.algorithm == CGX_ALGORITHM_ONE_SHOT && canReduce(execution) &&
+         std::ranges::none_of(execution.collective.operands,
+                              [](const OperandInfo &operand) { return operand.errorFeedback.has_value(); });
+}
+
+void DeviceOneShot::list(const ListedOperand &operand, RoutedLayers &layers) const {
+  const ChunkLister lister(operand, layers);
+  lister.contributions();
+  lister.reduced();
 }
 
 } // namespace cgx

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Scatter-reduce-allgather (AllReduce.h), and its halves. A chunk's owner encodes sums right where it adds
-// them up, unless results have another codec, or are no sums: then they become elements first, in their place
-// in the output.
+// Scatter-reduce-allgather (AllReduce.h), its halves, and one shot. A chunk's owner encodes sums right where
+// it adds them up, unless results have another codec, or are no sums: then they become elements first, in
+// their place in the output.
 #ifndef CGX_RUNTIME_CUDA_ALGORITHM_DEVICEALLREDUCE_H
 #define CGX_RUNTIME_CUDA_ALGORITHM_DEVICEALLREDUCE_H
 
@@ -33,6 +33,14 @@ public:
 
 /// Hands these chunks to all.
 class DeviceChunkGather final : public RoutedAlgorithm {
+public:
+  bool takes(const Execution &execution) const override;
+  void list(const ListedOperand &operand, RoutedLayers &layers) const override;
+};
+
+/// Everybody's whole operand goes to all, and each adds up for itself. Without residuals: what a rank sends
+/// is encoded for each receiver, and a residual remembers one loss.
+class DeviceOneShot final : public RoutedAlgorithm {
 public:
   bool takes(const Execution &execution) const override;
   void list(const ListedOperand &operand, RoutedLayers &layers) const override;

@@ -41,6 +41,7 @@ const std::array kKinds = {
     Kind{DeviceHierarchy::takes, DeviceHierarchy::make},
     routed<DeviceAllReduce>(),
     routed<DeviceStepwise>(),
+    routed<DeviceOneShot>(),
     routed<DeviceAllGather>(),
     routed<DeviceReduceScatter>(),
     routed<DeviceAllToAll>(),

@@ -127,6 +127,15 @@ func.func @all_reduce_c9(%a: tensor<4xi32>, %b: tensor<4xf32>) {
 
 // -----
 
+func.func @all_reduce_c10(%a: tensor<4xi32>, %b: tensor<4xf32>) {
+  // expected-error@below {{operand 1: expected one codec with the algorithm one_shot, which sends nothing back, got #cgx.two_way}}
+  %0:2 = cgx.all_reduce sum(%a, %b) algorithm(one_shot) codec(identity, two_way<there = #cgx.topk, back = #cgx.natural>)
+      groups([[0, 1]]) id(0) : tensor<4xi32>, tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @all_gather_c1(%a: tensor<4xf32>) {
   // expected-error@below {{expected id to be 0 or more, got -1}}
   %0 = cgx.all_gather(%a) dim(0) groups([[0, 1]]) id(-1) : (tensor<4xf32>) -> tensor<8xf32>

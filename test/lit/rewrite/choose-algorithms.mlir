@@ -11,7 +11,7 @@
 // RUN: not cgx-opt %s --cgx-choose-algorithms=machine=%s 2>&1 | FileCheck %s --check-prefix=FILE
 // RUN: not cgx-opt %s --cgx-choose-algorithms=machine=%S/Inputs/plan.json 2>&1 | FileCheck %s --check-prefix=KIND
 
-// NAME: expected algorithm to be auto, scatter_reduce_allgather, ring, tree or hierarchical, got rings
+// NAME: expected algorithm to be auto, scatter_reduce_allgather, ring, tree, hierarchical or one_shot, got rings
 // LOCAL: expected local, the ranks of a host, with the algorithm hierarchical
 // GROUP: expected groups of hosts of 3 ranks, got a group of 4
 // FILE: machine '{{.*}}': expected JSON
@@ -20,28 +20,34 @@
 #g = #cgx.groups<[[0, 1, 2, 3]]>
 module attributes {cgx.num_ranks = 4 : i64} {
 
-// 64 MiB over a slow link are compressed, four bytes take the two rounds of an exchange among all, and who asked for a ring
-// gets it. Without a machine nothing is chosen but what was asked for.
+// 64 MiB over a slow link are compressed, four bytes go to everybody at once, and who asked for a tree gets it. Without a
+// machine only what is short, and stays exact, is decided: a plan may give @main's fourth a codec, and its fifth is long.
 // RING-LABEL: @main
 // RING: algorithm(ring){{.*}}id(0)
 // RING: algorithm(ring){{.*}}id(1)
 // RING: algorithm(tree){{.*}}id(2)
+// RING: algorithm(ring){{.*}}id(3)
 // HOSTS: algorithm(hierarchical)
 // HOSTS-SAME: hierarchy(local = 2, inside = #cgx.quantize<bits = 8, {{.*}}>, leaders = all)
 // AUTO: mean(%{{[^,)]*}}) exact_reasons("") codec
-// AUTO: mean(%{{[^,)]*}}) exact_reasons("kind other") codec
+// AUTO: mean(%{{[^,)]*}}) algorithm(one_shot) exact_reasons("kind other") codec
 // AUTO: mean(%{{[^,)]*}}) algorithm(tree) codec
+// AUTO: mean(%{{[^,)]*}}) exact_reasons("") codec
+// AUTO: mean(%{{[^,)]*}}) exact_reasons("kind other") codec
 // SLOW: algorithm(scatter_reduce_allgather){{.*}}codec(quantize
-// SLOW: algorithm(scatter_reduce_allgather){{.*}}id(1)
+// SLOW: algorithm(one_shot){{.*}}id(1)
 // FAST: exact_reasons("{{.*}} ms exact, {{.*}} ms compressed, by the cost model")
 // FAST-SAME: codec(identity)
 // REPORT: 1.00x [1]{{$}}
 // REPORT: [1] {{.*}} ms exact, {{.*}} ms compressed, by the cost model
-func.func public @main(%w: tensor<4096x4096xf32>, %b: tensor<f32>) -> (tensor<4096x4096xf32>, tensor<f32>, tensor<f32>) {
+func.func public @main(%w: tensor<4096x4096xf32>, %b: tensor<f32>, %long: tensor<1024xf32>)
+    -> (tensor<4096x4096xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<1024xf32>) {
   %0 = cgx.all_reduce mean(%w) exact_reasons("") codec(quantize) groups(#g) id(0) layer("w", gradient)
       : tensor<4096x4096xf32>
   %1 = cgx.all_reduce mean(%b) exact_reasons("kind other") groups(#g) id(1) layer("loss", other) : tensor<f32>
   %2 = cgx.all_reduce mean(%b) algorithm(tree) groups(#g) id(2) layer("loss", other) : tensor<f32>
-  return %0, %1, %2 : tensor<4096x4096xf32>, tensor<f32>, tensor<f32>
+  %3 = cgx.all_reduce mean(%b) exact_reasons("") groups(#g) id(3) layer("b", gradient) : tensor<f32>
+  %4 = cgx.all_reduce mean(%long) exact_reasons("kind other") groups(#g) id(4) layer("long", other) : tensor<1024xf32>
+  return %0, %1, %2, %3, %4 : tensor<4096x4096xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<1024xf32>
 }
 }

@@ -109,6 +109,16 @@ const std::vector<Collective> collectives = {
      {operand(CGX_F32, 5000, gcomp(CGX_OPTIMIZER_NESTEROV, 0.0f))}},
     // Staged: pieces that are not aligned.
     {"all_reduce", {{"reduction", "sum"}}, {operand(CGX_F32, 90000, quantize(3, 100))}},
+    // Everything to everybody; staged with residuals.
+    {"all_reduce",
+     {{"reduction", "mean"}, {"algorithm", "one_shot"}},
+     {operand(CGX_F32, 70001, quantize(4, 128)), operand(CGX_F32, 300, {}), operand(CGX_BF16, 517, maxAbs()),
+      operand(CGX_F16, 777, {.family = CGX_CODEC_LOSSLESS})}},
+    {"all_reduce", {{"reduction", "max"}, {"algorithm", "one_shot"}}, {operand(CGX_F32, 31, {})}},
+    {"all_reduce",
+     {{"reduction", "sum"}, {"algorithm", "one_shot"}},
+     {operand(CGX_F32, 5000, quantize(4, 128))},
+     "f32"},
     // Around a ring, and up a tree and down.
     {"all_reduce",
      {{"reduction", "mean"}, {"algorithm", "ring"}},

@@ -44,7 +44,9 @@ void CollectiveFixture::addAllReduce(const Groups &groups, std::vector<OperandSp
 
 void CollectiveFixture::addByHops(const char *algorithm, const Groups &groups,
                                   std::vector<OperandSpec> operands, const std::string &reduction) {
-  AlgorithmModel *model = algorithm == std::string("ring") ? modelRing : modelTree;
+  AlgorithmModel *model = algorithm == std::string("ring")   ? modelRing
+                          : algorithm == std::string("tree") ? modelTree
+                                                             : modelOneShot;
   add("all_reduce", groups, std::move(operands), {{"reduction", reduction}, {"algorithm", algorithm}},
       [=](const PerRank &inputs, const OperandSpec &operand, const ModelKey &key) {
         return model(inputs, groups, operand, reduction, key);
@@ -65,7 +67,7 @@ void CollectiveFixture::addByHosts(const Hosts &hosts, const Groups &groups,
 
 void CollectiveFixture::addByEveryAlgorithm(const std::vector<OperandSpec> &operands,
                                             const std::string &reduction) {
-  for (const char *algorithm : {"ring", "tree"})
+  for (const char *algorithm : {"ring", "tree", "one_shot"})
     addByHops(algorithm, everybody(ranks()), operands, reduction);
   for (uint32_t local = 1; local <= ranks(); ++local)
     if (ranks() % local == 0)

@@ -34,7 +34,7 @@ double seconds(const cgx_machine &machine, const cgx_schedule &schedule, const c
 }
 
 TEST(Cost, AGroupOfOneTakesNoTime) {
-  for (uint32_t algorithm = 0; algorithm < CGX_ALGORITHM_HIERARCHICAL; ++algorithm)
+  for (uint32_t algorithm = 0; algorithm < CGX_ALGORITHM_COUNT; ++algorithm)
     EXPECT_EQ(seconds(machineOf(1e9), {.algorithm = algorithm}, quantize(4, 128), kLarge, 1), 0);
 }
 
@@ -65,6 +65,19 @@ TEST(Cost, SmallOperandsOfManyRanksGoUpATree) {
   EXPECT_LT(tree, seconds(machine, {}, {}, kSmall, 256));
   EXPECT_GT(seconds(machine, {.algorithm = CGX_ALGORITHM_TREE}, {}, kLarge, 256),
             seconds(machine, {}, {}, kLarge, 256));
+}
+
+TEST(Cost, ShortOperandsOfFewRanksAreForOneShot) {
+  const cgx_schedule oneShot{.algorithm = CGX_ALGORITHM_ONE_SHOT};
+  for (double rate : {1.25e7, 1.25e8, 1.25e9}) {
+    const cgx_machine machine = machineOf(rate);
+    for (uint64_t ranks : {2, 4, 8}) {
+      EXPECT_LT(seconds(machine, oneShot, {}, /*elements=*/16, ranks), seconds(machine, {}, {}, 16, ranks));
+      EXPECT_LT(seconds(machine, oneShot, {}, 16, ranks),
+                seconds(machine, {.algorithm = CGX_ALGORITHM_TREE}, {}, 16, ranks));
+    }
+    EXPECT_GT(seconds(machine, oneShot, {}, kLarge, 4), 1.5 * seconds(machine, {}, {}, kLarge, 4));
+  }
 }
 
 TEST(Cost, HostsOfManyRanksReduceInsideFirst) {

@@ -45,14 +45,14 @@ struct Program {
                                      {.family = CGX_CODEC_THRESHOLD, .threshold = 1.5f},
                                      {.family = CGX_CODEC_LOSSLESS},
                                      {.family = CGX_CODEC_LOWRANK, .rank = 2}};
-    const char *algorithms[] = {"scatter_reduce_allgather", "ring", "tree"};
+    const char *algorithms[] = {"scatter_reduce_allgather", "ring", "tree", "one_shot"};
     for (uint32_t id = 0; id < kCollectives; ++id) {
       OperandSpec operand{.codec = codecs[id % codecs.size()]};
       bool isFactored = operand.codec.family == CGX_CODEC_LOWRANK, isGather = !isFactored && id % 5 == 4;
       uint64_t rows = 20 + random() % 380, columns = 20 + random() % 40;
       operand.shape = {id % 11 == 0 && !isFactored ? 0 : rows, columns};
       Json more = isGather ? Json{{"dim", 0}}
-                           : Json{{"reduction", "mean"}, {"algorithm", algorithms[isFactored ? 0 : id % 3]}};
+                           : Json{{"reduction", "mean"}, {"algorithm", algorithms[isFactored ? 0 : id % 4]}};
       Json one =
           collectiveJson(id, isGather ? "all_gather" : "all_reduce", everybody(kRanks), {operand}, more);
       bool isLossy = operand.codec.family != CGX_CODEC_IDENTITY && operand.codec.family != CGX_CODEC_LOSSLESS;

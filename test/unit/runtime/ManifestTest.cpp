@@ -141,8 +141,14 @@ const std::vector<Refusal> kRefusals = {
     {"Family", [](Json &m) { operand(m)["codec"]["family"] = "top_k"; }, "got 'top_k'"},
     {"LossyInteger", [](Json &m) { operand(m)["dtype"] = "i32"; }, "collective 5, operand 0"},
     {"Algorithm", [](Json &m) { m["collectives"][0]["algorithm"] = "rings"; },
-     "expected one of auto, scatter_reduce_allgather, ring, tree, hierarchical as 'algorithm', got "
+     "expected one of auto, scatter_reduce_allgather, ring, tree, hierarchical, one_shot as 'algorithm', got "
      "\"rings\""},
+    {"BackInOneShot",
+     [](Json &m) {
+       m["collectives"][0]["algorithm"] = "one_shot";
+       operand(m)["codec"]["back"] = {{"family", "natural"}};
+     },
+     "expected no codec 'back' with the algorithm one_shot"},
     {"NoHierarchy", [](Json &m) { m["collectives"][0]["algorithm"] = "hierarchical"; },
      "expected a 'hierarchy' with the algorithm hierarchical"},
     {"HierarchyOfRing",

@@ -293,6 +293,28 @@ PerRank modelAllReduce(const PerRank &inputs, const std::vector<std::vector<uint
   return outputs;
 }
 
+PerRank modelOneShot(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
+                     const OperandSpec &operand, const std::string &reduction, const ModelKey &key) {
+  PerRank outputs = inputs;
+  for (uint32_t rank = 0; rank < inputs.size(); ++rank) {
+    std::vector<uint32_t> row = rowOf(groups, rank);
+    if (row.size() == 1 || operand.elements() == 0)
+      continue;
+    std::vector<const std::byte *> contributions;
+    for (uint32_t member : row)
+      contributions.push_back(inputs[member].data());
+    if (cgx_codec_is_exact(&operand.codec)) {
+      reduceExact(operand.type, contributions, operand.elements(), reduction, outputs[rank].data());
+      continue;
+    }
+    std::vector<float> sum =
+        reduceLossy(operand, contributions, /*begin=*/0, operand.elements(), reduction, key, row);
+    encodeFromF32(cgx_codec{}, operand.type, sum.data(), operand.elements(), RandomKey{}, /*first=*/0,
+                  outputs[rank].data(), *findImplementation("reference"));
+  }
+  return outputs;
+}
+
 PerRank modelAllGather(const PerRank &inputs, const std::vector<std::vector<uint32_t>> &groups,
                        const OperandSpec &operand, uint64_t dim, const ModelKey &key) {
   PerRank outputs(inputs.size());

@@ -121,7 +121,11 @@ Json collectiveOf(const Options &options, int64_t id, const std::string &kind, u
                      {"split_dim", 0},
                      {"concat_dim", 0},
                      {"root", 0}};
-  writeSchedule(variant.schedule, collective);
+  cgx_schedule schedule = variant.schedule;
+  const bool isOpen = schedule.algorithm == CGX_ALGORITHM_AUTO && variant.codec.family == CGX_CODEC_IDENTITY;
+  if (isOpen && cgx_is_for_one_shot(options.ranks, elements * sizeof(float))) // as the compiler has it
+    schedule.algorithm = CGX_ALGORITHM_ONE_SHOT;
+  writeSchedule(schedule, collective);
   return collective;
 }
 

@@ -147,7 +147,7 @@ public:
     uint32_t best = CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER;
     double least = std::numeric_limits<double>::infinity();
     for (uint32_t algorithm : {CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER, CGX_ALGORITHM_RING, CGX_ALGORITHM_TREE,
-                               CGX_ALGORITHM_HIERARCHICAL}) {
+                               CGX_ALGORITHM_HIERARCHICAL, CGX_ALGORITHM_ONE_SHOT}) {
       use(algorithm);
       if (double time = seconds(isExact); time < least) {
         least = time;

@@ -115,7 +115,7 @@ struct CompressPipelineOptions : DecisionOptions {
       llvm::cl::init("")};
   Option<std::string> algorithm{
       *this, "algorithm",
-      llvm::cl::desc("Of all-reduces: auto, scatter_reduce_allgather, ring, tree or hierarchical"),
+      llvm::cl::desc("Of all-reduces: auto, scatter_reduce_allgather, ring, tree, hierarchical or one_shot"),
       llvm::cl::init(ChooseAlgorithmsPassOptions().algorithm)};
   Option<std::string> machine{
       *this, "machine",

@@ -900,7 +900,9 @@ def ChooseAlgorithmsPass : Pass<"cgx-choose-algorithms", "::mlir::ModuleOp"> {
   let summary = "gives all-reduces their algorithm: one for all, or by what was measured of the machine";
   let description = [{
     Replaces the algorithm `auto` of all-reduces by `algorithm`, with the hosts that
-    `local`, `inside` and `leaders` describe where that is `hierarchical`.
+    `local`, `inside` and `leaders` describe where that is `hierarchical`. Without one, all-reduces whose operands
+    are and stay exact become `one_shot` where they are so short that the wait for a second message takes longer
+    than the bytes it would save (`cgx_is_for_one_shot` of `cgx/schedule.h`): the bits are the same.
 
     With `machine`, a file that `cgx-bench calibrate` wrote, `auto` becomes the
     algorithm that is fastest by the cost model (`cgx/cost.h`); hosts are those of the
@@ -910,7 +912,7 @@ def ChooseAlgorithmsPass : Pass<"cgx-choose-algorithms", "::mlir::ModuleOp"> {
 
     Precondition: codecs are assigned; usually collectives are grouped, so that the model
     sees what travels together.
-    Postcondition: with an `algorithm` or a `machine`, no all-reduce between ranks is `auto`.
+    Postcondition: with another `algorithm` than auto, or a `machine`, no all-reduce between ranks is `auto`.
 
     Input: over a link of 100 Gbit/s
     ```mlir
@@ -925,7 +927,7 @@ def ChooseAlgorithmsPass : Pass<"cgx-choose-algorithms", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"algorithm", "algorithm", "std::string", "\"auto\"",
-           "auto, scatter_reduce_allgather, ring, tree or hierarchical">,
+           "auto, scatter_reduce_allgather, ring, tree, hierarchical or one_shot">,
     Option<"machineFile", "machine", "std::string", "\"\"",
            "What cgx-bench calibrate measured, to choose auto by">,
     Option<"local", "local", "int64_t", "0", "hierarchical: consecutive ranks of a group that are one host">,

@@ -134,6 +134,18 @@ static inline double cgx_scatter_seconds(const cgx_machine *machine, const cgx_p
          cgx_overlapped(cgx_larger(between, inside), compute);
 }
 
+/* Everybody's whole operand goes to all, then each adds up as many. */
+static inline double cgx_one_shot_seconds(const cgx_machine *machine, const cgx_pattern *pattern,
+                                          const cgx_pass *pass, uint32_t host) {
+  double away = cgx_sent_chunks(pattern, host, /*between=*/1) * pass->wire_bytes;
+  double between =
+      away * cgx_larger(host / machine->link.bytes_per_second, machine->link.busy_seconds_per_byte);
+  double inside =
+      cgx_sent_chunks(pattern, host, /*between=*/0) * pass->wire_bytes / machine->inside.bytes_per_second;
+  return cgx_message_seconds(cgx_link_of(machine, pattern, host), pattern) + cgx_larger(between, inside) +
+         pass->encode + pattern->ranks * pass->accumulate;
+}
+
 /* Every hop waits for the one before, and the slowest is one between hosts. */
 static inline double cgx_ring_seconds(const cgx_machine *machine, const cgx_pattern *pattern,
                                       const cgx_pass *pass, uint32_t host) {
@@ -229,6 +241,9 @@ static inline double cgx_all_reduce_seconds(const cgx_machine *machine, const cg
     break;
   case CGX_ALGORITHM_HIERARCHICAL:
     seconds = cgx_hierarchical_seconds(machine, schedule, &pass, &inside, ranks);
+    break;
+  case CGX_ALGORITHM_ONE_SHOT:
+    seconds = cgx_one_shot_seconds(machine, &pattern, &pass, host);
     break;
   default:
     seconds = cgx_scatter_seconds(machine, &pattern, &pass, host);

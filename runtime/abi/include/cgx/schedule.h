@@ -45,9 +45,21 @@ typedef enum cgx_algorithm {
   CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER = 1,
   CGX_ALGORITHM_RING = 2,
   CGX_ALGORITHM_TREE = 3,
-  CGX_ALGORITHM_HIERARCHICAL = 4
+  CGX_ALGORITHM_HIERARCHICAL = 4,
+  CGX_ALGORITHM_ONE_SHOT = 5
 } cgx_algorithm;
-#define CGX_ALGORITHM_COUNT 5
+#define CGX_ALGORITHM_COUNT 6
+
+/* Whether an all-reduce of exact operands, of `bytes` bytes together, should be one shot where nobody has
+ * measured the link: it has the bits of scatter-reduce-allgather and waits for one message instead of two.
+ * Over a slow link the bytes that it sends more must take no longer than a message does. */
+#define CGX_ONE_SHOT_MOST_RANKS 32u
+#define CGX_ONE_SHOT_MOST_BYTES 32768u
+#define CGX_ONE_SHOT_MOST_EXTRA_BYTES 4096u
+static inline int cgx_is_for_one_shot(uint32_t ranks, uint64_t bytes) {
+  return ranks >= 2 && ranks <= CGX_ONE_SHOT_MOST_RANKS && bytes <= CGX_ONE_SHOT_MOST_BYTES &&
+         bytes * (ranks - 1) * (ranks - 2) <= (uint64_t)CGX_ONE_SHOT_MOST_EXTRA_BYTES * ranks;
+}
 
 /* Which ranks of a host talk to other hosts. */
 typedef enum cgx_leaders {
@@ -93,7 +105,8 @@ typedef enum cgx_cut {
   CGX_CUT_CHUNKS = 0, /* between buckets of the codec, one for each position */
   CGX_CUT_ONE = 1,    /* the chunk of one owner is all of it */
   CGX_CUT_SLICES = 2, /* one of equal size for each position */
-  CGX_CUT_NONE = 3    /* each position has a tensor of its own: its chunk */
+  CGX_CUT_NONE = 3,   /* each position has a tensor of its own: its chunk */
+  CGX_CUT_COPIES = 4  /* all of it, for each position: who owns a chunk reduces it for itself */
 } cgx_cut;
 
 typedef struct cgx_pattern {
@@ -125,6 +138,9 @@ static inline cgx_pattern cgx_pattern_of(const cgx_collective *collective) {
     } else if (collective->schedule.algorithm == CGX_ALGORITHM_TREE) {
       pattern.movement[0] = pattern.movement[1] = CGX_MOVE_TREE;
       pattern.cut = CGX_CUT_ONE;
+    } else if (collective->schedule.algorithm == CGX_ALGORITHM_ONE_SHOT) {
+      pattern.movement[1] = CGX_MOVE_NONE;
+      pattern.cut = CGX_CUT_COPIES;
     }
     break;
   case CGX_ALL_GATHER:
@@ -190,12 +206,16 @@ static inline uint64_t cgx_part_begin(const cgx_pattern *pattern, const cgx_code
     return chunk <= pattern->owner ? 0 : elements;
   case CGX_CUT_SLICES:
     return elements / pattern->ranks * chunk;
+  case CGX_CUT_COPIES:
+    return 0;
   default:
     return elements * chunk;
   }
 }
 static inline uint64_t cgx_part_elements(const cgx_pattern *pattern, const cgx_codec *codec,
                                          uint64_t elements, uint64_t chunk) {
+  if (pattern->cut == CGX_CUT_COPIES)
+    return elements;
   return cgx_part_begin(pattern, codec, elements, chunk + 1) -
          cgx_part_begin(pattern, codec, elements, chunk);
 }

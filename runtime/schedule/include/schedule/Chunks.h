@@ -25,7 +25,7 @@ struct Chunks {
 
   uint64_t count() const { return pattern.ranks; }
   uint64_t begin(uint64_t chunk) const { return cgx_part_begin(&pattern, &cut, elements, chunk); }
-  uint64_t size(uint64_t chunk) const { return begin(chunk + 1) - begin(chunk); }
+  uint64_t size(uint64_t chunk) const { return cgx_part_elements(&pattern, &cut, elements, chunk); }
   uint64_t beginByte(uint64_t chunk) const { return begin(chunk) * cgx_element_bytes(type); }
   uint64_t bytes(uint64_t chunk) const { return size(chunk) * cgx_element_bytes(type); }
   uint64_t payload(uint64_t chunk) const {
@@ -70,6 +70,8 @@ inline EncodedRanges encodedRanges(const cgx_schedule &schedule, const cgx_codec
   }
   const Chunks chunks{pattern, codec, type, elements};
   const ElementRange own{chunks.begin(position), chunks.size(position)};
+  if (pattern.cut == CGX_CUT_COPIES) // everybody reduces for itself: nobody encodes a result
+    return {{0, elements}, {}};
   if (pattern.cut != CGX_CUT_ONE || group.size() == 1)
     return {{0, elements}, own};
   // The owner of all encodes no contribution, and the others no result.

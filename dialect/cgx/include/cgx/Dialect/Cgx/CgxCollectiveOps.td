@@ -122,7 +122,9 @@ def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
     others and encodes the sum, hop by hop, and the last one encodes the result for
     all: `Q(b + Q(a))`. Exact 16-bit elements are rounded at every hop, too. With
     `hierarchical` it is `Q(Q(I(a) + I(b)) + Q(I(c) + I(d)))`, `I` being the codec inside of
-    hosts. The order of additions is that of the messages, the same in every run.
+    hosts. The order of additions is that of the messages, the same in every run. With
+    `one_shot` every rank gets all contributions and adds them up for itself, in the order of
+    the group: `Q(a) + Q(b)`. Exact sums have the bits of scatter-reduce-allgather.
 
     `mean` is the sum divided by the size of the group, computed before the
     result is encoded, so that the error of the second encoding is not larger
@@ -144,6 +146,7 @@ def Cgx_AllReduceOp : Cgx_SameTypeCollectiveOp<"all_reduce"> {
     - (C7) `hierarchy` is there if and only if the algorithm is `hierarchical`
     - (C8) the size of each group is a multiple of the hierarchy's `local`
     - (C9) the hierarchy's codec takes the element types of operands that are not exact
+    - (C10) no codec is `two_way` if the algorithm is `one_shot`, which sends nothing back
   }];
   let arguments = !con(inputArguments, (ins Cgx_ReductionAttr:$reduction), collectiveArguments,
       (ins DefaultValuedAttr<Cgx_AlgorithmAttr, "::cgx::Algorithm::Auto">:$algorithm,

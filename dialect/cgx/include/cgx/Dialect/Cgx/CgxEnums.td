@@ -38,7 +38,9 @@ def Cgx_Algorithm : Cgx_Enum<"Algorithm", "which messages a collective is made o
   // Partial results go up a binomial tree to the first rank of the group, the result down again.
   I32EnumAttrCase<"Tree", 3, "tree">,
   // Inside of each host first, then between hosts, then inside again: #cgx.hierarchy.
-  I32EnumAttrCase<"Hierarchical", 4, "hierarchical">
+  I32EnumAttrCase<"Hierarchical", 4, "hierarchical">,
+  // Every rank sends all it has to all others, and each reduces for itself.
+  I32EnumAttrCase<"OneShot", 5, "one_shot">
 ]>;
 
 def Cgx_Leaders : Cgx_Enum<"Leaders", "which ranks of a host talk to other hosts", [
