@@ -28,6 +28,11 @@ struct BroadcastInDimPattern : OpConversionPattern<stablehlo::BroadcastInDimOp> 
     ArrayRef<int64_t> dims = op.getBroadcastDimensions();
     Value operand = adaptor.getOperand();
     auto from = cast<RankedTensorType>(operand.getType());
+    // Where only extents of 1 are new, nothing is repeated.
+    if (llvm::is_sorted(dims) && from.getNumElements() == type.getNumElements()) {
+      rewriter.replaceOp(op, reshaped(rewriter, op.getLoc(), operand, type.getShape()));
+      return success();
+    }
     // An extent of 1 that grows is dropped: projections fuse, constant indices do not.
     auto grows = [&](int64_t dim) { return from.getDimSize(dim) == 1 && type.getDimSize(dims[dim]) != 1; };
     SmallVector<AffineExpr> read;
