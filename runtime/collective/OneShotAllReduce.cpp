@@ -86,7 +86,7 @@ public:
 
   /// The same on all ranks.
   bool isPossible() const {
-    return eagerSlots && bytes <= eagerSlots->exactBytes() &&
+    return eagerSlots && bytes != 0 && bytes <= eagerSlots->exactBytes() &&
            std::ranges::all_of(execution.collective.operands,
                                [](const OperandInfo &operand) { return operand.isRaw(); });
   }
