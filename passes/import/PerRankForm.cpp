@@ -11,6 +11,7 @@
 #include "HloSharding.h"
 #include "cgx/Dialect/Sdy/SdyDialect.h"
 #include "cgx/Dialect/Stablehlo/MhloDialect.h"
+#include "cgx/Passes/CallerState.h"
 
 using namespace mlir;
 using namespace cgx;
@@ -152,8 +153,14 @@ static void explain(InFlightDiagnostic &diagnostic, func::FuncOp step, const Dou
   }
 }
 
+static bool isFedByCaller(func::FuncOp step) {
+  return step->getParentOfType<ModuleOp>()->hasAttr(kCallerKeepsStateAttrName);
+}
+
+/// Not where the loop is a framework's: it passes on what it likes, and has a step compiled anew where that
+/// is of another type.
 static void warnOfDoubts(func::FuncOp step, const Feeding &feeding) {
-  if (feeding.doubts.empty())
+  if (feeding.doubts.empty() || isFedByCaller(step))
     return;
   bool feedsNothing = llvm::none_of(feeding.feeds, [](auto feed) { return feed.has_value(); });
   InFlightDiagnostic warning = mlir::emitWarning(step.getLoc());
@@ -166,7 +173,7 @@ static void warnOfDoubts(func::FuncOp step, const Feeding &feeding) {
 
 /// Says what only arithmetic shows, in a text that has no names.
 static void remarkOnFlow(func::FuncOp step, const Feeding &feeding) {
-  if (feeding.byFlow.empty())
+  if (feeding.byFlow.empty() || isFedByCaller(step))
     return;
   unsigned first = feeding.byFlow.front();
   mlir::emitRemark(step.getLoc()) << "data flow alone shows which argument " << feeding.byFlow.size()

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "CallerSharding.h"
+#include "cgx/Passes/CallerState.h"
 #include "cgx/Passes/Xla.h"
 
 #include "cgx/Dialect/Sdy/SdyDialect.h"
@@ -35,6 +36,7 @@ Attribute writeOutMesh(Attribute sharding, Operation *user) {
 
 struct KeepShardingsPass : impl::KeepShardingsPassBase<KeepShardingsPass> {
   void runOnOperation() override {
+    getOperation()->setAttr(kCallerKeepsStateAttrName, UnitAttr::get(&getContext()));
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isPrivate())
         continue;

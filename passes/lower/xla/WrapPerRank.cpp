@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "CallerSharding.h"
+#include "cgx/Passes/CallerState.h"
 #include "cgx/Passes/Xla.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
@@ -179,6 +180,7 @@ struct WrapPerRankPass : impl::WrapPerRankPassBase<WrapPerRankPass> {
       main.setResultAttrs(i, restore(main.getResultAttrDict(i), nameMesh));
     getOperation()->removeAttr(kMeshAttrName);
     getOperation()->removeAttr(kNumRanksAttrName);
+    getOperation()->removeAttr(kCallerKeepsStateAttrName);
   }
 };
 

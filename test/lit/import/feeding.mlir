@@ -1,7 +1,11 @@
 // RUN: cgx-opt %s --split-input-file --cgx-import-manual-computation 2>%t.diagnostics | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SAID --input-file=%t.diagnostics
+// RUN: cgx-opt %s --split-input-file --cgx-keep-shardings --cgx-import-manual-computation 2>%t.caller | FileCheck %s
+// RUN: FileCheck %s --check-prefix=CALLER --allow-empty --implicit-check-not="fed back" --implicit-check-not=remark --input-file=%t.caller
 
-// Steps whose text does not say which result is the next value of which argument: what they compute does.
+// Steps whose text does not say which result is the next value of which argument: what they compute does. Where they go
+// back to their framework, its loop knows, and nothing is said.
+// CALLER-NOT: next value
 
 // No names, no donation. Momentum is taken first and returned last; both keep elements of both, but an update is
 // mostly the old value: m' = 0.9 m + g + 1e-4 p, p' = p - 0.1 m'. The loss is no learning rate, and the rate, which

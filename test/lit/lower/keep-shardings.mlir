@@ -1,6 +1,8 @@
-// What the caller said of arguments and results stands beside it, without a symbol; private functions have no caller.
+// What the caller said of arguments and results stands beside it, without a symbol; private functions have no caller. The
+// state is the caller's to keep.
 // RUN: cgx-opt %s --cgx-keep-shardings | FileCheck %s
 
+// CHECK: module attributes {cgx.caller_keeps_state}
 sdy.mesh @mesh = <["data"=4]>
 // CHECK: @main(%arg0: tensor<8x4xf32> {cgx.caller_sharding = #sdy.sharding<mesh<["data"=4]>, [{"data"}, {}]>, sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}
 // CHECK-SAME: %arg1: tensor<4xf32> {cgx.caller_sharding = "{replicated}", mhlo.sharding = "{replicated}"}

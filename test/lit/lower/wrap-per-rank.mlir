@@ -4,7 +4,7 @@
 // RUN: cgx-opt %s --cgx-keep-shardings --cgx-import --cgx-wrap-per-rank | cgx-opt --cgx-import | FileCheck %s --check-prefix=AGAIN
 
 // CHECK: module @step attributes {
-// CHECK-NOT: cgx.mesh
+// CHECK-NOT: cgx.
 // CHECK-SAME: mhlo.num_partitions = 4 : i32
 // CHECK: sdy.mesh @mesh = <["data"=4]>
 // CHECK: @main(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>, tf.aliasing_output = 0 : i32} loc("w"), %arg1: tensor<16x8xf32> loc("x"))

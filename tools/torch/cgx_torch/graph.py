@@ -80,7 +80,8 @@ class Printer:
         results = [each for each in [*written, *leaves] if each in self._values]
         listed = ", ".join(type_of(each) for each in results)
         end = f"    return {', '.join(self._values[each] for each in results)} : {listed}" if results else "    return"
-        return "\n".join([f"module attributes {{mhlo.num_partitions = {self._ranks} : i32, mhlo.num_replicas = 1 : i32}} {{",
+        return "\n".join([f"module attributes {{cgx.caller_keeps_state, mhlo.num_partitions = {self._ranks} : i32, "
+                          "mhlo.num_replicas = 1 : i32} {",
                           f"  func.func public @main({', '.join(arguments)}) -> ({listed}) {{", *self._lines, end, "  }", "}", ""])
 
     def _line(self, text, results=1):

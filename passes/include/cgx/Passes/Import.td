@@ -199,7 +199,8 @@ def ImportManualComputationPass : Pass<"cgx-import-manual-computation", "::mlir:
     donated buffers (`tf.aliasing_output`, `jax.buffer_donor`, the module's
     `mhlo.input_output_alias`), in this order. A result that seems to be the next
     value of an argument, but is not the only one, feeds nothing, has the number of
-    that argument as `cgx.updates`, and is warned of.
+    that argument as `cgx.updates`, and is warned of; not in a module that has
+    `cgx.caller_keeps_state`, whose loop belongs to a framework.
 
     Precondition: `@main`, or a single public function, that contains the manual
     computations itself (`cgx-inline-functions`).

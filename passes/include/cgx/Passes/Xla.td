@@ -20,8 +20,11 @@ def KeepShardingsPass : Pass<"cgx-keep-shardings", "::mlir::ModuleOp"> {
     functions' arguments and results to `cgx.caller_sharding`, with their meshes written out, since those
     go with the computations that name them; `cgx-wrap-per-rank` puts them back.
 
-    Precondition: an exported step. Postcondition: the same with `cgx.caller_sharding` beside each
-    `sdy.sharding` or `mhlo.sharding` of arguments and results.
+    That framework's loop also keeps the state, and may pass a result on as it likes: with another sharding it compiles
+    the step anew. The module gets `cgx.caller_keeps_state`, and the import does not warn of state that is not fed back.
+
+    Precondition: an exported step. Postcondition: the same with `cgx.caller_keeps_state`, and `cgx.caller_sharding`
+    beside each `sdy.sharding` or `mhlo.sharding` of arguments and results.
 
     Input:
     ```mlir
@@ -30,8 +33,10 @@ def KeepShardingsPass : Pass<"cgx-keep-shardings", "::mlir::ModuleOp"> {
     ```
     Output:
     ```mlir
-    sdy.mesh @mesh = <["data"=4]>
-    func.func public @main(%x: tensor<8x4xf32> {cgx.caller_sharding = #sdy.sharding<mesh<["data"=4]>, [{"data"}, {} ]>, sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {} ]>})
+    module attributes {cgx.caller_keeps_state} {
+      sdy.mesh @mesh = <["data"=4]>
+      func.func public @main(%x: tensor<8x4xf32> {cgx.caller_sharding = #sdy.sharding<mesh<["data"=4]>, [{"data"}, {} ]>, sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {} ]>})
+    }
     ```
   }];
   let dependentDialects = ["::cgx::sdy::SdyDialect"];
