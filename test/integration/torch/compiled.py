@@ -6,6 +6,7 @@ JOB is JSON:
   step      "functional" (functional collectives in the step), "written" (parameters written in place) or "ddp"
   options   of cgx_torch.backend; null: the inner backend alone
   inner     the inner backend
+  groups    of "ddp": ranks that train a model together, by default all
   steps     how many
   resume_at a step before which the state is saved and read back
 
@@ -90,7 +91,9 @@ def ddp(job):
     """DistributedDataParallel whose whole step is compiled."""
     torch._dynamo.config.optimize_ddp = "python_reducer"
     torch._dynamo.config.compiled_autograd = True
-    net = torch.nn.parallel.DistributedDataParallel(model())
+    groups = [(ranks, dist.new_group(ranks)) for ranks in job.get("groups", [])]  # all ranks make each
+    group = next((group for ranks, group in groups if dist.get_rank() in ranks), None)
+    net = torch.nn.parallel.DistributedDataParallel(model(), process_group=group)
     backend = make_backend(job, net)
     if job["options"] is not None:
         net.register_comm_hook(backend, cgx_torch.hook)

@@ -100,6 +100,17 @@ class CompiledTest(unittest.TestCase):
         for left, right in zip(exact["parameters"], plain["parameters"]):
             self.assert_close(left, right, 1e-5)
 
+    def test_compiled_ddp_of_some_ranks(self):
+        if why_no_inductor():
+            self.skipTest(why_no_inductor())
+        done = start({"step": "ddp", "inner": "inductor", "options": {"bits": 4}, "groups": [[0, 2], [1]], "steps": 3}, ranks=3)
+        for _, said, code in done:
+            self.assertEqual(code, 0, said[-3000:])
+        first, alone, last = (json.loads(printed.splitlines()[-1]) for printed, _, _ in done)
+        self.assertEqual(first["bits"], last["bits"])
+        self.assertNotEqual(first["bits"], alone["bits"], "gradients of another group came in")
+        self.assert_compressed(first, ["0.weight", "2.weight"], ["0.bias", "2.bias", "4.bias"])
+
     def test_what_codecs_remember_is_saved(self):
         options = {"bits": 2, "error_feedback": "f32"}
         through = self.train("written", "aot_eager", options)

@@ -59,7 +59,8 @@ def backend(model=None, *, bits=None, exclude=None, plan=None, codec=None, error
     if inner not in ("inductor", "aot_eager"):
         raise ValueError(f'expected inner to be "inductor" or "aot_eager", got {inner!r}')
     options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback)
-    return Backend(model, options, plan, process_group or dist.group.WORLD, report, inner,
+    model, group = module.within(model)
+    return Backend(model, options, plan, process_group or group or dist.group.WORLD, report, inner,
                    {"transport": transport, "seed": seed, "timeout": timeout})
 
 
@@ -77,9 +78,8 @@ class Backend:
         self.number, _count = _count, _count + 1
         _backends[self.number] = self
         if model is not None:
-            model = model.module if isinstance(model, torch.nn.parallel.DistributedDataParallel) else model
             for index, (name, parameter) in enumerate(model.named_parameters()):
-                self._parameters[index] = name
+                self._parameters[index] = module.name_of(name)
                 parameter._cgx_index = index  # the hook is traced, and finds no key by identity there
 
     def __call__(self, graph_module, example_inputs):
@@ -207,7 +207,7 @@ def _readable(node):
     # of an argument.
     if parameter := re.search(r"\._(?:parameters|buffers)\['([^']*)'\]$", text):
         path = [*re.findall(r"\._modules\['([^']*)'\]", text), parameter[1]]
-        return f"model['{'.'.join(path)}']"
+        return f"model['{module.name_of('.'.join(path))}']"
     return re.sub(r"^[LG]\['([^']*)'\]", r"\1", text)
 
 

@@ -45,7 +45,7 @@ def _sparse_parameters(model):
     for prefix, each in model.named_modules():
         for name, parameter in each.named_parameters(prefix, recurse=False):
             if id(parameter) not in seen and isinstance(each, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and each.sparse:
-                names.add(name)
+                names.add(module.name_of(name))
             seen.add(id(parameter))
     return names
 
@@ -77,9 +77,8 @@ def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedba
     for name, reason in _REFUSED.items():
         if options.get(name) is not None:
             raise ValueError(f"{name} has no meaning in a hook of DistributedDataParallel: {reason}")
-    if isinstance(model, torch.nn.parallel.DistributedDataParallel):
-        process_group = process_group or model.process_group
-        model = model.module
+    model, group = module.within(model)
+    process_group = process_group or group
     if sharding := _what_shards(model):
         raise TypeError(f"expected a DistributedDataParallel, or a module whose parameters are whole on each rank, got {sharding}: "
                         + _SHARDED)
@@ -114,7 +113,8 @@ class State:
 
     def __init__(self, model, options, plan, adaptation, group, *, transport, seed, timeout, report):
         sparse = _sparse_parameters(model)
-        self._parameters = {name: each for name, each in model.named_parameters() if each.requires_grad and name not in sparse}
+        named = ((module.name_of(name), each) for name, each in model.named_parameters())
+        self._parameters = {name: each for name, each in named if each.requires_grad and name not in sparse}
         if not self._parameters:
             raise ValueError("the model has no parameter that requires a gradient" + (", but for sparse ones" if sparse else ""))
         self._names = {id(each): name for name, each in self._parameters.items()}

@@ -8,6 +8,24 @@ from cgx_core import compiler
 _ELEMENT_TYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.float64: "f64"}
 
 
+def within(model):
+    """The module that DistributedDataParallel and torch.compile are put around, in whichever order, and the process group of
+    the former; None where there is none."""
+    group = None
+    while True:
+        if isinstance(model, torch.nn.parallel.DistributedDataParallel):
+            model, group = model.module, model.process_group
+        elif type(model).__name__ == "OptimizedModule":  # of torch 2, which takes seconds to import what defines it
+            model = model._orig_mod
+        else:
+            return model, group
+
+
+def name_of(name):
+    """What a parameter is called whether or not torch.compile was put around the modules that hold it."""
+    return name.replace("_orig_mod.", "")
+
+
 def text_of(parameters, groups, ranks):
     """The program of one rank: a mean of each parameter's gradient over all ranks, one all-reduce for each group.
 
