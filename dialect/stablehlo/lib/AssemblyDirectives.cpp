@@ -130,7 +130,7 @@ ParseResult parseTupleType(OpAsmParser &parser, SmallVectorImpl<Type> &operands,
 }
 
 void printTupleType(OpAsmPrinter &printer, Operation *, TypeRange operands, Type result) {
-  if (auto tuple = dyn_cast<TupleType>(result); tuple && tuple.getTypes() == operands)
+  if (auto tuple = dyn_cast<TupleType>(result); tuple && TypeRange(tuple.getTypes()) == operands)
     printer << result;
   else
     printer.printFunctionalType(operands, ArrayRef<Type>(result));
