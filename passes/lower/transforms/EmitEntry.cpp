@@ -22,7 +22,9 @@ namespace {
 /// Scratch memory is kept between steps. Ranks that are threads of one process run the
 /// same step at the same time, so there are several blocks: a step takes one out of its slot,
 /// or allocates one, and puts it into an empty slot at its end. More ranks than slots
-/// only cost them the reuse.
+/// only cost them the reuse. `cgx_program_release` empties the slots. It is a destructor of the object as
+/// well, so that a library leaves nothing behind, whoever loaded it; what links objects in memory runs no
+/// destructors and calls it. It does not touch a block that a step has.
 constexpr const char scratchSource[] = R"mlir(
 llvm.mlir.global internal @cgx_scratch_slots() {addr_space = 0 : i32} : !llvm.array<64 x ptr> {
   %zero = llvm.mlir.zero : !llvm.array<64 x ptr>
@@ -78,6 +80,25 @@ llvm.func internal @cgx_scratch_put(%block: !llvm.ptr) attributes {no_inline} {
 ^done:
   llvm.return
 }
+
+llvm.func @cgx_program_release() {
+  %c0 = llvm.mlir.constant(0 : i64) : i64
+  %c1 = llvm.mlir.constant(1 : i64) : i64
+  %slots = llvm.mlir.constant(64 : i64) : i64
+  %null = llvm.mlir.zero : !llvm.ptr
+  %base = llvm.mlir.addressof @cgx_scratch_slots : !llvm.ptr
+  llvm.br ^empty(%c0 : i64)
+^empty(%i: i64):
+  %slot = llvm.getelementptr %base[%i] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.ptr
+  %block = llvm.atomicrmw xchg %slot, %null acq_rel : !llvm.ptr, !llvm.ptr
+  llvm.call @free(%block) : (!llvm.ptr) -> ()
+  %next = llvm.add %i, %c1 : i64
+  %more = llvm.icmp "ult" %next, %slots : i64
+  llvm.cond_br %more, ^empty(%next : i64), ^done
+^done:
+  llvm.return
+}
+llvm.mlir.global_dtors dtors = [@cgx_program_release], priorities = [65535 : i32], data = [#llvm.zero]
 )mlir";
 
 /// Rounded up to the alignment, as aligned_alloc demands, and never 0, so that null means failure.

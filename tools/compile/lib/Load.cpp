@@ -33,10 +33,20 @@ llvm::Expected<LoadedStep> load(const Artifact &objects) {
   auto step = (*jit)->lookup(CGX_SYMBOL_STEP);
   if (!step)
     return step.takeError();
+  // Nobody runs destructors of objects that are linked here.
+  cgx_program_release_fn release = nullptr;
+  if (auto symbol = (*jit)->lookup(CGX_SYMBOL_RELEASE))
+    release = symbol->toPtr<cgx_program_release_fn>();
+  else
+    llvm::consumeError(symbol.takeError()); // an older compiler's
   LoadedStep loaded;
   loaded.step = step->toPtr<cgx_program_step_fn>();
   loaded.manifest = objects.manifest;
-  loaded.code = std::shared_ptr<llvm::orc::LLJIT>(std::move(*jit));
+  loaded.code = std::shared_ptr<llvm::orc::LLJIT>(jit->release(), [release](llvm::orc::LLJIT *code) {
+    if (release)
+      release();
+    delete code;
+  });
   return loaded;
 }
 

@@ -32,7 +32,7 @@ class CgxRtDialect;
 inline constexpr llvm::StringLiteral outlinedAttrName = "cgx_rt.outlined";
 
 /// Appends the passes that take a per-rank program (imported; compressed or not) to the LLVM dialect, with
-/// the entry point `cgx_program_step` and the constant `cgx_program_manifest`.
+/// the entry point `cgx_program_step`, `cgx_program_release` and the constant `cgx_program_manifest`.
 void buildLowerToLLVMPipeline(mlir::OpPassManager &manager);
 
 /// The text of the manifest that the lowering left on the module; empty before.

@@ -474,9 +474,11 @@ def EmitEntryPass : Pass<"cgx-emit-entry", "::mlir::ModuleOp"> {
   let summary = "Emit the entry point and the manifest of the compiled step";
   let description = [{
     Adds `cgx_program_step`, which loads the buffers' addresses, takes a block of scratch memory from those
-    of earlier steps, and calls main; and the constant `cgx_program_manifest`.
+    of earlier steps, and calls main; the constant `cgx_program_manifest`; and `cgx_program_release`, which
+    frees the blocks that no step has. It is a destructor of the object, too, so that a library which is
+    unloaded leaves no memory behind.
 
-    Precondition: `@main` in the LLVM dialect, with bare pointers. Postcondition: these two are
+    Precondition: `@main` in the LLVM dialect, with bare pointers. Postcondition: these three are
     the only symbols that the object exports.
 
     Input:
@@ -486,6 +488,8 @@ def EmitEntryPass : Pass<"cgx-emit-entry", "::mlir::ModuleOp"> {
     Output:
     ```mlir
     llvm.func @cgx_program_step(%context: !llvm.ptr, %arguments: !llvm.ptr, %results: !llvm.ptr)
+    llvm.func @cgx_program_release()
+    llvm.mlir.global_dtors dtors = [@cgx_program_release], ...
     llvm.func internal @main(...)
     llvm.mlir.global constant @cgx_program_manifest("...")
     ```

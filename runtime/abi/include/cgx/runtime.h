@@ -335,6 +335,10 @@ void cgx_rt_fft(int64_t context, int64_t type, int64_t kind, int64_t batch, int6
  * are dense, row-major, 64-byte aligned; no result overlaps another result or an argument. */
 #define CGX_SYMBOL_STEP "cgx_program_step"
 typedef void (*cgx_program_step_fn)(cgx_context *context, void *const *arguments, void *const *results);
+/* void cgx_program_release(void): frees the memory that steps keep for the next ones; a later step allocates
+ * it anew. A library does that by itself when it is unloaded. Steps of older compilers lack it. */
+#define CGX_SYMBOL_RELEASE "cgx_program_release"
+typedef void (*cgx_program_release_fn)(void);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

@@ -1,8 +1,12 @@
 """Runs a compiled step that takes nothing and communicates nothing, and prints its results, one a line.
 
-    run-step.py step.so
+    run-step.py step.so [--memory]
+
+With --memory also what the process has allocated since, when the step has run, has freed its memory, has run
+again, and is unloaded.
 """
 
+import _ctypes
 import ctypes
 import json
 import math
@@ -22,3 +26,33 @@ addresses = (ctypes.c_void_p * len(results))(*map(ctypes.addressof, results))
 library.cgx_program_step(None, None, addresses)
 for result in results:
     print(*(f"{value:.5g}" if isinstance(value, float) else value for value in result))
+
+
+class Allocated(ctypes.Structure):
+    """glibc's struct mallinfo2."""
+    _fields_ = [(name, ctypes.c_size_t) for name in
+                ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+
+def measure():
+    allocated = ctypes.CDLL(None).mallinfo2
+    allocated.restype = Allocated
+    now = allocated()
+    return now.uordblks + now.hblkhd
+
+
+if "--memory" in sys.argv[2:]:
+    library.cgx_program_release()
+    before = measure()
+
+    def report(when):
+        print(f"{when}: {round((measure() - before) / 2**20)} MiB")
+
+    library.cgx_program_step(None, None, addresses)
+    report("after a step")
+    library.cgx_program_release()
+    report("after cgx_program_release")
+    library.cgx_program_step(None, None, addresses)
+    report("after a step")
+    _ctypes.dlclose(library._handle)
+    report("unloaded")

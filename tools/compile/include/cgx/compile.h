@@ -80,7 +80,7 @@ Compressed compressFile(const std::string &path, const Rewriting &rewriting);
 struct LoadedStep {
   cgx_program_step_fn step = nullptr;
   std::string manifest;
-  std::shared_ptr<void> code; ///< keeps the code in memory
+  std::shared_ptr<void> code; ///< keeps the code in memory, and what memory its steps keep
 };
 
 /// Links objects against the runtime that this process has loaded. On failure `step` is null and
