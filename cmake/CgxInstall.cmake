@@ -21,6 +21,14 @@ set_target_properties(${cgx_programs} PROPERTIES
   INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
 set_target_properties(cgx_runtime PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
 
+# First of all: what is installed later finds the folders there.
+macro(cgx_install_folders component)
+  install(CODE "set(cgx_folders \"${ARGN}\")
+include(\"${PROJECT_SOURCE_DIR}/cmake/install/folders.cmake\")" COMPONENT ${component})
+endmacro()
+cgx_install_folders(runtime ${CMAKE_INSTALL_BINDIR} ${CMAKE_INSTALL_INCLUDEDIR} ${cgx_package_folder}
+  ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_MANDIR}/man1 ${CMAKE_INSTALL_DOCDIR}
+  ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions ${CMAKE_INSTALL_DATAROOTDIR}/zsh/site-functions)
 install(TARGETS ${cgx_programs} RUNTIME COMPONENT runtime)
 cgx_manual(runtime ${cgx_programs})
 install(TARGETS cgx_cuda COMPONENT runtime)
@@ -51,6 +59,8 @@ if(CGX_BUILD_COMPILER)
   set_target_properties(${cgx_compiler_programs} PROPERTIES
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
   set_target_properties(cgx_plugin cgx_step_compiler PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+  cgx_install_folders(compiler ${CMAKE_INSTALL_BINDIR} ${CMAKE_INSTALL_INCLUDEDIR} ${cgx_package_folder}
+    ${CMAKE_INSTALL_MANDIR}/man1)
   install(TARGETS ${cgx_compiler_programs} RUNTIME COMPONENT compiler)
   cgx_manual(compiler cgx-opt cgx-compile)
   set_target_properties(cgx_compiler PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
@@ -98,6 +108,8 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL runtime)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/install/debian.cmake)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME cgx-runtime)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "What runs compiled steps: programs, library and C headers. Needs no LLVM.")
 if(CGX_BUILD_COMPILER)

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -19,8 +20,9 @@ class InstallTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp())
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        # Installed to one place and moved to another: nothing may remember where it was.
-        cls.run_command(CMAKE, "--install", BUILD, "--prefix", cls.folder / "first")
+        # Installed to one place and moved to another: nothing may remember where it was. By someone whose files are for
+        # nobody else, which must not count for what is installed.
+        cls.run_command(CMAKE, "--install", BUILD, "--prefix", cls.folder / "first", umask=0o077)
         cls.prefix = cls.folder / "prefix"
         (cls.folder / "first").rename(cls.prefix)
 
@@ -49,6 +51,19 @@ class InstallTest(unittest.TestCase):
         program = self.folder / "by-pkg-config"
         self.run_command("cc", "-std=c99", "-Werror", HERE / "host" / "host.c", *flags, "-o", program)
         self.assertIn("timeout", self.run_command(program, env={"LD_LIBRARY_PATH": str(self.prefix / "lib")}))
+
+    def test_all_users_can_use_the_prefix(self):
+        for path in [self.prefix, *self.prefix.rglob("*")]:
+            if not path.is_symlink():
+                self.assertEqual(path.stat().st_mode & 0o055, 0o055 if path.is_dir() else path.stat().st_mode & 0o011 | 0o044, path)
+
+    def test_no_library_is_looked_for_in_a_folder_that_others_may_make(self):
+        files = [*(self.prefix / "bin").iterdir(), *(self.prefix / "lib").glob("*.so*")]
+        self.assertGreater(len(files), 5)
+        for file in files:
+            for paths in re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", self.run_command("readelf", "-d", file)):
+                for path in paths.split(":"):
+                    self.assertRegex(path, r"^(\$ORIGIN|/usr/)", f"{file}: {paths}")
 
     def test_programs_run_from_the_prefix(self):
         for program in sorted((self.prefix / "bin").iterdir()):
@@ -103,13 +118,18 @@ class InstallTest(unittest.TestCase):
     def test_packages_have_what_the_prefix_has(self):
         folder = self.folder / "packages"
         folder.mkdir()
-        self.run_command(pathlib.Path(CMAKE).with_name("cpack"), "--config", BUILD / "CPackConfig.cmake", "-B", folder)
+        self.run_command(pathlib.Path(CMAKE).with_name("cpack"), "--config", BUILD / "CPackConfig.cmake", "-B", folder, umask=0o077)
         packages = {path.name.split("_")[0]: path for path in folder.glob("*.deb")}
         self.assertEqual(sorted(packages), ["cgx", "cgx-runtime"] if HAS_COMPILER else ["cgx-runtime"])
         listed = self.run_command("dpkg-deb", "-c", packages["cgx-runtime"])
         for name in ("./usr/bin/cgx-run", f"./usr/lib/libcgx_runtime.so.{VERSION}", "./usr/include/cgx/runtime.h",
                      "./usr/share/bash-completion/completions/cgx-run", "./usr/share/zsh/site-functions/_cgx"):
             self.assertIn(name, listed)
+        for package in packages.values():
+            listed = self.run_command("dpkg-deb", "-c", package)
+            self.assertIn(f"./usr/share/doc/{package.name.split('_')[0]}/copyright", listed)
+            modes = {line.split()[0] for line in listed.splitlines() if line.startswith("d")}
+            self.assertEqual(modes, {"drwxr-xr-x"})
         self.assertNotRegex(self.run_command("dpkg-deb", "-f", packages["cgx-runtime"], "Depends"), "llvm|mlir")
         if HAS_COMPILER:
             needs = self.run_command("dpkg-deb", "-f", packages["cgx"], "Depends")
