@@ -110,6 +110,27 @@ class Front(unittest.TestCase):
         self.assertIn("--sizes", self.complete("cgx-bench", "all-reduce", "--si"))
         self.assertIn("--alpha", self.complete("cgx", "plan", "solve", "--al"))
 
+    def test_completion_has_the_options_that_are_taken_and_no_others(self):
+        words = self.complete("cgx", "run", "--")
+        self.assertIn("--transport", words)
+        self.assertNotIn("--cgx-compress", words)  # is in the text of another option
+        self.assertNotIn("--hostfile", words)  # is in an example
+        if "opt" in TOOLS:
+            words = self.complete("cgx-opt", "--")
+            self.assertIn("--cgx-compress", words)
+            self.assertNotIn("--bits", words)  # an option of passes
+
+    def test_completion_of_values(self):
+        self.assertEqual(self.complete("cgx", "run", "--transport", "sh"), ["shm", "shm+mpi", "shm+tcp"])
+        self.assertEqual(self.complete("cgx-run", "--transport", "=", "inp"), ["inproc"])
+        self.assertEqual(self.complete("cgx-run", "--progress", ""), ["always", "never"])
+        self.assertEqual(self.complete("cgx-plan", "solve", "--objective", "t"), ["time"])
+        self.assertEqual(self.complete("cgx-bench", "all-reduce", "--codec", "q"), ["quantize"])
+        self.assertEqual(self.complete("cgx", "bench", "all-reduce", "--transport", "inp"), ["inproc"])
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "state.safetensors").touch()
+            self.assertEqual(self.complete("cgx", "run", "--state", f"{folder}/st"), [f"{folder}/state.safetensors"])
+
     @unittest.skipUnless("opt" in TOOLS, "this build has no compiler")
     def test_completion_of_codecs_and_layers(self):
         step = pathlib.Path(__file__).resolve().parents[3] / "examples" / "mlp-digits" / "step.mlir"
@@ -129,6 +150,8 @@ class Front(unittest.TestCase):
             shell = Typist(pathlib.Path(COMPLETION).parent, home)
             self.assertIn("uce", shell.type("cgx-bench all-red\t", until="uce"))
             self.assertIn("--ranks", shell.type("cgx-run --rank\t\t", until="--ranks"))
+            self.assertIn("roc", shell.type("cgx run --transport inp\t", until="roc"))
+            self.assertIn("tize", shell.type("cgx-bench all-reduce --codec quan\t", until="tize"))
             if "opt" in TOOLS:
                 step = pathlib.Path(__file__).resolve().parents[3] / "examples" / "mlp-digits" / "step.mlir"
                 (pathlib.Path(home) / "s.mlir").symlink_to(step)

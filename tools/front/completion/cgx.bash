@@ -2,13 +2,28 @@
 # where bash-completion looks; otherwise source it.
 # What a tool accepts is asked of its own --help, so that nothing here can be out of date.
 
+# Options begin a line; what is indented more are those of examples, and of passes.
 _cgx_words() {
-  "$@" --help 2>/dev/null | grep -oE -- '(^|[ ,])--[a-zA-Z][a-zA-Z0-9-]*' | tr -d ' ,' | sort -u
+  "$@" --help 2>/dev/null | sed -nE 's/^ {2,6}(-[a-zA-Z], ?)?(--[a-zA-Z][a-zA-Z0-9-]*).*/\2/p' | sort -u
 }
 
 # Commands stand in a list below "Commands:" or "Subcommands:", indented by two.
 _cgx_commands() {
   "$@" --help 2>/dev/null | sed -nE '/^(Sub)?[Cc]ommands:/,/^$/s/^  ([a-z][a-z-]*) .*/\1/p'
+}
+
+# The values of an option that has a few: its line of help ends in NAME:{one,other}, and in =usual.
+_cgx_values() {
+  local option=$1
+  shift
+  "$@" --help 2>/dev/null | sed -nE "s/^ +(-[a-zA-Z],)?$option [^ ]*:?\\{([^}]*)\\}.*/\\2/p" | tr ',' '\n'
+}
+
+# Families of codecs, as the error of one that is none names them.
+_cgx_families() {
+  local folder=""
+  [[ "${COMP_WORDS[0]}" != */* ]] || folder="${COMP_WORDS[0]%/*}/"
+  "${folder}cgx-bench" all-reduce --codec '?' 2>&1 | sed -nE "s/.*expected one of (.*) as 'family'.*/\\1/p" | tr -d ','
 }
 
 # Whether a word may be the option whose value is codecs, in words.
@@ -66,6 +81,16 @@ _cgx() {
     commands=$(_cgx_commands "${asked[@]}")
     [[ -n "$commands" && " ${commands//$'\n'/ } " == *" $word "* ]] && asked+=("$word")
   done
+  case "${COMP_WORDS[at]}" in
+  --codec | --reference | --candidate)
+    mapfile -t COMPREPLY < <(compgen -W "$(_cgx_families)" -- "${current#[\"\']}")
+    return
+    ;;
+  --*)
+    mapfile -t COMPREPLY < <(compgen -W "$(_cgx_values "${COMP_WORDS[at]}" "${asked[@]}")" -- "${current#=}")
+    ((${#COMPREPLY[@]} == 0)) || return
+    ;;
+  esac
   if [[ "$current" == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_cgx_words "${asked[@]}")" -- "$current")
     return
