@@ -49,6 +49,16 @@ std::optional<std::string> readLink(const std::string &path) {
   return std::string(target, static_cast<size_t>(length));
 }
 
+/// Whether somebody else may have put this into a folder in which all may write, such as /tmp, to have
+/// written to where its link leads, or to be given the file that takes its place. The kernel refuses to go
+/// there, too, where fs.protected_symlinks, fs.protected_fifos and fs.protected_regular are set; links are
+/// followed here without it.
+bool isPlanted(const std::string &path, const struct stat &status) {
+  struct stat folder;
+  return status.st_uid != ::geteuid() && ::stat(folderOf(path).c_str(), &folder) == 0 &&
+         (folder.st_mode & S_ISVTX) && (folder.st_mode & S_IWOTH) && status.st_uid != folder.st_uid;
+}
+
 } // namespace
 
 std::string cgx::output::folderOf(const std::string &path) {
@@ -70,6 +80,8 @@ Destination cgx::output::resolve(const std::string &given) {
       return errno == ENOENT ? Destination{.kind = Kind::New, .path = path} : unreachable(errno);
     if (S_ISDIR(status.st_mode))
       return unreachable(EISDIR);
+    if (isPlanted(path, status))
+      return unreachable(EACCES);
     if (!S_ISLNK(status.st_mode))
       return {.kind = S_ISREG(status.st_mode) ? Kind::Regular : Kind::Device, .path = path};
     const std::optional<std::string> target = readLink(path);

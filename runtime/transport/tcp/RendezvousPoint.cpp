@@ -97,7 +97,8 @@ void RendezvousPoint::takeDown() {
 }
 
 Result<std::optional<Announcement>> RendezvousPoint::readFile() const {
-  const int file = ::open(options.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  // Not blocking: somebody may have put a pipe there, and nobody writes to it.
+  const int file = ::open(options.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0 && errno == ENOENT)
     return std::optional<Announcement>();
   if (file < 0)

@@ -102,6 +102,34 @@ TEST_F(OutputFile, BehindALinkToNothingIsMade) {
   EXPECT_EQ(read(at("target")), "text");
 }
 
+TEST_F(OutputFile, OfAnotherUserInAFolderForAllIsNeitherFollowedNorReplaced) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "only root can give a file to another user";
+  const uid_t other = 65534;
+  ASSERT_EQ(::chown(folder.c_str(), 0, 0), 0);
+  ASSERT_EQ(writeOutput(at("secret"), "one"), "");
+  fs::create_symlink("secret", at("link"));
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0666), 0);
+  ASSERT_EQ(writeOutput(at("file"), "theirs"), "");
+  for (const char *name : {"link", "pipe", "file"}) {
+    ASSERT_EQ(::lchown(at(name).c_str(), other, other), 0);
+    ASSERT_EQ(::chmod(folder.c_str(), 01777), 0);
+    EXPECT_NE(checkOutput(at(name)).find("Permission denied"), std::string::npos) << name;
+    EXPECT_NE(writeOutput(at(name), "two").find("Permission denied"), std::string::npos) << name;
+    // Where only its owner may write, they are there with the owner's leave.
+    if (std::string_view(name) == "pipe")
+      continue;
+    ASSERT_EQ(::chmod(folder.c_str(), 0755), 0);
+    EXPECT_EQ(writeOutput(at(name), "one"), "") << name;
+  }
+  EXPECT_EQ(read(at("secret")), "one");
+  // As it is where the folder is theirs.
+  ASSERT_EQ(::lchown(at("link").c_str(), other, other), 0);
+  ASSERT_EQ(::chmod(folder.c_str(), 01777), 0);
+  ASSERT_EQ(::chown(folder.c_str(), other, other), 0);
+  EXPECT_EQ(writeOutput(at("link"), "two"), "");
+}
+
 TEST_F(OutputFile, LinksInACircleAreAnError) {
   fs::create_symlink("b", at("a"));
   fs::create_symlink("a", at("b"));

@@ -21,6 +21,7 @@
 #include <mutex>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
@@ -370,6 +371,16 @@ TEST_F(TcpTest, AFileOfADeadJobIsReplaced) {
   std::filesystem::permissions(path, std::filesystem::perms(0600));
   expectAllWell(run(3, [&](TransportConfig &own) { own.tcp = {.rendezvous = rendezvous}; }));
   EXPECT_EQ(leftovers(job), "");
+}
+
+TEST_F(TcpTest, APipeInPlaceOfTheFileIsRefusedAndNotWaitedFor) {
+  const std::string rendezvous = rendezvousOf(job);
+  const std::string path = rendezvous.substr(5);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  TransportConfig own = config(1);
+  own.tcp = {.rendezvous = rendezvous};
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "to be a file of user "));
+  EXPECT_EQ(::unlink(path.c_str()), 0);
 }
 
 TEST_F(TcpTest, AFileThatOthersMayWriteIsRefused) {
