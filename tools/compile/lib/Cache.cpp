@@ -20,7 +20,11 @@
 #include "llvm/Support/SHA256.h"
 #include "llvm/TargetParser/Host.h"
 
+#include <cerrno>
+#include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace cgx::compile {
@@ -86,8 +90,10 @@ std::string chooseFolder() {
   llvm::SmallString<128> folder;
   if (std::optional<std::string> given = llvm::sys::Process::GetEnv("CGX_CACHE_DIR"))
     folder = *given;
-  else if (llvm::sys::path::cache_directory(folder))
+  else if (llvm::sys::path::cache_directory(folder) && llvm::sys::path::is_absolute(folder)) // as XDG has it
     llvm::sys::path::append(folder, "cgx");
+  else if (folder.clear(); llvm::sys::path::home_directory(folder))
+    llvm::sys::path::append(folder, ".cache", "cgx");
   if (!folder.empty())
     llvm::sys::path::append(folder, "steps");
   return std::string(folder);
@@ -112,13 +118,25 @@ std::optional<Cache> Cache::open(std::string &error) {
     error = "cannot make folder '" + folder + "': " + code.message();
     return std::nullopt;
   }
-  llvm::sys::fs::file_status status;
-  if (llvm::sys::fs::status(folder, status) || status.getUser() != geteuid() ||
-      (status.permissions() & (llvm::sys::fs::group_write | llvm::sys::fs::others_write))) {
+  const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) {
+    error = "cannot open folder '" + folder + "': " + std::strerror(errno);
+    return std::nullopt;
+  }
+  std::shared_ptr<const int> held(new int(opened), [](const int *descriptor) {
+    ::close(*descriptor);
+    delete descriptor;
+  });
+  struct stat status;
+  if (::fstat(opened, &status) != 0 || status.st_uid != ::geteuid() ||
+      (status.st_mode & (S_IWGRP | S_IWOTH))) {
     error = "folder '" + folder + "' can be written by other users";
     return std::nullopt;
   }
-  return Cache(folder);
+  // From here on this folder, whatever is at its name. Without /proc only the name is left.
+  if (std::string name = "/proc/self/fd/" + std::to_string(opened); ::access(name.c_str(), X_OK) == 0)
+    folder = name;
+  return Cache(std::move(held), folder);
 }
 
 std::string Cache::getKey(llvm::StringRef program, const Options &options) {

@@ -17,6 +17,8 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <memory>
+
 namespace cgx::compile {
 
 class Cache {
@@ -34,7 +36,12 @@ public:
   void store(llvm::StringRef key, const Artifact &artifact) const;
 
 private:
-  explicit Cache(std::string folder) : folder(std::move(folder)) {}
+  Cache(std::shared_ptr<const int> held, std::string folder)
+      : held(std::move(held)), folder(std::move(folder)) {}
+
+  /// The folder that was looked at, and its name: another user who owns a folder above it can put another one
+  /// at the name that it was opened by.
+  std::shared_ptr<const int> held;
   std::string folder;
 };
 
