@@ -22,12 +22,12 @@
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Report.h"
 #include "cgx/Passes/Rewrite.h"
+#include "cgx/codec_table.h"
 #include "cgx/output/OutputFile.h"
 #include "cgx/wire.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <map>
@@ -55,7 +55,7 @@ std::string codecText(DictionaryAttr codec) {
     } else if (auto number = dyn_cast<IntegerAttr>(entry.getValue())) {
       stream << ' ' << entry.getName().getValue() << '=' << number.getInt();
     } else if (auto real = dyn_cast<FloatAttr>(entry.getValue())) {
-      stream << ' ' << entry.getName().getValue() << '=' << llvm::format("%g", real.getValueAsDouble());
+      stream << ' ' << entry.getName().getValue() << '=' << realText(float(real.getValueAsDouble()));
     } else if (auto word = dyn_cast<StringAttr>(entry.getValue())) {
       stream << ' ' << entry.getName().getValue() << '=' << word.getValue();
     }
@@ -92,7 +92,7 @@ std::string shortText(CodecAttrInterface codec) {
   if (auto samples = entry.getAs<IntegerAttr>("samples"))
     stream << " samples=" << samples.getInt();
   if (auto decay = entry.getAs<FloatAttr>("decay"); decay && decay.getValueAsDouble() != 1)
-    stream << " decay=" << llvm::format("%g", decay.getValueAsDouble());
+    stream << " decay=" << realText(float(decay.getValueAsDouble()));
   return text;
 }
 

@@ -11,7 +11,7 @@
 #include "cgx/plan/Error.h"
 #include "solvers/Solvers.h"
 
-#include <cstdio>
+#include <sstream>
 
 namespace cgx::plan {
 
@@ -43,13 +43,11 @@ Solution solve(const Solver &solver, const Problem &problem, const SolverOptions
   Solution solution = solver.solve(problem, options);
   Cost cost = problem.cost(solution.assignment);
   if (solver.bounded && !problem.fits(cost)) {
-    char text[200];
-    std::snprintf(
-        text, sizeof text,
-        "%s found nothing with a squared error of at most %.6g in at most %.6g s: its best has %.6g "
-        "and takes %.6g s",
-        solver.name, problem.errorBound, problem.maxSeconds, cost.error, cost.seconds);
-    throw Error(text);
+    std::ostringstream text;
+    text << solver.name << " found nothing with a squared error of at most " << problem.errorBound
+         << " in at most " << problem.maxSeconds << " s: its best has " << cost.error << " and takes "
+         << cost.seconds << " s";
+    throw Error(text.str());
   }
   return solution;
 }

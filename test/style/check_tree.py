@@ -268,6 +268,16 @@ def readme_lines(paths):
                 yield f"{path}:{number}: {len(line)} columns, expected at most 100"
 
 
+def without_locale(paths):
+    """What a host loads, whose locale may have a comma for the point, converts numbers by from_chars and to_chars."""
+    folders = ("kernels/abi", "kernels/cpu", "runtime", "dialect", "passes", "tools/compile", "tools/compiler", "tools/jax", "tools/torch")
+    calls = r"\b(strto(?:d|f|ld)|ato[f]|sto(?:d|f|ld)|[sf]scanf)\s*\(|\"[^\"\n]*%(?!\.0f)[-+ #0-9.*]*l?[efgaEFGA](?![a-zA-Z])[^\"\n]*\""
+    for path in paths:
+        if path.suffix in CXX and str(path).startswith(tuple(f"{folder}/" for folder in folders)):
+            for found in re.finditer(calls, text(path)):
+                yield f"{path}: {found[0]}: expected from_chars or to_chars, which know no locale"
+
+
 def formatted(paths):
     """clang-format-22 would change nothing."""
     tool = shutil.which("clang-format-22")
@@ -287,7 +297,7 @@ def text(path):
     return (ROOT / path).read_text(encoding="utf-8", errors="replace")
 
 
-CHECKS = [licensed, named_by_subject, include_direction, components_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, recipes, field_words, formatted]
+CHECKS = [licensed, named_by_subject, include_direction, components_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, recipes, field_words, without_locale, formatted]
 
 
 def main():

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <clocale>
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
@@ -145,6 +146,28 @@ void writeRules(std::ostream &page) {
                    : " " + codec_table::choiceOf(codec_table::namesOf(what.cases, rule.allowed)))
            << "\n";
     }
+}
+
+/// A host may have set its locale, and a person may write 0,05.
+TEST(CodecTable, ReadsAndWritesNumbersAlikeInEveryLocale) {
+  const char *comma = nullptr;
+  for (const char *name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8"})
+    if (!comma)
+      comma = std::setlocale(LC_ALL, name);
+  if (!comma)
+    GTEST_SKIP() << "no locale with a decimal comma is installed";
+  const CodecFamilyEntry &topk = *codecFamilyNamed("topk");
+  cgx_codec codec = toCodec(usualCodec(topk.family));
+  codec.density = 0.05f;
+  const CodecValues values = valuesOf(codec);
+  std::string text;
+  for (size_t i = 0; i < values.parameters().size(); ++i)
+    if (values.parameters()[i].real == &cgx_codec::density) {
+      EXPECT_EQ(values.values[i], 0.05);
+      text = codec_table::textOf(values.parameters()[i], values.values[i]);
+    }
+  std::setlocale(LC_ALL, "C");
+  EXPECT_EQ(text, "5.000000e-02");
 }
 
 TEST(CodecTable, IsWhatThePageOfCodecsShows) {

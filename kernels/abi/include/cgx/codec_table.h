@@ -365,14 +365,22 @@ inline std::string realText(float value) {
   return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
 }
 
+/// The number that realText() wrote. Not by strtod, which reads 0 where the locale of the host has a comma
+/// for the point.
+inline double realNumber(const std::string &text) {
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
 /// The parameters of a codec of a known family. A real number becomes the one that people would write: 0.01,
 /// not the double next to 0.01f. Constants that its optimizer does not have are nothing.
 inline CodecValues valuesOf(const cgx_codec &codec) {
   CodecValues values = {codec.family};
   for (size_t i = 0; i < values.parameters().size(); ++i) {
     const CodecParameter &parameter = values.parameters()[i];
-    values.values[i] = parameter.real ? std::strtod(realText(codec.*parameter.real).c_str(), nullptr)
-                                      : double(codec.*parameter.number);
+    values.values[i] =
+        parameter.real ? realNumber(realText(codec.*parameter.real)) : double(codec.*parameter.number);
   }
   for (size_t i = 0; i < values.parameters().size(); ++i)
     if (const CodecParameter &parameter = values.parameters()[i]; parameter.real && !values.has(parameter))
@@ -410,11 +418,11 @@ inline const CodecParameter &parameterAt(const CodecFamilyEntry &family, uint32_
 inline std::string textOf(const CodecParameter &parameter, double value) {
   char text[64];
   if (parameter.real)
-    std::snprintf(text, sizeof text, "%e", value);
-  else if (!parameter.cases.empty() && value >= 0 && value < double(parameter.cases.size()))
+    return {text,
+            std::to_chars(std::begin(text), std::end(text), value, std::chars_format::scientific, 6).ptr};
+  if (!parameter.cases.empty() && value >= 0 && value < double(parameter.cases.size()))
     return std::string(parameter.cases[size_t(value)].name);
-  else
-    std::snprintf(text, sizeof text, "%.0f", value);
+  std::snprintf(text, sizeof text, "%.0f", value);
   return text;
 }
 
