@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------------===//
 #include "cgx/Cli/Program.h"
 #include "cgx/Cli/Version.h"
+#include "cgx/Tools/LlvmProcess.h"
 #include "cgx/compile.h"
 #include "cgx/output/OutputFile.h"
 
@@ -129,5 +130,6 @@ static int runTool(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv); // whose handlers are replaced by what all programs do
+  cgx::prepareLlvmProcess("cgx-compile");
   return cgx::cli::runProgram("cgx-compile", [&] { return runTool(argc, argv); });
 }

@@ -15,6 +15,7 @@
 
 #include "cgx/Cli/Program.h"
 #include "cgx/Cli/Version.h"
+#include "cgx/Tools/LlvmProcess.h"
 #include "cgx/Tools/Registration.h"
 #include "cgx/Tools/SourceText.h"
 #include "cgx/output/OutputFile.h"
@@ -106,31 +107,27 @@ static llvm::LogicalResult runOn(llvm::StringRef inputName, llvm::StringRef outp
                                  const mlir::MlirOptMainConfig &config, mlir::DialectRegistry &registry) {
   if (inputName == "-" && llvm::sys::Process::StandardInIsUserInput())
     llvm::errs() << "(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n";
+  const auto fail = [](const std::string &why) {
+    llvm::errs() << "cgx-opt: error: " << why << '\n';
+    return llvm::failure();
+  };
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> input = mlir::openInputFile(inputName, &message);
-  if (!input) {
-    llvm::errs() << message << '\n';
-    return llvm::failure();
-  }
-  if (std::optional<std::string> reason = cgx::explainUnreadable(*input)) {
-    llvm::errs() << *reason << '\n';
-    return llvm::failure();
-  }
+  if (!input)
+    return fail(message);
+  if (std::optional<std::string> reason = cgx::explainUnreadable(*input))
+    return fail(*reason);
   keepLocationsOf(*input);
   if (outputName == "-") // also what a failed run has printed so far
     return mlir::MlirOptMain(llvm::outs(), cgx::packBooleans(std::move(input)), registry, config);
-  if (message = cgx::checkOutput(outputName.str()); !message.empty()) {
-    llvm::errs() << message << '\n';
-    return llvm::failure();
-  }
+  if (message = cgx::checkOutput(outputName.str()); !message.empty())
+    return fail(message);
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (failed(mlir::MlirOptMain(stream, cgx::packBooleans(std::move(input)), registry, config)))
     return llvm::failure();
   message = cgx::writeOutput(outputName.str(), text);
-  if (!message.empty())
-    llvm::errs() << message << '\n';
-  return llvm::success(message.empty());
+  return message.empty() ? llvm::success() : fail(message);
 }
 
 static int runTool(int argc, char **argv) {
@@ -158,5 +155,6 @@ static int runTool(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv); // whose handlers are replaced by what all programs do
+  cgx::prepareLlvmProcess("cgx-opt");
   return cgx::cli::runProgram("cgx-opt", [&] { return runTool(argc, argv); });
 }

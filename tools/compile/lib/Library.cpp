@@ -6,10 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "cgx/Cli/Version.h"
+#include "cgx/Tools/LlvmProcess.h"
 #include "cgx/compile_library.h"
 
 extern "C" const cgx::compile::Library *cgx_compile_library() {
   using namespace cgx::compile;
+  cgx::prepareLlvmProcess("cgx-run");
   static const Library library = {&cgx::cli::version, compileFile, compileText, compressFile, loadObjects};
   return &library;
 }

@@ -1,0 +1,22 @@
+//===-- LlvmProcess.h - LLVM as part of a program ----------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_TOOLS_LLVMPROCESS_H
+#define CGX_TOOLS_LLVMPROCESS_H
+
+namespace cgx {
+
+/// For the process of `tool`, a literal, what LLVM leaves to it:
+/// - Where no thread can be started, an error that says why, and exit status 1. LLVM aborts, with a stack and
+/// a plea to
+///   report a bug. Its other fatal errors do what they did.
+/// - No colours where NO_COLOR says so (https://no-color.org).
+void prepareLlvmProcess(const char *tool);
+
+} // namespace cgx
+
+#endif // CGX_TOOLS_LLVMPROCESS_H
