@@ -100,7 +100,8 @@ FILES
 
 SIGNALS
   On SIGINT, SIGTERM, SIGHUP or SIGUSR1 (which Slurm sends with --signal=USR1@60) to any of the processes all
-  ranks finish the same step, save, and report. A second one ends them at once.
+  ranks finish the same step, save, and report. A second one ends them at once. They do the same when nobody
+  reads any more what they print (SIGPIPE).
   With --elastic, SIGUSR2 to the process that started the others lets one more rank join.
 
 EXIT STATUS

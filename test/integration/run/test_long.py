@@ -186,6 +186,20 @@ class Long(RunTest):
             self.assertEqual(rank.returncode, STOPPED, error)
         self.assertTrue(save.exists())
 
+    def test_a_run_whose_progress_nobody_reads_any_more_finishes_the_step_and_saves(self):
+        for transport in ("shm", "inproc", "tcp"):
+            save = self.folder / f"{transport}.safetensors"
+            process = self.start("--steps", 100000, "--transport", transport, "--save", save)
+            process.stderr.close()
+            self.assertEqual(process.wait(timeout=60), STOPPED)
+            self.assertTrue(0 < int(read_safetensors(save)[1]["cgx.steps"]) < 100000)
+        # Where it is ignored, the run goes on.
+        process = subprocess.Popen(self.command("train4.so", "--steps", 20, "--repeat", "--log-every", 1, "--save", save, state=self.state()),
+                                   env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, restore_signals=False)
+        process.stderr.close()
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(read_safetensors(save)[1]["cgx.steps"], "20")
+
     def test_nohup_is_honoured(self):
         process = self.start("--steps", 200, "--save", self.folder / "saved.safetensors", hangup=signal.SIG_IGN)
         code, error = self.stop(process, signal.SIGHUP)

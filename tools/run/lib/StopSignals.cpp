@@ -16,7 +16,7 @@ using namespace cgx::run;
 
 namespace {
 
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE};
 
 // A signal handler can reach nothing but what is global.
 StopSignal received{0};
@@ -26,7 +26,8 @@ static_assert(StopSignal::is_always_lock_free);
 
 extern "C" void onStopSignal(int signal) {
   int none = 0;
-  if (!received.compare_exchange_strong(none, signal) && secondEnds) {
+  // Each line that nobody reads brings another one.
+  if (!received.compare_exchange_strong(none, signal) && secondEnds && signal != SIGPIPE) {
     cgx::removeUnfinishedOutput();
     ::_exit(128 + signal);
   }
@@ -39,6 +40,10 @@ extern "C" void onJoinSignal(int) { ++joins; }
 const StopSignal &cgx::run::stopSignal() { return received; }
 
 StopSignals::StopSignals() {
+  static const bool isPipeIgnored = [] { // by who started this process
+    struct sigaction now = {};
+    return ::sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+  }();
   received = 0;
   secondEnds = true;
   ::pthread_sigmask(SIG_SETMASK, nullptr, &oldMask_);
@@ -47,14 +52,18 @@ StopSignals::StopSignals() {
   ::sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     ::sigaction(kSignals[i], &action, &old_[i]);
-    if (kSignals[i] == SIGHUP && old_[i].sa_handler == SIG_IGN) // nohup wants the run to go on
-      ::sigaction(SIGHUP, &old_[i], nullptr);
+    // Who ignores these, such as nohup, wants the run to go on.
+    if (kSignals[i] == SIGPIPE ? isPipeIgnored : kSignals[i] == SIGHUP && old_[i].sa_handler == SIG_IGN)
+      ::sigaction(kSignals[i], &old_[i], nullptr);
   }
 }
 
 StopSignals::~StopSignals() {
   for (size_t i = 0; i < std::size(kSignals); ++i)
-    ::sigaction(kSignals[i], &old_[i], nullptr);
+    if (kSignals[i] != SIGPIPE)
+      ::sigaction(kSignals[i], &old_[i], nullptr);
+  // What is left to do is to save and to report, whoever reads it.
+  std::signal(SIGPIPE, SIG_IGN);
   unblock();
 }
 

@@ -14,8 +14,9 @@
 
 namespace cgx::run {
 
-/// While it lives, SIGINT, SIGTERM, SIGHUP and SIGUSR1 set stopSignal() instead of ending
-/// the process; a second one ends it. There is one at a time.
+/// While it lives, SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGPIPE set stopSignal() instead of ending
+/// the process; a second one ends it. There is one at a time. SIGPIPE means that nobody reads any more what
+/// the run prints, as when a terminal is gone; it ends nothing at once, and is ignored afterwards.
 class StopSignals {
 public:
   StopSignals();
@@ -34,7 +35,7 @@ public:
   const sigset_t &waitMask() const { return oldMask_; }
 
 private:
-  struct sigaction old_[4];
+  struct sigaction old_[5];
   sigset_t oldMask_;
 };
 
