@@ -17,6 +17,8 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <string>
+#include <system_error>
 
 struct cgx_context {
   std::unique_ptr<cgx::Context> impl;
@@ -44,6 +46,11 @@ template <typename Body> cgx::Status guarded(Body body) noexcept {
     return body();
   } catch (const std::bad_alloc &) {
     return {CGX_RESOURCE_EXHAUSTED, "out of memory"};
+  } catch (const std::system_error &error) {
+    if (error.code() == std::errc::resource_unavailable_try_again)
+      return {CGX_RESOURCE_EXHAUSTED, std::string("cannot start a thread: ") + error.what() +
+                                          " (ulimit -u, or the most processes of a container)"};
+    return {CGX_INTERNAL, error.what()};
   } catch (const std::exception &error) {
     return {CGX_INTERNAL, error.what()};
   }

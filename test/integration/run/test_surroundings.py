@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import pathlib
+import pty
 import resource
 import signal
 import struct
@@ -74,6 +75,52 @@ class Surroundings(RunTest):
             if transport != "inproc":  # has no pipes
                 self.assertIn("Too many open files", self.limited(command, resource.RLIMIT_NOFILE, 5, status=1), transport)
         self.expect_nothing_left()
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be a user of whom no other process counts")
+    def test_few_processes_are_enough_or_an_error(self):
+        user = 60000 + os.getpid() % 4000
+        (self.folder / "cache").mkdir()
+        for path in (self.folder, *self.folder.iterdir(), self.state(2)):
+            path.chmod(0o755)
+        if any(not folder.stat().st_mode & 0o001 for folder in pathlib.Path(TOOLS["CGX_RUN"]).parents):
+            self.skipTest("other users cannot reach the tools")
+        commands = [self.command("train2.so", "--steps", 2, "--timeout", 20, "--transport", transport, state=self.state(2))
+                    for transport in ("inproc", "shm", "tcp")]
+        commands += [[TOOLS[tool], STEP, "-o", "/dev/null"] for tool in ("CGX_OPT",) if tool in TOOLS]
+        for count in (1, 2, 3, 4, 8):
+            def limit(count=count):
+                resource.setrlimit(resource.RLIMIT_NPROC, (count, count))
+                os.setgroups([])
+                os.setgid(user)
+                os.setuid(user)
+            for command in commands:
+                result = subprocess.run([str(a) for a in command], capture_output=True, text=True, timeout=120, cwd="/", check=False,
+                                        env=self.environment(HOME=self.folder, OPENBLAS_NUM_THREADS=1), preexec_fn=limit)
+                self.assertIn(result.returncode, (0, 1), (count, command, result.stderr))
+                if result.returncode == 1:
+                    self.assertRegex(result.stderr, r"error: (.*: )?cannot start a (thread|process).*\(ulimit -u", (count, command))
+                    self.assertNotIn("Stack dump", result.stderr)
+        self.expect_nothing_left()
+
+    @unittest.skipUnless("CGX_OPT" in TOOLS, "this build has no compiler")
+    def test_no_colours_where_they_are_not_wanted(self):
+        step = self.folder / "step.mlir"
+        step.write_text("this is no program")
+        for variables, coloured in (({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)):
+            ours, theirs = pty.openpty()
+            subprocess.run([TOOLS["CGX_OPT"], step, "-o", self.folder / "out.mlir"], stderr=theirs, stdout=subprocess.DEVNULL, timeout=120,
+                           env=self.environment(**{"TERM": "xterm", **variables}), check=False)
+            os.close(theirs)
+            said = os.read(ours, 65536).decode()
+            os.close(ours)
+            self.assertIn("error", said)
+            self.assertEqual("\x1b" in said, coloured, (variables, said))
+
+    def test_the_rank_that_failed_first_is_named_first(self):
+        # Of tcp, ranks 1 to 3 wait for a file that rank 0 cannot write.
+        command = self.command("train4.so", "--steps", 1, "--transport", "tcp", state=self.state())
+        said = self.limited(command, resource.RLIMIT_FSIZE, 0, status=1)
+        self.assertRegex(said, "(?m)^cgx-run: error: rank 0: .*File too large\n  ranks 1, 2, 3: did not end in time")
 
     @unittest.skipIf(os.environ.get("CGX_SANITIZE"), "sanitizers reserve more addresses than any limit")
     def test_little_memory_is_an_error(self):

@@ -88,7 +88,7 @@ private:
     joining_ = uint32_t(joins_.take());
     const bool isJoin = ended.outcomes[0].error.empty() && ended.outcomes[0].stopSignal == kJoinSignal;
     if (lost.empty() && !isJoin)
-      throwRankErrors(ended.outcomes, ended.lost);
+      throwRankErrors(ended.outcomes, ended.died);
     if (lost.empty() && !isJoin)
       return false;
     if (left_.size() + joining_ < *options_.elastic || left_.empty() ||
@@ -124,7 +124,7 @@ private:
 
   [[noreturn]] void giveUp(const Ended &ended) const {
     try {
-      throwRankErrors(ended.outcomes, ended.lost);
+      throwRankErrors(ended.outcomes, ended.died);
     } catch (const Error &error) {
       if (left_.empty())
         throw;

@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace cgx::run;
 
@@ -46,7 +47,8 @@ struct Child {
 class Supervisor {
 public:
   explicit Supervisor(const Job &job)
-      : job_(job), children_(job.manifest.ranks), outcomes_(job.manifest.ranks), lost_(job.manifest.ranks) {
+      : job_(job), children_(job.manifest.ranks), outcomes_(job.manifest.ranks), lost_(job.manifest.ranks),
+        died_(job.manifest.ranks) {
     signals_.block();
   }
 
@@ -62,28 +64,45 @@ public:
 
   Ended run() {
     std::fflush(nullptr); // or every child prints it again
+    // None begins before all are there: where one cannot be started, the others have made nothing yet.
+    auto [go, mayGo] = makePipe();
     for (uint32_t rank = 0; rank < children_.size(); ++rank)
-      start(rank);
+      start(rank, go, mayGo);
+    const std::string all(children_.size(), 'g');
+    if (::write(mayGo.get(), all.data(), all.size()) != ssize_t(all.size()))
+      throw Error(std::string("cannot start the ranks: ") + std::strerror(errno));
+    go.reset();
+    mayGo.reset();
     while (waitForSomething())
       ;
     const bool failed =
         std::any_of(outcomes_.begin(), outcomes_.end(), [](const Outcome &o) { return !o.error.empty(); });
     if (interrupted_ != 0 && failed)
       throw Interrupted{interrupted_};
-    return {std::move(outcomes_), std::move(lost_)};
+    return {std::move(outcomes_), std::move(lost_), std::move(died_)};
   }
 
 private:
-  void start(uint32_t rank) {
+  /// Its end to read from, and the other.
+  static std::pair<Descriptor, Descriptor> makePipe() {
     int ends[2];
     if (::pipe(ends) != 0)
       throw Error(std::string("cannot create a pipe: ") + std::strerror(errno));
-    Descriptor readEnd(ends[0]), writeEnd(ends[1]);
+    return {Descriptor(ends[0]), Descriptor(ends[1])};
+  }
+
+  void start(uint32_t rank, Descriptor &go, Descriptor &mayGo) {
+    auto [readEnd, writeEnd] = makePipe();
     pid_t parent = ::getpid(), pid = ::fork();
     if (pid < 0)
-      throw Error(std::string("cannot start a process: ") + std::strerror(errno));
+      throw Error(std::string("cannot start a process: ") + std::strerror(errno) +
+                  (errno == EAGAIN ? kLimitOfThreads : ""));
     if (pid == 0) {
       readEnd.reset(); // or the rank would wait, when the parent is gone, for itself to read
+      mayGo.reset();   // or ranks would wait for each other
+      if (char any; ::read(go.get(), &any, 1) != 1)
+        ::_exit(1);
+      go.reset();
       runChild(rank, parent, writeEnd.get());
     }
     children_[rank].pid = pid;
@@ -182,11 +201,12 @@ private:
   void reportDeath(uint32_t rank, int status) {
     bool killedByUs = deadline_ && Clock::now() > *deadline_;
     lost_[rank] = true;
+    died_[rank] = !killedByUs || children_[rank].isGivenUp;
     outcomes_[rank].error =
         children_[rank].isGivenUp
             ? "was stopped (SIGSTOP, or a debugger) when other ranks had ended, did not go on for " +
                   std::to_string(job_.timeoutMs / 1000) + " s (--timeout) and was killed"
-        : killedByUs          ? "did not end in time and was killed"
+        : killedByUs          ? "did not end in time, and had to be killed"
         : WIFSIGNALED(status) ? "killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
                                     ::strsignal(WTERMSIG(status)) + ")"
                               : "ended with exit status " + std::to_string(WEXITSTATUS(status)) +
@@ -208,7 +228,7 @@ private:
   StopSignals signals_;
   std::vector<Child> children_;
   std::vector<Outcome> outcomes_;
-  std::vector<bool> lost_;
+  std::vector<bool> lost_, died_;
   int interrupted_ = 0, told_ = 0;
   std::optional<Clock::time_point> deadline_;
   std::optional<Clock::time_point> firstEnd_; ///< when the first of the ranks ended
@@ -220,6 +240,6 @@ Ended cgx::run::watchProcesses(const Job &job) { return Supervisor(job).run(); }
 
 std::vector<Outcome> cgx::run::runProcesses(const Job &job) {
   Ended ended = watchProcesses(job);
-  throwRankErrors(ended.outcomes, ended.lost);
+  throwRankErrors(ended.outcomes, ended.died);
   return std::move(ended.outcomes);
 }

@@ -27,6 +27,8 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -296,15 +298,20 @@ private:
     // Disks may take longer than other ranks wait. Never two at a time: the older could replace the newer.
     if (writer_.joinable())
       writer_.join();
-    writer_ = std::jthread([this, all = std::move(all)] {
+    const auto write = [this, all = std::make_shared<const std::vector<Outcome>>(std::move(all))] {
       try {
-        throwRankErrors(all, std::vector<bool>(all.size()));
-        saveCheckpoint(job_, all);
+        throwRankErrors(*all, std::vector<bool>(all->size()));
+        saveCheckpoint(job_, *all);
       } catch (const std::exception &error) {
         std::fprintf(stderr, "cgx-run: warning: nothing is saved after step %llu: %s\n",
-                     static_cast<unsigned long long>(job_.firstStep + all[0].steps - 1), error.what());
+                     static_cast<unsigned long long>(job_.firstStep + all->front().steps - 1), error.what());
       }
-    });
+    };
+    try {
+      writer_ = std::jthread(write);
+    } catch (const std::system_error &) { // no more threads: then the others wait
+      write();
+    }
   }
 
   /// What each rank says, of which all have as much.

@@ -12,8 +12,11 @@
 
 namespace cgx::run {
 
+/// Behind the error of a thread or a process that could not be started.
+constexpr const char *kLimitOfThreads = " (ulimit -u, or the most processes of a container)";
+
 /// Throws one Error with what every failed rank says, if one failed; `dead` are
-/// the ranks without an outcome, which is the cause of what the others say.
+/// the ranks that died, which is the cause of what the others say.
 void throwRankErrors(const std::vector<Outcome> &outcomes, const std::vector<bool> &dead);
 
 } // namespace cgx::run

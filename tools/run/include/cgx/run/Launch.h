@@ -42,6 +42,7 @@ std::vector<Outcome> runRemoteMember(const Job &job, uint32_t rank);
 struct Ended {
   std::vector<Outcome> outcomes;
   std::vector<bool> lost; ///< ranks that brought nothing back: they died, or did not end in time
+  std::vector<bool> died; ///< those of them that were not ended here because others had failed
 };
 /// The same, for callers that go on without ranks that were lost.
 Ended watchProcesses(const Job &job);
