@@ -52,6 +52,16 @@ class InstallTest(unittest.TestCase):
         self.run_command("cc", "-std=c99", "-Werror", HERE / "host" / "host.c", *flags, "-o", program)
         self.assertIn("timeout", self.run_command(program, env={"LD_LIBRARY_PATH": str(self.prefix / "lib")}))
 
+    def test_the_commands_of_the_page_on_the_c_interface(self):
+        page = (pathlib.Path(SOURCE) / "docs" / "c-abi.md").read_text()
+        folder = self.folder / "page"
+        folder.mkdir()
+        (folder / "host.c").write_text(re.search(r"(?ms)^```c\n(.*?)^```$", page)[1])
+        commands = re.findall(r"(?m)^    (export PKG_CONFIG_PATH=.*|cc .*)$", page)
+        self.assertEqual(len(commands), 2)
+        said = self.run_command("sh", "-ec", "\n".join(commands).replace("/opt/cgx", str(self.prefix)), cwd=folder)
+        self.assertEqual(said, "1 2\n")
+
     def test_all_users_can_use_the_prefix(self):
         for path in [self.prefix, *self.prefix.rglob("*")]:
             if not path.is_symlink():
