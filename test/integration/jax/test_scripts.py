@@ -102,6 +102,14 @@ class ScriptsTest(unittest.TestCase):
             self.assertEqual(loss_of(printed[0]), loss_of(printed[1]))
         self.for_each(check)
 
+    def test_each_process_trains_a_model_of_its_own(self):
+        plain, printed = (run("own_models", installs, processes=2) for installs in (False, True))
+        self.assert_compressed("own_models", printed[0], "w1")
+        step, = json.loads(printed[1].splitlines()[-1]).values()
+        self.assertEqual(step["counters"]["steps"], 20)
+        for ours, theirs in zip(printed, plain):
+            self.assertAlmostEqual(loss_of(ours), loss_of(theirs), delta=0.1 * loss_of(theirs) + 0.01)
+
     def test_with_the_persistent_compilation_cache(self):
         def check(script, layer):
             with tempfile.TemporaryDirectory() as folder:
