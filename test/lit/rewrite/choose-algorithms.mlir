@@ -40,14 +40,14 @@ module attributes {cgx.num_ranks = 4 : i64} {
 // FAST-SAME: codec(identity)
 // REPORT: 1.00x [1]{{$}}
 // REPORT: [1] {{.*}} ms exact, {{.*}} ms compressed, by the cost model
-func.func public @main(%w: tensor<4096x4096xf32>, %b: tensor<f32>, %long: tensor<1024xf32>)
-    -> (tensor<4096x4096xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<1024xf32>) {
+func.func public @main(%w: tensor<4096x4096xf32>, %b: tensor<f32>, %long: tensor<1025xf32>)
+    -> (tensor<4096x4096xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<1025xf32>) {
   %0 = cgx.all_reduce mean(%w) exact_reasons("") codec(quantize) groups(#g) id(0) layer("w", gradient)
       : tensor<4096x4096xf32>
   %1 = cgx.all_reduce mean(%b) exact_reasons("kind other") groups(#g) id(1) layer("loss", other) : tensor<f32>
   %2 = cgx.all_reduce mean(%b) algorithm(tree) groups(#g) id(2) layer("loss", other) : tensor<f32>
   %3 = cgx.all_reduce mean(%b) exact_reasons("") groups(#g) id(3) layer("b", gradient) : tensor<f32>
-  %4 = cgx.all_reduce mean(%long) exact_reasons("kind other") groups(#g) id(4) layer("long", other) : tensor<1024xf32>
-  return %0, %1, %2, %3, %4 : tensor<4096x4096xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<1024xf32>
+  %4 = cgx.all_reduce mean(%long) exact_reasons("kind other") groups(#g) id(4) layer("long", other) : tensor<1025xf32>
+  return %0, %1, %2, %3, %4 : tensor<4096x4096xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<1025xf32>
 }
 }

@@ -52,10 +52,11 @@ typedef enum cgx_algorithm {
 
 /* Whether an all-reduce of exact operands, of `bytes` bytes together, should be one shot where nobody has
  * measured the link: it has the bits of scatter-reduce-allgather and waits for one message instead of two.
- * Over a slow link the bytes that it sends more must take no longer than a message does. */
+ * What it sends more takes half a millisecond at 100 Mbit, at most, about as long as messages do of ranks
+ * that share processors. */
 #define CGX_ONE_SHOT_MOST_RANKS 32u
 #define CGX_ONE_SHOT_MOST_BYTES 32768u
-#define CGX_ONE_SHOT_MOST_EXTRA_BYTES 4096u
+#define CGX_ONE_SHOT_MOST_EXTRA_BYTES 6144u
 static inline int cgx_is_for_one_shot(uint32_t ranks, uint64_t bytes) {
   return ranks >= 2 && ranks <= CGX_ONE_SHOT_MOST_RANKS && bytes <= CGX_ONE_SHOT_MOST_BYTES &&
          bytes * (ranks - 1) * (ranks - 2) <= (uint64_t)CGX_ONE_SHOT_MOST_EXTRA_BYTES * ranks;
