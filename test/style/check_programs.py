@@ -38,7 +38,7 @@ PROGRAMS = {
     **dict.fromkeys("clang-22 clang++-22".split(), "clang-22"),
     **dict.fromkeys("unshare mount nsenter".split(), "util-linux"),
     "abidiff": "abigail-tools", "awk": "mawk", "bash": "bash", "ccache": "ccache", "clang-format-22": "clang-format-22", "git": "git", "grep": "grep",
-    "hostname": "hostname", "ld.lld-22": "lld-22", "ld.lld": "lld-22", "mpirun": "openmpi-bin", "ninja": "ninja-build",
+    "gzip": "gzip", "hostname": "hostname", "ld.lld-22": "lld-22", "ld.lld": "lld-22", "mpirun": "openmpi-bin", "ninja": "ninja-build",
     "python3": "python3", "sed": "sed", "sh": "dash", "tar": "tar", "which": "debianutils", "zsh": "zsh",
     "groff": OPTIONAL,  # looks at manual pages
     "bible": OPTIONAL,  # for who makes the example's data anew, which the tree has
