@@ -7,11 +7,13 @@
 //===----------------------------------------------------------------------===//
 //
 // Where the compiler has no libFuzzer: runs a target on its seeds and on mutations of them, the same ones
-// every time. Takes libFuzzer's -runs=N and -seed=S, and files and folders of seeds. A target may bring
-// libFuzzer's LLVMFuzzerCustomMutator, which then makes most of the mutations. -write=FOLDER writes them
-// there instead of running the target.
+// every time. Takes libFuzzer's -runs=N, -seed=S, -max_total_time=SECONDS and -print_final_stats=1, and files
+// and folders of seeds; the statistics count mutations alone, so that the next run goes on with seed S + N. A
+// target may bring libFuzzer's LLVMFuzzerCustomMutator, which then makes most of the mutations.
+// -write=FOLDER writes them there instead of running the target.
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -147,7 +149,10 @@ static std::vector<Input> readSeeds(const std::filesystem::path &folder) {
 }
 
 int main(int argc, char **argv) {
+  using Clock = std::chrono::steady_clock;
   uint64_t runs = 1000, seed = 1;
+  std::chrono::seconds longest = std::chrono::hours(24 * 365);
+  bool printsStatistics = false;
   std::filesystem::path folder;
   std::vector<Input> seeds = {{}};
   for (int i = 1; i < argc; ++i) {
@@ -156,11 +161,17 @@ int main(int argc, char **argv) {
       runs = std::stoull(argument.substr(6));
     else if (argument.starts_with("-seed="))
       seed = std::stoull(argument.substr(6));
+    else if (argument.starts_with("-max_total_time="))
+      longest = std::chrono::seconds(std::stoull(argument.substr(16)));
+    else if (argument == "-print_final_stats=1")
+      printsStatistics = true;
     else if (argument.starts_with("-write="))
       folder = argument.substr(7);
     else if (argument.starts_with("-")) {
-      std::cerr << "unknown argument '" << argument
-                << "', expected -runs=N, -seed=S, -write=FOLDER, or files and folders of seeds\n";
+      std::cerr
+          << "unknown argument '" << argument
+          << "', expected -runs=N, -seed=S, -max_total_time=SECONDS, -print_final_stats=1, -write=FOLDER, "
+             "or files and folders of seeds\n";
       return 2;
     } else
       std::ranges::move(readSeeds(argument), std::back_inserter(seeds));
@@ -177,10 +188,17 @@ int main(int argc, char **argv) {
     std::signal(signal, onCrash);
   for (const Input &input : seeds)
     LLVMFuzzerTestOneInput(input.data(), input.size());
-  for (current = seed; current < seed + runs; ++current) {
+  const Clock::time_point begin = Clock::now();
+  for (current = seed; current < seed + runs && Clock::now() - begin < longest; ++current) {
     Input input = Mutator(seeds, current).mutate();
     alarm(kLongestSeconds);
     LLVMFuzzerTestOneInput(input.data(), input.size());
   }
-  std::cout << runs << " mutations of " << seeds.size() << " seeds\n";
+  const uint64_t done = current - seed;
+  std::cout << done << " mutations of " << seeds.size() << " seeds\n";
+  if (printsStatistics) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    std::cout << "stat::number_of_executed_units: " << done
+              << "\nstat::average_exec_per_sec:     " << uint64_t(double(done) / seconds) << "\n";
+  }
 }

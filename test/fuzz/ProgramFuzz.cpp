@@ -75,8 +75,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     llvm::errs() << "printed so that it does not read:\n" << printed;
     std::abort();
   }
-  for (const char *pipeline : {"cgx-import,cgx-compress{bits=4 min-elements=1},cgx-report{format=json}",
-                               "cgx-import,cgx-compress{bits=4 min-elements=1},cgx-lower-to-llvm"}) {
+  for (const char *pipeline :
+       {"cgx-import,cgx-compress{bits=4 min-elements=1},cgx-report{format=json output=/dev/null}",
+        "cgx-import,cgx-compress{bits=4 min-elements=1},cgx-lower-to-llvm"}) {
     OwningOpRef<ModuleOp> copy = module->clone();
     hasReason = false;
     PassManager passes(&context);

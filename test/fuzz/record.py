@@ -2,9 +2,10 @@
 """How often each fuzz target ran without a fault: the record in executions.json.
 
     record.py --left N TARGET     prints how many executions are left to N
+    record.py --done TARGET       prints how many there are
     record.py --add LOG TARGET    adds those that libFuzzer counts at the end of a run (-print_final_stats=1)
 
-A target of which a fault was found and mended begins anew: take its entry out.
+With --plain, those without sanitizers, which are counted apart. A target of which a fault was found and mended begins anew: take its entry out.
 """
 
 import argparse
@@ -26,12 +27,18 @@ def final(log, name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--left", type=int, metavar="N")
+    parser.add_argument("--done", action="store_true")
     parser.add_argument("--add", type=pathlib.Path, metavar="LOG")
+    parser.add_argument("--plain", action="store_true")
     parser.add_argument("--record", type=pathlib.Path, default=RECORD, help="the file; executions.json beside this")
     parser.add_argument("target")
     args = parser.parse_args()
     record = json.loads(args.record.read_text()) if args.record.exists() else {}
-    entry = record.get(args.target, {"executions": 0, "seconds": 0})
+    name = f"{args.target} without sanitizers" if args.plain else args.target
+    entry = record.get(name, {"executions": 0, "seconds": 0})
+    if args.done:
+        print(entry["executions"])
+        return 0
     if args.left is not None:
         print(max(args.left - entry["executions"], 0))
         return 0
@@ -43,9 +50,9 @@ def main():
     entry["executions"] += executions
     entry["seconds"] += round(executions / rate) if rate else 0
     entry["last"] = datetime.date.today().isoformat()
-    record[args.target] = entry
+    record[name] = entry
     args.record.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
-    print(f"{args.target}: {entry['executions']} executions in {entry['seconds']} s")
+    print(f"{name}: {entry['executions']} executions in {entry['seconds']} s")
     return 0
 
 
