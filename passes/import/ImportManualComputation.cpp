@@ -125,6 +125,9 @@ static FailureOr<MeshAttr> getDeclaredMesh(ModuleOp module, func::FuncOp step) {
     }
     return make();
   }
+  for (StringRef name : {"mhlo.num_replicas", "mhlo.num_partitions"})
+    if (int64_t count = getCount(module, name); count < 1)
+      return module.emitError() << "expected " << name << " of at least 1, got " << count;
   int64_t replicas = getCount(module, "mhlo.num_replicas");
   bool saysCount = module->hasAttr("mhlo.num_replicas") || module->hasAttr("mhlo.num_partitions");
   int64_t partitions = saysCount ? getCount(module, "mhlo.num_partitions") : countDevices(step);

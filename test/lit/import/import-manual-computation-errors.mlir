@@ -164,3 +164,22 @@ module attributes {mhlo.num_partitions = 6 : i32, mhlo.num_replicas = 1 : i32} {
     return %1 : tensor<4x8xf32>
   }
 }
+
+// -----
+
+// expected-error@+1 {{expected mhlo.num_partitions of at least 1, got 0}}
+module attributes {mhlo.num_partitions = 0 : i32} {
+  sdy.mesh @mesh = <["data"=4]>
+  func.func public @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>}) -> tensor<8xf32> {
+    return %arg0 : tensor<8xf32>
+  }
+}
+
+// -----
+
+// expected-error@+1 {{expected mhlo.num_replicas of at least 1, got -2}}
+module attributes {mhlo.num_replicas = -2 : i32} {
+  func.func public @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+    return %arg0 : tensor<8xf32>
+  }
+}
