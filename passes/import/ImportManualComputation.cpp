@@ -177,6 +177,9 @@ struct ImportManualComputationPass : cgx::impl::ImportManualComputationPassBase<
     func::FuncOp step = findStep(module);
     if (!step)
       return failure();
+    // The verifier takes any op that it does not know for the end of a block.
+    if (Operation &last = step.getBody().back().back(); !isa<func::ReturnOp>(last))
+      return last.emitError() << "expected func.return at the end of the step, got " << last.getName();
     if (step.getName() != "main") {
       if (failed(SymbolTable(module).rename(step, "main")))
         return failure();

@@ -183,3 +183,12 @@ module attributes {mhlo.num_replicas = -2 : i32} {
     return %arg0 : tensor<8xf32>
   }
 }
+
+// -----
+
+module attributes {mhlo.num_partitions = 2 : i32} {
+  func.func public @main(%x: tensor<4xf32>) {
+    // expected-error@below {{expected func.return at the end of the step, got sdy.end}}
+    "sdy.end"(%x) : (tensor<4xf32>) -> ()
+  }
+}
