@@ -325,6 +325,9 @@ const RankValues::Integers *RankValues::get(Value value) {
 }
 
 std::optional<int64_t> RankValues::getScalar(Value value, int64_t rank) {
+  // Ranks come from the groups of a program that is not verified yet.
+  if (rank < 0 || rank >= numRanks)
+    return std::nullopt;
   const Integers *integers = get(value);
   if (!integers || integers->of(rank).size() != 1)
     return std::nullopt;

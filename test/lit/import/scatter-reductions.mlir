@@ -240,3 +240,22 @@ func.func @kept_unevenly(%a: tensor<4x8xf32>) -> tensor<4x4xf32> {
   return %3 : tensor<4x4xf32>
 }
 }
+
+// -----
+
+// A rank that the program does not have: what cgx-verify-program refuses.
+#x = #cgx.layer<"", other>
+module attributes {cgx.num_ranks = 4 : i64, mhlo.num_partitions = 4 : i32} {
+// CHECK-LABEL: @rank_beyond
+// CHECK: cgx.all_reduce
+// CHECK-NOT: cgx.reduce_scatter
+func.func @rank_beyond(%a: tensor<8xf32>) -> tensor<4xf32> {
+  %0 = cgx.all_reduce sum(%a) groups([[0, 1], [2, 999999999]]) id(0) layer(#x) : tensor<8xf32>
+  %table = stablehlo.constant dense<[0, 4, 0, 4]> : tensor<4xi32>
+  %rank = stablehlo.partition_id : tensor<ui32>
+  %1 = stablehlo.dynamic_slice %table, %rank, sizes = [1] : (tensor<4xi32>, tensor<ui32>) -> tensor<1xi32>
+  %2 = stablehlo.reshape %1 : (tensor<1xi32>) -> tensor<i32>
+  %3 = stablehlo.dynamic_slice %0, %2, sizes = [4] : (tensor<8xf32>, tensor<i32>) -> tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
+}

@@ -50,7 +50,7 @@ public:
   /// another round of a loop the operands may be others.
   std::optional<Integers> evaluate(mlir::Operation *op, llvm::ArrayRef<const Integers *> operands) const;
 
-  /// A scalar as a number, on one rank.
+  /// A scalar as a number, on one rank; null for a rank that the module does not have.
   std::optional<int64_t> getScalar(mlir::Value value, int64_t rank);
 
 private:
