@@ -52,6 +52,7 @@ struct FilterLayers : impl::FilterLayersPassBase<FilterLayers> {
   void runOnOperation() override {
     if (failed(readKinds()) || failed(readExclusions()))
       return signalPassFailure();
+    raveled.clear();
     Builder builder(&getContext());
     getOperation().walk([&](CollectiveOpInterface op) {
       SmallVector<Attribute> reasons;
@@ -66,6 +67,7 @@ struct FilterLayers : impl::FilterLayersPassBase<FilterLayers> {
 
 private:
   LogicalResult readKinds() {
+    compressedKinds.clear();
     if (kinds.empty())
       compressedKinds = {LayerKind::Gradient, LayerKind::OuterGradient};
     if (kinds.empty() && !plan.empty()) {
@@ -86,6 +88,7 @@ private:
   }
 
   LogicalResult readExclusions() {
+    exclusions.clear();
     for (const std::string &text : exclude) {
       llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text, /*MaxSubPatterns=*/1024);
       if (!pattern)

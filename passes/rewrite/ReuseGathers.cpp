@@ -198,6 +198,7 @@ struct ReuseGathers : impl::ReuseGathersPassBase<ReuseGathers> {
           << memory;
       return signalPassFailure();
     }
+    gone.clear();
     SmallVector<Choice> choices = findChoices();
     // What saves most for its bytes first; of equals the one that is gathered
     // last, which is kept for the shortest.

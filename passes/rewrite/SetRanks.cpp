@@ -58,6 +58,8 @@ struct SetRanks : impl::SetRanksPassBase<SetRanks> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    reduces.clear();
+    divisions.clear();
     if (ranks < 1 || ranks > (1 << 20)) {
       module.emitError() << "--cgx-set-ranks: expected 1 to 1048576 ranks, got " << ranks.getValue();
       return signalPassFailure();

@@ -168,6 +168,7 @@ private:
   };
 
   LogicalResult readPatterns() {
+    patterns.clear();
     for (const std::string &text : layers) {
       llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(text, /*MaxSubPatterns=*/1024);
       if (!glob)

@@ -54,6 +54,7 @@ Value findEarlierSum(Value value, GroupsAttr groups) {
 struct WarnOfRepeatedSums : impl::WarnOfRepeatedSumsPassBase<WarnOfRepeatedSums> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
+    found.clear();
     Replication replication(getOperation());
     getOperation().walk([&](CollectiveOpInterface collective) {
       if (!isSum(collective))

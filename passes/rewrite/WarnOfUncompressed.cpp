@@ -44,6 +44,10 @@ struct WarnOfUncompressed : impl::WarnOfUncompressedPassBase<WarnOfUncompressed>
 
 private:
   void count() {
+    operands = gradients = compressed = doubles = scattered = 0;
+    firstDouble = firstScattered = {};
+    reasons.clear();
+    otherReasons.clear();
     getOperation().walk([&](CollectiveOpInterface op) {
       for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
         bool isGradient = isGradientKind(op.getLayer(i).getKind());

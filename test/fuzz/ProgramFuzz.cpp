@@ -24,6 +24,9 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
 
 using namespace mlir;
 
@@ -51,11 +54,62 @@ static DialectRegistry makeRegistry() {
   return registry;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const DialectRegistry registry = makeRegistry();
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+namespace {
+
+/// What reads, compresses and lowers. To make it takes longer than most programs take; since it keeps every
+/// attribute and type that it saw, it is made anew now and then.
+class Compiler {
+public:
+  Compiler() : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+    context.getDiagEngine().registerHandler([&](Diagnostic &) { hasReason = true; });
+    for (StringRef pipeline :
+         {"cgx-import,cgx-compress{bits=4 min-elements=1},cgx-report{format=json output=/dev/null}",
+          "cgx-import,cgx-compress{bits=4 min-elements=1},cgx-lower-to-llvm"})
+      if (failed(parsePassPipeline(pipeline, *pipelines.emplace_back(std::make_unique<PassManager>(&context)),
+                                   llvm::errs())))
+        std::abort();
+  }
+
+  void run(StringRef text) {
+    OwningOpRef<ModuleOp> module = read(text);
+    if (!module)
+      return expectReason();
+    std::string printed;
+    llvm::raw_string_ostream(printed) << *module;
+    if (!read(printed)) {
+      llvm::errs() << "printed so that it does not read:\n" << printed;
+      std::abort();
+    }
+    for (const std::unique_ptr<PassManager> &pipeline : pipelines) {
+      OwningOpRef<ModuleOp> copy = module->clone();
+      hasReason = false;
+      if (failed(pipeline->run(*copy)))
+        expectReason();
+    }
+  }
+
+private:
+  OwningOpRef<ModuleOp> read(StringRef text) {
+    hasReason = false;
+    return parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  }
+
+  void expectReason() const {
+    if (!hasReason)
+      __builtin_trap();
+  }
+
+  MLIRContext context;
+  std::vector<std::unique_ptr<PassManager>> pipelines;
   bool hasReason = false;
-  context.getDiagEngine().registerHandler([&](Diagnostic &) { hasReason = true; });
+};
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  constexpr unsigned kProgramsOfOneCompiler = 256;
+  static std::unique_ptr<Compiler> compiler;
+  static unsigned programs = 0;
   std::string text(Bytes(data, size).text());
   for (const Upstream &fault : kUpstream)
     if (text.find(fault.text) != std::string::npos)
@@ -63,28 +117,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   // As every tool does before MLIR reads it.
   if (cgx::explainUnreadable(*llvm::MemoryBuffer::getMemBuffer(text)))
     return 0;
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
-  if (!module) {
-    if (!hasReason)
-      __builtin_trap();
-    return 0;
-  }
-  std::string printed;
-  llvm::raw_string_ostream(printed) << *module;
-  if (!parseSourceString<ModuleOp>(printed, ParserConfig(&context))) {
-    llvm::errs() << "printed so that it does not read:\n" << printed;
-    std::abort();
-  }
-  for (const char *pipeline :
-       {"cgx-import,cgx-compress{bits=4 min-elements=1},cgx-report{format=json output=/dev/null}",
-        "cgx-import,cgx-compress{bits=4 min-elements=1},cgx-lower-to-llvm"}) {
-    OwningOpRef<ModuleOp> copy = module->clone();
-    hasReason = false;
-    PassManager passes(&context);
-    if (failed(parsePassPipeline(pipeline, passes, llvm::errs())))
-      std::abort();
-    if (failed(passes.run(*copy)) && !hasReason)
-      __builtin_trap();
-  }
+  if (programs++ % kProgramsOfOneCompiler == 0)
+    compiler = std::make_unique<Compiler>();
+  compiler->run(text);
   return 0;
 }

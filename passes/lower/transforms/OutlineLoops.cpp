@@ -102,6 +102,8 @@ struct OutlineLoopsPass : impl::OutlineLoopsPassBase<OutlineLoopsPass> {
     FailureOr<func::FuncOp> main = lookupMain(getOperation());
     if (failed(main))
       return signalPassFailure();
+    functions.clear(); // a pass may run on many modules
+    functionCount = 0;
     visit(main->getBody().front(), *main);
   }
 
