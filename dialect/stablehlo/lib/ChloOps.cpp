@@ -123,7 +123,8 @@ LogicalResult RaggedDotOp::verify() {
   ArrayRef<int64_t> ragged = numbers.getLhsRaggedDimensions(), group = numbers.getRhsGroupDimensions();
   if (ragged.size() != 1) // (C1)
     return emitOpError() << "expected one ragged dimension of lhs, got " << ragged.size();
-  if (failed(verifyPairs(*this)) || failed(verifyDims(*this, "lhs_ragged_dimensions", ragged, lhs.getRank())))
+  if (failed(stablehlo::verifyComplexProduct(*this)) || failed(verifyPairs(*this)) ||
+      failed(verifyDims(*this, "lhs_ragged_dimensions", ragged, lhs.getRank())))
     return failure();
   RaggedMode mode = llvm::is_contained(numbers.getLhsBatchingDimensions(), ragged[0]) ? RaggedMode::Batch
                     : llvm::is_contained(numbers.getLhsContractingDimensions(), ragged[0])

@@ -278,3 +278,13 @@ LogicalResult cgx::stablehlo::verifyPrecision(Operation *op, std::optional<Array
     return op->emitOpError() << "expected at most 2 precisions, one per operand, got " << precision->size();
   return success();
 }
+
+LogicalResult cgx::stablehlo::verifyComplexProduct(Operation *op) {
+  Type lhs = op->getOperand(0).getType(), rhs = op->getOperand(1).getType();
+  Type result = op->getResult(0).getType();
+  auto isComplex = [](Type type) { return isa<ComplexType>(getElementTypeOrSelf(type)); };
+  if (isComplex(lhs) == isComplex(rhs) && isComplex(rhs) == isComplex(result))
+    return success();
+  return op->emitOpError() << "expected operands and a result that are all complex, or none of them, got "
+                           << lhs << " and " << rhs << " to " << result;
+}

@@ -138,6 +138,9 @@ FailureOr<SmallVector<int64_t>> countWindows(Operation *op, const Window &window
 /// At most one precision per operand.
 LogicalResult verifyPrecision(Operation *op, std::optional<mlir::ArrayAttr> precision);
 
+/// The first two operands and the result are complex, or none of them is.
+LogicalResult verifyComplexProduct(Operation *op);
+
 } // namespace cgx::stablehlo
 
 #endif // CGX_DIALECT_STABLEHLO_CONSTRAINTS_H

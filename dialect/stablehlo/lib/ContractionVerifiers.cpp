@@ -77,7 +77,7 @@ LogicalResult DotGeneralOp::verify() {
   auto rhsType = cast<RankedTensorType>(getRhs().getType());
   DotDimensionNumbersAttr numbers = getDotDimensionNumbers();
   SmallVector<bool> lhsUsed(lhsType.getRank()), rhsUsed(rhsType.getRank());
-  if (failed(verifyPrecision(*this, getPrecisionConfig()))) // (C11)
+  if (failed(verifyComplexProduct(*this)) || failed(verifyPrecision(*this, getPrecisionConfig()))) // (C11)
     return failure();
   if (getAlgorithm() && failed(verifyAlgorithm(*this)))
     return failure();
@@ -118,6 +118,7 @@ LogicalResult DotOp::verify() {
                          << " and " << rhs.getShape().front();
   SmallVector<int64_t> shape(lhs.getShape().drop_back());
   llvm::append_range(shape, rhs.getShape().drop_front());
-  return success(succeeded(verifyPrecision(*this, getPrecisionConfig())) &&
+  return success(succeeded(verifyComplexProduct(*this)) &&
+                 succeeded(verifyPrecision(*this, getPrecisionConfig())) &&
                  succeeded(verifyShape(*this, getResult(), shape))); // (C3)
 }

@@ -83,7 +83,7 @@ verifyConvolution(ConvOp op, std::optional<DenseIntElementsAttr> padding, bool i
     return op.emitOpError() << "expected operands of one rank of at least 2, got " << lhs << " and " << rhs;
   if (failed(verifyLayouts(op, numbers, rank)) ||
       failed(verifyGroups(op, lhs, rhs, numbers, op.getFeatureGroupCount(), op.getBatchGroupCount())) ||
-      failed(verifyPrecision(op, op.getPrecisionConfig()))) // (C24)
+      failed(verifyComplexProduct(op)) || failed(verifyPrecision(op, op.getPrecisionConfig()))) // (C24)
     return failure();
   SmallVector<int64_t> spatial, reach;
   for (int64_t dim : numbers.getInputSpatialDimensions())

@@ -9,6 +9,22 @@ func.func @dot_count(%a: tensor<4x8xf32>, %b: tensor<8x3xf32>) {
 
 // -----
 
+func.func @dot_complex_operands(%a: tensor<4x8xcomplex<f32>>, %b: tensor<8x3xf32>) {
+  // expected-error@+1 {{expected operands and a result that are all complex, or none of them, got 'tensor<4x8xcomplex<f32>>' and 'tensor<8x3xf32>' to 'tensor<4x3xcomplex<f32>>'}}
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x8xcomplex<f32>>, tensor<8x3xf32>) -> tensor<4x3xcomplex<f32>>
+  return
+}
+
+// -----
+
+func.func @dot_complex_result(%a: tensor<4x8xcomplex<f32>>, %b: tensor<8x3xcomplex<f32>>) {
+  // expected-error@+1 {{expected operands and a result that are all complex, or none of them}}
+  %0 = stablehlo.dot %a, %b : (tensor<4x8xcomplex<f32>>, tensor<8x3xcomplex<f32>>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
 func.func @dot_range(%a: tensor<4x8xf32>, %b: tensor<8x3xf32>) {
   // expected-error@+1 {{expected contracting dimensions in range, got 2 of 'tensor<4x8xf32>' and 0 of 'tensor<8x3xf32>'}}
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [2] x [0] : (tensor<4x8xf32>, tensor<8x3xf32>) -> tensor<4x3xf32>
