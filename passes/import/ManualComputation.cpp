@@ -205,11 +205,15 @@ private:
         return emitError(computation)
                << "takes " << describe(value) << " split as " << taken->sharding << ", but it is split as "
                << split->sharding << "; split it the same way, or do both in one shard_map";
+      auto piece =
+          cast<RankedTensorType>(computation.getBody().getArgument(operand.getOperandNumber()).getType());
+      if (!piece.hasStaticShape())
+        return emitError(computation)
+               << "takes a piece of " << describe(value) << ", and expects a static shape to cut, got "
+               << piece << "; export with static shapes";
       mlir::emitRemark(computation.getLoc())
           << describe(value) << " is whole on every rank, which takes its piece of it";
       OpBuilder builder(computation);
-      auto piece =
-          cast<RankedTensorType>(computation.getBody().getArgument(operand.getOperandNumber()).getType());
       operand.set(createRankSlice(builder, computation.getLoc(), value, taken->sharding, mesh, piece));
     }
     for (auto [value, sharding] :

@@ -118,7 +118,7 @@ static FailureOr<Digit> getDigit(ArrayRef<std::pair<StringRef, int64_t>> mesh, c
     }
     if (part.size == 0)
       return Digit{stride, size};
-    if (part.preSize < 1 || part.size < 1 || size % (part.preSize * part.size) != 0)
+    if (part.preSize < 1 || part.size < 1 || size % part.preSize != 0 || size / part.preSize % part.size != 0)
       return emitError() << "sub-axis (" << part.preSize << ")" << part.size << " of \"" << name
                          << "\" does not divide its size " << size;
     return Digit{stride * (size / (part.preSize * part.size)), part.size};
@@ -129,9 +129,14 @@ static FailureOr<Digit> getDigit(ArrayRef<std::pair<StringRef, int64_t>> mesh, c
 FailureOr<RankRows> cgx::getRankGroupsOverAxes(ArrayRef<std::pair<StringRef, int64_t>> mesh,
                                                ArrayRef<int64_t> deviceIds, ArrayRef<MeshAxisPart> parts,
                                                EmitError emitError) {
+  constexpr int64_t kMostDevices = 1 << 20;
   int64_t deviceCount = 1;
-  for (auto [name, size] : mesh)
+  for (auto [name, size] : mesh) {
+    if (size < 1 || size > kMostDevices / deviceCount)
+      return emitError() << "expected a mesh of at most " << kMostDevices << " devices, got " << size
+                         << " along axis \"" << name << "\"" << (deviceCount > 1 ? " beside other axes" : "");
     deviceCount *= size;
+  }
   if (!deviceIds.empty() && static_cast<int64_t>(deviceIds.size()) != deviceCount)
     return emitError() << "expected " << deviceCount << " device ids, got " << deviceIds.size();
   SmallVector<Digit> digits;

@@ -112,7 +112,8 @@ private:
         pass(edge);
     do {
       for (Region &region : op.getRegions())
-        visit(region.front());
+        if (!region.empty()) // an scf.if without else
+          visit(region.front());
       changes = false;
       for (const RegionEdge &edge : edges)
         pass(edge);

@@ -91,6 +91,12 @@ void printDotDimensionNumbers(OpAsmPrinter &printer, Operation *, DotDimensionNu
 ParseResult parsePrecisionConfig(OpAsmParser &parser, mlir::ArrayAttr &config);
 void printPrecisionConfig(OpAsmPrinter &printer, Operation *, mlir::ArrayAttr config);
 
+/// `, precision = [DEFAULT, DEFAULT], algorithm = <...>`, where each may be absent.
+ParseResult parsePrecisionAndAlgorithm(OpAsmParser &parser, mlir::ArrayAttr &config,
+                                       DotAlgorithmAttr &algorithm);
+void printPrecisionAndAlgorithm(OpAsmPrinter &printer, Operation *, mlir::ArrayAttr config,
+                                DotAlgorithmAttr algorithm);
+
 /// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`.
 ParseResult parseConvDimensionNumbers(mlir::AsmParser &parser, ConvDimensionNumbersAttr &numbers);
 void printConvDimensionNumbers(mlir::AsmPrinter &printer, ConvDimensionNumbersAttr numbers);

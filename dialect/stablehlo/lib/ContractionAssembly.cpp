@@ -77,6 +77,33 @@ void printPrecisionConfig(OpAsmPrinter &printer, Operation *, ArrayAttr config) 
   printer << ']';
 }
 
+ParseResult parsePrecisionAndAlgorithm(OpAsmParser &parser, ArrayAttr &config, DotAlgorithmAttr &algorithm) {
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  if (succeeded(parser.parseOptionalKeyword("precision"))) {
+    if (parser.parseEqual() || parsePrecisionConfig(parser, config))
+      return failure();
+    if (failed(parser.parseOptionalComma()))
+      return success();
+  }
+  SMLoc location = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalKeyword("algorithm")))
+    return parser.emitError(location) << "expected " << (config ? "" : "precision or ") << "algorithm";
+  return failure(parser.parseEqual() || parser.parseCustomAttributeWithFallback(algorithm));
+}
+
+void printPrecisionAndAlgorithm(OpAsmPrinter &printer, Operation *, ArrayAttr config,
+                                DotAlgorithmAttr algorithm) {
+  if (config) {
+    printer << ", precision = ";
+    printPrecisionConfig(printer, nullptr, config);
+  }
+  if (algorithm) {
+    printer << ", algorithm = ";
+    printer.printStrippedAttrOrType(algorithm);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // convolution
 //===----------------------------------------------------------------------===//

@@ -192,3 +192,16 @@ module attributes {mhlo.num_partitions = 2 : i32} {
     "sdy.end"(%x) : (tensor<4xf32>) -> ()
   }
 }
+
+// -----
+
+sdy.mesh @mesh = <["data"=2]>
+func.func public @main(%arg0: tensor<?xf32> loc("batch")) -> (tensor<?xf32>, tensor<?xf32>) {
+  // expected-warning@+1 {{argument 0 (batch) is kept whole on every rank}}
+  %0 = stablehlo.abs %arg0 : tensor<?xf32>
+  // expected-error@+1 {{takes a piece of argument 0 (batch), and expects a static shape to cut, got 'tensor<?xf32>'; export with static shapes}}
+  %1 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"data"}]>] out_shardings=[<@mesh, [{"data"}]>] manual_axes={"data"} (%arg1: tensor<?xf32>) {
+    sdy.return %arg1 : tensor<?xf32>
+  } : (tensor<?xf32>) -> tensor<?xf32>
+  return %0, %1 : tensor<?xf32>, tensor<?xf32>
+}

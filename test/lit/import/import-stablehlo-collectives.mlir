@@ -209,3 +209,24 @@ module attributes {mhlo.num_replicas = 4 : i32, mhlo.num_partitions = 1 : i32} {
     return %0 : tensor<8xf32>
   }
 }
+
+// -----
+
+module attributes {mhlo.num_partitions = 8 : i32} {
+  sdy.mesh @mesh = <["x"=2, "y"=4]>
+  func.func @sub_axis_beyond_64_bits(%x: tensor<8xf32>) {
+    // expected-error@+1 {{sub-axis (9223372036854775807)2 of "y" does not divide its size 4}}
+    %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "y", sub_axis_info = (9223372036854775807)2>]>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> : (tensor<8xf32>) -> tensor<16xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {mhlo.num_partitions = 8 : i32} {
+  func.func @mesh_of_too_many(%x: tensor<8xf32>) {
+    // expected-error@+1 {{expected a mesh of at most 1048576 devices, got 4 along axis "b" beside other axes}}
+    %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "a", size = 1048576>, #stablehlo.mesh_axis<name = "b", size = 4>]>, axes = [#stablehlo.axis_ref<name = "a">]>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> : (tensor<8xf32>) -> tensor<16xf32>
+    return
+  }
+}

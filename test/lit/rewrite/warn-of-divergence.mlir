@@ -35,3 +35,17 @@ func.func @main(%w: tensor<4xf32> {cgx.sharding = #whole}, %m: tensor<4xf32> {cg
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 }
+
+// -----
+
+// A branch without an else. No warning.
+#whole = #cgx.sharding<[[]]>
+#split = #cgx.sharding<[["data"]]>
+module attributes {cgx.num_ranks = 2 : i64, cgx.mesh = #cgx.mesh<["data" = 2]>} {
+func.func @main(%w: tensor<4xf32> {cgx.sharding = #whole, cgx.name = "w"}, %x: tensor<4xf32> {cgx.sharding = #split, cgx.name = "x"}, %c: i1)
+    -> (tensor<4xf32> {cgx.sharding = #whole, cgx.feeds = 0 : i64, cgx.name = "result[0]"}) {
+  scf.if %c {
+  }
+  return %w : tensor<4xf32>
+}
+}

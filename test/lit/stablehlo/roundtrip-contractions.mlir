@@ -14,6 +14,7 @@ module {
     %1 = stablehlo.dot_general %arg0, %arg2, contracting_dims = [2] x [0] : (tensor<2x3x4xf32>, tensor<4x5xf32>) -> tensor<2x3x5xf32>
     %2 = stablehlo.dot_general %arg2, %arg2, contracting_dims = [] x [] : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<4x5x4x5xf32>
     %3 = stablehlo.dot_general %arg2, %arg2, contracting_dims = [0] x [0], precision = [DEFAULT, DEFAULT], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = false> : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<5x5xf32>
+    %4 = stablehlo.dot_general %arg2, %arg2, contracting_dims = [0] x [0], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<5x5xf32>
     return
   }
 }

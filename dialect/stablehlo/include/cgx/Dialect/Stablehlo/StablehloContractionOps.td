@@ -37,8 +37,7 @@ def Stablehlo_DotGeneralOp : Stablehlo_Op<"dot_general", [Pure]> {
   let results = (outs Stablehlo_Tensor:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` custom<DotDimensionNumbers>($dot_dimension_numbers)
-    (`,` `precision` `=` custom<PrecisionConfig>($precision_config)^)?
-    (`,` `algorithm` `=` $algorithm^)?
+    `` custom<PrecisionAndAlgorithm>($precision_config, $algorithm)
     attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
