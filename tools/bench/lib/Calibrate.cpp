@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bench.h"
+#include "LinkLatencies.h"
 #include "Machine.h"
 #include "cgx/kernels/codecs.h"
 #include "cgx/kernels/reduce.h"
@@ -120,16 +121,12 @@ public:
   }
 
 private:
-  /// Latency and further messages, so that the model takes as long for short all-reduces as they took: by a
-  /// tree, in which nobody sends to two at once, and by the exchange among all, in which everybody does.
+  /// Latency and further messages, so that the model takes as long for short all-reduces as they took.
   void fitMessages(cgx_link &link) {
-    const double tree = time([&] { runCollective(kShortTree); });
-    link.latency_seconds = std::max(tree / (2 * cgx_tree_depth(options.ranks)), 1e-9);
-    if (options.ranks == 2)
-      return;
-    const double scatter = time([&] { runCollective(kShortScatter); });
-    link.message_seconds =
-        std::max((scatter / 2 - link.latency_seconds) / (options.ranks - 2), link.latency_seconds / 100);
+    link.latency_seconds = fitLatency(options.ranks, time([&] { runCollective(kShortTree); }));
+    if (options.ranks > 2)
+      link.message_seconds =
+          fitFurtherMessage(options.ranks, link.latency_seconds, time([&] { runCollective(kShortScatter); }));
   }
 
   std::string makeManifest() const {
