@@ -10,9 +10,8 @@
 
 #include "NcclLink.h"
 #include "cgx/kernels/cuda.h"
+#include "transport/routed/InsideHosts.h"
 #include "transport/routed/LocalRanks.h"
-#include "transport/routed/ShmMpi.h"
-#include "transport/routed/ShmTcp.h"
 #include "transport/shm/Shm.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-//===-- routed/WithSharedMemory.cpp - A shorter way inside of hosts -*- C++ -*-===//
+//===-- routed/InsideHosts.cpp - A shorter way inside of hosts --*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,16 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "WithSharedMemory.h"
+#include "transport/routed/InsideHosts.h"
 
 #include "RoutedTransport.h"
+#include "transport/mpi/Mpi.h"
 #include "transport/routed/LocalRanks.h"
 #include "transport/shm/Shm.h"
+#include "transport/tcp/Tcp.h"
 
 namespace cgx {
 
-Result<std::unique_ptr<Transport>> withSharedMemory(Result<std::unique_ptr<Transport>> outer,
-                                                    const TransportConfig &config, const char *name) {
+/// Lets the ranks of one host talk over shared memory, and those of others over the transport that has come
+/// together; all ranks call. `name` begins the names of the segments.
+static Result<std::unique_ptr<Transport>> withSharedMemory(Result<std::unique_ptr<Transport>> outer,
+                                                           const TransportConfig &config, const char *name) {
   if (!outer.ok())
     return outer.status();
   Result<LocalRanks> local = findLocalRanks(**outer, config.timeout);
@@ -38,6 +42,14 @@ Result<std::unique_ptr<Transport>> withSharedMemory(Result<std::unique_ptr<Trans
   }
   return std::unique_ptr<Transport>(
       std::make_unique<RoutedTransport>(std::move(*outer), std::move(*inner), std::move(local->ranks)));
+}
+
+Result<std::unique_ptr<Transport>> connectShmMpi(const TransportConfig &config) {
+  return withSharedMemory(connectMpi(config), config, "mpi");
+}
+
+Result<std::unique_ptr<Transport>> connectShmTcp(const TransportConfig &config) {
+  return withSharedMemory(connectTcp(config), config, "tcp");
 }
 
 } // namespace cgx
