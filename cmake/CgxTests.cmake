@@ -1,5 +1,5 @@
-# Long tests: what takes more than half a minute on two cores has the label `long`, which tools/check leaves out
-# and tools/check --full runs.
+# Long tests: what takes about half a minute or more on two cores, and what repeats at length what another test shows,
+# has the label `long`, which tools/check leaves out and tools/check --full runs.
 
 # cgx_long_tests(name ...): marks tests of this folder.
 function(cgx_long_tests)
