@@ -55,7 +55,7 @@ GROUPS = [
     Group("runtime", [f"test/unit/{name}/all" for name in ("runtime", "run", "formats", "output")], False,
           r"^(runtime\.|unit-run$|unit-output$|.*formats)"),
 ]
-LEFT_OUT = r"EnduranceTest|runtime.exports"
+LEFT_OUT = r"EnduranceTest|runtime.exports|\.long$"
 MOST_BYTES = 24 << 30  # of address space: a fault may ask for all memory
 FIRST_OF_LIT = 6  # This many tests of lit run first: most faults are noticed by them.
 
@@ -220,8 +220,9 @@ def trace(group):
                 seconds["lit+" + test["name"].split(" :: ")[-1].replace("/", "+")] = test["elapsed"]
         for name in unit_tests(group):
             status, took = run(ctest(f"^{re.escape(name)}$"), log, 1800, CGX_TEST=name, **told)
-            if status:
-                sys.exit(f"{name} fails without a fault: {log.name}")
+            if status:  # it has deadlines, and the machine other work: it could notice nothing
+                print(f"  {name} fails without a fault, and is left out: {log.name}", flush=True)
+                continue
             seconds[name] = took
             print(f"  {name} {took:.0f} s", flush=True)
     lines = {name: (folder / name).read_text().split() if (folder / name).exists() else [] for name in seconds}
