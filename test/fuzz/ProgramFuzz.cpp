@@ -60,7 +60,7 @@ namespace {
 /// attribute and type that it saw, it is made anew now and then.
 class Compiler {
 public:
-  Compiler() : context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+  explicit Compiler(const DialectRegistry &registry) : context(registry, MLIRContext::Threading::DISABLED) {
     context.getDiagEngine().registerHandler([&](Diagnostic &) { hasReason = true; });
     for (StringRef pipeline :
          {"cgx-import,cgx-compress{bits=4 min-elements=1},cgx-report{format=json output=/dev/null}",
@@ -108,6 +108,7 @@ private:
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   constexpr unsigned kProgramsOfOneCompiler = 256;
+  static const DialectRegistry registry = makeRegistry();
   static std::unique_ptr<Compiler> compiler;
   static unsigned programs = 0;
   std::string text(Bytes(data, size).text());
@@ -118,7 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (cgx::explainUnreadable(*llvm::MemoryBuffer::getMemBuffer(text)))
     return 0;
   if (programs++ % kProgramsOfOneCompiler == 0)
-    compiler = std::make_unique<Compiler>();
+    compiler = std::make_unique<Compiler>(registry);
   compiler->run(text);
   return 0;
 }

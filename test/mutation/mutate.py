@@ -2,10 +2,11 @@
 """Makes small faults at random and lists those that no test notices.
 
 A copy of the tree under build/mutation is built once, with all faults in it as branches that the environment chooses
-(switches.py). One run of the near tests without a fault, which has to pass, says which tests reach which fault: a test
-that does not reach it cannot notice it. Then each fault is chosen in turn and the tests that reach it run, the shortest
-first, until one fails; what none of them notices gets the far tests of its part with --far (minutes each). A fault that
-cannot be chosen so is made by editing, after all others: edit, build, all near tests.
+(switches.py). One run of the near tests without a fault says which tests reach which fault: a test that does not reach
+it cannot notice it, nor can one that fails in this run, which is named and left out. Then each fault is chosen in turn
+and the tests that reach it run, the shortest first, until one fails; what none of them notices gets the far tests of
+its part with --far (minutes each). A fault that cannot be chosen so is made by editing, after all others: edit, build,
+all near tests.
 
 A fault that does not compile does not count. What nobody notices is printed as a change of one line; those that change
 nothing anybody could see stand with their reason in `explained.txt`.
