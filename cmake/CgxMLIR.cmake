@@ -6,7 +6,7 @@ set(LLVM_EXTERNAL_LIT "${LLVM_TOOLS_BINARY_DIR}/lit" CACHE STRING "lit")
 include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
-
+include(CgxClang)
 
 # cgx_mlir_library(target SOURCES ... INCLUDES ... LINKS ... DEPENDS ...): a static library
 # of compiler code. INCLUDES are its public include folders, LINKS our own libraries
@@ -24,11 +24,8 @@ function(cgx_mlir_library target)
   if(ARG_DEPENDS)
     add_dependencies(${target} ${ARG_DEPENDS})
   endif()
-  # Of the seconds that one source takes, MLIR's headers are nearly all: eight together take twice as long as one.
-  # So a name in an anonymous namespace is one of the library's.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${CGX_UNITY} UNITY_BUILD_BATCH_SIZE 8)
-  llvm_update_compile_flags(${target})
-  cgx_compile_options(${target})
+  cgx_unity(${target})
+  cgx_mlir_options(${target})
 endfunction()
 
 # cgx_mlir_executable(target SOURCES ... LINKS ...): a compiler tool.
@@ -37,6 +34,12 @@ function(cgx_mlir_executable target)
   add_executable(${target} ${ARG_SOURCES})
   target_include_directories(${target} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_link_libraries(${target} PRIVATE ${ARG_LINKS} MLIR LLVM)
+  cgx_mlir_options(${target})
+endfunction()
+
+# cgx_mlir_options(target): the flags of what includes MLIR's headers, and who compiles it.
+function(cgx_mlir_options target)
   llvm_update_compile_flags(${target})
   cgx_compile_options(${target})
+  cgx_compile_with_clang(${target})
 endfunction()

@@ -23,7 +23,7 @@ namespace {
 /// Layer, kind, tensor, raw bytes, wire bytes, ratio; after them, the codec or why a tensor is exact.
 constexpr unsigned columns = 7;
 constexpr unsigned last = columns - 1;
-using Line = std::array<std::string, columns>;
+using TextLine = std::array<std::string, columns>;
 constexpr std::array<bool, columns> rightAligned = {false, false, false, true, true, true, false};
 
 /// How wide the report is: a line is longer only where a word is.
@@ -69,7 +69,7 @@ std::string codecOrReason(const cgx::ReportRow &row) {
   return row.reason.empty() ? row.shortCodec : row.shortCodec + ": " + row.reason;
 }
 
-Line lineOf(const cgx::ReportRow &row) {
+TextLine textLineOf(const cgx::ReportRow &row) {
   uint64_t raw = meanOf(row.rawBytes), wire = meanOf(row.wireBytes);
   return {row.layer.empty() ? "(unnamed)" : row.layer,
           row.kind,
@@ -81,7 +81,7 @@ Line lineOf(const cgx::ReportRow &row) {
 }
 
 /// The sums over all rows.
-Line totalOf(const cgx::ReportTable &table) {
+TextLine totalOf(const cgx::ReportTable &table) {
   std::vector<uint64_t> raw(table.ranks), wire(table.ranks);
   for (const cgx::ReportRow &row : table.rows)
     for (int64_t rank = 0; rank < table.ranks; ++rank) {
@@ -123,8 +123,8 @@ void printSentence(const std::string &text, llvm::raw_ostream &os) { printWords(
 /// and what has none in the first stands above its row.
 class Table {
 public:
-  explicit Table(llvm::ArrayRef<Line> lines) {
-    for (const Line &line : lines)
+  explicit Table(llvm::ArrayRef<TextLine> lines) {
+    for (const TextLine &line : lines)
       for (unsigned column = 0; column < columns; ++column)
         widths[column] = std::max(widths[column], line[column].size());
     size_t between = gap;
@@ -135,7 +135,7 @@ public:
     widths[last] = std::max(lineLimit - std::min(lineLimit, widths[0] + between), leastForLast);
   }
 
-  void print(const Line &line, llvm::raw_ostream &os) {
+  void print(const TextLine &line, llvm::raw_ostream &os) {
     std::string text = line[0];
     if (text.size() > widths[0]) {
       printSentence(text, os);
@@ -259,14 +259,14 @@ void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
   if (table.rows.empty())
     return;
 
-  llvm::SmallVector<Line> lines = {
+  llvm::SmallVector<TextLine> lines = {
       {"layer", "kind", "tensor", "raw bytes", "wire bytes", "ratio", "codec, why exact"}};
   for (const ReportRow &row : table.rows)
-    lines.push_back(lineOf(row));
+    lines.push_back(textLineOf(row));
   lines.push_back(totalOf(table));
 
   Table printed(lines);
-  for (const Line &line : lines)
+  for (const TextLine &line : lines)
     printed.print(line, os);
   printed.printNotes(os);
   printReuse(table, os);

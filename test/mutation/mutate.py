@@ -45,7 +45,7 @@ BUILD = TREE / "build" / "release"
 JOBS = f"-j{os.cpu_count()}"
 WANTED = 0.9
 # Compiling is what costs most: what is not itself slow is hardly optimized.
-LEVELS = {"passes": "-O0", "dialect": "-O0", "tools": "-O0", "test": "-O1"}
+LEVELS = {"tools": "-O0", "test": "-O1"}
 
 # What is built and tested together. The near tests: lit's for the compiler, unit tests by their names in ctest for the
 # rest. Those left out wait for what does not come, or run for long on purpose.

@@ -64,9 +64,9 @@ struct Word {
 
 Word join(Word low, Word high) { return low.wide() | (high.wide() << 32); }
 
-using Block = std::array<Word, 4>;
+using PhiloxBlock = std::array<Word, 4>;
 
-Block philox(Block x, Word key) {
+PhiloxBlock philox(PhiloxBlock x, Word key) {
   Word keys[] = {key.low(), key.high()};
   for (int round = 0; round < 10; ++round) {
     Word first = x[0].wide() * 0xD2511F53, second = x[2].wide() * 0xCD9E8D57;
@@ -140,7 +140,7 @@ private:
     // A state of two numbers has the key for the upper half of the counter as well.
     Word high = state.size() > 2 ? state[2] : state[0];
     high = (high + 1).where(low < state[1], high);
-    Block block = philox({low.low(), low.high(), high.low(), high.high()}, state[0]);
+    PhiloxBlock block = philox({low.low(), low.high(), high.low(), high.high()}, state[0]);
     Word word = position % words;
     if (width == 64)
       return join(block[0], block[1]).where(word == 0, join(block[2], block[3]));

@@ -44,7 +44,7 @@ bool isPointer(MemRefType type) {
 /// order.
 class Captures {
 public:
-  explicit Captures(Operation *nest) : nest(nest) {
+  explicit Captures(Operation *nest) {
     nest->walk<WalkOrder::PreOrder>([&](Operation *op) {
       for (Value operand : op->getOperands())
         if (!nest->isAncestor(operand.getParentRegion()->getParentOp()))
@@ -80,7 +80,6 @@ private:
     recomputed.push_back(op);
   }
 
-  Operation *nest;
   DenseSet<Value> seen;
   SmallVector<Value> parameters;
   SmallVector<Operation *> recomputed;

@@ -80,7 +80,7 @@ private:
 };
 
 /// A change of a layer's choice to a slower one of less error.
-struct Step {
+struct HullStep {
   size_t layer;
   double seconds, saved;
 };
@@ -90,8 +90,9 @@ public:
   explicit Deadlines(const Problem &problem) : problem(problem) {
     for (size_t i = 0; i < problem.layers.size(); ++i)
       appendSteps(i);
-    std::stable_sort(steps.begin(), steps.end(),
-                     [](const Step &a, const Step &b) { return a.saved * b.seconds > b.saved * a.seconds; });
+    std::stable_sort(steps.begin(), steps.end(), [](const HullStep &a, const HullStep &b) {
+      return a.saved * b.seconds > b.saved * a.seconds;
+    });
   }
 
   /// The least error of an end at `end`; infinite if none ends by then.
@@ -103,7 +104,7 @@ public:
     Slacks left(slacks);
     double error = fastestError;
     size_t open = prices.size(); // layers from here on are stopped
-    for (const Step &step : steps) {
+    for (const HullStep &step : steps) {
       if (step.layer >= open)
         continue;
       double seconds = std::clamp(left.upTo(step.layer), 0.0, step.seconds);
@@ -179,7 +180,7 @@ private:
   const Problem &problem;
   std::vector<double> fastest; ///< seconds by layer
   double fastestError = 0;
-  std::vector<Step> steps; ///< those that save most error per second first
+  std::vector<HullStep> steps; ///< those that save most error per second first
   std::vector<double> prices;
 };
 

@@ -42,7 +42,7 @@ namespace {
 
 constexpr int kWeightUpdates = 120;
 
-struct Label {
+struct TimedLabel {
   double end, error, bytes, reduced;
   uint32_t parent, choice;
 };
@@ -203,20 +203,20 @@ private:
 
   void extend(size_t layer, double leastError, double leastBytes, double leastEnd) {
     const Layer &at = problem.layers[layer];
-    const std::vector<Label> &front = fronts.back();
-    std::vector<Label> next;
+    const std::vector<TimedLabel> &front = fronts.back();
+    std::vector<TimedLabel> next;
     for (size_t c = 0; c < at.choices.size(); ++c) {
       const Choice &choice = at.choices[c];
       double reduced = bound.reduced[layer][c];
       if (!mayImprove(bound.value + reduced))
         continue;
       for (uint32_t i = 0; i < front.size(); ++i) {
-        Label label{finish(front[i].end, at.readySeconds, choice.seconds),
-                    front[i].error + choice.error,
-                    front[i].bytes + choice.bytes,
-                    front[i].reduced + reduced,
-                    i,
-                    uint32_t(c)};
+        TimedLabel label{finish(front[i].end, at.readySeconds, choice.seconds),
+                         front[i].error + choice.error,
+                         front[i].bytes + choice.bytes,
+                         front[i].reduced + reduced,
+                         i,
+                         uint32_t(c)};
         double end = std::max(label.end + leastSeconds[layer + 1], leastEnd);
         if (problem.fitsError(label.error + leastError) && problem.fitsTime(end) &&
             mayImprove(countsBytes ? label.bytes + leastBytes : end) &&
@@ -227,17 +227,17 @@ private:
     seen += next.size();
     // A label that ends before the next layer is ready could as well end then.
     double ready = layer + 1 < problem.layers.size() ? problem.layers[layer + 1].readySeconds : 0;
-    for (Label &label : next)
+    for (TimedLabel &label : next)
       label.end = std::max(label.end, ready);
     fronts.push_back(countsBytes ? paretoOfThree(std::move(next)) : paretoOfTwo(std::move(next)));
   }
 
-  static std::vector<Label> paretoOfTwo(std::vector<Label> labels) {
-    std::sort(labels.begin(), labels.end(), [](const Label &a, const Label &b) {
+  static std::vector<TimedLabel> paretoOfTwo(std::vector<TimedLabel> labels) {
+    std::sort(labels.begin(), labels.end(), [](const TimedLabel &a, const TimedLabel &b) {
       return a.end != b.end ? a.end < b.end : a.error < b.error;
     });
     double leastError = std::numeric_limits<double>::infinity();
-    std::erase_if(labels, [&](const Label &label) {
+    std::erase_if(labels, [&](const TimedLabel &label) {
       bool isDominated = label.error >= leastError;
       leastError = std::min(leastError, label.error);
       return isDominated;
@@ -246,12 +246,12 @@ private:
   }
 
   /// By ends, with a staircase of (error, bytes) of the labels that end earlier.
-  static std::vector<Label> paretoOfThree(std::vector<Label> labels) {
-    std::sort(labels.begin(), labels.end(), [](const Label &a, const Label &b) {
+  static std::vector<TimedLabel> paretoOfThree(std::vector<TimedLabel> labels) {
+    std::sort(labels.begin(), labels.end(), [](const TimedLabel &a, const TimedLabel &b) {
       return a.end != b.end ? a.end < b.end : a.error != b.error ? a.error < b.error : a.bytes < b.bytes;
     });
     std::map<double, double> stairs; // error -> bytes, which fall as errors rise
-    std::erase_if(labels, [&](const Label &label) {
+    std::erase_if(labels, [&](const TimedLabel &label) {
       auto above = stairs.upper_bound(label.error);
       if (above != stairs.begin() && std::prev(above)->second <= label.bytes)
         return true;
@@ -266,7 +266,7 @@ private:
   Assignment assignmentOf(uint32_t index) const {
     Assignment assignment(problem.layers.size());
     for (size_t i = assignment.size(); i-- > 0;) {
-      const Label &label = fronts[i + 1][index];
+      const TimedLabel &label = fronts[i + 1][index];
       assignment[i] = label.choice;
       index = label.parent;
     }
@@ -280,7 +280,7 @@ private:
   bool countsBytes;
   Bound bound;
   std::vector<double> leastSeconds;
-  std::vector<std::vector<Label>> fronts; ///< by the number of layers assigned
+  std::vector<std::vector<TimedLabel>> fronts; ///< by the number of layers assigned
 };
 
 } // namespace

@@ -17,7 +17,7 @@
 #include <sstream>
 
 using namespace cgx::run;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 namespace {
 
@@ -45,10 +45,10 @@ public:
   std::string header() const override { return ""; }
 
   std::string record(const StepMetrics &metrics) const override {
-    Json json = {{"step", metrics.step},
-                 {"time", metrics.time},
-                 {"seconds", metrics.seconds},
-                 {"metrics", byName(names_, metrics.scalars)}};
+    OrderedJson json = {{"step", metrics.step},
+                        {"time", metrics.time},
+                        {"seconds", metrics.seconds},
+                        {"metrics", byName(names_, metrics.scalars)}};
     json["wire_bytes"] = metrics.wireBytes;
     json["communication_seconds"] = metrics.communicationSeconds;
     json["communication_share"] = metrics.communicationShare;
@@ -58,20 +58,20 @@ public:
 
   std::string evaluation(uint64_t step, double /*time*/, const std::vector<std::string> &names,
                          const std::vector<double> &values) const override {
-    return Json({{"step", step}, {"evaluation", byName(names, values)}}).dump() + "\n";
+    return OrderedJson({{"step", step}, {"evaluation", byName(names, values)}}).dump() + "\n";
   }
 
 private:
   /// null where a number is not finite
-  static Json byName(const std::vector<std::string> &names, const std::vector<double> &values) {
-    Json json = Json::object();
+  static OrderedJson byName(const std::vector<std::string> &names, const std::vector<double> &values) {
+    OrderedJson json = OrderedJson::object();
     for (size_t i = 0; i < values.size(); ++i)
       json[names[i]] = values[i];
     return json;
   }
 
   std::optional<uint64_t> stepOf(const std::string &line) const override {
-    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    const OrderedJson json = OrderedJson::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object() || !json.contains("step") || !json["step"].is_number_unsigned())
       return std::nullopt;
     return json["step"].get<uint64_t>();

@@ -25,7 +25,7 @@
 
 using namespace cgx::run;
 // Keeps the order in which members are written.
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string cgx::run::stateHash(const Job &job, const std::vector<Outcome> &outcomes) {
   uint64_t hash = 0;
@@ -51,10 +51,10 @@ double mean(const std::vector<double> &values) {
 }
 
 /// JSON has no NaN and no infinity: they become null.
-Json describeSeries(const std::string &name, const std::vector<double> &values) {
+OrderedJson describeSeries(const std::string &name, const std::vector<double> &values) {
   return {{"name", name},
-          {"final", values.empty() ? Json() : Json(values.back())},
-          {"mean", values.empty() ? Json() : Json(mean(values))},
+          {"final", values.empty() ? OrderedJson() : OrderedJson(values.back())},
+          {"mean", values.empty() ? OrderedJson() : OrderedJson(mean(values))},
           {"per_step", values}};
 }
 
@@ -77,34 +77,34 @@ public:
   Writer(const Job &job, const std::vector<Outcome> &outcomes, std::span<const Disagreement> disagreements)
       : job_(job), outcomes_(outcomes), disagreements_(disagreements), steps_(outcomes[0].steps) {
     for (const Outcome &outcome : outcomes)
-      telemetry_.push_back(cgx::formats::parseJson<Json>(outcome.telemetry));
+      telemetry_.push_back(cgx::formats::parseJson<OrderedJson>(outcome.telemetry));
   }
 
-  Json run() {
+  OrderedJson run() {
     const Outcome &first = outcomes_.front();
     double seconds = 0;
     for (const Outcome &outcome : outcomes_)
       seconds = std::max(seconds, outcome.seconds);
-    Json report = {{"cgx_run_report", 1},
-                   {"program", {{"path", job_.program.path}, {"hash", job_.manifest.hash}}},
-                   {"ranks", job_.manifest.ranks},
-                   {"mesh", Json::array()},
-                   {"transport", job_.transport},
-                   {"seed", job_.seed},
-                   {"first_step", job_.firstStep},
-                   {"steps", steps_},
-                   {"global_batch", job_.bindings.globalBatch},
-                   {"seconds", seconds},
-                   {"steps_per_second", seconds > 0 ? static_cast<double>(steps_) / seconds : 0}};
+    OrderedJson report = {{"cgx_run_report", 1},
+                          {"program", {{"path", job_.program.path}, {"hash", job_.manifest.hash}}},
+                          {"ranks", job_.manifest.ranks},
+                          {"mesh", OrderedJson::array()},
+                          {"transport", job_.transport},
+                          {"seed", job_.seed},
+                          {"first_step", job_.firstStep},
+                          {"steps", steps_},
+                          {"global_batch", job_.bindings.globalBatch},
+                          {"seconds", seconds},
+                          {"steps_per_second", seconds > 0 ? static_cast<double>(steps_) / seconds : 0}};
     for (const MeshAxis &axis : job_.manifest.mesh)
       report["mesh"].push_back({{"name", axis.name}, {"size", axis.size}});
     for (const Membership &membership : job_.memberships)
       report["memberships"].push_back(
           {{"first_step", membership.firstStep}, {"ranks", membership.ranks}, {"change", membership.change}});
     report["loss"] = nullptr;
-    report["metrics"] = Json::array();
+    report["metrics"] = OrderedJson::array();
     for (size_t i = 0; i < job_.scalars.all.size(); ++i) {
-      Json series = describeSeries(job_.scalars.all[i].name, first.scalars[i]);
+      OrderedJson series = describeSeries(job_.scalars.all[i].name, first.scalars[i]);
       if (job_.scalars.loss == i)
         report["loss"] = std::move(series);
       else
@@ -114,8 +114,8 @@ public:
     addTraffic(report);
     addTimes(report);
     addPlans(report, seconds);
-    report["state_hash"] = disagreements_.empty() ? Json(stateHash(job_, outcomes_)) : Json();
-    report["disagreements"] = Json::array();
+    report["state_hash"] = disagreements_.empty() ? OrderedJson(stateHash(job_, outcomes_)) : OrderedJson();
+    report["disagreements"] = OrderedJson::array();
     for (const Disagreement &each : disagreements_)
       report["disagreements"].push_back({{"tensor", each.tensor}, {"ranks", each.ranks}});
     return report;
@@ -125,21 +125,21 @@ public:
   const std::vector<std::string> &problems() const { return problems_; }
 
 private:
-  void addEvaluations(Json &report) const {
-    report["evaluations"] = Json::array();
+  void addEvaluations(OrderedJson &report) const {
+    report["evaluations"] = OrderedJson::array();
     for (const Measured &measured : outcomes_[0].evaluations) {
-      Json metrics = Json::object();
+      OrderedJson metrics = OrderedJson::object();
       for (size_t i = 0; i < measured.values.size(); ++i)
         metrics[job_.evaluation->scalars.all[i].name] = measured.values[i];
       report["evaluations"].push_back({{"steps", job_.firstStep + measured.steps}, {"metrics", metrics}});
     }
   }
 
-  void addTraffic(Json &report) {
+  void addTraffic(OrderedJson &report) {
     uint64_t raw = 0, wire = 0;
     std::vector<std::string> codecs;
-    report["codecs"] = Json::array();
-    report["layers"] = Json::array();
+    report["codecs"] = OrderedJson::array();
+    report["layers"] = OrderedJson::array();
     for (const Collective &collective : job_.manifest.collectives)
       for (size_t i = 0; i < collective.operands.size(); ++i) {
         const Operand &operand = collective.operands[i];
@@ -174,8 +174,8 @@ private:
   }
 
   /// What the runtime of `rank` counted for a collective over all steps.
-  const Json &counters(const Collective &collective, uint32_t rank) const {
-    for (const Json &entry : telemetry_[rank].at("collectives"))
+  const OrderedJson &counters(const Collective &collective, uint32_t rank) const {
+    for (const OrderedJson &entry : telemetry_[rank].at("collectives"))
       if (entry.at("id") == collective.id)
         return entry;
     throw Error("the telemetry of rank " + std::to_string(rank) + " lacks collective " +
@@ -186,8 +186,8 @@ private:
     return codecPeriods(job_.manifest, collective, operand, outcomes_[0].plans, job_.firstStep, steps_);
   }
 
-  static Json codecEntry(const cgx_codec &codec, const std::optional<cgx_codec> &back) {
-    Json entry = cgx::writeCodec(codec);
+  static OrderedJson codecEntry(const cgx_codec &codec, const std::optional<cgx_codec> &back) {
+    OrderedJson entry = cgx::writeCodec(codec);
     if (back)
       entry["back"] = cgx::writeCodec(*back);
     return entry;
@@ -217,7 +217,7 @@ private:
   }
 
   /// What was sent exactly of samples that were not sent before: whole rows, and no more than were sent.
-  static uint64_t firstVisitBytes(const Collective &collective, size_t operand, const Json &counter,
+  static uint64_t firstVisitBytes(const Collective &collective, size_t operand, const OrderedJson &counter,
                                   uint64_t raw) {
     const Operand &of = collective.operands[operand];
     if (!of.sendsChanges || of.elements == 0)
@@ -231,7 +231,7 @@ private:
   Counts checkedCounts(const Collective &collective, size_t operand) {
     Counts counts;
     for (uint32_t rank = 0; rank < outcomes_.size(); ++rank) {
-      const Json &counter = counters(collective, rank);
+      const OrderedJson &counter = counters(collective, rank);
       auto runs = counter.at("runs").get<uint64_t>();
       auto raw = counter.at("operands").at(operand).at("raw_bytes").get<uint64_t>();
       auto wire = counter.at("operands").at(operand).at("wire_bytes").get<uint64_t>();
@@ -264,23 +264,23 @@ private:
 
   /// Seconds of a step that a rank spends on communication, by what it does; and by collective, how long
   /// each takes and how long the step waits for it.
-  void addTimes(Json &report) const {
+  void addTimes(OrderedJson &report) const {
     auto perStep = [&](double seconds) {
       return seconds / static_cast<double>(outcomes_.size() * std::max<uint64_t>(steps_, 1));
     };
-    report["communication_seconds_per_step"] = Json::object();
+    report["communication_seconds_per_step"] = OrderedJson::object();
     for (const char *part : {"encode", "exchange", "decode", "total", "wait"}) {
       double seconds = 0;
-      for (const Json &rank : telemetry_)
-        for (const Json &collective : rank.at("collectives"))
+      for (const OrderedJson &rank : telemetry_)
+        for (const OrderedJson &collective : rank.at("collectives"))
           seconds += collective.at("seconds").at(part).get<double>();
       report["communication_seconds_per_step"][part] = perStep(seconds);
     }
-    report["collectives"] = Json::array();
-    const Json &first = telemetry_[0].at("collectives");
+    report["collectives"] = OrderedJson::array();
+    const OrderedJson &first = telemetry_[0].at("collectives");
     for (size_t i = 0; i < first.size(); ++i) {
       double total = 0, wait = 0;
-      for (const Json &rank : telemetry_) {
+      for (const OrderedJson &rank : telemetry_) {
         total += rank.at("collectives").at(i).at("seconds").at("total").get<double>();
         wait += rank.at("collectives").at(i).at("seconds").at("wait").get<double>();
       }
@@ -292,13 +292,13 @@ private:
   }
 
   /// The plan of every period, and what measuring cost.
-  void addPlans(Json &report, double seconds) const {
-    report["plans"] = Json::array();
+  void addPlans(OrderedJson &report, double seconds) const {
+    report["plans"] = OrderedJson::array();
     for (const AdoptedPlan &adopted : outcomes_[0].plans)
       report["plans"].push_back(
-          {{"step", adopted.step}, {"plan", cgx::formats::parseJson<Json>(adopted.json)}});
+          {{"step", adopted.step}, {"plan", cgx::formats::parseJson<OrderedJson>(adopted.json)}});
     double profiling = 0;
-    for (const Json &rank : telemetry_)
+    for (const OrderedJson &rank : telemetry_)
       profiling = std::max(profiling, rank.at("profiling_seconds").get<double>());
     report["profiling"] = {{"seconds", profiling}, {"share", seconds > 0 ? profiling / seconds : 0}};
   }
@@ -307,7 +307,7 @@ private:
   const std::vector<Outcome> &outcomes_;
   std::span<const Disagreement> disagreements_;
   uint64_t steps_; ///< that were done
-  std::vector<Json> telemetry_;
+  std::vector<OrderedJson> telemetry_;
   std::vector<std::string> problems_;
 };
 
@@ -322,7 +322,7 @@ std::string bytesString(double bytes) {
   return text;
 }
 
-std::string numberString(const Json &value) {
+std::string numberString(const OrderedJson &value) {
   if (!value.is_number())
     return "nan";
   char text[32];
@@ -340,27 +340,27 @@ Report cgx::run::makeReport(const Job &job, const std::vector<Outcome> &outcomes
     return {std::move(text), writer.problems()};
   } catch (const cgx::formats::Error &error) {
     throw Error(std::string("the runtime's telemetry is malformed: ") + error.what());
-  } catch (const Json::exception &error) {
+  } catch (const OrderedJson::exception &error) {
     throw Error(std::string("the runtime's telemetry is malformed: ") + error.what());
   }
 }
 
 std::string cgx::run::summarize(const std::string &text) {
-  Json report = Json::parse(text);
+  OrderedJson report = OrderedJson::parse(text);
   std::string lines;
-  auto scalar = [&](const Json &series) {
+  auto scalar = [&](const OrderedJson &series) {
     lines += series["name"].get<std::string>() + ": final " + numberString(series["final"]) + ", mean " +
              numberString(series["mean"]) + "\n";
   };
   if (report["loss"].is_object())
     scalar(report["loss"]);
-  for (const Json &metric : report["metrics"])
+  for (const OrderedJson &metric : report["metrics"])
     scalar(metric);
   lines += std::to_string(report["steps"].get<uint64_t>()) + " steps on " +
            std::to_string(report["ranks"].get<uint64_t>()) + " ranks (" +
            report["transport"].get<std::string>() + ") in " + numberString(report["seconds"]) +
            " s: " + numberString(report["steps_per_second"]) + " steps/s\n";
-  const Json &totals = report["totals"];
+  const OrderedJson &totals = report["totals"];
   lines += "sent by a rank in a step: " + bytesString(totals["wire_bytes_per_rank_and_step"].get<double>()) +
            " for " + bytesString(totals["raw_bytes_per_rank_and_step"].get<double>()) +
            " of tensors, ratio " + numberString(totals["ratio"]) + "\n";

@@ -15,19 +15,20 @@
 #include <nlohmann/json.hpp>
 
 using namespace cgx::run;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string cgx::run::writeTrace(const std::vector<Outcome> &outcomes) {
-  Json events = Json::array();
+  OrderedJson events = OrderedJson::array();
   double first = std::numeric_limits<double>::infinity();
   for (const Outcome &outcome : outcomes)
-    for (Json &event : cgx::formats::parseJson<Json>(outcome.trace, {.bytes = outcome.trace.size()})) {
+    for (OrderedJson &event :
+         cgx::formats::parseJson<OrderedJson>(outcome.trace, {.bytes = outcome.trace.size()})) {
       if (event.contains("ts"))
         first = std::min(first, event["ts"].get<double>());
       events.push_back(std::move(event));
     }
-  for (Json &event : events)
+  for (OrderedJson &event : events)
     if (event.contains("ts"))
       event["ts"] = event["ts"].get<double>() - first;
-  return Json({{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}).dump() + "\n";
+  return OrderedJson({{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}).dump() + "\n";
 }
