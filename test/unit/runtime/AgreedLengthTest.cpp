@@ -66,6 +66,22 @@ TEST(AgreedLengthTest, anExchangeOfFewBytesTellsNothing) {
   EXPECT_EQ(lengthAfter(kMegabit, 1 << 20), kLongest);
 }
 
+// Whatever the exchange before has brought.
+TEST(AgreedLengthTest, whatTellsIsCountedAnewInEachExchange) {
+  AgreedLength length;
+  const auto at = [](int seconds) { return AgreedLength::Clock::time_point(std::chrono::seconds(seconds)); };
+  for (const uint64_t bytes :
+       {AgreedLength::kTelling - 1, AgreedLength::kTelling - 1, AgreedLength::kTelling}) {
+    length.begin(1);
+    EXPECT_EQ(length.say(0), AgreedLength::kLengths.size() - 1) << "after too few bytes";
+    length.noteReceived(0, at(1));
+    length.noteReceived(bytes, at(3));
+    length.end();
+  }
+  length.begin(1);
+  EXPECT_EQ(length.say(0), 0u) << "half a MiB a second";
+}
+
 TEST(AgreedLengthTest, oneRankThatWasLateChangesNothing) {
   std::vector<AgreedLength> ranks(3);
   for (int i = 0; i < 4; ++i)

@@ -114,6 +114,7 @@ TEST(Levels, LearnedOnTheRunLoseLessAndAreTheSameOnAllRanks) {
           EXPECT_EQ(adopted[rank], results[0]);
         }
         const Json plan = Json::parse(plans[0]), layer = plan["layers"][0];
+        EXPECT_EQ(plan["objective"], "bytes");
         EXPECT_EQ(plan["layers"].size(), 1u);
         EXPECT_EQ(layer["codec"]["levels"], "learned");
         ASSERT_EQ(layer["levels"].size(), 8u);

@@ -24,10 +24,14 @@ namespace {
 constexpr uint32_t kRanks = 3;
 constexpr uint64_t kElements = 5000;
 
-/// Two compressed layers in one collective, and one that the compiler left exact.
+/// Two compressed layers in one collective, and one that the compiler left exact. Before it one of nothing
+/// else.
+constexpr int64_t kCollective = 1;
 std::string program() {
   return manifestText(kRanks,
-                      {collectiveJson(0, "all_reduce", everybody(kRanks),
+                      {collectiveJson(0, "all_reduce", everybody(kRanks), {{.shape = {1}, .layer = "loss"}},
+                                      {{"reduction", "mean"}}),
+                       collectiveJson(kCollective, "all_reduce", everybody(kRanks),
                                       {{.shape = {kElements}, .codec = quantize(4, 128), .layer = "large"},
                                        {.shape = {kElements}, .codec = quantize(4, 128), .layer = "small"},
                                        {.shape = {10}, .layer = "bias"}},
@@ -58,8 +62,9 @@ public:
       return begun;
     std::vector<float> *buffers[] = {&large, &small, &bias};
     for (int64_t i = 0; i < 3; ++i)
-      cgx_rt_operand(address(context.get()), 0, i, address(buffers[i]->data()), address(buffers[i]->data()));
-    cgx_rt_run(address(context.get()), 0);
+      cgx_rt_operand(address(context.get()), kCollective, i, address(buffers[i]->data()),
+                     address(buffers[i]->data()));
+    cgx_rt_run(address(context.get()), kCollective);
     return cgx_context_end_step(context.get());
   }
 
@@ -134,6 +139,8 @@ TEST(Profile, IsTheSameOnAllRanksAndOfTheMeanGradient) {
   ASSERT_EQ(profile["layers"].size(), 2u) << "a layer that the compiler left exact is not profiled";
   Json large = findLayer(profile, "large"), small = findLayer(profile, "small");
   EXPECT_NEAR(large["gradient_norm"].get<double>(), (norms[0] + norms[1] + norms[2]) / kRanks, 1e-4);
+  EXPECT_EQ(large["collective"], kCollective);
+  EXPECT_EQ(small["collective"], kCollective);
   EXPECT_EQ(large["candidates"][0]["codec"]["family"], "identity");
   EXPECT_EQ(large["candidates"][0]["squared_error"], 0.0);
   std::map<int, double> byBits;
