@@ -181,8 +181,8 @@ static Result<tcp::socket> connectTo(Network &network, const tcp::endpoint &endp
   return socket;
 }
 
-Result<std::unique_ptr<Channel>> visit(Network &network, const tcp::endpoint &endpoint, Greeting greeting,
-                                       uint32_t expectedRank, Clock::time_point deadline) {
+Result<Conversation> call(Network &network, const tcp::endpoint &endpoint, Greeting greeting,
+                          Clock::time_point deadline) {
   Result<tcp::socket> socket = connectTo(network, endpoint, deadline);
   if (!socket.ok())
     return socket.status();
@@ -190,7 +190,15 @@ Result<std::unique_ptr<Channel>> visit(Network &network, const tcp::endpoint &en
       Channel::over(std::move(*socket), network.tls.get(), /*isServer=*/false);
   if (!channel.ok())
     return channel.status();
-  Conversation conversation(std::move(*channel), std::move(greeting), describe(endpoint));
+  return Conversation(std::move(*channel), std::move(greeting), describe(endpoint));
+}
+
+Result<std::unique_ptr<Channel>> visit(Network &network, const tcp::endpoint &endpoint, Greeting greeting,
+                                       uint32_t expectedRank, Clock::time_point deadline) {
+  Result<Conversation> called = call(network, endpoint, std::move(greeting), deadline);
+  if (!called.ok())
+    return called.status();
+  Conversation &conversation = *called;
   for (;;) {
     const Conversation::State state = conversation.advance();
     if (state == Conversation::State::Over)

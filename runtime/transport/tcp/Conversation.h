@@ -78,6 +78,10 @@ Result<asio::ip::tcp::acceptor> listenAt(Network &network, const asio::ip::tcp::
 Result<std::vector<asio::ip::tcp::endpoint>> resolve(Network &network, const std::string &host,
                                                      const std::string &port);
 
+/// Connects, and begins to greet. CGX_PEER_DIED where nobody listens.
+Result<Conversation> call(Network &network, const asio::ip::tcp::endpoint &endpoint, Greeting greeting,
+                          Clock::time_point deadline);
+
 /// Connects and greets. CGX_PEER_DIED where nobody listens, or where who does hangs up.
 Result<std::unique_ptr<Channel>> visit(Network &network, const asio::ip::tcp::endpoint &endpoint,
                                        Greeting greeting, uint32_t expectedRank, Clock::time_point deadline);

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <asio/ip/udp.hpp>
 #include <cstring>
+#include <list>
 #include <thread>
 
 namespace cgx::tcp {
@@ -121,13 +122,22 @@ protected:
     return names;
   }
 
-  /// Takes the connections of higher ranks. `listen` is what those say with whom there is one already: their
-  /// words, over the connections of `others`, may end the job.
+  /// A connection to a lower rank that has not answered yet.
+  struct Visit {
+    uint32_t rank, connection;
+    Conversation conversation;
+  };
+
+  /// Takes the connections of higher ranks, and waits for lower ones that are visited. `listen` is what those
+  /// say with whom there is one already: their words, over the connections of `others`, may end the job.
   template <typename Listen>
   Status takeAll(Reception &reception, std::span<const Watch> others, Clock::time_point until,
                  Listen listen) {
-    while (!awaited().empty()) {
-      for (Conversation &guest : reception.welcome(others, until))
+    while (!awaited().empty() || !visits.empty()) {
+      std::vector<Watch> watches(others.begin(), others.end());
+      for (const Visit &visit : visits)
+        watches.push_back(visit.conversation.watch());
+      for (Conversation &guest : reception.welcome(watches, until))
         if (Status status = take(guest); !status.ok())
           return status;
       if (Status status = listen(); !status.ok())
@@ -159,6 +169,7 @@ protected:
   Clock::time_point begun, deadline;
   Bytes32 key{};
   Joined joined;
+  std::list<Visit> visits;
 };
 
 //===----------------------------------------------------------------------===//
@@ -559,27 +570,51 @@ private:
     reception->greetAs(own, key);
     std::error_code ignored;
     const tcp::endpoint first = joined.peers[0][0]->socket().remote_endpoint(ignored);
-    // Rank 0 last: where it does not answer, the others have this rank, and do not miss it as well.
-    for (uint32_t rank = config.rank; rank-- > 0;) {
+    // All at once, and beside the visits of others: where one does not answer, this rank is missed by nobody
+    // else.
+    for (uint32_t rank = 0; rank < config.rank; ++rank) {
       std::optional<tcp::endpoint> there = rank == 0 ? first : endpointOf(roll.addresses[rank]);
       if (!there)
         return Status::error(CGX_INTERNAL, "rank 0 says that rank ", rank, " listens nowhere");
       for (uint32_t connection = rank == 0; connection < connectionsOf(options); ++connection) {
         own.connection = connection;
-        Result<std::unique_ptr<Channel>> made =
-            visit(*network, *there, Greeting(Greeting::Role::Guest, own, key), rank, deadline);
-        if (!made.ok())
+        Result<Conversation> called =
+            call(*network, *there, Greeting(Greeting::Role::Guest, own, key), deadline);
+        if (!called.ok())
           return explained(
-              Status::error(made.status().getCode(), "rank ", rank, " ", made.status().message()));
-        joined.peers[rank][connection] = std::move(*made);
+              Status::error(called.status().getCode(), "rank ", rank, " ", called.status().message()));
+        visits.push_back({rank, connection, std::move(*called)});
       }
     }
     // Who waits for a rank that does not answer says so first, and rank 0 passes it on.
     const Watch watch{joined.peers[0][0]->descriptor(), false};
     return takeAll(*reception, {&watch, 1}, deadline + kGrace, [&] {
-      const Status status = fromFirst.look(*joined.peers[0][0]);
-      return status.ok() ? status : ofFirst(status);
+      if (const Status status = fromFirst.look(*joined.peers[0][0]); !status.ok())
+        return ofFirst(status);
+      const Status status = hearVisited();
+      return status.ok() ? status : explained(status);
     });
+  }
+
+  /// Goes on with the visits, and keeps the connections of those that are over.
+  Status hearVisited() {
+    for (auto next = visits.begin(); next != visits.end();) {
+      auto &[rank, connection, conversation] = *next;
+      const Conversation::State state = conversation.advance();
+      if (state == Conversation::State::Failed)
+        return conversation.why.within(concat("rank ", rank, " at ", conversation.from));
+      if (state == Conversation::State::Going && Clock::now() >= deadline)
+        return Status::error(CGX_TIMEOUT, "rank ", rank, " did not answer at ", conversation.from);
+      if (state == Conversation::State::Going) {
+        ++next;
+        continue;
+      }
+      if (const uint32_t other = conversation.greeting.peer().rank; other != rank)
+        return Status::error(CGX_MISMATCH, "rank ", rank, " at ", conversation.from, " is rank ", other);
+      joined.peers[rank][connection] = std::move(conversation.channel);
+      next = visits.erase(next);
+    }
+    return Status();
   }
 
   /// A rank that hangs up may have left because another is gone. Then rank 0 says of whom.

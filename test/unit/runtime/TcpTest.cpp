@@ -20,6 +20,7 @@
 #include <map>
 #include <mutex>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <thread>
@@ -209,6 +210,93 @@ TEST_F(TcpTest, ARankThatDiesBeforeItJoinsTheSharedMemoryIsNamedByAll) {
     EXPECT_TRUE(failsWith(transport.status(), CGX_PEER_DIED, "rank 2 died"));
   });
   EXPECT_EQ(leftovers(job), "");
+}
+
+/// A port of its own whose first connection reaches another port, until it is held.
+class Forwarded {
+public:
+  explicit Forwarded(uint16_t port) : listener(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in name = at(0);
+    socklen_t length = sizeof name;
+    EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr *>(&name), length), 0);
+    EXPECT_EQ(getsockname(listener, reinterpret_cast<sockaddr *>(&name), &length), 0);
+    EXPECT_EQ(listen(listener, 1), 0);
+    own = ntohs(name.sin_port);
+    thread = std::thread([this, port] { forward(port); });
+  }
+  ~Forwarded() {
+    hold();
+    close(listener);
+  }
+
+  uint16_t port() const { return own; }
+
+  /// Waits until both sides have said something and are silent.
+  void awaitSilence() {
+    for (uint64_t before = 0; before == 0 || before != said; std::this_thread::sleep_for(300ms))
+      before = said;
+  }
+  void hold() {
+    held = true;
+    if (thread.joinable())
+      thread.join();
+  }
+
+private:
+  static sockaddr_in at(uint16_t port) {
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    name.sin_port = htons(port);
+    return name;
+  }
+
+  void forward(uint16_t port) {
+    pollfd waiting{listener, POLLIN, 0};
+    while (!held && poll(&waiting, 1, 10) == 0)
+      ;
+    const int near = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC), far = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in name = at(port);
+    while (!held && ::connect(far, reinterpret_cast<sockaddr *>(&name), sizeof name) != 0)
+      std::this_thread::sleep_for(10ms);
+    pollfd both[] = {{near, POLLIN, 0}, {far, POLLIN, 0}};
+    while (!held) {
+      poll(both, 2, 10);
+      for (int from : {0, 1}) {
+        char bytes[4096];
+        const ssize_t count = recv(both[from].fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        if (count > 0)
+          said += uint64_t(send(both[1 - from].fd, bytes, size_t(count), MSG_NOSIGNAL));
+      }
+    }
+    left = {near, far};
+  }
+
+  int listener;
+  uint16_t own = 0;
+  std::atomic<bool> held{false};
+  std::atomic<uint64_t> said{0};
+  std::array<int, 2> left{};
+  std::thread thread;
+};
+
+// It has greeted rank 0, and does not hear where all listen: the others wait for its answer, one another's
+// too, and nobody misses one of those.
+TEST_F(TcpTest, ARankThatFallsSilentWhileOthersConnectIsNamedByAll) {
+  constexpr uint32_t ranks = 5, silent = 2;
+  Forwarded between(port);
+  const std::vector<Status> statuses = run(ranks, [&](TransportConfig &own) {
+    own.timeout = 3000ms;
+    if (own.rank == silent)
+      own.tcp.rendezvous = "127.0.0.1:" + std::to_string(between.port());
+    if (own.rank == ranks - 1) {
+      between.awaitSilence();
+      between.hold();
+    }
+  });
+  EXPECT_TRUE(failsWith(statuses[0], CGX_TIMEOUT, "rank 2 did not connect to rank 0")) << "rank 0";
+  for (uint32_t rank : {1, 3, 4})
+    EXPECT_TRUE(failsWith(statuses[rank], CGX_TIMEOUT, "rank 2 did not")) << "rank " << rank;
 }
 
 TEST_F(TcpTest, StrangersDoNotKeepRanksFromMeeting) {
