@@ -6,7 +6,7 @@
 # that drops the name of the other (instead_of_compiler): both take the same flags but those of precompiled headers.
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  find_program(CGX_CLANG NAMES clang++-22 clang++ HINTS ${LLVM_TOOLS_BINARY_DIR}
+  find_program(CGX_CLANG NAMES clang++-22 HINTS ${LLVM_TOOLS_BINARY_DIR}
     DOC "Compiles what includes MLIR's headers; empty: the compiler of the rest, which takes twice as long")
   if(CGX_CLANG) # as CMake has them for clang
     set(CMAKE_PCH_EXTENSION .pch)
@@ -73,15 +73,17 @@ endfunction()
 # cgx_compile_with_clang(target)
 function(cgx_compile_with_clang target)
   if(CGX_CLANG)
-    set(launcher env)
-    if(CGX_CCACHE) # Which otherwise compiles anew what reads precompiled headers.
-      set(environment ${CGX_CCACHE_ENVIRONMENT} CCACHE_SLOPPINESS=pch_defines,time_macros)
-      set(launcher "${CGX_CCACHE}")
+    set(launcher "${CMAKE_SOURCE_DIR}/cmake/instead_of_compiler")
+    if(CGX_CCACHE) # With that sloppiness: otherwise it compiles anew what reads precompiled headers.
+      list(PREPEND launcher "${CMAKE_COMMAND}" -E env ${CGX_CCACHE_ENVIRONMENT} CCACHE_SLOPPINESS=pch_defines,time_macros)
+      list(APPEND launcher "${CGX_CCACHE}")
+    else()
+      list(APPEND launcher env)
     endif()
-    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
-      "${CMAKE_COMMAND};-E;env;${environment};${CMAKE_SOURCE_DIR}/cmake/instead_of_compiler;${launcher};${CGX_CLANG}")
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${launcher};${CGX_CLANG}")
     target_compile_options(${target} PRIVATE -Wno-deprecated-declarations) # see cgx_compile_options
   endif()
+  # Passes run in MLIR's own code: with -O2 no step was imported faster. What reads one precompiled header has one level.
   if(CGX_PRECOMPILED_HEADERS)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> "SHELL:-Xclang -fno-pch-timestamp")
   endif()

@@ -35,7 +35,7 @@ PROGRAMS = {
     **dict.fromkeys("cc c++".split(), "g++"),
     **dict.fromkeys("cmake ctest".split(), "cmake"),
     **dict.fromkeys("ip tc".split(), "iproute2"),
-    **dict.fromkeys("clang-22 clang++-22 clang++".split(), "clang-22"),
+    **dict.fromkeys("clang-22 clang++-22".split(), "clang-22"),
     **dict.fromkeys("unshare mount nsenter".split(), "util-linux"),
     "abidiff": "abigail-tools", "awk": "mawk", "bash": "bash", "ccache": "ccache", "clang-format-22": "clang-format-22", "git": "git", "grep": "grep",
     "gzip": "gzip", "hostname": "hostname", "ld.lld-22": "lld-22", "ld.lld": "lld-22", "mpirun": "openmpi-bin", "ninja": "ninja-build",
