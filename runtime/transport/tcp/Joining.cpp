@@ -92,7 +92,7 @@ protected:
     made.rank = config.rank;
     made.ranks = config.ranks;
     made.connection = connection;
-    made.connections = connectionsOf(options);
+    made.streams = options.streams;
     made.job = hashOf(config.job);
     return made;
   }
@@ -107,8 +107,9 @@ protected:
                             peer.connection < connectionsOf(options) &&
                             !joined.peers[peer.rank][peer.connection];
     if (!isExpected)
-      return Status::error(CGX_MISMATCH, "rank ", peer.rank, " asked for connection ", peer.connection,
-                           ", which it has or cannot have");
+      return Status::error(CGX_MISMATCH, "rank ", peer.rank, " asked rank ", config.rank, " for connection ",
+                           peer.connection, ": expected a higher rank and one of 0 to ",
+                           connectionsOf(options) - 1, " that it has not made yet");
     joined.peers[peer.rank][peer.connection] = std::move(guest.channel);
     return Status();
   }
@@ -142,7 +143,7 @@ protected:
           return status;
       if (Status status = listen(); !status.ok())
         return status;
-      if (Clock::now() >= until)
+      if (Clock::now() >= until && !awaited().empty())
         return Status::error(CGX_TIMEOUT, "rank ", awaited(), " did not connect to rank ", config.rank,
                              " within ", config.timeout.count(), " ms", strangerOf(reception));
     }
@@ -306,7 +307,7 @@ private:
           return status;
       if (Status status = checkMembers(); !status.ok())
         return status;
-      if (Clock::now() >= deadline)
+      if (Clock::now() >= deadline && !missing().empty())
         return Status::error(CGX_TIMEOUT, "job '", config.job, "' is not complete after ",
                              config.timeout.count(), " ms: rank ", missing(), " did not join",
                              strangerOf(*reception),
@@ -324,10 +325,10 @@ private:
       job = Status::error(CGX_MISMATCH, "ranks of job '", config.job,
                           "' differ in the number of ranks: ", config.ranks, " on rank 0, ", peer.ranks,
                           " on rank ", peer.rank);
-    else if (peer.connections != connectionsOf(options))
+    else if (peer.streams != options.streams)
       job = Status::error(CGX_MISMATCH, "ranks of job '", config.job,
-                          "' differ in the number of streams: ", connectionsOf(options) - 1, " on rank 0, ",
-                          peer.connections - 1, " on rank ", peer.rank);
+                          "' differ in the number of streams: ", options.streams, " on rank 0, ",
+                          peer.streams, " on rank ", peer.rank);
     else if (peer.rank >= config.ranks || peer.connection != 0)
       own = Status::error(CGX_INVALID_ARGUMENT, "expected a rank below ", config.ranks, ", got ", peer.rank);
     else if (peer.rank == 0 || control(peer.rank))
@@ -570,8 +571,7 @@ private:
     reception->greetAs(own, key);
     std::error_code ignored;
     const tcp::endpoint first = joined.peers[0][0]->socket().remote_endpoint(ignored);
-    // All at once, and beside the visits of others: where one does not answer, this rank is missed by nobody
-    // else.
+    // All at once, and beside the visits of others: where one is silent, this rank is missed by nobody else.
     for (uint32_t rank = 0; rank < config.rank; ++rank) {
       std::optional<tcp::endpoint> there = rank == 0 ? first : endpointOf(roll.addresses[rank]);
       if (!there)

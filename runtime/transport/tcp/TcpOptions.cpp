@@ -152,7 +152,10 @@ Result<TcpOptions> TcpOptions::from(const TransportConfig &config) {
     options.streams = numberOf(streams).value_or(0);
   else
     options.streams = config.tcp.streams == 0 ? 1 : config.tcp.streams;
-  if (options.streams == 0 || options.streams > kMostStreams)
+  if (options.streams == 0)
+    return Status::error(CGX_INVALID_ARGUMENT, "expected CGX_TCP_STREAMS to be 1 to ", kMostStreams,
+                         ", got '", std::getenv("CGX_TCP_STREAMS"), "'");
+  if (options.streams > kMostStreams)
     return Status::error(CGX_INVALID_ARGUMENT, "expected 1 to ", kMostStreams,
                          " streams between two ranks, got ", options.streams);
   return options;

@@ -37,16 +37,16 @@ struct WireAddress {
 
 struct Hello {
   static constexpr uint64_t kMagic = 0x3150435443584743; // "CGXCTCP1"
-  static constexpr uint32_t kVersion = 2;
+  static constexpr uint32_t kVersion = 3;
 
   uint64_t magic = kMagic;
   uint32_t version = kVersion;
   uint32_t rank = 0;
   uint32_t ranks = 0;
-  uint32_t isComplete = 0;  ///< of a host: all ranks have joined
-  uint32_t connection = 0;  ///< of a guest: which of those between the two
-  uint32_t connections = 0; ///< that there are between two ranks
-  Bytes32 job{};            ///< digest of its name
+  uint32_t isComplete = 0; ///< of a host: all ranks have joined
+  uint32_t connection = 0; ///< of a guest: which of those between the two
+  uint32_t streams = 0;    ///< that long messages are spread over
+  Bytes32 job{};           ///< digest of its name
   Bytes32 nonce{};
   WireAddress listens;
   uint32_t reserved = 0;
