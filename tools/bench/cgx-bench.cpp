@@ -15,6 +15,7 @@
 #include "cgx/Cli/CommandLine.h"
 #include "cgx/Cli/Program.h"
 #include "cgx/Cli/TcpOptions.h"
+#include "cgx/Cli/Transports.h"
 #include "cgx/output/OutputFile.h"
 
 #include <cstdio>
@@ -226,18 +227,13 @@ void addLaunchOptions(CLI::App &command, std::optional<uint32_t> &ranks,
                       std::optional<std::string> &transport) {
   command.add_option("--ranks", ranks, "ranks to start (2), or as mpirun started")
       ->check(CLI::Range(1u, 256u));
-  command
-      .add_option(
-          "--transport", transport,
-          "shm (default), inproc, mpi (default under mpirun), or shm+mpi: inside of hosts and between; tcp, "
-          "shm+tcp: the same without MPI; nccl, nccl+mpi, nccl+tcp: the same between GPUs")
-      ->check(CLI::IsMember(
-          {"shm", "inproc", "mpi", "shm+mpi", "tcp", "shm+tcp", "nccl", "nccl+mpi", "nccl+tcp"}));
+  cgx::cli::takeTransport(command.add_option("--transport", transport))->default_str("shm, under mpirun mpi");
   cgx::cli::addTcpOptions(command);
 }
 
 void addCollective(CLI::App &app, const char *collective, Options &options, Typed &typed) {
-  CLI::App *command = app.add_subcommand(collective, "this collective, exact and with each --codec");
+  CLI::App *command =
+      app.add_subcommand(collective, std::string(collective) + ", exact and with each --codec");
   command->callback([&options, collective] { options.collective = collective; });
   addLaunchOptions(*command, typed.ranks, typed.transport);
   command->add_option("--device", options.device, "where buffers lie: cpu (default) or cuda")

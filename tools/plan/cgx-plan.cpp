@@ -33,7 +33,7 @@ constexpr const char *kDescription = R"(cgx-plan - decide which codec compresses
 
 Takes a profile, which cgx-run --profile measured: what each candidate codec costs on
 each layer of a step, and what error it makes. Makes a plan, one codec for each layer,
-which cgx-opt --cgx-assign-codecs=plan=FILE builds into the step.
+which cgx-opt --cgx-compress=plan=FILE builds into the step.
 
 THE PROBLEM
   Least bytes, or least time, such that the sum of the squared errors of all layers is

@@ -9,6 +9,7 @@
 #include "cgx/Cli/CommandLine.h"
 #include "cgx/Cli/Program.h"
 #include "cgx/Cli/TcpOptions.h"
+#include "cgx/Cli/Transports.h"
 #include "cgx/output/OutputFile.h"
 #include "cgx/run/AddressSpace.h"
 #include "cgx/run/Checkpoints.h"
@@ -148,13 +149,7 @@ void describe(CLI::App &app, Options &options) {
       ->needs("--local-steps")
       ->type_name("MIN")
       ->group("Ranks");
-  app.add_option("--transport", options.transport,
-                 "shm: one process a rank; inproc: one thread a rank; mpi: under mpirun, on any hosts; "
-                 "shm+mpi: the same, over shared memory inside of hosts; tcp, shm+tcp: the same without MPI; "
-                 "nccl, nccl+mpi, nccl+tcp: one GPU a rank")
-      ->check(CLI::IsMember(
-          {"shm", "inproc", "mpi", "shm+mpi", "tcp", "shm+tcp", "nccl", "nccl+mpi", "nccl+tcp"}))
-      ->type_name("NAME")
+  cgx::cli::takeTransport(app.add_option("--transport", options.transport))
       ->capture_default_str()
       ->group("Ranks");
   app.add_option(

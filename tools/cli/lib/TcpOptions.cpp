@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <stdexcept>
 #include <unistd.h>
@@ -74,7 +75,16 @@ OwnRendezvous::~OwnRendezvous() {
   if (path.empty())
     return;
   ::unsetenv(kRendezvous);
-  (void)::unlink(path.c_str()); // there still if rank 0 was killed before all had come
+  // There still if rank 0 was killed before all had come, and with its process behind it if that was while it
+  // wrote.
+  const std::filesystem::path own(path);
+  const std::string unfinished = own.filename().string() + ".";
+  std::error_code ignored;
+  std::filesystem::remove(own, ignored);
+  for (std::filesystem::directory_iterator file(own.parent_path(), ignored), end; file != end;
+       file.increment(ignored))
+    if (file->path().filename().string().starts_with(unfinished))
+      std::filesystem::remove(file->path(), ignored);
 }
 
 } // namespace cgx::cli
