@@ -14,6 +14,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     set(CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -Xclang -emit-pch -Xclang -include -Xclang <PCH_HEADER> -x c++-header)
     set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH
       -Xclang -include-pch -Xclang <PCH_FILE> -Xclang -include -Xclang <PCH_HEADER>)
+  else()
+    message(STATUS "Compiler: by ${CMAKE_CXX_COMPILER}, for want of clang-22; twice as long")
   endif()
 endif()
 
