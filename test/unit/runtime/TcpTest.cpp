@@ -227,14 +227,21 @@ public:
   ~Forwarded() {
     hold();
     close(listener);
+    for (int end : ends)
+      if (end >= 0)
+        close(end);
   }
 
   uint16_t port() const { return own; }
 
-  /// Waits until both sides have said something and are silent.
+  /// Waits until something was said and nothing more is; not for ever.
   void awaitSilence() {
-    for (uint64_t before = 0; before == 0 || before != said; std::this_thread::sleep_for(300ms))
+    const auto end = std::chrono::steady_clock::now() + 30s;
+    for (uint64_t before = 0; before == 0 || before != said; std::this_thread::sleep_for(300ms)) {
       before = said;
+      if (std::chrono::steady_clock::now() >= end)
+        return;
+    }
   }
   void hold() {
     held = true;
@@ -255,28 +262,29 @@ private:
     pollfd waiting{listener, POLLIN, 0};
     while (!held && poll(&waiting, 1, 10) == 0)
       ;
-    const int near = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC), far = socket(AF_INET, SOCK_STREAM, 0);
+    if (held)
+      return; // nobody came
+    ends = {accept(listener, nullptr, nullptr), socket(AF_INET, SOCK_STREAM, 0)};
     sockaddr_in name = at(port);
-    while (!held && ::connect(far, reinterpret_cast<sockaddr *>(&name), sizeof name) != 0)
+    while (!held && ::connect(ends[1], reinterpret_cast<sockaddr *>(&name), sizeof name) != 0)
       std::this_thread::sleep_for(10ms);
-    pollfd both[] = {{near, POLLIN, 0}, {far, POLLIN, 0}};
+    pollfd both[] = {{ends[0], POLLIN, 0}, {ends[1], POLLIN, 0}};
     while (!held) {
       poll(both, 2, 10);
       for (int from : {0, 1}) {
         char bytes[4096];
         const ssize_t count = recv(both[from].fd, bytes, sizeof bytes, MSG_DONTWAIT);
-        if (count > 0)
-          said += uint64_t(send(both[1 - from].fd, bytes, size_t(count), MSG_NOSIGNAL));
+        if (count > 0 && send(ends[1 - from], bytes, size_t(count), MSG_NOSIGNAL) == count)
+          said += uint64_t(count);
       }
     }
-    left = {near, far};
   }
 
   int listener;
   uint16_t own = 0;
   std::atomic<bool> held{false};
   std::atomic<uint64_t> said{0};
-  std::array<int, 2> left{};
+  std::array<int, 2> ends{-1, -1}; ///< that of the guest, and that towards the other port
   std::thread thread;
 };
 
