@@ -3,10 +3,15 @@
 import os
 import sys
 
-import lit.formats
+# The processes that run tests import what their format is.
+sys.path.append(os.path.dirname(__file__))
+
+from in_link import ShTestInLink, without_spaces
 
 config.name = "cgx"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.cgx_source_dir, config.cgx_bin_dir, config.cgx_lib_dir = map(
+    without_spaces, (config.cgx_source_dir, config.cgx_bin_dir, config.cgx_lib_dir))
+config.test_format = ShTestInLink(os.path.join(config.cgx_source_dir, "test", "lit"), without_spaces(config.cgx_test_exec_root))
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import tempfile
 import unittest
@@ -127,7 +128,7 @@ class TutorialTest(unittest.TestCase):
 
     def commands(self, name):
         """The commands of a page, in their short form; `build/release/lib` is where these tools have their libraries."""
-        return [self.short(line).replace("build/release/lib", os.environ["CGX_LIB"])
+        return [self.short(line).replace("build/release/lib", shlex.quote(os.environ["CGX_LIB"]))
                 for block in blocks(page(name), "sh") for line in block.splitlines()]
 
     def short(self, line):

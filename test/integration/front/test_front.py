@@ -5,6 +5,7 @@ import pathlib
 import pty
 import re
 import select
+import shlex
 import shutil
 import subprocess
 import sys
@@ -168,7 +169,7 @@ class Typist:
         if pid == 0:
             os.environ.update(HOME=home, TERM="dumb", PATH=f"{BIN}:{os.environ['PATH']}")
             os.execvp("zsh", ["zsh", "-f", "-i"])
-        self.type(f"fpath=({folder} $fpath); autoload -U compinit; compinit -u -D; unsetopt zle_bracketed_paste; echo re''ady\n",
+        self.type(f"fpath=({shlex.quote(str(folder))} $fpath); autoload -U compinit; compinit -u -D; unsetopt zle_bracketed_paste; echo re''ady\n",
                   until="ready")
 
     def type(self, text, until, seconds=60):

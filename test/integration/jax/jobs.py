@@ -25,7 +25,7 @@ os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={DEVICES} --x
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[2]
 EXAMPLES = ("mlp-digits", "transformer-lm", "verse-cnn")
-sys.path[:0] = [str(FOLDER), str(FOLDER / "steps"), str(ROOT / "tools" / "jax")]
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent), str(FOLDER / "steps"), str(ROOT / "tools" / "jax")]
 
 import jax
 import numpy as np

@@ -3,11 +3,14 @@ one process and in several. CGX_TEST_RUNS says how many, of each kind; 200 take 
 
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import time
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import ports
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 RUNS = int(os.environ.get("CGX_TEST_RUNS", 2))
@@ -23,9 +26,7 @@ class EnduranceTest(unittest.TestCase):
         for processes, devices in KINDS:
             with self.subTest(processes=processes, devices=devices):
                 began = time.monotonic()
-                with socket.socket() as free:
-                    free.bind(("localhost", 0))
-                    port = free.getsockname()[1]
+                port = ports.reserve()
                 started = [subprocess.Popen([sys.executable, FOLDER / "endurance.py", str(index), str(processes), str(port),
                                              str(devices), str(RUNS)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                            for index in range(processes)]

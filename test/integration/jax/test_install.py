@@ -5,7 +5,6 @@ import io
 import json
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from jax.sharding import NamedSharding, PartitionSpec as P
 
 import cgx_jax
 import models
+import ports
 from test_compress import HAS_LIBRARIES, ROOT, disagreement, make, train
 
 
@@ -197,9 +197,7 @@ class ProcessesTest(unittest.TestCase):
         self.assertEqual(answer["steps"], 200)
 
     def test_two_processes(self):
-        with socket.socket() as free:
-            free.bind(("localhost", 0))
-            port = free.getsockname()[1]
+        port = ports.reserve()
         answers = [self.answer(each) for each in
                    [self.start({"bits": 4}, 1, (index, 2, port)) for index in range(2)]]
         self.assertEqual(answers[0]["loss"], answers[1]["loss"])

@@ -6,11 +6,14 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import time
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import ports
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 HAS_LIBRARIES = all((pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere")) / f"lib{name}.so").exists()
@@ -22,9 +25,7 @@ class Job:
     """Processes that were started, and what they say."""
 
     def __init__(self, job, processes=2, devices=1, per_host=None):
-        with socket.socket() as free:
-            free.bind(("localhost", 0))
-            port = free.getsockname()[1]
+        port = ports.reserve()
         environment = os.environ | {"XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}", "JAX_PLATFORMS": "cpu",
                                     "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"}
         self.processes = [

@@ -6,11 +6,14 @@ import json
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import ports
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "scripts"
 PACKAGE = FOLDER.parents[3] / "tools" / "jax"
@@ -53,10 +56,8 @@ def run(script, installs, processes=1, cache=None):
         "JAX_COMPILATION_CACHE_DIR": cache, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0"}
     if processes > 1:
-        with socket.socket() as free:
-            free.bind(("localhost", 0))
-            environment |= {"JOB_PORT": str(free.getsockname()[1]), "JOB_PROCESSES": str(processes),
-                            "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"}
+        environment |= {"JOB_PORT": str(ports.reserve()), "JOB_PROCESSES": str(processes),
+                        "JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"}
     started = [start(code, 4 // processes, environment | {"JOB_INDEX": str(index)}) for index in range(processes)]
     done = [(*process.communicate(timeout=300), process.returncode) for process in started]
     for _, said, status in done:

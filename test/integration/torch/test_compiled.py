@@ -3,21 +3,17 @@ of a compiled DistributedDataParallel are its parameters."""
 
 import functools
 import json
-import os
-import pathlib
-import socket
 import subprocess
 import sys
 import unittest
 
-FOLDER = pathlib.Path(__file__).resolve().parent
-HAS_LIBRARIES = (pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere")) / "libcgx_compiler.so").exists()
-try:
-    import torch
+import ranks as job_ranks
+from ranks import FOLDER, PACKAGE, torch
+
+WHY_NOT = job_ranks.NO_TORCH
+if torch is not None:
     WHY_NOT = None if hasattr(torch, "compile") and hasattr(torch.distributed.distributed_c10d, "_resolve_process_group") else \
         f"torch {torch.__version__} has no torch.compile with functional collectives, as of 2.3"
-except ImportError:
-    WHY_NOT = "this Python has no torch: tools/setup --torch"
 
 
 @functools.cache
@@ -31,29 +27,19 @@ def why_no_inductor():
 
 
 def start(job, ranks=2):
-    """Runs a job; (printed, said, exit status) of each rank."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = str(listener.getsockname()[1])
-    processes = [subprocess.Popen([sys.executable, FOLDER / "compiled.py", str(rank), str(ranks), port, json.dumps(job)],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(ranks)]
-    try:
-        return [(*process.communicate(timeout=400), process.returncode) for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
+    """Runs a job; how each rank ended."""
+    return job_ranks.run(lambda rank, port: [FOLDER / "compiled.py", rank, ranks, port, json.dumps(job)], ranks, timeout=400)
 
 
 @unittest.skipIf(WHY_NOT, WHY_NOT)
-@unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_compiler.so")
+@unittest.skipUnless(job_ranks.HAS_LIBRARIES, job_ranks.NO_LIBRARIES)
 class CompiledTest(unittest.TestCase):
     def train(self, step, inner, options, ranks=2, **more):
         """What rank 0 prints; all ranks hold the same bits."""
         done = start({"step": step, "inner": inner, "options": options} | more, ranks)
-        for _, said, code in done:
-            self.assertEqual(code, 0, said[-3000:])
-        answers = [json.loads(printed.splitlines()[-1]) for printed, _, _ in done]
+        for each in done:
+            self.assertTrue(job_ranks.succeeded(each, plain=options is None), f"{each.code}: {each.said[-3000:]}")
+        answers = [each.answer() for each in done]
         self.assertEqual(len({answer["bits"] for answer in answers}), 1, "ranks hold different parameters")
         return answers[0]
 
@@ -104,9 +90,9 @@ class CompiledTest(unittest.TestCase):
         if why_no_inductor():
             self.skipTest(why_no_inductor())
         done = start({"step": "ddp", "inner": "inductor", "options": {"bits": 4}, "groups": [[0, 2], [1]], "steps": 3}, ranks=3)
-        for _, said, code in done:
-            self.assertEqual(code, 0, said[-3000:])
-        first, alone, last = (json.loads(printed.splitlines()[-1]) for printed, _, _ in done)
+        for each in done:
+            self.assertTrue(job_ranks.succeeded(each), f"{each.code}: {each.said[-3000:]}")
+        first, alone, last = (each.answer() for each in done)
         self.assertEqual(first["bits"], last["bits"])
         self.assertNotEqual(first["bits"], alone["bits"], "gradients of another group came in")
         self.assert_compressed(first, ["0.weight", "2.weight"], ["0.bias", "2.bias", "4.bias"])
@@ -133,7 +119,7 @@ class CompiledTest(unittest.TestCase):
 class TooOldTest(unittest.TestCase):
     @unittest.skipIf(not WHY_NOT or "has no torch:" in WHY_NOT, "this torch can, or there is none")
     def test_a_torch_without_torch_compile_is_refused_with_words(self):
-        sys.path[:0] = [str(FOLDER.parents[2] / "tools" / "torch")]
+        sys.path[:0] = [str(PACKAGE)]
         import cgx_torch
         with self.assertRaisesRegex(cgx_torch.RuntimeFailure, "as of torch 2.3"):
             cgx_torch.backend(bits=4)

@@ -1,36 +1,21 @@
 """examples/in-torch: the script with two lines more trains as the plain one does."""
 
 import difflib
-import os
-import pathlib
 import re
-import socket
-import subprocess
-import sys
 import unittest
 
-FOLDER = pathlib.Path(__file__).resolve().parents[3] / "examples" / "in-torch"
-PACKAGE = FOLDER.parents[1] / "tools" / "torch"
-HAS_LIBRARIES = (pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere")) / "libcgx_compiler.so").exists()
-try:
-    import torch
-except ImportError:
-    torch = None
+import ranks as job_ranks
+from ranks import PACKAGE, ROOT, torch
+
+FOLDER = ROOT / "examples" / "in-torch"
 
 
-def train(script, ranks=2):
-    """What rank 0 prints."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-    environment = os.environ | {"PYTHONPATH": str(PACKAGE), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
-                                "WORLD_SIZE": str(ranks), "USE_LIBUV": "0"}  # Debian's torch has none
-    processes = [subprocess.Popen([sys.executable, str(FOLDER / script)], env=environment | {"RANK": str(rank)},
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(ranks)]
-    done = [process.communicate(timeout=240) for process in processes]
-    for process, (_, said) in zip(processes, done):
-        assert process.returncode == 0, said[-3000:]
-    return done[0][0], float(re.search(r"accuracy ([\d.]+)%", done[0][0]).group(1))
+def train(script):
+    """What rank 0 of two prints."""
+    done = job_ranks.run(lambda rank, port: [FOLDER / script], environment={"PYTHONPATH": str(PACKAGE)})
+    for each in done:
+        assert job_ranks.succeeded(each, plain=script == "plain.py"), f"{each.code}: {each.said[-3000:]}"
+    return done[0].printed, float(re.search(r"accuracy ([\d.]+)%", done[0].printed).group(1))
 
 
 class InTorchTest(unittest.TestCase):
@@ -40,8 +25,8 @@ class InTorchTest(unittest.TestCase):
         self.assertEqual([line[0] for line in changed if "cgx_torch" in line], ["+", "+"])
         self.assertEqual(len(changed), 2 + 4, "besides the two lines, only the documentation differs")
 
-    @unittest.skipIf(torch is None, "this Python has no torch: tools/setup --torch")
-    @unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_compiler.so")
+    @unittest.skipIf(torch is None, job_ranks.NO_TORCH)
+    @unittest.skipUnless(job_ranks.HAS_LIBRARIES, job_ranks.NO_LIBRARIES)
     def test_it_trains_as_well(self):
         printed, accuracy = train("compressed.py")
         self.assertEqual(printed.count("cgx report: 2 ranks"), 1)

@@ -6,19 +6,14 @@ import json
 import os
 import pathlib
 import re
-import socket
-import subprocess
 import sys
 import tempfile
 import unittest
 
-FOLDER = pathlib.Path(__file__).resolve().parent / "scripts"
-PACKAGE = FOLDER.parents[3] / "tools" / "torch"
-HAS_LIBRARIES = (pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere")) / "libcgx_compiler.so").exists()
-try:
-    import torch
-except ImportError:
-    torch = None
+import ranks as job_ranks
+from ranks import PACKAGE, torch
+
+FOLDER = job_ranks.FOLDER / "scripts"
 MODEL = re.compile(r"^(\w+) = DistributedDataParallel\(.*\)$", re.M)
 # Script: (steps that travel, layers at 4 bits) of each of its models.
 _IN_A_BLOCK = ("self_attn.in_proj_weight", "self_attn.out_proj.weight", "linear1.weight", "linear2.weight")
@@ -55,33 +50,22 @@ def with_cgx(source, options):
 def run(script, compresses, ranks=2, options="bits=4"):
     """What the ranks print."""
     source = (FOLDER / f"{script}.py").read_text()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / f"{script}.py"
         path.write_text(with_cgx(source, options) if compresses else source)
-        environment = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(ranks), "USE_LIBUV": "0",
-                                    "PYTHONPATH": os.pathsep.join([str(FOLDER), str(PACKAGE)])}
-        started = [subprocess.Popen([sys.executable, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                    env=environment | {"RANK": str(rank)}) for rank in range(ranks)]
-        try:
-            done = [(*process.communicate(timeout=400), process.returncode) for process in started]
-        finally:
-            for process in started:
-                process.kill()
-                process.wait()
-    for _, said, status in done:
-        assert status == 0, said[-3000:]
-    return [printed for printed, _, _ in done]
+        done = job_ranks.run(lambda rank, port: [path], ranks, timeout=400,
+                             environment={"PYTHONPATH": os.pathsep.join([str(FOLDER), str(PACKAGE)])})
+    for each in done:
+        assert job_ranks.succeeded(each, plain=not compresses), f"{each.code}: {each.said[-3000:]}"
+    return [each.printed for each in done]
 
 
 def loss_of(printed):
     return float(re.search(r"^loss ([\d.]+)$", printed, re.M).group(1))
 
 
-@unittest.skipUnless(torch, "this Python has no torch: tools/setup --torch")
-@unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_compiler.so")
+@unittest.skipUnless(torch, job_ranks.NO_TORCH)
+@unittest.skipUnless(job_ranks.HAS_LIBRARIES, job_ranks.NO_LIBRARIES)
 class ScriptsTest(unittest.TestCase):
     def test_two_lines_more_compress_and_train_alike(self):
         for script, models in SCRIPTS.items():

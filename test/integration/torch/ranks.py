@@ -1,0 +1,63 @@
+"""Processes of a job of torch.distributed, and what becomes of them."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import typing
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+ROOT = FOLDER.parents[2]
+PACKAGE = ROOT / "tools" / "torch"
+sys.path.insert(0, str(FOLDER.parent))
+
+import ports
+
+HAS_LIBRARIES = (pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere")) / "libcgx_compiler.so").exists()
+NO_LIBRARIES = "CGX_LIBRARY_PATH names no folder with libcgx_compiler.so"
+try:
+    import torch
+except ImportError:
+    torch = None
+NO_TORCH = "this Python has no torch: tools/setup --torch"
+
+
+class Ended(typing.NamedTuple):
+    """How a process ended."""
+    printed: str
+    said: str  # on standard error
+    code: int
+
+    def answer(self):
+        """The JSON that it printed last."""
+        return json.loads(self.printed.splitlines()[-1])
+
+
+def run(command, ranks=2, timeout=240, environment=None, of_rank=lambda rank: {}):
+    """Runs `command(rank, port)`, a list of arguments of Python, in as many processes as there are ranks; how each ended.
+
+    All of them have what `torch.distributed.init_process_group` reads from the environment, `environment` and what
+    `of_rank` gives for their rank.
+    """
+    port = str(ports.reserve())
+    shared = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(ranks),
+                           "USE_LIBUV": "0",  # Debian's torch has none
+                           "PYTHONUNBUFFERED": "1"} | (environment or {})
+    started = [subprocess.Popen([sys.executable, *map(str, command(rank, port))], env=shared | {"RANK": str(rank)} | of_rank(rank),
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(ranks)]
+    try:
+        return [Ended(*process.communicate(timeout=timeout), process.returncode) for process in started]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def succeeded(ended, plain=False):
+    """Whether a process came to its end. One of torch alone has where it printed all that it had to: torch 2.15 ends about one
+    of ten processes that used Gloo with an abort behind their last line, since it destroys a thread that is not joined
+    (pytorch #190489)."""
+    died_late = ended.code == -signal.SIGABRT and "terminate called without an active exception" in ended.said
+    return ended.code == 0 or (plain and died_late and ended.printed.endswith("\n"))
