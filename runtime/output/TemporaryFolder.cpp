@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace cgx {
 
@@ -26,6 +28,11 @@ TemporaryFolder::TemporaryFolder(const std::string &name) {
     throw std::runtime_error("cannot make a folder for temporary files in '" + parent() +
                              "' ($TMPDIR, else /tmp): " + std::strerror(errno));
   path_ = path;
+  if (::chmod(path.c_str(), 0700) != 0) { // a mask may have kept out its owner, too
+    const std::string why = std::strerror(errno);
+    ::rmdir(path.c_str());
+    throw std::runtime_error("cannot use the folder '" + path + "' for temporary files: " + why);
+  }
 }
 
 TemporaryFolder::~TemporaryFolder() {

@@ -35,40 +35,72 @@ static cgx_status codeOf(int error) {
   return exhausted ? CGX_RESOURCE_EXHAUSTED : CGX_INTERNAL;
 }
 
-/// What is said where the name is not ours to use.
-constexpr char kTaken[] = ": another user has taken the name of this job, give it another";
+/// A segment is its user's alone, whatever mask the user has for files that are read later.
+constexpr mode_t kMode = 0600;
+/// The longest time between the creation of a segment and its mode.
+constexpr std::chrono::seconds kMaking{2};
 
-/// OK if the object is this user's alone: who else may write to it takes part in the job, and who owns it may
-/// change it at any time. Names in /dev/shm are for all to take.
+/// Whether it is this user's alone: who else may write to it takes part in the job, and who owns it may
+/// change it at any time.
+static bool isOwn(const struct stat &info) {
+  return S_ISREG(info.st_mode) && info.st_uid == geteuid() && (info.st_mode & 077) == 0;
+}
+
+/// What is said of what has the name and is not ours to use. Names in /dev/shm are for all to take.
+static Status notOwn(const struct stat &info, const std::string &name) {
+  std::ostringstream mode;
+  mode << std::oct << (info.st_mode & 07777);
+  return Status::error(CGX_INVALID_ARGUMENT, "expected /dev/shm", name, " to be a file of user ", geteuid(),
+                       " that it may open and nobody else (mode 600), got ",
+                       S_ISREG(info.st_mode)   ? "one"
+                       : S_ISLNK(info.st_mode) ? "a link"
+                                               : "no regular file,",
+                       " of user ", info.st_uid, " with mode ", mode.str(),
+                       info.st_uid == geteuid()
+                           ? ": remove it, or give the job another name"
+                           : ": another user has taken the name of this job, give it another");
+}
+
 static Status checkOwner(int descriptor, const std::string &name) {
   struct stat info{};
   if (fstat(descriptor, &info) != 0)
     return systemError(codeOf(errno), concat("cannot look at /dev/shm", name), errno);
-  std::ostringstream mode;
-  mode << std::oct << (info.st_mode & 07777);
-  if (S_ISREG(info.st_mode) && info.st_uid == geteuid() && (info.st_mode & 077) == 0)
-    return Status();
-  return Status::error(CGX_INVALID_ARGUMENT, "expected /dev/shm", name, " to be a file of user ", geteuid(),
-                       " that nobody else may open (mode 600), got one of user ", info.st_uid, " with mode ",
-                       mode.str(), kTaken);
+  return isOwn(info) ? Status() : notOwn(info, name);
+}
+
+/// A new one of that name, or -1 as of a system call.
+static int create(const std::string &name) {
+  const int descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
+  if (descriptor < 0 || fchmod(descriptor, kMode) == 0) // the mask may have taken all of the mode
+    return descriptor;
+  const int error = errno;
+  shm_unlink(name.c_str());
+  close(descriptor);
+  errno = error;
+  return -1;
 }
 
 Result<SegmentFile> SegmentFile::open(const std::string &name) {
+  const Clock::time_point end = Clock::now() + kMaking;
   for (;;) {
     // Where it is there it is opened, and where it is not it is made: never taken from who was faster.
     int descriptor = shm_open(name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
     if (descriptor < 0 && errno == ENOENT) {
-      descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+      descriptor = create(name);
       if (descriptor < 0 && errno == EEXIST)
         continue;
     }
-    // A link, or what only its owner may open, unless it is the folder that does not let us in.
+    // A link, or what may not be opened, unless it is the folder that does not let us in.
     if (const int error = errno; descriptor < 0) {
       struct stat info{};
-      if ((error == ELOOP || error == EACCES) && lstat(("/dev/shm" + name).c_str(), &info) == 0)
-        return Status::error(CGX_INVALID_ARGUMENT, "expected /dev/shm", name, " to be a file of user ",
-                             geteuid(), kTaken);
-      return systemError(codeOf(error), concat("cannot open /dev/shm", name), error);
+      if ((error != ELOOP && error != EACCES) || lstat(("/dev/shm" + name).c_str(), &info) != 0)
+        return systemError(codeOf(error), concat("cannot open /dev/shm", name), error);
+      // Another rank is making it, and has not come to its mode.
+      if (error == EACCES && isOwn(info) && Clock::now() < end) {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        continue;
+      }
+      return notOwn(info, name);
     }
     SegmentFile file(name, descriptor);
     if (Status status = checkOwner(descriptor, name); !status.ok())

@@ -67,7 +67,9 @@ Status RendezvousPoint::writeFile(const std::string &text) {
   const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0)
     return systemError(concat("cannot write the rendezvous file '", fresh, "'"));
-  const bool isWritten = ::write(file, text.data(), text.size()) == ssize_t(text.size());
+  // Others of this user are to read it, whatever mask it has.
+  const bool isWritten =
+      ::fchmod(file, 0600) == 0 && ::write(file, text.data(), text.size()) == ssize_t(text.size());
   ::close(file);
   if (isWritten && ::rename(fresh.c_str(), options.path.c_str()) == 0)
     return Status();

@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <random>
+#include <sstream>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -20,8 +22,22 @@
 namespace cgx::test {
 
 std::string uniqueJob() {
+  // Process ids come again, and those of containers that share a /dev/shm are no two.
+  static const std::string nonce = [] {
+    std::random_device random;
+    std::ostringstream text;
+    text << std::hex << random() << random();
+    return text.str();
+  }();
   static std::atomic<int> count{0};
-  return "test." + std::to_string(getpid()) + "." + std::to_string(count.fetch_add(1));
+  return "test." + nonce + "." + std::to_string(getpid()) + "." + std::to_string(count.fetch_add(1)) + ".";
+}
+
+void becomeOrdinaryUser() {
+  constexpr uid_t kNobody = 65534;
+  if (geteuid() == 0) {
+    ASSERT_EQ(setresuid(kNobody, kNobody, kNobody), 0);
+  }
 }
 
 bool isUnderMpi() { return std::getenv("CGX_TEST_MPI") != nullptr; }

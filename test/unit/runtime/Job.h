@@ -24,6 +24,9 @@ void runThreads(uint32_t ranks, const std::function<void(uint32_t rank)> &body);
 /// failed test assertions it saw; expects all to exit with 0.
 void runProcesses(uint32_t ranks, const std::function<void(uint32_t rank)> &body);
 
+/// Makes this process one of an ordinary user, if it is root's: root may open what nobody may.
+void becomeOrdinaryUser();
+
 /// Whether mpirun started this process, to test what runs under it: then there is one job, of the ranks that
 /// mpirun started.
 bool isUnderMpi();

@@ -67,7 +67,9 @@ TEST(SegmentSafety, AnObjectThatOthersMayOpenIsNotJoined) {
   EXPECT_NE(std::string(cgx_last_error()).find("expected /dev/shm" + object.name + " to be a file of user"),
             std::string::npos)
       << cgx_last_error();
-  EXPECT_NE(std::string(cgx_last_error()).find("with mode 666"), std::string::npos) << cgx_last_error();
+  EXPECT_NE(std::string(cgx_last_error()).find("with mode 666: remove it"), std::string::npos)
+      << cgx_last_error();
+  EXPECT_EQ(std::string(cgx_last_error()).find("another user"), std::string::npos) << cgx_last_error();
   struct stat info{};
   ASSERT_EQ(fstat(object.descriptor, &info), 0);
   EXPECT_EQ(info.st_size, 0) << "it was written to";
@@ -83,6 +85,36 @@ TEST(SegmentSafety, AnObjectOfAnotherUserIsNotJoined) {
   EXPECT_EQ(join(job, 0, 2, 1000), CGX_INVALID_ARGUMENT);
   EXPECT_NE(std::string(cgx_last_error()).find("got one of user 65534"), std::string::npos)
       << cgx_last_error();
+  EXPECT_NE(std::string(cgx_last_error()).find("another user has taken the name"), std::string::npos)
+      << cgx_last_error();
+}
+
+// Another rank may find the object before the one that makes it has set its mode.
+TEST(SegmentSafety, NoMaskKeepsOutRanksOfItsUser) {
+  for (const mode_t mask : {0777, 0377, 0077, 0}) {
+    SCOPED_TRACE(mask);
+    for (int trial = 0; trial < 10; ++trial) {
+      const std::string job = uniqueJob();
+      runProcesses(4, [&](uint32_t rank) {
+        becomeOrdinaryUser();
+        umask(mask);
+        EXPECT_EQ(join(job, rank, 4, 20000), CGX_OK) << cgx_last_error();
+      });
+      EXPECT_EQ(leftovers(job), "");
+    }
+  }
+}
+
+TEST(SegmentSafety, WhatItsUserMayNotOpenIsNotSaidToBeAnotherUsers) {
+  const std::string job = uniqueJob();
+  runProcesses(1, [&](uint32_t) {
+    becomeOrdinaryUser();
+    const Object object(job, 0);
+    EXPECT_EQ(join(job, 0, 2, 1000), CGX_INVALID_ARGUMENT);
+    const std::string said = cgx_last_error();
+    EXPECT_NE(said.find("with mode 0: remove it"), std::string::npos) << said;
+    EXPECT_EQ(said.find("another user"), std::string::npos) << said;
+  });
 }
 
 /// What a rank of user 65534 is told in a /dev/shm that is mounted so, for it alone.
@@ -178,7 +210,7 @@ TEST(SegmentSafety, DamagedHeadersAreErrors) {
     std::vector<pid_t> ranks = {startRank(job, 0), startRank(job, 1)};
     int object = -1;
     struct stat info{};
-    for (int wait = 0; wait < 500 && info.st_size == 0; ++wait) {
+    for (int wait = 0; wait < 30000 && info.st_size == 0; ++wait) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       if (object < 0)
         object = shm_open(name.c_str(), O_RDWR, 0);
