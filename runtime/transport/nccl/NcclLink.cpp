@@ -135,7 +135,7 @@ std::vector<ncclComm_t> NcclLink::communicators() const {
 
 NcclLink::~NcclLink() {
   // NCCL would wait for the last graph that has captured it.
-  if (aborted || isInGraphs)
+  if (!whyGivenUp.ok() || isInGraphs)
     return;
   for (ncclComm_t communicator : communicators())
     (void)api.commDestroy(communicator);
@@ -143,10 +143,10 @@ NcclLink::~NcclLink() {
 
 /// NCCL may wait for graphs, for other ranks, and for kernels of one communicator that end with another: all
 /// are told at once, and nobody waits long.
-void NcclLink::abort() {
-  if (aborted)
+void NcclLink::giveUp(const Status &why) {
+  if (!whyGivenUp.ok())
     return;
-  aborted = true;
+  whyGivenUp = why;
   std::promise<void> done;
   std::future<void> isDone = done.get_future();
   std::thread([&api = api, communicators = communicators(), done = std::move(done)]() mutable {
@@ -179,8 +179,9 @@ Status NcclLink::settle(ncclResult_t result, ncclComm_t communicator, const char
       return peers;
     });
     if (!status.ok()) {
-      abort();
-      return status.within(concat("nccl, ", what));
+      status = status.within(concat("nccl, ", what));
+      giveUp(status);
+      return status;
     }
   }
 }
@@ -193,14 +194,14 @@ Status NcclLink::failed(ncclResult_t result, ncclComm_t communicator, const char
                                                                 : CGX_INTERNAL,
                                 "nccl, ", what, ": ", api.getErrorString(result), more && *more ? ": " : "",
                                 more ? more : "");
-  abort();
+  giveUp(status);
   // Which rank is gone the host knows better, if a little later.
   for (Clock::time_point end = Clock::now() + kNoticing; Clock::now() < end && members.size() > 1;) {
     bool moved = false;
     if (Status told = host.progress(moved); !told.ok())
-      return told;
+      return whyGivenUp = told;
     if (Status gone = host.checkPeers(); !gone.ok())
-      return gone.within(status.message());
+      return whyGivenUp = gone.within(status.message());
     if (status.getCode() == CGX_INVALID_ARGUMENT)
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -210,8 +211,8 @@ Status NcclLink::failed(ncclResult_t result, ncclComm_t communicator, const char
 
 Status NcclLink::exchange(std::span<const DeviceOutgoing> outgoing, std::span<const DeviceIncoming> incoming,
                           CUstream_st *stream) {
-  if (aborted)
-    return Status(CGX_INTERNAL, "nccl was given up");
+  if (!whyGivenUp.ok())
+    return whyGivenUp;
   isInGraphs = isInGraphs || cuda::isCapturing(stream);
   ncclResult_t result = api.groupStart();
   for (const DeviceOutgoing &message : outgoing)
@@ -278,8 +279,8 @@ ncclResult_t NcclLink::put(const DeviceCollective &of, ncclComm_t communicator, 
 
 Status NcclLink::run(const Groups &groups, std::span<const DeviceCollective> collectives,
                      CUstream_st *stream) {
-  if (aborted)
-    return Status(CGX_INTERNAL, "nccl was given up");
+  if (!whyGivenUp.ok())
+    return whyGivenUp;
   Result<ncclComm_t> communicator = communicatorOf(groups);
   if (!communicator.ok())
     return communicator.status();
@@ -295,8 +296,8 @@ Status NcclLink::run(const Groups &groups, std::span<const DeviceCollective> col
 }
 
 Status NcclLink::check() {
-  if (aborted)
-    return Status(CGX_INTERNAL, "nccl was given up");
+  if (!whyGivenUp.ok())
+    return whyGivenUp;
   auto ask = [&](ncclComm_t communicator) {
     ncclResult_t state = ncclSuccess;
     if (ncclResult_t asked = api.commGetAsyncError(communicator, &state); asked != ncclSuccess)

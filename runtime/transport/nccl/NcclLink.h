@@ -39,7 +39,7 @@ public:
   Status run(const Groups &groups, std::span<const DeviceCollective> collectives,
              CUstream_st *stream) override;
   Status check() override;
-  void abort() override;
+  void abort() override { giveUp(Status(CGX_INTERNAL, "nccl was given up")); }
 
 private:
   NcclLink(const NcclApi &api, Transport &host, std::map<uint32_t, int> members,
@@ -53,6 +53,8 @@ private:
   ncclResult_t put(const DeviceCollective &collective, ncclComm_t communicator, cudaStream_t stream) const;
   /// Waits until NCCL has done what `result` says that it began.
   Status settle(ncclResult_t result, ncclComm_t communicator, const char *what);
+  /// Ends all that NCCL does here. The first reason is what this link says from then on.
+  void giveUp(const Status &why);
   Status failed(ncclResult_t result, ncclComm_t communicator, const char *what);
 
   const NcclApi &api;
@@ -61,8 +63,8 @@ private:
   std::chrono::milliseconds timeout;
   ncclComm_t all = nullptr;
   std::map<Groups, ncclComm_t> split; ///< null where this rank is in no group
-  bool aborted = false;
-  bool isInGraphs = false; ///< a stream captured what was put on it
+  Status whyGivenUp;                  ///< OK as long as it works
+  bool isInGraphs = false;            ///< a stream captured what was put on it
 };
 
 } // namespace cgx

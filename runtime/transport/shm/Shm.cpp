@@ -17,6 +17,7 @@
 #include "transport/shm/Shm.h"
 
 #include "SegmentFile.h"
+#include "transport/MostTelling.h"
 #include "transport/ring/RingTransport.h"
 
 #include <algorithm>
@@ -50,6 +51,7 @@ private:
 /// How an attempt to join ended, when it was not an error.
 struct Attempt {
   std::unique_ptr<ShmMembership> membership; ///< null: try again
+  std::string why = {};                      ///< where that is known
 };
 
 } // namespace
@@ -97,12 +99,13 @@ static Result<std::optional<Segment>> openSegment(SegmentFile &file, const Trans
   return std::optional(*segment);
 }
 
-/// A rank that has joined and does not live any more: this job cannot become complete.
-static bool hasDead(const SegmentFile &file, Segment segment) {
+/// Ranks that have joined and do not live any more: with one of them this job cannot become complete.
+static std::string deadOf(const SegmentFile &file, Segment segment, const TransportConfig &config) {
+  std::string names;
   for (uint32_t rank = 0; rank < segment.ranks(); ++rank)
     if (MemberState(segment.member(rank).state.load()) != MemberState::Absent && !file.isRankLocked(rank))
-      return true;
-  return false;
+      names += concat(names.empty() ? "" : ", ", config.nameOf(rank));
+  return names;
 }
 
 /// One attempt to join, under the set-up lock.
@@ -122,9 +125,10 @@ static Result<Attempt> tryJoin(const std::string &name, const TransportConfig &c
   if (!*found)
     return Attempt();
   const Segment segment = **found;
-  if (hasDead(*file, segment) && segment.failure().getCode() != CGX_MISMATCH) {
+  if (const std::string dead = deadOf(*file, segment, config);
+      !dead.empty() && segment.failure().getCode() != CGX_MISMATCH) {
     file->unlink(); // an earlier start of this job is going down
-    return Attempt();
+    return Attempt{nullptr, concat("rank ", dead, " had joined before this rank, and died")};
   }
   if (config.rank < config.ranks && config.ranks == segment.ranks() && !file->lockRank(config.rank))
     return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.nameOf(config.rank), " has joined job '",
@@ -162,6 +166,11 @@ Result<std::unique_ptr<Transport>> connectShm(const TransportConfig &config) {
     return name.status();
   Clock::time_point deadline = Clock::now() + config.timeout;
   std::unique_ptr<ShmMembership> membership;
+  MostTelling reasons;
+  const auto withReasons = [&](const Status &status) {
+    return reasons.words().empty() ? status
+                                   : Status::error(status.getCode(), status.message(), "; ", reasons.words());
+  };
   for (;;) {
     Result<Attempt> attempt = tryJoin(*name, config, deadline);
     if (!attempt.ok())
@@ -171,15 +180,18 @@ Result<std::unique_ptr<Transport>> connectShm(const TransportConfig &config) {
       break;
     if (Status gone = askJoinedBefore(config); !gone.ok())
       return gone;
+    if (!attempt->why.empty())
+      reasons.hear(Telling::Answer, attempt->why);
     if (Clock::now() >= deadline)
-      return Status::error(CGX_TIMEOUT, "an earlier start of job '", config.job, "' does not end");
+      return withReasons(
+          Status::error(CGX_TIMEOUT, "an earlier start of job '", config.job, "' does not end"));
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   Status status = awaitMembers(*membership, config, deadline);
   if (!status.ok())
     status = abandon(*membership, config, status);
   if (!status.ok())
-    return status;
+    return status.getCode() == CGX_TIMEOUT ? withReasons(status) : status;
   return std::unique_ptr<Transport>(std::make_unique<RingTransport>(std::move(membership), config));
 }
 

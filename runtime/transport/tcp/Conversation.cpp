@@ -9,8 +9,11 @@
 #include "Conversation.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace cgx::tcp {
 
@@ -58,6 +61,15 @@ Conversation::State Conversation::advance() {
   }
 }
 
+Status Conversation::failure(const std::string &who) const {
+  if (why.getCode() == CGX_PEER_DIED)
+    return Status::error(CGX_PEER_DIED, who, " hung up at ", from, ": ", why.message());
+  return Status::error(why.getCode(), who, " at ", from, " ", why.message());
+}
+
+/// A descriptor that can be given up.
+static int openSpare() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
 tcp::endpoint Reception::endpoint() const {
   std::error_code ignored;
   return acceptor.local_endpoint(ignored);
@@ -68,33 +80,98 @@ void Reception::greetAs(const Hello &own, const Bytes32 &ownKey) {
   key = ownKey;
 }
 
+Reception::Reception(Network &network, tcp::acceptor acceptor)
+    : network(network), acceptor(std::move(acceptor)), spare(openSpare()) {}
+
+Reception::~Reception() {
+  if (spare >= 0)
+    ::close(spare);
+}
+
+/// Where nobody can be let in any more, a guest leaves: one that has not said hello before one that has, as
+/// ranks do at once, and the first of them before those that have just come. False where there is none.
+bool Reception::dismissOne() {
+  auto first = std::ranges::find_if(guests, [](const Conversation &one) { return !one.greeting.hasHeard(); });
+  if (first == guests.end())
+    first = guests.begin();
+  if (first == guests.end())
+    return false;
+  turnAway(*first);
+  guests.erase(first);
+  ++dismissed;
+  return true;
+}
+
+/// Of the connections that wait to be accepted the first, which could not be: it must not stay there, or all
+/// behind it would wait for it. A rank comes again.
+bool Reception::refuseOne() {
+  if (spare < 0)
+    return false;
+  ::close(spare);
+  const int one = ::accept4(acceptor.native_handle(), nullptr, nullptr, SOCK_CLOEXEC);
+  if (one >= 0) {
+    ::close(one);
+    ++dismissed;
+  }
+  spare = openSpare();
+  return one >= 0;
+}
+
 void Reception::accept() {
   for (;;) {
     std::error_code error;
     tcp::endpoint from;
     tcp::socket socket(network.io);
     acceptor.accept(socket, from, error);
+    if (error.value() == EMFILE || error.value() == ENFILE) {
+      outOfDescriptors = true;
+      if (dismissOne() || refuseOne())
+        continue;
+    }
     if (error)
       return; // nobody there, or gone again
     if (guests.size() >= kMostGuests)
-      continue; // closes it
+      dismissOne();
     Result<std::unique_ptr<Channel>> channel =
         Channel::over(std::move(socket), network.tls.get(), /*isServer=*/true);
-    if (channel.ok())
-      guests.emplace_back(std::move(*channel), Greeting(Greeting::Role::Host, hello, key), describe(from));
+    if (!channel.ok())
+      continue;
+    guests.emplace_back(std::move(*channel), Greeting(Greeting::Role::Host, hello, key), describe(from));
+    // What it has said already tells it from strangers, who say nothing.
+    if (guests.back().advance() == Conversation::State::Failed) {
+      turnAway(guests.back());
+      guests.pop_back();
+    }
   }
 }
 
-/// Why a guest was turned away; nothing of one who has not even said hello, as those do who look at ports.
-std::string Reception::describeFailure(const Conversation &guest) const {
-  if (guest.why.getCode() == CGX_MISMATCH)
-    return guest.why.message();
-  if (!guest.greeting.hasHeard())
-    return network.tls ? "said nothing that TLS understands" : "";
+std::string Reception::troubles() const {
+  std::string words = strangers.words();
+  if (dismissed != 0)
+    words +=
+        concat(words.empty() ? "" : "; ", dismissed, " connections were closed before they said who came",
+               outOfDescriptors ? ", since this process may open no more files (ulimit -n)"
+                                : ", since too many were open");
+  return words;
+}
+
+/// Notes why a guest was turned away; nothing of one who has not even said hello, as those do who look at
+/// ports. A rank of another job tells more than what is no rank.
+void Reception::turnAway(const Conversation &guest) {
   const Hello &peer = guest.greeting.peer();
-  if (peer.job != hello.job)
-    return "is a rank of another job";
-  return concat("said to be rank ", peer.rank, " and did not prove that it knows the secret");
+  const bool isRank = guest.greeting.hasHeard() && peer.magic == Hello::kMagic;
+  std::string words;
+  if (guest.why.getCode() == CGX_MISMATCH)
+    words = guest.why.message();
+  else if (!guest.greeting.hasHeard())
+    words = network.tls ? "said nothing that TLS understands" : "";
+  else if (peer.job != hello.job)
+    words = "is a rank of another job";
+  else
+    words = concat("said to be rank ", peer.rank, " and did not prove that it knows the secret");
+  if (!words.empty())
+    strangers.hear(isRank ? Telling::Answer : Telling::Silence,
+                   concat("who came from ", guest.from, " ", words));
 }
 
 std::list<Conversation> Reception::welcome(std::span<const Watch> others, Clock::time_point deadline) {
@@ -111,8 +188,7 @@ std::list<Conversation> Reception::welcome(std::span<const Watch> others, Clock:
     if (state == Conversation::State::Over) {
       greeted.splice(greeted.end(), guests, current);
     } else if (state == Conversation::State::Failed || Clock::now() - current->begun >= kGreetingTime) {
-      if (std::string words = describeFailure(*current); !words.empty())
-        lastStranger = concat("who came from ", current->from, " ", words);
+      turnAway(*current);
       guests.erase(current);
     }
   }
@@ -153,6 +229,10 @@ Result<std::vector<tcp::endpoint>> resolve(Network &network, const std::string &
   return endpoints;
 }
 
+Status notReached(const tcp::endpoint &endpoint, const std::string &why) {
+  return Status::error(CGX_PEER_DIED, "it cannot be reached at ", describe(endpoint), ": ", why);
+}
+
 static Result<tcp::socket> connectTo(Network &network, const tcp::endpoint &endpoint,
                                      Clock::time_point deadline) {
   std::error_code error;
@@ -166,18 +246,17 @@ static Result<tcp::socket> connectTo(Network &network, const tcp::endpoint &endp
     pollfd poll{socket.native_handle(), POLLOUT, 0};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (::poll(&poll, 1, left < 0 ? 0 : int(left)) <= 0)
-      return Status::error(CGX_TIMEOUT, "did not answer at ", describe(endpoint));
+      return Status::error(CGX_TIMEOUT, "it did not answer at ", describe(endpoint));
     int code = 0;
     socklen_t length = sizeof code;
     ::getsockopt(socket.native_handle(), SOL_SOCKET, SO_ERROR, &code, &length);
     error = std::error_code(code, std::system_category());
   }
   if (error)
-    return Status::error(CGX_PEER_DIED, "cannot be reached at ", describe(endpoint), ": ", error.message());
+    return notReached(endpoint, error.message());
   // A port of its own side may meet itself where nobody listens.
   if (std::error_code none; socket.local_endpoint(none) == endpoint)
-    return Status::error(CGX_PEER_DIED, "cannot be reached at ", describe(endpoint),
-                         ": nobody listens there");
+    return notReached(endpoint, "nobody listens there");
   return socket;
 }
 
@@ -204,14 +283,14 @@ Result<std::unique_ptr<Channel>> visit(Network &network, const tcp::endpoint &en
     if (state == Conversation::State::Over)
       break;
     if (state == Conversation::State::Failed)
-      return conversation.why.within(concat("at ", conversation.from));
+      return conversation.failure("who listens");
     if (Clock::now() >= deadline)
-      return Status::error(CGX_TIMEOUT, "did not answer at ", conversation.from);
+      return Status::error(CGX_TIMEOUT, "it did not answer at ", conversation.from);
     const Watch watch = conversation.watch();
     waitForAny({&watch, 1}, deadline);
   }
   if (const uint32_t rank = conversation.greeting.peer().rank; rank != expectedRank)
-    return Status::error(CGX_MISMATCH, "at ", conversation.from, " is rank ", rank);
+    return Status::error(CGX_MISMATCH, "who listens at ", conversation.from, " is rank ", rank);
   return std::move(conversation.channel);
 }
 

@@ -9,6 +9,7 @@
 #define CGX_RUNTIME_TRANSPORT_TCP_CONVERSATION_H
 
 #include "Channel.h"
+#include "transport/MostTelling.h"
 #include "transport/tcp/Greeting.h"
 
 #include <list>
@@ -33,7 +34,9 @@ public:
   Watch watch() const {
     return {channel->descriptor(), !greeting.outgoing().empty() || channel->wantsToWrite()};
   }
-  Status why = {}; ///< it has failed
+  Status why = {}; ///< it has failed: what the other is, has or did, or why the connection ended
+  /// The same as a sentence, with the other called `who`.
+  Status failure(const std::string &who) const;
 
   std::unique_ptr<Channel> channel;
   Greeting greeting;
@@ -42,11 +45,14 @@ public:
 };
 
 /// Where a rank listens, and those who came there and have not proven themselves yet. A stranger who says
-/// nothing keeps nobody waiting, and there is room for a few only.
+/// nothing keeps nobody waiting, and there is room for a few only: also where this process may open few
+/// files.
 class Reception {
 public:
-  Reception(Network &network, asio::ip::tcp::acceptor acceptor)
-      : network(network), acceptor(std::move(acceptor)) {}
+  Reception(Network &network, asio::ip::tcp::acceptor acceptor);
+  ~Reception();
+  Reception(const Reception &) = delete;
+  Reception &operator=(const Reception &) = delete;
 
   asio::ip::tcp::endpoint endpoint() const;
   /// From now on guests are greeted like this.
@@ -55,19 +61,25 @@ public:
   /// Waits a little for guests, or for one of `others`; the guests that have proven themselves.
   std::list<Conversation> welcome(std::span<const Watch> others, Clock::time_point deadline);
 
-  /// Who came and was turned away, in words; empty if nobody was.
-  const std::string &stranger() const { return lastStranger; }
+  /// Who came and was turned away, in words; empty if nobody was. Of many, one who tells most, and how many
+  /// there was no room for.
+  std::string troubles() const;
 
 private:
   void accept();
-  std::string describeFailure(const Conversation &guest) const;
+  bool dismissOne();
+  bool refuseOne();
+  void turnAway(const Conversation &guest);
 
   Network &network;
   mutable asio::ip::tcp::acceptor acceptor;
   Hello hello;
   Bytes32 key{};
   std::list<Conversation> guests;
-  std::string lastStranger;
+  MostTelling strangers;
+  int spare; ///< a descriptor for the moment in which there is no other
+  uint64_t dismissed = 0;
+  bool outOfDescriptors = false;
 };
 
 /// Listens at an address of this host: an error says whether the port is taken (CGX_RESOURCE_EXHAUSTED) or
@@ -77,6 +89,9 @@ Result<asio::ip::tcp::acceptor> listenAt(Network &network, const asio::ip::tcp::
 /// Where a name leads. Numbers are taken as they are.
 Result<std::vector<asio::ip::tcp::endpoint>> resolve(Network &network, const std::string &host,
                                                      const std::string &port);
+
+/// What is said of an endpoint to which no way leads.
+Status notReached(const asio::ip::tcp::endpoint &endpoint, const std::string &why);
 
 /// Connects, and begins to greet. CGX_PEER_DIED where nobody listens.
 Result<Conversation> call(Network &network, const asio::ip::tcp::endpoint &endpoint, Greeting greeting,

@@ -8,6 +8,7 @@
 
 #include "Joining.h"
 
+#include "transport/MostTelling.h"
 #include "transport/tcp/RendezvousPoint.h"
 
 #include <algorithm>
@@ -145,13 +146,14 @@ protected:
         return status;
       if (Clock::now() >= until && !awaited().empty())
         return Status::error(CGX_TIMEOUT, "rank ", awaited(), " did not connect to rank ", config.rank,
-                             " within ", config.timeout.count(), " ms", strangerOf(reception));
+                             " within ", config.timeout.count(), " ms", troublesOf(reception));
     }
     return Status();
   }
 
-  static std::string strangerOf(const Reception &reception) {
-    return reception.stranger().empty() ? "" : "; " + reception.stranger();
+  static std::string troublesOf(const Reception &reception) {
+    const std::string words = reception.troubles();
+    return words.empty() ? "" : "; " + words;
   }
 
   /// Where this rank is to listen, if it was not told.
@@ -262,8 +264,9 @@ private:
     Status told = ask(where);
     if (told.getCode() == CGX_INVALID_ARGUMENT)
       return told;
-    return Status::error(CGX_INVALID_ARGUMENT, "rank 0 ", status.message(), "; who listens there ",
-                         told.getCode() == CGX_MISMATCH ? told.message() : "is no rank of this job",
+    return Status::error(CGX_INVALID_ARGUMENT, "rank 0 ", status.message(), "; ",
+                         told.getCode() == CGX_MISMATCH ? told.message()
+                                                        : "who listens there is no rank of this job",
                          ": give each job a port of its own");
   }
 
@@ -310,7 +313,7 @@ private:
       if (Clock::now() >= deadline && !missing().empty())
         return Status::error(CGX_TIMEOUT, "job '", config.job, "' is not complete after ",
                              config.timeout.count(), " ms: rank ", missing(), " did not join",
-                             strangerOf(*reception),
+                             troublesOf(*reception),
                              ": if it was started, its own output says why it is not here");
     }
     return Status();
@@ -471,52 +474,48 @@ private:
 
   /// Finds rank 0, again and again until it is there, and is let in.
   Status meetFirst() {
-    Status last(CGX_TIMEOUT, concat("has not come to ", place.describe()));
+    reasons = MostTelling(concat("it has not come to ", place.describe()));
     for (;;) {
-      Status status = tryFirst();
-      if (status.ok())
-        return status;
-      const bool isStale = options.rendezvous != TcpOptions::Rendezvous::HostPort &&
-                           status.getCode() == CGX_MISMATCH && status.message().starts_with("at ");
-      const bool isAbsent = status.getCode() == CGX_PEER_DIED || status.getCode() == CGX_TIMEOUT;
-      if (!isAbsent && !isStale)
-        return status.message().starts_with("at ")
-                   ? Status::error(status.getCode(), "rank 0 ", status.message())
-                   : status;
-      if (!status.message().empty())
-        last = status;
+      if (std::optional<Status> over = tryFirst())
+        return *over;
       if (Clock::now() >= deadline)
-        return Status::error(CGX_TIMEOUT, "rank 0 did not join within ", config.timeout.count(), " ms: it ",
-                             last.message());
+        return Status::error(CGX_TIMEOUT, "rank 0 did not join within ", config.timeout.count(),
+                             " ms: ", reasons.words());
       std::this_thread::sleep_for(kRetry);
     }
   }
 
-  Status tryFirst() {
+  /// Nothing where it is to be tried again, for one of the reasons.
+  std::optional<Status> again(Telling telling, std::string words) {
+    reasons.hear(telling, std::move(words));
+    return std::nullopt;
+  }
+
+  std::optional<Status> tryFirst() {
     Result<std::optional<Announcement>> found = place.find(deadline);
     if (!found.ok())
       return found.status();
     if (!*found)
-      return Status(CGX_TIMEOUT, "");
+      return std::nullopt;
     network->tls.reset();
     if (Status status = useSecret(options.secret.empty() ? (*found)->secret : options.secret); !status.ok())
       return status;
     Result<std::vector<tcp::endpoint>> endpoints = resolve(*network, (*found)->host, (*found)->port);
     if (!endpoints.ok())
       return endpoints.status();
-    Status status;
+    // A name may lead to several addresses, of which rank 0 has one.
     for (const tcp::endpoint &endpoint : *endpoints)
-      if (status = visitFirst(endpoint); status.ok() || status.getCode() != CGX_PEER_DIED)
-        break;
-    return status;
+      if (std::optional<Status> over = visitFirst(endpoint); over || Clock::now() >= deadline)
+        return over;
+    return std::nullopt;
   }
 
-  Status visitFirst(const tcp::endpoint &endpoint) {
+  std::optional<Status> visitFirst(const tcp::endpoint &endpoint) {
     reception.reset();
     // An address that both see, and no other: as far as rank 0 is, and no further, this rank can be found.
     Result<tcp::endpoint> own = listeningAddress(endpoint);
     if (!own.ok())
-      return own.status();
+      return notFound(own.status());
     Result<tcp::acceptor> acceptor = listenAt(*network, *own);
     if (!acceptor.ok())
       return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.rank, " ", acceptor.status().message());
@@ -527,12 +526,39 @@ private:
     Result<std::unique_ptr<Channel>> channel =
         visit(*network, endpoint, Greeting(Greeting::Role::Guest, said, key), /*expectedRank=*/0, deadline);
     if (!channel.ok())
-      return channel.status();
+      return notFound(channel.status());
     if (Result<Note> heard = (*channel)->hear(deadline); !heard.ok())
-      return (*channel)->isClosed() ? Status::error(CGX_PEER_DIED, "hung up at ", describe(endpoint))
-                                    : heard.status();
+      return notLetIn(heard.status(), (*channel)->isClosed(), describe(endpoint));
     joined.peers[0][0] = std::move(*channel);
     return Status();
+  }
+
+  /// What became of the way to whoever may be rank 0. Who listens where a file or a key of the store says may
+  /// belong to an earlier start, which this one replaces.
+  std::optional<Status> notFound(const Status &status) {
+    switch (status.getCode()) {
+    case CGX_MISMATCH:
+      if (options.rendezvous == TcpOptions::Rendezvous::HostPort)
+        return Status::error(CGX_MISMATCH, "rank 0 is not there: ", status.message());
+      return again(Telling::Answer, status.message());
+    case CGX_PEER_DIED:
+      return again(Telling::Refusal, status.message());
+    case CGX_TIMEOUT:
+      return again(Telling::Silence, status.message());
+    default:
+      return status;
+    }
+  }
+
+  /// What rank 0 itself did, or said. One that gave up or went away may be started again.
+  std::optional<Status> notLetIn(const Status &status, bool isClosed, const std::string &where) {
+    if (isClosed)
+      return again(Telling::Answer, concat("it hung up at ", where));
+    if (status.getCode() == CGX_TIMEOUT && status.message() == kNoAnswer)
+      return again(Telling::Silence, concat("it did not answer at ", where));
+    if (status.getCode() == CGX_TIMEOUT || status.getCode() == CGX_PEER_DIED)
+      return again(Telling::Answer, status.message());
+    return status;
   }
 
   /// The address of this host from which rank 0 is seen, unless another was asked for.
@@ -545,7 +571,7 @@ private:
       route.connect(there, error);
     const auto local = error ? asio::ip::udp::endpoint() : route.local_endpoint(error);
     if (error)
-      return Status::error(CGX_PEER_DIED, "cannot be reached at ", describe(first), ": ", error.message());
+      return notReached(first, error.message());
     seenAs = local.address();
     return ownAddress(seenAs.to_string(), "0");
   }
@@ -581,8 +607,7 @@ private:
         Result<Conversation> called =
             call(*network, *there, Greeting(Greeting::Role::Guest, own, key), deadline);
         if (!called.ok())
-          return explained(
-              Status::error(called.status().getCode(), "rank ", rank, " ", called.status().message()));
+          return explained(called.status().within(concat("rank ", rank)));
         visits.push_back({rank, connection, std::move(*called)});
       }
     }
@@ -602,7 +627,7 @@ private:
       auto &[rank, connection, conversation] = *next;
       const Conversation::State state = conversation.advance();
       if (state == Conversation::State::Failed)
-        return conversation.why.within(concat("rank ", rank, " at ", conversation.from));
+        return conversation.failure(concat("rank ", rank));
       if (state == Conversation::State::Going && Clock::now() >= deadline)
         return Status::error(CGX_TIMEOUT, "rank ", rank, " did not answer at ", conversation.from);
       if (state == Conversation::State::Going) {
@@ -625,6 +650,7 @@ private:
   }
 
   std::optional<Reception> reception;
+  MostTelling reasons;   ///< why rank 0 was not found yet
   AwaitedNote fromFirst; ///< that all are ready, or why not
   asio::ip::address seenAs;
 };

@@ -10,6 +10,7 @@
 #include "transport/MessageBatch.h"
 #include "transport/kinds/TransportKinds.h"
 #include "transport/routed/LocalRanks.h"
+#include "transport/tcp/Greeting.h"
 
 #include <arpa/inet.h>
 #include <condition_variable>
@@ -21,6 +22,7 @@
 #include <mutex>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <thread>
@@ -35,18 +37,60 @@ using Connected = Result<std::unique_ptr<Transport>>;
 
 constexpr const char *kSecret = "0123456789abcdef0123456789abcdef";
 
-/// A port of the loopback that nobody listens at, most likely.
-uint16_t freePort() {
-  const int probe = socket(AF_INET, SOCK_STREAM, 0);
+sockaddr_in loopback(uint16_t port) {
   sockaddr_in name{};
   name.sin_family = AF_INET;
   name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof name;
-  EXPECT_EQ(bind(probe, reinterpret_cast<sockaddr *>(&name), length), 0);
-  EXPECT_EQ(getsockname(probe, reinterpret_cast<sockaddr *>(&name), &length), 0);
-  close(probe);
-  return ntohs(name.sin_port);
+  name.sin_port = htons(port);
+  return name;
 }
+
+/// Whether somebody listens at that port now.
+bool connectTo(int descriptor, uint16_t port) {
+  const sockaddr_in name = loopback(port);
+  return ::connect(descriptor, reinterpret_cast<const sockaddr *>(&name), sizeof name) == 0;
+}
+
+void awaitListener(uint16_t port) {
+  for (const auto end = std::chrono::steady_clock::now() + 30s; std::chrono::steady_clock::now() < end;
+       std::this_thread::sleep_for(1ms)) {
+    const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool isThere = connectTo(probe, port);
+    close(probe);
+    if (isThere)
+      return;
+  }
+  FAIL() << "nobody came to listen at port " << port;
+}
+
+/// A port of the loopback that nobody listens at, and that nobody else on this machine is given: as long as
+/// it is bound, and may be bound once more by who asks for it.
+class HeldPort {
+public:
+  HeldPort() : holder(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in name = loopback(0);
+    socklen_t length = sizeof name;
+    const int yes = 1;
+    EXPECT_EQ(setsockopt(holder, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes), 0);
+    EXPECT_EQ(bind(holder, reinterpret_cast<sockaddr *>(&name), length), 0);
+    EXPECT_EQ(getsockname(holder, reinterpret_cast<sockaddr *>(&name), &length), 0);
+    number = ntohs(name.sin_port);
+  }
+  ~HeldPort() { close(holder); }
+  HeldPort(const HeldPort &) = delete;
+  HeldPort &operator=(const HeldPort &) = delete;
+
+  operator uint16_t() const { return number; }
+  /// Listens there itself.
+  int listenHere() const {
+    EXPECT_EQ(listen(holder, 5), 0);
+    return holder;
+  }
+
+private:
+  int holder;
+  uint16_t number = 0;
+};
 
 testing::AssertionResult failsWith(const Status &status, cgx_status code, const std::string &text) {
   if (status.getCode() == code && status.message().find(text) != std::string::npos)
@@ -61,7 +105,7 @@ protected:
             .rank = rank,
             .ranks = ranks,
             .timeout = 15000ms,
-            .tcp = {.rendezvous = "127.0.0.1:" + std::to_string(port), .secret = kSecret}};
+            .tcp = {.rendezvous = "127.0.0.1:" + std::to_string(uint16_t(port)), .secret = kSecret}};
   }
 
   static Connected connect(const TransportConfig &config) { return connectTransport("tcp", config); }
@@ -99,7 +143,7 @@ protected:
   }
 
   std::string job = uniqueJob();
-  uint16_t port = freePort();
+  HeldPort port;
 };
 
 TEST_F(TcpTest, RanksMeetAtAHostAndPort) {
@@ -137,11 +181,57 @@ TEST_F(TcpTest, ARankWithAnotherSecretIsNamedByAll) {
     if (own.rank == 1)
       own.tcp.secret = "another secret of the same job";
   });
-  EXPECT_TRUE(failsWith(statuses[1], CGX_MISMATCH, "rank 0 at 127.0.0.1:"));
-  EXPECT_TRUE(failsWith(statuses[1], CGX_MISMATCH, "has another secret"));
+  EXPECT_TRUE(failsWith(statuses[1], CGX_MISMATCH,
+                        "rank 0 is not there: who listens at 127.0.0.1:" + std::to_string(uint16_t(port)) +
+                            " has another secret"));
   for (uint32_t rank : {0u, 2u}) {
     EXPECT_TRUE(failsWith(statuses[rank], CGX_TIMEOUT, "rank 1 did not join"));
     EXPECT_TRUE(failsWith(statuses[rank], CGX_TIMEOUT, "said to be rank 1 and did not prove"));
+  }
+}
+
+/// Answers the first that comes to the port as rank 0 of a job with another secret.
+void answerWithAnotherSecret(int listener, const std::string &job) {
+  const int guest = accept(listener, nullptr, nullptr);
+  tcp::Hello own;
+  own.ranks = 2;
+  own.job = tcp::hashOf(job);
+  tcp::Greeting greeting(tcp::Greeting::Role::Host, own, tcp::randomBytes());
+  while (greeting.outgoing().empty()) {
+    const ssize_t count = recv(guest, greeting.incoming().data(), greeting.incoming().size(), 0);
+    ASSERT_GT(count, 0);
+    ASSERT_TRUE(greeting.received(uint64_t(count)).ok());
+  }
+  ASSERT_EQ(send(guest, greeting.outgoing().data(), greeting.outgoing().size(), MSG_NOSIGNAL),
+            ssize_t(greeting.outgoing().size()));
+  char byte;
+  (void)!recv(guest, &byte, 1, 0); // until it has hung up
+  close(guest);
+}
+
+// Whatever becomes of who gave it: refused or unanswered, the next hundred attempts tell less.
+TEST_F(TcpTest, AnAnswerOutlivesWhatIsHeardLater) {
+  for (const bool staysSilent : {false, true}) {
+    SCOPED_TRACE(staysSilent ? "silence" : "refusal");
+    auto held = std::make_unique<HeldPort>();
+    const int listener = held->listenHere();
+    const std::string rendezvous = rendezvousOf(job), path = rendezvous.substr(5);
+    std::ofstream(path) << "cgx-tcp 1\n127.0.0.1\n" << uint16_t(*held) << "\n" << kSecret << "\n";
+    std::filesystem::permissions(path, std::filesystem::perms(0600));
+    std::thread answering([&] {
+      answerWithAnotherSecret(listener, job);
+      if (!staysSilent)
+        held.reset();
+    });
+    TransportConfig own = config(1);
+    own.timeout = 1000ms;
+    own.tcp = {.rendezvous = rendezvous};
+    const std::string where = "127.0.0.1:" + std::to_string(uint16_t(*held));
+    EXPECT_TRUE(
+        failsWith(connect(own).status(), CGX_TIMEOUT,
+                  "rank 0 did not join within 1000 ms: who listens at " + where + " has another secret"));
+    answering.join();
+    std::filesystem::remove(path);
   }
 }
 
@@ -158,10 +248,10 @@ TEST_F(TcpTest, ARankOfAnotherJobIsToldSo) {
 TEST_F(TcpTest, TwoJobsAtOnePortAreToldApart) {
   std::thread first([&] {
     TransportConfig own = config(0);
-    own.timeout = 2500ms;
+    own.timeout = 5000ms;
     EXPECT_TRUE(failsWith(connect(own).status(), CGX_TIMEOUT, "rank 1 did not join"));
   });
-  std::this_thread::sleep_for(300ms);
+  awaitListener(port);
   TransportConfig own = config(0);
   own.job += ".other";
   EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT,
@@ -170,16 +260,9 @@ TEST_F(TcpTest, TwoJobsAtOnePortAreToldApart) {
 }
 
 TEST_F(TcpTest, APortThatSomethingElseHasIsNamed) {
-  const int other = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in name{};
-  name.sin_family = AF_INET;
-  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  name.sin_port = htons(port);
-  ASSERT_EQ(bind(other, reinterpret_cast<sockaddr *>(&name), sizeof name), 0);
-  ASSERT_EQ(listen(other, 5), 0);
+  port.listenHere();
   EXPECT_TRUE(failsWith(connect(config(0)).status(), CGX_INVALID_ARGUMENT,
-                        "cannot listen at 127.0.0.1:" + std::to_string(port)));
-  close(other);
+                        "cannot listen at 127.0.0.1:" + std::to_string(uint16_t(port))));
 }
 
 TEST_F(TcpTest, NonsenseOfARendezvousIsRefused) {
@@ -216,7 +299,7 @@ TEST_F(TcpTest, ARankThatDiesBeforeItJoinsTheSharedMemoryIsNamedByAll) {
 class Forwarded {
 public:
   explicit Forwarded(uint16_t port) : listener(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in name = at(0);
+    sockaddr_in name = loopback(0);
     socklen_t length = sizeof name;
     EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr *>(&name), length), 0);
     EXPECT_EQ(getsockname(listener, reinterpret_cast<sockaddr *>(&name), &length), 0);
@@ -250,14 +333,6 @@ public:
   }
 
 private:
-  static sockaddr_in at(uint16_t port) {
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    name.sin_port = htons(port);
-    return name;
-  }
-
   void forward(uint16_t port) {
     pollfd waiting{listener, POLLIN, 0};
     while (!held && poll(&waiting, 1, 10) == 0)
@@ -265,8 +340,7 @@ private:
     if (held)
       return; // nobody came
     ends = {accept(listener, nullptr, nullptr), socket(AF_INET, SOCK_STREAM, 0)};
-    sockaddr_in name = at(port);
-    while (!held && ::connect(ends[1], reinterpret_cast<sockaddr *>(&name), sizeof name) != 0)
+    while (!held && !connectTo(ends[1], port))
       std::this_thread::sleep_for(10ms);
     pollfd both[] = {{ends[0], POLLIN, 0}, {ends[1], POLLIN, 0}};
     while (!held) {
@@ -313,11 +387,7 @@ TEST_F(TcpTest, StrangersDoNotKeepRanksFromMeeting) {
     std::vector<int> open;
     for (int i = 0; !ends; ++i) {
       const int one = socket(AF_INET, SOCK_STREAM, 0);
-      sockaddr_in name{};
-      name.sin_family = AF_INET;
-      name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      name.sin_port = htons(port);
-      if (::connect(one, reinterpret_cast<sockaddr *>(&name), sizeof name) == 0 && i % 2)
+      if (connectTo(one, port) && i % 2)
         (void)!::send(one, "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL);
       open.push_back(one); // and says nothing more
       std::this_thread::sleep_for(2ms);
@@ -331,6 +401,71 @@ TEST_F(TcpTest, StrangersDoNotKeepRanksFromMeeting) {
   }));
   ends = true;
   stranger.join();
+}
+
+/// Connections to a port whose ends say nothing.
+class Strangers {
+public:
+  Strangers(uint16_t port, int count) {
+    awaitListener(port);
+    for (int i = 0; i < count; ++i) {
+      ends.push_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      EXPECT_TRUE(connectTo(ends.back(), port));
+    }
+  }
+  ~Strangers() {
+    for (int end : ends)
+      close(end);
+  }
+
+private:
+  std::vector<int> ends;
+};
+
+/// From here on this process may open `more` files than it has.
+void limitDescriptors(rlim_t more) {
+  const int next = dup(0); // the lowest that is free
+  close(next);
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  limit.rlim_cur = rlim_t(next) + more;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+// They would keep all descriptors of rank 0 for as long as somebody may take to say who it is.
+TEST_F(TcpTest, StrangersDoNotTakeTheLastDescriptors) {
+  runProcesses(3, [&](uint32_t rank) {
+    if (rank == 2) { // no rank, but the strangers, who come first and stay
+      const Strangers strangers(port, 200);
+      std::this_thread::sleep_for(4s);
+      return;
+    }
+    if (rank == 0)
+      limitDescriptors(40);
+    else
+      std::this_thread::sleep_for(1s);
+    TransportConfig own = config(rank);
+    own.timeout = 3000ms;
+    Connected transport = connect(own);
+    ASSERT_TRUE(transport.ok()) << transport.status().message();
+    EXPECT_TRUE(talk(**transport).ok());
+  });
+}
+
+TEST_F(TcpTest, ThatTheDescriptorsAreUsedUpIsSaid) {
+  runProcesses(2, [&](uint32_t rank) {
+    if (rank == 1) {
+      const Strangers strangers(port, 60);
+      std::this_thread::sleep_for(1s);
+      return;
+    }
+    limitDescriptors(20);
+    TransportConfig own = config(0);
+    own.timeout = 2000ms;
+    const Status status = connect(own).status();
+    EXPECT_TRUE(failsWith(status, CGX_TIMEOUT, "rank 1 did not join"));
+    EXPECT_TRUE(failsWith(status, CGX_TIMEOUT, "since this process may open no more files (ulimit -n)"));
+  });
 }
 
 TEST_F(TcpTest, TlsWithKeysFromTheSecret) {
@@ -463,9 +598,24 @@ TEST_F(TcpTest, NonsenseInAStoreIsRefused) {
 TEST_F(TcpTest, AFileOfADeadJobIsReplaced) {
   const std::string rendezvous = rendezvousOf(job);
   const std::string path = rendezvous.substr(5);
-  std::ofstream(path) << "cgx-tcp 1\n127.0.0.1\n" << port << "\n" << kSecret << "\n";
+  std::ofstream(path) << "cgx-tcp 1\n127.0.0.1\n" << uint16_t(port) << "\n" << kSecret << "\n";
   std::filesystem::permissions(path, std::filesystem::perms(0600));
   expectAllWell(run(3, [&](TransportConfig &own) { own.tcp = {.rendezvous = rendezvous}; }));
+  EXPECT_EQ(leftovers(job), "");
+}
+
+TEST_F(TcpTest, NoMaskKeepsOutRanksOfItsUser) {
+  const std::string rendezvous = rendezvousOf(job);
+  for (const mode_t mask : {0777, 0377, 0077, 0})
+    runProcesses(3, [&](uint32_t rank) {
+      becomeOrdinaryUser();
+      umask(mask);
+      TransportConfig own = config(rank, 3);
+      own.tcp = {.rendezvous = rendezvous};
+      Connected transport = connect(own);
+      ASSERT_TRUE(transport.ok()) << transport.status().message();
+      EXPECT_TRUE(talk(**transport).ok());
+    });
   EXPECT_EQ(leftovers(job), "");
 }
 
@@ -482,7 +632,7 @@ TEST_F(TcpTest, APipeInPlaceOfTheFileIsRefusedAndNotWaitedFor) {
 TEST_F(TcpTest, AFileThatOthersMayWriteIsRefused) {
   const std::string rendezvous = rendezvousOf(job);
   const std::string path = rendezvous.substr(5);
-  std::ofstream(path) << "cgx-tcp 1\n127.0.0.1\n" << port << "\n" << kSecret << "\n";
+  std::ofstream(path) << "cgx-tcp 1\n127.0.0.1\n" << uint16_t(port) << "\n" << kSecret << "\n";
   std::filesystem::permissions(path, std::filesystem::perms(0666));
   TransportConfig own = config(1);
   own.tcp = {.rendezvous = rendezvous};
