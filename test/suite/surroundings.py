@@ -9,6 +9,7 @@ import os
 import pathlib
 import pwd
 import shutil
+import stat
 import subprocess
 import tempfile
 
@@ -146,10 +147,24 @@ class OrdinaryUser(Surrounding):
             subprocess.run(["sh", "-c", 'mkdir "$2" && cd "$1" && tar -c --exclude=./build/venv . | tar -x -C "$2" && '
                             'chown -R "$3" "$2"', "copy", ROOT, copy, f"{user.pw_uid}:{user.pw_gid}"], check=True)
             (copy / "build" / "venv").mkdir(parents=True, exist_ok=True)
-            script = ('[ ! -e "$0/build/venv" ] || mount --bind "$0/build/venv" "$1/build/venv"; mount --rbind "$1" "$0" && '
-                      'cd "$0" && shift && exec "$@"')
-            yield ["unshare", "--mount", "sh", "-c", script, str(ROOT), str(copy), "setpriv", f"--reuid={user.pw_uid}",
+            (pathlib.Path(folder) / "python").mkdir()
+            script = ('if [ -n "$2" ]; then mount --rbind "$2/$3" "$4" && mount -t tmpfs -o mode=755 none "$2" && mkdir "$2/$3" && '
+                      'mount --rbind "$4" "$2/$3"; fi && '
+                      'if [ -e "$0/build/venv" ]; then mount --bind "$0/build/venv" "$1/build/venv"; fi && '
+                      'mount --rbind "$1" "$0" && cd "$0" && shift 4 && exec "$@"')
+            yield ["unshare", "--mount", "sh", "-c", script, str(ROOT), str(copy), *_closed_to_others(shutil.which("python3")),
+                   f"{folder}/python", "setpriv", f"--reuid={user.pw_uid}",
                    f"--regid={user.pw_gid}", "--clear-groups", "env", f"HOME={home}", f"USER={self._USER}"], {}
+
+
+def _closed_to_others(path):
+    """(folder, name in it) of the first folder above a program through which only its owner may go, such as the home folder
+    that has root's Python; ("", "") where there is none."""
+    parts = pathlib.Path(path).parts
+    for depth in range(1, len(parts)):
+        if not pathlib.Path(*parts[:depth]).stat().st_mode & stat.S_IXOTH:
+            return str(pathlib.Path(*parts[:depth])), parts[depth]
+    return "", ""
 
 
 ALL = [Plain(), StrictMask(), NoHome(), OneCore(), Turkish(), SmallSharedMemory(), NoIpv6(), NoNamespaces(), ReadOnlyTree(),
