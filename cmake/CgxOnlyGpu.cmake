@@ -32,6 +32,7 @@ if(missing)
   message(STATUS "left out: the runtime, cgx-bench, tests of collectives: expected ${missing}, found none")
 else()
   add_subdirectory(runtime)
+  add_subdirectory(tools/cli) # what the command line of cgx-bench is made of
   add_subdirectory(tools/bench)
   if(TARGET GTest::gtest_main)
     add_subdirectory(test/unit/runtime EXCLUDE_FROM_ALL) # what the tests of collectives share
