@@ -10,10 +10,12 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <random>
 #include <sstream>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -31,6 +33,28 @@ std::string uniqueJob() {
   }();
   static std::atomic<int> count{0};
   return "test." + nonce + "." + std::to_string(getpid()) + "." + std::to_string(count.fetch_add(1)) + ".";
+}
+
+struct Events::Counter {
+  std::atomic<uint32_t> times{0};
+};
+
+Events::Events() {
+  void *memory = mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    std::abort();
+  counter = new (memory) Counter;
+}
+
+Events::~Events() { munmap(counter, sizeof(Counter)); }
+
+void Events::count() { ++counter->times; }
+
+bool Events::await(uint32_t times) const {
+  const auto end = std::chrono::steady_clock::now() + kForEver;
+  while (counter->times < times && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return counter->times >= times;
 }
 
 void becomeOrdinaryUser() {

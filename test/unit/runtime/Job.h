@@ -8,11 +8,40 @@
 #ifndef CGX_TEST_UNIT_RUNTIME_JOB_H
 #define CGX_TEST_UNIT_RUNTIME_JOB_H
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
 
 namespace cgx::test {
+
+/// In which a rank that is gone is noticed by those who wait for it: not after their timeout, but at once.
+inline constexpr std::chrono::milliseconds kAtOnce{500};
+
+/// A promise in time fails a test when it takes ten times as long: less is the machine's affair, and a
+/// benchmark's.
+constexpr std::chrono::milliseconds deadlineOf(std::chrono::milliseconds promise) { return 10 * promise; }
+
+/// For what is promised in no time at all, and yet should end a test that hangs.
+inline constexpr std::chrono::milliseconds kForEver{60000};
+
+/// Something that one process or thread of a test waits for, however long the others take. Made before they
+/// are, and seen by all of them.
+class Events {
+public:
+  Events();
+  ~Events();
+  Events(const Events &) = delete;
+  Events &operator=(const Events &) = delete;
+
+  void count();
+  /// Whether it has happened so many times, at the latest after kForEver.
+  bool await(uint32_t times) const;
+
+private:
+  struct Counter;
+  Counter *counter;
+};
 
 /// A name that no other job on this host has.
 std::string uniqueJob();
