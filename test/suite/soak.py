@@ -4,8 +4,9 @@
     test/suite/soak.py runtime-only release --rounds 20 --match 'tcp|fault' --in all
 
 tools/check --soak calls it. Each round draws one of the loads (one test at a time; four tests for each core; as many tests as
-cores beside a busy loop on each; everything on one core) and one of the surroundings asked for. Exit status: 0 where nothing
-failed, 1 where a test did, 2 for wrong usage.
+cores beside a busy loop on each; everything on one core) and one of the surroundings asked for. In half of the rounds ranks wait at
+random before they send, accept, join or unlink, where the build has CGX_TEST_DELAYS (runtime-only has). Exit status: 0 where
+nothing failed, 1 where a test did, 2 for wrong usage.
 """
 
 import argparse
@@ -73,6 +74,8 @@ def main(arguments):
             # Every load and every surrounding comes before one comes again.
             load, place = loads()[number % 4], places[number % len(places)]
             with load.applied(), place.entered() as (wrapper, environment):
+                if number // 4 % 2 == 0:
+                    environment = environment | {"CGX_TEST_DELAYS": str(draw.randrange(1 << 31))}
                 for preset in options.presets:
                     for outcome in run_round(builds.Build(preset), options, number, load, place, wrapper, environment, draw):
                         failures[preset, outcome.name].append((number, load.name, place.name, outcome.failed_cases()))
@@ -113,9 +116,10 @@ def run_round(build, options, number, load, place, wrapper, environment, draw):
     kept.mkdir(parents=True, exist_ok=True)
     shutil.copy(junit, kept / f"soak.{junit.name}")
     failed = [outcome for outcome in found if not outcome.passed]
+    delays = f", CGX_TEST_DELAYS={environment['CGX_TEST_DELAYS']}" if "CGX_TEST_DELAYS" in environment else ""
     skipped = sum(len(outcome.skips()) for outcome in found)
     print(f"round {number}, {build.preset}, {load.name}, {place.name}: {len(found)} tests, {len(failed)} failed, "
-          f"{skipped} cases skipped", flush=True)
+          f"{skipped} cases skipped{delays}", flush=True)
     for outcome in failed:
         print(f"  {outcome.name}: {', '.join(outcome.failed_cases()) or outcome.output[-300:]}", flush=True)
     return failed

@@ -15,6 +15,7 @@
 
 #include "transport/inproc/Inproc.h"
 
+#include "transport/TestDelay.h"
 #include "transport/ring/RingTransport.h"
 
 #include <algorithm>
@@ -114,6 +115,7 @@ Result<std::unique_ptr<Transport>> connectInproc(const TransportConfig &config) 
   if (Status status = checkRingConfig(config); !status.ok())
     return status;
   Clock::time_point deadline = Clock::now() + config.timeout;
+  testDelay("inproc: before joining");
   Result<SegmentMemory> memory = join(config);
   if (!memory.ok())
     return memory.status();

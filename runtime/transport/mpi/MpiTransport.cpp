@@ -9,6 +9,7 @@
 #include "transport/mpi/MpiTransport.h"
 
 #include "MpiDeviceMemory.h"
+#include "transport/TestDelay.h"
 #include "transport/mpi/Mpi.h"
 #include "transport/mpi/MpiSession.h"
 
@@ -88,6 +89,7 @@ MpiTransport::MpiTransport(MPI_Comm communicator, uint32_t rank, uint32_t ranks,
 }
 
 MpiTransport::~MpiTransport() {
+  testDelay("mpi: before leaving");
   pulse.reset();
   const MpiTurn turn;
   if (!isMpiAbandoned())
@@ -150,6 +152,7 @@ Status MpiTransport::startPart(const Message &message, void *memory, int count, 
 }
 
 void MpiTransport::post(Outgoing &message) {
+  testDelay("mpi: before sending", kSeldom);
   const MpiTurn turn;
   assert(message.peer != self && message.peer < ranks());
   if (!failed.ok())

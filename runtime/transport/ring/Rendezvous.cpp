@@ -9,6 +9,7 @@
 #include "transport/ring/Rendezvous.h"
 
 #include "Doorbell.h"
+#include "transport/TestDelay.h"
 
 namespace cgx {
 
@@ -18,10 +19,17 @@ static MemberState stateOf(Segment segment, uint32_t rank) {
   return MemberState(segment.member(rank).state.load());
 }
 
-static std::string ranksInState(Segment segment, MemberState state, const TransportConfig &config) {
+/// Whether it has come and has not gone.
+static bool isThere(MemberState state) {
+  return state == MemberState::Joining || state == MemberState::Joined;
+}
+
+/// Those whose state is one of two.
+static std::string ranksInState(Segment segment, MemberState state, MemberState other,
+                                const TransportConfig &config) {
   std::string names;
   for (uint32_t rank = 0; rank < segment.ranks(); ++rank)
-    if (stateOf(segment, rank) == state)
+    if (const MemberState its = stateOf(segment, rank); its == state || its == other)
       names += concat(names.empty() ? "" : ", ", config.nameOf(rank));
   return names;
 }
@@ -43,8 +51,8 @@ Status takePlace(Segment segment, const TransportConfig &config, bool &complete)
   if (segment.ranks() != config.ranks) {
     Status status = Status::error(CGX_MISMATCH, "ranks of job '", config.job,
                                   "' differ in the number of ranks: ", segment.ranks(), " on rank ",
-                                  ranksInState(segment, MemberState::Joined, config), ", ", config.ranks,
-                                  " on rank ", config.nameOf(config.rank));
+                                  ranksInState(segment, MemberState::Joined, MemberState::Joining, config),
+                                  ", ", config.ranks, " on rank ", config.nameOf(config.rank));
     segment.fail(segment.ranks(), status);
     return status;
   }
@@ -52,8 +60,11 @@ Status takePlace(Segment segment, const TransportConfig &config, bool &complete)
   if (stateOf(segment, config.rank) != MemberState::Absent)
     return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.nameOf(config.rank), " has joined job '",
                          config.job, "' already");
-  member.state.store(uint32_t(MemberState::Joined));
+  member.state.store(uint32_t(MemberState::Joining));
+  testDelay("ring: before a rank counts as joined");
   complete = header.joined.fetch_add(1) + 1 == segment.ranks();
+  testDelay("ring: before a rank has joined");
+  member.state.store(uint32_t(MemberState::Joined));
   return Status();
 }
 
@@ -82,14 +93,14 @@ Status awaitMembers(const Membership &membership, const TransportConfig &config,
                            CGX_ABI_VERSION, " on rank ", config.nameOf(config.rank), ", ", intruder - 1,
                            " on a rank that was turned away");
     for (uint32_t rank = 0; rank < segment.ranks(); ++rank)
-      if (rank != config.rank && stateOf(segment, rank) == MemberState::Joined && !membership.isAlive(rank) &&
-          stateOf(segment, rank) == MemberState::Joined)
+      if (rank != config.rank && isThere(stateOf(segment, rank)) && !membership.isAlive(rank) &&
+          isThere(stateOf(segment, rank)))
         return Status::error(CGX_PEER_DIED, "rank ", config.nameOf(rank), " died before job '", config.job,
                              "' was complete");
     if (Clock::now() >= deadline)
       return Status::error(CGX_TIMEOUT, "job '", config.job, "' is not complete after ",
                            config.timeout.count(), " ms: rank ",
-                           ranksInState(segment, MemberState::Absent, config),
+                           ranksInState(segment, MemberState::Absent, MemberState::Joining, config),
                            " did not join: if it was started, its own output says why it is not here");
     futexWait(header.joined, joined, std::chrono::milliseconds(1));
   }
@@ -97,6 +108,7 @@ Status awaitMembers(const Membership &membership, const TransportConfig &config,
 }
 
 Status abandonJob(Segment segment, uint32_t rank, const Status &reason) {
+  testDelay("ring: before a job is given up");
   if (segment.header().joined.load() == segment.ranks() && segment.failure().ok())
     return Status();
   segment.fail(rank, reason);
@@ -111,7 +123,9 @@ void lingerForLateRanks(Segment segment) {
 }
 
 void leaveSegment(Segment segment, uint32_t rank) {
+  testDelay("ring: before leaving");
   segment.member(rank).state.store(uint32_t(MemberState::Left));
+  testDelay("ring: before others hear of it");
   for (uint32_t peer = 0; peer < segment.ranks(); ++peer)
     if (peer != rank)
       ringDoorbell(segment.member(peer));

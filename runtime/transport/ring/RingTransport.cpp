@@ -9,6 +9,7 @@
 #include "transport/ring/RingTransport.h"
 
 #include "Doorbell.h"
+#include "transport/TestDelay.h"
 
 #include <algorithm>
 #include <cstring>
@@ -43,12 +44,14 @@ RingTransport::RingTransport(std::unique_ptr<Membership> membership, const Trans
 }
 
 void RingTransport::post(Outgoing &message) {
+  testDelay("ring: before sending", kSeldom);
   assert(message.peer != self && message.peer < ranks());
   if (failed.ok())
     peers[message.peer].sends.push_back(&message);
 }
 
 void RingTransport::post(Incoming &message) {
+  testDelay("ring: before receiving", kSeldom);
   assert(message.peer != self && message.peer < ranks());
   if (!failed.ok())
     return;

@@ -8,6 +8,7 @@
 
 #include "SegmentFile.h"
 
+#include "transport/TestDelay.h"
 #include "transport/ring/Segment.h"
 
 #include <cerrno>
@@ -71,6 +72,7 @@ static Status checkOwner(int descriptor, const std::string &name) {
 /// A new one of that name, or -1 as of a system call.
 static int create(const std::string &name) {
   const int descriptor = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
+  testDelay("shm: before the mode");
   if (descriptor < 0 || fchmod(descriptor, kMode) == 0) // the mask may have taken all of the mode
     return descriptor;
   const int error = errno;
@@ -86,6 +88,7 @@ Result<SegmentFile> SegmentFile::open(const std::string &name) {
     // Where it is there it is opened, and where it is not it is made: never taken from who was faster.
     int descriptor = shm_open(name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
     if (descriptor < 0 && errno == ENOENT) {
+      testDelay("shm: before the object is made");
       descriptor = create(name);
       if (descriptor < 0 && errno == EEXIST)
         continue;
@@ -214,6 +217,7 @@ std::string SegmentFile::setupHolder() const {
 }
 
 Status SegmentFile::lockSetup(uint32_t rank, Clock::time_point deadline) {
+  testDelay("shm: before the set-up lock");
   // Tried again and again, because waiting in the kernel has no timeout.
   while (!tryLock(kSetupLock, 1 + int64_t(rank), F_WRLCK)) {
     if (errno != EAGAIN && errno != EACCES && errno != EINTR)
@@ -229,7 +233,10 @@ Status SegmentFile::lockSetup(uint32_t rank, Clock::time_point deadline) {
   return Status();
 }
 
-void SegmentFile::unlockSetup() { tryLock(kSetupLock, /*count=*/0, F_UNLCK); }
+void SegmentFile::unlockSetup() {
+  testDelay("shm: before the set-up lock is given back");
+  tryLock(kSetupLock, /*count=*/0, F_UNLCK);
+}
 
 bool SegmentFile::lockRank(uint32_t rank) { return tryLock(rank, /*count=*/1, F_WRLCK); }
 
@@ -247,6 +254,7 @@ bool SegmentFile::isLinked() const {
 }
 
 void SegmentFile::unlink() {
+  testDelay("shm: before unlink");
   if (isLinked())
     shm_unlink(name.c_str());
 }

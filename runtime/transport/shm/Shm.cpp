@@ -18,6 +18,7 @@
 
 #include "SegmentFile.h"
 #include "transport/MostTelling.h"
+#include "transport/TestDelay.h"
 #include "transport/ring/RingTransport.h"
 
 #include <algorithm>
@@ -118,6 +119,7 @@ static Result<Attempt> tryJoin(const std::string &name, const TransportConfig &c
     return status;
   if (!file->isLinked())
     return Attempt(); // unlinked while this rank waited for the lock
+  testDelay("shm: with the set-up lock");
   Result<std::optional<Segment>> found =
       file->size() == 0 ? createSegment(*file, config) : openSegment(*file, config);
   if (!found.ok())
@@ -187,6 +189,7 @@ Result<std::unique_ptr<Transport>> connectShm(const TransportConfig &config) {
           Status::error(CGX_TIMEOUT, "an earlier start of job '", config.job, "' does not end"));
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
+  testDelay("shm: after joining");
   Status status = awaitMembers(*membership, config, deadline);
   if (!status.ok())
     status = abandon(*membership, config, status);

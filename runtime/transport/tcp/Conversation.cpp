@@ -8,6 +8,8 @@
 
 #include "Conversation.h"
 
+#include "transport/TestDelay.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
@@ -118,6 +120,7 @@ bool Reception::refuseOne() {
 }
 
 void Reception::accept() {
+  testDelay("tcp: before accepting");
   for (;;) {
     std::error_code error;
     tcp::endpoint from;
@@ -235,6 +238,7 @@ Status notReached(const tcp::endpoint &endpoint, const std::string &why) {
 
 static Result<tcp::socket> connectTo(Network &network, const tcp::endpoint &endpoint,
                                      Clock::time_point deadline) {
+  testDelay("tcp: before connecting");
   std::error_code error;
   tcp::socket socket(network.io);
   socket.open(endpoint.protocol(), error);

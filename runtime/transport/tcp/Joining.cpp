@@ -9,6 +9,7 @@
 #include "Joining.h"
 
 #include "transport/MostTelling.h"
+#include "transport/TestDelay.h"
 #include "transport/tcp/RendezvousPoint.h"
 
 #include <algorithm>
@@ -344,6 +345,7 @@ private:
       return job;
     }
     addresses[peer.rank] = peer.listens;
+    testDelay("tcp: before a welcome");
     if (Status status = guest.channel->tell({.kind = NoteKind::Welcome}, soon); !status.ok())
       return Status(); // it went away again
     joined.peers[peer.rank][0] = std::move(guest.channel);
@@ -358,6 +360,7 @@ private:
     complete.isComplete = 1;
     reception->greetAs(complete, key);
     for (uint32_t rank = 1; rank < config.ranks; ++rank) {
+      testDelay("tcp: before a rank hears of all");
       Status status = control(rank)->tell({.kind = NoteKind::Ready}, until);
       if (status.ok())
         status = control(rank)->writeAll(session, until);
@@ -379,8 +382,10 @@ private:
       if (Status status = listen(); !status.ok())
         return status;
     }
-    for (uint32_t rank = 1; rank < config.ranks; ++rank)
+    for (uint32_t rank = 1; rank < config.ranks; ++rank) {
+      testDelay("tcp: before a rank hears that all are ready");
       (void)control(rank)->tell({.kind = NoteKind::Ready}, end);
+    }
     return Status();
   }
 
@@ -405,6 +410,7 @@ private:
 
   /// Tells all that have come, and those that still come, why there is no job.
   void dismiss(const Status &reason) {
+    testDelay("tcp: before all are sent home");
     const Clock::time_point soon = Clock::now() + kGrace;
     const Note note = failureNote(Status::error(reason.getCode(), "rank 0 gave up: ", reason.message()));
     for (uint32_t rank = 1; rank < config.ranks; ++rank)
@@ -455,6 +461,7 @@ public:
       (void)first->tell(failureNote(status), Clock::now() + kGrace);
       return status;
     }
+    testDelay("tcp: before rank 0 hears that this one is ready");
     if (status = first->tell({.kind = NoteKind::Ready}, deadline); status.ok())
       status = fromFirst.await(*first, deadline + 4 * kGrace);
     if (!status.ok())

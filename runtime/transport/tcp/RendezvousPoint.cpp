@@ -8,6 +8,8 @@
 
 #include "transport/tcp/RendezvousPoint.h"
 
+#include "transport/TestDelay.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -61,20 +63,52 @@ static Status systemError(const std::string &what) {
   return Status::error(CGX_INVALID_ARGUMENT, what, ": ", std::strerror(errno));
 }
 
+/// A file of this user's alone in the folder of `path`: without a name, so that a rank that is killed leaves
+/// none, or called `fresh` where the file system or a missing /proc wants a name at once. -1 as of a system
+/// call.
+static int openFresh(const std::string &path, const std::string &fresh, bool &isNamed) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  isNamed = ::access("/proc/self/fd", X_OK) != 0;
+  int file = isNamed ? -1 : ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (file >= 0)
+    return file;
+  isNamed = true;
+  (void)::unlink(fresh.c_str());
+  return ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/// Gives the file its name, in place of what an earlier start may have left there.
+static bool putAt(const std::string &path, int file, const std::string &fresh, bool isNamed) {
+  testDelay("tcp: before the file has its name");
+  if (isNamed)
+    return ::rename(fresh.c_str(), path.c_str()) == 0;
+  const std::string self = concat("/proc/self/fd/", file);
+  while (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    if (errno != EEXIST || (::unlink(path.c_str()) != 0 && errno != ENOENT))
+      return false;
+  return true;
+}
+
 Status RendezvousPoint::writeFile(const std::string &text) {
   const std::string fresh = concat(options.path, ".", getpid());
-  (void)::unlink(fresh.c_str());
-  const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  bool isNamed = false;
+  const int file = openFresh(options.path, fresh, isNamed);
   if (file < 0)
-    return systemError(concat("cannot write the rendezvous file '", fresh, "'"));
+    return systemError(concat("cannot write the rendezvous file '", isNamed ? fresh : options.path, "'"));
   // Others of this user are to read it, whatever mask it has.
-  const bool isWritten =
-      ::fchmod(file, 0600) == 0 && ::write(file, text.data(), text.size()) == ssize_t(text.size());
+  const bool isThere = ::fchmod(file, 0600) == 0 &&
+                       ::write(file, text.data(), text.size()) == ssize_t(text.size()) &&
+                       putAt(options.path, file, fresh, isNamed);
+  const Status status =
+      isThere ? Status() : systemError(concat("cannot write the rendezvous file '", options.path, "'"));
+  if (isThere) {
+    own = file;
+    return status;
+  }
   ::close(file);
-  if (isWritten && ::rename(fresh.c_str(), options.path.c_str()) == 0)
-    return Status();
-  Status status = systemError(concat("cannot write the rendezvous file '", options.path, "'"));
-  (void)::unlink(fresh.c_str());
+  if (isNamed)
+    (void)::unlink(fresh.c_str());
   return status;
 }
 
@@ -88,14 +122,25 @@ Status RendezvousPoint::announce(const Announcement &announcement) {
             options.store.storeSet(options.store.store, storeKey().c_str(), text.data(), text.size());
         code != CGX_OK)
       status = Status::error(code, "the store did not take ", storeKey());
-  isUp = status.ok();
   return status;
 }
 
 void RendezvousPoint::takeDown() {
-  if (isUp && options.rendezvous == TcpOptions::Rendezvous::File)
+  if (own < 0)
+    return;
+  testDelay("tcp: before the file is taken down");
+  // What a later start has put there is that one's. As long as the own file is open no other has its number.
+  struct stat there{}, put{};
+  if (::fstat(own, &put) == 0 && ::lstat(options.path.c_str(), &there) == 0 && there.st_dev == put.st_dev &&
+      there.st_ino == put.st_ino)
     (void)::unlink(options.path.c_str());
-  isUp = false;
+  ::close(own);
+  own = -1;
+}
+
+RendezvousPoint::~RendezvousPoint() {
+  if (own >= 0)
+    ::close(own);
 }
 
 Result<std::optional<Announcement>> RendezvousPoint::readFile() const {

@@ -8,6 +8,7 @@
 
 #include "TcpTransport.h"
 
+#include "transport/TestDelay.h"
 #include "transport/tcp/Tcp.h"
 
 #include <algorithm>
@@ -54,6 +55,7 @@ TcpTransport::TcpTransport(const TransportConfig &config, uint32_t streams, Join
 }
 
 TcpTransport::~TcpTransport() {
+  testDelay("tcp: before leaving");
   pulse.reset(); // nothing is said after the farewell
   const Clock::time_point deadline = Clock::now() + kFarewell;
   for (Peer &peer : peers) {
@@ -87,6 +89,7 @@ TcpTransport::~TcpTransport() {
 }
 
 void TcpTransport::post(Outgoing &message) {
+  testDelay("tcp: before sending", kSeldom);
   assert(message.peer != self && message.peer < ranks());
   if (!failed.ok())
     return;

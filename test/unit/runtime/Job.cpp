@@ -35,6 +35,17 @@ std::string uniqueJob() {
   return "test." + nonce + "." + std::to_string(getpid()) + "." + std::to_string(count.fetch_add(1)) + ".";
 }
 
+/// A failure that came by chance comes again with the number that is printed here: transport/TestDelay.h.
+[[maybe_unused]] static const bool isDelaySaid = [] {
+  if (const char *given = std::getenv("CGX_TEST_DELAYS"))
+#ifdef CGX_TEST_DELAYS
+    std::printf("ranks wait at random: CGX_TEST_DELAYS=%s\n", given);
+#else
+    std::printf("no rank waits for CGX_TEST_DELAYS=%s: this build was configured without it\n", given);
+#endif
+  return true;
+}();
+
 struct Events::Counter {
   std::atomic<uint32_t> times{0};
 };

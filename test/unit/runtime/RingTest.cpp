@@ -137,6 +137,17 @@ TEST_F(RingTest, APositionThatCannotBeIsDamage) {
   EXPECT_EQ(progress().message(), "the ring from rank 1 is damaged");
 }
 
+// A rank that was stopped while it took its place.
+TEST_F(RingTest, ARankThatStopsWhileItJoinsIsNamed) {
+  const TransportConfig config{.job = "job", .rank = 0, .ranks = kRanks};
+  bool isComplete = false;
+  ASSERT_TRUE(takePlace(segment, config, isComplete).ok());
+  segment.member(1).state.store(uint32_t(MemberState::Joining));
+  const Status status = awaitMembers(Everyone(segment), config, Clock::now());
+  EXPECT_EQ(status.getCode(), CGX_TIMEOUT);
+  EXPECT_NE(status.message().find("rank 1 did not join"), std::string::npos) << status.message();
+}
+
 TEST_F(RingTest, AFailureWithoutAReasonSaysSo) {
   for (uint32_t index : {0u, 1u, 2u, 77u}) {
     segment.header().failed.store(index + 1);

@@ -11,6 +11,7 @@
 #include "transport/kinds/TransportKinds.h"
 #include "transport/routed/LocalRanks.h"
 #include "transport/tcp/Greeting.h"
+#include "transport/tcp/RendezvousPoint.h"
 
 #include <arpa/inet.h>
 #include <condition_variable>
@@ -616,6 +617,21 @@ TEST_F(TcpTest, NoMaskKeepsOutRanksOfItsUser) {
       ASSERT_TRUE(transport.ok()) << transport.status().message();
       EXPECT_TRUE(talk(**transport).ok());
     });
+  EXPECT_EQ(leftovers(job), "");
+}
+
+TEST_F(TcpTest, ARankThatGoesTakesDownItsOwnFileAndNoOther) {
+  tcp::TcpOptions options;
+  options.rendezvous = tcp::TcpOptions::Rendezvous::File;
+  options.path = rendezvousOf(job).substr(5);
+  tcp::RendezvousPoint earlier(options, job), later(options, job);
+  ASSERT_TRUE(earlier.announce({.host = "127.0.0.1", .port = "1", .secret = kSecret}).ok());
+  ASSERT_TRUE(later.announce({.host = "127.0.0.1", .port = "2", .secret = kSecret}).ok());
+  earlier.takeDown();
+  Result<std::optional<tcp::Announcement>> found = later.find({});
+  ASSERT_TRUE(found.ok() && *found) << found.status().message();
+  EXPECT_EQ((*found)->port, "2");
+  later.takeDown();
   EXPECT_EQ(leftovers(job), "");
 }
 

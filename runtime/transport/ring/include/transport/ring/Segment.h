@@ -32,7 +32,7 @@ namespace cgx {
 
 inline constexpr uint64_t kSegmentMagic = 0x544e454d47455347; // "GSEGMENT"
 /// Changes with every change of this file's structures.
-inline constexpr uint32_t kSegmentLayout = 4;
+inline constexpr uint32_t kSegmentLayout = 5;
 /// Rings grow with the square of the ranks; more belong on several hosts.
 inline constexpr uint32_t kSegmentMaxRanks = 256;
 inline constexpr uint64_t kDefaultRingBytes = 256 * 1024;
@@ -72,7 +72,8 @@ struct SegmentHeader {
 static_assert(sizeof(SegmentHeader) <= 64 && std::atomic<uint32_t>::is_always_lock_free &&
               std::atomic<uint64_t>::is_always_lock_free);
 
-enum class MemberState : uint32_t { Absent = 0, Joined = 1, Left = 2 };
+/// One that is joining may not be among those that the header counts: it may stop or die before.
+enum class MemberState : uint32_t { Absent = 0, Joined = 1, Left = 2, Joining = 3 };
 
 /// What a rank shows to the others.
 struct alignas(64) Member {

@@ -27,8 +27,12 @@ Result<Announcement> decodeAnnouncement(const std::string &text);
 class RendezvousPoint {
 public:
   RendezvousPoint(const TcpOptions &options, std::string job) : options(options), job(std::move(job)) {}
+  ~RendezvousPoint();
+  RendezvousPoint(const RendezvousPoint &) = delete;
+  RendezvousPoint &operator=(const RendezvousPoint &) = delete;
 
-  /// Rank 0 puts up where it listens, and takes that down again when all have come, or it gives up.
+  /// Rank 0 puts up where it listens, and takes that down again when all have come, or it gives up: its own
+  /// file, and not that of a later start.
   Status announce(const Announcement &announcement);
   void takeDown();
 
@@ -46,7 +50,7 @@ private:
 
   const TcpOptions &options;
   std::string job;
-  bool isUp = false;
+  int own = -1; ///< the file that this rank has put up
 };
 
 } // namespace cgx::tcp
