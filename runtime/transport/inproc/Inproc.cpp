@@ -90,11 +90,8 @@ static Result<SegmentMemory> join(const TransportConfig &config) {
     found = registry().jobs.emplace(config.job, *made).first;
   }
   SegmentMemory memory = found->second;
-  bool complete = false;
-  if (Status status = takePlace(memory.segment, config, complete); !status.ok())
+  if (Status status = takePlace(memory.segment, config, [&] { registry().jobs.erase(found); }); !status.ok())
     return status;
-  if (complete)
-    registry().jobs.erase(found);
   return memory;
 }
 

@@ -45,9 +45,8 @@ Status checkRingConfig(const TransportConfig &config) {
   return Status();
 }
 
-Status takePlace(Segment segment, const TransportConfig &config, bool &complete) {
+Status takePlace(Segment segment, const TransportConfig &config, const std::function<void()> &whenLast) {
   SegmentHeader &header = segment.header();
-  complete = false;
   if (segment.ranks() != config.ranks) {
     Status status = Status::error(CGX_MISMATCH, "ranks of job '", config.job,
                                   "' differ in the number of ranks: ", segment.ranks(), " on rank ",
@@ -61,8 +60,10 @@ Status takePlace(Segment segment, const TransportConfig &config, bool &complete)
     return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.nameOf(config.rank), " has joined job '",
                          config.job, "' already");
   member.state.store(uint32_t(MemberState::Joining));
+  if (header.joined.load() + 1 == segment.ranks())
+    whenLast();
   testDelay("ring: before a rank counts as joined");
-  complete = header.joined.fetch_add(1) + 1 == segment.ranks();
+  header.joined.fetch_add(1);
   testDelay("ring: before a rank has joined");
   member.state.store(uint32_t(MemberState::Joined));
   return Status();

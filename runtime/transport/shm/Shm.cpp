@@ -135,11 +135,8 @@ static Result<Attempt> tryJoin(const std::string &name, const TransportConfig &c
   if (config.rank < config.ranks && config.ranks == segment.ranks() && !file->lockRank(config.rank))
     return Status::error(CGX_INVALID_ARGUMENT, "rank ", config.nameOf(config.rank), " has joined job '",
                          config.job, "' already");
-  bool complete = false;
-  if (Status status = takePlace(segment, config, complete); !status.ok())
+  if (Status status = takePlace(segment, config, [&] { file->unlink(); }); !status.ok())
     return status;
-  if (complete)
-    file->unlink();
   file->unlockSetup();
   return Attempt{std::make_unique<ShmMembership>(std::move(*file), segment, config.rank)};
 }

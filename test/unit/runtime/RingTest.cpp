@@ -140,12 +140,23 @@ TEST_F(RingTest, APositionThatCannotBeIsDamage) {
 // A rank that was stopped while it took its place.
 TEST_F(RingTest, ARankThatStopsWhileItJoinsIsNamed) {
   const TransportConfig config{.job = "job", .rank = 0, .ranks = kRanks};
-  bool isComplete = false;
-  ASSERT_TRUE(takePlace(segment, config, isComplete).ok());
+  ASSERT_TRUE(takePlace(segment, config, [] { FAIL() << "one of two is not the last"; }).ok());
   segment.member(1).state.store(uint32_t(MemberState::Joining));
   const Status status = awaitMembers(Everyone(segment), config, Clock::now());
   EXPECT_EQ(status.getCode(), CGX_TIMEOUT);
   EXPECT_NE(status.message().find("rank 1 did not join"), std::string::npos) << status.message();
+}
+
+// Who is killed as the last leaves no name behind that nobody takes away.
+TEST_F(RingTest, TheNameOfAJobIsGoneBeforeAllAreThere) {
+  uint32_t calls = 0;
+  for (uint32_t rank = 0; rank < kRanks; ++rank)
+    ASSERT_TRUE(takePlace(segment, {.job = "job", .rank = rank, .ranks = kRanks}, [&] {
+                  ++calls;
+                  EXPECT_EQ(segment.header().joined.load(), kRanks - 1);
+                }).ok());
+  EXPECT_EQ(calls, 1u);
+  EXPECT_EQ(segment.header().joined.load(), kRanks);
 }
 
 TEST_F(RingTest, AFailureWithoutAReasonSaysSo) {

@@ -16,6 +16,8 @@
 #include "transport/Transport.h"
 #include "transport/ring/Segment.h"
 
+#include <functional>
+
 namespace cgx {
 
 /// Holds a rank's place in a segment; giving it up is leaving the job.
@@ -31,8 +33,9 @@ public:
 Status checkRingConfig(const TransportConfig &config);
 
 /// Takes a rank's place in a segment that was found. The caller holds whatever lock
-/// guards the job's name. `complete` says whether all ranks are there now.
-Status takePlace(Segment segment, const TransportConfig &config, bool &complete);
+/// guards the job's name. `whenLast` takes that name away, before the others can see that all are there: none
+/// of them would, if this rank died first.
+Status takePlace(Segment segment, const TransportConfig &config, const std::function<void()> &whenLast);
 
 /// OK, or what the transport that has the ranks already says of one that is gone. Who waits for ranks to join
 /// asks now and then.
