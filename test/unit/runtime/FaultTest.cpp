@@ -14,14 +14,17 @@
 #include "Contexts.h"
 #include "Job.h"
 #include "Programs.h"
+#include "transport/ring/Segment.h"
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -125,6 +128,18 @@ public:
       }
   }
 
+  /// Waits until all of them have joined `job`, and wait for one that is missing.
+  void awaitJoined(const std::string &transport, const std::string &job) {
+    const Clock::time_point end = Clock::now() + kForEver;
+    for (uint32_t looks = 0; looks < kRestingLooks; std::this_thread::sleep_for(10ms)) {
+      ASSERT_LT(Clock::now(), end) << "the ranks do not come to wait";
+      if (transport == "shm" ? countJoined(job) == children.size() : areResting())
+        looks = transport == "shm" ? kRestingLooks : looks + 1;
+      else
+        looks = 0;
+    }
+  }
+
   /// Waits for a rank's report, or its silent end, at most `limit`.
   Ending await(uint32_t rank, std::chrono::milliseconds limit) {
     Ending ending;
@@ -145,15 +160,41 @@ public:
   }
 
 private:
+  /// Longer than any rank of a build with CGX_TEST_DELAYS waits on its way, or looks for rank 0 again.
+  static constexpr uint32_t kRestingLooks = 40;
+
+  /// As the segment of a job counts them.
+  static uint32_t countJoined(const std::string &job) {
+    const std::string name = "/cgx-" + std::to_string(getuid()) + "-" + job;
+    const int object = shm_open(name.c_str(), O_RDONLY | O_CLOEXEC, 0);
+    uint32_t joined = 0;
+    if (object >= 0) {
+      if (pread(object, &joined, sizeof joined, offsetof(SegmentHeader, joined)) != sizeof joined)
+        joined = 0;
+      close(object);
+    }
+    return joined;
+  }
+
+  /// Whether none of them runs, or would if it had a processor: over tcp nothing else shows from outside that
+  /// a rank waits for others.
+  bool areResting() const {
+    for (pid_t child : children) {
+      std::string stat;
+      std::getline(std::ifstream("/proc/" + std::to_string(child) + "/stat"), stat);
+      const size_t name = stat.rfind(") ");
+      if (name == std::string::npos || stat[name + 2] != 'S')
+        return false;
+    }
+    return true;
+  }
+
   StepCounts counts;
   std::vector<pid_t> children;
   std::vector<int> pipes;
 };
 
 constexpr uint32_t kRanks = 3;
-
-/// In which ranks come to where they wait for one that is missing: nothing shows it from outside.
-constexpr std::chrono::milliseconds kJoining = 600ms;
 
 /// Over which the ranks of a ProcessJob may talk.
 std::vector<std::string> processTransports() {
@@ -266,7 +307,7 @@ TEST_P(ProcessFault, ARankKilledWhileItComputesIsNoticedByThoseWhoWait) {
 TEST_P(ProcessFault, ARankKilledBeforeAllHaveJoinedFailsTheOthers) {
   std::string job = uniqueJob();
   ProcessJob ranks(2, [&](uint32_t rank) { return train(contextSpec(job, rank), 1); });
-  std::this_thread::sleep_for(kJoining); // both wait for rank 2
+  ranks.awaitJoined(GetParam(), job); // both wait for rank 2
   ranks.signal(1, SIGKILL);
   expectEnding(ranks.await(0, kForEver), CGX_PEER_DIED, {"rank 1 died before job"});
   EXPECT_EQ(leftovers(job), "");
@@ -298,7 +339,7 @@ TEST(Fault, TheSegmentOfAJobThatWasKilledWholeIsReplaced) {
   std::string job = uniqueJob();
   {
     ProcessJob ranks(2, [&](uint32_t rank) { return train(contextSpec(job, rank), 1); });
-    std::this_thread::sleep_for(kJoining);
+    ranks.awaitJoined("shm", job);
     ranks.signal(0, SIGKILL);
     ranks.signal(1, SIGKILL);
   }
@@ -312,8 +353,8 @@ TEST(Fault, TheSegmentOfAJobThatWasKilledWholeIsReplaced) {
 TEST(Fault, ARestartDoesNotMeetTheJobOfThatNameThatIsDying) {
   std::string job = uniqueJob();
   ProcessJob old(2, [&](uint32_t rank) { return train(contextSpec(job, rank), 1); });
-  std::this_thread::sleep_for(kJoining); // rank 2 is missing
-  old.signal(1, SIGSTOP);                // so that it cannot clear up after rank 0
+  old.awaitJoined("shm", job); // rank 2 is missing
+  old.signal(1, SIGSTOP);      // so that it cannot clear up after rank 0
   old.killNow(0);
   ProcessJob fresh(kRanks, [&](uint32_t rank) { return train(contextSpec(job, rank), 3); });
   for (uint32_t rank = 0; rank < kRanks; ++rank)
@@ -327,8 +368,8 @@ TEST(Fault, ARestartDoesNotMeetTheJobOfThatNameThatIsDying) {
 TEST(Fault, WhoCameAfterARankHadDiedSaysSo) {
   std::string job = uniqueJob();
   ProcessJob old(2, [&](uint32_t rank) { return train(contextSpec(job, rank), 1); });
-  std::this_thread::sleep_for(kJoining); // rank 2 is missing
-  old.signal(1, SIGSTOP);                // so that it cannot clear up after rank 0
+  old.awaitJoined("shm", job); // rank 2 is missing
+  old.signal(1, SIGSTOP);      // so that it cannot clear up after rank 0
   old.killNow(0);
   ProcessJob late(1, [&](uint32_t) {
     ContextSpec spec = contextSpec(job, 2);
