@@ -215,7 +215,7 @@ TEST(TextFile, IsBounded) {
   EXPECT_EQ(readTextFile("/none.json", text), "No such file or directory");
   EXPECT_EQ(readTextFile("/", text), "Is a directory");
   EXPECT_EQ(readTextFile("/dev/zero", text, 1000), "expected at most 1000 bytes");
-  const std::string path = testing::TempDir() + "cgx-text-file.txt";
+  const std::string path = testing::TempDir() + "cgx-text-file-" + std::to_string(::getpid());
   std::ofstream(path) << "text";
   EXPECT_EQ(readTextFile(path, text, 4), "");
   EXPECT_EQ(text, "text");
