@@ -6,11 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "JsonBuilder.h"
+
 #include "cgx/formats/Machine.h"
 #include "cgx/formats/Parse.h"
 #include "cgx/formats/TextFile.h"
 
-#include <chrono>
+#include <cmath>
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -74,22 +76,49 @@ TEST(Json, NamesThePlaceOfWhatIsWrong) {
   EXPECT_EQ(refusal("").find("json.exception"), std::string::npos) << refusal("");
 }
 
-/// The time grows with the text, whatever is nested in the members of a large object.
-TEST(Json, TakesTimeForTheLengthOnly) {
-  auto secondsOf = [](size_t members) {
+/// A name that counts how often one is compared with another: what a search among the members of an object
+/// does.
+struct CountedName : std::string {
+  using std::string::string;
+  CountedName(const std::string &text) : std::string(text) {}
+
+  static inline uint64_t comparisons = 0;
+
+  friend bool operator==(const CountedName &one, const CountedName &other) {
+    ++comparisons;
+    return static_cast<const std::string &>(one) == static_cast<const std::string &>(other);
+  }
+  friend bool operator<(const CountedName &one, const CountedName &other) {
+    ++comparisons;
+    return static_cast<const std::string &>(one) < static_cast<const std::string &>(other);
+  }
+};
+
+template <typename Json> uint64_t comparisonsOf(const std::string &text, size_t members) {
+  JsonBuilder<Json> builder(JsonLimits().depth);
+  CountedName::comparisons = 0;
+  EXPECT_TRUE(Json::sax_parse(text, &builder)) << builder.wrong;
+  EXPECT_EQ(builder.document.size(), members);
+  return CountedName::comparisons;
+}
+
+/// A name is looked for in a tree of the names before it, whatever is nested in the members of a large
+/// object.
+TEST(Json, ComparesEachNameWithFewOfTheOthers) {
+  for (size_t members : {100, 1000, 40'000}) {
     std::string text = "{";
     for (size_t i = 0; i < members; ++i)
       text +=
           (i ? ",\"t" : "\"t") + std::to_string(i) + R"(":{"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
     text += "}";
-    const auto begin = std::chrono::steady_clock::now();
-    EXPECT_EQ(parseJson(text).size(), members);
-    EXPECT_EQ(parseJson<nlohmann::ordered_json>(text).size(), members);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  (void)secondsOf(1000);
-  // 40 times as much takes 1600 times as long where it is quadratic.
-  EXPECT_LT(secondsOf(40'000), 300 * std::max(secondsOf(1000), 1e-3));
+    // Each member has four names. Trees are at most twice as deep as the logarithm, and a name is looked for
+    // in two: that of the names and that of the members.
+    const auto most = uint64_t(4 * 2 * 2 * (std::log2(double(members)) + 2) * double(members));
+    EXPECT_LE((comparisonsOf<nlohmann::basic_json<std::map, std::vector, CountedName>>(text, members)), most);
+    EXPECT_LE(
+        (comparisonsOf<nlohmann::basic_json<nlohmann::ordered_map, std::vector, CountedName>>(text, members)),
+        most);
+  }
 }
 
 TEST(Json, CutsLongValuesBetweenCharacters) {

@@ -1,0 +1,20 @@
+//===-- Allocations.h - What this program took from the heap -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_TEST_UNIT_RUN_ALLOCATIONS_H
+#define CGX_TEST_UNIT_RUN_ALLOCATIONS_H
+
+#include <cstdint>
+
+namespace cgx::run {
+
+/// All bytes that were ever taken: a measure of work that no busy machine changes.
+uint64_t allocatedBytes();
+
+} // namespace cgx::run
+
+#endif // CGX_TEST_UNIT_RUN_ALLOCATIONS_H
