@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cgx/codec_table.h"
 #include "cgx/formats/Parse.h"
 
 #include <algorithm>
@@ -25,18 +26,37 @@ static std::string parameterText(const std::string &name, const Json &value) {
   return text;
 }
 
+/// What is misspelt would be passed over in silence, and the codec would be another one.
+static void checkNames(const std::string &family, const Json &codec) {
+  const CodecFamilyEntry *entry = codecFamilyNamed(family);
+  std::string known;
+  if (!entry) {
+    for (const CodecFamilyEntry &one : codecFamilies())
+      known.append(known.empty() ? "" : ", ").append(one.name);
+    throw Error("expected one of " + known + " as 'family' of a codec, got " + valueText(family));
+  }
+  for (const auto &[name, member] : codec.items()) {
+    const bool isParameter = std::any_of(entry->parameters.begin(), entry->parameters.end(),
+                                         [&name = name](const auto &one) { return one.name == name; });
+    if (isParameter || name == "family" || name == "error_feedback" || name == "decay")
+      continue;
+    for (const auto &parameter : entry->parameters)
+      known.append(parameter.name).append(", ");
+    throw Error("expected one of " + known + "error_feedback, decay in a codec of family " + family +
+                ", got " + valueText(name));
+  }
+}
+
 Codec parseCodec(const Json &value) {
   if (!value.is_object() || !value.contains("family") || !value["family"].is_string())
     throw Error("expected a codec, an object with a 'family', got " + valueText(value));
   Codec codec;
   codec.family = parameterText("family", value["family"]);
+  checkNames(codec.family, value);
   Json sorted = value;
   for (auto entry = sorted.begin(); entry != sorted.end();)
     entry = *entry == false ? sorted.erase(entry) : std::next(entry);
   for (const auto &[name, member] : sorted.items()) {
-    if (name.size() > kMostCharacters)
-      throw Error("expected names of at most " + std::to_string(kMostCharacters) +
-                  " characters in a codec, got " + valueText(name));
     if (name == "error_feedback")
       codec.errorFeedback = parameterText(name, member);
     else if (name == "decay")

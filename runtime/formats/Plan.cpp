@@ -35,6 +35,8 @@ std::vector<PlannedLayer> parsePlannedLayers(const Fields &plan) {
     if (!names.insert({layer.layer, layer.kind}).second)
       throw Error("layer '" + layer.layer + "' is there twice with kind " + layer.kind);
   }
+  if (layers.empty())
+    throw Error("expected at least one layer in 'layers'");
   return layers;
 }
 

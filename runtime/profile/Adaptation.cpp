@@ -11,6 +11,7 @@
 #include "Agreement.h"
 #include "cgx/codec_table.h"
 #include "cgx/formats/Json.h"
+#include "cgx/formats/Parse.h"
 #include "cgx/kernels/codecs.h"
 #include "cgx/plan/Codec.h"
 #include "cgx/plan/Error.h"
@@ -197,6 +198,10 @@ Status Adaptation::apply(const std::string &planJson) {
     *codec = cgx_codec_for_shape(&*codec, operand.shape.data(), operand.shape.size());
     if (std::string wrong = operand.refuse(*codec); !wrong.empty())
       return Status::error(CGX_INVALID_ARGUMENT, "layer '", layer.layer, "': ", wrong);
+    // Residuals are the program's: what the plan says of them is not to be passed over in silence.
+    if (!operand.errorFeedback && !formats::parseCodecText(layer.codec).errorFeedback.empty())
+      return Status::error(CGX_INVALID_ARGUMENT, "layer '", layer.layer,
+                           "': its codec has error feedback, and the program was compiled without");
     if (std::string wrong = checkLevels(layer, *codec); !wrong.empty())
       return Status::error(CGX_INVALID_ARGUMENT, "layer '", layer.layer, "': ", wrong);
     std::shared_ptr<const std::vector<float>> levels;

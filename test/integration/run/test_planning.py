@@ -50,6 +50,24 @@ class Planning(RunTest):
         self.assertNotEqual(layer["codec"]["bits"], 4)
         self.assertEqual(report["plans"], [{"step": 0, "plan": promised}])
 
+    def test_a_plan_is_taken_whole_or_refused(self):
+        """Whoever reads one: what is passed over in silence would be another plan."""
+        plan = self.solve(self.profile(), "--solver", "exact", "--alpha", 100)
+        good = json.loads(plan.read_text())
+
+        def codec(**members):
+            return {**good, "layers": [{**good["layers"][0], "codec": {**good["layers"][0]["codec"], **members}}]}
+        for changed, said in ((codec(**{"error-feedback": "bf16"}), 'error_feedback, decay in a codec of family .*, got "error-feedback"'),
+                              (codec(error_feedback="bf16", decay=1.0), "has error feedback, and the program was compiled without"),
+                              ({**good, "layers": []}, "expected at least one layer in 'layers'")):
+            plan.write_text(json.dumps(changed))
+            self.assertRegex(self.refuse("train4.so", "--steps", 2, "--plan", plan, state=self.state()), said)
+            if "CGX_OPT" in os.environ and "was compiled" not in said:
+                read = subprocess.run([os.environ["CGX_OPT"], "-", f"--cgx-assign-codecs=plan={plan}"], input="module {}", text=True,
+                                      capture_output=True, check=False)
+                self.assertNotEqual(read.returncode, 0)
+                self.assertRegex(read.stderr, said)
+
     def test_codecs_follow_the_training(self):
         report, _ = self.train("train4.so", "--steps", 32, "--repeat", *ADAPT, "--alpha", 20)
         self.assertEqual([entry["step"] for entry in report["plans"]], [5, 15, 25])

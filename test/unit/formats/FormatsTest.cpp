@@ -8,6 +8,7 @@
 
 #include "JsonBuilder.h"
 
+#include "cgx/codec_table.h"
 #include "cgx/formats/Machine.h"
 #include "cgx/formats/Parse.h"
 #include "cgx/formats/TextFile.h"
@@ -130,17 +131,19 @@ TEST(Json, CutsLongValuesBetweenCharacters) {
 }
 
 TEST(Codec, HasOneSpelling) {
-  const Codec codec = parseCodecText(R"({"bits": 4, "family": "quantize", "checksum": false, "scale": "bf16",
-                                    "sorted": true, "error_feedback": "int8", "decay": 0.5})");
-  EXPECT_EQ(codec.family, "quantize");
-  EXPECT_EQ(codec.parameters,
-            (std::vector<CodecParameter>{{"bits", "4"}, {"scale", "bf16"}, {"sorted", ""}}));
+  const Codec codec = parseCodecText(R"({"bits": 4, "family": "topk", "density": 0.5, "scale": "bf16",
+                                    "checksum": true, "error_feedback": "int8", "decay": 0.5})");
+  EXPECT_EQ(codec.family, "topk");
+  EXPECT_EQ(codec.parameters, (std::vector<CodecParameter>{
+                                  {"bits", "4"}, {"checksum", ""}, {"density", "0.5"}, {"scale", "bf16"}}));
   EXPECT_EQ(codec.errorFeedback, "int8");
   EXPECT_EQ(codec.decay, "0.5");
   EXPECT_EQ(
       codec.json,
-      R"({"bits":4,"decay":0.5,"error_feedback":"int8","family":"quantize","scale":"bf16","sorted":true})");
+      R"({"bits":4,"checksum":true,"decay":0.5,"density":0.5,"error_feedback":"int8","family":"topk","scale":"bf16"})");
   EXPECT_EQ(parseCodecText(codec.json), codec);
+  const std::string plain = R"({"family":"quantize"})";
+  EXPECT_EQ(parseCodecText(R"({"checksum": false, "family": "quantize"})").json, plain);
 }
 
 TEST(Codec, RefusesWhatIsNone) {
@@ -148,6 +151,31 @@ TEST(Codec, RefusesWhatIsNone) {
                                   R"({"family": ")" + repeated("x", 65) + "\"}",
                                   R"({"family": "quantize", "bits": ")" + repeated("<", 80'000) + "\"}"})
     EXPECT_THROW(parseCodecText(text), Error) << text.substr(0, 100);
+}
+
+/// A parameter under another name, with another value or of another family would be passed over in silence.
+TEST(Codec, RefusesNamesThatItsFamilyDoesNotHave) {
+  const auto refusalOf = [](const std::string &text) -> std::string {
+    try {
+      (void)parseCodecText(text);
+      return "";
+    } catch (const Error &error) {
+      return error.what();
+    }
+  };
+  EXPECT_NE(refusalOf(R"({"family": "quantize", "bits": 4, "error-feedback": "bf16"})")
+                .find("error_feedback, decay in a codec of family quantize, got \"error-feedback\""),
+            std::string::npos);
+  EXPECT_NE(refusalOf(R"({"family": "quantise"})").find("as 'family' of a codec, got \"quantise\""),
+            std::string::npos);
+  for (const cgx::CodecFamilyEntry &family : cgx::codecFamilies()) {
+    std::string name(family.name);
+    for (const auto &parameter : family.parameters) {
+      const std::string text = "{\"family\": \"" + name + "\", \"";
+      EXPECT_EQ(refusalOf(text + std::string(parameter.name) + "\": 1}"), "");
+      EXPECT_NE(refusalOf(text + std::string(parameter.name) + "s\": false}"), "") << parameter.name;
+    }
+  }
 }
 
 const std::string kPlan = R"({"cgx_plan": 1, "layers": [
@@ -178,6 +206,9 @@ TEST(Plan, IsReadAndRefusedByPlace) {
                 .find("layers[0].codec"),
             std::string::npos);
   EXPECT_NE(read("[]"), "");
+  EXPECT_EQ(read(R"({"cgx_plan": 1, "layers": []})"), "expected at least one layer in 'layers'");
+  EXPECT_NE(read(replaced(kPlan, "\"bits\"", "\"bit\"")).find("layer at position 1: expected one of bits"),
+            std::string::npos);
 }
 
 const std::string kLink = R"({"latency_seconds": 1e-5, "message_seconds": 1e-6, "bytes_per_second": 1e9})";

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A codec is an object, {"family": "quantize", "bits": 4, ...}. Which families and parameters there are is
-// not known here; what is read is bounded in length and depth.
+// A codec is an object, {"family": "quantize", "bits": 4, ...}, of a family and with parameters of
+// cgx/codec_table.h. Whether their values are in range is not looked at; they are bounded in length.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CGX_FORMATS_CODEC_H
