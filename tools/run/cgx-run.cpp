@@ -18,6 +18,7 @@
 #include "cgx/run/FileSystem.h"
 #include "cgx/run/Launch.h"
 #include "cgx/run/Options.h"
+#include "cgx/run/OutputLock.h"
 #include "cgx/run/Report.h"
 #include "cgx/run/Trace.h"
 
@@ -568,10 +569,20 @@ void makeFolder(const std::string &save) {
     throw Error("cannot make folder '" + save + "': " + error.message());
 }
 
-/// A file that cannot be written is better known before the first step, and so are two that would be mixed.
+/// What a run reads and never means to change. State may be replaced by what became of it, and a plan, too.
+std::vector<std::string> inputsOf(const Options &options) {
+  std::vector<std::string> inputs = {options.program, options.evaluate};
+  for (const std::vector<std::string> *files : {&options.dataFiles, &options.evaluateData})
+    inputs.insert(inputs.end(), files->begin(), files->end());
+  return inputs;
+}
+
+/// A file that cannot be written is better known before the first step, and so are two that would be mixed,
+/// and one that would take the place of what the run reads.
 void checkWritable(const Options &options) {
   std::string printed;
   std::vector<std::string> seen;
+  const std::vector<std::string> inputs = inputsOf(options);
   for (const std::string &path : outputsOf(options)) {
     std::error_code none;
     if (path.empty() ||
@@ -579,6 +590,9 @@ void checkWritable(const Options &options) {
       continue; // a folder shows when it is made
     if (std::string error = cgx::checkOutput(path); !error.empty())
       throw Error(error);
+    for (const std::string &input : inputs)
+      if (!input.empty() && cgx::isSameFile(path, input))
+        throw Error("expected an output that is no input, got '" + path + "', which this run reads");
     for (const std::string &other : seen)
       if (cgx::isSameFile(path, other))
         throw Error("expected a file for each output, got '" + other + "' and '" + path + "', which are one");
@@ -589,6 +603,25 @@ void checkWritable(const Options &options) {
       throw Error("expected one output at most on standard output, got '" + printed + "' and '" + path + "'");
     printed = path;
   }
+}
+
+/// Two runs at once would each leave half of an output, and both end well.
+std::vector<OutputLock> lockOutputs(const Options &options) {
+  const auto patience = std::chrono::milliseconds(int64_t(options.timeoutSeconds * 1000) + 5000);
+  std::vector<OutputLock> locks;
+  for (const std::string &output : outputsOf(options))
+    locks.emplace_back(output, patience);
+  return locks;
+}
+
+/// Whether the checkpoint has all steps that were asked for, with a word if so: the same command again.
+bool isDone(const Job &job, bool says) {
+  if (!job.checkpoint || job.steps != 0)
+    return false;
+  if (says)
+    std::fprintf(stderr, "cgx-run: nothing to do, and nothing is written: '%s' has all %llu steps\n",
+                 job.checkpoint->path().c_str(), static_cast<unsigned long long>(job.firstStep));
+  return true;
 }
 
 /// Ranks find each other in shared memory, by the name of their job.
@@ -653,6 +686,8 @@ void expectAddresses(uint32_t ranks) {
 std::unique_ptr<Prepared> prepare(const Options &options) {
   auto prepared = std::make_unique<Prepared>(options);
   prepared->job = prepareJob(options, prepared->files, loadProgram(options));
+  if (!options.isHandedOn)
+    checkSavingFolder(prepared->job);
   expectAddresses(options.transport == "inproc" ? prepared->job.manifest.ranks : 1);
   if (options.evaluate.empty())
     return prepared;
@@ -682,6 +717,8 @@ int runElastically(Options options, const std::optional<LaunchedRank> &membershi
   };
   std::unique_ptr<Prepared> prepared;
   const std::vector<Outcome> outcomes = runElastic(options, prepare, start, prepared);
+  if (outcomes.empty() && isDone(prepared->job, /*says=*/true))
+    return 0;
   return finish(options, prepared->job, outcomes);
 }
 
@@ -700,16 +737,20 @@ int run(Options options) {
       checkOneHost(*membership, options);
     options.quiet = options.quiet || membership->rank != 0;
   }
+  chooseData(options);
   checkWritable(options);
   if (options.adaptEvery == 0 || options.profileSteps == 0)
     throw Error("expected --adapt-every and --profile-steps above 0");
-  chooseData(options);
-  chooseCheckpoint(options);
   makeFolder(options.save);
+  const bool writes = !membership || membership->rank == 0;
+  const std::vector<OutputLock> locks = writes ? lockOutputs(options) : std::vector<OutputLock>();
+  chooseCheckpoint(options);
   if (options.elastic)
     return runElastically(options, membership);
   std::unique_ptr<Prepared> prepared = prepare(options);
   Job &job = prepared->job;
+  if (isDone(job, writes))
+    return 0;
   if (membership) {
     job.name = options.jobName;
     bool remote = options.transport != "shm";

@@ -1,6 +1,7 @@
 """All pairs of options of cgx-run: they work together, or one message says why not."""
 
 import itertools
+import shutil
 import subprocess
 import unittest
 
@@ -64,6 +65,7 @@ class Pairs(RunTest):
         for pair in itertools.combinations(self.options, 2):
             arguments = self.arguments_of(pair)
             expected = next((text for refused, text in REFUSED.items() if set(refused) <= set(map(str, arguments))), None)
+            shutil.rmtree(f"{self.folder}/saved", ignore_errors=True)  # a folder is one run's
             result = self.run_one(arguments)
             with self.subTest(pair):
                 errors = [line for line in result.stderr.splitlines() if line.startswith("cgx-run: error: ")]

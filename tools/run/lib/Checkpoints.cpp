@@ -12,7 +12,7 @@
 #include "cgx/run/Error.h"
 
 #include <algorithm>
-#include <cmath>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -36,27 +36,70 @@ std::optional<uint64_t> stepOf(const std::string &name) {
   return std::stoull(digits);
 }
 
-/// The checkpoints of a folder, newest first.
-std::vector<std::pair<uint64_t, std::string>> listFolder(const std::string &folder) {
-  std::vector<std::pair<uint64_t, std::string>> found;
+/// A file of a folder that is named like a checkpoint.
+struct Entry {
+  uint64_t named; ///< the step in its name
+  std::string path;
+};
+
+std::vector<Entry> listFolder(const std::string &folder) {
+  std::vector<Entry> found;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
     if (std::optional<uint64_t> step = stepOf(entry->path().filename().string()))
-      found.emplace_back(*step, entry->path().string());
+      found.push_back({*step, entry->path().string()});
   if (error)
     throw Error("cannot read folder '" + folder + "': " + error.message());
-  std::sort(found.rbegin(), found.rend());
+  std::sort(found.begin(), found.end(), [](const Entry &a, const Entry &b) { return a.named > b.named; });
   return found;
 }
 
-/// Of names and bytes of all tensors, in any order.
-std::string digestOf(const std::vector<TensorView> &tensors) {
-  uint64_t digest = 0;
-  for (const TensorView &tensor : tensors)
-    digest += hashBytes(tensor.bytes, hashBytes(std::as_bytes(std::span(tensor.name))));
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(digest));
-  return text;
+/// What --save always writes, each of which a run that goes on needs.
+constexpr const char *kNeeded[] = {"cgx.steps",    "cgx.seed",         "cgx.program", "cgx.run",   "cgx.data",
+                                   "cgx.pad_last", "cgx.global_batch", "cgx.shuffle", "cgx.digest"};
+
+/// The step after which a file was saved, by what it says. Throws Error where it says nothing.
+uint64_t savedAfter(const SafetensorsFile &file) {
+  const auto entry = file.metadata().find("cgx.steps");
+  uint64_t step = 0;
+  if (entry == file.metadata().end())
+    throw Error("'" + file.path() + "' has no 'cgx.steps': expected a file that cgx-run --save wrote");
+  const char *end = entry->second.data() + entry->second.size();
+  if (const auto read = std::from_chars(entry->second.data(), end, step);
+      read.ec != std::errc() || read.ptr != end)
+    throw Error("'" + file.path() + "': expected 'cgx.steps' to be a whole number, got '" + entry->second +
+                "'");
+  return step;
+}
+
+/// A checkpoint by what it says of itself.
+struct Saved {
+  uint64_t step;
+  std::string path;
+  Metadata metadata;
+
+  bool isOf(const std::string &run) const {
+    const auto entry = metadata.find("cgx.run");
+    return entry != metadata.end() && entry->second == run;
+  }
+};
+
+/// Those of a folder that can be read so far, most steps first; `say` hears of the others.
+template <typename Say> std::vector<Saved> readFolder(const std::string &folder, const Say &say) {
+  std::vector<Saved> found;
+  for (const Entry &entry : listFolder(folder))
+    try {
+      const SafetensorsFile file = SafetensorsFile::open(entry.path);
+      found.push_back({savedAfter(file), entry.path, file.metadata()});
+      if (found.back().step != entry.named)
+        say("'" + entry.path + "' was saved after step " + std::to_string(found.back().step) +
+            ", whatever its name says");
+    } catch (const Error &error) {
+      say(error.what());
+    }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Saved &a, const Saved &b) { return a.step > b.step; });
+  return found;
 }
 
 /// What a checkpoint is judged by: each metric's mean over the steps since the one before, or, where none is
@@ -83,60 +126,63 @@ Metadata describeRun(const Job &job, const Outcome &first) {
   Metadata metadata = {{"cgx.steps", std::to_string(job.firstStep + first.steps)},
                        {"cgx.seed", std::to_string(job.seed)},
                        {"cgx.program", job.manifest.hash},
+                       {"cgx.run", job.run},
                        {"cgx.metrics", judge(job, first).dump()}};
-  if (job.bindings.globalBatch != 0) {
-    metadata["cgx.data"] = job.dataDigest;
-    metadata["cgx.shuffle"] = job.shuffle ? "1" : "0";
-    metadata["cgx.global_batch"] = std::to_string(job.bindings.globalBatch);
-    if (job.firstBatch != job.firstStep)
-      metadata["cgx.batches"] = std::to_string(job.firstBatch + first.steps);
-  }
+  metadata.merge(describeSamples(job));
+  if (job.bindings.globalBatch != 0 && job.firstBatch != job.firstStep)
+    metadata["cgx.batches"] = std::to_string(job.firstBatch + first.steps);
   if (!first.plans.empty())
     metadata["cgx.plan"] = first.plans.back().json;
   return metadata;
 }
 
-/// The value by which the file is compared with others, if it has one.
-std::optional<double> valueOf(const std::string &path, const std::string &metric) {
-  try {
-    const SafetensorsFile file = SafetensorsFile::open(path);
-    auto entry = file.metadata().find("cgx.metrics");
-    if (entry == file.metadata().end())
-      return std::nullopt;
-    const Json metrics = Json::parse(entry->second, nullptr, /*allow_exceptions=*/false);
-    if (metrics.is_object() && metrics.contains(metric) && metrics[metric].is_number())
-      return metrics[metric].get<double>();
-  } catch (const Error &) { // damaged: it is not the best
-  }
+/// The value by which a checkpoint is compared with others, if it has one.
+std::optional<double> valueOf(const Saved &saved, const std::string &metric) {
+  const auto entry = saved.metadata.find("cgx.metrics");
+  if (entry == saved.metadata.end())
+    return std::nullopt;
+  const Json metrics = Json::parse(entry->second, nullptr, /*allow_exceptions=*/false);
+  if (metrics.is_object() && metrics.contains(metric) && metrics[metric].is_number())
+    return metrics[metric].get<double>();
   return std::nullopt;
 }
 
-/// Removes what is neither among the last nor the best, and lets the link lead to the best.
-void keep(const Saving &saving) {
+/// Lets the link lead to the best.
+void linkBest(const Saving &saving, const std::string &best) {
+  std::error_code error;
+  const fs::path link = fs::path(saving.path) / kBest,
+                 made = fs::path(saving.path) / (std::string(kBest) + ".new");
+  fs::remove(made, error);
+  fs::create_symlink(fs::path(best).filename(), made, error);
+  if (!error)
+    fs::rename(made, link, error);
+  if (error)
+    throw Error("cannot let '" + link.string() + "' lead to '" + best + "': " + error.message());
+}
+
+/// Removes what is neither among the last nor the best of what this run has done up to `step`. All else is
+/// another's, or what --resume has passed over.
+void keep(const Job &job, uint64_t step) {
+  const Saving &saving = job.saving;
+  if (saving.keepLast == 0 && saving.best.empty())
+    return;
+  std::vector<Saved> own = readFolder(saving.path, [](const std::string &) {});
+  std::erase_if(own, [&](const Saved &saved) { return !saved.isOf(job.run) || saved.step > step; });
   std::string best;
   std::optional<double> bestValue;
-  const auto files = listFolder(saving.path);
-  for (const auto &[step, path] : files) {
-    const std::optional<double> value = saving.best.empty() ? std::nullopt : valueOf(path, saving.best);
+  for (const Saved &saved : own) {
+    const std::optional<double> value = saving.best.empty() ? std::nullopt : valueOf(saved, saving.best);
     if (value && (!bestValue || (saving.bestIsMost ? *value > *bestValue : *value < *bestValue))) {
-      best = path;
+      best = saved.path;
       bestValue = value;
     }
   }
+  if (!best.empty())
+    linkBest(saving, best);
   std::error_code error;
-  if (!best.empty()) {
-    const fs::path link = fs::path(saving.path) / kBest,
-                   made = fs::path(saving.path) / (std::string(kBest) + ".new");
-    fs::remove(made, error);
-    fs::create_symlink(fs::path(best).filename(), made, error);
-    if (!error)
-      fs::rename(made, link, error);
-    if (error)
-      throw Error("cannot let '" + link.string() + "' lead to '" + best + "': " + error.message());
-  }
-  for (size_t i = saving.keepLast; saving.keepLast != 0 && i < files.size(); ++i)
-    if (files[i].second != best && !fs::remove(files[i].second, error) && error)
-      throw Error("cannot remove '" + files[i].second + "': " + error.message());
+  for (size_t i = saving.keepLast; saving.keepLast != 0 && i < own.size(); ++i)
+    if (own[i].path != best && !fs::remove(own[i].path, error) && error)
+      throw Error("cannot remove '" + own[i].path + "': " + error.message());
 }
 
 } // namespace
@@ -190,16 +236,43 @@ void cgx::run::saveState(const Job &job, const std::vector<Outcome> &outcomes, c
     for (const CodecTensor &tensor : outcome.codecState)
       tensors.push_back(tensor.view());
   Metadata metadata = describeRun(job, outcomes[0]);
-  metadata["cgx.digest"] = digestOf(tensors);
   if (unsound)
     metadata[unsound->key] = unsound->reason;
+  metadata["cgx.digest"] = digestOfCheckpoint(tensors, metadata);
   writeSafetensors(path, std::move(tensors), metadata);
 }
 
 void cgx::run::saveCheckpoint(const Job &job, const std::vector<Outcome> &outcomes) {
-  saveState(job, outcomes, checkpointPath(job.saving, job.firstStep + outcomes[0].steps), std::nullopt);
+  const uint64_t step = job.firstStep + outcomes[0].steps;
+  saveState(job, outcomes, checkpointPath(job.saving, step), std::nullopt);
   if (job.saving.isFolder)
-    keep(job.saving);
+    keep(job, step);
+}
+
+Metadata cgx::run::describeSamples(const Job &job) {
+  const uint64_t batch = job.bindings.globalBatch;
+  const bool pads = job.padLast && batch != 0 && job.bindings.samples % batch != 0;
+  return {{"cgx.data", batch != 0 ? job.dataDigest : "none"},
+          {"cgx.shuffle", job.shuffle ? "1" : "0"},
+          {"cgx.pad_last", pads ? "1" : "0"},
+          {"cgx.global_batch", std::to_string(batch)}};
+}
+
+std::string cgx::run::digestOfCheckpoint(const std::vector<TensorView> &tensors, const Metadata &metadata) {
+  const auto hashText = [](const std::string &text, uint64_t seed) {
+    return hashBytes(std::as_bytes(std::span(text)), seed);
+  };
+  constexpr uint64_t tensorSeed = 1, metadataSeed = 2; // a tensor is no metadata of its name
+  uint64_t digest = 0;
+  for (const TensorView &tensor : tensors)
+    digest += hashBytes(tensor.bytes,
+                        hashText(typeString(tensor.type, tensor.shape), hashText(tensor.name, tensorSeed)));
+  for (const auto &[key, value] : metadata)
+    if (key != "cgx.digest")
+      digest += hashText(value, hashText(key, metadataSeed));
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(digest));
+  return text;
 }
 
 void cgx::run::checkSound(const SafetensorsFile &checkpoint) {
@@ -210,26 +283,70 @@ void cgx::run::checkSound(const SafetensorsFile &checkpoint) {
       throw Error(
           name + " was saved by a run that failed: " + entry->second +
           "\n  expected a checkpoint of a run that ended well; --state takes the tensors as they are");
-  if (metadata.find("cgx.steps") == metadata.end())
-    throw Error(name + " has no 'cgx.steps': expected a file that cgx-run --save wrote");
-  if (auto digest = metadata.find("cgx.digest");
-      digest != metadata.end() && digest->second != digestOf(checkpoint.tensors()))
-    throw Error(name + " is damaged: its tensors are not those that were saved");
+  for (const char *key : kNeeded)
+    if (!metadata.contains(key))
+      throw Error(
+          name + " has no '" + key +
+          "': expected a file that cgx-run --save wrote, of this version; --state takes the tensors as "
+          "they are");
+  if (metadata.at("cgx.digest") != digestOfCheckpoint(checkpoint.tensors(), metadata))
+    throw Error(name + " is damaged: its tensors, or what it says of its run, are not what was saved");
 }
 
 std::optional<std::string> cgx::run::findCheckpoint(const std::string &path) {
   std::error_code error;
   if (!fs::is_directory(path, error))
     return fs::exists(path, error) ? std::optional(path) : std::nullopt;
-  const auto files = listFolder(path);
-  for (const auto &[step, file] : files)
+  const auto warn = [](const std::string &what) {
+    std::fprintf(stderr, "cgx-run: warning: %s\n", what.c_str());
+  };
+  for (const Saved &saved : readFolder(path, warn))
     try {
-      checkSound(SafetensorsFile::open(file));
-      return file;
+      checkSound(SafetensorsFile::open(saved.path));
+      return saved.path;
     } catch (const Error &failure) {
-      std::fprintf(stderr, "cgx-run: warning: %s\n  the checkpoint before it is taken\n", failure.what());
+      warn(failure.what() + std::string("\n  the checkpoint before it is taken"));
     }
-  if (!files.empty())
-    throw Error("none of the " + std::to_string(files.size()) + " checkpoints in '" + path + "' is sound");
+  if (const size_t count = listFolder(path).size(); count != 0)
+    throw Error("none of the " + std::to_string(count) + " checkpoints in '" + path + "' is sound");
   return std::nullopt;
+}
+
+void cgx::run::checkSavingFolder(const Job &job) {
+  const Saving &saving = job.saving;
+  std::error_code none;
+  if (!saving.isFolder || !fs::is_directory(saving.path, none))
+    return;
+  const std::string place = "'" + saving.path + "' has ",
+                    advice = ": expected a folder without checkpoints, or --resume " + saving.path +
+                             ", which goes on from the last of them";
+  if (const fs::path link = fs::path(saving.path) / kBest;
+      fs::exists(fs::symlink_status(link, none)) && !fs::is_symlink(link, none))
+    throw Error(place + "a '" + kBest +
+                "' that is no link, and this is the name of the one to the best checkpoint: expected another "
+                "folder");
+  if (const auto files = listFolder(saving.path); !job.checkpoint && !files.empty())
+    throw Error(place + "checkpoints of an earlier run, such as '" + files[0].path + "'" + advice);
+  if (!job.checkpoint)
+    return;
+  const bool isOwn =
+      fs::equivalent(fs::absolute(job.checkpoint->path()).parent_path(), fs::path(saving.path), none);
+  for (const Saved &saved : readFolder(saving.path, [](const std::string &) {})) {
+    const bool isOther = !isOwn && !saved.isOf(job.run);
+    if (!isOther && saved.step <= job.firstStep)
+      continue;
+    try {
+      checkSound(SafetensorsFile::open(saved.path));
+    } catch (const Error &) {
+      continue; // which --resume passes over
+    }
+    if (isOther)
+      throw Error(place + "checkpoints of another run than that of '" + job.checkpoint->path() +
+                  "', such as '" + saved.path + "'" + advice);
+    throw Error("'" + saved.path + "' was saved after step " + std::to_string(saved.step) +
+                ", and this run goes on from step " + std::to_string(job.firstStep) +
+                ": --resume would take it for this run's. Expected a folder without later checkpoints, or "
+                "--resume " +
+                saving.path + ", which goes on from it");
+  }
 }

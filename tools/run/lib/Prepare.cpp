@@ -107,6 +107,8 @@ uint64_t countSteps(const Options &options, const Bindings &bindings, uint64_t f
     throw Error("expected --steps, because no argument of the program takes batches of a data file");
   if (!options.steps && batch == 0)
     batches = *bindings.steps;
+  if (!options.steps && batch != 0 && batches <= firstBatch && !options.resume.empty())
+    return 0; // it is done
   if (!options.steps && batch != 0 && batches <= firstBatch)
     throw Error("'" + options.data + "' has " + std::to_string(bindings.samples) + " samples, which is " +
                 std::to_string(batches) + " batches of " + std::to_string(batch) +
@@ -189,21 +191,21 @@ void resume(Options &options, const SafetensorsFile &checkpoint, const Manifest 
 
 /// The samples, and their order, that the run before took.
 void checkSamples(const Job &job, const SafetensorsFile &checkpoint, bool isHandedOn) {
-  const std::pair<const char *, std::string> now[] = {
-      {"cgx.global_batch", std::to_string(job.bindings.globalBatch)},
-      {"cgx.shuffle", job.shuffle ? "1" : "0"},
-      {"cgx.data", job.dataDigest}};
-  const char *what[] = {"a global batch of ", "--shuffle ", "data with digest "};
-  for (size_t i = 0; i < std::size(now); ++i)
+  const std::pair<const char *, const char *> said[] = {{"cgx.global_batch", "a global batch of "},
+                                                        {"cgx.shuffle", "--shuffle "},
+                                                        {"cgx.pad_last", "--pad-last "},
+                                                        {"cgx.data", "data with digest "}};
+  const Metadata now = describeSamples(job);
+  for (const auto &[key, what] : said) {
     // Other ranks take batches of another size, from the sample on that follows.
-    if (i == 0 && (isHandedOn || !job.bindings.members.empty()))
+    if (std::string_view(key) == "cgx.global_batch" && (isHandedOn || !job.bindings.members.empty()))
       continue;
-    else if (auto entry = checkpoint.metadata().find(now[i].first);
-             entry != checkpoint.metadata().end() && entry->second != now[i].second)
-      throw Error("'" + checkpoint.path() + "' was saved by a run with " + what[i] + entry->second +
-                  ", got " + now[i].second +
-                  ": it would not take the samples that follow; --state with --first-step " +
+    const std::string &before = metadataOf(checkpoint, key);
+    if (before != now.at(key))
+      throw Error("'" + checkpoint.path() + "' was saved by a run with " + what + before + ", got " +
+                  now.at(key) + ": it would not take the samples that follow; --state with --first-step " +
                   std::to_string(job.firstStep) + " starts from its tensors");
+  }
 }
 
 /// The batch that comes next. Where ranks have become more or fewer, and batches with them, the pass goes on
@@ -213,9 +215,7 @@ uint64_t findFirstBatch(const Options &options, const Bindings &bindings, const 
     return options.firstStep;
   const uint64_t taken = checkpoint->metadata().contains("cgx.batches") ? numberOf(*checkpoint, "cgx.batches")
                                                                         : options.firstStep;
-  const uint64_t before = checkpoint->metadata().contains("cgx.global_batch")
-                              ? numberOf(*checkpoint, "cgx.global_batch")
-                              : bindings.globalBatch;
+  const uint64_t before = numberOf(*checkpoint, "cgx.global_batch");
   if ((bindings.members.empty() && !options.isHandedOn) || before == bindings.globalBatch || before == 0)
     return taken;
   const auto samplesOfPass = [&](uint64_t batch) {
@@ -328,6 +328,21 @@ void addFile(std::string &text, const SafetensorsFile *file) {
             std::to_string(hashBytes(tensor.bytes.first(count))) +
             std::to_string(hashBytes(tensor.bytes.last(count))) + "\n";
   }
+}
+
+/// What makes a run, from its first step on: it is the same in all that go on from its checkpoints.
+std::string identify(const Job &job, const Options &options, const InputFiles &files) {
+  if (job.checkpoint)
+    return metadataOf(*job.checkpoint, "cgx.run");
+  std::string text =
+      job.manifest.hash + "\n" + std::to_string(job.seed) + "\n" + std::to_string(job.firstStep) + "\n";
+  for (const auto &[key, value] : describeSamples(job))
+    text += key + "=" + value + "\n";
+  for (const std::vector<std::string> *list : {&options.feeds, &options.values})
+    for (const std::string &entry : *list)
+      text += entry + "\n";
+  addFile(text, files.state ? &*files.state : nullptr);
+  return std::to_string(hashBytes(std::as_bytes(std::span(text))));
 }
 
 /// Ranks that are started one by one may get different command lines and files.
@@ -518,6 +533,7 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.dataDigest = std::to_string(hashBytes(std::as_bytes(std::span(samples))));
   if (job.checkpoint)
     checkSamples(job, *job.checkpoint, options.isHandedOn);
+  job.run = identify(job, options, files);
   job.trace = !options.trace.empty();
   job.planning = preparePlanning(options, job.checkpoint);
   checkPlan(job, options);

@@ -36,8 +36,9 @@ using Prepare = std::function<std::unique_ptr<Prepared>(const Options &options)>
 /// Runs one membership to its end.
 using Start = std::function<Ended(const Job &job)>;
 
-/// Runs memberships until all steps are done. The outcomes of the last, whose job `prepared` is. Throws Error
-/// when fewer ranks than `options.elastic` are left, or all failed alike.
+/// Runs memberships until all steps are done. The outcomes of the last, whose job `prepared` is; none where a
+/// checkpoint has all steps already. Throws Error when fewer ranks than `options.elastic` are left, or all
+/// failed alike.
 std::vector<Outcome> runElastic(const Options &options, const Prepare &prepare, const Start &start,
                                 std::unique_ptr<Prepared> &prepared);
 

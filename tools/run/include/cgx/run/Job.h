@@ -79,6 +79,8 @@ struct Job {
   bool save = false;
   Saving saving;
   std::string dataDigest; ///< of the samples
+  /// The run, of which this job is a part: the first that was started, however often one went on from it.
+  std::string run;
   /// A program that measures the state on other samples, every so many steps of the training and behind the
   /// last; null: none.
   std::shared_ptr<const Job> evaluation;
