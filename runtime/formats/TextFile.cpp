@@ -8,17 +8,21 @@
 
 #include "cgx/formats/TextFile.h"
 
+#include "cgx/formats/InputFile.h"
+
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <unistd.h>
 
 namespace cgx::formats {
 
 std::string readTextFile(const std::string &path, std::string &text, size_t most) {
   text.clear();
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  ssize_t got = file < 0 ? -1 : 1;
+  std::string wrong;
+  const int file = openInput(path, InputKind::Stream, wrong);
+  if (file < 0)
+    return wrong;
+  ssize_t got = 1;
   char piece[1 << 16];
   while (got > 0 && text.size() <= most) {
     do
@@ -28,8 +32,7 @@ std::string readTextFile(const std::string &path, std::string &text, size_t most
       text.append(piece, size_t(got));
   }
   const int error = errno;
-  if (file >= 0)
-    close(file);
+  close(file);
   if (got < 0)
     return std::strerror(error);
   if (text.size() > most)

@@ -607,10 +607,10 @@ void checkWritable(const Options &options) {
 
 /// Two runs at once would each leave half of an output, and both end well.
 std::vector<OutputLock> lockOutputs(const Options &options) {
-  const auto patience = std::chrono::milliseconds(int64_t(options.timeoutSeconds * 1000) + 5000);
+  const auto longestWait = std::chrono::milliseconds(int64_t(options.timeoutSeconds * 1000) + 5000);
   std::vector<OutputLock> locks;
   for (const std::string &output : outputsOf(options))
-    locks.emplace_back(output, patience);
+    locks.emplace_back(output, longestWait);
   return locks;
 }
 

@@ -1,6 +1,8 @@
 """Every kind of input that does not fit is one clear error and a non-zero exit."""
 
+import os
 import pathlib
+import shutil
 import subprocess
 import unittest
 
@@ -59,6 +61,54 @@ class Inputs(RunTest):
         path.unlink()
         self.assertIn("cannot open", self.refuse("train4.so", "--steps", 1, state=path))
         self.assertIn("expected a regular file", self.refuse("train4.so", "--steps", 1, state=self.folder))
+
+    def test_a_pipe_that_nobody_writes_to_is_refused(self):
+        """As any input, and in a folder of them: opening it must not wait."""
+        folder = self.folder / "folder"
+        folder.mkdir()
+        pipe = folder / "step-000000000009.safetensors"
+        os.mkfifo(pipe)
+        options = {"--state": (pipe, "expected a regular file"), "--resume": (pipe, "expected a regular file"),
+                   "--data": (folder, "expected a regular file"), "--plan": (pipe, "expected somebody to write to this pipe"),
+                   "--eval": (pipe, "expected a regular file")}
+        for option, (path, said) in options.items():
+            given = {"--state": self.state(1), "--data": self.data, "--set": "lr=0.02", option: path}
+            if option == "--resume":
+                del given["--state"]
+            arguments = [str(word) for pair in given.items() for word in pair]
+            result = subprocess.run([CGX_RUN, FIXTURES / "train1.so", "--steps", "1", *arguments], capture_output=True, text=True, timeout=60,
+                                    env=self.environment(), check=False)
+            with self.subTest(option):
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertIn(str(pipe), result.stderr)
+                self.assertIn(said, result.stderr)
+        self.assertIn("expected a regular file", self.refuse(pipe))
+        self.assertIn("none of the 1 checkpoints", self.refuse("train1.so", "--steps", 1, "--resume", folder))
+
+    def test_a_library_that_is_cut_short(self):
+        whole = (FIXTURES / "train1.so").read_bytes()
+        library = self.folder / "cut.so"
+        for size in (100, 1000, len(whole) // 3, len(whole) // 2):
+            library.write_bytes(whole[:size])
+            self.assertIn("cannot load", self.refuse(library, "--steps", 1, state=self.state(1)))
+
+    def test_a_file_that_is_cut_short_while_it_is_read_is_named(self):
+        library = self.folder / "step.so"
+        for number, transport in enumerate(("shm", "inproc", "shm", "inproc")):
+            write_safetensors(self.data, samples())
+            shutil.copy(FIXTURES / "train4.so", library)
+            cut, size = ((self.data, 4096), (library, 0))[number // 2]
+            process = subprocess.Popen(self.command(library, "--repeat", "--steps", 1000000, "--log-every", 1, "--transport", transport,
+                                                    state=self.state(), job=False),
+                                       env=self.environment(FIXTURE_SLEEP_MS=5), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(process.kill)
+            next(line for line in process.stderr if "steps/s" in line)
+            os.truncate(cut, size)
+            _, error = process.communicate(timeout=60)
+            with self.subTest(cut=cut, transport=transport):
+                self.assertEqual(process.returncode, 1, error)
+                self.assertIn(f"'{cut}' became shorter while this run read it", error)
+                self.assertNotIn("signal 7", error)
 
     def test_programs_that_are_none(self):
         text = self.folder / "x.so"

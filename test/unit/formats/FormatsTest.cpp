@@ -9,13 +9,18 @@
 #include "JsonBuilder.h"
 
 #include "cgx/codec_table.h"
+#include "cgx/formats/InputFile.h"
 #include "cgx/formats/Machine.h"
 #include "cgx/formats/Parse.h"
 #include "cgx/formats/TextFile.h"
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace cgx::formats;
 
@@ -268,6 +273,41 @@ TEST(Machine, IsWrittenAsItIsRead) {
   EXPECT_EQ(ratesOf(again, sparser).decode_bytes_per_second, 3e9); // of its family
   EXPECT_EQ(ratesOf(again, other).encode_bytes_per_second, 5e8);   // the slowest
   EXPECT_EQ(ratesOf(again, exact).encode_bytes_per_second, 0);
+}
+
+/// A pipe with a name, in a folder of its own.
+struct NamedPipe {
+  NamedPipe() { EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0); }
+  ~NamedPipe() { std::filesystem::remove(path); }
+
+  const std::string path = testing::TempDir() + "cgx-pipe-" + std::to_string(::getpid());
+};
+
+TEST(InputFile, OfAPipeWithoutAWriterIsRefused) {
+  NamedPipe pipe;
+  std::string text, wrong;
+  EXPECT_EQ(readTextFile(pipe.path, text), "expected somebody to write to this pipe, and nobody does");
+  EXPECT_EQ(openInput(pipe.path, InputKind::File, wrong), -1);
+  EXPECT_EQ(wrong, "expected a regular file");
+  EXPECT_EQ(openInput("/", InputKind::File, wrong), -1);
+  EXPECT_EQ(wrong, "expected a regular file");
+}
+
+/// Whether the writer has waited for us, is slow, or has left already.
+TEST(InputFile, OfAPipeIsAllThatIsWritten) {
+  for (const std::string &written : {std::string(), std::string("text"), std::string(300'000, 'x')})
+    for (const auto pause : {std::chrono::milliseconds(0), std::chrono::milliseconds(60)}) {
+      NamedPipe pipe;
+      std::jthread writer([&] {
+        std::this_thread::sleep_for(pause);
+        std::ofstream file(pipe.path);
+        std::this_thread::sleep_for(pause);
+        file << written;
+      });
+      std::string text;
+      EXPECT_EQ(readTextFile(pipe.path, text), "");
+      EXPECT_EQ(text, written);
+    }
 }
 
 TEST(TextFile, IsBounded) {

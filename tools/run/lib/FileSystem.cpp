@@ -8,12 +8,13 @@
 
 #include "cgx/run/FileSystem.h"
 
+#include "cgx/formats/InputFile.h"
 #include "cgx/output/OutputFile.h"
 #include "cgx/run/Error.h"
+#include "cgx/run/MappedPlace.h"
 
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,14 +59,13 @@ bool cgx::run::writeAll(int fd, std::span<const std::byte> bytes) {
 }
 
 MappedFile cgx::run::mapFile(const std::string &path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string wrong;
+  const Descriptor file(cgx::formats::openInput(path, cgx::formats::InputKind::File, wrong));
   if (!file.isOpen())
-    fail("cannot open", path);
+    throw Error("cannot open '" + path + "': " + wrong);
   struct stat status;
   if (::fstat(file.get(), &status) != 0)
     fail("cannot read", path);
-  if (!S_ISREG(status.st_mode))
-    throw Error("cannot read '" + path + "': expected a regular file");
   MappedFile result;
   auto size = static_cast<size_t>(status.st_size);
   if (size == 0)
@@ -73,8 +73,11 @@ MappedFile cgx::run::mapFile(const std::string &path) {
   void *address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (address == MAP_FAILED)
     fail("cannot map", path);
-  result.mapping = std::shared_ptr<const void>(
-      address, [size](const void *mapped) { ::munmap(const_cast<void *>(mapped), size); });
+  const auto place = std::make_shared<MappedPlace>(path, address, size);
+  result.mapping = std::shared_ptr<const void>(address, [place, size](const void *mapped) {
+    *place = MappedPlace(); // first: the addresses may be another's at once
+    ::munmap(const_cast<void *>(mapped), size);
+  });
   result.bytes = {static_cast<const std::byte *>(address), size};
   return result;
 }

@@ -86,7 +86,7 @@ Descriptor openLock(const std::string &path, const std::string &output) {
 
 } // namespace
 
-OutputLock::OutputLock(const std::string &output, std::chrono::milliseconds patience)
+OutputLock::OutputLock(const std::string &output, std::chrono::milliseconds longestWait)
     : path_(lockPath(output)) {
   if (path_.empty())
     return;
@@ -109,7 +109,7 @@ OutputLock::OutputLock(const std::string &output, std::chrono::milliseconds pati
     const Holder holder = Holder::read(file_.get());
     // Who has just locked it is about to write who that is.
     const auto limit = holder.process == 0 ? std::chrono::milliseconds(1000)
-                       : holder.isGone()   ? patience
+                       : holder.isGone()   ? longestWait
                                            : std::chrono::milliseconds(0);
     if (Clock::now() - begin >= limit) {
       path_.clear();

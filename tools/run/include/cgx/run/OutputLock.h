@@ -26,9 +26,9 @@ namespace cgx::run {
 class OutputLock {
 public:
   /// Locks a file, which need not be there, or a folder, which must. What is no file (a pipe, a device,
-  /// standard output) may be shared, and is not locked. Waits up to `patience` for the ranks of a run whose
-  /// own process is gone: they are about to end. Throws Error where another run has it.
-  OutputLock(const std::string &output, std::chrono::milliseconds patience);
+  /// standard output) may be shared, and is not locked. Waits up to `longestWait` for the ranks of a run
+  /// whose own process is gone: they are about to end. Throws Error where another run has it.
+  OutputLock(const std::string &output, std::chrono::milliseconds longestWait);
   ~OutputLock();
   OutputLock(OutputLock &&other) noexcept;
   OutputLock &operator=(OutputLock &&) = delete;

@@ -1,0 +1,79 @@
+//===-- InputFile.cpp - Opening what is read -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/formats/InputFile.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+namespace cgx::formats {
+
+namespace {
+
+constexpr std::chrono::seconds kLongestWait{2};
+
+/// Whether there is something to read from a pipe, or somebody who may write, or there was: only then does
+/// its end mean that all has been read. Takes nothing out of it.
+bool hasWriter(int pipe) {
+  pollfd event{pipe, POLLIN, 0};
+  if (::poll(&event, 1, /*timeout=*/0) > 0)
+    return true; // bytes, or POLLHUP of one who has left
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return true; // then reading finds out, and may wait
+  // Says EAGAIN where somebody may still write, and 0 where nobody can.
+  const bool isThere = ::tee(pipe, ends[1], 1, SPLICE_F_NONBLOCK) != 0;
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return isThere;
+}
+
+/// What cannot be read from here; "" if nothing.
+std::string check(int file, InputKind kind) {
+  struct stat status;
+  if (::fstat(file, &status) != 0)
+    return std::strerror(errno);
+  if (kind == InputKind::File && !S_ISREG(status.st_mode))
+    return "expected a regular file";
+  if (S_ISDIR(status.st_mode))
+    return std::strerror(EISDIR);
+  if (!S_ISFIFO(status.st_mode))
+    return "";
+  const auto end = std::chrono::steady_clock::now() + kLongestWait;
+  while (!hasWriter(file)) { // who has been waiting for a reader opens it now
+    if (std::chrono::steady_clock::now() > end)
+      return "expected somebody to write to this pipe, and nobody does";
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return "";
+}
+
+} // namespace
+
+int openInput(const std::string &path, InputKind kind, std::string &wrong) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file < 0) {
+    wrong = std::strerror(errno);
+    return -1;
+  }
+  wrong = check(file, kind);
+  if (wrong.empty() && ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK) != 0)
+    wrong = std::strerror(errno);
+  if (wrong.empty())
+    return file;
+  ::close(file);
+  return -1;
+}
+
+} // namespace cgx::formats

@@ -1,0 +1,113 @@
+//===-- MappedPlace.cpp - Which file an address is of -----------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cgx/run/MappedPlace.h"
+
+#include "cgx/output/OutputFile.h"
+
+#include <algorithm>
+#include <atomic>
+#include <climits>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <unistd.h>
+#include <utility>
+
+using namespace cgx::run;
+
+/// One of a list that only grows, so that a signal handler may walk over it at any time: what is not in use
+/// is used again.
+struct MappedPlace::Entry {
+  std::atomic<uintptr_t> begin{UINTPTR_MAX}, end{UINTPTR_MAX}; ///< equal where it is not in use
+  char path[PATH_MAX] = {};
+  Entry *next = nullptr;
+
+  bool has(uintptr_t address) const { return begin <= address && address < end; }
+};
+
+namespace cgx::run {
+
+// A signal handler can reach nothing but what is global.
+struct Places {
+  static inline std::mutex mutex;
+  static inline std::atomic<MappedPlace::Entry *> first{nullptr};
+  static inline struct sigaction before;
+
+  static const MappedPlace::Entry *find(uintptr_t address) {
+    for (const MappedPlace::Entry *entry = first; entry; entry = entry->next)
+      if (entry->has(address))
+        return entry;
+    return nullptr;
+  }
+
+  /// A place that is not in use, or a new one; with the lock held.
+  static MappedPlace::Entry *take() {
+    for (MappedPlace::Entry *entry = first; entry; entry = entry->next)
+      if (entry->begin == entry->end)
+        return entry;
+    auto *entry = new MappedPlace::Entry;
+    entry->next = first;
+    first = entry;
+    return entry;
+  }
+
+  static void say(const char *text) { (void)!::write(STDERR_FILENO, text, std::strlen(text)); }
+
+  static void onBusError(int signal, siginfo_t *info, void *context) {
+    const MappedPlace::Entry *entry = find(reinterpret_cast<uintptr_t>(info->si_addr));
+    if (entry) {
+      say("cgx-run: error: '");
+      say(entry->path);
+      say("' became shorter while this run read it, or cannot be read from its disk any more: expected a "
+          "file "
+          "that stays as it is, or is replaced as a whole (written beside and renamed)\n");
+      cgx::removeUnfinishedOutput();
+      ::_exit(1);
+    }
+    if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction)
+      return before.sa_sigaction(signal, info, context);
+    ::sigaction(SIGBUS, &before, nullptr); // it happens again, and is as it was
+  }
+
+  static void install() {
+    struct sigaction action = {};
+    action.sa_sigaction = onBusError;
+    action.sa_flags = SA_SIGINFO;
+    ::sigemptyset(&action.sa_mask);
+    ::sigaction(SIGBUS, &action, &before);
+  }
+};
+
+} // namespace cgx::run
+
+MappedPlace::MappedPlace(const std::string &path, const void *begin, size_t bytes) {
+  std::lock_guard lock(Places::mutex);
+  static const bool isInstalled = (Places::install(), true);
+  (void)isInstalled;
+  entry_ = Places::take();
+  std::strncpy(entry_->path, path.c_str(), sizeof entry_->path - 1);
+  entry_->end = reinterpret_cast<uintptr_t>(begin) + bytes;
+  entry_->begin = reinterpret_cast<uintptr_t>(begin);
+}
+
+MappedPlace::MappedPlace(MappedPlace &&other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
+
+MappedPlace &MappedPlace::operator=(MappedPlace &&other) noexcept {
+  std::swap(entry_, other.entry_);
+  return *this;
+}
+
+MappedPlace::~MappedPlace() {
+  if (!entry_)
+    return;
+  std::lock_guard lock(Places::mutex);
+  entry_->begin = UINTPTR_MAX; // first, so that it has no address meanwhile
+  entry_->end = UINTPTR_MAX;
+}
