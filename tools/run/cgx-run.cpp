@@ -614,14 +614,9 @@ std::vector<OutputLock> lockOutputs(const Options &options) {
   return locks;
 }
 
-/// Whether the checkpoint has all steps that were asked for, with a word if so: the same command again.
-bool isDone(const Job &job, bool says) {
-  if (!job.checkpoint || job.steps != 0)
-    return false;
-  if (says)
-    std::fprintf(stderr, "cgx-run: nothing to do, and nothing is written: '%s' has all %llu steps\n",
-                 job.checkpoint->path().c_str(), static_cast<unsigned long long>(job.firstStep));
-  return true;
+void sayNothingToDo(const Job &job) {
+  std::fprintf(stderr, "cgx-run: nothing to do, and nothing is written: '%s' has all %llu steps\n",
+               job.checkpoint->path().c_str(), static_cast<unsigned long long>(job.firstStep));
 }
 
 /// Ranks find each other in shared memory, by the name of their job.
@@ -717,8 +712,10 @@ int runElastically(Options options, const std::optional<LaunchedRank> &membershi
   };
   std::unique_ptr<Prepared> prepared;
   const std::vector<Outcome> outcomes = runElastic(options, prepare, start, prepared);
-  if (outcomes.empty() && isDone(prepared->job, /*says=*/true))
+  if (outcomes.empty()) {
+    sayNothingToDo(prepared->job);
     return 0;
+  }
   return finish(options, prepared->job, outcomes);
 }
 
@@ -749,8 +746,11 @@ int run(Options options) {
     return runElastically(options, membership);
   std::unique_ptr<Prepared> prepared = prepare(options);
   Job &job = prepared->job;
-  if (isDone(job, writes))
+  if (hasNothingToDo(job)) {
+    if (writes)
+      sayNothingToDo(job);
     return 0;
+  }
   if (membership) {
     job.name = options.jobName;
     bool remote = options.transport != "shm";

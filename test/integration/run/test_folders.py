@@ -90,6 +90,17 @@ class Folders(RunTest):
         self.assertEqual(len(lines), 1, lines)
         self.assertIn("nothing to do, and nothing is written", lines[0])
 
+    def test_what_is_saved_elsewhere_is_something_to_do(self):
+        self.succeed("--steps", 4)
+        copy = self.folder / "copy.safetensors"
+        result = self.run_one("--until", 4, "--resume", self.checkpoints, "--save", copy)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(read_safetensors(copy), read_safetensors(self.path(4)))
+        before = copy.read_bytes()
+        result = self.run_one("--until", 4, "--resume", copy, "--save", copy)
+        self.assertIn("nothing to do", result.stderr)
+        self.assertEqual(copy.read_bytes(), before)
+
     def test_of_two_runs_at_once_the_second_is_refused(self):
         outputs = {"--save": f"{self.checkpoints}/", "--report": self.folder / "report.json", "--metrics": self.folder / "m.jsonl"}
         first = subprocess.Popen(self.command("train1.so", "--repeat", "--steps", 100000, "--log-every", 1, *sum(outputs.items(), ()),

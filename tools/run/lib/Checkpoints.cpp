@@ -131,6 +131,10 @@ Metadata describeRun(const Job &job, const Outcome &first) {
   metadata.merge(describeSamples(job));
   if (job.bindings.globalBatch != 0 && job.firstBatch != job.firstStep)
     metadata["cgx.batches"] = std::to_string(job.firstBatch + first.steps);
+  if (first.steps == 0 && job.checkpoint) // as it was judged
+    if (const auto entry = job.checkpoint->metadata().find("cgx.metrics");
+        entry != job.checkpoint->metadata().end())
+      metadata["cgx.metrics"] = entry->second;
   if (!first.plans.empty())
     metadata["cgx.plan"] = first.plans.back().json;
   return metadata;
@@ -247,6 +251,13 @@ void cgx::run::saveCheckpoint(const Job &job, const std::vector<Outcome> &outcom
   saveState(job, outcomes, checkpointPath(job.saving, step), std::nullopt);
   if (job.saving.isFolder)
     keep(job, step);
+}
+
+bool cgx::run::hasNothingToDo(const Job &job) {
+  if (!job.checkpoint || job.steps != 0)
+    return false;
+  std::error_code none;
+  return !job.save || fs::equivalent(job.checkpoint->path(), checkpointPath(job.saving, job.firstStep), none);
 }
 
 Metadata cgx::run::describeSamples(const Job &job) {

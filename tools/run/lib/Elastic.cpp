@@ -35,8 +35,8 @@ public:
   std::vector<Outcome> run(std::unique_ptr<Prepared> &prepared, const Start &start) {
     prepared = prepare_(options_);
     checkJob(prepared->job);
-    if (prepared->job.checkpoint && prepared->job.steps == 0)
-      return {}; // it is done
+    if (hasNothingToDo(prepared->job))
+      return {};
     options_.until = prepared->job.firstStep + prepared->job.steps;
     options_.steps.reset();
     memberships_.push_back({prepared->job.firstStep, prepared->job.manifest.ranks, ""});

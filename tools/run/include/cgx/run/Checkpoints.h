@@ -70,6 +70,10 @@ void checkSound(const SafetensorsFile &checkpoint);
 /// this one has yet to do: --resume would go on with those.
 void checkSavingFolder(const Job &job);
 
+/// Whether the job goes on from a checkpoint that has all its steps, and that is where it would be saved: the
+/// same command again. State that is saved elsewhere, or for other ranks there, is something to do.
+bool hasNothingToDo(const Job &job);
+
 /// What a checkpoint says of the samples that the run takes, and of their order.
 Metadata describeSamples(const Job &job);
 
