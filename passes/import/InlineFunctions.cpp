@@ -12,7 +12,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace cgx {
 #define GEN_PASS_DEF_INLINEFUNCTIONSPASS
@@ -22,16 +22,32 @@ namespace cgx {
 using namespace mlir;
 using namespace cgx;
 
+/// A function is copied to each of its calls, so a few lines can stand for more operations than any machine
+/// has. A step becomes at most so many times as long, or so many operations; no exported step comes near
+/// either.
+static constexpr uint64_t kMostGrowth = 16, kMostCopies = 1 << 20;
+/// Calls in calls: the location of an operation names them all.
+static constexpr unsigned kDeepestCalls = 500;
+
+static uint64_t countOps(Operation *op) {
+  uint64_t count = 0;
+  op->walk([&](Operation *) { ++count; });
+  return count;
+}
+
 namespace {
 class FunctionInliner {
 public:
   explicit FunctionInliner(ModuleOp module)
-      : module(module), symbols(module), main(symbols.lookup<func::FuncOp>("main")) {}
+      : module(module), symbols(module), main(symbols.lookup<func::FuncOp>("main")),
+        mostCopies(std::max(kMostCopies, kMostGrowth * countOps(module))), uses(countUses()) {}
 
-  void run() {
+  LogicalResult run() {
     for (auto function : module.getOps<func::FuncOp>())
-      flatten(function);
+      if (failed(flatten(function)))
+        return failure();
     eraseUnusedFunctions();
+    return success();
   }
 
 private:
@@ -39,9 +55,13 @@ private:
 
   /// Inlines the calls of a function, and its composites, those of its callees first. A function
   /// that is being flattened already calls itself: that call stays.
-  void flatten(func::FuncOp function) {
+  LogicalResult flatten(func::FuncOp function) {
     if (!states.try_emplace(function, State::Flattening).second)
-      return;
+      return success();
+    if (depth == kDeepestCalls)
+      return function.emitError("expected calls to be at most ")
+             << kDeepestCalls << " deep, got more at @" << function.getSymName();
+    ++depth;
     SmallVector<Operation *> calls;
     function.walk([&](Operation *op) {
       if (isa<func::CallOp, stablehlo::CompositeOp>(op))
@@ -53,40 +73,66 @@ private:
       auto callee = symbols.lookup<func::FuncOp>(name);
       if (!callee || !mayInline(callee) || !callee.getBody().hasOneBlock())
         continue;
-      flatten(callee);
-      if (states[callee] == State::Flat) {
-        inlineCall(call, callee);
-        inlined.insert(callee);
-      }
+      if (failed(flatten(callee)))
+        return failure();
+      if (states[callee] == State::Flat && failed(inlineCall(call, callee, function)))
+        return failure();
     }
+    sizes[function] = countOps(function);
     states[function] = State::Flat;
+    --depth;
+    return success();
   }
 
   /// Where there is a @main, nobody else calls the others: a function is public when nothing is said of it.
   bool mayInline(func::FuncOp callee) { return callee.isPrivate() || (main && callee != main); }
 
-  static void inlineCall(Operation *call, func::FuncOp callee) {
-    OpBuilder builder(call);
+  LogicalResult inlineCall(Operation *call, func::FuncOp callee, func::FuncOp caller) {
+    const auto setLocation = [&](Operation *inner) {
+      inner->setLoc(CallSiteLoc::get(inner->getLoc(), call->getLoc()));
+    };
+    inlined.insert(callee);
     IRMapping mapping;
-    mapping.map(callee.getArguments(), call->getOperands());
     Block &body = callee.getBody().front();
-    for (Operation &op : body.without_terminator()) {
-      Operation *copy = builder.clone(op, mapping);
-      copy->walk([&](Operation *inner) { inner->setLoc(CallSiteLoc::get(inner->getLoc(), call->getLoc())); });
+    Operation *end = body.getTerminator();
+    if (uses.lookup(callee.getSymName()) == 1) { // nobody misses what it is made of
+      for (auto [argument, operand] : llvm::zip_equal(callee.getArguments(), call->getOperands()))
+        argument.replaceAllUsesWith(operand);
+      body.walk([&](Operation *inner) {
+        if (inner != end)
+          setLocation(inner);
+      });
+      call->getBlock()->getOperations().splice(call->getIterator(), body.getOperations(), body.begin(),
+                                               end->getIterator());
+    } else {
+      if ((copies += sizes[callee]) > mostCopies)
+        return caller.emitError("expected at most ")
+               << mostCopies << " operations to be copied to where functions are called, got more at @"
+               << caller.getSymName() << ", which calls @" << callee.getSymName() << " of " << sizes[callee];
+      OpBuilder builder(call);
+      mapping.map(callee.getArguments(), call->getOperands());
+      for (Operation &op : body.without_terminator())
+        builder.clone(op, mapping)->walk(setLocation);
     }
-    for (auto [result, value] : llvm::zip_equal(call->getResults(), body.getTerminator()->getOperands()))
-      result.replaceAllUsesWith(mapping.lookup(value));
+    for (auto [result, value] : llvm::zip_equal(call->getResults(), end->getOperands()))
+      result.replaceAllUsesWith(mapping.lookupOrDefault(value));
     call->erase();
+    return success();
+  }
+
+  /// How often something refers to each symbol. Not by SymbolTable::getSymbolUses, which knows nothing of a
+  /// module with an operation that no dialect defines and that has a region.
+  llvm::StringMap<uint64_t> countUses() {
+    llvm::StringMap<uint64_t> count;
+    module.walk([&](Operation *op) {
+      op->getAttrDictionary().walk(
+          [&](SymbolRefAttr symbol) { ++count[symbol.getRootReference().getValue()]; });
+    });
+    return count;
   }
 
   void eraseUnusedFunctions() {
-    // Not by SymbolTable::getSymbolUses, which knows nothing of a module with an operation that no dialect
-    // defines and that has a region.
-    llvm::StringSet<> used;
-    module.walk([&](Operation *op) {
-      op->getAttrDictionary().walk(
-          [&](SymbolRefAttr symbol) { used.insert(symbol.getRootReference().getValue()); });
-    });
+    const llvm::StringMap<uint64_t> used = countUses();
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if ((function.isPrivate() || inlined.contains(function)) && !used.contains(function.getName()))
         function.erase();
@@ -95,11 +141,19 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   func::FuncOp main;
+  uint64_t copies = 0;
+  const uint64_t mostCopies;
+  const llvm::StringMap<uint64_t> uses;
+  unsigned depth = 0; ///< of calls in calls
   llvm::DenseMap<func::FuncOp, State> states;
+  llvm::DenseMap<func::FuncOp, uint64_t> sizes; ///< operations of what is flat
   llvm::DenseSet<func::FuncOp> inlined;
 };
 
 struct InlineFunctionsPass : cgx::impl::InlineFunctionsPassBase<InlineFunctionsPass> {
-  void runOnOperation() final { FunctionInliner(getOperation()).run(); }
+  void runOnOperation() final {
+    if (failed(FunctionInliner(getOperation()).run()))
+      signalPassFailure();
+  }
 };
 } // namespace

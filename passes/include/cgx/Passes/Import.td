@@ -28,6 +28,9 @@ def InlineFunctionsPass : Pass<"cgx-inline-functions", "::mlir::ModuleOp"> {
     Hand-written modules leave their functions public. Where there is a `@main`, that is the step, and what it calls is
     put into it and dropped whether public or not.
 
+    A function is copied to each of its calls. Where that would make more than a million operations, and a step
+    sixteen times as long, or where calls are nested more than 500 deep, the function is named by an error.
+
     Precondition: none. Postcondition: no call of a private function with one block
     remains, nor of a public one beside `@main`, except in a recursion; private functions without a use are gone, and
     so are public ones that were called.
