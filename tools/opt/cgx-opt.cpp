@@ -15,8 +15,10 @@
 
 #include "cgx/Cli/Program.h"
 #include "cgx/Cli/Version.h"
+#include "cgx/Tools/LargeStack.h"
 #include "cgx/Tools/LlvmProcess.h"
 #include "cgx/Tools/Registration.h"
+#include "cgx/Tools/SourceFile.h"
 #include "cgx/Tools/SourceText.h"
 #include "cgx/output/OutputFile.h"
 
@@ -25,7 +27,6 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
-#include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/LogicalResult.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
@@ -112,19 +113,20 @@ static llvm::LogicalResult runOn(llvm::StringRef inputName, llvm::StringRef outp
     return llvm::failure();
   };
   std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> input = mlir::openInputFile(inputName, &message);
+  std::unique_ptr<llvm::MemoryBuffer> input = cgx::readSourceFile(inputName.str(), message);
+  if (!input)
+    return fail("cannot open input file '" + inputName.str() + "': " + message);
+  keepLocationsOf(*input);
+  input = cgx::prepareSource(std::move(input), registry, message);
   if (!input)
     return fail(message);
-  if (std::optional<std::string> reason = cgx::explainUnreadable(*input))
-    return fail(*reason);
-  keepLocationsOf(*input);
   if (outputName == "-") // also what a failed run has printed so far
-    return mlir::MlirOptMain(llvm::outs(), cgx::packBooleans(std::move(input)), registry, config);
+    return mlir::MlirOptMain(llvm::outs(), std::move(input), registry, config);
   if (message = cgx::checkOutput(outputName.str()); !message.empty())
     return fail(message);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (failed(mlir::MlirOptMain(stream, cgx::packBooleans(std::move(input)), registry, config)))
+  if (failed(mlir::MlirOptMain(stream, std::move(input), registry, config)))
     return llvm::failure();
   message = cgx::writeOutput(outputName.str(), text);
   return message.empty() ? llvm::success() : fail(message);
@@ -156,5 +158,9 @@ static int runTool(int argc, char **argv) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv); // whose handlers are replaced by what all programs do
   cgx::prepareLlvmProcess("cgx-opt");
-  return cgx::cli::runProgram("cgx-opt", [&] { return runTool(argc, argv); });
+  return cgx::cli::runProgram("cgx-opt", [&] {
+    int status = EXIT_FAILURE;
+    cgx::runOnLargeStack([&] { status = runTool(argc, argv); });
+    return status;
+  });
 }

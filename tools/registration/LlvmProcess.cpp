@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdio>
@@ -31,6 +32,8 @@ static void onFatalError(void *tool, const char *reason, bool) {
 }
 
 void cgx::prepareLlvmProcess(const char *tool) {
+  llvm::setBugReportMsg(
+      "internal error: please report it to the authors of cgx, with the module and the lines below\n");
   llvm::remove_fatal_error_handler();
   llvm::install_fatal_error_handler(onFatalError, const_cast<char *>(tool));
   if (const char *noColor = std::getenv("NO_COLOR"); noColor && *noColor) {

@@ -8,14 +8,16 @@
 
 #include "cgx/Tools/SourceText.h"
 
+#include "Bytecode.h"
+#include "ForeignFile.h"
+#include "SourceDepth.h"
+
 #include "cgx/Dialect/Stablehlo/BooleanLiterals.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
-
-static constexpr StringLiteral kBytecodeMagic = "ML\xefR";
 
 static constexpr StringLiteral kWriteText =
     "write text instead: jax.jit(step).lower(...).as_text(debug_info=True), exported.mlir_module() of "
@@ -78,12 +80,15 @@ static std::optional<size_t> findHugeResult(StringRef text) {
 std::optional<std::string> cgx::explainUnreadable(const MemoryBuffer &buffer) {
   StringRef text = buffer.getBuffer();
   std::string name = buffer.getBufferIdentifier().str();
-  if (text.starts_with(kBytecodeMagic)) {
+  if (text.starts_with(cgx::kBytecodeMagic)) {
     if (!isPortable(text))
       return std::nullopt;
     return name + ": error: this is portable bytecode of StableHLO (vhlo), which only its own tools read; " +
            kWriteText.str();
   }
+  if (std::optional<std::string> kind = nameForeignFile(text))
+    return name + ": error: this is " + *kind +
+           "; expected a step as text or bytecode of MLIR, such as step.mlir of cgx_jax.export_step";
   if (std::optional<size_t> op = findPortableOp(text))
     return name + ":" + std::to_string(text.take_front(*op).count('\n') + 1) +
            ": error: this is text of StableHLO's portable form (vhlo), which only its own tools read; " +
@@ -92,10 +97,14 @@ std::optional<std::string> cgx::explainUnreadable(const MemoryBuffer &buffer) {
     return name + ":" + std::to_string(text.take_front(*number).count('\n') + 1) +
            ": error: expected the number of a result to be below " + std::to_string(kMostResults) + ", got " +
            text.substr(*number + 1).take_while(isDigit).str();
+  if (std::optional<size_t> deep = findDeepNesting(text))
+    return name + ":" + std::to_string(text.take_front(*deep).count('\n') + 1) +
+           ": error: expected brackets, and attributes and types by name, to be nested at most " +
+           std::to_string(kDeepestNesting) + " deep, got more";
   // Text has no zeros. What jax.export serializes holds bytecode somewhere.
   if (!text.take_front(4096).contains('\0'))
     return std::nullopt;
-  size_t inner = text.find(kBytecodeMagic);
+  size_t inner = text.find(cgx::kBytecodeMagic);
   if (inner == StringRef::npos || !isPortable(text.substr(inner)))
     return std::nullopt;
   return name + ": error: this is a function that jax.export serialized, with portable bytecode inside; " +
@@ -104,7 +113,7 @@ std::optional<std::string> cgx::explainUnreadable(const MemoryBuffer &buffer) {
 
 bool cgx::hasLocations(const MemoryBuffer &buffer) {
   StringRef text = buffer.getBuffer();
-  if (text.starts_with(kBytecodeMagic) || text.starts_with("#loc") || text.contains("\n#loc"))
+  if (text.starts_with(cgx::kBytecodeMagic) || text.starts_with("#loc") || text.contains("\n#loc"))
     return true;
   constexpr StringLiteral kLocation = " loc(";
   for (size_t at = text.find(kLocation); at != StringRef::npos; at = text.find(kLocation, at + 1))
@@ -190,4 +199,23 @@ std::unique_ptr<MemoryBuffer> cgx::packBooleans(std::unique_ptr<MemoryBuffer> bu
   llvm::copy(buffer->getBuffer(), copy->getBufferStart());
   Packer(copy->getBuffer()).run();
   return copy;
+}
+
+std::unique_ptr<MemoryBuffer> cgx::prepareSource(std::unique_ptr<MemoryBuffer> buffer,
+                                                 const mlir::DialectRegistry &registry, std::string &why) {
+  std::optional<std::string> reason = explainUnreadable(*buffer);
+  if (!reason && buffer->getBuffer().starts_with(cgx::kBytecodeMagic)) {
+    const std::string name = buffer->getBufferIdentifier().str();
+    std::string text;
+    if (bytecodeToText(buffer->getBuffer(), name, registry, text)) {
+      buffer = MemoryBuffer::getMemBufferCopy(text, name);
+      reason = explainUnreadable(*buffer);
+    } else {
+      reason = text;
+    }
+  }
+  if (!reason)
+    return packBooleans(std::move(buffer));
+  why = *reason;
+  return nullptr;
 }

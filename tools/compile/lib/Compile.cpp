@@ -10,6 +10,9 @@
 #include "CodeGen.h"
 #include "Frontend.h"
 
+#include "cgx/Tools/LargeStack.h"
+#include "cgx/Tools/SourceFile.h"
+
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -34,7 +37,7 @@ Outcome compileAnew(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &o
   return outcome;
 }
 
-Outcome compileBuffer(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &options) {
+Outcome compileHere(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &options) {
   std::string unused;
   std::optional<Cache> cache = options.useCache ? Cache::open(unused) : std::nullopt;
   if (!cache) {
@@ -54,13 +57,20 @@ Outcome compileBuffer(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options 
   return outcome;
 }
 
+Outcome compileBuffer(std::unique_ptr<llvm::MemoryBuffer> buffer, const Options &options) {
+  Outcome outcome;
+  runOnLargeStack([&] { outcome = compileHere(std::move(buffer), options); });
+  return outcome;
+}
+
 } // namespace
 
 Outcome compileFile(const std::string &path, const Options &options) {
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false);
+  std::string why;
+  auto buffer = readSourceFile(path, why);
   if (!buffer)
-    return {std::nullopt, path + ": error: cannot read: " + buffer.getError().message() + "\n"};
-  return compileBuffer(std::move(*buffer), options);
+    return {std::nullopt, path + ": error: cannot read: " + why + "\n"};
+  return compileBuffer(std::move(buffer), options);
 }
 
 Outcome compileText(const std::string &text, const std::string &name, const Options &options) {

@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "Frontend.h"
+#include "cgx/Tools/LargeStack.h"
 #include "cgx/Tools/Registration.h"
+#include "cgx/Tools/SourceFile.h"
 #include "cgx/compile.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -42,15 +44,10 @@ static std::string explain(llvm::StringRef said) {
          (reason.ends_with(":") ? " the value of this option is of another type" : "") + "\n";
 }
 
-Compressed compressFile(const std::string &path, const Rewriting &rewriting) {
+static Compressed compressBuffer(std::unique_ptr<llvm::MemoryBuffer> buffer, const Rewriting &rewriting) {
   Compressed compressed;
   llvm::raw_string_ostream messages(compressed.diagnostics);
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false);
-  if (!buffer) {
-    messages << path << ": error: cannot read: " << buffer.getError().message() << '\n';
-    return compressed;
-  }
-  Reading reading(std::move(*buffer), messages);
+  Reading reading(std::move(buffer), messages);
   OwningOpRef<ModuleOp> module = reading.parse();
   if (!module)
     return compressed;
@@ -73,6 +70,16 @@ Compressed compressFile(const std::string &path, const Rewriting &rewriting) {
   if (!isAdded || failed(manager.run(*module)))
     return compressed;
   compressed.text = print(*module);
+  return compressed;
+}
+
+Compressed compressFile(const std::string &path, const Rewriting &rewriting) {
+  std::string why;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = readSourceFile(path, why);
+  if (!buffer)
+    return {std::nullopt, path + ": error: cannot read: " + why + "\n"};
+  Compressed compressed;
+  runOnLargeStack([&] { compressed = compressBuffer(std::move(buffer), rewriting); });
   return compressed;
 }
 

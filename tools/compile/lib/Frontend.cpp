@@ -42,12 +42,14 @@ Reading::Reading(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::raw_ostream &
   context->allowUnregisteredDialects();
   // A whole step of training behind each error helps nobody.
   context->printOpOnDiagnostic(false);
-  if (std::optional<std::string> reason = explainUnreadable(*buffer)) {
-    messages << *reason << '\n';
+  std::string reason;
+  buffer = prepareSource(std::move(buffer), context->getDialectRegistry(), reason);
+  if (!buffer) {
+    messages << reason << '\n';
     return;
   }
   source = std::make_shared<llvm::SourceMgr>();
-  source->AddNewSourceBuffer(packBooleans(std::move(buffer)), llvm::SMLoc());
+  source->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   handler = std::make_unique<SourceMgrDiagnosticHandler>(*source, context.get(), messages);
 }
 

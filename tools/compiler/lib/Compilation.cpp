@@ -170,15 +170,17 @@ cgx_compiler_status Compilation::run(StringRef source, StringRef name, ArrayRef<
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) { take(diagnostic); });
 
   std::unique_ptr<llvm::MemoryBuffer> buffer = llvm::MemoryBuffer::getMemBufferCopy(source, name);
-  if (std::optional<std::string> reason = explainUnreadable(*buffer))
-    return fail(CGX_COMPILER_BAD_SOURCE, *reason);
+  std::string reason;
+  buffer = prepareSource(std::move(buffer), getRegistry(), reason);
+  if (!buffer)
+    return fail(CGX_COMPILER_BAD_SOURCE, reason);
   PassManager manager(&context, ModuleOp::getOperationName(), OpPassManager::Nesting::Implicit);
   for (StringRef option : options)
     if (cgx_compiler_status status = addOption(manager, option); status != CGX_COMPILER_OK)
       return status;
 
   auto sources = std::make_shared<llvm::SourceMgr>();
-  sources->AddNewSourceBuffer(packBooleans(std::move(buffer)), llvm::SMLoc());
+  sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   OwningOpRef<ModuleOp> parsed = parseSourceFile<ModuleOp>(sources, &context);
   if (!parsed)
     return CGX_COMPILER_BAD_SOURCE;

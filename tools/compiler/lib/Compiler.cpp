@@ -8,6 +8,8 @@
 
 #include "Compilation.h"
 
+#include "cgx/Tools/LargeStack.h"
+
 #include <new>
 
 struct cgx_compilation {
@@ -29,8 +31,12 @@ cgx_compiler_status cgx_compiler_run(const cgx_compiler_input *input, cgx_compil
   for (size_t i = 0; i < input->option_count; ++i)
     options.emplace_back(input->options[i] ? input->options[i] : "");
   *out_compilation = compilation;
-  return compilation->impl.run(llvm::StringRef(input->source, input->source_bytes),
-                               input->name ? input->name : "<module>", options);
+  cgx_compiler_status status = CGX_COMPILER_FAILED;
+  cgx::runOnLargeStack([&] {
+    status = compilation->impl.run(llvm::StringRef(input->source, input->source_bytes),
+                                   input->name ? input->name : "<module>", options);
+  });
+  return status;
 }
 
 void cgx_compilation_destroy(cgx_compilation *compilation) { delete compilation; }

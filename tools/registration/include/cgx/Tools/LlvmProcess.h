@@ -14,6 +14,7 @@ namespace cgx {
 /// - Where no thread can be started, an error that says why, and exit status 1. LLVM aborts, with a stack and
 /// a plea to
 ///   report a bug. Its other fatal errors do what they did.
+/// - A crash is to be reported to us, and not to LLVM.
 /// - No colours where NO_COLOR says so (https://no-color.org).
 void prepareLlvmProcess(const char *tool);
 

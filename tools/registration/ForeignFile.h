@@ -1,0 +1,23 @@
+//===-- ForeignFile.h - what a file is that is no module ---------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_TOOLS_FOREIGNFILE_H
+#define CGX_TOOLS_FOREIGNFILE_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+
+namespace cgx {
+
+/// What bytes are by which they begin, such as "a safetensors file"; nothing for what may be a module.
+std::optional<std::string> nameForeignFile(llvm::StringRef bytes);
+
+} // namespace cgx
+
+#endif // CGX_TOOLS_FOREIGNFILE_H

@@ -1,0 +1,132 @@
+//===-- SourceDepth.cpp - how deep text is nested -------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SourceDepth.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace llvm;
+
+namespace {
+
+/// Goes through text token by token, as far as brackets and aliases are concerned.
+class DepthScanner {
+public:
+  explicit DepthScanner(StringRef text) : text(text) {}
+
+  /// Where it is too deep.
+  std::optional<size_t> run() {
+    while (at < text.size())
+      if (!take())
+        return at;
+    return std::nullopt;
+  }
+
+private:
+  /// Takes one token; false where it is nested too deep.
+  bool take() {
+    const char c = text[at];
+    if (c != '-' && !isSpace(c))
+      signs = 0;
+    switch (c) {
+    case '"':
+      takeString();
+      return true;
+    case '/':
+      at = text.substr(at).starts_with("//") ? std::min(text.find('\n', at), text.size()) : at + 1;
+      return true;
+    case '\n':
+      if (open.empty())
+        defined = nullptr; // a definition ends with its line, unless a bracket is open
+      ++at;
+      return true;
+    case '-':
+      if (text.substr(at).starts_with("->")) {
+        at += 2;
+        return true;
+      }
+      return ++signs <= cgx::kDeepestNesting && ++at;
+    case '#':
+    case '!':
+      return takeAlias();
+    case '(':
+    case '[':
+    case '{':
+      return push(c);
+    case '<':
+      return text.substr(at).starts_with("<=") ? (at += 2) : push(c);
+    case ')':
+      return pop('(');
+    case ']':
+      return pop('[');
+    case '}':
+      return pop('{');
+    case '>':
+      return text.substr(at).starts_with(">=") ? (at += 2) : pop('<');
+    default:
+      ++at;
+      return true;
+    }
+  }
+
+  void takeString() {
+    for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
+      if (text[at] == '\\')
+        ++at;
+    ++at;
+  }
+
+  bool push(char bracket) {
+    open.push_back(bracket);
+    return note(open.size()) && ++at;
+  }
+
+  /// Closes what is open inside as well: a sign of comparison is no bracket. What nothing opened closes
+  /// nothing.
+  bool pop(char bracket) {
+    ++at;
+    if (llvm::is_contained(open, bracket))
+      while (open.pop_back_val() != bracket) {
+      }
+    return true;
+  }
+
+  /// A definition, as in `#a = [#b]`, or a use.
+  bool takeAlias() {
+    const size_t begin = at++;
+    while (at < text.size() && (isAlnum(text[at]) || StringRef("_$.-").contains(text[at])))
+      ++at;
+    const StringRef name = text.slice(begin, at);
+    const StringRef rest = text.substr(at).ltrim(' ');
+    if (open.empty() && rest.starts_with("=") && !rest.starts_with("==")) {
+      defined = &depths[name];
+      return true;
+    }
+    auto found = depths.find(name);
+    return found == depths.end() || note(open.size() + found->second);
+  }
+
+  bool note(size_t depth) {
+    if (defined)
+      *defined = std::max(*defined, depth + 1);
+    return depth <= cgx::kDeepestNesting;
+  }
+
+  StringRef text;
+  size_t at = 0;
+  unsigned signs = 0; ///< minus signs in a row
+  SmallVector<char> open;
+  StringMap<size_t> depths;  ///< by alias
+  size_t *defined = nullptr; ///< of the alias that is being defined
+};
+
+} // namespace
+
+std::optional<size_t> cgx::findDeepNesting(StringRef text) { return DepthScanner(text).run(); }
