@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PerRankForm.h"
+#include "SignatureAttributes.h"
 
 #include "Feeding.h"
 #include "HloSharding.h"
@@ -85,14 +86,19 @@ func::FuncOp cgx::findStep(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 /// What a partitioner was told of the global step is no longer true of a piece.
-static void removeGlobalShardings(func::FuncOp step) {
-  for (StringRef name : {sdy::kShardingAttrName, mhlo::kShardingAttrName}) {
-    StringAttr attribute = StringAttr::get(step.getContext(), name);
-    for (unsigned i = 0; i < step.getNumArguments(); ++i)
-      step.removeArgAttr(i, attribute);
-    for (unsigned i = 0; i < step.getNumResults(); ++i)
-      step.removeResultAttr(i, attribute);
-  }
+static void removeGlobalShardings(SignatureAttributes &attributes) {
+  for (MutableArrayRef<NamedAttrList> values : {attributes.ofArguments(), attributes.ofResults()})
+    for (NamedAttrList &value : values)
+      for (StringRef name : {sdy::kShardingAttrName, mhlo::kShardingAttrName})
+        value.erase(name);
+}
+
+/// How a value is distributed, unless that is said already.
+static void distribute(NamedAttrList &value, const Distribution &distribution) {
+  if (value.get(kShardingAttrName) || !distribution.sharding)
+    return;
+  value.set(kShardingAttrName, distribution.sharding);
+  value.set(kGlobalTypeAttrName, TypeAttr::get(distribution.globalType));
 }
 
 static void setMesh(func::FuncOp step, MeshAttr mesh) {
@@ -189,11 +195,14 @@ static void setFeeds(func::FuncOp step) {
       return;
   Feeding feeding = findFeeds(step);
   Builder builder(step.getContext());
+  SignatureAttributes attributes(step);
   for (auto [i, argument] : llvm::enumerate(feeding.feeds))
     if (argument)
-      step.setResultAttr(i, kFeedsAttrName, builder.getI64IntegerAttr(*argument));
+      attributes.ofResult(i).set(kFeedsAttrName, builder.getI64IntegerAttr(*argument));
   for (const Doubt &doubt : feeding.doubts)
-    step.setResultAttr(doubt.result, kUpdatesAttrName, builder.getI64IntegerAttr(doubt.arguments.front()));
+    attributes.ofResult(doubt.result)
+        .set(kUpdatesAttrName, builder.getI64IntegerAttr(doubt.arguments.front()));
+  attributes.write();
   warnOfDoubts(step, feeding);
   remarkOnFlow(step, feeding);
 }
@@ -202,29 +211,26 @@ void cgx::setPerRankForm(func::FuncOp step, MeshAttr mesh, ArrayRef<Distribution
                          ArrayRef<Distribution> results) {
   Builder builder(step.getContext());
   setMesh(step, mesh);
-  removeGlobalShardings(step);
-  for (auto [i, distribution] : llvm::enumerate(arguments)) {
-    if (step.getArgAttr(i, kShardingAttrName) || !distribution.sharding)
-      continue;
-    step.setArgAttr(i, kShardingAttrName, distribution.sharding);
-    step.setArgAttr(i, kGlobalTypeAttrName, TypeAttr::get(distribution.globalType));
-  }
-  for (auto [i, distribution] : llvm::enumerate(results)) {
-    if (step.getResultAttr(i, kShardingAttrName) || !distribution.sharding)
-      continue;
-    step.setResultAttr(i, kShardingAttrName, distribution.sharding);
-    step.setResultAttr(i, kGlobalTypeAttrName, TypeAttr::get(distribution.globalType));
-  }
+  SignatureAttributes attributes(step);
+  removeGlobalShardings(attributes);
+  for (auto [i, distribution] : llvm::enumerate(arguments))
+    distribute(attributes.ofArgument(i), distribution);
+  for (auto [i, distribution] : llvm::enumerate(results))
+    distribute(attributes.ofResult(i), distribution);
+  attributes.write();
 
   SmallVector<StepValue> from = getStepArguments(step);
   SmallVector<StepValue> to = getStepResults(step);
   setFeeds(step);
+  SignatureAttributes named(step);
+  const auto name = [&](const StepValue &value, StringRef what, size_t number) {
+    return builder.getStringAttr(value.name.empty() ? what.str() + std::to_string(number) : value.name);
+  };
   for (auto [i, value] : llvm::enumerate(from))
-    step.setArgAttr(i, kNameAttrName,
-                    builder.getStringAttr(value.name.empty() ? "arg" + std::to_string(i) : value.name));
+    named.ofArgument(i).set(kNameAttrName, name(value, "arg", i));
   for (auto [i, value] : llvm::enumerate(to))
-    step.setResultAttr(i, kNameAttrName,
-                       builder.getStringAttr(value.name.empty() ? "result" + std::to_string(i) : value.name));
+    named.ofResult(i).set(kNameAttrName, name(value, "result", i));
+  named.write();
 }
 
 /// pmap stacks the replicas' copies of the state: each has its slice, of size 1.

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------------===//
+#include "cgx/Passes/Import.h"
 #include "cgx/Passes/Lower.h"
 #include "ir/RuntimeOps.h"
 
@@ -37,6 +38,8 @@ namespace {
 
 /// StableHLO and cgx to linalg and runtime operations on tensors.
 void buildTensorStage(OpPassManager &manager) {
+  // A step that was imported has none left. Functions are copied to where they are called, within a bound.
+  manager.addPass(createInlineFunctionsPass());
   // What it drops is neither in the manifest nor in the code.
   manager.addPass(createDropCallbacksPass());
   // Leaves fewer kinds of operations to all that follows, and no use of comparators outside.
@@ -48,7 +51,6 @@ void buildTensorStage(OpPassManager &manager) {
   manager.addPass(createExpandComplexPass());
   // Before anything else: what the manifest says is lost further down.
   manager.addPass(createEmitManifestPass());
-  manager.addPass(createInlinerPass());
   manager.addPass(createSymbolDCEPass());
   // Equal broadcasts and constants come from every traced primitive.
   manager.addPass(createCanonicalizerPass());
@@ -69,9 +71,11 @@ void buildTensorStage(OpPassManager &manager) {
 void buildBufferStage(OpPassManager &manager) {
   // Last on tensors: simplifications could turn a computed value into one that is carried.
   manager.addPass(createCarryLoopValuesPass());
+  // All that follows compares what shares memory.
+  manager.addPass(createSeparateEmptyTensorsPass());
   // Lets the last operation before a slice write to it. Not after the next pass: it would also compute
   // several results in the buffer of one.
-  manager.addPass(bufferization::createEmptyTensorEliminationPass());
+  manager.addPass(createComputeInSlicesPass());
   manager.addPass(createDestinationPassingPass());
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
@@ -140,6 +144,8 @@ void registerLoweringPasses() {
   registerMatmulToBlasPass();
   registerFuseElementwisePass();
   registerCarryLoopValuesPass();
+  registerSeparateEmptyTensorsPass();
+  registerComputeInSlicesPass();
   registerDestinationPassingPass();
   registerPlanMemoryPass();
   registerExpandCopiesPass();

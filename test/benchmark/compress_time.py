@@ -1,15 +1,19 @@
 """How long cgx-opt takes to compress a step, as a function of its size.
 
-    python3 test/benchmark/compress_time.py build/release/bin/cgx-opt [--ops 5000 10000 20000] [--repeat 5]
+    python3 test/benchmark/compress_time.py build/release/bin/cgx-opt [--ops 5000 20000 100000] [--repeat 5]
+        [--shape layers | chain] [--lower] [--most-growth 2]
 
 Generates a data-parallel step of about so many ops, a twentieth of them collectives as in exported
-networks of dense layers, and prints the fastest of the runs of each size, with and without the
-pipeline: what remains of the difference is parsing, printing and start-up.
+networks of dense layers, or a chain of elementwise ones, and prints the fastest of the runs of each
+size, with and without the pipeline: what remains of the difference is parsing, printing and start-up.
+With --lower the step is taken to LLVM as well. With --most-growth, fails where the largest step takes
+more than so many times as long for each op as the smallest one.
 """
 
 import argparse
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -41,6 +45,14 @@ def layer(number):
     return lines
 
 
+def chain(ops):
+    """So many ops, each of the one before it."""
+    kinds = ("add", "multiply", "subtract", "maximum")
+    return "\n".join([f"func.func @main(%a0: {MATRIX}, %b: {MATRIX}) -> {MATRIX} {{",
+                      *(f"%a{i + 1} = stablehlo.{kinds[i % 4]} %a{i}, %b : {MATRIX}" for i in range(ops)),
+                      f"return %a{ops} : {MATRIX}", "}", ""])
+
+
 def step(ops):
     """A step of about `ops` ops; the module's text."""
     layers = range(max(1, ops // OPS_PER_LAYER))
@@ -59,7 +71,7 @@ def seconds(command, repeat):
     times = []
     for _ in range(repeat):
         start = time.perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         times.append(time.perf_counter() - start)
     return min(times)
 
@@ -67,18 +79,28 @@ def seconds(command, repeat):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cgx_opt")
-    parser.add_argument("--ops", type=int, nargs="+", default=[5000, 10000, 20000])
+    parser.add_argument("--ops", type=int, nargs="+", default=[5000, 20000, 100000])
+    parser.add_argument("--shape", choices=("layers", "chain"), default="layers")
+    parser.add_argument("--lower", action="store_true")
+    parser.add_argument("--most-growth", type=float)
     parser.add_argument("--repeat", type=int, default=5)
     arguments = parser.parse_args()
+    passes = ["--cgx-compress=bits=4 min-elements=1", *(["--cgx-lower-to-llvm"] if arguments.lower else [])]
+    of_one_op = []
     print(f"{'ops':>7} {'collectives':>11} {'parse, print':>13} {'with --cgx-compress':>20} {'per 1000 ops':>13}")
     with tempfile.TemporaryDirectory() as folder:
         for ops in arguments.ops:
             program = pathlib.Path(folder) / "step.mlir"
-            program.write_text(step(ops))
+            program.write_text(step(ops) if arguments.shape == "layers" else chain(ops))
             plain = seconds([arguments.cgx_opt, program], arguments.repeat)
-            whole = seconds([arguments.cgx_opt, program, "--cgx-compress=bits=4 min-elements=1"], arguments.repeat)
-            print(f"{ops:7} {ops // OPS_PER_LAYER:11} {plain:11.3f} s {whole:18.3f} s {1e6 * whole / ops:10.1f} ms",
+            whole = seconds([arguments.cgx_opt, program, *passes], arguments.repeat)
+            of_one_op.append(whole / ops)
+            collectives = ops // OPS_PER_LAYER if arguments.shape == "layers" else 0
+            print(f"{ops:7} {collectives:11} {plain:11.3f} s {whole:18.3f} s {1e6 * whole / ops:10.1f} ms",
                   flush=True)
+    if arguments.most_growth and of_one_op[-1] > arguments.most_growth * of_one_op[0]:
+        sys.exit(f"expected an op of the largest step to take at most {arguments.most_growth} times as long as one of "
+                 f"the smallest, got {of_one_op[-1] / of_one_op[0]:.1f}")
 
 
 if __name__ == "__main__":

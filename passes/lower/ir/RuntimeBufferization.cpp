@@ -15,6 +15,8 @@
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -78,6 +80,41 @@ struct RuntimeOpBufferization : DstBufferizableOpInterfaceExternalModel<RuntimeO
       outputs.push_back(buffers[number]);
     }
     replaceOpWithBufferizedValues(rewriter, op, outputs);
+    return success();
+  }
+};
+
+/// concatenate ins(a, b) outs(c) -> copy a, subview c ; copy b, subview c
+struct ConcatenateBufferization
+    : DstBufferizableOpInterfaceExternalModel<ConcatenateBufferization, ConcatenateOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const AnalysisState &) const {
+    return !cast<ConcatenateOp>(op).isDpsInit(&operand);
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto concatenate = cast<ConcatenateOp>(op);
+    const int64_t dim = static_cast<int64_t>(concatenate.getDim());
+    FailureOr<Value> out = getBuffer(rewriter, concatenate.getOut(), options, state);
+    if (failed(out))
+      return failure();
+    const int64_t rank = cast<ShapedType>(out->getType()).getRank();
+    SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0)),
+        strides(rank, rewriter.getIndexAttr(1));
+    int64_t offset = 0;
+    for (Value input : concatenate.getInputs()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, input, options, state);
+      if (failed(buffer))
+        return failure();
+      ArrayRef<int64_t> shape = cast<ShapedType>(input.getType()).getShape();
+      offsets[dim] = rewriter.getIndexAttr(offset);
+      offset += shape[dim];
+      Value part = memref::SubViewOp::create(rewriter, op->getLoc(), *out, offsets,
+                                             getAsIndexOpFoldResult(rewriter.getContext(), shape), strides);
+      if (failed(options.createMemCpy(rewriter, op->getLoc(), *buffer, part)))
+        return failure();
+    }
+    replaceOpWithBufferizedValues(rewriter, op, *out);
     return success();
   }
 };
@@ -170,6 +207,7 @@ struct WaitBufferization : DstBufferizableOpInterfaceExternalModel<WaitBufferiza
 
 void registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, CgxRtDialect *) {
+    ConcatenateOp::attachInterface<ConcatenateBufferization>(*context);
     LibraryOp::attachInterface<RuntimeOpBufferization<LibraryOp>>(*context);
     MatmulOp::attachInterface<RuntimeOpBufferization<MatmulOp>>(*context);
     RankOp::attachInterface<RuntimeOpBufferization<RankOp>>(*context);

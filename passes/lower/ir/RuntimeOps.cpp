@@ -81,6 +81,26 @@ void LibraryOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEff
     effects.emplace_back(MemoryEffects::Write::get(), &output, SideEffects::DefaultResource::get());
 }
 
+LogicalResult ConcatenateOp::verify() {
+  auto out = cast<RankedTensorType>(getOut().getType());
+  const int64_t dim = static_cast<int64_t>(getDim());
+  int64_t extent = 0;
+  for (Value input : getInputs()) { // (C1)
+    auto type = dyn_cast<RankedTensorType>(input.getType());
+    if (!type || type.getRank() != out.getRank() || dim < 0 || dim >= out.getRank())
+      return emitOpError("expected inputs of rank ") << out.getRank() << " and one of its dimensions";
+    SmallVector<int64_t> shape(type.getShape());
+    extent += std::exchange(shape[dim], out.getDimSize(dim));
+    if (out.getShape() != ArrayRef(shape) || type.getElementType() != out.getElementType())
+      return emitOpError("expected inputs of the shape of ")
+             << out << " but for dimension " << dim << ", got " << type;
+  }
+  if (dim < 0 || dim >= out.getRank() || extent != out.getDimSize(dim))
+    return emitOpError("expected extents that add up to that of ")
+           << out << " in dimension " << dim << ", got " << extent;
+  return success();
+}
+
 /// (C1) of runs and starts.
 template <typename OpTy> static LogicalResult verifyInputs(OpTy op) {
   if (!op.getInputs().empty() && op.getInputs().size() != op.getOutputs().size())

@@ -91,6 +91,32 @@ def CgxRt_LibraryOp : CgxRt_Op<"library", [AttrSizedOperandSegments,
   }];
 }
 
+def CgxRt_ConcatenateOp : CgxRt_Op<"concatenate", [Pure]> {
+  let summary = "Put many tensors behind each other";
+  let description = [{
+    Overwrites `out` with all of `inputs`, one behind the other in dimension `dim`. It becomes copies into slices of a
+    buffer. As a chain of `tensor.insert_slice`, of which each part could be computed in its place, it would take
+    bufferization time that grows with the fourth power of their number.
+
+    ```mlir
+    %r = cgx_rt.concatenate 0 ins(%a, %b : tensor<2x4xf32>, tensor<3x4xf32>) outs(%c : tensor<5x4xf32>)
+           -> tensor<5x4xf32>
+    ```
+
+    **Constraints:**
+    - (C1) the inputs have the shape of `out` but for `dim`, in which their extents add up to its own.
+  }];
+  let arguments = (ins I64Attr:$dim, Variadic<AnyStaticShapeTensor>:$inputs, AnyStaticShapeTensor:$out);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $dim `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $out `:` type($out) `)` attr-dict `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutMutable(); }
+  }];
+  let hasVerifier = 1;
+}
+
 def CgxRt_RunOp : CgxRt_Op<"run", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Run one collective";
   let description = [{

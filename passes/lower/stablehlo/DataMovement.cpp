@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "Conversion.h"
+#include "ir/RuntimeOps.h"
 
 #include "cgx/Dialect/Stablehlo/ChloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
@@ -95,12 +96,23 @@ struct ReversePattern : OpConversionPattern<stablehlo::ReverseOp> {
   }
 };
 
+/// Parts beyond which a concatenation is one operation: bufferization compares each slice with all others.
+constexpr size_t mostSlices = 8;
+
 struct ConcatenatePattern : OpConversionPattern<stablehlo::ConcatenateOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::ConcatenateOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = cast<RankedTensorType>(getTypeConverter()->convertType(op.getType()));
     Value result = emptyTensor(rewriter, op.getLoc(), type);
+    if (adaptor.getOperands().size() > mostSlices) {
+      SmallVector<Value> parts = llvm::filter_to_vector(adaptor.getOperands(), [](Value part) {
+        return cast<RankedTensorType>(part.getType()).getNumElements() > 0;
+      });
+      rewriter.replaceOpWithNewOp<rt::ConcatenateOp>(op, type, rewriter.getI64IntegerAttr(op.getDimension()),
+                                                     parts, result);
+      return success();
+    }
     SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0)),
         strides(type.getRank(), rewriter.getIndexAttr(1));
     int64_t offset = 0;

@@ -157,6 +157,26 @@ struct MapPattern : OpConversionPattern<stablehlo::MapOp> {
   }
 };
 
+/// Elements beyond which a constant of equal ones is written at run time: the library would have all of them.
+constexpr int64_t mostElementsOfSplat = 4096;
+
+void replaceByConstant(Operation *op, DenseElementsAttr value, ConversionPatternRewriter &rewriter) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!value.isSplat() || type.getNumElements() <= mostElementsOfSplat) {
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, value);
+    return;
+  }
+  // constant(x, shape) -> broadcast(constant(x))
+  Value scalar = arith::ConstantOp::create(
+      rewriter, op->getLoc(), value.resizeSplat(RankedTensorType::get({}, type.getElementType())));
+  int64_t rank = type.getRank();
+  AffineMap maps[] = {AffineMap::get(rank, 0, rewriter.getContext()), rewriter.getMultiDimIdentityMap(rank)};
+  Value empty = emptyTensor(rewriter, op->getLoc(), type);
+  rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+      op, TypeRange{type}, ValueRange{scalar}, ValueRange{empty}, maps, parallel(rank),
+      [](OpBuilder &b, Location loc, ValueRange args) { linalg::YieldOp::create(b, loc, args[0]); });
+}
+
 template <typename OpTy> struct ConstantPattern : OpConversionPattern<OpTy> {
   using OpConversionPattern<OpTy>::OpConversionPattern;
   LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor,
@@ -165,7 +185,7 @@ template <typename OpTy> struct ConstantPattern : OpConversionPattern<OpTy> {
     auto value = dyn_cast<DenseElementsAttr>(op.getValue());
     if (!value || !type.getElementType().isIntOrFloat())
       return rewriter.notifyMatchFailure(op, "not a dense constant of numbers");
-    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, toStorage(value));
+    replaceByConstant(op, toStorage(value), rewriter);
     return success();
   }
 };
@@ -179,7 +199,7 @@ struct ConstantLikePattern : OpConversionPattern<chlo::ConstantLikeOp> {
     if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
       return rewriter.notifyMatchFailure(op, "not numbers of static shape");
     auto value = DenseElementsAttr::get(cast<ShapedType>(op.getType()), cast<Attribute>(op.getValue()));
-    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, toStorage(value));
+    replaceByConstant(op, toStorage(value), rewriter);
     return success();
   }
 };

@@ -38,7 +38,8 @@ struct RuntimePattern : ConversionPattern {
 
   LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (!isa_and_nonnull<rt::CgxRtDialect>(op->getDialect()) && !isa<tensor::EmptyOp>(op))
+    if (!isa_and_nonnull<rt::CgxRtDialect>(op->getDialect()) &&
+        !isa<tensor::EmptyOp, bufferization::AllocTensorOp>(op))
       return failure();
     FailureOr<Operation *> converted = convertOpResultTypes(op, operands, *getTypeConverter(), rewriter);
     if (failed(converted))
@@ -79,7 +80,8 @@ struct StablehloToLinalgPass : impl::StablehloToLinalgPassBase<StablehloToLinalg
     target.addLegalDialect<arith::ArithDialect, bufferization::BufferizationDialect, linalg::LinalgDialect,
                            math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
     target.addDynamicallyLegalDialect<rt::CgxRtDialect>([&](Operation *op) { return converter.isLegal(op); });
-    target.addDynamicallyLegalOp<tensor::EmptyOp>([&](Operation *op) { return converter.isLegal(op); });
+    target.addDynamicallyLegalOp<tensor::EmptyOp, bufferization::AllocTensorOp>(
+        [&](Operation *op) { return converter.isLegal(op); });
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp function) {
       return converter.isSignatureLegal(function.getFunctionType()) && converter.isLegal(&function.getBody());
     });

@@ -73,19 +73,22 @@ void computeIn(Value buffer, Value result, OpBuilder &builder) {
   }
 }
 
-/// Uninitialized memory of its own for each use: a buffer that several operations begin with is shared by
-/// what they compute, and bufferization does not see all of its readers behind a region.
-void separateEmptyTensors(func::FuncOp main) {
-  SmallVector<tensor::EmptyOp> shared;
-  main.walk([&](tensor::EmptyOp empty) {
-    if (!empty->use_empty() && !empty->hasOneUse())
-      shared.push_back(empty);
-  });
-  for (tensor::EmptyOp empty : shared)
-    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(empty->getUses()))) {
-      OpBuilder builder(use.getOwner());
-      use.set(builder.clone(*empty)->getResult(0));
-    }
+/// Uses of an argument that read one tensor: bufferization compares each with all others of its tensor.
+constexpr unsigned usesOfTensor = 64;
+
+/// Lets an argument be read from its buffer; the tensors that say so are of the same memory, which nobody
+/// writes to.
+void readFrom(BlockArgument argument, OpBuilder &builder) {
+  auto type = cast<RankedTensorType>(argument.getType());
+  Value tensor;
+  unsigned uses = 0;
+  for (OpOperand &use : llvm::make_early_inc_range(argument.getUses())) {
+    if (uses++ % usesOfTensor == 0)
+      tensor =
+          bufferization::ToTensorOp::create(builder, argument.getLoc(), type, argument, /*restrict=*/true,
+                                            /*writable=*/false);
+    use.set(tensor);
+  }
 }
 
 struct DestinationPassingPass : impl::DestinationPassingPassBase<DestinationPassingPass> {
@@ -104,7 +107,6 @@ struct DestinationPassingPass : impl::DestinationPassingPassBase<DestinationPass
         return failure();
       types.push_back(*buffer);
     }
-    separateEmptyTensors(main);
     Block &body = main.getBody().front();
     OpBuilder builder = OpBuilder::atBlockBegin(&body);
     Location loc = main.getLoc();
@@ -113,13 +115,11 @@ struct DestinationPassingPass : impl::DestinationPassingPassBase<DestinationPass
     for (unsigned i = 1; i <= signature.getNumInputs(); ++i) {
       BlockArgument argument = body.getArgument(i);
       auto type = cast<RankedTensorType>(argument.getType());
-      Operation *tensor;
       if (type.getNumElements() == 0)
-        tensor = tensor::EmptyOp::create(builder, argument.getLoc(), type.getShape(), type.getElementType());
+        argument.replaceAllUsesWith(
+            tensor::EmptyOp::create(builder, argument.getLoc(), type.getShape(), type.getElementType()));
       else
-        tensor = bufferization::ToTensorOp::create(builder, argument.getLoc(), type, argument,
-                                                   /*restrict=*/true, /*writable=*/false);
-      argument.replaceAllUsesExcept(tensor->getResult(0), tensor);
+        readFrom(argument, builder);
       argument.setType(types[i]);
     }
 
@@ -138,10 +138,13 @@ struct DestinationPassingPass : impl::DestinationPassingPassBase<DestinationPass
 
     main.setType(FunctionType::get(&getContext(), types, {}));
     main.removeResAttrsAttr();
-    main.removeArgAttrsAttr();
-    // No result overlaps another buffer of the step, and arguments are only read.
-    for (unsigned i = 1; i < types.size(); ++i)
-      main.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), UnitAttr::get(&getContext()));
+    // No result overlaps another buffer of the step, and arguments are only read. All at once: each change of
+    // one makes an array of all.
+    SmallVector<DictionaryAttr> attributes(
+        types.size(), builder.getDictionaryAttr(builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(),
+                                                                     UnitAttr::get(&getContext()))));
+    attributes.front() = builder.getDictionaryAttr({});
+    main.setAllArgAttrs(attributes);
     main->setAttr(argumentCountAttrName, builder.getI64IntegerAttr(signature.getNumInputs()));
     return success();
   }

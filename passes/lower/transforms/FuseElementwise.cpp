@@ -26,6 +26,9 @@ namespace {
 /// inputs beyond which a fused loop has more streams than a core prefetches.
 constexpr int64_t cheapOperations = 4;
 constexpr unsigned maxInputs = 16;
+/// Operations in one loop beyond which a trip to memory is nothing beside them: each fusion copies both
+/// bodies, and what compiles a loop takes more than its length.
+constexpr size_t mostOperations = 128;
 
 /// Copies, broadcasts, transposes: no arithmetic to repeat.
 bool onlyMovesData(linalg::GenericOp op) {
@@ -52,6 +55,9 @@ bool pays(OpOperand *operand) {
     return false;
   if (onlyMovesData(producer))
     return true;
+  if (producer.getBody()->getOperations().size() + consumer.getBody()->getOperations().size() >
+      mostOperations)
+    return false;
   if (producer.getNumDpsInputs() + consumer.getNumDpsInputs() > maxInputs)
     return false;
   // A consumer that repeats the operand would repeat the arithmetic as often.

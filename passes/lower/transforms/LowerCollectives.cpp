@@ -11,8 +11,10 @@
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/DialectConversion.h"
 
@@ -36,6 +38,27 @@ SmallVector<Value> emptyOutputs(OpBuilder &builder, Location loc, TypeRange type
                              [&](Type type) { return emptyOf(builder, loc, cast<RankedTensorType>(type)); });
 }
 
+/// Collectives, one in the place of the other, beyond which the next has memory of its own: bufferization
+/// compares all that is computed in one place with all that reads it, and one copy is nothing beside so many.
+constexpr unsigned mostInOnePlace = 16;
+
+/// What a collective may overwrite to get its result: the operand, or where too many did so before it, a
+/// copy.
+Value placeFor(OpBuilder &builder, Location loc, Value operand) {
+  Value place = operand;
+  for (unsigned count = 0; count < mostInOnePlace; ++count) {
+    auto result = dyn_cast<OpResult>(place);
+    auto before = result ? dyn_cast<DestinationStyleOpInterface>(result.getOwner()) : nullptr;
+    if (!before || !isa<rt::CgxRtDialect>(before->getDialect()))
+      return operand;
+    place = before.getTiedOpOperand(result)->get();
+    if (auto start = isa<rt::WaitOp>(before.getOperation()) ? place.getDefiningOp<rt::StartOp>() : nullptr)
+      place = start.getOutputs()[cast<OpResult>(place).getResultNumber() - 1]; // behind the ticket
+  }
+  return bufferization::AllocTensorOp::create(builder, loc, cast<RankedTensorType>(operand.getType()),
+                                              ValueRange(), operand);
+}
+
 /// all_reduce(x) -> run outs(x), where result and operand have one size; else
 /// all_gather(x) -> run ins(x) outs(empty)
 template <typename OpTy> struct CollectivePattern : OpConversionPattern<OpTy> {
@@ -44,7 +67,9 @@ template <typename OpTy> struct CollectivePattern : OpConversionPattern<OpTy> {
                                 ConversionPatternRewriter &rewriter) const override {
     ValueRange inputs = adaptor.getInputs();
     if (runsInPlace(op)) {
-      rewriter.replaceOpWithNewOp<rt::RunOp>(op, op.getResultTypes(), op.getId(), ValueRange(), inputs);
+      SmallVector<Value> places =
+          llvm::map_to_vector(inputs, [&](Value input) { return placeFor(rewriter, op.getLoc(), input); });
+      rewriter.replaceOpWithNewOp<rt::RunOp>(op, op.getResultTypes(), op.getId(), ValueRange(), places);
       return success();
     }
     SmallVector<Value> outputs = emptyOutputs(rewriter, op.getLoc(), op.getResultTypes());
@@ -117,7 +142,10 @@ void lowerPair(WaitOp wait) {
       input = createOrZeros(builder, collective.getLoc(), condition, input);
     holds = tensor::ExtractOp::create(builder, collective.getLoc(), condition, ValueRange());
   }
-  SmallVector<Value> outputs = inPlace ? inputs : emptyOutputs(builder, collective.getLoc(), types);
+  SmallVector<Value> outputs =
+      inPlace ? llvm::map_to_vector(
+                    inputs, [&](Value input) { return placeFor(builder, collective.getLoc(), input); })
+              : emptyOutputs(builder, collective.getLoc(), types);
   if (inPlace)
     inputs.clear();
   auto start = rt::StartOp::create(builder, collective.getLoc(), builder.getType<rt::TicketType>(), types,
@@ -154,7 +182,7 @@ struct LowerCollectivesPass : impl::LowerCollectivesPassBase<LowerCollectivesPas
 
     ConversionTarget target(*context);
     target.addIllegalDialect<CgxDialect>();
-    target.addLegalDialect<rt::CgxRtDialect, tensor::TensorDialect>();
+    target.addLegalDialect<bufferization::BufferizationDialect, rt::CgxRtDialect, tensor::TensorDialect>();
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
       signalPassFailure();
   }

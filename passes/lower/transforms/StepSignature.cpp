@@ -9,6 +9,8 @@
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Lower.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 using namespace cgx;
 
@@ -27,6 +29,19 @@ static Operation *findOtherUser(func::FuncOp function, ModuleOp module) {
   return found;
 }
 
+/// Whether a function calls itself, also by way of others.
+static bool callsItself(func::FuncOp function, ModuleOp module) {
+  SetVector<StringRef> reached;
+  const auto add = [&](func::FuncOp caller) {
+    caller.walk([&](func::CallOp call) { reached.insert(call.getCallee()); });
+  };
+  add(function);
+  for (size_t i = 0; i < reached.size(); ++i)
+    if (auto callee = module.lookupSymbol<func::FuncOp>(reached[i]))
+      add(callee);
+  return reached.contains(function.getSymName());
+}
+
 /// Says why a function could not be put into the step that needs it.
 static LogicalResult refuse(func::FuncOp function, ModuleOp module) {
   StringRef name = function.getSymName();
@@ -39,6 +54,8 @@ static LogicalResult refuse(func::FuncOp function, ModuleOp module) {
       error << "@" << call.getCallTargetName() << " ";
     return error << "has no native code, nor has the function @" << name << " that it calls";
   }
+  if (!callsItself(function, module))
+    return function.emitError("expected @main alone, got @") << name << " too: run --cgx-import first";
   return function.emitError("expected functions that do not call themselves, got @")
          << name << ": use stablehlo.while";
 }

@@ -186,7 +186,7 @@ def LowerCollectivesPass : Pass<"cgx-lower-collectives", "::mlir::ModuleOp"> {
   let summary = "Turn collectives into runtime calls in destination style";
   let description = [{
     An all-reduce, a broadcast and a permute replace their operand in place; bufferization
-    inserts a copy where the operand is still needed. Other collectives write to a new buffer. A start and
+    inserts a copy where the operand is still needed, and the seventeenth in one place in a row has one. Other collectives write to a new buffer. A start and
     its wait both name the buffers, which nobody else uses between the two.
     Of the explicit form, payloads become byte tensors: the payloads of all chunks at equal distance, that of
     chunk 0, the largest.
@@ -204,7 +204,7 @@ def LowerCollectivesPass : Pass<"cgx-lower-collectives", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::cgx::rt::CgxRtDialect", "::cgx::stablehlo::StablehloDialect",
-                           "::mlir::tensor::TensorDialect"];
+                           "::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def MatmulToBlasPass : Pass<"cgx-matmul-to-blas", "::mlir::ModuleOp"> {
@@ -279,6 +279,55 @@ def CarryLoopValuesPass : Pass<"cgx-carry-loop-values", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def SeparateEmptyTensorsPass : Pass<"cgx-separate-empty-tensors", "::mlir::ModuleOp"> {
+  let summary = "Give each use of uninitialized memory its own";
+  let description = [{
+    A `tensor.empty` that several operations begin with is memory that they share: bufferization compares all that
+    is computed in it with all that reads it, in time that grows with the cube of both, and does not see all of the
+    readers behind a region.
+
+    Precondition: none. Postcondition: each `tensor.empty` has at most one use.
+
+    Input:
+    ```mlir
+    %empty = tensor.empty() : tensor<4xf32>
+    %a = linalg.exp ins(%x : tensor<4xf32>) outs(%empty : tensor<4xf32>) -> tensor<4xf32>
+    %b = linalg.exp ins(%y : tensor<4xf32>) outs(%empty : tensor<4xf32>) -> tensor<4xf32>
+    ```
+    Output:
+    ```mlir
+    %0 = tensor.empty() : tensor<4xf32>
+    %a = linalg.exp ins(%x : tensor<4xf32>) outs(%0 : tensor<4xf32>) -> tensor<4xf32>
+    %1 = tensor.empty() : tensor<4xf32>
+    %b = linalg.exp ins(%y : tensor<4xf32>) outs(%1 : tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+}
+
+def ComputeInSlicesPass : Pass<"cgx-compute-in-slices", "::mlir::ModuleOp"> {
+  let summary = "Compute what goes into a slice in its place";
+  let description = [{
+    Upstream's `--eliminate-empty-tensors`, which compares all values of a step with each other, where there is
+    something to find: an operation that puts one tensor into a slice of another.
+
+    Precondition: none. Postcondition: the same values.
+
+    Input:
+    ```mlir
+    %empty = tensor.empty() : tensor<4xf32>
+    %a = linalg.exp ins(%x : tensor<4xf32>) outs(%empty : tensor<4xf32>) -> tensor<4xf32>
+    %r = tensor.insert_slice %a into %to[0] [4] [1] : tensor<4xf32> into tensor<8xf32>
+    ```
+    Output:
+    ```mlir
+    %slice = tensor.extract_slice %to[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+    %a = linalg.exp ins(%x : tensor<4xf32>) outs(%slice : tensor<4xf32>) -> tensor<4xf32>
+    %r = tensor.insert_slice %a into %to[0] [4] [1] : tensor<4xf32> into tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def DestinationPassingPass : Pass<"cgx-destination-passing", "::mlir::ModuleOp"> {
   let summary = "Pass the results of main as buffers that the caller owns";
   let description = [{
@@ -286,7 +335,8 @@ def DestinationPassingPass : Pass<"cgx-destination-passing", "::mlir::ModuleOp">
     argument (read only), a buffer for each result. A result is computed in its buffer from the beginning, unless
     another value begins in the same memory.
 
-    Precondition: `@main` on tensors of static shape. Postcondition: it returns nothing.
+    Precondition: `@main` on tensors of static shape, each `tensor.empty` with one use. Postcondition: it returns
+    nothing.
 
     Input:
     ```mlir
