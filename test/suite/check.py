@@ -97,7 +97,8 @@ def report(results, leave_out, known, not_built, seconds):
     for reason, cases in outcomes.by_reason(skips).items():
         tests = sorted({skip.test for skip in cases})
         print(f"  skipped    {len(cases)} case{'s' * (len(cases) != 1)}: {reason} ({', '.join(tests[:4])}{', ...' * (len(tests) > 4)})")
-    unlisted = outcomes.unknown_skips(skips, known) if known is not None else []
+    unlisted = [skip for result in results for skip in outcomes.unknown_skips(result.preset, result.skips, known or [])
+                if known is not None]
     for reason in outcomes.by_reason(unlisted):
         print(f"  a skip that the list of known ones lacks: {reason}")
     left_out = sorted({name for result in results for name in result.left_out})

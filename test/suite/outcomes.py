@@ -94,7 +94,8 @@ def by_reason(skips):
 
 
 def read_known_skips(path):
-    """[(pattern, why)] of a list in which each line is a regular expression of reasons, a bar, and why it is acceptable."""
+    """[(pattern, why)] of a list in which each line is a regular expression of "PRESET: REASON", a bar, and why it is
+    acceptable."""
     known = []
     for number, line in enumerate(pathlib.Path(path).read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -106,6 +107,6 @@ def read_known_skips(path):
     return known
 
 
-def unknown_skips(skips, known):
-    """The skips whose reason no pattern matches as a whole."""
-    return [skip for skip in skips if not any(pattern.fullmatch(skip.reason) for pattern, _ in known)]
+def unknown_skips(preset, skips, known):
+    """The skips of a build for which no pattern fits "PRESET: REASON" as a whole."""
+    return [skip for skip in skips if not any(pattern.fullmatch(f"{preset}: {skip.reason}") for pattern, _ in known)]

@@ -96,13 +96,14 @@ class OutcomesTest(unittest.TestCase):
     def test_only_listed_skips_are_known(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "known.txt"
-            path.write_text("# why\nno GPU.* | CI has none\n")
+            path.write_text("# why\nsmall: no GPU.* | CI has none\n")
             known = outcomes.read_known_skips(path)
             path.write_text("no reason at all\n")
             with self.assertRaisesRegex(ValueError, "known.txt:1: expected 'PATTERN | WHY'"):
                 outcomes.read_known_skips(path)
         skips = [outcomes.Skip("t", "c", reason) for reason in ("no GPU here", "here is no GPU", "no torch")]
-        self.assertEqual([skip.reason for skip in outcomes.unknown_skips(skips, known)], ["here is no GPU", "no torch"])
+        self.assertEqual([skip.reason for skip in outcomes.unknown_skips("small", skips, known)], ["here is no GPU", "no torch"])
+        self.assertEqual(outcomes.unknown_skips("large", skips, known), skips)
 
     def test_the_list_of_the_tree_reads(self):
         self.assertTrue(outcomes.read_known_skips(pathlib.Path(__file__).with_name("known_skips.txt")))
