@@ -145,7 +145,7 @@ class Files(ToolTest):
         os.mkfifo(pipe)
         result = self.run_tool(CGX_OPT, pipe, timeout=20)
         self.assertEqual(result.returncode, 1)
-        self.assertIn("a pipe that nobody writes to", result.stderr)
+        self.assertIn("expected somebody to write to this pipe, and nobody does", result.stderr)
 
         def write():
             with open(pipe, "w", encoding="utf-8") as file:  # opens when it is read
