@@ -11,6 +11,7 @@ import textwrap
 import time
 import types
 import unittest
+import unittest.mock
 
 import jobs  # first: it sets the number of devices
 
@@ -69,12 +70,23 @@ class PlacesTest(unittest.TestCase):
                 runtime._gpus(others)
 
 
+class IdentitiesTest(unittest.TestCase):
+    def test_programs_are_known_by_what_the_user_calls_them_in_whichever_order_threads_come(self):
+        def identities(order):
+            with unittest.mock.patch.dict(runtime._identities, clear=True):
+                first = {name: [runtime.identity_of(name) for _ in range(2)] for name in order}
+                return sorted((name, each.of(shape)) for name in first for each in first[name]
+                              for shape in (("8", "9") if order[0] == "a" else ("9", "8")))
+        self.assertEqual(identities("abc"), identities("cba"))
+        self.assertEqual(len({each.key for _, each in identities("abc")}), 12)
+
+
 @unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
 class ErrorsTest(unittest.TestCase):
     def test_a_gpu_that_the_runtime_cannot_use_is_said_before_the_first_step(self):
         manifest = '{"cgx_manifest": 1, "hash": "0123", "ranks": 1, "collectives": []}'
         with self.assertRaisesRegex(runtime.RuntimeFailure, "CUDA|GPU"):
-            runtime.Program("nowhere", manifest, [device(1000, "gpu", "cuda 13000")])
+            runtime.Program(runtime.identity_of("nowhere"), manifest, [device(1000, "gpu", "cuda 13000")])
 
     def test_the_collective_that_fails_ends_the_step(self):
         step, w, x = long_step(jax.devices()[:2])

@@ -123,12 +123,16 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(float(jnp.sum(x)), 64 * 64 * (64 * 64 - 1) / 2)
         np.testing.assert_allclose(jax.jit(lambda x: x @ x.T)(x), np.asarray(x) @ np.asarray(x).T, rtol=1e-5)
         self.assertEqual(installation.steps, {})
+        with self.assertWarnsRegex(UserWarning, r"install\(\) compressed nothing: .*nothing"):
+            installation.uninstall()
 
     def test_select(self):
         installation = self.install(bits=4, select="train_*")
         step, params, batch = make(jax.devices()[:2])
         train(step, params, batch, steps=1)
         self.assertEqual(installation.steps, {})
+        with self.assertWarnsRegex(UserWarning, r"install\(\) compressed nothing: no function .*select=\['train_\*'\]"):
+            installation.uninstall()
 
     def test_what_the_compiler_refuses_is_left_to_jax_with_a_warning(self):
         self.install(plan={"cgx_plan": 1, "program": "", "layers": []})
@@ -141,6 +145,10 @@ class InstallTest(unittest.TestCase):
     def test_mistakes(self):
         with self.assertRaisesRegex(cgx_jax.CompileError, "bits"):
             cgx_jax.install(bits=40)
+        with self.assertRaisesRegex(TypeError, 'error_feedback to be one of "f32", "bf16", "int8"'):
+            cgx_jax.install(error_feedback=True)
+        with self.assertRaisesRegex(ValueError, 'did you mean "lgreco"'):
+            cgx_jax.install(adapt="lgrecoo")
         self.install(bits=4)
         with self.assertRaisesRegex(RuntimeError, "was called before"):
             cgx_jax.install(bits=2)

@@ -2,16 +2,15 @@
 
 import copy
 import functools
-import itertools
-import warnings
+import threading
 
 import jax
 from cgx_core import compiler
 from cgx_core.adaptation import adaptation_of
+from cgx_core.choices import ERROR_FEEDBACK, check_choice
 from cgx_core.plans import plan_file, plan_text
+from cgx_core.warned import warn
 from cgx_jax import partition, runtime
-
-_numbers = itertools.count()
 
 
 def compress(step, *, bits=None, exclude=None, plan=None, codec=None, error_feedback=None, overlap=None, adapt=None,
@@ -41,6 +40,7 @@ def compress(step, *, bits=None, exclude=None, plan=None, codec=None, error_feed
     """
     if not hasattr(step, "lower"):
         raise TypeError(f"expected a function under jax.jit, got {step!r}: write cgx_jax.compress(jax.jit(step, ...))")
+    check_choice("error_feedback", error_feedback or None, ERROR_FEEDBACK)
     options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback, overlap=overlap)
     return CompressedStep(step, options, plan, adaptation_of(adapt), transport=transport, seed=seed, timeout=timeout, report=report)
 
@@ -61,6 +61,9 @@ class CompressedStep:
         self._last = None
         self._pending_state = None
         self._is_closed = False
+        # Taken where the user writes it, on his thread. Steps of one name are told apart by their order.
+        self._identity = runtime.identity_of(f"step {getattr(step, '__qualname__', '')}")
+        self._compiling = threading.RLock()
 
     def __call__(self, *args, **kwargs):
         if self._is_closed:
@@ -145,12 +148,15 @@ class CompressedStep:
         key = _signature(self._static, args, kwargs)
         version = self._versions.get(key)
         if version is None:
-            leaves = jax.tree.leaves(_without_static(self._static, args, kwargs) if self._static else (args, kwargs))
-            version = self._versions[key] = self._version_of(self._step.lower(*args, **kwargs), leaves)
+            with self._compiling:
+                version = self._versions.get(key)
+                if version is None:
+                    leaves, tree = jax.tree.flatten(_without_static(self._static, args, kwargs) if self._static else (args, kwargs))
+                    version = self._versions[key] = self._version_of(self._step.lower(*args, **kwargs), leaves, tree)
         self._last = version
         return version
 
-    def _version_of(self, lowered, leaves):
+    def _version_of(self, lowered, leaves, tree):
         """The program of what was lowered: the one that there is, where arguments differ in what makes no other, such as
         two ways to say how they are split, or arrays of the host before results of the step. What codecs remember goes
         on."""
@@ -161,8 +167,10 @@ class CompressedStep:
         for version in self._programs.values():
             if version.takes(body, leaves):
                 return version
+        # Which shapes are compiled first may differ between processes.
+        identity = self._identity.of(f"{tree} {[(getattr(leaf, 'shape', ()), str(getattr(leaf, 'dtype', ''))) for leaf in leaves]}")
         version = self._programs[text] = _Version(self._step, self._static, lowered, text, self._options, self._plan,
-                                                  self._connection, body, leaves)
+                                                  self._connection, body, leaves, identity)
         if self._prints:
             print(version.compilation.report, end="")
         if self._pending_state is not None and version.program:
@@ -229,28 +237,27 @@ def _per_rank_text(module, text):
     return program
 
 
-def open_program(name, compilation, devices, connection):
+def open_program(identity, compilation, devices, connection):
     """Opens what `rewrite` made in the runtime, for devices in the order of the ranks."""
     if len(devices) != compilation.manifest["ranks"]:
         raise RuntimeError(f"expected a device for each of {compilation.manifest['ranks']} ranks, got {len(devices)}")
-    return runtime.Program(name, compilation.manifest_text, devices, **connection)
+    return runtime.Program(identity, compilation.manifest_text, devices, **connection)
 
 
 class _Version:
     """The step for one signature of its arguments."""
 
-    def __init__(self, step, static, lowered, text, options, plan, connection, body, leaves):
+    def __init__(self, step, static, lowered, text, options, plan, connection, body, leaves, identity):
         self.program = None
         self._body, self._placements = body, [_placement_of(leaf) for leaf in leaves]
         self._step = step
-        name = f"cgx-{next(_numbers)}"
-        self.compilation = rewrite(lowered.compiler_ir("stablehlo"), text, options, plan, name)
+        self.compilation = rewrite(lowered.compiler_ir("stablehlo"), text, options, plan, identity.name)
         for diagnostic in self.compilation.diagnostics:
             if diagnostic.severity == "warning":
-                warnings.warn(f"cgx: {diagnostic}", stacklevel=6)
+                warn(diagnostic)
         if not self.compilation.manifest["collectives"]:
             return  # nothing of ours is on its path
-        self.program = open_program(name, self.compilation, _devices_of(lowered), connection)
+        self.program = open_program(identity, self.compilation, _devices_of(lowered), connection)
         self._compiled = _compile_instead(lowered, self.compilation.module)
         self._static = static
         # Where JAX or XLA chose the placement of an argument, it is known now.

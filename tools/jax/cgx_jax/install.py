@@ -6,19 +6,23 @@ transformations of HLO come later, when gradients were fused into one all-reduce
 the key of that cache.
 """
 
+import atexit
+import dataclasses
 import fnmatch
 import functools
 import hashlib
 import re
-import warnings
+import threading
 
 import jax
 from cgx_core import compiler
 from cgx_core.adaptation import adaptation_of
+from cgx_core.choices import ERROR_FEEDBACK, check_choice
 from cgx_core.plans import plan_text
+from cgx_core.warned import warn
 from cgx_jax.compress import open_program, parse_module, rewrite
 from cgx_jax.errors import ExportError
-from cgx_jax.runtime import place_of
+from cgx_jax.runtime import identity_of, place_of
 
 _COLLECTIVE = re.compile(r"stablehlo\.(all_reduce|reduce_scatter|all_gather|all_to_all|collective_permute|collective_broadcast)")
 # A step that leaves its collectives to a partitioner is asked of a child, which takes seconds. Without these nothing trains.
@@ -40,7 +44,7 @@ def install(*, bits=None, select=None, exclude=None, plan=None, codec=None, erro
 
     Returns:
       An Installation: its `steps` by the names of functions ("step", and "step 2" where it was compiled for other shapes),
-      and `uninstall`.
+      and `uninstall`. Where nothing was compressed at all, that is said at the end, with the reasons.
 
     Raises:
       CompileError: an option is wrong.
@@ -49,6 +53,7 @@ def install(*, bits=None, select=None, exclude=None, plan=None, codec=None, erro
     global _installed
     if _installed is not None:
         raise RuntimeError("cgx_jax.install() was called before: call uninstall() of what it returned first")
+    check_choice("error_feedback", error_feedback or None, ERROR_FEEDBACK)
     options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback, overlap=overlap)
     _check_options(options)
     names = [select] if isinstance(select, str) else select
@@ -62,9 +67,11 @@ class Installation:
 
     def __init__(self, options, plan, select, prints, connection):
         self.steps = {}
+        self._left = {}  # to JAX: why, by the name of the function
         self._options, self._plan, self._select = options, plan, select
         self._prints, self._connection = prints, connection
         self._steps_by_text = {}
+        self._lock, self._locks = threading.Lock(), {}
         self._programs = {}  # by the identity of executables, which live as long as this
         self._executables = []
         self._restore = _replace(self)
@@ -75,6 +82,15 @@ class Installation:
         if _installed is self:
             self._restore()
             _installed = None
+            self._say_nothing_was_done()
+
+    def _say_nothing_was_done(self):
+        """Where no step was rewritten, training went on as without cgx, which is not what was asked for."""
+        if not self.steps:
+            listed = "; ".join(f"{name}: {reason}" for name, reason in self._left.items())
+            warn("cgx_jax.install() compressed nothing: " + (listed or "no function over several devices was compiled that sends anything "
+                                                              "or multiplies matrices" +
+                                                              (f", of those that select={self._select} names" if self._select else "")))
 
     def step_for(self, backend, module, devices):
         """What a module is to be rewritten to; None where it is left to JAX."""
@@ -97,27 +113,37 @@ class Installation:
         if "@cgx_begin_step" in text or not (_COLLECTIVE.search(text) or _PRODUCT.search(text)):
             return None
         if place_of(backend) is None:
-            warnings.warn(f"cgx: {name} is left to JAX: cgx_jax runs on CPUs or on CUDA GPUs, and this is for {backend.platform}")
+            self._left[name] = f"it is for {backend.platform}"
+            warn(f"{name} is left to JAX: cgx_jax runs on CPUs or on CUDA GPUs, and this is for {backend.platform}")
             return None
         key = hashlib.sha256("\0".join([text, repr(sorted(self._options.items(), key=str)), repr(self._connection),
                                         plan_text(self._plan) if self._plan is not None else ""]).encode()).hexdigest()[:16]
-        if key not in self._steps_by_text:
-            self._steps_by_text[key] = self._rewritten(name, f"cgx-{key}", module, text, tuple(devices))
+        with self._lock:
+            compiling = self._locks.setdefault(key, threading.Lock())
+        with compiling:  # of this step alone: others are compiled on other threads, in an order of their own
+            if key not in self._steps_by_text:
+                self._steps_by_text[key] = self._rewritten(name, f"cgx-{key}", module, text, tuple(devices))
         return self._steps_by_text[key]
 
     def _rewritten(self, name, program, module, text, devices):
         """The step; None where it is left to JAX."""
+        signature = next(str(op.attributes["function_type"]) for op in module.body.operations
+                         if op.operation.name == "func.func" and op.attributes["sym_name"].value == "main")
+        identity = dataclasses.replace(identity_of(f"installed {name} {signature}"), name=program)
         try:
             compilation = rewrite(module, text, self._options, self._plan, program)
         except (compiler.CompileError, ExportError) as error:
-            warnings.warn(f"cgx: {name} is left to JAX: {error}")
+            self._left[name] = "the compiler refused it"
+            warn(f"{name} is left to JAX: {error}")
             return None
         if all(layer["codec"] == "identity" for layer in compilation.report_json["layers"]):
+            said = [each.message for each in compilation.diagnostics if each.severity == "warning"]
+            self._left[name] = "; ".join(said) or "nothing of it would be compressed"
             return None
         for diagnostic in compilation.diagnostics:
             if diagnostic.severity == "warning":
-                warnings.warn(f"cgx: {name}: {diagnostic}")
-        step = InstalledStep(name, compilation, open_program(program, compilation, devices, self._connection))
+                warn(f"{name}: {diagnostic}")
+        step = InstalledStep(name, compilation, open_program(identity, compilation, devices, self._connection))
         same = sum(each.name == name for each in self.steps.values())
         self.steps[f"{name} {same + 1}" if same else name] = step
         if jax.process_index() == 0:
@@ -210,3 +236,10 @@ def _replace(installation):
         # Executables that were rewritten still say when they run.
         jax_compiler.compile_or_get_cached = compile_module
     return restore
+
+
+@atexit.register
+def _say_at_the_end():
+    from jax._src import distributed  # jax.process_index() would start JAX where the script has not
+    if _installed is not None and not distributed.global_state.process_id:
+        _installed._say_nothing_was_done()

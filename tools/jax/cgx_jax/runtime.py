@@ -2,8 +2,11 @@
 
 import atexit
 import ctypes
+import dataclasses
 import functools
+import hashlib
 import json
+import threading
 
 import jax
 import numpy as np
@@ -70,20 +73,20 @@ def _check(status):
 class Program:
     """A rewritten step in the runtime: the ranks of this process, and their connection to the others."""
 
-    def __init__(self, name, manifest, devices, transport=None, seed=0, timeout=30.0, adapt=None):
+    def __init__(self, identity, manifest, devices, transport=None, seed=0, timeout=30.0, adapt=None):
         """Args:
-          name: what the module calls the program.
+          identity: an Identity, of which the module has the name.
           manifest: JSON text.
           devices: of all ranks, in their order.
           transport: of the runtime, such as "shm"; None takes what fits the processes of the job.
           timeout: seconds that a rank waits for another.
           adapt: an Adaptation; None keeps the codecs.
         """
-        self.name = name
+        self.name = name = identity.name
         self.plan = None  # the one that was made of what was measured
         self._adapter, self._next_step = Adapter(adapt) if adapt else None, 0
         self.ranks = [rank for rank, device in enumerate(devices) if device.process_index == jax.process_index()]
-        job, self.transport, meeting = _rendezvous(json.loads(manifest)["hash"], devices, transport, timeout)
+        job, self.transport, meeting = _rendezvous(identity, json.loads(manifest)["hash"], devices, transport, timeout)
         local = (ctypes.c_uint32 * len(self.ranks))(*self.ranks)
         gpus = _gpus([devices[rank] for rank in self.ranks])
         gpus = (ctypes.c_int32 * len(gpus))(*gpus) if gpus else None
@@ -192,7 +195,29 @@ def _state_of(handle):
 # ---- How the processes of a job find each other ------------------------------------------------------------------
 
 _open = {}
-_rendezvous_count = 0
+_identities = {}  # how often each was asked for
+_identities_lock = threading.Lock()
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Identity:
+    """What processes know a program by, equal in all of them: what the user's program calls it, and how often that was there
+    before. Never which program came first: steps are compiled on several threads."""
+    what: str  # for messages: "step number 0"
+    key: str  # in the store
+    name: str  # of the program in this process, which its module has
+
+    def of(self, part):
+        """Of a part, such as a step for arguments of some shapes."""
+        return dataclasses.replace(identity_of(f"{self.key} {part}"), what=self.what)
+
+
+def identity_of(key):
+    """The identity of what is called `key` in all processes."""
+    with _identities_lock:
+        number = _identities[key] = _identities.get(key, -1) + 1
+    digest = hashlib.sha256(f"{key} {number}".encode()).hexdigest()[:16]
+    return Identity(f"step number {number}", digest, f"cgx-{digest}")
 
 
 class _Store:
@@ -202,26 +227,29 @@ class _Store:
         self._client = client
 
     def set(self, key, text):
-        self._client.key_value_set(key, text)
+        self._client.key_value_set(key, text, allow_overwrite=True)
 
     def get(self, key, seconds):
-        return self._client.blocking_key_value_get(key, int(seconds * 1000))
+        try:
+            return self._client.blocking_key_value_get(key, max(int(seconds * 1000), 1))
+        except jax.errors.JaxRuntimeError as error:
+            if "DEADLINE_EXCEEDED" in str(error):
+                raise TimeoutError(str(error)) from None
+            raise
 
 
-def _rendezvous(program_hash, devices, transport, timeout):
+def _rendezvous(identity, program_hash, devices, transport, timeout):
     """A name that the ranks of this program share and no other job has, the transport between them, and how they meet."""
-    global _rendezvous_count
-    own, number = jax.process_index(), _rendezvous_count
+    own = jax.process_index()
     processes = {device.process_index for device in devices}
     from jax._src import distributed  # of which jax.distributed shows no client
     state = distributed.global_state
     if processes != {own}:
-        _rendezvous_count += 1
         if state.client is None:
             raise RuntimeFailure("the devices of the step belong to several processes, which cgx finds through JAX's own "
                                  "coordination: call jax.distributed.initialize() first")
     job, chosen, meeting = rendezvous.agree(
-        own, processes, f"step number {number}", program_hash, _Store(state.client), f"cgx/{number}", transport=transport,
+        own, processes, identity.what, program_hash, _Store(state.client), f"cgx/{identity.key}", transport=transport,
         timeout=timeout, toward=_host_of(state.coordinator_address),
         order=[device.id for device in devices])
     return f"jax-{job}", chosen, meeting

@@ -2,6 +2,9 @@
 
 import dataclasses
 
+from cgx_core.choices import check_choice
+
+_SOLVERS = ("uniform", "linear", "kmeans", "bayes", "accordion", "lgreco", "lgreco+accordion", "exact")  # of cgx-plan
 
 @dataclasses.dataclass(frozen=True)
 class Adaptation:
@@ -12,6 +15,7 @@ class Adaptation:
     profile_steps: int = 10
 
     def __post_init__(self):
+        check_choice("the solver of adapt", self.solver, _SOLVERS, " (or a cgx Adaptation with one of them)")
         for name in ("warmup", "every", "profile_steps"):
             if int(getattr(self, name)) < 1:
                 raise ValueError(f"expected {name} of 1 or more, got {getattr(self, name)}")
@@ -47,4 +51,4 @@ class Adapter:
 
 def adaptation_of(adapt):
     """What users hand in: an Adaptation, the name of a solver, or None."""
-    return Adaptation(adapt) if isinstance(adapt, str) else adapt
+    return adapt if adapt is None or isinstance(adapt, Adaptation) else Adaptation(adapt)

@@ -159,6 +159,11 @@ def adapt(library, context, solver):
 
 def state_of(library, context):
     """The state tensors of a rank: views of their bytes (ctypes arrays), by name."""
+    return {name: view for name, (_, view) in typed_state_of(library, context).items()}
+
+
+def typed_state_of(library, context):
+    """The same with the element type (cgx_element_type) of each."""
     count = ctypes.c_uint64()
     Failed.unless(library.cgx_context_state_count(context, ctypes.byref(count)))
     views = {}
@@ -166,5 +171,6 @@ def state_of(library, context):
         tensor = _StateTensor()
         Failed.unless(library.cgx_context_state_tensor(context, index, ctypes.byref(tensor)))
         size = tensor.elements * _ELEMENT_BYTES[tensor.element_type]
-        views[text(tensor.name)] = (ctypes.c_uint8 * size).from_address(tensor.data) if size else (ctypes.c_uint8 * 0)()
+        view = (ctypes.c_uint8 * size).from_address(tensor.data) if size else (ctypes.c_uint8 * 0)()
+        views[text(tensor.name)] = tensor.element_type, view
     return views

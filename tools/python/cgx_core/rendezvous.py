@@ -5,19 +5,21 @@ import os
 import pathlib
 import secrets
 import socket
+import time
 import typing
 
 from cgx_core.context import Meeting, RuntimeFailure
 
 
 class Store(typing.Protocol):
-    """Of texts that all processes see."""
+    """Of texts that all processes see. It may outlive them, with what they left in it."""
 
     def set(self, key, text):
-        """Once for each key."""
+        """Whatever the key holds."""
 
     def get(self, key, seconds):
-        """The text of a key, once it is there; raises where it is not in time."""
+        """The text of a key, once it is there. Raises TimeoutError where it is not in time, and keeps no other thread of this
+        process from the store while it waits."""
 
 
 def agree(own, processes, what, program_hash, store, prefix, transport=None, timeout=30.0, toward=None,
@@ -31,7 +33,7 @@ def agree(own, processes, what, program_hash, store, prefix, transport=None, tim
       what: what they agree on, for messages: "step number 0".
       program_hash: of what each of them compiled; equal, or all of them fail.
       store: a Store.
-      prefix: of keys in it, which nothing else uses.
+      prefix: of keys in it, which the same agreement has in all processes and no other one, whichever comes first.
       transport: of the runtime; None takes what fits the processes.
       timeout: seconds that a process waits for another.
       toward: a host that all of them reach, such as the one that has the store.
@@ -40,21 +42,76 @@ def agree(own, processes, what, program_hash, store, prefix, transport=None, tim
     nonce = secrets.token_hex(8)
     if set(processes) == {own}:
         return nonce, transport or "inproc", None
-    store.set(f"{prefix}/{own}", json.dumps({"nonce": nonce, "hash": program_hash, "host": _host(), "transport": transport,
-                                             "order": order, "address": toward and _address_toward(toward)}))
-    answers = {}
-    for process in sorted(processes):
-        try:
-            answers[process] = json.loads(store.get(f"{prefix}/{process}", timeout))
-        except Exception as error:
-            raise RuntimeFailure(f"process {process} compiled no {what} with cgx within {timeout:g} s: do all processes "
-                                 f"compress the same steps? ({error})") from None
+    hello = {"nonce": nonce, "hash": program_hash, "host": _host(), "transport": transport, "order": order,
+             "address": toward and _address_toward(toward)}
+    take_part = _preside if own == min(processes) else _attend
+    answers, job = take_part(own, sorted(processes), what, hello, store, prefix, timeout)
     _check_equal(answers, "hash", f"processes compiled {what} to different programs", "the same options and the same step")
     _check_equal(answers, "order", f"processes give {what} other meshes", "the same devices in the same order")
     _check_equal(answers, "transport", f"processes want different transports for {what}", "the same transport=")
     chosen = transport or _between({answer["host"] for answer in answers.values()})
     addresses = [answers[process]["address"] for process in sorted(processes) if process != own]
-    return answers[min(processes)]["nonce"], chosen, Meeting(store, _own_address(answers[own]["address"], addresses))
+    return job, chosen, Meeting(store, _own_address(hello["address"], addresses))
+
+
+# What a store holds may be of processes that are gone: ranks that a launcher has started again, after a fault. A number that
+# the first process draws tells one life from another. Keys below it can only be of this life; that it is the number of this
+# life each of the others knows once the answer holds the number that it has drawn itself.
+
+_ANSWERED_WITHIN = 5.0  # seconds beyond its patience in which the first process says what it has waited for in vain
+
+
+def _preside(own, processes, what, hello, store, prefix, timeout):
+    """Collects what all processes say and tells it to them. ({process: hello}, job)."""
+    deadline = time.monotonic() + timeout
+    job, hellos, missing = hello["nonce"], {own: hello}, None
+    store.set(f"{prefix}/life", job)
+    for process in processes:
+        if process == own:
+            continue
+        try:
+            # Who comes late is told nothing; who is there already is told for whom all wait.
+            hellos[process] = json.loads(store.get(f"{prefix}/{job}/{process}", max(deadline - time.monotonic(), 0)))
+        except Exception as error:
+            missing = missing or _absence(process, what, timeout, error)
+    store.set(f"{prefix}/{job}/answer", json.dumps({"missing": missing, "hellos": sorted(hellos.items())}))
+    if missing:
+        raise RuntimeFailure(missing)
+    return hellos, job
+
+
+def _attend(own, processes, what, hello, store, prefix, timeout):
+    """Says hello to the first process of this life, and waits for what it answers. ({process: hello}, job)."""
+    deadline, told, said = time.monotonic() + timeout, None, None
+    while True:
+        try:
+            job = store.get(f"{prefix}/life", max(deadline - time.monotonic(), 0))
+            if job != told:
+                store.set(f"{prefix}/{job}/{own}", json.dumps(hello))
+                told, deadline = job, time.monotonic() + timeout + _ANSWERED_WITHIN
+            answer = json.loads(store.get(f"{prefix}/{job}/answer", min(1.0, max(deadline - time.monotonic(), 0))))
+        except TimeoutError as error:
+            if time.monotonic() >= deadline:
+                # That somebody answered others says more than that nothing came.
+                raise RuntimeFailure(said or _absence(processes[0], what, timeout, error)) from None
+            continue
+        except Exception as error:
+            raise RuntimeFailure(said or _absence(processes[0], what, timeout, error)) from None
+        hellos = {int(process): each for process, each in answer["hellos"]}
+        if hellos.get(own, {}).get("nonce") == hello["nonce"]:
+            if answer["missing"]:
+                raise RuntimeFailure(answer["missing"])
+            return hellos, job
+        said = answer["missing"] or (f"process {processes[0]} has answered other processes for {what}, which are gone, and did not "
+                                     f"come again within {timeout:g} s")
+        if time.monotonic() >= deadline:
+            raise RuntimeFailure(said)
+        time.sleep(0.05)  # the answer is of an earlier life, whose number is about to be replaced
+
+
+def _absence(process, what, timeout, error):
+    return (f"process {process} compiled no {what} with cgx within {timeout:g} s: do all processes compress the same steps? "
+            f"({error})")
 
 
 def _check_equal(answers, field, complaint, wanted):

@@ -10,17 +10,19 @@ import heapq
 import operator
 import re
 import threading
-import warnings
 import weakref
 
 import torch
 import torch.distributed as dist
 from cgx_core import compiler
+from cgx_core.choices import ERROR_FEEDBACK, check_choice
 from cgx_core.context import RuntimeFailure
 from cgx_core.plans import plan_file
+from cgx_core.warned import Said, warn
 from cgx_torch import graph as fx
 from cgx_torch import module
 from cgx_torch.graph_program import GraphProgram
+from cgx_torch.hook import Unconnected
 from cgx_torch.process_group import ProcessGroup
 
 _KINDS = {"sum": "sum", "avg": "mean"}
@@ -29,7 +31,7 @@ _count = 0
 
 
 def backend(model=None, *, bits=None, exclude=None, plan=None, codec=None, error_feedback=None, process_group=None, transport=None,
-            seed=0, timeout=300.0, report=False, inner="inductor", **options):
+            seed=0, timeout=300.0, report=False, inner="inductor", name=None, **options):
     """A backend of torch.compile under which collectives of gradients travel compressed. All ranks make one, with the same
     options, and compile the same functions in the same order.
 
@@ -58,20 +60,21 @@ def backend(model=None, *, bits=None, exclude=None, plan=None, codec=None, error
                              f"{torch.__version__}: register cgx_torch.hook with a DistributedDataParallel")
     if inner not in ("inductor", "aot_eager"):
         raise ValueError(f'expected inner to be "inductor" or "aot_eager", got {inner!r}')
+    check_choice("error_feedback", error_feedback or None, ERROR_FEEDBACK)
     options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback)
     model, group = module.within(model)
-    return Backend(model, options, plan, process_group or group or dist.group.WORLD, report, inner,
+    return Backend(model, options, plan, process_group or group or dist.group.WORLD, report, inner, name,
                    {"transport": transport, "seed": seed, "timeout": timeout})
 
 
 class Backend:
     """What `backend` returns."""
 
-    def __init__(self, model, options, plan, group, prints, inner, connection):
+    def __init__(self, model, options, plan, group, prints, inner, name, connection):
         global _count
         self._options, self._plan, self._connection = options, plan, connection
-        self._process_group, self._group = group, ProcessGroup(group)
-        self._prints, self._inner = prints, inner
+        self._process_group, self._group = group, ProcessGroup(group, name)
+        self._prints, self._inner, self._said = prints, inner, Said()
         self._parameters = {}
         self._graphs = []  # that have collectives of ours: (compilation, program)
         self._lock = threading.Lock()
@@ -133,6 +136,9 @@ class Backend:
             program.load_state({name: each.cpu().numpy().tobytes() for name, each in saved["tensors"].items()})
             program.step = int(saved["step"])
 
+    def __reduce__(self):
+        return Unconnected, ()  # of a copy of the model
+
     def close(self):
         """Ends the connections; compiled steps fail afterwards. Otherwise they end with the process."""
         for _, program in self._graphs:
@@ -162,13 +168,17 @@ class Backend:
         compilation = self._ask(graph, sums, marked, names)
         collectives = _collectives_of(compilation)
         if self._group.ranks > 1 and not (marked or any(layer["codec"] != "identity" for layer in compilation.report_json["layers"])):
-            warnings.warn("cgx: a graph with collectives is left to torch: " + _reason(compilation))
+            warn("a graph with collectives is left to torch: " + _reason(compilation))
             return
+        if self._group.rank == 0:
+            self._said.warn_of(compilation)
         if self._prints and self._group.rank == 0:
             print(compilation.report, end="", flush=True)
+        inputs = repr((names, [(tuple(value.shape), str(value.dtype)) for value in map(fx.value_of, sums)]))
+        program = GraphProgram(compilation, self._group, part=inputs, **self._connection)
         with self._lock:
             number = len(self._graphs)
-            self._graphs.append((compilation, GraphProgram(compilation, self._group, **self._connection)))
+            self._graphs.append((compilation, program))
         _apply(graph, sums, collectives, self.number, number)
 
     def _takes(self, node):

@@ -17,9 +17,12 @@ import weakref
 
 import torch
 from cgx_core.adaptation import Adapter, adaptation_of
+from cgx_core.choices import ERROR_FEEDBACK, check_choice
 from cgx_core.context import RuntimeFailure
 from cgx_core.plans import plan_file, plan_text
-from cgx_torch import module
+from cgx_core.warned import Said, warn
+from cgx_torch import loss_scale, module
+from cgx_torch.memory import rescale
 from cgx_torch.process_group import ProcessGroup
 from cgx_torch.program import Program
 
@@ -51,8 +54,9 @@ def _sparse_parameters(model):
 
 
 def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedback=None, adapt=None, process_group=None,
-          transport=None, seed=0, timeout=300.0, report=False, **options):
-    """What `register_comm_hook` takes beside `hook`. All ranks call it, with the same options.
+          transport=None, seed=0, timeout=300.0, report=False, name=None, **options):
+    """What `register_comm_hook` takes beside `hook`. All ranks call it, with the same options, and for several models in the same
+    order: that is what ranks tell states of one process group apart by.
 
     Args:
       model: the DistributedDataParallel, or the module that it is to hold.
@@ -68,23 +72,27 @@ def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedba
       seed: of stochastic rounding.
       timeout: seconds that a rank waits for another before the step fails.
       report: True prints what travels, layer by layer, on rank 0.
+      name: of the model, equal on all ranks, where states are made on several threads and so in no order.
       options: more options of `cgx-opt --cgx-compress`, with underscores for dashes: bucket=256, min_elements=0.
 
     Raises:
-      CompileError: an option is wrong.
+      CompileError, TypeError, ValueError: an option is wrong.
       RuntimeFailure: ranks do not find each other, or their options differ.
     """
-    for name, reason in _REFUSED.items():
-        if options.get(name) is not None:
-            raise ValueError(f"{name} has no meaning in a hook of DistributedDataParallel: {reason}")
+    for refused, reason in _REFUSED.items():
+        if options.get(refused) is not None:
+            raise ValueError(f"{refused} has no meaning in a hook of DistributedDataParallel: {reason}")
+    check_choice("error_feedback", error_feedback or None, ERROR_FEEDBACK)
+    adaptation = adaptation_of(adapt)
+    finds_unused = module.finds_unused(model)
     model, group = module.within(model)
     process_group = process_group or group
     if sharding := _what_shards(model):
         raise TypeError(f"expected a DistributedDataParallel, or a module whose parameters are whole on each rank, got {sharding}: "
                         + _SHARDED)
     options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback)
-    return State(model, options, plan, adaptation_of(adapt), ProcessGroup(process_group), transport=transport, seed=seed, timeout=timeout,
-                 report=report)
+    return State(model, options, plan, adaptation, ProcessGroup(process_group, name), transport=transport, seed=seed, timeout=timeout,
+                 report=report, finds_unused=finds_unused)
 
 
 def hook(state: object, bucket: torch.distributed.GradBucket, *sharded: torch.Tensor) -> torch.futures.Future[torch.Tensor]:
@@ -95,8 +103,15 @@ def hook(state: object, bucket: torch.distributed.GradBucket, *sharded: torch.Te
                         "which say nothing of layers: " + _SHARDED)
     if isinstance(bucket, tuple):
         gradient, parameter = bucket
-        return state.trace(gradient, parameter)
-    return state._reduce(bucket)
+        return _of_cgx(state).trace(gradient, parameter)
+    return _of_cgx(state)._reduce(bucket)
+
+
+def _of_cgx(state):
+    if not hasattr(state, "_reduce"):
+        raise TypeError(f"expected the state that cgx_torch.state(ddp_model) returns beside cgx_torch.hook, got {state!r}: write "
+                        "ddp_model.register_comm_hook(cgx_torch.state(ddp_model, bits=4), cgx_torch.hook)")
+    return state
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,25 +119,34 @@ class _Bucket:
     """What the thread is told of a bucket."""
     is_first: bool
     is_last: bool
-    gradients: dict  # {name: address}
+    gradients: dict  # {name: tensor}
+    type: object  # of their elements
+    used: object  # which of them any rank used: a pending operation and its numbers; None where all are
     ready: object  # of a GPU: the event after which the gradients are there
 
 
 class State:
     """What `state` returns: the ranks' connection, and what their codecs remember."""
 
-    def __init__(self, model, options, plan, adaptation, group, *, transport, seed, timeout, report):
+    def __init__(self, model, options, plan, adaptation, group, *, transport, seed, timeout, report, finds_unused):
         sparse = _sparse_parameters(model)
         named = ((module.name_of(name), each) for name, each in model.named_parameters())
-        self._parameters = {name: each for name, each in named if each.requires_grad and name not in sparse}
+        trained = {name: each for name, each in named if each.requires_grad and name not in sparse}
+        self._parameters = {name: each for name, each in trained.items() if module.takes(module.real_type_of(each))}
+        others = [name for name, each in trained.items() if not module.takes(each.dtype)]
         if not self._parameters:
-            raise ValueError("the model has no parameter that requires a gradient" + (", but for sparse ones" if sparse else ""))
+            raise ValueError("the model has no parameter that requires a gradient" + (", but for sparse ones" if sparse else "") +
+                             (f", but for {', '.join(others)} of {trained[others[0]].dtype}" if others else ""))
         self._names = {id(each): name for name, each in self._parameters.items()}
         self._options, self._plan, self._group = options, plan, group
         self._adapter, self._is_measuring = Adapter(adaptation) if adaptation else None, False
         self._connection = {"transport": transport, "seed": seed, "timeout": timeout}
         self._failure = None
+        self._types = {name: module.real_type_of(each) for name, each in self._parameters.items()}  # of gradients, as buckets have them
+        self._finds_unused = finds_unused and group.ranks > 1
         self._step, self._is_in_step = 0, False
+        self._is_settled = True  # what came before has changed the parameters, or never will
+        self._before, self._window = None, None  # what codecs remembered before this step, and before those that a scaler judges
         self._buckets = []  # of the step that runs: the names in each
         self._last_buckets = None
         self._past = []  # counters of programs before this one
@@ -131,8 +155,14 @@ class State:
         self._thread = _Thread()
         _open.add(self)
         self._program = self._thread.call(lambda: self._open_program(self._groups))
-        if report and group.rank == 0:
-            print(self.report(), end="")
+        loss_scale.follow(self)
+        if group.rank == 0:
+            for message in Said().new_warnings(self._program.compilation):
+                warn(message)
+            for name in others:
+                warn(f"{name} travels uncompressed: codecs take no {trained[name].dtype}")
+            if report:
+                print(self.report(), end="")
 
     # ---- What users ask
 
@@ -142,7 +172,7 @@ class State:
         return compilation.report if format == "text" else compilation.report_json
 
     def diagnostics(self):
-        """What the compiler said."""
+        """What the compiler said. Its warnings were shown when the state was made, on rank 0."""
         return self._program.compilation.diagnostics
 
     def transport(self):
@@ -196,12 +226,52 @@ class State:
                                  f"{state['ranks']}")
             self._program.load_state({name: each.cpu().numpy().tobytes() for name, each in state["tensors"].items()})
             self._step = int(state["step"])
+            self._before = self._window = None
+        self._thread.call(body)
+
+    def rescale(self, factor):
+        """Gradients are `factor` times as large from the next step on, such as by another scale of the loss: what codecs owe of
+        earlier ones becomes as much larger. All ranks call it between the same two steps. torch's GradScaler needs no call."""
+        if not 0 < factor < float("inf"):
+            raise ValueError(f"expected a factor of more than 0, got {factor!r}")
+
+        def body():
+            self._program.memory().rescale(factor)
+            for kept in {id(each): each for each in (self._before, self._window) if each is not None}.values():
+                rescale(kept, factor)
+        self._thread.call(body)
+
+    def undo(self):
+        """Takes back what codecs remember of the last backward pass, whose gradients nothing was changed by. All ranks call it
+        between the same two steps. Of steps that torch's GradScaler skips, and of passes that did not come to their end, that is
+        done without a call."""
+        def body():
+            if self._before is not None:
+                self._program.memory().restore(self._before)
+        self._thread.call(body)
+
+    def has_any_of(self, parameters):
+        """Whether it has any of these parameters, which are known by their ids."""
+        return not parameters.isdisjoint(self._names)
+
+    def settle(self, parameters, was_skipped):
+        """Is told that an optimizer of these parameters has been stepped by a scaler, or has not because a gradient was not
+        finite."""
+        def body():
+            if was_skipped and self._window is not None:
+                self._program.memory().restore(self._window, {self._names[each] for each in parameters if each in self._names})
+            self._is_settled = True
         self._thread.call(body)
 
     def close(self):
         """Ends the connection; the hook fails afterwards. Otherwise it ends with the process."""
         self._failure = self._failure or RuntimeFailure("the state of the hook is closed")
         self._thread.stop(self._program.close)
+
+    def __reduce__(self):
+        # A copy of the model, such as one of averaged weights, has the state among its attributes. Two of them on one connection
+        # would be taken for one.
+        return Unconnected, ()
 
     # ---- What the hook does
 
@@ -213,7 +283,11 @@ class State:
             raise self._failure
         buffer = bucket.buffer()
         ready = torch.cuda.current_stream(buffer.device).record_event() if buffer.is_cuda else None
-        told = _Bucket(bucket.index() == 0, bucket.is_last(), {} if buffer.is_sparse else self._addresses_of(bucket), ready)
+        by_torch = buffer.is_sparse or not module.takes(buffer.dtype)
+        gradients = {} if by_torch else {self._name_of(parameter): gradient
+                                         for parameter, gradient in zip(bucket.parameters(), bucket.gradients())}
+        used = self._ask_for_used(gradients) if self._finds_unused and gradients else None
+        told = _Bucket(bucket.index() == 0, bucket.is_last(), gradients, buffer.dtype, used, ready)
         # Raised within `then`, an exception becomes that of the future.
         done = torch.futures.Future(devices=[buffer.device]) if buffer.is_cuda else torch.futures.Future()
 
@@ -231,29 +305,27 @@ class State:
             return answer.value()
 
         answer = done
-        if buffer.is_sparse:
-            answer = self._mean_of_rows(buffer)
+        if by_torch:
+            answer = self._mean_of(buffer)
             result = torch.futures.collect_all([answer, done]).then(outcome)
         else:
             result = done.then(outcome)
         self._thread.submit(travel)
         return result
 
-    def _mean_of_rows(self, gradient):
-        """A future of a sparse gradient's mean: torch sends the rows, of which each rank has other ones, as they are."""
-        work = torch.distributed.all_reduce(gradient.div_(self._group.ranks), group=self._group.group, async_op=True)
-        return work.get_future().then(lambda sent: sent.value()[0])
+    def _mean_of(self, gradient):
+        """A future of the mean of a gradient that torch sends as it is: a sparse one, of which each rank has other rows, or one
+        whose elements no codec takes."""
+        gradient.div_(self._group.ranks)
+        sent = torch.view_as_real(gradient) if gradient.is_complex() else gradient
+        work = torch.distributed.all_reduce(sent, group=self._group.group, async_op=True)
+        return work.get_future().then(lambda done: gradient if gradient.is_complex() else done.value()[0])
 
-    def _addresses_of(self, bucket):
-        """Where the gradients of a bucket are: {name: address}."""
-        addresses = {}
-        for parameter, gradient in zip(bucket.parameters(), bucket.gradients()):
-            name = self._name_of(parameter)
-            expected = self._parameters[name].dtype
-            if gradient.dtype != expected:
-                raise TypeError(f"{name}: expected a gradient of {expected}, as the parameter, got {gradient.dtype}")
-            addresses[name] = gradient.data_ptr()
-        return addresses
+    def _ask_for_used(self, gradients):
+        """Which gradients are of parameters that any rank used, as a pending operation and its numbers. DDP hands out zeros for those
+        that this rank did not use, and drops the sum where no rank did: what a codec sent of its memory then would be lost."""
+        used = torch.stack([each.count_nonzero() for each in gradients.values()]).clamp_(max=1)
+        return torch.distributed.all_reduce(used, torch.distributed.ReduceOp.MAX, group=self._group.group, async_op=True), used
 
     def _name_of(self, parameter):
         name = self._names.get(id(parameter))
@@ -270,7 +342,7 @@ class State:
     # ---- On the thread
 
     def _open_program(self, groups):
-        text = module.text_of(self._parameters, groups, self._group.ranks)
+        text = module.text_of(self._parameters, groups, self._group.ranks, self._types)
         with plan_file(self._plan) as path:
             compilation = module.compile_text(text, self._options, path)
         return Program(compilation, self._group, stream=self._stream.cuda_stream if self._stream else None,
@@ -286,7 +358,8 @@ class State:
             self._program.end_step()
         self._program.close()
         self._program, self._groups = self._open_program(groups), groups
-        self._program.load_state(kept)
+        if any(each.count(0) < len(each) for each in kept.values()):  # else it owes nothing, of whatever type
+            self._program.load_state(kept)
         if self._is_in_step:
             self._program.begin_step(self._step)
 
@@ -295,19 +368,45 @@ class State:
             return
         if bucket.is_first:
             self._begin_step()
-        if not self._program.fits(bucket.gradients):
+        if self._takes_other_types(bucket) or not self._program.fits(bucket.gradients):
             self._regroup([[name] for name in self._parameters])
         if bucket.gradients:
             self._buckets.append(list(bucket.gradients))
         if bucket.ready is not None:
             self._stream.wait_event(bucket.ready)
-        self._program.reduce(bucket.gradients)
+        self._reduce_used(bucket.gradients, self._unused_of(bucket))
         if bucket.is_last:
             self._end_step()
 
+    def _takes_other_types(self, bucket):
+        """Whether gradients have other types than this program was compiled for: a hook around this one casts them. It will have
+        cast all of that type."""
+        casts = {self._types[name] for name in bucket.gradients} - {bucket.type}
+        self._types = {name: bucket.type if kind in casts else kind for name, kind in self._types.items()}
+        return bool(casts)
+
+    def _unused_of(self, bucket):
+        if bucket.used is None:
+            return set()
+        work, used = bucket.used
+        work.wait()
+        return {name for name, is_used in zip(bucket.gradients, used.tolist()) if not is_used}
+
+    def _reduce_used(self, gradients, unused):
+        """Averages gradients. Those that no rank used stay zero, and what codecs owe them stays owed."""
+        memory = self._program.memory() if unused else None
+        owed = memory and memory.copy(unused)
+        self._program.reduce({name: each.data_ptr() for name, each in gradients.items()}, unused)
+        if owed:
+            memory.restore(owed, unused)
+        for name in unused:
+            gradients[name].zero_()
+
     def _begin_step(self):
-        if self._is_in_step:  # a backward pass that did not come to its end
+        if self._is_in_step:  # a backward pass that did not come to its end, whose gradients nobody has
             self._end_step()
+            if self._before is not None:
+                self._program.memory().restore(self._before)
         if self._last_buckets and self._last_buckets == self._buckets and not self._measures():
             # Parameters that DDP was told to leave alone are in no bucket.
             named = {name for bucket in self._buckets for name in bucket}
@@ -317,8 +416,18 @@ class State:
         self._last_buckets, self._buckets = self._buckets, []
         if self._adapter and (plan := self._adapter.before(self._step, self._program)):
             self._plan = plan
+        self._remember()
         self._program.begin_step(self._step)
         self._is_in_step = True
+
+    def _remember(self):
+        """Keeps what codecs remember before a step, to go back to. On a GPU that would be brought to the host each time."""
+        memory = self._program.memory() if self._stream is None else None
+        self._before = memory.copy() if memory else None
+        if not loss_scale.is_in_use():
+            self._window = None
+        elif self._is_settled:
+            self._window, self._is_settled = self._before, False
 
     def _measures(self):
         return self._is_measuring or self._adapter is not None and self._adapter.is_measuring
@@ -351,6 +460,17 @@ def _sum_of(programs):
 def _add(total, values):
     for name, value in values.items():
         total[name] = total.get(name, 0) + value
+
+
+class Unconnected:
+    """The state of a copy of a model, or of one that was pickled: it has no connection to other ranks."""
+
+    def _reduce(self, _):
+        raise RuntimeFailure("the copy of a DistributedDataParallel has no connection of cgx: make one for it, "
+                             "copy.register_comm_hook(cgx_torch.state(copy, ...), cgx_torch.hook)")
+
+    def trace(self, *_):
+        self._reduce(None)
 
 
 class _Thread:

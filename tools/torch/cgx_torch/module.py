@@ -21,21 +21,39 @@ def within(model):
             return model, group
 
 
+def finds_unused(model):
+    """Whether DistributedDataParallel drops gradients of parameters that no rank used."""
+    while type(model).__name__ == "OptimizedModule":
+        model = model._orig_mod
+    return bool(getattr(model, "find_unused_parameters", False)) and isinstance(model, torch.nn.parallel.DistributedDataParallel)
+
+
 def name_of(name):
     """What a parameter is called whether or not torch.compile was put around the modules that hold it."""
     return name.replace("_orig_mod.", "")
 
 
-def text_of(parameters, groups, ranks):
+def takes(dtype):
+    """Whether gradients of an element type are the compiler's. Others travel as torch sends them."""
+    return dtype in _ELEMENT_TYPES
+
+
+def real_type_of(parameter):
+    """Of the elements of a gradient as DistributedDataParallel hands it out: of a complex one the parts, side by side."""
+    return torch.empty(0, dtype=parameter.dtype).real.dtype if parameter.is_complex() else parameter.dtype
+
+
+def text_of(parameters, groups, ranks, types=None):
     """The program of one rank: a mean of each parameter's gradient over all ranks, one all-reduce for each group.
 
     Args:
       parameters: {name: parameter}.
       groups: lists of names, whose gradients travel together.
       ranks: how many.
+      types: of the gradients, {name: dtype}; by default those of the parameters.
     """
     names = [name for group in groups for name in group]
-    types = {name: _type_of(name, parameters[name]) for name in names}
+    types = {name: _type_of(name, parameters[name], (types or {}).get(name) or real_type_of(parameters[name])) for name in names}
     values = {name: f"%arg{index}" for index, name in enumerate(names)}
     # Random numbers belong to the parameter, whatever it travels with.
     origins = {name: f"{index}, 0" for index, name in enumerate(parameters)}
@@ -44,7 +62,8 @@ def text_of(parameters, groups, ranks):
     for number, group in enumerate(groups):
         outputs = f"%{number}" if len(group) == 1 else f"%{number}:{len(group)}"
         results |= {name: f"%{number}" if len(group) == 1 else f"%{number}#{index}" for index, name in enumerate(group)}
-        layers = ", ".join(f"#cgx.layer<{_quoted(name)}, gradient>" for name in group)
+        # No codec takes complex numbers, whose parts are no elements of a matrix.
+        layers = ", ".join(f"#cgx.layer<{_quoted(name)}, {'other' if parameters[name].is_complex() else 'gradient'}>" for name in group)
         lines.append(f"    {outputs} = cgx.all_reduce mean({', '.join(values[name] for name in group)}) "
                      f"{{origins = array<i64: {', '.join(origins[name] for name in group)}>, "
                      f"id = {number} : i64, groups = {everyone}, codecs = [{', '.join(['#cgx.identity'] * len(group))}], "
@@ -69,11 +88,12 @@ def places_of(manifest):
             for index, operand in enumerate(collective["operands"])}
 
 
-def _type_of(name, parameter):
-    element = _ELEMENT_TYPES.get(parameter.dtype)
+def _type_of(name, parameter, dtype):
+    element = _ELEMENT_TYPES.get(dtype)
     if element is None:
-        raise TypeError(f"{name}: expected a parameter of {', '.join(map(str, _ELEMENT_TYPES))}, got {parameter.dtype}")
-    return f"tensor<{'x'.join([*map(str, parameter.shape), element])}>"
+        raise TypeError(f"{name}: expected a gradient of {', '.join(map(str, _ELEMENT_TYPES))}, got {dtype}")
+    shape = [*parameter.shape, 2] if parameter.is_complex() else parameter.shape
+    return f"tensor<{'x'.join([*map(str, shape), element])}>"
 
 
 def _quoted(name):

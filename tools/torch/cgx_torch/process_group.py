@@ -1,20 +1,27 @@
 """Who takes part, and how they find each other: torch.distributed has told them already."""
 
 import datetime
-import itertools
+import hashlib
 import os
+import threading
+import time
+import weakref
 
 import torch.distributed as dist
 from cgx_core import rendezvous
 from cgx_core.context import RuntimeFailure
 
-_numbers = {}  # of the agreements of each group, by its ranks
+_lock = threading.Lock()
+_numbers = weakref.WeakKeyDictionary()  # of what was made in each group so far
 
 
 class ProcessGroup:
-    """The ranks of a process group, as numbers from 0."""
+    """The ranks of a process group, as numbers from 0, of which one state or backend makes agreements.
 
-    def __init__(self, group=None):
+    It is made on the thread of the user, where his program is the same on all ranks: the order in which these are made (or the
+    name that he gave) is what ranks know them by. What happens on other threads, in whichever order, has its own name below."""
+
+    def __init__(self, group=None, name=None):
         if not dist.is_available() or not dist.is_initialized():
             raise RuntimeFailure("cgx finds the other ranks through torch.distributed: call init_process_group first")
         self.group = group
@@ -22,15 +29,37 @@ class ProcessGroup:
         if self.rank < 0:
             raise RuntimeFailure("this process is not one of its process group")
         self.members = _members_of(group)
-        self._scope = "world" if group is None or group is dist.group.WORLD else "-".join(map(str, self.members))
+        with _lock:
+            made = _numbers.setdefault(group or dist.group.WORLD, {})
+            made[name] = made.get(name, -1) + 1
+            self._number = made[name]
+        self._what = f"set of gradients number {self._number}" + (f" of {name!r}" if name else "")
+        self._prefix = f"cgx/{_life()}{_name_of(group, self.members)}/{_digest(name)}{self._number}"
+        self._counts = {}
 
-    def agree(self, program_hash, transport, timeout):
-        """Returns (job, transport, meeting) of `rendezvous.agree` once all ranks compiled the same program."""
-        number = next(_numbers.setdefault(self._scope, itertools.count()))
+    def agree(self, program_hash, transport, timeout, part=""):
+        """Returns (job, transport, meeting) of `rendezvous.agree` once all ranks compiled the same program.
+
+        Args:
+          part: what is agreed on, of the state or backend, which agrees on it again in the same order on all ranks.
+        """
+        with _lock:
+            number = self._counts[part] = self._counts.get(part, -1) + 1
         job, chosen, meeting = rendezvous.agree(
-            self.rank, range(self.ranks), f"set of gradients number {number}", program_hash, _Store(),
-            f"cgx/{self._scope}/{number}", transport=transport, timeout=timeout, toward=os.environ.get("MASTER_ADDR"))
+            self.rank, range(self.ranks), self._what, program_hash, _Store(), f"{self._prefix}/{_digest(part)}{number}",
+            transport=transport, timeout=timeout, toward=os.environ.get("MASTER_ADDR"))
         return f"torch-{job}", chosen, meeting
+
+
+def _life():
+    """What tells ranks that torchrun has started again from those before, in the same store."""
+    if (run := os.environ.get("TORCHELASTIC_RUN_ID")) is None:
+        return ""
+    return f"{run}/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}/"
+
+
+def _digest(name):
+    return hashlib.sha256(name.encode()).hexdigest()[:16] + "-" if name else ""
 
 
 class _Store:
@@ -44,8 +73,33 @@ class _Store:
         self._store.set(key, text)
 
     def get(self, key, seconds):
-        self._store.wait([key], datetime.timedelta(seconds=seconds))
+        # A wait would keep other threads from the store, also from setting what a peer waits for.
+        deadline, pause = time.monotonic() + seconds, 0.001
+        while not self._has(key):
+            if time.monotonic() >= deadline:
+                raise TimeoutError(f"the store of torch.distributed has no {key}")
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
         return self._store.get(key).decode()
+
+    def _has(self, key):
+        if hasattr(self._store, "check"):
+            return self._store.check([key])
+        try:
+            self._store.wait([key], datetime.timedelta(milliseconds=10))  # torch 1.13 has no check
+            return True
+        except RuntimeError as error:
+            if "imeout" in str(error) or "timed out" in str(error):
+                return False
+            raise
+
+
+def _name_of(group, members):
+    """What ranks call a group: torch makes such names, equal on all of them."""
+    if group is None or group is dist.group.WORLD:
+        return "world"
+    names = getattr(dist.distributed_c10d, "_pg_names", {})
+    return f"{'-'.join(map(str, members))}/{names[group] if group in names else ''}"
 
 
 def _members_of(group):

@@ -8,6 +8,7 @@ from cgx_core import context
 from cgx_core.context import Failed, RuntimeFailure
 from cgx_core.libraries import open_library, text
 from cgx_torch import module
+from cgx_torch.memory import Memory
 
 
 @functools.cache
@@ -25,7 +26,7 @@ def _check(status):
 class Program:
     """What the compiler made of the gradients, and this rank's context. One thread uses it."""
 
-    def __init__(self, compilation, group, *, transport, seed, timeout, stream=None):
+    def __init__(self, compilation, group, *, transport, seed, timeout, stream=None, part=""):
         """Connects to the other ranks.
 
         Args:
@@ -34,6 +35,7 @@ class Program:
           transport: of the runtime; None takes what fits.
           seed: of stochastic rounding.
           timeout: seconds.
+          part: what the program is of the group, as of `ProcessGroup.agree`.
           stream: a CUDA stream (its address), where gradients lie on a GPU.
         """
         self.compilation = compilation
@@ -41,10 +43,12 @@ class Program:
         self._sizes = {each["id"]: len(each["operands"]) for each in compilation.manifest["collectives"]}
         self._context = ctypes.c_void_p()
         self.transport = None
-        if not self._places:
-            return  # one rank: nothing travels
-        job, self.transport, meeting = group.agree(compilation.manifest["hash"], transport, timeout)
-        config = context.config(self.transport, job, group.rank, group.ranks, seed, timeout, compilation.manifest_text)
+        if self._places:  # several ranks
+            self._connect(group, transport, seed, timeout, stream, part)
+
+    def _connect(self, group, transport, seed, timeout, stream, part):
+        job, self.transport, meeting = group.agree(self.compilation.manifest["hash"], transport, timeout, part)
+        config = context.config(self.transport, job, group.rank, group.ranks, seed, timeout, self.compilation.manifest_text)
         try:
             self._context = context.create(_runtime(), config, meeting)
         except Failed:
@@ -69,11 +73,14 @@ class Program:
         """Raises what went wrong since the step began."""
         _check(_runtime().cgx_context_end_step(self._context))
 
-    def reduce(self, gradients):
-        """Averages gradients, {name: address}, in place. What goes wrong, `end_step` says."""
-        order = []
+    def reduce(self, gradients, unused=()):
+        """Averages gradients, {name: address}, in place. What goes wrong, `end_step` says. A collective of which all are `unused`
+        sends nothing."""
+        order, used = [], {self._places[name][0] for name in gradients if name not in unused}
         for name, address in gradients.items():
             collective, operand = self._places[name]
+            if collective not in used:
+                continue
             if collective not in order:
                 order.append(collective)
             _runtime().cgx_rt_operand(self._context.value, collective, operand, address, address)
@@ -103,6 +110,11 @@ class Program:
     def adapt(self, solver):
         """Ends the profile, and goes on with a plan made of it. The plan."""
         return self._call(context.adapt, solver)
+
+    def memory(self):
+        """What codecs remember, in place: a Memory."""
+        views = self._call(context.typed_state_of) if self._context else {}
+        return Memory({_stable(name): typed for name, typed in views.items()})
 
     def state(self):
         """What codecs remember: {name: bytes}, by names that hold the layer and not where it travels."""

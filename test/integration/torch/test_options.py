@@ -1,0 +1,66 @@
+"""Wrong options are refused where they are written, warnings are said there, and kinds of models that are rare train as well."""
+
+import functools
+import json
+import pathlib
+import re
+import sys
+import unittest
+
+from launch import needs_torch_and_libraries, run
+from ranks import PACKAGE
+
+sys.path[:0] = [str(PACKAGE)]
+from cgx_core import adaptation
+
+
+@functools.cache
+def answer():
+    done = run("kinds")
+    assert all(code == 0 for _, _, code in done), done[0][1][-3000:] + done[1][1][-3000:]
+    return json.loads(done[0][0].splitlines()[-1])
+
+
+class SolversTest(unittest.TestCase):
+    def test_they_are_those_of_the_planner(self):
+        source = (pathlib.Path(__file__).resolve().parents[3] / "runtime" / "plan" / "Solver.cpp").read_text()
+        self.assertEqual(re.findall(r'^ *(?:static .*)?\{"([\w+]+)", "', source, re.M), list(adaptation._SOLVERS))
+
+
+@needs_torch_and_libraries
+class OptionsTest(unittest.TestCase):
+    def assert_said(self, name, text):
+        found = [line for said, line in answer()[name] if re.search(text, said)]
+        self.assertEqual(len(found), 1, answer()[name])
+        self.assertIn("cgx_torch.state(", found[0])
+
+    def test_warnings_are_said_once_where_the_user_wrote(self):
+        self.assert_said("misspelt", "exclude=.embd. matches the name of no layer")
+        self.assert_said("lossy", "without error feedback")
+        self.assert_said("double", "f64")
+        self.assert_said("complex said", "turn travels uncompressed: codecs take no torch.complex64")
+
+    def test_wrong_options_are_refused_with_those_that_exist(self):
+        self.assertRegex(answer()["solver"], 'ValueError: .*"accordion".*got .lgrecoo.: did you mean "lgreco"')
+        self.assertRegex(answer()["true"], 'TypeError: .*"f32", "bf16", "int8".*got True')
+        self.assertRegex(answer()["storage"], 'ValueError: .*got .f23.: did you mean "f32"')
+        self.assertRegex(answer()["option"], "CompileError: .*bitss")
+        self.assertRegex(answer()["no state"], r"TypeError: .*got None: write ddp_model.register_comm_hook\(cgx_torch.state\(ddp_model")
+
+    def test_complex_parameters_travel_as_they_are(self):
+        self.assertEqual(answer()["complex kinds"]["turn"], "identity")
+        self.assertIn("quantize", answer()["complex kinds"]["enter.weight"])
+        self.assertLess(answer()["complex"], 1e-6)
+
+    def test_gradients_that_a_hook_around_casts_travel_in_that_type(self):
+        self.assertEqual(set(answer()["cast types"]), {"bf16"})
+        self.assertLess(answer()["cast"], 1e-3)
+
+    def test_copies_have_no_connection(self):
+        self.assertLess(answer()["copy"], 1e-6)
+        self.assertLess(answer()["loaded"], 1e-6)
+        self.assertRegex(answer()["use of a copy"], "RuntimeFailure: .*copy.register_comm_hook")
+
+
+if __name__ == "__main__":
+    unittest.main()
