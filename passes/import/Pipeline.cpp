@@ -31,6 +31,8 @@ void cgx::buildImportPipeline(mlir::OpPassManager &manager, bool scatters) {
   // Both kinds of collectives number their ids after those that are there.
   manager.addPass(createImportStablehloCollectivesPass());
   manager.addPass(createImportShardCollectivesPass());
+  // First, so that what follows knows reductions by one name, however they were spelled.
+  manager.addPass(createRecognizeReductionsPass());
   // A label is that of one parameter, so reductions get one each before there are labels. Terms of sums in
   // loops first, since a loop that adds up one reduction needs none, and what comes out of it is a term
   // again.

@@ -73,7 +73,8 @@ struct CheckControlFlow : impl::CheckControlFlowPassBase<CheckControlFlow> {
     });
     if (decisions.empty())
       return; // the common case costs one walk
-    Replication replication(getOperation(), Replication::Unsaid::HeldAlike);
+    // A declaration that is untrue makes the step hang in JAX as well.
+    Replication replication(getOperation(), Replication::Believed::HeldAlike);
     bool diverges = false;
     for (Operation *decision : decisions)
       for (Value condition : getConditions(decision))

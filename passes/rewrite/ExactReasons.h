@@ -39,6 +39,9 @@ inline constexpr ExactReason kParameterRank{"-D parameter", "min-rank=1 takes ve
 inline constexpr ExactReason kOperandRank{"-D operand", "min-rank=1 takes vectors, too"};
 inline constexpr ExactReason kFewElements{"fewer than ", "min-elements= takes smaller ones"};
 inline constexpr ExactReason kElementType{"element type ", "codecs take f32, f16 and bf16"};
+/// Part of what ranks add up is their own, which passes no codec.
+inline constexpr ExactReason kApart{"ranks would drift apart in ",
+                                    "lax.pmean gives all ranks the same at few bits"};
 inline constexpr ExactReason kReduction{"reduction ", "only sums and means are compressed"};
 
 /// Of an operand whose collective has no such codec: "reduce_scatter with lowrank". Its cure is another
@@ -50,7 +53,7 @@ inline std::string codecOfOtherCollectives(llvm::StringRef collective, llvm::Str
 /// What to do about a reason; "" if it is what somebody asked for.
 inline llvm::StringRef getCure(llvm::StringRef reason) {
   static constexpr std::array kCurable = {kExcluded,    kOfKind,      kParameterRank, kOperandRank,
-                                          kFewElements, kElementType, kReduction};
+                                          kFewElements, kElementType, kApart,         kReduction};
   const llvm::StringRef text = reason.drop_while(llvm::isDigit); // the number that it is behind
   for (const ExactReason &one : kCurable)
     if (text.starts_with(one.phrase))

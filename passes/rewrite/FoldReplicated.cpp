@@ -15,8 +15,12 @@
 // Each all-reduce of n bytes that goes saves 2 n (N - 1) / N bytes that leave each
 // rank. `product` (x to the power N) does not occur in training steps and stays.
 //
+// Equal is only what the program makes so: no argument is believed to be, whatever its sharding says.
+// Were one not, the reduction would be the only thing that brings ranks together.
+//
 //===----------------------------------------------------------------------===//
 
+#include "FoldedReductions.h"
 #include "Replication.h"
 #include "cgx/Passes/Rewrite.h"
 
@@ -69,17 +73,48 @@ struct Fold {
   SmallVector<unsigned> kept; ///< positions of the others
 };
 
+/// Why the operand is equal, as reports show it.
+std::string getReason(CollectiveOpInterface op, Value operand) {
+  if (op.getGroups().isTrivial())
+    return "each rank is a group of its own";
+  CollectiveOpInterface source = Replication::findCollective(operand);
+  if (!source)
+    return "computed from constants alone";
+  StringRef layer = source.getLayers().empty() ? "" : source.getLayer(0).getName();
+  return ("computed from the result of " + source.getKind() +
+          (layer.empty() ? " with id " + llvm::Twine(source.getId()) : " '" + layer + "'"))
+      .str();
+}
+
+FoldedReduction describe(CollectiveOpInterface op, unsigned number) {
+  LayerAttr layer = op.getLayer(number);
+  return {layer.getName().str(), stringifyLayerKind(layer.getKind()).str(), op.getKind().str(),
+          getReason(op, op.getInputs()[number])};
+}
+
 struct FoldReplicated : impl::FoldReplicatedPassBase<FoldReplicated> {
   void runOnOperation() override {
     // All is decided before anything changes. What a fold puts in a result's place is replicated along
     // the same axes, so the decisions stand.
-    for (Fold &fold : findFolds())
+    SmallVector<Fold> folds = findFolds();
+    if (folds.empty())
+      return;
+    OpBuilder builder(&getContext());
+    SmallVector<Attribute> folded;
+    if (auto earlier = getOperation()->getAttrOfType<ArrayAttr>(kFoldedAttrName))
+      llvm::append_range(folded, earlier);
+    for (Fold &fold : folds)
+      for (unsigned i = 0, e = fold.op.getInputs().size(); i < e; ++i)
+        if (!llvm::is_contained(fold.kept, i))
+          folded.push_back(describe(fold.op, i).toAttribute(builder));
+    getOperation()->setAttr(kFoldedAttrName, builder.getArrayAttr(folded));
+    for (Fold &fold : folds)
       apply(fold);
   }
 
 private:
   SmallVector<Fold> findFolds() {
-    Replication replication(getOperation());
+    Replication replication(getOperation(), Replication::Believed::Nothing);
     SmallVector<Fold> folds;
     getOperation().walk([&](CollectiveOpInterface op) {
       if (!op.getGroups().getUniformSize() || op.isStarted())

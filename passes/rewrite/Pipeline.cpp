@@ -167,6 +167,8 @@ static void addDecisions(mlir::OpPassManager &manager, const DecisionOptions &op
   manager.addPass(createSplitStackedLayersPass(stacks));
   // First what must stay exact, then the codec of the rest: each decision has one place.
   manager.addPass(createFilterLayersPass(getFilter(options, kinds, plan)));
+  // Then what a codec would set ranks apart by, among the rest: also where a plan comes while the step runs.
+  manager.addPass(createKeepReplicasAlikePass());
 }
 
 void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options) {

@@ -67,10 +67,8 @@ AxisSet RankGrid::getAxesOfEqual(llvm::function_ref<bool(int64_t, int64_t)> areE
   return axes;
 }
 
-AxisSet RankGrid::getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool givesEqualResults,
-                                bool isExact) {
-  unsigned kind = givesEqualResults * 2 + isExact;
-  auto [entry, isNew] = resultAxes.try_emplace({groups, operandAxes, kind}, 0);
+AxisSet RankGrid::getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool givesEqualResults) {
+  auto [entry, isNew] = resultAxes.try_emplace({groups, operandAxes, unsigned(givesEqualResults)}, 0);
   if (!isNew)
     return entry->second;
   // Of each rank the row and the position in it; a rank in no row is a group of its own.
@@ -88,7 +86,7 @@ AxisSet RankGrid::getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool giv
     auto [otherRow, otherPosition] = places[other];
     if (row >= 0 && row == otherRow)
       return givesEqualResults;
-    if (!isExact || (!givesEqualResults && position != otherPosition))
+    if (!givesEqualResults && position != otherPosition)
       return false;
     // The same is computed from equal operands. Their order in the group counts: it is the order of the
     // additions, which decides about the last bits of a sum.

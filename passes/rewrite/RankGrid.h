@@ -44,8 +44,8 @@ public:
 
   /// The axes along which the results of a collective over `groups` are replicated if its operand is along
   /// `operandAxes`. With `givesEqualResults`, the ranks of a group get the same bits; else what they get
-  /// depends on their positions. Without `isExact`, ranks of different groups get different bits.
-  AxisSet getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool givesEqualResults, bool isExact);
+  /// depends on their positions.
+  AxisSet getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool givesEqualResults);
 
   /// The axes along which numbers, one for each rank, are equal.
   AxisSet getAxesOfEqual(llvm::function_ref<bool(int64_t rank, int64_t other)> areEqual) const;

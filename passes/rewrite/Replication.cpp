@@ -9,7 +9,7 @@
 // A function of replicated values is replicated: all ranks run the same program on the same bits. So
 //
 //   axes(f(x, y))      = axes(x) & axes(y)
-//   axes(argument)     = the axes that do not split it
+//   axes(argument)     = none, or, for warnings, the axes that do not split it
 //   axes(collective)   = those of its groups, and those along which equal operands meet equal operands
 //   axes(wait)         = axes(collective) & axes(condition)          if it was started with a condition
 //   axes(branch i)     = axes(predicate) & axes of what each region returns as i
@@ -130,9 +130,10 @@ using ReplicationLattice = dataflow::Lattice<ReplicatedAxes>;
 
 class ReplicationAnalysis : public dataflow::SparseForwardDataFlowAnalysis<ReplicationLattice> {
 public:
-  ReplicationAnalysis(DataFlowSolver &solver, RankGrid &grid, const llvm::DenseSet<Value> &believed,
-                      ModuleOp module)
-      : SparseForwardDataFlowAnalysis(solver), grid(grid), believed(believed), rankValues(module) {}
+  ReplicationAnalysis(DataFlowSolver &solver, RankGrid &grid, bool trustsShardings,
+                      const llvm::DenseSet<Value> &unsaid, ModuleOp module)
+      : SparseForwardDataFlowAnalysis(solver), grid(grid), trustsShardings(trustsShardings), unsaid(unsaid),
+        rankValues(module) {}
 
   LogicalResult visitOperation(Operation *op, ArrayRef<const ReplicationLattice *>,
                                ArrayRef<ReplicationLattice *> results) override {
@@ -202,20 +203,50 @@ private:
     if (isa<RegionBranchOpInterface>(op))
       return axes;
     if (auto wait = dyn_cast<WaitOp>(op))
-      return getCollectiveAxes(wait.getCollective(), result.getResultNumber(), axes);
+      return getCollectiveAxes(wait.getCollective(), axes);
     if (auto collective = dyn_cast<CollectiveOpInterface>(op))
-      return getCollectiveAxes(collective, result.getResultNumber(), axes);
+      return getCollectiveAxes(collective, axes);
     if (!isFunction(op))
       axes = 0;
     return axes == grid.getAllAxes() ? axes : axes | getComputedAxes(result);
   }
 
-  AxisSet getCollectiveAxes(CollectiveOpInterface op, unsigned number, AxisSet axes) {
+  AxisSet getCollectiveAxes(CollectiveOpInterface op, AxisSet axes) {
+    if (auto permute = dyn_cast<PermuteOp>(op.getOperation()))
+      return getPermutedAxes(permute, axes);
     const bool givesEqualResults = isa<AllReduceOp, AllGatherOp, BroadcastOp>(op);
     if (!givesEqualResults && !isa<ReduceScatterOp, AllToAllOp>(op))
       return 0;
-    // The random numbers of a codec depend on the rank.
-    return grid.getResultAxes(op.getGroups(), axes, givesEqualResults, op.getCodec(number).isExact());
+    return grid.getResultAxes(op.getGroups(), axes, givesEqualResults);
+  }
+
+  /// Ranks of different groups get the same from sources that hold the same, where both groups have one
+  /// pattern: a codec's random numbers are keyed by places in it, so that ranks of one group get different
+  /// bits of one value.
+  AxisSet getPermutedAxes(PermuteOp op, AxisSet axes) {
+    if (op.getSends())
+      return 0;
+    // Of each rank the source, the group and the position in it.
+    const int64_t ranks = grid.getNumRanks();
+    SmallVector<int64_t> sources(ranks, -1), rows(ranks, -1), positions(ranks, -1);
+    for (auto [row, members] : llvm::enumerate(op.getGroups().getRows()))
+      for (auto [position, rank] : llvm::enumerate(members.asArrayRef()))
+        if (rank < ranks) {
+          rows[rank] = static_cast<int64_t>(row);
+          positions[rank] = static_cast<int64_t>(position);
+        }
+    for (auto [source, target] : op.getPairs())
+      if (source < ranks && target < ranks)
+        sources[target] = source;
+    return grid.getAxesOfEqual([&](int64_t rank, int64_t other) {
+      if (rows[rank] < 0 || rows[rank] == rows[other] || positions[rank] != positions[other])
+        return false;
+      const int64_t source = sources[rank], otherSource = sources[other];
+      if (source < 0 || otherSource < 0)
+        return source == otherSource;
+      return positions[source] == positions[otherSource] &&
+             (grid.getDifference(source, otherSource) & ~axes) == 0;
+    });
   }
 
   /// The axes along which an integer is equal that depends on the number of the rank alone: the position
@@ -235,7 +266,9 @@ private:
                         ? function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), kShardingAttrName)
                         : nullptr;
     if (!sharding)
-      return believed.contains(value) ? grid.getAllAxes() : 0;
+      return unsaid.contains(value) ? grid.getAllAxes() : 0;
+    if (!trustsShardings)
+      return 0;
     AxisSet axes = grid.getAllAxes();
     for (auto [axis, name] : llvm::enumerate(grid.getMesh().getAxes()))
       if (axis < 64 && sharding.hasAxis(name))
@@ -244,7 +277,8 @@ private:
   }
 
   RankGrid &grid;
-  const llvm::DenseSet<Value> &believed;
+  bool trustsShardings;
+  const llvm::DenseSet<Value> &unsaid;
   RankValues rankValues;
 };
 
@@ -276,19 +310,20 @@ static llvm::MapVector<Value, Value> findUnsaid(ModuleOp module) {
   return unsaid;
 }
 
-Replication::Replication(ModuleOp module, Unsaid unsaid) : grid(module) {
+Replication::Replication(ModuleOp module, Believed believed)
+    : grid(module), trustsShardings(believed != Believed::Nothing) {
   llvm::MapVector<Value, Value> nextValues;
-  if (unsaid == Unsaid::HeldAlike)
+  if (believed == Believed::HeldAlike)
     nextValues = findUnsaid(module);
   for (auto [argument, next] : nextValues)
-    believed.insert(argument);
+    unsaid.insert(argument);
   // Each round believes less.
   for (bool holds = false; !holds;) {
     run(module);
     holds = true;
     for (auto [argument, next] : nextValues)
-      if (next && believed.contains(argument) && getAxes(next) != grid.getAllAxes()) {
-        believed.erase(argument);
+      if (next && unsaid.contains(argument) && getAxes(next) != grid.getAllAxes()) {
+        unsaid.erase(argument);
         holds = false;
       }
   }
@@ -297,7 +332,7 @@ Replication::Replication(ModuleOp module, Unsaid unsaid) : grid(module) {
 void Replication::run(ModuleOp module) {
   solver = std::make_unique<DataFlowSolver>();
   dataflow::loadBaselineAnalyses(*solver);
-  solver->load<ReplicationAnalysis>(grid, believed, module);
+  solver->load<ReplicationAnalysis>(grid, trustsShardings, unsaid, module);
   // Fails only where an analysis gives up; what was not seen then is not replicated.
   (void)solver->initializeAndRun(module);
 }
@@ -329,4 +364,31 @@ Value Replication::findSource(Value value, AxisSet axes) const {
       return next;
   }
   return value;
+}
+
+llvm::SetVector<Value> Replication::getCauses(Value value, AxisSet axes) const {
+  llvm::SetVector<Value> causes;
+  causes.insert(value);
+  for (size_t i = 0; i < causes.size(); ++i)
+    for (Value influence : getInfluences(causes[i]))
+      if ((axes & ~getAxes(influence)) != 0)
+        causes.insert(influence);
+  return causes;
+}
+
+CollectiveOpInterface Replication::findCollective(Value value) {
+  std::deque<Value> queue{value};
+  llvm::DenseSet<Value> seen{value};
+  while (!queue.empty()) {
+    Value next = queue.front();
+    queue.pop_front();
+    if (auto wait = next.getDefiningOp<WaitOp>())
+      return wait.getCollective();
+    if (auto collective = next.getDefiningOp<CollectiveOpInterface>())
+      return collective;
+    for (Value influence : getInfluences(next))
+      if (seen.insert(influence).second)
+        queue.push_back(influence);
+  }
+  return {};
 }

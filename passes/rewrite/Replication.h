@@ -14,6 +14,7 @@
 
 #include "mlir/Analysis/DataFlowFramework.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <memory>
 
@@ -26,14 +27,25 @@ namespace cgx {
 /// unless something that is not comes in. What leaves a branch or a loop depends on the condition,
 /// too. Inside of a branch, ranks are compared that take it; inside of a loop, ranks in the same
 /// iteration.
+///
+/// Results of collectives are equal whatever their codec is, which the runtime promises: a rank's own part is
+/// decoded like the others', and random numbers are keyed by the position in the group.
 class Replication {
 public:
-  /// What is taken for equal of arguments that have no `cgx.sharding`: nothing, or what programs written by
-  /// hand hold alike on all ranks, single integers (counters, numbers of rounds) and state, as long as the
-  /// step gives all ranks the same next value of it. A warning may believe that, a rewriting may not.
-  enum class Unsaid { Differs, HeldAlike };
+  /// What is taken for equal of the step's arguments.
+  enum class Believed {
+    /// None. A rewriting may rest on no more: under `shard_map(check_vma=False)` devices may begin with
+    /// different values of what is declared replicated, and the user's own mean is what brings them
+    /// together.
+    Nothing,
+    /// Those whose `cgx.sharding` says so. For warnings, which are untrue where the declaration is.
+    Declared,
+    /// Also, where nothing is declared, what programs written by hand hold alike: single integers (counters,
+    /// numbers of rounds) and state, as long as the step gives all ranks the same next value of it.
+    HeldAlike
+  };
 
-  explicit Replication(mlir::ModuleOp module, Unsaid unsaid = Unsaid::Differs);
+  Replication(mlir::ModuleOp module, Believed believed);
 
   /// The axes along which `value` is replicated; none for a value that was made after the analysis.
   AxisSet getAxes(mlir::Value value) const;
@@ -47,13 +59,21 @@ public:
   /// the result of a collective, of an op with effects, or of one that tells the number of the rank.
   mlir::Value findSource(mlir::Value value, AxisSet axes) const;
 
+  /// All values from which `value` has that it is not replicated along all of `axes`, itself among them: what
+  /// it is computed from, as far as that is not replicated either.
+  llvm::SetVector<mlir::Value> getCauses(mlir::Value value, AxisSet axes) const;
+
+  /// The nearest collective from whose result `value` is computed; null if there is none.
+  static CollectiveOpInterface findCollective(mlir::Value value);
+
 private:
   void run(mlir::ModuleOp module);
 
   RankGrid grid;
+  bool trustsShardings;
   std::unique_ptr<mlir::DataFlowSolver> solver;
   /// Arguments that are taken for equal though nothing is said of them.
-  llvm::DenseSet<mlir::Value> believed;
+  llvm::DenseSet<mlir::Value> unsaid;
 };
 
 } // namespace cgx

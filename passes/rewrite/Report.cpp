@@ -316,6 +316,7 @@ ReportTable makeTable(ModuleOp module) {
     else if (auto payload = dyn_cast<PayloadOpInterface>(op))
       payloads.add(payload);
   });
+  table.folded = getFoldedReductions(module);
   if (table.rows.empty())
     warnOfExportedCollectives(module);
   return table;

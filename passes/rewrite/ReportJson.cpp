@@ -79,6 +79,16 @@ void cgx::printJson(const ReportTable &table, llvm::raw_ostream &os) {
       for (const ReportRow &row : table.rows)
         printRow(json, row);
     });
+    if (!table.folded.empty())
+      json.attributeArray("folded", [&] {
+        for (const FoldedReduction &one : table.folded)
+          json.object([&] {
+            json.attribute("layer", one.layer);
+            json.attribute("kind", one.kind);
+            json.attribute("operation", one.operation);
+            json.attribute("reason", one.reason);
+          });
+      });
     printBytes(json, "raw_bytes_by_rank", raw);
     printBytes(json, "wire_bytes_by_rank", wire);
     if (table.takesTurns())

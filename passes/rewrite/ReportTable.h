@@ -8,6 +8,8 @@
 #ifndef CGX_PASSES_REWRITE_REPORTTABLE_H
 #define CGX_PASSES_REWRITE_REPORTTABLE_H
 
+#include "FoldedReductions.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -66,6 +68,7 @@ struct ReportRow {
 struct ReportTable {
   int64_t ranks = 1;
   std::vector<ReportRow> rows;
+  std::vector<FoldedReduction> folded;
 
   bool takesTurns() const {
     return llvm::any_of(rows, [](const ReportRow &row) { return row.every != 1; });

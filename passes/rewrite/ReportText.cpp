@@ -193,6 +193,26 @@ void printReuse(const cgx::ReportTable &table, llvm::raw_ostream &os) {
         os);
 }
 
+/// The reductions that are gone, a sentence for each reason.
+void printFolded(const cgx::ReportTable &table, llvm::raw_ostream &os) {
+  constexpr size_t listed = 4;
+  std::vector<std::pair<std::string, std::vector<std::string>>> byReason;
+  for (const cgx::FoldedReduction &one : table.folded) {
+    auto found = llvm::find_if(byReason, [&](const auto &entry) { return entry.first == one.reason; });
+    if (found == byReason.end())
+      found = byReason.insert(byReason.end(), {one.reason, {}});
+    found->second.push_back(one.operation + " of " +
+                            (one.layer.empty() ? "(unnamed)" : "'" + one.layer + "'"));
+  }
+  for (const auto &[reason, operations] : byReason) {
+    std::string text = "folded, since ranks hold the same already: ";
+    text += llvm::join(llvm::ArrayRef(operations).take_front(listed), ", ");
+    if (operations.size() > listed)
+      text += " and " + std::to_string(operations.size() - listed) + " more";
+    printSentence(text + ", " + reason, os);
+  }
+}
+
 /// The shape of pipelines, as far as their loops say it.
 void printPipelines(const cgx::ReportTable &table, llvm::raw_ostream &os) {
   for (const cgx::ReportRow &row : table.rows) {
@@ -257,7 +277,7 @@ void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
                     "; bytes per rank and step (mean over ranks)",
                 os);
   if (table.rows.empty())
-    return;
+    return printFolded(table, os);
 
   llvm::SmallVector<TextLine> lines = {
       {"layer", "kind", "tensor", "raw bytes", "wire bytes", "ratio", "codec, why exact"}};
@@ -269,6 +289,7 @@ void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
   for (const TextLine &line : lines)
     printed.print(line, os);
   printed.printNotes(os);
+  printFolded(table, os);
   printReuse(table, os);
   printPipelines(table, os);
   printMessages(table, os);

@@ -12,8 +12,10 @@
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace cgx {
 #define GEN_PASS_DEF_WARNOFDIVERGENCEPASS
@@ -24,7 +26,8 @@ namespace {
 using namespace mlir;
 
 /// The split arguments that values are computed from by way of no collective. Whatever a collective returns
-/// counts as equal on all ranks, over whichever groups: what is reported is certain.
+/// counts as equal on all ranks, over whichever groups: what is reported is certain. What ranks hand on to
+/// each other, one by one, may be a sum of their own making (a ring, a tree), and counts as a source apart.
 class SplitSources {
 public:
   explicit SplitSources(FunctionOpInterface step) : step(step) {
@@ -37,7 +40,7 @@ public:
   /// The first of the arguments; nothing if there is none.
   std::optional<unsigned> getFirst(Value value) const {
     auto found = sources.find(value);
-    if (found == sources.end() || found->second.none())
+    if (found == sources.end() || found->second.none() || found->second.test(handedOn()))
       return std::nullopt;
     return found->second.find_first();
   }
@@ -47,13 +50,17 @@ public:
   }
 
 private:
+  unsigned handedOn() const { return step.getNumArguments(); }
+
+  llvm::BitVector none() const { return llvm::BitVector(step.getNumArguments() + 1); }
+
   bool isSplit(unsigned argument) const {
     ShardingAttr sharding = getSharding(argument);
     return sharding && llvm::any_of(sharding.getDimensions(), [](ArrayAttr axes) { return !axes.empty(); });
   }
 
   llvm::BitVector one(unsigned argument) const {
-    llvm::BitVector set(step.getNumArguments());
+    llvm::BitVector set = none();
     set.set(argument);
     return set;
   }
@@ -73,11 +80,15 @@ private:
   }
 
   void visit(Operation &op) {
+    if (isa<PermuteOp, AllToAllOp>(op))
+      for (auto [operand, result] : llvm::zip_equal(op.getOperands(), op.getResults()))
+        if (get(operand).any())
+          add(result, one(handedOn()));
     if (isa<CommunicationOpInterface, stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp>(op))
       return;
     if (SmallVector<RegionEdge> edges = getRegionEdges(&op); !edges.empty())
       return visitRegions(op, edges);
-    llvm::BitVector all(step.getNumArguments());
+    llvm::BitVector all = none();
     for (Value operand : op.getOperands())
       all |= get(operand);
     for (Region &region : op.getRegions())
@@ -94,7 +105,7 @@ private:
 
   /// Each value by itself, until nothing changes: other results of a branch say nothing about it.
   void visitRegions(Operation &op, ArrayRef<RegionEdge> edges) {
-    llvm::BitVector choice(step.getNumArguments());
+    llvm::BitVector choice = none();
     for (Value deciding : getDecidingValues(&op))
       if (!op.isAncestor(deciding.getParentBlock()->getParentOp()))
         choice |= get(deciding);
@@ -134,7 +145,8 @@ struct WarnOfDivergence : impl::WarnOfDivergencePassBase<WarnOfDivergence> {
     SplitSources split(step);
     Operation *terminator = step.getFunctionBody().front().getTerminator();
     for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
-      if (std::optional<unsigned> source = split.getFirst(value); source && isReplicatedState(step, i))
+      if (std::optional<unsigned> source = split.getFirst(value);
+          source && isReplicatedState(step, i) && !isBroughtTogether(step, i))
         return warn(step, i, *source, split);
   }
 
@@ -143,6 +155,25 @@ private:
     auto sharding = step.getResultAttrOfType<ShardingAttr>(result, kShardingAttrName);
     return step.getResultAttr(result, kFeedsAttrName) && sharding &&
            llvm::all_of(sharding.getDimensions(), [](ArrayAttr axes) { return axes.empty(); });
+  }
+
+  /// The step begins with a mean of the state, or hands out one rank's: what ranks computed on their own is
+  /// meant to differ until then (federated averaging).
+  static bool isBroughtTogether(FunctionOpInterface step, unsigned result) {
+    llvm::SetVector<Value> elements;
+    elements.insert(step.getArgument(step.getResultAttrOfType<IntegerAttr>(result, kFeedsAttrName).getInt()));
+    for (size_t i = 0; i < elements.size(); ++i)
+      for (Operation *user : elements[i].getUsers()) {
+        if (isa<AllReduceOp, BroadcastOp>(user))
+          return true;
+        const bool isAlone =
+            user->getNumRegions() == 0 && llvm::all_of(user->getOperands(), [&](Value operand) {
+              return operand == elements[i] || matchPattern(operand, m_Constant());
+            });
+        if (isAlone && !isa<CommunicationOpInterface>(user))
+          elements.insert(user->result_begin(), user->result_end());
+      }
+    return false;
   }
 
   static std::string getName(Attribute name) {

@@ -55,7 +55,8 @@ struct WarnOfRepeatedSums : impl::WarnOfRepeatedSumsPassBase<WarnOfRepeatedSums>
   void runOnOperation() override {
     markAllAnalysesPreserved();
     found.clear();
-    Replication replication(getOperation());
+    // A declaration that is untrue costs a warning that is, too.
+    Replication replication(getOperation(), Replication::Believed::Declared);
     getOperation().walk([&](CollectiveOpInterface collective) {
       if (!isSum(collective))
         return;

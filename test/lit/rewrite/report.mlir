@@ -4,6 +4,8 @@
 // RUN: cgx-opt %s --cgx-report=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=JSON
 // RUN: sed 's/quantize<bits = 4, bucket = 128>/threshold/' %s | cgx-opt --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=VARYING
 // RUN: sed 's/quantize<bits = 4, bucket = 128>/lowrank<rank = 2>/' %s | cgx-opt --cgx-decompose-collectives --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOWRANK
+// RUN: sed 's/{cgx.num_ranks/{cgx.folded = [{layer = "loss", kind = "other", operation = "all_reduce", reason = "computed from constants alone"}], cgx.num_ranks/' %s | cgx-opt --cgx-report -o /dev/null 2>&1 | FileCheck %s --check-prefix=FOLDED
+// RUN: sed 's/{cgx.num_ranks/{cgx.folded = [{layer = "loss", kind = "other", operation = "all_reduce", reason = "computed from constants alone"}], cgx.num_ranks/' %s | cgx-opt --cgx-report=format=json -o /dev/null 2>&1 | FileCheck %s --check-prefix=FOLDED-JSON
 // RUN: not cgx-opt %s --cgx-report=format=xml -o /dev/null 2>&1 | FileCheck %s --check-prefix=FORMAT
 
 // CHECK: cgx report: 4 ranks, 1 collective, 2 operands; bytes per rank and step (mean over ranks)
@@ -20,6 +22,9 @@
 // JSON: "codec": "quantize bits=4 bucket=128 rounding=stochastic scale=bf16"
 // JSON: "exact_reason": "1-D parameter"
 // JSON: "wire_bytes_by_rank"
+// FOLDED: folded, since ranks hold the same already: all_reduce of 'loss', computed from constants alone
+// FOLDED-JSON: "folded": [
+// FOLDED-JSON: "reason": "computed from constants alone"
 // FORMAT: expected 'text' or 'json' as format of the report, got 'xml'
 module attributes {cgx.num_ranks = 4 : i64} {
   func.func public @main(%w: tensor<64x128xf32>, %b: tensor<128xf32>) -> (tensor<64x128xf32>, tensor<128xf32>) {

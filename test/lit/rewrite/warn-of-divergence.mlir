@@ -49,3 +49,34 @@ func.func @main(%w: tensor<4xf32> {cgx.sharding = #whole, cgx.name = "w"}, %x: t
   return %w : tensor<4xf32>
 }
 }
+
+// -----
+
+// What ranks hand on to each other may be a sum of their own making. No warning.
+#whole = #cgx.sharding<[[]]>
+#split = #cgx.sharding<[["data"]]>
+module attributes {cgx.num_ranks = 2 : i64, cgx.mesh = #cgx.mesh<["data" = 2]>} {
+func.func @main(%w: tensor<4xf32> {cgx.sharding = #whole, cgx.name = "w"}, %x: tensor<4xf32> {cgx.sharding = #split})
+    -> (tensor<4xf32> {cgx.sharding = #whole, cgx.feeds = 0 : i64}) {
+  %0 = cgx.permute(%x) groups([[0, 1]]) id(0) layer("", activation) source_target_pairs([[0, 1], [1, 0]]) : tensor<4xf32>
+  %1 = stablehlo.add %x, %0 : tensor<4xf32>
+  %2 = stablehlo.subtract %w, %1 : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+}
+
+// -----
+
+// The next step begins with the mean of what ranks made of it on their own. No warning.
+#whole = #cgx.sharding<[[]]>
+#split = #cgx.sharding<[["data"]]>
+module attributes {cgx.num_ranks = 2 : i64, cgx.mesh = #cgx.mesh<["data" = 2]>} {
+func.func @main(%w: tensor<4xf32> {cgx.sharding = #whole, cgx.name = "w"}, %x: tensor<4xf32> {cgx.sharding = #split})
+    -> (tensor<4xf32> {cgx.sharding = #whole, cgx.feeds = 0 : i64}) {
+  %half = stablehlo.constant dense<0.5> : tensor<4xf32>
+  %0 = stablehlo.multiply %w, %half : tensor<4xf32>
+  %1 = cgx.all_reduce sum(%0) groups([[0, 1]]) id(0) layer("w", weight) : tensor<4xf32>
+  %2 = stablehlo.subtract %1, %x : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+}

@@ -346,6 +346,42 @@ def HoistReductionsPass : Pass<"cgx-hoist-reductions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
 }
 
+def RecognizeReductionsPass : Pass<"cgx-recognize-reductions", "::mlir::ModuleOp"> {
+  let summary = "know reductions that are spelled out by what they compute";
+  let description = [{
+    Scripts average gradients in other ways than by an all-reduce: by rings,
+    trees and butterflies of permutes, by an all_gather, or an all_to_all, and a
+    sum over the gathered dimension. As such they send more than they need, and
+    ranks could not hold the same once what travels is encoded:
+
+        g + permute(g)                           over a pair of ranks  ->  all_reduce sum(g)
+        reduce add over d (all_gather(g) along d)                      ->  all_reduce sum(g)
+        reduce add over d (all_to_all(g) along d)                      ->  reduce_scatter sum(g) along d
+
+    What permutes, sums, differences, constant factors and choices by the number
+    of the rank (`RankValues`) make of a value is a matrix of factors, for each
+    rank a row; it is computed, so that every order of hops is known. A sum over
+    all ranks of a group with one factor is an all-reduce. Hops that nobody needs
+    any more are gone. The order of floating-point additions changes. Rings in
+    loops, and those that hand on a slice at a time, stay what they are, as do
+    those of more than 64 ranks.
+
+    Precondition: a per-rank program with cgx collectives.
+    Postcondition: no value outside of loops is such a sum.
+
+    Input: two ranks.
+    ```mlir
+    %0 = cgx.permute(%g) groups([[0, 1]]) id(0) source_target_pairs([[0, 1], [1, 0]]) ... : tensor<32x64xf32>
+    %1 = stablehlo.add %g, %0 : tensor<32x64xf32>
+    ```
+    Output:
+    ```mlir
+    %1 = cgx.all_reduce sum(%g) groups([[0, 1]]) id(1) ... : tensor<32x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::CgxDialect", "::cgx::stablehlo::StablehloDialect"];
+}
+
 def CombineReductionsPass : Pass<"cgx-combine-reductions", "::mlir::ModuleOp"> {
   let summary = "reduce once what is added up behind several reductions";
   let description = [{

@@ -94,16 +94,20 @@ def FoldReplicatedPass : Pass<"cgx-fold-replicated", "::mlir::ModuleOp"> {
     of the training script reduces it again. Removing the second halves the
     traffic of the step.
 
-    Replicated are arguments along the axes that are not in their
-    `cgx.sharding`, results of collectives along the axes of their groups, and
-    whatever is computed from replicated values by ops without effects. The
-    number of the rank and random numbers without a key are not. What a loop carries is replicated
+    Replicated are constants, results of collectives along the axes of their
+    groups, and whatever is computed from replicated values by ops without
+    effects. Arguments are not, whatever their `cgx.sharding` says: under
+    `shard_map(check_vma=False)` devices may begin with different values, and
+    the user's mean is what brings them together. The number of the rank and
+    random numbers without a key are not. What a loop carries is replicated
     if all that comes in is; what leaves a branch or a loop, if its condition is, too.
 
     Precondition: a per-rank program. Where the module has no `cgx.mesh`, its
     `cgx.num_ranks` ranks are one axis.
     Postcondition: no `cgx.all_reduce` other than `product`, and no
-    `cgx.broadcast`, has an operand known to be replicated along its groups.
+    `cgx.broadcast`, has an operand known to be replicated along its groups;
+    `cgx.folded` of the module lists what is gone, with the reason, for
+    `cgx-report`.
 
     Input:
     ```mlir
@@ -329,6 +333,40 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
     Option<"minElements", "min-elements", "int64_t", "1024", "Smaller operands stay exact">,
     Option<"minRank", "min-rank", "int64_t", "2", "Parameters of fewer dimensions stay exact">
   ];
+}
+
+def KeepReplicasAlikePass : Pass<"cgx-keep-replicas-alike", "::mlir::ModuleOp"> {
+  let summary = "keeps exact what would make ranks differ that hold the same";
+  let description = [{
+    What ranks hold alike before a step they hold alike after it, with codecs
+    as without. All-reduces, all-gathers and broadcasts give the ranks of a
+    group the same bits, since a rank's own part is decoded like the others'.
+    Where a permute, an all_to_all or a reduce_scatter goes into what all ranks
+    are to hold alike, such as a mean that a ring of permutes adds up, a rank's
+    own part passes no codec, and every rank would get another sum.
+
+    For each result of the step that is declared replicated along axes of the
+    mesh (`cgx.sharding`) and is not proved to be so, follows back what it is
+    computed from as far as that is not replicated either, and writes into the
+    `exact_reasons` of such collectives on the way why they stay exact. Of
+    results that are no state, and of state with an entry for each rank (`pmap`),
+    which may be copies of one model, that concerns gradients only.
+
+    Precondition: collectives have layers and `exact_reasons`.
+    Postcondition: whatever codecs operands without a reason get, results are
+    equal on the ranks on which they are without.
+
+    Input: of a ring over two ranks, which adds its own gradient to the other's.
+    ```mlir
+    %1 = cgx.permute(%g) exact_reasons("") groups([[0, 1]]) id(0) layer("w", gradient, [64, 128])
+        source_target_pairs([[0, 1], [1, 0]]) : tensor<64x128xf32>
+    %2 = stablehlo.add %g, %1 : tensor<64x128xf32>
+    ```
+    Output:
+    ```mlir
+    %1 = cgx.permute(%g) exact_reasons("ranks would drift apart in 'state['w']'") ...
+    ```
+  }];
 }
 
 def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {

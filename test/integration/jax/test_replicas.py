@@ -1,0 +1,213 @@
+"""State that is declared alike on all devices and is not, and state that stays alike only as long as all devices add up
+the same: under `shard_map(check_vma=False)` nobody checks either. With codec=identity each step is what JAX computes,
+device by device; with a lossy codec devices end with the same bits where they do without."""
+
+import os
+import pathlib
+import unittest
+
+import jobs  # first: it sets the number of devices
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+import cgx_jax
+import models
+
+HAS_LIBRARIES = all((folder / "libcgx_xla.so").exists() and (folder / "libcgx_compiler.so").exists()
+                    for folder in [pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere"))])
+RATE = 0.05
+
+
+def loss(w, batch):
+    return jnp.mean((jnp.tanh(batch["x"] @ w) - batch["y"]) ** 2)
+
+
+def shards(tree):
+    """What each device holds, by the name of the leaf."""
+    return {jax.tree_util.keystr(path): [np.asarray(shard.data) for shard in leaf.addressable_shards]
+            for path, leaf in jax.tree_util.tree_leaves_with_path(tree)}
+
+
+def spread(tree):
+    """How far apart devices are, at the most."""
+    return max(float(np.abs(values - values[0]).max()) for values in map(np.stack, shards(tree).values()))
+
+
+def averaged_locally(state, batch):
+    """Federated averaging: the mean of the weights, then steps without any communication."""
+    w = lax.pmean(state["w"], "data")
+    for _ in range(4):
+        w = w - RATE * jax.grad(loss)(w, batch)
+    return {"w": w}, lax.pmean(loss(w, batch), "data")
+
+
+def statistics_of_devices(state, batch):
+    """Each device keeps the statistics of its own samples; the mean over devices is what they are used for."""
+    mean = lax.pmean(state["mean"], "data")
+    value, grad = jax.value_and_grad(loss)(state["w"], batch | {"x": batch["x"] - mean})
+    return ({"w": state["w"] - RATE * lax.pmean(grad, "data"),
+             "mean": 0.9 * state["mean"] + 0.1 * batch["x"].mean(0)}, lax.pmean(value, "data"))
+
+
+def averaged_each_step(state, batch):
+    """Weights come together in each step, whatever they were before."""
+    w = lax.pmean(state["w"], "data")
+    value, grad = jax.value_and_grad(loss)(w, batch)
+    return {"w": w - RATE * lax.pmean(grad, "data")}, lax.pmean(value, "data")
+
+
+def largest_of_devices(state, batch):
+    """A scale that is the largest on any device, and a counter that one device hands out."""
+    scale = lax.pmax(state["scale"], "data")
+    value, grad = jax.value_and_grad(loss)(state["w"], batch)
+    return ({"w": state["w"] - scale * lax.pmean(grad, "data"), "scale": 0.9 * scale},
+            lax.pmean(value, "data"))
+
+
+def next_device(count):
+    return [(i, (i + 1) % count) for i in range(count)]
+
+
+def ring(g, count):
+    total = hop = g
+    for _ in range(count - 1):
+        hop = lax.ppermute(hop, "data", next_device(count))
+        total = total + hop
+    return total / count
+
+
+def ring_in_a_loop(g, count):
+    def one(carried, _):
+        total, hop = carried
+        hop = lax.ppermute(hop, "data", next_device(count))
+        return (total + hop, hop), None
+    return lax.scan(one, (g, g), None, length=count - 1)[0][0] / count
+
+
+def ring_of_slices(g, count):
+    """Each device adds up a slice, and hands it round."""
+    rank, slices = lax.axis_index("data"), g.reshape(count, -1)
+    pick = lambda i: lax.dynamic_index_in_dim(slices, i % count, keepdims=False)
+    part = pick(rank)
+    for hop in range(count - 1):
+        part = lax.ppermute(part, "data", next_device(count)) + pick(rank - hop - 1)
+    total = jnp.zeros_like(slices)
+    for hop in range(count):
+        total = lax.dynamic_update_index_in_dim(total, part, (rank + 1 - hop) % count, 0)
+        part = lax.ppermute(part, "data", next_device(count))
+    return total.reshape(g.shape) / count
+
+
+def butterfly(g, count):
+    distance = 1
+    while distance < count:
+        g = (g + lax.ppermute(g, "data", [(i, i ^ distance) for i in range(count)])) / 2
+        distance *= 2
+    return g
+
+
+def tree(g, count):
+    rank, distance = lax.axis_index("data"), 1
+    while distance < count:
+        g = g + lax.ppermute(g, "data", [(i + distance, i) for i in range(0, count, 2 * distance)])
+        distance *= 2
+    while distance > 1:
+        distance //= 2
+        down = lax.ppermute(g, "data", [(i, i + distance) for i in range(0, count, 2 * distance)])
+        g = jnp.where(rank % (2 * distance) == distance, down, g)
+    return g / count
+
+
+def gathered(g, count):
+    del count
+    return lax.all_gather(g, "data").mean(0)
+
+
+def gathered_in_one(g, count):
+    return lax.all_gather(g, "data", tiled=True).reshape(count, *g.shape).sum(0) / count
+
+
+def exchanged(g, count):
+    slices = g.reshape(count, -1, *g.shape[1:])
+    return lax.all_gather(lax.all_to_all(slices, "data", 0, 0).reshape(slices.shape).mean(0), "data", tiled=True)
+
+
+# Means as scripts spell them, and whether they are known as reductions and travel at few bits.
+MEANS = {ring: True, ring_in_a_loop: False, ring_of_slices: False, butterfly: True, tree: True, gathered: True,
+         gathered_in_one: True, exchanged: True}
+
+
+def trained_by(mean, count):
+    def local(state, batch):
+        value, grad = jax.value_and_grad(loss)(state["w"], batch)
+        return {"w": state["w"] - RATE * mean(grad, count)}, lax.pmean(value, "data")
+    return local
+
+
+def different_on_devices(mesh, tree):
+    """An array of which each device has its own, though its sharding says that all have the same."""
+    sharding = NamedSharding(mesh, P())
+    return jax.tree.map(lambda leaf: jax.make_array_from_single_device_arrays(leaf.shape, sharding, [
+        jax.device_put(leaf + 0.1 * i, device) for i, device in enumerate(mesh.devices.flat)]), tree)
+
+
+def make(local, count, state, differs=True):
+    devices = jax.devices()[:count]
+    mesh = models.mesh_of(devices, data=count)
+    rng = np.random.default_rng(1)
+    batch = jax.device_put({"x": rng.normal(size=(64, 32)).astype(np.float32),
+                            "y": rng.normal(size=(64, 64)).astype(np.float32)}, NamedSharding(mesh, P("data")))
+    state = different_on_devices(mesh, state) if differs else jax.device_put(state, NamedSharding(mesh, P()))
+    return jax.jit(models.data_parallel(local, devices)), state, batch
+
+
+def train(step, state, batch, steps):
+    for _ in range(steps):
+        state, value = step(state, batch)
+        value.block_until_ready()
+    return state
+
+
+W = {"w": np.random.default_rng(0).normal(0, 0.2, (32, 64)).astype(np.float32)}
+STEPS = {averaged_locally: W, averaged_each_step: W, statistics_of_devices: W | {"mean": np.zeros(32, np.float32)},
+         largest_of_devices: W | {"scale": np.float32(RATE)}}
+
+
+@unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
+class ReplicasTest(unittest.TestCase):
+    def test_what_differs_on_devices_is_brought_together_as_in_jax(self):
+        for local, state in STEPS.items():
+            for count in (2, 4):
+                with self.subTest(step=local.__name__, devices=count):
+                    step, state_, batch = make(local, count, state)
+                    expected = train(step, state_, batch, 8)
+                    got = train(cgx_jax.compress(step, codec="identity"), state_, batch, 8)
+                    for name, values in shards(expected).items():
+                        for device, (value, own) in enumerate(zip(values, shards(got)[name])):
+                            np.testing.assert_allclose(own, value, rtol=1e-4, atol=1e-6, err_msg=f"{name} on {device}")
+
+    def test_means_that_are_spelled_out_leave_devices_alike(self):
+        for mean, is_known in MEANS.items():
+            for count in (2, 4):
+                step, state, batch = make(trained_by(mean, count), count, W, differs=False)
+                expected = train(step, state, batch, 50)
+                for bits in (4, 2):
+                    with self.subTest(mean=mean.__name__, devices=count, bits=bits):
+                        ours = cgx_jax.compress(step, bits=bits, min_elements=1, error_feedback="f32")
+                        got = train(ours, state, batch, 50)
+                        # A sum that no codec touched may have another order on each device, as in JAX.
+                        self.assertLessEqual(spread(got), 0 if is_known else spread(expected) + 1e-6)
+                        np.testing.assert_allclose(shards(got)["['w']"][0], shards(expected)["['w']"][0], atol=0.02)
+                        layers = ours.report("json")["layers"]
+                        if is_known:
+                            self.assertTrue(all("bits" in layer["codec"] for layer in layers if layer["kind"] == "gradient"))
+                        else:
+                            self.assertIn("ranks would drift apart in", str(layers))
+
+
+if __name__ == "__main__":
+    unittest.main()
