@@ -9,6 +9,7 @@
 #include "ElementShare.h"
 #include "Feeding.h"
 #include "KeptElements.h"
+#include "LinearMaps.h"
 #include "PerRankForm.h"
 #include "StackedLayers.h"
 #include "StepDataFlow.h"
@@ -121,9 +122,14 @@ private:
                                        (signedOnes.empty() && !reached.empty()));
     if (isStatistic)
       return {.isStatistic = true};
-    if (reached.empty())
+    if (reached.empty()) {
       if (std::optional<unsigned> parameter = findTurnedParameter(i))
         return makeFinding(i, *parameter, LayerKind::Gradient);
+      if (SmallVector<unsigned> factors = findFactors(i); !factors.empty())
+        return {.kind = LayerKind::Gradient,
+                .name = getCommonName(factors),
+                .shape = DenseI64ArrayAttr::get(step.getContext(), type.getShape())};
+    }
     // A reduce_scatter makes a piece; the parameter may be kept in pieces (FSDP)
     // or whole (ZeRO).
     SmallVector<unsigned> sameSize =
@@ -284,7 +290,32 @@ private:
     for (unsigned argument : reached)
       if (state.isCalledParameter(argument) || isDescent(argument))
         return argument;
-    return std::nullopt;
+    return findDescending(i, reached);
+  }
+
+  /// The next value is the value itself minus something.
+  bool isDescent(unsigned argument) {
+    Operation *update = terminator->getOperand(*state.getFeedingResult(argument)).getDefiningOp();
+    return isa_and_nonnull<stablehlo::SubtractOp>(update) &&
+           update->getOperand(0) == step.getArgument(argument) && !state.getParameterShape(argument).empty();
+  }
+
+  /// The state that takes a step against the exchange, and is else as it was: of a parameter the next value
+  /// has a share of 1, or a little less with weight decay, while moments fade, and sums that the step keeps
+  /// grow with what is exchanged.
+  std::optional<unsigned> findDescending(unsigned i, ArrayRef<unsigned> reached) {
+    std::optional<unsigned> found;
+    double largest = 0.5;
+    for (unsigned argument : reached) {
+      Value next = terminator->getOperand(*state.getFeedingResult(argument));
+      const double share = ElementShare(step.getArgument(argument)).in(next);
+      if (share > largest && !state.getParameterShape(argument).empty() &&
+          ElementShare(flow.getExchanges()[i].getResult()).in(next) < 0) {
+        largest = share;
+        found = argument;
+      }
+    }
+    return found;
   }
 
   std::optional<unsigned> findNamesake(unsigned i, unsigned argument) {
@@ -332,11 +363,55 @@ private:
     return turned.front();
   }
 
-  /// The next value is the value itself minus something.
-  bool isDescent(unsigned argument) {
-    Operation *update = terminator->getOperand(*state.getFeedingResult(argument)).getDefiningOp();
-    return isa_and_nonnull<stablehlo::SubtractOp>(update) &&
-           update->getOperand(0) == step.getArgument(argument) && !state.getParameterShape(argument).empty();
+  /// The parameters of whose product an exchange is the gradient, for weights w = base + a b (low-rank
+  /// adapters): a partitioner reduces the gradient G of w, from which come those of both factors,
+  ///
+  ///   da = G b^T     db = a^T G
+  ///
+  /// A product with one factor has the elements of the other. What is multiplied with activations, too, is no
+  /// such gradient.
+  SmallVector<unsigned> findFactors(unsigned i) {
+    Exchange &exchange = flow.getExchanges()[i];
+    auto type = cast<RankedTensorType>(exchange.getResult().getType());
+    if (!exchange.collective.getReductionKind() || type.getRank() != 2 || isUsedByGradients(i))
+      return {};
+    llvm::SetVector<Value> scaled;
+    scaled.insert(exchange.getResult());
+    SmallVector<std::pair<unsigned, int64_t>> products; // by which factor, and their elements
+    for (size_t at = 0; at < scaled.size(); ++at)
+      for (OpOperand &use : scaled[at].getUses()) {
+        Operation *user = use.getOwner();
+        if (getLinearOperand(user) == &use) {
+          scaled.insert(user->getResult(0));
+          continue;
+        }
+        std::optional<unsigned> factor = getFactor(use);
+        if (!factor)
+          return {};
+        products.push_back({*factor, cast<RankedTensorType>(user->getResult(0).getType()).getNumElements()});
+      }
+    if (products.size() != 2 || products[0].first == products[1].first)
+      return {};
+    for (unsigned j : {0, 1})
+      if (products[j].second != state.getNumberType(products[1 - j].first).getNumElements())
+        return {};
+    return {products[0].first, products[1].first};
+  }
+
+  /// The parameter that a value is multiplied with as a matrix, if the step updates it.
+  std::optional<unsigned> getFactor(OpOperand &use) {
+    Operation *product = use.getOwner();
+    auto type = product->getNumResults() == 1 ? getStaticFloatTensor(product->getResult(0).getType())
+                                              : RankedTensorType();
+    if (!isa<stablehlo::DotGeneralOp, stablehlo::DotOp>(product) || !type)
+      return std::nullopt;
+    Value other = product->getOperand(1 - use.getOperandNumber());
+    for (unsigned argument = 0; argument < state.getArgumentCount(); ++argument)
+      if (state.getNumberType(argument) && isUpdated(argument) && round.keeps(other, argument) &&
+          state.getNumberType(argument).getNumElements() ==
+              cast<RankedTensorType>(other.getType()).getNumElements())
+        return argument;
+    return std::nullopt;
   }
 
   /// Whether other exchanges are computed from this one's result, other than by

@@ -325,3 +325,63 @@ module @computed_again attributes {cgx.mesh = #cgx.mesh<["model" = 2]>, cgx.num_
     return %w11, %w21, %v11, %v21, %u1, %loss : tensor<8x4xf32>, tensor<4x8xf32>, tensor<8x4xf32>, tensor<4x8xf32>, tensor<8x8xf32>, tensor<f32>
   }
 }
+
+// -----
+
+// A gradient that is not computed with its own parameter (a loss linear in a table), by Adam, where no name says which
+// state is the parameter: it is the one that takes a step against the gradient, and is else as it was.
+
+// CHECK-LABEL: @linear_by_adam
+module @linear_by_adam attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(
+      %m: tensor<8x4xf32> {cgx.name = "state[0]"}, %v: tensor<8x4xf32> {cgx.name = "state[1]"}, %w: tensor<8x4xf32> {cgx.name = "state[2]"},
+      %sum: tensor<8x4xf32> {cgx.name = "state[3]"}, %x: tensor<8x4xf32> {cgx.name = "batch"})
+      -> (tensor<8x4xf32> {cgx.name = "result[0]", cgx.feeds = 0 : i64}, tensor<8x4xf32> {cgx.name = "result[1]", cgx.feeds = 1 : i64},
+          tensor<8x4xf32> {cgx.name = "result[2]", cgx.feeds = 2 : i64}, tensor<8x4xf32> {cgx.name = "result[3]", cgx.feeds = 3 : i64}) {
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("2", gradient, [8, 4]) :
+    %g = cgx.all_reduce sum(%x) groups([[0, 1]]) id(0) : tensor<8x4xf32>
+    %b = stablehlo.constant dense<0.9> : tensor<8x4xf32>
+    %c = stablehlo.constant dense<0.1> : tensor<8x4xf32>
+    %rate = stablehlo.constant dense<-0.001> : tensor<8x4xf32>
+    %m0 = stablehlo.multiply %m, %b : tensor<8x4xf32>
+    %g0 = stablehlo.multiply %g, %c : tensor<8x4xf32>
+    %m1 = stablehlo.add %m0, %g0 : tensor<8x4xf32>
+    %v0 = stablehlo.multiply %v, %b : tensor<8x4xf32>
+    %gg = stablehlo.multiply %g, %g : tensor<8x4xf32>
+    %v1 = stablehlo.add %v0, %gg : tensor<8x4xf32>
+    %root = stablehlo.sqrt %v1 : tensor<8x4xf32>
+    %u = stablehlo.divide %m1, %root : tensor<8x4xf32>
+    %step = stablehlo.multiply %u, %rate : tensor<8x4xf32>
+    %w1 = stablehlo.add %w, %step : tensor<8x4xf32>
+    %sum1 = stablehlo.add %sum, %g : tensor<8x4xf32>
+    return %m1, %v1, %w1, %sum1 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
+  }
+}
+
+// -----
+
+// Low-rank adapters, w = base + a b: a partitioner reduces the gradient of w, of which those of both factors are made.
+// What is multiplied with an activation, too, is an activation's.
+
+// CHECK-LABEL: @adapters
+module @adapters attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(
+      %a: tensor<64x4xf32> {cgx.name = "state['l0']['a']"}, %b: tensor<4x128xf32> {cgx.name = "state['l0']['b']"},
+      %x: tensor<16x64xf32> {cgx.name = "batch['x']"}, %base: tensor<64x128xf32> {cgx.name = "base"})
+      -> (tensor<64x4xf32> {cgx.name = "result[0]['l0']['a']", cgx.feeds = 0 : i64},
+          tensor<4x128xf32> {cgx.name = "result[0]['l0']['b']", cgx.feeds = 1 : i64}) {
+    %ab = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<64x4xf32>, tensor<4x128xf32>) -> tensor<64x128xf32>
+    %w = stablehlo.add %base, %ab : tensor<64x128xf32>
+    %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<16x64xf32>, tensor<64x128xf32>) -> tensor<16x128xf32>
+    %dw = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<16x64xf32>, tensor<16x128xf32>) -> tensor<64x128xf32>
+    // CHECK: cgx.all_reduce sum({{.*}}id({{[0-9]+}}) layer("l0", gradient, [64, 128]) :
+    %g = cgx.all_reduce sum(%dw) groups([[0, 1]]) id(0) : tensor<64x128xf32>
+    %half = stablehlo.constant dense<0.5> : tensor<64x128xf32>
+    %mean = stablehlo.multiply %g, %half : tensor<64x128xf32>
+    %da = stablehlo.dot_general %mean, %b, contracting_dims = [1] x [1] : (tensor<64x128xf32>, tensor<4x128xf32>) -> tensor<64x4xf32>
+    %db = stablehlo.dot_general %a, %mean, contracting_dims = [0] x [0] : (tensor<64x4xf32>, tensor<64x128xf32>) -> tensor<4x128xf32>
+    %a1 = stablehlo.subtract %a, %da : tensor<64x4xf32>
+    %b1 = stablehlo.subtract %b, %db : tensor<4x128xf32>
+    return %a1, %b1 : tensor<64x4xf32>, tensor<4x128xf32>
+  }
+}
