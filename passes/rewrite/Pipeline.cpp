@@ -133,6 +133,16 @@ static bool needsAllReduces(llvm::StringRef codec) {
   return built && built.needsAllReduce();
 }
 
+/// Whether the user asked for no codec but `identity`.
+static bool asksForIdentity(llvm::StringRef ofGradients, const CodecsOfKinds &kinds) {
+  const auto isIdentity = [](llvm::StringRef codec) {
+    CodecWords words;
+    return splitCodecWords(codec, "quantize", words).empty() && words.codec == "identity";
+  };
+  return ofGradients == "identity" &&
+         llvm::all_of(kinds.codecs, [&](const auto &entry) { return isIdentity(entry.second); });
+}
+
 /// From whatever comes in to one rank's program with the collectives that it needs, and what must stay exact.
 static void addDecisions(mlir::OpPassManager &manager, const DecisionOptions &options,
                          const std::vector<std::string> &kinds, const std::string &plan,
@@ -182,7 +192,12 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
                /*scatters=*/!options.plan.empty() || !needsAllReduces(ofGradients.codec));
   manager.addPass(createAssignCodecsPass(getCodec(options), kinds.codecs));
   // Here everything has its codec or its reason, and what a machine file leaves exact is no mistake.
-  manager.addPass(createWarnOfUncompressedPass());
+  // Likewise: error feedback is a codec's.
+  manager.addPass(createWarnOfLostResidualsPass());
+  WarnOfUncompressedPassOptions uncompressed;
+  uncompressed.identity =
+      options.plan.empty() && options.along.empty() && asksForIdentity(ofGradients.codec, kinds);
+  manager.addPass(createWarnOfUncompressedPass(uncompressed));
   // Once codecs are known, and while permutes are as they were written: ids travel where changes do.
   manager.addPass(createCarrySampleIdsPass(CarrySampleIdsPassOptions{options.sampleIds}));
   // Once codecs are known: what one of them encoded must not stand for what another did.

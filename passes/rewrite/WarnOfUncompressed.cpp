@@ -25,13 +25,15 @@ namespace {
 using namespace mlir;
 
 struct WarnOfUncompressed : impl::WarnOfUncompressedPassBase<WarnOfUncompressed> {
+  using WarnOfUncompressedPassBase::WarnOfUncompressedPassBase;
+
   void runOnOperation() override {
     markAllAnalysesPreserved();
     count();
     if (operands == 0 && trains())
       warnOfSilence();
-    else if (operands == 0)
-      return; // An evaluation need not send anything.
+    else if (operands == 0 || identity)
+      return; // An evaluation need not send anything, and who asked for that knows.
     else if (compressed == 0 && gradients == 0 && !reasons.empty())
       warnOfNoGradient();
     else if (compressed == 0 && !reasons.empty())

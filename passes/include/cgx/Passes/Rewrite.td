@@ -574,6 +574,37 @@ def CarrySampleIdsPass : Pass<"cgx-carry-sample-ids", "::mlir::ModuleOp"> {
   let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
 }
 
+def WarnOfLostResidualsPass : Pass<"cgx-warn-of-lost-residuals", "::mlir::ModuleOp"> {
+  let summary = "warns where error feedback does not make up for what encoding lost";
+  let description = [{
+    With error feedback, what a step applied and the residual are together the
+    sum of the gradients that it was given, as long as every result of the
+    collective is applied, in units that stay the same. Warns, once each, where
+
+    - a condition leaves a step out (`where(isfinite(...))`,
+      `optax.apply_if_finite`): on one side of it nothing of the results goes
+      into the next state. Gradients that are added up until they are applied
+      (`optax.MultiSteps`) are not left out;
+    - the results are divided by, or multiplied with, a number that the step is
+      given and changes, with which the gradients were computed, too: a loss
+      scale. The residual is in units of the scale of the step that left it.
+
+    Loops count as applying what they are given.
+
+    Precondition: `cgx-assign-codecs` gave each operand a codec.
+    Postcondition: the same.
+
+    Input:
+    ```mlir
+    %g = cgx.all_reduce mean(%x) codec(error_feedback<...>) layer("w", gradient, [64, 64]) ... : tensor<64x64xf32>
+    %1 = stablehlo.subtract %w, %g : tensor<64x64xf32>
+    %2 = stablehlo.select %finite, %1, %w : tensor<i1>, tensor<64x64xf32>
+    ```
+    Output: the same, and the warning "layer 'w': error feedback does not make
+    up for what steps lose that are left out ...".
+  }];
+}
+
 def WarnOfUncompressedPass : Pass<"cgx-warn-of-uncompressed", "::mlir::ModuleOp"> {
   let summary = "warns, with the cure, where nothing is compressed, and of gradients of f64";
   let description = [{
@@ -598,8 +629,13 @@ def WarnOfUncompressedPass : Pass<"cgx-warn-of-uncompressed", "::mlir::ModuleOp"
         : tensor<128xf32>
     ```
     Output: the same, and the warning "nothing is compressed, though 1 gradient
-    travels: 1-D parameter (1); min-rank=1 takes vectors, too".
+    travels: 1-D parameter (1); min-rank=1 takes vectors, too". With `identity`,
+    where somebody asked for that codec and for no other, nothing: who does
+    knows. That a step has no collective at all is said in any case.
   }];
+  let options = [
+    Option<"identity", "identity", "bool", "false", "The user asked for nothing to be compressed">
+  ];
 }
 
 def ReuseGathersPass : Pass<"cgx-reuse-gathers", "::mlir::ModuleOp"> {
