@@ -508,9 +508,10 @@ TEST_P(TransportTest, AnotherNumberOfRanksIsAMismatchOnEveryRank) {
   });
 }
 
-TEST_P(TransportTest, ARankThatIsThereTwiceIsRefused) {
-  if (GetParam().processes)
-    GTEST_SKIP() << "needs to see two ranks in one process";
+/// Of ranks in one process, which sees two of them at once.
+class ThreadTransportTest : public TransportTest {};
+
+TEST_P(ThreadTransportTest, ARankThatIsThereTwiceIsRefused) {
   timeout = 1000ms;
   std::thread first(
       [&] { EXPECT_TRUE(failsWith(connect(0, 2).status(), CGX_TIMEOUT, "rank 1 did not join")); });
@@ -582,8 +583,17 @@ std::vector<Setting> settings() {
   return all;
 }
 
+std::vector<Setting> settingsOfThreads() {
+  std::vector<Setting> all = settings();
+  std::erase_if(all, [](const Setting &each) { return each.processes; });
+  return all;
+}
+
 INSTANTIATE_TEST_SUITE_P(Settings, TransportTest, testing::ValuesIn(settings()),
                          [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Settings, ThreadTransportTest, testing::ValuesIn(settingsOfThreads()),
+                         [](const auto &info) { return info.param.name; });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ThreadTransportTest); // under mpirun
 
 } // namespace
 } // namespace cgx::test
