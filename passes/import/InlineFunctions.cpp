@@ -95,7 +95,8 @@ private:
     IRMapping mapping;
     Block &body = callee.getBody().front();
     Operation *end = body.getTerminator();
-    if (uses.lookup(callee.getSymName()) == 1) { // nobody misses what it is made of
+    const bool isMoved = uses.lookup(callee.getSymName()) == 1; // nobody misses what it is made of
+    if (isMoved) {
       for (auto [argument, operand] : llvm::zip_equal(callee.getArguments(), call->getOperands()))
         argument.replaceAllUsesWith(operand);
       body.walk([&](Operation *inner) {
@@ -116,6 +117,8 @@ private:
     }
     for (auto [result, value] : llvm::zip_equal(call->getResults(), end->getOperands()))
       result.replaceAllUsesWith(mapping.lookupOrDefault(value));
+    if (isMoved) // what is left of it is erased in the end, perhaps after the function that has its operations now
+      end->setOperands(ValueRange());
     call->erase();
     return success();
   }

@@ -175,6 +175,20 @@ private:
     return false;
   }
 
+  /// Whether a collective with error feedback runs where a choice goes one way: where none does, as in a step
+  /// of local training, residuals stay as they are.
+  bool anyRuns(const TakenSide &choice) {
+    return llvm::any_of(fed, [&](const auto &operand) {
+      for (Region *region = operand.first->getParentRegion(); region; region = region->getParentRegion()) {
+        Operation *parent = region->getParentOp();
+        if (isa_and_nonnull<stablehlo::IfOp, stablehlo::CaseOp>(parent) &&
+            parent->getOperand(0) == choice.condition && region->getRegionNumber() != choice.side)
+          return false;
+      }
+      return true;
+    });
+  }
+
   void warnOfDroppedSteps() {
     Applied all(step, /*choice=*/nullptr);
     if (!isApplied(nullptr))
@@ -199,7 +213,7 @@ private:
     constexpr size_t most = 8; // of which each costs a walk
     for (auto [condition, side] : ArrayRef(choices.getArrayRef()).take_front(most)) {
       const TakenSide choice = {condition, side};
-      if (isApplied(&choice))
+      if (!anyRuns(choice) || isApplied(&choice))
         continue;
       InFlightDiagnostic warning = mlir::emitWarning(getOperation().getLoc());
       warning << describeLayers(fed.size())

@@ -137,3 +137,19 @@ func.func @main(%w: tensor<64x64xf32>, %scale: tensor<f32>, %x: tensor<64x64xf32
   return %3, %scale : tensor<64x64xf32>, tensor<f32>
 }
 }
+
+// -----
+
+// A step of local training: where nothing is exchanged, no residual moves. No warning.
+#ef = #cgx.error_feedback<#cgx.quantize<bits = 2, bucket = 128, rounding = stochastic, scale = bf16>, decay = 1.0, storage = f32>
+module attributes {cgx.num_ranks = 2 : i64} {
+func.func @main(%w: tensor<64x64xf32>, %x: tensor<64x64xf32>, %meets: tensor<i1>) -> (tensor<64x64xf32> {cgx.feeds = 0 : i64}) {
+  %0 = "stablehlo.if"(%meets) ({
+    %g = cgx.all_reduce mean(%x) codec(#ef) groups([[0, 1]]) id(0) layer("w", gradient, [64, 64]) : tensor<64x64xf32>
+    stablehlo.return %g : tensor<64x64xf32>
+  }, {
+    stablehlo.return %x : tensor<64x64xf32>
+  }) : (tensor<i1>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+}

@@ -58,16 +58,27 @@ struct Places {
     return entry;
   }
 
-  static void say(const char *text) { (void)!::write(STDERR_FILENO, text, std::strlen(text)); }
+  /// One line in one write, so that lines of other ranks do not come between.
+  static void say(const char *path) {
+    static char line[PATH_MAX + 512]; // one thread says something
+    size_t length = 0;
+    for (const char *part : {"cgx-run: error: '", path,
+                             "' became shorter while this run read it, or cannot be read from its disk any "
+                             "more: expected a file that "
+                             "stays as it is, or is replaced as a whole (written beside and renamed)\n"})
+      for (; *part && length < sizeof line; ++part)
+        line[length++] = *part;
+    (void)!::write(STDERR_FILENO, line, length);
+  }
 
   static void onBusError(int signal, siginfo_t *info, void *context) {
     const MappedPlace::Entry *entry = find(reinterpret_cast<uintptr_t>(info->si_addr));
     if (entry) {
-      say("cgx-run: error: '");
+      // Of ranks that are threads, several may come here at once.
+      static std::atomic_flag isSaid = ATOMIC_FLAG_INIT;
+      while (isSaid.test_and_set())
+        ::pause(); // the first one ends the process
       say(entry->path);
-      say("' became shorter while this run read it, or cannot be read from its disk any more: expected a "
-          "file "
-          "that stays as it is, or is replaced as a whole (written beside and renamed)\n");
       cgx::removeUnfinishedOutput();
       ::_exit(1);
     }

@@ -32,6 +32,8 @@ _REFUSED = {"overlap": "buckets travel while the backward pass goes on",
             "scope": "DDP hands gradients out bucket by bucket",
             "decompose": "no program runs whose collectives could be seen"}
 
+_KEPT_ON_GPU = "what codecs remember lies on the GPU, where no copy of it is kept to go back to"
+
 _SHARDED = ("wrap the model in DistributedDataParallel, with torch.distributed.optim.ZeroRedundancyOptimizer where the state of the "
             "optimizer is to be split")
 
@@ -151,6 +153,7 @@ class State:
         self._last_buckets = None
         self._past = []  # counters of programs before this one
         self._stream = self._make_stream()
+        self._said_of_skips = False
         self._groups = [[name] for name in self._parameters]
         self._thread = _Thread()
         _open.add(self)
@@ -244,7 +247,10 @@ class State:
     def undo(self):
         """Takes back what codecs remember of the last backward pass, whose gradients nothing was changed by. All ranks call it
         between the same two steps. Of steps that torch's GradScaler skips, and of passes that did not come to their end, that is
-        done without a call."""
+        done without a call. Raises RuntimeFailure for a model on a GPU, where no copy is kept to go back to."""
+        if self._stream is not None:
+            raise RuntimeFailure(_KEPT_ON_GPU + ": undo() takes back nothing")
+
         def body():
             if self._before is not None:
                 self._program.memory().restore(self._before)
@@ -257,6 +263,10 @@ class State:
     def settle(self, parameters, was_skipped):
         """Is told that an optimizer of these parameters has been stepped by a scaler, or has not because a gradient was not
         finite."""
+        if was_skipped and self._stream is not None and self._options["error_feedback"] and not self._said_of_skips:
+            self._said_of_skips = True
+            warn(_KEPT_ON_GPU + ": of a step that a GradScaler skips, what encoding lost is made up for as if it had been taken")
+
         def body():
             if was_skipped and self._window is not None:
                 self._program.memory().restore(self._window, {self._names[each] for each in parameters if each in self._names})
