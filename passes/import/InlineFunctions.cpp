@@ -117,7 +117,8 @@ private:
     }
     for (auto [result, value] : llvm::zip_equal(call->getResults(), end->getOperands()))
       result.replaceAllUsesWith(mapping.lookupOrDefault(value));
-    if (isMoved) // what is left of it is erased in the end, perhaps after the function that has its operations now
+    if (isMoved) // what is left of it is erased in the end, perhaps after the function that has its
+                 // operations now
       end->setOperands(ValueRange());
     call->erase();
     return success();
