@@ -61,7 +61,7 @@ def main(arguments):
     parser.add_argument("--leave-out", nargs="*", default=[], metavar="LABEL", help="tests with one of these labels")
     parser.add_argument("--in", dest="places", nargs="+", default=["plain"], metavar="SURROUNDING",
                         help=f"'all', or some of {', '.join(each.name for each in surroundings.ALL)}")
-    parser.add_argument("--seed", type=int, default=random.randrange(1 << 31), help="of order, loads and surroundings")
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 31), help="of the delays; ctest draws the order")
     options = parser.parse_args(arguments)
     if options.rounds < 1:
         parser.error(f"expected a positive number of rounds, got {options.rounds}")
@@ -69,6 +69,8 @@ def main(arguments):
     draw = random.Random(options.seed)
     print(f"soak: seed {options.seed}", flush=True)
     failures = collections.defaultdict(list)
+    if not any(re.search(options.match, test.name) for preset in options.presets for test in builds.Build(preset).tests()):
+        parser.error(f"expected a pattern that some test's name matches, got '{options.match}'")
     with check.own_surroundings():
         for number in range(1, options.rounds + 1):
             # Every load and every surrounding comes before one comes again.
@@ -77,7 +79,7 @@ def main(arguments):
                 if number // 4 % 2 == 0:
                     environment = environment | {"CGX_TEST_DELAYS": str(draw.randrange(1 << 31))}
                 for preset in options.presets:
-                    for outcome in run_round(builds.Build(preset), options, number, load, place, wrapper, environment, draw):
+                    for outcome in run_round(builds.Build(preset), options, number, load, place, wrapper, environment):
                         failures[preset, outcome.name].append((number, load.name, place.name, outcome.failed_cases()))
     return report(failures, options.rounds)
 
@@ -100,14 +102,13 @@ def choose(parser, names):
     return places
 
 
-def run_round(build, options, number, load, place, wrapper, environment, draw):
+def run_round(build, options, number, load, place, wrapper, environment):
     """Runs one round in one build; the outcomes that failed."""
     names = [test.name for test in build.tests()
              if re.search(options.match, test.name) and not test.labels & set(options.leave_out)]
     if not names:
         print(f"soak: {build.preset} has no test that matches '{options.match}'", flush=True)
         return []
-    draw.shuffle(names)
     # Where any user may write, and where what another mount namespace writes is seen.
     junit = pathlib.Path(os.environ["TMPDIR"]) / f"{build.preset}.{number}.xml"
     found = build.run(names, junit, parallel=load.parallel, options=["--schedule-random"], wrapper=[*load.wrapper, *wrapper],
