@@ -90,6 +90,15 @@ class Folders(RunTest):
         self.assertEqual(len(lines), 1, lines)
         self.assertIn("nothing to do, and nothing is written", lines[0])
 
+    def test_a_finished_run_writes_nothing_whatever_its_last_checkpoint_is_called(self):
+        self.succeed("--steps", 3)
+        shutil.move(self.path(3), self.path(900))
+        before = self.contents()
+        for found in (self.checkpoints, self.path(900)):
+            result = self.succeed("--resume", found, "--until", 3, "--keep-last", 1)
+            self.assertIn("nothing to do", result.stderr)
+            self.assertEqual(self.contents(), before)
+
     def test_what_is_saved_elsewhere_is_something_to_do(self):
         self.succeed("--steps", 4)
         copy = self.folder / "copy.safetensors"

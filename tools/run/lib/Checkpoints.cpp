@@ -256,8 +256,13 @@ void cgx::run::saveCheckpoint(const Job &job, const std::vector<Outcome> &outcom
 bool cgx::run::hasNothingToDo(const Job &job) {
   if (!job.checkpoint || job.steps != 0)
     return false;
+  if (!job.save)
+    return true;
   std::error_code none;
-  return !job.save || fs::equivalent(job.checkpoint->path(), checkpointPath(job.saving, job.firstStep), none);
+  const fs::path from = job.checkpoint->path();
+  // In a folder a checkpoint counts by its step, whatever its name says.
+  return job.saving.isFolder ? fs::equivalent(from.parent_path() / ".", job.saving.path, none)
+                             : fs::equivalent(from, job.saving.path, none);
 }
 
 Metadata cgx::run::describeSamples(const Job &job) {
