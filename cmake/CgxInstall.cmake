@@ -10,11 +10,17 @@ include(CgxManual)
 
 set(cgx_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cgx)
 set(cgx_programs cgx cgx-run cgx-bench cgx-plan cgx-curves)
-set(cgx_libraries cgx_codec_abi cgx_abi cgx_runtime)
+set(cgx_libraries cgx_codec_abi cgx_abi cgx_native_abi cgx_runtime)
+if(TARGET cgx_native)
+  list(APPEND cgx_libraries cgx_native)
+  set_target_properties(cgx_native PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    EXPORT_NAME native INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+endif()
 
 set_target_properties(cgx_runtime cgx_cuda PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 set_target_properties(cgx_codec_abi PROPERTIES EXPORT_NAME codec_abi)
 set_target_properties(cgx_abi PROPERTIES EXPORT_NAME abi)
+set_target_properties(cgx_native_abi PROPERTIES EXPORT_NAME native_abi)
 set_target_properties(cgx_runtime PROPERTIES EXPORT_NAME runtime)
 # Beside each other, and where the libraries were found that they were linked with.
 set_target_properties(${cgx_programs} PROPERTIES
@@ -33,7 +39,7 @@ install(TARGETS ${cgx_programs} RUNTIME COMPONENT runtime)
 cgx_manual(runtime ${cgx_programs})
 install(TARGETS cgx_cuda COMPONENT runtime)
 install(TARGETS ${cgx_libraries} EXPORT cgx-runtime-targets COMPONENT runtime)
-install(DIRECTORY kernels/abi/include/cgx runtime/abi/include/cgx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+install(DIRECTORY kernels/abi/include/cgx runtime/abi/include/cgx runtime/native/abi/include/cgx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   COMPONENT runtime FILES_MATCHING PATTERN "*.h")
 # bash-completion loads the file that is called like the command.
 foreach(command cgx cgx-opt cgx-compile cgx-run cgx-plan cgx-bench cgx-curves)

@@ -11,7 +11,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StepFailure.h"
 #include "context/Context.h"
 
 #include <cstring>
@@ -118,12 +117,6 @@ cgx::Status readTcpConfig(const cgx_tcp_config *given, cgx::TcpConfig &config) {
 }
 
 } // namespace
-
-void cgx::failStep(int64_t context, std::exception_ptr error) noexcept {
-  auto *handle = reinterpret_cast<cgx_context *>(context);
-  if (handle)
-    ::failStep(*handle, guarded([&]() -> Status { std::rethrow_exception(error); }));
-}
 
 extern "C" {
 
@@ -348,6 +341,10 @@ void cgx_rt_provide(int64_t context, int64_t collective, int64_t operand, int64_
     impl.provide(collective, operand,
                  {.kept = kept, .type = element_type, .elements = elements, .data = input(address)});
   });
+}
+
+void cgx_rt_fail(int64_t context, cgx_status status, const char *message) {
+  guardedCall(context, [&](cgx::Context &impl) { impl.fail({status, message ? message : ""}); });
 }
 
 void cgx_rt_rank(int64_t context, int64_t out) {

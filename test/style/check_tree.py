@@ -17,11 +17,13 @@ CXX = (".cpp", ".h", ".cu", ".cuh")
 LAYERS = ["kernels", "runtime", "dialect", "passes", "tools"]
 # Of the layers to its left, the compiler sees the runtime only through these C headers, the one home of files that
 # are written, which is no part of the running runtime, and those readers of files that throw nothing.
-C_BORDER = {"cgx/codec.h", "cgx/codec_table.h", "cgx/compute.h", "cgx/cost.h", "cgx/runtime.h", "cgx/schedule.h", "cgx/wire.h", "cgx/output/OutputFile.h"}
+C_BORDER = {"cgx/codec.h", "cgx/codec_table.h", "cgx/native.h", "cgx/cost.h", "cgx/runtime.h", "cgx/schedule.h", "cgx/wire.h", "cgx/output/OutputFile.h"}
 C_BORDER |= {f"cgx/formats/{name}.h" for name in ("Codec", "Machine", "Plan", "TextFile")}
 
 # What lies below the components of runtime/, and above them. Their own order is that of runtime/CMakeLists.txt.
 BELOW, ABOVE = ["abi", "formats", "plan", "output"], ["capi"]
+# A library of its own beside the runtime, which includes nothing of it, and of which it includes the C ABI alone.
+NATIVE = "native"
 
 
 def tracked():
@@ -89,7 +91,7 @@ def component_of(path, order):
 def components_of_the_runtime(paths):
     """Includes between the components of runtime/ go one way, and every source is in one. Only headers under include/ are
     seen by others: those beside the sources are included by their names alone."""
-    order = components()
+    order = components() + [NATIVE]
     sources = [p for p in paths if p.parts[0] == "runtime" and p.suffix in CXX]
     owner = {}
     for path in sources:
@@ -102,6 +104,8 @@ def components_of_the_runtime(paths):
             continue
         for header in re.findall(r'^\s*#include\s+"([^"]+)"', text(path), re.M):
             target = owner.get(header)
+            if component == NATIVE and target not in (None, "abi", NATIVE):
+                yield f"{path}: includes {header}: {NATIVE}/ may include the C ABI (runtime/abi) alone of the runtime"
             if target and order.index(target) > order.index(component):
                 yield f"{path}: includes {header}: {component}/ may not include {target}/, which stands above it"
             if not target and component_of(header, order):

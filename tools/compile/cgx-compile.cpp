@@ -38,7 +38,7 @@ static constexpr const char overview[] =
     "    cgx-run step.so --ranks 4 --state state.safetensors --data data.safetensors\n"
     "  An object for a program of your own, for the oldest processor that it must run on:\n"
     "    cgx-compile step.cgx.mlir -o step.o --mcpu=x86-64-v3\n"
-    "    cc main.c step.o -lcgx_runtime -lm\n"
+    "    cc main.c step.o -lcgx_runtime -lcgx_native -lm\n"
     "\n"
     "  What was compiled is kept for the next call, by program, options and processor, in $CGX_CACHE_DIR "
     "(else\n"

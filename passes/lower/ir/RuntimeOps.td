@@ -75,7 +75,7 @@ def CgxRt_LibraryOp : CgxRt_Op<"library", [AttrSizedOperandSegments,
     it overwrites and does not read. What it computes depends on these alone: on tensors the op has no effects.
 
     ```mlir
-    %l, %info = cgx_rt.library @cgx_rt_cholesky [115, 76, 4, 1] ins(%a : tensor<4x4xf32>)
+    %l, %info = cgx_rt.library @cgx_native_cholesky [115, 76, 4, 1] ins(%a : tensor<4x4xf32>)
                   outs(%l0, %i0 : tensor<4x4xf32>, tensor<i32>) -> tensor<4x4xf32>, tensor<i32>
     ```
   }];

@@ -15,7 +15,7 @@
 #include "ir/RuntimeOps.h"
 
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
-#include "cgx/runtime.h"
+#include "cgx/native.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -81,7 +81,7 @@ struct Shapes {
   void expectInfo(Value value) { expect(value, {}, IntegerType::get(value.getContext(), 32)); }
 };
 
-/// custom_call @lapack_spotrf_ffi(a) -> library @cgx_rt_cholesky [...] ins(a) outs(...)
+/// custom_call @lapack_spotrf_ffi(a) -> library @cgx_native_cholesky [...] ins(a) outs(...)
 class LapackCallPattern : public OpRewritePattern<stablehlo::CustomCallOp> {
 public:
   using OpRewritePattern::OpRewritePattern;
@@ -162,7 +162,7 @@ private:
     shapes.expectInfo(op.getResult(1));
     if (!shapes.areExpected || shapes.columns() != n)
       return mismatch(op, rewriter);
-    return replace(op, rewriter, "cgx_rt_cholesky", {shapes.letter(), uplo, n, shapes.count()});
+    return replace(op, rewriter, "cgx_native_cholesky", {shapes.letter(), uplo, n, shapes.count()});
   }
 
   LogicalResult lu(stablehlo::CustomCallOp op, Shapes &shapes, PatternRewriter &rewriter) const {
@@ -174,7 +174,7 @@ private:
     shapes.expectInfo(op.getResult(2));
     if (!shapes.areExpected)
       return mismatch(op, rewriter);
-    return replace(op, rewriter, "cgx_rt_lu", {shapes.letter(), m, n, shapes.count()});
+    return replace(op, rewriter, "cgx_native_lu", {shapes.letter(), m, n, shapes.count()});
   }
 
   LogicalResult qr(stablehlo::CustomCallOp op, Shapes &shapes, PatternRewriter &rewriter) const {
@@ -185,7 +185,7 @@ private:
     shapes.expect(op.getResult(1), {std::min(m, n)});
     if (!shapes.areExpected)
       return mismatch(op, rewriter);
-    return replace(op, rewriter, "cgx_rt_qr", {shapes.letter(), m, n, shapes.count()});
+    return replace(op, rewriter, "cgx_native_qr", {shapes.letter(), m, n, shapes.count()});
   }
 
   LogicalResult pivotedQr(stablehlo::CustomCallOp op, Shapes &shapes, PatternRewriter &rewriter) const {
@@ -198,7 +198,7 @@ private:
     shapes.expect(op.getResult(2), {std::min(m, n)});
     if (!shapes.areExpected)
       return mismatch(op, rewriter);
-    return replace(op, rewriter, "cgx_rt_pivoted_qr", {shapes.letter(), m, n, shapes.count()});
+    return replace(op, rewriter, "cgx_native_pivoted_qr", {shapes.letter(), m, n, shapes.count()});
   }
 
   /// The number of reflectors: the last extent of `tau`, which lies beside the matrices.
@@ -217,7 +217,8 @@ private:
     shapes.expect(op.getResult(0), {m, n});
     if (!shapes.areExpected || n > m || k > n)
       return mismatch(op, rewriter);
-    return replace(op, rewriter, "cgx_rt_householder_product", {shapes.letter(), m, n, k, shapes.count()});
+    return replace(op, rewriter, "cgx_native_householder_product",
+                   {shapes.letter(), m, n, k, shapes.count()});
   }
 
   LogicalResult householderMultiply(stablehlo::CustomCallOp op, Shapes &shapes,
@@ -233,7 +234,7 @@ private:
     shapes.expect(op.getResult(0), {m, n});
     if (!shapes.areExpected || shapes.rows() != (left ? m : n) || k > shapes.columns() || k > shapes.rows())
       return mismatch(op, rewriter);
-    return replace(op, rewriter, "cgx_rt_householder_multiply",
+    return replace(op, rewriter, "cgx_native_householder_multiply",
                    {shapes.letter(), left, transpose, m, n, shapes.columns(), k, shapes.count()});
   }
 
@@ -246,7 +247,7 @@ private:
     shapes.expectInfo(op.getResult(2));
     if (!shapes.areExpected || shapes.columns() != n)
       return mismatch(op, rewriter);
-    return replace(op, rewriter, "cgx_rt_eigh", {shapes.letter(), mode, uplo, n, shapes.count()});
+    return replace(op, rewriter, "cgx_native_eigh", {shapes.letter(), mode, uplo, n, shapes.count()});
   }
 
   /// Calls a routine that makes `results` of the op's, in that order. What nobody reads may be empty.
@@ -286,8 +287,8 @@ private:
     types.push_back(results[4].getType());
     if (!shapes.areExpected)
       return mismatch(op, rewriter);
-    return replaceSome(op, rewriter, "cgx_rt_eig", {shapes.letter(), left, right, n, shapes.count()}, results,
-                       types);
+    return replaceSome(op, rewriter, "cgx_native_eig", {shapes.letter(), left, right, n, shapes.count()},
+                       results, types);
   }
 
   /// Schur's form, vectors, eigenvalues as above, and how many were chosen, which nobody reads.
@@ -317,7 +318,7 @@ private:
     types.push_back(results[4].getType());
     if (!shapes.areExpected)
       return mismatch(op, rewriter);
-    return replaceSome(op, rewriter, "cgx_rt_schur", {shapes.letter(), mode, n, shapes.count()}, results,
+    return replaceSome(op, rewriter, "cgx_native_schur", {shapes.letter(), mode, n, shapes.count()}, results,
                        types);
   }
 
@@ -331,7 +332,7 @@ private:
     shapes.expectInfo(op.getResult(2));
     if (!shapes.areExpected)
       return mismatch(op, rewriter);
-    return replace(op, rewriter, "cgx_rt_hessenberg", {shapes.letter(), low, high, n, shapes.count()});
+    return replace(op, rewriter, "cgx_native_hessenberg", {shapes.letter(), low, high, n, shapes.count()});
   }
 
   LogicalResult tridiagonal(stablehlo::CustomCallOp op, Shapes &shapes, PatternRewriter &rewriter) const {
@@ -345,7 +346,7 @@ private:
     shapes.expectInfo(op.getResult(4));
     if (!shapes.areExpected)
       return mismatch(op, rewriter);
-    return replace(op, rewriter, "cgx_rt_tridiagonal", {shapes.letter(), uplo, n, shapes.count()});
+    return replace(op, rewriter, "cgx_native_tridiagonal", {shapes.letter(), uplo, n, shapes.count()});
   }
 
   /// The first result is what LAPACK leaves of the operand, which nobody reads.
@@ -368,7 +369,7 @@ private:
       auto nothing = RankedTensorType::get({0}, shapes.matrix.getElementType());
       types[1] = types[2] = nothing;
     }
-    SmallVector<Value> results = call(rewriter, op.getLoc(), "cgx_rt_svd",
+    SmallVector<Value> results = call(rewriter, op.getLoc(), "cgx_native_svd",
                                       {shapes.letter(), mode, m, n, shapes.count()}, op.getInputs(), types);
     for (auto [old, result] : llvm::zip_equal(op.getResults().drop_front(), results))
       if (!old.use_empty())
@@ -391,7 +392,7 @@ private:
     shapes.expect(op.getResult(0), {m, n});
     if (!shapes.areExpected)
       return mismatch(op, rewriter);
-    return replace(op, rewriter, "cgx_rt_triangular_solve",
+    return replace(op, rewriter, "cgx_native_triangular_solve",
                    {shapes.letter(), side, uplo, trans, diag, m, n, shapes.count()});
   }
 
@@ -409,7 +410,7 @@ private:
     if (!shapes.areExpected)
       return mismatch(op, rewriter);
     SmallVector<Type> types = {op.getResultTypes()[3], op.getResultTypes()[4]};
-    SmallVector<Value> results = call(rewriter, op.getLoc(), "cgx_rt_tridiagonal_solve",
+    SmallVector<Value> results = call(rewriter, op.getLoc(), "cgx_native_tridiagonal_solve",
                                       {shapes.letter(), n, columns, shapes.count()}, op.getInputs(), types);
     rewriter.replaceAllUsesWith(op.getResult(3), results[0]);
     rewriter.replaceAllUsesWith(op.getResult(4), results[1]);
@@ -418,7 +419,7 @@ private:
   }
 };
 
-/// triangular_solve(a, b) -> library @cgx_rt_triangular_solve [...] ins(a, b) outs(x)
+/// triangular_solve(a, b) -> library @cgx_native_triangular_solve [...] ins(a, b) outs(x)
 struct TriangularSolvePattern : OpRewritePattern<stablehlo::TriangularSolveOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::TriangularSolveOp op, PatternRewriter &rewriter) const override {
@@ -453,8 +454,8 @@ struct TriangularSolvePattern : OpRewritePattern<stablehlo::TriangularSolveOp> {
                          m,
                          n,
                          shapes.count()};
-    rewriter.replaceOp(op, call(rewriter, op.getLoc(), "cgx_rt_triangular_solve", scalars, op.getOperands(),
-                                op->getResultTypes()));
+    rewriter.replaceOp(op, call(rewriter, op.getLoc(), "cgx_native_triangular_solve", scalars,
+                                op.getOperands(), op->getResultTypes()));
     return success();
   }
 };
@@ -477,7 +478,8 @@ Value splat(OpBuilder &b, Location loc, RankedTensorType type, double value) {
   return stablehlo::ConstantOp::create(b, loc, type, attr);
 }
 
-/// cholesky(a) -> select(lies in the triangle, select(info == 0, library @cgx_rt_cholesky ins(a), NaN), 0)
+/// cholesky(a) -> select(lies in the triangle, select(info == 0, library @cgx_native_cholesky ins(a), NaN),
+/// 0)
 struct CholeskyPattern : OpRewritePattern<stablehlo::CholeskyOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::CholeskyOp op, PatternRewriter &b) const override {
@@ -488,7 +490,7 @@ struct CholeskyPattern : OpRewritePattern<stablehlo::CholeskyOp> {
     RankedTensorType type = shapes.matrix;
     auto info = RankedTensorType::get(shapes.batch, b.getI32Type());
     int64_t scalars[] = {shapes.letter(), op.getLower() ? 'L' : 'U', shapes.rows(), shapes.count()};
-    SmallVector<Value> results = call(b, loc, "cgx_rt_cholesky", scalars, op.getA(), {type, info});
+    SmallVector<Value> results = call(b, loc, "cgx_native_cholesky", scalars, op.getA(), {type, info});
 
     using Direction = stablehlo::ComparisonDirection;
     auto compare = [&](Value lhs, Value rhs, Direction direction) -> Value {
@@ -511,7 +513,7 @@ struct CholeskyPattern : OpRewritePattern<stablehlo::CholeskyOp> {
   }
 };
 
-/// fft(x) of lengths [l] -> library @cgx_rt_fft [type, kind, batch, 1, 1, l] ins(x)
+/// fft(x) of lengths [l] -> library @cgx_native_fft [type, kind, batch, 1, 1, l] ins(x)
 struct FftPattern : OpRewritePattern<stablehlo::FftOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::FftOp op, PatternRewriter &rewriter) const override {
@@ -535,7 +537,7 @@ struct FftPattern : OpRewritePattern<stablehlo::FftOp> {
     scalars.append(3 - rank, 1);
     llvm::append_range(scalars, lengths);
     rewriter.replaceOp(
-        op, call(rewriter, op.getLoc(), "cgx_rt_fft", scalars, op.getOperand(), op->getResultTypes()));
+        op, call(rewriter, op.getLoc(), "cgx_native_fft", scalars, op.getOperand(), op->getResultTypes()));
     return success();
   }
 

@@ -19,7 +19,7 @@
 #include "Conversion.h"
 #include "ir/RuntimeOps.h"
 
-#include "cgx/compute.h"
+#include "cgx/native.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -246,7 +246,7 @@ Value libraryConvolution(OpBuilder &b, stablehlo::ConvolutionOp op, Value lhs, V
   Value described = arith::ConstantOp::create(b, loc, b.getI64TensorAttr(numbers));
   auto sums = type.clone(f32);
   Value result = rt::LibraryOp::create(
-                     b, loc, TypeRange{sums}, "cgx_rt_convolution_f32", ArrayRef<int64_t>(),
+                     b, loc, TypeRange{sums}, "cgx_native_convolution_f32", ArrayRef<int64_t>(),
                      ValueRange{described, withElement(b, loc, lhs, f32), withElement(b, loc, rhs, f32)},
                      ownTensor(b, loc, sums))
                      .getResult(0);

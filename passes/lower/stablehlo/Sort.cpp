@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------------===//
 //
 // Where one operand decides, by the order of its type, the runtime says where each element of the sorted rows
-// came from (`cgx_rt_sort_places`), and all operands are gathered from there.
+// came from (`cgx_native_sort_places`), and all operands are gathered from there.
 //
 // Any other comparator: a merge sort, hence stable: pass p merges neighbouring runs of 2^p elements. Passes
 // go in pairs, from the tensors to as many others and back, so that the loop over them exchanges no buffers;
@@ -21,7 +21,7 @@
 
 #include "cgx/Dialect/Stablehlo/ChloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
-#include "cgx/compute.h"
+#include "cgx/native.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -247,7 +247,7 @@ Value placesOf(OpBuilder &b, Location loc, Value keys, KeyOrder order, int64_t d
   SmallVector<int64_t> keptShape(shape);
   keptShape[dim] = kept;
   auto places = RankedTensorType::get(keptShape, b.getI32Type());
-  return rt::LibraryOp::create(b, loc, TypeRange{places}, "cgx_rt_sort_places", scalars, keys,
+  return rt::LibraryOp::create(b, loc, TypeRange{places}, "cgx_native_sort_places", scalars, keys,
                                ownTensor(b, loc, places))
       .getResult(0);
 }

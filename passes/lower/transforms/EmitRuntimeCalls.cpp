@@ -122,7 +122,7 @@ void emit(rt::MatmulOp op, CallBuilder &to) {
   for (int64_t value :
        {int64_t(op.getTransposeA()), int64_t(op.getTransposeB()), m, n, k, batch, m * k, k * n, m * n})
     arguments.push_back(to.constant(value));
-  to.call("cgx_rt_matmul_f32", arguments);
+  to.call("cgx_native_matmul_f32", arguments);
 }
 
 void emit(rt::LibraryOp op, CallBuilder &to) {

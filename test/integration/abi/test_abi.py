@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-COPIED = ("kernels/abi", "runtime/abi", "tools/compiler", "tools/jax/ffi")
+COPIED = ("kernels/abi", "runtime/abi", "runtime/native/abi", "tools/compiler", "tools/jax/ffi")
 RUNTIME, COMPILER = "runtime/abi/include/cgx/runtime.h", "tools/compiler/include/cgx/compiler.h"
 LIBRARIES = ""
 

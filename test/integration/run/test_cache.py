@@ -3,6 +3,7 @@
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import stat
 import subprocess
@@ -37,6 +38,18 @@ class Cache(RunTest):
         self.compile(name="again.so")
         self.assertEqual([entry], self.entries())
         self.assertEqual(entry.stat().st_mtime_ns, written)
+
+    def test_another_compiler_has_entries_of_its_own(self):
+        """Also where it is started by its name alone, which says nothing of where it lies."""
+        programs = self.folder / "bin"
+        programs.mkdir()
+        for times in (1, 2):
+            shutil.copy(CGX_COMPILE, programs / "cgx-compile")  # built again: a later time
+            environment = {**os.environ, "CGX_CACHE_DIR": str(self.cache), "PATH": f"{programs}:{os.environ['PATH']}"}
+            for _ in range(2):
+                subprocess.run(["cgx-compile", str(STEP), "-o", str(self.folder / "step.o")], env=environment, cwd=self.folder,
+                               check=True, timeout=300)
+            self.assertEqual(len(self.entries()), times)
 
     def test_program_and_options_have_entries_of_their_own(self):
         self.compile()

@@ -82,11 +82,11 @@ func.func @main(%z: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
 // CHECK-LABEL: @main
 // CHECK: %[[PAIRS:.*]] = stablehlo.concatenate
 // CHECK: %[[OUT:.*]] = bufferization.alloc_tensor() : tensor<8x2xf32>
-// CHECK: cgx_rt.library @cgx_rt_fft [115, 0, 1, 1, 1, 8] ins(%[[PAIRS]] : tensor<8x2xf32>) outs(%[[OUT]] : tensor<8x2xf32>)
+// CHECK: cgx_rt.library @cgx_native_fft [115, 0, 1, 1, 1, 8] ins(%[[PAIRS]] : tensor<8x2xf32>) outs(%[[OUT]] : tensor<8x2xf32>)
 func.func @main(%re: tensor<8xf32>, %im: tensor<8xf32>) -> tensor<8xf32> {
   %z = stablehlo.complex %re, %im : tensor<8xcomplex<f32>>
   %e = bufferization.alloc_tensor() : tensor<8xcomplex<f32>>
-  %f = cgx_rt.library @cgx_rt_fft [115, 0, 1, 1, 1, 8] ins(%z : tensor<8xcomplex<f32>>) outs(%e : tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>>
+  %f = cgx_rt.library @cgx_native_fft [115, 0, 1, 1, 1, 8] ins(%z : tensor<8xcomplex<f32>>) outs(%e : tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>>
   %r = stablehlo.real %f : (tensor<8xcomplex<f32>>) -> tensor<8xf32>
   return %r : tensor<8xf32>
 }

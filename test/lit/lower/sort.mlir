@@ -35,7 +35,7 @@ func.func @sort(%keys: tensor<3x100xf32>, %values: tensor<3x100xi32>) -> (tensor
 // As JAX prints it: zeros are equal, and so are NaNs. Kind 3, elements of 4 bytes, bits of infinity, ascending; 3 rows
 // of 100 elements, all of which are kept.
 // CHECK-LABEL: @numbers
-// CHECK: %[[PLACES:.*]] = cgx_rt.library @cgx_rt_sort_places [3, 4, 2139095040, 0, 3, 100, 1, 100] ins(%{{.*}} : tensor<3x100xf32>)
+// CHECK: %[[PLACES:.*]] = cgx_rt.library @cgx_native_sort_places [3, 4, 2139095040, 0, 3, 100, 1, 100] ins(%{{.*}} : tensor<3x100xf32>)
 // CHECK: linalg.generic {{.*}} ins(%[[PLACES]] : tensor<3x100xi32>)
 // CHECK: tensor.extract %arg0
 // CHECK: linalg.generic {{.*}} ins(%[[PLACES]] : tensor<3x100xi32>)
@@ -63,7 +63,7 @@ func.func @numbers(%keys: tensor<3x100xf32>, %values: tensor<3x100xi32>) -> (ten
 
 // The second operand decides, unsigned, the greatest first, down the columns.
 // CHECK-LABEL: @descending
-// CHECK: cgx_rt.library @cgx_rt_sort_places [0, 1, 0, 1, 1, 9, 4, 9] ins(%{{.*}} : tensor<9x4xi8>)
+// CHECK: cgx_rt.library @cgx_native_sort_places [0, 1, 0, 1, 1, 9, 4, 9] ins(%{{.*}} : tensor<9x4xi8>)
 func.func @descending(%values: tensor<9x4xf32>, %keys: tensor<9x4xui8>) -> (tensor<9x4xf32>, tensor<9x4xui8>) {
   %0:2 = "stablehlo.sort"(%values, %keys) <{dimension = 0 : i64, is_stable = true}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<ui8>, %d: tensor<ui8>):
@@ -91,7 +91,7 @@ func.func @across(%x: tensor<9xf32>, %y: tensor<9xf32>) -> (tensor<9xf32>, tenso
 // -----
 
 // CHECK-LABEL: @top_k
-// CHECK: %[[PLACES:.*]] = cgx_rt.library @cgx_rt_sort_places [2, 4, 2139095040, 1, 6, 40, 1, 5] ins(%{{.*}} : tensor<6x40xf32>)
+// CHECK: %[[PLACES:.*]] = cgx_rt.library @cgx_native_sort_places [2, 4, 2139095040, 1, 6, 40, 1, 5] ins(%{{.*}} : tensor<6x40xf32>)
 // CHECK: linalg.generic {{.*}} ins(%[[PLACES]] : tensor<6x5xi32>)
 // CHECK: tensor.extract %arg0
 func.func @top_k(%x: tensor<6x40xf32>) -> (tensor<6x5xf32>, tensor<6x5xi32>) {
@@ -120,7 +120,7 @@ func.func @map(%x: tensor<4x3xf32>, %y: tensor<4x3xf32>) -> tensor<4x3xf32> {
 
 // A dimension that is counted from the end.
 // CHECK-LABEL: @from_the_end
-// CHECK: cgx_rt.library @cgx_rt_sort_places [1, 4, {{[0-9]+}}, 0, 3, 100, 1, 100] ins(%{{.*}} : tensor<3x100xi32>)
+// CHECK: cgx_rt.library @cgx_native_sort_places [1, 4, {{[0-9]+}}, 0, 3, 100, 1, 100] ins(%{{.*}} : tensor<3x100xi32>)
 func.func @from_the_end(%keys: tensor<3x100xi32>, %values: tensor<3x100xi32>) -> (tensor<3x100xi32>, tensor<3x100xi32>) {
   %0:2 = "stablehlo.sort"(%keys, %values) <{dimension = -1 : i64, is_stable = true}> ({
   ^bb0(%a: tensor<i32>, %b: tensor<i32>, %c: tensor<i32>, %d: tensor<i32>):

@@ -8,7 +8,7 @@
 
 #include "Contexts.h"
 
-#include "cgx/compute.h"
+#include "cgx/native.h"
 
 #include <array>
 #include <cmath>
@@ -105,8 +105,8 @@ TEST_P(ConvolutionTest, EqualsTheDefinitionWhateverIsAskedForAndHoweverItLies) {
       c.kind = kind;
       for (int again = 0; again < 2; ++again) {
         std::vector<float> result(expected.size() + 1, 42.0f);
-        cgx_rt_convolution_f32(0, address(&c), address(first.data()), address(second.data()),
-                               address(result.data()));
+        cgx_native_convolution_f32(0, address(&c), address(first.data()), address(second.data()),
+                                   address(result.data()));
         for (size_t i = 0; i < expected.size(); ++i)
           ASSERT_NEAR(result[i], expected[i], 1e-3)
               << "kind " << kind << ", features last " << featuresLast << ", element " << i;

@@ -8,6 +8,8 @@
 
 #include "Contexts.h"
 
+#include "cgx/native.h"
+
 #include <cmath>
 #include <complex>
 #include <gtest/gtest.h>
@@ -75,7 +77,7 @@ protected:
     int64_t rows = lengths[0] * lengths[1];
     std::vector<Complex> in = numbers(2 * count), out(in.size()), half(static_cast<size_t>(2 * rows * kept));
     auto run = [&](int64_t kind, const void *from, void *to) {
-      cgx_rt_fft(0, letter, kind, 2, lengths[0], lengths[1], lengths[2], address(from), address(to));
+      cgx_native_fft(0, letter, kind, 2, lengths[0], lengths[1], lengths[2], address(from), address(to));
     };
     std::vector<Real> signal(in.size()), back(in.size());
     for (size_t i = 0; i < in.size(); ++i)
@@ -132,7 +134,7 @@ TYPED_TEST(FftTest, WhatIsNotFiniteStaysInItsBlock) {
   std::vector<TypeParam> signal(16, TypeParam(1));
   signal[3] = std::numeric_limits<TypeParam>::quiet_NaN();
   std::vector<std::complex<TypeParam>> spectrum(10);
-  cgx_rt_fft(0, this->letter, CGX_FFT_REAL, 2, 1, 1, 8, address(signal.data()), address(spectrum.data()));
+  cgx_native_fft(0, this->letter, CGX_FFT_REAL, 2, 1, 1, 8, address(signal.data()), address(spectrum.data()));
   EXPECT_TRUE(std::isnan(spectrum[0].real()));
   EXPECT_EQ(spectrum[5], std::complex<TypeParam>(8));
 }

@@ -8,6 +8,8 @@
 
 #include "Contexts.h"
 
+#include "cgx/native.h"
+
 #include <cmath>
 #include <complex>
 #include <gtest/gtest.h>
@@ -113,7 +115,7 @@ TYPED_TEST(LinearAlgebraTest, CholeskyFactorsMultiplyToTheMatrix) {
   for (int64_t uplo : {'L', 'U'}) {
     Matrices<TypeParam> a = this->positive(3, 6), factor{3, 6, 6};
     std::vector<int> info(3, 9);
-    cgx_rt_cholesky(0, this->letter, uplo, 6, 3, a.data(), factor.data(), address(info.data()));
+    cgx_native_cholesky(0, this->letter, uplo, 6, 3, a.data(), factor.data(), address(info.data()));
     EXPECT_EQ(info, std::vector<int>(3, 0));
     factor = this->masked(factor, [&](int64_t i, int64_t j) { return uplo == 'L' ? j <= i : j >= i; });
     Matrices<TypeParam> other = this->adjoint(factor);
@@ -125,7 +127,7 @@ TYPED_TEST(LinearAlgebraTest, AnIndefiniteMatrixIsToldAndTheOthersAreFactored) {
   Matrices<TypeParam> a = this->positive(3, 4), factor{3, 4, 4};
   a.at(1, 2, 2) = -100;
   std::vector<int> info(3, 9);
-  cgx_rt_cholesky(0, this->letter, 'L', 4, 3, a.data(), factor.data(), address(info.data()));
+  cgx_native_cholesky(0, this->letter, 'L', 4, 3, a.data(), factor.data(), address(info.data()));
   EXPECT_EQ(info, (std::vector<int>{0, 3, 0}));
 }
 
@@ -134,7 +136,8 @@ TYPED_TEST(LinearAlgebraTest, RowsSwappedBackTheProductOfLAndUIsTheMatrix) {
     int64_t least = std::min(m, n);
     Matrices<TypeParam> a = this->numbers(2, m, n), lu{2, m, n}, l{2, m, least}, u{2, least, n};
     std::vector<int> pivots(2 * least), info(2, 9);
-    cgx_rt_lu(0, this->letter, m, n, 2, a.data(), lu.data(), address(pivots.data()), address(info.data()));
+    cgx_native_lu(0, this->letter, m, n, 2, a.data(), lu.data(), address(pivots.data()),
+                  address(info.data()));
     EXPECT_EQ(info, std::vector<int>(2, 0));
     for (int64_t p = 0; p < 2; ++p)
       for (int64_t i = 0; i < m; ++i)
@@ -155,8 +158,8 @@ TYPED_TEST(LinearAlgebraTest, RowsSwappedBackTheProductOfLAndUIsTheMatrix) {
 
 TYPED_TEST(LinearAlgebraTest, OrthonormalColumnsTimesRAreTheMatrix) {
   Matrices<TypeParam> a = this->numbers(2, 6, 4), factors{2, 6, 4}, q{2, 6, 4}, whole{2, 6, 4}, tau{2, 4, 1};
-  cgx_rt_qr(0, this->letter, 6, 4, 2, a.data(), factors.data(), tau.data());
-  cgx_rt_householder_product(0, this->letter, 6, 4, 4, 2, factors.data(), tau.data(), q.data());
+  cgx_native_qr(0, this->letter, 6, 4, 2, a.data(), factors.data(), tau.data());
+  cgx_native_householder_product(0, this->letter, 6, 4, 4, 2, factors.data(), tau.data(), q.data());
   Matrices<TypeParam> r = this->masked(factors, [](int64_t i, int64_t j) { return i <= j; }), top{2, 4, 4};
   for (int64_t p = 0; p < 2; ++p)
     for (int64_t i = 0; i < 4; ++i)
@@ -168,8 +171,8 @@ TYPED_TEST(LinearAlgebraTest, OrthonormalColumnsTimesRAreTheMatrix) {
       /*unit=*/true);
   this->expectNear(this->product(this->adjoint(q), q), identity);
   // Q applied to R without being made.
-  cgx_rt_householder_multiply(0, this->letter, /*left=*/1, /*transpose=*/0, 6, 4, 4, 4, 2, factors.data(),
-                              tau.data(), r.data(), whole.data());
+  cgx_native_householder_multiply(0, this->letter, /*left=*/1, /*transpose=*/0, 6, 4, 4, 4, 2, factors.data(),
+                                  tau.data(), r.data(), whole.data());
   this->expectNear(whole, a);
 }
 
@@ -177,9 +180,9 @@ TYPED_TEST(LinearAlgebraTest, PermutedColumnsHaveTheirQr) {
   Matrices<TypeParam> a = this->numbers(1, 5, 5), factors{1, 5, 5}, q{1, 5, 5}, tau{1, 5, 1},
                       permuted{1, 5, 5};
   std::vector<int> first(5, 0), pivots(5, 9);
-  cgx_rt_pivoted_qr(0, this->letter, 5, 5, 1, a.data(), address(first.data()), factors.data(),
-                    address(pivots.data()), tau.data());
-  cgx_rt_householder_product(0, this->letter, 5, 5, 5, 1, factors.data(), tau.data(), q.data());
+  cgx_native_pivoted_qr(0, this->letter, 5, 5, 1, a.data(), address(first.data()), factors.data(),
+                        address(pivots.data()), tau.data());
+  cgx_native_householder_product(0, this->letter, 5, 5, 5, 1, factors.data(), tau.data(), q.data());
   for (int64_t i = 0; i < 5; ++i)
     for (int64_t j = 0; j < 5; ++j)
       permuted.at(0, i, j) = a.at(0, i, pivots[j] - 1);
@@ -192,8 +195,8 @@ TYPED_TEST(LinearAlgebraTest, EigenvectorsAreScaledByEigenvalues) {
     Matrices<TypeParam> a = this->positive(2, 7), vectors{2, 7, 7}, scaled{2, 7, 7};
     std::vector<RealOf<TypeParam>> values(14);
     std::vector<int> info(2, 9);
-    cgx_rt_eigh(0, this->letter, 'V', uplo, 7, 2, a.data(), vectors.data(), address(values.data()),
-                address(info.data()));
+    cgx_native_eigh(0, this->letter, 'V', uplo, 7, 2, a.data(), vectors.data(), address(values.data()),
+                    address(info.data()));
     EXPECT_EQ(info, std::vector<int>(2, 0));
     EXPECT_TRUE(std::is_sorted(values.begin(), values.begin() + 7));
     for (int64_t p = 0; p < 2; ++p)
@@ -212,8 +215,8 @@ TYPED_TEST(LinearAlgebraTest, SingularVectorsRebuildTheMatrix) {
                           vt{2, mode == 'A' ? n : least, n};
       std::vector<RealOf<TypeParam>> s(2 * least);
       std::vector<int> info(2, 9);
-      cgx_rt_svd(0, this->letter, mode, m, n, 2, a.data(), address(s.data()), u.data(), vt.data(),
-                 address(info.data()));
+      cgx_native_svd(0, this->letter, mode, m, n, 2, a.data(), address(s.data()), u.data(), vt.data(),
+                     address(info.data()));
       EXPECT_EQ(info, std::vector<int>(2, 0));
       Matrices<TypeParam> scaled{2, m, vt.m};
       for (int64_t p = 0; p < 2; ++p)
@@ -230,13 +233,13 @@ TYPED_TEST(LinearAlgebraTest, WhatIsNotFiniteHasNoFactorsAndEnds) {
   a.at(0, 1, 3) = std::numeric_limits<Real>::quiet_NaN();
   std::vector<Real> values(10);
   std::vector<int> info(2, 9);
-  cgx_rt_eigh(0, this->letter, 'V', 'L', 5, 2, a.data(), vectors.data(), address(values.data()),
-              address(info.data()));
+  cgx_native_eigh(0, this->letter, 'V', 'L', 5, 2, a.data(), vectors.data(), address(values.data()),
+                  address(info.data()));
   EXPECT_NE(info[0], 0);
   EXPECT_EQ(info[1], 0);
   EXPECT_TRUE(std::isnan(values[0]));
-  cgx_rt_svd(0, this->letter, 'S', 5, 5, 2, a.data(), address(values.data()), vectors.data(), vt.data(),
-             address(info.data()));
+  cgx_native_svd(0, this->letter, 'S', 5, 5, 2, a.data(), address(values.data()), vectors.data(), vt.data(),
+                 address(info.data()));
   EXPECT_NE(info[0], 0);
   EXPECT_EQ(info[1], 0);
 }
@@ -251,8 +254,8 @@ TYPED_TEST(LinearAlgebraTest, TriangularSystemsAreSolvedForEveryFlag) {
           for (int64_t p = 0; p < 2; ++p)
             for (int64_t i = 0; i < order; ++i)
               a.at(p, i, i) += TypeParam(4);
-          cgx_rt_triangular_solve(0, this->letter, side, uplo, trans, diag, m, n, 2, a.data(), b.data(),
-                                  x.data());
+          cgx_native_triangular_solve(0, this->letter, side, uplo, trans, diag, m, n, 2, a.data(), b.data(),
+                                      x.data());
           Matrices<TypeParam> op = this->masked(
               a, [&](int64_t i, int64_t j) { return uplo == 'L' ? j <= i : j >= i; }, diag == 'U');
           if (trans != 'N')
@@ -278,8 +281,8 @@ TYPED_TEST(LinearAlgebraTest, TridiagonalSystemsAreSolved) {
                                      : TypeParam(0);
     }
   std::vector<int> info(2, 9);
-  cgx_rt_tridiagonal_solve(0, this->letter, n, 2, 2, lower.data(), diagonal.data(), upper.data(), b.data(),
-                           x.data(), address(info.data()));
+  cgx_native_tridiagonal_solve(0, this->letter, n, 2, 2, lower.data(), diagonal.data(), upper.data(),
+                               b.data(), x.data(), address(info.data()));
   EXPECT_EQ(info, std::vector<int>(2, 0));
   this->expectNear(this->product(a, x), b);
 }
@@ -288,15 +291,15 @@ TYPED_TEST(LinearAlgebraTest, NothingIsDoneToEmptyMatrices) {
   Matrices<TypeParam> a{2, 0, 0}, u{2, 3, 3};
   std::vector<int> info(2, 9);
   std::vector<RealOf<TypeParam>> values(1);
-  cgx_rt_cholesky(0, this->letter, 'L', 0, 2, a.data(), a.data(), address(info.data()));
+  cgx_native_cholesky(0, this->letter, 'L', 0, 2, a.data(), a.data(), address(info.data()));
   EXPECT_EQ(info, std::vector<int>(2, 0));
-  cgx_rt_eigh(0, this->letter, 'V', 'L', 0, 2, a.data(), a.data(), address(values.data()),
-              address(info.data()));
-  cgx_rt_qr(0, this->letter, 0, 3, 2, a.data(), a.data(), a.data());
-  cgx_rt_triangular_solve(0, this->letter, 'L', 'L', 'N', 'N', 0, 3, 2, a.data(), a.data(), a.data());
+  cgx_native_eigh(0, this->letter, 'V', 'L', 0, 2, a.data(), a.data(), address(values.data()),
+                  address(info.data()));
+  cgx_native_qr(0, this->letter, 0, 3, 2, a.data(), a.data(), a.data());
+  cgx_native_triangular_solve(0, this->letter, 'L', 'L', 'N', 'N', 0, 3, 2, a.data(), a.data(), a.data());
   // The singular vectors of a matrix without columns are any basis.
-  cgx_rt_svd(0, this->letter, 'A', 3, 0, 2, a.data(), address(values.data()), u.data(), a.data(),
-             address(info.data()));
+  cgx_native_svd(0, this->letter, 'A', 3, 0, 2, a.data(), address(values.data()), u.data(), a.data(),
+                 address(info.data()));
   this->expectNear(u, this->masked(u, [](int64_t, int64_t) { return false; }, /*unit=*/true));
 }
 
@@ -309,7 +312,7 @@ TEST(LinearAlgebraFailureTest, AnUnknownTypeFailsTheStep) {
   ASSERT_EQ(spec.create(context), CGX_OK) << cgx_last_error();
   ASSERT_EQ(cgx_context_begin_step(context.get(), 0), CGX_OK);
   int64_t nothing = 0;
-  cgx_rt_qr(address(context.get()), 'q', 1, 1, 1, nothing, nothing, nothing);
+  cgx_native_qr(address(context.get()), 'q', 1, 1, 1, nothing, nothing, nothing);
   EXPECT_NE(cgx_context_end_step(context.get()), CGX_OK);
   EXPECT_NE(std::string(cgx_last_error()).find("expected a type"), std::string::npos) << cgx_last_error();
 }

@@ -8,6 +8,8 @@
 
 #include "Contexts.h"
 
+#include "cgx/native.h"
+
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
@@ -33,8 +35,8 @@ TEST_P(MatmulTest, EqualsTheDefinitionForEveryTransposition) {
   for (bool transA : {false, true})
     for (bool transB : {false, true}) {
       std::vector<float> c(m * n * batch + 1, 42.0f);
-      cgx_rt_matmul_f32(address(a.data()), address(b.data()), address(c.data()), transA, transB, m, n, k,
-                        batch, m * k, k * n, m * n);
+      cgx_native_matmul_f32(address(a.data()), address(b.data()), address(c.data()), transA, transB, m, n, k,
+                            batch, m * k, k * n, m * n);
       for (int64_t p = 0; p < batch; ++p)
         for (int64_t i = 0; i < m; ++i)
           for (int64_t j = 0; j < n; ++j) {

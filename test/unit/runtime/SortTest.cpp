@@ -8,7 +8,7 @@
 
 #include "Contexts.h"
 
-#include "cgx/compute.h"
+#include "cgx/native.h"
 
 #include <algorithm>
 #include <cmath>
@@ -69,8 +69,8 @@ template <typename T> void check(cgx_sort_kind kind, int64_t infinity) {
           const int64_t outer = 2;
           std::vector<T> keys = elements<T>(outer * extent * inner);
           std::vector<int32_t> places(outer * kept * inner + 1, -7);
-          cgx_rt_sort_places(0, kind, sizeof(T), infinity, descending, outer, extent, inner, kept,
-                             address(keys.data()), address(places.data()));
+          cgx_native_sort_places(0, kind, sizeof(T), infinity, descending, outer, extent, inner, kept,
+                                 address(keys.data()), address(places.data()));
           for (int64_t block = 0; block < outer; ++block)
             for (int64_t column = 0; column < inner; ++column) {
               std::vector<int32_t> expected(extent);

@@ -16,6 +16,7 @@
 #include "Machine.h"
 #include "cgx/kernels/codecs.h"
 #include "cgx/kernels/reduce.h"
+#include "cgx/native.h"
 #include "cgx/runtime.h"
 
 #include <algorithm>
@@ -259,9 +260,9 @@ private:
   }
 
   void multiply() {
-    cgx_rt_matmul_f32(reinterpret_cast<int64_t>(left.data()), reinterpret_cast<int64_t>(right.data()),
-                      reinterpret_cast<int64_t>(product.data()), /*trans_a=*/0, /*trans_b=*/1, kSize, kSize,
-                      kSize, /*batch=*/1, 0, 0, 0);
+    cgx_native_matmul_f32(reinterpret_cast<int64_t>(left.data()), reinterpret_cast<int64_t>(right.data()),
+                          reinterpret_cast<int64_t>(product.data()), /*trans_a=*/0, /*trans_b=*/1, kSize,
+                          kSize, kSize, /*batch=*/1, 0, 0, 0);
   }
 
   /// Of the shorter of an all-reduce and of as much computing, how much goes by while the other does: 1 where

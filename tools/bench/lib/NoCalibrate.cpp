@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What tools/check-gpu builds has a runtime without products of matrices, by which a machine's arithmetic is
-// measured.
+// A machine's arithmetic is measured by the products of libcgx_native, which this build does not have.
 
 #include "Bench.h"
 #include "Machine.h"
@@ -18,8 +17,8 @@ std::vector<cgx_codec> commonCodecs() { return {}; }
 
 formats::Machine calibrate(const CalibrateOptions &) {
   throw Error(
-      "this build is that of tools/check-gpu, which has no products of matrices to measure the machine by: "
-      "calibrate with the cgx-bench of a whole build");
+      "this build has no libcgx_native, by whose products of matrices the machine's arithmetic is measured: "
+      "calibrate with the cgx-bench of a whole build (CGX_BUILD_NATIVE)");
 }
 
 } // namespace cgx::bench

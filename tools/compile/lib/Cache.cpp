@@ -24,6 +24,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,13 +64,22 @@ std::optional<Artifact> deserialize(llvm::StringRef bytes) {
   return artifact;
 }
 
-/// Changes whenever this compiler is built again.
-std::string describeCompiler() {
+/// The file that this code is in. What dladdr calls a program is what it was started as, such as a name on
+/// PATH.
+const char *fileOfThisCode() {
   Dl_info self;
-  llvm::sys::fs::file_status status;
-  if (!dladdr(reinterpret_cast<void *>(&describeCompiler), &self) ||
-      llvm::sys::fs::status(self.dli_fname, status))
+  link_map *loaded = nullptr;
+  if (!dladdr1(reinterpret_cast<void *>(&fileOfThisCode), &self, reinterpret_cast<void **>(&loaded),
+               RTLD_DL_LINKMAP))
     return "";
+  return *loaded->l_name == '\0' ? "/proc/self/exe" : loaded->l_name;
+}
+
+/// Changes whenever this compiler is built again, or does not exist.
+std::optional<std::string> describeCompiler() {
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(fileOfThisCode(), status))
+    return std::nullopt;
   return std::to_string(status.getSize()) + " " +
          std::to_string(status.getLastModificationTime().time_since_epoch().count()) + " " +
          std::to_string(status.getUniqueID().getFile());
@@ -140,9 +150,12 @@ std::optional<Cache> Cache::open(std::string &error) {
 }
 
 std::string Cache::getKey(llvm::StringRef program, const Options &options) {
-  std::string all = "cgx step 1\n" + describeCompiler() + "\n" + LLVM_VERSION_STRING + "\n" +
-                    describeProcessor(options) + "\n" + std::to_string(static_cast<int>(options.output)) +
-                    "\n";
+  static const std::optional<std::string> compiler = describeCompiler();
+  // What no other compiler shares: its own life.
+  const std::string made =
+      compiler ? *compiler : "process " + std::to_string(llvm::sys::Process::getProcessId());
+  std::string all = "cgx step 1\n" + made + "\n" + LLVM_VERSION_STRING + "\n" + describeProcessor(options) +
+                    "\n" + std::to_string(static_cast<int>(options.output)) + "\n";
   return llvm::toHex(digest(all + program.str()), /*LowerCase=*/true);
 }
 

@@ -72,7 +72,7 @@ std::string linkSharedLibrary(const Artifact &objects, const std::string &path,
   if (!linker)
     return "cannot link '" + path +
            "': there is no C compiler 'cc' on PATH; write step.o instead and link it "
-           "with -shared -lcgx_runtime -lm";
+           "with -shared -lcgx_runtime -lcgx_native -lm";
   std::list<TemporaryFile> temporaries; // do not move
   for (const std::string &object : objects.files) {
     temporaries.emplace_back();
@@ -91,7 +91,9 @@ std::string linkSharedLibrary(const Artifact &objects, const std::string &path,
   for (const TemporaryFile &temporary : temporaries)
     arguments.push_back(temporary.getPath());
   // Not -Wl,-rpath, which cuts the name of the folder at commas.
-  arguments.append({search, "-Xlinker", "-rpath", "-Xlinker", runtimeFolder, "-lcgx_runtime", "-lm"});
+  arguments.append({search, "-Xlinker", "-rpath", "-Xlinker", runtimeFolder, "-lcgx_runtime",
+                    // Steps that compute nothing there do without BLAS.
+                    "-Xlinker", "--as-needed", "-lcgx_native", "-lm"});
   std::string message;
   if (int code = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 0, 0, &message); code != 0)
     return "cannot link '" + path + "': " + *linker + " ended with " + std::to_string(code) +

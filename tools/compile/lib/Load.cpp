@@ -7,13 +7,24 @@
 //===----------------------------------------------------------------------------===//
 #include "cgx/compile.h"
 
+#include "cgx/native.h"
+
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 
+#include <dlfcn.h>
+
 namespace cgx::compile {
 namespace {
+
+/// Where the library lies that steps compute with. This one is linked with it, but who loaded this one may
+/// keep its libraries out of sight of the process.
+const char *nativeLibrary() {
+  Dl_info found;
+  return ::dladdr(reinterpret_cast<void *>(&cgx_native_matmul_f32), &found) != 0 ? found.dli_fname : nullptr;
+}
 
 llvm::Expected<LoadedStep> load(const Artifact &objects) {
   llvm::InitializeNativeTarget();
@@ -21,12 +32,16 @@ llvm::Expected<LoadedStep> load(const Artifact &objects) {
   auto jit = llvm::orc::LLJITBuilder().create();
   if (!jit)
     return jit.takeError();
-  // The runtime, BLAS behind it, and libm.
-  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      (*jit)->getDataLayout().getGlobalPrefix());
+  // The runtime and libm, then what steps compute with.
+  const char prefix = (*jit)->getDataLayout().getGlobalPrefix();
+  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix);
   if (!process)
     return process.takeError();
+  auto native = llvm::orc::DynamicLibrarySearchGenerator::Load(nativeLibrary(), prefix);
+  if (!native)
+    return native.takeError();
   (*jit)->getMainJITDylib().addGenerator(std::move(*process));
+  (*jit)->getMainJITDylib().addGenerator(std::move(*native));
   for (const std::string &object : objects.files)
     if (llvm::Error error = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "step.o")))
       return error;

@@ -101,7 +101,7 @@ def CallLibrariesPass : Pass<"cgx-call-libraries", "::mlir::ModuleOp"> {
     ```
     Output:
     ```mlir
-    %0:2 = cgx_rt.library @cgx_rt_cholesky [115, 76, 4, 3] ins(%a) outs(%factor, %info) -> tensor<3x4x4xf32>, tensor<3xi32>
+    %0:2 = cgx_rt.library @cgx_native_cholesky [115, 76, 4, 3] ins(%a) outs(%factor, %info) -> tensor<3x4x4xf32>, tensor<3xi32>
     ```
   }];
   let dependentDialects = ["::cgx::rt::CgxRtDialect", "::cgx::stablehlo::StablehloDialect",

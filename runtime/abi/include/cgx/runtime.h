@@ -246,86 +246,9 @@ void cgx_rt_payload_all_gather(int64_t context, int64_t collective, int64_t oper
 /* From a whole payload to a tensor. */
 void cgx_rt_decompress(int64_t context, int64_t collective, int64_t operand, int64_t payload, int64_t output);
 
-/* Row-major matrix products on OpenBLAS: C[m,n] = op(A) * op(B), where `trans` is 1 for a
- * transposed operand. `batch` products, each stride (in elements) apart. */
-void cgx_rt_matmul_f32(int64_t a, int64_t b, int64_t c, int64_t trans_a, int64_t trans_b, int64_t m,
-                       int64_t n, int64_t k, int64_t batch, int64_t stride_a, int64_t stride_b,
-                       int64_t stride_c);
-
-/* Linear algebra on the LAPACK of OpenBLAS: `batch` row-major matrices lie one behind the other. `type` is
- * LAPACK's letter of their elements: 's' f32, 'd' f64, 'c' and 'z' complex numbers of two of these; other
- * letters are LAPACK's too, as in the custom calls that JAX prints. No result overlaps an operand. `info` is
- * an int32 for each matrix: 0, or what LAPACK says; where it is not 0, results are not to be used. A call
- * that runs out of memory fails the step. */
-
-/* The triangle `uplo` ('L' or 'U') of n by n matrices becomes their Cholesky factor; the other one is kept.
- */
-void cgx_rt_cholesky(int64_t context, int64_t type, int64_t uplo, int64_t n, int64_t batch, int64_t a,
-                     int64_t factor, int64_t info);
-/* m by n matrices in L and U, with the min(m, n) rows that were swapped, counted from 1. */
-void cgx_rt_lu(int64_t context, int64_t type, int64_t m, int64_t n, int64_t batch, int64_t a, int64_t factors,
-               int64_t pivots, int64_t info);
-/* m by n matrices in R and the min(m, n) reflectors of Q below it, whose factors are `tau`. */
-void cgx_rt_qr(int64_t context, int64_t type, int64_t m, int64_t n, int64_t batch, int64_t a, int64_t factors,
-               int64_t tau);
-/* The same of permuted columns: `columns_first` names those to move to the front, `pivots` says, from 1,
- * where each came from; n int32 for each matrix. */
-void cgx_rt_pivoted_qr(int64_t context, int64_t type, int64_t m, int64_t n, int64_t batch, int64_t a,
-                       int64_t columns_first, int64_t factors, int64_t pivots, int64_t tau);
-/* The first n columns of Q, from k reflectors in the first columns of `a`. */
-void cgx_rt_householder_product(int64_t context, int64_t type, int64_t m, int64_t n, int64_t k, int64_t batch,
-                                int64_t a, int64_t tau, int64_t q);
-/* Q c or c Q (`left` is 0), or with `transpose` those of its adjoint, of m by n matrices `c`. */
-void cgx_rt_householder_multiply(int64_t context, int64_t type, int64_t left, int64_t transpose, int64_t m,
-                                 int64_t n, int64_t columns_of_a, int64_t k, int64_t batch, int64_t a,
-                                 int64_t tau, int64_t c, int64_t out);
-/* Eigenvalues, ascending, and eigenvectors (`mode` 'V'; else 'N') of the Hermitian matrices whose triangle is
- * `uplo`. */
-void cgx_rt_eigh(int64_t context, int64_t type, int64_t mode, int64_t uplo, int64_t n, int64_t batch,
-                 int64_t a, int64_t vectors, int64_t values, int64_t info);
-/* Eigenvalues of any matrices, and where `left` or `right` is 'V' (else 'N', and the vectors are not touched)
- * their eigenvectors, complex and of length 1. Those of real matrices are two vectors of real numbers, of
- * complex ones `real`, and `imaginary` is not touched. */
-void cgx_rt_eig(int64_t context, int64_t type, int64_t left, int64_t right, int64_t n, int64_t batch,
-                int64_t a, int64_t real, int64_t imaginary, int64_t left_vectors, int64_t right_vectors,
-                int64_t info);
-/* Schur's form t with a = z t z^H, the eigenvalues as above, and the vectors z (`mode` 'V'; else 'N', and
- * they are not touched). Real matrices have blocks of 2 by 2 for pairs of complex eigenvalues. */
-void cgx_rt_schur(int64_t context, int64_t type, int64_t mode, int64_t n, int64_t batch, int64_t a, int64_t t,
-                  int64_t z, int64_t real, int64_t imaginary, int64_t info);
-/* Hessenberg's form as LAPACK packs it, with the reflectors below; rows and columns `low` to `high`, from 1,
- * are reduced. n - 1 `tau` for each matrix. */
-void cgx_rt_hessenberg(int64_t context, int64_t type, int64_t low, int64_t high, int64_t n, int64_t batch,
-                       int64_t a, int64_t factors, int64_t tau, int64_t info);
-/* The same of the Hermitian matrices whose triangle is `uplo`: `diagonal` of n and `beside` of n - 1 real
- * numbers. */
-void cgx_rt_tridiagonal(int64_t context, int64_t type, int64_t uplo, int64_t n, int64_t batch, int64_t a,
-                        int64_t factors, int64_t diagonal, int64_t beside, int64_t tau, int64_t info);
-/* Singular values and vectors of m by n matrices: all of them ('A'), the first min(m, n) ('S'), or none ('N':
- * `u` and `vt` are not touched). */
-void cgx_rt_svd(int64_t context, int64_t type, int64_t mode, int64_t m, int64_t n, int64_t batch, int64_t a,
-                int64_t s, int64_t u, int64_t vt, int64_t info);
-/* x with op(a) x = b (`side` 'L') or x op(a) = b ('R'), b of m by n. */
-void cgx_rt_triangular_solve(int64_t context, int64_t type, int64_t side, int64_t uplo, int64_t trans,
-                             int64_t diag, int64_t m, int64_t n, int64_t batch, int64_t a, int64_t b,
-                             int64_t x);
-/* x of n by `columns` with the three diagonals times x = b. All have n elements: the first of `lower` and the
- * last of `upper` are not read. */
-void cgx_rt_tridiagonal_solve(int64_t context, int64_t type, int64_t n, int64_t columns, int64_t batch,
-                              int64_t lower, int64_t diagonal, int64_t upper, int64_t b, int64_t x,
-                              int64_t info);
-
-/* Fourier transforms, as numpy scales them, of `batch` blocks of up to three dimensions; leading ones are 1.
- * `type` is 's' or 'd'. A complex number is two of these; of the last dimension of a real signal's spectrum
- * there are length2 / 2 + 1. Any lengths, each in n log n. */
-typedef enum cgx_fft_kind {
-  CGX_FFT_FORWARD = 0,
-  CGX_FFT_INVERSE = 1,
-  CGX_FFT_REAL = 2,
-  CGX_FFT_INVERSE_REAL = 3
-} cgx_fft_kind;
-void cgx_rt_fft(int64_t context, int64_t type, int64_t kind, int64_t batch, int64_t length0, int64_t length1,
-                int64_t length2, int64_t in, int64_t out);
+/* For libraries that compiled steps call, such as libcgx_native: ends the step as a call above does that
+ * failed, for `message`. Without a context nobody is told. */
+void cgx_rt_fail(int64_t context, cgx_status status, const char *message);
 
 /* ---- Symbols of a compiled step -------------------------------------------------------- */
 

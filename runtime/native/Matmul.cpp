@@ -1,4 +1,4 @@
-//===-- capi/Matmul.cpp - Matrix products on OpenBLAS ------------*- C++ -*-===//
+//===-- native/Matmul.cpp - Matrix products on OpenBLAS ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "OneThread.h"
 
-#include "cgx/runtime.h"
+#include "cgx/native.h"
 
 #include <algorithm>
 #include <limits>
@@ -28,9 +28,9 @@ void plainProduct(const float *a, const float *b, float *c, bool transA, bool tr
 
 } // namespace
 
-extern "C" void cgx_rt_matmul_f32(int64_t a, int64_t b, int64_t c, int64_t trans_a, int64_t trans_b,
-                                  int64_t m, int64_t n, int64_t k, int64_t batch, int64_t stride_a,
-                                  int64_t stride_b, int64_t stride_c) {
+extern "C" void cgx_native_matmul_f32(int64_t a, int64_t b, int64_t c, int64_t trans_a, int64_t trans_b,
+                                      int64_t m, int64_t n, int64_t k, int64_t batch, int64_t stride_a,
+                                      int64_t stride_b, int64_t stride_c) {
   if (m <= 0 || n <= 0 || batch <= 0)
     return;
   cgx::useOneThread();

@@ -1,4 +1,4 @@
-//===-- capi/Sort.cpp - The order of sorted rows -----------------*- C++ -*-===//
+//===-- native/Sort.cpp - The order of sorted rows -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,9 +11,9 @@
 // long one, by comparing pairs of number and place.
 //
 //===----------------------------------------------------------------------===//
-#include "StepFailure.h"
+#include "Failure.h"
 
-#include "cgx/compute.h"
+#include "cgx/native.h"
 
 #include <algorithm>
 #include <array>
@@ -104,9 +104,9 @@ void sortRows(const Order &order, int64_t outer, int64_t extent, int64_t inner, 
 
 } // namespace
 
-extern "C" void cgx_rt_sort_places(int64_t context, int64_t kind, int64_t bytes, int64_t infinity,
-                                   int64_t descending, int64_t outer, int64_t extent, int64_t inner,
-                                   int64_t kept, int64_t keys, int64_t places) {
+extern "C" void cgx_native_sort_places(int64_t context, int64_t kind, int64_t bytes, int64_t infinity,
+                                       int64_t descending, int64_t outer, int64_t extent, int64_t inner,
+                                       int64_t kept, int64_t keys, int64_t places) {
   if (outer <= 0 || inner <= 0 || kept <= 0)
     return;
   try {

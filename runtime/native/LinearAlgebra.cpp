@@ -1,4 +1,4 @@
-//===-- capi/LinearAlgebra.cpp - Factorizations on OpenBLAS's LAPACK -*- C++ -*-===//
+//===-- native/LinearAlgebra.cpp - Factorizations on OpenBLAS's LAPACK -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,11 +11,11 @@
 // not end do not begin.
 //
 //===----------------------------------------------------------------------===//
+#include "Failure.h"
 #include "Lapack.h"
 #include "OneThread.h"
-#include "StepFailure.h"
 
-#include "cgx/runtime.h"
+#include "cgx/native.h"
 
 #include <algorithm>
 #include <cmath>
@@ -133,8 +133,8 @@ char mirrored(int64_t uplo) { return uplo == 'L' ? 'U' : 'L'; }
 
 extern "C" {
 
-void cgx_rt_cholesky(int64_t context, int64_t type, int64_t uplo, int64_t n, int64_t batch, int64_t a,
-                     int64_t factor, int64_t info) {
+void cgx_native_cholesky(int64_t context, int64_t type, int64_t uplo, int64_t n, int64_t batch, int64_t a,
+                         int64_t factor, int64_t info) {
   // Of the transposed matrix, which is the conjugate one, the other triangle is the transposed factor.
   forType(context, type, [&]<typename T>(T) {
     const auto *from = pointer<const T>(a);
@@ -149,8 +149,8 @@ void cgx_rt_cholesky(int64_t context, int64_t type, int64_t uplo, int64_t n, int
   });
 }
 
-void cgx_rt_lu(int64_t context, int64_t type, int64_t m, int64_t n, int64_t batch, int64_t a, int64_t factors,
-               int64_t pivots, int64_t info) {
+void cgx_native_lu(int64_t context, int64_t type, int64_t m, int64_t n, int64_t batch, int64_t a,
+                   int64_t factors, int64_t pivots, int64_t info) {
   forType(context, type, [&]<typename T>(T) {
     std::vector<T> columns(m * n);
     for (int64_t i = 0; i < batch; ++i) {
@@ -166,8 +166,8 @@ void cgx_rt_lu(int64_t context, int64_t type, int64_t m, int64_t n, int64_t batc
   });
 }
 
-void cgx_rt_qr(int64_t context, int64_t type, int64_t m, int64_t n, int64_t batch, int64_t a, int64_t factors,
-               int64_t tau) {
+void cgx_native_qr(int64_t context, int64_t type, int64_t m, int64_t n, int64_t batch, int64_t a,
+                   int64_t factors, int64_t tau) {
   forType(context, type, [&]<typename T>(T) {
     std::vector<T> columns(m * n);
     for (int64_t i = 0; i < batch && !columns.empty(); ++i) {
@@ -181,8 +181,8 @@ void cgx_rt_qr(int64_t context, int64_t type, int64_t m, int64_t n, int64_t batc
   });
 }
 
-void cgx_rt_pivoted_qr(int64_t context, int64_t type, int64_t m, int64_t n, int64_t batch, int64_t a,
-                       int64_t columns_first, int64_t factors, int64_t pivots, int64_t tau) {
+void cgx_native_pivoted_qr(int64_t context, int64_t type, int64_t m, int64_t n, int64_t batch, int64_t a,
+                           int64_t columns_first, int64_t factors, int64_t pivots, int64_t tau) {
   forType(context, type, [&]<typename T>(T) {
     std::vector<T> columns(m * n);
     std::vector<RealOf<T>> real(2 * n);
@@ -198,8 +198,8 @@ void cgx_rt_pivoted_qr(int64_t context, int64_t type, int64_t m, int64_t n, int6
   });
 }
 
-void cgx_rt_householder_product(int64_t context, int64_t type, int64_t m, int64_t n, int64_t k, int64_t batch,
-                                int64_t a, int64_t tau, int64_t q) {
+void cgx_native_householder_product(int64_t context, int64_t type, int64_t m, int64_t n, int64_t k,
+                                    int64_t batch, int64_t a, int64_t tau, int64_t q) {
   forType(context, type, [&]<typename T>(T) {
     std::vector<T> columns(m * n);
     for (int64_t i = 0; i < batch && !columns.empty(); ++i) {
@@ -213,9 +213,9 @@ void cgx_rt_householder_product(int64_t context, int64_t type, int64_t m, int64_
   });
 }
 
-void cgx_rt_householder_multiply(int64_t context, int64_t type, int64_t left, int64_t transpose, int64_t m,
-                                 int64_t n, int64_t columns_of_a, int64_t k, int64_t batch, int64_t a,
-                                 int64_t tau, int64_t c, int64_t out) {
+void cgx_native_householder_multiply(int64_t context, int64_t type, int64_t left, int64_t transpose,
+                                     int64_t m, int64_t n, int64_t columns_of_a, int64_t k, int64_t batch,
+                                     int64_t a, int64_t tau, int64_t c, int64_t out) {
   forType(context, type, [&]<typename T>(T) {
     int64_t order = left ? m : n;
     char trans = !transpose ? 'N' : isComplex<T> ? 'C' : 'T';
@@ -232,8 +232,8 @@ void cgx_rt_householder_multiply(int64_t context, int64_t type, int64_t left, in
   });
 }
 
-void cgx_rt_eigh(int64_t context, int64_t type, int64_t mode, int64_t uplo, int64_t n, int64_t batch,
-                 int64_t a, int64_t vectors, int64_t values, int64_t info) {
+void cgx_native_eigh(int64_t context, int64_t type, int64_t mode, int64_t uplo, int64_t n, int64_t batch,
+                     int64_t a, int64_t vectors, int64_t values, int64_t info) {
   forType(context, type, [&]<typename T>(T) {
     using Real = RealOf<T>;
     std::vector<T> columns(n * n);
@@ -263,9 +263,9 @@ void cgx_rt_eigh(int64_t context, int64_t type, int64_t mode, int64_t uplo, int6
   });
 }
 
-void cgx_rt_eig(int64_t context, int64_t type, int64_t left, int64_t right, int64_t n, int64_t batch,
-                int64_t a, int64_t real, int64_t imaginary, int64_t left_vectors, int64_t right_vectors,
-                int64_t info) {
+void cgx_native_eig(int64_t context, int64_t type, int64_t left, int64_t right, int64_t n, int64_t batch,
+                    int64_t a, int64_t real, int64_t imaginary, int64_t left_vectors, int64_t right_vectors,
+                    int64_t info) {
   forType(context, type, [&]<typename T>(T) {
     using Real = RealOf<T>;
     using Complex = std::complex<Real>;
@@ -304,8 +304,8 @@ void cgx_rt_eig(int64_t context, int64_t type, int64_t left, int64_t right, int6
   });
 }
 
-void cgx_rt_schur(int64_t context, int64_t type, int64_t mode, int64_t n, int64_t batch, int64_t a, int64_t t,
-                  int64_t z, int64_t real, int64_t imaginary, int64_t info) {
+void cgx_native_schur(int64_t context, int64_t type, int64_t mode, int64_t n, int64_t batch, int64_t a,
+                      int64_t t, int64_t z, int64_t real, int64_t imaginary, int64_t info) {
   forType(context, type, [&]<typename T>(T) {
     std::vector<T> columns(n * n), vectors(n * n);
     std::vector<RealOf<T>> rwork(isComplex<T> ? n : 1);
@@ -340,8 +340,8 @@ void cgx_rt_schur(int64_t context, int64_t type, int64_t mode, int64_t n, int64_
   });
 }
 
-void cgx_rt_hessenberg(int64_t context, int64_t type, int64_t low, int64_t high, int64_t n, int64_t batch,
-                       int64_t a, int64_t factors, int64_t tau, int64_t info) {
+void cgx_native_hessenberg(int64_t context, int64_t type, int64_t low, int64_t high, int64_t n, int64_t batch,
+                           int64_t a, int64_t factors, int64_t tau, int64_t info) {
   forType(context, type, [&]<typename T>(T) {
     std::vector<T> columns(n * n), scales(std::max<int64_t>(1, n));
     for (int64_t i = 0; i < batch; ++i) {
@@ -359,8 +359,8 @@ void cgx_rt_hessenberg(int64_t context, int64_t type, int64_t low, int64_t high,
   });
 }
 
-void cgx_rt_tridiagonal(int64_t context, int64_t type, int64_t uplo, int64_t n, int64_t batch, int64_t a,
-                        int64_t factors, int64_t diagonal, int64_t beside, int64_t tau, int64_t info) {
+void cgx_native_tridiagonal(int64_t context, int64_t type, int64_t uplo, int64_t n, int64_t batch, int64_t a,
+                            int64_t factors, int64_t diagonal, int64_t beside, int64_t tau, int64_t info) {
   forType(context, type, [&]<typename T>(T) {
     using Real = RealOf<T>;
     std::vector<T> columns(n * n);
@@ -380,8 +380,8 @@ void cgx_rt_tridiagonal(int64_t context, int64_t type, int64_t uplo, int64_t n, 
   });
 }
 
-void cgx_rt_svd(int64_t context, int64_t type, int64_t mode, int64_t m, int64_t n, int64_t batch, int64_t a,
-                int64_t s, int64_t u, int64_t vt, int64_t info) {
+void cgx_native_svd(int64_t context, int64_t type, int64_t mode, int64_t m, int64_t n, int64_t batch,
+                    int64_t a, int64_t s, int64_t u, int64_t vt, int64_t info) {
   forType(context, type, [&]<typename T>(T) {
     using Real = RealOf<T>;
     int64_t least = std::min(m, n), most = std::max(m, n);
@@ -425,9 +425,9 @@ void cgx_rt_svd(int64_t context, int64_t type, int64_t mode, int64_t m, int64_t 
   });
 }
 
-void cgx_rt_triangular_solve(int64_t context, int64_t type, int64_t side, int64_t uplo, int64_t trans,
-                             int64_t diag, int64_t m, int64_t n, int64_t batch, int64_t a, int64_t b,
-                             int64_t x) {
+void cgx_native_triangular_solve(int64_t context, int64_t type, int64_t side, int64_t uplo, int64_t trans,
+                                 int64_t diag, int64_t m, int64_t n, int64_t batch, int64_t a, int64_t b,
+                                 int64_t x) {
   forType(context, type, [&]<typename T>(T) {
     if (m == 0 || n == 0)
       return;
@@ -460,9 +460,9 @@ void cgx_rt_triangular_solve(int64_t context, int64_t type, int64_t side, int64_
   });
 }
 
-void cgx_rt_tridiagonal_solve(int64_t context, int64_t type, int64_t n, int64_t columns, int64_t batch,
-                              int64_t lower, int64_t diagonal, int64_t upper, int64_t b, int64_t x,
-                              int64_t info) {
+void cgx_native_tridiagonal_solve(int64_t context, int64_t type, int64_t n, int64_t columns, int64_t batch,
+                                  int64_t lower, int64_t diagonal, int64_t upper, int64_t b, int64_t x,
+                                  int64_t info) {
   forType(context, type, [&]<typename T>(T) {
     std::vector<T> below(n), on(n), above(n), right(n * columns);
     for (int64_t i = 0; i < batch; ++i) {

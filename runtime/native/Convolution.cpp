@@ -1,4 +1,4 @@
-//===-- capi/Convolution.cpp - Convolutions on oneDNN ------------*- C++ -*-===//
+//===-- native/Convolution.cpp - Convolutions on oneDNN ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,9 +13,9 @@
 // one thread.
 //
 //===----------------------------------------------------------------------===//
-#include "StepFailure.h"
+#include "Failure.h"
 
-#include "cgx/compute.h"
+#include "cgx/native.h"
 
 #include <algorithm>
 #include <map>
@@ -287,8 +287,8 @@ struct Made {
 
 } // namespace
 
-extern "C" void cgx_rt_convolution_f32(int64_t context, int64_t convolution, int64_t first, int64_t second,
-                                       int64_t out) {
+extern "C" void cgx_native_convolution_f32(int64_t context, int64_t convolution, int64_t first,
+                                           int64_t second, int64_t out) {
   try {
     thread_local Made made;
     OneThread oneThread;

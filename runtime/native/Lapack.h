@@ -1,4 +1,4 @@
-//===-- capi/Lapack.h - The routines of LAPACK that steps use ----*- C++ -*-===//
+//===-- native/Lapack.h - The routines of LAPACK that steps use ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,8 +10,8 @@
 // its length as a hidden argument at the end, as gfortran passes it. One overload for each type of element.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_CAPI_LAPACK_H
-#define CGX_RUNTIME_CAPI_LAPACK_H
+#ifndef CGX_RUNTIME_NATIVE_LAPACK_H
+#define CGX_RUNTIME_NATIVE_LAPACK_H
 
 #include <complex>
 #include <cstddef>
@@ -156,4 +156,4 @@ CGX_LAPACK_COMPLEX_ROUTINES(std::complex<double>, double, z)
 
 } // namespace cgx::lapack
 
-#endif // CGX_RUNTIME_CAPI_LAPACK_H
+#endif // CGX_RUNTIME_NATIVE_LAPACK_H

@@ -1,4 +1,4 @@
-//===-- capi/PlainConvolution.cpp - Convolutions without a library -*- C++ -*-===//
+//===-- native/PlainConvolution.cpp - Convolutions without a library -*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,7 +10,7 @@
 // that was built without it calls nothing here.
 //
 //===----------------------------------------------------------------------===//
-#include "cgx/compute.h"
+#include "cgx/native.h"
 
 #include <array>
 #include <cstddef>
@@ -36,8 +36,8 @@ template <typename Body> void forEach(const int64_t *sizes, Body body) {
 
 } // namespace
 
-extern "C" void cgx_rt_convolution_f32(int64_t, int64_t convolution, int64_t first, int64_t second,
-                                       int64_t out) {
+extern "C" void cgx_native_convolution_f32(int64_t, int64_t convolution, int64_t first, int64_t second,
+                                           int64_t out) {
   const auto &c = *reinterpret_cast<const cgx_convolution *>(convolution);
   auto *result = reinterpret_cast<float *>(out);
   const auto *lhs = reinterpret_cast<const float *>(first), *rhs = reinterpret_cast<const float *>(second);

@@ -1,4 +1,4 @@
-//===-- capi/OneThread.h - BLAS on the calling thread ------------*- C++ -*-===//
+//===-- native/OneThread.h - BLAS on the calling thread ------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,8 +10,8 @@
 // in each would fight over the cores.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_CAPI_ONETHREAD_H
-#define CGX_RUNTIME_CAPI_ONETHREAD_H
+#ifndef CGX_RUNTIME_NATIVE_ONETHREAD_H
+#define CGX_RUNTIME_NATIVE_ONETHREAD_H
 
 #include <cblas.h>
 #include <mutex>
@@ -25,4 +25,4 @@ inline void useOneThread() {
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_CAPI_ONETHREAD_H
+#endif // CGX_RUNTIME_NATIVE_ONETHREAD_H

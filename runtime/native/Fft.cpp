@@ -1,4 +1,4 @@
-//===-- capi/Fft.cpp - Fourier transforms by KISS FFT ---------------*- C++ -*-===//
+//===-- native/Fft.cpp - Fourier transforms by KISS FFT ---------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,9 +11,9 @@
 // Everything is computed in f64: results of f32 are right to their last bits.
 //
 //===----------------------------------------------------------------------===//
-#include "StepFailure.h"
+#include "Failure.h"
 
-#include "cgx/runtime.h"
+#include "cgx/native.h"
 
 #include <kissfft/kissfft.hh>
 
@@ -214,8 +214,8 @@ template <typename Real> void runBatch(const Transform &transform, int64_t batch
 
 } // namespace
 
-extern "C" void cgx_rt_fft(int64_t context, int64_t type, int64_t kind, int64_t batch, int64_t length0,
-                           int64_t length1, int64_t length2, int64_t in, int64_t out) {
+extern "C" void cgx_native_fft(int64_t context, int64_t type, int64_t kind, int64_t batch, int64_t length0,
+                               int64_t length1, int64_t length2, int64_t in, int64_t out) {
   try {
     if (length0 <= 0 || length1 <= 0 || length2 <= 0)
       return;
