@@ -9,15 +9,25 @@ include(CMakePackageConfigHelpers)
 include(CgxManual)
 
 set(cgx_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cgx)
-set(cgx_programs cgx cgx-run cgx-bench cgx-plan cgx-curves)
+set(cgx_programs cgx cgx-bench cgx-plan cgx-curves)
+if(CGX_BUILD_NATIVE)
+  list(APPEND cgx_programs cgx-run)
+endif()
 set(cgx_libraries cgx_codec_abi cgx_abi cgx_native_abi cgx_runtime)
+
+# A wheel holds no links: its libraries are found beside each other, by one name.
+if(CGX_SELF_CONTAINED)
+  set(cgx_library_version)
+else()
+  set(cgx_library_version VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+endif()
+if(cgx_library_version)
+  set_target_properties(cgx_runtime cgx_cuda PROPERTIES ${cgx_library_version})
+endif()
 if(TARGET cgx_native)
   list(APPEND cgx_libraries cgx_native)
-  set_target_properties(cgx_native PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-    EXPORT_NAME native INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+  set_target_properties(cgx_native PROPERTIES ${cgx_library_version} EXPORT_NAME native INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
 endif()
-
-set_target_properties(cgx_runtime cgx_cuda PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 set_target_properties(cgx_codec_abi PROPERTIES EXPORT_NAME codec_abi)
 set_target_properties(cgx_abi PROPERTIES EXPORT_NAME abi)
 set_target_properties(cgx_native_abi PROPERTIES EXPORT_NAME native_abi)
@@ -36,7 +46,11 @@ cgx_install_folders(runtime ${CMAKE_INSTALL_BINDIR} ${CMAKE_INSTALL_INCLUDEDIR} 
   ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_MANDIR}/man1 ${CMAKE_INSTALL_DOCDIR}
   ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions ${CMAKE_INSTALL_DATAROOTDIR}/zsh/site-functions)
 install(TARGETS ${cgx_programs} RUNTIME COMPONENT runtime)
-cgx_manual(runtime ${cgx_programs})
+if(CGX_SELF_CONTAINED AND CGX_BUILD_COMPILER)
+  cgx_manual(runtime ${cgx_programs} cgx-opt)
+else()
+  cgx_manual(runtime ${cgx_programs})
+endif()
 install(TARGETS cgx_cuda COMPONENT runtime)
 install(TARGETS ${cgx_libraries} EXPORT cgx-runtime-targets COMPONENT runtime)
 install(DIRECTORY kernels/abi/include/cgx runtime/abi/include/cgx runtime/native/abi/include/cgx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -58,7 +72,12 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cgxConfig.cmake ${CMAKE_CURRENT_BINARY
 configure_file(cmake/install/cgx.pc.in cgx.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cgx.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
 
-if(CGX_BUILD_COMPILER)
+if(CGX_BUILD_COMPILER AND CGX_SELF_CONTAINED)
+  # A part of the wheel, which compiles no other tools on MLIR.
+  set_target_properties(cgx-opt cgx-lsp-server PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(cgx_compiler PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS cgx-opt cgx-lsp-server RUNTIME COMPONENT runtime)
+elseif(CGX_BUILD_COMPILER)
   set(cgx_compiler_programs cgx-opt cgx-compile cgx-lsp-server)
   set(cgx_compiler_libraries CgxDialect CgxStablehloDialect CgxSdyDialect CgxImportPasses CgxRewritePasses
     CgxLoweringPasses CgxRegistration cgx_compile cgx_formats cgx_output)
@@ -94,7 +113,7 @@ if(TARGET cgx_xla)
   install(FILES tools/jax/ffi/include/cgx/xla.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cgx COMPONENT runtime)
 endif()
 
-# What a Python wheel carries beside the packages: the libraries alone (setup.py).
+# The libraries that the Python packages open. A wheel has the component `runtime` beside them (setup.py).
 set(cgx_python_libraries cgx_cuda cgx_runtime)
 foreach(library cgx_compiler cgx_xla)
   if(TARGET ${library})

@@ -1,4 +1,5 @@
-# LLVM and MLIR 22 as Debian ships them, linked as their two shared libraries.
+# LLVM and MLIR 22 as Debian ships them, linked as their two shared libraries, or in a build that is to be self-contained
+# from their archives.
 
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
@@ -7,6 +8,19 @@ include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
 include(CgxClang)
+
+if(CGX_SELF_CONTAINED)
+  file(GLOB archives "${LLVM_LIBRARY_DIR}/libMLIR*.a" "${LLVM_LIBRARY_DIR}/libLLVM*.a")
+  # Programs of their own, and what hands MLIR's C interface out.
+  list(FILTER archives EXCLUDE REGEX "libMLIR(MlirOptMain|CAPI|Test|.*[rR]unner)")
+  if(NOT archives)
+    message(FATAL_ERROR "expected archives of LLVM and MLIR in ${LLVM_LIBRARY_DIR} (libmlir-22-dev, llvm-22-dev), found none")
+  endif()
+  set(CGX_MLIR ${archives} -Wl,--gc-sections -Wl,--icf=safe -Wl,--exclude-libs,ALL
+    -Wl,--push-state,-Bstatic -lz -lzstd -Wl,--pop-state)
+else()
+  set(CGX_MLIR MLIR LLVM)
+endif()
 
 # cgx_mlir_library(target SOURCES ... INCLUDES ... LINKS ... DEPENDS ...): a static library
 # of compiler code. INCLUDES are its public include folders, LINKS our own libraries
@@ -20,7 +34,7 @@ function(cgx_mlir_library target)
     target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)
   endforeach()
   target_include_directories(${target} PUBLIC $<INSTALL_INTERFACE:include>)
-  target_link_libraries(${target} PUBLIC ${ARG_LINKS} MLIR LLVM)
+  target_link_libraries(${target} PUBLIC ${ARG_LINKS} ${CGX_MLIR})
   if(ARG_DEPENDS)
     add_dependencies(${target} ${ARG_DEPENDS})
   endif()
@@ -33,7 +47,7 @@ function(cgx_mlir_executable target)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_executable(${target} ${ARG_SOURCES})
   target_include_directories(${target} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-  target_link_libraries(${target} PRIVATE ${ARG_LINKS} MLIR LLVM)
+  target_link_libraries(${target} PRIVATE ${ARG_LINKS} ${CGX_MLIR})
   cgx_mlir_options(${target})
 endfunction()
 

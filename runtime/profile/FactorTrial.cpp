@@ -30,8 +30,8 @@ static std::vector<double> eigenvalues(std::vector<double> matrix, size_t size) 
         if (at(p, q) == 0)
           continue;
         double slope = (at(q, q) - at(p, p)) / (2 * at(p, q));
-        double tangent = (slope >= 0 ? 1 : -1) / (std::fabs(slope) + std::hypot(slope, 1));
-        double cosine = 1 / std::hypot(tangent, 1), sine = tangent * cosine;
+        double tangent = (slope >= 0 ? 1 : -1) / (std::fabs(slope) + std::sqrt(slope * slope + 1));
+        double cosine = 1 / std::sqrt(tangent * tangent + 1), sine = tangent * cosine;
         for (size_t i = 0; i < size; ++i) {
           double left = at(i, p), right = at(i, q);
           at(i, p) = cosine * left - sine * right;

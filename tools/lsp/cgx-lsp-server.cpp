@@ -15,23 +15,26 @@
 
 #include "Proxy.h"
 
+#include "cgx/Cli/Version.h"
+#include "cgx/Tools/PortableMlir.h"
 #include "cgx/Tools/Registration.h"
 
 #include "mlir/IR/DialectRegistry.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
 #include "mlir/Support/LogicalResult.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <cstdlib>
 
 int main(int argc, char **argv) {
+  llvm::cl::SetVersionPrinter(
+      [](llvm::raw_ostream &os) { os << "cgx-lsp-server " << cgx::cli::version() << '\n'; });
   mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
+  cgx::registerOfferedDialects(registry);
   cgx::registerCgxDialects(registry);
   cgx::registerCgxPasses();
   auto server = [&] {

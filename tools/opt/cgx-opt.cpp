@@ -17,6 +17,7 @@
 #include "cgx/Cli/Version.h"
 #include "cgx/Tools/LargeStack.h"
 #include "cgx/Tools/LlvmProcess.h"
+#include "cgx/Tools/PortableMlir.h"
 #include "cgx/Tools/Registration.h"
 #include "cgx/Tools/SourceFile.h"
 #include "cgx/Tools/SourceText.h"
@@ -24,9 +25,6 @@
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
-#include "mlir/InitAllPasses.h"
 #include "mlir/Support/LogicalResult.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
@@ -135,11 +133,10 @@ static llvm::LogicalResult runOn(llvm::StringRef inputName, llvm::StringRef outp
 static int runTool(int argc, char **argv) {
   llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "cgx-opt " << cgx::cli::version() << '\n'; });
   mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
+  cgx::registerOfferedDialects(registry);
   const bool asks = asksForHelp({argv, argv + argc});
   if (!asks)
-    mlir::registerAllPasses();
+    cgx::registerOfferedPasses();
   cgx::registerCgxDialects(registry);
   cgx::registerCgxPasses();
   printNoOpsOnDiagnostics();

@@ -76,6 +76,13 @@ cgx_convolution_strides stridesOf(RankedTensorType type, int64_t first, int64_t 
   return result;
 }
 
+/// Whether libcgx_native was built with oneDNN.
+#ifdef CGX_HAS_DNNL
+constexpr bool callsLibrary = true;
+#else
+constexpr bool callsLibrary = false;
+#endif
+
 Value reversed(OpBuilder &b, Location loc, Value tensor, ArrayRef<int64_t> dims) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<AffineExpr> from;
@@ -219,7 +226,8 @@ private:
 
 Value libraryConvolution(OpBuilder &b, stablehlo::ConvolutionOp op, Value lhs, Value rhs,
                          RankedTensorType type) {
-#ifdef CGX_HAS_DNNL
+  if (!callsLibrary)
+    return nullptr;
   auto lhsType = cast<RankedTensorType>(lhs.getType()), rhsType = cast<RankedTensorType>(rhs.getType());
   auto isFloat = [](RankedTensorType type) {
     return isa<Float32Type, Float16Type, BFloat16Type>(type.getElementType());
@@ -251,10 +259,6 @@ Value libraryConvolution(OpBuilder &b, stablehlo::ConvolutionOp op, Value lhs, V
                      ownTensor(b, loc, sums))
                      .getResult(0);
   return withElement(b, loc, result, type.getElementType());
-#else
-  (void)b, (void)op, (void)lhs, (void)rhs, (void)type;
-  return nullptr;
-#endif
 }
 
 } // namespace cgx

@@ -11,14 +11,12 @@
 #include "cgx/Passes/Report.h"
 #include "cgx/Passes/Rewrite.h"
 #include "cgx/Passes/Xla.h"
+#include "cgx/Tools/PortableMlir.h"
 #include "cgx/Tools/Registration.h"
 #include "cgx/Tools/SourceText.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
-#include "mlir/InitAllPasses.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -38,9 +36,8 @@ namespace {
 const DialectRegistry &getRegistry() {
   static const DialectRegistry *registry = [] {
     auto *all = new DialectRegistry; // lives as long as the process: contexts on other threads may use it
-    registerAllDialects(*all);
-    registerAllExtensions(*all);
-    registerAllPasses();
+    registerPortableDialects(*all);
+    registerPortablePasses();
     registerCgxDialects(*all);
     registerCgxPasses();
     return all;

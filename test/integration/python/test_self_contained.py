@@ -1,0 +1,141 @@
+"""The wheel for other machines: `pip wheel .` makes one that needs nothing of theirs but a C library, and hides what is in it."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+SOURCE, VERSION = pathlib.Path(os.environ["CGX_SOURCE"]), os.environ["CGX_VERSION"]
+MOST_BYTES = 60_000_000
+OLDEST_GLIBC = (2, 34)
+# What every Linux has, and what the wheel has itself.
+ALLOWED = re.compile(r"(lib(c|m|gcc_s|dl|rt|pthread)\.so\.\d+|ld-linux-[\w-]+\.so\.\d+|libcgx_\w+\.so|libhwy-\w+\.so.*)$")
+EXPORTS = {"libcgx_runtime.so": r"cgx_\w+", "libcgx_xla.so": r"cgx_\w+", "libcgx_cuda.so": r"cgx::cuda::.*",
+           "libcgx_compiler.so": r"cgx_\w+|.*resolveTypeID.*"}
+PROGRAMS = ("cgx", "cgx-bench", "cgx-curves", "cgx-lsp-server", "cgx-opt", "cgx-plan")
+STEP = """func.func public @main(%w: tensor<64x64xf32>, %x: tensor<8x64xf32>) -> tensor<64x64xf32> {
+  return %w : tensor<64x64xf32>
+}
+"""
+LOADED = """
+import pathlib
+def loaded(): return {line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines() if ".so" in line}
+import cgx
+from cgx_core import compiler, context, libraries
+context.declare(libraries.open_library("cgx_runtime"))
+assert not any("libcgx_compiler" in path for path in loaded()), "the compiler is there before it is asked for"
+assert "module" in compiler.run("module {}", []).module
+foreign = [path for path in loaded() for word in ("libLLVM", "libMLIR", "libmpi", "openblas", "libgomp", "libssl") if word in path]
+assert not foreign, foreign
+"""
+PROGRAM = """#include <cgx/runtime.h>
+#include <stdio.h>
+int main(void) { puts(cgx_status_name(CGX_TIMEOUT)); return 0; }
+"""
+PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(tried C CXX)
+find_package(cgx REQUIRED)
+add_executable(tried main.c)
+target_link_libraries(tried PRIVATE cgx::runtime)
+"""
+
+
+def output(*command, **options):
+    done = subprocess.run([str(each) for each in command], capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+class SelfContainedTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = pathlib.Path(temporary.name)
+        cls.environment = {name: value for name, value in os.environ.items()
+                           if name not in ("CGX_BUILD_DIR", "CGX_LIBRARY_PATH", "PYTHONPATH", "LD_LIBRARY_PATH")}
+        output(sys.executable, "-m", "venv", cls.folder / "venv")
+        cls.bin = cls.folder / "venv" / "bin"
+        done = subprocess.run([cls.bin / "pip", "wheel", "--no-deps", "-w", cls.folder, SOURCE], env=cls.environment, capture_output=True,
+                              text=True, check=False)
+        if "No matching distribution found" in done.stderr:
+            raise unittest.SkipTest("pip found no package index")
+        assert done.returncode == 0, done.stdout + done.stderr
+        cls.wheel, = cls.folder.glob("*.whl")
+        output(cls.bin / "pip", "install", "--no-deps", cls.wheel)
+        cls.package, = (cls.folder / "venv" / "lib").glob("python*/site-packages/cgx_core")
+
+    def binaries(self):
+        found = [*(self.package / "lib").glob("*.so"), *(self.package / "bin").iterdir(), *self.package.parent.glob("cgx.libs/*")]
+        self.assertGreater(len(found), len(EXPORTS) + len(PROGRAMS))
+        return found
+
+    def test_its_name_says_where_it_runs_and_its_size_is_bounded(self):
+        self.assertRegex(self.wheel.name, rf"^cgx-{re.escape(VERSION)}-py3-none-manylinux_2_(\d\d)_x86_64\.whl$")
+        self.assertLessEqual(int(self.wheel.name.split("manylinux_2_")[1][:2]), OLDEST_GLIBC[1])
+        self.assertLessEqual(self.wheel.stat().st_size, MOST_BYTES)
+
+    def test_it_has_both_packages_and_what_c_programs_need(self):
+        names = zipfile.ZipFile(self.wheel).namelist()
+        for expected in ("cgx/__init__.py", "cgx_jax/compress.py", "cgx_torch/hook.py", "cgx_core/include/cgx/runtime.h",
+                         "cgx_core/lib/cmake/cgx/cgxConfig.cmake", "cgx_core/lib/pkgconfig/cgx.pc",
+                         *[f"cgx_core/lib/{library}" for library in EXPORTS], *[f"cgx_core/bin/{program}" for program in PROGRAMS]):
+            self.assertIn(expected, names)
+
+    def test_it_needs_a_c_library_and_no_other(self):
+        for path in self.binaries():
+            with self.subTest(path=path.name):
+                for needed in re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", path)):
+                    if path.parent.name != "cgx.libs":  # those of a distribution, taken along
+                        self.assertRegex(needed, ALLOWED)
+                for version in re.findall(r"GLIBC_(\d+)\.(\d+)", output("readelf", "-V", path)):
+                    self.assertLessEqual(tuple(map(int, version)), OLDEST_GLIBC)
+
+    def test_libraries_export_their_interface_and_nothing_else(self):
+        for library, pattern in EXPORTS.items():
+            symbols = output("nm", "-DC", "--defined-only", self.package / "lib" / library).splitlines()
+            self.assertTrue(symbols)
+            for symbol in symbols:
+                self.assertRegex(symbol.split(maxsplit=2)[2], rf"^({pattern})$", library)
+
+    def test_programs_run(self):
+        step = self.folder / "step.mlir"
+        step.write_text(STEP)
+        for program in PROGRAMS:
+            with self.subTest(program=program):
+                self.assertIn(VERSION, output(self.bin / program, "--version", env=self.environment))
+        done = subprocess.run([self.bin / "cgx-opt", step, "--cgx-report", "-o", os.devnull], env=self.environment, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("cgx report", done.stdout + done.stderr)
+
+    def test_nothing_of_the_system_is_loaded_and_no_compiler_before_it_is_asked_for(self):
+        output(self.bin / "python", "-c", LOADED, env=self.environment, cwd=self.folder)
+
+    def test_c_and_cmake_programs_take_it(self):
+        project = self.folder / "project"
+        project.mkdir()
+        (project / "main.c").write_text(PROGRAM)
+        (project / "CMakeLists.txt").write_text(PROJECT)
+        said = lambda option: output(self.bin / "python", "-m", "cgx", option, env=self.environment).split()
+        output("cc", project / "main.c", *said("--cflags"), *said("--libs"), "-o", project / "by-hand")
+        output("cmake", "-S", project, "-B", project / "build", f"-Dcgx_DIR={said('--cmake-dir')[0]}")
+        output("cmake", "--build", project / "build")
+        for program in ("by-hand", "build/tried"):
+            self.assertEqual(output(project / program, env=self.environment), "timeout\n")
+
+    def test_what_is_removed_leaves_nothing(self):
+        output(sys.executable, "-m", "venv", self.folder / "other")
+        pip = self.folder / "other" / "bin" / "pip"
+        before = {str(path) for path in (self.folder / "other").rglob("*") if "__pycache__" not in str(path)}
+        output(pip, "install", "--no-deps", self.wheel)
+        output(pip, "uninstall", "-y", "cgx")
+        self.assertEqual({str(path) for path in (self.folder / "other").rglob("*") if "__pycache__" not in str(path)}, before)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,43 @@
+"""cgx: the collectives of distributed training at 2 to 8 bits, in a training script of your own.
+
+    import cgx
+
+    ddp_model = cgx.compress(DistributedDataParallel(model), bits=4)        # PyTorch
+    train_step = cgx.compress(jax.jit(train_step, donate_argnums=0), bits=4)  # JAX
+
+`cgx.torch` and `cgx.jax` have all that there is for either. Nothing of a framework is imported before it is asked for.
+"""
+
+import importlib
+import sys
+
+from cgx_core import __version__
+from cgx_core.compiler import CompileError
+from cgx_core.context import RuntimeFailure
+
+__all__ = ["CompileError", "RuntimeFailure", "__version__", "compress", "jax", "torch"]
+
+
+def __getattr__(name):
+    if name in ("jax", "torch"):
+        return importlib.import_module(f"cgx.{name}")
+    raise AttributeError(f"module 'cgx' has no attribute {name!r}")
+
+
+def compress(what, **options):
+    """Compresses what a model or a step sends to other ranks.
+
+    Args:
+      what: a PyTorch model (DistributedDataParallel, or one that `fully_shard` was called on), or a step of JAX, jitted or not.
+      options: of `cgx.torch.compress` or `cgx.jax.compress`: bits=4, exclude="*embed*", error_feedback="f32", plan="plan.json", ...
+
+    Returns:
+      What that function returns.
+    """
+    # Whoever has a model has imported torch.
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(what, torch.nn.Module):
+        return importlib.import_module("cgx.torch").compress(what, **options)
+    if callable(what) and "jax" in sys.modules:
+        return importlib.import_module("cgx.jax").compress(what, **options)
+    raise TypeError(f"expected a torch.nn.Module, or a function of a step of JAX, got {type(what).__name__}")

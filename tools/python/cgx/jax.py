@@ -1,0 +1,4 @@
+"""cgx for JAX: what `cgx_jax` has."""
+
+from cgx_jax import *  # noqa: F401,F403
+from cgx_jax import __all__  # noqa: F401
