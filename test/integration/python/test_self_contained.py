@@ -112,6 +112,7 @@ class SelfContainedTest(unittest.TestCase):
                               text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("cgx report", done.stdout + done.stderr)
+        self.assertNotIn("MISSING", output(self.bin / "cgx", "doctor", "--no-measure", env=self.environment))
 
     def test_nothing_of_the_system_is_loaded_and_no_compiler_before_it_is_asked_for(self):
         output(self.bin / "python", "-c", LOADED, env=self.environment, cwd=self.folder)

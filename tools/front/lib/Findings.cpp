@@ -131,13 +131,19 @@ Finding findMpi() {
   const std::string version(text, size_t(length));
   return {Verdict::good, "MPI", version.substr(0, version.find_first_of(",\n")), ""};
 #else
+#ifdef CGX_FRONT_HAS_TCP
+  return {Verdict::absent, "MPI", "this build has none: hosts reach each other by tcp", ""};
+#else
   return {Verdict::absent, "MPI", "this build has none: ranks of one host only",
           "for several hosts install libopenmpi-dev and openmpi-bin, and build again"};
+#endif
 #endif
 }
 
 Finding findConvolutions() {
-#ifdef CGX_FRONT_DNNL_VERSION
+#ifndef CGX_FRONT_HAS_NATIVE
+  return {Verdict::absent, "native steps", "this build trains inside of frameworks: it has no cgx-run", ""};
+#elif defined(CGX_FRONT_DNNL_VERSION)
   return {Verdict::good, "convolutions", "on oneDNN " CGX_FRONT_DNNL_VERSION, ""};
 #else
   return {Verdict::absent, "convolutions", "this build makes matrix products of them, which are slower",
@@ -182,6 +188,10 @@ std::vector<Finding> findTools() {
     if (!path.empty())
       continue;
     const bool runs = program == "cgx-run";
+#ifndef CGX_FRONT_HAS_NATIVE
+    if (runs || program == "cgx-compile")
+      continue; // said above
+#endif
     findings.push_back({runs ? Verdict::missing : Verdict::absent, program, "not beside this program",
                         "it is in the package 'cgx', or of a build with CGX_BUILD_COMPILER=ON"});
   }
