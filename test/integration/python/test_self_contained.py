@@ -32,6 +32,31 @@ assert "module" in compiler.run("module {}", []).module
 foreign = [path for path in loaded() for word in ("libLLVM", "libMLIR", "libmpi", "openblas", "libgomp", "libssl") if word in path]
 assert not foreign, foreign
 """
+JAX_STEP = """
+import functools, os
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
+import jax, jax.numpy as jnp, numpy as np
+import cgx
+mesh = jax.sharding.Mesh(np.array(jax.devices()), ("data",))
+whole, split = (jax.sharding.PartitionSpec(*axes) for axes in ((), ("data",)))
+@jax.jit
+@functools.partial(jax.shard_map, mesh=mesh, in_specs=(whole, split), out_specs=whole, check_vma=False)
+def step(w, x):
+    return w - 0.1 * jax.lax.pmean(jax.grad(lambda w: jnp.mean((x @ w) ** 2))(w), "data")
+step = cgx.compress(step, bits=4)
+step(jnp.ones((64, 64)), jnp.ones((8, 64)))
+print(step.report())
+"""
+TORCH_STEP = """
+import os, sys, torch, torch.distributed as dist
+import cgx
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(64, 64))
+state = cgx.compress(model, gradients="bits=4")
+model(torch.ones(8, 64)).sum().backward()
+print(state.report())
+"""
 PROGRAM = """#include <cgx/runtime.h>
 #include <stdio.h>
 int main(void) { puts(cgx_status_name(CGX_TIMEOUT)); return 0; }
@@ -116,6 +141,24 @@ class SelfContainedTest(unittest.TestCase):
 
     def test_nothing_of_the_system_is_loaded_and_no_compiler_before_it_is_asked_for(self):
         output(self.bin / "python", "-c", LOADED, env=self.environment, cwd=self.folder)
+
+    def framework(self, module):
+        """A Python that has the framework, and an environment in which it finds the wheel's packages."""
+        python = os.environ.get("CGX_PYTHON", "")
+        if not os.path.exists(python) or subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode:
+            self.skipTest(f"no Python with {module}: tools/setup")
+        return python, self.environment | {"PYTHONPATH": str(self.package.parent)}
+
+    def test_a_step_of_jax_is_compressed(self):
+        python, environment = self.framework("jax")
+        self.assertIn("quantize bits=4", output(python, "-c", JAX_STEP, env=environment, cwd=self.folder))
+
+    def test_a_model_of_torch_is_compressed(self):
+        python, environment = self.framework("torch")
+        (self.folder / "ddp.py").write_text(TORCH_STEP)
+        said = output(python, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", self.folder / "ddp.py",
+                      env=environment, cwd=self.folder)
+        self.assertIn("quantize bits=4", said)
 
     def test_c_and_cmake_programs_take_it(self):
         project = self.folder / "project"
