@@ -102,7 +102,8 @@ bool takeOver(int fd, const struct stat &old, cgx::FileMode mode) {
 std::string replace(const Destination &destination, const std::string &path, Pieces pieces, FileMode mode) {
   UnfinishedFile file(destination.path, static_cast<unsigned>(mode));
   struct stat old;
-  if (!file.isOpen() || !writeAll(file.get(), pieces) ||
+  if (!file.isOpen() || (mode == FileMode::Private && ::fchmod(file.get(), 0600) != 0) ||
+      !writeAll(file.get(), pieces) ||
       (destination.kind == Kind::Regular && ::stat(destination.path.c_str(), &old) == 0 &&
        !takeOver(file.get(), old, mode)) ||
       ::fsync(file.get()) != 0 || !file.moveTo(destination.path))

@@ -129,6 +129,7 @@ static int runTool(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  cgx::expectCrashes();
   llvm::InitLLVM init(argc, argv); // whose handlers are replaced by what all programs do
   cgx::prepareLlvmProcess("cgx-compile");
   return cgx::cli::runProgram("cgx-compile", [&] { return runTool(argc, argv); });

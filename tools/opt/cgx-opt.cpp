@@ -153,6 +153,7 @@ static int runTool(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  cgx::expectCrashes();
   llvm::InitLLVM init(argc, argv); // whose handlers are replaced by what all programs do
   cgx::prepareLlvmProcess("cgx-opt");
   return cgx::cli::runProgram("cgx-opt", [&] {

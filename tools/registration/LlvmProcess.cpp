@@ -13,20 +13,55 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <unistd.h>
 
+/// In seconds; a stack with the names of all functions takes one or two.
+static constexpr time_t kLongestLastWords = 10;
+
+/// Of this process, armed where it crashes. LLVM sets and clears the one of alarm().
+static timer_t lastWordsTimer;
+
+/// What may be called in a handler alone: somebody may hold the lock of malloc, of stderr, or of any library.
+static void endAtOnce(int) {
+  static constexpr char text[] = "the stack cannot be printed: a lock that this needs is held where the "
+                                 "program crashed\n";
+  (void)!::write(STDERR_FILENO, text, sizeof text - 1);
+  std::signal(SIGABRT, SIG_DFL);
+  ::raise(SIGABRT);
+}
+
+static void boundLastWords(void *) {
+  std::signal(SIGALRM, endAtOnce);
+  itimerspec once = {};
+  once.it_value.tv_sec = kLongestLastWords;
+  ::timer_settime(lastWordsTimer, 0, &once, nullptr);
+}
+
+void cgx::expectCrashes() {
+  if (::timer_create(CLOCK_MONOTONIC, nullptr, &lastWordsTimer) == 0) // whose signal is SIGALRM
+    llvm::sys::AddSignalHandler(boundLastWords, /*Cookie=*/nullptr);
+}
+
 static void onFatalError(void *tool, const char *reason, bool) {
-  if (!llvm::StringRef(reason).contains("pthread_create failed")) {
+  llvm::StringRef text(reason);
+  const char *name = static_cast<const char *>(tool);
+  if (text.consume_front("IO failure on output stream: ")) {
+    std::fprintf(stderr, "%s: error: cannot write to standard output: %s\n", name, text.data());
+  } else if (text.contains("pthread_create failed")) {
+    std::fprintf(stderr,
+                 "%s: error: cannot start a thread: %s (ulimit -u, or the most processes of a container)\n",
+                 name, reason);
+  } else {
     std::fprintf(stderr, "LLVM ERROR: %s\n", reason); // LLVM goes on with what else it does
     return;
   }
-  std::fprintf(stderr,
-               "%s: error: cannot start a thread: %s (ulimit -u, or the most processes of a container)\n",
-               static_cast<const char *>(tool), reason);
   cgx::removeUnfinishedOutput();
   ::_exit(1);
 }

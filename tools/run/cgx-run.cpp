@@ -11,6 +11,7 @@
 #include "cgx/Cli/TcpOptions.h"
 #include "cgx/Cli/Transports.h"
 #include "cgx/output/OutputFile.h"
+#include "cgx/output/OutputFolder.h"
 #include "cgx/run/AddressSpace.h"
 #include "cgx/run/Checkpoints.h"
 #include "cgx/run/Elastic.h"
@@ -564,9 +565,10 @@ int finish(const Options &options, const Job &job, const std::vector<Outcome> &o
 
 /// Of checkpoints, where --save names one that is not there yet.
 void makeFolder(const std::string &save) {
-  std::error_code error;
-  if (save.ends_with('/') && !std::filesystem::create_directories(save, error) && error)
-    throw Error("cannot make folder '" + save + "': " + error.message());
+  if (!save.ends_with('/'))
+    return;
+  if (const std::string error = cgx::makeOutputFolder(save); !error.empty())
+    throw Error(error);
 }
 
 /// What a run reads and never means to change. State may be replaced by what became of it, and a plan, too.

@@ -8,10 +8,12 @@
 
 #include "transport/tcp/TcpOptions.h"
 
+#include "cgx/formats/TextFile.h"
+
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include <cstring>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,12 +77,14 @@ static Status chooseRendezvous(const TcpConfig &config, TcpOptions &options) {
 static Result<std::string> readSecret(const std::string &path) {
   struct stat info{};
   if (::stat(path.c_str(), &info) != 0)
-    return Status::error(CGX_INVALID_ARGUMENT, "cannot read the secret file '", path, "'");
+    return Status::error(CGX_INVALID_ARGUMENT, "cannot read the secret file '", path,
+                         "': ", std::strerror(errno));
   if ((info.st_mode & 077) != 0)
     return Status::error(CGX_INVALID_ARGUMENT, "expected that nobody else may read the secret file '", path,
                          "': chmod 600 ", path);
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string text;
+  if (const std::string wrong = formats::readTextFile(path, text, kLongestSecret + 2); !wrong.empty())
+    return Status::error(CGX_INVALID_ARGUMENT, "cannot read the secret file '", path, "': ", wrong);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r'))
     text.pop_back();
   return text;

@@ -115,6 +115,18 @@ class OutputTest(FolderTest):
         self.assertEqual((target.read_bytes(), target.stat().st_mode & 0o777), (b"new", 0o640))
         self.assertEqual(sorted(os.listdir(self.folder)), ["dangling", "link", "made", "target"])
 
+    def test_new_folders_are_for_their_owner_whatever_the_mask(self):
+        inner = self.folder / "a" / "b"
+        mask = os.umask(0o777)
+        try:
+            output.make_folder(inner)
+        finally:
+            os.umask(mask)
+        self.assertEqual([path.stat().st_mode & 0o777 for path in (inner.parent, inner)], [0o700, 0o700])
+        inner.chmod(0o750)
+        output.make_folder(inner)
+        self.assertEqual(inner.stat().st_mode & 0o777, 0o750)
+
     def test_a_pipe_is_written_to(self):
         pipe = self.folder / "pipe"
         os.mkfifo(pipe)

@@ -28,6 +28,13 @@ class Cache(RunTest):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         return out.read_bytes(), result.stderr
 
+    def test_who_makes_it_can_use_it_whatever_the_mask(self):
+        subprocess.run([CGX_COMPILE, str(STEP), "-o", "step.so"], cwd=self.folder, umask=0o777, timeout=300,
+                       env={**os.environ, "CGX_CACHE_DIR": str(self.cache)}, check=True)
+        (entry,) = self.entries()
+        modes = [path.stat().st_mode & 0o777 for path in (self.cache, self.cache / "steps", entry)]
+        self.assertEqual(modes, [0o700, 0o700, 0o600])
+
     def entries(self):
         return sorted((self.cache / "steps").glob("llvmcache-*"))
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import stat
 import subprocess
 import unittest
@@ -161,6 +162,27 @@ func.func public @main(%a: tensor<4xf32> {tf.aliasing_output = 0 : i32}) -> (ten
         self.assertIn("@main", self.call("CGX_OPT", step, "-o", "-").stdout)
         self.assertIn("define", self.call("CGX_COMPILE", text, "-o", "-").stdout)
         self.assertIn("cgx_manifest", json.loads(self.call("CGX_COMPILE", text, "-o", library, "--manifest", "-").stdout))
+
+    @unittest.skipUnless("CGX_OPT" in os.environ, "this build has no compiler")
+    def test_a_compiler_whose_output_is_not_taken_says_so(self):
+        step = self.folder / "step.mlir"
+        step.write_text("func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %a : tensor<4xf32>\n}\n")
+        for tool, options in (("CGX_OPT", ()), ("CGX_OPT", ("-o", "-")), ("CGX_OPT", ("--help",)), ("CGX_COMPILE", ("--help",))):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([os.environ[tool], step, *options], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                                        check=False)
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertRegex(result.stderr, "^cgx-[a-z]+: error: cannot write to standard output: No space left on device\n$")
+
+    @unittest.skipUnless("CGX_OPT" in os.environ and not os.environ["CGX_SANITIZE"], "no compiler, or one with a malloc of its own")
+    def test_a_compiler_that_crashes_inside_malloc_ends(self):
+        step = self.folder / "step.mlir"
+        step.write_text("func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %a : tensor<4xf32>\n}\n")
+        crash = pathlib.Path(os.environ["CGX_RUN_FIXTURES"]) / "crash_in_malloc.so"
+        for tool in ("CGX_OPT", "CGX_COMPILE"):
+            result = subprocess.run(["env", f"LD_PRELOAD={crash}", os.environ[tool], step, "-o", "-"], capture_output=True, text=True,
+                                    timeout=60, check=False)
+            self.assertEqual(result.returncode, -signal.SIGABRT, result.stderr)
 
     @unittest.skipUnless("CGX_OPT" in os.environ, "this build has no compiler")
     def test_a_failed_compilation_removes_nothing(self):

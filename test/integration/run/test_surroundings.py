@@ -155,6 +155,11 @@ class Surroundings(RunTest):
                                     env=environment, umask=0o777, capture_output=True, text=True, timeout=120, check=False)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(save.stat().st_mode & 0o777, 0)
+        folder = self.folder / "new" / "folder"
+        result = subprocess.run(self.command("train2.so", "--steps", 1, "--save", f"{folder}/", state=self.state(2)),
+                                env=environment, umask=0o777, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([made.stat().st_mode & 0o777 for made in (folder.parent, folder)], [0o700, 0o700])
 
     def test_a_folder_that_has_gone(self):
         gone = self.folder / "gone"

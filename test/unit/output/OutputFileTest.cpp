@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/output/OutputFile.h"
+#include "cgx/output/OutputFolder.h"
 
 #include "UnfinishedFile.h"
 
@@ -82,6 +83,28 @@ TEST_F(OutputFile, OfAProgramCanBeRun) {
   ::umask(mask);
   EXPECT_EQ(modeOf(at("a")), mode_t{0755});
   EXPECT_EQ(modeOf(at("c")), mode_t{0644});
+}
+
+TEST_F(OutputFile, IsMadeInFoldersThatTheirOwnerCanUseWhateverTheMask) {
+  const mode_t mask = ::umask(0777);
+  EXPECT_EQ(makeOutputFolder(at("a/b/")), "");
+  EXPECT_EQ(makeOutputFolder(at("private"), FolderMode::Private), "");
+  EXPECT_EQ(writeOutput(at("private/a"), "", FileMode::Private), "");
+  ::umask(002);
+  EXPECT_EQ(makeOutputFolder(at("a/open")), "");
+  EXPECT_EQ(makeOutputFolder(at("a/private"), FolderMode::Private), "");
+  ::umask(mask);
+  EXPECT_EQ(modeOf(at("a")), mode_t{0700});
+  EXPECT_EQ(modeOf(at("a/b")), mode_t{0700});
+  EXPECT_EQ(modeOf(at("private")), mode_t{0700});
+  EXPECT_EQ(modeOf(at("private/a")), mode_t{0600});
+  EXPECT_EQ(modeOf(at("a/open")), mode_t{0775});
+  EXPECT_EQ(modeOf(at("a/private")), mode_t{0700});
+  ASSERT_EQ(::chmod(at("a/b").c_str(), 0750), 0);
+  EXPECT_EQ(makeOutputFolder(at("a/b")), "");
+  EXPECT_EQ(modeOf(at("a/b")), mode_t{0750}); // one that is there stays as it is
+  EXPECT_EQ(makeOutputFolder(at("private/a/c")),
+            "cannot make folder '" + at("private/a/c") + "': File exists");
 }
 
 TEST_F(OutputFile, BehindLinksIsReplacedAndTheLinksStay) {

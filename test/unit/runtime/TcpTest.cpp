@@ -176,6 +176,26 @@ TEST_F(TcpTest, ASecretFileThatOthersMayReadIsRefused) {
   std::filesystem::remove(path);
 }
 
+TEST_F(TcpTest, ASecretFileThatCannotBeReadToItsEndIsRefusedWithTheReason) {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / (job + ".secret");
+  TransportConfig own = config(0);
+  own.tcp.secret.clear();
+  own.tcp.secretFile = path;
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "No such file or directory"));
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_TRUE(
+      failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "expected somebody to write to this pipe"));
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  std::filesystem::permissions(path, std::filesystem::perms(0700));
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "Is a directory"));
+  std::filesystem::remove(path);
+  std::ofstream(path) << std::string(size_t{1} << 20, 'x');
+  std::filesystem::permissions(path, std::filesystem::perms(0600));
+  EXPECT_TRUE(failsWith(connect(own).status(), CGX_INVALID_ARGUMENT, "expected at most"));
+  std::filesystem::remove(path);
+}
+
 TEST_F(TcpTest, ARankWithAnotherSecretIsNamedByAll) {
   const std::vector<Status> statuses = run(3, [](TransportConfig &own) {
     own.timeout = 1500ms;

@@ -8,6 +8,7 @@
 #include "Cache.h"
 
 #include "cgx/output/OutputFile.h"
+#include "cgx/output/OutputFolder.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -123,11 +124,8 @@ std::optional<Cache> Cache::open(std::string &error) {
     error = "there is neither CGX_CACHE_DIR nor a home folder";
     return std::nullopt;
   }
-  if (std::error_code code = llvm::sys::fs::create_directories(folder, /*IgnoreExisting=*/true,
-                                                               llvm::sys::fs::perms::owner_all)) {
-    error = "cannot make folder '" + folder + "': " + code.message();
+  if (error = makeOutputFolder(folder, FolderMode::Private); !error.empty())
     return std::nullopt;
-  }
   const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) {
     error = "cannot open folder '" + folder + "': " + std::strerror(errno);

@@ -71,7 +71,7 @@ def export_step(step, state, batch, folder, *, name="step", donate=True, write_s
     text = _with_communication(lowered, text, feeds)
 
     folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    output.make_folder(folder)
     program = folder / f"{name}.mlir"
     output.write(program, [text.encode()])
     if write_state:

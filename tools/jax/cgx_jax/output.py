@@ -8,6 +8,26 @@ import os
 import secrets
 
 
+def make_folder(path):
+    """Makes a folder, and those above it, where they are not there yet.
+
+    Their owner may use what is new whatever the umask: what is about to be written there could not be."""
+    path = os.path.abspath(path)
+    if os.path.isdir(path):
+        return
+    if os.path.dirname(path) != path:
+        make_folder(os.path.dirname(path))
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        if not os.path.isdir(path):  # made by another process meanwhile is as good
+            raise
+        return
+    mode = os.stat(path).st_mode & 0o7777
+    if mode & 0o700 != 0o700:
+        os.chmod(path, mode | 0o700)
+
+
 def write(path, pieces):
     """Writes bytes, one piece behind the other, to a file.
 

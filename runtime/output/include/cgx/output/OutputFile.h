@@ -32,7 +32,8 @@
 
 namespace cgx {
 
-/// What a new file may be used for; the process's umask takes from it.
+/// What a new file may be used for; the process's umask takes from it, except from what is private: that is
+/// for this program to find again.
 enum class FileMode : unsigned { Data = 0666, Program = 0777, Private = 0600 };
 
 /// Writes `pieces`, one behind the other. Returns what went wrong, with the path; empty on success.
