@@ -47,7 +47,7 @@ public:
       if (failed(flatten(function)))
         return failure();
     eraseUnusedFunctions();
-    return success();
+    return checkMain();
   }
 
 private:
@@ -82,6 +82,19 @@ private:
     states[function] = State::Flat;
     --depth;
     return success();
+  }
+
+  /// A step that begins again inside of itself has no end; what it calls is part of it by now.
+  LogicalResult checkMain() {
+    if (!main)
+      return success();
+    WalkResult walk = main.walk([&](func::CallOp call) {
+      if (call.getCallee() != main.getSymName())
+        return WalkResult::advance();
+      call.emitError("expected functions that do not call themselves, got @main: use stablehlo.while");
+      return WalkResult::interrupt();
+    });
+    return failure(walk.wasInterrupted());
   }
 
   /// Where there is a @main, nobody else calls the others: a function is public when nothing is said of it.

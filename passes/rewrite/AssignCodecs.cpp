@@ -81,6 +81,7 @@ struct AssignCodecs : impl::AssignCodecsPassBase<AssignCodecs> {
   AssignCodecs(const AssignCodecs &other) : AssignCodecsPassBase(other) {}
 
   void runOnOperation() override {
+    replaced = 0;
     RankGrid grid(getOperation());
     if (failed(readKinds()) || failed(readAlong(grid)))
       return signalPassFailure();
@@ -100,6 +101,7 @@ struct AssignCodecs : impl::AssignCodecsPassBase<AssignCodecs> {
         return codecFor(op.getLayer(i).getKind(), axes).ofRows(getRowLength(op, i));
       });
     });
+    warnOfReplaced();
     warnOfMissingKinds();
     warnOfMissingAxes(grid);
     warnOfLostElements();
@@ -308,7 +310,20 @@ private:
     });
     if (isWrong)
       return signalPassFailure();
+    warnOfReplaced();
     warnOfLostElements();
+  }
+
+  /// A program that was compressed before, where the one that the framework exported was meant.
+  void warnOfReplaced() {
+    if (replaced == 0)
+      return;
+    InFlightDiagnostic warning = emitWarning(getOperation().getLoc())
+                                 << "the program is compressed already: " << firstReplaced;
+    if (replaced > 1)
+      warning << " and " << replaced - 1 << (replaced == 2 ? " other" : " others");
+    warning << " had " << (replaced > 1 ? "codecs such as " : "the codec ") << firstReplacedCodec
+            << ", which this replaces";
   }
 
   /// `codecOf` is asked for operands, by number, that have no reason to stay exact.
@@ -328,6 +343,10 @@ private:
           reason = "exact in the plan";
         if (reason.empty())
           assigned = wanted;
+      }
+      if (const CodecAttrInterface old = op.getCodec(i); !old.isRaw() && old != assigned) {
+        if (replaced++ == 0)
+          firstReplaced = op.getLayer(i).getName().str(), firstReplacedCodec = old;
       }
       codecs.push_back(assigned);
       reasons.push_back(builder.getStringAttr(reason));
@@ -357,7 +376,10 @@ private:
     return codec.getShapeRefusal(op.getInputType(operand));
   }
 
-  KindCodec usual; ///< of kinds without their own
+  KindCodec usual;
+  unsigned replaced = 0; ///< operands that had another codec
+  std::string firstReplaced;
+  CodecAttrInterface firstReplacedCodec; ///< of kinds without their own
   std::map<LayerKind, KindCodec> ofKinds;
   std::map<std::pair<AxisSet, LayerKind>, KindCodec> ofAxes; ///< of collectives along them
 };

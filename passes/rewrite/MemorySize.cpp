@@ -22,9 +22,9 @@ std::optional<uint64_t> parseMemorySize(llvm::StringRef text) {
     return std::nullopt;
   auto shift = llvm::StringSwitch<std::optional<unsigned>>(text)
                    .Case("", 0)
-                   .Case("KiB", 10)
-                   .Case("MiB", 20)
-                   .Case("GiB", 30)
+                   .Cases({"K", "KiB"}, 10)
+                   .Cases({"M", "MiB"}, 20)
+                   .Cases({"G", "GiB"}, 30)
                    .Default(std::nullopt);
   if (!shift || (number << *shift) >> *shift != number)
     return std::nullopt;

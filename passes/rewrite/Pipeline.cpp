@@ -271,6 +271,7 @@ template <typename Options> struct NamesOf : Options {
     std::vector<std::string> names;
     for (const auto &[name, option] : this->OptionsMap)
       names.push_back(name.str());
+    llvm::sort(names);
     return names;
   }
 };
@@ -323,9 +324,12 @@ static void registerPipeline(llvm::StringRef name, llvm::StringRef description,
         llvm::StringRef reason = llvm::StringRef(wrong).trim();
         reason.consume_front("<Pass-Options-Parser>: ");
         llvm::StringRef unknown = reason;
-        std::string meant =
-            unknown.consume_front("no such option ") ? askMeant(unknown, NamesOf<Options>().get()) : "";
-        return errorHandler(name + ": " + reason + meant);
+        if (!unknown.consume_front("no such option "))
+          return errorHandler(name + ": " + reason);
+        const auto names = NamesOf<Options>().get();
+        const std::string meant = askMeant(unknown, names);
+        return errorHandler(name + ": " + reason +
+                            (meant.empty() ? "; it has " + llvm::join(names, ", ") : meant));
       },
       [](auto optHandler) { optHandler(Options()); });
 }

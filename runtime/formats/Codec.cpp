@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/codec_table.h"
+#include "cgx/formats/Closest.h"
 #include "cgx/formats/Parse.h"
 
 #include <algorithm>
@@ -26,25 +27,30 @@ static std::string parameterText(const std::string &name, const Json &value) {
   return text;
 }
 
+static std::string listed(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 /// What is misspelt would be passed over in silence, and the codec would be another one.
 static void checkNames(const std::string &family, const Json &codec) {
   const CodecFamilyEntry *entry = codecFamilyNamed(family);
-  std::string known;
+  std::vector<std::string> known;
   if (!entry) {
     for (const CodecFamilyEntry &one : codecFamilies())
-      known.append(known.empty() ? "" : ", ").append(one.name);
-    throw Error("expected one of " + known + " as 'family' of a codec, got " + valueText(family));
+      known.emplace_back(one.name);
+    throw Error("expected one of " + listed(known) + " as 'family' of a codec, got " + valueText(family) +
+                askMeant(family, known));
   }
-  for (const auto &[name, member] : codec.items()) {
-    const bool isParameter = std::any_of(entry->parameters.begin(), entry->parameters.end(),
-                                         [&name = name](const auto &one) { return one.name == name; });
-    if (isParameter || name == "family" || name == "error_feedback" || name == "decay")
-      continue;
-    for (const auto &parameter : entry->parameters)
-      known.append(parameter.name).append(", ");
-    throw Error("expected one of " + known + "error_feedback, decay in a codec of family " + family +
-                ", got " + valueText(name));
-  }
+  for (const auto &parameter : entry->parameters)
+    known.emplace_back(parameter.name);
+  known.insert(known.end(), {"error_feedback", "decay"});
+  for (const auto &[name, member] : codec.items())
+    if (name != "family" && std::find(known.begin(), known.end(), name) == known.end())
+      throw Error("expected one of " + listed(known) + " in a codec of family " + family + ", got " +
+                  valueText(name) + askMeant(name, known));
 }
 
 Codec parseCodec(const Json &value) {

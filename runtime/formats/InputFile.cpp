@@ -8,6 +8,8 @@
 
 #include "cgx/formats/InputFile.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -43,11 +45,11 @@ bool hasWriter(int pipe) {
 std::string check(int file, InputKind kind) {
   struct stat status;
   if (::fstat(file, &status) != 0)
-    return std::strerror(errno);
+    return systemErrorText(errno);
   if (kind == InputKind::File && !S_ISREG(status.st_mode))
     return "expected a regular file";
   if (S_ISDIR(status.st_mode))
-    return std::strerror(EISDIR);
+    return systemErrorText(EISDIR);
   if (!S_ISFIFO(status.st_mode))
     return "";
   const auto end = std::chrono::steady_clock::now() + kLongestWait;
@@ -64,12 +66,12 @@ std::string check(int file, InputKind kind) {
 int openInput(const std::string &path, InputKind kind, std::string &wrong) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) {
-    wrong = std::strerror(errno);
+    wrong = systemErrorText(errno);
     return -1;
   }
   wrong = check(file, kind);
   if (wrong.empty() && ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK) != 0)
-    wrong = std::strerror(errno);
+    wrong = systemErrorText(errno);
   if (wrong.empty())
     return file;
   ::close(file);

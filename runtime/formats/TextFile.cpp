@@ -8,6 +8,8 @@
 
 #include "cgx/formats/TextFile.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include "cgx/formats/InputFile.h"
 
 #include <cerrno>
@@ -34,7 +36,7 @@ std::string readTextFile(const std::string &path, std::string &text, size_t most
   const int error = errno;
   close(file);
   if (got < 0)
-    return std::strerror(error);
+    return systemErrorText(error);
   if (text.size() > most)
     return "expected at most " + std::to_string(most) + " bytes";
   return "";

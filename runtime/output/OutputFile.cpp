@@ -8,6 +8,8 @@
 
 #include "cgx/output/OutputFile.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include "Destination.h"
 #include "UnfinishedFile.h"
 
@@ -27,7 +29,7 @@ using Pieces = std::span<const std::span<const std::byte>>;
 namespace {
 
 std::string failure(const std::string &path) {
-  return "cannot write '" + path + "': " + std::strerror(errno);
+  return "cannot write '" + path + "': " + cgx::formats::systemErrorText(errno);
 }
 
 bool writeAll(int fd, Pieces pieces) {
@@ -148,7 +150,7 @@ std::string cgx::checkOutput(const std::string &path) {
   const std::string folder = folderOf(destination.path);
   struct stat status;
   if (::stat(folder.c_str(), &status) != 0 || ::access(folder.c_str(), W_OK) != 0)
-    return "cannot write '" + path + "': folder '" + folder + "': " + std::strerror(errno);
+    return "cannot write '" + path + "': folder '" + folder + "': " + cgx::formats::systemErrorText(errno);
   if (!S_ISDIR(status.st_mode))
     return "cannot write '" + path + "': '" + folder + "' is no folder";
   return "";

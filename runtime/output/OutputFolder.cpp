@@ -8,6 +8,8 @@
 
 #include "cgx/output/OutputFolder.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -34,7 +36,7 @@ std::string cgx::makeOutputFolder(const std::string &path, FolderMode mode) {
     if (piece.empty() || piece == "/")
       continue;
     if (const int reason = make(folder, static_cast<mode_t>(mode)); reason != 0)
-      return "cannot make folder '" + path + "': " + std::strerror(reason);
+      return "cannot make folder '" + path + "': " + cgx::formats::systemErrorText(reason);
   }
   return "";
 }

@@ -8,6 +8,8 @@
 
 #include "cgx/output/TemporaryFolder.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -26,10 +28,10 @@ TemporaryFolder::TemporaryFolder(const std::string &name) {
   std::string path = parent() + "/" + name + "-XXXXXX";
   if (!::mkdtemp(path.data()))
     throw std::runtime_error("cannot make a folder for temporary files in '" + parent() +
-                             "' ($TMPDIR, else /tmp): " + std::strerror(errno));
+                             "' ($TMPDIR, else /tmp): " + formats::systemErrorText(errno));
   path_ = path;
   if (::chmod(path.c_str(), 0700) != 0) { // a mask may have kept out its owner, too
-    const std::string why = std::strerror(errno);
+    const std::string why = formats::systemErrorText(errno);
     ::rmdir(path.c_str());
     throw std::runtime_error("cannot use the folder '" + path + "' for temporary files: " + why);
   }

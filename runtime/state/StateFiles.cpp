@@ -8,6 +8,8 @@
 
 #include "state/StateFiles.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -34,7 +36,7 @@ static int openUnnamed(const std::string &folder) {
 static Status failed(const std::string &folder, uint64_t bytes, int error) {
   return Status::error(error == ENOSPC || error == ENOMEM ? CGX_RESOURCE_EXHAUSTED : CGX_INVALID_ARGUMENT,
                        "messages: expected a file of ", bytes, " bytes in the folder '", folder,
-                       "', got: ", std::strerror(error));
+                       "', got: ", formats::systemErrorText(error));
 }
 
 /// Reserves all bytes of a file, which then are 0; an errno, or 0. Where a file system cannot reserve, they

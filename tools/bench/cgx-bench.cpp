@@ -241,6 +241,7 @@ void addCollective(CLI::App &app, const char *collective, Options &options, Type
   command->add_option("--sizes", typed.sizes, "bytes that each rank puts in (4KiB,1MiB,64MiB)")
       ->delimiter(',');
   command->add_option("--codec", typed.codecs, "such as \"quantize bits=4 bucket=128\"; may be repeated")
+      ->type_name("CODEC")
       ->take_all()
       ->expected(1);
   if (collective == std::string("all-reduce")) {
@@ -266,6 +267,7 @@ void addCalibrate(CLI::App &app, TypedMachine &typed) {
   command->add_option("--local", typed.local, "consecutive ranks on one host (as mpirun says, or 1)")
       ->check(CLI::Range(1u, 256u));
   command->add_option("--codec", typed.codecs, "measured beside the common ones; may be repeated")
+      ->type_name("CODEC")
       ->take_all()
       ->expected(1);
   command->add_option("--bytes", typed.bytes,

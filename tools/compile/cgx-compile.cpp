@@ -51,12 +51,12 @@ static constexpr const char overview[] =
 static llvm::cl::OptionCategory category("Options of cgx-compile");
 static llvm::cl::opt<std::string> input(llvm::cl::Positional, llvm::cl::desc("STEP.mlir"),
                                         llvm::cl::init("-"), llvm::cl::cat(category));
-static llvm::cl::opt<std::string> output("o",
-                                         llvm::cl::desc("Where to write; the ending says what: .so a shared "
-                                                        "library, .o an object, .ll LLVM IR; '-': LLVM IR, "
-                                                        "to standard output"),
-                                         llvm::cl::value_desc("FILE"), llvm::cl::Required,
-                                         llvm::cl::cat(category));
+static llvm::cl::opt<std::string>
+    output("o",
+           llvm::cl::desc("Where to write; the ending says what: .so a shared "
+                          "library, .o an object, .ll LLVM IR; '-': LLVM IR, "
+                          "to standard output. Default: STEP.so beside STEP.mlir"),
+           llvm::cl::value_desc("FILE"), llvm::cl::cat(category));
 static llvm::cl::opt<std::string>
     cpu("mcpu", llvm::cl::desc("Processor to compile for (default: native, the one of this machine)"),
         llvm::cl::value_desc("NAME"), llvm::cl::init("native"), llvm::cl::cat(category));
@@ -100,6 +100,14 @@ static int runTool(int argc, char **argv) {
                       ", got ''",
                   2);
 
+  const bool isChosen = output.empty();
+  if (isChosen && input == "-")
+    return fail("expected -o with a step from standard input", 2);
+  if (isChosen) {
+    llvm::SmallString<128> beside(input);
+    llvm::sys::path::replace_extension(beside, "so");
+    output = std::string(beside);
+  }
   llvm::StringRef ending = llvm::sys::path::extension(output);
   if (output == "-")
     ending = ".ll";
@@ -125,7 +133,11 @@ static int runTool(int argc, char **argv) {
                           : cgx::writeOutput(output, outcome.artifact->files.front());
   if (error.empty() && !manifestFile.empty())
     error = cgx::writeOutput(manifestFile, outcome.artifact->manifest + "\n");
-  return error.empty() ? 0 : fail(error);
+  if (!error.empty())
+    return fail(error);
+  if (isChosen)
+    llvm::errs() << "cgx-compile: wrote " << output << '\n';
+  return 0;
 }
 
 int main(int argc, char **argv) {

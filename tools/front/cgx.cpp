@@ -14,9 +14,9 @@
 #include "Doctor.h"
 #include "Siblings.h"
 
-#include "cgx/Cli/Closest.h"
 #include "cgx/Cli/Program.h"
 #include "cgx/Cli/Version.h"
+#include "cgx/formats/Closest.h"
 
 #include <cstdio>
 #include <cstring>
@@ -45,7 +45,7 @@ static int refuse(const std::string &command) {
   std::vector<std::string> commands = {"doctor"};
   for (const Tool &tool : kTools)
     commands.emplace_back(tool.command);
-  const std::string meant = cgx::cli::closest(command, commands);
+  const std::string meant = cgx::formats::closest(command, commands);
   std::fprintf(stderr, "cgx: error: expected a command, got '%s'%s (see --help)\n", command.c_str(),
                meant.empty() ? "" : (" (did you mean '" + meant + "'?)").c_str());
   return 2;

@@ -8,6 +8,8 @@
 
 #include "Bytecode.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include "cgx/Tools/LargeStack.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -99,7 +101,7 @@ bool cgx::bytecodeToText(StringRef bytecode, StringRef name, const DialectRegist
   };
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
-    return fail(Twine("cannot read bytecode: no pipe: ") + std::strerror(errno));
+    return fail(Twine("cannot read bytecode: no pipe: ") + cgx::formats::systemErrorText(errno));
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(pipe[0]);
@@ -119,7 +121,7 @@ bool cgx::bytecodeToText(StringRef bytecode, StringRef name, const DialectRegist
   }
   ::close(pipe[0]);
   if (child < 0)
-    return fail(Twine("cannot read bytecode: no process: ") + std::strerror(error));
+    return fail(Twine("cannot read bytecode: no process: ") + cgx::formats::systemErrorText(error));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

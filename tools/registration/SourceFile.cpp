@@ -9,6 +9,7 @@
 #include "cgx/Tools/SourceFile.h"
 
 #include "cgx/formats/InputFile.h"
+#include "cgx/formats/SystemError.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -28,7 +29,7 @@ static constexpr uint64_t kMostBytes = uint64_t{4} << 30, kMostBytesOfDevice = 1
 static std::optional<SmallVector<char, 0>> readAll(int file, std::string &why) {
   struct stat info{};
   if (::fstat(file, &info) != 0) {
-    why = std::strerror(errno);
+    why = cgx::formats::systemErrorText(errno);
     return std::nullopt;
   }
   const bool isDevice = S_ISBLK(info.st_mode) || (S_ISCHR(info.st_mode) && !::isatty(file));
@@ -44,7 +45,7 @@ static std::optional<SmallVector<char, 0>> readAll(int file, std::string &why) {
     if (count > 0) {
       bytes.append(piece.data(), piece.data() + count);
     } else if (errno != EINTR) {
-      why = std::strerror(errno);
+      why = cgx::formats::systemErrorText(errno);
       return std::nullopt;
     }
   }

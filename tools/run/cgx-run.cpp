@@ -628,7 +628,10 @@ void checkOneHost(const LaunchedRank &membership, const Options &options) {
                 std::to_string(*membership.localRanks) +
                 " are on this host: --transport shm needs all on one, --transport mpi does not");
   if (options.jobName.empty())
-    throw Error(membership.launcher + " makes this a rank of a job without a name: give one with --job");
+    throw Error(membership.launcher + " is set (" + std::to_string(membership.rank) + " of " +
+                std::to_string(membership.ranks) +
+                ") and makes this a rank of a job without a name: give one with --job; if it is left over in "
+                "this shell, unset it, or start all ranks here with --ranks N");
 }
 
 bool needsMpi(const Options &options) { return options.transport.ends_with("mpi"); }
@@ -731,7 +734,8 @@ int run(Options options) {
     options.ranks = membership->ranks;
     options.jobName = options.jobName.empty() ? membership->jobName : options.jobName;
     if (options.transport == "inproc")
-      throw Error("expected --transport shm or mpi for ranks in processes of their own, got inproc");
+      throw Error("expected --transport shm or mpi for ranks in processes of their own, of which " +
+                  membership->launcher + " makes this one, got inproc; --ranks N starts all ranks here");
     if (options.transport == "shm")
       checkOneHost(*membership, options);
     options.quiet = options.quiet || membership->rank != 0;

@@ -11,6 +11,8 @@
 #include "transport/TestDelay.h"
 #include "transport/ring/Segment.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -26,14 +28,16 @@
 namespace cgx {
 
 static Status systemError(cgx_status code, const std::string &what, int error) {
-  char buffer[128];
-  return Status::error(code, what, ": ", strerror_r(error, buffer, sizeof(buffer)));
+  return Status::error(code, what, ": ", formats::systemErrorText(error),
+                       code == CGX_UNSUPPORTED ? "; --transport tcp and inproc need no /dev/shm" : "");
 }
 
-/// Some errors of the system mean that something ran out.
+/// Some errors of the system mean that something ran out, and some that this machine has no such memory for
+/// its users: /dev/shm is read-only, or closed to them.
 static cgx_status codeOf(int error) {
   bool exhausted = error == ENOSPC || error == ENOMEM || error == EMFILE || error == ENFILE || error == EFBIG;
-  return exhausted ? CGX_RESOURCE_EXHAUSTED : CGX_INTERNAL;
+  bool refused = error == EROFS || error == EACCES || error == EPERM || error == ENOSYS;
+  return exhausted ? CGX_RESOURCE_EXHAUSTED : refused ? CGX_UNSUPPORTED : CGX_INTERNAL;
 }
 
 /// A segment is its user's alone, whatever mask the user has for files that are read later.

@@ -10,6 +10,8 @@
 
 #include "AwaitedNote.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include <array>
 #include <asio/buffer.hpp>
 #include <fcntl.h>
@@ -154,7 +156,7 @@ Channel::Moved Channel::read(std::span<const std::span<std::byte>> pieces) {
       error == asio::error::interrupted)
     return {};
   if (error)
-    return close(error == asio::error::eof ? kClosed : error.message());
+    return close(error == asio::error::eof ? kClosed : formats::systemErrorText(error));
   return {.bytes = bytes, .isClosed = false};
 }
 
@@ -178,7 +180,7 @@ Channel::Moved Channel::write(std::span<const std::span<const std::byte>> pieces
       error == asio::error::interrupted)
     return {};
   if (error)
-    return close(error.message());
+    return close(formats::systemErrorText(error));
   return {.bytes = bytes, .isClosed = false};
 }
 

@@ -10,6 +10,8 @@
 
 #include "transport/TestDelay.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
@@ -216,7 +218,7 @@ Result<tcp::acceptor> listenAt(Network &network, const tcp::endpoint &endpoint) 
     return acceptor;
   const cgx_status code =
       error == asio::error::address_in_use ? CGX_RESOURCE_EXHAUSTED : CGX_INVALID_ARGUMENT;
-  return Status::error(code, "cannot listen at ", describe(endpoint), ": ", error.message());
+  return Status::error(code, "cannot listen at ", describe(endpoint), ": ", formats::systemErrorText(error));
 }
 
 Result<std::vector<tcp::endpoint>> resolve(Network &network, const std::string &host,
@@ -228,7 +230,7 @@ Result<std::vector<tcp::endpoint>> resolve(Network &network, const std::string &
     endpoints.push_back(entry.endpoint());
   if (error || endpoints.empty())
     return Status::error(CGX_INVALID_ARGUMENT, "cannot resolve '", host,
-                         "': ", error ? error.message() : "it has no address");
+                         "': ", error ? formats::systemErrorText(error) : "it has no address");
   return endpoints;
 }
 
@@ -257,7 +259,7 @@ static Result<tcp::socket> connectTo(Network &network, const tcp::endpoint &endp
     error = std::error_code(code, std::system_category());
   }
   if (error)
-    return notReached(endpoint, error.message());
+    return notReached(endpoint, formats::systemErrorText(error));
   // A port of its own side may meet itself where nobody listens.
   if (std::error_code none; socket.local_endpoint(none) == endpoint)
     return notReached(endpoint, "nobody listens there");

@@ -12,6 +12,8 @@
 #include "transport/TestDelay.h"
 #include "transport/tcp/RendezvousPoint.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include <algorithm>
 #include <asio/ip/udp.hpp>
 #include <cstring>
@@ -578,7 +580,7 @@ private:
       route.connect(there, error);
     const auto local = error ? asio::ip::udp::endpoint() : route.local_endpoint(error);
     if (error)
-      return notReached(first, error.message());
+      return notReached(first, formats::systemErrorText(error));
     seenAs = local.address();
     return ownAddress(seenAs.to_string(), "0");
   }

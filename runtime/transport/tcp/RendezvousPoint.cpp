@@ -8,6 +8,8 @@
 
 #include "transport/tcp/RendezvousPoint.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include "transport/TestDelay.h"
 
 #include <algorithm>
@@ -60,7 +62,7 @@ std::string RendezvousPoint::describe() const {
 }
 
 static Status systemError(const std::string &what) {
-  return Status::error(CGX_INVALID_ARGUMENT, what, ": ", std::strerror(errno));
+  return Status::error(CGX_INVALID_ARGUMENT, what, ": ", formats::systemErrorText(errno));
 }
 
 /// A file of this user's alone in the folder of `path`: without a name, so that a rank that is killed leaves

@@ -8,6 +8,7 @@
 
 #include "transport/tcp/TcpOptions.h"
 
+#include "cgx/formats/SystemError.h"
 #include "cgx/formats/TextFile.h"
 
 #include <cerrno>
@@ -78,7 +79,7 @@ static Result<std::string> readSecret(const std::string &path) {
   struct stat info{};
   if (::stat(path.c_str(), &info) != 0)
     return Status::error(CGX_INVALID_ARGUMENT, "cannot read the secret file '", path,
-                         "': ", std::strerror(errno));
+                         "': ", formats::systemErrorText(errno));
   if ((info.st_mode & 077) != 0)
     return Status::error(CGX_INVALID_ARGUMENT, "expected that nobody else may read the secret file '", path,
                          "': chmod 600 ", path);

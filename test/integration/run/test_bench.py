@@ -22,7 +22,7 @@ class Bench(RunTest):
             for transport in ("inproc", "shm"):
                 with self.subTest(collective=collective, transport=transport):
                     report = self.folder / "bench.json"
-                    self.bench(collective, "--ranks", 3, "--transport", transport, "--sizes", "1000,64KiB", "--codec",
+                    self.bench(collective, "--ranks", 3, "--transport", transport, "--sizes", "1000,64K", "--codec",
                                "quantize bits=8", "--repetitions", 5, "--warmup", 1, "--json", report)
                     results = json.loads(report.read_text())["results"]
                     self.assertEqual([(r["bytes"], r["variant"].split()[0]) for r in results],
@@ -116,6 +116,9 @@ class Bench(RunTest):
         for arguments, code, text in (
                 (["all-reduce", "--sizes", "4XiB"], 1, "expected a size"),
                 (["all-reduce", "--codec", "quantise"], 1, "--codec 'quantise'"),
+                (["all-reduce", "--codec", "quantise"], 1, "(did you mean 'quantize'?)"),
+                (["all-reduce", "--codec", "quantize bts=3"], 1, "expected one of bits, bucket, "),
+                (["all-reduce", "--codec", "quantize bts=3"], 1, "(did you mean 'bits'?)"),
                 (["all-reduce", "--transport", "mpi"], 1, "expected mpirun"),
                 (["all-reduce", "--ranks", "0"], 2, "--ranks"),
                 (["all-reduce", "--algorithm", "rings"], 1, "expected one of auto"),

@@ -264,6 +264,31 @@ class Compiled(RunTest):
         said, _ = go_on("ring", "--resume", first)
         self.assertRegex(said, "codecs go on with \\d of \\d memories|remember nothing")
 
+    def test_options_of_a_pass_that_it_does_not_have_are_named_with_what_was_meant(self):
+        for option, value, said in (("--local-steps", "evry=50", "cgx-local-steps: no such option evry (did you mean 'every'?)"),
+                                    ("--local-steps", "zebra=1", "cgx-local-steps: no such option zebra; it has axes, every, "),
+                                    ("--compress", "bts=4", "cgx-compress: no such option bts (did you mean 'bits'?)"),
+                                    ("--compress", "zebra=4", "cgx-compress: no such option zebra; it has activation, ")):
+            result = self.tool(CGX_RUN, EXAMPLE / "step.mlir", option, value, "--steps", 1, code=1)
+            self.assertIn(said, result.stderr)
+
+    def test_a_library_stands_beside_its_step_unless_it_is_to_be_elsewhere(self):
+        step = self.folder / "step.mlir"
+        step.write_bytes((EXAMPLE / "step.mlir").read_bytes())
+        self.assertEqual(self.tool(CGX_COMPILE, step).stderr, f"cgx-compile: wrote {self.folder / 'step.so'}\n")
+        self.run_example(self.folder / "step.so", steps=1)
+        self.assertIn("expected -o", self.tool(CGX_COMPILE, "-", code=2).stderr)
+
+    def test_a_processor_that_is_none_is_one_line(self):
+        result = self.tool(CGX_COMPILE, EXAMPLE / "step.mlir", "--mcpu=znver9", "--no-cache", "-o", self.folder / "step.so", code=1)
+        self.assertRegex(result.stderr, r"^\S+ error: expected --mcpu to be native or a processor of [-\w]+, got 'znver9'( \(did you mean '\w+'\?\))?\n$")
+
+    def test_an_evaluation_has_nothing_to_be_noted(self):
+        result = self.tool(CGX_RUN, EXAMPLE / "eval.mlir", "--state", EXAMPLE / "state.safetensors", "--data",
+                           EXAMPLE / "validation.safetensors", "--job", self.job)
+        self.assertNotIn("note:", result.stderr)
+        self.assertIn("\n1 step on 4 ranks ", result.stdout)
+
     def test_text_that_does_not_parse_is_refused(self):
         text = (EXAMPLE / "step.mlir").read_text()
         broken = self.folder / "broken.mlir"

@@ -48,6 +48,18 @@ class Faults(RunTest):
             self.assertTrue(all(str(r) in error.split("(Killed)")[1] for r in others), error)
             self.expect_nothing_left()
 
+    def test_how_far_a_run_came_that_a_dead_rank_ends_is_said_and_what_goes_on(self):
+        saved = self.folder / "saved.safetensors"
+        process, ranks = self.start("--save", saved, "--save-every", 2)
+        while not saved.exists():
+            time.sleep(0.02)
+        os.kill(ranks[1], signal.SIGKILL)
+        error = self.finish(process, ranks)
+        self.assertRegex(error, rf"\n  after \d+ of 100000 steps; --resume {saved} goes on from the last checkpoint\n")
+        process, ranks = self.start()
+        os.kill(ranks[1], signal.SIGKILL)
+        self.assertNotIn("--resume", self.finish(process, ranks))
+
     def test_a_stopped_rank_is_a_timeout(self):
         process, ranks = self.start()
         os.kill(ranks[1], signal.SIGSTOP)

@@ -151,6 +151,26 @@ class Inputs(RunTest):
         self.refuse("train4.so", "--steps", "-1", code=2)
         self.assertIn("--timeout: expected a number, got 'nan'", self.refuse("train4.so", "--timeout", "nan", code=2))
 
+    def test_words_that_a_shell_took_apart_are_put_together(self):
+        result = self.run_tool("train4.so", "--compress", "bits=4", "bucket=128", "--steps", 1)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn('quote what belongs together, --compress "bits=4 bucket=128"', result.stderr)
+
+    def test_a_rank_that_is_left_over_in_the_shell_is_named(self):
+        result = self.run_tool("train4.so", "--steps", 1, state=self.state(), job=False,
+                               environment=self.environment(RANK=0, WORLD_SIZE=4))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("RANK is set (0 of 4)", result.stderr)
+        self.assertIn("unset it, or start all ranks here with --ranks N", result.stderr)
+
+    def test_limits_of_the_process_are_named(self):
+        command = self.command("train4.so", "--steps", 1, "--save", self.folder / "saved.safetensors", state=self.state())
+        for limit, transport, said in (("-s 64", "shm", "(ulimit -s)"), ("-f 1", "inproc", "(ulimit -f)"), ("-n 16", "tcp", "(ulimit -n)")):
+            result = subprocess.run(["bash", "-c", f'ulimit {limit}; exec "$@"', "bash", *command, "--transport", transport, "--timeout", "5"],
+                                    capture_output=True, text=True, timeout=120, env=self.environment(), check=False)
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertIn(said, result.stderr)
+
     def test_an_option_without_a_value_is_not_one_that_was_not_given(self):
         """As where a variable of the shell is not set."""
         for option in ("--save", "--report", "--resume", "--metrics", "--state", "--job", "--rendezvous", "--set", "--feed", "--eval"):

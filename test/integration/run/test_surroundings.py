@@ -112,7 +112,7 @@ class Surroundings(RunTest):
         # Of tcp, ranks 1 to 3 wait for a file that rank 0 cannot write.
         command = self.command("train4.so", "--steps", 1, "--transport", "tcp", state=self.state())
         said = self.limited(command, resource.RLIMIT_FSIZE, 0, status=1)
-        self.assertRegex(said, "(?m)^cgx-run: error: rank 0: .*File too large\n  ranks 1, 2, 3: did not end in time")
+        self.assertRegex(said, "(?m)^cgx-run: error: rank 0: .*File too large \\(ulimit -f\\)\n  ranks 1, 2, 3: did not end in time")
 
     @unittest.skipIf(os.environ.get("CGX_SANITIZE"), "sanitizers reserve more addresses than any limit")
     def test_little_memory_is_an_error(self):

@@ -18,19 +18,23 @@
 // RUN: cgx-opt %s --cgx-compress="gradient='randk density=0.05' exclude=*/head" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: cgx-opt %s --cgx-compress="codec=topk error-feedback=bf16" -o /dev/null 2>&1 | FileCheck %s --check-prefix=KEPT --allow-empty
 // RUN: cgx-opt %s --cgx-compress="bits=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=KEPT --allow-empty
+// What is compressed already is said, unless it stays as it is.
+// RUN: cgx-opt %s --cgx-compress="bits=4" --cgx-compress="bits=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=AGAIN
+// RUN: cgx-opt %s --cgx-compress="bits=2" --cgx-compress="bits=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=KEPT --allow-empty
 // Running it again decides the same.
 // RUN: cgx-opt %s --cgx-compress --cgx-compress="bits=2 bucket=256 exclude=*/head" | FileCheck %s
 
 // LOST: warning: params/w and one other travel by topk without error feedback: elements that are not sent are lost; error-feedback=f32 (or bf16, int8) sends them in later steps
 // ONE: warning: params/w travels by randk without error feedback
 // KEPT-NOT: warning
+// AGAIN: warning: the program is compressed already: params/w and 1 other had codecs such as #cgx.quantize<bits = 4{{.*}}>, which this replaces
 // MEANT: {{^}}cgx-opt: error: cgx-compress: no such option bitz (did you mean 'bits'?)
-// UNKNOWN: {{^}}cgx-opt: error: cgx-compress: no such option zebra{{$}}
+// UNKNOWN: {{^}}cgx-opt: error: cgx-compress: no such option zebra; it has {{.*}}bits, {{.*}}
 // EMPTY: {{^}}cgx-opt: error: cgx-compress: expected a value for the option plan{{$}}
 // EMPTY-QUOTED: {{^}}cgx-opt: error: cgx-compress: expected a value for the option exclude{{$}}
 // INSTRUMENT: {{^}}cgx-opt: error: cgx-instrument: no such option exclud (did you mean 'exclude'?)
 // PASS: {{^}}cgx-opt: error: cgx-assign-codecs: no such option bit (did you mean 'bits'?)
-// OTHER: {{^}}cgx-opt: error: cgx-group-collectives: no such option bits{{$}}
+// OTHER: {{^}}cgx-opt: error: cgx-group-collectives: no such option bits; it has {{.*}}group-bytes{{.*}}
 // WRITTEN: {{^}}cgx-opt: error: cgx-assign-codecs: no such option buckets (did you mean 'bucket'?)
 // LIST: {{^}}cgx-opt: error: cgx-filter-layers: no such option exclud (did you mean 'exclude'?)
 // BITS: error: expected bits in 1..8, got 9

@@ -121,12 +121,35 @@ TEST(Bindings, AllProblemsAreListedAtOnce) {
   EXPECT_REFUSED(inputs,
                  "'batch['y']': expected i32[samples], got i64[9] in 'f.safetensors', whose elements may "
                  "not fit: write it as i32");
-  EXPECT_REFUSED(inputs, "--set 'lr=VALUE'");
+  EXPECT_REFUSED(inputs, "--set \"lr=VALUE\"");
 }
 
 TEST(Bindings, MissingFilesAreNamed) {
   EXPECT_REFUSED((Inputs{nullptr, &kData, {{"lr", "1"}}}), "give its first value with --state");
-  EXPECT_REFUSED((Inputs{&kState, nullptr, {{"lr", "1"}}}), "no --data is given and not in 'f.safetensors'");
+  EXPECT_REFUSED((Inputs{&kState, nullptr, {{"lr", "1"}}}),
+                 "'batch['x']': expected f32[4,2], got nothing: no --data is given\n");
+  Inputs evaluation{&kState, nullptr, {{"lr", "1"}}};
+  evaluation.dataOption = "--eval-data";
+  EXPECT_REFUSED(evaluation, "no --eval-data is given");
+  // All that one option brings is one line.
+  EXPECT_REFUSED((Inputs{nullptr, &kData, {{"lr", "1"}}}),
+                 "'state['params']['w']': expected f32[3], and 1 more, got nothing");
+}
+
+TEST(Bindings, FilesWithOtherNamesAreListedAndTheNearestAreMeant) {
+  Memory data({{"xx", CGX_F32, {9, 2}}, {"image", CGX_U8, {9}}});
+  Memory state({{"state['params']['w']", CGX_F32, {3}}, {"state['momentun']['w']", CGX_F32, {3}}});
+  Inputs inputs{&state, &data, {{"lr", "1"}}};
+  EXPECT_REFUSED(inputs, "'f.safetensors' has no such tensor (did you mean 'momentun/w' there?)");
+  EXPECT_REFUSED(inputs, "\n  'f.safetensors' has state['momentun']['w'] f32[3]\n");
+  EXPECT_REFUSED(inputs, "\n  'f.safetensors' has image u8[9], xx f32[9,2]");
+  const std::string text = refusal(program(), inputs);
+  EXPECT_EQ(text.find("batch['x']=VALUE"), std::string::npos) << "for as many as samples nobody types values";
+}
+
+TEST(Bindings, NamesThatTheProgramDoesNotHaveAreListedWithTheNearest) {
+  EXPECT_REFUSED((Inputs{&kState, &kData, {{"lr", "1"}, {"bach['z']", "1"}}}),
+                 "no argument 'bach['z']' (did you mean 'batch['x']'?); it has state['params']['w'], ");
 }
 
 TEST(Bindings, BatchesMustHaveEquallyManySamples) {

@@ -58,6 +58,10 @@ TEST(Purpose, WhatIsNotDoneIsSaid) {
                           "gradients; cgx-opt --cgx-compress gives them codecs");
   EXPECT_EQ(describeOmissions(manifest, /*plans=*/true).size(), 1u);
 
+  manifest.collectives[0].operands[0].kind = "other";
+  EXPECT_TRUE(describeOmissions(manifest, /*plans=*/false).empty())
+      << "an evaluation has nothing of that to do";
+
   manifest.feed(0, 0);
   manifest.collectives[0].operands[0].codec.family = CGX_CODEC_QUANTIZE;
   EXPECT_TRUE(describeOmissions(manifest, /*plans=*/false).empty());

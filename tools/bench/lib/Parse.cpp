@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cgx/formats/Parse.h"
 #include "Bench.h"
 #include "cgx/codec_table.h"
 #include "cgx/formats/CodecJson.h"
@@ -19,7 +20,13 @@ using Json = nlohmann::json;
 
 Variant parseCodec(const std::string &text) {
   Variant variant;
-  if (std::string wrong = readCodec(readCodecLabel(text), variant.codec); !wrong.empty())
+  const Json label = readCodecLabel(text);
+  try {
+    cgx::formats::parseCodec(label); // names that no codec has
+  } catch (const cgx::formats::Error &error) {
+    throw Error("--codec '" + text + "': " + error.what());
+  }
+  if (std::string wrong = readCodec(label, variant.codec); !wrong.empty())
     throw Error("--codec '" + text + "': " + wrong);
   variant.name = describeCodec(variant.codec);
   return variant;
@@ -44,11 +51,11 @@ uint64_t parseSize(const std::string &text) {
     end = 0;
   }
   std::string unit = text.substr(end);
-  double factor = unit.empty() || unit == "B" ? 1
-                  : unit == "KiB"             ? 1024
-                  : unit == "MiB"             ? 1024.0 * 1024
-                  : unit == "GiB"             ? 1024.0 * 1024 * 1024
-                                              : 0;
+  double factor = unit.empty() || unit == "B"    ? 1
+                  : unit == "K" || unit == "KiB" ? 1024
+                  : unit == "M" || unit == "MiB" ? 1024.0 * 1024
+                  : unit == "G" || unit == "GiB" ? 1024.0 * 1024 * 1024
+                                                 : 0;
   if (end == 0 || factor == 0 || !(value * factor >= 4) || value * factor > 8e9)
     throw Error("expected a size from 4 bytes to 8e9, such as 4KiB or 64MiB, got '" + text + "'");
   return static_cast<uint64_t>(value * factor);

@@ -8,8 +8,8 @@
 
 #include "cgx/Cli/CommandLine.h"
 
-#include "cgx/Cli/Closest.h"
 #include "cgx/Cli/Version.h"
+#include "cgx/formats/Closest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -46,6 +46,31 @@ static std::string meant(const std::string &closest) {
   return closest.empty() ? "" : " (did you mean '" + closest + "'?)";
 }
 
+/// Whether the value of an option may be several words, NAME=VALUE each.
+static bool takesWords(const CLI::App &app, std::string_view option) {
+  for (const CLI::App *command : typedCommands(app))
+    if (const CLI::Option *found = command->get_option_no_throw(std::string(option)))
+      return found->get_type_name() == kOptionsOfAnother || found->get_type_name().ends_with("CODEC");
+  return false;
+}
+
+/// The advice for words of one value that a shell took apart, `--compress bits=4 bucket=128`; empty where the
+/// word that `refused` names is none of them.
+static std::string quoting(const CLI::App &app, std::string_view refused, int argc, const char *const *argv) {
+  for (int first = 1; first + 2 < argc; ++first) {
+    if (!takesWords(app, argv[first]))
+      continue;
+    std::string words;
+    int end = first + 1;
+    for (; end < argc && argv[end][0] != '-'; ++end)
+      words += (words.empty() ? "" : " ") + std::string(argv[end]);
+    const std::string_view second = end > first + 2 ? argv[first + 2] : "";
+    if (second.find('=') != std::string_view::npos && refused.find(second) != std::string_view::npos)
+      return ": quote what belongs together, " + std::string(argv[first]) + " \"" + words + "\"";
+  }
+  return "";
+}
+
 std::string suggestion(const CLI::App &app, int argc, const char *const *argv) {
   const std::vector<std::string> options = optionNames(app), commands = commandNames(app);
   const bool lacksCommand = !commands.empty() && app.get_subcommands().empty();
@@ -56,9 +81,9 @@ std::string suggestion(const CLI::App &app, int argc, const char *const *argv) {
     if (word.starts_with("--")) {
       const std::string name(word.substr(0, word.find('=')));
       if (std::find(options.begin(), options.end(), name) == options.end())
-        return meant(closest(name, options));
+        return meant(formats::closest(name, options));
     } else if (lacksCommand && !word.starts_with("-")) {
-      return meant(closest(word, commands));
+      return meant(formats::closest(word, commands));
     }
   }
   return "";
@@ -86,8 +111,11 @@ std::optional<int> parse(CLI::App &app, int argc, const char *const *argv) {
       app.exit(error); // prints help or version
       return 0;
     }
+    const std::string advice = dynamic_cast<const CLI::ExtrasError *>(&error)
+                                   ? quoting(app, error.what(), argc, argv)
+                                   : std::string();
     std::fprintf(stderr, "%s: error: %s%s (see --help)\n", app.get_name().c_str(), error.what(),
-                 suggestion(app, argc, argv).c_str());
+                 (advice.empty() ? suggestion(app, argc, argv) : advice).c_str());
     return 2;
   }
 }

@@ -8,12 +8,14 @@
 
 #include "cgx/Cli/Program.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <iostream>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace cgx::cli {
@@ -31,7 +33,18 @@ static bool isWanted(int stream) {
   return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
 }
 
+/// Below, programs are killed where their stack ends, without a word; threads get as little.
+static constexpr rlim_t kLeastStack = rlim_t{256} << 10;
+
 int runProgram(const char *name, const std::function<int()> &body) {
+  rlimit stack{};
+  if (::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < kLeastStack) {
+    std::fprintf(stderr,
+                 "%s: error: expected a stack of %llu KiB at least, got a limit of %llu (ulimit -s)\n", name,
+                 static_cast<unsigned long long>(kLeastStack >> 10),
+                 static_cast<unsigned long long>(stack.rlim_cur >> 10));
+    return 1;
+  }
   std::signal(SIGXFSZ, SIG_IGN);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     take(stream);
@@ -42,7 +55,7 @@ int runProgram(const char *name, const std::function<int()> &body) {
   if (isWritten || !isWanted(STDOUT_FILENO))
     return status;
   std::fprintf(stderr, "%s: error: cannot write to standard output%s%s\n", name, errno == 0 ? "" : ": ",
-               errno == 0 ? "" : std::strerror(errno));
+               errno == 0 ? "" : formats::systemErrorText(errno).c_str());
   return status == 0 ? 1 : status;
 }
 

@@ -8,6 +8,8 @@
 
 #include "cgx/Cli/TcpOptions.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include "cgx/output/TemporaryFolder.h"
 
 #include <array>
@@ -57,7 +59,7 @@ static std::string unusedPath() {
   const std::string folder = TemporaryFolder::parent();
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     throw std::runtime_error("cannot write where ranks meet into '" + folder +
-                             "' ($TMPDIR, else /tmp): " + std::strerror(errno));
+                             "' ($TMPDIR, else /tmp): " + formats::systemErrorText(errno));
   std::random_device random;
   std::array<char, 33> digits;
   std::snprintf(digits.data(), digits.size(), "%08x%08x%08x%08x", random(), random(), random(), random());

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------------===//
 #include "Cache.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include "cgx/output/OutputFile.h"
 #include "cgx/output/OutputFolder.h"
 
@@ -128,7 +130,7 @@ std::optional<Cache> Cache::open(std::string &error) {
     return std::nullopt;
   const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) {
-    error = "cannot open folder '" + folder + "': " + std::strerror(errno);
+    error = "cannot open folder '" + folder + "': " + formats::systemErrorText(errno);
     return std::nullopt;
   }
   std::shared_ptr<const int> held(new int(opened), [](const int *descriptor) {

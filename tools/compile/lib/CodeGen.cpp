@@ -8,6 +8,7 @@
 #include "CodeGen.h"
 #include "Bfloat16.h"
 #include "Split.h"
+#include "cgx/formats/Closest.h"
 
 #include "mlir/IR/Threading.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -32,14 +33,38 @@ namespace {
 /// So that the last ones end at about the same time.
 constexpr unsigned partsPerThread = 4;
 
-std::unique_ptr<llvm::TargetMachine> createTarget(ModuleOp module, const std::string &cpu) {
-  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+const llvm::Target *findTarget(ModuleOp module, const llvm::Triple &triple) {
   std::string error;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target) {
+  if (!target)
     module.emitError(error);
+  return target;
+}
+
+/// Before parts are compiled, of which each would say the same. A machine for a processor that LLVM does not
+/// know says so itself, twice, and takes another one.
+LogicalResult checkProcessor(ModuleOp module, const std::string &cpu) {
+  const llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  const llvm::Target *target = findTarget(module, triple);
+  if (!target)
+    return failure();
+  std::unique_ptr<llvm::MCSubtargetInfo> known(
+      target->createMCSubtargetInfo(triple, /*CPU=*/"", /*Features=*/""));
+  if (cpu == "native" || (known && known->isCPUStringValid(cpu)))
+    return success();
+  std::vector<std::string> names;
+  if (known)
+    for (const llvm::SubtargetSubTypeKV &processor : known->getAllProcessorDescriptions())
+      names.emplace_back(processor.Key);
+  return module.emitError("expected --mcpu to be native or a processor of ")
+         << triple.str() << ", got '" << cpu << "'" << formats::askMeant(cpu, names);
+}
+
+std::unique_ptr<llvm::TargetMachine> createTarget(ModuleOp module, const std::string &cpu) {
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  const llvm::Target *target = findTarget(module, triple);
+  if (!target)
     return nullptr;
-  }
   bool native = cpu == "native";
   llvm::SubtargetFeatures features;
   if (native)
@@ -48,11 +73,8 @@ std::unique_ptr<llvm::TargetMachine> createTarget(ModuleOp module, const std::st
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       triple, native ? llvm::sys::getHostCPUName() : llvm::StringRef(cpu), features.getString(),
       llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
-  if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(machine->getTargetCPU())) {
-    module.emitError("expected --mcpu to be native or a processor of ")
-        << triple.str() << ", got '" << cpu << "'";
-    return nullptr;
-  }
+  if (!machine)
+    module.emitError("no code can be made for ") << triple.str();
   return machine;
 }
 
@@ -126,6 +148,8 @@ std::optional<std::string> emit(ModuleOp module, const Options &options) {
 std::optional<std::vector<std::string>> generateCode(ModuleOp module, const Options &options) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
+  if (failed(checkProcessor(module, options.cpu)))
+    return std::nullopt;
   std::vector<OwningOpRef<ModuleOp>> parts;
   if (options.output == Output::Objects)
     parts = splitOutlined(module, partsPerThread * module.getContext()->getNumThreads());

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------------===//
 #include "Frontend.h"
 #include "cgx/Tools/LargeStack.h"
+#include "cgx/Tools/PassOptions.h"
 #include "cgx/Tools/Registration.h"
 #include "cgx/Tools/SourceFile.h"
 #include "cgx/compile.h"
@@ -38,8 +39,14 @@ static std::string print(ModuleOp module) {
 
 /// What MLIR says of options that it does not take, without the options once more. Of a value of another type
 /// it has said to standard error which, and here no more than the pass.
-static std::string explain(llvm::StringRef said) {
-  llvm::StringRef reason = said.split("failed to add `").first.trim();
+static std::string explain(llvm::StringRef said, MLIRContext *context) {
+  auto [reason, adding] = said.split("failed to add `");
+  reason = reason.trim();
+  reason.consume_front("<Pass-Options-Parser>: ");
+  const PassInfo *pass = PassInfo::lookup(adding.take_until([](char c) { return c == '`'; }));
+  llvm::StringRef option = reason;
+  if (pass && option.consume_front(kNoSuchOption))
+    return "error: " + describeUnknownOption(*pass, option, context) + "\n";
   return "error: " + reason.str() +
          (reason.ends_with(":") ? " the value of this option is of another type" : "") + "\n";
 }
@@ -66,7 +73,7 @@ static Compressed compressBuffer(std::unique_ptr<llvm::MemoryBuffer> buffer, con
   std::string said;
   llvm::raw_string_ostream options(said);
   const bool isAdded = succeeded(parsePassPipeline(pipeline, manager, options));
-  messages << (isAdded ? said : explain(said));
+  messages << (isAdded ? said : explain(said, &reading.getContext()));
   if (!isAdded || failed(manager.run(*module)))
     return compressed;
   compressed.text = print(*module);

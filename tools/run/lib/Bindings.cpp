@@ -8,6 +8,7 @@
 
 #include "cgx/run/Bindings.h"
 
+#include "cgx/formats/Closest.h"
 #include "cgx/formats/Json.h"
 #include "cgx/run/CodecState.h"
 #include "cgx/run/Error.h"
@@ -101,6 +102,8 @@ public:
     bindMembers();
     for (size_t i = 0; i < bound_.size(); ++i)
       check(i);
+    left_ = state_.left();
+    listMissing();
     throwProblems("the inputs do not fit the program", problems_);
     if (!bindings_.members.empty())
       checkBoundary(manifest_, bindings_, *inputs_.state);
@@ -122,7 +125,7 @@ private:
         try {
           binding.value = StepValue::parse(text, value);
         } catch (const Error &error) {
-          problems_.push_back("--set " + value.name + ": " + error.what());
+          problems_.push_back(std::string(inputs_.valueOption) + " " + value.name + ": " + error.what());
         }
         continue;
       }
@@ -139,14 +142,14 @@ private:
       bytes.resize(bytes.size() + width);
       if (!parseScalar(value.type, std::string_view(text).substr(begin, end - begin),
                        bytes.data() + parsed * width)) {
-        problems_.push_back("--set " + value.name + ": expected " + elementTypeName(value.type) + ", got '" +
-                            text.substr(begin, end - begin) + "'");
+        problems_.push_back(std::string(inputs_.valueOption) + " " + value.name + ": expected " +
+                            elementTypeName(value.type) + ", got '" + text.substr(begin, end - begin) + "'");
         return;
       }
       begin = end + 1;
     }
     if (parsed != 1 && parsed != *elementCount(value.globalShape))
-      problems_.push_back("--set " + value.name + ": expected 1 or " +
+      problems_.push_back(std::string(inputs_.valueOption) + " " + value.name + ": expected 1 or " +
                           std::to_string(*elementCount(value.globalShape)) + " numbers, got " +
                           std::to_string(parsed));
   }
@@ -218,8 +221,8 @@ private:
   void check(size_t argument) {
     const Value &value = manifest_.arguments[argument];
     if (!bound_[argument])
-      problems_.push_back(missing(argument));
-    else if (bindings_.arguments[argument].source == Source::State)
+      return;
+    if (bindings_.arguments[argument].source == Source::State)
       checkState(value, *bindings_.arguments[argument].tensor);
     else if (bindings_.arguments[argument].source == Source::OfMembers)
       checkElements(value, *bindings_.arguments[argument].tensor, inputs_.state->path());
@@ -229,18 +232,76 @@ private:
       checkData(value, bindings_.arguments[argument]);
   }
 
+  /// One line for each argument, except where an option is missing that would give many of them.
+  void listMissing() {
+    std::vector<size_t> state;
+    bool lacksState = false, lacksData = false;
+    for (size_t i = 0; i < bound_.size(); ++i) {
+      if (bound_[i])
+        continue;
+      if (fed_[i] && !inputs_.state) {
+        state.push_back(i);
+        continue;
+      }
+      (fed_[i] ? lacksState : lacksData) = true;
+      problems_.push_back(missing(i));
+    }
+    if (!state.empty())
+      problems_.insert(problems_.begin(), missingState(state));
+    if (lacksState)
+      problems_.back() += holds(*inputs_.state, left_);
+    if (lacksData && inputs_.data)
+      problems_.back() += holds(*inputs_.data, data_.left());
+  }
+
+  std::string missingState(const std::vector<size_t> &arguments) const {
+    const Value &first = manifest_.arguments[arguments.front()];
+    std::string text = "'" + first.name + "': expected " + typeString(first.type, first.globalShape);
+    if (arguments.size() > 1)
+      text += ", and " + std::to_string(arguments.size() - 1) + " more";
+    return text + ", got nothing: the program's state, give its first value with --state FILE.safetensors";
+  }
+
   std::string missing(size_t argument) const {
     const Value &value = manifest_.arguments[argument];
     std::string text =
         "'" + value.name + "': expected " + typeString(value.type, value.globalShape) + ", got nothing: ";
     if (fed_[argument])
-      return text + (inputs_.state ? "'" + inputs_.state->path() + "' has no such tensor"
-                                   : "it is the program's state, give its first value with --state");
-    text += inputs_.data ? "neither '" + inputs_.data->path() + "'" : "no --data is given";
-    text += inputs_.data ? " nor " : " and ";
-    text += inputs_.state ? (inputs_.data ? "'" : "not in '") + inputs_.state->path() + "'" : "no --state";
-    return text + (inputs_.data && inputs_.state ? " has it" : "") + "; a value can be given as --set '" +
-           value.name + "=VALUE'";
+      return text + "'" + inputs_.state->path() + "' has no such tensor" + meant(paths_[argument], left_);
+    text += inputs_.data
+                ? "'" + inputs_.data->path() + "' has no such tensor" + meant(paths_[argument], data_.left())
+                : std::string("no ") + inputs_.dataOption + " is given";
+    return text + (isShort(value) ? "; a value can be given as " + std::string(inputs_.valueOption) + " \"" +
+                                        value.name + "=VALUE\""
+                                  : "");
+  }
+
+  /// Whether somebody would type it.
+  static bool isShort(const Value &value) { return elementCount(value.globalShape).value_or(SIZE_MAX) <= 2; }
+
+  static std::string meant(const TreePath &path, const std::vector<std::string> &names) {
+    std::vector<std::string> leaves, briefs;
+    for (const std::string &name : names) {
+      leaves.push_back(TreePath(name).leaf());
+      briefs.push_back(TreePath(name).brief());
+    }
+    std::string word = cgx::formats::closest(path.brief(), briefs);
+    if (word.empty() || std::count(briefs.begin(), briefs.end(), word) > 1)
+      word = cgx::formats::closest(path.leaf(), leaves);
+    return word.empty() ? "" : " (did you mean '" + word + "' there?)";
+  }
+
+  /// What a file has that no argument has taken.
+  static std::string holds(const SafetensorsFile &file, const std::vector<std::string> &names) {
+    constexpr size_t kMost = 12;
+    if (names.empty())
+      return "";
+    std::string text = "\n  '" + file.path() + "' has";
+    for (size_t i = 0; i < names.size() && i < kMost; ++i) {
+      const TensorView *tensor = file.find(names[i]);
+      text += (i == 0 ? " " : ", ") + names[i] + " " + typeString(tensor->type, tensor->shape);
+    }
+    return text + (names.size() > kMost ? " and " + std::to_string(names.size() - kMost) + " more" : "");
   }
 
   void checkState(const Value &value, const TensorView &tensor) {
@@ -379,14 +440,13 @@ private:
   }
 
   void warnOfSurplus() {
-    std::vector<std::string> left = state_.left();
-    if (left.empty())
+    if (left_.empty())
       return;
-    std::string text = "'" + inputs_.state->path() + "' has " + std::to_string(left.size()) +
-                       (left.size() == 1 ? " tensor" : " tensors") + " that the program does not take: ";
-    for (size_t i = 0; i < left.size() && i < 3; ++i)
-      text += (i ? ", " : "") + left[i];
-    bindings_.warnings.push_back(text + (left.size() > 3 ? ", ..." : ""));
+    std::string text = "'" + inputs_.state->path() + "' has " + std::to_string(left_.size()) +
+                       (left_.size() == 1 ? " tensor" : " tensors") + " that the program does not take: ";
+    for (size_t i = 0; i < left_.size() && i < 3; ++i)
+      text += (i ? ", " : "") + left_[i];
+    bindings_.warnings.push_back(text + (left_.size() > 3 ? ", ..." : ""));
   }
 
   const Manifest &manifest_;
@@ -394,6 +454,7 @@ private:
   std::vector<TreePath> paths_;
   Pool state_, data_;
   std::vector<bool> fed_, bound_;
+  std::vector<std::string> left_; ///< in the state file, once all is bound
   const Value *firstBatch_ = nullptr;
   std::optional<int64_t> samples_;
   Bindings bindings_;

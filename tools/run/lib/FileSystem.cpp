@@ -9,6 +9,7 @@
 #include "cgx/run/FileSystem.h"
 
 #include "cgx/formats/InputFile.h"
+#include "cgx/formats/SystemError.h"
 #include "cgx/output/OutputFile.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/MappedPlace.h"
@@ -25,7 +26,7 @@ using namespace cgx::run;
 namespace {
 
 [[noreturn]] void fail(const std::string &what, const std::string &path) {
-  throw Error(what + " '" + path + "': " + std::strerror(errno));
+  throw Error(what + " '" + path + "': " + cgx::formats::systemErrorText(errno));
 }
 
 } // namespace

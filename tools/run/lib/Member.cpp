@@ -18,6 +18,8 @@
 #include "cgx/run/Launch.h"
 #include "cgx/run/OutcomeStream.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include <array>
 #include <cctype>
 #include <cerrno>
@@ -94,7 +96,9 @@ std::string jobName(const Launcher &launcher) {
   return name;
 }
 
-[[noreturn]] void failSocket(const std::string &what) { throw Error(what + ": " + std::strerror(errno)); }
+[[noreturn]] void failSocket(const std::string &what) {
+  throw Error(what + ": " + cgx::formats::systemErrorText(errno));
+}
 
 /// The address at which rank 0 collects the outcomes of the job.
 struct Address {
@@ -261,6 +265,6 @@ std::vector<Outcome> cgx::run::runMember(const Job &job, uint32_t rank) {
     return outcomes;
   }
   collect(job, listener, outcomes);
-  throwRankErrors(outcomes, std::vector<bool>(outcomes.size()));
+  endByRankErrors(job, outcomes, std::vector<bool>(outcomes.size()));
   return outcomes;
 }

@@ -8,6 +8,8 @@
 
 #include "Metrics.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include "cgx/output/OutputFile.h"
 #include "cgx/run/Error.h"
 
@@ -59,7 +61,7 @@ Metrics::Metrics(const Job &job, cgx_context *context)
     file_.reset(std::fopen(job.metrics.c_str(), "ae"));
   }
   if (!file_)
-    throw Error("cannot write '" + job.metrics + "': " + std::strerror(errno));
+    throw Error("cannot write '" + job.metrics + "': " + cgx::formats::systemErrorText(errno));
   if (!fs::is_regular_file(job.metrics, none))
     write(format_->header());
   before_ = measure();

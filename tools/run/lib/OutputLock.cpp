@@ -8,6 +8,8 @@
 
 #include "cgx/run/OutputLock.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include "cgx/output/OutputFile.h"
 #include "cgx/run/Error.h"
 
@@ -79,7 +81,7 @@ bool isThere(int file, const std::string &path) {
 Descriptor openLock(const std::string &path, const std::string &output) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
   if (!file.isOpen())
-    throw Error("cannot lock '" + output + "' with '" + path + "': " + std::strerror(errno));
+    throw Error("cannot lock '" + output + "' with '" + path + "': " + cgx::formats::systemErrorText(errno));
   (void)::fchmod(file.get(), 0666); // whatever the umask: runs of others find out, too
   return file;
 }
@@ -101,7 +103,7 @@ OutputLock::OutputLock(const std::string &output, std::chrono::milliseconds long
     if (errno != EWOULDBLOCK && errno != EINTR) {
       std::fprintf(stderr,
                    "cgx-run: warning: cannot lock '%s': %s; another run that writes there is not noticed\n",
-                   output.c_str(), std::strerror(errno));
+                   output.c_str(), cgx::formats::systemErrorText(errno).c_str());
       path_.clear();
       file_.reset();
       return;
@@ -124,7 +126,8 @@ OutputLock::OutputLock(const std::string &output, std::chrono::milliseconds long
   }
   const std::string who = std::to_string(::getpid()) + " " + hostName();
   if (::ftruncate(file_.get(), 0) != 0 || !writeAll(file_.get(), std::as_bytes(std::span(who))))
-    std::fprintf(stderr, "cgx-run: warning: cannot write '%s': %s\n", path_.c_str(), std::strerror(errno));
+    std::fprintf(stderr, "cgx-run: warning: cannot write '%s': %s\n", path_.c_str(),
+                 cgx::formats::systemErrorText(errno).c_str());
 }
 
 OutputLock::OutputLock(OutputLock &&other) noexcept

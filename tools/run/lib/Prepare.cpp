@@ -498,6 +498,10 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
     inputs.values.push_back(splitAssignment(value, "--set"));
   if (!options.members.empty())
     inputs.members = parseMembers(options.members);
+  if (options.isEvaluation) {
+    inputs.dataOption = "--eval-data";
+    inputs.valueOption = "--eval-set";
+  }
   job.bindings = bindArguments(job.manifest, inputs);
   addSamples(job.manifest, job.bindings, files);
   job.scalars = findScalars(job.manifest);
@@ -596,6 +600,7 @@ void cgx::run::addEvaluation(Job &training, const Options &options, const InputF
   own.ranks = training.manifest.ranks;
   own.seed = training.seed;
   own.quiet = true;
+  own.isEvaluation = true;
   std::shared_ptr<Job> job;
   try {
     own.values = evaluationValues(options, Manifest::parse(program.manifest));

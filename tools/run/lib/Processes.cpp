@@ -13,6 +13,8 @@
 #include "cgx/run/Launch.h"
 #include "cgx/run/OutcomeStream.h"
 
+#include "cgx/formats/SystemError.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -70,7 +72,7 @@ public:
       start(rank, go, mayGo);
     const std::string all(children_.size(), 'g');
     if (::write(mayGo.get(), all.data(), all.size()) != ssize_t(all.size()))
-      throw Error(std::string("cannot start the ranks: ") + std::strerror(errno));
+      throw Error(std::string("cannot start the ranks: ") + cgx::formats::systemErrorText(errno));
     go.reset();
     mayGo.reset();
     while (waitForSomething())
@@ -87,7 +89,7 @@ private:
   static std::pair<Descriptor, Descriptor> makePipe() {
     int ends[2];
     if (::pipe(ends) != 0)
-      throw Error(std::string("cannot create a pipe: ") + std::strerror(errno));
+      throw Error(std::string("cannot create a pipe: ") + cgx::formats::systemErrorText(errno));
     return {Descriptor(ends[0]), Descriptor(ends[1])};
   }
 
@@ -95,7 +97,7 @@ private:
     auto [readEnd, writeEnd] = makePipe();
     pid_t parent = ::getpid(), pid = ::fork();
     if (pid < 0)
-      throw Error(std::string("cannot start a process: ") + std::strerror(errno) +
+      throw Error(std::string("cannot start a process: ") + cgx::formats::systemErrorText(errno) +
                   (errno == EAGAIN ? kLimitOfThreads : ""));
     if (pid == 0) {
       readEnd.reset(); // or the rank would wait, when the parent is gone, for itself to read
@@ -240,6 +242,6 @@ Ended cgx::run::watchProcesses(const Job &job) { return Supervisor(job).run(); }
 
 std::vector<Outcome> cgx::run::runProcesses(const Job &job) {
   Ended ended = watchProcesses(job);
-  throwRankErrors(ended.outcomes, ended.died);
+  endByRankErrors(job, ended.outcomes, ended.died);
   return std::move(ended.outcomes);
 }

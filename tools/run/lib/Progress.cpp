@@ -29,7 +29,8 @@ void Progress::warnOfNotFinite(uint64_t done, const std::vector<double> &scalars
   if (warned_ || !job_.scalars.loss || std::isfinite(scalars[*job_.scalars.loss]))
     return;
   warned_ = true;
-  std::fprintf(stderr, "cgx-run: warning: %s is %g at step %llu (said once)\n",
+  std::fprintf(stderr,
+               "cgx-run: warning: %s is %g at step %llu; --stop-on-nan ends the run there (said once)\n",
                job_.scalars.all[*job_.scalars.loss].name.c_str(), scalars[*job_.scalars.loss],
                static_cast<unsigned long long>(job_.firstStep + done - 1));
 }

@@ -36,8 +36,6 @@ void cgx::run::checkFeeds(const Manifest &manifest) {
 
 std::vector<std::string> cgx::run::describeOmissions(const Manifest &manifest, bool plans) {
   std::vector<std::string> omissions;
-  if (!trains(manifest))
-    omissions.push_back("nothing is trained: no result of the program is fed back into an argument");
   size_t operands = 0, gradients = 0, compressed = 0;
   for (const Collective &collective : manifest.collectives)
     for (const Operand &operand : collective.operands) {
@@ -45,6 +43,10 @@ std::vector<std::string> cgx::run::describeOmissions(const Manifest &manifest, b
       gradients += operand.kind == "gradient" || operand.kind == "outer_gradient";
       compressed += operand.codec.family != CGX_CODEC_IDENTITY;
     }
+  if (!trains(manifest) && gradients == 0)
+    return omissions; // an evaluation, which has nothing of that to do
+  if (!trains(manifest))
+    omissions.push_back("nothing is trained: no result of the program is fed back into an argument");
   if (manifest.ranks > 1 && operands == 0)
     omissions.push_back("nothing is exchanged: the program has no collective, and each of its " +
                         std::to_string(manifest.ranks) + " ranks works alone");

@@ -12,6 +12,7 @@
 #include "cgx/runtime.h"
 
 #include <algorithm>
+#include <filesystem>
 
 using namespace cgx::run;
 
@@ -43,4 +44,25 @@ void cgx::run::throwRankErrors(const std::vector<Outcome> &outcomes, const std::
     text += (text.empty() ? "" : "\n  ") +
             std::string(ranks.find(',') == std::string::npos ? "rank " : "ranks ") + ranks + ": " + error;
   throw Error(text);
+}
+
+void cgx::run::endByRankErrors(const Job &job, const std::vector<Outcome> &outcomes,
+                               const std::vector<bool> &dead) {
+  try {
+    throwRankErrors(outcomes, dead);
+  } catch (const Error &error) {
+    uint64_t done = 0; // by the rank that came furthest: what died says nothing
+    for (const Outcome &outcome : outcomes)
+      done = std::max(done, outcome.steps);
+    if (done == 0)
+      throw;
+    const uint64_t last = job.firstStep + done;
+    std::string text = error.what() + std::string("\n  after ") + std::to_string(last) + " of " +
+                       std::to_string(job.firstStep + job.steps) + " steps";
+    std::error_code none;
+    const uint64_t every = job.saving.every;
+    if (every != 0 && last / every > job.firstStep / every && std::filesystem::exists(job.saving.path, none))
+      text += "; --resume " + job.saving.path + " goes on from the last checkpoint";
+    throw Error(text);
+  }
 }

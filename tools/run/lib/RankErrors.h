@@ -19,6 +19,9 @@ constexpr const char *kLimitOfThreads = " (ulimit -u, or the most processes of a
 /// the ranks that died, which is the cause of what the others say.
 void throwRankErrors(const std::vector<Outcome> &outcomes, const std::vector<bool> &dead);
 
+/// The same for ranks of a job that ends by it: says also how far they came, and what goes on from there.
+void endByRankErrors(const Job &job, const std::vector<Outcome> &outcomes, const std::vector<bool> &dead);
+
 } // namespace cgx::run
 
 #endif // CGX_RUN_LIB_RANKERRORS_H

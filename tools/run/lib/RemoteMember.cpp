@@ -30,6 +30,6 @@ std::vector<Outcome> cgx::run::runRemoteMember(const Job &job, uint32_t rank) {
     outcomes[rank] = std::move(own);
     return outcomes;
   }
-  throwRankErrors(outcomes, std::vector<bool>(outcomes.size()));
+  endByRankErrors(job, outcomes, std::vector<bool>(outcomes.size()));
   return outcomes;
 }

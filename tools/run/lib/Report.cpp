@@ -44,6 +44,10 @@ std::string cgx::run::stateHash(const Job &job, const std::vector<Outcome> &outc
 
 namespace {
 
+std::string counted(uint64_t count, const std::string &what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 double mean(const std::vector<double> &values) {
   return values.empty()
              ? NAN
@@ -356,10 +360,10 @@ std::string cgx::run::summarize(const std::string &text) {
     scalar(report["loss"]);
   for (const OrderedJson &metric : report["metrics"])
     scalar(metric);
-  lines += std::to_string(report["steps"].get<uint64_t>()) + " steps on " +
-           std::to_string(report["ranks"].get<uint64_t>()) + " ranks (" +
-           report["transport"].get<std::string>() + ") in " + numberString(report["seconds"]) +
-           " s: " + numberString(report["steps_per_second"]) + " steps/s\n";
+  lines += counted(report["steps"].get<uint64_t>(), "step") + " on " +
+           counted(report["ranks"].get<uint64_t>(), "rank") + " (" + report["transport"].get<std::string>() +
+           ") in " + numberString(report["seconds"]) + " s: " + numberString(report["steps_per_second"]) +
+           " steps/s\n";
   const OrderedJson &totals = report["totals"];
   lines += "sent by a rank in a step: " + bytesString(totals["wire_bytes_per_rank_and_step"].get<double>()) +
            " for " + bytesString(totals["raw_bytes_per_rank_and_step"].get<double>()) +

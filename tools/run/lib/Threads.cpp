@@ -42,6 +42,6 @@ std::vector<Outcome> cgx::run::runThreads(const Job &job) {
       std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome &o) { return !o.error.empty(); });
   if (int signal = stopSignal(); signal != 0 && failed)
     throw Interrupted{signal};
-  throwRankErrors(outcomes, std::vector<bool>(outcomes.size()));
+  endByRankErrors(job, outcomes, std::vector<bool>(outcomes.size()));
   return outcomes;
 }

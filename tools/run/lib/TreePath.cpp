@@ -8,6 +8,7 @@
 
 #include "cgx/run/TreePath.h"
 
+#include "cgx/formats/Closest.h"
 #include "cgx/run/Error.h"
 #include "cgx/run/Manifest.h"
 
@@ -103,5 +104,21 @@ size_t cgx::run::findPath(const std::vector<TreePath> &paths, const std::string 
                           const std::string &what) {
   if (const std::optional<size_t> found = findPathIfAny(paths, text, what))
     return *found;
-  throw Error("the program has no " + what + " '" + text + "'");
+  constexpr size_t kMost = 12;
+  std::vector<std::string> names, brief;
+  for (const TreePath &path : paths) {
+    names.push_back(path.name());
+    brief.push_back(path.brief());
+  }
+  std::string word = cgx::formats::closest(text, names);
+  if (word.empty())
+    word = cgx::formats::closest(TreePath(text).brief(), brief);
+  std::string list;
+  for (size_t i = 0; i < names.size() && i < kMost; ++i)
+    list += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kMost)
+    list += " and " + std::to_string(names.size() - kMost) + " more";
+  throw Error("the program has no " + what + " '" + text + "'" +
+              (word.empty() ? "" : " (did you mean '" + word + "'?)") + "; it has " +
+              (list.empty() ? "none" : list));
 }

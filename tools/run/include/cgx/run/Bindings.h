@@ -61,6 +61,8 @@ struct Inputs {
   const SafetensorsFile *data = nullptr;
   std::vector<std::pair<std::string, std::string>> values; ///< --set NAME=VALUE
   std::vector<uint32_t> members = {};                      ///< --members
+  const char *dataOption = "--data";                       ///< by which `data` is given
+  const char *valueOption = "--set";                       ///< by which `values` are given
 };
 
 /// A value without its first dimension, which counts ranks.

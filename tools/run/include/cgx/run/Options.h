@@ -24,6 +24,7 @@ struct Options {
   std::string keepBest, metrics, evaluate, progress = "always";
   std::vector<std::string> evaluateData, evaluateValues;
   uint64_t evaluateEvery = 0;
+  bool isEvaluation = false;          ///< of the program that --eval names, whose inputs other options give
   std::vector<std::string> dataFiles; ///< as typed; `data` is the first
   double timeoutSeconds = 30;
   bool repeat = false, shuffle = false, quiet = false, noCache = false, padLast = false, stopOnNan = false;

@@ -1,4 +1,4 @@
-//===-- cgx/Cli/Closest.h - The word that was likely meant ------*- C++ -*-===//
+//===-- cgx/formats/Closest.h - The word that was likely meant ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,19 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CGX_CLI_CLOSEST_H
-#define CGX_CLI_CLOSEST_H
+#ifndef CGX_FORMATS_CLOSEST_H
+#define CGX_FORMATS_CLOSEST_H
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace cgx::cli {
+namespace cgx::formats {
 
 /// The candidate that takes the fewest changes of a letter to make it of `word` (left out, added, another,
 /// two swapped); empty if it takes more than a third of the letters.
 std::string closest(std::string_view word, const std::vector<std::string> &candidates);
 
-} // namespace cgx::cli
+/// The same as what errors end with: " (did you mean 'bits'?)", or nothing.
+std::string askMeant(std::string_view word, const std::vector<std::string> &candidates);
 
-#endif // CGX_CLI_CLOSEST_H
+} // namespace cgx::formats
+
+#endif // CGX_FORMATS_CLOSEST_H

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/Cli/Closest.h"
+#include "cgx/formats/Closest.h"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace cgx::cli {
+namespace cgx::formats {
 
 /// Changes of a letter from one word to another: the optimal string alignment distance.
 static size_t changes(std::string_view from, std::string_view to) {
@@ -48,4 +48,9 @@ std::string closest(std::string_view word, const std::vector<std::string> &candi
   return best;
 }
 
-} // namespace cgx::cli
+std::string askMeant(std::string_view word, const std::vector<std::string> &candidates) {
+  const std::string best = closest(word, candidates);
+  return best.empty() ? "" : " (did you mean '" + best + "'?)";
+}
+
+} // namespace cgx::formats
