@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The only file in which a Status becomes a cgx_status, and past which no exception
-// goes.
+// The only file in which a Status becomes a cgx_status. No exception goes past it, nor past the C functions
+// of runtime/native, which catch their own.
 //
 //===----------------------------------------------------------------------===//
 

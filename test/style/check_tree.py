@@ -300,11 +300,44 @@ def formatted(paths):
         yield f"{path}: run clang-format-22 -i {path}"
 
 
+def spelled(name):
+    """`steps/{a,b}.py` is steps/a.py and steps/b.py."""
+    found = re.search(r"\{([^}]*)\}", name)
+    return [each for choice in found[1].split(",") for each in spelled(name.replace(found[0], choice, 1))] if found else [name]
+
+
+def reported(paths):
+    """Every test that test/REPORTED.md names is there by that name: files, whole suites, and tests of both."""
+    tests = [path for path in paths if path.parts[0] == "test"]
+    cases = {}
+    for path in tests:
+        if path.suffix == ".cpp":
+            for suite, case in re.findall(r"\b(?:TYPED_)?TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", text(path)):
+                cases.setdefault(suite, set()).add(case)
+    names = [case for suite in cases.values() for case in suite]
+
+    def is_there(name):
+        if ": " in name:
+            file, _, case = name.partition(": ")
+            return any(str(path).endswith(f"/{file}") and f"def {case}(" in text(path) for path in tests)
+        if "/" in name:
+            return any(f"/{path}/".find(f"/{name}") >= 0 for path in tests)
+        suite, _, case = name.partition(".")
+        files = [path for path in tests if path.stem == suite]
+        return case in cases.get(suite, ()) if case else suite in cases or suite in names or bool(files)
+
+    for row in text("test/REPORTED.md").splitlines():
+        for quoted in re.findall(r"`([^`]+)`", row.rpartition("|")[0].rpartition("|")[2]):
+            for name in spelled(quoted):
+                if not name.startswith(("tools/", "cgx-")) and not is_there(name):
+                    yield f"test/REPORTED.md: expected a test '{name}', which is not there"
+
+
 def text(path):
     return (ROOT / path).read_text(encoding="utf-8", errors="replace")
 
 
-CHECKS = [licensed, named_by_subject, include_direction, components_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, recipes, field_words, without_locale, formatted]
+CHECKS = [licensed, named_by_subject, include_direction, components_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, recipes, field_words, without_locale, reported, formatted]
 
 
 def main():
