@@ -69,6 +69,13 @@ class CompressTest(unittest.TestCase):
         self.assertEqual(got[0], expected[0])
         self.assert_same_bits(got[1], expected[1])
 
+    def test_arguments_that_lie_on_one_device_are_said_at_the_users_line(self):
+        step = cgx_jax.compress(jax.jit(lambda params, batch: models.sgd(params, jax.grad(models.dense_loss)(params, batch))), bits=4)
+        with self.assertWarns(UserWarning) as said:
+            step(models.dense_params(64, 128, 10, seed=0), models.labelled(64, samples=64))
+        self.assertEqual(said.filename, __file__)
+        self.assertRegex(str(said.warning), r"^cgx: the step is for one device: .* lie on one of \d+ devices: .*jax\.device_put\(batch, ")
+
     def test_devices_agree(self):
         for count in (2, 4):
             with self.subTest(devices=count):

@@ -1,5 +1,7 @@
 """cgx_jax itself: what it writes, and what it refuses."""
 
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -187,6 +189,16 @@ class ExportTest(FolderTest):
         self.assertIn('"test_package.py"', text)
         self.assertNotIn(str(jobs.FOLDER), text)
 
+    def test_what_was_written_is_said_with_the_next_command(self):
+        for options, said in (({}, r"^cgx: wrote \S+step\.mlir \(1 rank\) and \S+state\.safetensors \(1 tensors?, .*next: cgx run \S+step\.mlir "
+                                   r"--compress bits=4 --state \S+state\.safetensors --data "),
+                              ({"name": "eval", "write_state": False}, r"^cgx: wrote \S+eval\.mlir .*--eval \S+eval\.mlir --eval-data "),
+                              ({"quiet": True}, "^$")):
+            with contextlib.redirect_stderr(io.StringIO()) as error, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.export(**options)
+            self.assertRegex(error.getvalue(), said)
+
     def test_a_plain_function_donates_its_state(self):
         self.assertIn("tf.aliasing_output", self.export().read_text())
         self.assertNotIn("tf.aliasing_output", self.export(donate=False).read_text())
@@ -351,10 +363,24 @@ class RestoreTest(FolderTest):
     def test_another_state_is_refused(self):
         path = self.folder / "state.safetensors"
         cgx_jax.save(path, {"state['w']": np.zeros((2, 3), np.float32)})
-        with self.assertRaisesRegex(ValueError, "expected a tensor state"):
+        with self.assertRaisesRegex(ValueError, r"state\['w'\]\['b'\]: expected float32 of shape \(3,\), which the file does not have"):
             cgx_jax.restore(path, like={"w": {"b": np.zeros(3)}})
         with self.assertRaisesRegex(ValueError, r"expected float32 of shape \(3, 2\), got float32 of shape \(2, 3\)"):
             cgx_jax.restore(path, like={"w": np.zeros((3, 2), np.float32)})
+
+    def test_every_tensor_that_differs_is_named(self):
+        path = self.folder / "state.safetensors"
+        cgx_jax.save(path, {"state['a']": np.zeros((2, 3), np.float32), "state['b']": np.zeros(4, np.float32),
+                            "state['old']": np.zeros(5, np.int32)})
+        like = {"a": np.zeros((3, 2), np.float32), "b": np.zeros(4, np.int32), "new": np.zeros((), np.float32), "key": jax.random.key(0)}
+        with self.assertRaises(ValueError) as raised:
+            cgx_jax.restore(path, like=like)
+        for line in ("5 tensors differ:", "state['a']: expected float32 of shape (3, 2), got float32 of shape (2, 3)",
+                     "state['b']: expected int32 of shape (4,), got float32 of shape (4,)",
+                     "state['new']: expected float32 of shape (), which the file does not have",
+                     "state['key']: expected uint32 of shape (2,), which the file does not have",
+                     "state['old']: int32 of shape (5,) in the file, which 'like' does not have"):
+            self.assertIn(line, str(raised.exception))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import models
 from test_package import BATCH, STATE, FolderTest, double
 
 import unittest
+import unittest.mock
 import warnings
 
 import jax
@@ -190,8 +191,13 @@ class WarningTest(FolderTest):
         return [str(each.message) for each in caught]
 
     def test_one_device_is_said_with_the_flag_that_makes_more(self):
-        [message] = self.warned(double, STATE, BATCH)
+        with unittest.mock.patch("jax.device_count", return_value=1):
+            [message] = self.warned(double, STATE, BATCH)
         self.assertRegex(message, "for one device: .*--xla_force_host_platform_device_count=N")
+
+    def test_arguments_on_one_of_several_devices_are_said_with_what_spreads_them(self):
+        [message] = self.warned(double, STATE, BATCH)
+        self.assertRegex(message, r"for one device: .*lie on one of \d+ devices: .*jax\.device_put\(batch, NamedSharding\(mesh")
 
     def test_an_evaluation_step_may_have_one_device(self):
         self.assertEqual(self.warned(lambda state, batch: state["w"].sum(), STATE, BATCH, donate=False), [])

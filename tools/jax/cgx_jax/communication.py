@@ -2,6 +2,8 @@
 
 import re
 
+import jax
+
 _COLLECTIVES = ("all_gather", "all_reduce", "all_to_all", "async_start", "collective_broadcast", "collective_permute",
                 "reduce_scatter", "recv", "send")
 
@@ -96,3 +98,14 @@ def _communicates(op, functions):
         return _communicates(functions[op.attributes["callee"].value], functions)
     return any(_communicates(inner.operation, functions)
                for region in op.regions for block in region.blocks for inner in block.operations)
+
+
+def of_one_device():
+    """What is wrong with a step for one device, and what to do: where JAX has several, the arguments lie on one."""
+    said = "the step is for one device: nothing is communicated, and cgx has nothing to compress. "
+    if jax.device_count() > 1:
+        return (f"{said}Its arguments lie on one of {jax.device_count()} devices: split the batch over a mesh of them, "
+                f"jax.device_put(batch, NamedSharding(mesh, PartitionSpec('data'))), and put the state on all, "
+                f"jax.device_put(state, NamedSharding(mesh, PartitionSpec()))")
+    return (f"{said}Split its batch over a mesh of N devices; XLA_FLAGS=--xla_force_host_platform_device_count=N, set before "
+            f"JAX is imported, makes N of a CPU")

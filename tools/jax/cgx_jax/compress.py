@@ -9,8 +9,11 @@ from cgx_core import compiler
 from cgx_core.adaptation import adaptation_of
 from cgx_core.choices import ERROR_FEEDBACK, check_choice
 from cgx_core.plans import plan_file, plan_text
-from cgx_core.warned import warn
-from cgx_jax import partition, runtime
+from cgx_core.warned import text_of, warn
+from cgx_jax import communication, partition, runtime
+
+# How the compiler begins to say so; what to do about it differs inside of JAX.
+_ONE_DEVICE = "nothing is compressed: the step is for one device"
 
 
 def compress(step, *, bits=None, exclude=None, plan=None, codec=None, error_feedback=None, overlap=None, adapt=None,
@@ -254,7 +257,7 @@ class _Version:
         self.compilation = rewrite(lowered.compiler_ir("stablehlo"), text, options, plan, identity.name)
         for diagnostic in self.compilation.diagnostics:
             if diagnostic.severity == "warning":
-                warn(diagnostic)
+                warn(communication.of_one_device() if _ONE_DEVICE in diagnostic.message else text_of(diagnostic))
         if not self.compilation.manifest["collectives"]:
             return  # nothing of ours is on its path
         self.program = open_program(identity, self.compilation, _devices_of(lowered), connection)

@@ -3,16 +3,19 @@
 import contextlib
 import inspect
 import pathlib
+import shlex
+import sys
 import warnings
 
 import jax
+import numpy as np
 
 from cgx_jax import communication, output, partition, safetensors, signature, trees
 from cgx_jax.errors import ExportError
 
 
 def export_step(step, state, batch, folder, *, name="step", donate=True, write_state=True,
-                full_paths=False):
+                full_paths=False, quiet=False):
     """Exports `step(state, batch)`.
 
     Writes `<folder>/<name>.mlir`, the text that JAX prints for the step, debug info included
@@ -37,6 +40,7 @@ def export_step(step, state, batch, folder, *, name="step", donate=True, write_s
         shares the state of the training step beside it; the state may then be shapes, too.
       full_paths: True keeps the folders of source files in the debug info; by default it has
         `train.py:31`, which says nothing about the machine it was made on.
+      quiet: True says nothing; by default a line on standard error says what was written, and the next command.
 
     Returns:
       The path of the program's file.
@@ -76,7 +80,22 @@ def export_step(step, state, batch, folder, *, name="step", donate=True, write_s
     output.write(program, [text.encode()])
     if write_state:
         safetensors.save(folder / "state.safetensors", tensors)
+    if not quiet:
+        print(_summary(program, tensors if write_state else {}, lowered), file=sys.stderr)
     return program
+
+
+def _summary(program, tensors, lowered):
+    """What was written, and what is typed next."""
+    ranks = partition.ranks_of(lowered.compiler_ir("stablehlo"))
+    written = f"cgx: wrote {program} ({ranks} rank{'s' if ranks != 1 else ''})"
+    file = shlex.quote(str(program))
+    if not tensors:
+        return f"{written}; next: cgx run TRAINING.mlir ... --eval {file} --eval-data DATA.safetensors"
+    layers = sum(np.ndim(tensor) > 1 for tensor in tensors.values())
+    state = program.with_name("state.safetensors")
+    return (f"{written} and {state} ({len(tensors)} tensor{'s' if len(tensors) != 1 else ''}, {layers} of two dimensions or more); next: cgx run {file} "
+            f"--compress bits=4 --state {shlex.quote(str(state))} --data DATA.safetensors (of cgx_jax.write_batches)")
 
 
 def _parameter_names(step):
@@ -214,9 +233,7 @@ def _with_communication(lowered, text, feeds):
     updates = communication.updates(module, feeds)
     if devices == 1:
         if updates:
-            warnings.warn("the step is for one device: nothing is communicated, and cgx has nothing to compress. Split "
-                          "its batch over a mesh of N devices; XLA_FLAGS=--xla_force_host_platform_device_count=N, set "
-                          "before JAX is imported, makes N of a CPU", stacklevel=3)
+            warnings.warn(communication.of_one_device(), stacklevel=3)
         return text
     if partition.is_left_to_a_partitioner(module):
         text, communicates = partition.partition(text, devices, feeds)

@@ -19,7 +19,7 @@ from cgx_core import compiler
 from cgx_core.adaptation import adaptation_of
 from cgx_core.choices import ERROR_FEEDBACK, check_choice
 from cgx_core.plans import plan_text
-from cgx_core.warned import warn
+from cgx_core.warned import text_of, warn
 from cgx_jax.compress import open_program, parse_module, rewrite
 from cgx_jax.errors import ExportError
 from cgx_jax.runtime import identity_of, place_of
@@ -142,7 +142,7 @@ class Installation:
             return None
         for diagnostic in compilation.diagnostics:
             if diagnostic.severity == "warning":
-                warn(f"{name}: {diagnostic}")
+                warn(f"{name}: {text_of(diagnostic)}")
         step = InstalledStep(name, compilation, open_program(identity, compilation, devices, self._connection))
         same = sum(each.name == name for each in self.steps.values())
         self.steps[f"{name} {same + 1}" if same else name] = step

@@ -28,22 +28,51 @@ def restore(path, like):
                     key=lambda parameter: -sum(parameter + name in tensors for name in names))
     called = [parameter for parameter in called if re.fullmatch(r"\w*", parameter)]
     parameter = called[0] if called else "state"
-    missing = [parameter + name for name in names if parameter + name not in tensors]
-    if missing:
-        raise ValueError(f"{path}: expected a tensor {missing[0]}, and {len(missing) - 1} more that are not there; the "
-                         f"file has {', '.join(list(tensors)[:5])}{', ...' if len(tensors) > 5 else ''}")
-    return tree.unflatten([_as(leaf, tensors[parameter + name], parameter + name, path)
-                           for name, leaf in zip(names, leaves)])
+    wrong = [] if names else ["expected a tree with leaves, got none"]
+    for name, leaf in zip(names, leaves):
+        tensor = tensors.get(parameter + name)
+        if tensor is None:
+            wrong.append(f"{parameter}{name}: expected {_described(*_wanted(leaf))}, which the file does not have")
+        elif difference := _difference(leaf, tensor):
+            wrong.append(f"{parameter}{name}: {difference}")
+    if any(parameter + name not in tensors for name in names):
+        taken = {parameter + name for name in names}
+        wrong += [f"{name}: {_described(tensor.dtype, tensor.shape)} in the file, which 'like' does not have"
+                  for name, tensor in tensors.items() if name not in taken and not name.startswith("cgx.codec_state/")]
+    if wrong:
+        raise ValueError(f"{path}: expected the state that 'like' is, got another; {len(wrong)} "
+                         f"{'tensor differs' if len(wrong) == 1 else 'tensors differ'}:\n  " + "\n  ".join(wrong))
+    return tree.unflatten([_as(leaf, tensors[parameter + name]) for name, leaf in zip(names, leaves)])
 
 
-def _as(leaf, tensor, name, path):
+def _described(dtype, shape):
+    return f"{np.dtype(dtype).name} of shape {tuple(shape)}"
+
+
+def _wanted(leaf):
+    """Element type and shape of a leaf, as arrays of it are written."""
+    if trees.is_key(leaf):
+        data = jax.eval_shape(jax.random.key_data, leaf)
+        return data.dtype, data.shape
+    dtype = leaf.dtype if hasattr(leaf, "dtype") else np.result_type(leaf)
+    return jax.dtypes.canonicalize_dtype(dtype), np.shape(leaf)
+
+
+def _difference(leaf, tensor):
+    """Why a tensor of the file is not that leaf; "" if it is."""
+    dtype, shape = _wanted(leaf)
+    if np.issubdtype(dtype, np.complexfloating) and tensor.shape == (*shape, 2):
+        return ""
+    if tensor.shape == shape and tensor.dtype == dtype:
+        return ""
+    return f"expected {_described(dtype, shape)}, got {_described(tensor.dtype, tensor.shape)}"
+
+
+def _as(leaf, tensor):
     """A tensor of a file as the array that stands in a tree."""
     if trees.is_key(leaf):
         return jax.random.wrap_key_data(jnp.asarray(tensor), impl=jax.random.key_impl(leaf))
-    dtype = leaf.dtype if hasattr(leaf, "dtype") else np.result_type(leaf)
-    shape, dtype = np.shape(leaf), jax.dtypes.canonicalize_dtype(dtype)
+    dtype, shape = _wanted(leaf)
     if np.issubdtype(dtype, np.complexfloating) and tensor.shape == (*shape, 2):
         tensor = (tensor[..., 0] + 1j * tensor[..., 1]).astype(dtype)
-    if tensor.shape != shape or tensor.dtype != dtype:
-        raise ValueError(f"{path}: {name}: expected {dtype} of shape {shape}, got {tensor.dtype} of shape {tensor.shape}")
     return jax.device_put(tensor, getattr(leaf, "sharding", None))

@@ -26,7 +26,7 @@ class Said:
         """The warnings of a compilation that were not among those of an earlier one. Each has its place, where a user knows
         one: a module that was made for the compiler says nothing to him."""
         with _lock:
-            new = {_text_of(each): None for each in compilation.diagnostics if each.severity == "warning"}
+            new = {text_of(each): None for each in compilation.diagnostics if each.severity == "warning"}
             new = [text for text in new if text not in self._messages]
             self._messages.update(new)
         return new
@@ -37,6 +37,7 @@ class Said:
             warn(text)
 
 
-def _text_of(diagnostic):
+def text_of(diagnostic):
+    """What a warning says, after Python's own word for it: its place where a user knows one, and the message."""
     return diagnostic.message if diagnostic.file.startswith("<") or not diagnostic.file else \
         f"{diagnostic.file}:{diagnostic.line}:{diagnostic.column}: {diagnostic.message}"
