@@ -100,6 +100,10 @@ void describe(ReportRow &row, LayerAttr layer, RankedTensorType type, CodecAttrI
   row.layer = layer.getName().str();
   row.kind = stringifyLayerKind(layer.getKind()).str();
   row.shape.assign(type.getShape().begin(), type.getShape().end());
+  row.shownShape = row.shape;
+  if (DenseI64ArrayAttr own = layer.getShape();
+      own && llvm::product_of(own.asArrayRef()) == type.getNumElements())
+    row.shownShape.assign(own.asArrayRef().begin(), own.asArrayRef().end());
   row.elementType = getElementTypeName(type.getElementType()).str();
   row.codec = codecText(codec.getManifestEntry());
   row.shortCodec = codec.isRaw() ? "" : shortText(codec);

@@ -29,6 +29,9 @@ struct ReportRow {
   std::string layer;
   std::string kind;
   std::vector<int64_t> shape;
+  /// For people: the parameter's own, where as many elements travel in another order or with other
+  /// dimensions.
+  std::vector<int64_t> shownShape;
   std::string elementType;
   /// With all of its parameters, and for people: those that are usual left out; empty where elements travel
   /// as they are.

@@ -51,7 +51,7 @@ std::string ratioText(uint64_t raw, uint64_t wire) {
 
 std::string typeText(const cgx::ReportRow &row) {
   std::string text;
-  for (int64_t dimension : row.shape)
+  for (int64_t dimension : row.shownShape)
     text += std::to_string(dimension) + "x";
   text += row.elementType;
   if (!row.runs)
