@@ -22,6 +22,18 @@ try:
 except ImportError:
     torch = None
 NO_TORCH = "this Python has no torch: tools/setup --torch"
+NO_FSDP = "FSDPModule.set_custom_reduce_scatter is as of torch 2.10"
+
+
+def has_fsdp():
+    """Whether torch has FSDP2 whose collectives can be replaced."""
+    if torch is None:
+        return False
+    try:
+        from torch.distributed.fsdp import FSDPModule
+    except Exception:  # torch 1.13 cannot import FSDP under Python 3.11
+        return False
+    return hasattr(FSDPModule, "set_custom_reduce_scatter")
 
 
 class Ended(typing.NamedTuple):

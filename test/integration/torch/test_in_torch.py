@@ -32,6 +32,13 @@ class InTorchTest(unittest.TestCase):
         self.assertEqual(printed.count("cgx report: 2 ranks"), 1)
         self.assertGreater(accuracy, train("plain.py")[1] - 2)
 
+    @unittest.skipUnless(job_ranks.HAS_LIBRARIES, job_ranks.NO_LIBRARIES)
+    @unittest.skipUnless(job_ranks.has_fsdp(), job_ranks.NO_FSDP)
+    def test_so_it_does_with_its_parameters_split(self):
+        printed, accuracy = train("sharded.py")
+        self.assertRegex(printed, r"[34]\.\d times fewer bytes")
+        self.assertGreater(accuracy, train("plain.py")[1] - 2)
+
 
 if __name__ == "__main__":
     unittest.main()

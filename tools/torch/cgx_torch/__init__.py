@@ -11,5 +11,7 @@ from cgx_core.compiler import CompileError
 from cgx_core.context import RuntimeFailure
 from cgx_torch.compiled import Backend, backend
 from cgx_torch.hook import State, hook, state
+from cgx_torch.sharded import Sharded, compress
 
-__all__ = ["Adaptation", "Backend", "CompileError", "RuntimeFailure", "State", "__version__", "backend", "hook", "state"]
+__all__ = ["Adaptation", "Backend", "CompileError", "RuntimeFailure", "Sharded", "State", "__version__", "backend", "compress", "hook",
+           "state"]

@@ -34,8 +34,8 @@ _REFUSED = {"overlap": "buckets travel while the backward pass goes on",
 
 _KEPT_ON_GPU = "what codecs remember lies on the GPU, where no copy of it is kept to go back to"
 
-_SHARDED = ("wrap the model in DistributedDataParallel, with torch.distributed.optim.ZeroRedundancyOptimizer where the state of the "
-            "optimizer is to be split")
+_SHARDED = ("for a model that fully_shard splits (FSDP2) call cgx_torch.compress(model); else wrap it in DistributedDataParallel, with "
+            "torch.distributed.optim.ZeroRedundancyOptimizer where the state of the optimizer is to be split")
 
 
 def _what_shards(model):

@@ -1,0 +1,219 @@
+"""One rank of jobs that train a small language model under FSDP2, one after the other.
+
+    python sharded.py JOBS
+
+JOBS is a list in JSON, of objects:
+  cgx         arguments of cgx_torch.compress; null: plain torch
+  steps, rate  how many, and of learning
+  replicas    of HSDP
+  model       "gpt" (default), or "branches": layers that some steps do not use
+  reshard     reshard_after_forward: true, false or how many ranks
+  param_dtype, reduce_dtype   of the mixed precision policy, such as "bfloat16"
+  mixed       the norms stay in f32 (param_dtype_override_fn)
+  ddp         DistributedDataParallel in place of FSDP2
+  at_once     fully_shard is called for all blocks at once
+  frozen      the embedding gets no gradient
+  accumulate  micro-batches of a step
+  no_sync     gradients travel with the last of them only
+  divide      what set_gradient_divide_factor gets
+  sum_only    set_force_sum_reduction_for_comms
+  resume_at   a step before which everything is saved with torch.distributed.checkpoint, and read back into a model made anew
+  dies        [rank, step]: the rank that is killed then
+  odd_one     the rank that uses the branch that others do not
+  flips       the step before which the frozen embedding is trained
+  grad_types  gradients of every other parameter are bfloat16, so that torch packs them in another order than the parameters
+  step_types  of the branches one has gradients of f32, the others of bfloat16, and the sum of a step has their common type
+
+Prints a line of JSON for each: losses, a digest of the whole parameters and of the rank's shards, the report and telemetry."""
+
+import hashlib
+import json
+import os
+import signal
+import sys
+import tempfile
+
+import torch
+import torch.distributed as dist
+import torch.distributed.checkpoint as checkpoint
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
+
+import cgx_torch
+
+VOCABULARY, WIDTH, LENGTH = 67, 64, 24
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
+        self.qkv, self.out = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
+        self.up, self.down = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
+
+    def forward(self, x):
+        q, k, v = (each.unflatten(-1, (4, -1)).transpose(1, 2) for each in self.qkv(self.norm1(x)).chunk(3, -1))
+        mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(mixed.transpose(1, 2).flatten(-2))
+        return x + self.down(nn.functional.gelu(self.up(self.norm2(x))))
+
+
+class Gpt(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.place = nn.Embedding(VOCABULARY, WIDTH), nn.Parameter(0.02 * torch.randn(LENGTH, WIDTH))
+        self.blocks = nn.ModuleList([Block(), Block()])
+        self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, VOCABULARY, bias=False)
+        nn.init.normal_(self.embed.weight, std=0.1)
+        self.head.weight = self.embed.weight  # tied
+
+    def forward(self, tokens, step):
+        x = self.embed(tokens) + self.place
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x))
+
+
+class Branches(nn.Module):
+    """All branches are of one module, of which each step uses some; their sizes are those of each other."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(VOCABULARY, WIDTH)
+        self.branches = nn.ModuleList([nn.Linear(WIDTH, WIDTH) for _ in range(3)])
+        self.head = nn.Linear(WIDTH, VOCABULARY)
+
+    def forward(self, tokens, step):
+        return self.head(torch.tanh(self.branches[step % 3](self.embed(tokens))))
+
+
+def make(job):
+    torch.manual_seed(0)
+    model = Branches() if job.get("model") == "branches" else Gpt()
+    if job.get("frozen"):
+        model.embed.weight.requires_grad_(False)
+    if job.get("ddp"):
+        model = nn.parallel.DistributedDataParallel(model)
+        state = None if job["cgx"] is None else cgx_torch.compress(model, **job["cgx"])
+        return model, state, torch.optim.AdamW(model.parameters(), lr=job.get("rate", 3e-3))
+    ranks, replicas = dist.get_world_size(), job.get("replicas", 1)
+    mesh = init_device_mesh("cpu", (replicas, ranks // replicas), mesh_dim_names=("replica", "shard"))
+    types = {name: getattr(torch, job[name]) for name in ("param_dtype", "reduce_dtype") if name in job}
+    if job.get("mixed"):
+        norms = {id(each) for part in model.modules() if isinstance(part, nn.LayerNorm) for each in part.parameters()}
+        types["param_dtype_override_fn"] = lambda each: torch.float32 if id(each) in norms else None
+    how = {"mesh": mesh if replicas > 1 else mesh["shard"], "reshard_after_forward": job.get("reshard", True),
+           "mp_policy": MixedPrecisionPolicy(**types)}
+    if job.get("step_types"):
+        wide = {id(each) for each in model.branches[0].parameters()}
+        types = {"param_dtype": torch.bfloat16, "param_dtype_override_fn": lambda each: torch.float32 if id(each) in wide else None}
+        how["mp_policy"] = MixedPrecisionPolicy(**types, cast_forward_inputs=False)
+    for index, each in enumerate(model.parameters()):
+        if job.get("step_types"):
+            each.grad_dtype = None
+        elif job.get("grad_types"):
+            each.grad_dtype = torch.bfloat16 if index % 2 == 0 else torch.float32
+    blocks = list(getattr(model, "blocks", ()))
+    for block in [blocks] if job.get("at_once") else blocks:
+        fully_shard(block, **how)
+    fully_shard(model, **how)
+    if "divide" in job:
+        for each in model.modules():
+            if isinstance(each, FSDPModule):
+                each.set_gradient_divide_factor(job["divide"])
+    if job.get("sum_only"):
+        for each in model.modules():
+            if isinstance(each, FSDPModule):
+                each.set_force_sum_reduction_for_comms(True)
+    state = None if job["cgx"] is None else cgx_torch.compress(model, **job["cgx"])
+    if job.get("grad_types") or job.get("step_types"):  # which Adam does not take
+        return model, state, torch.optim.SGD(model.parameters(), lr=0.1)
+    return model, state, torch.optim.AdamW(model.parameters(), lr=job.get("rate", 3e-3))
+
+
+def everything(model, optimizer, state):
+    saved = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+    return saved if state is None else saved | {"cgx": state.state_dict()}
+
+
+def resumed(job, model, state, optimizer, folder):
+    checkpoint.save(everything(model, optimizer, state), checkpoint_id=folder)
+    if state is not None:
+        state.close()
+    model, state, optimizer = make(job)
+    for each in model.parameters():  # so that the optimizer has what is to be loaded
+        each.grad = torch.zeros_like(each)
+    optimizer.step()
+    optimizer.zero_grad()
+    saved = everything(model, optimizer, state)
+    checkpoint.load(saved, checkpoint_id=folder)
+    model.load_state_dict(saved["model"])
+    optimizer.load_state_dict(saved["optimizer"])
+    if state is not None:
+        state.load_state_dict(saved["cgx"])
+    return model, state, optimizer
+
+
+def whole(each):
+    return each.full_tensor() if hasattr(each, "full_tensor") else each
+
+
+def train(job):
+    rank = dist.get_rank()
+    model, state, optimizer = make(job)
+    generator, losses = torch.Generator().manual_seed(rank), []
+    table = torch.randint(0, VOCABULARY, (VOCABULARY,), generator=torch.Generator().manual_seed(99))
+    for step in range(job.get("steps", 6)):
+        if step == job.get("resume_at"):
+            model, state, optimizer = resumed(job, model, state, optimizer, job["folder"])
+        if [rank, step] == job.get("dies"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if step == job.get("flips"):
+            model.embed.weight.requires_grad_(True)
+        optimizer.zero_grad()
+        batches = job.get("accumulate", 1)
+        for batch in range(batches):
+            tokens = [torch.randint(0, VOCABULARY, (4,), generator=generator)]
+            for _ in range(LENGTH):
+                tokens.append(table[tokens[-1]])
+            tokens = torch.stack(tokens, 1)
+            if job.get("no_sync"):
+                model.set_requires_gradient_sync(batch == batches - 1)
+            with torch.autocast("cpu", torch.bfloat16, enabled=bool(job.get("step_types"))):
+                said = model(tokens[:, :-1], step + (rank == job.get("odd_one")))
+            loss = nn.functional.cross_entropy(said.float().flatten(0, 1), tokens[:, 1:].flatten()) / batches
+            loss.backward()
+        optimizer.step()
+        mean = loss.detach() * batches
+        dist.all_reduce(mean)
+        losses.append(mean.item() / dist.get_world_size())
+    with torch.no_grad():
+        # What the ranks compute with, as it was gathered.
+        for each in model.modules():
+            if isinstance(each, FSDPModule):
+                each.unshard()
+        gathered = [each.detach().float().clone(memory_format=torch.contiguous_format) for each in model.parameters()]
+        gathered = hashlib.sha256(b"".join(each.numpy().tobytes() for each in gathered)).hexdigest()
+        for each in model.modules():
+            if isinstance(each, FSDPModule):
+                each.reshard()
+        values = [whole(each.detach()).float().clone(memory_format=torch.contiguous_format).numpy() for each in model.parameters()]
+    print(json.dumps({"losses": losses, "bits": hashlib.sha256(b"".join(each.tobytes() for each in values)).hexdigest(),
+                      "gathered": gathered, "values": [float(abs(each).sum()) for each in values],
+                      "names": [name for name, _ in model.named_parameters()],
+                      # Pipes are read one after the other, and have little room.
+                      **({"layers": state.report("json"), "telemetry": state.telemetry()} if state and rank == 0 else {}),
+                      "owed": state and any("residual" in name for each in state.state_dict().values() if isinstance(each, dict)
+                                            for name in each.get("tensors", ()))}), flush=True)
+    if state is not None:
+        state.close()
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    for each in json.loads(sys.argv[1]):
+        train(each)
+    dist.barrier()
+    dist.destroy_process_group()

@@ -1,0 +1,148 @@
+"""Models that FSDP2 splits: what `cgx_torch.compress` sends is what torch would send, within the codec's error, for whatever torch
+hands it, and what it leaves to torch it says."""
+
+import json
+import sys
+import tempfile
+import unittest
+
+import ranks as job_ranks
+from launch import needs_torch_and_libraries, run, shared_memory
+from ranks import PACKAGE, torch
+
+EXACT = {"weights": "identity", "gradients": "identity", "timeout": 60}
+
+
+needs_interface = unittest.skipUnless(job_ranks.has_fsdp(), job_ranks.NO_FSDP)
+
+
+def train(jobs, ranks=2):
+    """For each job what its ranks print."""
+    before = shared_memory()
+    done = run("sharded", json.dumps(jobs), count=ranks, timeout=200)
+    for each in done:
+        assert each.code == 0, each.said[-4000:]
+    assert shared_memory() - before == set(), "segments are left"
+    return list(zip(*([json.loads(line) for line in each.printed.splitlines()] for each in done)))
+
+
+@needs_torch_and_libraries
+@needs_interface
+class FsdpTest(unittest.TestCase):
+    def assert_exact_is_plain(self, settings, ranks, same_bits=True):
+        """Exact codecs change nothing, whatever torch is told to do."""
+        done = train([job for each in settings for job in ({**each, "cgx": None}, {**each, "cgx": EXACT})], ranks)
+        for each, plain, ours in zip(settings, done[::2], done[1::2]):
+            with self.subTest(ranks=ranks, **each):
+                self.assertEqual(len({rank["gathered"] for rank in ours}), 1, "ranks hold different parameters")
+                if same_bits:
+                    self.assertEqual(ours[0]["bits"], plain[0]["bits"])
+                    self.assertEqual(ours[0]["losses"], plain[0]["losses"])
+                for mine, theirs in zip(ours[0]["values"], plain[0]["values"]):
+                    self.assertAlmostEqual(mine, theirs, delta=1e-3 * abs(theirs) + 1e-4)
+                self.assertGreater(ours[0]["telemetry"]["raw_bytes"], 0)
+        return done[1::2]
+
+    def test_exact_is_plain_to_the_bit_on_two_ranks(self):
+        half = {"param_dtype": "bfloat16"}
+        settings = [{}, {"reshard": False}, {"accumulate": 2}, {"accumulate": 2, "no_sync": True},
+                    {**half, "reduce_dtype": "float32"}, {**half, "reduce_dtype": "bfloat16"}, {"reduce_dtype": "float16"},
+                    {**half, "reduce_dtype": "float32", "mixed": True}, {"frozen": True}, {"frozen": True, "flips": 3},
+                    {"model": "branches"}, {"model": "branches", "step_types": True},
+                    # Branches of one size, whose gradients torch packs in another order than the parameters have.
+                    {"grad_types": True}, {"model": "branches", "grad_types": True},
+                    {"divide": 2.0}, {"divide": 1.0, "sum_only": True}, {"at_once": True}, {"ddp": True}]
+        exact = dict(zip(map(str, settings), self.assert_exact_is_plain(settings, 2)))
+        said = "\n".join(exact[str(settings[7])][0]["layers"]["left"])
+        self.assertRegex(said, "blocks.0: weights are gathered by torch, uncompressed, as it hands out raw bytes")
+        self.assertIn("the root: no gradient travels of embed.weight, frozen", exact[str({"frozen": True})][0]["layers"]["left"])
+
+    def test_exact_is_plain_on_three_ranks_whose_shards_have_padding(self):
+        self.assert_exact_is_plain([{}, {"model": "branches", "grad_types": True}], 3, same_bits=False)
+
+    def test_exact_is_plain_with_replicas_and_other_meshes_after_the_forward_pass(self):
+        settings = [{"replicas": 2}, {"reshard": 2}]
+        replicas, _ = self.assert_exact_is_plain(settings, 4, same_bits=False)
+        self.assertRegex("\n".join(replicas[0]["layers"]["left"]), "blocks.0: gradients are summed over 2 replicas by torch, uncompressed")
+
+    def test_the_factor_of_a_sum_is_that_of_a_sum_without_one(self):
+        # Gloo has no PREMUL_SUM, which torch asks for where a factor was set: to the plain sum it is compared.
+        plain, ours = train([{"cgx": None, "divide": 3.0, "sum_only": True}, {"cgx": EXACT, "divide": 3.0}])
+        for mine, theirs in zip(ours[0]["values"], plain[0]["values"]):
+            self.assertAlmostEqual(mine, theirs, delta=1e-3 * abs(theirs) + 1e-4)
+
+    def test_few_bits_train_alike_on_any_number_of_ranks(self):
+        for ranks, more in ((2, {}), (3, {}), (4, {"replicas": 2})):
+            with self.subTest(ranks=ranks, **more):
+                job = {"steps": 40, "rate": 2e-4, **more}
+                plain, ours, finer = train([{**job, "cgx": None}, {**job, "cgx": {"timeout": 60}},
+                                            {**job, "cgx": {"gradients": "bits=4 bucket=64", "timeout": 60}}], ranks)
+                expected = sum(plain[0]["losses"][-8:]) / 8
+                for each, share in ((ours, 0.02), (finer, 0.01)):
+                    self.assertEqual(len({rank["gathered"] for rank in each}), 1, "ranks hold different parameters")
+                    self.assertAlmostEqual(sum(each[0]["losses"][-8:]) / 8, expected, delta=share * expected)
+                layers = ours[0]["telemetry"]["layers"]["blocks.0.up.weight"]
+                # A scale and an offset of 16 bits for each 128 elements.
+                for direction, ratio in (("weights", 32 / 8.25), ("gradients", 32 / 4.25)):
+                    self.assertAlmostEqual(layers[direction]["raw_bytes"] / layers[direction]["wire_bytes"], ratio, delta=0.1)
+                norm = ours[0]["telemetry"]["layers"]["blocks.0.norm1.weight"]
+                self.assertEqual(norm["weights"]["raw_bytes"], norm["weights"]["wire_bytes"])
+
+    def test_each_direction_can_be_left_to_torch(self):
+        job = {"reduce_dtype": "float32"}
+        weights, gradients = train([{**job, "cgx": {"gradients": None}}, {**job, "cgx": {"weights": None}}])
+        for done, direction, other in ((weights, "weights", "gradients"), (gradients, "gradients", "weights")):
+            counters = done[0]["telemetry"]
+            self.assertEqual({each for layer in counters["layers"].values() for each in layer}, {direction})
+            self.assertGreater(counters["torch_bytes"], 0)
+            self.assertEqual(len([each for each in done[0]["layers"]["left"] if f"as {other}=None says" in each]), 3)
+
+    def test_a_resumed_run_is_the_interrupted_one(self):
+        options = {"gradients": "bits=2 error-feedback=f32", "timeout": 60}
+        with tempfile.TemporaryDirectory() as folder:
+            jobs = [{"model": model, "cgx": options, **more} for model in ("gpt", "branches")
+                    for more in ({}, {"resume_at": 3, "folder": f"{folder}/{model}"})]
+            done = train(jobs)
+        for whole, resumed in (done[:2], done[2:]):
+            self.assertTrue(whole[0]["owed"])
+            self.assertEqual(resumed[0]["losses"], whole[0]["losses"])
+            self.assertEqual([each["bits"] for each in resumed], [each["bits"] for each in whole])
+
+    def test_what_ranks_do_not_do_alike_is_an_exception_that_says_where(self):
+        cgx = {"timeout": 10}
+        for job, who, said in (({"dies": [1, 2]}, [0], r"(gathering the weights|reducing the gradients) of [\w. ]+ \(.*rank 1"),
+                               ({"model": "branches", "odd_one": 1}, [0, 1], "ranks have gradients of different parameters")):
+            with self.subTest(**job):
+                done = run("sharded", json.dumps([{**job, "cgx": cgx}]), timeout=60)
+                for rank in who:
+                    self.assertNotEqual(done[rank].code, 0)
+                    self.assertRegex(done[rank].said, said)
+
+
+@needs_torch_and_libraries
+class RefusalTest(unittest.TestCase):
+    """What cannot be done is refused in words."""
+
+    def refused(self, what, said, **options):
+        sys.path[:0] = [str(PACKAGE)]
+        import cgx_torch
+        with self.assertRaisesRegex((TypeError, ValueError, cgx_torch.RuntimeFailure), said):
+            cgx_torch.compress(what, **options)
+
+    def test_options_of_another_kind(self):
+        model = torch.nn.Linear(4, 4)
+        for options, said in (({"weights": 8}, 'weights: expected a codec in words, such as "bits=4", or None, got 8'),
+                              ({"bits": 4}, 'write weights="bits=8", gradients="bits=4"'),
+                              ({"plan": "plan.json"}, "plan has no meaning for a sharded model"),
+                              ({"error_feedback": "f32"}, "it is of gradients"),
+                              ({"weights": "bits=8 error-feedback=f32"}, "weights: expected a codec without error feedback"),
+                              ({"weights": None, "gradients": None}, "got None for both")):
+            with self.subTest(**options):
+                self.refused(model, said, **options)
+
+    def test_models_that_nobody_split(self):
+        self.refused(torch.nn.Linear(4, 4), "call fully_shard" if job_ranks.has_fsdp() else "as of torch 2.10, and this is torch")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,121 @@
+"""What torch's FSDP2 splits between ranks, and in which order it packs it: what its interface leaves unsaid."""
+
+import dataclasses
+import functools
+import math
+
+import torch
+from cgx_core.context import RuntimeFailure
+from cgx_torch import module
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    """A parameter of a module that `fully_shard` was called for."""
+    name: str
+    shape: tuple  # of the whole parameter
+    shard: int  # elements of a rank, with padding
+    place: int  # in its module
+    parameter: object  # torch's FSDPParam
+
+
+class Part:
+    """A module that `fully_shard` was called for and that has parameters of its own: what it gathers and reduces travels at once."""
+
+    def __init__(self, name, owner, group, names):
+        self.name, self.owner, self._group = name or "the root", owner, group
+        self.layers = [Layer(names[id(each.sharded_param)], tuple(each._orig_size), math.prod(each.padded_sharded_param_size), place, each)
+                       for place, each in enumerate(group.fsdp_params)]
+        self._by_parameter = {id(each.parameter): each for each in self.layers}
+        self.shards = group.mesh_info.shard_process_group
+        self.replicas = group.mesh_info.replicate_process_group if hasattr(group.mesh_info, "replicate_process_group") else None
+
+    def weight_types(self):
+        """Of the elements that a gather of the weights has."""
+        return {self._policy(each).param_dtype or each.parameter.sharded_param.dtype for each in self.layers}
+
+    def gradient_type(self):
+        """Of the elements that a reduction of the gradients will have, as far as it is known before there are any."""
+        chosen = {self._policy(each).reduce_dtype for each in self.layers} - {None}
+        kinds = chosen or {each.parameter.sharded_param.dtype for each in self.trained()}
+        return functools.reduce(torch.promote_types, kinds)
+
+    def trained(self):
+        return [each for each in self.layers if each.parameter.sharded_param.requires_grad]
+
+    def layers_of(self, parameters):
+        return [self._by_parameter[id(each)] for each in parameters]
+
+    def packs_tensors(self):
+        """Whether a parameter says itself what is gathered of it, such as scaled float8."""
+        return any(hasattr(each.parameter._sharded_local_tensor, "fsdp_pre_all_gather") for each in self.layers)
+
+    def offloads(self):
+        return any(each.parameter.offload_to_cpu for each in self.layers)
+
+    def _policy(self, layer):
+        return getattr(layer.parameter, "mp_policy", None) or self._group.mp_policy
+
+
+def require():
+    """Raises RuntimeFailure where this torch has no FSDP2 whose collectives can be replaced."""
+    try:
+        from torch.distributed.fsdp import FSDPModule
+    except Exception:  # torch 1.13 cannot import FSDP under Python 3.11
+        FSDPModule = None
+    if not hasattr(FSDPModule, "set_custom_reduce_scatter"):
+        raise RuntimeFailure(f"cgx_torch.compress of a sharded model needs FSDPModule.set_custom_reduce_scatter, as of torch 2.10, and this "
+                             f"is torch {torch.__version__}: use a newer one, or DistributedDataParallel")
+    return FSDPModule
+
+
+def is_sharded(model):
+    """Whether `fully_shard` was called for a module or one within."""
+    return any(hasattr(each, "_get_fsdp_state") for each in model.modules())
+
+
+def parts_of(model):
+    """The Parts of a model. Raises TypeError for what torch has no place for comm objects for."""
+    FSDPModule, parts, seen = require(), [], set()
+    names = {id(each): _name_of(name) for name, each in model.named_parameters()}
+    for prefix, each in model.named_modules():
+        if not isinstance(each, FSDPModule):
+            continue
+        state = each._get_fsdp_state()
+        groups = state._fsdp_param_groups if hasattr(state, "_fsdp_param_groups") else [state._fsdp_param_group]
+        # Modules for which fully_shard was called at once have one group.
+        groups = [group for group in groups if group is not None and group.fsdp_params and id(group) not in seen]
+        seen.update(map(id, groups))
+        if len(groups) > 1:
+            raise TypeError(f"{prefix or 'the root'}: expected its parameters to be split over one mesh, got {len(groups)}, which torch "
+                            "has no place for comm objects for: call fully_shard without a shard_placement_fn that returns meshes")
+        for group in groups:
+            if not hasattr(group.mesh_info, "shard_process_group"):
+                raise TypeError(f"{prefix or 'the root'}: expected parameters that fully_shard split, got whole ones of replicate(), whose "
+                                "all-reduce torch does itself: wrap the model in DistributedDataParallel")
+            parts.append(Part(_name_of(prefix), each, group, names))
+            if parts[-1].offloads():
+                raise TypeError(f"{parts[-1].name}: CPUOffloadPolicy is not supported: shards that lie on the host were not tried with codecs; "
+                                "call fully_shard without an offload_policy")
+    return parts
+
+
+def _name_of(name):
+    return module.name_of(name).replace("_checkpoint_wrapped_module.", "")
+
+
+@functools.cache
+def tell_comms():
+    """Has reductions told of the parameters whose gradients they hold, and of their order, which both follow from the step. Torch
+    tells nobody; what packs them is called with them in all versions."""
+    from torch.distributed.fsdp._fully_shard import _fsdp_param_group as torch_groups
+    reduce = torch_groups.foreach_reduce
+
+    @functools.wraps(reduce)
+    def reduce_and_tell(fsdp_params, *args, **kwargs):
+        for each in (*args, *kwargs.values()):
+            if hasattr(each, "cgx_expects"):
+                each.cgx_expects(fsdp_params)
+        return reduce(fsdp_params, *args, **kwargs)
+
+    torch_groups.foreach_reduce = reduce_and_tell
