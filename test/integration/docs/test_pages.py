@@ -50,6 +50,17 @@ class MessagesTest(unittest.TestCase):
                     self.assertTrue(any(part in source for source in sources), "no source has this text any more")
 
 
+class VersionsTest(unittest.TestCase):
+    def test_versions_of_jax_are_those_that_the_packages_ask_for(self):
+        text = (ROOT / "tools/jax/README.md").read_text(encoding="utf-8")
+        needed = dict(re.findall(r"^\| (`export_step` of a step that \w+|`compress`)[^|]*\| (0\.\d+)", text, re.M))
+        for project, what in (("tools/jax/pyproject.toml", "`export_step` of a step that holds"), ("pyproject.toml", "`compress`")):
+            asked = re.search(r'"jax>=(0\.\d+)"', (ROOT / project).read_text(encoding="utf-8"))
+            self.assertEqual(needed[what], asked[1], project)
+        pinned = re.search(r"^jax==(\S+)", (ROOT / "tools/jax/requirements.txt").read_text(encoding="utf-8"), re.M)[1]
+        self.assertIn(pinned, text)
+
+
 class FilesTest(unittest.TestCase):
     """Each example of files.md, given to the tool that reads it."""
 
@@ -126,14 +137,25 @@ class TutorialTest(unittest.TestCase):
         self.assertEqual(run.returncode, 0, f"{line}\n{run.stderr}")
         return run.stdout + run.stderr
 
-    def commands(self, name):
-        """The commands of a page, in their short form; `build/release/lib` is where these tools have their libraries."""
-        return [self.short(line).replace("build/release/lib", shlex.quote(os.environ["CGX_LIB"]))
+    def commands(self, name, steps=None):
+        """The commands of a page, in their short form unless its own `steps` are asked for; `build/release/lib` is where these tools have their libraries."""
+        return [self.short(line, steps).replace("build/release/lib", shlex.quote(os.environ["CGX_LIB"]))
                 for block in blocks(page(name), "sh") for line in block.splitlines()]
 
-    def short(self, line):
+    def short(self, line, steps=None):
         line = re.sub(r"^PYTHONPATH=\S+ python ", f"'{os.environ['CGX_JAX_PYTHON']}' ", line)
-        return re.sub(r"--steps \d+", f"--steps {self.STEPS}", line)
+        return re.sub(r"--steps \d+", f"--steps {self.STEPS}", line) if steps is None else line
+
+    def check_plan(self, said):
+        """What the page shows of the plan is what its commands print: decisions and bytes as they are, errors within
+        what another order of sums makes of them."""
+        (shown,) = (block for block in blocks(page("measuring-codecs.md"), "text") if "squared error" in block)
+        row = re.compile(r"^\| (params/\S+) +\| +(\d+) \| +(quantize [^|]*?) \| +([\d.]+) \| +([\d.]+ kB) \|[^|]*\| +([\d.e-]+) \|", re.M)
+        expected, got = row.findall(shown), row.findall(said)
+        self.assertEqual(len(expected), 2)
+        self.assertEqual([each[:5] for each in expected], [each[:5] for each in got])
+        for one, other in zip(expected, got, strict=True):
+            self.assertAlmostEqual(float(one[5]) / float(other[5]), 1, delta=0.1)
 
     def test_program_is_thirty_lines(self):
         (program,) = blocks(self.text, "python")
@@ -156,11 +178,12 @@ class TutorialTest(unittest.TestCase):
             self.assertRegex(curves, rf"\| {label} .*\| +{ratio} \|")
             self.assertRegex(output, rf"\| {label} .*\| +{ratio} \|")
         # The pages that go on from here.
-        for name in ("measuring-codecs.md", "looking-into-the-compiler.md"):
-            commands = self.commands(name)
+        for name, steps in (("measuring-codecs.md", "its own"), ("looking-into-the-compiler.md", None)):
+            commands = self.commands(name, steps)
             self.assertGreater(len(commands), 4)
-            for command in commands:
-                self.run_line(command)
+            said = "".join(map(self.run_line, commands))
+            if name == "measuring-codecs.md":
+                self.check_plan(said)
         self.assertIn("!cgx.payload", (self.folder / "out/explicit.mlir").read_text())
 
 
