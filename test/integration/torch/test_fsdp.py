@@ -88,6 +88,24 @@ class FsdpTest(unittest.TestCase):
                 norm = ours[0]["telemetry"]["layers"]["blocks.0.norm1.weight"]
                 self.assertEqual(norm["weights"]["raw_bytes"], norm["weights"]["wire_bytes"])
 
+    def test_each_layer_has_its_own_codec_in_whatever_order_torch_packs_them(self):
+        jobs = [{"steps": 1, **more, "cgx": cgx} for more in ({}, {"grad_types": True}, {"grad_types": True, "model": "branches"})
+                for cgx in (None, {**EXACT, "gradients": "bits=1"})]
+        done = train(jobs)
+        for job, plain, ours in zip(jobs[::2], done[::2], done[1::2]):
+            with self.subTest(**job):
+                changed = {name for name, mine, theirs in zip(plain[0]["names"], ours[0]["values"], plain[0]["values"]) if mine != theirs}
+                self.assertTrue(changed)
+                self.assertEqual({name for name in changed if "norm" in name or "bias" in name}, set(), "vectors are exact")
+
+    def test_both_gathers_of_a_step_have_the_same_bits(self):
+        # Where there is one gather a step, the backward pass has the weights of the forward pass.
+        job = {"cgx": {"weights": "bits=4", "timeout": 60}}
+        twice, once = train([job, {**job, "reshard": False}])
+        self.assertGreater(twice[0]["telemetry"]["raw_bytes"], once[0]["telemetry"]["raw_bytes"])
+        self.assertEqual(twice[0]["losses"], once[0]["losses"])
+        self.assertEqual(twice[0]["bits"], once[0]["bits"])
+
     def test_each_direction_can_be_left_to_torch(self):
         job = {"reduce_dtype": "float32"}
         weights, gradients = train([{**job, "cgx": {"gradients": None}}, {**job, "cgx": {"weights": None}}])
