@@ -98,6 +98,12 @@ class FsdpTest(unittest.TestCase):
                 self.assertTrue(changed)
                 self.assertEqual({name for name in changed if "norm" in name or "bias" in name}, set(), "vectors are exact")
 
+    def test_a_step_that_a_scaler_skips_leaves_nothing_behind(self):
+        job = {"scaled": True, "cgx": {"weights": "identity", "gradients": "bits=2 rounding=nearest error-feedback=f32", "timeout": 60}}
+        never, once = train([job, {**job, "overflows": 3}])
+        self.assertEqual(once[0]["losses"], never[0]["losses"])
+        self.assertEqual(once[0]["bits"], never[0]["bits"])
+
     def test_both_gathers_of_a_step_have_the_same_bits(self):
         # Where there is one gather a step, the backward pass has the weights of the forward pass.
         job = {"cgx": {"weights": "bits=4", "timeout": 60}}
@@ -157,6 +163,19 @@ class RefusalTest(unittest.TestCase):
                               ({"weights": None, "gradients": None}, "got None for both")):
             with self.subTest(**options):
                 self.refused(model, said, **options)
+
+    @needs_interface
+    def test_parameters_that_lie_on_the_host(self):
+        import torch.distributed as dist
+        from torch.distributed.fsdp import CPUOffloadPolicy, fully_shard
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+        self.addCleanup(dist.destroy_process_group)
+        mesh = dist.device_mesh.init_device_mesh("cpu", (1,))
+        self.refused(fully_shard(torch.nn.Linear(4, 4), mesh=mesh, offload_policy=CPUOffloadPolicy(pin_memory=False)),
+                     "the root: CPUOffloadPolicy is not supported")
+        import cgx_torch
+        alone = cgx_torch.compress(fully_shard(torch.nn.Linear(4, 4), mesh=mesh))
+        self.assertEqual(alone.report(), "the root: one rank has all of it, and nothing travels\n")
 
     def test_models_that_nobody_split(self):
         self.refused(torch.nn.Linear(4, 4), "call fully_shard" if job_ranks.has_fsdp() else "as of torch 2.10, and this is torch")

@@ -20,6 +20,8 @@ JOBS is a list in JSON, of objects:
   resume_at   a step before which everything is saved with torch.distributed.checkpoint, and read back into a model made anew
   dies        [rank, step]: the rank that is killed then
   odd_one     the rank that uses the branch that others do not
+  scaled      the loss by a GradScaler
+  overflows   the step before which another one has a gradient that is not finite, and is skipped
   flips       the step before which the frozen embedding is trained
   grad_types  gradients of every other parameter are bfloat16, so that torch packs them in another order than the parameters
   step_types  of the branches one has gradients of f32, the others of bfloat16, and the sum of a step has their common type
@@ -164,6 +166,7 @@ def train(job):
     model, state, optimizer = make(job)
     generator, losses = torch.Generator().manual_seed(rank), []
     table = torch.randint(0, VOCABULARY, (VOCABULARY,), generator=torch.Generator().manual_seed(99))
+    scaler = torch.amp.GradScaler("cpu", init_scale=1024.0, enabled=job.get("scaled", False))
     for step in range(job.get("steps", 6)):
         if step == job.get("resume_at"):
             model, state, optimizer = resumed(job, model, state, optimizer, job["folder"])
@@ -171,6 +174,14 @@ def train(job):
             os.kill(os.getpid(), signal.SIGKILL)
         if step == job.get("flips"):
             model.embed.weight.requires_grad_(True)
+        if step == job.get("overflows"):
+            optimizer.zero_grad()
+            # Of one layer only: what the others owe changes.
+            spoils = model.embed.register_forward_hook(lambda _, __, output: output.register_hook(lambda each: each * float("inf")) and None)
+            scaler.scale(model(torch.zeros(1, LENGTH, dtype=torch.long), step).square().mean()).backward()
+            spoils.remove()
+            scaler.step(optimizer)
+            scaler.update()
         optimizer.zero_grad()
         batches = job.get("accumulate", 1)
         for batch in range(batches):
@@ -183,8 +194,9 @@ def train(job):
             with torch.autocast("cpu", torch.bfloat16, enabled=bool(job.get("step_types"))):
                 said = model(tokens[:, :-1], step + (rank == job.get("odd_one")))
             loss = nn.functional.cross_entropy(said.float().flatten(0, 1), tokens[:, 1:].flatten()) / batches
-            loss.backward()
-        optimizer.step()
+            scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
         mean = loss.detach() * batches
         dist.all_reduce(mean)
         losses.append(mean.item() / dist.get_world_size())
