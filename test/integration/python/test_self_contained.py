@@ -53,7 +53,7 @@ import cgx
 dist.init_process_group("gloo")
 torch.manual_seed(0)
 model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(64, 64))
-state = cgx.compress(model, gradients="bits=4")
+state = cgx.compress(model, bits=2)
 model(torch.ones(8, 64)).sum().backward()
 print(state.report())
 """
@@ -158,7 +158,7 @@ class SelfContainedTest(unittest.TestCase):
         (self.folder / "ddp.py").write_text(TORCH_STEP)
         said = output(python, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", self.folder / "ddp.py",
                       env=environment, cwd=self.folder)
-        self.assertIn("quantize bits=4", said)
+        self.assertIn("quantize bits=2", said)
 
     def test_c_and_cmake_programs_take_it(self):
         project = self.folder / "project"

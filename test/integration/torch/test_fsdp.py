@@ -156,7 +156,8 @@ class RefusalTest(unittest.TestCase):
     def test_options_of_another_kind(self):
         model = torch.nn.Linear(4, 4)
         for options, said in (({"weights": 8}, 'weights: expected a codec in words, such as "bits=4", or None, got 8'),
-                              ({"bits": 4}, 'write weights="bits=8", gradients="bits=4"'),
+                              ({"bits": 4, "gradients": "bits=2"}, "expected bits= or gradients=, got both: bits=4"),
+                              ({"codec": "topk"}, 'write weights="bits=8", gradients="topk density=0.01"'),
                               ({"plan": "plan.json"}, "plan has no meaning for a sharded model"),
                               ({"error_feedback": "f32"}, "it is of gradients"),
                               ({"weights": "bits=8 error-feedback=f32"}, "weights: expected a codec without error feedback"),

@@ -27,14 +27,15 @@ _REFUSED = {"overlap": "torch prefetches modules",
             "decompose": "no program runs whose collectives could be seen",
             "algorithm": "it is of all-reduces",
             "plan": "weights and gradients have one name, and a plan one codec for it",
-            "adapt": "it makes plans",
-            "bits": 'write weights="bits=8", gradients="bits=4"',
-            "codec": 'write weights="bits=8", gradients="topk density=0.01"',
-            "error_feedback": 'it is of gradients: write gradients="bits=4 error-feedback=f32"'}
+            "adapt": "it makes plans"}
+# What each direction says for itself, of whatever model.
+_OF_DIRECTIONS = {"codec": 'write weights="bits=8", gradients="topk density=0.01"',
+                  "error_feedback": 'it is of gradients: write gradients="bits=4 error-feedback=f32"'}
+_DEFAULT_GRADIENTS = "bits=4"
 
 
-def compress(model, weights="bits=8", gradients="bits=4", *, exclude=None, process_group=None, transport=None, seed=0, timeout=300.0,
-             report=False, name=None, **options):
+def compress(model, weights="bits=8", gradients=_DEFAULT_GRADIENTS, *, bits=None, exclude=None, process_group=None, transport=None,
+             seed=0, timeout=300.0, report=False, name=None, **options):
     """Has the weights and gradients of a model travel compressed. All ranks call it, with the same options, once `fully_shard` or
     DistributedDataParallel was called:
 
@@ -47,6 +48,7 @@ def compress(model, weights="bits=8", gradients="bits=4", *, exclude=None, proce
       weights: the codec of weights, in words: "bits=8", "bits=8 bucket=1024 rounding=random_shift", "identity"; None leaves their
         all-gathers to torch.
       gradients: the codec of gradients: "bits=4", "bits=4 error-feedback=f32"; None leaves their reduce-scatters to torch.
+      bits: of gradients alone, in short: bits=4 is gradients="bits=4".
       exclude: names of parameters that stay exact, a pattern or a list of them: "*embed*".
       process_group: of a DistributedDataParallel, as of `cgx_torch.state`; sharded models have their own.
       transport, seed, timeout, report, name: as of `cgx_torch.state`.
@@ -59,6 +61,13 @@ def compress(model, weights="bits=8", gradients="bits=4", *, exclude=None, proce
       CompileError, TypeError, ValueError: an option is wrong, or the model is none of these.
       RuntimeFailure: this torch cannot, ranks do not find each other, or their options differ.
     """
+    if bits is not None:
+        if gradients != _DEFAULT_GRADIENTS:
+            raise ValueError(f"expected bits= or gradients=, got both: bits={bits!r}, gradients={gradients!r}")
+        gradients = f"bits={bits}"
+    for refused, reason in _OF_DIRECTIONS.items():
+        if options.get(refused) is not None:
+            raise ValueError(f"{refused} has no meaning where weights and gradients have codecs of their own: {reason}")
     connection = {"transport": transport, "seed": seed, "timeout": timeout}
     for direction, words in (("weights", weights), ("gradients", gradients)):
         if words is not None and not isinstance(words, str):
