@@ -64,7 +64,7 @@ if __name__ == "__main__":
     try:
         main(*map(int, sys.argv[1:4]), json.loads(sys.argv[4]))
     except Exception as error:
-        print(json.dumps({"raised": f"{type(error).__name__}: {error}", "at": time.time()}), flush=True)
+        print(json.dumps({"raised": f"{type(error).__name__}: {error}"}), flush=True)
         # Process 0 has JAX's coordination service, without which the others are ended before they have spoken. JAX's own
         # farewell would wait for processes that are dead.
         time.sleep(3 if sys.argv[1] == "0" else 0)
