@@ -12,15 +12,17 @@ import importlib
 import sys
 
 from cgx_core import __version__
-from cgx_core.compiler import CompileError
-from cgx_core.context import RuntimeFailure
 
-__all__ = ["CompileError", "RuntimeFailure", "__version__", "compress", "jax", "torch"]
+__all__ = ["CompileError", "RuntimeFailure", "__version__", "compress", "install", "jax", "torch"]
 
 
 def __getattr__(name):
     if name in ("jax", "torch"):
         return importlib.import_module(f"cgx.{name}")
+    if name == "CompileError":
+        return importlib.import_module("cgx_core.compiler").CompileError
+    if name == "RuntimeFailure":
+        return importlib.import_module("cgx_core.context").RuntimeFailure
     raise AttributeError(f"module 'cgx' has no attribute {name!r}")
 
 
@@ -41,3 +43,19 @@ def compress(what, **options):
     if callable(what) and "jax" in sys.modules:
         return importlib.import_module("cgx.jax").compress(what, **options)
     raise TypeError(f"expected a torch.nn.Module, or a function of a step of JAX, got {type(what).__name__}")
+
+
+def install(**options):
+    """Compresses what every model or step sends that is made from now on, with no other change of the script: models of PyTorch
+    where torch was imported, and steps of JAX where that was.
+
+    Args:
+      options: of `cgx.torch.install` or `cgx.jax.install`: bits=4, exclude="*embed*", ...
+
+    Returns:
+      What that function returns; where both frameworks were imported, a pair of torch's and JAX's.
+    """
+    done = [importlib.import_module(f"cgx.{name}").install(**options) for name in ("torch", "jax") if name in sys.modules]
+    if not done:
+        raise RuntimeError("expected torch or jax to be imported before cgx.install()")
+    return done[0] if len(done) == 1 else tuple(done)

@@ -11,7 +11,8 @@ from cgx_core.compiler import CompileError
 from cgx_core.context import RuntimeFailure
 from cgx_torch.compiled import Backend, backend
 from cgx_torch.hook import State, hook, state
+from cgx_torch.install import Installation, install, is_installed
 from cgx_torch.sharded import Sharded, compress
 
-__all__ = ["Adaptation", "Backend", "CompileError", "RuntimeFailure", "Sharded", "State", "__version__", "backend", "compress", "hook",
-           "state"]
+__all__ = ["Adaptation", "Backend", "CompileError", "Installation", "RuntimeFailure", "Sharded", "State", "__version__", "backend", "compress",
+           "hook", "install", "is_installed", "state"]

@@ -57,16 +57,26 @@ class Part:
         return getattr(layer.parameter, "mp_policy", None) or self._group.mp_policy
 
 
-def require():
-    """Raises RuntimeFailure where this torch has no FSDP2 whose collectives can be replaced."""
+def _fsdp_module():
+    """Torch's class of modules that `fully_shard` was called for; None where there is none."""
     try:
         from torch.distributed.fsdp import FSDPModule
+        return FSDPModule
     except Exception:  # torch 1.13 cannot import FSDP under Python 3.11
-        FSDPModule = None
-    if not hasattr(FSDPModule, "set_custom_reduce_scatter"):
+        return None
+
+
+def has_interface():
+    """Whether this torch has FSDP2, and its collectives can be replaced."""
+    return hasattr(_fsdp_module(), "set_custom_reduce_scatter")
+
+
+def require():
+    """The class of modules that are split. Raises RuntimeFailure where their collectives cannot be replaced."""
+    if not has_interface():
         raise RuntimeFailure(f"cgx_torch.compress of a sharded model needs FSDPModule.set_custom_reduce_scatter, as of torch 2.10, and this "
                              f"is torch {torch.__version__}: use a newer one, or DistributedDataParallel")
-    return FSDPModule
+    return _fsdp_module()
 
 
 def is_sharded(model):

@@ -31,10 +31,10 @@ _REFUSED = {"overlap": "torch prefetches modules",
 # What each direction says for itself, of whatever model.
 _OF_DIRECTIONS = {"codec": 'write weights="bits=8", gradients="topk density=0.01"',
                   "error_feedback": 'it is of gradients: write gradients="bits=4 error-feedback=f32"'}
-_DEFAULT_GRADIENTS = "bits=4"
+DEFAULT_GRADIENTS = "bits=4"
 
 
-def compress(model, weights="bits=8", gradients=_DEFAULT_GRADIENTS, *, bits=None, exclude=None, process_group=None, transport=None,
+def compress(model, weights="bits=8", gradients=DEFAULT_GRADIENTS, *, bits=None, exclude=None, process_group=None, transport=None,
              seed=0, timeout=300.0, report=False, name=None, **options):
     """Has the weights and gradients of a model travel compressed. All ranks call it, with the same options, once `fully_shard` or
     DistributedDataParallel was called:
@@ -61,17 +61,8 @@ def compress(model, weights="bits=8", gradients=_DEFAULT_GRADIENTS, *, bits=None
       CompileError, TypeError, ValueError: an option is wrong, or the model is none of these.
       RuntimeFailure: this torch cannot, ranks do not find each other, or their options differ.
     """
-    if bits is not None:
-        if gradients != _DEFAULT_GRADIENTS:
-            raise ValueError(f"expected bits= or gradients=, got both: bits={bits!r}, gradients={gradients!r}")
-        gradients = f"bits={bits}"
-    for refused, reason in _OF_DIRECTIONS.items():
-        if options.get(refused) is not None:
-            raise ValueError(f"{refused} has no meaning where weights and gradients have codecs of their own: {reason}")
+    gradients = gradients_of(weights, gradients, bits, options)
     connection = {"transport": transport, "seed": seed, "timeout": timeout}
-    for direction, words in (("weights", weights), ("gradients", gradients)):
-        if words is not None and not isinstance(words, str):
-            raise TypeError(f'{direction}: expected a codec in words, such as "bits=4", or None, got {words!r}')
     if isinstance(model, torch.nn.parallel.DistributedDataParallel):
         if gradients is None:
             raise ValueError("gradients=None leaves a DistributedDataParallel nothing to compress: its weights do not travel")
@@ -96,6 +87,21 @@ def compress(model, weights="bits=8", gradients=_DEFAULT_GRADIENTS, *, bits=None
     kinds = [kind for kind, words in (("weight", weights), ("gradient", gradients)) if words is not None]
     options = dict(options, exclude=exclude, weight=weights, gradient=gradients, kinds=kinds)
     return Sharded(model, options, name, connection, report)
+
+
+def gradients_of(weights, gradients, bits, options):
+    """The codec of gradients. Raises TypeError, ValueError where what was given for both directions is wrong."""
+    if bits is not None:
+        if gradients != DEFAULT_GRADIENTS:
+            raise ValueError(f"expected bits= or gradients=, got both: bits={bits!r}, gradients={gradients!r}")
+        gradients = f"bits={bits}"
+    for refused, reason in _OF_DIRECTIONS.items():
+        if options.get(refused) is not None:
+            raise ValueError(f"{refused} has no meaning where weights and gradients have codecs of their own: {reason}")
+    for direction, words in (("weights", weights), ("gradients", gradients)):
+        if words is not None and not isinstance(words, str):
+            raise TypeError(f'{direction}: expected a codec in words, such as "bits=4", or None, got {words!r}')
+    return gradients
 
 
 class Sharded:

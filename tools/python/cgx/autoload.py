@@ -1,0 +1,43 @@
+"""Has `CGX="bits=4" torchrun train.py` compress what train.py sends, which does not know of cgx.
+
+torch calls `autoload` as it is imported, as of 2.5 (the group of entry points torch.backends). Without CGX in the environment it
+does nothing and imports nothing.
+"""
+
+import functools
+import os
+import shlex
+import sys
+
+
+def autoload():
+    options = options_of(os.environ.get("CGX", ""))
+    if not options:
+        return
+    import torch.distributed as dist
+    if not dist.is_available():
+        return
+    original = dist.init_process_group
+
+    @functools.wraps(original)
+    def init_process_group(*args, **kwargs):
+        # Not before: by now torch is there as a whole, and the script is one of several ranks.
+        import cgx_torch
+        done = original(*args, **kwargs)
+        if not cgx_torch.is_installed():
+            cgx_torch.install(**options)
+        return done
+
+    for module in (dist, dist.distributed_c10d):
+        module.init_process_group = init_process_group
+
+
+def options_of(text):
+    """Options of `cgx.torch.install`, from words such as `bits=4 exclude=*embed* "gradients=bits=4 bucket=64"`."""
+    options = {}
+    for word in shlex.split(text):
+        name, equals, value = word.partition("=")
+        if not equals or not name.isidentifier():
+            sys.exit(f'CGX={text!r}: expected options of cgx.torch.install, such as CGX="bits=4 exclude=*embed*", got {word!r}')
+        options[name] = {"True": True, "False": False}.get(value, int(value) if value.isdecimal() else value)
+    return options

@@ -1,0 +1,161 @@
+"""Compresses what models send that are wrapped from now on; the script stays as it is.
+
+A model is compressed as its first forward pass begins: then the script has called all that wraps it, and a communication hook
+of its own, if it has one. Models of DistributedDataParallel are met in its constructor, those of `fully_shard` where torch
+finds out which of them is the root.
+"""
+
+import atexit
+import functools
+
+import torch
+import torch.distributed as dist
+from cgx_core import compiler
+from cgx_core.warned import warn
+from cgx_torch import fsdp
+from cgx_torch.sharded import DEFAULT_GRADIENTS, compress, gradients_of
+
+_installed = None
+
+
+def install(weights="bits=8", gradients=DEFAULT_GRADIENTS, *, bits=None, report=False, **options):
+    """From now on, every DistributedDataParallel, and every model that `fully_shard` is called for, is compressed as by
+    `compress` when its first forward pass begins. The first rank says once of each what was done. A model that has a
+    communication hook is left alone, and so is what `compress` refuses, with a warning. All ranks call it, with the same options.
+
+    Args:
+      report: True prints what travels, layer by layer, and not only the sum.
+      others: as of `compress`.
+
+    Returns:
+      An Installation: its `models`, what `compress` returned for each, in order; and `uninstall`. Where nothing was compressed at
+      all, that is said at the end, with the reasons.
+
+    Raises:
+      CompileError, TypeError, ValueError: an option is wrong.
+      RuntimeError: `install` was called before.
+    """
+    global _installed
+    if _installed is not None:
+        raise RuntimeError("cgx_torch.install() was called before: call uninstall() of what it returned first")
+    gradients = gradients_of(weights, gradients, bits, options)
+    _check_options(weights, gradients, options)
+    _installed = Installation({"weights": weights, "gradients": gradients, **options}, report)
+    return _installed
+
+
+def is_installed():
+    """Whether `install` was called, and not undone."""
+    return _installed is not None
+
+
+class Installation:
+    """What `install` returns."""
+
+    def __init__(self, options, prints):
+        self.models = []
+        self._left = []  # alone: why, a sentence each
+        self._options, self._prints = options, prints
+        self._restores = [_replace(torch.nn.parallel.DistributedDataParallel, "__init__", _met)]
+        if fsdp.has_interface():
+            from torch.distributed.fsdp._fully_shard._fsdp_state import FSDPState
+            self._restores.append(_replace(FSDPState, "_lazy_init", _met_root))
+
+    def uninstall(self):
+        """What is wrapped from now on is left alone; what was compressed goes on."""
+        global _installed
+        if _installed is self:
+            for restore in self._restores:
+                restore()
+            _installed = None
+            self._say_nothing_was_done()
+
+    def take(self, model, what):
+        """Compresses a model."""
+        try:
+            state = compress(model, **self._options)
+        except (TypeError, ValueError, compiler.CompileError) as error:
+            self._left.append(f"{what}: {error}")
+            warn(f"{what} is left alone: {error}")
+            return
+        self.models.append(state)
+        if dist.get_rank() == 0:
+            print(state.report() if self._prints else _summary(what, state), end="", flush=True)
+
+    def leave(self, what, reason):
+        self._left.append(f"{what}: {reason}")
+        if dist.get_rank() == 0:
+            print(f"cgx: {what} is left alone: {reason}", flush=True)
+
+    def _say_nothing_was_done(self):
+        """Training went on as without cgx, which is not what was asked for."""
+        if not self.models:
+            warn("cgx_torch.install() compressed nothing: " +
+                 ("; ".join(self._left) or "no DistributedDataParallel, and no model that fully_shard was called for, ran a forward pass"))
+
+
+def _summary(what, state):
+    """A line of what travels."""
+    layers = state.report(format="json")["layers"]
+    compressed = sum(layer["codec"] != "identity" for layer in layers)
+    raw, wire = (sum(max(layer[name], default=0) for layer in layers) for name in ("raw_bytes_by_rank", "wire_bytes_by_rank"))
+    return f"cgx: {what}: {compressed} of {len(layers)} tensors compressed, {raw} -> {wire} bytes per rank and step\n"
+
+
+def _replace(owner, name, around):
+    """Puts `around(original)` in the place of a method. Returns what puts it back."""
+    original = getattr(owner, name)
+    setattr(owner, name, functools.wraps(original)(around(original)))
+    return lambda: setattr(owner, name, original)
+
+
+def _met(original):
+    """Around the constructor of DistributedDataParallel."""
+    def __init__(self, *args, **kwargs):
+        original(self, *args, **kwargs)
+        self._cgx_first = self.register_forward_pre_hook(_first_forward)
+    return __init__
+
+
+def _first_forward(model, inputs):
+    """Of a DistributedDataParallel. Copies and pickles of a model have it too, by its name."""
+    if (handle := model.__dict__.pop("_cgx_first", None)) is not None:
+        handle.remove()
+    if _installed is None:
+        return
+    what = f"DistributedDataParallel({type(model.module).__name__})"
+    if dist.get_world_size(model.process_group) == 1:
+        _installed.leave(what, "there is one rank")
+    elif getattr(model, "_comm_hooks", None):
+        _installed.leave(what, "it has a communication hook")
+    else:
+        _installed.take(model, what)
+
+
+_first_forward._torchdynamo_disable = True  # torch.compile is not to look into it
+
+
+def _met_root(original):
+    """Around the place where torch learns that a module is the root of those that were split."""
+    def _lazy_init(self):
+        if self._is_root is None and _installed is not None:
+            model = self._modules[0]
+            _installed.take(model, type(model).__name__)
+        return original(self)
+    return _lazy_init
+
+
+def _check_options(weights, gradients, options):
+    """Raises CompileError where an option is wrong, whatever model comes."""
+    options = {"weight": weights, "gradient": gradients,
+               **{name: value for name, value in options.items() if name not in ("transport", "seed", "timeout", "name", "process_group")}}
+    compiler.run("module attributes {cgx.num_ranks = 2 : i64} { func.func public @main(%w: tensor<64x64xf32>) -> tensor<64x64xf32> {"
+                 ' %0 = cgx.all_reduce sum(%w) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],'
+                 ' layers = [#cgx.layer<"w", gradient>]} : tensor<64x64xf32> return %0 : tensor<64x64xf32> } }',
+                 [compiler.pipeline("cgx-compress", options)], name="<options of cgx_torch.install>")
+
+
+@atexit.register
+def _say_at_the_end():
+    if _installed is not None:
+        _installed._say_nothing_was_done()
