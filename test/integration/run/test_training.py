@@ -144,7 +144,7 @@ class Training(RunTest):
     def test_a_loss_that_is_not_finite_is_said_once(self):
         result = self.run_tool("train4.so", "--steps", 5, state=self.state(weight=float("nan")))
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(result.stderr.count("loss is nan at step 0 (said once)"), 1)
+        self.assertEqual(result.stderr.count("loss is nan at step 0; --stop-on-nan ends the run there (said once)"), 1)
 
     def test_ranks_of_another_launcher_find_each_other(self):
         whole = self.train("train4.so", "--steps", 5)[1]
