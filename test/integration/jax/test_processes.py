@@ -170,7 +170,7 @@ class FaultTest(unittest.TestCase):
         self.assertEqual(left, set())
 
     def test_other_options_in_one_process(self):
-        for options, expected in (({"bits": 2}, "compiled step number 0 to different programs"),
+        for options, expected in (({"bits": 2}, "compiled step number 0 to different programs: bits is 4 in process 0 and 2, 2 in process 1: give all"),
                                   ({"transport": "tcp"}, "want different transports for step number 0"),
                                   ({"seed": 3}, "seed: 0 on rank 0, 2; 3 on rank 1")):
             with self.subTest(options=options):

@@ -139,7 +139,8 @@ class HookTest(unittest.TestCase):
 
     def test_other_options_on_one_rank(self):
         jobs = [{"options": {"bits": 4}}, {"options": {"bits": 2}}]
-        self.assert_fails(jobs, *["RuntimeFailure: processes compiled set of gradients number 0 to different programs"] * 2)
+        self.assert_fails(jobs, *["RuntimeFailure: processes compiled set of gradients number 0 to different programs: bits is 4 in process 0, "
+                                   "2 in process 1: give all of them the same options"] * 2)
         jobs = [{"options": {"bits": 4, "transport": "tcp"}}, {"options": {"bits": 4}}]
         self.assert_fails(jobs, *["RuntimeFailure: processes want different transports for set of gradients number 0"] * 2)
 

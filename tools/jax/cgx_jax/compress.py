@@ -244,7 +244,7 @@ def open_program(identity, compilation, devices, connection):
     """Opens what `rewrite` made in the runtime, for devices in the order of the ranks."""
     if len(devices) != compilation.manifest["ranks"]:
         raise RuntimeError(f"expected a device for each of {compilation.manifest['ranks']} ranks, got {len(devices)}")
-    return runtime.Program(identity, compilation.manifest_text, devices, **connection)
+    return runtime.Program(identity, compilation.manifest_text, devices, options=compiler.words_of(compilation.options), **connection)
 
 
 class _Version:

@@ -73,7 +73,8 @@ def _check(status):
 class Program:
     """A rewritten step in the runtime: the ranks of this process, and their connection to the others."""
 
-    def __init__(self, identity, manifest, devices, transport=None, seed=0, timeout=30.0, adapt=None):
+    def __init__(self, identity, manifest, devices, transport=None, seed=0, timeout=30.0, adapt=None,
+                 options=None):
         """Args:
           identity: an Identity, of which the module has the name.
           manifest: JSON text.
@@ -81,12 +82,13 @@ class Program:
           transport: of the runtime, such as "shm"; None takes what fits the processes of the job.
           timeout: seconds that a rank waits for another.
           adapt: an Adaptation; None keeps the codecs.
+          options: as of `rendezvous.agree`.
         """
         self.name = name = identity.name
         self.plan = None  # the one that was made of what was measured
         self._adapter, self._next_step = Adapter(adapt) if adapt else None, 0
         self.ranks = [rank for rank, device in enumerate(devices) if device.process_index == jax.process_index()]
-        job, self.transport, meeting = _rendezvous(identity, json.loads(manifest)["hash"], devices, transport, timeout)
+        job, self.transport, meeting = _rendezvous(identity, json.loads(manifest)["hash"], devices, transport, timeout, options)
         local = (ctypes.c_uint32 * len(self.ranks))(*self.ranks)
         gpus = _gpus([devices[rank] for rank in self.ranks])
         gpus = (ctypes.c_int32 * len(gpus))(*gpus) if gpus else None
@@ -238,7 +240,7 @@ class _Store:
             raise
 
 
-def _rendezvous(identity, program_hash, devices, transport, timeout):
+def _rendezvous(identity, program_hash, devices, transport, timeout, options):
     """A name that the ranks of this program share and no other job has, the transport between them, and how they meet."""
     own = jax.process_index()
     processes = {device.process_index for device in devices}
@@ -251,7 +253,7 @@ def _rendezvous(identity, program_hash, devices, transport, timeout):
     job, chosen, meeting = rendezvous.agree(
         own, processes, identity.what, program_hash, _Store(state.client), f"cgx/{identity.key}", transport=transport,
         timeout=timeout, toward=_host_of(state.coordinator_address),
-        order=[device.id for device in devices])
+        order=[device.id for device in devices], options=options)
     return f"jax-{job}", chosen, meeting
 
 

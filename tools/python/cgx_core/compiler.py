@@ -4,6 +4,7 @@ import ctypes
 import dataclasses
 import functools
 import json
+import re
 
 from cgx_core.libraries import open_library, text
 
@@ -44,13 +45,14 @@ class Diagnostic:
 @dataclasses.dataclass(frozen=True)
 class Compilation:
     """A rewritten module. `manifest` is None where no pass made one; `report` is the text for people,
-    `report_json` the same for programs."""
+    `report_json` the same for programs; `options` are those of `run`."""
     module: str
     manifest: dict | None
     manifest_text: str
     report: str
     report_json: dict | None
     diagnostics: tuple
+    options: tuple = ()
 
 
 @functools.cache
@@ -107,13 +109,22 @@ def run(module, options, name="<step>"):
         report_json = text(library.cgx_compilation_report_json(handle))
         return Compilation(text(library.cgx_compilation_module(handle)), json.loads(manifest) if manifest else None,
                            manifest, text(library.cgx_compilation_report(handle)),
-                           json.loads(report_json) if report_json else None, diagnostics)
+                           json.loads(report_json) if report_json else None, diagnostics, tuple(options))
     finally:
         library.cgx_compilation_destroy(handle)
 
 
 def _diagnostic(raw):
     return Diagnostic(_SEVERITIES[raw.severity], text(raw.file), raw.line, raw.column, text(raw.message))
+
+
+def words_of(options):
+    """{name: value} of what `pipeline` has made of options, all passes together; a flag's value is "on"."""
+    words = {}
+    for option in options:
+        for name, value in re.findall(r"([\w-]+)(?:=(\{[^}]*\}|\S+))?(?:\s|$)", option.partition("=")[2]):
+            words[name] = value.strip("{}") or "on"
+    return words
 
 
 def pipeline(name, values):

@@ -9,6 +9,7 @@ import time
 import typing
 
 from cgx_core.context import Meeting, RuntimeFailure
+from cgx_core.libraries import open_library
 
 
 class Store(typing.Protocol):
@@ -23,7 +24,7 @@ class Store(typing.Protocol):
 
 
 def agree(own, processes, what, program_hash, store, prefix, transport=None, timeout=30.0, toward=None,
-          order=None):
+          order=None, options=None):
     """Returns (job, transport, meeting): a name that these processes share and no other job has, what lies between them,
     and a Meeting, which ranks of "tcp" find each other through; None where there is one process.
 
@@ -38,18 +39,19 @@ def agree(own, processes, what, program_hash, store, prefix, transport=None, tim
       timeout: seconds that a process waits for another.
       toward: a host that all of them reach, such as the one that has the store.
       order: of what the ranks are, such as devices; equal in all processes.
+      options: {name: value} by which the program was compiled: where programs differ, those that do are named.
     """
     nonce = secrets.token_hex(8)
     if set(processes) == {own}:
         return nonce, transport or "inproc", None
     hello = {"nonce": nonce, "hash": program_hash, "host": _host(), "transport": transport, "order": order,
-             "address": toward and _address_toward(toward)}
+             "options": options or {}, "has_mpi": _has_mpi(), "address": toward and _address_toward(toward)}
     take_part = _preside if own == min(processes) else _attend
     answers, job = take_part(own, sorted(processes), what, hello, store, prefix, timeout)
-    _check_equal(answers, "hash", f"processes compiled {what} to different programs", "the same options and the same step")
+    _check_programs(answers, what)
     _check_equal(answers, "order", f"processes give {what} other meshes", "the same devices in the same order")
     _check_equal(answers, "transport", f"processes want different transports for {what}", "the same transport=")
-    chosen = transport or _between({answer["host"] for answer in answers.values()})
+    chosen = transport or _between({answer["host"] for answer in answers.values()}, all(answer["has_mpi"] for answer in answers.values()))
     addresses = [answers[process]["address"] for process in sorted(processes) if process != own]
     return job, chosen, Meeting(store, _own_address(hello["address"], addresses))
 
@@ -120,6 +122,30 @@ def _check_equal(answers, field, complaint, wanted):
         raise RuntimeFailure(f"{complaint}, {values}: give all of them {wanted}")
 
 
+def _check_programs(answers, what):
+    """Raises RuntimeFailure where processes compiled different programs."""
+    hashes = {process: answer["hash"] for process, answer in answers.items()}
+    if len(set(hashes.values())) == 1:
+        return
+    complaint = f"processes compiled {what} to different programs"
+    # A plan was copied to a file of each process, and programs are named after what they are made of.
+    names = sorted({name for answer in answers.values() for name in answer["options"]} - {"plan", "program"})
+    said = [f"{name} is {_by_value({process: answer['options'].get(name, 'not given') for process, answer in answers.items()})}"
+            for name in names if len({answer["options"].get(name) for answer in answers.values()}) > 1]
+    if said:
+        raise RuntimeFailure(f"{complaint}: {'; '.join(said)}: give all of them the same options")
+    raise RuntimeFailure(f"{complaint} by the same options ({_by_value(hashes)}): expected the same model or step, with the same names and "
+                         "shapes, and the same plan on all of them")
+
+
+def _by_value(values):
+    """4 in process 0, 2; 5 in process 1"""
+    processes = {}
+    for process, value in sorted(values.items()):
+        processes.setdefault(str(value), []).append(str(process))
+    return ", ".join(f"{value} in process {' and '.join(which)}" for value, which in processes.items())
+
+
 def _host():
     """Equal for processes that share memory and a network, as the runtime tells hosts apart (transport/routed)."""
     places = [pathlib.Path("/proc/self/ns/net"), pathlib.Path("/dev/shm")]
@@ -153,8 +179,13 @@ def _is_loopback(address):
     return address.startswith("127.") or address == "::1"
 
 
-def _between(hosts):
+def _between(hosts, has_mpi):
     """The transport that fits processes on these hosts."""
     if len(hosts) == 1:
         return "shm"
-    return "shm+mpi" if "OMPI_COMM_WORLD_RANK" in os.environ else "shm+tcp"
+    return "shm+mpi" if has_mpi else "shm+tcp"
+
+
+def _has_mpi():
+    """Whether mpirun has started this process, and the runtime was built with MPI; that of a wheel was not."""
+    return "OMPI_COMM_WORLD_RANK" in os.environ and hasattr(open_library("cgx_runtime"), "MPI_Init_thread")

@@ -37,17 +37,18 @@ class ProcessGroup:
         self._prefix = f"cgx/{_life()}{_name_of(group, self.members)}/{_digest(name)}{self._number}"
         self._counts = {}
 
-    def agree(self, program_hash, transport, timeout, part=""):
+    def agree(self, program_hash, transport, timeout, part="", options=None):
         """Returns (job, transport, meeting) of `rendezvous.agree` once all ranks compiled the same program.
 
         Args:
           part: what is agreed on, of the state or backend, which agrees on it again in the same order on all ranks.
+          options: as of `rendezvous.agree`.
         """
         with _lock:
             number = self._counts[part] = self._counts.get(part, -1) + 1
         job, chosen, meeting = rendezvous.agree(
             self.rank, range(self.ranks), self._what, program_hash, _Store(), f"{self._prefix}/{_digest(part)}{number}",
-            transport=transport, timeout=timeout, toward=os.environ.get("MASTER_ADDR"))
+            transport=transport, timeout=timeout, toward=os.environ.get("MASTER_ADDR"), options=options)
         return f"torch-{job}", chosen, meeting
 
 

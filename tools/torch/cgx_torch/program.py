@@ -4,7 +4,7 @@ import ctypes
 import functools
 import re
 
-from cgx_core import context
+from cgx_core import compiler, context
 from cgx_core.context import Failed, RuntimeFailure
 from cgx_core.libraries import open_library, text
 from cgx_torch import module
@@ -47,7 +47,8 @@ class Program:
             self._connect(group, transport, seed, timeout, stream, part)
 
     def _connect(self, group, transport, seed, timeout, stream, part):
-        job, self.transport, meeting = group.agree(self.compilation.manifest["hash"], transport, timeout, part)
+        job, self.transport, meeting = group.agree(self.compilation.manifest["hash"], transport, timeout, part,
+                                                      compiler.words_of(self.compilation.options))
         config = context.config(self.transport, job, group.rank, group.ranks, seed, timeout, self.compilation.manifest_text)
         try:
             self._context = context.create(_runtime(), config, meeting)
