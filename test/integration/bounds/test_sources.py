@@ -46,7 +46,8 @@ class Nesting(ToolTest):
     def test_what_is_not_too_deep_is_read_with_any_stack(self):
         text = '"a.op"() ({\n' * 490 + "}) : () -> ()\n" * 490
         path = self.write(text)
-        result = self.run_tool("sh", "-c", f"ulimit -s 512 && exec {CGX_OPT} {path} --allow-unregistered-dialect -o {self.folder}/out.mlir")
+        result = self.run_tool("sh", "-c", 'ulimit -s 512 && exec "$@"', "sh", CGX_OPT, path, "--allow-unregistered-dialect", "-o",
+                               self.folder / "out.mlir")
         self.assertEqual(result.returncode, 0, result.stderr[-1000:])
 
     def test_the_steps_of_the_examples_are_read(self):

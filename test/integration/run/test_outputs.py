@@ -7,6 +7,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import tempfile
 import unittest
 
 from harness import RunTest, read_safetensors
@@ -178,7 +179,9 @@ func.func public @main(%a: tensor<4xf32> {tf.aliasing_output = 0 : i32}) -> (ten
     def test_a_compiler_that_crashes_inside_malloc_ends(self):
         step = self.folder / "step.mlir"
         step.write_text("func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %a : tensor<4xf32>\n}\n")
-        crash = pathlib.Path(os.environ["CGX_RUN_FIXTURES"]) / "crash_in_malloc.so"
+        # Of LD_PRELOAD spaces end a path.
+        crash = shutil.copy(pathlib.Path(os.environ["CGX_RUN_FIXTURES"]) / "crash_in_malloc.so", tempfile.mkdtemp(dir="/tmp"))
+        self.addCleanup(shutil.rmtree, pathlib.Path(crash).parent)
         for tool in ("CGX_OPT", "CGX_COMPILE"):
             result = subprocess.run(["env", f"LD_PRELOAD={crash}", os.environ[tool], step, "-o", "-"], capture_output=True, text=True,
                                     timeout=60, check=False)

@@ -12,6 +12,7 @@ from ranks import PACKAGE
 
 sys.path[:0] = [str(PACKAGE)]
 from cgx_core import adaptation
+from cgx_core.saved_state import check_fits
 
 
 @functools.cache
@@ -25,6 +26,15 @@ class SolversTest(unittest.TestCase):
     def test_they_are_those_of_the_planner(self):
         source = (pathlib.Path(__file__).resolve().parents[3] / "runtime" / "plan" / "Solver.cpp").read_text()
         self.assertEqual(re.findall(r'^ *(?:static .*)?\{"([\w+]+)", "', source, re.M), list(adaptation._SOLVERS))
+
+
+class SavedStateTest(unittest.TestCase):
+    def test_every_tensor_that_differs_is_named(self):
+        check_fits({"a": 4, "b": 8}, {"b": 8, "a": 4}, "rank 0")
+        with self.assertRaises(ValueError) as caught:
+            check_fits({"a": 4, "b": 8, "c": 1}, {"b": 9, "c": 1, "d": 2}, "rank 1")
+        self.assertRegex(str(caught.exception), r"(?s)^rank 1: .*; 3 tensors differ:\n  a: expected 4 bytes, which the state does not have\n"
+                                                r"  b: expected 8 bytes, got 9\n  d: 2 bytes of the state, which are not expected$")
 
 
 @needs_torch_and_libraries

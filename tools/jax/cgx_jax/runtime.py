@@ -15,6 +15,7 @@ from cgx_core import context, rendezvous
 from cgx_core.adaptation import Adapter
 from cgx_core.context import Failed, RuntimeFailure
 from cgx_core.libraries import open_library, text
+from cgx_core.saved_state import check_fits
 
 
 class _ProgramConfig(ctypes.Structure):
@@ -175,12 +176,9 @@ class Program:
 
         def body(rank, handle):
             own = _state_of(handle)
-            if own.keys() != given[rank].keys():
-                raise ValueError(f"rank {rank}: expected the state tensors {sorted(own)}, got {sorted(given[rank])}")
-            arrays = {name: np.asarray(given[rank][name], np.uint8) for name in own}
-            for name, view in own.items():
-                if arrays[name].shape != view.shape:
-                    raise ValueError(f"rank {rank}, {name}: expected {view.size} bytes, got {arrays[name].size}")
+            arrays = {name: np.asarray(tensor, np.uint8) for name, tensor in given[rank].items()}
+            check_fits({name: view.size for name, view in own.items()}, {name: array.size for name, array in arrays.items()},
+                       f"rank {rank}")
             for name, view in own.items():
                 view[:] = arrays[name]
 

@@ -7,6 +7,7 @@ import re
 from cgx_core import compiler, context
 from cgx_core.context import Failed, RuntimeFailure
 from cgx_core.libraries import open_library, text
+from cgx_core.saved_state import check_fits
 from cgx_torch import module
 from cgx_torch.memory import Memory
 
@@ -124,13 +125,7 @@ class Program:
     def load_state(self, tensors):
         """Writes back what `state` gave."""
         views = self._state_views()
-        if views.keys() != tensors.keys():
-            raise ValueError(f"expected the state of {sorted(views)}, got that of {sorted(tensors)}: was it saved with "
-                             "other options?")
-        for name, view in views.items():
-            if len(view) != len(tensors[name]):
-                raise ValueError(f"{name}: expected {len(view)} bytes, got {len(tensors[name])}: was it saved by another "
-                                 "rank, or with other options?")
+        check_fits({name: len(view) for name, view in views.items()}, {name: len(each) for name, each in tensors.items()}, "the state")
         for name, view in views.items():
             ctypes.memmove(view, tensors[name], len(view))
 
