@@ -111,6 +111,12 @@ class SelfContainedTest(unittest.TestCase):
                          *[f"cgx_core/lib/{library}" for library in EXPORTS], *[f"cgx_core/bin/{program}" for program in PROGRAMS]):
             self.assertIn(expected, names)
 
+    def test_frameworks_find_it(self):
+        wheel = zipfile.ZipFile(self.wheel)
+        listed = wheel.read(next(name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))).decode()
+        for expected in ("[torch.backends]\ncgx = cgx.torch_backend:autoload", "[jax_plugins]\ncgx = cgx.jax_plugin"):
+            self.assertIn(expected, listed)
+
     def test_it_needs_a_c_library_and_no_other(self):
         for path in self.binaries():
             with self.subTest(path=path.name):

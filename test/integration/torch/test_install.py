@@ -67,7 +67,7 @@ class InstallTest(unittest.TestCase):
             metadata = pathlib.Path(folder) / "cgx-0.dist-info"
             metadata.mkdir()
             (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: cgx\nVersion: 0\n")
-            (metadata / "entry_points.txt").write_text("[torch.backends]\ncgx = cgx.autoload:autoload\n")
+            (metadata / "entry_points.txt").write_text("[torch.backends]\ncgx = cgx.torch_backend:autoload\n")
             paths = f"{folder}:{PACKAGE}:{PYTHON_PACKAGES}"
             first, second = self.run_script("ddp", PYTHONPATH=paths, CGX='"gradients=bits=2 bucket=64" report=True')
             self.assertIn("quantize bits=2 bucket=64", first.printed)
@@ -77,12 +77,12 @@ class InstallTest(unittest.TestCase):
 
     def test_words_of_the_environment(self):
         sys.path[:0] = [str(PYTHON_PACKAGES)]
-        from cgx import autoload
-        self.assertEqual(autoload.options_of('bits=4 exclude=*embed* "weights=bits=8 bucket=64" report=True'),
+        from cgx import environment
+        self.assertEqual(environment.options_of('bits=4 exclude=*embed* "weights=bits=8 bucket=64" report=True'),
                          {"bits": 4, "exclude": "*embed*", "weights": "bits=8 bucket=64", "report": True})
-        self.assertEqual(autoload.options_of(""), {})
-        with self.assertRaisesRegex(SystemExit, "got 'on'"):
-            autoload.options_of("on")
+        self.assertEqual(environment.options_of(""), {})
+        with self.assertRaisesRegex(ValueError, "got 'on'"):
+            environment.options_of("on")
 
 
 if __name__ == "__main__":

@@ -5,13 +5,12 @@ does nothing and imports nothing.
 """
 
 import functools
-import os
-import shlex
-import sys
+
+from cgx import environment
 
 
 def autoload():
-    options = options_of(os.environ.get("CGX", ""))
+    options = environment.given()
     if not options:
         return
     import torch.distributed as dist
@@ -30,14 +29,3 @@ def autoload():
 
     for module in (dist, dist.distributed_c10d):
         module.init_process_group = init_process_group
-
-
-def options_of(text):
-    """Options of `cgx.torch.install`, from words such as `bits=4 exclude=*embed* "gradients=bits=4 bucket=64"`."""
-    options = {}
-    for word in shlex.split(text):
-        name, equals, value = word.partition("=")
-        if not equals or not name.isidentifier():
-            sys.exit(f'CGX={text!r}: expected options of cgx.torch.install, such as CGX="bits=4 exclude=*embed*", got {word!r}')
-        options[name] = {"True": True, "False": False}.get(value, int(value) if value.isdecimal() else value)
-    return options
