@@ -10,6 +10,9 @@ include(AddMLIR)
 include(CgxClang)
 
 if(CGX_SELF_CONTAINED)
+  if(NOT CGX_LLD)
+    message(FATAL_ERROR "expected lld for a self-contained build, as it reads LLVM's archives in any order (lld-22), found none")
+  endif()
   file(GLOB archives "${LLVM_LIBRARY_DIR}/libMLIR*.a" "${LLVM_LIBRARY_DIR}/libLLVM*.a")
   # Programs of their own, and what hands MLIR's C interface out.
   list(FILTER archives EXCLUDE REGEX "libMLIR(MlirOptMain|CAPI|Test|.*[rR]unner)")

@@ -376,10 +376,10 @@ private:
     return codec.getShapeRefusal(op.getInputType(operand));
   }
 
-  KindCodec usual;
+  KindCodec usual;       ///< of kinds without their own
   unsigned replaced = 0; ///< operands that had another codec
   std::string firstReplaced;
-  CodecAttrInterface firstReplacedCodec; ///< of kinds without their own
+  CodecAttrInterface firstReplacedCodec;
   std::map<LayerKind, KindCodec> ofKinds;
   std::map<std::pair<AxisSet, LayerKind>, KindCodec> ofAxes; ///< of collectives along them
 };

@@ -13,7 +13,7 @@ import sys
 
 from cgx_core import __version__
 
-__all__ = ["CompileError", "RuntimeFailure", "__version__", "compress", "install", "jax", "torch"]
+__all__ = ["CompileError", "RuntimeFailure", "__version__", "compress", "install"]
 
 
 def __getattr__(name):
