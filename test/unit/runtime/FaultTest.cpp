@@ -16,6 +16,7 @@
 #include "Programs.h"
 #include "transport/ring/Segment.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -131,12 +132,20 @@ public:
   /// Waits until all of them have joined `job`, and wait for one that is missing.
   void awaitJoined(const std::string &transport, const std::string &job) {
     const Clock::time_point end = Clock::now() + kForEver;
-    for (uint32_t looks = 0; looks < kRestingLooks; std::this_thread::sleep_for(10ms)) {
+    std::vector<uint32_t> rests(children.size());
+    std::string connections;
+    while (transport == "shm" ? countJoined(job) < children.size()
+                              : std::ranges::min(rests) < kRestingLooks) {
       ASSERT_LT(Clock::now(), end) << "the ranks do not come to wait";
-      if (transport == "shm" ? countJoined(job) == children.size() : areResting())
-        looks = transport == "shm" ? kRestingLooks : looks + 1;
-      else
-        looks = 0;
+      std::this_thread::sleep_for(10ms);
+      // Over tcp nothing else shows from outside that a rank waits for others: it opens nothing more, and
+      // sleeps whenever it has a processor. How often it has none is the machine's affair.
+      if (std::string now = openedByAll(); now != connections) {
+        connections = now;
+        std::ranges::fill(rests, 0);
+      }
+      for (size_t rank = 0; rank < children.size(); ++rank)
+        rests[rank] += sleeps(children[rank]);
     }
   }
 
@@ -160,7 +169,8 @@ public:
   }
 
 private:
-  /// Longer than any rank of a build with CGX_TEST_DELAYS waits on its way, or looks for rank 0 again.
+  /// They take longer than any rank of a build with CGX_TEST_DELAYS waits on its way, or looks for rank 0
+  /// again.
   static constexpr uint32_t kRestingLooks = 40;
 
   /// As the segment of a job counts them.
@@ -176,17 +186,23 @@ private:
     return joined;
   }
 
-  /// Whether none of them runs, or would if it had a processor: over tcp nothing else shows from outside that
-  /// a rank waits for others.
-  bool areResting() const {
-    for (pid_t child : children) {
-      std::string stat;
-      std::getline(std::ifstream("/proc/" + std::to_string(child) + "/stat"), stat);
-      const size_t name = stat.rfind(") ");
-      if (name == std::string::npos || stat[name + 2] != 'S')
-        return false;
-    }
-    return true;
+  /// Whether a process neither runs, nor would if it had a processor.
+  static bool sleeps(pid_t process) {
+    std::string stat;
+    std::getline(std::ifstream("/proc/" + std::to_string(process) + "/stat"), stat);
+    const size_t name = stat.rfind(") ");
+    return name != std::string::npos && stat[name + 2] == 'S';
+  }
+
+  /// The files and sockets that ranks have open, as text that changes with them.
+  std::string openedByAll() const {
+    std::string opened;
+    for (pid_t child : children)
+      for (std::error_code error; const auto &file : std::filesystem::directory_iterator(
+                                      "/proc/" + std::to_string(child) + "/fd", error))
+        opened += std::filesystem::read_symlink(file.path(), error).string() +
+                  " "; // "" of what was closed just now
+    return opened;
   }
 
   StepCounts counts;
@@ -306,7 +322,11 @@ TEST_P(ProcessFault, ARankKilledWhileItComputesIsNoticedByThoseWhoWait) {
 
 TEST_P(ProcessFault, ARankKilledBeforeAllHaveJoinedFailsTheOthers) {
   std::string job = uniqueJob();
-  ProcessJob ranks(2, [&](uint32_t rank) { return train(contextSpec(job, rank), 1); });
+  ProcessJob ranks(2, [&](uint32_t rank) {
+    ContextSpec spec = contextSpec(job, rank);
+    spec.timeoutMs = uint32_t(kForEver.count()); // which a loaded machine may need to get there
+    return train(spec, 1);
+  });
   ranks.awaitJoined(GetParam(), job); // both wait for rank 2
   ranks.signal(1, SIGKILL);
   expectEnding(ranks.await(0, kForEver), CGX_PEER_DIED, {"rank 1 died before job"});
