@@ -330,6 +330,14 @@ cgx_status cgx_context_adopt_plan(cgx_context *context, const char *plan) {
   }));
 }
 
+cgx_status cgx_context_adopt_program(cgx_context *context, const char *manifest) {
+  return report(guarded([&]() -> cgx::Status {
+    return context && manifest
+               ? cgx::Context::adoptProgram(context->impl, manifest)
+               : cgx::Status(CGX_INVALID_ARGUMENT, "expected a context and a manifest, got null");
+  }));
+}
+
 void cgx_rt_operand(int64_t context, int64_t collective, int64_t operand, int64_t in, int64_t out) {
   guardedCall(context,
               [&](cgx::Context &impl) { impl.nameOperand(collective, operand, input(in), output(out)); });

@@ -10,6 +10,7 @@
 
 #include "context/Gather.h"
 #include "context/Handshake.h"
+#include "state/CarryOver.h"
 #include "transport/kinds/TransportKinds.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 
 namespace cgx {
 
@@ -38,16 +40,16 @@ static std::string folderOfMessages() {
   return given ? given : "";
 }
 
-Context::Context(const cgx_context_config &config, Program program, std::unique_ptr<Transport> transport)
-    : transport(std::move(transport)), codecs(std::move(program)), telemetry(codecs.program()),
-      state(codecs.program(), config.rank, folderOfMessages()), adaptation(codecs),
-      timeout(config.timeout_ms), seed(config.seed),
-      pending(*this->transport, codecs.program().collectives.size()) {
+Context::Context(Program program, std::shared_ptr<Transport> connection, std::chrono::milliseconds timeout,
+                 uint64_t seed)
+    : transport(std::move(connection)), codecs(std::move(program)), telemetry(codecs.program()),
+      state(codecs.program(), transport->rank(), folderOfMessages()), adaptation(codecs), timeout(timeout),
+      seed(seed), pending(*transport, codecs.program().collectives.size()) {
   for (const CollectiveInfo &info : codecs.program().collectives) {
     named.emplace_back(info.operands.size());
     isNamed.emplace_back(info.operands.size(), false);
   }
-  handshakeBytes = this->transport->bytesSent();
+  handshakeBytes = transport->bytesSent();
 }
 
 Result<std::unique_ptr<Context>> Context::create(const cgx_context_config &config, const TcpConfig &tcp) {
@@ -70,12 +72,59 @@ Result<std::unique_ptr<Context>> Context::create(const cgx_context_config &confi
                            config.abi_version);
   if (!status.ok())
     return status;
-  std::unique_ptr<Context> context(new Context(config, std::move(program), std::move(*transport)));
+  std::unique_ptr<Context> context(new Context(std::move(program), std::move(*transport),
+                                               std::chrono::milliseconds(config.timeout_ms), config.seed));
   if (const Status &memory = context->state.status(); !memory.ok()) {
     context->fail(memory); // others hear of it
     return memory;
   }
   return context;
+}
+
+Status Context::adoptProgram(std::unique_ptr<Context> &context, const char *manifest) {
+  if (!context->failure.ok())
+    return context->failure;
+  if (context->inStep)
+    return Status::error(CGX_INVALID_ARGUMENT, "a program is adopted between steps, not in step ",
+                         context->step);
+  Transport &transport = *context->transport;
+  Result<Program> program = Program::parse(manifest, transport.ranks());
+  Status status = program.ok()
+                      ? shakeHands(transport, context->timeout, {CGX_ABI_VERSION, context->seed}, *program)
+                      : program.status();
+  if (status.getCode() == CGX_MISMATCH)
+    return status;
+  if (status.ok())
+    status = context->fetchState();
+  if (!status.ok()) {
+    context->fail(status); // others wait
+    return status;
+  }
+  const std::optional<cuda::Stream> stream =
+      context->device ? std::optional(context->device->hostStream()) : std::nullopt;
+  const bool traces = context->trace != nullptr;
+  std::unique_ptr<Context> next;
+  try {
+    next.reset(new Context(std::move(*program), context->transport, context->timeout, context->seed));
+    next->step = context->step;
+    status = next->state.status();
+    if (status.ok())
+      status = carryOver(context->state.tensors(), next->state.tensors());
+  } catch (const std::bad_alloc &) {
+    status = Status(CGX_RESOURCE_EXHAUSTED, "out of memory for the state of another program");
+  }
+  if (!status.ok()) {
+    context->fail(status);
+    return status;
+  }
+  context = std::move(next);
+  if (stream)
+    status = context->useCuda(*stream);
+  if (status.ok() && traces)
+    status = context->beginTrace();
+  if (!status.ok())
+    context->fail(status);
+  return status;
 }
 
 class Context::Pause {

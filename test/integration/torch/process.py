@@ -101,6 +101,7 @@ def main(rank, ranks, port, job):
                       "parameters": [each.ravel()[:50].tolist() for each in values],
                       "groups": state and state._groups, "transport": state and state.transport(), "report": state and state.report(),
                       "telemetry": state and state.telemetry(), "plan": state and state.plan(),
+                      "meetings": state and sum(count + 1 for count in state._group._counts.values()),
                       "state": state and sorted(state.state_dict()["tensors"])}))
 
 

@@ -70,6 +70,7 @@ class HookTest(unittest.TestCase):
         # A layer's codec does not depend on what it travels with.
         self.assertEqual(first["state"], last["state"])
         self.assertEqual(last["telemetry"]["steps"], 6)
+        self.assertEqual(last["meetings"], 1)
 
     def test_unused_parameters(self):
         answer = self.train({"options": {"bits": 4}, "unused": True})[0]

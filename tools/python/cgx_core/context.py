@@ -106,6 +106,7 @@ def declare(library):
                  "state_tensor": [context, ctypes.c_uint64, ctypes.POINTER(_StateTensor)],
                  "begin_step": [context, ctypes.c_uint64], "end_step": [context],
                  "use_cuda": [context, ctypes.c_void_p], "adopt_plan": [context, ctypes.c_char_p],
+                 "adopt_program": [context, ctypes.c_char_p],
                  "begin_profile": [context, ctypes.c_char_p], "end_profile": [context, ctypes.POINTER(ctypes.c_char_p)],
                  "adapt": [context, ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p)]}
     for name, arguments in functions.items():

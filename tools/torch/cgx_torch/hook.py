@@ -351,11 +351,13 @@ class State:
 
     # ---- On the thread
 
-    def _open_program(self, groups):
+    def _compile(self, groups):
         text = module.text_of(self._parameters, groups, self._group.ranks, self._types)
         with plan_file(self._plan) as path:
-            compilation = module.compile_text(text, self._options, path)
-        return Program(compilation, self._group, stream=self._stream.cuda_stream if self._stream else None,
+            return module.compile_text(text, self._options, path)
+
+    def _open_program(self, groups):
+        return Program(self._compile(groups), self._group, stream=self._stream.cuda_stream if self._stream else None,
                        **self._connection)
 
     def _regroup(self, groups):
@@ -363,13 +365,11 @@ class State:
         self._is_measuring = False
         if self._adapter:
             self._adapter.is_measuring = False
-        kept, self._past = self._program.state(), [*self._past, self._program.telemetry()]
+        self._past = [*self._past, self._program.telemetry()]
         if self._is_in_step:
             self._program.end_step()
-        self._program.close()
-        self._program, self._groups = self._open_program(groups), groups
-        if any(each.count(0) < len(each) for each in kept.values()):  # else it owes nothing, of whatever type
-            self._program.load_state(kept)
+        self._program.regroup(self._compile(groups))
+        self._groups = groups
         if self._is_in_step:
             self._program.begin_step(self._step)
 

@@ -39,13 +39,22 @@ class Program:
           part: what the program is of the group, as of `ProcessGroup.agree`.
           stream: a CUDA stream (its address), where gradients lie on a GPU.
         """
-        self.compilation = compilation
-        self._places = module.places_of(compilation.manifest)
-        self._sizes = {each["id"]: len(each["operands"]) for each in compilation.manifest["collectives"]}
+        self._take(compilation)
         self._context = ctypes.c_void_p()
         self.transport = None
         if self._places:  # several ranks
             self._connect(group, transport, seed, timeout, stream, part)
+
+    def _take(self, compilation):
+        self.compilation = compilation
+        self._places = module.places_of(compilation.manifest)
+        self._sizes = {each["id"]: len(each["operands"]) for each in compilation.manifest["collectives"]}
+
+    def regroup(self, compilation):
+        """Goes on with the same gradients in other collectives, between two steps, on all ranks; what codecs remember goes along.
+        Counters begin anew."""
+        _check(_runtime().cgx_context_adopt_program(self._context, compilation.manifest_text.encode()))
+        self._take(compilation)
 
     def _connect(self, group, transport, seed, timeout, stream, part):
         job, self.transport, meeting = group.agree(self.compilation.manifest["hash"], transport, timeout, part,

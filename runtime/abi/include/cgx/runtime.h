@@ -197,6 +197,14 @@ cgx_status cgx_context_end_profile(cgx_context *context, const char **out_profil
 cgx_status cgx_context_adapt(cgx_context *context, const char *request, const char **out_plan);
 cgx_status cgx_context_adopt_plan(cgx_context *context, const char *plan);
 
+/* Another program in the place of the context's, such as one whose collectives hold the same layers in other
+ * groups: ranks need not meet again. All ranks call it between the same two steps. The connection and a GPU
+ * that was named go on, and what codecs remember goes along with its layer, wherever that travels now.
+ * Counters, profiles, plans and strings of the context begin anew. Ranks whose manifests differ are
+ * CGX_MISMATCH on all of them, and the job goes on as before; a manifest that cannot be read, or has no place
+ * for what a codec remembers, ends the job. */
+cgx_status cgx_context_adopt_program(cgx_context *context, const char *manifest);
+
 /* ---- Called by compiled steps. `context` is a cgx_context* as an integer, addresses are
  * data pointers as integers, `collective` is the id in the manifest. ---------------------- */
 

@@ -27,6 +27,11 @@ class Context {
 public:
   static Result<std::unique_ptr<Context>> create(const cgx_context_config &config, const TcpConfig &tcp = {});
 
+  /// The same rank with another program, between steps, on all ranks: the connection, the GPU and what codecs
+  /// remember go on, counters and profiles begin anew. Where ranks differ, that is CGX_MISMATCH on all of
+  /// them, and the job goes on as before.
+  static Status adoptProgram(std::unique_ptr<Context> &context, const char *manifest);
+
   Status beginStep(uint64_t step);
   Status endStep();
   /// OK, or what ended the job.
@@ -81,7 +86,8 @@ public:
   void decompress(int64_t collective, int64_t operand, const std::byte *whole, std::byte *tensor);
 
 private:
-  Context(const cgx_context_config &config, Program program, std::unique_ptr<Transport> transport);
+  Context(Program program, std::shared_ptr<Transport> transport, std::chrono::milliseconds timeout,
+          uint64_t seed);
 
   /// The collective with that id, unless the step has failed: also if there is none, which fails it.
   const CollectiveInfo *admit(int64_t collective);
@@ -106,7 +112,7 @@ private:
   /// Calls `body(boundary)` if the ranks may meet now. That they could not is the job's failure.
   template <typename Body> Status meet(Body body);
 
-  std::unique_ptr<Transport> transport;
+  std::shared_ptr<Transport> transport; ///< a context's alone, but while another one takes its place
   CodecTable codecs;
   Telemetry telemetry;
   Scratch scratch;

@@ -36,6 +36,9 @@ public:
   DeviceUse(cuda::Stream stream, Transport &transport, std::chrono::milliseconds timeout);
   ~DeviceUse() override;
 
+  /// The host program's.
+  cuda::Stream hostStream() const { return stream; }
+
   /// Whether an operand lies in the memory of a GPU.
   static bool isNeededFor(Buffers operands);
 
