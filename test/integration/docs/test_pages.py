@@ -95,6 +95,14 @@ class FilesTest(unittest.TestCase):
         step = ROOT / "examples/mlp-digits/step.mlir"
         self.tool("cgx-opt", step, f"--cgx-compress=bits=4 machine={self.example('Machine file')}", "-o", os.devnull)
 
+    def test_the_machines_state_has_the_keys_of_the_tool(self):
+        shown = json.loads(self.example("Machine's state").read_text())
+        told = json.loads(self.tool("cgx", "doctor", "--json", "--no-measure"))
+        self.assertEqual(list(shown), list(told))
+        self.assertLessEqual(set(shown["findings"]), set(told["findings"]))
+        for finding in shown["findings"].values():
+            self.assertEqual(list(finding), list(told["findings"]["processor"]))
+
     def test_metrics_have_the_fields_of_the_writer(self):
         fields = json.loads(self.example("Metrics").read_text())
         writer = (ROOT / "tools/run/lib/MetricsFormat.cpp").read_text(encoding="utf-8")

@@ -1,5 +1,6 @@
 """`cgx` runs the tools, says what this machine has, and all tools name what was likely meant."""
 
+import json
 import os
 import pathlib
 import pty
@@ -97,6 +98,30 @@ class Front(unittest.TestCase):
         for subject in ("processor", "cores", "memory", "shared memory", "huge pages", "open files", "MPI", "NCCL", "GPU", "convolutions"):
             self.assertRegex(result.stdout, rf"(?m)^(ok|-|warning) +{subject} ")
         self.assertRegex(result.stdout, r"16 MiB +quantize bits=4")
+
+    def test_the_doctor_says_the_same_to_programs(self):
+        shown = cgx("doctor", "--no-measure")
+        result = cgx("doctor", "--no-measure", "--json")
+        told = json.loads(result.stdout)
+        self.assertEqual(result.returncode, shown.returncode)
+        self.assertEqual(list(told), ["cgx_doctor", "version", "can_train", "findings", "link"])
+        self.assertEqual((told["cgx_doctor"], told["can_train"], told["link"]), (1, shown.returncode == 0, None))
+        words = {"ok": "ok", "absent": "-", "warning": "warning", "missing": "MISSING"}
+        lines = [line for line in shown.stdout.splitlines() if not line.startswith(" ")]
+        self.assertEqual(len(lines), len(told["findings"]))
+        for line, (subject, finding) in zip(lines, told["findings"].items()):
+            self.assertEqual(set(finding), {"verdict", "found", "cure"})
+            self.assertTrue(line.startswith(f"{words[finding['verdict']]:<8} {subject:<14} "), line)
+            if subject != "memory":  # others take and free some meanwhile
+                self.assertTrue(line.endswith(finding["found"]), line)
+            if finding["cure"]:
+                self.assertIn(f"-> {finding['cure']}", shown.stdout)
+
+    def test_the_doctor_measures_for_programs(self):
+        result = cgx("doctor", "--json")
+        link = json.loads(result.stdout)["link"]
+        self.assertEqual((link["collective"], link["ranks"], link["transport"]), ("all_reduce", 2, "shm"))
+        self.assertEqual({each["bytes"] for each in link["results"]}, {1 << 20, 16 << 20})
 
     def complete(self, *words):
         script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cgx; printf "%s\\n" "${COMPREPLY[@]}"'
