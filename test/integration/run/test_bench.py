@@ -41,6 +41,11 @@ class Bench(RunTest):
                          ["identity"] + [f"identity by {a}" for a in ("ring", "tree", "hierarchical")])
         self.assertEqual(len(names), 8)
 
+    def test_words_of_a_codec_that_a_shell_took_apart_are_no_codecs_of_their_own(self):
+        for command in (["all-reduce"], ["calibrate", "-o", self.folder / "machine.json"]):
+            said = self.bench(*command, "--codec", "quantize", "bits=3", "bucket=64", "--ranks", 2, code=2).stderr
+            self.assertIn('quote what belongs together, --codec "quantize bits=3 bucket=64"', said)
+
     def machine(self, ranks=2):
         machine = self.folder / "machine.json"
         self.bench("calibrate", "--ranks", ranks, "--bytes", "64KiB", "--repetitions", 3, "-o", machine)

@@ -155,6 +155,16 @@ class Inputs(RunTest):
         result = self.run_tool("train4.so", "--compress", "bits=4", "bucket=128", "--steps", 1)
         self.assertEqual(result.returncode, 2)
         self.assertIn('quote what belongs together, --compress "bits=4 bucket=128"', result.stderr)
+        error = self.refuse("train4.so", "--learn-levels", "steps=100", "bits=4", code=2)
+        self.assertIn('quote what belongs together, --learn-levels "steps=100 bits=4"', error)
+        error = self.refuse("train4.so", "--set", "a=1", "b=2", code=2)
+        self.assertIn("name the option again for each, --set a=1 --set b=2", error)
+
+    def test_an_option_that_may_be_given_again_leaves_the_step_behind_it_alone(self):
+        result = subprocess.run([CGX_RUN, "--data", str(self.data), "--set", "lr=0.02", str(FIXTURES / "train1.so"), "--steps", "1",
+                                 "--state", str(self.state(1))], capture_output=True, text=True, timeout=60, check=False,
+                                env=self.environment())
+        self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_a_rank_that_is_left_over_in_the_shell_is_named(self):
         result = self.run_tool("train4.so", "--steps", 1, state=self.state(), job=False,

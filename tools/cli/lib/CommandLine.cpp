@@ -46,29 +46,56 @@ static std::string meant(const std::string &closest) {
   return closest.empty() ? "" : " (did you mean '" + closest + "'?)";
 }
 
-/// Whether the value of an option may be several words, NAME=VALUE each.
-static bool takesWords(const CLI::App &app, std::string_view option) {
+/// What to do with words behind an option that takes one.
+enum class Words {
+  Refused,
+  Quoted,   ///< they are one value: --compress "bits=4 bucket=128"
+  Repeated, ///< each is a value: --set a=1 --set b=2
+};
+
+static Words wordsOf(const CLI::App &app, std::string_view option) {
   for (const CLI::App *command : typedCommands(app))
-    if (const CLI::Option *found = command->get_option_no_throw(std::string(option)))
-      return found->get_type_name() == kOptionsOfAnother || found->get_type_name().ends_with("CODEC");
-  return false;
+    if (const CLI::Option *found = command->get_option_no_throw(std::string(option))) {
+      const std::string type = found->get_type_name();
+      if (type == kOptionsOfAnother || type.ends_with("CODEC") || type.starts_with('"'))
+        return Words::Quoted;
+      if (found->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll)
+        return Words::Repeated;
+    }
+  return Words::Refused;
 }
 
-/// The advice for words of one value that a shell took apart, `--compress bits=4 bucket=128`; empty where the
-/// word that `refused` names is none of them.
+/// The advice for words that a shell took apart, `--compress bits=4 bucket=128`, or that stand behind an
+/// option which takes one at a time; empty where the word that `refused` names is none of them.
 static std::string quoting(const CLI::App &app, std::string_view refused, int argc, const char *const *argv) {
   for (int first = 1; first + 2 < argc; ++first) {
-    if (!takesWords(app, argv[first]))
-      continue;
-    std::string words;
+    const Words words = wordsOf(app, argv[first]);
+    const std::string option = argv[first];
+    std::string quoted, repeated;
     int end = first + 1;
-    for (; end < argc && argv[end][0] != '-'; ++end)
-      words += (words.empty() ? "" : " ") + std::string(argv[end]);
+    for (; end < argc && argv[end][0] != '-'; ++end) {
+      quoted += (quoted.empty() ? "" : " ") + std::string(argv[end]);
+      repeated += " " + option + " " + argv[end];
+    }
     const std::string_view second = end > first + 2 ? argv[first + 2] : "";
-    if (second.find('=') != std::string_view::npos && refused.find(second) != std::string_view::npos)
-      return ": quote what belongs together, " + std::string(argv[first]) + " \"" + words + "\"";
+    if (second.find('=') == std::string_view::npos || refused.find(second) == std::string_view::npos)
+      continue;
+    if (words == Words::Quoted)
+      return ": quote what belongs together, " + option + " \"" + quoted + "\"";
+    if (words == Words::Repeated)
+      return ": name the option again for each," + repeated;
   }
   return "";
+}
+
+/// Of an option that may be given again CLI11 would take the words behind its value as well, and among them
+/// the step.
+static void takeOneValueAtATime(CLI::App &app) {
+  for (CLI::Option *option : app.get_options([](const CLI::Option *) { return true; }))
+    if (!option->get_positional() && option->get_expected_max() == 1)
+      option->allow_extra_args(false);
+  for (CLI::App *command : app.get_subcommands([](CLI::App *) { return true; }))
+    takeOneValueAtATime(*command);
 }
 
 std::string suggestion(const CLI::App &app, int argc, const char *const *argv) {
@@ -102,6 +129,7 @@ static void refuseEmpty(const CLI::App &app) {
 
 std::optional<int> parse(CLI::App &app, int argc, const char *const *argv) {
   app.set_version_flag("--version", app.get_name() + " " + version());
+  takeOneValueAtATime(app);
   try {
     app.parse(argc, argv);
     refuseEmpty(app);
