@@ -355,8 +355,9 @@ void describe(CLI::App &app, Options &options) {
                  "Where to write what each rank did when, for Perfetto (ui.perfetto.dev)")
       ->type_name("FILE.json")
       ->group("Output");
-  app.add_option("--log-every", options.logEvery,
-                 "Steps between lines of progress; about a second by default")
+  app.add_option(
+         "--log-every", options.logEvery,
+         "Steps between lines of progress; about a second by default, and in logs more as the run goes on")
       ->check(CLI::Validator(checkWhole, ""))
       ->type_name("K")
       ->group("Output");

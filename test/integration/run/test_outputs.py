@@ -58,6 +58,18 @@ class Outputs(RunTest):
         self.assertEqual(said["--quiet",].stdout, "")
         self.assertEqual(self.run_tool("train1.so", "--progress", "rarely", state=self.state(1)).returncode, 2)
 
+    def test_a_line_of_progress_has_loss_speed_what_is_left_and_what_was_saved(self):
+        said = self.run_tool("train4.so", "--steps", 5, "--log-every", 1, state=self.state()).stderr
+        lines = [line for line in said.splitlines() if "steps/s" in line]
+        self.assertEqual(len(lines), 5)
+        number, saved = r"[\d.e+-]+", r"[\d.]+ [kM]?B saved \([\d.]+x\)"
+        for step, line in enumerate(lines, 1):
+            left = r"  \d+:\d\d left" if step < 5 else ""
+            self.assertRegex(line, rf"^cgx-run: {step}/5  loss {number}  accuracy {number}  {number} steps/s{left}  {saved}$")
+        self.assertNotIn("\r", said)
+        exact = self.run_tool("exact4.so", "--steps", 2, state=self.state()).stderr
+        self.assertNotIn("saved", exact)
+
     def test_a_link_to_a_checkpoint_stays_a_link(self):
         save, report, trace = self.link("saved.safetensors"), self.link("report.json"), self.link("trace.json")
         result = self.run_tool("train2.so", "--steps", 2, "--save", save, "--report", report, "--trace", trace,

@@ -156,7 +156,7 @@ public:
 private:
   void runSteps(Outcome &outcome) {
     using Clock = std::chrono::steady_clock;
-    Progress progress(job_);
+    Progress progress(job_, stepper_.context());
     outcome.scalars.resize(rank_ == 0 ? job_.scalars.all.size() : 0);
     for (std::vector<double> &series : outcome.scalars)
       series.reserve(job_.steps);

@@ -315,17 +315,6 @@ private:
   std::vector<std::string> problems_;
 };
 
-/// Bytes as people read them: `1.23 MB`.
-std::string bytesString(double bytes) {
-  const char *units[] = {"B", "kB", "MB", "GB", "TB"};
-  size_t unit = 0;
-  for (; bytes >= 1000 && unit + 1 < std::size(units); ++unit)
-    bytes /= 1000;
-  char text[32];
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
-  return text;
-}
-
 std::string numberString(const OrderedJson &value) {
   if (!value.is_number())
     return "nan";
@@ -335,6 +324,16 @@ std::string numberString(const OrderedJson &value) {
 }
 
 } // namespace
+
+std::string cgx::run::bytesString(double bytes) {
+  const char *units[] = {"B", "kB", "MB", "GB", "TB"};
+  size_t unit = 0;
+  for (; bytes >= 1000 && unit + 1 < std::size(units); ++unit)
+    bytes /= 1000;
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.3g %s", bytes, units[unit]);
+  return text;
+}
 
 Report cgx::run::makeReport(const Job &job, const std::vector<Outcome> &outcomes,
                             std::span<const Disagreement> disagreements) {

@@ -27,6 +27,9 @@ Report makeReport(const Job &job, const std::vector<Outcome> &outcomes,
 /// A few lines for the terminal, from the report's text.
 std::string summarize(const std::string &report);
 
+/// Bytes as people read them: `1.23 MB`.
+std::string bytesString(double bytes);
+
 } // namespace cgx::run
 
 #endif // CGX_RUN_REPORT_H
