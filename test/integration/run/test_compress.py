@@ -40,6 +40,15 @@ class Compress(RunTest):
             self.assertIn("cgx report: 4 ranks", said.stderr)
             self.assertIn("params/dense1/kernel", said.stderr)
 
+    def test_ranks_that_compress_by_other_options_are_told_the_values_and_no_hashes(self):
+        ranks = [subprocess.Popen(
+            [CGX_RUN, str(EXAMPLE / "step.mlir"), "--job", self.job, "--state", str(EXAMPLE / "state.safetensors"), "--data",
+             str(EXAMPLE / "train.safetensors"), "--steps", "5", "--compress", f"bits={4 + (rank == 1)}"],
+            env=self.environment(RANK=rank, WORLD_SIZE=4), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for rank in range(4)]
+        errors = [process.communicate(timeout=300)[1] for process in ranks]
+        self.assertIn("inputs: --compress is 'bits=4' on ranks 0, 2 and 3; 'bits=5' on rank 1: give all ranks the same", errors[0])
+        self.assertNotIn("hash", "".join(errors))
+
     def test_quiet_prints_no_report(self):
         said = self.run_step(EXAMPLE / "step.mlir", "--compress", "bits=4", "--quiet")[2]
         self.assertEqual(said.stderr, "")

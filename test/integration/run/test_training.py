@@ -1,6 +1,8 @@
 """What cgx-run computes: the same bits in every mode, bytes as promised, runs that resume."""
 
 import json
+import pathlib
+import socket
 import struct
 import subprocess
 import unittest
@@ -182,22 +184,48 @@ class Training(RunTest):
                 self.assertEqual(read_safetensors(saved[step])[0], whole[step], variable)
         self.expect_nothing_left()
 
-    def test_ranks_with_other_options_or_data_do_not_train_together(self):
+    def test_ranks_with_other_options_or_data_are_told_which_and_the_values_of_each_once(self):
         other = self.folder / "other.safetensors"
         write_safetensors(other, samples(label="I32"))
         environment, state = {"WORLD_SIZE": 4, "MASTER_PORT": self.job}, self.state()
-        for options, data in (([], other), (["--shuffle"], self.data)):
+        for own, common, data, said in (
+                ([], ["--steps", 5], other, r"--data is 'data.safetensors' \(\w{8}\) on ranks 0, 1 and 2; 'other.safetensors' \(\w{8}\) on rank 3"),
+                (["--shuffle"], ["--steps", 5], self.data, "--shuffle is not given on ranks 0, 1 and 2; given on rank 3"),
+                (["--steps", 5], [], self.data, "--steps is not given on ranks 0, 1 and 2; 5 on rank 3"),
+                (["--steps", 6, "--set", "lr=0.1"], ["--steps", 5], self.data,
+                 "--steps is 5 on ranks 0, 1 and 2; 6 on rank 3, and --set is 'lr=0.02' on ranks 0, 1 and 2; 'lr=0.1' on rank 3"),
+                (["--adapt", "lgreco"], ["--steps", 5], self.data, "--adapt is not given on ranks 0, 1 and 2; 'lgreco' on rank 3")):
             ranks = []
             for rank in range(4):
-                command = self.command("train4.so", "--steps", 5, *(options if rank == 3 else []), state=state,
-                                       data=data if rank == 3 else self.data, job=False)
-                ranks.append(subprocess.Popen(command, env=self.environment(RANK=rank, **environment),
+                mine = own if rank == 3 else []
+                command = self.command("train4.so", *(mine if "--steps" in mine else [*common, *mine]), state=state,
+                                       data=pathlib.Path(data if rank == 3 else self.data).name, job=False,
+                                       lr=None if "--set" in mine else "0.02")
+                ranks.append(subprocess.Popen(command, env=self.environment(RANK=rank, **environment), cwd=self.folder,
                                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
             errors = [process.communicate(timeout=120)[1] for process in ranks]
-            for process, error in zip(ranks, errors):
-                self.assertEqual(process.returncode, 1, errors)
-                self.assertIn("ranks differ in options or data", error, errors)
+            with self.subTest(said=said):
+                for process, error in zip(ranks, errors):
+                    self.assertEqual(process.returncode, 1, errors)
+                    self.assertIn("ranks were started with other options or inputs", error, errors)
+                self.assertRegex(errors[0], f"inputs: {said}: give all ranks the same\n")
+                for error in errors[1:]:
+                    self.assertIn("inputs: rank 0 says which", error, errors)
         self.expect_nothing_left()
+
+    def test_ranks_of_several_hosts_are_told_which_options_differ(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            place = f"127.0.0.1:{free.getsockname()[1]}"
+        secret, state = self.folder / "secret", self.state()
+        secret.write_text("a secret of a test, long enough")
+        secret.chmod(0o600)
+        ranks = [subprocess.Popen(
+            self.command("train4.so", "--steps", 5 + (rank == 2), "--transport", "tcp", "--rank", rank, "--ranks", 4,
+                         "--rendezvous", place, "--secret-file", secret, state=state),
+            env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(4)]
+        errors = [process.communicate(timeout=120)[1] for process in ranks]
+        self.assertIn("--steps is 5 on ranks 0, 1 and 3; 6 on rank 2: give all ranks the same", errors[0])
 
 
 class Labels(RunTest):

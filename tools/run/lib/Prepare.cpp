@@ -11,6 +11,7 @@
 #include "cgx/plan/Error.h"
 #include "cgx/plan/Plan.h"
 #include "cgx/plan/Request.h"
+#include "cgx/run/Agreement.h"
 #include "cgx/run/Batches.h"
 #include "cgx/run/Checkpoints.h"
 #include "cgx/run/Error.h"
@@ -318,18 +319,6 @@ void checkPlan(const Job &job, const Options &options) {
               "; cgx-run --profile with this program and cgx-plan solve make one for it");
 }
 
-/// Of names, types, sizes, and the first and last bytes of every tensor: files that differ differ there, and
-/// nobody has to read all of them.
-void addFile(std::string &text, const SafetensorsFile *file) {
-  constexpr size_t sample = size_t{1} << 16;
-  for (const TensorView &tensor : file ? file->tensors() : std::vector<TensorView>()) {
-    const size_t count = std::min(sample, tensor.bytes.size());
-    text += tensor.name + typeString(tensor.type, tensor.shape) +
-            std::to_string(hashBytes(tensor.bytes.first(count))) +
-            std::to_string(hashBytes(tensor.bytes.last(count))) + "\n";
-  }
-}
-
 /// What makes a run, from its first step on: it is the same in all that go on from its checkpoints.
 std::string identify(const Job &job, const Options &options, const InputFiles &files) {
   if (job.checkpoint)
@@ -341,28 +330,8 @@ std::string identify(const Job &job, const Options &options, const InputFiles &f
   for (const std::vector<std::string> *list : {&options.feeds, &options.values})
     for (const std::string &entry : *list)
       text += entry + "\n";
-  addFile(text, files.state ? &*files.state : nullptr);
+  text += sampleOf(files.state ? &*files.state : nullptr);
   return std::to_string(hashBytes(std::as_bytes(std::span(text))));
-}
-
-/// Ranks that are started one by one may get different command lines and files.
-uint64_t digestOf(const Job &job, const Options &options, const InputFiles &files) {
-  std::string text;
-  auto add = [&](const auto &...parts) { ((text += parts + std::string("\n")), ...); };
-  for (uint32_t member : job.bindings.members)
-    add(std::to_string(member));
-  add(std::to_string(job.firstStep), std::to_string(job.steps), std::to_string(job.shuffle),
-      std::to_string(job.save), std::to_string(job.trace), std::to_string(job.saving.every),
-      std::to_string(job.stopOnNan), std::to_string(job.padLast));
-  add(job.planning.plan, job.planning.profileOptions, job.planning.request,
-      std::to_string(job.planning.profile), std::to_string(job.planning.profileSteps),
-      std::to_string(job.planning.every), std::to_string(job.planning.warmup), job.planning.levels.options);
-  for (const std::vector<std::string> *list : {&options.feeds, &options.values})
-    for (const std::string &entry : *list)
-      add(entry);
-  addFile(text, files.state ? &*files.state : nullptr);
-  add(job.dataDigest);
-  return hashBytes(std::as_bytes(std::span(text)));
 }
 
 } // namespace
@@ -530,10 +499,9 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.saving = prepareSaving(options);
   if (options.evaluate.empty())
     checkBest(job);
-  std::string samples;
-  addFile(samples, inputs.data);
+  std::string samples = sampleOf(inputs.data);
   for (const SafetensorsFile &more : files.moreData)
-    addFile(samples, &more);
+    samples += sampleOf(&more);
   job.dataDigest = std::to_string(hashBytes(std::as_bytes(std::span(samples))));
   if (job.checkpoint)
     checkSamples(job, *job.checkpoint, options.isHandedOn);
@@ -549,7 +517,8 @@ Job cgx::run::prepareJob(Options options, const InputFiles &files, Program progr
   job.quiet = options.quiet;
   job.showsProgress = !options.quiet && options.progress != "never";
   job.logEvery = options.logEvery;
-  job.digest = digestOf(job, options, files);
+  job.facts = listFacts(job, options, files);
+  job.digest = digestOf(job.facts);
   return job;
 }
 
@@ -618,6 +587,12 @@ void cgx::run::addEvaluation(Job &training, const Options &options, const InputF
   // Of all ranks the same, or their collectives would not meet.
   training.digest = hashBytes(std::as_bytes(std::span(job->manifest.hash)), training.digest ^ job->digest) +
                     options.evaluateEvery;
+  training.facts.push_back({"--eval-every", "", std::to_string(options.evaluateEvery), /*follows=*/false});
+  for (const Fact &fact : job->facts)
+    if (fact.name.starts_with("--eval"))
+      training.facts.push_back(fact);
+    else if (fact.name == "--set")
+      training.facts.push_back({"--eval-set", "", fact.shown, fact.follows});
   training.evaluateEvery = options.evaluateEvery;
   training.evaluation = std::move(job);
   checkBest(training);

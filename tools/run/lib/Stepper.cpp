@@ -9,6 +9,7 @@
 #include "Stepper.h"
 
 #include "cgx/kernels/cuda_peers.h"
+#include "cgx/run/Agreement.h"
 #include "cgx/run/Error.h"
 
 #include <algorithm>
@@ -64,7 +65,11 @@ void Stepper::connect(const std::string &name) {
   config.timeout_ms = job_.timeoutMs;
   config.manifest = job_.program.manifest.c_str();
   cgx_context *context = nullptr;
-  check(cgx_context_create(&config, &context));
+  const cgx_status status = cgx_context_create(&config, &context);
+  if (status == CGX_MISMATCH)
+    throw Error(
+        explainMismatch(job_, name, rank_, std::string(cgx_status_name(status)) + ": " + cgx_last_error()));
+  check(status);
   context_.reset(context);
 }
 

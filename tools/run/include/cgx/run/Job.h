@@ -59,6 +59,14 @@ struct Measured {
   std::vector<double> values;
 };
 
+/// What the ranks of a job must have alike, such as an option.
+struct Fact {
+  std::string name;    ///< as a person knows it: "--steps"
+  std::string counted; ///< what is compared; empty: this explains a difference, and makes none
+  std::string shown;
+  bool follows = false; ///< from other facts, so that it need not be named beside them
+};
+
 struct Job {
   Program program;
   Manifest manifest;
@@ -68,8 +76,9 @@ struct Job {
   std::vector<size_t> stateArguments;
 
   std::string transport = "shm";
-  std::string name;    ///< of the job, to the runtime
-  uint64_t digest = 0; ///< of options and inputs, which must be equal on all ranks
+  std::string name; ///< of the job, to the runtime
+  std::vector<Fact> facts;
+  uint64_t digest = 0; ///< of the facts that count
   uint64_t seed = 0;
   uint32_t timeoutMs = 30000;
   uint64_t firstStep = 0, steps = 0;
