@@ -14,9 +14,8 @@
 
 #include "Job.h"
 #include "transport/MessageBatch.h"
-#include "transport/mpi/Mpi.h"
-#include "transport/mpi/MpiSession.h"
-#include "transport/mpi/MpiTransport.h"
+#include "transport/mpi/linked/MpiSession.h"
+#include "transport/mpi/linked/MpiTransport.h"
 
 #include <array>
 #include <atomic>
@@ -98,7 +97,7 @@ protected:
 TEST_F(MpiFaultTest, AStartOfMpiThatHangsEndsAfterTheTimeout) {
   hangs = true;
   const auto begin = Clock::now();
-  const Status status = connectMpi({.ranks = 1, .timeout = 500ms}).status();
+  const Status status = joinMpiWorld({.ranks = 1, .timeout = 500ms}).status();
   EXPECT_TRUE(failsWith(status, CGX_TIMEOUT, "MPI_Init_thread did not return within 500 ms"));
   EXPECT_LT(Clock::now() - begin, deadlineOf(500ms));
 }
@@ -107,7 +106,8 @@ TEST_F(MpiFaultTest, AStartOfMpiThatHangsEndsAfterTheTimeout) {
 TEST_F(MpiFaultTest, AMessageOfThreeGibibytesFromAnotherStepIsAMismatch) {
   constexpr size_t kBytes = size_t{3} << 30;
   runMpiRank(2, [&](uint32_t rank) {
-    Result<std::unique_ptr<Transport>> transport = connectMpi({.rank = rank, .ranks = 2, .timeout = 20000ms});
+    Result<std::unique_ptr<Transport>> transport =
+        joinMpiWorld({.rank = rank, .ranks = 2, .timeout = 20000ms});
     ASSERT_TRUE(transport.ok()) << transport.status().message();
     MessageBatch exchange(**transport, 20000ms);
     Bytes received(100);

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fstream>
@@ -22,9 +23,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#ifdef CGX_FRONT_HAS_MPI
-#include <mpi.h>
-#endif
 #ifdef CGX_FRONT_HAS_TCP
 #include <openssl/crypto.h>
 #endif
@@ -124,20 +122,26 @@ Finding findTcp() {
 }
 
 Finding findMpi() {
-#ifdef CGX_FRONT_HAS_MPI
-  char text[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  const std::string version(text, size_t(length));
-  return {Verdict::good, "MPI", version.substr(0, version.find_first_of(",\n")), ""};
-#else
 #ifdef CGX_FRONT_HAS_TCP
-  return {Verdict::absent, "MPI", "this build has none: hosts reach each other by tcp", ""};
+  const char *instead = "hosts reach each other by tcp";
 #else
-  return {Verdict::absent, "MPI", "this build has none: ranks of one host only",
-          "for several hosts install libopenmpi-dev and openmpi-bin, and build again"};
+  const char *instead = "ranks of one host only";
 #endif
-#endif
+  const char *named = std::getenv("CGX_MPI_LIBRARY");
+  const std::string file = named && *named ? named : "libcgx_mpi.so";
+  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const std::string why = library ? "" : dlerror();
+  using Describe = const char *(*)();
+  auto describe = library ? reinterpret_cast<Describe>(dlsym(library, "cgx_mpi_description")) : nullptr;
+  if (describe)
+    return {Verdict::good, "MPI", describe(), ""};
+  if (library)
+    return {Verdict::absent, "MPI", file + " is no library of cgx for MPI: " + instead,
+            "unset CGX_MPI_LIBRARY"};
+  if (why.find("libcgx_mpi.so: cannot open") != std::string::npos)
+    return {Verdict::absent, "MPI", std::string("this build has none: ") + instead,
+            "for mpirun install libopenmpi-dev and openmpi-bin, and build again"};
+  return {Verdict::absent, "MPI", why + ": " + instead, "install the MPI that libcgx_mpi.so was built with"};
 }
 
 Finding findConvolutions() {

@@ -13,8 +13,8 @@
 namespace cgx {
 
 /// Joins the job as the rank of MPI_COMM_WORLD that this process is, which must be
-/// the rank of the configuration. Starts MPI when nobody has. CGX_UNSUPPORTED in a
-/// build without MPI.
+/// the rank of the configuration. Loads MPI, and starts it when nobody has. CGX_UNSUPPORTED where it cannot
+/// be loaded.
 Result<std::unique_ptr<Transport>> connectMpi(const TransportConfig &config);
 
 } // namespace cgx

@@ -1,4 +1,4 @@
-//===-- transport/mpi/MpiTransport.cpp - Messages over MPI -------*- C++ -*-===//
+//===-- transport/mpi/linked/MpiTransport.cpp - Messages over MPI -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,12 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/mpi/MpiTransport.h"
+#include "transport/mpi/linked/MpiTransport.h"
 
 #include "MpiDeviceMemory.h"
 #include "transport/TestDelay.h"
-#include "transport/mpi/Mpi.h"
-#include "transport/mpi/MpiSession.h"
+#include "transport/mpi/linked/MpiSession.h"
 
 #include <algorithm>
 #include <cassert>
@@ -504,7 +503,7 @@ void MpiTransport::fail(const Status &reason) {
   drop();
 }
 
-Result<std::unique_ptr<Transport>> connectMpi(const TransportConfig &config) {
+Result<std::unique_ptr<Transport>> joinMpiWorld(const TransportConfig &config) {
   if (Status status = startMpi(config.timeout); !status.ok())
     return status;
   int rank = 0, ranks = 0;

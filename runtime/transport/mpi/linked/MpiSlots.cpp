@@ -1,4 +1,4 @@
-//===-- transport/mpi/MpiSlots.cpp - Short messages over MPI ---*- C++ -*-===//
+//===-- transport/mpi/linked/MpiSlots.cpp - Short messages over MPI ---*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/mpi/MpiSlots.h"
+#include "transport/mpi/linked/MpiSlots.h"
 
-#include "transport/mpi/MpiSession.h"
+#include "transport/mpi/linked/MpiSession.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,14 +1,14 @@
-//===-- transport/mpi/MpiDeviceMemory.h - GPU memory in MPI ------*- C++ -*-===//
+//===-- transport/mpi/linked/MpiDeviceMemory.h - GPU memory in MPI ------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_MPI_MPIDEVICEMEMORY_H
-#define CGX_RUNTIME_TRANSPORT_MPI_MPIDEVICEMEMORY_H
+#ifndef CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPIDEVICEMEMORY_H
+#define CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPIDEVICEMEMORY_H
 
-#include "transport/mpi/MpiSession.h"
+#include "transport/mpi/linked/MpiSession.h"
 
 namespace cgx {
 
@@ -19,4 +19,4 @@ Result<bool> takesDeviceMemory(MPI_Comm communicator, std::chrono::milliseconds 
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_TRANSPORT_MPI_MPIDEVICEMEMORY_H
+#endif // CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPIDEVICEMEMORY_H

@@ -1,4 +1,4 @@
-//===-- transport/mpi/MpiTransport.h - Messages over MPI ---------*- C++ -*-===//
+//===-- transport/mpi/linked/MpiTransport.h - Messages over MPI ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,11 +16,11 @@
 // rank runs is said by empty messages, which a thread of its own sends.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_MPI_MPITRANSPORT_H
-#define CGX_RUNTIME_TRANSPORT_MPI_MPITRANSPORT_H
+#ifndef CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPITRANSPORT_H
+#define CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPITRANSPORT_H
 
 #include "transport/Pulse.h"
-#include "transport/mpi/MpiSlots.h"
+#include "transport/mpi/linked/MpiSlots.h"
 
 #include <array>
 #include <list>
@@ -128,6 +128,9 @@ private:
   std::optional<Pulse> pulse; ///< last: it uses the peers
 };
 
+/// `connectMpi` with the MPI that this code was linked with.
+Result<std::unique_ptr<Transport>> joinMpiWorld(const TransportConfig &config);
+
 } // namespace cgx
 
-#endif // CGX_RUNTIME_TRANSPORT_MPI_MPITRANSPORT_H
+#endif // CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPITRANSPORT_H

@@ -1,12 +1,12 @@
-//===-- transport/mpi/MpiSession.h - MPI in this process ---------*- C++ -*-===//
+//===-- transport/mpi/linked/MpiSession.h - MPI in this process ---------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_MPI_MPISESSION_H
-#define CGX_RUNTIME_TRANSPORT_MPI_MPISESSION_H
+#ifndef CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPISESSION_H
+#define CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPISESSION_H
 
 #include "transport/Transport.h"
 
@@ -59,4 +59,4 @@ Result<MPI_Comm> makeCommunicator(std::chrono::milliseconds timeout);
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_TRANSPORT_MPI_MPISESSION_H
+#endif // CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPISESSION_H

@@ -1,4 +1,4 @@
-//===-- transport/mpi/MpiSession.cpp - MPI in this process -------*- C++ -*-===//
+//===-- transport/mpi/linked/MpiSession.cpp - MPI in this process -------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "transport/mpi/MpiSession.h"
+#include "transport/mpi/linked/MpiSession.h"
 
 #include <atomic>
 #include <condition_variable>

@@ -1,4 +1,4 @@
-//===-- transport/mpi/MpiSlots.h - Short messages over MPI -----*- C++ -*-===//
+//===-- transport/mpi/linked/MpiSlots.h - Short messages over MPI -----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,8 +11,8 @@
 // receive, so that what a rank does not take stays with its senders instead of filling its memory.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_RUNTIME_TRANSPORT_MPI_MPISLOTS_H
-#define CGX_RUNTIME_TRANSPORT_MPI_MPISLOTS_H
+#ifndef CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPISLOTS_H
+#define CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPISLOTS_H
 
 #include "transport/EagerSlots.h"
 #include "transport/Transport.h"
@@ -109,4 +109,4 @@ private:
 
 } // namespace cgx
 
-#endif // CGX_RUNTIME_TRANSPORT_MPI_MPISLOTS_H
+#endif // CGX_RUNTIME_TRANSPORT_MPI_LINKED_MPISLOTS_H

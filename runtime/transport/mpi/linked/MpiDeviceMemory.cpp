@@ -1,4 +1,4 @@
-//===-- transport/mpi/MpiDeviceMemory.cpp - GPU memory in MPI ----*- C++ -*-===//
+//===-- transport/mpi/linked/MpiDeviceMemory.cpp - GPU memory in MPI ----*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

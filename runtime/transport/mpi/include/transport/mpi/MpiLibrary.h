@@ -1,0 +1,30 @@
+//===-- transport/mpi/MpiLibrary.h - What is linked with an MPI --*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// MPIs have no ABI in common, so what calls one is a library of its own, libcgx_mpi.so, which is built once
+// for each MPI and loaded when a job asks for it. It and the runtime are of one version of cgx.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CGX_RUNTIME_TRANSPORT_MPI_MPILIBRARY_H
+#define CGX_RUNTIME_TRANSPORT_MPI_MPILIBRARY_H
+
+#include "transport/Transport.h"
+
+namespace cgx {
+
+/// What libcgx_mpi.so exports, under the name cgx_mpi_library.
+struct MpiLibrary {
+  const char *version; ///< of cgx
+  Result<std::unique_ptr<Transport>> (*connect)(const TransportConfig &);
+};
+
+constexpr const char *kMpiLibraryFile = "libcgx_mpi.so", *kMpiLibrarySymbol = "cgx_mpi_library";
+
+} // namespace cgx
+
+#endif // CGX_RUNTIME_TRANSPORT_MPI_MPILIBRARY_H

@@ -1,0 +1,32 @@
+//===-- transport/mpi/linked/MpiLibrary.cpp - What libcgx_mpi.so has -*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "transport/mpi/MpiLibrary.h"
+
+#include "transport/mpi/linked/MpiTransport.h"
+
+#include <mpi.h>
+#include <string>
+
+extern "C" {
+
+[[gnu::visibility("default")]] extern const cgx::MpiLibrary cgx_mpi_library;
+const cgx::MpiLibrary cgx_mpi_library = {CGX_RUNTIME_VERSION, cgx::joinMpiWorld};
+
+/// "Open MPI v4.1.4": the MPI that was loaded, for `cgx doctor`. It need not be started.
+[[gnu::visibility("default")]] const char *cgx_mpi_description() {
+  static const std::string description = [] {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    const std::string version(text, size_t(length));
+    return version.substr(0, version.find_first_of(",\n"));
+  }();
+  return description.c_str();
+}
+}
