@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cgx/Cli/CommandLine.h"
+#include "cgx/Cli/ConfigFile.h"
 #include "cgx/Cli/Program.h"
 #include "cgx/Cli/TcpOptions.h"
 #include "cgx/Cli/Transports.h"
@@ -96,6 +97,8 @@ EXAMPLES
     mpirun -np 4 --hostfile hosts cgx-run step.so --transport mpi --state state.safetensors ...
   The same without any launcher: this on each host, with its own number; or on one host, without --rank:
     cgx-run step.so --transport tcp --rank 0 --ranks 4 --rendezvous host0:29500 --secret-file secret ...
+  The same options in a file, and what is other this time:
+    cgx-run --config cgx.toml --steps 10
 
 FILES
   An output called '-' is standard output, and what else is said there goes to standard error. Files are
@@ -123,7 +126,7 @@ std::string checkWhole(const std::string &text) {
 
 /// Defines the options; the pointers stay into `options`.
 void describe(CLI::App &app, Options &options) {
-  app.add_option("program", options.program, "The step: step.mlir or step.so")
+  app.add_option("program,--program", options.program, "The step: step.mlir or step.so")
       ->required()
       ->type_name("PROGRAM");
   app.add_option(
@@ -374,6 +377,7 @@ void describe(CLI::App &app, Options &options) {
       ->group("Output");
   app.add_flag("--quiet", options.quiet, "No progress and no summary")->group("Output");
   cgx::cli::addTcpOptions(app);
+  cgx::cli::addConfigFile(app, {"compress"});
 }
 
 /// What means nothing without another option is a mistake: it would be passed over in silence.
@@ -787,6 +791,10 @@ static int runTool(int argc, char **argv) {
   app.callback([&app] { checkTogether(app); });
   if (std::optional<int> status = cgx::cli::parse(app, argc, argv))
     return *status;
+  if (app.count("--print-config") != 0) {
+    std::fputs(cgx::cli::writeConfigFile(app).c_str(), stdout);
+    return 0;
+  }
   try {
     return run(std::move(options));
   } catch (const Interrupted &interrupted) {

@@ -95,6 +95,14 @@ class FilesTest(unittest.TestCase):
         step = ROOT / "examples/mlp-digits/step.mlir"
         self.tool("cgx-opt", step, f"--cgx-compress=bits=4 machine={self.example('Machine file')}", "-o", os.devnull)
 
+    def test_options(self):
+        (text,) = blocks(section(page("files.md"), "Options"), "toml")
+        path = self.folder / "cgx.toml"
+        path.write_text(text, encoding="utf-8")
+        held = self.tool("cgx-run", "--config", path, "--steps", 10, "--print-config").splitlines()
+        for line in ('program = "step.mlir"', "steps = 10", "repeat = true", 'compress = "bits=4 error-feedback=bf16"'):
+            self.assertIn(line, held)
+
     def test_the_machines_state_has_the_keys_of_the_tool(self):
         shown = json.loads(self.example("Machine's state").read_text())
         told = json.loads(self.tool("cgx", "doctor", "--json", "--no-measure"))

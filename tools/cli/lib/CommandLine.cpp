@@ -8,6 +8,7 @@
 
 #include "cgx/Cli/CommandLine.h"
 
+#include "cgx/Cli/ConfigFile.h"
 #include "cgx/Cli/Version.h"
 #include "cgx/formats/Closest.h"
 
@@ -142,7 +143,8 @@ std::optional<int> parse(CLI::App &app, int argc, const char *const *argv) {
     const std::string advice = dynamic_cast<const CLI::ExtrasError *>(&error)
                                    ? quoting(app, error.what(), argc, argv)
                                    : std::string();
-    std::fprintf(stderr, "%s: error: %s%s (see --help)\n", app.get_name().c_str(), error.what(),
+    std::fprintf(stderr, "%s: error: %s%s%s (see --help)\n", app.get_name().c_str(), error.what(),
+                 placeInConfigFile(app, error.what(), argc, argv).c_str(),
                  (advice.empty() ? suggestion(app, argc, argv) : advice).c_str());
     return 2;
   }

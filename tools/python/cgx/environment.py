@@ -16,5 +16,11 @@ def options_of(text):
 
 
 def given():
-    """The options of this process; none where it is to be left alone."""
-    return options_of(os.environ.get("CGX", ""))
+    """The options of this process; none where it is to be left alone. Those of a file that `config=cgx.toml` names are among
+    them, under what stands beside it."""
+    options = options_of(os.environ.get("CGX", ""))
+    config = options.pop("config", None)
+    if config is None:
+        return options
+    from cgx_core.config_file import read_options
+    return {**read_options(config), **options}

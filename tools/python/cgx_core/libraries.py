@@ -10,7 +10,7 @@ class LibraryError(RuntimeError):
     """A library of cgx is not there."""
 
 
-def _folders():
+def folders():
     """Where libraries may lie: where the environment says, in the installed package, in a build of this tree."""
     package = pathlib.Path(__file__).resolve().parent
     if named := os.environ.get("CGX_LIBRARY_PATH"):
@@ -26,7 +26,7 @@ def _folders():
 def open_library(name):
     """Opens `lib<name>.so`. Raises LibraryError, with where it was looked for."""
     looked = []
-    for folder in _folders():
+    for folder in folders():
         path = folder / f"lib{name}.so"
         looked.append(str(path))
         # Without the links that developers have, there is only the name that programs look for.
