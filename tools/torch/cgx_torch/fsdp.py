@@ -3,8 +3,10 @@
 import dataclasses
 import functools
 import math
+import threading
 
 import torch
+import torch.distributed as dist
 from cgx_core.context import RuntimeFailure
 from cgx_torch import module
 
@@ -27,8 +29,9 @@ class Part:
         self.layers = [Layer(names[id(each.sharded_param)], tuple(each._orig_size), math.prod(each.padded_sharded_param_size), place, each)
                        for place, each in enumerate(group.fsdp_params)]
         self._by_parameter = {id(each.parameter): each for each in self.layers}
-        self.shards = group.mesh_info.shard_process_group
-        self.replicas = group.mesh_info.replicate_process_group if hasattr(group.mesh_info, "replicate_process_group") else None
+        # Process groups; None where there is one rank, as of replicate(), whose shards are the whole parameters.
+        self.shards = _several(getattr(group.mesh_info, "shard_process_group", None))
+        self.replicas = _several(getattr(group.mesh_info, "replicate_process_group", None))
 
     def weight_types(self):
         """Of the elements that a gather of the weights has."""
@@ -57,6 +60,10 @@ class Part:
         return getattr(layer.parameter, "mp_policy", None) or self._group.mp_policy
 
 
+def _several(group):
+    return group if group is not None and group.size() > 1 else None
+
+
 def _fsdp_module():
     """Torch's class of modules that `fully_shard` was called for; None where there is none."""
     try:
@@ -80,7 +87,7 @@ def require():
 
 
 def is_sharded(model):
-    """Whether `fully_shard` was called for a module or one within."""
+    """Whether `fully_shard`, or the `replicate` that is made of it, was called for a module or one within."""
     return any(hasattr(each, "_get_fsdp_state") for each in model.modules())
 
 
@@ -100,9 +107,6 @@ def parts_of(model):
             raise TypeError(f"{prefix or 'the root'}: expected its parameters to be split over one mesh, got {len(groups)}, which torch "
                             "has no place for comm objects for: call fully_shard without a shard_placement_fn that returns meshes")
         for group in groups:
-            if not hasattr(group.mesh_info, "shard_process_group"):
-                raise TypeError(f"{prefix or 'the root'}: expected parameters that fully_shard split, got whole ones of replicate(), whose "
-                                "all-reduce torch does itself: wrap the model in DistributedDataParallel")
             parts.append(Part(_name_of(prefix), each, group, names))
             if parts[-1].offloads():
                 raise TypeError(f"{parts[-1].name}: CPUOffloadPolicy is not supported: shards that lie on the host were not tried with codecs; "
@@ -117,15 +121,39 @@ def _name_of(name):
 @functools.cache
 def tell_comms():
     """Has reductions told of the parameters whose gradients they hold, and of their order, which both follow from the step. Torch
-    tells nobody; what packs them is called with them in all versions."""
+    tells nobody; what packs them is called with them in all versions. The all-reduce over replicas is offered to them, too: torch
+    has no place for another one, and does it in there, by a name of its module."""
+    from torch.distributed.fsdp._fully_shard import _fsdp_collectives as torch_collectives
     from torch.distributed.fsdp._fully_shard import _fsdp_param_group as torch_groups
     reduce = torch_groups.foreach_reduce
 
     @functools.wraps(reduce)
     def reduce_and_tell(fsdp_params, *args, **kwargs):
-        for each in (*args, *kwargs.values()):
-            if hasattr(each, "cgx_expects"):
-                each.cgx_expects(fsdp_params)
-        return reduce(fsdp_params, *args, **kwargs)
+        comm = next((each for each in (*args, *kwargs.values()) if hasattr(each, "cgx_expects")), None)
+        if comm is None:
+            return reduce(fsdp_params, *args, **kwargs)
+        comm.cgx_expects(fsdp_params)
+        _reducing.comm = comm
+        try:
+            return reduce(fsdp_params, *args, **kwargs)
+        finally:
+            _reducing.comm = None
 
     torch_groups.foreach_reduce = reduce_and_tell
+    torch_collectives.dist = _OffersAllReduces()
+
+
+_reducing = threading.local()  # `comm`: what reduces on this thread
+
+
+class _OffersAllReduces:
+    """torch.distributed, as what reduces sees it."""
+
+    def __getattr__(self, name):
+        return getattr(dist, name)
+
+    def all_reduce(self, tensor, op=dist.ReduceOp.SUM, group=None, async_op=False):
+        comm = getattr(_reducing, "comm", None)
+        if comm is None or not comm.cgx_all_reduces(tensor, op, group):
+            return dist.all_reduce(tensor, op=op, group=group, async_op=async_op)
+        return None

@@ -13,12 +13,12 @@ import torch.distributed as dist
 from cgx_core import compiler
 from cgx_core.warned import warn
 from cgx_torch import fsdp
-from cgx_torch.sharded import DEFAULT_GRADIENTS, compress, gradients_of
+from cgx_torch.sharded import AUTO, DEFAULT_GRADIENTS, compress, gradients_of
 
 _installed = None
 
 
-def install(weights="bits=8", gradients=DEFAULT_GRADIENTS, *, bits=None, report=False, **options):
+def install(weights="bits=8", gradients=DEFAULT_GRADIENTS, replicas=AUTO, *, bits=None, report=False, **options):
     """From now on, every DistributedDataParallel, and every model that `fully_shard` is called for, is compressed as by
     `compress` when its first forward pass begins. The first rank says once of each what was done. A model that has a
     communication hook is left alone, and so is what `compress` refuses, with a warning. All ranks call it, with the same options.
@@ -38,9 +38,10 @@ def install(weights="bits=8", gradients=DEFAULT_GRADIENTS, *, bits=None, report=
     global _installed
     if _installed is not None:
         raise RuntimeError("cgx_torch.install() was called before: call uninstall() of what it returned first")
-    gradients = gradients_of(weights, gradients, bits, options)
+    gradients, replicas = gradients_of(weights, gradients, replicas, bits, options)
     _check_options(weights, gradients, options)
-    _installed = Installation({"weights": weights, "gradients": gradients, **options}, report)
+    _check_options(None, replicas, options)
+    _installed = Installation({"weights": weights, "gradients": gradients, "replicas": replicas, **options}, report)
     return _installed
 
 

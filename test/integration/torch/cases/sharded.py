@@ -11,6 +11,9 @@ JOBS is a list in JSON, of objects:
   param_dtype, reduce_dtype   of the mixed precision policy, such as "bfloat16"
   mixed       the norms stay in f32 (param_dtype_override_fn)
   ddp         DistributedDataParallel in place of FSDP2
+  replicate   "fsdp" or "ddp": the replicate() that is made of which, in place of fully_shard
+  hooks       every module has an all-reduce hook, which halves what it gets
+  gathers_late   set_requires_all_reduce: of micro-batches the last sums over replicas
   at_once     fully_shard is called for all blocks at once
   frozen      the embedding gets no gradient
   accumulate  micro-batches of a step
@@ -99,6 +102,11 @@ def make(job):
         model = nn.parallel.DistributedDataParallel(model)
         state = None if job["cgx"] is None else cgx_torch.compress(model, **job["cgx"])
         return model, state, torch.optim.AdamW(model.parameters(), lr=job.get("rate", 3e-3))
+    if job.get("replicate") == "ddp":
+        from torch.distributed._composable import replicate
+        model = replicate(model)
+        state = None if job["cgx"] is None else cgx_torch.compress(model, **job["cgx"])
+        return model, state, torch.optim.AdamW(model.parameters(), lr=job.get("rate", 3e-3))
     ranks, replicas = dist.get_world_size(), job.get("replicas", 1)
     mesh = init_device_mesh("cpu", (replicas, ranks // replicas), mesh_dim_names=("replica", "shard"))
     types = {name: getattr(torch, job[name]) for name in ("param_dtype", "reduce_dtype") if name in job}
@@ -117,9 +125,17 @@ def make(job):
         elif job.get("grad_types"):
             each.grad_dtype = torch.bfloat16 if index % 2 == 0 else torch.float32
     blocks = list(getattr(model, "blocks", ()))
+    split = fully_shard
+    if job.get("replicate") == "fsdp":
+        from torch.distributed._composable.replicate_with_fsdp import replicate as split
+        how = {"mesh": mesh["shard"], "mp_policy": MixedPrecisionPolicy(**types)}
     for block in [blocks] if job.get("at_once") else blocks:
-        fully_shard(block, **how)
-    fully_shard(model, **how)
+        split(block, **how)
+    split(model, **how)
+    if job.get("hooks"):
+        for each in model.modules():
+            if isinstance(each, FSDPModule):
+                each.set_all_reduce_hook(lambda gradients: gradients.mul_(0.5))
     if "divide" in job:
         for each in model.modules():
             if isinstance(each, FSDPModule):
@@ -191,6 +207,8 @@ def train(job):
             tokens = torch.stack(tokens, 1)
             if job.get("no_sync"):
                 model.set_requires_gradient_sync(batch == batches - 1)
+            if job.get("gathers_late"):
+                model.set_requires_all_reduce(batch == batches - 1)
             with torch.autocast("cpu", torch.bfloat16, enabled=bool(job.get("step_types"))):
                 said = model(tokens[:, :-1], step + (rank == job.get("odd_one")))
             loss = nn.functional.cross_entropy(said.float().flatten(0, 1), tokens[:, 1:].flatten()) / batches

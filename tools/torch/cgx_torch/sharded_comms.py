@@ -1,0 +1,217 @@
+"""What torch's FSDP2 has gather and reduce a module: objects that it hands flat buffers, in which layers lie side by side."""
+
+import torch
+import torch.distributed as dist
+from cgx_core.context import RuntimeFailure
+from cgx_torch import module, sharded_program
+from cgx_torch.memory import rescale
+
+
+class Comm:
+    """What a module gathers and reduces with: each direction over the ranks of a `Line`, None where there is one rank."""
+
+    def __init__(self, part, number, shards, replicas):
+        self.part = part
+        self.step = 0  # reductions so far. Both gathers of a step then draw the same random numbers, and so have the same bits
+        self.gathers, self.reduces, self.replicas = _Gathers(self, shards, 3 * number), _Reduces(self, shards, 3 * number + 1), \
+            _Replicas(self, replicas, 3 * number + 2)
+
+    def directions(self):
+        return self.gathers, self.reduces, self.replicas
+
+
+class _Direction:
+    def __init__(self, comm, line, number):
+        self._comm, self._number = comm, number
+        self._part, self.line = comm.part, line
+        self.torch_bytes = 0  # that it had torch send
+
+    @property
+    def _exchange(self):
+        """None where torch sends all of it."""
+        return self.line.exchanges.get(self._number) if self.line else None
+
+    def layers(self):
+        return self._exchange.layers if self._exchange else []
+
+    def join(self, dtype, layers):
+        """Has cgx send these layers."""
+        raise NotImplementedError
+
+    def allocate(self, size, *, dtype, device):
+        return torch.empty(*size, dtype=dtype, device=device)
+
+    def _takes(self, tensor, group):
+        """Whether a buffer is one of layers, for the ranks of this line."""
+        return (self._exchange is not None and module.takes(tensor.dtype) and
+                (group is self.line.group.group or dist.get_process_group_ranks(group) == self.line.group.members))
+
+    def _retype(self, dtype):
+        """Elements have another type than when the compiler was asked, such as after `model.to`."""
+        if self._exchange.dtype != dtype:
+            self._exchange.dtype = dtype
+            self.line.reopen()
+
+
+class _Gathers(_Direction):
+    """Torch's AllGather of a module."""
+
+    def join(self, dtype, layers):
+        self.line.exchanges[self._number] = sharded_program.Exchange(self._number, "weights", "all_gather", layers, dtype)
+
+    def __call__(self, output_tensor, input_tensor, group, async_op=False):
+        layers = self._part.layers
+        if not self._takes(input_tensor, group):
+            self.torch_bytes += input_tensor.nbytes * (group.size() - 1)
+            return dist.all_gather_into_tensor(output_tensor, input_tensor, group=group, async_op=async_op)
+        ranks = self.line.group.ranks
+        shards = input_tensor.split([each.shard for each in layers])
+        self._retype(input_tensor.dtype)
+        # The input is a part of the output, where nothing is written before all has been sent.
+        gathered = [each.new_empty((ranks, each.numel())) for each in shards]
+        self.line.run(self._exchange, self._comm.step, zip(shards, gathered),
+                       f"gathering the weights of {self._part.name} ({', '.join(each.name for each in layers)})")
+        torch.cat(gathered, dim=1, out=output_tensor.view(ranks, -1))
+        return None  # all is done, or in the order of the current stream
+
+
+class _Sums(_Direction):
+    """Sums of gradients, of which a step has those of some layers, in an order of its own."""
+    collective, doing = None, None
+
+    def __init__(self, comm, line, number):
+        super().__init__(comm, line, number)
+        self.unit = 1.0  # what sums are multiplied with after they were added: what error feedback owes is in it
+        self._expected = None
+
+    @property
+    def direction(self):
+        raise NotImplementedError
+
+    def join(self, dtype, layers):
+        # Of several layers ranks can have different ones.
+        counts = f"{self._part.name}: which gradients there are" if len(layers) > 1 else None
+        self.line.exchanges[self._number] = sharded_program.Exchange(self._number, self.direction, self.collective, layers, dtype, counts)
+
+    def expects(self, layers):
+        """Is told which gradients the next buffer has, in their order."""
+        self._expected = layers
+
+    def _sum(self, input_tensor, output, op, step):
+        """Of the gradients that are expected; torch divides or multiplies as its operation says. What is put in may be changed."""
+        layers, self._expected = self._expected, None
+        if layers is None or sum(each.shard for each in layers) != output.numel():
+            raise RuntimeFailure(f"{self._part.name}: expected gradients of {output.numel()} elements for each rank, got those of "
+                                 f"{[each.name for each in layers or ()]}: this torch ({torch.__version__}) packs them in another way")
+        self._make_room_for(layers, input_tensor.dtype)
+        before, after = _factors_of(op, self.line.group.ranks)
+        if before != 1:
+            input_tensor.mul_(before)
+        self._run(layers, input_tensor.view(-1, output.numel()), output, step, after)
+        if after != 1:
+            output.mul_(after)
+
+    def _make_room_for(self, layers, dtype):
+        more = [each for each in layers if each not in self._exchange.layers]
+        if more or self._exchange.dtype != dtype:  # parameters that were frozen, or gradients of another type
+            self.join(dtype, sorted([*self._exchange.layers, *more], key=lambda each: each.place))
+            self.line.reopen()
+
+    def _run(self, layers, rows, output, step, unit):
+        exchange, line = self._exchange, self.line
+        line.remember()
+        if unit != self.unit:
+            self._rescale_owed(self.unit / unit)
+            self.unit = unit
+        places, first = {}, 0
+        for each in layers:
+            places[each.place] = slice(first, first + each.shard)
+            first += each.shard
+        operands = []
+        for each in exchange.layers:
+            if each.place in places:
+                operands.append((rows[:, places[each.place]].contiguous(), output[places[each.place]]))
+            else:
+                operands.append((rows.new_zeros(len(rows) * each.shard), rows.new_empty(each.shard)))
+        # What codecs owe of a layer without a gradient stays owed.
+        unused = {each.name for each in exchange.layers if each.place not in places}
+        owed = line.memory().copy(unused) if unused else None
+        present = self._present(places, len(rows)) if exchange.counts else None
+        if present:
+            operands.append(present)
+        line.run(exchange, step, operands, f"{self.doing} the gradients of {self._part.name} ({', '.join(each.name for each in layers)})")
+        if owed:
+            line.memory().restore(owed, unused)
+        if present and present[1].item() != line.group.ranks * present[0][0].item():
+            raise RuntimeFailure(f"{self._part.name}: ranks have gradients of different parameters, this one of "
+                                 f"{', '.join(each.name for each in layers)}: set_reduce_scatter_unused_params(True) has torch fill in zeros")
+
+    def _present(self, places, rows):
+        """A number for each row that says which layers have gradients, exact in f32 however many ranks add theirs, and where its sum
+        comes to."""
+        number = float(hash(tuple(sorted(places))) % ((1 << 23) // self.line.group.ranks))
+        device = self._part.layers[0].parameter.device
+        return torch.full((rows,), number, device=device), torch.empty(1, device=device)
+
+    def _rescale_owed(self, factor):
+        names = {each.name for each in self._exchange.layers}
+        memory = self.line.memory()
+        owed = memory.copy(names)
+        rescale(owed, factor)
+        memory.restore(owed, names)
+
+
+class _Reduces(_Sums):
+    """Torch's ReduceScatter of a module; what FSDP calls that has another collective behind it, or in its place, tells it."""
+    direction, collective, doing = "gradients", "reduce_scatter", "reducing"
+
+    def cgx_expects(self, parameters):
+        """Is told which gradients the next buffer has, in their order."""
+        layers = self._part.layers_of(parameters)
+        self.expects(layers)
+        self._comm.replicas.expects(layers)
+
+    def cgx_all_reduces(self, tensor, op, group):
+        """Sums gradients over replicas, in place; whether it did."""
+        return self._comm.replicas.all_reduce(tensor, op, group)
+
+    def __call__(self, output_tensor, input_tensor, group, op, async_op=False):
+        step, self._comm.step = self._comm.step, self._comm.step + 1
+        if not self._takes(input_tensor, group):
+            self.torch_bytes += output_tensor.nbytes * (group.size() - 1)
+            return dist.reduce_scatter_tensor(output_tensor, input_tensor, op=op, group=group, async_op=async_op)
+        self._sum(input_tensor, output_tensor, op, step)
+        return None  # all is done, or in the order of the current stream
+
+
+class _Replicas(_Sums):
+    """Torch's all-reduce of a module: of the sums of HSDP's shards over replicas, or of the gradients of replicate()."""
+    collective, doing = "all_reduce", "summing over replicas"
+
+    def __init__(self, comm, line, number):
+        super().__init__(comm, line, number)
+        self.step = 0  # sums so far, which are fewer than reductions where torch accumulates these
+
+    @property
+    def direction(self):
+        return "gradients" if self._part.shards is None else "replicas"
+
+    def all_reduce(self, tensor, op, group):
+        if not self._takes(tensor, group):
+            self.torch_bytes += 2 * tensor.nbytes * (group.size() - 1) // group.size()
+            return False
+        step, self.step = self.step, self.step + 1
+        self._sum(tensor, tensor, op, step)
+        return True
+
+
+def _factors_of(op, ranks):
+    """What to multiply with before adding, and after."""
+    kind = getattr(op, "op", op)
+    if kind == dist.ReduceOp.PREMUL_SUM:
+        return float(op.__getstate__()[1]), 1.0
+    if kind == dist.ReduceOp.AVG:
+        return 1.0, 1.0 / ranks
+    if kind == dist.ReduceOp.SUM:
+        return 1.0, 1.0
+    raise RuntimeFailure(f"expected a sum, a mean or a sum of multiples of gradients, got {op}")

@@ -1,0 +1,124 @@
+"""Ranks that exchange the layers of a model that FSDP2 splits, and the connection between them."""
+
+import contextlib
+import threading
+
+import torch
+import torch.distributed as dist
+from cgx_core.context import RuntimeFailure
+from cgx_torch import loss_scale, module, sharded_program
+from cgx_torch.memory import rescale
+from cgx_torch.program import Program
+
+
+class Line:
+    """Ranks that shards are split over, or replicas of them, and the one context between them. All modules that are split over them
+    use it, in the order in which torch gathers and reduces, which is the same on all ranks."""
+
+    def __init__(self, group, what, options, connection):
+        """Args:
+          group: a ProcessGroup.
+          what: the ranks are to each other: "shards", "replicas".
+        """
+        self.group, self.what, self._options, self._connection = group, what, options, connection
+        self.exchanges = {}  # by number
+        self.program = self.compilation = None
+        self._past, self._failure, self._stream = [], None, None
+        self._is_settled, self._window = True, None
+        self._lock = threading.RLock()
+
+    def open(self):
+        """Asks the compiler, and meets the other ranks."""
+        if not self.exchanges:
+            return
+        text = sharded_program.text_of(self.exchanges.values(), self.group.ranks)
+        self.compilation = module.compile_text(text, self._options, None)
+        device = next(iter(self.exchanges.values())).layers[0].parameter.device
+        if device.type == "cuda" and self._stream is None:
+            self._stream = torch.cuda.Stream(device)
+        self.program = Program(self.compilation, self.group, stream=self._stream.cuda_stream if self._stream else None, **self._connection)
+
+    def reopen(self):
+        """Goes on with other exchanges; what codecs remember goes along."""
+        with self._lock:
+            kept = self.memory().copy()
+            self._past.append(self.program.telemetry())
+            self.program.close()
+            self.open()
+            if kept:
+                self.memory().restore(kept)
+
+    def run(self, exchange, step, operands, what):
+        """One exchange, from and to tensors. Raises RuntimeFailure that says of what."""
+        with self._lock:
+            if self._failure:
+                raise self._failure
+            try:
+                with self._ordered():
+                    self.program.begin_step(step)
+                    self.program.run(exchange.number, [(source.data_ptr(), target.data_ptr()) for source, target in operands])
+                    self.program.end_step()
+            except RuntimeFailure as failure:
+                self._failure = RuntimeFailure(f"{what}{self._who()}: {failure}")
+                raise self._failure from None
+
+    def _who(self):
+        """What a failure, which counts ranks from 0 in their group, has to say of these where the job has more."""
+        members = self.group.members
+        if members == list(range(dist.get_world_size())):
+            return ""
+        return f" between {self.ranks()} of the job, which are ranks 0 to {len(members) - 1} here"
+
+    def ranks(self):
+        return f"ranks {', '.join(map(str, self.group.members))}"
+
+    @contextlib.contextmanager
+    def _ordered(self):
+        """On a GPU: behind what the current stream has to do, and ahead of what it gets to do."""
+        if self._stream is None:
+            yield
+            return
+        current = torch.cuda.current_stream(self._stream.device)
+        self._stream.wait_stream(current)
+        yield
+        current.wait_stream(self._stream)
+
+    def memory(self):
+        return self.program.memory()
+
+    def remember(self):
+        """Keeps what codecs remember before a step that a scaler judges."""
+        if self._is_settled and loss_scale.is_in_use():
+            self._window, self._is_settled = self.memory().copy(), False
+
+    def settle(self, names, was_skipped):
+        with self._lock:
+            if was_skipped and self._window:
+                self.memory().restore(self._window, names)
+            self._is_settled = True
+
+    def rescale(self, factor):
+        with self._lock:
+            if self.program:
+                self.memory().rescale(factor)
+            rescale(self._window or {}, factor)
+
+    def telemetry(self):
+        with self._lock:
+            now = [self.program.telemetry()] if self.program and self.program.communicates else []
+            return [*self._past, *now]
+
+    def state(self):
+        return self.program.state() if self.program else {}
+
+    def load_state(self, tensors):
+        if self.program:
+            self.program.load_state(tensors)
+            self._window, self._is_settled = None, True
+
+    def close(self):
+        with self._lock:
+            if self.program and self.program.communicates:
+                self._past.append(self.program.telemetry())
+                self.program.close()
+            self._failure = self._failure or RuntimeFailure("the compression of the model is closed")
