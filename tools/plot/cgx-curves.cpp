@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Curves.h"
+#include "lib/Png.h"
 #include "lib/Table.h"
 
 #include "cgx/Cli/CommandLine.h"
@@ -22,7 +23,7 @@ namespace {
 constexpr const char *kDescription = R"(cgx-curves - compare training runs by the reports of cgx-run
 
 Prints a Markdown table with a line for each run, and draws their losses over the
-steps as SVG. The training loss in the table is the mean of the last tenth of the
+steps as SVG, or as PNG where Python has matplotlib. The training loss in the table is the mean of the last tenth of the
 steps; validation loss, accuracy and perplexity (exp of the validation loss) come
 from the report of an evaluation; bytes are what a rank sends in a step.
 )";
@@ -33,6 +34,8 @@ EXAMPLES
     cgx-curves 'exact=exact.json,exact.eval.json' '4 bits=q4.json,q4.eval.json'
   And their curves, each point the mean of 20 steps:
     cgx-curves --svg loss.svg --title 'mlp-digits' --smooth 20 exact=exact.json q4=q4.json
+  The same as PNG (cgx plot is another name of this program):
+    cgx plot --png loss.png --smooth 20 exact=exact.json q4=q4.json
 
 EXIT STATUS
   0  done    1  a report cannot be read    2  the command line is wrong
@@ -47,7 +50,7 @@ void write(const std::string &path, const std::string &text) {
 
 static int runTool(int argc, char **argv) {
   std::vector<std::string> texts;
-  std::string svg;
+  std::string svg, png;
   Style style;
   bool quiet = false;
   CLI::App app(kDescription, "cgx-curves");
@@ -57,6 +60,8 @@ static int runTool(int argc, char **argv) {
       ->required()
       ->type_name("LABEL=TRAIN.json[,EVAL.json]");
   app.add_option("--svg", svg, "Where to draw the curves")->type_name("FILE.svg");
+  app.add_option("--png", png, "The same as pixels; needs a python3 that has matplotlib")
+      ->type_name("FILE.png");
   app.add_option("--title", style.title, "Title of the drawing")->type_name("TEXT");
   app.add_option("--smooth", style.smoothing, "Steps that a point averages")
       ->check(CLI::Range(1, 1000000))
@@ -72,8 +77,12 @@ static int runTool(int argc, char **argv) {
       runs.push_back(readRun(text));
     if (!svg.empty())
       write(svg, drawCurves(runs, style));
-    if (!quiet)
-      std::fputs(makeTable(runs).c_str(), cgx::streamBeside({&svg, 1}));
+    if (!png.empty())
+      write(png, drawPng(runs, style));
+    if (!quiet) {
+      const std::vector<std::string> outputs = {svg, png};
+      std::fputs(makeTable(runs).c_str(), cgx::streamBeside(outputs));
+    }
     return 0;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "cgx-curves: error: %s\n", error.what());

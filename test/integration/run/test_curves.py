@@ -74,6 +74,52 @@ class Curves(RunTest):
             self.assertLess(float(text.get("y")), height)
         self.assertIn("training loss, mean of 2 steps", [text.text for text in picture.iter(f"{SVG}text")])
 
+    # What matplotlib is asked for, in its place: tests run where it is not.
+    MATPLOTLIB = """
+import json
+asked = []
+class Recorder:
+    def __getattr__(self, name):
+        def call(*args, **named):
+            asked.append([name, [str(each) for each in args], {key: str(value) for key, value in named.items()}])
+            if name == "savefig":
+                args[0].write(b"\\x89PNG" + json.dumps(asked).encode())
+        return call
+class pyplot:
+    subplots = staticmethod(lambda **named: (Recorder(), Recorder()))
+use = lambda backend: None
+"""
+
+    def with_python(self, folder, *arguments):
+        environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.run([CGX_CURVES, *map(str, arguments)], capture_output=True, text=True, check=False, env=environment)
+
+    def test_a_png_has_all_runs_and_what_is_not_finite_is_a_gap(self):
+        (self.folder / "matplotlib").mkdir()
+        (self.folder / "matplotlib" / "__init__.py").write_text(self.MATPLOTLIB)
+        (self.folder / "matplotlib" / "pyplot.py").write_text("import matplotlib\nsubplots = matplotlib.pyplot.subplots\n")
+        png, runs = self.folder / "loss.png", [self.report("run", [2.0, None, 1.0])] * 10
+        result = self.with_python(self.folder, "--png", png, "--smooth", 2, "--log", "--title", "a 'b'", *(f"<{i}>={run}" for i, run in enumerate(runs)))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("| <9>", result.stdout)
+        picture = png.read_bytes()
+        self.assertTrue(picture.startswith(b"\x89PNG"))
+        asked = json.loads(picture[4:])
+        curves = [named for name, _, named in asked if name == "plot" and "label" in named]
+        self.assertEqual([named["label"] for named in curves], [f"<{i}>" for i in range(10)])
+        self.assertEqual(len({(named["color"], named["linestyle"]) for named in curves}), 10)
+        self.assertIn("[2.0, None, 1.0]", [args[0] for name, args, _ in asked if name == "plot"])
+        (axes,) = (named for name, _, named in asked if name == "set")
+        self.assertEqual((axes["title"], axes["yscale"], axes["ylabel"]), ("a 'b'", "log", "training loss, mean of 2 steps"))
+
+    def test_a_png_without_matplotlib_says_what_to_install(self):
+        (self.folder / "matplotlib.py").write_text("raise ImportError")
+        png = self.folder / "loss.png"
+        result = self.with_python(self.folder, "--png", png, f"a={self.report('run', [1.0])}")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("pip install matplotlib, or draw an SVG, which needs nothing, with --svg", result.stderr)
+        self.assertFalse(png.exists())
+
     def test_what_is_no_report_is_refused(self):
         other = self.report("other", [], cgx_run_report=2)
         (self.folder / "text").write_text("text")

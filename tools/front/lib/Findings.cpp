@@ -189,7 +189,7 @@ std::vector<Finding> findTools() {
   for (const Tool &tool : kTools) {
     const std::string program = programOf(tool);
     const std::string path = findSibling(program);
-    if (!path.empty())
+    if (!path.empty() || tool.program)
       continue;
     const bool runs = program == "cgx-run";
 #ifndef CGX_FRONT_HAS_NATIVE

@@ -16,6 +16,7 @@ namespace cgx::front {
 struct Tool {
   const char *command; ///< `cgx COMMAND` is the program cgx-COMMAND
   const char *summary;
+  const char *program = nullptr; ///< another one than cgx-COMMAND, which is listed by its own name as well
 };
 
 inline constexpr Tool kTools[] = {
@@ -25,9 +26,12 @@ inline constexpr Tool kTools[] = {
     {"plan", "from a profile to a codec for each layer"},
     {"bench", "how fast codecs and collectives are, and would be"},
     {"curves", "tables and drawings from the reports of runs"},
+    {"plot", "the same: cgx plot --png loss.png run=report.json", "cgx-curves"},
 };
 
-inline std::string programOf(const Tool &tool) { return std::string("cgx-") + tool.command; }
+inline std::string programOf(const Tool &tool) {
+  return tool.program ? tool.program : std::string("cgx-") + tool.command;
+}
 
 /// The path of a program that stands beside this one; empty if there is none.
 std::string findSibling(const std::string &program);
