@@ -61,6 +61,18 @@ class VersionsTest(unittest.TestCase):
         self.assertIn(pinned, text)
 
 
+class QuestionsTest(unittest.TestCase):
+    def test_a_step_of_pytorch_that_is_to_be_exported_is_answered_with_what_there_is(self):
+        python = os.environ.get("CGX_JAX_PYTHON", "")
+        if not python or subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode:
+            self.skipTest("no Python with torch (tools/setup --torch makes one)")
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'tools/python'}:{ROOT / 'tools/torch'}"}
+        script = "import cgx.torch\ntry: cgx.torch.export_step\nexcept AttributeError as error: print(error)"
+        said = subprocess.run([python, "-c", script], capture_output=True, text=True, env=environment, check=True).stdout
+        self.assertIn("cgx.torch.compress(model, bits=4)", said)
+        self.assertIn("There is no `cgx.torch.export_step`", page("faq.md"))
+
+
 class FilesTest(unittest.TestCase):
     """Each example of files.md, given to the tool that reads it."""
 
