@@ -52,9 +52,12 @@ else()
   cgx_manual(runtime ${cgx_programs})
 endif()
 install(TARGETS cgx_cuda COMPONENT runtime)
+# What calls MPI; that for MPICH is in no package of Debian's kind, which would need both.
 if(TARGET cgx_mpi)
-  set_target_properties(cgx_mpi PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS cgx_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+endif()
+if(TARGET cgx_mpi_mpich)
+  install(TARGETS cgx_mpi_mpich LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpich)
 endif()
 install(TARGETS ${cgx_libraries} EXPORT cgx-runtime-targets COMPONENT runtime)
 install(DIRECTORY kernels/abi/include/cgx runtime/abi/include/cgx runtime/native/abi/include/cgx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -119,7 +122,7 @@ endif()
 
 # The libraries that the Python packages open. A wheel has the component `runtime` beside them (setup.py).
 set(cgx_python_libraries cgx_cuda cgx_runtime)
-foreach(library cgx_compiler cgx_mpi cgx_xla)
+foreach(library cgx_compiler cgx_mpi cgx_mpi_mpich cgx_xla)
   if(TARGET ${library})
     list(APPEND cgx_python_libraries ${library})
   endif()

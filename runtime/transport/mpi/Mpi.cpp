@@ -14,6 +14,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <string>
+#include <vector>
 
 namespace cgx {
 
@@ -26,34 +27,47 @@ static std::string folderOfThisCode() {
   return file.substr(0, file.rfind('/') + 1);
 }
 
-/// The library that CGX_MPI_LIBRARY names, or the one beside this code, or that of the system's path; null,
-/// and `reason` says why the last one that was tried is none.
-static void *open(std::string &reason) {
-  const char *given = std::getenv("CGX_MPI_LIBRARY");
-  const std::string named = given ? given : "", beside = folderOfThisCode() + kMpiLibraryFile;
-  for (const std::string &file :
-       named.empty() ? std::vector{beside, std::string(kMpiLibraryFile)} : std::vector{named}) {
+/// Files of the library, the best one first.
+static std::vector<std::string> candidates() {
+  if (const char *given = std::getenv("CGX_MPI_LIBRARY"); given && *given)
+    return {given};
+  std::vector<std::string> names = {"libcgx_mpi.so", "libcgx_mpi_mpich.so"};
+  // As the launchers of MPICH and its kin say, and that of Open MPI does not.
+  if (std::getenv("PMI_RANK") && !std::getenv("OMPI_COMM_WORLD_RANK"))
+    std::swap(names[0], names[1]);
+  const std::string beside = folderOfThisCode();
+  std::vector<std::string> files;
+  for (const std::string &name : names)
+    files.insert(files.end(), {beside + name, name});
+  return files;
+}
+
+/// Null if there is none, and `reasons` says why each was refused that is there.
+static void *open(std::string &reasons) {
+  for (const std::string &file : candidates()) {
     if (void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))
       return library;
-    // Of a file that is there, what it lacks says more than that there is no other one.
-    if (const char *error = dlerror(); reason.empty() || !std::strstr(error, kMpiLibraryFile))
-      reason = error;
+    // Of a library that is there the message names what it lacks.
+    const std::string error = dlerror();
+    if (error.rfind(file, 0) != 0)
+      reasons += concat(reasons.empty() ? "" : "; ", error);
   }
   return nullptr;
 }
 
 static Result<const MpiLibrary *> load() {
-  std::string reason;
-  void *library = open(reason);
+  std::string reasons;
+  void *library = open(reasons);
   if (!library)
     return Status::error(
-        CGX_UNSUPPORTED, "cannot load MPI: ", reason, ": install the MPI that ", kMpiLibraryFile,
-        " was built with, name another one by CGX_MPI_LIBRARY=FILE, or take tcp in place of mpi");
+        CGX_UNSUPPORTED, "cannot load MPI: ", reasons.empty() ? concat("no ", candidates().front()) : reasons,
+        ": install the MPI that cgx was built with, name its library by CGX_MPI_LIBRARY=FILE, or "
+        "take tcp in place of mpi");
   const auto *found = static_cast<const MpiLibrary *>(dlsym(library, kMpiLibrarySymbol));
   if (!found || std::strcmp(found->version, CGX_RUNTIME_VERSION) != 0)
-    return Status::error(
-        CGX_UNSUPPORTED, "expected ", kMpiLibraryFile, " of cgx " CGX_RUNTIME_VERSION ", got ",
-        found ? concat("that of ", found->version) : concat("a library without ", kMpiLibrarySymbol));
+    return Status::error(CGX_UNSUPPORTED, "expected a library for MPI of cgx " CGX_RUNTIME_VERSION ", got ",
+                         found ? concat("that of ", found->version)
+                               : concat("one without ", kMpiLibrarySymbol));
   return found;
 }
 

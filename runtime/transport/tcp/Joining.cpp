@@ -29,7 +29,7 @@ static constexpr std::chrono::milliseconds kRetry{20};
 /// How much longer others wait than rank 0, which says then what went wrong; how long rank 0 stays for those
 /// who come late; and how long it takes to tell that all is over.
 static constexpr std::chrono::seconds kGrace{1};
-static constexpr std::chrono::milliseconds kLinger{1000};
+static constexpr std::chrono::milliseconds kLinger{3000};
 
 uint32_t connectionsOf(const TcpOptions &options) {
   return 1 + std::max(options.streams, EagerSlots::kLanes);
@@ -308,11 +308,15 @@ private:
   Status gather() {
     addresses.resize(config.ranks);
     while (!missing().empty()) {
+      Status job;
+      // Also those who come with one that ends the job: they wait for an answer.
       for (Conversation &guest : reception->welcome(members(), deadline))
-        if (Status status = admit(guest); !status.ok())
-          return status;
-      if (Status status = checkMembers(); !status.ok())
-        return status;
+        if (Status status = admit(guest); job.ok())
+          job = status;
+      if (job.ok())
+        job = checkMembers();
+      if (!job.ok())
+        return job;
       if (Clock::now() >= deadline && !missing().empty())
         return Status::error(CGX_TIMEOUT, "job '", config.job, "' is not complete after ",
                              config.timeout.count(), " ms: rank ", missing(), " did not join",

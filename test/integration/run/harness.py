@@ -11,6 +11,8 @@ import unittest
 
 CGX_RUN = os.environ["CGX_RUN"]
 FIXTURES = pathlib.Path(os.environ["CGX_RUN_FIXTURES"])
+# Seconds after which a run has hung, however busy the machine is.
+PATIENCE = 300
 FEATURES, CLASSES, SAMPLES = 64, 16, 100
 FORMATS = {"F32": "f", "I32": "i", "U8": "B", "I64": "q", "F64": "d"}
 
@@ -115,7 +117,7 @@ class RunTest(unittest.TestCase):
                 if not k.startswith(("RANK", "WORLD_SIZE", "OMPI_", "PMI", "SLURM_", "MASTER_"))}
         return {**keep, **{k: str(v) for k, v in variables.items()}}
 
-    def run_tool(self, *arguments, timeout=120, environment=None, **options):
+    def run_tool(self, *arguments, timeout=PATIENCE, environment=None, **options):
         return subprocess.run(self.command(*arguments, **options), capture_output=True, text=True,
                               timeout=timeout, env=environment or self.environment(), check=False)
 

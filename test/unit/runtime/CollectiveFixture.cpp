@@ -250,7 +250,7 @@ Groups unevenGroups(uint32_t ranks) {
 std::vector<Setting> settings() {
   if (isUnderMpi()) {
     playHosts();
-    uint32_t ranks = uint32_t(std::stoul(std::getenv("OMPI_COMM_WORLD_SIZE")));
+    uint32_t ranks = mpiRanks();
     return {{"mpi", "mpi", true, ranks, 0}, {"shmMpi", "shm+mpi", true, ranks, 0}};
   }
   std::vector<Setting> all;

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <sys/mman.h>
@@ -77,18 +78,27 @@ void becomeOrdinaryUser() {
 
 bool isUnderMpi() { return std::getenv("CGX_TEST_MPI") != nullptr; }
 
+/// What mpirun says, of Open MPI or of MPICH; nothing where it has not started this process.
+static std::optional<uint32_t> mpiSays(const char *openMpi, const char *mpich) {
+  const char *open = std::getenv(openMpi), *value = open ? open : std::getenv(mpich);
+  return value ? std::optional(uint32_t(std::stoul(value))) : std::nullopt;
+}
+
+static std::optional<uint32_t> mpiRank() { return mpiSays("OMPI_COMM_WORLD_RANK", "PMI_RANK"); }
+
+uint32_t mpiRanks() { return mpiSays("OMPI_COMM_WORLD_SIZE", "PMI_SIZE").value_or(0); }
+
 void playHosts() {
-  if (const char *rank = std::getenv("OMPI_COMM_WORLD_RANK"))
-    ::setenv("CGX_HOST", std::to_string(std::stoul(rank) / 2).c_str(), /*overwrite=*/0);
+  if (std::optional<uint32_t> rank = mpiRank())
+    ::setenv("CGX_HOST", std::to_string(*rank / 2).c_str(), /*overwrite=*/0);
 }
 
 void playHostOf(uint32_t rank) { ::setenv("CGX_HOST", std::to_string(rank / 2).c_str(), /*overwrite=*/1); }
 
 void runMpiRank(uint32_t ranks, const std::function<void(uint32_t rank)> &body) {
-  const char *rank = std::getenv("OMPI_COMM_WORLD_RANK"), *size = std::getenv("OMPI_COMM_WORLD_SIZE");
-  ASSERT_TRUE(rank && size) << "expected mpirun to start this";
-  ASSERT_EQ(std::to_string(ranks), size);
-  body(uint32_t(std::stoul(rank)));
+  ASSERT_TRUE(mpiRank()) << "expected mpirun to start this";
+  ASSERT_EQ(ranks, mpiRanks());
+  body(*mpiRank());
 }
 
 void runThreads(uint32_t ranks, const std::function<void(uint32_t rank)> &body) {

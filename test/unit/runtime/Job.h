@@ -59,6 +59,8 @@ void becomeOrdinaryUser();
 /// Whether mpirun started this process, to test what runs under it: then there is one job, of the ranks that
 /// mpirun started.
 bool isUnderMpi();
+/// How many it started.
+uint32_t mpiRanks();
 /// Makes each two ranks of the job a host, as far as the transport shm+mpi can tell.
 void playHosts();
 /// The same for a rank that is a process of its own.

@@ -39,7 +39,7 @@ namespace {
 using namespace std::chrono_literals;
 using Bytes = std::vector<std::byte>;
 
-constexpr int kNoteTag = 1 << 29;
+constexpr int kNoteTag = 1 << 27;
 constexpr int kOther = 1; ///< the rank that has a transport
 const Tag kTag{.step = 4, .collective = 1, .phase = 0, .part = 0};
 

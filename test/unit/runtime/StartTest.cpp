@@ -419,7 +419,7 @@ TEST(StartFaults, DeathOfAPeerEndsTheWait) {
 
 std::vector<Setting> settings() {
   if (isUnderMpi())
-    return {{"mpi", true, uint32_t(std::stoul(std::getenv("OMPI_COMM_WORLD_SIZE"))), 0}};
+    return {{"mpi", true, mpiRanks(), 0}};
   std::vector<Setting> all;
   for (uint32_t ranks : {1u, 2u, 3u, 4u, 8u})
     all.push_back({"inproc", false, ranks, 0});

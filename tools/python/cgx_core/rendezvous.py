@@ -9,7 +9,7 @@ import time
 import typing
 
 from cgx_core.context import Meeting, RuntimeFailure
-from cgx_core.libraries import open_library
+from cgx_core.libraries import LibraryError, open_library
 
 
 class Store(typing.Protocol):
@@ -187,5 +187,10 @@ def _between(hosts, has_mpi):
 
 
 def _has_mpi():
-    """Whether mpirun has started this process, and the runtime was built with MPI; that of a wheel was not."""
-    return "OMPI_COMM_WORLD_RANK" in os.environ and hasattr(open_library("cgx_runtime"), "MPI_Init_thread")
+    """Whether mpirun has started this process, of Open MPI or of MPICH, and what calls its MPI can be loaded."""
+    by = {"OMPI_COMM_WORLD_RANK": "cgx_mpi", "PMI_RANK": "cgx_mpi_mpich"}
+    library = next((library for variable, library in by.items() if variable in os.environ), None)
+    try:
+        return library is not None and bool(open_library(library))
+    except (LibraryError, OSError):
+        return False

@@ -22,7 +22,8 @@ namespace cgx {
 namespace {
 
 constexpr uint64_t kMagic = 0x4d50494d58474343; // "CCGXMIPM"
-constexpr int kNoteTag = 1 << 29;
+/// MPICH has tags of 28 bits.
+constexpr int kNoteTag = 1 << 27;
 constexpr int kFirstEagerTag = kNoteTag + 1;
 constexpr int kBeatTag = kFirstEagerTag + int(EagerSlots::kLanes);
 constexpr int kLargestTag = kBeatTag;
@@ -39,13 +40,13 @@ constexpr MPI_Count kMostLostBytes = MPI_Count{64} << 20;
 constexpr std::chrono::milliseconds kCancelPeriod{200};
 constexpr std::chrono::milliseconds kDoubtPeriod{200};
 
-/// 29 bits: five of the step, and what no two messages of one exchange share.
+/// 27 bits: four of the step, and what no two messages of one exchange share.
 int mpiTag(const Tag &tag) {
-  uint32_t name = (tag.collective * 2654435761u + tag.phase * 40503u + tag.part) & 0xffffffu;
-  return int((uint32_t(tag.step & 31u) << 24) | name);
+  uint32_t name = (tag.collective * 2654435761u + tag.phase * 40503u + tag.part) & 0x7fffffu;
+  return int((uint32_t(tag.step & 15u) << 23) | name);
 }
 
-int stepBits(int tag) { return tag >> 24; }
+int stepBits(int tag) { return tag >> 23; }
 
 /// Header and pieces, in place: addresses are absolute.
 template <typename Header, typename Message>

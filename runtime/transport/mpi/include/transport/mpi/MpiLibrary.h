@@ -17,13 +17,13 @@
 
 namespace cgx {
 
-/// What libcgx_mpi.so exports, under the name cgx_mpi_library.
+/// What such a library exports, under the name cgx_mpi_library.
 struct MpiLibrary {
   const char *version; ///< of cgx
   Result<std::unique_ptr<Transport>> (*connect)(const TransportConfig &);
 };
 
-constexpr const char *kMpiLibraryFile = "libcgx_mpi.so", *kMpiLibrarySymbol = "cgx_mpi_library";
+constexpr const char *kMpiLibrarySymbol = "cgx_mpi_library";
 
 } // namespace cgx
 

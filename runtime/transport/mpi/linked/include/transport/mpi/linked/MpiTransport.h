@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A message is one MPI message of a header, which names it in full, and its pieces,
-// sent and received in place. MPI matches it by a tag of 30 bits that follows from
+// sent and received in place. MPI matches it by a tag of 28 bits that follows from
 // the name; the header tells whether it is the right one. Pieces in the memory of a GPU follow their
 // header as messages of their own, since MPI tells memory apart by where a message begins.
 //
