@@ -7,10 +7,9 @@ import tempfile
 import unittest
 
 import ranks as job_ranks
+from installed import PYTHON_PACKAGES, python_path
 from launch import FOLDER, needs_torch_and_libraries
-from ranks import PACKAGE, ROOT
-
-PYTHON_PACKAGES = ROOT / "tools" / "python"
+from ranks import PACKAGE
 
 
 @needs_torch_and_libraries
@@ -49,6 +48,14 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(first.answer()["losses"], plain)
         self.assertIn("compressed nothing: DistributedDataParallel(Sequential): it has a communication hook", first.said)
 
+    @unittest.skipUnless(job_ranks.has_fsdp(), "this torch has no FSDP2 with custom collectives, as of 2.10")
+    def test_flat_parameters_are_left_alone_once_with_the_way_out(self):
+        plain = self.run_script("flat")[0].answer()["losses"]
+        first, _ = self.installed("flat", bits=2)
+        self.assertEqual(first.answer()["losses"], plain)
+        self.assertEqual(first.said.count("FullyShardedDataParallel(Sequential) is left alone: "), 1, first.said)
+        self.assertIn("call fully_shard of torch.distributed.fsdp (FSDP2)", first.said)
+
     def test_that_nothing_was_compressed_is_said(self):
         first, _ = self.installed("none")
         self.assertIn("cgx_torch.install() compressed nothing: no DistributedDataParallel", first.said)
@@ -63,12 +70,7 @@ class InstallTest(unittest.TestCase):
     @unittest.skipUnless(job_ranks.torch and hasattr(job_ranks.torch, "_import_device_backends"), "this torch loads no backends, as of 2.5")
     def test_the_environment_suffices(self):
         with tempfile.TemporaryDirectory() as folder:
-            # What an installed wheel has: the entry points of pyproject.toml.
-            metadata = pathlib.Path(folder) / "cgx-0.dist-info"
-            metadata.mkdir()
-            (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: cgx\nVersion: 0\n")
-            (metadata / "entry_points.txt").write_text("[torch.backends]\ncgx = cgx.torch_backend:autoload\n")
-            paths = f"{folder}:{PACKAGE}:{PYTHON_PACKAGES}"
+            paths = python_path(pathlib.Path(folder))
             first, second = self.run_script("ddp", PYTHONPATH=paths, CGX='"gradients=bits=2 bucket=64" report=True')
             self.assertIn("quantize bits=2 bucket=64", first.printed)
             self.assertNotIn("cgx", second.printed)

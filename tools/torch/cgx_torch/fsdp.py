@@ -64,6 +64,15 @@ def _several(group):
     return group if group is not None and group.size() > 1 else None
 
 
+def flat_class():
+    """Torch's class of FSDP1; None where there is none."""
+    try:
+        from torch.distributed.fsdp import FullyShardedDataParallel
+        return FullyShardedDataParallel
+    except Exception:  # torch 1.13 cannot import FSDP under Python 3.11
+        return None
+
+
 def _fsdp_module():
     """Torch's class of modules that `fully_shard` was called for; None where there is none."""
     try:
@@ -89,6 +98,11 @@ def require():
 def is_sharded(model):
     """Whether `fully_shard`, or the `replicate` that is made of it, was called for a module or one within."""
     return any(hasattr(each, "_get_fsdp_state") for each in model.modules())
+
+
+def is_flat(model):
+    """Whether FSDP1 was put around a module or one within."""
+    return any(type(each).__name__ == "FullyShardedDataParallel" for each in model.modules())
 
 
 def parts_of(model):

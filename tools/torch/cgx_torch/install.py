@@ -58,6 +58,8 @@ class Installation:
         self._left = []  # alone: why, a sentence each
         self._options, self._prints = options, prints
         self._restores = [_replace(torch.nn.parallel.DistributedDataParallel, "__init__", _met)]
+        if (flat := fsdp.flat_class()) is not None:
+            self._restores.append(_replace(flat, "__init__", _met_flat))
         if fsdp.has_interface():
             from torch.distributed.fsdp._fully_shard._fsdp_state import FSDPState
             self._restores.append(_replace(FSDPState, "_lazy_init", _met_root))
@@ -134,6 +136,26 @@ def _first_forward(model, inputs):
 
 
 _first_forward._torchdynamo_disable = True  # torch.compile is not to look into it
+
+
+def _met_flat(original):
+    """Around the constructor of FSDP1, which is called for modules within others, too."""
+    def __init__(self, *args, **kwargs):
+        original(self, *args, **kwargs)
+        self._cgx_first = self.register_forward_pre_hook(_first_forward_of_flat)
+    return __init__
+
+
+def _first_forward_of_flat(model, inputs):
+    """Of the outermost module, which is there to be told why nothing of it is compressed."""
+    for each in model.modules():
+        if (handle := each.__dict__.pop("_cgx_first", None)) is not None:
+            handle.remove()
+    if _installed is not None:
+        _installed.take(model, f"FullyShardedDataParallel({type(model.module).__name__})")
+
+
+_first_forward_of_flat._torchdynamo_disable = True
 
 
 def _met_root(original):

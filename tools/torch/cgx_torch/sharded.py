@@ -82,6 +82,9 @@ def compress(model, weights="bits=8", gradients=DEFAULT_GRADIENTS, replicas=AUTO
         raise ValueError("expected weights=, gradients= or replicas= to have a codec, got None for all")
     if process_group is not None:
         raise ValueError("process_group has no meaning for a sharded model: its mesh has the groups")
+    if fsdp.is_flat(model):
+        raise TypeError("FullyShardedDataParallel (FSDP1) lays parameters end to end and cuts them in the middle of layers, so that what its "
+                        "hook reduces has no layers to choose codecs for: call fully_shard of torch.distributed.fsdp (FSDP2)")
     fsdp.require()
     model = module.within(model)[0]
     if not fsdp.is_sharded(model):

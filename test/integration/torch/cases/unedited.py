@@ -1,6 +1,6 @@
 """A script that knows nothing of cgx, unless CGX_TEST_INSTALL has options of install: for test_install.py.
 
-    python unedited.py ddp|hooked|fsdp|none
+    python unedited.py ddp|hooked|fsdp|flat|none
 
 Prints a line of JSON: the loss of each step, and whether all ranks hold the same parameters."""
 
@@ -27,6 +27,10 @@ if sys.argv[1] == "fsdp":
         if isinstance(each, torch.nn.Linear):
             fully_shard(each, mesh=mesh)
     wrapped = fully_shard(model, mesh=mesh)
+elif sys.argv[1] == "flat":
+    from torch.distributed.fsdp import FullyShardedDataParallel
+    model[0] = FullyShardedDataParallel(model[0], device_id=torch.device("cpu"))
+    wrapped = FullyShardedDataParallel(model, device_id=torch.device("cpu"))
 elif sys.argv[1] == "none":
     wrapped = model
 else:
@@ -45,7 +49,11 @@ for step in range(5):
     loss.backward()
     optimizer.step()
     losses.append(loss.item())
-whole = [each.full_tensor() if hasattr(each, "full_tensor") else each.detach() for each in wrapped.parameters()]
+if sys.argv[1] == "flat":
+    with FullyShardedDataParallel.summon_full_params(wrapped):
+        whole = [each.detach().clone() for each in wrapped.parameters()]
+else:
+    whole = [each.full_tensor() if hasattr(each, "full_tensor") else each.detach() for each in wrapped.parameters()]
 mine = torch.cat([each.flatten() for each in whole])
 first = mine.clone()
 dist.broadcast(first, 0)

@@ -1,0 +1,44 @@
+"""Lightning's Trainer, which knows nothing of cgx. Prints its losses.
+
+    python with_lightning.py FOLDER ddp|fsdp2"""
+
+import json
+import sys
+
+import lightning
+import torch
+from torch.distributed.fsdp import fully_shard
+from lightning.pytorch.strategies import ModelParallelStrategy
+
+
+class Model(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 8))
+        self.losses = []
+
+    def configure_model(self):
+        if sys.argv[2] == "fsdp2":
+            mesh = self.device_mesh["data_parallel"]
+            for each in (self.layers[0], self.layers[2], self.layers):
+                fully_shard(each, mesh=mesh)
+
+    def training_step(self, batch, _):
+        given, wanted = batch
+        loss = (self.layers(given) - wanted).square().mean()
+        self.losses.append(loss.item())
+        return loss
+
+    def configure_optimizers(self):
+        return torch.optim.AdamW(self.parameters(), lr=1e-2)
+
+
+lightning.seed_everything(0)
+x = torch.randn(256, 64)
+batches = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, x[:, :8]), batch_size=16)
+strategy = ModelParallelStrategy(data_parallel_size=2, tensor_parallel_size=1) if sys.argv[2] == "fsdp2" else "ddp"
+model = Model()
+trainer = lightning.Trainer(max_epochs=4, accelerator="cpu", devices=2, strategy=strategy, logger=False, enable_progress_bar=False,
+                            enable_model_summary=False, enable_checkpointing=sys.argv[2] == "ddp", default_root_dir=sys.argv[1])
+trainer.fit(model, batches)
+print(json.dumps({"losses": model.losses}), flush=True)
