@@ -15,6 +15,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace cgx {
 #define GEN_PASS_DEF_WARNOFUNCOMPRESSEDPASS
@@ -38,7 +39,7 @@ struct WarnOfUncompressed : impl::WarnOfUncompressedPassBase<WarnOfUncompressed>
       warnOfNoGradient();
     else if (compressed == 0 && !reasons.empty())
       warnOfExactGradients();
-    if (compressed > 0 && doubles > 0)
+    if (!doubles.empty())
       warnOfDoubles();
     if (compressed > 0 && scattered > 0)
       warnOfScattered();
@@ -46,8 +47,9 @@ struct WarnOfUncompressed : impl::WarnOfUncompressedPassBase<WarnOfUncompressed>
 
 private:
   void count() {
-    operands = gradients = compressed = doubles = scattered = 0;
-    firstDouble = firstScattered = {};
+    operands = gradients = compressed = scattered = 0;
+    firstScattered = {};
+    doubles.clear();
     reasons.clear();
     otherReasons.clear();
     getOperation().walk([&](CollectiveOpInterface op) {
@@ -58,8 +60,7 @@ private:
         gradients += isGradient;
         compressed += !op.getCodec(i).isRaw();
         if (isGradient && op.getInputType(i).getElementType().isF64()) {
-          ++doubles;
-          firstDouble = firstDouble.empty() ? op.getLayer(i).getName() : firstDouble;
+          doubles.insert(op.getLayer(i).getName());
         }
         if (isGradient && isOfAnotherCollective(op, reason)) {
           ++scattered;
@@ -146,10 +147,17 @@ private:
   }
 
   void warnOfDoubles() {
-    warn() << doubles << (doubles == 1 ? " gradient of f64 stays" : " gradients of f64 stay")
-           << " exact, such as '" << firstDouble
-           << "': codecs take f32, f16 and bf16; cast gradients before they are reduced, or train without "
-              "jax_enable_x64";
+    constexpr size_t most = 8; // names that a line has
+    InFlightDiagnostic warning = warn();
+    warning << doubles.size()
+            << (doubles.size() == 1 ? " gradient of f64 stays exact, " : " gradients of f64 stay exact, ");
+    llvm::interleave(
+        doubles.getArrayRef().take_front(most), [&](StringRef name) { warning << "'" << name << "'"; },
+        [&] { warning << ", "; });
+    if (doubles.size() > most)
+      warning << " and " << doubles.size() - most << " more";
+    warning << ": codecs take f32, f16 and bf16; cast gradients before they are reduced, or train without "
+               "jax_enable_x64";
   }
 
   static bool isOfAnotherCollective(CollectiveOpInterface op, StringRef reason) {
@@ -164,8 +172,9 @@ private:
            "keeps; give these layers another codec in the plan";
   }
 
-  int64_t operands = 0, gradients = 0, compressed = 0, doubles = 0, scattered = 0;
-  StringRef firstDouble, firstScattered;
+  int64_t operands = 0, gradients = 0, compressed = 0, scattered = 0;
+  StringRef firstScattered;
+  llvm::SetVector<StringRef> doubles; ///< layers whose gradients are of f64
   llvm::MapVector<StringRef, int64_t> reasons, otherReasons;
 };
 
