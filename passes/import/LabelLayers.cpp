@@ -16,6 +16,7 @@
 #include "StepState.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
+#include "cgx/Passes/ScatteredRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -50,7 +51,7 @@ class LayerLabeler {
 public:
   explicit LayerLabeler(func::FuncOp step)
       : step(step), state(step), flow(step, StepDataFlow::Rounds::All), oneRound(followOneRound(step, flow)),
-        round(oneRound ? *oneRound : flow), stacks(step, flow, state) {
+        round(oneRound ? *oneRound : flow), stacks(step, flow, state), rows(step) {
     terminator = step.getBody().front().getTerminator();
     for (unsigned i = 0; i < state.getArgumentCount(); ++i)
       hasUpdates |= isUpdated(i) && state.getNumberType(i) && !state.getParameterShape(i).empty();
@@ -123,6 +124,8 @@ private:
     if (isStatistic)
       return {.isStatistic = true};
     if (reached.empty()) {
+      if (std::optional<unsigned> parameter = findScatteredParameter(i))
+        return makeFinding(i, *parameter, LayerKind::Gradient);
       if (std::optional<unsigned> parameter = findTurnedParameter(i))
         return makeFinding(i, *parameter, LayerKind::Gradient);
       if (SmallVector<unsigned> factors = findFactors(i); !factors.empty())
@@ -361,6 +364,29 @@ private:
         state.getNumberType(turned.front()) != exchange.getInput().getType() || isUsedByGradients(i))
       return std::nullopt;
     return turned.front();
+  }
+
+  /// The parameter that an exchange is added to row by row, or whose moments are: the gradient of a table in
+  /// which few rows were looked up.
+  std::optional<unsigned> findScatteredParameter(unsigned i) {
+    Exchange &exchange = flow.getExchanges()[i];
+    SmallVector<unsigned> taking;
+    for (const ScatteredRows::Sum &sum : rows.getSums(exchange.getResult())) {
+      const ValueSet made = followInOrder(sum.table, [](Value) { return false; });
+      for (auto [result, value] : llvm::enumerate(terminator->getOperands()))
+        if (std::optional<unsigned> argument = state.getFedArgument(result);
+            argument && made.contains(value) && state.getNumberType(*argument) &&
+            (isUpdated(*argument) || round.keeps(sum.before, *argument)) &&
+            flow.signs(flow.getSource(i), result) && !llvm::is_contained(taking, *argument))
+          taking.push_back(*argument);
+    }
+    llvm::sort(taking);
+    // As of any gradient: it is computed with the parameter, and not with the moments. Of a loss that is
+    // linear in the table nothing else is left but the only state that takes the rows.
+    if (std::optional<unsigned> parameter = preferCalledParameter(
+            getIf(taking, [&](unsigned argument) { return round.dependsOn(exchange.getInput(), argument); })))
+      return parameter;
+    return taking.size() == 1 ? std::optional(taking.front()) : std::nullopt;
   }
 
   /// The parameters of whose product an exchange is the gradient, for weights w = base + a b (low-rank
@@ -679,6 +705,7 @@ private:
   std::optional<StepDataFlow> oneRound; ///< where it is not `flow`
   const StepDataFlow &round;
   StackedLayers stacks;
+  ScatteredRows rows;
   SmallVector<Finding> findings;
   Operation *terminator;
   /// The step updates some state, as opposed to returning gradients.

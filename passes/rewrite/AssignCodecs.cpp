@@ -16,6 +16,7 @@
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Passes/CodecOptions.h"
 #include "cgx/Passes/Rewrite.h"
+#include "cgx/Passes/ScatteredRows.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -82,6 +83,7 @@ struct AssignCodecs : impl::AssignCodecsPassBase<AssignCodecs> {
 
   void runOnOperation() override {
     replaced = 0;
+    rows.reset();
     RankGrid grid(getOperation());
     if (failed(readKinds()) || failed(readAlong(grid)))
       return signalPassFailure();
@@ -355,13 +357,22 @@ private:
     op.setExactReasonsAttr(builder.getArrayAttr(reasons));
   }
 
+  /// Whether rows of a result go to other places in the next step.
+  bool movesRows(Value result) {
+    if (!rows)
+      rows.emplace(getOperation());
+    return llvm::any_of(rows->getSums(result), [](const ScatteredRows::Sum &sum) { return sum.movesPlaces; });
+  }
+
   /// Why the codec cannot encode an operand; "" if it can.
-  static std::string getRefusal(CollectiveOpInterface op, unsigned operand, CodecAttrInterface codec) {
+  std::string getRefusal(CollectiveOpInterface op, unsigned operand, CodecAttrInterface codec) {
     if (!codec.isExact() && !op.acceptsLossyCodecs())
       return kReduction.of(stringifyReduction(*op.getReductionKind()));
     Type elementType = op.getInputType(operand).getElementType();
     if (!codec.takesElementType(elementType))
       return kElementType.of(getElementTypeName(elementType));
+    if (isa<ErrorFeedbackAttr>(codec) && movesRows(op.getResultTensors()[operand]))
+      return kMovedRows.phrase.str();
     if (codec.needsAllReduce() && !op.isAllReduce())
       return codecOfOtherCollectives(op.getKind(), codec.getFamily());
     if (auto changes = dyn_cast<DeltaAttr>(codec)) {
@@ -376,8 +387,9 @@ private:
     return codec.getShapeRefusal(op.getInputType(operand));
   }
 
-  KindCodec usual;       ///< of kinds without their own
-  unsigned replaced = 0; ///< operands that had another codec
+  std::optional<ScatteredRows> rows; ///< once somebody asks
+  KindCodec usual;                   ///< of kinds without their own
+  unsigned replaced = 0;             ///< operands that had another codec
   std::string firstReplaced;
   CodecAttrInterface firstReplacedCodec;
   std::map<LayerKind, KindCodec> ofKinds;

@@ -42,6 +42,9 @@ inline constexpr ExactReason kElementType{"element type ", "codecs take f32, f16
 /// Part of what ranks add up is their own, which passes no codec.
 inline constexpr ExactReason kApart{"ranks would drift apart in ",
                                     "lax.pmean gives all ranks the same at few bits"};
+/// What is kept of one row would be made up for in another.
+inline constexpr ExactReason kMovedRows{"rows of a table change places",
+                                        "without error feedback they travel at few bits"};
 inline constexpr ExactReason kReduction{"reduction ", "only sums and means are compressed"};
 
 /// Of an operand whose collective has no such codec: "reduce_scatter with lowrank". Its cure is another
@@ -52,8 +55,8 @@ inline std::string codecOfOtherCollectives(llvm::StringRef collective, llvm::Str
 
 /// What to do about a reason; "" if it is what somebody asked for.
 inline llvm::StringRef getCure(llvm::StringRef reason) {
-  static constexpr std::array kCurable = {kExcluded,    kOfKind,      kParameterRank, kOperandRank,
-                                          kFewElements, kElementType, kApart,         kReduction};
+  static constexpr std::array kCurable = {kExcluded,    kOfKind, kParameterRank, kOperandRank, kFewElements,
+                                          kElementType, kApart,  kMovedRows,     kReduction};
   const llvm::StringRef text = reason.drop_while(llvm::isDigit); // the number that it is behind
   for (const ExactReason &one : kCurable)
     if (text.starts_with(one.phrase))

@@ -385,3 +385,53 @@ module @adapters attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks =
     return %a1, %b1 : tensor<64x4xf32>, tensor<4x128xf32>
   }
 }
+
+// -----
+
+// Sparse gradients of a table: the rows that were looked up, added to it, or to its momentum, at their places. The places
+// themselves are no floats. What is scattered into an activation is none of the table's.
+
+// CHECK-LABEL: @rows_of_tables
+module @rows_of_tables attributes {cgx.mesh = #cgx.mesh<["data" = 2]>, cgx.num_ranks = 2 : i64} {
+  func.func public @main(
+      %table: tensor<64x16xf32> {cgx.name = "state['table']"}, %other: tensor<64x16xf32> {cgx.name = "state['other']"},
+      %m: tensor<64x16xf32> {cgx.name = "state['m']['other']"}, %x: tensor<8x16xf32> {cgx.name = "batch['x']"},
+      %at: tensor<8x1xi32> {cgx.name = "batch['at']"})
+      -> (tensor<64x16xf32> {cgx.name = "result[0]['table']", cgx.feeds = 0 : i64},
+          tensor<64x16xf32> {cgx.name = "result[0]['other']", cgx.feeds = 1 : i64},
+          tensor<64x16xf32> {cgx.name = "result[0]['m']['other']", cgx.feeds = 2 : i64}, tensor<64x16xf32> {cgx.name = "result[1]"}) {
+    %half = stablehlo.constant dense<0.5> : tensor<16x16xf32>
+    %zero = stablehlo.constant dense<0.0> : tensor<64x16xf32>
+    %looked = "stablehlo.gather"(%table, %at) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 16>}> : (tensor<64x16xf32>, tensor<8x1xi32>) -> tensor<8x16xf32>
+    %also = "stablehlo.gather"(%other, %at) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 16>}> : (tensor<64x16xf32>, tensor<8x1xi32>) -> tensor<8x16xf32>
+    %d = stablehlo.multiply %looked, %x : tensor<8x16xf32>
+    %e = stablehlo.multiply %also, %x : tensor<8x16xf32>
+    // CHECK: cgx.all_gather({{.*}}id(0) layer("", other)
+    // CHECK: cgx.all_gather({{.*}}id(1) layer("table", gradient, [64, 16])
+    // CHECK: cgx.all_gather({{.*}}id(2) layer("other", gradient, [64, 16])
+    // CHECK: cgx.all_gather({{.*}}id(3) layer("{{.*}}", {{other|activation}})
+    %places = cgx.all_gather(%at) dim(0) groups([[0, 1]]) id(0) : (tensor<8x1xi32>) -> tensor<16x1xi32>
+    %rows = cgx.all_gather(%d) dim(0) groups([[0, 1]]) id(1) : (tensor<8x16xf32>) -> tensor<16x16xf32>
+    %others = cgx.all_gather(%e) dim(0) groups([[0, 1]]) id(2) : (tensor<8x16xf32>) -> tensor<16x16xf32>
+    %moved = cgx.all_gather(%x) dim(0) groups([[0, 1]]) id(3) : (tensor<8x16xf32>) -> tensor<16x16xf32>
+    %scaled = stablehlo.multiply %rows, %half : tensor<16x16xf32>
+    %table1 = "stablehlo.scatter"(%table, %places, %scaled) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+      %s = stablehlo.add %p, %q : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<64x16xf32>, tensor<16x1xi32>, tensor<16x16xf32>) -> tensor<64x16xf32>
+    %g = "stablehlo.scatter"(%zero, %places, %others) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+      %s = stablehlo.add %p, %q : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<64x16xf32>, tensor<16x1xi32>, tensor<16x16xf32>) -> tensor<64x16xf32>
+    %m1 = stablehlo.add %m, %g : tensor<64x16xf32>
+    %other1 = stablehlo.subtract %other, %m1 : tensor<64x16xf32>
+    %seen = "stablehlo.scatter"(%zero, %places, %moved) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+      %s = stablehlo.add %p, %q : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<64x16xf32>, tensor<16x1xi32>, tensor<16x16xf32>) -> tensor<64x16xf32>
+    return %table1, %other1, %m1, %seen : tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>
+  }
+}

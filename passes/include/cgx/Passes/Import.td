@@ -537,6 +537,8 @@ def LabelLayersPass : Pass<"cgx-label-layers", "::mlir::ModuleOp"> {
        unless other collectives compute with the result, as they do with statistics.
        Results in one buffer are cut up to several parameters: one label, the
        common part of their paths, no shape.
+       So is what a scatter adds, row by row, to such state, or to what becomes it (a sparse gradient of an embedding, as
+       the rows that were looked up): its shape is that of the whole table.
        What is added to a parameter only to take another gradient there (the ascent of
        sharpness-aware minimisation, the inner step of meta-learning) is a gradient, too.
     *outer_gradient*: a gradient, by rule 1, whose operand is the difference of two values that are both, for the
