@@ -164,6 +164,8 @@ static void addDecisions(mlir::OpPassManager &manager, const DecisionOptions &op
   manager.addPass(createCombineReductionsPass());
   if (scatters)
     manager.addPass(createScatterReductionsPass());
+  // Once it is known what is whole on all ranks. Before decisions: each product is a layer of its own.
+  manager.addPass(createReduceProductsPass());
   // Once it is known what stays: of activations that are not needed nobody wants to hear.
   manager.addPass(createCheckActivationsPass());
   // Gives edges of pipelines kinds and names, by which decisions are made.
@@ -191,9 +193,11 @@ void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineO
   addDecisions(manager, options, kinds.toCompress({options.kinds.begin(), options.kinds.end()}), options.plan,
                /*scatters=*/!options.plan.empty() || !needsAllReduces(ofGradients.codec));
   manager.addPass(createAssignCodecsPass(getCodec(options), kinds.codecs));
-  // Here everything has its codec or its reason, and what a machine file leaves exact is no mistake.
-  // Likewise: error feedback is a codec's.
+  // Once it is known which layers have error feedback: where there is none, units do not matter.
+  manager.addPass(createUnscaleGradientsPass());
+  // Likewise, and of what the pass before left alone.
   manager.addPass(createWarnOfLostResidualsPass());
+  // Here everything has its codec or its reason, and what a machine file leaves exact is no mistake.
   WarnOfUncompressedPassOptions uncompressed;
   uncompressed.identity =
       options.plan.empty() && options.along.empty() && asksForIdentity(ofGradients.codec, kinds);

@@ -108,6 +108,15 @@ SmallVector<Value> getInfluences(Value value) {
 // The analysis
 //===----------------------------------------------------------------------===//
 
+/// Those that do not split a value.
+AxisSet getDeclaredAxes(ShardingAttr sharding, RankGrid &grid) {
+  AxisSet axes = grid.getAllAxes();
+  for (auto [axis, name] : llvm::enumerate(grid.getMesh().getAxes()))
+    if (axis < 64 && sharding.hasAxis(name))
+      axes &= ~(AxisSet(1) << axis);
+  return axes;
+}
+
 /// An element of the lattice: nothing was seen yet, or a set of axes, the smaller the lower.
 struct ReplicatedAxes {
   std::optional<AxisSet> axes;
@@ -131,9 +140,10 @@ using ReplicationLattice = dataflow::Lattice<ReplicatedAxes>;
 class ReplicationAnalysis : public dataflow::SparseForwardDataFlowAnalysis<ReplicationLattice> {
 public:
   ReplicationAnalysis(DataFlowSolver &solver, RankGrid &grid, bool trustsShardings,
-                      const llvm::DenseSet<Value> &unsaid, ModuleOp module)
+                      const llvm::DenseSet<Value> &unsaid, const llvm::DenseSet<Value> &disbelieved,
+                      ModuleOp module)
       : SparseForwardDataFlowAnalysis(solver), grid(grid), trustsShardings(trustsShardings), unsaid(unsaid),
-        rankValues(module) {}
+        disbelieved(disbelieved), rankValues(module) {}
 
   LogicalResult visitOperation(Operation *op, ArrayRef<const ReplicationLattice *>,
                                ArrayRef<ReplicationLattice *> results) override {
@@ -267,18 +277,15 @@ private:
                         : nullptr;
     if (!sharding)
       return unsaid.contains(value) ? grid.getAllAxes() : 0;
-    if (!trustsShardings)
+    if (!trustsShardings || disbelieved.contains(value))
       return 0;
-    AxisSet axes = grid.getAllAxes();
-    for (auto [axis, name] : llvm::enumerate(grid.getMesh().getAxes()))
-      if (axis < 64 && sharding.hasAxis(name))
-        axes &= ~(AxisSet(1) << axis);
-    return axes;
+    return getDeclaredAxes(sharding, grid);
   }
 
   RankGrid &grid;
   bool trustsShardings;
   const llvm::DenseSet<Value> &unsaid;
+  const llvm::DenseSet<Value> &disbelieved;
   RankValues rankValues;
 };
 
@@ -310,8 +317,48 @@ static llvm::MapVector<Value, Value> findUnsaid(ModuleOp module) {
   return unsaid;
 }
 
+/// The next values of the arguments that are declared, null for those that are not state.
+static llvm::MapVector<Value, Value> findDeclared(ModuleOp module) {
+  llvm::MapVector<Value, Value> declared;
+  for (auto step : module.getOps<FunctionOpInterface>()) {
+    if (step.isExternal() || !step.getFunctionBody().hasOneBlock())
+      continue;
+    for (BlockArgument argument : step.getArguments())
+      if (step.getArgAttr(argument.getArgNumber(), kShardingAttrName))
+        declared[argument] = {};
+    Operation *terminator = step.getFunctionBody().front().getTerminator();
+    for (auto [i, next] : llvm::enumerate(terminator->getOperands()))
+      if (auto feeds = step.getResultAttrOfType<IntegerAttr>(i, kFeedsAttrName);
+          feeds && feeds.getInt() >= 0 && feeds.getInt() < step.getNumArguments())
+        if (auto *known = declared.find(step.getArgument(feeds.getInt())); known != declared.end())
+          known->second = next;
+  }
+  return declared;
+}
+
+void Replication::disbelieveWhatIsNotKept(ModuleOp module) {
+  llvm::MapVector<Value, Value> declared = findDeclared(module);
+  for (auto [argument, next] : declared)
+    if (!next)
+      disbelieved.insert(argument);
+  // Each round believes less.
+  for (bool holds = false; !holds;) {
+    run(module);
+    holds = true;
+    for (auto [argument, next] : declared)
+      if (next && !disbelieved.contains(argument) && (getAxes(argument) & ~getAxes(next)) != 0) {
+        disbelieved.insert(argument);
+        holds = false;
+      }
+  }
+}
+
 Replication::Replication(ModuleOp module, Believed believed)
     : grid(module), trustsShardings(believed != Believed::Nothing) {
+  if (believed == Believed::KeptAlike) {
+    disbelieveWhatIsNotKept(module);
+    return;
+  }
   llvm::MapVector<Value, Value> nextValues;
   if (believed == Believed::HeldAlike)
     nextValues = findUnsaid(module);
@@ -332,7 +379,7 @@ Replication::Replication(ModuleOp module, Believed believed)
 void Replication::run(ModuleOp module) {
   solver = std::make_unique<DataFlowSolver>();
   dataflow::loadBaselineAnalyses(*solver);
-  solver->load<ReplicationAnalysis>(grid, trustsShardings, unsaid, module);
+  solver->load<ReplicationAnalysis>(grid, trustsShardings, unsaid, disbelieved, module);
   // Fails only where an analysis gives up; what was not seen then is not replicated.
   (void)solver->initializeAndRun(module);
 }

@@ -40,6 +40,9 @@ public:
     Nothing,
     /// Those whose `cgx.sharding` says so. For warnings, which are untrue where the declaration is.
     Declared,
+    /// Of those whose `cgx.sharding` says so the ones of which the step, as long as all of them are equal,
+    /// gives all ranks the same next value. What is given anew each time is not among them.
+    KeptAlike,
     /// Also, where nothing is declared, what programs written by hand hold alike: single integers (counters,
     /// numbers of rounds) and state, as long as the step gives all ranks the same next value of it.
     HeldAlike
@@ -68,9 +71,12 @@ public:
 
 private:
   void run(mlir::ModuleOp module);
+  void disbelieveWhatIsNotKept(mlir::ModuleOp module);
 
   RankGrid grid;
   bool trustsShardings;
+  /// Arguments that are not taken for what is declared of them.
+  llvm::DenseSet<mlir::Value> disbelieved;
   std::unique_ptr<mlir::DataFlowSolver> solver;
   /// Arguments that are taken for equal though nothing is said of them.
   llvm::DenseSet<mlir::Value> unsaid;

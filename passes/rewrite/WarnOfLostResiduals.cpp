@@ -18,9 +18,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LossScales.h"
+
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
-#include "cgx/Passes/RegionFlow.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -40,19 +41,6 @@ using namespace mlir;
 bool isFloats(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && isa<FloatType>(type.getElementType());
-}
-
-/// The number that all elements of `value` are, where it is broadcast from one; null for others.
-Value getBroadcastNumber(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  while (type && type.getRank() != 0) {
-    Operation *op = value.getDefiningOp();
-    if (!isa_and_nonnull<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp, stablehlo::ConvertOp>(op))
-      return {};
-    value = op->getOperand(0);
-    type = dyn_cast<RankedTensorType>(value.getType());
-  }
-  return type ? value : Value();
 }
 
 /// A choice between regions or values that a number of the step makes: which of them is taken.
@@ -230,86 +218,15 @@ private:
   // Units that change
   //===--------------------------------------------------------------------===//
 
-  /// All that `value` is computed from, through whatever op.
-  static llvm::DenseSet<Value> getSources(Value value) {
-    llvm::DenseSet<Value> seen{value};
-    SmallVector<Value> worklist{value};
-    const auto push = [&](Value next) {
-      if (seen.insert(next).second)
-        worklist.push_back(next);
-    };
-    while (!worklist.empty()) {
-      Value next = worklist.pop_back_val();
-      for (Value incoming : getIncomingValues(next))
-        push(incoming);
-      if (Operation *op = next.getDefiningOp()) {
-        for (Value operand : op->getOperands())
-          push(operand);
-        for (Region &region : op->getRegions())
-          for (Block &block : region)
-            for (Operation &nested : block)
-              for (Value operand : nested.getOperands())
-                push(operand);
-      }
-    }
-    return seen;
-  }
-
-  /// A single float that the step is given, and that it does not hand on as it is.
-  std::optional<unsigned> getChangingNumber(Value value) {
-    Operation *terminator = step.getFunctionBody().front().getTerminator();
-    for (Value source : getSources(value)) {
-      auto argument = dyn_cast<BlockArgument>(source);
-      if (!argument || argument.getOwner() != &step.getFunctionBody().front() || !isFloats(argument) ||
-          cast<RankedTensorType>(argument.getType()).getRank() != 0)
-        continue;
-      const bool staysAsItIs = llvm::is_contained(terminator->getOperands(), source);
-      if (!staysAsItIs)
-        return argument.getArgNumber();
-    }
-    return std::nullopt;
-  }
-
-  /// The number that the results of `value` are divided by, or multiplied with, before anything else.
-  static Value getFactor(Value value) {
-    for (unsigned hops = 0; hops < 8; ++hops) {
-      if (!value.hasOneUse())
-        break;
-      Operation *user = *value.user_begin();
-      if (user->getNumResults() != 1)
-        break;
-      if (isa<stablehlo::DivOp, stablehlo::MulOp>(user)) {
-        const unsigned other = user->getOperand(0) == value ? 1 : 0;
-        Value number = getBroadcastNumber(user->getOperand(other));
-        if (number && !matchPattern(number, m_Constant()))
-          return number;
-      } else if (!isa<stablehlo::ConvertOp, stablehlo::ReshapeOp, stablehlo::TransposeOp>(user)) {
-        break;
-      }
-      value = user->getResult(0);
-    }
-    return {};
-  }
-
   void warnOfScales() {
     SmallVector<std::pair<CollectiveOpInterface, unsigned>> scaled;
     std::optional<unsigned> first;
-    llvm::DenseMap<Value, std::optional<unsigned>> numbers;
-    for (auto [op, operand] : fed) {
-      Value factor = op.isStarted() ? Value() : getFactor(op.getResultTensors()[operand]);
-      if (!factor)
-        continue;
-      auto [known, isNew] = numbers.try_emplace(factor, std::nullopt);
-      if (isNew)
-        known->second = getChangingNumber(factor);
-      // Learning rates are factors, too, but gradients are not computed with them. All are made alike, so
-      // that looking at one is enough.
-      if (known->second &&
-          (first || getSources(op.getInputs()[operand]).contains(step.getArgument(*known->second)))) {
+    LossScales scales(step);
+    for (auto [op, operand] : fed)
+      if (std::optional<LossScale> scale = op.isStarted() ? std::nullopt : scales.find(op, operand)) {
         scaled.push_back({op, operand});
-        first = first ? first : known->second;
+        first = first ? first : scale->argument;
       }
-    }
     if (!first)
       return;
     fed = scaled;
@@ -317,8 +234,7 @@ private:
     mlir::emitWarning(getOperation().getLoc())
         << describeLayers(fed.size())
         << ": error feedback keeps what encoding lost in units of the scale that the gradients have when "
-           "they "
-           "travel, argument "
+           "they travel, argument "
         << *first << " ('" << (name ? name.getValue() : "")
         << "'), which changes from step to step: what is made up for is then too large or too small; divide "
            "gradients by the scale before they are reduced, or leave the scale as it is";

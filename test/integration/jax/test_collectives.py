@@ -14,11 +14,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.sharding import PartitionSpec as P
+from jax.sharding import NamedSharding, PartitionSpec as P
 
 import cgx_jax
 import models
 
+HAS_LIBRARIES = all((folder / "libcgx_xla.so").exists() and (folder / "libcgx_compiler.so").exists()
+                    for folder in [pathlib.Path(os.environ.get("CGX_LIBRARY_PATH", "/nowhere"))])
 EQUAL_LAYERS = [f"params/l{i}/{leaf}" for i in range(3) for leaf in "bw"]
 
 
@@ -181,6 +183,79 @@ class RewrittenReductionsTest(unittest.TestCase):
         for seed in map(int, seeds.split()):
             with self.subTest(seed=seed):
                 self.check(seed)
+
+
+def adapters(state, batch):
+    """Weights with low-rank adapters, data parallel by shardings alone."""
+    def loss(lora):
+        return jnp.mean((jnp.tanh(batch["x"] @ (state["base"] + lora["a"] @ lora["b"])) - batch["y"]) ** 2)
+    value, grads = jax.value_and_grad(loss)(state["lora"])
+    return {**state, "lora": jax.tree.map(lambda w, g: w - 0.1 * g, state["lora"], grads)}, value
+
+
+def sparse(state, batch):
+    """A table of which few rows are looked up: their gradients travel, and their places."""
+    def loss(rows, w):
+        return jnp.mean((jnp.tanh(rows.mean(1) @ w) - batch["y"]) ** 2)
+    value, (rows, w) = jax.value_and_grad(loss, (0, 1))(state["table"][batch["at"]], state["w"])
+    rows = lax.all_gather(rows.reshape(-1, rows.shape[-1]), "data", tiled=True) / lax.psum(1, "data")
+    at = lax.all_gather(batch["at"].reshape(-1), "data", tiled=True)
+    return {"table": state["table"].at[at].add(-0.5 * rows), "w": state["w"] - 0.5 * lax.pmean(w, "data")}, lax.pmean(value, "data")
+
+
+@unittest.skipUnless(HAS_LIBRARIES, "CGX_LIBRARY_PATH names no folder with libcgx_xla.so and libcgx_compiler.so")
+class SmallerGradientsTest(unittest.TestCase):
+    def train(self, step, state, batch, steps=10):
+        for _ in range(steps):
+            state, value = step(state, batch)
+            value.block_until_ready()
+        return jax.tree.map(np.asarray, state)
+
+    def setUp(self):
+        self.mesh = models.mesh_of(jax.devices()[:4], data=4)
+        self.random = np.random.default_rng(0)
+
+    def normal(self, *shape):
+        return self.random.normal(0, 0.3, shape).astype(np.float32)
+
+    def put(self, tree, *axes):
+        return jax.device_put(tree, NamedSharding(self.mesh, P(*axes)))
+
+    def gradients(self, step):
+        return {layer["layer"]: layer for layer in step.report("json")["layers"] if layer["kind"] == "gradient"}
+
+    def test_of_adapters_the_gradients_of_both_factors_travel(self):
+        state = self.put({"base": self.normal(64, 128), "lora": {"a": self.normal(64, 4), "b": self.normal(4, 128)}})
+        batch = self.put({"x": self.normal(32, 64), "y": self.normal(32, 128)}, "data")
+        expected = self.train(jax.jit(adapters), state, batch)
+        step = cgx_jax.compress(jax.jit(adapters), codec="identity")
+        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6), self.train(step, state, batch), expected)
+        self.assertEqual(sorted(self.gradients(step)), ["lora/a", "lora/b"])
+        step = cgx_jax.compress(jax.jit(adapters), bits=4, min_elements=1)
+        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=0.02), self.train(step, state, batch), expected)
+
+    def test_rows_of_a_table_are_gradients_and_have_no_error_feedback(self):
+        state = self.put({"table": self.normal(100, 32), "w": self.normal(32, 16)})
+        batch = self.put({"at": self.random.integers(0, 100, (32, 4)).astype(np.int32), "y": self.normal(32, 16)}, "data")
+        make = lambda: jax.jit(models.data_parallel(sparse, jax.devices()[:4]))
+        expected = self.train(make(), state, batch)
+        for options in ({}, {"error_feedback": "f32"}):
+            step = cgx_jax.compress(make(), bits=4, min_elements=1, **options)
+            jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=0.02), self.train(step, state, batch), expected)
+            table = self.gradients(step)["table"]
+            self.assertIn("rows of a table change places" if options else "bits", str(table))
+
+    def test_gradients_of_f64_are_named(self):
+        def local(state, batch):
+            value, grads = jax.value_and_grad(lambda state: jnp.mean(jnp.tanh(batch @ state["u"] @ state["w"]) ** 2))(state)
+            return jax.tree.map(lambda w, g: w - 0.1 * lax.pmean(g, "data"), state, grads), lax.pmean(value, "data")
+
+        with jax.enable_x64(True):
+            state, batch = self.put({"u": np.ones((32, 16)), "w": np.ones((16, 8))}), self.put(np.ones((8, 32)), "data")
+            step = cgx_jax.compress(jax.jit(models.data_parallel(local, jax.devices()[:4])), bits=4, min_elements=1)
+            self.train(step, state, batch, steps=1)
+        said = " ".join(map(str, step.diagnostics()))
+        self.assertIn("2 gradients of f64 stay exact, 'u', 'w': codecs take f32, f16 and bf16; cast gradients", said)
 
 
 if __name__ == "__main__":

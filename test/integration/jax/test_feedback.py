@@ -47,6 +47,21 @@ def scaled(state, batch):
     return {"w": state["w"] - g, "scale": state["scale"] * 0.5}, jnp.float32(0)
 
 
+def scaled_by_own(state, batch):
+    """The scale follows what each device has for itself, and may be another on each."""
+    state, _ = scaled(state, batch)
+    return {**state, "scale": state["scale"] + batch.max()}, jnp.float32(0)
+
+
+def rescaled(state, batch):
+    """As mixed precision does it: gradients of f16, a look at those that are not finite, and a scale that falls at once."""
+    g = lax.pmean(gradient(state["w"].astype(jnp.float16), batch.astype(jnp.float16), state["scale"].astype(jnp.float16)), "data")
+    is_finite = jnp.all(jnp.isfinite(g))
+    scale = jnp.where(is_finite, state["scale"], state["scale"] * 0.5)
+    return {"w": state["w"] - g.astype(jnp.float32) / state["scale"], "step": state["step"] + 1,
+            "scale": jnp.where(state["step"] == 12, scale / 64, scale)}, jnp.float32(0)
+
+
 def scaled_before(state, batch):
     g = lax.pmean(gradient(state["w"], batch, state["scale"]) / state["scale"], "data")
     return {"w": state["w"] - g, "scale": state["scale"] * 0.5}, jnp.float32(0)
@@ -90,12 +105,23 @@ class FeedbackTest(unittest.TestCase):
                     self.assertNotIn(LEFT_OUT, said)
                     self.assertNotIn(OTHER_UNITS, said)
 
+    def test_what_is_applied_is_what_was_handed_in_whatever_the_scale_is(self):
+        for local, scale in ((scaled, 2.0 ** 20), (rescaled, 2.0 ** 10)):
+            for count in (2, 4):
+                with self.subTest(local.__name__, devices=count):
+                    state = {"w": np.zeros(SHAPE, np.float32), "scale": np.float32(scale)}
+                    if local is rescaled:
+                        state["step"] = np.int32(0)
+                    missing, said = self.missing(local, state, 30, count)
+                    self.assertLess(missing, 4)
+                    self.assertNotIn(OTHER_UNITS, said)
+
     def test_a_step_that_is_left_out_is_said(self):
         _, said = self.missing(left_out, {"w": np.zeros(SHAPE, np.float32)}, 1)
         self.assertIn(LEFT_OUT, said)
 
-    def test_a_scale_that_changes_is_said(self):
-        _, said = self.missing(scaled, {"w": np.zeros(SHAPE, np.float32), "scale": np.float32(1024)}, 1)
+    def test_a_scale_that_devices_may_have_of_their_own_is_said(self):
+        _, said = self.missing(scaled_by_own, {"w": np.zeros(SHAPE, np.float32), "scale": np.float32(1024)}, 1)
         self.assertIn(OTHER_UNITS, said)
         self.assertIn("scale", said)
 

@@ -138,3 +138,37 @@ func.func @main(%x: tensor<64x128xf32> {cgx.sharding = #cgx.sharding<[["data"], 
   return %0#1 : tensor<64x128xf32>
 }
 }
+
+// -----
+
+// A ring in a loop: what a rank has of its own passes no codec, in whatever round.
+#whole = #cgx.sharding<[[], []]>
+#split = #cgx.sharding<[["data"], []]>
+#g = #cgx.groups<[[0, 1, 2, 3]]>
+module attributes {cgx.mesh = #cgx.mesh<["data" = 4]>, cgx.num_ranks = 4 : i64} {
+// CHECK-LABEL: func @main
+// CHECK: stablehlo.while
+// CHECK: cgx.permute{{.*}} exact_reasons("ranks would drift apart in 'state['w']'")
+// REPORT: w gradient 64x128xf32 x3 98304 98304 1.00x [1]
+// REPORT: [1] ranks would drift apart in 'state['w']'
+func.func @main(%w: tensor<64x128xf32> {cgx.sharding = #whole, cgx.name = "state['w']"}, %x: tensor<64x128xf32> {cgx.sharding = #split})
+    -> (tensor<64x128xf32> {cgx.sharding = #whole, cgx.feeds = 0 : i64}) {
+  %g = stablehlo.multiply %w, %x : tensor<64x128xf32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %three = stablehlo.constant dense<3> : tensor<i32>
+  %0:3 = "stablehlo.while"(%zero, %g, %g) ({
+  ^bb0(%i: tensor<i32>, %total: tensor<64x128xf32>, %hop: tensor<64x128xf32>):
+    %1 = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }, {
+  ^bb0(%i: tensor<i32>, %total: tensor<64x128xf32>, %hop: tensor<64x128xf32>):
+    %1 = cgx.permute(%hop) exact_reasons("") groups(#g) id(0) layer("w", gradient, [64, 128]) source_target_pairs([[0, 1], [1, 2], [2, 3], [3, 0]]) : tensor<64x128xf32>
+    %2 = stablehlo.add %total, %1 : tensor<64x128xf32>
+    %3 = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %3, %2, %1 : tensor<i32>, tensor<64x128xf32>, tensor<64x128xf32>
+  }) : (tensor<i32>, tensor<64x128xf32>, tensor<64x128xf32>) -> (tensor<i32>, tensor<64x128xf32>, tensor<64x128xf32>)
+  %4 = stablehlo.subtract %w, %0#1 : tensor<64x128xf32>
+  return %4 : tensor<64x128xf32>
+}
+}

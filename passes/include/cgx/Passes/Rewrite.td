@@ -574,6 +574,93 @@ def CarrySampleIdsPass : Pass<"cgx-carry-sample-ids", "::mlir::ModuleOp"> {
   let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
 }
 
+def ReduceProductsPass : Pass<"cgx-reduce-products", "::mlir::ModuleOp"> {
+  let summary = "reduce the products that are made of a gradient, where they are fewer bytes than it";
+  let description = [{
+    Weights with low-rank adapters are `w = base + a b`. A partitioner reduces the gradient of `w`, which is as large
+    as `w`, and each rank makes of it the gradients of both factors, which are as large as these. The pass makes
+    them first, and reduces them:
+
+        (sum G_r) b^T   =   sum (G_r b^T)      of ranks r, where b is the same on all of them
+
+    A gradient that is all-reduced by a sum or a mean is taken out if all that is made of it are
+    `stablehlo.dot_general` with factors that ranks hold alike, through nothing but transposes, reshapes, negations and
+    constant factors, and if the products are fewer bytes together, as they are without codecs. Where it is used
+    otherwise, too, it has to travel as a whole, and stays.
+
+    That factors are the same on all ranks is proved from no more than that the step, given state that all
+    ranks hold alike, hands on state that all ranks hold alike.
+
+    Floats are added in another order, also where nothing is compressed, as in `cgx-combine-reductions`. Each product is
+    a layer with the name of its parameter, which `cgx-label-layers` finds.
+
+    Precondition: a per-rank program with labels.
+    Postcondition: the same; no such all-reduce is left.
+
+    Input: 8192 elements travel.
+    ```mlir
+    %g = cgx.all_reduce sum(%x) layer("lora", gradient, [64, 128]) ... : tensor<64x128xf32>
+    %da = stablehlo.dot_general %g, %b, contracting_dims = [1] x [1] : (tensor<64x128xf32>, tensor<4x128xf32>) -> tensor<64x4xf32>
+    %db = stablehlo.dot_general %a, %g, contracting_dims = [0] x [0] : (tensor<64x4xf32>, tensor<64x128xf32>) -> tensor<4x128xf32>
+    ```
+    Output: 768 elements travel.
+    ```mlir
+    %0 = stablehlo.dot_general %x, %b, contracting_dims = [1] x [1] : (tensor<64x128xf32>, tensor<4x128xf32>) -> tensor<64x4xf32>
+    %da = cgx.all_reduce sum(%0) layer("lora/a", gradient, [64, 4]) ... : tensor<64x4xf32>
+    %1 = stablehlo.dot_general %a, %x, contracting_dims = [0] x [0] : (tensor<64x4xf32>, tensor<64x128xf32>) -> tensor<4x128xf32>
+    %db = cgx.all_reduce sum(%1) layer("lora/b", gradient, [4, 128]) ... : tensor<4x128xf32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::CgxDialect", "::cgx::stablehlo::StablehloDialect"];
+}
+
+def UnscaleGradientsPass : Pass<"cgx-unscale-gradients", "::mlir::ModuleOp"> {
+  let summary = "reduce gradients without the scale of their loss, where error feedback keeps of them what is lost";
+  let description = [{
+    A loss that is multiplied by a scale, so that gradients of f16 do not vanish, gives gradients in units of
+    that scale, and the step divides them by it once they are reduced. What error feedback keeps of them is then
+    in units of the scale of one step, while the next one may have another: after a scale of 1024 has become 16,
+    what is made up for is 64 times too large. The pass divides before the reduction instead:
+
+        (sum x_r) / s   =   sum (x_r / s)       of ranks r, where s is the same on all of them
+
+    What travels, and what is kept of it, is the gradient itself. Who else reads the reduction (a test for
+    infinity) reads it multiplied by the scale again. Gradients of f16 would vanish without their scale, so they
+    travel as f32: the same bytes of codecs of a few bits, while the report then counts the raw bytes of f32.
+    bf16 has the exponents of f32, and stays.
+
+    The other way, to keep the scale and to multiply what is kept by the new scale over the old one, would
+    need the old one in every checkpoint.
+
+    *The scale* of an operand is a number that is computed from a single float that the step is given and does
+    not hand on as it is, with which the operand was computed, too, and by which the result is divided, or
+    multiplied with its reciprocal, with nothing between but converts, reshapes, transposes and constant factors.
+
+    That it is the same on all ranks is proved from no more than that the step, given state that all ranks hold
+    alike, hands on state that all ranks hold alike. A scale that is computed from what the step is given
+    anew each time, from each rank's own gradients, or from the reduction itself, is left where it is, and so is
+    one behind a codec that casts to few exponents (f16, fp8), for which gradients need it;
+    `cgx-warn-of-lost-residuals` says so.
+
+    Precondition: `cgx-assign-codecs` gave each operand a codec.
+    Postcondition: no all-reduce or reduce-scatter with error feedback is divided by such a scale.
+
+    Input:
+    ```mlir
+    %s = stablehlo.broadcast_in_dim %scale, dims = [] : (tensor<f32>) -> tensor<64x64xf32>
+    %g = cgx.all_reduce mean(%x) codec(error_feedback<...>) layer("w", gradient, [64, 64]) ... : tensor<64x64xf32>
+    %0 = stablehlo.divide %g, %s : tensor<64x64xf32>
+    ```
+    Output:
+    ```mlir
+    %s = stablehlo.broadcast_in_dim %scale, dims = [] : (tensor<f32>) -> tensor<64x64xf32>
+    %y = stablehlo.divide %x, %s : tensor<64x64xf32>
+    %0 = cgx.all_reduce mean(%y) codec(error_feedback<...>) layer("w", gradient, [64, 64]) ... : tensor<64x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::cgx::stablehlo::StablehloDialect"];
+}
+
 def WarnOfLostResidualsPass : Pass<"cgx-warn-of-lost-residuals", "::mlir::ModuleOp"> {
   let summary = "warns where error feedback does not make up for what encoding lost";
   let description = [{
@@ -587,7 +674,8 @@ def WarnOfLostResidualsPass : Pass<"cgx-warn-of-lost-residuals", "::mlir::Module
       (`optax.MultiSteps`) are not left out;
     - the results are divided by, or multiplied with, a number that the step is
       given and changes, with which the gradients were computed, too: a loss
-      scale. The residual is in units of the scale of the step that left it.
+      scale, where `cgx-unscale-gradients` could not prove that all ranks have
+      the same. The residual is in units of the scale of the step that left it.
 
     Loops count as applying what they are given.
 
