@@ -121,7 +121,7 @@ class SelfContainedTest(unittest.TestCase):
 
     def test_it_has_both_packages_and_what_c_programs_need(self):
         names = zipfile.ZipFile(self.wheel).namelist()
-        for expected in ("cgx/__init__.py", "cgx_jax/compress.py", "cgx_torch/hook.py", "cgx_core/include/cgx/runtime.h",
+        for expected in ("cgx/__init__.py", "cgx/__init__.pyi", "cgx/py.typed", "cgx_jax/compress.py", "cgx_torch/hook.py", "cgx_core/include/cgx/runtime.h",
                          "cgx_core/lib/cmake/cgx/cgxConfig.cmake", "cgx_core/lib/pkgconfig/cgx.pc",
                          *[f"cgx_core/lib/{library}" for library in EXPORTS], *[f"cgx_core/bin/{program}" for program in PROGRAMS]):
             self.assertIn(expected, names)

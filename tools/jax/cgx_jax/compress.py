@@ -8,6 +8,7 @@ import jax
 from cgx_core import compiler
 from cgx_core.adaptation import adaptation_of
 from cgx_core.choices import ERROR_FEEDBACK, check_choice
+from cgx_core.codecs import in_words
 from cgx_core.plans import plan_file, plan_text
 from cgx_core.warned import text_of, warn
 from cgx_jax import communication, partition, runtime
@@ -44,7 +45,7 @@ def compress(step, *, bits=None, exclude=None, plan=None, codec=None, error_feed
     if not hasattr(step, "lower"):
         raise TypeError(f"expected a function under jax.jit, got {step!r}: write cgx_jax.compress(jax.jit(step, ...))")
     check_choice("error_feedback", error_feedback or None, ERROR_FEEDBACK)
-    options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback, overlap=overlap)
+    options = in_words(dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback, overlap=overlap))
     return CompressedStep(step, options, plan, adaptation_of(adapt), transport=transport, seed=seed, timeout=timeout, report=report)
 
 

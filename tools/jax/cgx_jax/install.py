@@ -18,6 +18,7 @@ import jax
 from cgx_core import compiler
 from cgx_core.adaptation import adaptation_of
 from cgx_core.choices import ERROR_FEEDBACK, check_choice
+from cgx_core.codecs import in_words
 from cgx_core.plans import plan_text
 from cgx_core.warned import text_of, warn
 from cgx_jax.compress import open_program, parse_module, rewrite
@@ -54,7 +55,7 @@ def install(*, bits=None, select=None, exclude=None, plan=None, codec=None, erro
     if _installed is not None:
         raise RuntimeError("cgx_jax.install() was called before: call uninstall() of what it returned first")
     check_choice("error_feedback", error_feedback or None, ERROR_FEEDBACK)
-    options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback, overlap=overlap)
+    options = in_words(dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback, overlap=overlap))
     _check_options(options)
     names = [select] if isinstance(select, str) else select
     _installed = Installation(options, plan, names, report,

@@ -13,12 +13,14 @@ import sys
 
 from cgx_core import __version__
 
-__all__ = ["CompileError", "RunError", "RuntimeFailure", "__version__", "compress", "install", "run"]
+__all__ = ["Codec", "CompileError", "RunError", "RuntimeFailure", "__version__", "compress", "install", "run"]
 
 
 def __getattr__(name):
     if name in ("jax", "torch"):
         return importlib.import_module(f"cgx.{name}")
+    if name == "Codec":
+        return importlib.import_module("cgx_core.codecs").Codec
     if name == "CompileError":
         return importlib.import_module("cgx_core.compiler").CompileError
     if name in ("run", "RunError"):

@@ -6,6 +6,7 @@ import functools
 import json
 import re
 
+from cgx_core.codecs import in_words
 from cgx_core.libraries import open_library, text
 
 
@@ -129,9 +130,9 @@ def words_of(options):
 
 def pipeline(name, values):
     """One option of `run`: a pass or pipeline with its options from Python values. `None` and lists without an
-    element are left out, `True` is a flag, sequences are lists; names have underscores for dashes."""
+    element are left out, `True` is a flag, sequences are lists, codecs are words; names have underscores for dashes."""
     words = []
-    for key, value in values.items():
+    for key, value in in_words(values).items():
         if value is None or value is False or (isinstance(value, (list, tuple)) and not value):
             continue
         key = key.replace("_", "-")

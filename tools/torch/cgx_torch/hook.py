@@ -18,6 +18,7 @@ import weakref
 import torch
 from cgx_core.adaptation import Adapter, adaptation_of
 from cgx_core.choices import ERROR_FEEDBACK, check_choice
+from cgx_core.codecs import in_words
 from cgx_core.context import RuntimeFailure
 from cgx_core.plans import plan_file, plan_text
 from cgx_core.warned import Said, warn
@@ -92,7 +93,7 @@ def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedba
     if sharding := _what_shards(model):
         raise TypeError(f"expected a DistributedDataParallel, or a module whose parameters are whole on each rank, got {sharding}: "
                         + _SHARDED)
-    options = dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback)
+    options = in_words(dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback))
     return State(model, options, plan, adaptation, ProcessGroup(process_group, name), transport=transport, seed=seed, timeout=timeout,
                  report=report, finds_unused=finds_unused)
 

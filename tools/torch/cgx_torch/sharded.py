@@ -9,6 +9,7 @@ import weakref
 
 import torch
 import torch.distributed as dist
+from cgx_core.codecs import Codec
 from cgx_core.warned import Said, warn
 from cgx_torch import fsdp, loss_scale, module
 from cgx_torch.hook import hook
@@ -45,8 +46,8 @@ def compress(model, weights="bits=8", gradients=DEFAULT_GRADIENTS, replicas=AUTO
     Args:
       model: one that `fully_shard` (FSDP2, torch 2.10 or newer) was called for, or `replicate`, or a DistributedDataParallel; the
         weights of the latter two do not travel.
-      weights: the codec of weights, in words: "bits=8", "bits=8 bucket=1024 rounding=random_shift", "identity"; None leaves their
-        all-gathers to torch.
+      weights: the codec of weights, a `cgx.Codec` or in words: "bits=8", "bits=8 bucket=1024 rounding=random_shift", "identity"; None leaves
+        their all-gathers to torch.
       gradients: the codec of gradients: "bits=4", "bits=4 error-feedback=f32"; None leaves their reduction to torch.
       replicas: the codec of HSDP's second hop, in which what was summed over shards is summed over replicas: "bits=4"; None
         leaves it to torch. By default 8 bits, with the error feedback of gradients, where these are neither exact nor left to
@@ -64,6 +65,7 @@ def compress(model, weights="bits=8", gradients=DEFAULT_GRADIENTS, replicas=AUTO
       CompileError, TypeError, ValueError: an option is wrong, or the model is none of these.
       RuntimeFailure: this torch cannot, ranks do not find each other, or their options differ.
     """
+    weights = str(weights) if isinstance(weights, Codec) else weights
     gradients, replicas = gradients_of(weights, gradients, replicas, bits, options)
     connection = {"transport": transport, "seed": seed, "timeout": timeout}
     if isinstance(model, torch.nn.parallel.DistributedDataParallel) or is_replicated(model):
@@ -101,6 +103,7 @@ def is_replicated(model):
 
 def gradients_of(weights, gradients, replicas, bits, options):
     """The codecs of gradients, and of them over replicas. Raises TypeError, ValueError where what was given for both directions is wrong."""
+    weights, gradients, replicas = (str(each) if isinstance(each, Codec) else each for each in (weights, gradients, replicas))
     if bits is not None:
         if gradients != DEFAULT_GRADIENTS:
             raise ValueError(f"expected bits= or gradients=, got both: bits={bits!r}, gradients={gradients!r}")
