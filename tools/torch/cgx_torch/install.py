@@ -13,12 +13,12 @@ import torch.distributed as dist
 from cgx_core import compiler
 from cgx_core.warned import warn
 from cgx_torch import fsdp
-from cgx_torch.sharded import AUTO, DEFAULT_GRADIENTS, compress, gradients_of
+from cgx_torch.sharded import AUTO, DEFAULT_GRADIENTS, DEFAULT_WEIGHTS, compress, gradients_of
 
 _installed = None
 
 
-def install(weights="bits=8", gradients=DEFAULT_GRADIENTS, replicas=AUTO, *, bits=None, report=False, **options):
+def install(weights=DEFAULT_WEIGHTS, gradients=DEFAULT_GRADIENTS, replicas=AUTO, *, bits=None, report=False, **options):
     """From now on, every DistributedDataParallel, and every model that `fully_shard` is called for, is compressed as by
     `compress` when its first forward pass begins. The first rank says once of each what was done. A model that has a
     communication hook is left alone, and so is what `compress` refuses, with a warning. All ranks call it, with the same options.

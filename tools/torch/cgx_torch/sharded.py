@@ -24,19 +24,18 @@ _REFUSED = {"overlap": "torch prefetches modules",
             "scope": "FSDP gathers and reduces module by module",
             "decompose": "no program runs whose collectives could be seen",
             "algorithm": "it is of all-reduces",
-            "plan": "weights and gradients have one name, and a plan one codec for it",
-            "adapt": "it makes plans"}
+            "adapt": "plans are made of a profile: begin_profile() and end_profile()"}
 # What each direction says for itself, of whatever model.
 _OF_DIRECTIONS = {"codec": 'write weights="bits=8", gradients="topk density=0.01"',
                   "error_feedback": 'it is of gradients: write gradients="bits=4 error-feedback=f32"'}
-DEFAULT_GRADIENTS = "bits=4"
+DEFAULT_WEIGHTS, DEFAULT_GRADIENTS = "bits=8", "bits=4"
 # Of the second hop of gradients, whose all-reduce quantizes twice behind the first, 8 bits; 4 cost 2 % of the loss of a small model
 # where 8 cost nothing. What is exact in the first, or left to torch, is in the second.
 AUTO = "auto"
 
 
-def compress(model, weights="bits=8", gradients=DEFAULT_GRADIENTS, replicas=AUTO, *, bits=None, exclude=None, process_group=None,
-             transport=None, seed=0, timeout=300.0, report=False, name=None, **options):
+def compress(model, weights=DEFAULT_WEIGHTS, gradients=DEFAULT_GRADIENTS, replicas=AUTO, *, bits=None, exclude=None, plan=None,
+             process_group=None, transport=None, seed=0, timeout=300.0, report=False, name=None, **options):
     """Has the weights and gradients of a model travel compressed. All ranks call it, with the same options, once `fully_shard` or
     DistributedDataParallel was called:
 
@@ -54,6 +53,8 @@ def compress(model, weights="bits=8", gradients=DEFAULT_GRADIENTS, replicas=AUTO
         torch.
       bits: of gradients alone, in short: bits=4 is gradients="bits=4".
       exclude: names of parameters that stay exact, a pattern or a list of them: "*embed*".
+      plan: of `cgx-plan`, a path or what json.load gives, in place of the codecs of weights and gradients; each entry says which of
+        the two it is of ("kind"). Replicas keep theirs.
       process_group: of a DistributedDataParallel, as of `cgx_torch.state`; sharded models have their own.
       transport, seed, timeout, report, name: as of `cgx_torch.state`.
       options: more options of `cgx-opt --cgx-compress`, with underscores for dashes: min_elements=0.
@@ -67,12 +68,14 @@ def compress(model, weights="bits=8", gradients=DEFAULT_GRADIENTS, replicas=AUTO
     """
     weights = str(weights) if isinstance(weights, Codec) else weights
     gradients, replicas = gradients_of(weights, gradients, replicas, bits, options)
+    if plan is not None and (weights not in (None, DEFAULT_WEIGHTS) or gradients not in (None, DEFAULT_GRADIENTS)):
+        raise ValueError(f"expected a plan, or codecs of weights and gradients, got both: weights={weights!r}, gradients={gradients!r}")
     connection = {"transport": transport, "seed": seed, "timeout": timeout}
     if isinstance(model, torch.nn.parallel.DistributedDataParallel) or is_replicated(model):
         if gradients is None:
             raise ValueError(f"gradients=None leaves a {type(model).__name__} nothing to compress: its weights do not travel")
-        state = state_of(model, gradient=gradients, exclude=exclude, process_group=process_group, report=report, name=name,
-                         **connection, **options)
+        state = state_of(model, gradient=gradients if plan is None else None, exclude=exclude, plan=plan, process_group=process_group, report=report,
+                         name=name, **connection, **options)
         model.register_comm_hook(state, hook)
         return state
     for refused, reason in _REFUSED.items():
@@ -93,7 +96,7 @@ def compress(model, weights="bits=8", gradients=DEFAULT_GRADIENTS, replicas=AUTO
         raise TypeError(f"expected a model that fully_shard was called for, or a DistributedDataParallel, got {type(model).__name__}: call "
                         "fully_shard(model) of torch.distributed.fsdp first")
     codecs = {"weights": weights, "gradients": gradients, "replicas": replicas}
-    return Sharded(model, codecs, dict(options, exclude=exclude), name, connection, report)
+    return Sharded(model, codecs, dict(options, exclude=exclude), plan, name, connection, report)
 
 
 def is_replicated(model):
@@ -139,7 +142,7 @@ def _second_hop_of(gradients):
 class Sharded:
     """What `compress` returns for a sharded model: the ranks' connections, and what their codecs remember."""
 
-    def __init__(self, model, codecs, options, name, connection, prints):
+    def __init__(self, model, codecs, options, plan, name, connection, prints):
         self._parts = fsdp.parts_of(model)
         if not self._parts:
             raise ValueError("the model has no parameter that fully_shard split")
@@ -150,7 +153,9 @@ class Sharded:
             if group is None:
                 return None
             if (group, what) not in lines:
-                lines[group, what] = Line(ProcessGroup(group, name), what, dict(options, **_OF_LINES[what](codecs)), connection)
+                planned = plan if what != "replicas" else None
+                decided = _OF_LINES[what](codecs) if planned is None else {}
+                lines[group, what] = Line(ProcessGroup(group, name), what, dict(options, **decided), planned, connection)
             return lines[group, what]
         self._comms = []
         for part in self._parts:
@@ -161,6 +166,8 @@ class Sharded:
             else:
                 self._left.append(f"{part.name}: one rank has all of it, and nothing travels")
         self._lines = list(lines.values())
+        if plan is not None:
+            self._planned()
         for each in self._lines:
             each.open()
         fsdp.tell_comms()
@@ -243,6 +250,14 @@ class Sharded:
                         total[key] += operand[key]
         return total
 
+    def begin_profile(self):
+        """Measures from the next step on; all ranks call it between the same two steps."""
+        self._planned().begin_profile()
+
+    def end_profile(self):
+        """The profile of weights and gradients, for `cgx-plan`; all ranks call it between the same two steps."""
+        return self._planned().end_profile()
+
     def state_dict(self):
         """What codecs of this rank remember, and where their random numbers are: a checkpoint without it is not the whole run. Each
         rank has a key of its own, so that torch.distributed.checkpoint takes none for the copy of another."""
@@ -297,6 +312,14 @@ class Sharded:
         """Ends the connections; steps fail afterwards. Otherwise they end with the process."""
         for line in self._lines:
             line.close()
+
+    def _planned(self):
+        """The one line that profiles and plans are of."""
+        lines = [line for line in self._lines if line.what != "replicas" and line.exchanges]
+        if len(lines) != 1:
+            raise ValueError(f"expected a model that is split over the same ranks as a whole, which a plan is of, got {len(lines)} sets of "
+                             "ranks")
+        return lines[0]
 
     def _what_is_left(self):
         sums = {comm.part: comm.reduces.layers() or comm.replicas.layers() for comm in self._comms}

@@ -6,6 +6,7 @@ import threading
 import torch
 import torch.distributed as dist
 from cgx_core.context import RuntimeFailure
+from cgx_core.plans import plan_file
 from cgx_torch import loss_scale, module, sharded_program
 from cgx_torch.memory import rescale
 from cgx_torch.program import Program
@@ -15,12 +16,12 @@ class Line:
     """Ranks that shards are split over, or replicas of them, and the one context between them. All modules that are split over them
     use it, in the order in which torch gathers and reduces, which is the same on all ranks."""
 
-    def __init__(self, group, what, options, connection):
+    def __init__(self, group, what, options, plan, connection):
         """Args:
           group: a ProcessGroup.
           what: the ranks are to each other: "shards", "replicas".
         """
-        self.group, self.what, self._options, self._connection = group, what, options, connection
+        self.group, self.what, self._options, self._plan, self._connection = group, what, options, plan, connection
         self.exchanges = {}  # by number
         self.program = self.compilation = None
         self._past, self._failure, self._stream = [], None, None
@@ -32,7 +33,8 @@ class Line:
         if not self.exchanges:
             return
         text = sharded_program.text_of(self.exchanges.values(), self.group.ranks)
-        self.compilation = module.compile_text(text, self._options, None)
+        with plan_file(self._plan) as path:
+            self.compilation = module.compile_text(text, self._options, path)
         device = next(iter(self.exchanges.values())).layers[0].parameter.device
         if device.type == "cuda" and self._stream is None:
             self._stream = torch.cuda.Stream(device)
@@ -61,6 +63,14 @@ class Line:
             except RuntimeFailure as failure:
                 self._failure = RuntimeFailure(f"{what}{self._who()}: {failure}")
                 raise self._failure from None
+
+    def begin_profile(self):
+        with self._lock:
+            self.program.begin_profile()
+
+    def end_profile(self):
+        with self._lock:
+            return self.program.end_profile()
 
     def _who(self):
         """What a failure, which counts ranks from 0 in their group, has to say of these where the job has more."""

@@ -20,6 +20,7 @@ JOBS is a list in JSON, of objects:
   no_sync     gradients travel with the last of them only
   divide      what set_gradient_divide_factor gets
   sum_only    set_force_sum_reduction_for_comms
+  profiled    the steps between which it is measured, [first, last]
   resume_at   a step before which everything is saved with torch.distributed.checkpoint, and read back into a model made anew
   dies        [rank, step]: the rank that is killed then
   odd_one     the rank that uses the branch that others do not
@@ -180,6 +181,7 @@ def whole(each):
 def train(job):
     rank = dist.get_rank()
     model, state, optimizer = make(job)
+    profile = None
     generator, losses = torch.Generator().manual_seed(rank), []
     table = torch.randint(0, VOCABULARY, (VOCABULARY,), generator=torch.Generator().manual_seed(99))
     scaler = torch.amp.GradScaler("cpu", init_scale=1024.0, enabled=job.get("scaled", False))
@@ -198,6 +200,10 @@ def train(job):
             spoils.remove()
             scaler.step(optimizer)
             scaler.update()
+        if "profiled" in job and step == job["profiled"][0]:
+            state.begin_profile()
+        if "profiled" in job and step == job["profiled"][1]:
+            profile = state.end_profile()
         optimizer.zero_grad()
         batches = job.get("accumulate", 1)
         for batch in range(batches):
@@ -229,7 +235,7 @@ def train(job):
             if isinstance(each, FSDPModule):
                 each.reshard()
         values = [whole(each.detach()).float().clone(memory_format=torch.contiguous_format).numpy() for each in model.parameters()]
-    print(json.dumps({"losses": losses, "bits": hashlib.sha256(b"".join(each.tobytes() for each in values)).hexdigest(),
+    print(json.dumps({"profile": profile if rank == 0 else None, "losses": losses, "bits": hashlib.sha256(b"".join(each.tobytes() for each in values)).hexdigest(),
                       "gathered": gathered, "values": [float(abs(each).sum()) for each in values],
                       "names": [name for name, _ in model.named_parameters()],
                       # Pipes are read one after the other, and have little room.
