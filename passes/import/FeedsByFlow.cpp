@@ -62,12 +62,16 @@ struct Candidates {
     for (std::optional<unsigned> feed : feeds)
       if (feed)
         taken.set(*feed);
-    for (auto [result, feed] : llvm::enumerate(feeds))
-      for (unsigned argument = 0; !feed && argument < argumentCount; ++argument)
+    for (auto [result, feed] : llvm::enumerate(feeds)) {
+      if (feed)
+        continue;
+      // Of thousands of arguments a result is computed from few.
+      for (unsigned argument : matcher.getUpdatedArguments(result))
         if (!taken[argument] && matcher.isCandidate(result, argument)) {
           ofResult[result].push_back(argument);
           ofArgument[argument].push_back(result);
         }
+    }
   }
 };
 } // namespace

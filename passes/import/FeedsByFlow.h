@@ -35,6 +35,10 @@ public:
 
   /// The argument's next value, as far as this pair alone shows.
   bool isCandidate(unsigned result, unsigned argument) const;
+  /// Those that a result may be the next value of, for all that arithmetic says, in order.
+  llvm::SmallVector<unsigned> getUpdatedArguments(unsigned result) const {
+    return updates.getUpdatedArguments(result);
+  }
 
   /// Whether a pair that something else suggests may be one: a donated learning rate is given the
   /// buffer of a loss, but does not become one.

@@ -263,6 +263,15 @@ double StateUpdates::getShare(unsigned result, unsigned argument) const {
   return findShares(terminator->getOperand(result)).lookup(entry->getArgument(argument));
 }
 
+SmallVector<unsigned> StateUpdates::getUpdatedArguments(unsigned result) const {
+  SmallVector<unsigned> arguments;
+  for (auto [argument, share] : findShares(terminator->getOperand(result)))
+    if (argument.getOwner() == entry && share > 0.5)
+      arguments.push_back(argument.getArgNumber());
+  llvm::sort(arguments);
+  return arguments;
+}
+
 bool StateUpdates::isUnchanged(unsigned result, unsigned argument) const {
   return terminator->getOperand(result) == entry->getArgument(argument);
 }

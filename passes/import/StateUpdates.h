@@ -43,6 +43,9 @@ public:
   /// half of it is the old value.
   bool isUpdate(unsigned result, unsigned argument) const { return getShare(result, argument) > 0.5; }
 
+  /// The arguments of which that holds, in order.
+  llvm::SmallVector<unsigned> getUpdatedArguments(unsigned result) const;
+
   /// The result is the argument, unchanged.
   bool isUnchanged(unsigned result, unsigned argument) const;
   /// The results are one and the same value.
