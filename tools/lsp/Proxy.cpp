@@ -15,8 +15,11 @@
 
 #include "Document.h"
 
+#include "cgx/Tools/SourceText.h"
+
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/LSP/Transport.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <cerrno>
 #include <csignal>
@@ -34,6 +37,12 @@ namespace json = llvm::json;
 
 namespace cgx::lsp {
 namespace {
+
+/// What an editor shows as one file. MLIR takes up to a hundred times as much memory.
+constexpr size_t kLongestText = size_t(64) << 20;
+
+/// Of DiagnosticSeverity.
+constexpr int kError = 1;
 
 /// Of CompletionItemKind.
 constexpr int kValueItem = 12;
@@ -85,6 +94,8 @@ public:
     llvm::lsp::JSONTransportInputOverFile input(stdin);
     std::string body;
     while (std::optional<json::Object> message = readMessage(input, body)) {
+      if (refuseText(*message))
+        body = textOf(json::Value(json::Object(*message)));
       note(*message);
       if (!writeMessage(toServer, body))
         break;
@@ -110,6 +121,58 @@ private:
     std::shared_ptr<Document> document;
     Place place;
   };
+
+  /// Takes a text out of a message that MLIR's parser would not survive, and keeps the reason. Whether it
+  /// did.
+  bool refuseText(json::Object &message) {
+    json::Object *parameters = message.getObject("params");
+    const json::Object *file = parameters ? parameters->getObject("textDocument") : nullptr;
+    const llvm::StringRef method = message.getString("method").value_or("");
+    json::Object *holder = nullptr;
+    if (method == "textDocument/didOpen")
+      holder = parameters ? parameters->getObject("textDocument") : nullptr;
+    else if (json::Array *changes = parameters && method == "textDocument/didChange"
+                                        ? parameters->getArray("contentChanges")
+                                        : nullptr;
+             changes && !changes->empty())
+      holder = changes->back().getAsObject();
+    if (!file || !holder)
+      return false;
+    const std::string name = file->getString("uri").value_or("").str();
+    const llvm::StringRef text = holder->getString("text").value_or("");
+    std::optional<std::string> reason;
+    if (text.size() > kLongestText)
+      reason = "expected a text of at most " + std::to_string(kLongestText >> 20) + " MiB, got " +
+               std::to_string(text.size() >> 20) + " MiB: use cgx-opt";
+    else
+      reason = explainUnreadable(
+          *llvm::MemoryBuffer::getMemBuffer(text, "text", /*RequiresNullTerminator=*/false));
+    std::lock_guard guard(mutex);
+    refusals.erase(name);
+    if (!reason)
+      return false;
+    refusals[name] = *reason;
+    (*holder)["text"] = "";
+    return true;
+  }
+
+  /// Adds why a text was not parsed to what the server says of it, which is nothing.
+  bool addRefusal(json::Object &message) {
+    json::Object *parameters = message.getObject("params");
+    json::Array *diagnostics = parameters ? parameters->getArray("diagnostics") : nullptr;
+    if (!diagnostics)
+      return false;
+    std::lock_guard guard(mutex);
+    auto found = refusals.find(parameters->getString("uri").value_or("").str());
+    if (found == refusals.end())
+      return false;
+    const auto start = [] { return json::Object{{"line", 0}, {"character", 0}}; };
+    diagnostics->push_back(json::Object{{"range", json::Object{{"start", start()}, {"end", start()}}},
+                                        {"severity", kError},
+                                        {"source", "cgx"},
+                                        {"message", found->second}});
+    return true;
+  }
 
   /// Keeps the texts that the editor has open, whole ones, as the server asks for, and which request is about
   /// which place.
@@ -144,6 +207,8 @@ private:
 
   /// Whether something was added to the answer.
   bool complete(json::Object &message) {
+    if (message.getString("method") == llvm::StringRef("textDocument/publishDiagnostics"))
+      return addRefusal(message);
     const json::Value *id = message.get("id");
     if (!id || !message.get("result"))
       return false;
@@ -197,6 +262,7 @@ private:
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<Document>> documents; ///< by name
   std::map<std::string, Question> questions;                  ///< by id
+  std::map<std::string, std::string> refusals;                ///< why a text was not parsed, by name
 };
 
 [[noreturn]] void failToStart(const char *what) {

@@ -195,6 +195,15 @@ class LspTest(unittest.TestCase):
         self.assertIn("gradient", self.hover(STEP.read_text(), r"\b(stablehlo\.all_reduce)\b"))
         self.assertEqual(self.session.close(), 0)
 
+    def test_a_text_that_the_parser_would_not_survive_is_refused_and_the_next_one_read(self):
+        """Nested without end, or longer than an editor's text: the server says so, and goes on."""
+        deep = "func.func @f() attributes {a = " + "[" * 100000 + "]" * 100000 + "} { return }"
+        for text, said in ((deep, "nested at most"), (STEP.read_text() + "//" + "x" * (65 << 20), "expected a text of at most 64 MiB, got 65 MiB")):
+            with self.subTest(said):
+                self.assertIn(said, " ".join(entry["message"] for entry in self.open(text) if entry["severity"] == 1))
+                self.assertEqual([entry for entry in self.open(STEP.read_text()) if entry["severity"] == 1], [])
+        self.assertEqual(self.session.close(), 0)
+
     def test_an_error_is_where_it_is(self):
         text = STEP.read_text()
         line = self.at(text, r"stablehlo\.(dot_general) ")["position"]["line"]
