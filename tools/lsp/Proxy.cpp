@@ -15,9 +15,11 @@
 
 #include "Document.h"
 
+#include "cgx/Tools/SourceFile.h"
 #include "cgx/Tools/SourceText.h"
 
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/LSP/Protocol.h"
 #include "llvm/Support/LSP/Transport.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -40,6 +42,9 @@ namespace {
 
 /// What an editor shows as one file. MLIR takes up to a hundred times as much memory.
 constexpr size_t kLongestText = size_t(64) << 20;
+
+/// Of ErrorCodes.
+constexpr int kRequestFailed = -32803;
 
 /// Of DiagnosticSeverity.
 constexpr int kError = 1;
@@ -94,6 +99,8 @@ public:
     llvm::lsp::JSONTransportInputOverFile input(stdin);
     std::string body;
     while (std::optional<json::Object> message = readMessage(input, body)) {
+      if (refuseBytecode(*message))
+        continue;
       if (refuseText(*message))
         body = textOf(json::Value(json::Object(*message)));
       note(*message);
@@ -110,7 +117,7 @@ public:
     while (std::optional<json::Object> message = readMessage(input, body)) {
       if (complete(*message))
         body = textOf(json::Value(std::move(*message)));
-      if (!writeMessage(STDOUT_FILENO, body))
+      if (!answer(body))
         break;
     }
   }
@@ -121,6 +128,36 @@ private:
     std::shared_ptr<Document> document;
     Place place;
   };
+
+  /// Both ways speak to the editor.
+  bool answer(llvm::StringRef body) {
+    std::lock_guard guard(output);
+    return writeMessage(STDOUT_FILENO, body);
+  }
+
+  /// Answers a request for the text of a file of bytecode that cannot be read, which the server would read
+  /// whatever it is. Whether it was one.
+  bool refuseBytecode(const json::Object &message) {
+    const json::Object *parameters = message.getObject("params");
+    const json::Value *id = message.get("id");
+    if (message.getString("method") != llvm::StringRef("mlir/convertFromBytecode") || !parameters || !id)
+      return false;
+    llvm::Expected<llvm::lsp::URIForFile> file =
+        llvm::lsp::URIForFile::fromURI(parameters->getString("uri").value_or(""));
+    if (!file) {
+      llvm::consumeError(file.takeError());
+      return false; // the server says what is wrong
+    }
+    std::string why;
+    std::unique_ptr<llvm::MemoryBuffer> buffer = readSourceFile(file->file().str(), why);
+    if (!buffer)
+      why = file->file().str() + ": " + why;
+    else if (prepareSource(std::move(buffer), registry, why))
+      return false;
+    return answer(textOf(json::Object{{"jsonrpc", "2.0"},
+                                      {"id", *id},
+                                      {"error", json::Object{{"code", kRequestFailed}, {"message", why}}}}));
+  }
 
   /// Takes a text out of a message that MLIR's parser would not survive, and keeps the reason. Whether it
   /// did.
@@ -259,7 +296,8 @@ private:
   const int toServer;
   std::FILE *const fromServer;
 
-  std::mutex mutex;
+  std::mutex output;                                          ///< of the editor
+  std::mutex mutex;                                           ///< of what follows
   std::map<std::string, std::shared_ptr<Document>> documents; ///< by name
   std::map<std::string, Question> questions;                  ///< by id
   std::map<std::string, std::string> refusals;                ///< why a text was not parsed, by name

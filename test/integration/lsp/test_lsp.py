@@ -204,6 +204,19 @@ class LspTest(unittest.TestCase):
                 self.assertEqual([entry for entry in self.open(STEP.read_text()) if entry["severity"] == 1], [])
         self.assertEqual(self.session.close(), 0)
 
+    def test_what_is_no_file_of_bytecode_is_refused(self):
+        """A device without an end, and a folder: the request fails with the reason, and the session goes on."""
+        for path in ("/dev/zero", str(ROOT)):
+            with self.subTest(path):
+                self.session.last_id += 1
+                self.session.send({"id": self.session.last_id, "method": "mlir/convertFromBytecode",
+                                   "params": {"uri": pathlib.Path(path).as_uri()}})
+                answer = self.session.receive()
+                self.assertEqual(answer["id"], self.session.last_id)
+                self.assertIn(path, answer["error"]["message"])
+        self.assertEqual([entry for entry in self.open(STEP.read_text()) if entry["severity"] == 1], [])
+        self.assertEqual(self.session.close(), 0)
+
     def test_an_error_is_where_it_is(self):
         text = STEP.read_text()
         line = self.at(text, r"stablehlo\.(dot_general) ")["position"]["line"]
