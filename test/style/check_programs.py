@@ -40,6 +40,7 @@ PROGRAMS = {
     "abidiff": "abigail-tools", "awk": "mawk", "bash": "bash", "ccache": "ccache", "clang-format-22": "clang-format-22", "git": "git", "grep": "grep",
     "gzip": "gzip", "hostname": "hostname", "ld.lld-22": "lld-22", "ld.lld": "lld-22", "mpirun": "openmpi-bin", "ninja": "ninja-build",
     "python3": "python3", "sed": "sed", "sh": "dash", "tar": "tar", "which": "debianutils", "zsh": "zsh",
+    **dict.fromkeys("mpicc.mpich mpirun.mpich".split(), OPTIONAL),  # of tools/setup --mpich: a second MPI
     "groff": OPTIONAL,  # looks at manual pages
     "bible": OPTIONAL,  # for who makes the example's data anew, which the tree has
     "sudo": OPTIONAL,   # only where setup does not run as root
@@ -56,6 +57,7 @@ FOUND = {
     "hwy": "libhwy-dev", "kissfft/kissfft.hh": "libkissfft-dev", "dnnl.h": "libdnnl-dev", "dnnl": "libdnnl-dev",
     "OpenMP": "g++", "cgx": "cmake",  # the last is the tree itself, installed
     "Gloo": "libgloo-dev", "Git": "git", "CUDAToolkit": OPTIONAL, "nccl": OPTIONAL, "nccl.h": OPTIONAL,
+    "mpich": OPTIONAL,
 }
 
 KEYWORDS = set("if then elif else fi while until do done for in case esac function { } ! [[ ]] (( time select".split())

@@ -285,6 +285,24 @@ def without_locale(paths):
                 yield f"{path}: {found[0]}: expected from_chars or to_chars, which know no locale"
 
 
+def versions(paths):
+    """The numbers of interfaces and formats are those of the one table that lists them, and every number is in it."""
+    page = pathlib.Path("docs/files.md")
+    listed = dict(re.findall(r"^\| .* \| `(\w+)` \| (\d+) \|$", text(page), re.M))
+    found = {}
+    for path in paths:
+        if path.suffix in (".cpp", ".h") and path.parts[0] in LAYERS:
+            for name, number in re.findall(r"#define (CGX_\w*ABI_VERSION) (\d+)u?\b", text(path)):
+                found.setdefault(name, set()).add(number)
+            for name, number in re.findall(r"\"(cgx_[a-z_]+)\", (\d+)[,}]", text(path)):
+                found.setdefault(name, set()).add(number)
+    for name, numbers in sorted(found.items()):
+        if numbers != {listed.get(name)}:
+            yield f"{page}: {name} is {', '.join(sorted(numbers))} in the sources, {listed.get(name, 'missing')} in the table of versions"
+    for name in sorted(listed.keys() - found.keys()):
+        yield f"{page}: {name}: expected a version that the sources have"
+
+
 def formatted(paths):
     """clang-format-22 would change nothing."""
     tool = shutil.which("clang-format-22")
@@ -337,7 +355,7 @@ def text(path):
     return (ROOT / path).read_text(encoding="utf-8", errors="replace")
 
 
-CHECKS = [licensed, named_by_subject, include_direction, components_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, recipes, field_words, without_locale, reported, formatted]
+CHECKS = [licensed, named_by_subject, include_direction, components_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, recipes, field_words, without_locale, versions, reported, formatted]
 
 
 def main():

@@ -25,7 +25,7 @@ class _ProgramConfig(ctypes.Structure):
                 ("local_gpus", ctypes.POINTER(ctypes.c_int32))]
 
 
-_ABI_VERSION = 3
+_ABI_VERSION = 1
 _Visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)
 _HANDLERS = ("begin_step", "collective", "end_step")
 

@@ -23,7 +23,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-#define CGX_XLA_ABI_VERSION 3u
+#define CGX_XLA_ABI_VERSION 1u
 
 typedef struct cgx_xla_program_config {
   uint32_t struct_size;        /* sizeof(cgx_xla_program_config): set by the initializer */

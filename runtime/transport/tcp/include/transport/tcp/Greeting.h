@@ -37,7 +37,7 @@ struct WireAddress {
 
 struct Hello {
   static constexpr uint64_t kMagic = 0x3150435443584743; // "CGXCTCP1"
-  static constexpr uint32_t kVersion = 3;
+  static constexpr uint32_t kVersion = 1;
 
   uint64_t magic = kMagic;
   uint32_t version = kVersion;
