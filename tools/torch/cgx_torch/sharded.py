@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 from cgx_core.codecs import Codec
 from cgx_core.warned import Said, warn
-from cgx_torch import fsdp, loss_scale, module
+from cgx_torch import fsdp, loss_scale, module, sharded_resume
 from cgx_torch.hook import hook
 from cgx_torch.hook import state as state_of
 from cgx_torch.process_group import ProcessGroup
@@ -274,7 +274,7 @@ class Sharded:
         options."""
         if self._key() not in state:
             raise ValueError(f"expected the state of {self._key()}, got that of {', '.join(sorted(state)) or 'none'}: it is resumed by as "
-                             "many ranks as saved it")
+                             "many ranks as saved it, else call load_checkpoint(folder)")
         state = state[self._key()]
         if len(state["steps"]) != len(self._comms):
             raise ValueError(f"expected the state of {len(self._comms)} modules, got that of {len(state['steps'])}")
@@ -289,6 +289,15 @@ class Sharded:
         for comm, steps, units in zip(self._comms, state["steps"].tolist(), state["units"].tolist()):
             comm.step, comm.replicas.step = steps
             comm.reduces.unit, comm.replicas.unit = units
+
+    def load_checkpoint(self, folder, key="cgx"):
+        """Goes on from a state of `state_dict` that torch.distributed.checkpoint saved in a folder under a key, by whichever number of
+        ranks. As many resume to the bit. Others owe what these owed in all; what cannot be taken over is dropped, with a warning."""
+        states = sharded_resume.read(folder, key, self._key())
+        if self._key() in states:
+            self.load_state_dict(states)
+        else:
+            sharded_resume.reshard(states, self._comms)
 
     def rescale(self, factor):
         """Gradients are `factor` times as large from the next step on, as of `State.rescale`."""

@@ -1,15 +1,17 @@
 """What was applied to a model that FSDP2 splits, and what codecs still owe, is what was handed in. The parameters stay as they are.
 
-    python sharded_conservation.py REPLICAS OPTIONS
+    python sharded_conservation.py REPLICAS OPTIONS [TO [FROM]]
 
-OPTIONS are JSON. Prints, for each matrix, the part of what was handed in that is missing, on rank 0, and the part that is owed."""
+OPTIONS are JSON. What is owed is saved in the folder TO, and the run goes on from FROM, of another number of ranks. Prints, for each matrix, the part of what was handed in that is missing, on rank 0, and the part that is owed."""
 
 import json
+import pathlib
 import sys
 
 import cgx_torch
 import torch
 import torch.distributed as dist
+import torch.distributed.checkpoint as checkpoint
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
@@ -45,7 +47,7 @@ def owed(state, name, replicas):
     return total
 
 
-def main(replicas, options):
+def main(replicas, options, to=None, from_=None):
     ranks = dist.get_world_size()
     mesh = init_device_mesh("cpu", (replicas, ranks // replicas), mesh_dim_names=("replica", "shard"))
     alone, model = Model(), Model()
@@ -53,7 +55,12 @@ def main(replicas, options):
     state = cgx_torch.compress(model, weights=None, min_elements=0, **options)
     names = [name for name, each in alone.named_parameters() if each.ndim > 1]
     handed, applied = (dict.fromkeys(names, 0.0) for _ in range(2))
-    for step in range(STEPS):
+    if from_:
+        state.load_checkpoint(from_)
+        earlier = json.loads(pathlib.Path(from_, "books.json").read_text())
+        applied = {name: earlier["applied"][name] for name in names}
+        handed = {name: earlier["handed"][name] if dist.get_rank() == 0 else 0.0 for name in names}
+    for step in range(STEPS if not from_ else 3):
         alone.zero_grad()
         loss(alone, step).backward()
         model.zero_grad()
@@ -65,6 +72,11 @@ def main(replicas, options):
                 applied[name] += model.get_parameter(name).grad.full_tensor().double().sum().item()
     books = torch.tensor([[handed[name], owed(state, name, replicas)] for name in names], dtype=torch.float64)
     dist.all_reduce(books)
+    if to:
+        checkpoint.save({"cgx": state.state_dict()}, checkpoint_id=to)
+        if dist.get_rank() == 0:
+            sums = {"applied": applied, "handed": dict(zip(names, books[:, 0].tolist()))}
+            pathlib.Path(to, "books.json").write_text(json.dumps(sums))
     if dist.get_rank() == 0:
         books = dict(zip(names, books.tolist()))
         print(json.dumps({"missing": {name: abs(books[name][0] - applied[name] - books[name][1]) / abs(books[name][0]) for name in names},
@@ -75,6 +87,6 @@ def main(replicas, options):
 if __name__ == "__main__":
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
-    main(int(sys.argv[1]), json.loads(sys.argv[2]))
+    main(int(sys.argv[1]), json.loads(sys.argv[2]), *sys.argv[3:])
     dist.barrier()
     dist.destroy_process_group()
