@@ -6,6 +6,7 @@ import pathlib
 import re
 import sys
 import unittest
+import warnings
 
 from launch import needs_torch_and_libraries, run
 from ranks import PACKAGE
@@ -56,6 +57,14 @@ class OptionsTest(unittest.TestCase):
         self.assertRegex(answer()["storage"], 'ValueError: .*got .f23.: did you mean "f32"')
         self.assertRegex(answer()["option"], "CompileError: .*bitss")
         self.assertRegex(answer()["no state"], r"TypeError: .*got None: write ddp_model.register_comm_hook\(cgx_torch.state\(ddp_model")
+
+    def test_install_takes_a_plan_in_place_of_codecs(self):
+        import cgx_torch
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # nothing is compressed
+            cgx_torch.install(plan="plan.json", min_elements=1).uninstall()
+        with self.assertRaisesRegex(cgx_torch.CompileError, "bitss"):
+            cgx_torch.install(plan="plan.json", bitss=4)
 
     def test_complex_parameters_travel_as_they_are(self):
         self.assertEqual(answer()["complex kinds"]["turn"], "identity")

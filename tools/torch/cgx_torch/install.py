@@ -169,9 +169,10 @@ def _met_root(original):
 
 
 def _check_options(weights, gradients, options):
-    """Raises CompileError where an option is wrong, whatever model comes."""
-    options = {"weight": weights, "gradient": gradients,
-               **{name: value for name, value in options.items() if name not in ("transport", "seed", "timeout", "name", "process_group")}}
+    """Raises CompileError where an option is wrong, whatever model comes. A plan is one of a model, in place of codecs."""
+    codecs = {"weight": weights, "gradient": gradients} if options.get("plan") is None else {}
+    options = {**codecs,
+               **{name: value for name, value in options.items() if name not in ("plan", "transport", "seed", "timeout", "name", "process_group")}}
     compiler.run("module attributes {cgx.num_ranks = 2 : i64} { func.func public @main(%w: tensor<64x64xf32>) -> tensor<64x64xf32> {"
                  ' %0 = cgx.all_reduce sum(%w) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],'
                  ' layers = [#cgx.layer<"w", gradient>]} : tensor<64x64xf32> return %0 : tensor<64x64xf32> } }',
