@@ -26,23 +26,24 @@ def train(jobs, ranks=2):
     return list(zip(*([json.loads(line) for line in each.printed.splitlines()] for each in done)))
 
 
+def assert_exact_is_plain(case, settings, ranks, same_bits=True):
+    """Exact codecs change nothing, whatever torch is told to do. What the ranks print of each of these settings."""
+    done = train([job for each in settings for job in ({**each, "cgx": None}, {**each, "cgx": EXACT})], ranks)
+    for each, plain, ours in zip(settings, done[::2], done[1::2]):
+        with case.subTest(ranks=ranks, **each):
+            case.assertEqual(len({rank["gathered"] for rank in ours}), 1, "ranks hold different parameters")
+            if same_bits:
+                case.assertEqual(ours[0]["bits"], plain[0]["bits"])
+                case.assertEqual(ours[0]["losses"], plain[0]["losses"])
+            for mine, theirs in zip(ours[0]["values"], plain[0]["values"]):
+                case.assertAlmostEqual(mine, theirs, delta=1e-3 * abs(theirs) + 1e-4)
+            case.assertGreater(ours[0]["telemetry"]["raw_bytes"], 0)
+    return done[1::2]
+
+
 @needs_torch_and_libraries
 @needs_interface
 class FsdpTest(unittest.TestCase):
-    def assert_exact_is_plain(self, settings, ranks, same_bits=True):
-        """Exact codecs change nothing, whatever torch is told to do."""
-        done = train([job for each in settings for job in ({**each, "cgx": None}, {**each, "cgx": EXACT})], ranks)
-        for each, plain, ours in zip(settings, done[::2], done[1::2]):
-            with self.subTest(ranks=ranks, **each):
-                self.assertEqual(len({rank["gathered"] for rank in ours}), 1, "ranks hold different parameters")
-                if same_bits:
-                    self.assertEqual(ours[0]["bits"], plain[0]["bits"])
-                    self.assertEqual(ours[0]["losses"], plain[0]["losses"])
-                for mine, theirs in zip(ours[0]["values"], plain[0]["values"]):
-                    self.assertAlmostEqual(mine, theirs, delta=1e-3 * abs(theirs) + 1e-4)
-                self.assertGreater(ours[0]["telemetry"]["raw_bytes"], 0)
-        return done[1::2]
-
     def test_exact_is_plain_to_the_bit_on_two_ranks(self):
         half = {"param_dtype": "bfloat16"}
         settings = [{}, {"reshard": False}, {"accumulate": 2}, {"accumulate": 2, "no_sync": True},
@@ -52,16 +53,16 @@ class FsdpTest(unittest.TestCase):
                     # Branches of one size, whose gradients torch packs in another order than the parameters have.
                     {"grad_types": True}, {"model": "branches", "grad_types": True},
                     {"divide": 2.0}, {"divide": 1.0, "sum_only": True}, {"at_once": True}, {"ddp": True}]
-        exact = dict(zip(map(str, settings), self.assert_exact_is_plain(settings, 2)))
+        exact = dict(zip(map(str, settings), assert_exact_is_plain(self, settings, 2)))
         said = "\n".join(exact[str(settings[7])][0]["layers"]["left"])
         self.assertRegex(said, "blocks.0: weights are gathered by torch, uncompressed, as it hands out raw bytes")
         self.assertIn("the root: no gradient travels of embed.weight, frozen", exact[str({"frozen": True})][0]["layers"]["left"])
 
     def test_exact_is_plain_on_three_ranks_whose_shards_have_padding(self):
-        self.assert_exact_is_plain([{}, {"model": "branches", "grad_types": True}], 3, same_bits=False)
+        assert_exact_is_plain(self, [{}, {"model": "branches", "grad_types": True}], 3, same_bits=False)
 
     def test_exact_is_plain_with_another_mesh_after_the_forward_pass(self):
-        self.assert_exact_is_plain([{"reshard": 2}], 4, same_bits=False)
+        assert_exact_is_plain(self, [{"reshard": 2}], 4, same_bits=False)
 
     def test_the_factor_of_a_sum_is_that_of_a_sum_without_one(self):
         # Gloo has no PREMUL_SUM, which torch asks for where a factor was set: to the plain sum it is compared.

@@ -4,24 +4,17 @@ import json
 import unittest
 
 from launch import needs_torch_and_libraries, run
-from test_fsdp import EXACT, needs_interface, train
+from test_fsdp import EXACT, assert_exact_is_plain, needs_interface, train
 
 
 @needs_torch_and_libraries
 @needs_interface
 class HsdpTest(unittest.TestCase):
     def assert_exact_is_plain(self, settings, ranks, same_bits=True):
-        done = train([job for each in settings for job in ({**each, "cgx": None}, {**each, "cgx": EXACT})], ranks)
-        for each, plain, ours in zip(settings, done[::2], done[1::2]):
-            with self.subTest(ranks=ranks, **each):
-                self.assertEqual(len({rank["gathered"] for rank in ours}), 1, "ranks hold different parameters")
-                if same_bits:
-                    self.assertEqual(ours[0]["losses"], plain[0]["losses"])
-                    self.assertEqual(ours[0]["bits"], plain[0]["bits"])
-                for mine, theirs in zip(ours[0]["values"], plain[0]["values"]):
-                    self.assertAlmostEqual(mine, theirs, delta=1e-3 * abs(theirs) + 1e-4)
-                self.assertEqual(ours[0]["telemetry"]["torch_bytes"], 0, "torch sent something")
-        return done[1::2]
+        done = assert_exact_is_plain(self, settings, ranks, same_bits)
+        for ours in done:
+            self.assertEqual(ours[0]["telemetry"]["torch_bytes"], 0, "torch sent something")
+        return done
 
     def test_an_exact_second_hop_is_plain_to_the_bit_on_two_by_two(self):
         # Each sum is of two numbers, in whichever order.
