@@ -156,8 +156,7 @@ private:
         [&] { warning << ", "; });
     if (doubles.size() > most)
       warning << " and " << doubles.size() - most << " more";
-    warning << ": codecs take f32, f16 and bf16; cast gradients before they are reduced, or train without "
-               "jax_enable_x64";
+    warning << ": codecs take f32, f16 and bf16; cast gradients before they are reduced, or train in f32";
   }
 
   static bool isOfAnotherCollective(CollectiveOpInterface op, StringRef reason) {

@@ -48,7 +48,7 @@ class OptionsTest(unittest.TestCase):
     def test_warnings_are_said_once_where_the_user_wrote(self):
         self.assert_said("misspelt", "exclude=.embd. matches the name of no layer")
         self.assert_said("lossy", "without error feedback")
-        self.assert_said("double", "f64")
+        self.assert_said("double", "4 gradients of f64 stay exact, '0.weight', '0.bias'.*or train in f32")
         self.assert_said("complex said", "turn travels uncompressed: codecs take no torch.complex64")
 
     def test_wrong_options_are_refused_with_those_that_exist(self):

@@ -43,7 +43,7 @@ func.func @main(%a: tensor<4xf32>, %l: tensor<f32>) {
 
 // -----
 
-// expected-warning @below {{1 gradient of f64 stays exact, 'b': codecs take f32, f16 and bf16; cast gradients before they are reduced, or train without jax_enable_x64}}
+// expected-warning @below {{1 gradient of f64 stays exact, 'b': codecs take f32, f16 and bf16; cast gradients before they are reduced, or train in f32}}
 module attributes {cgx.num_ranks = 2 : i64} {
 func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf64>) {
   %0:2 = cgx.all_reduce sum(%a, %b) exact_reasons("", "element type f64")
