@@ -47,9 +47,10 @@ static void *open(std::string &reasons) {
   for (const std::string &file : candidates()) {
     if (void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))
       return library;
-    // Of a library that is there the message names what it lacks.
     const std::string error = dlerror();
-    if (error.rfind(file, 0) != 0)
+    const bool isMissing =
+        error.starts_with(file + ": cannot open") && error.ends_with("No such file or directory");
+    if (!isMissing)
       reasons += concat(reasons.empty() ? "" : "; ", error);
   }
   return nullptr;

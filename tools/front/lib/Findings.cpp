@@ -128,20 +128,27 @@ Finding findMpi() {
   const char *instead = "ranks of one host only";
 #endif
   const char *named = std::getenv("CGX_MPI_LIBRARY");
-  const std::string file = named && *named ? named : "libcgx_mpi.so";
-  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  const std::string why = library ? "" : dlerror();
-  using Describe = const char *(*)();
-  auto describe = library ? reinterpret_cast<Describe>(dlsym(library, "cgx_mpi_description")) : nullptr;
-  if (describe)
-    return {Verdict::good, "MPI", describe(), ""};
-  if (library)
-    return {Verdict::absent, "MPI", file + " is no library of cgx for MPI: " + instead,
-            "unset CGX_MPI_LIBRARY"};
-  if (why.find("libcgx_mpi.so: cannot open") != std::string::npos)
-    return {Verdict::absent, "MPI", std::string("this build has none: ") + instead,
-            "for mpirun install libopenmpi-dev and openmpi-bin, and build again"};
-  return {Verdict::absent, "MPI", why + ": " + instead, "install the MPI that libcgx_mpi.so was built with"};
+  const bool isNamed = named && *named;
+  std::vector<std::string> files = {"libcgx_mpi.so", "libcgx_mpi_mpich.so"}; // runtime/transport/mpi
+  if (isNamed)
+    files = {named};
+  std::string found, reasons;
+  for (const std::string &file : files) {
+    void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const std::string error = library ? "no library of cgx for MPI: " + file : dlerror();
+    using Describe = const char *(*)();
+    if (auto describe = library ? reinterpret_cast<Describe>(dlsym(library, "cgx_mpi_description")) : nullptr)
+      found += (found.empty() ? "" : ", ") + std::string(describe());
+    else if (isNamed || !error.starts_with(file + ": cannot open"))
+      reasons += (reasons.empty() ? "" : "; ") + error;
+  }
+  if (!found.empty())
+    return {Verdict::good, "MPI", found, ""};
+  if (!reasons.empty())
+    return {Verdict::absent, "MPI", reasons + ": " + instead,
+            isNamed ? "unset CGX_MPI_LIBRARY" : "install the MPI that cgx was built with"};
+  return {Verdict::absent, "MPI", std::string("this build has none: ") + instead,
+          "for mpirun install libopenmpi-dev and openmpi-bin, and build again"};
 }
 
 Finding findConvolutions() {

@@ -187,10 +187,9 @@ def _between(hosts, has_mpi):
 
 
 def _has_mpi():
-    """Whether mpirun has started this process, of Open MPI or of MPICH, and what calls its MPI can be loaded."""
-    by = {"OMPI_COMM_WORLD_RANK": "cgx_mpi", "PMI_RANK": "cgx_mpi_mpich"}
-    library = next((library for variable, library in by.items() if variable in os.environ), None)
+    """Whether Open MPI's mpirun has started this process, and what calls it can be loaded. MPICH's sets what Slurm sets for what
+    is no rank of MPI, such as torchrun on each host: over it only who asks for it goes."""
     try:
-        return library is not None and bool(open_library(library))
+        return "OMPI_COMM_WORLD_RANK" in os.environ and bool(open_library("cgx_mpi"))
     except (LibraryError, OSError):
         return False

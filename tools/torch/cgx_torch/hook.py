@@ -71,7 +71,7 @@ def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedba
       adapt: a solver, such as "lgreco", that makes a plan of what is measured while training: from step 200 on, and anew
         every 1000 steps; `cgx_torch.Adaptation("lgreco", warmup=100, every=500)` says when.
       process_group: the model's; by default that of the DistributedDataParallel, else of all ranks.
-      transport: of the runtime; by default what fits the processes: "shm" on one host, "shm+mpi" under mpirun.
+      transport: of the runtime; by default what fits the processes: "shm" on one host, "shm+mpi" under Open MPI's mpirun.
       seed: of stochastic rounding.
       timeout: seconds that a rank waits for another before the step fails.
       report: True prints what travels, layer by layer, on rank 0.

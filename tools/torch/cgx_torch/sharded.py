@@ -29,8 +29,8 @@ _REFUSED = {"overlap": "torch prefetches modules",
 _OF_DIRECTIONS = {"codec": 'write weights="bits=8", gradients="topk density=0.01"',
                   "error_feedback": 'it is of gradients: write gradients="bits=4 error-feedback=f32"'}
 DEFAULT_WEIGHTS, DEFAULT_GRADIENTS = "bits=8", "bits=4"
-# Of the second hop of gradients, whose all-reduce quantizes twice behind the first, 8 bits; 4 cost 2 % of the loss of a small model
-# where 8 cost nothing. What is exact in the first, or left to torch, is in the second.
+# Of the second hop of gradients, whose all-reduce quantizes twice behind the first, 8 bits: with 4 a small model learned less. What is
+# exact in the first, or left to torch, is in the second.
 AUTO = "auto"
 
 

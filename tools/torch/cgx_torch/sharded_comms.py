@@ -1,5 +1,7 @@
 """What torch's FSDP2 has gather and reduce a module: objects that it hands flat buffers, in which layers lie side by side."""
 
+import abc
+
 import torch
 import torch.distributed as dist
 from cgx_core.context import RuntimeFailure
@@ -20,7 +22,7 @@ class Comm:
         return self.gathers, self.reduces, self.replicas
 
 
-class _Direction:
+class _Direction(abc.ABC):
     def __init__(self, comm, line, number):
         self._comm, self._number = comm, number
         self._part, self.line = comm.part, line
@@ -34,9 +36,9 @@ class _Direction:
     def layers(self):
         return self._exchange.layers if self._exchange else []
 
+    @abc.abstractmethod
     def join(self, dtype, layers):
         """Has cgx send these layers."""
-        raise NotImplementedError
 
     def allocate(self, size, *, dtype, device):
         return torch.empty(*size, dtype=dtype, device=device)
@@ -85,8 +87,9 @@ class _Sums(_Direction):
         self._expected = None
 
     @property
+    @abc.abstractmethod
     def direction(self):
-        raise NotImplementedError
+        """Which sums these are, as `sharded_program` calls them."""
 
     def join(self, dtype, layers):
         # Of several layers ranks can have different ones.

@@ -10,6 +10,7 @@
 
 #include "transport/mpi/linked/MpiTransport.h"
 
+#include <algorithm>
 #include <mpi.h>
 #include <string>
 
@@ -24,7 +25,8 @@ const cgx::MpiLibrary cgx_mpi_library = {CGX_RUNTIME_VERSION, cgx::joinMpiWorld}
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
     MPI_Get_library_version(text, &length);
-    const std::string version(text, size_t(length));
+    std::string version(text, size_t(length));
+    std::ranges::replace(version, '\t', ' '); // MPICH's
     return version.substr(0, version.find_first_of(",\n"));
   }();
   return description.c_str();
