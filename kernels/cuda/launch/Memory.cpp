@@ -35,8 +35,9 @@ static const std::string &missingGpu() {
     int devices = 0;
     const cudaError_t error = cudaGetDeviceCount(&devices);
     if (error == cudaErrorInsufficientDriver || error == cudaErrorStubLibrary)
-      return "no CUDA device: no driver is installed, or one older than CUDA " +
-             std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
+      return "no CUDA device: no driver is installed (libcuda.so.1), or one older than CUDA " +
+             std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10) +
+             ": install NVIDIA's driver, or leave buffers in the memory of the host";
     if (error != cudaSuccess)
       return std::string("no CUDA device: ") + cudaGetErrorString(error);
     std::string flaw = devices == 0 ? "no CUDA device: the driver finds none" : "";
@@ -81,7 +82,7 @@ Outcome Memory::allocate(MemoryKind ofKind, uint64_t bytes) {
   return outcome;
 }
 
-Memory::~Memory() {
+void Memory::release() {
   // When a process ends, the runtime may be gone before its memory: nothing is left to do then.
   if (kind == MemoryKind::device)
     (void)cudaFree(address);

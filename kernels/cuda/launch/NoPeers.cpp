@@ -18,7 +18,7 @@ Outcome enablePeer(int) { return availability(); }
 Outcome poll(Stream, bool &) { return availability(); }
 bool isCapturing(Stream) { return false; }
 
-Event::~Event() = default;
+void Event::release() {}
 Outcome Event::make() { return availability(); }
 Outcome Event::makeShared() { return availability(); }
 Outcome Event::import(const IpcHandle &) { return availability(); }
@@ -29,7 +29,7 @@ Outcome waitOn(Stream, CUevent_st *) { return availability(); }
 
 Outcome allocateShared(Memory &, uint64_t) { return availability(); }
 Outcome handleOf(const Memory &, IpcHandle &) { return availability(); }
-ImportedMemory::~ImportedMemory() = default;
+void ImportedMemory::release() {}
 Outcome ImportedMemory::open(const IpcHandle &) { return availability(); }
 
 } // namespace cgx::cuda

@@ -60,10 +60,7 @@ bool isCapturing(Stream stream) {
   return false;
 }
 
-Event::~Event() {
-  if (event)
-    (void)cudaEventDestroy(event);
-}
+void Event::release() { (void)cudaEventDestroy(event); }
 
 Outcome Event::make() {
   *this = Event();
@@ -113,10 +110,7 @@ Outcome handleOf(const Memory &memory, IpcHandle &handle) {
   return outcome;
 }
 
-ImportedMemory::~ImportedMemory() {
-  if (address)
-    (void)cudaIpcCloseMemHandle(address);
-}
+void ImportedMemory::release() { (void)cudaIpcCloseMemHandle(address); }
 
 Outcome ImportedMemory::open(const IpcHandle &handle) {
   *this = ImportedMemory();

@@ -8,6 +8,7 @@
 
 #include "transport/mpi/Mpi.h"
 
+#include "library/OpenLibrary.h"
 #include "transport/mpi/MpiLibrary.h"
 
 #include <cstdlib>
@@ -18,53 +19,23 @@
 
 namespace cgx {
 
-/// The library that this code is in, or the program; its folder ends with a slash, and may be "".
-static std::string folderOfThisCode() {
-  Dl_info found{};
-  if (dladdr(reinterpret_cast<void *>(&connectMpi), &found) == 0 || !found.dli_fname)
-    return "";
-  const std::string file = found.dli_fname;
-  return file.substr(0, file.rfind('/') + 1);
-}
-
-/// Files of the library, the best one first.
-static std::vector<std::string> candidates() {
-  if (const char *given = std::getenv("CGX_MPI_LIBRARY"); given && *given)
-    return {given};
+/// Names of the library, the best one first.
+static std::vector<std::string> libraryNames() {
   std::vector<std::string> names = {"libcgx_mpi.so", "libcgx_mpi_mpich.so"};
   // As the launchers of MPICH and its kin say, and that of Open MPI does not.
   if (std::getenv("PMI_RANK") && !std::getenv("OMPI_COMM_WORLD_RANK"))
     std::swap(names[0], names[1]);
-  const std::string beside = folderOfThisCode();
-  std::vector<std::string> files;
-  for (const std::string &name : names)
-    files.insert(files.end(), {beside + name, name});
-  return files;
-}
-
-/// Null if there is none, and `reasons` says why each was refused that is there.
-static void *open(std::string &reasons) {
-  for (const std::string &file : candidates()) {
-    if (void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))
-      return library;
-    const std::string error = dlerror();
-    const bool isMissing =
-        error.starts_with(file + ": cannot open") && error.ends_with("No such file or directory");
-    if (!isMissing)
-      reasons += concat(reasons.empty() ? "" : "; ", error);
-  }
-  return nullptr;
+  return names;
 }
 
 static Result<const MpiLibrary *> load() {
-  std::string reasons;
-  void *library = open(reasons);
-  if (!library)
+  const OpenedLibrary library = openLibrary("CGX_MPI_LIBRARY", libraryNames());
+  if (!library.handle)
     return Status::error(
-        CGX_UNSUPPORTED, "cannot load MPI: ", reasons.empty() ? concat("no ", candidates().front()) : reasons,
+        CGX_UNSUPPORTED, "cannot load MPI: ", library.error,
         ": install the MPI that cgx was built with, name its library by CGX_MPI_LIBRARY=FILE, or "
         "take tcp in place of mpi");
-  const auto *found = static_cast<const MpiLibrary *>(dlsym(library, kMpiLibrarySymbol));
+  const auto *found = static_cast<const MpiLibrary *>(dlsym(library.handle, kMpiLibrarySymbol));
   if (!found || std::strcmp(found->version, CGX_RUNTIME_VERSION) != 0)
     return Status::error(CGX_UNSUPPORTED, "expected a library for MPI of cgx " CGX_RUNTIME_VERSION ", got ",
                          found ? concat("that of ", found->version)

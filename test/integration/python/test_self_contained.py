@@ -15,7 +15,7 @@ MOST_BYTES = 60_000_000
 OLDEST_GLIBC = (2, 34)
 # What every Linux has, and what the wheel has itself.
 ALLOWED = re.compile(r"(lib(c|m|gcc_s|dl|rt|pthread)\.so\.\d+|ld-linux-[\w-]+\.so\.\d+|libcgx_\w+\.so|libhwy-\w+\.so.*)$")
-EXPORTS = {"libcgx_runtime.so": r"cgx_\w+", "libcgx_xla.so": r"cgx_\w+", "libcgx_cuda.so": r"cgx::cuda::.*",
+EXPORTS = {"libcgx_runtime.so": r"cgx_\w+", "libcgx_xla.so": r"cgx_\w+", "libcgx_cuda.so": r"cgx::cuda::.*|cgx_cuda_library",
            "libcgx_compiler.so": r"cgx_\w+|.*resolveTypeID.*"}
 PROGRAMS = ("cgx", "cgx-bench", "cgx-curves", "cgx-lsp-server", "cgx-opt", "cgx-plan")
 STEP = """func.func public @main(%w: tensor<64x64xf32>, %x: tensor<8x64xf32>) -> tensor<64x64xf32> {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The functions of cuda.h, cuda_lowrank.h and cuda_memory.h on the processor: linked into a test, they take
-// the place of those of the library, and what is built on them runs as it would with a GPU. Also while a
+// The functions of cuda.h, cuda_lowrank.h and cuda_memory.h on the processor. They take the place of those of
+// the library (EmulatedLibrary.cpp), and what is built on them runs as it would with a GPU. Also while a
 // stream captures a graph work is done, and a replay is another run of what was put.
 
 #include "DecodeGroup.h"
@@ -17,6 +17,7 @@
 
 #include "cgx/kernels/cuda_peers.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
 #include <map>
@@ -97,9 +98,7 @@ Outcome Memory::allocate(MemoryKind ofKind, uint64_t bytes) {
   return {};
 }
 
-Memory::~Memory() {
-  if (!address)
-    return;
+void Memory::release() {
   waitForAllStreams();
   const std::lock_guard lock(mutex);
   const Block block = blocks.extract(reinterpret_cast<uintptr_t>(address)).mapped();
@@ -150,6 +149,14 @@ Outcome advanceStep(Stream stream, StepState *state) {
   putOn(stream, [state] { ++state->step; });
   return {};
 }
+Outcome timeOn(Stream stream, const std::function<Outcome()> &put, double &seconds) {
+  waitForWork(stream);
+  const auto begin = std::chrono::steady_clock::now();
+  Outcome outcome = put();
+  waitForWork(stream);
+  seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return outcome;
+}
 Outcome replayGraph(Stream, uint32_t times, const std::function<Outcome()> &put) {
   capturing = true;
   Outcome outcome;
@@ -198,10 +205,9 @@ Outcome handleOf(const Memory &memory, IpcHandle &handle) {
   return {};
 }
 
-ImportedMemory::~ImportedMemory() {
+void ImportedMemory::release() {
   const std::lock_guard lock(mutex);
-  if (address)
-    munmap(address, imported.at(address));
+  munmap(address, imported.at(address));
 }
 
 Outcome ImportedMemory::open(const IpcHandle &handle) {

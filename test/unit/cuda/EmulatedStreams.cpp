@@ -155,7 +155,7 @@ void destroyStream(Stream stream) {
   stream->worker.join();
 }
 
-Event::~Event() {
+void Event::release() {
   const std::lock_guard lock(registry().mutex);
   registry().events.erase(event);
 }

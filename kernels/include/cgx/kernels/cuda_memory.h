@@ -38,7 +38,10 @@ public:
     std::swap(size, other.size);
     return *this;
   }
-  ~Memory();
+  ~Memory() {
+    if (address)
+      release();
+  }
 
   /// Replaces what was owned by `bytes` bytes, not 0, of device or pinned memory.
   Outcome allocate(MemoryKind ofKind, uint64_t bytes);
@@ -47,6 +50,9 @@ public:
   uint64_t bytes() const { return size; }
 
 private:
+  friend struct CudaLibrary;
+  void release();
+
   MemoryKind kind = MemoryKind::host;
   void *address = nullptr;
   uint64_t size = 0;

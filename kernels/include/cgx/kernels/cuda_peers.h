@@ -52,7 +52,10 @@ public:
     std::swap(event, other.event);
     return *this;
   }
-  ~Event();
+  ~Event() {
+    if (event)
+      release();
+  }
 
   Outcome make();
   /// An event that other processes may wait for.
@@ -68,6 +71,9 @@ public:
   CUevent_st *get() const { return event; }
 
 private:
+  friend struct CudaLibrary;
+  void release();
+
   CUevent_st *event = nullptr;
 };
 
@@ -88,12 +94,18 @@ public:
     std::swap(address, other.address);
     return *this;
   }
-  ~ImportedMemory();
+  ~ImportedMemory() {
+    if (address)
+      release();
+  }
 
   Outcome open(const IpcHandle &handle);
   void *get() const { return address; }
 
 private:
+  friend struct CudaLibrary;
+  void release();
+
   void *address = nullptr;
 };
 
