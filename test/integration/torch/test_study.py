@@ -1,9 +1,11 @@
-"""tools/study/frameworks, in short: steps of torch and JAX on hosts with slow links, alone and with cgx."""
+"""tools/study/frameworks and sharded-overlap, in short: steps of torch and JAX on hosts with slow links, alone and with cgx."""
 
 import os
 import pathlib
 import subprocess
 import unittest
+
+import ranks
 
 TOOLS = pathlib.Path(__file__).resolve().parents[3] / "tools"
 
@@ -28,6 +30,15 @@ class Study(unittest.TestCase):
 
     def test_torch(self):
         self.measure("torch", os.environ["CGX_TORCH_PYTHON"])
+
+    def test_exchanges_of_fsdp2_that_go_on_beside(self):
+        if not ranks.has_fsdp():
+            self.skipTest(ranks.NO_FSDP)
+        measured = subprocess.run([TOOLS / "study" / "sharded-overlap", "--quick", "--rates", "1gbit", "--libraries",
+                                   os.environ["CGX_LIBRARY_PATH"], "--python", os.environ["CGX_TORCH_PYTHON"]], timeout=240,
+                                  capture_output=True, text=True, check=False)
+        self.assertEqual(measured.returncode, 0, measured.stdout + measured.stderr)
+        self.assertRegex(measured.stdout, r"\| 1gbit \| cgx \| [\d.]+ s \| [\d.]+x \| [\d.]+x \|")
 
     def test_jax(self):
         self.measure("jax", os.environ.get("CGX_PYTHON"))

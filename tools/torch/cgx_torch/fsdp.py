@@ -2,8 +2,10 @@
 
 import dataclasses
 import functools
+import inspect
 import math
 import threading
+import typing
 
 import torch
 import torch.distributed as dist
@@ -132,28 +134,41 @@ def _name_of(name):
     return module.name_of(name).replace("_checkpoint_wrapped_module.", "")
 
 
+def watches_gradient(parameter):
+    """Whether something of the user's is called as a gradient arrives, such as an optimizer within the backward pass."""
+    return parameter.offload_to_cpu or bool(getattr(parameter.sharded_param, "_post_accumulate_grad_hooks", None))
+
+
 @functools.cache
 def tell_comms():
-    """Has reductions told of the parameters whose gradients they hold, and of their order, which both follow from the step. Torch
-    tells nobody; what packs them is called with them in all versions. The all-reduce over replicas is offered to them, too: torch
-    has no place for another one, and does it in there, by a name of its module."""
+    """Has reductions told of the parameters whose gradients they hold, and of their order, which both follow from the step, and lets
+    them begin and end when they say. Torch tells nobody; what packs them is called with them in all versions. The all-reduce over
+    replicas is offered to them, too: torch has no place for another one, and does it in there, by a name of its module."""
     from torch.distributed.fsdp._fully_shard import _fsdp_collectives as torch_collectives
     from torch.distributed.fsdp._fully_shard import _fsdp_param_group as torch_groups
     reduce = torch_groups.foreach_reduce
+    signature = inspect.signature(reduce)
+    # On a CPU these are tensors that are kept until they were sent, which who sends them does, and events, of which it has none.
+    nothing = (None,) * len(typing.get_args(signature.return_annotation))
 
     @functools.wraps(reduce)
-    def reduce_and_tell(fsdp_params, *args, **kwargs):
-        comm = next((each for each in (*args, *kwargs.values()) if hasattr(each, "cgx_expects")), None)
-        if comm is None:
-            return reduce(fsdp_params, *args, **kwargs)
-        comm.cgx_expects(fsdp_params)
-        _reducing.comm = comm
-        try:
-            return reduce(fsdp_params, *args, **kwargs)
-        finally:
-            _reducing.comm = None
+    def reduce_by_comm(*args, **kwargs):
+        asked = signature.bind(*args, **kwargs).arguments
+        comm = asked["reduce_scatter_comm"]
+        if not hasattr(comm, "cgx_reduce"):
+            return reduce(*args, **kwargs)
 
-    torch_groups.foreach_reduce = reduce_and_tell
+        def body():
+            _reducing.comm = comm
+            try:
+                return reduce(*args, **kwargs)
+            finally:
+                _reducing.comm = None
+
+        done = comm.cgx_reduce(asked, body, can_wait=bool(nothing))
+        return nothing if done is None else done
+
+    torch_groups.foreach_reduce = reduce_by_comm
     torch_collectives.dist = _OffersAllReduces()
 
 

@@ -11,8 +11,6 @@ import contextlib
 import dataclasses
 import itertools
 import json
-import queue
-import threading
 import weakref
 
 import torch
@@ -26,6 +24,7 @@ from cgx_torch import loss_scale, module
 from cgx_torch.memory import rescale
 from cgx_torch.process_group import ProcessGroup
 from cgx_torch.program import Program
+from cgx_torch.thread import Thread
 
 # What DDP decides, and not the compiler.
 _REFUSED = {"overlap": "buckets travel while the backward pass goes on",
@@ -156,7 +155,7 @@ class State:
         self._stream = self._make_stream()
         self._said_of_skips = False
         self._groups = [[name] for name in self._parameters]
-        self._thread = _Thread()
+        self._thread = Thread()
         _open.add(self)
         self._program = self._thread.call(lambda: self._open_program(self._groups))
         loss_scale.follow(self)
@@ -482,46 +481,6 @@ class Unconnected:
 
     def trace(self, *_):
         self._reduce(None)
-
-
-class _Thread:
-    """The thread that alone uses the context of this rank."""
-
-    def __init__(self):
-        self._queue = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._serve, name="cgx", daemon=True)
-        self._thread.start()
-
-    def submit(self, body):
-        self._queue.put(body)
-
-    def call(self, body):
-        """Runs `body` behind what was submitted; returns or raises what it does."""
-        done, answer = threading.Event(), {}
-
-        def run():
-            try:
-                answer["value"] = body()
-            except BaseException as error:
-                answer["error"] = error
-            done.set()
-
-        self.submit(run)
-        done.wait()
-        if "error" in answer:
-            raise answer["error"]
-        return answer["value"]
-
-    def stop(self, last):
-        """Runs `last`, and ends the thread."""
-        if self._thread.is_alive():
-            self.call(last)
-            self._queue.put(None)
-            self._thread.join()
-
-    def _serve(self):
-        while (body := self._queue.get()) is not None:
-            body()
 
 
 _open = weakref.WeakSet()

@@ -17,6 +17,7 @@ from cgx_torch.hook import state as state_of
 from cgx_torch.process_group import ProcessGroup
 from cgx_torch.sharded_comms import Comm
 from cgx_torch.sharded_line import Line
+from cgx_torch.sharded_overlap import MOST_REDUCTIONS, Overlap
 
 # What FSDP decides, or what belongs to one direction.
 _REFUSED = {"overlap": "torch prefetches modules",
@@ -157,12 +158,12 @@ class Sharded:
                 decided = _OF_LINES[what](codecs) if planned is None else {}
                 lines[group, what] = Line(ProcessGroup(group, name), what, dict(options, **decided), planned, connection)
             return lines[group, what]
-        self._comms = []
+        self._comms, self._overlap = [], Overlap(self._parts[0].layers[0].parameter.device)
         for part in self._parts:
             shards = line(part.shards, "shards")
             replicas = line(part.replicas, "replicas" if shards else "copies")
             if shards or replicas:
-                self._comms.append(self._comm_of(Comm(part, len(self._comms), shards, replicas), codecs))
+                self._comms.append(self._comm_of(Comm(part, len(self._comms), shards, replicas, self._overlap), codecs))
             else:
                 self._left.append(f"{part.name}: one rank has all of it, and nothing travels")
         self._lines = list(lines.values())
@@ -223,10 +224,10 @@ class Sharded:
         lines = [line for line in self._lines if line.compilation]
         if format != "text":
             return {"layers": [{"between": line.what, **layer} for line in lines for layer in line.compilation.report_json["layers"]],
-                    "left": self._what_is_left()}
+                    "left": self._what_is_left(), "in_flight": self._in_flight()}
         heads = [f"between {line.what}, {line.ranks()}:\n" if len(lines) > 1 else "" for line in lines]
         return "".join([*(head + line.compilation.report for head, line in zip(heads, lines)),
-                        *(f"{each}\n" for each in self._what_is_left())])
+                        *(f"{each}\n" for each in self._what_is_left()), self._what_is_in_flight()])
 
     def diagnostics(self):
         """What the compiler said. Its warnings were shown when the model was compressed, on rank 0."""
@@ -319,8 +320,10 @@ class Sharded:
 
     def close(self):
         """Ends the connections; steps fail afterwards. Otherwise they end with the process."""
-        for line in self._lines:
-            line.close()
+        def close():
+            for line in self._lines:
+                line.close()
+        self._overlap.stop(close)
 
     def _planned(self):
         """The one line that profiles and plans are of."""
@@ -334,6 +337,19 @@ class Sharded:
         sums = {comm.part: comm.reduces.layers() or comm.replicas.layers() for comm in self._comms}
         frozen = {part.name: [layer.name for layer in part.layers if layer not in sent] for part, sent in sums.items() if sent}
         return [*self._left, *(f"{part}: no gradient travels of {', '.join(names)}, frozen" for part, names in frozen.items() if names)]
+
+    def _in_flight(self):
+        """How many reductions travel or wait at once, and the bytes of their gradients."""
+        sizes = sorted(comm.payload() for comm in self._comms)
+        most = MOST_REDUCTIONS if self._overlap.goes_on else 1
+        return {"reductions": most, "bytes": sum(sizes[-most:])}
+
+    def _what_is_in_flight(self):
+        if not self._comms or not self._overlap.goes_on:
+            return ""
+        most = self._in_flight()
+        return (f"exchanges go on beside forward and backward passes, gathers that torch asks for ahead and at most {most['reductions']} reductions "
+                f"at once, whose gradients have {most['bytes']} bytes\n")
 
     def _key(self):
         return f"rank {dist.get_rank()} of {dist.get_world_size()}"

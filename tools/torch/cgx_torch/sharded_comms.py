@@ -5,18 +5,24 @@ import abc
 import torch
 import torch.distributed as dist
 from cgx_core.context import RuntimeFailure
-from cgx_torch import module, sharded_program
+from cgx_torch import fsdp, module, sharded_program
 from cgx_torch.memory import rescale
 
 
 class Comm:
     """What a module gathers and reduces with: each direction over the ranks of a `Line`, None where there is one rank."""
 
-    def __init__(self, part, number, shards, replicas):
-        self.part = part
+    def __init__(self, part, number, shards, replicas, overlap):
+        self.part, self.overlap = part, overlap
         self.step = 0  # reductions so far. Both gathers of a step then draw the same random numbers, and so have the same bits
         self.gathers, self.reduces, self.replicas = _Gathers(self, shards, 3 * number), _Reduces(self, shards, 3 * number + 1), \
             _Replicas(self, replicas, 3 * number + 2)
+
+    def payload(self):
+        """The bytes of the gradients of a whole reduction."""
+        sums = self.reduces if self.reduces.layers() else self.replicas
+        ranks = self.reduces.line.group.ranks if self.reduces.line else 1
+        return sum(each.shard for each in sums.layers()) * ranks * sums.itemsize()
 
     def directions(self):
         return self.gathers, self.reduces, self.replicas
@@ -36,6 +42,10 @@ class _Direction(abc.ABC):
     def layers(self):
         return self._exchange.layers if self._exchange else []
 
+    def itemsize(self):
+        """Bytes of an element as it travels, by cgx."""
+        return torch.empty(0, dtype=self._exchange.dtype).element_size() if self._exchange else 0
+
     @abc.abstractmethod
     def join(self, dtype, layers):
         """Has cgx send these layers."""
@@ -43,9 +53,9 @@ class _Direction(abc.ABC):
     def allocate(self, size, *, dtype, device):
         return torch.empty(*size, dtype=dtype, device=device)
 
-    def _takes(self, tensor, group):
+    def takes(self, dtype, group):
         """Whether a buffer is one of layers, for the ranks of this line."""
-        return (self._exchange is not None and module.takes(tensor.dtype) and
+        return (self._exchange is not None and module.takes(dtype) and
                 (group is self.line.group.group or dist.get_process_group_ranks(group) == self.line.group.members))
 
     def _retype(self, dtype):
@@ -63,18 +73,22 @@ class _Gathers(_Direction):
 
     def __call__(self, output_tensor, input_tensor, group, async_op=False):
         layers = self._part.layers
-        if not self._takes(input_tensor, group):
+        if not self.takes(input_tensor.dtype, group):
             self.torch_bytes += input_tensor.nbytes * (group.size() - 1)
             return dist.all_gather_into_tensor(output_tensor, input_tensor, group=group, async_op=async_op)
-        ranks = self.line.group.ranks
-        shards = input_tensor.split([each.shard for each in layers])
-        self._retype(input_tensor.dtype)
-        # The input is a part of the output, where nothing is written before all has been sent.
-        gathered = [each.new_empty((ranks, each.numel())) for each in shards]
-        self.line.run(self._exchange, self._comm.step, zip(shards, gathered),
-                       f"gathering the weights of {self._part.name} ({', '.join(each.name for each in layers)})")
-        torch.cat(gathered, dim=1, out=output_tensor.view(ranks, -1))
-        return None  # all is done, or in the order of the current stream
+        ranks, step = self.line.group.ranks, self._comm.step
+
+        def gather():
+            shards = input_tensor.split([each.shard for each in layers])
+            self._retype(input_tensor.dtype)
+            # The input is a part of the output, where nothing is written before all has been sent.
+            gathered = [each.new_empty((ranks, each.numel())) for each in shards]
+            self.line.run(self._exchange, step, zip(shards, gathered),
+                          f"gathering the weights of {self._part.name} ({', '.join(each.name for each in layers)})")
+            torch.cat(gathered, dim=1, out=output_tensor.view(ranks, -1))
+
+        # A Work also where torch asks for none: it waits for it where it needs the weights, which it may gather ahead.
+        return self._comm.overlap.gather(gather)
 
 
 class _Sums(_Direction):
@@ -168,22 +182,45 @@ class _Reduces(_Sums):
     """Torch's ReduceScatter of a module; what FSDP calls that has another collective behind it, or in its place, tells it."""
     direction, collective, doing = "gradients", "reduce_scatter", "reducing"
 
-    def cgx_expects(self, parameters):
-        """Is told which gradients the next buffer has, in their order."""
-        layers = self._part.layers_of(parameters)
-        self.expects(layers)
-        self._comm.replicas.expects(layers)
+    def __init__(self, comm, line, number):
+        super().__init__(comm, line, number)
+        self._step = 0
+
+    def cgx_reduce(self, asked, reduce, can_wait):
+        """All of what torch does to reduce the gradients of some parameters: `reduce`, which was `asked` with these arguments. Returns
+        what it does; None where it `can_wait`, is started, and done as the backward pass ends."""
+        layers, step = self._part.layers_of(asked["fsdp_params"]), self._comm.step
+        if self.line:
+            self._comm.step += 1
+
+        def body():
+            self._step = step
+            self.expects(layers)
+            self._comm.replicas.expects(layers)
+            return reduce()
+
+        if can_wait and self._can_wait(asked) and self._comm.overlap.reduce(body):
+            return None
+        self._comm.overlap.settle()
+        return body()
+
+    def _can_wait(self, asked):
+        """Whether gradients may be there as late as the backward pass ends: nothing looks at them earlier, and all that travels
+        does so by cgx, as torch's collectives are in one order on all ranks only if one thread starts them."""
+        dtype, group, replicas = asked["reduce_dtype"], asked["reduce_scatter_group"], asked["all_reduce_group"]
+        return (asked["all_reduce_hook"] is None and not any(fsdp.watches_gradient(each) for each in asked["fsdp_params"]) and
+                (self.line is None or self.takes(dtype, group)) and
+                (replicas is None or (asked["all_reduce_grads"] and self._comm.replicas.takes(dtype, replicas))))
 
     def cgx_all_reduces(self, tensor, op, group):
         """Sums gradients over replicas, in place; whether it did."""
         return self._comm.replicas.all_reduce(tensor, op, group)
 
     def __call__(self, output_tensor, input_tensor, group, op, async_op=False):
-        step, self._comm.step = self._comm.step, self._comm.step + 1
-        if not self._takes(input_tensor, group):
+        if not self.takes(input_tensor.dtype, group):
             self.torch_bytes += output_tensor.nbytes * (group.size() - 1)
             return dist.reduce_scatter_tensor(output_tensor, input_tensor, op=op, group=group, async_op=async_op)
-        self._sum(input_tensor, output_tensor, op, step)
+        self._sum(input_tensor, output_tensor, op, self._step)
         return None  # all is done, or in the order of the current stream
 
 
@@ -200,7 +237,7 @@ class _Replicas(_Sums):
         return "gradients" if self._part.shards is None else "replicas"
 
     def all_reduce(self, tensor, op, group):
-        if not self._takes(tensor, group):
+        if not self.takes(tensor.dtype, group):
             self.torch_bytes += 2 * tensor.nbytes * (group.size() - 1) // group.size()
             return False
         step, self.step = self.step, self.step + 1

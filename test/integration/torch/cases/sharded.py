@@ -26,6 +26,7 @@ JOBS is a list in JSON, of objects:
   odd_one     the rank that uses the branch that others do not
   scaled      the loss by a GradScaler
   overflows   the step before which another one has a gradient that is not finite, and is skipped
+  late        seconds that some exchanges wait before they begin, on some ranks
   flips       the step before which the frozen embedding is trained
   grad_types  gradients of every other parameter are bfloat16, so that torch packs them in another order than the parameters
   step_types  of the branches one has gradients of f32, the others of bfloat16, and the sum of a step has their common type
@@ -38,6 +39,7 @@ import os
 import signal
 import sys
 import tempfile
+import time
 
 import torch
 import torch.distributed as dist
@@ -47,6 +49,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 
 import cgx_torch
+from cgx_torch.sharded_line import Line
 
 VOCABULARY, WIDTH, LENGTH = 67, 64, 24
 
@@ -178,8 +181,19 @@ def whole(each):
     return each.full_tensor() if hasattr(each, "full_tensor") else each
 
 
+def be_late(seconds):
+    run, times = Line.run, iter(range(1 << 30))
+
+    def run_late(self, *arguments):
+        time.sleep(seconds if (next(times) + dist.get_rank()) % 3 == 0 else 0)
+        return run(self, *arguments)
+    Line.run = run_late
+
+
 def train(job):
     rank = dist.get_rank()
+    if "late" in job:
+        be_late(job["late"])
     model, state, optimizer = make(job)
     profile = None
     generator, losses = torch.Generator().manual_seed(rank), []

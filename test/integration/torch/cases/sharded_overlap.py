@@ -1,0 +1,151 @@
+"""One rank of a model under FSDP2 whose exchanges go on while it computes.
+
+    python sharded_overlap.py HOW
+
+HOW is one of
+  waits     an exchange comes to its end only once the training thread has computed what comes after it: a gather that was asked for
+            ahead, and a reduction, whose gradients are there as the backward pass ends
+  fails     a backward pass that ends with an exception of the user's, behind reductions that were started
+  breaks    an exchange fails on its thread
+  infers    a forward pass in inference mode
+  watched   a hook of the user's looks at gradients as they arrive
+
+Prints what came of it as JSON."""
+
+import json
+import sys
+import threading
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+
+import cgx_torch
+from cgx_torch.sharded_line import Line
+
+PATIENCE = 30  # seconds until something that was to come does not
+
+
+class Blocks(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([nn.Linear(64, 64) for _ in range(4)])
+        self.reached = [threading.Event() for _ in range(8)]  # forward passes of blocks, and then their backward passes
+        self.breaks_at = None
+
+    def forward(self, x):
+        for place, block in enumerate(self.blocks):
+            x = torch.tanh(block(x))
+            self.reached[place].set()
+            if x.requires_grad:
+                x.register_hook(lambda _, place=place: self._passed(place))
+        return x
+
+    def _passed(self, place):
+        if place == self.breaks_at:
+            raise ValueError("a user's own")
+        self.reached[4 + place].set()
+
+
+def make(prefetches=False):
+    torch.manual_seed(0)
+    model = Blocks()
+    mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+    for block in model.blocks:
+        fully_shard(block, mesh=mesh)
+    fully_shard(model, mesh=mesh)
+    if prefetches:
+        for here, ahead in zip(model.blocks, model.blocks[1:]):
+            here.set_modules_to_forward_prefetch([ahead])
+    return model, cgx_torch.compress(model, timeout=60)
+
+
+def inputs():
+    return torch.randn(8, 64, generator=torch.Generator().manual_seed(dist.get_rank()))
+
+
+def around_exchanges(before):
+    """Has `before(what)` called on whichever thread does an exchange, before it does."""
+    run = Line.run
+
+    def run_behind(self, exchange, step, operands, what):
+        before(what)
+        return run(self, exchange, step, operands, what)
+    Line.run = run_behind
+
+
+def waits():
+    model, _ = make(prefetches=True)
+    training, awaited = threading.current_thread(), {}
+
+    def before(what):
+        # Of the gather of the second block the forward pass of the first, which asked for it; of the reduction of the last
+        # block the backward pass into the one before.
+        for said, place in (("gathering the weights of blocks.1 ", 0), ("reducing the gradients of blocks.3 ", 4 + 2)):
+            if what.startswith(said) and said not in awaited:
+                awaited[said] = threading.current_thread() is not training and model.reached[place].wait(PATIENCE)
+    around_exchanges(before)
+    model(inputs()).square().sum().backward()
+    return {"awaited": awaited, "gradients": [each.grad is not None for each in model.parameters()]}
+
+
+def fails():
+    model, state = make()
+    around_exchanges(lambda what: threading.Event().wait(0.3 if what.startswith("reducing") else 0))
+    model.breaks_at = 1
+    said = None
+    try:
+        model(inputs()).square().sum().backward()
+    except ValueError as error:
+        said = str(error)
+    there = [each.grad is not None for each in model.parameters()]
+    model.reset_iter_state() if hasattr(model, "reset_iter_state") else model._get_fsdp_state()._reset_iter_state()
+    model.zero_grad()
+    threading.Event().wait(1)
+    late = [each.grad is not None for each in model.parameters()]
+    model.breaks_at = None
+    model(inputs()).square().sum().backward()
+    return {"said": said, "there": there, "late": late, "again": [each.grad is not None for each in model.parameters()]}
+
+
+def breaks():
+    model, _ = make()
+
+    def before(what):
+        if what.startswith("reducing the gradients of blocks.2 "):
+            raise cgx_torch.RuntimeFailure(what)
+    around_exchanges(before)
+    try:
+        model(inputs()).square().sum().backward()
+    except cgx_torch.RuntimeFailure as error:
+        return {"said": str(error), "on": threading.current_thread() is threading.main_thread()}
+    return {"said": None}
+
+
+def infers():
+    model, _ = make(prefetches=True)
+    with torch.no_grad():
+        expected = model(inputs())
+    with torch.inference_mode():
+        given = model(inputs())
+    return {"same": torch.equal(expected, given.clone())}
+
+
+def watched():
+    model, _ = make()
+    seen = []
+    for name, each in model.named_parameters():
+        each.register_post_accumulate_grad_hook(lambda parameter, name=name: seen.append(
+            [name, parameter.grad is not None, threading.current_thread() is threading.main_thread()]))
+    model(inputs()).square().sum().backward()
+    return {"seen": seen}
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    print(json.dumps(globals()[sys.argv[1]]()), flush=True)
+    dist.barrier()
+    dist.destroy_process_group()
