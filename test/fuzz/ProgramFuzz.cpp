@@ -50,7 +50,9 @@ static DialectRegistry makeRegistry() {
   registerAllDialects(registry);
   registerAllExtensions(registry);
   cgx::registerCgxDialects(registry);
+  cgx::registerCgxNativeDialects(registry);
   cgx::registerCgxPasses();
+  cgx::registerCgxNativePasses();
   return registry;
 }
 

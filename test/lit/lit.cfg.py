@@ -15,6 +15,8 @@ config.test_format = ShTestInLink(os.path.join(config.cgx_source_dir, "test", "l
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
+if config.cgx_has_native:
+    config.available_features.add("native")
 if config.cgx_has_dnnl:
     config.available_features.add("onednn")
 config.test_exec_root = config.cgx_test_exec_root

@@ -112,6 +112,25 @@ def components_of_the_runtime(paths):
                 yield f"{path}: includes {header}: expected a header under include/ of its component"
 
 
+# Who may know how programs become native code: all else builds without it (CGX_BUILD_NATIVE).
+# Of cgx-bench, Calibrate.cpp measures what compiled steps compute with, and stands aside where there is none.
+KNOW_NATIVE = ("passes/native/", "passes/include/cgx/Passes/Native.", "runtime/native/", "tools/compile/", "tools/run/",
+               "tools/registration/Native.cpp", "tools/bench/lib/Calibrate.cpp", "test/")
+LINK_NATIVE = KNOW_NATIVE + ("tools/registration/CMakeLists.txt", "cmake/CgxInstall.cmake")
+
+
+def native_border(paths):
+    """Of native execution nothing is included or linked but by itself, its tools and what registers passes for cgx-opt."""
+    for path in paths:
+        if path.suffix in CXX and not str(path).startswith(KNOW_NATIVE):
+            for header in re.findall(r'^\s*#include\s+["<]([^">]+)[">]', text(path), re.M):
+                if header.startswith(("cgx/Passes/Native.", "cgx/native.h")) or re.search(r"(^|/)native/", header):
+                    yield f"{path}: includes {header}: only {KNOW_NATIVE} may know native execution, which builds can leave out"
+        if path.name == "CMakeLists.txt" or path.suffix == ".cmake":
+            if "CgxNativePasses" in text(path) and not str(path).startswith(LINK_NATIVE):
+                yield f"{path}: names CgxNativePasses: only {LINK_NATIVE} may, programs link CgxNativeRegistration"
+
+
 def pass_triples(paths):
     """FilterLayersPass = cgx-filter-layers = FilterLayers.cpp = filter-layers.mlir."""
     stems = {p.stem for p in paths if p.suffix == ".cpp" and p.parts[0] == "passes"}
@@ -355,7 +374,7 @@ def text(path):
     return (ROOT / path).read_text(encoding="utf-8", errors="replace")
 
 
-CHECKS = [licensed, named_by_subject, include_direction, components_of_the_runtime, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, recipes, field_words, without_locale, versions, reported, formatted]
+CHECKS = [licensed, named_by_subject, include_direction, components_of_the_runtime, native_border, pass_triples, documented_ops, exemplified_ops, constraints_tested, readmes, readme_lines, recipes, field_words, without_locale, versions, reported, formatted]
 
 
 def main():

@@ -36,7 +36,9 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   cgx::registerOfferedDialects(registry);
   cgx::registerCgxDialects(registry);
+  cgx::registerCgxNativeDialects(registry);
   cgx::registerCgxPasses();
+  cgx::registerCgxNativePasses();
   auto server = [&] {
     return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry)) ? EXIT_FAILURE : EXIT_SUCCESS;
   };

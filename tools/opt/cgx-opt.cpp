@@ -45,7 +45,7 @@ static constexpr const char overview[] =
     "  Compress the gradients to 4 bits, but no bias and no normalization, and say what was decided:\n"
     "    cgx-opt step.mlir --cgx-compress=\"bits=4 bucket=128 exclude=*/b,*norm*\" --cgx-report -o "
     "step.cgx.mlir\n"
-    "  Down to LLVM, as cgx-compile does it:\n"
+    "  Down to LLVM, as cgx-compile does it, in a build that has it (CGX_BUILD_NATIVE):\n"
     "    cgx-opt step.cgx.mlir --cgx-lower-to-llvm\n"
     "\n"
     "  Passes of cgx begin with --cgx-. --list-passes has those of MLIR as well, which work here, and\n"
@@ -138,7 +138,9 @@ static int runTool(int argc, char **argv) {
   if (!asks)
     cgx::registerOfferedPasses();
   cgx::registerCgxDialects(registry);
+  cgx::registerCgxNativeDialects(registry);
   cgx::registerCgxPasses();
+  cgx::registerCgxNativePasses();
   printNoOpsOnDiagnostics();
   const std::string header = mlir::registerCLIOptions(overview, registry);
   if (asks)

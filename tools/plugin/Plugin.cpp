@@ -23,11 +23,16 @@
 
 extern "C" LLVM_ATTRIBUTE_WEAK LLVM_ATTRIBUTE_VISIBILITY_DEFAULT mlir::DialectPluginLibraryInfo
 mlirGetDialectPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "cgx", LLVM_VERSION_STRING,
-          [](mlir::DialectRegistry *registry) { cgx::registerCgxDialects(*registry); }};
+  return {MLIR_PLUGIN_API_VERSION, "cgx", LLVM_VERSION_STRING, [](mlir::DialectRegistry *registry) {
+            cgx::registerCgxDialects(*registry);
+            cgx::registerCgxNativeDialects(*registry);
+          }};
 }
 
 extern "C" LLVM_ATTRIBUTE_WEAK LLVM_ATTRIBUTE_VISIBILITY_DEFAULT mlir::PassPluginLibraryInfo
 mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "cgx", LLVM_VERSION_STRING, [] { cgx::registerCgxPasses(); }};
+  return {MLIR_PLUGIN_API_VERSION, "cgx", LLVM_VERSION_STRING, [] {
+            cgx::registerCgxPasses();
+            cgx::registerCgxNativePasses();
+          }};
 }

@@ -14,7 +14,7 @@
 #include "cgx/Dialect/Stablehlo/MhloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
-#include "cgx/Passes/Lower.h"
+#include "cgx/Passes/Manifest.h"
 #include "cgx/Passes/Rewrite.h"
 #include "cgx/Passes/Xla.h"
 
@@ -23,12 +23,11 @@
 void cgx::registerCgxDialects(mlir::DialectRegistry &registry) {
   registry.insert<CgxDialect, chlo::ChloDialect, mhlo::MhloDialect, sdy::SdyDialect,
                   stablehlo::StablehloDialect>();
-  registerLoweringInterfaces(registry);
 }
 
 void cgx::registerCgxPasses() {
   registerImportPasses();
   registerRewritePasses();
-  registerLoweringPasses();
+  registerManifestPasses();
   registerXlaPasses();
 }

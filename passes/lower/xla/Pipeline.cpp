@@ -5,9 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===------------------------------------------------------------------------------===//
-#include "cgx/Passes/Lower.h"
+#include "cgx/Passes/Manifest.h"
 #include "cgx/Passes/Xla.h"
-#include "transforms/StepSignature.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"

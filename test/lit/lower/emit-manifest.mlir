@@ -1,5 +1,5 @@
 // The manifest is written while the program still says what it exchanges, and for whom.
-// RUN: cgx-opt %S/Inputs/step.mlir --cgx-emit-manifest | FileCheck %s
+// RUN: cgx-opt %S/../native/Inputs/step.mlir --cgx-emit-manifest | FileCheck %s
 
 // CHECK: cgx_rt.manifest = "{{.*}}\22arguments\22:
 // CHECK-SAME: \22name\22:\22state['w']\22

@@ -9,12 +9,11 @@
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Passes/Import.h"
-#include "cgx/Passes/Lower.h"
+#include "cgx/Passes/Native.h"
+#include "cgx/Tools/PortableMlir.h"
 #include "cgx/Tools/Registration.h"
 #include "cgx/Tools/SourceText.h"
 
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -28,9 +27,9 @@ namespace cgx::compile {
 /// Dialects and interfaces that a compilation needs.
 static DialectRegistry makeRegistry() {
   DialectRegistry registry;
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
+  registerPortableDialects(registry);
   registerCgxDialects(registry);
+  registerNativeInterfaces(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   return registry;

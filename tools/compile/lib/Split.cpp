@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------------===//
 #include "Split.h"
 
-#include "cgx/Passes/Lower.h"
+#include "cgx/Passes/Native.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"

@@ -23,6 +23,8 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   cgx::registerCgxDialects(registry);
+  cgx::registerCgxNativeDialects(registry);
   cgx::registerCgxPasses();
+  cgx::registerCgxNativePasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "my-opt\n", registry));
 }

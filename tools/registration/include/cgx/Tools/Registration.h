@@ -19,12 +19,17 @@ class DialectRegistry;
 
 namespace cgx {
 
-/// Adds the cgx, stablehlo and sdy dialects and the interface models that our
-/// lowering gives them.
+/// Adds the cgx, stablehlo and sdy dialects.
 void registerCgxDialects(mlir::DialectRegistry &registry);
 
 /// Registers the passes and pipelines of import, rewrite and lowering.
 void registerCgxPasses();
+
+/// The same of what takes a program to native code (CgxNativeRegistration), for programs that offer all of
+/// cgx: the dialect that it uses in between with its interface models, and its passes. Nothing in a build
+/// without CGX_BUILD_NATIVE.
+void registerCgxNativeDialects(mlir::DialectRegistry &registry);
+void registerCgxNativePasses();
 
 } // namespace cgx
 

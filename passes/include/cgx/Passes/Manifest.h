@@ -1,0 +1,44 @@
+//===-- Manifest.h - What a program communicates, in words --------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===------------------------------------------------------------------------===//
+#ifndef CGX_PASSES_MANIFEST_H
+#define CGX_PASSES_MANIFEST_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+
+namespace cgx {
+
+#define GEN_PASS_DECL
+#include "cgx/Passes/Manifest.h.inc"
+
+/// On the module: the text of the manifest.
+inline constexpr llvm::StringLiteral manifestAttrName = "cgx_rt.manifest";
+
+/// Puts the manifest on the module; with or without what @main takes and returns. Fails after a diagnostic.
+mlir::LogicalResult emitManifest(mlir::ModuleOp module, bool withSignature);
+
+/// The text of the manifest that the lowering left on the module; empty before.
+llvm::StringRef getManifest(mlir::ModuleOp module);
+
+/// The one function with a body, which is called main and consists of one block.
+/// Emits an error where there is no such function.
+mlir::FailureOr<mlir::func::FuncOp> lookupMain(mlir::ModuleOp module);
+
+/// Whether an element type is stored in another one than it is computed in: floats of at most 8 bits and
+/// integers of 2 to 7.
+bool isNarrow(mlir::Type element);
+
+/// Registers the pass declared here.
+void registerManifestPasses();
+
+} // namespace cgx
+
+#endif // CGX_PASSES_MANIFEST_H
