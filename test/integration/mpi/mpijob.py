@@ -27,7 +27,7 @@ class MpiJob:
         # Open MPI's jobs of one user share a folder: one that ends removes it under another that starts.
         self.folder = tempfile.TemporaryDirectory(prefix="mpijob")
         self.process = subprocess.Popen([*MPIRUN, "-mca", "orte_tmpdir_base", self.folder.name, "-np", str(ranks), *map(str, command)],
-                                        stdout=self.file, stderr=subprocess.STDOUT, env=environment)
+                                        stdout=self.file, stderr=subprocess.STDOUT, env=environment | {"TMPDIR": self.folder.name})
         self.returncode = None
 
     def pids(self):
@@ -50,13 +50,13 @@ class MpiJob:
 
     def wait(self, timeout=120):
         """Waits for the job to end. Raises subprocess.TimeoutExpired when a rank does not."""
-        deadline = alone_since = time.monotonic()
-        deadline += timeout
+        deadline = time.monotonic() + timeout
+        alone_since = None  # before the ranks have started, mpirun is alone for a reason
         while self.process.poll() is None:
             now = time.monotonic()
             if self.pids():
                 alone_since = now
-            elif now - alone_since > PATIENCE_WITH_MPIRUN:
+            elif alone_since is not None and now - alone_since > PATIENCE_WITH_MPIRUN:
                 self.kill()
                 return self
             if now > deadline:

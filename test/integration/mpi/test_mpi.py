@@ -192,12 +192,14 @@ class MpiTest(RunTest):
 
     def endless(self, *options):
         """A job that trains until something happens to it, and the processes of its ranks."""
-        _, _, command = self.training("mpi", "--timeout", 2, *options)
+        _, _, command = self.training("mpi", *options)
         command[command.index("--steps") + 1] = "1000000"
         job = MpiJob(4, command, self.environment())
         self.addCleanup(job.kill)
         ranks = job.started()
-        time.sleep(1)
+        deadline = time.monotonic() + 60
+        while "steps/s" not in job.output and time.monotonic() < deadline:
+            time.sleep(0.1)
         return job, ranks
 
     def test_a_killed_rank_ends_the_job(self):
@@ -207,18 +209,19 @@ class MpiTest(RunTest):
         self.assertNotEqual(job.returncode, 0)
         self.assertIn("signal 9", job.output)
 
+    # mpirun ends the others as soon as one has given up, and what stands still in which collective that one may say no more.
     def test_a_stopped_rank_is_named(self):
-        job, ranks = self.endless()
+        job, ranks = self.endless("--timeout", 5)
         os.kill(ranks[1], signal.SIGSTOP)
         try:
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 60
             while "did not answer" not in job.output and time.monotonic() < deadline:
                 time.sleep(0.1)
         finally:
             with contextlib.suppress(ProcessLookupError):  # mpirun may have ended it
                 os.kill(ranks[1], signal.SIGKILL)
         job.wait(timeout=30)
-        self.assertRegex(job.output, r"collective \d+ \(all_reduce.*rank \d did not answer for 2000 ms")
+        self.assertRegex(job.output, r"rank 1 did not answer for 5000 ms")
         self.assertNotEqual(job.returncode, 0)
 
 

@@ -56,7 +56,7 @@ class MpichTest(RunTest):
             self.assertEqual(save.read_bytes(), saved.read_bytes())
 
     def test_a_killed_rank_ends_the_job(self):
-        _, command = self.training("mpi", "--steps", 1000000, "--timeout", 2)
+        _, command = self.training("mpi", "--steps", 1000000)
         with subprocess.Popen([MPIRUN, "-np", "4", *map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               env=self.environment(UCX_LOG_LEVEL="error")) as job:
             while len(ranks := [rank for proxy in children(job.pid) for rank in children(proxy)]) < 4:

@@ -422,36 +422,36 @@ TEST_P(ProcessFault, AStoppedRankIsNamedAfterTheTimeoutAndHearsOfItItself) {
   EXPECT_EQ(leftovers(job), "");
 }
 
+/// Ranks that computers with other work to do let run once in a second are not silent, so the timeout is
+/// longer. Jobs of processes run at once.
 TEST(Fault, ARankThatWorksForLongerThanTheTimeoutIsWaitedFor) {
-  std::vector<std::string> transports = {"mpi", "shm+mpi"};
-  if (!isUnderMpi()) {
-    transports = processTransports();
-    transports.push_back("inproc");
-  }
-  for (const std::string &transport : transports) {
+  const auto trainOver = [](const std::string &transport, const std::string &job, uint32_t rank) {
+    ContextSpec spec = contextSpec(job, rank);
+    spec.transport = transport;
+    spec.timeoutMs = 4000;
+    return train(spec, 3, [&](cgx_context *, uint64_t step) {
+      if (rank == 1 && step == 1) // like one that compiles, or writes a checkpoint
+        std::this_thread::sleep_for(5000ms);
+    });
+  };
+  const auto expectWell = [&](const std::string &transport, const std::string &job, uint32_t rank) {
     SCOPED_TRACE(transport);
-    std::string job = uniqueJob();
-    auto body = [&](uint32_t rank) {
-      ContextSpec spec = contextSpec(job, rank);
-      spec.transport = transport;
-      spec.timeoutMs = 1000;
-      return train(spec, 3, [&](cgx_context *, uint64_t step) {
-        if (rank == 1 && step == 1) // like one that compiles, or writes a checkpoint
-          std::this_thread::sleep_for(1500ms);
-      });
-    };
-    const auto expectWell = [&](uint32_t rank) { EXPECT_EQ(body(rank), CGX_OK) << cgx_last_error(); };
-    if (isUnderMpi()) {
-      playHosts();
-      runMpiRank(kRanks, expectWell);
-    } else if (transport == "inproc") {
-      runThreads(kRanks, expectWell);
-    } else {
-      ProcessJob ranks(kRanks, body);
-      for (uint32_t rank = 0; rank < kRanks; ++rank)
-        expectEnding(ranks.await(rank, kForEver), CGX_OK, {});
-    }
+    EXPECT_EQ(trainOver(transport, job, rank), CGX_OK) << cgx_last_error();
+  };
+  if (isUnderMpi()) {
+    playHosts();
+    for (const char *transport : {"mpi", "shm+mpi"})
+      runMpiRank(kRanks, [&, job = uniqueJob()](uint32_t rank) { expectWell(transport, job, rank); });
+    return;
   }
+  std::vector<std::unique_ptr<ProcessJob>> jobs;
+  for (const std::string &transport : processTransports())
+    jobs.push_back(std::make_unique<ProcessJob>(
+        kRanks, [=, job = uniqueJob()](uint32_t rank) { return trainOver(transport, job, rank); }));
+  runThreads(kRanks, [&, job = uniqueJob()](uint32_t rank) { expectWell("inproc", job, rank); });
+  for (const std::unique_ptr<ProcessJob> &ranks : jobs)
+    for (uint32_t rank = 0; rank < kRanks; ++rank)
+      expectEnding(ranks->await(rank, kForEver), CGX_OK, {});
 }
 
 /// Over all processes' transports at once: each takes twenty times the timeout.

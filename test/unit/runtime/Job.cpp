@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <optional>
@@ -51,14 +52,31 @@ struct Events::Counter {
   std::atomic<uint32_t> times{0};
 };
 
-Events::Events() {
-  void *memory = mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-    std::abort();
-  counter = new (memory) Counter;
+/// A file that the processes which mpirun has started take for the same `Events`, since all make them in one
+/// order. The test that starts mpirun gives them a folder.
+static std::string fileOfNextEvents() {
+  static std::atomic<uint32_t> made{0};
+  return std::filesystem::temp_directory_path() /
+         ("events-" + std::to_string(::getppid()) + "-" + std::to_string(made++));
 }
 
-Events::~Events() { munmap(counter, sizeof(Counter)); }
+Events::Events() {
+  int file = -1;
+  if (isUnderMpi()) {
+    file = ::open(fileOfNextEvents().c_str(), O_RDWR | O_CREAT, 0600);
+    if (file < 0 || ::ftruncate(file, sizeof(Counter)) != 0)
+      std::abort();
+  }
+  void *memory = ::mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE,
+                        file < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED)
+    std::abort();
+  if (file >= 0)
+    ::close(file);
+  counter = static_cast<Counter *>(memory); // of zeros
+}
+
+Events::~Events() { ::munmap(counter, sizeof(Counter)); }
 
 void Events::count() { ++counter->times; }
 

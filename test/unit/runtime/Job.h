@@ -25,8 +25,8 @@ constexpr std::chrono::milliseconds deadlineOf(std::chrono::milliseconds promise
 /// For what is promised in no time at all, and yet should end a test that hangs.
 inline constexpr std::chrono::milliseconds kForEver{60000};
 
-/// Something that one process or thread of a test waits for, however long the others take. Made before they
-/// are, and seen by all of them.
+/// Something that one process or thread of a test waits for, however long the others take. It is made before
+/// they are, and seen by all of them; processes that mpirun has started each make their own, of one file.
 class Events {
 public:
   Events();
