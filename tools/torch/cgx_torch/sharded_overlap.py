@@ -14,12 +14,15 @@ class Overlap:
     """Runs exchanges in the order in which they were started, which is the same on all ranks.
 
     On a CPU, whose calls torch has no streams for, a thread runs them, and the training thread waits where torch does: for gathers as
-    their weights are needed, for reductions as the backward pass ends. On a GPU they are put between what streams have to do by
-    the thread that starts them."""
+    their weights are needed, for reductions as the backward pass ends. Who waits for what has not begun, runs what is to be run until
+    then: a gather that is needed at once costs no change of threads. On a GPU exchanges are put between what streams have to do by the
+    thread that starts them."""
 
     def __init__(self, device):
         self._thread = Thread() if device.type == "cpu" else None
         self._reductions = collections.deque()
+        self._started = collections.deque()  # and not begun
+        self._turn = threading.Lock()  # of who runs the next one
 
     def gather(self, body):
         """Starts it. The Work that torch waits for; None where there is nothing to wait for."""
@@ -31,7 +34,7 @@ class Overlap:
         def gather():
             with torch.inference_mode(inferring), torch.no_grad():
                 body()
-        return self._start(gather)
+        return self._start(gather, is_gather=True)
 
     def reduce(self, body):
         """Starts it in a backward pass, whose end waits for it. Whether it did: elsewhere nobody would wait."""
@@ -39,15 +42,17 @@ class Overlap:
             return False
         while len(self._reductions) >= MOST_REDUCTIONS:
             self._reductions.popleft().wait()
-        started = self._start(body)
+        started = self._start(body, is_gather=False)
         self._reductions.append(started)
         torch.autograd.Variable._execution_engine.queue_callback(_End(started))
         return True
 
     def settle(self):
         """Waits for all that was started. What of it failed is raised by what comes next."""
-        if self._thread:
-            self._thread.call(lambda: None)
+        while self._started:
+            self._run_next()
+        with self._turn:
+            pass
 
     @property
     def goes_on(self):
@@ -62,34 +67,50 @@ class Overlap:
         else:
             last()
 
-    def _start(self, body):
-        started = _Started()
-        self._thread.submit(lambda: started.run(body))
+    def _start(self, body, is_gather):
+        started = _Started(body, is_gather, self._run_next)
+        self._started.append(started)
+        self._thread.submit(self._run_next)
         return started
+
+    def _run_next(self, also_reductions=True):
+        """Whether it did."""
+        with self._turn:
+            if not self._started or not (also_reductions or self._started[0].is_gather):
+                return False
+            self._started.popleft().run()
+            return True
 
 
 class _Started(dist.Work):
     """What torch waits for, which it does only where that is a Work."""
 
-    def __init__(self):
+    def __init__(self, body, is_gather, run_next):
         super().__init__()
+        self.is_gather = is_gather
+        self._body, self._run_next = body, run_next
         self._done, self._error = threading.Event(), None
 
-    def run(self, body):
+    def run(self):
         try:
-            body()
+            self._body()
         except BaseException as error:
             self._error = error
+        self._body = None
         self._done.set()
 
     def ended(self):
-        self._done.wait()
+        """Returns once it was run, with what was started before it. Where weights are needed, in a forward pass that is done again for
+        one, modes of torch are at work that are not for gradients: these are left to the thread."""
+        while not self._done.is_set():
+            if not self._run_next(also_reductions=not self.is_gather):
+                self._done.wait()
 
     def is_completed(self):
         return self._done.is_set()
 
     def wait(self, timeout=None):
-        self._done.wait()
+        self.ended()
         if self._error is not None:
             raise self._error
         return True

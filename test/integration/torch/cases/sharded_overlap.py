@@ -79,12 +79,17 @@ def around_exchanges(before):
 def waits():
     model, _ = make(prefetches=True)
     training, awaited = threading.current_thread(), {}
+    begun = {0: threading.Event(), 2: threading.Event()}
+    # The training thread waits for nothing before the exchange has begun, which it would run itself.
+    model.blocks[0].register_forward_hook(lambda *_: begun[0].wait(PATIENCE) and None)
+    model.blocks[2].register_full_backward_hook(lambda *_: begun[2].wait(PATIENCE) and None)
 
     def before(what):
         # Of the gather of the second block the forward pass of the first, which asked for it; of the reduction of the last
-        # block the backward pass into the one before.
-        for said, place in (("gathering the weights of blocks.1 ", 0), ("reducing the gradients of blocks.3 ", 4 + 2)):
+        # block the backward pass of the one before.
+        for said, block, place in (("gathering the weights of blocks.1 ", 0, 0), ("reducing the gradients of blocks.3 ", 2, 4 + 1)):
             if what.startswith(said) and said not in awaited:
+                begun[block].set()
                 awaited[said] = threading.current_thread() is not training and model.reached[place].wait(PATIENCE)
     around_exchanges(before)
     model(inputs()).square().sum().backward()
