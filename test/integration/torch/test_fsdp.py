@@ -124,12 +124,14 @@ class FsdpTest(unittest.TestCase):
         options = {"gradients": "bits=2 error-feedback=f32", "timeout": 60}
         with tempfile.TemporaryDirectory() as folder:
             jobs = [{"model": model, "cgx": options, **more} for model in ("gpt", "branches")
-                    for more in ({}, {"resume_at": 3, "folder": f"{folder}/{model}"})]
+                    for more in ({}, {"resume_at": 3, "folder": f"{folder}/{model}"},
+                                 {"resume_at": 3, "folder": f"{folder}/{model}-itself", "stateful": True})]
             done = train(jobs)
-        for whole, resumed in (done[:2], done[2:]):
+        for whole, *others in (done[:3], done[3:]):
             self.assertTrue(whole[0]["owed"])
-            self.assertEqual(resumed[0]["losses"], whole[0]["losses"])
-            self.assertEqual([each["bits"] for each in resumed], [each["bits"] for each in whole])
+            for resumed in others:
+                self.assertEqual(resumed[0]["losses"], whole[0]["losses"])
+                self.assertEqual([each["bits"] for each in resumed], [each["bits"] for each in whole])
 
     def test_what_ranks_do_not_do_alike_is_an_exception_that_says_where(self):
         cgx = {"timeout": 10}
@@ -159,6 +161,7 @@ class RefusalTest(unittest.TestCase):
                               ({"codec": "topk"}, 'write weights="bits=8", gradients="topk density=0.01"'),
                               ({"adapt": "lgreco"}, "adapt has no meaning for a sharded model: plans are made of a profile"),
                               ({"plan": "plan.json", "gradients": "bits=2"}, "expected a plan, or codecs of weights and gradients, got both"),
+                              ({"plan": "plan.json", "never_slower": True}, "expected a plan, which has chosen for each layer, or never_slower"),
                               ({"error_feedback": "f32"}, "it is of gradients"),
                               ({"weights": "bits=8 error-feedback=f32"}, "weights: expected a codec without error feedback"),
                               ({"replicas": 4}, 'replicas: expected a codec in words, such as "bits=4", or None, got 4'),

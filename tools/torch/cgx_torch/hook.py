@@ -14,13 +14,14 @@ import json
 import weakref
 
 import torch
+from cgx_core import gain
 from cgx_core.adaptation import Adapter, adaptation_of
 from cgx_core.choices import ERROR_FEEDBACK, check_choice
 from cgx_core.codecs import in_words
 from cgx_core.context import RuntimeFailure
 from cgx_core.plans import plan_file, plan_text
 from cgx_core.warned import Said, warn
-from cgx_torch import loss_scale, module
+from cgx_torch import links, loss_scale, module
 from cgx_torch.memory import rescale
 from cgx_torch.process_group import ProcessGroup
 from cgx_torch.program import Program
@@ -56,7 +57,7 @@ def _sparse_parameters(model):
 
 
 def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedback=None, adapt=None, process_group=None,
-          transport=None, seed=0, timeout=300.0, report=False, name=None, **options):
+          transport=None, seed=0, timeout=300.0, report=False, name=None, never_slower=False, **options):
     """What `register_comm_hook` takes beside `hook`. All ranks call it, with the same options, and for several models in the same
     order: that is what ranks tell states of one process group apart by.
 
@@ -74,6 +75,8 @@ def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedba
       seed: of stochastic rounding.
       timeout: seconds that a rank waits for another before the step fails.
       report: True prints what travels, layer by layer, on rank 0.
+      never_slower: True measures all-reduces for about a second, and leaves exact what codecs would make slower, as of
+        `cgx_torch.compress`.
       name: of the model, equal on all ranks, where states are made on several threads and so in no order.
       options: more options of `cgx-opt --cgx-compress`, with underscores for dashes: bucket=256, min_elements=0.
 
@@ -86,6 +89,8 @@ def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedba
             raise ValueError(f"{refused} has no meaning in a hook of DistributedDataParallel: {reason}")
     check_choice("error_feedback", error_feedback or None, ERROR_FEEDBACK)
     adaptation = adaptation_of(adapt)
+    if never_slower and (plan is not None or adaptation):
+        raise ValueError("expected never_slower=True, or a plan or adapt=, which choose for each layer, got both")
     finds_unused = module.finds_unused(model)
     model, group = module.within(model)
     process_group = process_group or group
@@ -93,8 +98,9 @@ def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedba
         raise TypeError(f"expected a DistributedDataParallel, or a module whose parameters are whole on each rank, got {sharding}: "
                         + _SHARDED)
     options = in_words(dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback))
-    return State(model, options, plan, adaptation, ProcessGroup(process_group, name), transport=transport, seed=seed, timeout=timeout,
-                 report=report, finds_unused=finds_unused)
+    made = State(model, options, plan, adaptation, ProcessGroup(process_group, name), transport=transport, seed=seed, timeout=timeout,
+                 report=report, finds_unused=finds_unused, never_slower=never_slower)
+    return made
 
 
 def hook(state: object, bucket: torch.distributed.GradBucket, *sharded: torch.Tensor) -> torch.futures.Future[torch.Tensor]:
@@ -130,7 +136,7 @@ class _Bucket:
 class State:
     """What `state` returns: the ranks' connection, and what their codecs remember."""
 
-    def __init__(self, model, options, plan, adaptation, group, *, transport, seed, timeout, report, finds_unused):
+    def __init__(self, model, options, plan, adaptation, group, *, transport, seed, timeout, report, finds_unused, never_slower=False):
         sparse = _sparse_parameters(model)
         named = ((module.name_of(name), each) for name, each in model.named_parameters())
         trained = {name: each for name, each in named if each.requires_grad and name not in sparse}
@@ -143,6 +149,7 @@ class State:
         self._options, self._plan, self._group = options, plan, group
         self._adapter, self._is_measuring = Adapter(adaptation) if adaptation else None, False
         self._connection = {"transport": transport, "seed": seed, "timeout": timeout}
+        self._never_slower, self._choice, self._exact = never_slower, None, []
         self._failure = None
         self._types = {name: module.real_type_of(each) for name, each in self._parameters.items()}  # of gradients, as buckets have them
         self._finds_unused = finds_unused and group.ranks > 1
@@ -160,8 +167,10 @@ class State:
         self._program = self._thread.call(lambda: self._open_program(self._groups))
         loss_scale.follow(self)
         if group.rank == 0:
-            for message in Said().new_warnings(self._program.compilation):
+            for message in Said().new_warnings(self._asked):
                 warn(message)
+            for row in self._gains():
+                gain.warn_of(row)
             for name in others:
                 warn(f"{name} travels uncompressed: codecs take no {trained[name].dtype}")
             if report:
@@ -171,8 +180,15 @@ class State:
 
     def report(self, format="text"):
         """What travels, layer by layer: the text of `cgx-opt --cgx-report`, or with format="json" its data."""
-        compilation = self._program.compilation
-        return compilation.report if format == "text" else compilation.report_json
+        compilation, gains = self._program.compilation, self._gains()
+        if format == "text":
+            return compilation.report + gain.table(gains)
+        return {**compilation.report_json, "gains": [each.data() for each in gains]} if gains else compilation.report_json
+
+    def _gains(self):
+        """What never_slower measured, of gradients that travel by themselves; buckets of them are no slower."""
+        row = self._choice.row("all ranks: gradients", list(self._choice.predicted), ()) if self._choice else None
+        return [row] if row else []
 
     def diagnostics(self):
         """What the compiler said. Its warnings were shown when the state was made, on rank 0."""
@@ -216,7 +232,8 @@ class State:
         def body():
             tensors = {name: torch.frombuffer(bytearray(each), dtype=torch.uint8) if each else torch.empty(0, dtype=torch.uint8)
                        for name, each in self._program.state().items()}
-            return {"step": self._step, "rank": self._group.rank, "ranks": self._group.ranks, "tensors": tensors}
+            chosen = {"exact": self._exact} if self._choice or self._exact else {}
+            return {**chosen, "step": self._step, "rank": self._group.rank, "ranks": self._group.ranks, "tensors": tensors}
         return self._thread.call(body)
 
     def load_state_dict(self, state):
@@ -227,6 +244,11 @@ class State:
             if (state["rank"], state["ranks"]) != place:
                 raise ValueError(f"expected the state of rank {place[0]} of {place[1]}, got that of rank {state['rank']} of "
                                  f"{state['ranks']}")
+            if state.get("exact", self._exact) != self._exact:  # what the run that goes on chose
+                self._exact = list(state["exact"])
+                if self._choice:
+                    self._choice.exact = {number for number, name in enumerate(self._parameters) if name in self._exact}
+                self._regroup(self._groups)
             self._program.load_state({name: each.cpu().numpy().tobytes() for name, each in state["tensors"].items()})
             self._step = int(state["step"])
             self._before = self._window = None
@@ -353,11 +375,21 @@ class State:
 
     def _compile(self, groups):
         text = module.text_of(self._parameters, groups, self._group.ranks, self._types)
+        options = self._options
+        if self._exact:
+            exclude = options.get("exclude") or []
+            options = {**options, "exclude": [*([exclude] if isinstance(exclude, str) else exclude), *self._exact]}
         with plan_file(self._plan) as path:
-            return module.compile_text(text, self._options, path)
+            return module.compile_text(text, options, path)
 
     def _open_program(self, groups):
-        return Program(self._compile(groups), self._group, stream=self._stream.cuda_stream if self._stream else None,
+        self._asked = compilation = self._compile(groups)
+        if self._never_slower:
+            device = next(iter(self._parameters.values())).device
+            self._choice = links.choose(compilation, self._group, device, self._connection)
+            self._exact = [name for number, name in enumerate(self._parameters) if number in self._choice.exact]
+            compilation = self._compile(groups)
+        return Program(compilation, self._group, stream=self._stream.cuda_stream if self._stream else None,
                        **self._connection)
 
     def _regroup(self, groups):

@@ -9,6 +9,7 @@ import weakref
 
 import torch
 import torch.distributed as dist
+from cgx_core import gain
 from cgx_core.codecs import Codec
 from cgx_core.warned import Said, warn
 from cgx_torch import fsdp, loss_scale, module, sharded_resume
@@ -36,7 +37,7 @@ AUTO = "auto"
 
 
 def compress(model, weights=DEFAULT_WEIGHTS, gradients=DEFAULT_GRADIENTS, replicas=AUTO, *, bits=None, exclude=None, plan=None,
-             process_group=None, transport=None, seed=0, timeout=300.0, report=False, name=None, **options):
+             process_group=None, transport=None, seed=0, timeout=300.0, report=False, name=None, never_slower=False, **options):
     """Has the weights and gradients of a model travel compressed. All ranks call it, with the same options, once `fully_shard` or
     DistributedDataParallel was called:
 
@@ -58,6 +59,9 @@ def compress(model, weights=DEFAULT_WEIGHTS, gradients=DEFAULT_GRADIENTS, replic
         the two it is of ("kind"). Replicas keep theirs.
       process_group: of a DistributedDataParallel, as of `cgx_torch.state`; sharded models have their own.
       transport, seed, timeout, report, name: as of `cgx_torch.state`.
+      never_slower: True measures collectives for about a second, with their codecs and without, between the ranks and on the devices
+        that they are of, and leaves exact what codecs would make slower. All ranks choose alike, `report()` has a table of it, and
+        `state_dict()` the choice: another run of the same script may choose otherwise.
       options: more options of `cgx-opt --cgx-compress`, with underscores for dashes: min_elements=0.
 
     Returns:
@@ -71,12 +75,14 @@ def compress(model, weights=DEFAULT_WEIGHTS, gradients=DEFAULT_GRADIENTS, replic
     gradients, replicas = gradients_of(weights, gradients, replicas, bits, options)
     if plan is not None and (weights not in (None, DEFAULT_WEIGHTS) or gradients not in (None, DEFAULT_GRADIENTS)):
         raise ValueError(f"expected a plan, or codecs of weights and gradients, got both: weights={weights!r}, gradients={gradients!r}")
+    if plan is not None and never_slower:
+        raise ValueError("expected a plan, which has chosen for each layer, or never_slower=True, got both")
     connection = {"transport": transport, "seed": seed, "timeout": timeout}
     if isinstance(model, torch.nn.parallel.DistributedDataParallel) or is_replicated(model):
         if gradients is None:
             raise ValueError(f"gradients=None leaves a {type(model).__name__} nothing to compress: its weights do not travel")
         state = state_of(model, gradient=gradients if plan is None else None, exclude=exclude, plan=plan, process_group=process_group, report=report,
-                         name=name, **connection, **options)
+                         name=name, never_slower=never_slower, **connection, **options)
         model.register_comm_hook(state, hook)
         return state
     for refused, reason in _REFUSED.items():
@@ -97,7 +103,8 @@ def compress(model, weights=DEFAULT_WEIGHTS, gradients=DEFAULT_GRADIENTS, replic
         raise TypeError(f"expected a model that fully_shard was called for, or a DistributedDataParallel, got {type(model).__name__}: call "
                         "fully_shard(model) of torch.distributed.fsdp first")
     codecs = {"weights": weights, "gradients": gradients, "replicas": replicas}
-    return Sharded(model, codecs, dict(options, exclude=exclude), plan, name, connection, report)
+    state = Sharded(model, codecs, dict(options, exclude=exclude), plan, name, connection, report, never_slower)
+    return state
 
 
 def is_replicated(model):
@@ -143,7 +150,7 @@ def _second_hop_of(gradients):
 class Sharded:
     """What `compress` returns for a sharded model: the ranks' connections, and what their codecs remember."""
 
-    def __init__(self, model, codecs, options, plan, name, connection, prints):
+    def __init__(self, model, codecs, options, plan, name, connection, prints, never_slower=False):
         self._parts = fsdp.parts_of(model)
         if not self._parts:
             raise ValueError("the model has no parameter that fully_shard split")
@@ -156,14 +163,15 @@ class Sharded:
             if (group, what) not in lines:
                 planned = plan if what != "replicas" else None
                 decided = _OF_LINES[what](codecs) if planned is None else {}
-                lines[group, what] = Line(ProcessGroup(group, name), what, dict(options, **decided), planned, connection)
+                lines[group, what] = Line(ProcessGroup(group, name), what, dict(options, **decided), planned, connection,
+                                          never_slower)
             return lines[group, what]
-        self._comms, self._overlap = [], Overlap(self._parts[0].layers[0].parameter.device)
+        self._comms, self.overlap = [], Overlap(self._parts[0].layers[0].parameter.device)
         for part in self._parts:
             shards = line(part.shards, "shards")
             replicas = line(part.replicas, "replicas" if shards else "copies")
             if shards or replicas:
-                self._comms.append(self._comm_of(Comm(part, len(self._comms), shards, replicas, self._overlap), codecs))
+                self._comms.append(self._comm_of(Comm(part, len(self._comms), shards, replicas, self), codecs))
             else:
                 self._left.append(f"{part.name}: one rank has all of it, and nothing travels")
         self._lines = list(lines.values())
@@ -182,8 +190,10 @@ class Sharded:
         if dist.get_rank() == 0:
             said = Said()
             for line in self._lines:
-                for message in said.new_warnings(line.compilation) if line.compilation else ():
+                for message in said.new_warnings(line.asked) if line.asked else ():
                     warn(message)
+            for row in self._gains():
+                gain.warn_of(row)
             if prints:
                 print(self.report(), end="", flush=True)
 
@@ -223,11 +233,12 @@ class Sharded:
         both hops, each with its ranks."""
         lines = [line for line in self._lines if line.compilation]
         if format != "text":
-            return {"layers": [{"between": line.what, **layer} for line in lines for layer in line.compilation.report_json["layers"]],
-                    "left": self._what_is_left(), "in_flight": self._in_flight()}
+            return {"layers": [{"between": line.what, **layer, **line.choice_of(layer)} for line in lines
+                               for layer in line.compilation.report_json["layers"]],
+                    "left": self._what_is_left(), "in_flight": self._in_flight(), "gains": [each.data() for each in self._gains()]}
         heads = [f"between {line.what}, {line.ranks()}:\n" if len(lines) > 1 else "" for line in lines]
         return "".join([*(head + line.compilation.report for head, line in zip(heads, lines)),
-                        *(f"{each}\n" for each in self._what_is_left()), self._what_is_in_flight()])
+                        *(f"{each}\n" for each in self._what_is_left()), gain.table(self._gains()), self._what_is_in_flight()])
 
     def diagnostics(self):
         """What the compiler said. Its warnings were shown when the model was compressed, on rank 0."""
@@ -266,7 +277,8 @@ class Sharded:
         for line in self._lines:
             for name, each in line.state().items():
                 tensors[line.what + " " + name] = torch.frombuffer(bytearray(each), dtype=torch.uint8) if each else torch.empty(0, dtype=torch.uint8)
-        return {self._key(): {"steps": torch.tensor([[comm.step, comm.replicas.step] for comm in self._comms]),
+        chosen = {"exact": self._exact()} if any(line.choice for line in self._lines) or self._exact().any() else {}
+        return {self._key(): {**chosen, "steps": torch.tensor([[comm.step, comm.replicas.step] for comm in self._comms]),
                               "units": torch.tensor([[comm.reduces.unit, comm.replicas.unit] for comm in self._comms], dtype=torch.float64),
                               "tensors": tensors}}
 
@@ -279,9 +291,13 @@ class Sharded:
         state = state[self._key()]
         if len(state["steps"]) != len(self._comms):
             raise ValueError(f"expected the state of {len(self._comms)} modules, got that of {len(state['steps'])}")
+        self._choose(state)
         left = dict(state["tensors"])
         for line in self._lines:
             names = {name: f"{line.what} {name}" for name in line.state()}
+            if "exact" in state and (missing := [saved for saved in names.values() if saved not in left]):
+                raise ValueError(f"expected the state of {', '.join(missing)}, too, which the saved run chose to compress and this one did not: "
+                                 "call load_checkpoint(folder), which reads it")
             line.load_state({name: left.pop(saved).cpu().numpy().tobytes() for name, saved in names.items() if saved in left})
         if left:
             expected = ", ".join(f"{line.what} {name}" for line in self._lines for name in line.state())
@@ -323,7 +339,20 @@ class Sharded:
         def close():
             for line in self._lines:
                 line.close()
-        self._overlap.stop(close)
+        self.overlap.stop(close)
+
+    def _exact(self):
+        """Which exchanges never_slower leaves exact: a row for each module, as long whatever is chosen."""
+        exact = {number for line in self._lines for number, each in line.exchanges.items() if each.exact}
+        return torch.tensor([[each.number in exact for each in comm.directions()] for comm in self._comms], dtype=torch.uint8)
+
+    def _choose(self, state):
+        """Goes on with what a saved run chose to send without codecs."""
+        if "exact" in state:
+            exact = {each.number for comm, row in zip(self._comms, state["exact"].tolist()) for each, is_exact in zip(comm.directions(), row)
+                     if is_exact}
+            for line in self._lines:
+                line.choose(exact & line.exchanges.keys())
 
     def _planned(self):
         """The one line that profiles and plans are of."""
@@ -336,16 +365,21 @@ class Sharded:
     def _what_is_left(self):
         sums = {comm.part: comm.reduces.layers() or comm.replicas.layers() for comm in self._comms}
         frozen = {part.name: [layer.name for layer in part.layers if layer not in sent] for part, sent in sums.items() if sent}
-        return [*self._left, *(f"{part}: no gradient travels of {', '.join(names)}, frozen" for part, names in frozen.items() if names)]
+        slower = [f"{each.part.name}: {direction.direction} travel exact, as codecs would make them slower here (never_slower=True)"
+                  for each in self._comms for direction in each.directions() if direction.is_exact()]
+        return [*self._left, *slower, *(f"{part}: no gradient travels of {', '.join(names)}, frozen" for part, names in frozen.items() if names)]
+
+    def _gains(self):
+        return [row for line in self._lines for row in line.gains()]
 
     def _in_flight(self):
         """How many reductions travel or wait at once, and the bytes of their gradients."""
         sizes = sorted(comm.payload() for comm in self._comms)
-        most = MOST_REDUCTIONS if self._overlap.goes_on else 1
+        most = MOST_REDUCTIONS if self.overlap.goes_on else 1
         return {"reductions": most, "bytes": sum(sizes[-most:])}
 
     def _what_is_in_flight(self):
-        if not self._comms or not self._overlap.goes_on:
+        if not self._comms or not self.overlap.goes_on:
             return ""
         most = self._in_flight()
         return (f"exchanges go on beside forward and backward passes, gathers that torch asks for ahead and at most {most['reductions']} reductions "

@@ -12,8 +12,9 @@ from cgx_torch.memory import rescale
 class Comm:
     """What a module gathers and reduces with: each direction over the ranks of a `Line`, None where there is one rank."""
 
-    def __init__(self, part, number, shards, replicas, overlap):
-        self.part, self.overlap = part, overlap
+    def __init__(self, part, number, shards, replicas, owner):
+        # The model, which has the comm objects, has their owner too, whether or not the user keeps it.
+        self.part, self.owner, self.overlap = part, owner, owner.overlap
         self.step = 0  # reductions so far. Both gathers of a step then draw the same random numbers, and so have the same bits
         self.gathers, self.reduces, self.replicas = _Gathers(self, shards, 3 * number), _Reduces(self, shards, 3 * number + 1), \
             _Replicas(self, replicas, 3 * number + 2)
@@ -30,14 +31,18 @@ class Comm:
 
 class _Direction(abc.ABC):
     def __init__(self, comm, line, number):
-        self._comm, self._number = comm, number
+        self._comm, self.number = comm, number
         self._part, self.line = comm.part, line
         self.torch_bytes = 0  # that it had torch send
 
     @property
     def _exchange(self):
         """None where torch sends all of it."""
-        return self.line.exchanges.get(self._number) if self.line else None
+        return self.line.exchanges.get(self.number) if self.line else None
+
+    def is_exact(self):
+        """Whether it was chosen to travel without codecs."""
+        return self._exchange is not None and self._exchange.exact
 
     def layers(self):
         return self._exchange.layers if self._exchange else []
@@ -67,9 +72,10 @@ class _Direction(abc.ABC):
 
 class _Gathers(_Direction):
     """Torch's AllGather of a module."""
+    direction = "weights"
 
     def join(self, dtype, layers):
-        self.line.exchanges[self._number] = sharded_program.Exchange(self._number, "weights", "all_gather", layers, dtype)
+        self.line.exchanges[self.number] = sharded_program.Exchange(self.number, self.direction, "all_gather", layers, dtype)
 
     def __call__(self, output_tensor, input_tensor, group, async_op=False):
         layers = self._part.layers
@@ -108,7 +114,9 @@ class _Sums(_Direction):
     def join(self, dtype, layers):
         # Of several layers ranks can have different ones.
         counts = f"{self._part.name}: which gradients there are" if len(layers) > 1 else None
-        self.line.exchanges[self._number] = sharded_program.Exchange(self._number, self.direction, self.collective, layers, dtype, counts)
+        exact = self._exchange.exact if self._exchange else False
+        self.line.exchanges[self.number] = sharded_program.Exchange(self.number, self.direction, self.collective, layers, dtype, counts,
+                                                                     exact)
 
     def expects(self, layers):
         """Is told which gradients the next buffer has, in their order."""

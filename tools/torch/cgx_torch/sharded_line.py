@@ -7,7 +7,7 @@ import torch
 import torch.distributed as dist
 from cgx_core.context import RuntimeFailure
 from cgx_core.plans import plan_file
-from cgx_torch import loss_scale, module, sharded_program
+from cgx_torch import links, loss_scale, module, sharded_program
 from cgx_torch.memory import rescale
 from cgx_torch.program import Program
 
@@ -16,14 +16,17 @@ class Line:
     """Ranks that shards are split over, or replicas of them, and the one context between them. All modules that are split over them
     use it, in the order in which torch gathers and reduces, which is the same on all ranks."""
 
-    def __init__(self, group, what, options, plan, connection):
+    def __init__(self, group, what, options, plan, connection, never_slower):
         """Args:
           group: a ProcessGroup.
           what: the ranks are to each other: "shards", "replicas".
+          never_slower: leave exact what codecs would make slower on these links.
         """
+        self._never_slower, self.choice = never_slower, None
         self.group, self.what, self._options, self._plan, self._connection = group, what, options, plan, connection
         self.exchanges = {}  # by number
         self.program = self.compilation = None
+        self.asked = None  # the compilation by the user's options alone
         self._past, self._failure, self._stream = [], None, None
         self._is_settled, self._window = True, None
         self._lock = threading.RLock()
@@ -32,13 +35,48 @@ class Line:
         """Asks the compiler, and meets the other ranks."""
         if not self.exchanges:
             return
-        text = sharded_program.text_of(self.exchanges.values(), self.group.ranks)
-        with plan_file(self._plan) as path:
-            self.compilation = module.compile_text(text, self._options, path)
         device = next(iter(self.exchanges.values())).layers[0].parameter.device
+        self._compile()
+        self.asked = self.asked or self.compilation
+        if self._never_slower and self.choice is None:
+            self.choice = links.choose(self.compilation, self.group, device, self._connection)
+            for number in self.choice.exact:
+                self.exchanges[number].exact = True
+            self._compile()
         if device.type == "cuda" and self._stream is None:
             self._stream = torch.cuda.Stream(device)
         self.program = Program(self.compilation, self.group, stream=self._stream.cuda_stream if self._stream else None, **self._connection)
+
+    def _compile(self):
+        text = sharded_program.text_of(self.exchanges.values(), self.group.ranks)
+        with plan_file(self._plan) as path:
+            self.compilation = module.compile_text(text, self._options, path)
+
+    def choose(self, exact):
+        """Has the exchanges of these numbers travel without codecs, and no other one: as a run chose that goes on."""
+        if {number for number, each in self.exchanges.items() if each.exact} == exact:
+            return
+        for number, each in self.exchanges.items():
+            each.exact = number in exact
+        if self.choice:
+            self.choice.exact = exact
+        self.reopen()
+
+    def choice_of(self, layer):
+        """What the report of the compiler cannot know of a layer that was chosen to travel exact."""
+        each = self.exchanges[layer["collective"]]
+        would = each.exact and layer["layer"] != each.counts
+        return {"kind": each.kind, "exact_reason": "would be slower"} if would else {}
+
+    def gains(self):
+        """A `gain.Row` for each direction that was measured."""
+        counters = self.telemetry() if self.choice else []
+        directions = {}
+        for number, each in self.exchanges.items():
+            directions.setdefault(each.direction, []).append(number)
+        rows = (self.choice and self.choice.row(f"{self.what}, {self.ranks()}: {direction}", numbers, counters)
+                for direction, numbers in directions.items())
+        return [row for row in rows if row]
 
     def reopen(self):
         """Goes on with other exchanges; what codecs remember goes along."""

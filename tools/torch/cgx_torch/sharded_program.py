@@ -11,13 +11,20 @@ class Exchange:
 
     `direction` is what users call it: "weights", "gradients", or "replicas" of the second hop of gradients. `collective` is one
     of _TEXTS. `layers` are `fsdp.Layer`s, `dtype` is that of the elements as they travel. With `counts`, the exchange says which
-    layers took part, by an exact operand of one number for each place that sums are made for."""
+    layers took part, by an exact operand of one number for each place that sums are made for. `exact` has all of it travel without
+    codecs."""
     number: int
     direction: str
     collective: str
     layers: list
     dtype: object
     counts: str | None = None
+    exact: bool = False
+
+    @property
+    def kind(self):
+        """What its layers are, as users call it."""
+        return "weight" if self.direction == "weights" else "gradient"
 
 
 # How the compiler calls a collective, and by how much its inputs and its outputs are larger than shards on `n` ranks.
@@ -33,7 +40,8 @@ def text_of(exchanges, ranks):
     groups = f"[[{', '.join(map(str, range(ranks)))}]]"
     lines, inputs, outputs = [], [], []
     for each in exchanges:
-        kind, element = "weight" if each.direction == "weights" else "gradient", ELEMENT_TYPES[each.dtype]
+        # What is of another kind has no codec.
+        kind, element = "other" if each.exact else each.kind, ELEMENT_TYPES[each.dtype]
         called, dimension, sizes = _TEXTS[each.collective]
         larger = sizes(ranks)
         operands = [(layer.shard, element, f"layer({quoted(layer.name)}, {kind}, {list(layer.shape)})", layer.place)

@@ -22,10 +22,13 @@ JOBS is a list in JSON, of objects:
   sum_only    set_force_sum_reduction_for_comms
   profiled    the steps between which it is measured, [first, last]
   resume_at   a step before which everything is saved with torch.distributed.checkpoint, and read back into a model made anew
+  stateful    torch.distributed.checkpoint is given the state itself, and not what it says
   dies        [rank, step]: the rank that is killed then
   odd_one     the rank that uses the branch that others do not
   scaled      the loss by a GradScaler
   overflows   the step before which another one has a gradient that is not finite, and is skipped
+  measures    seconds of an element, exact and with codecs, that each rank sees, by never_slower=True: [[exact, coded] of each rank],
+              each {kind of collective: seconds}; of what is resumed the other way round
   late        seconds that some exchanges wait before they begin, on some ranks
   flips       the step before which the frozen embedding is trained
   grad_types  gradients of every other parameter are bfloat16, so that torch packs them in another order than the parameters
@@ -49,6 +52,8 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 
 import cgx_torch
+from cgx_core import gain
+from cgx_torch import links
 from cgx_torch.sharded_line import Line
 
 VOCABULARY, WIDTH, LENGTH = 67, 64, 24
@@ -154,13 +159,13 @@ def make(job):
     return model, state, torch.optim.AdamW(model.parameters(), lr=job.get("rate", 3e-3))
 
 
-def everything(model, optimizer, state):
+def everything(job, model, optimizer, state):
     saved = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-    return saved if state is None else saved | {"cgx": state.state_dict()}
+    return saved if state is None else saved | {"cgx": state if job.get("stateful") else state.state_dict()}
 
 
 def resumed(job, model, state, optimizer, folder):
-    checkpoint.save(everything(model, optimizer, state), checkpoint_id=folder)
+    checkpoint.save(everything(job, model, optimizer, state), checkpoint_id=folder)
     if state is not None:
         state.close()
     model, state, optimizer = make(job)
@@ -168,11 +173,15 @@ def resumed(job, model, state, optimizer, folder):
         each.grad = torch.zeros_like(each)
     optimizer.step()
     optimizer.zero_grad()
-    saved = everything(model, optimizer, state)
+    # What is kept depends on what was chosen, so that there is nothing yet to load all of it into.
+    chooses = "measures" in job
+    saved = everything(job, model, optimizer, None if chooses else state)
     checkpoint.load(saved, checkpoint_id=folder)
     model.load_state_dict(saved["model"])
     optimizer.load_state_dict(saved["optimizer"])
-    if state is not None:
+    if chooses:
+        state.load_checkpoint(folder)
+    elif state is not None and not job.get("stateful"):
         state.load_state_dict(saved["cgx"])
     return model, state, optimizer
 
@@ -190,8 +199,19 @@ def be_late(seconds):
     Line.run = run_late
 
 
+def pretend(measures):
+    """Has this rank measure what it is told."""
+    def time_of(self, number):
+        way = json.loads(list(self._ways)[number // len(gain.LENGTHS)])
+        exact = way["codec"]["family"] == "identity"
+        return measures[dist.get_rank()][0 if exact else 1][way["kind"]] * gain.LENGTHS[number % len(gain.LENGTHS)]
+    links._Trial._time_of = time_of
+
+
 def train(job):
     rank = dist.get_rank()
+    if "measures" in job:
+        pretend(job["measures"])
     if "late" in job:
         be_late(job["late"])
     model, state, optimizer = make(job)
@@ -201,6 +221,8 @@ def train(job):
     scaler = torch.amp.GradScaler("cpu", init_scale=1024.0, enabled=job.get("scaled", False))
     for step in range(job.get("steps", 6)):
         if step == job.get("resume_at"):
+            if "measures" in job:
+                pretend([each[::-1] for each in job["measures"]])
             model, state, optimizer = resumed(job, model, state, optimizer, job["folder"])
         if [rank, step] == job.get("dies"):
             os.kill(os.getpid(), signal.SIGKILL)
