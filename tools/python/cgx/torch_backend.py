@@ -7,6 +7,7 @@ does nothing and imports nothing.
 import functools
 
 from cgx import environment
+from cgx_core import imported
 
 
 def autoload():
@@ -16,6 +17,7 @@ def autoload():
     import torch.distributed as dist
     if not dist.is_available():
         return
+    imported.meet_trainers(_follow)  # who trains is often made before there are ranks
     original = dist.init_process_group
 
     @functools.wraps(original)
@@ -29,3 +31,9 @@ def autoload():
 
     for module in (dist, dist.distributed_c10d):
         module.init_process_group = init_process_group
+
+
+def _follow(name, module):
+    """By now torch is there as a whole."""
+    from cgx_torch import frameworks
+    return frameworks.follow(name, module)

@@ -21,7 +21,7 @@ from cgx_core.codecs import in_words
 from cgx_core.context import RuntimeFailure
 from cgx_core.plans import plan_file, plan_text
 from cgx_core.warned import Said, warn
-from cgx_torch import links, loss_scale, module
+from cgx_torch import kept, links, loss_scale, module
 from cgx_torch.memory import rescale
 from cgx_torch.process_group import ProcessGroup
 from cgx_torch.program import Program
@@ -100,6 +100,7 @@ def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedba
     options = in_words(dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback))
     made = State(model, options, plan, adaptation, ProcessGroup(process_group, name), transport=transport, seed=seed, timeout=timeout,
                  report=report, finds_unused=finds_unused, never_slower=never_slower)
+    kept.keep(model, made)
     return made
 
 

@@ -6,13 +6,13 @@ finds out which of them is the root.
 """
 
 import atexit
-import functools
 
 import torch
 import torch.distributed as dist
-from cgx_core import compiler
+from cgx_core import compiler, imported
 from cgx_core.warned import warn
-from cgx_torch import fsdp
+from cgx_torch import frameworks, fsdp
+from cgx_torch.frameworks import replace
 from cgx_torch.sharded import AUTO, DEFAULT_GRADIENTS, DEFAULT_WEIGHTS, compress, gradients_of
 
 _installed = None
@@ -57,12 +57,12 @@ class Installation:
         self.models = []
         self._left = []  # alone: why, a sentence each
         self._options, self._prints = options, prints
-        self._restores = [_replace(torch.nn.parallel.DistributedDataParallel, "__init__", _met)]
+        self._restores = [replace(torch.nn.parallel.DistributedDataParallel, "__init__", _met), imported.meet_trainers(frameworks.follow)]
         if (flat := fsdp.flat_class()) is not None:
-            self._restores.append(_replace(flat, "__init__", _met_flat))
+            self._restores.append(replace(flat, "__init__", _met_flat))
         if fsdp.has_interface():
             from torch.distributed.fsdp._fully_shard._fsdp_state import FSDPState
-            self._restores.append(_replace(FSDPState, "_lazy_init", _met_root))
+            self._restores.append(replace(FSDPState, "_lazy_init", _met_root))
 
     def uninstall(self):
         """What is wrapped from now on is left alone; what was compressed goes on."""
@@ -103,13 +103,6 @@ def _summary(what, state):
     compressed = sum(layer["codec"] != "identity" for layer in layers)
     raw, wire = (sum(max(layer[name], default=0) for layer in layers) for name in ("raw_bytes_by_rank", "wire_bytes_by_rank"))
     return f"cgx: {what}: {compressed} of {len(layers)} tensors compressed, {raw} -> {wire} bytes per rank and step\n"
-
-
-def _replace(owner, name, around):
-    """Puts `around(original)` in the place of a method. Returns what puts it back."""
-    original = getattr(owner, name)
-    setattr(owner, name, functools.wraps(original)(around(original)))
-    return lambda: setattr(owner, name, original)
 
 
 def _met(original):
@@ -172,7 +165,7 @@ def _check_options(weights, gradients, options):
     """Raises CompileError where an option is wrong, whatever model comes. A plan is one of a model, in place of codecs."""
     codecs = {"weight": weights, "gradient": gradients} if options.get("plan") is None else {}
     options = {**codecs,
-               **{name: value for name, value in options.items() if name not in ("plan", "transport", "seed", "timeout", "name", "process_group")}}
+               **{name: value for name, value in options.items() if name not in ("plan", "transport", "seed", "timeout", "name", "process_group", "never_slower")}}
     compiler.run("module attributes {cgx.num_ranks = 2 : i64} { func.func public @main(%w: tensor<64x64xf32>) -> tensor<64x64xf32> {"
                  ' %0 = cgx.all_reduce sum(%w) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],'
                  ' layers = [#cgx.layer<"w", gradient>]} : tensor<64x64xf32> return %0 : tensor<64x64xf32> } }',

@@ -12,7 +12,7 @@ import torch.distributed as dist
 from cgx_core import gain
 from cgx_core.codecs import Codec
 from cgx_core.warned import Said, warn
-from cgx_torch import fsdp, loss_scale, module, sharded_resume
+from cgx_torch import fsdp, kept, loss_scale, module, sharded_resume
 from cgx_torch.hook import hook
 from cgx_torch.hook import state as state_of
 from cgx_torch.process_group import ProcessGroup
@@ -104,6 +104,7 @@ def compress(model, weights=DEFAULT_WEIGHTS, gradients=DEFAULT_GRADIENTS, replic
                         "fully_shard(model) of torch.distributed.fsdp first")
     codecs = {"weights": weights, "gradients": gradients, "replicas": replicas}
     state = Sharded(model, codecs, dict(options, exclude=exclude), plan, name, connection, report, never_slower)
+    kept.keep(model, state)
     return state
 
 

@@ -1,7 +1,10 @@
 """A loop of Accelerate that knows nothing of cgx. Prints its losses.
 
-    python with_accelerate.py FOLDER"""
+    python with_accelerate.py FOLDER [resumes]
 
+With `resumes` it goes on from what another run saved in the folder, after its second epoch."""
+
+import hashlib
 import json
 import sys
 
@@ -14,8 +17,10 @@ model = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.
 x = torch.randn(256, 64)
 batches = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, x[:, :8]), batch_size=16)
 prepared, optimizer, batches = accelerator.prepare(model, torch.optim.AdamW(model.parameters(), lr=1e-2), batches)
-losses = []
-for epoch in range(4):
+losses, resumes = [], sys.argv[2:] == ["resumes"]
+if resumes:
+    accelerator.load_state(sys.argv[1])
+for epoch in range(2 if resumes else 0, 4):
     for given, wanted in batches:
         with accelerator.accumulate(prepared):
             loss = (prepared(given) - wanted).square().mean()
@@ -30,5 +35,6 @@ for epoch in range(4):
         accelerator.load_state(sys.argv[1])
 # What was saved is the model, whatever wraps it.
 model.load_state_dict(accelerator.get_state_dict(prepared))
-print(json.dumps({"losses": losses}), flush=True)
+bits = hashlib.sha256(b"".join(each.detach().numpy().tobytes() for each in model.parameters())).hexdigest()
+print(json.dumps({"losses": losses, "bits": bits}), flush=True)
 accelerator.end_training()

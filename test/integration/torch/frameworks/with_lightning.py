@@ -1,7 +1,10 @@
 """Lightning's Trainer, which knows nothing of cgx. Prints its losses.
 
-    python with_lightning.py FOLDER ddp|fsdp2"""
+    python with_lightning.py FOLDER ddp|fsdp2 [saves|resumes]
 
+With `resumes` it goes on from what another run, with `saves`, left in the folder after its second epoch."""
+
+import hashlib
 import json
 import sys
 
@@ -38,7 +41,12 @@ x = torch.randn(256, 64)
 batches = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, x[:, :8]), batch_size=16)
 strategy = ModelParallelStrategy(data_parallel_size=2, tensor_parallel_size=1) if sys.argv[2] == "fsdp2" else "ddp"
 model = Model()
-trainer = lightning.Trainer(max_epochs=4, accelerator="cpu", devices=2, strategy=strategy, logger=False, enable_progress_bar=False,
+more = {}
+if sys.argv[3:] == ["saves"]:
+    more["callbacks"] = [lightning.pytorch.callbacks.ModelCheckpoint(f"{sys.argv[1]}/epochs", "{epoch}", save_top_k=-1)]
+trainer = lightning.Trainer(**more, max_epochs=4, accelerator="cpu", devices=2, strategy=strategy, logger=False, enable_progress_bar=False,
                             enable_model_summary=False, enable_checkpointing=sys.argv[2] == "ddp", default_root_dir=sys.argv[1])
-trainer.fit(model, batches)
-print(json.dumps({"losses": model.losses}), flush=True)
+trainer.fit(model, batches, ckpt_path=f"{sys.argv[1]}/epochs/epoch=1.ckpt" if sys.argv[3:] == ["resumes"] else None)
+whole = (each.full_tensor() if hasattr(each, "full_tensor") else each for each in model.parameters())
+bits = hashlib.sha256(b"".join(each.detach().numpy().tobytes() for each in whole)).hexdigest()
+print(json.dumps({"losses": model.losses, "bits": bits}), flush=True)
