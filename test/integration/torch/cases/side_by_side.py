@@ -20,7 +20,7 @@ STEPS = 5  # buckets travel whole from the third on
 
 def hold_up(random_numbers):
     """Has threads of cgx wait before whatever they do."""
-    thread = sys.modules["cgx_torch.hook"]._Thread
+    thread = sys.modules["cgx_torch.thread"].Thread
     submit = thread.submit
 
     def late(self, body):
