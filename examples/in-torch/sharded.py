@@ -2,8 +2,13 @@
 travels compressed.
 
     torchrun --nproc-per-node 2 sharded.py
+    torchrun --nproc-per-node 4 sharded.py --replicas 2
+
+With replicas (HSDP) the parameters are split between the ranks of each, which would be those of a host, and gradients are
+summed over the replicas, which would be hosts: a second hop, with a codec of its own.
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -32,16 +37,21 @@ def load(name):
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--replicas", type=int, default=1)
+    replicas = parser.parse_args().replicas
     dist.init_process_group("gloo")
     torch.set_num_threads(max(1, os.cpu_count() // dist.get_world_size()))
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))
-    mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+    ranks = dist.get_world_size()
+    mesh = init_device_mesh("cpu", (replicas, ranks // replicas), mesh_dim_names=("replica", "shard"))
+    mesh = mesh if replicas > 1 else mesh["shard"]
     for layer in model:
         if isinstance(layer, nn.Linear):
             fully_shard(layer, mesh=mesh)
     fully_shard(model, mesh=mesh)
-    compressed = cgx_torch.compress(model, weights="bits=8", gradients="bits=4", report=True)
+    compressed = cgx_torch.compress(model, weights="bits=8", gradients="bits=4", replicas="bits=8", report=True)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
 
     image, label = load("train")

@@ -10,9 +10,9 @@ from ranks import PACKAGE, ROOT, torch
 FOLDER = ROOT / "examples" / "in-torch"
 
 
-def train(script):
-    """What rank 0 of two prints."""
-    done = job_ranks.run(lambda rank, port: [FOLDER / script], environment={"PYTHONPATH": str(PACKAGE)})
+def train(script, *arguments, ranks=2):
+    """What rank 0 prints."""
+    done = job_ranks.run(lambda rank, port: [FOLDER / script, *arguments], ranks, environment={"PYTHONPATH": str(PACKAGE)})
     for each in done:
         assert job_ranks.succeeded(each, plain=script == "plain.py"), f"{each.code}: {each.said[-3000:]}"
     return done[0].printed, float(re.search(r"accuracy ([\d.]+)%", done[0].printed).group(1))
@@ -37,7 +37,11 @@ class InTorchTest(unittest.TestCase):
     def test_so_it_does_with_its_parameters_split(self):
         printed, accuracy = train("sharded.py")
         self.assertRegex(printed, r"[34]\.\d times fewer bytes")
-        self.assertGreater(accuracy, train("plain.py")[1] - 2)
+        plain = train("plain.py")[1]
+        self.assertGreater(accuracy, plain - 2)
+        printed, accuracy = train("sharded.py", "--replicas", "2", ranks=4)
+        self.assertRegex(printed, r"between shards, ranks 0, 1:[^$]*between replicas, ranks 0, 2:")
+        self.assertGreater(accuracy, plain - 2)
 
 
 if __name__ == "__main__":
