@@ -83,7 +83,16 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cgxConfig.cmake ${CMAKE_CURRENT_BINARY
 configure_file(cmake/install/cgx.pc.in cgx.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cgx.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
 
-if(CGX_BUILD_COMPILER AND CGX_SELF_CONTAINED)
+if(CGX_BUILD_COMPILER AND CGX_SELF_CONTAINED AND CGX_BUILD_NATIVE)
+  # The wheel of native execution; the runtime is in the other one, beside it.
+  set_target_properties(cgx-run cgx-compile PROPERTIES INSTALL_RPATH "$ORIGIN/../lib:$ORIGIN/../../cgx_core/lib"
+    INSTALL_RPATH_USE_LINK_PATH OFF)
+  set_target_properties(cgx_native cgx_step_compiler PROPERTIES INSTALL_RPATH "$ORIGIN:$ORIGIN/../../cgx_core/lib"
+    INSTALL_RPATH_USE_LINK_PATH OFF)
+  install(TARGETS cgx-run cgx-compile RUNTIME DESTINATION bin COMPONENT native)
+  install(TARGETS cgx_native cgx_step_compiler LIBRARY DESTINATION lib COMPONENT native)
+  install(DIRECTORY runtime/native/abi/include/cgx DESTINATION include COMPONENT native FILES_MATCHING PATTERN "*.h")
+elseif(CGX_BUILD_COMPILER AND CGX_SELF_CONTAINED)
   # A part of the wheel, which compiles no other tools on MLIR.
   set_target_properties(cgx-opt cgx-lsp-server PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   set_target_properties(cgx_compiler PROPERTIES INSTALL_RPATH "$ORIGIN")

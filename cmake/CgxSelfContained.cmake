@@ -10,5 +10,6 @@ set_target_properties(cgx_arc4random PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_compile_definitions(cgx_arc4random PRIVATE _DEFAULT_SOURCE)
 link_libraries($<BUILD_INTERFACE:$<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,STATIC_LIBRARY>>:cgx_arc4random>>)
 set(OPENSSL_USE_STATIC_LIBS TRUE)
+set(Protobuf_USE_STATIC_LIBS ON)
 # What compares with MPI and Gloo is left out (tools/bench); what calls MPI is loaded where there is one (runtime/transport/mpi).
 set(CMAKE_DISABLE_FIND_PACKAGE_Gloo TRUE)

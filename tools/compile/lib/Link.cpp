@@ -67,7 +67,7 @@ private:
 } // namespace
 
 std::string linkSharedLibrary(const Artifact &objects, const std::string &path,
-                              const std::string &runtimeFolder) {
+                              const std::vector<std::string> &folders) {
   llvm::ErrorOr<std::string> linker = llvm::sys::findProgramByName("cc");
   if (!linker)
     return "cannot link '" + path +
@@ -86,12 +86,13 @@ std::string linkSharedLibrary(const Artifact &objects, const std::string &path,
   if (std::string error = linked.create("so", file); !error.empty())
     return error;
   llvm::sys::Process::SafelyCloseFileDescriptor(file);
-  const std::string search = "-L" + runtimeFolder;
   llvm::SmallVector<llvm::StringRef> arguments = {*linker, "-shared", "-o", linked.getPath()};
   for (const TemporaryFile &temporary : temporaries)
     arguments.push_back(temporary.getPath());
   // Not -Wl,-rpath, which cuts the name of the folder at commas.
-  arguments.append({search, "-Xlinker", "-rpath", "-Xlinker", runtimeFolder, "-lcgx_runtime",
+  for (const std::string &folder : folders)
+    arguments.append({"-L", folder, "-Xlinker", "-rpath", "-Xlinker", folder});
+  arguments.append({"-lcgx_runtime",
                     // Steps that compute nothing there do without BLAS.
                     "-Xlinker", "--as-needed", "-lcgx_native", "-lm"});
   std::string message;

@@ -153,7 +153,10 @@ Finding findMpi() {
 
 Finding findConvolutions() {
 #ifndef CGX_FRONT_HAS_NATIVE
-  return {Verdict::absent, "native steps", "this build trains inside of frameworks: it has no cgx-run", ""};
+  if (const std::string program = findSibling("cgx-run"); !program.empty())
+    return {Verdict::good, "native steps", program, ""};
+  return {Verdict::absent, "native steps", "this build trains inside of frameworks: it has no cgx-run",
+          "to train exported steps without one: pip install cgx[native]"};
 #elif defined(CGX_FRONT_DNNL_VERSION)
   return {Verdict::good, "convolutions", "on oneDNN " CGX_FRONT_DNNL_VERSION, ""};
 #else

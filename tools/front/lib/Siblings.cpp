@@ -22,16 +22,22 @@ std::string findSibling(const std::string &program) {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (failed)
     return "";
-  const std::string path = self.parent_path() / program;
-  return access(path.c_str(), X_OK) == 0 ? path : "";
+  const std::filesystem::path folder = self.parent_path();
+  // A wheel's programs lie beside it, those of the wheel of native execution in the package beside its own.
+  for (const std::string &path :
+       {(folder / program).string(),
+        (folder.parent_path().parent_path() / "cgx_native" / "bin" / program).string()})
+    if (access(path.c_str(), X_OK) == 0)
+      return path;
+  return "";
 }
 
 int becomeSibling(const std::string &program, char **arguments) {
   const std::string path = findSibling(program);
   if (path.empty()) {
     std::fprintf(stderr,
-                 "cgx: error: %s is not beside this program: it is in the package 'cgx', or of a build with "
-                 "CGX_BUILD_COMPILER=ON\n",
+                 "cgx: error: %s is not beside this program: it is in the package 'cgx', of a build with "
+                 "CGX_BUILD_COMPILER=ON and CGX_BUILD_NATIVE=ON, or of `pip install cgx[native]`\n",
                  program.c_str());
     return 127;
   }

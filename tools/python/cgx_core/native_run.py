@@ -78,14 +78,16 @@ def run(step, *, quiet=False, **options):
 def _find_program():
     """The one beside the libraries that are used, or on PATH."""
     looked = [folder.parent / "bin" / "cgx-run" for folder in folders()]
+    # In a wheel of its own, beside the one that this module is in.
+    looked.append(pathlib.Path(__file__).resolve().parents[1] / "cgx_native" / "bin" / "cgx-run")
     for path in looked:
         if path.exists():
             return str(path)
     found = shutil.which("cgx-run")
     if found:
         return found
-    raise FileNotFoundError(f"cgx-run was not found: looked for {', '.join(map(str, looked))} and on PATH. It comes with the Debian "
-                            "package 'cgx' or a build in a clone; wheels train inside of frameworks, and have none")
+    raise FileNotFoundError(f"cgx-run was not found: looked for {', '.join(map(str, looked))} and on PATH. It comes with "
+                            "`pip install cgx[native]`, the Debian package 'cgx' or a build in a clone")
 
 
 def _words(options):

@@ -7,10 +7,10 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parent / "bin"
 
 
-def main():
-    """Becomes the program that this command is called like."""
+def main(folder=FOLDER):
+    """Becomes the program of the folder that this command is called like."""
     name = pathlib.Path(sys.argv[0]).name
-    program = FOLDER / name
+    program = folder / name
     if not program.exists():
         sys.exit(f"{name}: this installation has the libraries of cgx and not its programs (expected {program}): install a wheel "
                  "that `pip wheel .` made without CGX_BUILD_DIR, or build the programs in a clone (README.md)")

@@ -88,9 +88,10 @@ struct LoadedStep {
 LoadedStep loadObjects(const Artifact &objects, std::string &error);
 
 /// Links objects to the shared library `path` with the system's C compiler. Returns
-/// the error, empty on success. `runtimeFolder` is where libcgx_runtime.so is now and at run time.
+/// the error, empty on success. `folders` are where libcgx_runtime.so and libcgx_native.so
+/// are now and at run time.
 std::string linkSharedLibrary(const Artifact &objects, const std::string &path,
-                              const std::string &runtimeFolder);
+                              const std::vector<std::string> &folders);
 
 } // namespace cgx::compile
 
