@@ -782,6 +782,27 @@ int run(Options options) {
 
 } // namespace
 
+/// What is said to those who know another launcher.
+static cgx::cli::Advices advices() {
+  const std::string codecs = "options of codecs are one value, --compress \"bits=4 bucket=128\"";
+  const std::string values = "arguments of the step are set by --set lr=0.1";
+  const std::string batch = "the size of a batch is that of the exported step";
+  return {{"--bits", codecs},
+          {"--codec", codecs},
+          {"--bucket", codecs},
+          {"--exclude", codecs},
+          {"--error-feedback", codecs},
+          {"--lr", values},
+          {"--learning-rate", values},
+          {"--batch", batch},
+          {"--batch-size", batch},
+          {"--global-batch", batch},
+          {"--checkpoint", "checkpoints are written by --save FOLDER/ --save-every K"},
+          {"--checkpoint-every", "checkpoints are written by --save FOLDER/ --save-every K"},
+          {"--epochs", "give the number of steps, --steps K --repeat; one pass over the data is the default"},
+          {"--device", "cgx-run trains on processors; on GPUs train in JAX or PyTorch, with cgx.compress"}};
+}
+
 static int runTool(int argc, char **argv) {
   Options options;
   CLI::App app(kDescription, "cgx-run");
@@ -789,7 +810,7 @@ static int runTool(int argc, char **argv) {
   app.get_formatter()->column_width(34);
   describe(app, options);
   app.callback([&app] { checkTogether(app); });
-  if (std::optional<int> status = cgx::cli::parse(app, argc, argv))
+  if (std::optional<int> status = cgx::cli::parse(app, argc, argv, advices()))
     return *status;
   if (app.count("--print-config") != 0) {
     std::fputs(cgx::cli::writeConfigFile(app).c_str(), stdout);

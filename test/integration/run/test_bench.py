@@ -132,7 +132,7 @@ class Bench(RunTest):
                 (["simulate", __file__, "--machine", "no.json"], 1, "cannot read 'no.json'"),
                 (["simulate", __file__, "--machine", __file__], 1, "expected JSON: line 1"),
                 (["simulate", __file__, "--machine", self.other_kind()], 1, "expected 'cgx_machine' of version 1"),
-                (["sum"], 2, "subcommand")):
+                (["sum"], 2, "expected a command")):
             with self.subTest(arguments):
                 self.assertIn(text, self.bench(*arguments, code=code).stderr)
 

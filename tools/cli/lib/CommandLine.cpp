@@ -8,6 +8,8 @@
 
 #include "cgx/Cli/CommandLine.h"
 
+#include "ParseMessages.h"
+
 #include "cgx/Cli/ConfigFile.h"
 #include "cgx/Cli/Version.h"
 #include "cgx/formats/Closest.h"
@@ -17,15 +19,6 @@
 #include <cstdio>
 
 namespace cgx::cli {
-
-/// The commands that were typed, from the program itself on.
-static std::vector<const CLI::App *> typedCommands(const CLI::App &app) {
-  std::vector<const CLI::App *> typed = {&app};
-  for (const CLI::App *command : app.get_subcommands())
-    for (const CLI::App *inner : typedCommands(*command))
-      typed.push_back(inner);
-  return typed;
-}
 
 static std::vector<std::string> optionNames(const CLI::App &app) {
   std::vector<std::string> names;
@@ -99,22 +92,18 @@ static void takeOneValueAtATime(CLI::App &app) {
     takeOneValueAtATime(*command);
 }
 
-std::string suggestion(const CLI::App &app, int argc, const char *const *argv) {
+std::string suggestion(const CLI::App &app, int argc, const char *const *argv, const Advices &advices) {
   const std::vector<std::string> options = optionNames(app), commands = commandNames(app);
   const bool lacksCommand = !commands.empty() && app.get_subcommands().empty();
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word == "--")
-      break;
-    if (word.starts_with("--")) {
-      const std::string name(word.substr(0, word.find('=')));
-      if (std::find(options.begin(), options.end(), name) == options.end())
-        return meant(formats::closest(name, options));
-    } else if (lacksCommand && !word.starts_with("-")) {
-      return meant(formats::closest(word, commands));
-    }
-  }
-  return "";
+  if (lacksCommand)
+    for (int i = 1; i < argc; ++i)
+      if (const std::string_view word = argv[i]; !word.starts_with("-"))
+        return meant(formats::closest(word, commands));
+  const std::string unknown = unknownOption(app, argc, argv);
+  if (unknown.empty())
+    return "";
+  const auto advice = advices.find(unknown);
+  return advice == advices.end() ? meant(formats::closest(unknown, options)) : ": " + advice->second;
 }
 
 /// Throws where an option was given a value without a character in it, as of a shell's variable that is not
@@ -128,7 +117,7 @@ static void refuseEmpty(const CLI::App &app) {
             throw CLI::ValidationError(option->get_name(), "expected a value, got ''");
 }
 
-std::optional<int> parse(CLI::App &app, int argc, const char *const *argv) {
+std::optional<int> parse(CLI::App &app, int argc, const char *const *argv, const Advices &advices) {
   app.set_version_flag("--version", app.get_name() + " " + version());
   takeOneValueAtATime(app);
   try {
@@ -143,9 +132,10 @@ std::optional<int> parse(CLI::App &app, int argc, const char *const *argv) {
     const std::string advice = dynamic_cast<const CLI::ExtrasError *>(&error)
                                    ? quoting(app, error.what(), argc, argv)
                                    : std::string();
-    std::fprintf(stderr, "%s: error: %s%s%s (see --help)\n", app.get_name().c_str(), error.what(),
+    std::fprintf(stderr, "%s: error: %s%s%s (see --help)\n", app.get_name().c_str(),
+                 messageOf(app, error, argc, argv).c_str(),
                  placeInConfigFile(app, error.what(), argc, argv).c_str(),
-                 (advice.empty() ? suggestion(app, argc, argv) : advice).c_str());
+                 (advice.empty() ? suggestion(app, argc, argv, advices) : advice).c_str());
     return 2;
   }
 }

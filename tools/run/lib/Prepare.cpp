@@ -402,6 +402,10 @@ void cgx::run::chooseCheckpoint(Options &options) {
                 "': --state gives the state of a first start");
   if (found)
     options.state.clear();
+  else if (!options.quiet) // The same command begins a run and goes on with it; a name with an error begins
+                           // it again.
+    std::fprintf(stderr, "cgx-run: note: '%s' holds no checkpoint yet: the run begins with '%s'\n",
+                 options.resume.c_str(), options.state.c_str());
   options.resume = found.value_or("");
 }
 

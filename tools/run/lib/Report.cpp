@@ -355,10 +355,14 @@ std::string cgx::run::summarize(const std::string &text) {
     lines += series["name"].get<std::string>() + ": final " + numberString(series["final"]) + ", mean " +
              numberString(series["mean"]) + "\n";
   };
-  if (report["loss"].is_object())
+  const bool hasValues = report["steps"].get<uint64_t>() > 0;
+  if (hasValues && report["loss"].is_object())
     scalar(report["loss"]);
   for (const OrderedJson &metric : report["metrics"])
-    scalar(metric);
+    if (hasValues)
+      scalar(metric);
+  if (!hasValues)
+    return lines + "0 steps: nothing was trained or measured\n";
   lines += counted(report["steps"].get<uint64_t>(), "step") + " on " +
            counted(report["ranks"].get<uint64_t>(), "rank") + " (" + report["transport"].get<std::string>() +
            ") in " + numberString(report["seconds"]) + " s: " + numberString(report["steps_per_second"]) +

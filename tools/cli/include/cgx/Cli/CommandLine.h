@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -20,17 +21,21 @@ namespace cgx::cli {
 /// "".
 inline constexpr const char *kOptionsOfAnother = "OPTIONS";
 
+/// What to write in place of an option that others have, by its name: {"--bits", "write --compress
+/// \"bits=4\""}.
+using Advices = std::map<std::string, std::string>;
+
 /// Parses a command line, to which it adds --version. No option takes an empty value but those. If the
 /// program is to end now, the status that it ends with: 0 after --help or --version, 2 after an error, which
 /// is on standard error with the option or command that was likely meant.
-std::optional<int> parse(CLI::App &app, int argc, const char *const *argv);
+std::optional<int> parse(CLI::App &app, int argc, const char *const *argv, const Advices &advices = {});
 
 /// Refuses what is no finite number: a nan passes each of CLI11's ranges.
 CLI::Validator finiteNumber();
 
-/// " (did you mean '--ranks'?)" for an option or command that no one knows; empty if all are known, or if
-/// nothing comes near.
-std::string suggestion(const CLI::App &app, int argc, const char *const *argv);
+/// " (did you mean '--ranks'?)" or ": ADVICE" for an option or command that no one knows; empty if all are
+/// known, or if nothing comes near.
+std::string suggestion(const CLI::App &app, int argc, const char *const *argv, const Advices &advices = {});
 
 } // namespace cgx::cli
 
