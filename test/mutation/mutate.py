@@ -67,6 +67,7 @@ PARTS = [
          "integration-jax-(labels|collectives|meshes|parity|step_inputs)|integration-run-local"),
     Part("passes/rewrite", (".cpp",), "compiler",
          "integration-run-(compress|sharded|planning)|integration-overlap|integration-jax-parity"),
+    Part("passes/lower", (".cpp",), "compiler", "integration-jax-(compress|partition|collectives)"),
     Part("passes/native", (".cpp",), "compiler",
          "integration-lowering|integration-linear-algebra|integration-jax-(narrow_types|compress)"),
     Part("dialect", (".cpp",), "compiler", "integration-lowering|integration-jax-(collectives|meshes)"),
