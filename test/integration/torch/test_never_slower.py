@@ -1,12 +1,13 @@
 """never_slower leaves exact what codecs would make slower: all ranks choose alike, of what they measured together, and a resumed run
 goes on with what was chosen."""
 
+import json
 import pathlib
 import sys
 import tempfile
 import unittest
 
-from launch import needs_torch_and_libraries
+from launch import needs_torch_and_libraries, run
 from test_fsdp import EXACT, needs_interface, train
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "tools" / "python"))
@@ -111,6 +112,14 @@ class NeverSlowerTest(unittest.TestCase):
         self.assert_same_bits(slower, exact)
         self.assert_same_bits(pays, compressed)
         self.assertEqual([each["chosen"] for each in slower[0]["layers"]["gains"]], [0])
+
+    def test_ranks_of_which_some_do_not_measure_are_told_so(self):
+        for model in ({}, {"ddp": True}):
+            with self.subTest(**model):
+                done = run("sharded", json.dumps([{**model, "careful_one": 1, "cgx": {**OPTIONS, "timeout": 30}}]), timeout=120)
+                for each in done:
+                    self.assertNotEqual(each.code, 0)
+                    self.assertIn("never-slower is not given in process 0, on in process 1", each.said)
 
     def test_what_really_is_measured_has_a_table(self):
         done, = self.train({"cgx": {**OPTIONS, "never_slower": True}})

@@ -48,9 +48,11 @@ def choose(compilation, group, device, connection):
     if not ways or group.ranks < 2:
         return Choice({}, set())
     stream = torch.cuda.Stream(device) if device.type == "cuda" else None
-    trial = gain.manifest_of(ways, group.ranks) | {"hash": manifest["hash"]}
-    program = Program(types.SimpleNamespace(manifest=trial, manifest_text=json.dumps(trial), options=compilation.options), group,
-                      stream=stream.cuda_stream if stream else None, part="links", **connection)
+    # A rank that does not measure goes to the same meeting with the program itself, and both are told what differs.
+    trial = gain.manifest_of(ways, group.ranks) | {"hash": manifest["hash"] + ", measured before"}
+    options = (*compilation.options, "--cgx-compress=never-slower")
+    program = Program(types.SimpleNamespace(manifest=trial, manifest_text=json.dumps(trial), options=options), group,
+                      stream=stream.cuda_stream if stream else None, **connection)
     try:
         times = _Trial(program, ways, group.ranks, device, stream).times()
     finally:

@@ -29,6 +29,7 @@ JOBS is a list in JSON, of objects:
   overflows   the step before which another one has a gradient that is not finite, and is skipped
   measures    seconds of an element, exact and with codecs, that each rank sees, by never_slower=True: [[exact, coded] of each rank],
               each {kind of collective: seconds}; of what is resumed the other way round
+  careful_one the rank that says never_slower=True
   late        seconds that some exchanges wait before they begin, on some ranks
   flips       the step before which the frozen embedding is trained
   grad_types  gradients of every other parameter are bfloat16, so that torch packs them in another order than the parameters
@@ -212,6 +213,8 @@ def train(job):
     rank = dist.get_rank()
     if "measures" in job:
         pretend(job["measures"])
+    if rank == job.get("careful_one"):
+        job = {**job, "cgx": {**job["cgx"], "never_slower": True}}
     if "late" in job:
         be_late(job["late"])
     model, state, optimizer = make(job)
