@@ -27,12 +27,12 @@ __version__: str
 def compress(what: torch.nn.parallel.DistributedDataParallel, *, config: str | None = None, weights: _Codec = ...,
              gradients: _Codec = ..., replicas: _Codec = ..., bits: int | None = None, exclude: _Names = None, plan: _Plan = None,
              process_group: Any = None, transport: str | None = None, seed: int = 0, timeout: float = 300.0, report: bool = False, name: str | None = None,
-             **options: Any) -> State: ...
+             never_slower: bool = False, **options: Any) -> State: ...
 @overload
 def compress(what: torch.nn.Module, *, config: str | None = None, weights: _Codec = ..., gradients: _Codec = ..., replicas: _Codec = ...,
              bits: int | None = None, exclude: _Names = None, plan: _Plan = None, process_group: Any = None,
              transport: str | None = None, seed: int = 0, timeout: float = 300.0, report: bool = False, name: str | None = None,
-             **options: Any) -> Sharded: ...
+             never_slower: bool = False, **options: Any) -> Sharded: ...
 @overload
 def compress(what: Callable[_Arguments, _Result], *, config: str | None = None, bits: int | None = None, exclude: _Names = None,
              plan: _Plan = None, codec: _Codec = None, error_feedback: _Storage = None, overlap: bool | None = None,
