@@ -9,6 +9,7 @@
 #include "PipelineErrors.h"
 
 #include "cgx/Tools/PassOptions.h"
+#include "cgx/Tools/PlacelessDiagnostics.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -53,6 +54,9 @@ static std::string explain(StringRef reason, MLIRContext *context, llvm::ArrayRe
 void cgx::explainPipelineErrors(MlirOptMainConfig &config, llvm::ArrayRef<char *> arguments) {
   config.setPassPipelineSetupFn([given = config, arguments](PassManager &manager) {
     MLIRContext *context = manager.getContext();
+    // Of what passes then say; a verifier of diagnostics wants to see that itself.
+    if (!given.shouldVerifyDiagnostics())
+      printPlacelessDiagnostics(context, llvm::errs(), "cgx-opt: ");
     ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
       if (!isa<UnknownLoc>(diagnostic.getLocation()) || diagnostic.getSeverity() != DiagnosticSeverity::Error)
         return failure();

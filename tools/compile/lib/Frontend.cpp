@@ -10,6 +10,7 @@
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Passes/Import.h"
 #include "cgx/Passes/Native.h"
+#include "cgx/Tools/PlacelessDiagnostics.h"
 #include "cgx/Tools/PortableMlir.h"
 #include "cgx/Tools/Registration.h"
 #include "cgx/Tools/SourceText.h"
@@ -50,6 +51,7 @@ Reading::Reading(std::unique_ptr<llvm::MemoryBuffer> buffer, llvm::raw_ostream &
   source = std::make_shared<llvm::SourceMgr>();
   source->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   handler = std::make_unique<SourceMgrDiagnosticHandler>(*source, context.get(), messages);
+  printPlacelessDiagnostics(context.get(), messages);
 }
 
 OwningOpRef<ModuleOp> Reading::parse() {
