@@ -12,6 +12,7 @@
 #include "StepState.h"
 #include "cgx/Dialect/Stablehlo/ChloDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
+#include "cgx/layers/Compress.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -140,15 +141,15 @@ std::string OptimizerState::getNames(ArrayRef<unsigned> arguments) const {
 FailureOr<OptimizerState::Arguments> OptimizerState::find(Value reduced, LayerAttr layer,
                                                           CodecAttrInterface codec,
                                                           const EmitError &emitError) const {
+  const auto of = [&] { return emitError() << "layer '" << layer.getName() << "': "; };
   auto fail = [&] {
-    return emitError() << "layer '" << layer.getName() << "': codec " << codec.getFamily()
-                       << " reads what the optimizer keeps of it: ";
+    return of() << "codec " << codec.getFamily() << " reads what the optimizer keeps of it: ";
   };
   auto named = argumentOf.find(layer.getName());
   if (named == argumentOf.end()) // The second gradient of a parameter: `params/w#2`.
     named = argumentOf.find(layer.getName().rsplit('#').first);
   if (named == argumentOf.end())
-    return fail() << "expected an argument of that name that a result of the step updates, found none";
+    return of() << layers::describeMissingState(codec.getFamily());
   unsigned parameter = named->second;
   Value next = getNextValue(parameter);
   const auto isNext = [&](Value value) { return value == next; };

@@ -9,6 +9,7 @@
 #include "Replication.h"
 #include "cgx/Passes/RegionFlow.h"
 #include "cgx/Passes/Rewrite.h"
+#include "cgx/layers/Options.h"
 
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
@@ -60,9 +61,8 @@ struct CheckControlFlow : impl::CheckControlFlowPassBase<CheckControlFlow> {
     markAllAnalysesPreserved();
     if (action == "ignore")
       return;
-    if (action != "warn" && action != "error") {
-      emitError(getOperation().getLoc())
-          << "expected what to do about divergent collectives to be warn, error or ignore, got " << action;
+    if (std::string wrong = layers::checkDivergentCollectives(action); !wrong.empty()) {
+      emitError(getOperation().getLoc()) << wrong;
       return signalPassFailure();
     }
     SmallVector<Operation *> decisions;

@@ -12,6 +12,7 @@
 
 #include "StepTime.h"
 
+#include "cgx/Passes/LayerTable.h"
 #include "cgx/Passes/Rewrite.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -39,8 +40,10 @@ struct ChooseOverlap : impl::ChooseOverlapPassBase<ChooseOverlap> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<MachineFile> machine = MachineFile::read(module, machineFile);
-    if (failed(machine))
+    layers::Diagnostics diagnostics;
+    const std::optional<layers::Machine> machine = layers::Machine::read(machineFile, diagnostics);
+    emitAt(module, diagnostics);
+    if (!machine)
       return signalPassFailure();
     if (!machine->saysComputing()) {
       module.emitWarning() << "machine '" << machineFile
@@ -89,7 +92,7 @@ private:
     return pipeline;
   }
 
-  static double getSeconds(ModuleOp module, const MachineFile &machine) {
+  static double getSeconds(ModuleOp module, const layers::Machine &machine) {
     double seconds = 0;
     for (auto step : module.getOps<func::FuncOp>())
       if (step.isPublic() && !step.isExternal())

@@ -8,27 +8,11 @@
 
 #include "CollectiveCost.h"
 
-#include "cgx/cost.h"
-
-#include "llvm/ADT/TypeSwitch.h"
+#include "cgx/Passes/LayerTable.h"
 
 namespace cgx {
 
 using namespace mlir;
-
-static SmallVector<cgx_costed_operand> getOperands(CollectiveOpInterface op,
-                                                   ArrayRef<CodecAttrInterface> codecs,
-                                                   HierarchyAttr hierarchy, const MachineFile &machine) {
-  SmallVector<cgx_costed_operand> operands;
-  for (auto [i, codec] : llvm::enumerate(codecs)) {
-    RankedTensorType type = op.getInputType(i);
-    operands.push_back({codec.getCodec(), machine.ratesOf(codec),
-                        hierarchy ? machine.ratesOf(hierarchy.getInside()) : cgx_codec_rates{},
-                        static_cast<uint32_t>(*getCodecElementType(type.getElementType())),
-                        static_cast<uint64_t>(type.getNumElements())});
-  }
-  return operands;
-}
 
 /// Of the largest group, which ends last.
 static uint32_t countRanks(GroupsAttr groups) {
@@ -38,58 +22,11 @@ static uint32_t countRanks(GroupsAttr groups) {
   return ranks;
 }
 
-static double getSeconds(AllReduceOp op, ArrayRef<CodecAttrInterface> codecs, Algorithm algorithm,
-                         HierarchyAttr hierarchy, const MachineFile &machine) {
-  SmallVector<cgx_costed_operand> operands = getOperands(op, codecs, hierarchy, machine);
-  cgx_schedule schedule = detail::getSchedule(algorithm, hierarchy ? std::optional(hierarchy) : std::nullopt);
-  return cgx_all_reduce_seconds(&machine.machine(), &schedule, operands.data(), operands.size(),
-                                countRanks(op.getGroups()));
-}
-
-AllReduceChoice getFastest(AllReduceOp op, ArrayRef<CodecAttrInterface> codecs, HierarchyAttr hierarchy,
-                           const MachineFile &machine) {
-  SmallVector<AllReduceChoice> candidates = {
-      {Algorithm::ScatterReduceAllGather, {}}, {Algorithm::Ring, {}}, {Algorithm::Tree, {}}};
-  if (llvm::none_of(codecs, [](CodecAttrInterface codec) { return isa<TwoWayAttr>(codec); }))
-    candidates.push_back({Algorithm::OneShot, {}});
-  bool hasHosts = hierarchy && hierarchy.getLocal() > 1 &&
-                  llvm::all_of(op.getGroups().getRows(), [&](DenseI64ArrayAttr row) {
-                    return row.size() > hierarchy.getLocal() && row.size() % hierarchy.getLocal() == 0;
-                  });
-  if (hasHosts)
-    candidates.push_back({Algorithm::Hierarchical, hierarchy});
-  for (AllReduceChoice &choice : candidates)
-    choice.seconds = getSeconds(op, codecs, choice.algorithm, choice.hierarchy, machine);
-  return *llvm::min_element(
-      candidates, [](const AllReduceChoice &a, const AllReduceChoice &b) { return a.seconds < b.seconds; });
-}
-
-SmallVector<CodecAttrInterface> getCodecs(CollectiveOpInterface op) {
-  SmallVector<CodecAttrInterface> codecs;
-  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
-    codecs.push_back(op.getCodec(i));
-  return codecs;
-}
-
-SmallVector<CodecAttrInterface> getExactCodecs(CollectiveOpInterface op) {
-  return SmallVector<CodecAttrInterface>(op.getInputs().size(), getIdentityCodec(op->getContext()));
-}
-
-static cgx_collective_kind getKind(CollectiveOpInterface op) {
-  return llvm::TypeSwitch<Operation *, cgx_collective_kind>(op)
-      .Case([](AllGatherOp) { return CGX_ALL_GATHER; })
-      .Case([](ReduceScatterOp) { return CGX_REDUCE_SCATTER; })
-      .Case([](AllToAllOp) { return CGX_ALL_TO_ALL; })
-      .Case([](BroadcastOp) { return CGX_BROADCAST; })
-      .Case([](PermuteOp) { return CGX_PERMUTE; })
-      .Default([](Operation *) { return CGX_ALL_REDUCE; });
-}
-
 /// A permute whose ranks send to one each, or any other collective between the ranks of its largest group;
 /// and the rank that sends the most.
 static std::pair<cgx_collective, int64_t> describe(CollectiveOpInterface op, cgx_pair &pair) {
   cgx_collective collective = {};
-  collective.kind = getKind(op);
+  collective.kind = toLayerCollective(op).kind;
   if (auto permute = dyn_cast<PermuteOp>(op.getOperation())) {
     auto pairs = permute.getPairs();
     auto between = llvm::find_if(pairs, [](auto one) { return one.first != one.second; });
@@ -112,38 +49,40 @@ static std::pair<cgx_collective, int64_t> describe(CollectiveOpInterface op, cgx
 }
 
 /// Between the hosts that the machine file describes.
-static double getSeconds(AllReduceOp op, ArrayRef<CodecAttrInterface> codecs, const MachineFile &machine) {
-  if (op.getAlgorithm() != Algorithm::Auto)
-    return getSeconds(op, codecs, op.getAlgorithm(), op.getHierarchy().value_or(HierarchyAttr()), machine);
-  HierarchyAttr hosts;
-  if (const uint64_t local = machine.machine().local; local > 1)
-    hosts =
-        HierarchyAttr::get(op.getContext(), int64_t(local), getIdentityCodec(op.getContext()), Leaders::All);
-  return getFastest(op, codecs, hosts, machine).seconds;
+static double getSeconds(const layers::Collective &collective, const std::vector<layers::Codec> &codecs,
+                         const layers::Machine &machine) {
+  if (collective.algorithm != CGX_ALGORITHM_AUTO)
+    return layers::secondsOf(collective, codecs, collective.algorithm, collective.hierarchy, machine);
+  std::optional<layers::Hierarchy> hosts;
+  if (const uint64_t local = machine.model().local; local > 1)
+    hosts = layers::Hierarchy{int64_t(local), {}, CGX_LEADERS_ALL};
+  return layers::fastestOf(collective, codecs, hosts, machine).seconds;
 }
 
-CollectiveCost getCost(CollectiveOpInterface op, const MachineFile &machine) {
-  SmallVector<CodecAttrInterface> codecs = getCodecs(op);
-  auto reduce = dyn_cast<AllReduceOp>(op.getOperation());
+CollectiveCost getCost(CollectiveOpInterface op, const layers::Machine &machine) {
+  const layers::Collective collective = toLayerCollective(op);
+  std::vector<layers::Codec> codecs = layers::codecsOf(collective);
+  const bool isReduce = collective.kind == CGX_ALL_REDUCE;
   CollectiveCost cost;
-  if (reduce) {
-    cost.seconds = getSeconds(reduce, codecs, machine);
-    SmallVector<CodecAttrInterface> exact = getExactCodecs(op);
-    if (double seconds = getSeconds(reduce, exact, machine);
-        reduce.getAlgorithm() == Algorithm::Auto && seconds <= cost.seconds) {
+  if (isReduce) {
+    cost.seconds = getSeconds(collective, codecs, machine);
+    std::vector<layers::Codec> exact = layers::exactCodecsOf(collective);
+    if (double seconds = getSeconds(collective, exact, machine);
+        collective.algorithm == CGX_ALGORITHM_AUTO && seconds <= cost.seconds) {
       cost.seconds = seconds;
       codecs = exact;
     }
   }
   cgx_pass pass = {};
-  for (const cgx_costed_operand &operand : getOperands(op, codecs, /*hierarchy=*/{}, machine))
-    cgx_add_to_pass(&pass, &machine.machine(), &operand.codec, &operand.rates, operand.element_type,
+  for (const cgx_costed_operand &operand :
+       layers::costedOperands(collective, codecs, /*hierarchy=*/{}, machine))
+    cgx_add_to_pass(&pass, &machine.model(), &operand.codec, &operand.rates, operand.element_type,
                     double(operand.elements));
-  if (!reduce) {
+  if (!isReduce) {
     cgx_pair pair = {};
-    auto [collective, sender] = describe(op, pair);
+    auto [described, sender] = describe(op, pair);
     const double bytes = double(cast<CommunicationOpInterface>(op.getOperation()).getWireBytes(sender));
-    cost.seconds = cgx_exchange_seconds(&machine.machine(), &collective, &pass, bytes);
+    cost.seconds = cgx_exchange_seconds(&machine.model(), &described, &pass, bytes);
   }
   cost.busy = std::min(cgx_busy_seconds(&pass), cost.seconds);
   return cost;

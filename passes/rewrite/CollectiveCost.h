@@ -12,27 +12,10 @@
 #ifndef CGX_PASSES_REWRITE_COLLECTIVECOST_H
 #define CGX_PASSES_REWRITE_COLLECTIVECOST_H
 
-#include "MachineFile.h"
-
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/layers/Machine.h"
 
 namespace cgx {
-
-/// How an all-reduce goes.
-struct AllReduceChoice {
-  Algorithm algorithm = Algorithm::ScatterReduceAllGather;
-  HierarchyAttr hierarchy;
-  double seconds = 0;
-};
-
-/// The fastest way if these codecs encode the operands; by hosts only where there is a `hierarchy` and it
-/// divides the groups.
-AllReduceChoice getFastest(AllReduceOp op, llvm::ArrayRef<CodecAttrInterface> codecs, HierarchyAttr hierarchy,
-                           const MachineFile &machine);
-
-/// One of these for each operand.
-llvm::SmallVector<CodecAttrInterface> getCodecs(CollectiveOpInterface op);
-llvm::SmallVector<CodecAttrInterface> getExactCodecs(CollectiveOpInterface op);
 
 struct CollectiveCost {
   double seconds = 0; ///< from the first rank's begin to the last rank's end
@@ -41,7 +24,7 @@ struct CollectiveCost {
 
 /// Of a collective of any kind. Of an all-reduce whose algorithm is open, the fastest, without codecs where
 /// that is faster.
-CollectiveCost getCost(CollectiveOpInterface op, const MachineFile &machine);
+CollectiveCost getCost(CollectiveOpInterface op, const layers::Machine &machine);
 
 } // namespace cgx
 

@@ -86,7 +86,7 @@ std::string getReason(CollectiveOpInterface op, Value operand) {
       .str();
 }
 
-FoldedReduction describe(CollectiveOpInterface op, unsigned number) {
+layers::FoldedReduction describe(CollectiveOpInterface op, unsigned number) {
   LayerAttr layer = op.getLayer(number);
   return {layer.getName().str(), stringifyLayerKind(layer.getKind()).str(), op.getKind().str(),
           getReason(op, op.getInputs()[number])};
@@ -106,7 +106,7 @@ struct FoldReplicated : impl::FoldReplicatedPassBase<FoldReplicated> {
     for (Fold &fold : folds)
       for (unsigned i = 0, e = fold.op.getInputs().size(); i < e; ++i)
         if (!llvm::is_contained(fold.kept, i))
-          folded.push_back(describe(fold.op, i).toAttribute(builder));
+          folded.push_back(toAttribute(describe(fold.op, i), builder));
     getOperation()->setAttr(kFoldedAttrName, builder.getArrayAttr(folded));
     for (Fold &fold : folds)
       apply(fold);

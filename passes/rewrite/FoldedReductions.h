@@ -13,6 +13,8 @@
 #ifndef CGX_PASSES_REWRITE_FOLDEDREDUCTIONS_H
 #define CGX_PASSES_REWRITE_FOLDEDREDUCTIONS_H
 
+#include "cgx/layers/Report.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -23,23 +25,18 @@ namespace cgx {
 
 inline constexpr llvm::StringLiteral kFoldedAttrName = "cgx.folded";
 
-/// An operand of a reduction that was taken away, since its ranks hold the same anyway.
-struct FoldedReduction {
-  std::string layer, kind, operation;
-  std::string reason; ///< why they do: "computed from the result of all_reduce 'params/w'"
-
-  mlir::DictionaryAttr toAttribute(mlir::Builder &builder) const {
-    const auto entry = [&](llvm::StringRef name, llvm::StringRef text) {
-      return builder.getNamedAttr(name, builder.getStringAttr(text));
-    };
-    return builder.getDictionaryAttr(
-        {entry("layer", layer), entry("kind", kind), entry("operation", operation), entry("reason", reason)});
-  }
-};
+/// As an entry of the attribute.
+inline mlir::DictionaryAttr toAttribute(const layers::FoldedReduction &folded, mlir::Builder &builder) {
+  const auto entry = [&](llvm::StringRef name, llvm::StringRef text) {
+    return builder.getNamedAttr(name, builder.getStringAttr(text));
+  };
+  return builder.getDictionaryAttr({entry("layer", folded.layer), entry("kind", folded.kind),
+                                    entry("operation", folded.operation), entry("reason", folded.reason)});
+}
 
 /// Those of a module. What is no text in an entry, which somebody changed by hand, is "".
-inline std::vector<FoldedReduction> getFoldedReductions(mlir::ModuleOp module) {
-  std::vector<FoldedReduction> folded;
+inline std::vector<layers::FoldedReduction> getFoldedReductions(mlir::ModuleOp module) {
+  std::vector<layers::FoldedReduction> folded;
   auto entries = module->getAttrOfType<mlir::ArrayAttr>(kFoldedAttrName);
   if (!entries)
     return folded;

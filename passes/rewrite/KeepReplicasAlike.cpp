@@ -19,12 +19,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ExactReasons.h"
 #include "Replication.h"
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"
 #include "cgx/Passes/Rewrite.h"
+#include "cgx/layers/ExactReasons.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -122,7 +122,7 @@ private:
     const AxisSet unproved = required.axes & ~replication.getAxes(value);
     if (unproved == 0)
       return;
-    const std::string reason = kApart.of(getName(step, result));
+    const std::string reason = layers::kApart.of(getName(step, result));
     for (Value cause : replication.getCauses(value, unproved)) {
       auto wait = cause.getDefiningOp<WaitOp>();
       CollectiveOpInterface op = wait ? wait.getCollective() : cause.getDefiningOp<CollectiveOpInterface>();

@@ -16,9 +16,6 @@
 
 namespace cgx {
 
-/// `64MiB`, `all`, or a number of bytes; nothing for any other text.
-std::optional<uint64_t> parseMemorySize(llvm::StringRef text);
-
 /// Bytes of a tensor of static shape.
 uint64_t getTensorBytes(mlir::Type type);
 

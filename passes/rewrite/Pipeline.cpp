@@ -6,22 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CodecText.h"
-#include "Meant.h"
-
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Import.h"
 #include "cgx/Passes/Rewrite.h"
+#include "cgx/layers/Options.h"
 
-#include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <limits>
-#include <map>
 
 namespace cgx {
 #define GEN_PASS_REGISTRATION
@@ -39,77 +35,11 @@ static FilterLayersPassOptions getFilter(const DecisionOptions &options,
   return filter;
 }
 
-/// The options with what `qsdp` stands for written out (QSDP, section 5.7.1: W8G8, buckets of 1024; weights
-/// by random shift, definition 1; gradients unbiased).
-struct CodecsOfKinds {
-  KindCodecs codecs; ///< those that are given
-
-  explicit CodecsOfKinds(const CompressPipelineOptions &options) : codecs(options.ofKinds.get()) {
-    if (options.qsdp)
-      addQsdp();
-    // What is compressed along some axes only is exact along others. What is wrong, the pass says that reads
-    // it.
-    std::vector<CodecAlong> codecsAlong;
-    (void)splitCodecsAlong(options.along, codecsAlong);
-    for (const CodecAlong &one : codecsAlong)
-      if (std::optional<LayerKind> kind = symbolizeLayerKind(one.kind);
-          kind && !isGradientKind(*kind) && !llvm::is_contained(options.kinds, one.kind))
-        codecs.try_emplace(*kind, "identity");
-    // Changes are those of what travels forward.
-    auto sendsChanges = [](llvm::StringRef codec) {
-      CodecWords words;
-      return splitCodecWords(codec, "quantize", words).empty() && words.delta != "none";
-    };
-    auto forward = codecs.find(LayerKind::Activation);
-    if ((forward != codecs.end() && sendsChanges(forward->second)) ||
-        llvm::any_of(codecsAlong, [&](const CodecAlong &one) {
-          return one.kind == stringifyLayerKind(LayerKind::Activation) && sendsChanges(one.codec);
-        }))
-      codecs.try_emplace(LayerKind::ActivationGradient, "identity");
-  }
-
-  void addQsdp() {
-    auto complete = [&](LayerKind kind, llvm::StringRef usual) {
-      codecs[kind] = changed(usual, codecs[kind]);
-    };
-    complete(LayerKind::Gradient, "quantize<bits=8,bucket=1024,rounding=stochastic,scale=f32>");
-    complete(LayerKind::Weight, "quantize<bits=8,bucket=1024,rounding=random_shift,scale=f32>");
-  }
-
-  /// The kinds that may be compressed, where `kinds` is what the user says of that; empty is what is usual.
-  std::vector<std::string> toCompress(std::vector<std::string> kinds) const {
-    std::vector<std::string> all = kinds;
-    auto add = [&](LayerKind kind) {
-      if (std::string name = stringifyLayerKind(kind).str(); !llvm::is_contained(all, name))
-        all.push_back(name);
-    };
-    // What is compressed without any of them stays compressed.
-    if (kinds.empty() && !codecs.empty()) {
-      add(LayerKind::Gradient);
-      add(LayerKind::OuterGradient);
-    }
-    for (const auto &[kind, codec] : codecs)
-      add(kind);
-    return all;
-  }
-
-private:
-  static std::string changed(llvm::StringRef usual, llvm::StringRef given) {
-    CodecWords words;
-    // What is wrong, the pass says that reads the words.
-    if (!splitCodecWords(given, usual, words).empty())
-      return given.str();
-    std::string text = words.codec;
-    if (!words.backCodec.empty())
-      text += " back-codec=" + words.backCodec;
-    if (words.errorFeedback != "none")
-      text +=
-          " error-feedback=" + words.errorFeedback + " error-feedback-decay=" + std::to_string(words.decay);
-    if (words.delta != "none" || words.samples != 0)
-      text += " delta=" + words.delta + " samples=" + std::to_string(words.samples);
-    return text;
-  }
-};
+/// The codecs of kinds that options give, or stand for.
+static layers::KindCodecs getKindCodecs(const CompressPipelineOptions &options) {
+  return layers::completeKindCodecs(options.ofKinds.get(), options.qsdp, options.along,
+                                    {options.kinds.begin(), options.kinds.end()});
+}
 
 /// What `options` say of the codec of kinds without their own.
 static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) {
@@ -124,23 +54,10 @@ static AssignCodecsPassOptions getCodec(const CompressPipelineOptions &options) 
 }
 
 /// Whether a codec encodes nothing but all-reduces. What is wrong with its text, whoever assigns it says.
-static bool needsAllReduces(llvm::StringRef codec) {
-  // Pipelines are built before there is a context.
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  context.loadDialect<CgxDialect>();
+static bool needsAllReduces(const std::string &codec) {
   std::string reason;
-  CodecAttrInterface built = parseCodecText(&context, codec, reason);
-  return built && built.needsAllReduce();
-}
-
-/// Whether the user asked for no codec but `identity`.
-static bool asksForIdentity(llvm::StringRef ofGradients, const CodecsOfKinds &kinds) {
-  const auto isIdentity = [](llvm::StringRef codec) {
-    CodecWords words;
-    return splitCodecWords(codec, "quantize", words).empty() && words.codec == "identity";
-  };
-  return ofGradients == "identity" &&
-         llvm::all_of(kinds.codecs, [&](const auto &entry) { return isIdentity(entry.second); });
+  const std::optional<layers::Codec> built = layers::parseCodecText(codec, reason);
+  return built && built->needsAllReduce();
 }
 
 /// From whatever comes in to one rank's program with the collectives that it needs, and what must stay exact.
@@ -184,23 +101,25 @@ static void addDecisions(mlir::OpPassManager &manager, const DecisionOptions &op
 }
 
 void buildCompressPipeline(mlir::OpPassManager &manager, const CompressPipelineOptions &options) {
-  CodecsOfKinds kinds(options);
-  CodecWords ofGradients;
-  ofGradients.codec = options.parameters.addTo(options.codec.getValue());
-  if (auto given = kinds.codecs.find(LayerKind::Gradient); given != kinds.codecs.end())
-    (void)splitCodecWords(given->second, "quantize", ofGradients);
+  layers::CodecOptions codecs;
+  codecs.codec = options.parameters.addTo(options.codec.getValue());
+  codecs.ofKinds = getKindCodecs(options);
+  codecs.along = options.along;
+  codecs.plan = options.plan;
   // A codec of all-reduces sends less than half of what an exact reduce-scatter would.
-  addDecisions(manager, options, kinds.toCompress({options.kinds.begin(), options.kinds.end()}), options.plan,
-               /*scatters=*/!options.plan.empty() || !needsAllReduces(ofGradients.codec));
-  manager.addPass(createAssignCodecsPass(getCodec(options), kinds.codecs));
+  addDecisions(manager, options,
+               layers::kindsToCompress({options.kinds.begin(), options.kinds.end()}, codecs.ofKinds),
+               options.plan,
+               /*scatters=*/!options.plan.empty() ||
+                   !needsAllReduces(layers::codecOfGradients(codecs.codec, codecs.ofKinds)));
+  manager.addPass(createAssignCodecsPass(getCodec(options), codecs.ofKinds));
   // Once it is known which layers have error feedback: where there is none, units do not matter.
   manager.addPass(createUnscaleGradientsPass());
   // Likewise, and of what the pass before left alone.
   manager.addPass(createWarnOfLostResidualsPass());
   // Here everything has its codec or its reason, and what a machine file leaves exact is no mistake.
   WarnOfUncompressedPassOptions uncompressed;
-  uncompressed.identity =
-      options.plan.empty() && options.along.empty() && asksForIdentity(ofGradients.codec, kinds);
+  uncompressed.identity = layers::asksForIdentity(codecs);
   manager.addPass(createWarnOfUncompressedPass(uncompressed));
   // Once codecs are known, and while permutes are as they were written: ids travel where changes do.
   manager.addPass(createCarrySampleIdsPass(CarrySampleIdsPassOptions{options.sampleIds}));
@@ -280,34 +199,6 @@ template <typename Options> struct NamesOf : Options {
   }
 };
 
-/// The first option with nothing behind its sign, as `plan=$PLAN` has of a variable that is not set. MLIR
-/// takes that as the option's default, and the program would be compressed otherwise than meant.
-static llvm::StringRef optionWithoutValue(llvm::StringRef text) {
-  size_t begin = 0; // of the word
-  int depth = 0;
-  char quote = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool isPlain = depth == 0 && !quote;
-    if (isPlain && llvm::isSpace(c))
-      begin = i + 1;
-    if (isPlain && c == '=') {
-      llvm::StringRef value = text.drop_front(i + 1).take_until(llvm::isSpace);
-      if (value.empty() || value == "\"\"" || value == "''" || value == "{}")
-        return text.slice(begin, i);
-    }
-    if (quote)
-      quote = c == quote ? 0 : quote;
-    else if (c == '"' || c == '\'')
-      quote = c;
-    else if (llvm::StringRef("{<([").contains(c))
-      ++depth;
-    else if (llvm::StringRef("}>)]").contains(c))
-      --depth;
-  }
-  return "";
-}
-
 /// Registers a pipeline whose errors name the option that was likely meant. MLIR's own say which one there is
 /// not, on standard error, wherever other errors go.
 template <typename Options>
@@ -317,7 +208,7 @@ static void registerPipeline(llvm::StringRef name, llvm::StringRef description,
       name, description,
       [name = name.str(), build](mlir::OpPassManager &manager, llvm::StringRef text, auto errorHandler) {
         Options options;
-        if (llvm::StringRef option = optionWithoutValue(text); !option.empty())
+        if (std::string option(layers::optionWithoutValue(text.str())); !option.empty())
           return errorHandler(name + ": expected a value for the option " + option);
         std::string wrong;
         llvm::raw_string_ostream stream(wrong);
@@ -330,10 +221,8 @@ static void registerPipeline(llvm::StringRef name, llvm::StringRef description,
         llvm::StringRef unknown = reason;
         if (!unknown.consume_front("no such option "))
           return errorHandler(name + ": " + reason);
-        const auto names = NamesOf<Options>().get();
-        const std::string meant = askMeant(unknown, names);
-        return errorHandler(name + ": " + reason +
-                            (meant.empty() ? "; it has " + llvm::join(names, ", ") : meant));
+        return errorHandler(name + ": " +
+                            layers::describeUnknownOption(unknown.str(), NamesOf<Options>().get()));
       },
       [](auto optHandler) { optHandler(Options()); });
 }

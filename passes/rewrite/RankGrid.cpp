@@ -8,7 +8,7 @@
 
 #include "RankGrid.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "cgx/Passes/LayerTable.h"
 
 using namespace mlir;
 using namespace cgx;
@@ -22,37 +22,26 @@ static MeshAttr getMesh(ModuleOp module) {
                        numRanks ? numRanks.getInt() : 1);
 }
 
-RankGrid::RankGrid(ModuleOp module) : mesh(::getMesh(module)) {
-  ArrayRef<int64_t> sizes = mesh.getSizes();
-  strides.assign(sizes.size(), 1);
-  for (size_t axis = sizes.size(); axis-- > 1;)
-    strides[axis - 1] = strides[axis] * sizes[axis];
-  if (isTooLarge())
-    return;
-  for (auto [axis, size] : llvm::enumerate(sizes))
-    if (size > 1)
-      allAxes |= AxisSet(1) << axis;
+/// The same for whoever knows no attributes.
+static layers::Mesh toMesh(MeshAttr attribute) {
+  layers::Mesh mesh;
+  mesh.sizes.assign(attribute.getSizes().begin(), attribute.getSizes().end());
+  for (StringAttr axis : attribute.getAxes())
+    mesh.axes.push_back(axis.str());
+  return mesh;
 }
 
-AxisSet RankGrid::getDifference(int64_t rank, int64_t other) const {
-  AxisSet axes = 0;
-  for (auto [axis, stride] : llvm::enumerate(strides))
-    if (axis < 64 && rank / stride % mesh.getSizes()[axis] != other / stride % mesh.getSizes()[axis])
-      axes |= AxisSet(1) << axis;
-  return axes;
-}
+RankGrid::RankGrid(ModuleOp module) : mesh(::getMesh(module)), axes(toMesh(mesh), mesh.getNumRanks()) {}
 
 AxisSet RankGrid::getVaryingAxes(GroupsAttr groups) {
   auto [entry, isNew] = varyingAxes.try_emplace(groups, 0);
   if (isNew)
-    for (DenseI64ArrayAttr row : groups.getRows())
-      for (int64_t rank : row.asArrayRef())
-        entry->second |= getDifference(row[0], rank);
+    entry->second = axes.varying(toLayerGroups(groups));
   return entry->second;
 }
 
 bool RankGrid::holdsAlong(unsigned axis, llvm::function_ref<bool(int64_t, int64_t)> holds) const {
-  int64_t stride = strides[axis], size = mesh.getSizes()[axis];
+  int64_t stride = axes.getStrides()[axis], size = mesh.getSizes()[axis];
   for (int64_t rank = 0, e = getNumRanks(); rank < e; ++rank)
     if (rank / stride % size + 1 < size && !holds(rank, rank + stride))
       return false;
@@ -60,11 +49,11 @@ bool RankGrid::holdsAlong(unsigned axis, llvm::function_ref<bool(int64_t, int64_
 }
 
 AxisSet RankGrid::getAxesOfEqual(llvm::function_ref<bool(int64_t, int64_t)> areEqual) const {
-  AxisSet axes = 0;
-  for (unsigned axis = 0; axis < strides.size(); ++axis)
-    if (allAxes & AxisSet(1) << axis && holdsAlong(axis, areEqual))
-      axes |= AxisSet(1) << axis;
-  return axes;
+  AxisSet found = 0;
+  for (unsigned axis = 0; axis < axes.getStrides().size(); ++axis)
+    if (axes.all() & AxisSet(1) << axis && holdsAlong(axis, areEqual))
+      found |= AxisSet(1) << axis;
+  return found;
 }
 
 AxisSet RankGrid::getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool givesEqualResults) {
@@ -96,25 +85,4 @@ AxisSet RankGrid::getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool giv
            });
   });
   return entry->second;
-}
-
-std::optional<AxisSet> RankGrid::getAxes(StringRef names) const {
-  AxisSet axes = 0;
-  for (StringRef name : llvm::split(names, '+')) {
-    const auto *found =
-        llvm::find_if(mesh.getAxes(), [&](StringAttr axis) { return axis.getValue() == name; });
-    const size_t axis = found - mesh.getAxes().begin();
-    if (axis >= 64 || (allAxes & AxisSet(1) << axis) == 0)
-      return std::nullopt;
-    axes |= AxisSet(1) << axis;
-  }
-  return axes;
-}
-
-std::string RankGrid::describe(AxisSet axes) const {
-  SmallVector<std::string> names;
-  for (auto [axis, name] : llvm::enumerate(mesh.getAxes()))
-    if (axis < 64 && axes & AxisSet(1) << axis)
-      names.push_back("\"" + name.str() + "\"");
-  return llvm::join(names, ", ");
 }

@@ -10,17 +10,16 @@
 #define CGX_PASSES_REWRITE_RANKGRID_H
 
 #include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/layers/Axes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
 
-#include <optional>
 #include <tuple>
 
 namespace cgx {
 
-/// A set of axes of the mesh, one bit each. Axes of size 1 do not count.
-using AxisSet = uint64_t;
+using layers::AxisSet;
 
 /// The ranks of a program as a grid. Groups of collectives are any sets of ranks; questions about them
 /// are answered in axes, along which values are replicated or not.
@@ -29,14 +28,14 @@ public:
   explicit RankGrid(mlir::ModuleOp module);
 
   /// The mesh has more axes than a set holds: nothing can be said of any value.
-  bool isTooLarge() const { return mesh.getAxes().size() > 64; }
+  bool isTooLarge() const { return axes.isTooLarge(); }
   /// All axes of more than one rank.
-  AxisSet getAllAxes() const { return allAxes; }
+  AxisSet getAllAxes() const { return axes.all(); }
   int64_t getNumRanks() const { return mesh.getNumRanks(); }
   MeshAttr getMesh() const { return mesh; }
 
   /// The axes along which the two ranks differ.
-  AxisSet getDifference(int64_t rank, int64_t other) const;
+  AxisSet getDifference(int64_t rank, int64_t other) const { return axes.difference(rank, other); }
 
   /// The axes along which some ranks of one of `groups` differ: what is replicated along them is equal on
   /// the ranks of each group.
@@ -50,19 +49,15 @@ public:
   /// The axes along which numbers, one for each rank, are equal.
   AxisSet getAxesOfEqual(llvm::function_ref<bool(int64_t rank, int64_t other)> areEqual) const;
 
-  /// The axes that `names` are, joined by '+'; nothing if one is no axis of more than one rank.
-  std::optional<AxisSet> getAxes(llvm::StringRef names) const;
-
   /// The names of axes, quoted, as for a message.
-  std::string describe(AxisSet axes) const;
+  std::string describe(AxisSet set) const { return axes.describe(set); }
 
 private:
   /// Whether `holds` is true of all pairs of ranks that are neighbours along an axis.
   bool holdsAlong(unsigned axis, llvm::function_ref<bool(int64_t, int64_t)> holds) const;
 
   MeshAttr mesh;
-  AxisSet allAxes = 0;
-  mlir::SmallVector<int64_t> strides;
+  layers::Axes axes;
   llvm::DenseMap<GroupsAttr, AxisSet> varyingAxes;
   llvm::DenseMap<std::tuple<GroupsAttr, AxisSet, unsigned>, AxisSet> resultAxes;
 };

@@ -25,6 +25,7 @@
 #include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 #include "cgx/Passes/Rewrite.h"
+#include "cgx/layers/Options.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -190,12 +191,9 @@ struct ReuseGathers : impl::ReuseGathersPassBase<ReuseGathers> {
   using ReuseGathersPassBase::ReuseGathersPassBase;
 
   void runOnOperation() override {
-    std::optional<uint64_t> budget = parseMemorySize(memory);
+    std::optional<uint64_t> budget = layers::parseMemorySize(memory);
     if (!budget) {
-      mlir::emitError(getOperation().getLoc())
-          << "expected the memory for gathered values to be a size such as "
-             "64MiB, or all, got "
-          << memory;
+      mlir::emitError(getOperation().getLoc()) << layers::checkReuseGathers(memory);
       return signalPassFailure();
     }
     gone.clear();

@@ -15,13 +15,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PlannedCodecs.h"
+#include "cgx/Passes/LayerTable.h"
 #include "cgx/Passes/Rewrite.h"
+#include "cgx/layers/Glob.h"
+#include "cgx/layers/PlannedCodecs.h"
 
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/Support/GlobPattern.h"
 
 namespace cgx {
 #define GEN_PASS_DEF_SPLITSTACKEDLAYERSPASS
@@ -137,19 +138,22 @@ struct SplitStackedLayers : impl::SplitStackedLayersPassBase<SplitStackedLayers>
       return;
     if (failed(readPatterns()))
       return signalPassFailure();
-    std::optional<PlannedCodecs> planned;
+    std::optional<cgx::layers::PlannedCodecs> planned;
     if (!plan.empty()) {
-      FailureOr<PlannedCodecs> read = PlannedCodecs::read(getOperation(), plan);
-      if (failed(read))
+      cgx::layers::Diagnostics diagnostics;
+      planned = cgx::layers::PlannedCodecs::read(plan, diagnostics);
+      emitAt(getOperation(), diagnostics);
+      if (!planned)
         return signalPassFailure();
-      planned = std::move(*read);
     }
     SmallVector<CollectiveOpInterface> ops;
     getOperation().walk([&](CollectiveOpInterface op) { ops.push_back(op); });
     for (CollectiveOpInterface op : ops) {
       auto isSplit = [&](unsigned i) {
         return isStack(op, i) &&
-               ((planned && planned->namesLayersOf(op.getLayer(i))) || isNamed(op.getLayer(i)));
+               ((planned && planned->namesLayersOf(
+                                toLayerOperand(op.getLayer(i), op.getInputType(i), op.getCodec(i)).layer)) ||
+                isNamed(op.getLayer(i)));
       };
       if (llvm::any_of(llvm::seq<unsigned>(0, op.getInputs().size()), isSplit))
         StackSplitter(op).split(isSplit);
@@ -163,17 +167,18 @@ struct SplitStackedLayers : impl::SplitStackedLayersPassBase<SplitStackedLayers>
 private:
   struct Pattern {
     std::string text;
-    llvm::GlobPattern glob;
+    cgx::layers::Glob glob;
     bool matched = false;
   };
 
   LogicalResult readPatterns() {
     patterns.clear();
     for (const std::string &text : layers) {
-      llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(text, /*MaxSubPatterns=*/1024);
+      std::string reason;
+      std::optional<cgx::layers::Glob> glob = cgx::layers::Glob::parse(text, reason);
       if (!glob)
-        return emitError(getOperation().getLoc()) << "expected split-layers to be a glob, got " << text
-                                                  << ": " << llvm::toString(glob.takeError());
+        return emitError(getOperation().getLoc())
+               << "expected split-layers to be a glob, got " << text << ": " << reason;
       patterns.push_back({text, std::move(*glob)});
     }
     return success();
@@ -182,7 +187,7 @@ private:
   bool isNamed(LayerAttr layer) {
     bool matches = false;
     for (Pattern &pattern : patterns)
-      if (pattern.glob.match(layer.getName()))
+      if (pattern.glob.matches(layer.getName().str()))
         matches = pattern.matched = true;
     return matches;
   }

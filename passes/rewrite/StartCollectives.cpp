@@ -9,6 +9,7 @@
 #include "MemorySize.h"
 #include "StageOrder.h"
 #include "cgx/Passes/Rewrite.h"
+#include "cgx/layers/Options.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -139,7 +140,7 @@ struct StartCollectives : impl::StartCollectivesPassBase<StartCollectives> {
     });
     if (isComposite.wasInterrupted())
       return signalPassFailure();
-    std::optional<uint64_t> bytes = parseMemorySize(prefetch);
+    std::optional<uint64_t> bytes = layers::parseMemorySize(prefetch);
     if (!bytes) {
       mlir::emitError(getOperation().getLoc())
           << "expected prefetch to be a size such as 64MiB, or all, got " << prefetch;

@@ -56,7 +56,7 @@ bool isFree(Operation *op) {
 /// The two things that a rank does at once.
 class Clock {
 public:
-  explicit Clock(const MachineFile &machine) : machine(machine) {}
+  explicit Clock(const layers::Machine &machine) : machine(machine) {}
 
   void run(Block &block) {
     for (Operation &op : block)
@@ -130,17 +130,17 @@ private:
     // Reductions read more than they write.
     const uint64_t bytes = std::max(getTensorBytes(op.getResultTypes()),
                                     op.getNumRegions() ? getTensorBytes(op.getOperandTypes()) : 0);
-    return double(bytes) / machine.machine().reduce_bytes_per_second;
+    return double(bytes) / machine.model().reduce_bytes_per_second;
   }
 
-  const MachineFile &machine;
+  const layers::Machine &machine;
   double computed = 0, traveled = 0; ///< until when ops, and collectives, are busy
   DenseMap<Value, double> thereAt;
 };
 
 } // namespace
 
-double getStepSeconds(func::FuncOp step, const MachineFile &machine) {
+double getStepSeconds(func::FuncOp step, const layers::Machine &machine) {
   Clock clock(machine);
   clock.run(step.front());
   return clock.seconds();

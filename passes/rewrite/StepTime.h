@@ -8,7 +8,7 @@
 #ifndef CGX_PASSES_REWRITE_STEPTIME_H
 #define CGX_PASSES_REWRITE_STEPTIME_H
 
-#include "MachineFile.h"
+#include "cgx/layers/Machine.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -20,8 +20,8 @@ namespace cgx {
 /// convolutions by their operations, and all others by the bytes that they make; so it is good to compare two
 /// orders of the same step, and no forecast of one.
 ///
-/// The machine file must say what computing takes (`MachineFile::saysComputing`).
-double getStepSeconds(mlir::func::FuncOp step, const MachineFile &machine);
+/// The machine file must say what computing takes (`layers::Machine::saysComputing`).
+double getStepSeconds(mlir::func::FuncOp step, const layers::Machine &machine);
 
 } // namespace cgx
 

@@ -41,8 +41,9 @@ using namespace mlir;
 /// Whether a codec takes numbers of whatever size alike. A cast to few exponents without a scale of its own
 /// loses gradients that are as small as a loss scale is there to prevent.
 bool isOfAnySize(CodecAttrInterface codec) {
-  auto format = codec.getManifestEntry().getAs<StringAttr>("format");
-  return !format || !llvm::is_contained({"f16", "fp8_e4m3", "fp8_e5m2"}, format.getValue());
+  const cgx_codec sent = codec.getCodec();
+  return sent.family != CGX_CODEC_CAST ||
+         !llvm::is_contained({CGX_FORMAT_F16, CGX_FORMAT_FP8_E4M3, CGX_FORMAT_FP8_E5M2}, sent.format);
 }
 
 /// The type of the same shape in which unscaled gradients travel. Those of f16 are what the scale is for: a

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cgx/layers/TableJson.h"
 #include "context/Context.h"
 
 #include <cstring>
@@ -21,6 +22,11 @@
 
 struct cgx_context {
   std::unique_ptr<cgx::Context> impl;
+};
+
+struct cgx_decision {
+  cgx::layers::Compressed decided;
+  std::string diagnostics;
 };
 
 namespace {
@@ -337,6 +343,35 @@ cgx_status cgx_context_adopt_program(cgx_context *context, const char *manifest)
                : cgx::Status(CGX_INVALID_ARGUMENT, "expected a context and a manifest, got null");
   }));
 }
+
+cgx_status cgx_decision_create(const char *table, const char *options, cgx_decision **out_decision) {
+  return report(guarded([&]() -> cgx::Status {
+    if (!table || !options || !out_decision)
+      return {CGX_INVALID_ARGUMENT, "expected a table, options and a place for the decision, got null"};
+    *out_decision = nullptr;
+    cgx::layers::Table layers;
+    if (std::string wrong = cgx::layers::readTable(table, layers); !wrong.empty())
+      return {CGX_INVALID_ARGUMENT, wrong};
+    cgx::layers::Diagnostics diagnostics;
+    std::optional<cgx::layers::Compressed> decided = compress(std::move(layers), options, diagnostics);
+    if (!decided)
+      return {CGX_INVALID_ARGUMENT, diagnostics.errors()};
+    *out_decision = new cgx_decision{std::move(*decided), diagnosticsJson(diagnostics)};
+    return {};
+  }));
+}
+
+void cgx_decision_destroy(cgx_decision *decision) { delete decision; }
+
+const char *cgx_decision_manifest(const cgx_decision *decision) { return decision->decided.manifest.c_str(); }
+
+const char *cgx_decision_report(const cgx_decision *decision) { return decision->decided.report.c_str(); }
+
+const char *cgx_decision_report_json(const cgx_decision *decision) {
+  return decision->decided.reportJson.c_str();
+}
+
+const char *cgx_decision_diagnostics(const cgx_decision *decision) { return decision->diagnostics.c_str(); }
 
 void cgx_rt_operand(int64_t context, int64_t collective, int64_t operand, int64_t in, int64_t out) {
   guardedCall(context,

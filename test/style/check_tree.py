@@ -19,9 +19,11 @@ LAYERS = ["kernels", "runtime", "dialect", "passes", "tools"]
 # are written, which is no part of the running runtime, and those readers of files that throw nothing.
 C_BORDER = {"cgx/codec.h", "cgx/codec_table.h", "cgx/native.h", "cgx/cost.h", "cgx/runtime.h", "cgx/schedule.h", "cgx/wire.h", "cgx/output/OutputFile.h"}
 C_BORDER |= {f"cgx/formats/{name}.h" for name in ("Codec", "Machine", "Plan", "TextFile")}
+# What is decided about layers, which the compiler and frameworks ask alike.
+C_BORDER |= {f"cgx/layers/{path.name}" for path in (ROOT / "runtime/layers/include/cgx/layers").glob("*.h")}
 
 # What lies below the components of runtime/, and above them. Their own order is that of runtime/CMakeLists.txt.
-BELOW, ABOVE = ["abi", "formats", "plan", "output"], ["capi"]
+BELOW, ABOVE = ["abi", "formats", "layers", "plan", "output"], ["capi"]
 # A library of its own beside the runtime, which includes nothing of it, and of which it includes the C ABI alone.
 NATIVE = "native"
 

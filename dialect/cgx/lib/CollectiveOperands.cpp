@@ -31,12 +31,6 @@ StringRef cgx::getExactReason(CollectiveOpInterface op, unsigned operand) {
   return reasons ? cast<StringAttr>(reasons[operand]).getValue() : StringRef();
 }
 
-bool cgx::mayBeCompressed(CollectiveOpInterface op, unsigned operand) {
-  Type type = op.getInputType(operand).getElementType();
-  return op.getExactReasonsAttr() && getExactReason(op, operand).empty() && op.getCodec(operand).isExact() &&
-         op.acceptsLossyCodecs() && (type.isF32() || type.isF16() || type.isBF16());
-}
-
 ArrayAttr cgx::getExactReasons(CollectiveOpInterface op, ArrayRef<unsigned> operands) {
   ArrayAttr reasons = op.getExactReasonsAttr();
   if (!reasons)

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Cgx/LayerCodec.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/JSON.h"
@@ -222,18 +222,20 @@ LogicalResult AllReduceOp::verify() {
   if ((getAlgorithm() == Algorithm::Hierarchical) != hierarchy.has_value()) // (C7)
     return emitOpError() << "expected " << (hierarchy ? "no hierarchy" : "a hierarchy")
                          << " with the algorithm " << stringifyAlgorithm(getAlgorithm());
-  if (getAlgorithm() == Algorithm::OneShot)
-    for (unsigned i = 0, e = getInputs().size(); i < e; ++i)
-      if (isa<TwoWayAttr>(getCodec(i))) // (C10)
-        return emitOpError() << "operand " << i
-                             << ": expected one codec with the algorithm one_shot, which sends "
-                             << "nothing back, got " << getCodec(i);
+  if (hierarchy || getAlgorithm() == Algorithm::OneShot) {
+    layers::Collective collective;
+    collective.algorithm = cgx_algorithm(getAlgorithm());
+    collective.hierarchy = toLayerHierarchy(hierarchy);
+    for (DenseI64ArrayAttr row : getGroups().getRows())
+      collective.groups.emplace_back(row.asArrayRef().begin(), row.asArrayRef().end());
+    collective.operands.resize(getInputs().size());
+    for (auto [i, operand] : llvm::enumerate(collective.operands))
+      operand.codec = toLayerCodec(getCodec(i));
+    if (std::string wrong = layers::checkAlgorithm(collective); !wrong.empty()) // (C8), (C10)
+      return emitOpError() << wrong;
+  }
   if (!hierarchy)
     return success();
-  for (DenseI64ArrayAttr row : getGroups().getRows())
-    if (row.size() % hierarchy->getLocal() != 0) // (C8)
-      return emitOpError() << "expected groups of hosts of " << hierarchy->getLocal()
-                           << " ranks, got a group of " << row.size();
   for (unsigned i = 0, e = getInputs().size(); i < e; ++i) { // (C9)
     auto emitError = [&] { return emitOpError() << "inside of hosts, operand " << i << ": "; };
     if (!getCodec(i).isExact() &&

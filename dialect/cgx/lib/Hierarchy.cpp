@@ -8,7 +8,7 @@
 
 #include "CollectiveAssembly.h"
 #include "Word.h"
-#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Cgx/LayerCodec.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringSet.h"
@@ -18,16 +18,8 @@ using namespace cgx;
 
 LogicalResult HierarchyAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t local,
                                     CodecAttrInterface inside, Leaders) {
-  if (local < 1) // (C1)
-    return emitError() << "expected at least 1 rank per host, got " << local;
-  if (isa<ErrorFeedbackAttr, TwoWayAttr, DeltaAttr>(inside)) // (C2)
-    return emitError() << "expected a codec without error feedback and another way back inside of hosts, got "
-                       << inside;
-  if (inside.needsAllReduce()) // (C3)
-    return emitError()
-           << "expected a codec of payloads inside of hosts, which reads nothing of an optimizer, got "
-           << inside;
-  return success();
+  const std::string wrong = layers::checkHierarchy(local, toLayerCodec(inside)); // (C1) to (C3)
+  return wrong.empty() ? success() : LogicalResult(emitError() << wrong);
 }
 
 HierarchyAttr cgx::detail::parseHierarchyParameters(AsmParser &parser, AsmParser::Delimiter delimiter) {

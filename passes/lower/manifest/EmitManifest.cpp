@@ -6,17 +6,16 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "cgx/Dialect/Cgx/CollectiveOperands.h"
+#include "cgx/Passes/LayerTable.h"
 #include "cgx/Passes/Manifest.h"
-#include "cgx/Passes/StepRuns.h"
+#include "cgx/layers/Manifest.h"
 
-#include "cgx/Dialect/Cgx/CgxDialect.h"
 #include "cgx/Dialect/Stablehlo/StablehloDialect.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/xxhash.h"
 
 #include <map>
 
@@ -114,87 +113,11 @@ FailureOr<json::Object> describeValue(func::FuncOp main, Type type, DictionaryAt
 
 // ---- Collectives -------------------------------------------------------------------------
 
-json::Object describeCodec(CodecAttrInterface codec) {
-  json::Object entry;
-  for (NamedAttribute parameter : codec.getManifestEntry())
-    entry[parameter.getName().getValue()] = valueOf(parameter.getValue());
-  return entry;
-}
-
-json::Array describeGroups(GroupsAttr groups) {
-  json::Array rows;
-  for (DenseI64ArrayAttr row : groups.getRows())
-    rows.push_back(arrayOf(row.asArrayRef()));
-  return rows;
-}
-
-json::Object describeOperand(RankedTensorType type, LayerAttr layer, CodecAttrInterface codec) {
-  return json::Object{{"layer", layer.getName()},
-                      {"kind", stringifyLayerKind(layer.getKind())},
-                      {"dtype", getElementTypeName(type.getElementType())},
-                      {"shape", arrayOf(type.getShape())},
-                      {"elements", type.getNumElements()},
-                      {"codec", describeCodec(codec)}};
-}
-
-json::Object describeCollective(CollectiveOpInterface op) {
-  json::Array operands;
-  for (unsigned i = 0; i < op.getInputs().size(); ++i) {
-    json::Object operand = describeOperand(op.getInputType(i), op.getLayer(i), op.getCodec(i));
-    if (mayBeCompressed(op, i))
-      operand["may_be_compressed"] = true;
-    operands.push_back(std::move(operand));
-  }
-  json::Object entry{{"id", op.getId()},
-                     {"kind", op.getKind()},
-                     {"groups", describeGroups(op.getGroups())},
-                     {"operands", std::move(operands)}};
-  if (std::optional<Reduction> reduction = op.getReductionKind())
-    entry["reduction"] = stringifyReduction(*reduction);
-  if (std::optional<uint64_t> runs = getRunsPerStep(op); runs && *runs != 1)
-    entry["runs"] = static_cast<int64_t>(*runs);
-  if (const uint64_t every = getStepsPerRun(op); every != 1)
-    entry["every"] = static_cast<int64_t>(every);
-  // What only this kind of collective has.
-  llvm::TypeSwitch<Operation *>(op)
-      .Case([&](AllReduceOp o) {
-        entry["algorithm"] = stringifyAlgorithm(o.getAlgorithm());
-        if (std::optional<HierarchyAttr> hierarchy = o.getHierarchy())
-          entry["hierarchy"] = json::Object{{"local", hierarchy->getLocal()},
-                                            {"leaders", stringifyLeaders(hierarchy->getLeaders())},
-                                            {"inside", describeCodec(hierarchy->getInside())}};
-      })
-      .Case([&](AllGatherOp o) {
-        entry["dim"] = o.getDim();
-        if (std::optional<int64_t> id = o.getDecodesAgain())
-          entry["decodes_again"] = *id;
-      })
-      .Case([&](ReduceScatterOp o) { entry["dim"] = o.getDim(); })
-      .Case([&](AllToAllOp o) {
-        entry["split_dim"] = o.getSplitDim();
-        entry["concat_dim"] = o.getConcatDim();
-      })
-      .Case([&](BroadcastOp o) { entry["root"] = o.getRoot(); })
-      .Case([&](PermuteOp o) {
-        json::Array pairs;
-        for (auto [source, target] : o.getPairs())
-          pairs.push_back(json::Array{source, target});
-        entry["source_target_pairs"] = std::move(pairs);
-        if (ArrayAttr sends = o.getSends()) {
-          json::Array digits;
-          for (StringRef ofPair : sends.getAsValueRange<StringAttr>())
-            digits.push_back(ofPair.str());
-          entry["sends"] = std::move(digits);
-        }
-      });
-  return entry;
-}
-
 /// A collective in explicit form is spread over its payload operations.
 struct ExplicitCollective {
   Operation *first = nullptr;
   GroupsAttr groups;
-  std::map<int64_t, json::Object> operands;
+  std::map<int64_t, layers::Operand> operands;
   std::optional<Reduction> reduction;
 
   void add(PayloadOpInterface op) {
@@ -207,94 +130,65 @@ struct ExplicitCollective {
     auto compress = dyn_cast<CompressOp>(op.getOperation());
     if (compress && compress.getPhase() == Phase::Contribution) {
       PayloadType payload = op.getPayloadType();
-      operands[op.getOperandNumber()] =
-          describeOperand(payload.getTensorType(), compress.getLayer(), payload.getCodec());
+      layers::Operand &operand = operands[op.getOperandNumber()] =
+          toLayerOperand(compress.getLayer(), payload.getTensorType(), payload.getCodec());
+      operand.origin = getOrigin(compress);
     }
   }
 
-  FailureOr<json::Object> describe(int64_t id) {
-    json::Array inOrder;
+  FailureOr<layers::Collective> describe(int64_t id) {
+    layers::Collective collective;
+    collective.id = id;
+    collective.algorithm = CGX_ALGORITHM_SCATTER_REDUCE_ALLGATHER;
     for (auto &[number, operand] : operands) {
-      if (number != static_cast<int64_t>(inOrder.size()))
-        return first->emitError("expected operand ")
-               << inOrder.size() << " of collective " << id << " to be compressed, got operand " << number;
-      inOrder.push_back(std::move(operand));
+      if (number != static_cast<int64_t>(collective.operands.size()))
+        return first->emitError("expected operand ") << collective.operands.size() << " of collective " << id
+                                                     << " to be compressed, got operand " << number;
+      collective.operands.push_back(std::move(operand));
     }
-    if (inOrder.empty() || !groups || !reduction)
+    if (collective.operands.empty() || !groups || !reduction)
       return first->emitError("expected compress, exchange and decompress_accumulate for collective ") << id;
-    return json::Object{{"id", id},
-                        {"kind", AllReduceOp::getOperationName().split('.').second},
-                        {"reduction", stringifyReduction(*reduction)},
-                        {"algorithm", stringifyAlgorithm(Algorithm::ScatterReduceAllGather)},
-                        {"groups", describeGroups(groups)},
-                        {"operands", std::move(inOrder)}};
+    collective.reduction = layers::Reduction(*reduction);
+    collective.groups = toLayerGroups(groups);
+    return collective;
   }
 };
 
-/// Where the operands of collectives come from, by id and position.
-using Origins = std::map<std::pair<int64_t, int64_t>, Origin>;
-
-/// Numbers the operands of all collectives, by which random numbers are selected: in the order of where they
-/// come from, so that it does not matter which travel together.
-void numberLayers(std::map<int64_t, json::Object> &collectives, const Origins &origins) {
-  SmallVector<std::pair<Origin, json::Object *>> operands;
-  for (auto &[id, collective] : collectives)
-    for (auto [number, operand] : llvm::enumerate(*collective.getArray("operands")))
-      operands.emplace_back(origins.at({id, static_cast<int64_t>(number)}), operand.getAsObject());
-  llvm::stable_sort(operands, [](const auto &a, const auto &b) { return a.first < b.first; });
-  for (auto [layerId, operand] : llvm::enumerate(operands))
-    (*operand.second)["layer_id"] = static_cast<int64_t>(layerId);
-}
-
-/// All collectives by id.
-FailureOr<json::Array> describeCollectives(ModuleOp module) {
-  std::map<int64_t, json::Object> collectives;
+/// All collectives.
+FailureOr<std::vector<layers::Collective>> describeCollectives(ModuleOp module) {
+  std::vector<layers::Collective> collectives;
+  llvm::DenseSet<int64_t> ids;
   std::map<int64_t, ExplicitCollective> explicitOnes;
-  Origins origins;
   WalkResult walk = module.walk([&](Operation *op) {
-    if (auto compress = dyn_cast<CompressOp>(op))
-      origins[{compress.getId(), compress.getOperandNumber()}] = getOrigin(compress);
     if (auto payload = dyn_cast<PayloadOpInterface>(op))
       explicitOnes[payload.getId()].add(payload);
     auto collective = dyn_cast<CollectiveOpInterface>(op);
-    if (collective)
-      for (auto [number, origin] : llvm::enumerate(getOrigins(collective)))
-        origins[{collective.getId(), static_cast<int64_t>(number)}] = origin;
-    if (collective && !collectives.try_emplace(collective.getId(), describeCollective(collective)).second) {
-      op->emitError("expected ids to be unique, got a second collective ") << collective.getId();
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
+    if (!collective)
+      return WalkResult::advance();
+    collectives.push_back(toLayerCollective(collective));
+    if (ids.insert(collective.getId()).second)
+      return WalkResult::advance();
+    op->emitError("expected ids to be unique, got a second collective ") << collective.getId();
+    return WalkResult::interrupt();
   });
   if (walk.wasInterrupted())
     return failure();
   for (auto &[id, collective] : explicitOnes) {
-    FailureOr<json::Object> entry = collective.describe(id);
-    if (failed(entry))
+    FailureOr<layers::Collective> described = collective.describe(id);
+    if (failed(described))
       return failure();
-    if (!collectives.try_emplace(id, std::move(*entry)).second)
+    if (!ids.insert(id).second)
       return collective.first->emitError("expected ids to be unique, got a collective and payloads with id ")
              << id;
+    collectives.push_back(std::move(*described));
   }
-  numberLayers(collectives, origins);
-  json::Array inOrder;
-  for (auto &[id, collective] : collectives)
-    inOrder.push_back(std::move(collective));
-  return inOrder;
+  return collectives;
 }
 
 // ---- The module --------------------------------------------------------------------------
 
-json::Array describeMesh(MeshAttr mesh) {
-  json::Array axes;
-  if (mesh)
-    for (auto [name, size] : llvm::zip_equal(mesh.getAxes(), mesh.getSizes()))
-      axes.push_back(json::Object{{"name", name.getValue()}, {"size", size}});
-  return axes;
-}
-
-/// Adds what @main takes and returns.
-LogicalResult describeSignature(ModuleOp module, json::Object &manifest) {
+/// What @main takes and returns.
+FailureOr<layers::Signature> describeSignature(ModuleOp module) {
   FailureOr<func::FuncOp> main = lookupMain(module);
   if (failed(main))
     return failure();
@@ -312,9 +206,7 @@ LogicalResult describeSignature(ModuleOp module, json::Object &manifest) {
       return failure();
     results.push_back(std::move(*entry));
   }
-  manifest["arguments"] = std::move(arguments);
-  manifest["results"] = std::move(results);
-  return success();
+  return layers::Signature{textOf(std::move(arguments)), textOf(std::move(results))};
 }
 
 struct EmitManifestPass : impl::EmitManifestPassBase<EmitManifestPass> {
@@ -339,21 +231,23 @@ StringRef getManifest(ModuleOp module) {
 }
 
 LogicalResult emitManifest(ModuleOp module, bool withSignature) {
-  FailureOr<json::Array> collectives = describeCollectives(module);
+  FailureOr<std::vector<layers::Collective>> collectives = describeCollectives(module);
   if (failed(collectives))
     return failure();
-  auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName);
-  auto ranks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName);
-  json::Object manifest{{"cgx_manifest", 1},
-                        {"ranks", ranks ? ranks.getInt() : 1},
-                        {"mesh", describeMesh(mesh)},
-                        {"collectives", std::move(*collectives)}};
-  if (withSignature && failed(describeSignature(module, manifest)))
-    return failure();
-  // Ranks whose programs differ in any of this must not talk to each other.
-  uint64_t hash = llvm::xxh3_64bits(textOf(json::Object(manifest)));
-  manifest["hash"] = llvm::utohexstr(hash, /*LowerCase=*/true, /*Width=*/16);
-  module->setAttr(manifestAttrName, StringAttr::get(module.getContext(), textOf(std::move(manifest))));
+  layers::Table table;
+  if (auto ranks = module->getAttrOfType<IntegerAttr>(kNumRanksAttrName))
+    table.ranks = ranks.getInt();
+  table.mesh = toLayerMesh(module);
+  table.collectives = std::move(*collectives);
+  std::optional<layers::Signature> signature;
+  if (withSignature) {
+    FailureOr<layers::Signature> described = describeSignature(module);
+    if (failed(described))
+      return failure();
+    signature = std::move(*described);
+  }
+  module->setAttr(manifestAttrName,
+                  StringAttr::get(module.getContext(), layers::manifestOf(table, signature)));
   return success();
 }
 

@@ -38,6 +38,7 @@ def assert_exact_is_plain(case, settings, ranks, same_bits=True):
             for mine, theirs in zip(ours[0]["values"], plain[0]["values"]):
                 case.assertAlmostEqual(mine, theirs, delta=1e-3 * abs(theirs) + 1e-4)
             case.assertGreater(ours[0]["telemetry"]["raw_bytes"], 0)
+            case.assertEqual(ours[0]["compilers"], [], "no compiler is loaded to train")
     return done[1::2]
 
 

@@ -75,6 +75,9 @@ class OptionsTest(unittest.TestCase):
         self.assertEqual(set(answer()["cast types"]), {"bf16"})
         self.assertLess(answer()["cast"], 1e-3)
 
+    def test_no_compiler_is_loaded_to_train(self):
+        self.assertEqual(answer()["compilers"], [])
+
     def test_copies_have_no_connection(self):
         self.assertLess(answer()["copy"], 1e-6)
         self.assertLess(answer()["loaded"], 1e-6)

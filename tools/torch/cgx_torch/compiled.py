@@ -197,8 +197,7 @@ class Backend:
         kinds = {node: _KINDS[node.args[1]] for node in sums}
         if marked:
             layers = [self._parameters[marked[node].args[1]] for node in sums]
-            text = module.text_of({name: fx.value_of(node) for name, node in zip(layers, sums)}, [[name] for name in layers],
-                                  self._group.ranks)
+            text = fx.text_of_means({name: fx.value_of(node) for name, node in zip(layers, sums)}, self._group.ranks)
             finding = []
         else:
             text = fx.Printer(graph, {node: index for index, node in enumerate(sums)}, kinds, names, self._group.ranks).text()

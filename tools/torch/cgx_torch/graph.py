@@ -8,7 +8,7 @@ import math
 import operator
 
 import torch
-from cgx_torch.module import _ELEMENT_TYPES as FLOATS, _quoted
+from cgx_torch.module import FLOATS
 
 _TYPES = FLOATS | {torch.int64: "i64", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "ui8",
                    torch.bool: "i1", torch.complex64: "complex<f32>", torch.complex128: "complex<f64>"}
@@ -42,6 +42,26 @@ def type_of(node):
 
 def _tensor(sizes, element):
     return f"tensor<{'x'.join([*map(str, sizes), element])}>"
+
+
+def _quoted(name):
+    """A string of MLIR."""
+    return '"' + "".join(chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\' else f"\\{byte:02X}"
+                         for byte in name.encode()) + '"'
+
+
+def text_of_means(gradients, ranks):
+    """The program of one rank that averages gradients, {name: tensor}, over all ranks, and does nothing else."""
+    everyone = f"#cgx.groups<[[{', '.join(map(str, range(ranks)))}]]>"
+    types = [_type_of_value(value) for value in gradients.values()]
+    lines = [f"    %{number} = cgx.all_reduce mean(%arg{number}) {{origins = array<i64: {number}, 0>, id = {number} : i64, "
+             f"groups = {everyone}, codecs = [#cgx.identity], layers = [#cgx.layer<{_quoted(name)}, gradient>]}} : {types[number]}"
+             for number, name in enumerate(gradients)]
+    arguments = ", ".join(f"%arg{number}: {each}" for number, each in enumerate(types))
+    results = ", ".join(f"%{number}" for number in range(len(types)))
+    return "\n".join([f"module attributes {{cgx.num_ranks = {ranks} : i64}} {{",
+                      f"  func.func public @main({arguments}) -> ({', '.join(types)}) {{", *lines,
+                      f"    return {results} : {', '.join(types)}", "  }", "}", ""])
 
 
 class Printer:

@@ -14,7 +14,7 @@ import json
 import weakref
 
 import torch
-from cgx_core import gain
+from cgx_core import gain, layers
 from cgx_core.adaptation import Adapter, adaptation_of
 from cgx_core.choices import ERROR_FEEDBACK, check_choice
 from cgx_core.codecs import in_words
@@ -27,10 +27,11 @@ from cgx_torch.process_group import ProcessGroup
 from cgx_torch.program import Program
 from cgx_torch.thread import Thread
 
-# What DDP decides, and not the compiler.
+# What DDP decides, and no option.
 _REFUSED = {"overlap": "buckets travel while the backward pass goes on",
             "group_bytes": "what travels together are DDP's buckets (bucket_cap_mb)",
             "scope": "DDP hands gradients out bucket by bucket",
+            "prefetch": "no weights are gathered",
             "decompose": "no program runs whose collectives could be seen"}
 
 _KEPT_ON_GPU = "what codecs remember lies on the GPU, where no copy of it is kept to go back to"
@@ -63,7 +64,7 @@ def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedba
 
     Args:
       model: the DistributedDataParallel, or the module that it is to hold.
-      bits: of each element, 1 to 8; the compiler's default is 4.
+      bits: of each element, 1 to 8; by default 4.
       exclude: names of parameters that stay exact, a pattern or a list of them: "*embed*".
       plan: a plan of `cgx-plan`: a path, or what json.load gives.
       codec: another family than quantize, with its parameters: "topk", "quantize<bits=2>".
@@ -192,7 +193,7 @@ class State:
         return [row] if row else []
 
     def diagnostics(self):
-        """What the compiler said. Its warnings were shown when the state was made, on rank 0."""
+        """What was said of the options. Warnings were shown when the state was made, on rank 0."""
         return self._program.compilation.diagnostics
 
     def transport(self):
@@ -375,13 +376,13 @@ class State:
     # ---- On the thread
 
     def _compile(self, groups):
-        text = module.text_of(self._parameters, groups, self._group.ranks, self._types)
+        collectives = module.collectives_of(self._parameters, groups, self._types)
         options = self._options
         if self._exact:
             exclude = options.get("exclude") or []
             options = {**options, "exclude": [*([exclude] if isinstance(exclude, str) else exclude), *self._exact]}
         with plan_file(self._plan) as path:
-            return module.compile_text(text, options, path)
+            return layers.decide(self._group.ranks, collectives, dict(options, plan=path))
 
     def _open_program(self, groups):
         self._asked = compilation = self._compile(groups)

@@ -9,7 +9,7 @@ import atexit
 
 import torch
 import torch.distributed as dist
-from cgx_core import compiler, imported
+from cgx_core import compiler, imported, layers
 from cgx_core.warned import warn
 from cgx_torch import frameworks, fsdp
 from cgx_torch.frameworks import replace
@@ -166,10 +166,7 @@ def _check_options(weights, gradients, options):
     codecs = {"weight": weights, "gradient": gradients} if options.get("plan") is None else {}
     options = {**codecs,
                **{name: value for name, value in options.items() if name not in ("plan", "transport", "seed", "timeout", "name", "process_group", "never_slower")}}
-    compiler.run("module attributes {cgx.num_ranks = 2 : i64} { func.func public @main(%w: tensor<64x64xf32>) -> tensor<64x64xf32> {"
-                 ' %0 = cgx.all_reduce sum(%w) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],'
-                 ' layers = [#cgx.layer<"w", gradient>]} : tensor<64x64xf32> return %0 : tensor<64x64xf32> } }',
-                 [compiler.pipeline("cgx-compress", options)], name="<options of cgx_torch.install>")
+    layers.decide(2, [layers.collective(0, "all_reduce", [layers.operand("w", "gradient", "f32", [64, 64], (0, 0))], reduction="sum")], options)
 
 
 @atexit.register

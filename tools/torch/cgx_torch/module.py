@@ -1,11 +1,9 @@
-"""What the compiler is asked: a program whose collectives are the all-reduces of a model's gradients."""
-
-import json
+"""What is asked about a model: collectives that are the all-reduces of its gradients."""
 
 import torch
-from cgx_core import compiler
+from cgx_core import layers
 
-_ELEMENT_TYPES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.float64: "f64"}
+FLOATS = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.float64: "f64"}
 
 
 def within(model):
@@ -34,8 +32,8 @@ def name_of(name):
 
 
 def takes(dtype):
-    """Whether gradients of an element type are the compiler's. Others travel as torch sends them."""
-    return dtype in _ELEMENT_TYPES
+    """Whether gradients of an element type may be compressed. Others travel as torch sends them."""
+    return dtype in FLOATS
 
 
 def real_type_of(parameter):
@@ -43,43 +41,26 @@ def real_type_of(parameter):
     return torch.empty(0, dtype=parameter.dtype).real.dtype if parameter.is_complex() else parameter.dtype
 
 
-def text_of(parameters, groups, ranks, types=None):
-    """The program of one rank: a mean of each parameter's gradient over all ranks, one all-reduce for each group.
+def collectives_of(parameters, groups, types=None):
+    """The collectives of a step: a mean of each parameter's gradient over all ranks, one all-reduce for each group.
 
     Args:
       parameters: {name: parameter}.
       groups: lists of names, whose gradients travel together.
-      ranks: how many.
       types: of the gradients, {name: dtype}; by default those of the parameters.
     """
-    names = [name for group in groups for name in group]
-    types = {name: _type_of(name, parameters[name], (types or {}).get(name) or real_type_of(parameters[name])) for name in names}
-    values = {name: f"%arg{index}" for index, name in enumerate(names)}
     # Random numbers belong to the parameter, whatever it travels with.
-    origins = {name: f"{index}, 0" for index, name in enumerate(parameters)}
-    everyone = f"#cgx.groups<[[{', '.join(map(str, range(ranks)))}]]>"
-    lines, results = [], {}
-    for number, group in enumerate(groups):
-        outputs = f"%{number}" if len(group) == 1 else f"%{number}:{len(group)}"
-        results |= {name: f"%{number}" if len(group) == 1 else f"%{number}#{index}" for index, name in enumerate(group)}
+    places = {name: index for index, name in enumerate(parameters)}
+
+    def operand(name):
+        parameter = parameters[name]
+        dtype = (types or {}).get(name) or real_type_of(parameter)
         # No codec takes complex numbers, whose parts are no elements of a matrix.
-        layers = ", ".join(f"#cgx.layer<{_quoted(name)}, {'other' if parameters[name].is_complex() else 'gradient'}>" for name in group)
-        lines.append(f"    {outputs} = cgx.all_reduce mean({', '.join(values[name] for name in group)}) "
-                     f"{{origins = array<i64: {', '.join(origins[name] for name in group)}>, "
-                     f"id = {number} : i64, groups = {everyone}, codecs = [{', '.join(['#cgx.identity'] * len(group))}], "
-                     f"layers = [{layers}]}} : {', '.join(types[name] for name in group)}")
-    arguments = ", ".join(f"{values[name]}: {types[name]}" for name in names)
-    listed = ", ".join(types[name] for name in names)
-    return "\n".join([f"module attributes {{cgx.num_ranks = {ranks} : i64}} {{",
-                      f"  func.func public @main({arguments}) -> ({listed}) {{", *lines,
-                      f"    return {', '.join(results[name] for name in names)} : {listed}", "  }", "}", ""])
+        kind, shape = ("other", [*parameter.shape, 2]) if parameter.is_complex() else ("gradient", parameter.shape)
+        return layers.operand(name, kind, element_type(name, dtype), shape, (places[name], 0))
 
-
-def compile_text(text, options, plan_path):
-    """Has the compiler decide what travels how."""
-    # The groups are those of the text.
-    return compiler.run(text, [compiler.pipeline("cgx-compress", dict(options, plan=plan_path, group_bytes=0)),
-                               "--cgx-report", "--cgx-emit-manifest"], name="<gradients>")
+    return [layers.collective(number, "all_reduce", [operand(name) for name in group], reduction="mean")
+            for number, group in enumerate(groups)]
 
 
 def places_of(manifest):
@@ -88,15 +69,9 @@ def places_of(manifest):
             for index, operand in enumerate(collective["operands"])}
 
 
-def _type_of(name, parameter, dtype):
-    element = _ELEMENT_TYPES.get(dtype)
+def element_type(name, dtype):
+    """What manifests call the elements of a gradient."""
+    element = FLOATS.get(dtype)
     if element is None:
-        raise TypeError(f"{name}: expected a gradient of {', '.join(map(str, _ELEMENT_TYPES))}, got {dtype}")
-    shape = [*parameter.shape, 2] if parameter.is_complex() else parameter.shape
-    return f"tensor<{'x'.join([*map(str, shape), element])}>"
-
-
-def _quoted(name):
-    """A string of MLIR."""
-    return '"' + "".join(chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\' else f"\\{byte:02X}"
-                         for byte in name.encode()) + '"'
+        raise TypeError(f"{name}: expected a gradient of {', '.join(map(str, FLOATS))}, got {dtype}")
+    return element

@@ -25,13 +25,13 @@ def _check(status):
 
 
 class Program:
-    """What the compiler made of the gradients, and this rank's context. One thread uses it."""
+    """What was decided about the gradients, and this rank's context. One thread uses it."""
 
     def __init__(self, compilation, group, *, transport, seed, timeout, stream=None, part=""):
         """Connects to the other ranks.
 
         Args:
-          compilation: of `module.compile_text`.
+          compilation: of `layers.decide`.
           group: a ProcessGroup.
           transport: of the runtime; None takes what fits.
           seed: of stochastic rounding.

@@ -24,6 +24,7 @@ from cgx_torch.sharded_overlap import MOST_REDUCTIONS, Overlap
 _REFUSED = {"overlap": "torch prefetches modules",
             "group_bytes": "what travels together are the parameters of a module that fully_shard was called for",
             "scope": "FSDP gathers and reduces module by module",
+            "prefetch": "torch prefetches modules",
             "decompose": "no program runs whose collectives could be seen",
             "algorithm": "it is of all-reduces",
             "adapt": "plans are made of a profile: begin_profile() and end_profile()"}
@@ -131,7 +132,7 @@ def gradients_of(weights, gradients, replicas, bits, options):
     return gradients, replicas
 
 
-# What the compiler is told of the ranks of a line: a codec for each direction, and which kinds of layers have one.
+# What is said of the ranks of a line: a codec for each direction, and which kinds of layers have one.
 _OF_LINES = {"shards": lambda codecs: _options_of(weight=codecs["weights"], gradient=codecs["gradients"]),
              "replicas": lambda codecs: _options_of(gradient=codecs["replicas"]),
              "copies": lambda codecs: _options_of(gradient=codecs["gradients"])}
@@ -242,7 +243,7 @@ class Sharded:
                         *(f"{each}\n" for each in self._what_is_left()), gain.table(self._gains()), self._what_is_in_flight()])
 
     def diagnostics(self):
-        """What the compiler said. Its warnings were shown when the model was compressed, on rank 0."""
+        """What was said of the options. Warnings were shown when the model was compressed, on rank 0."""
         return tuple(each for line in self._lines if line.compilation for each in line.compilation.diagnostics)
 
     def transport(self):

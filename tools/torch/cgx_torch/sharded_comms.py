@@ -64,7 +64,7 @@ class _Direction(abc.ABC):
                 (group is self.line.group.group or dist.get_process_group_ranks(group) == self.line.group.members))
 
     def _retype(self, dtype):
-        """Elements have another type than when the compiler was asked, such as after `model.to`."""
+        """Elements have another type than when codecs were chosen, such as after `model.to`."""
         if self._exchange.dtype != dtype:
             self._exchange.dtype = dtype
             self.line.reopen()

@@ -5,9 +5,10 @@ import threading
 
 import torch
 import torch.distributed as dist
+from cgx_core import layers
 from cgx_core.context import RuntimeFailure
 from cgx_core.plans import plan_file
-from cgx_torch import links, loss_scale, module, sharded_program
+from cgx_torch import links, loss_scale, sharded_program
 from cgx_torch.memory import rescale
 from cgx_torch.program import Program
 
@@ -32,7 +33,7 @@ class Line:
         self._lock = threading.RLock()
 
     def open(self):
-        """Asks the compiler, and meets the other ranks."""
+        """Has it decided what is compressed, and meets the other ranks."""
         if not self.exchanges:
             return
         device = next(iter(self.exchanges.values())).layers[0].parameter.device
@@ -48,9 +49,9 @@ class Line:
         self.program = Program(self.compilation, self.group, stream=self._stream.cuda_stream if self._stream else None, **self._connection)
 
     def _compile(self):
-        text = sharded_program.text_of(self.exchanges.values(), self.group.ranks)
+        collectives = sharded_program.collectives_of(self.exchanges.values(), self.group.ranks)
         with plan_file(self._plan) as path:
-            self.compilation = module.compile_text(text, self._options, path)
+            self.compilation = layers.decide(self.group.ranks, collectives, dict(self._options, plan=path))
 
     def choose(self, exact):
         """Has the exchanges of these numbers travel without codecs, and no other one: as a run chose that goes on."""

@@ -9,7 +9,7 @@
 // By the table of cgx/codec_table.h: no family is named here.
 
 #include "../Word.h"
-#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Cgx/LayerCodec.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -17,36 +17,14 @@
 using namespace mlir;
 using namespace cgx;
 
-DictionaryAttr CodecAttr::getManifestEntry() const {
-  Builder builder(getContext());
-  const CodecValues &codec = getValues();
-  SmallVector<NamedAttribute> entry = {builder.getNamedAttr("family", builder.getStringAttr(getFamily()))};
-  for (auto [i, parameter] : llvm::enumerate(codec.parameters())) {
-    double value = codec.values[i];
-    // Where a parameter does not exist, and is something nevertheless, that is what kernels go by.
-    bool isImplied = !codec.has(parameter) && value != 0;
-    if (!parameter.isFlag && !codec.writes(i) && !isImplied)
-      continue;
-    Attribute attribute = builder.getI64IntegerAttr(static_cast<int64_t>(value));
-    if (parameter.isFlag)
-      attribute = builder.getBoolAttr(value != 0);
-    else if (parameter.real)
-      attribute = builder.getF64FloatAttr(value);
-    else if (!parameter.cases.empty())
-      attribute = builder.getStringAttr(codec_table::textOf(parameter, value));
-    entry.push_back(builder.getNamedAttr(parameter.name, attribute));
-  }
-  return builder.getDictionaryAttr(entry);
-}
-
 bool CodecAttr::isUnbiased() const {
   cgx_codec codec = getCodec();
   return cgx_codec_is_unbiased(&codec);
 }
 
 bool CodecAttr::takesElementType(Type elementType) const {
-  return has(CGX_TAKES_ANY_TYPE) ? getCodecElementType(elementType).has_value()
-                                 : elementType.isF32() || elementType.isF16() || elementType.isBF16();
+  std::optional<cgx_element_type> type = getCodecElementType(elementType);
+  return type && toLayerCodec(*this).takes(*type);
 }
 
 StringRef CodecAttr::getElementTypesText() const {
@@ -55,16 +33,7 @@ StringRef CodecAttr::getElementTypesText() const {
 }
 
 std::string CodecAttr::getShapeRefusal(RankedTensorType type) const {
-  if (!has(CGX_HAS_NO_PAYLOADS))
-    return "";
-  // Factors are for what is longer than they.
-  SmallVector<uint64_t> shape(type.getShape());
-  uint64_t rows = cgx_matrix_rows(shape.data(), shape.size()), elements = type.getNumElements();
-  uint32_t rank = getCodec().rank;
-  if (rank <= cgx_lowrank_most(rows, *getCodecElementType(type.getElementType()), elements))
-    return "";
-  return "factors of rank " + std::to_string(rank) + " are no shorter than a matrix of " +
-         std::to_string(rows) + "x" + std::to_string(elements / rows);
+  return toLayerCodec(*this).refuseShape(*getCodecElementType(type.getElementType()), type.getShape());
 }
 
 LogicalResult CodecAttr::verify(function_ref<InFlightDiagnostic()> emitError, CodecValues values) {

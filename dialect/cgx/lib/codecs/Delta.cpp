@@ -6,23 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Cgx/LayerCodec.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace cgx;
-
-DictionaryAttr DeltaAttr::getManifestEntry() const {
-  Builder builder(getContext());
-  NamedAttrList entry(getInner().getManifestEntry());
-  entry.set("delta", builder.getStringAttr(stringifyResidualStorage(getStorage())));
-  entry.set("samples", builder.getI64IntegerAttr(getSamples()));
-  return entry.getDictionary(getContext());
-}
 
 uint64_t DeltaAttr::getStateBytes(RankedTensorType type) const {
   if (type.getRank() == 0 || type.getDimSize(0) == 0)
@@ -38,17 +28,9 @@ std::string DeltaAttr::getShapeRefusal(RankedTensorType type) const {
 
 LogicalResult DeltaAttr::verify(function_ref<InFlightDiagnostic()> emitError, CodecAttrInterface inner,
                                 int64_t samples, ResidualStorage storage) {
-  if (!isa<CodecAttr>(inner) || inner.isExact() || !inner.isFixedSize() || inner.needsAllReduce()) // (C1)
-    return emitError()
-           << "expected changes in a lossy codec with payloads of one size, without error feedback "
-              "and with one way, got "
-           << inner;
-  if (samples < 1 || samples > std::numeric_limits<int32_t>::max()) // (C2)
-    return emitError() << "expected samples to be 1 to " << std::numeric_limits<int32_t>::max() << ", got "
-                       << samples;
-  if (storage != ResidualStorage::F32 && storage != ResidualStorage::BF16) // (C3)
-    return emitError() << "expected messages in f32 or bf16, got " << stringifyResidualStorage(storage);
-  return success();
+  const std::string wrong =
+      layers::checkChanges(toLayerCodec(inner), samples, layers::Storage(storage)); // (C1) to (C3)
+  return wrong.empty() ? success() : LogicalResult(emitError() << wrong);
 }
 
 // `<` codec `,` `samples` `=` integer (`,` `storage` `=` keyword)? `>`

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Word.h"
-#include "cgx/Dialect/Cgx/CgxDialect.h"
+#include "cgx/Dialect/Cgx/LayerCodec.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -15,22 +15,11 @@
 using namespace mlir;
 using namespace cgx;
 
-DictionaryAttr ErrorFeedbackAttr::getManifestEntry() const {
-  Builder builder(getContext());
-  NamedAttrList entry(getInner().getManifestEntry());
-  entry.set("error_feedback", builder.getStringAttr(stringifyResidualStorage(getStorage())));
-  entry.set("decay", getDecay());
-  return entry.getDictionary(getContext());
-}
-
 LogicalResult ErrorFeedbackAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                         CodecAttrInterface inner, FloatAttr decay, ResidualStorage) {
-  if (inner.isExact() || isa<ErrorFeedbackAttr, DeltaAttr>(inner)) // (C1)
-    return emitError() << "expected error feedback of a lossy codec, got " << inner;
-  double value = decay.getValueAsDouble();
-  if (!decay.getType().isF64() || !(value > 0 && value <= 1)) // (C2)
-    return emitError() << "expected decay to be above 0 and up to 1, got " << value;
-  return success();
+  double value = decay.getType().isF64() ? decay.getValueAsDouble() : 0;
+  const std::string wrong = layers::checkFeedback(toLayerCodec(inner), value); // (C1), (C2)
+  return wrong.empty() ? success() : LogicalResult(emitError() << wrong);
 }
 
 // `<` codec (`,` `decay` `=` float)? (`,` `storage` `=` keyword)? `>`

@@ -6,19 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cgx/Dialect/Cgx/CgxDialect.h"
-
-#include "mlir/IR/Builders.h"
+#include "cgx/Dialect/Cgx/LayerCodec.h"
 
 using namespace mlir;
 using namespace cgx;
-
-/// That of `there`, and in it that of `back`.
-DictionaryAttr TwoWayAttr::getManifestEntry() const {
-  NamedAttrList entry(getThere().getManifestEntry());
-  entry.set("back", getBack().getManifestEntry());
-  return entry.getDictionary(getContext());
-}
 
 bool TwoWayAttr::takesElementType(Type type) const {
   return getThere().takesElementType(type) && getBack().takesElementType(type);
@@ -29,10 +20,6 @@ StringRef TwoWayAttr::getElementTypesText() const {
 
 LogicalResult TwoWayAttr::verify(function_ref<InFlightDiagnostic()> emitError, CodecAttrInterface there,
                                  CodecAttrInterface back) {
-  for (CodecAttrInterface codec : {there, back})
-    if (isa<ErrorFeedbackAttr, DeltaAttr>(codec) || codec.needsAllReduce()) // (C1)
-      return emitError() << "expected a codec for one way, without error feedback, got " << codec;
-  if (there.isExact() && back.isExact()) // (C2)
-    return emitError() << "expected a lossy codec for one of the ways, got " << there << " and " << back;
-  return success();
+  const std::string wrong = layers::checkTwoWay(toLayerCodec(there), toLayerCodec(back)); // (C1), (C2)
+  return wrong.empty() ? success() : LogicalResult(emitError() << wrong);
 }

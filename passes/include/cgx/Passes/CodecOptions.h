@@ -11,12 +11,13 @@
 #ifndef CGX_PASSES_CODECOPTIONS_H
 #define CGX_PASSES_CODECOPTIONS_H
 
-#include "llvm/ADT/ArrayRef.h"
+#include "cgx/layers/CodecWords.h"
+#include "cgx/layers/KindCodecs.h"
+#include "cgx/layers/Text.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,26 +25,11 @@
 
 namespace cgx {
 
-enum class LayerKind : uint32_t;
-
-/// An option for the parameters of one name, of all families.
-struct CodecOption {
-  std::string argument, description;
-  bool isFlag;
-};
-
-/// Of every parameter, in the order of the table.
-llvm::ArrayRef<CodecOption> getCodecOptions();
-
-/// `family` or `family<name=value,...>` with these parameters (`name=value`, or `name` of a flag) beside
-/// those that it has.
-std::string addCodecParameters(llvm::StringRef codec, llvm::ArrayRef<std::string> parameters);
-
 /// The options of a pass, or of a pipeline: `Text` and `Flag` are its kinds of options.
 template <typename Text, typename Flag, typename Parent> class CodecParameterOptions {
 public:
   explicit CodecParameterOptions(Parent &parent) {
-    for (const CodecOption &option : getCodecOptions())
+    for (const layers::CodecOption &option : layers::codecOptions())
       if (option.isFlag)
         flags.push_back(std::make_unique<Flag>(parent, option.argument, llvm::cl::desc(option.description),
                                                llvm::cl::init(false)));
@@ -55,18 +41,14 @@ public:
   /// `codec` with the parameters that were given.
   std::string addTo(llvm::StringRef codec) const {
     std::vector<std::string> given;
-    auto nameOf = [](const auto &option) {
-      std::string name = option->getArgStr().str();
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    };
+    auto nameOf = [](const auto &option) { return layers::withUnderscores(option->getArgStr().str()); };
     for (const auto &text : texts)
       if (!text->empty())
         given.push_back(nameOf(text) + "=" + text->getValue());
     for (const auto &flag : flags)
       if (flag->getValue())
         given.push_back(nameOf(flag));
-    return addCodecParameters(codec, given);
+    return layers::addCodecParameters(codec.str(), given);
   }
 
 private:
@@ -74,43 +56,31 @@ private:
   std::vector<std::unique_ptr<Flag>> flags;
 };
 
-/// An option for the codec of the layers of a kind.
-struct KindCodecOption {
-  LayerKind kind;
-  const char *argument, *description;
-};
-
-/// Of every kind.
-llvm::ArrayRef<KindCodecOption> getKindCodecOptions();
-
-/// Codecs of kinds, in words.
-using KindCodecs = std::map<LayerKind, std::string>;
-
 /// The options of a pass, or of a pipeline: `Text` is its kind of options.
 template <typename Text, typename Parent> class KindCodecOptions {
 public:
   explicit KindCodecOptions(Parent &parent) {
-    for (const KindCodecOption &option : getKindCodecOptions())
+    for (const layers::KindCodecOption &option : layers::kindCodecOptions())
       texts[option.kind] = std::make_unique<Text>(parent, option.argument, llvm::cl::desc(option.description),
                                                   llvm::cl::init(""));
   }
 
   /// Those that were given.
-  KindCodecs get() const {
-    KindCodecs codecs;
+  layers::KindCodecs get() const {
+    layers::KindCodecs codecs;
     for (const auto &[kind, text] : texts)
       if (!text->empty())
         codecs[kind] = text->getValue();
     return codecs;
   }
 
-  void set(const KindCodecs &codecs) {
+  void set(const layers::KindCodecs &codecs) {
     for (const auto &[kind, codec] : codecs)
       *texts.at(kind) = codec;
   }
 
 private:
-  std::map<LayerKind, std::unique_ptr<Text>> texts;
+  std::map<layers::Kind, std::unique_ptr<Text>> texts;
 };
 
 } // namespace cgx

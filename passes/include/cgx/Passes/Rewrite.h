@@ -10,6 +10,8 @@
 #define CGX_PASSES_REWRITE_H
 
 #include "cgx/Passes/CodecOptions.h"
+#include "cgx/layers/ChooseAlgorithms.h"
+#include "cgx/layers/FilterLayers.h"
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
@@ -148,7 +150,7 @@ struct OverlapPipelineOptions : mlir::PassPipelineOptions<OverlapPipelineOptions
 
 /// The pass with codecs of kinds.
 std::unique_ptr<mlir::Pass> createAssignCodecsPass(const AssignCodecsPassOptions &options,
-                                                   const KindCodecs &ofKinds);
+                                                   const layers::KindCodecs &ofKinds);
 
 /// Appends the passes that take an exported training step, or a program of cgx
 /// collectives, to a program whose collectives are compressed as `options` say.

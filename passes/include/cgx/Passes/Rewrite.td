@@ -330,8 +330,8 @@ def FilterLayersPass : Pass<"cgx-filter-layers", "::mlir::ModuleOp"> {
                "What may be compressed: gradient and outer_gradient (default), weight, other, activation or some of it">,
     ListOption<"exclude", "exclude", "std::string", "Names of layers that stay exact, as globs">,
     Option<"plan", "plan", "std::string", "\"\"", "Plan of cgx-plan: without kinds, those that it has codecs for">,
-    Option<"minElements", "min-elements", "int64_t", "1024", "Smaller operands stay exact">,
-    Option<"minRank", "min-rank", "int64_t", "2", "Parameters of fewer dimensions stay exact">
+    Option<"minElements", "min-elements", "int64_t", "::cgx::layers::FilterOptions().minElements", "Smaller operands stay exact">,
+    Option<"minRank", "min-rank", "int64_t", "::cgx::layers::FilterOptions().minRank", "Parameters of fewer dimensions stay exact">
   ];
 }
 
@@ -434,15 +434,15 @@ def AssignCodecsPass : Pass<"cgx-assign-codecs", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"plan", "plan", "std::string", "\"\"", "Plan of cgx-plan, with a codec for each layer">,
-    Option<"codec", "codec", "std::string", "\"quantize\"",
+    Option<"codec", "codec", "std::string", "::cgx::layers::CodecOptions().codec",
            "Codec family, with its parameters in angle brackets or as options of their names">,
     Option<"backCodec", "back-codec", "std::string", "\"\"",
            "Codec of what an all-reduce sends back, with its parameters in angle brackets; the same if left out">,
     Option<"along", "along", "std::string", "\"\"",
            "Codecs of kinds along axes of the mesh: shard<gradient=bits=8> host<gradient=bits=4>">,
-    Option<"errorFeedback", "error-feedback", "std::string", "\"none\"",
+    Option<"errorFeedback", "error-feedback", "std::string", "::cgx::layers::CodecOptions().errorFeedback",
            "Make up for what encoding loses, and keep it in f32, bf16 or int8: none, f32, bf16 or int8">,
-    Option<"decay", "error-feedback-decay", "double", "1.0",
+    Option<"decay", "error-feedback-decay", "double", "::cgx::layers::CodecOptions().decay",
            "The share of a loss that is made up for, above 0 and up to 1">
   ];
   let dependentDialects = ["::cgx::CgxDialect"];
@@ -1088,13 +1088,13 @@ def ChooseAlgorithmsPass : Pass<"cgx-choose-algorithms", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"algorithm", "algorithm", "std::string", "\"auto\"",
+    Option<"algorithm", "algorithm", "std::string", "::cgx::layers::AlgorithmOptions().algorithm",
            "auto, scatter_reduce_allgather, ring, tree, hierarchical or one_shot">,
     Option<"machineFile", "machine", "std::string", "\"\"",
            "What cgx-bench calibrate measured, to choose auto by">,
     Option<"local", "local", "int64_t", "0", "hierarchical: consecutive ranks of a group that are one host">,
-    Option<"inside", "inside", "std::string", "\"identity\"", "hierarchical: codec between ranks of a host">,
-    Option<"leaders", "leaders", "std::string", "\"all\"",
+    Option<"inside", "inside", "std::string", "::cgx::layers::AlgorithmOptions().inside", "hierarchical: codec between ranks of a host">,
+    Option<"leaders", "leaders", "std::string", "::cgx::layers::AlgorithmOptions().leaders",
            "hierarchical: which ranks of a host talk to other hosts, all or one">
   ];
 }

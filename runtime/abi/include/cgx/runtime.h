@@ -205,6 +205,25 @@ cgx_status cgx_context_adopt_plan(cgx_context *context, const char *plan);
  * for what a codec remembers, ends the job. */
 cgx_status cgx_context_adopt_program(cgx_context *context, const char *manifest);
 
+/* ---- Which layers are compressed, and how, where no program has to be compiled for that. ---- */
+
+/* What was decided about the layers of a table. */
+typedef struct cgx_decision cgx_decision;
+
+/* `table`: JSON, the collectives of a step and the layers that travel in them, described in
+ * runtime/layers/README.md. `options`: those of `cgx-opt --cgx-compress`, in the same words. What the
+ * compiler would refuse is CGX_INVALID_ARGUMENT, and its errors are in cgx_last_error(), one on each line. */
+cgx_status cgx_decision_create(const char *table, const char *options, cgx_decision **out_decision);
+void cgx_decision_destroy(cgx_decision *decision);
+
+/* The manifest, for cgx_context_config: the one that the compiler emits for a program like that. */
+const char *cgx_decision_manifest(const cgx_decision *decision);
+/* The report of `cgx-opt --cgx-report`, for people and as JSON. */
+const char *cgx_decision_report(const cgx_decision *decision);
+const char *cgx_decision_report_json(const cgx_decision *decision);
+/* What else was said, JSON: [{"severity": "warning", "message": "..."}, ...]. */
+const char *cgx_decision_diagnostics(const cgx_decision *decision);
+
 /* ---- Called by compiled steps. `context` is a cgx_context* as an integer, addresses are
  * data pointers as integers, `collective` is the id in the manifest. ---------------------- */
 

@@ -8,6 +8,7 @@ import warnings
 import cgx_torch
 import torch
 import torch.distributed as dist
+from loaded import compilers
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import bf16_compress_wrapper
 from torch.nn.parallel import DistributedDataParallel
 
@@ -92,6 +93,7 @@ def main():
     for name, options in {"solver": {"adapt": "lgrecoo"}, "true": {"error_feedback": True}, "storage": {"error_feedback": "f23"},
                           "option": {"bitss": 4}}.items():
         answer[name] = raised(lambda options=options: cgx_torch.state(model, **options))
+    answer["compilers"] = compilers()
     if dist.get_rank() == 0:
         print(json.dumps(answer), flush=True)
     dist.barrier()

@@ -48,6 +48,7 @@ import time
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as checkpoint
+from loaded import compilers
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
@@ -276,7 +277,7 @@ def train(job):
         values = [whole(each.detach()).float().clone(memory_format=torch.contiguous_format).numpy() for each in model.parameters()]
     print(json.dumps({"profile": profile if rank == 0 else None, "losses": losses, "bits": hashlib.sha256(b"".join(each.tobytes() for each in values)).hexdigest(),
                       "gathered": gathered, "values": [float(abs(each).sum()) for each in values],
-                      "names": [name for name, _ in model.named_parameters()],
+                      "names": [name for name, _ in model.named_parameters()], "compilers": compilers(),
                       # Pipes are read one after the other, and have little room.
                       **({"layers": state.report("json"), "telemetry": state.telemetry()} if state and rank == 0 else {}),
                       "owed": state and any("residual" in name for each in state.state_dict().values() if isinstance(each, dict)

@@ -68,7 +68,6 @@ def Cgx_CodecAttr : AttrDef<Cgx_Dialect, "Codec", [Cgx_CodecAttrInterface]> {
     cgx_codec getCodec() const { return ::cgx::toCodec(getValues()); }
     cgx_codec getBackCodec() const { return getCodec(); }
     ::llvm::StringRef getFamily() const { return getValues().entry().name; }
-    ::mlir::DictionaryAttr getManifestEntry() const;
     bool isFixedSize() const { return !has(CGX_VARIES_IN_SIZE); }
     bool isUnbiased() const;
     bool isStateful() const { return has(CGX_HAS_STATE); }
@@ -115,7 +114,6 @@ def Cgx_ErrorFeedbackAttr : Cgx_Attr<"ErrorFeedback", "error_feedback", [Cgx_Cod
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     // CodecAttrInterface: what differs from the other codec
-    ::mlir::DictionaryAttr getManifestEntry() const;
     bool isUnbiased() const { return false; } // a step's payload also holds earlier steps' losses
     bool isStateful() const { return true; }
     bool isExact() const { return false; }
@@ -147,7 +145,6 @@ def Cgx_TwoWayAttr : Cgx_Attr<"TwoWay", "two_way", [Cgx_CodecAttrInterface]> {
 
     // CodecAttrInterface: what differs from `there`
     cgx_codec getBackCodec() const { return getBack().getCodec(); }
-    ::mlir::DictionaryAttr getManifestEntry() const;
     bool isFixedSize() const { return getThere().isFixedSize() && getBack().isFixedSize(); }
     bool isUnbiased() const { return getThere().isUnbiased() && getBack().isUnbiased(); }
     bool isStateful() const { return getThere().isStateful() || getBack().isStateful(); }
@@ -206,7 +203,6 @@ def Cgx_DeltaAttr : Cgx_Attr<"Delta", "delta", [Cgx_CodecAttrInterface]> {
     uint64_t getStateBytes(::mlir::RankedTensorType type) const;
 
     // CodecAttrInterface: what differs from the other codec
-    ::mlir::DictionaryAttr getManifestEntry() const;
     bool isUnbiased() const { return false; } // a payload says what the message lacks
     bool isStateful() const { return true; }
     bool isExact() const { return false; }

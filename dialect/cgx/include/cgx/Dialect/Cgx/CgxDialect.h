@@ -125,10 +125,6 @@ constexpr bool isGradientKind(LayerKind kind) {
   return kind == LayerKind::Gradient || kind == LayerKind::OuterGradient;
 }
 
-/// A kind and those that it is one of, the nearest first: what is said of one of them holds for it, unless a
-/// nearer one has it otherwise. Dispatched tokens are activations.
-llvm::ArrayRef<LayerKind> getCoveringKinds(LayerKind kind);
-
 /// Whether a kind is `activation`, or covered by it.
 bool isActivationKind(LayerKind kind);
 

@@ -29,10 +29,6 @@ def Cgx_CodecAttrInterface : AttrInterface<"CodecAttrInterface"> {
       }], "::llvm::StringRef", "getFamily", (ins), /*methodBody=*/"",
       /*defaultImplementation=*/"return $_attr.getInner().getFamily();">,
     InterfaceMethod<[{
-        The family and its parameters under the names of the manifest, as strings,
-        64-bit integers, floats and booleans.
-      }], "::mlir::DictionaryAttr", "getManifestEntry">,
-    InterfaceMethod<[{
         Bytes of the payload of `elements` elements: exact if `isFixedSize()`, else
         an upper bound. The codec must take the element type.
       }], "uint64_t", "getPayloadBytes", (ins "::mlir::Type":$elementType, "uint64_t":$elements),

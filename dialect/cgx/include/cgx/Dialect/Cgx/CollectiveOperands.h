@@ -16,10 +16,6 @@ namespace cgx {
 /// Why the filters keep this operand exact; "" where nothing but the choice of codecs may.
 llvm::StringRef getExactReason(CollectiveOpInterface op, unsigned operand);
 
-/// Whether an operand that travels exactly need not: filters let it pass, and nothing but the choice of
-/// codecs keeps it so. A profile may measure codecs on it, and a plan give it one.
-bool mayBeCompressed(CollectiveOpInterface op, unsigned operand);
-
 /// The reasons of some operands, for a collective of these; null where nothing was decided.
 mlir::ArrayAttr getExactReasons(CollectiveOpInterface op, llvm::ArrayRef<unsigned> operands);
 

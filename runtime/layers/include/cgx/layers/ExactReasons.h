@@ -5,32 +5,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
 // The reasons that a user can do something about. In the program a reason is the text that reports show
 // (`exact_reasons`): a phrase, and what it is about. Whoever gives or looks for one takes the phrase from
 // here.
-//
-//===----------------------------------------------------------------------===//
-#ifndef CGX_PASSES_REWRITE_EXACTREASONS_H
-#define CGX_PASSES_REWRITE_EXACTREASONS_H
+#ifndef CGX_LAYERS_EXACTREASONS_H
+#define CGX_LAYERS_EXACTREASONS_H
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/ADT/Twine.h"
-
-#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
-namespace cgx {
+namespace cgx::layers {
 
 struct ExactReason {
-  llvm::StringLiteral phrase;
-  llvm::StringLiteral cure; ///< what to do about it
+  std::string_view phrase;
+  std::string_view cure; ///< what to do about it
 
   /// The reason, about something: "kind weight".
-  std::string of(const llvm::Twine &subject) const { return (phrase + subject).str(); }
+  std::string of(std::string_view subject) const { return std::string(phrase).append(subject); }
   /// The reason behind a number: "1-D parameter".
-  std::string behind(int64_t number) const { return std::to_string(number) + phrase.str(); }
+  std::string behind(int64_t number) const { return std::to_string(number).append(phrase); }
 };
 
 inline constexpr ExactReason kExcluded{"excluded by ", "exclude= names fewer"};
@@ -49,21 +43,13 @@ inline constexpr ExactReason kReduction{"reduction ", "only sums and means are c
 
 /// Of an operand whose collective has no such codec: "reduce_scatter with lowrank". Its cure is another
 /// codec.
-inline std::string codecOfOtherCollectives(llvm::StringRef collective, llvm::StringRef codec) {
-  return (collective + " with " + codec).str();
+inline std::string codecOfOtherCollectives(std::string_view collective, std::string_view codec) {
+  return std::string(collective).append(" with ").append(codec);
 }
 
 /// What to do about a reason; "" if it is what somebody asked for.
-inline llvm::StringRef getCure(llvm::StringRef reason) {
-  static constexpr std::array kCurable = {kExcluded,    kOfKind, kParameterRank, kOperandRank, kFewElements,
-                                          kElementType, kApart,  kMovedRows,     kReduction};
-  const llvm::StringRef text = reason.drop_while(llvm::isDigit); // the number that it is behind
-  for (const ExactReason &one : kCurable)
-    if (text.starts_with(one.phrase))
-      return one.cure;
-  return "";
-}
+std::string_view cureOf(std::string_view reason);
 
-} // namespace cgx
+} // namespace cgx::layers
 
-#endif // CGX_PASSES_REWRITE_EXACTREASONS_H
+#endif // CGX_LAYERS_EXACTREASONS_H

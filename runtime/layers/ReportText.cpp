@@ -6,17 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ReportTable.h"
-
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
+#include "cgx/layers/Report.h"
+#include "cgx/layers/Text.h"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <numeric>
 #include <set>
+
+namespace cgx::layers {
 
 namespace {
 
@@ -43,13 +42,14 @@ uint64_t meanOf(const std::vector<uint64_t> &bytes) {
 std::string ratioText(uint64_t raw, uint64_t wire) {
   if (wire == 0)
     return "-";
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.2fx",
-                                                 static_cast<double>(raw) / static_cast<double>(wire));
-  return text;
+  std::array<char, 128> text;
+  const double ratio = static_cast<double>(raw) / static_cast<double>(wire);
+  return std::string(text.data(),
+                     std::to_chars(text.begin(), text.end(), ratio, std::chars_format::fixed, 2).ptr) +
+         "x";
 }
 
-std::string typeText(const cgx::ReportRow &row) {
+std::string typeText(const ReportRow &row) {
   std::string text;
   for (int64_t dimension : row.shownShape)
     text += std::to_string(dimension) + "x";
@@ -63,13 +63,13 @@ std::string typeText(const cgx::ReportRow &row) {
   return text;
 }
 
-std::string codecOrReason(const cgx::ReportRow &row) {
+std::string codecOrReason(const ReportRow &row) {
   if (row.shortCodec.empty())
     return row.reason.empty() ? "exact" : row.reason;
   return row.reason.empty() ? row.shortCodec : row.shortCodec + ": " + row.reason;
 }
 
-TextLine textLineOf(const cgx::ReportRow &row) {
+TextLine textLineOf(const ReportRow &row) {
   uint64_t raw = meanOf(row.rawBytes), wire = meanOf(row.wireBytes);
   return {row.layer.empty() ? "(unnamed)" : row.layer,
           row.kind,
@@ -81,9 +81,9 @@ TextLine textLineOf(const cgx::ReportRow &row) {
 }
 
 /// The sums over all rows.
-TextLine totalOf(const cgx::ReportTable &table) {
+TextLine totalOf(const ReportTable &table) {
   std::vector<uint64_t> raw(table.ranks), wire(table.ranks);
-  for (const cgx::ReportRow &row : table.rows)
+  for (const ReportRow &row : table.rows)
     for (int64_t rank = 0; rank < table.ranks; ++rank) {
       raw[rank] += row.rawBytes[rank];
       wire[rank] += row.wireBytes[rank];
@@ -97,33 +97,40 @@ TextLine totalOf(const cgx::ReportTable &table) {
           ""};
 }
 
-void breakLine(std::string &line, size_t indent, llvm::raw_ostream &os) {
-  os << llvm::StringRef(line).rtrim() << '\n';
+/// Writes a line, without spaces at its end.
+void writeLine(std::string_view line, std::string &out) {
+  while (!line.empty() && isSpace(line.back()))
+    line.remove_suffix(1);
+  out.append(line).append("\n");
+}
+
+void breakLine(std::string &line, size_t indent, std::string &out) {
+  writeLine(line, out);
   line.assign(indent, ' ');
 }
 
 /// Goes on with `line` by words, in as many lines as they need, which begin at `indent`.
-void printWords(std::string line, llvm::StringRef text, size_t indent, llvm::raw_ostream &os) {
-  llvm::SmallVector<llvm::StringRef> words;
-  llvm::SplitString(text, words, " ");
-  for (llvm::StringRef word : words) {
+void printWords(std::string line, std::string_view text, size_t indent, std::string &out) {
+  for (const std::string &word : split(text, ' ')) {
+    if (word.empty())
+      continue;
     if (line.size() > indent && line.size() + 1 + word.size() > lineLimit)
-      breakLine(line, indent, os);
+      breakLine(line, indent, out);
     if (line.size() > indent)
       line += ' ';
     line += word;
   }
-  os << llvm::StringRef(line).rtrim() << '\n';
+  writeLine(line, out);
 }
 
 /// A sentence under the table, or above it.
-void printSentence(const std::string &text, llvm::raw_ostream &os) { printWords("", text, 0, os); }
+void printSentence(const std::string &text, std::string &out) { printWords("", text, 0, out); }
 
 /// Prints rows in columns that fit: what has no room in the last one is a note below, where it stands once,
 /// and what has none in the first stands above its row.
-class Table {
+class Columns {
 public:
-  explicit Table(llvm::ArrayRef<TextLine> lines) {
+  explicit Columns(const std::vector<TextLine> &lines) {
     for (const TextLine &line : lines)
       for (unsigned column = 0; column < columns; ++column)
         widths[column] = std::max(widths[column], line[column].size());
@@ -135,10 +142,10 @@ public:
     widths[last] = std::max(lineLimit - std::min(lineLimit, widths[0] + between), leastForLast);
   }
 
-  void print(const TextLine &line, llvm::raw_ostream &os) {
+  void print(const TextLine &line, std::string &out) {
     std::string text = line[0];
     if (text.size() > widths[0]) {
-      printSentence(text, os);
+      printSentence(text, out);
       text.clear();
     }
     text.resize(widths[0] + gap, ' ');
@@ -148,21 +155,21 @@ public:
       text.append(gap, ' ');
     }
     text += line[last].size() <= widths[last] ? line[last] : noteOf(line[last]);
-    os << llvm::StringRef(text).rtrim() << '\n';
+    writeLine(text, out);
   }
 
-  void printNotes(llvm::raw_ostream &os) const {
-    for (auto [i, note] : llvm::enumerate(notes)) {
+  void printNotes(std::string &out) const {
+    for (size_t i = 0; i < notes.size(); ++i) {
       std::string number = '[' + std::to_string(i + 1) + "] ";
       size_t indent = number.size();
-      printWords(std::move(number), note, indent, os);
+      printWords(std::move(number), notes[i], indent, out);
     }
   }
 
 private:
   std::string noteOf(const std::string &text) {
-    auto found = llvm::find(notes, text);
-    const size_t number = found - notes.begin();
+    const auto found = std::ranges::find(notes, text);
+    const auto number = size_t(found - notes.begin());
     if (found == notes.end())
       notes.push_back(text);
     return '[' + std::to_string(number + 1) + ']';
@@ -173,9 +180,9 @@ private:
 };
 
 /// What `cgx-reuse-gathers` saved, and at what price.
-void printReuse(const cgx::ReportTable &table, llvm::raw_ostream &os) {
+void printReuse(const ReportTable &table, std::string &out) {
   uint64_t gathers = 0, decoded = 0, inLoops = 0, saved = 0, held = 0;
-  for (const cgx::ReportRow &row : table.rows) {
+  for (const ReportRow &row : table.rows) {
     gathers += row.reuses;
     decoded += row.keepsPayloads ? row.reuses - row.loopReuses : 0;
     inLoops += row.loopReuses;
@@ -190,15 +197,15 @@ void printReuse(const cgx::ReportTable &table, llvm::raw_ostream &os) {
             (inLoops == 0 ? "" : ", " + std::to_string(inLoops) + " in each trip of another loop") +
             ", which saves " + std::to_string(saved) + " bytes on the wire and keeps " +
             std::to_string(held) + " bytes in memory",
-        os);
+        out);
 }
 
 /// The reductions that are gone, a sentence for each reason.
-void printFolded(const cgx::ReportTable &table, llvm::raw_ostream &os) {
+void printFolded(const ReportTable &table, std::string &out) {
   constexpr size_t listed = 4;
   std::vector<std::pair<std::string, std::vector<std::string>>> byReason;
-  for (const cgx::FoldedReduction &one : table.folded) {
-    auto found = llvm::find_if(byReason, [&](const auto &entry) { return entry.first == one.reason; });
+  for (const FoldedReduction &one : table.folded) {
+    auto found = std::ranges::find(byReason, one.reason, [](const auto &entry) { return entry.first; });
     if (found == byReason.end())
       found = byReason.insert(byReason.end(), {one.reason, {}});
     found->second.push_back(one.operation + " of " +
@@ -206,62 +213,64 @@ void printFolded(const cgx::ReportTable &table, llvm::raw_ostream &os) {
   }
   for (const auto &[reason, operations] : byReason) {
     std::string text = "folded, since ranks hold the same already: ";
-    text += llvm::join(llvm::ArrayRef(operations).take_front(listed), ", ");
+    text += join({operations.begin(), operations.begin() + long(std::min(listed, operations.size()))}, ", ");
     if (operations.size() > listed)
       text += " and " + std::to_string(operations.size() - listed) + " more";
-    printSentence(text + ", " + reason, os);
+    printSentence(text + ", " + reason, out);
   }
 }
 
 /// The shape of pipelines, as far as their loops say it.
-void printPipelines(const cgx::ReportTable &table, llvm::raw_ostream &os) {
-  for (const cgx::ReportRow &row : table.rows) {
+void printPipelines(const ReportTable &table, std::string &out) {
+  for (const ReportRow &row : table.rows) {
     if (row.stages < 2 || !row.runs)
       continue;
-    os << row.layer << ": " << row.stages << " stages, " << *row.runs << " ticks";
+    out += row.layer + ": " + std::to_string(row.stages) + " stages, " + std::to_string(*row.runs) + " ticks";
     if (row.isInterleaved)
-      os << ", forward and backward in one loop (1F1B)";
+      out += ", forward and backward in one loop (1F1B)";
     else if (*row.runs >= row.stages)
-      os << " of " << *row.runs - row.stages + 1 << " microbatches, with bubbles in " << row.stages - 1
-         << (row.stages == 2 ? " tick" : " ticks") << " of each stage";
-    os << '\n';
+      out += " of " + std::to_string(*row.runs - row.stages + 1) + " microbatches, with bubbles in " +
+             std::to_string(row.stages - 1) + (row.stages == 2 ? " tick" : " ticks") + " of each stage";
+    out += '\n';
   }
-  for (const cgx::ReportRow &row : table.rows) {
+  for (const ReportRow &row : table.rows) {
     if (row.stages < 2 || !row.runs)
       continue;
-    os << row.layer << ": ";
+    out += row.layer + ": ";
     if (row.mostMessages != 0)
-      os << "nothing is sent in bubbles, " << row.messages << " messages in place of " << row.mostMessages;
+      out += "nothing is sent in bubbles, " + std::to_string(row.messages) + " messages in place of " +
+             std::to_string(row.mostMessages);
     else
-      os << "bubbles are sent as well";
-    os << '\n';
+      out += "bubbles are sent as well";
+    out += '\n';
   }
 }
 
 /// What both ends of edges keep of each sample, and ranks of gathers of each part.
-void printMessages(const cgx::ReportTable &table, llvm::raw_ostream &os) {
-  for (const cgx::ReportRow &row : table.rows) {
+void printMessages(const ReportTable &table, std::string &out) {
+  for (const ReportRow &row : table.rows) {
     if (row.messageBytes.empty())
       continue;
-    uint64_t most = *llvm::max_element(row.messageBytes);
+    uint64_t most = *std::ranges::max_element(row.messageBytes);
     if (row.operation == "all_gather")
       printSentence(row.layer + ": a rank keeps " + std::to_string(most) +
                         " bytes of messages of what was gathered, saved with checkpoints; what was not "
                         "gathered before adds " +
                         std::to_string(row.firstVisitBytes) + " bytes to a gather",
-                    os);
+                    out);
     else
       printSentence(row.layer + ": a rank keeps up to " + std::to_string(most) +
                         " bytes of messages of samples, saved with checkpoints; samples that were not sent "
                         "before add up to " +
                         std::to_string(row.firstVisitBytes) + " bytes to a message",
-                    os);
+                    out);
   }
 }
 
 } // namespace
 
-void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
+std::string reportText(const ReportTable &table) {
+  std::string out;
   std::set<int64_t> collectives, started;
   for (const ReportRow &row : table.rows) {
     collectives.insert(row.collective);
@@ -272,35 +281,40 @@ void cgx::printText(const ReportTable &table, llvm::raw_ostream &os) {
     return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
   };
   std::string early = started.empty() ? "" : " (" + std::to_string(started.size()) + " started early)";
-  printSentence("cgx report: " + count(table.ranks, "rank") + ", " + count(collectives.size(), "collective") +
-                    early + ", " + count(table.rows.size(), "operand") +
-                    "; bytes per rank and step (mean over ranks)",
-                os);
-  if (table.rows.empty())
-    return printFolded(table, os);
+  printSentence("cgx report: " + count(size_t(table.ranks), "rank") + ", " +
+                    count(collectives.size(), "collective") + early + ", " +
+                    count(table.rows.size(), "operand") + "; bytes per rank and step (mean over ranks)",
+                out);
+  if (table.rows.empty()) {
+    printFolded(table, out);
+    return out;
+  }
 
-  llvm::SmallVector<TextLine> lines = {
+  std::vector<TextLine> lines = {
       {"layer", "kind", "tensor", "raw bytes", "wire bytes", "ratio", "codec, why exact"}};
   for (const ReportRow &row : table.rows)
     lines.push_back(textLineOf(row));
   lines.push_back(totalOf(table));
 
-  Table printed(lines);
+  Columns printed(lines);
   for (const TextLine &line : lines)
-    printed.print(line, os);
-  printed.printNotes(os);
-  printFolded(table, os);
-  printReuse(table, os);
-  printPipelines(table, os);
-  printMessages(table, os);
-  if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.runs && *row.runs != 1; }))
-    os << "xN: runs N times in a step, in a loop; bytes are those of all runs\n";
+    printed.print(line, out);
+  printed.printNotes(out);
+  printFolded(table, out);
+  printReuse(table, out);
+  printPipelines(table, out);
+  printMessages(table, out);
+  if (std::ranges::any_of(table.rows, [](const ReportRow &row) { return row.runs && *row.runs != 1; }))
+    out += "xN: runs N times in a step, in a loop; bytes are those of all runs\n";
   if (table.takesTurns())
     printSentence("/N: sent every Nth step; bytes are the mean of N steps, and at most " +
-                      std::to_string(meanOf(table.getMostInAStep())) + " in one",
-                  os);
-  if (llvm::any_of(table.rows, [](const ReportRow &row) { return row.isMost; }))
-    os << "<=: how many depends on the data; these are the most, and counted as such in the total\n";
-  if (llvm::any_of(table.rows, [](const ReportRow &row) { return !row.runs; }))
-    os << "x?: the step decides how often this runs; bytes are those of one run\n";
+                      std::to_string(meanOf(table.mostInAStep())) + " in one",
+                  out);
+  if (std::ranges::any_of(table.rows, [](const ReportRow &row) { return row.isMost; }))
+    out += "<=: how many depends on the data; these are the most, and counted as such in the total\n";
+  if (std::ranges::any_of(table.rows, [](const ReportRow &row) { return !row.runs; }))
+    out += "x?: the step decides how often this runs; bytes are those of one run\n";
+  return out;
 }
+
+} // namespace cgx::layers

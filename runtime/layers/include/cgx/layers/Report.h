@@ -1,24 +1,16 @@
-//===-- ReportTable.h - The rows of the report ------------------*- C++ -*-===//
+//===-- Report.h - What travels, layer by layer -----------------*- C++ -*-===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CGX_PASSES_REWRITE_REPORTTABLE_H
-#define CGX_PASSES_REWRITE_REPORTTABLE_H
+#ifndef CGX_LAYERS_REPORT_H
+#define CGX_LAYERS_REPORT_H
 
-#include "FoldedReductions.h"
+#include "cgx/layers/Table.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/raw_ostream.h"
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-namespace cgx {
+namespace cgx::layers {
 
 /// One operand of one collective.
 struct ReportRow {
@@ -68,24 +60,40 @@ struct ReportRow {
   bool isMost = false;
 };
 
+/// An operand of a reduction that was taken away, since its ranks hold the same anyway.
+struct FoldedReduction {
+  std::string layer, kind, operation;
+  std::string reason; ///< why they do: "computed from the result of all_reduce 'params/w'"
+};
+
 struct ReportTable {
   int64_t ranks = 1;
   std::vector<ReportRow> rows;
   std::vector<FoldedReduction> folded;
 
-  bool takesTurns() const {
-    return llvm::any_of(rows, [](const ReportRow &row) { return row.every != 1; });
-  }
+  bool takesTurns() const;
   /// The most bytes that leave each rank in a step, where not all are alike.
-  std::vector<uint64_t> getMostInAStep() const;
+  std::vector<uint64_t> mostInAStep() const;
 };
 
+/// What bytes that are sent every so many steps are in one of them, to the nearest byte.
+constexpr uint64_t meanOfSteps(uint64_t bytes, uint64_t every) { return (bytes + every / 2) / every; }
+
+/// What a row says of an operand, whatever collective it is in.
+void describe(ReportRow &row, const Operand &operand);
+
+/// What ranks of a gather keep of each other's parts, where it sends changes.
+void describeGather(ReportRow &row, const Collective &collective, const Operand &operand, int64_t ranks);
+
+/// The report of a table of which nothing else is known.
+ReportTable reportOf(const Table &table, std::vector<FoldedReduction> folded);
+
 /// For people: columns, and totals below. Bytes are means over the ranks.
-void printText(const ReportTable &table, llvm::raw_ostream &os);
+std::string reportText(const ReportTable &table);
 
 /// For programs: everything, bytes for each rank.
-void printJson(const ReportTable &table, llvm::raw_ostream &os);
+std::string reportJson(const ReportTable &table);
 
-} // namespace cgx
+} // namespace cgx::layers
 
-#endif // CGX_PASSES_REWRITE_REPORTTABLE_H
+#endif // CGX_LAYERS_REPORT_H

@@ -1,0 +1,70 @@
+//===-- Text.h - Words in texts ---------------------------------*- C++ -*-===//
+//
+// Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// What passes have from LLVM, for texts of options and codecs, without it.
+#ifndef CGX_LAYERS_TEXT_H
+#define CGX_LAYERS_TEXT_H
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cgx::layers {
+
+constexpr bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+constexpr bool isDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// Without spaces at both ends.
+std::string_view trim(std::string_view text);
+
+/// What stands before the first of these characters, and behind it; "" where it is not there.
+std::pair<std::string_view, std::string_view> splitAt(std::string_view text, char at);
+
+/// What stands before the first of these characters; all of it where it is not there.
+inline std::string_view takeUntil(std::string_view text, char at) { return text.substr(0, text.find(at)); }
+
+/// Takes a beginning or an end away; false where it is not there.
+bool consumeFront(std::string_view &text, std::string_view front);
+bool consumeBack(std::string_view &text, std::string_view back);
+
+std::string join(const std::vector<std::string> &words, std::string_view between);
+
+std::vector<std::string> split(std::string_view text, char at);
+
+/// Of one name: with dashes for underscores, and the other way around.
+std::string withDashes(std::string_view name);
+std::string withUnderscores(std::string_view name);
+
+/// The same as what errors end with: " (did you mean 'bits'?)", or nothing where no name is near.
+template <typename Names> std::string askMeant(std::string_view word, const Names &names);
+
+/// By how many letters words differ, whatever their case.
+size_t editDistance(std::string_view from, std::string_view to);
+
+template <typename Names> std::string askMeant(std::string_view word, const Names &names) {
+  std::string best;
+  size_t least = std::max<size_t>(1, word.size() / 3) + 1;
+  for (const auto &name : names) {
+    const std::string_view candidate = name;
+    const size_t longer = std::max(word.size(), candidate.size()),
+                 shorter = std::min(word.size(), candidate.size());
+    if (longer - shorter >= least)
+      continue; // before it is looked at letter by letter
+    if (size_t count = editDistance(word, candidate); count < least) {
+      least = count;
+      best = candidate;
+    }
+  }
+  return best.empty() ? "" : " (did you mean '" + best + "'?)";
+}
+
+} // namespace cgx::layers
+
+#endif // CGX_LAYERS_TEXT_H
