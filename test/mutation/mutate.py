@@ -53,6 +53,7 @@ Group = collections.namedtuple("Group", "name targets has_lit tests")
 GROUPS = [
     Group("compiler", ["cgx-opt", "cgx_plugin", "cgx-compile"], True, "^$"),
     Group("kernels", ["cgx-kernels-test", "cgx-plan-tests"], False, r"^(unit-kernels|plan\.unit)$"),
+    Group("layers", ["cgx-layers-tests", "cgx-opt"], True, r"^layers\.unit$"),
     Group("runtime", [f"test/unit/{name}/all" for name in ("runtime", "run", "formats", "output")], False,
           r"^(runtime\.|unit-run$|unit-output$|.*formats)"),
 ]
@@ -73,6 +74,7 @@ PARTS = [
     Part("dialect", (".cpp",), "compiler", "integration-lowering|integration-jax-(collectives|meshes)"),
     Part("kernels/arithmetic", (".cpp", ".h"), "kernels", "integration-(format|quantize)"),
     Part("kernels/cpu", (".cpp", ".h"), "kernels", "integration-(format|quantize)"),
+    Part("runtime/layers", (".cpp", ".h"), "layers", "integration-python-layers"),
     Part("runtime/plan", (".cpp", ".h"), "kernels", "integration-plan"),
     Part("runtime/transport", (".cpp", ".h"), "runtime", "integration-(mpi|run-faults)|emulated-nccl"),
     Part("runtime", (".cpp", ".h"), "runtime", "integration-(run-compress|plan|abi)"),

@@ -21,9 +21,38 @@ static void expect(int holds, const char *what) {
   fprintf(stderr, "expected %s; last error: %s\n", what, cgx_last_error());
 }
 
+/* What a framework that knows its layers asks, and hands to a context. */
+static void decide(void) {
+  static const char table[] = "{\"cgx_layers\": 1, \"ranks\": 1, \"collectives\": [{\"id\": 0, \"kind\": "
+                              "\"all_gather\", \"operands\":"
+                              " [{\"layer\": \"w\", \"kind\": \"weight\", \"dtype\": \"f32\", \"shape\": "
+                              "[4096], \"layer_shape\": [64, 64],"
+                              " \"origin\": [0, 0]}]}]}";
+  cgx_context_config config = CGX_CONTEXT_CONFIG_INIT;
+  cgx_context *context = 0;
+  cgx_decision *decision = 0;
+  expect(cgx_decision_create(table, "weight=bits=8", &decision) == CGX_OK && decision, "a decision");
+  if (!decision)
+    return;
+  expect(strstr(cgx_decision_report(decision), "quantize bits=8") != 0, "the codec in the report");
+  expect(strstr(cgx_decision_report_json(decision), "\"cgx_report\": 1") != 0, "a report in JSON");
+  expect(strcmp(cgx_decision_diagnostics(decision), "[]") == 0, "nothing to be said");
+  config.manifest = cgx_decision_manifest(decision);
+  expect(cgx_context_create(&config, &context) == CGX_OK && context, "the runtime to take the manifest");
+  cgx_context_destroy(context);
+  cgx_decision_destroy(decision);
+  expect(cgx_decision_create(table, "bitz=8", &decision) == CGX_INVALID_ARGUMENT && !decision &&
+             strstr(cgx_last_error(), "did you mean 'bits'?") != 0,
+         "an unknown option to be refused");
+  expect(cgx_decision_create("{}", "", &decision) == CGX_INVALID_ARGUMENT, "no table to be refused");
+  expect(cgx_decision_create(0, "", &decision) == CGX_INVALID_ARGUMENT, "null to be refused");
+  cgx_decision_destroy(0);
+}
+
 int main(void) {
   static const char manifest[] =
-      "{\"cgx_manifest\": 1, \"hash\": \"c\", \"ranks\": 1, \"collectives\": [{\"id\": 0, \"kind\": \"all_reduce\","
+      "{\"cgx_manifest\": 1, \"hash\": \"c\", \"ranks\": 1, \"collectives\": [{\"id\": 0, \"kind\": "
+      "\"all_reduce\","
       " \"reduction\": \"sum\", \"groups\": [[0]], \"operands\": [{\"layer\": \"w\", \"layer_id\": 0,"
       " \"dtype\": \"f32\", \"elements\": 2, \"codec\": {\"family\": \"identity\"}}]}]}";
   cgx_context_config config = CGX_CONTEXT_CONFIG_INIT;
@@ -32,6 +61,7 @@ int main(void) {
   const char *json = 0;
   int64_t self;
 
+  decide();
   config.manifest = manifest;
   expect(cgx_context_create(&config, &context) == CGX_OK && context, "a context");
   self = (int64_t)(intptr_t)context;
@@ -53,7 +83,8 @@ int main(void) {
   expect(cgx_context_create(0, &context) == CGX_INVALID_ARGUMENT && !context, "null to be refused");
   expect(cgx_context_create(&config, 0) == CGX_INVALID_ARGUMENT, "no place for a context to be refused");
   config.struct_size = 4;
-  expect(cgx_context_create(&config, &context) == CGX_INVALID_ARGUMENT, "a short configuration to be refused");
+  expect(cgx_context_create(&config, &context) == CGX_INVALID_ARGUMENT,
+         "a short configuration to be refused");
   config.struct_size = sizeof(config);
   config.abi_version = CGX_ABI_VERSION + 1;
   expect(cgx_context_create(&config, &context) == CGX_MISMATCH, "another ABI version to be refused");
