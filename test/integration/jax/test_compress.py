@@ -113,6 +113,20 @@ class CompressTest(unittest.TestCase):
             np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
             self.assertEqual(a.sharding, b.sharding)
 
+    def test_a_wrong_option_is_refused_where_it_is_written(self):
+        step = jax.jit(lambda w: w)
+        for wrong, expected in (({"bit": 4}, r"no such option bit \(did you mean 'bits'\?\)"), ({"bits": 9}, "^expected bits in 1..8, got 9$"),
+                                ({"codec": "quantise"}, r"got quantise \(did you mean 'quantize'\?\)$"),
+                                ({"plan": "nowhere.json"}, "^plan 'nowhere.json': cannot read it: No such file or directory$"),
+                                ({"plan": {"a": 1}}, "expected 'cgx_plan' of version 1"),
+                                ({"transport": "shm_tcp"}, r'got \'shm_tcp\': did you mean "shm\+tcp"\?$'),
+                                ({"timeout": "soon"}, "^expected timeout to be a number of seconds, got 'soon'$"),
+                                ({"timeout": 0}, "^expected timeout to be from 0.001 to 1e6 seconds, got 0$"),
+                                ({"seed": 1.5}, "^expected seed to be a whole number, got 1.5$"),
+                                ({"seed": -1}, r"^expected seed to be from 0 to 2\*\*64 - 1, got -1$")):
+            with self.subTest(**wrong), self.assertRaisesRegex((cgx_jax.CompileError, TypeError, ValueError), expected):
+                cgx_jax.compress(step, **wrong)
+
     def test_static_arguments_and_new_shapes(self):
         mesh = models.mesh_of(jax.devices()[:2], data=2)
 

@@ -11,8 +11,9 @@ import warnings
 from launch import needs_torch_and_libraries, run
 from ranks import PACKAGE
 
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(PACKAGE)]
-from cgx_core import adaptation
+from cgx_core import adaptation, choices
 from cgx_core.saved_state import check_fits
 
 
@@ -25,8 +26,14 @@ def answer():
 
 class SolversTest(unittest.TestCase):
     def test_they_are_those_of_the_planner(self):
-        source = (pathlib.Path(__file__).resolve().parents[3] / "runtime" / "plan" / "Solver.cpp").read_text()
+        source = (ROOT / "runtime" / "plan" / "Solver.cpp").read_text()
         self.assertEqual(re.findall(r'^ *(?:static .*)?\{"([\w+]+)", "', source, re.M), list(adaptation._SOLVERS))
+
+
+class ConnectionTest(unittest.TestCase):
+    def test_transports_are_those_of_the_runtime(self):
+        source = (ROOT / "runtime" / "transport" / "kinds" / "TransportKinds.cpp").read_text()
+        self.assertEqual(set(re.findall(r'^ *\{"([\w+]+)", "', source, re.M)), set(choices.TRANSPORTS))
 
 
 class SavedStateTest(unittest.TestCase):

@@ -7,11 +7,12 @@ import threading
 import jax
 from cgx_core import compiler
 from cgx_core.adaptation import adaptation_of
-from cgx_core.choices import ERROR_FEEDBACK, check_choice
+from cgx_core.choices import ERROR_FEEDBACK, check_choice, check_connection
 from cgx_core.codecs import in_words
 from cgx_core.plans import plan_file, plan_text
 from cgx_core.warned import text_of, warn
 from cgx_jax import communication, partition, runtime
+from cgx_jax.options import check_options
 
 # How the compiler begins to say so; what to do about it differs inside of JAX.
 _ONE_DEVICE = "nothing is compressed: the step is for one device"
@@ -41,11 +42,17 @@ def compress(step, *, bits=None, exclude=None, plan=None, codec=None, error_feed
       report: True prints what travels, layer by layer, when the step is compiled.
       options: more options of --cgx-compress, with underscores for dashes: bucket=256, min_elements=0. Codecs of kinds are
         words: weight="bits=8 bucket=1024", gradient="bits=4 error-feedback=bf16"; qsdp=True is 8 bits for both.
+
+    Raises:
+      CompileError, TypeError, ValueError: an option is wrong.
     """
     if not hasattr(step, "lower"):
         raise TypeError(f"expected a function under jax.jit, got {step!r}: write cgx_jax.compress(jax.jit(step, ...))")
     check_choice("error_feedback", error_feedback or None, ERROR_FEEDBACK)
     options = in_words(dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback, overlap=overlap))
+    check_connection(transport, seed, timeout)
+    with plan_file(plan) as path:
+        check_options(options, path)
     return CompressedStep(step, options, plan, adaptation_of(adapt), transport=transport, seed=seed, timeout=timeout, report=report)
 
 

@@ -17,12 +17,13 @@ import threading
 import jax
 from cgx_core import compiler
 from cgx_core.adaptation import adaptation_of
-from cgx_core.choices import ERROR_FEEDBACK, check_choice
+from cgx_core.choices import ERROR_FEEDBACK, check_choice, check_connection
 from cgx_core.codecs import in_words
 from cgx_core.plans import plan_text
 from cgx_core.warned import text_of, warn
 from cgx_jax.compress import open_program, parse_module, rewrite
 from cgx_jax.errors import ExportError
+from cgx_jax.options import check_options
 from cgx_jax.runtime import identity_of, place_of
 
 _COLLECTIVE = re.compile(r"stablehlo\.(all_reduce|reduce_scatter|all_gather|all_to_all|collective_permute|collective_broadcast)")
@@ -56,7 +57,8 @@ def install(*, bits=None, select=None, exclude=None, plan=None, codec=None, erro
         raise RuntimeError("cgx_jax.install() was called before: call uninstall() of what it returned first")
     check_choice("error_feedback", error_feedback or None, ERROR_FEEDBACK)
     options = in_words(dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback, overlap=overlap))
-    _check_options(options)
+    check_options(options)
+    check_connection(transport, seed, timeout)
     names = [select] if isinstance(select, str) else select
     _installed = Installation(options, plan, names, report,
                               {"transport": transport, "seed": seed, "timeout": timeout, "adapt": adaptation_of(adapt)})
@@ -187,14 +189,6 @@ class InstalledStep:
 
     def load_state_dict(self, state):
         self.program.load_state_dict(state)
-
-
-def _check_options(options):
-    """Raises CompileError where an option is wrong, whatever step comes."""
-    compiler.run("module attributes {cgx.num_ranks = 2 : i64} { func.func public @main(%w: tensor<64x64xf32>) -> tensor<64x64xf32> {"
-                 ' %0 = cgx.all_reduce sum(%w) {id = 0 : i64, groups = #cgx.groups<[[0, 1]]>, codecs = [#cgx.identity],'
-                 ' layers = [#cgx.layer<"w", gradient>]} : tensor<64x64xf32> return %0 : tensor<64x64xf32> } }',
-                 [compiler.pipeline("cgx-compress", options)], name="<options of cgx_jax.install>")
 
 
 def _replace(installation):

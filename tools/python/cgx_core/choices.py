@@ -1,7 +1,9 @@
 """Options of which there are a few: refused where they are written, with those that exist."""
 
 import difflib
+import numbers
 
+TRANSPORTS = ("shm", "tcp", "shm+tcp", "mpi", "shm+mpi", "nccl", "nccl+tcp", "nccl+mpi", "inproc")  # of the runtime
 ERROR_FEEDBACK = ("f32", "bf16", "int8", "none")  # where it keeps what was lost
 
 
@@ -14,3 +16,16 @@ def check_choice(name, value, choices, like=""):
         raise TypeError(f"expected {name} to be one of {listed}{like}, got {value!r}")
     close = difflib.get_close_matches(value, choices, n=1)
     raise ValueError(f"expected {name} to be one of {listed}{like}, got {value!r}" + (f': did you mean "{close[0]}"?' if close else ""))
+
+
+def check_connection(transport, seed, timeout):
+    """Raises ValueError or TypeError where ranks could not be connected with these."""
+    check_choice("transport", transport, TRANSPORTS)
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral):
+        raise TypeError(f"expected seed to be a whole number, got {seed!r}")
+    if not 0 <= seed < 1 << 64:
+        raise ValueError(f"expected seed to be from 0 to 2**64 - 1, got {seed}")
+    if isinstance(timeout, bool) or not isinstance(timeout, numbers.Real):
+        raise TypeError(f"expected timeout to be a number of seconds, got {timeout!r}")
+    if not 0.001 <= timeout <= 1e6:
+        raise ValueError(f"expected timeout to be from 0.001 to 1e6 seconds, got {timeout}")

@@ -15,7 +15,7 @@ import weakref
 import torch
 import torch.distributed as dist
 from cgx_core import compiler
-from cgx_core.choices import ERROR_FEEDBACK, check_choice
+from cgx_core.choices import ERROR_FEEDBACK, check_choice, check_connection
 from cgx_core.codecs import in_words
 from cgx_core.context import RuntimeFailure
 from cgx_core.plans import plan_file
@@ -62,6 +62,7 @@ def backend(model=None, *, bits=None, exclude=None, plan=None, codec=None, error
     if inner not in ("inductor", "aot_eager"):
         raise ValueError(f'expected inner to be "inductor" or "aot_eager", got {inner!r}')
     check_choice("error_feedback", error_feedback or None, ERROR_FEEDBACK)
+    check_connection(transport, seed, timeout)
     options = in_words(dict(options, bits=bits, exclude=exclude, codec=codec, error_feedback=error_feedback))
     model, group = module.within(model)
     return Backend(model, options, plan, process_group or group or dist.group.WORLD, report, inner, name,

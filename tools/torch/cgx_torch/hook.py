@@ -16,7 +16,7 @@ import weakref
 import torch
 from cgx_core import gain, layers
 from cgx_core.adaptation import Adapter, adaptation_of
-from cgx_core.choices import ERROR_FEEDBACK, check_choice
+from cgx_core.choices import ERROR_FEEDBACK, check_choice, check_connection
 from cgx_core.codecs import in_words
 from cgx_core.context import RuntimeFailure
 from cgx_core.plans import plan_file, plan_text
@@ -88,7 +88,10 @@ def state(model, *, bits=None, exclude=None, plan=None, codec=None, error_feedba
     for refused, reason in _REFUSED.items():
         if options.get(refused) is not None:
             raise ValueError(f"{refused} has no meaning in a hook of DistributedDataParallel: {reason}")
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"expected a DistributedDataParallel, or the module that it is to hold, got {type(model).__name__}")
     check_choice("error_feedback", error_feedback or None, ERROR_FEEDBACK)
+    check_connection(transport, seed, timeout)
     adaptation = adaptation_of(adapt)
     if never_slower and (plan is not None or adaptation):
         raise ValueError("expected never_slower=True, or a plan or adapt=, which choose for each layer, got both")

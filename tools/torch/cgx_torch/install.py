@@ -10,6 +10,7 @@ import atexit
 import torch
 import torch.distributed as dist
 from cgx_core import compiler, imported, layers
+from cgx_core.choices import check_connection
 from cgx_core.warned import warn
 from cgx_torch import frameworks, fsdp
 from cgx_torch.frameworks import replace
@@ -39,6 +40,7 @@ def install(weights=DEFAULT_WEIGHTS, gradients=DEFAULT_GRADIENTS, replicas=AUTO,
     if _installed is not None:
         raise RuntimeError("cgx_torch.install() was called before: call uninstall() of what it returned first")
     gradients, replicas = gradients_of(weights, gradients, replicas, bits, options)
+    check_connection(options.get("transport"), options.get("seed", 0), options.get("timeout", 300.0))
     _check_options(weights, gradients, options)
     _check_options(None, replicas, options)
     _installed = Installation({"weights": weights, "gradients": gradients, "replicas": replicas, **options}, report)

@@ -10,6 +10,7 @@ import weakref
 import torch
 import torch.distributed as dist
 from cgx_core import gain
+from cgx_core.choices import check_connection
 from cgx_core.codecs import Codec
 from cgx_core.warned import Said, warn
 from cgx_torch import fsdp, kept, loss_scale, module, sharded_resume
@@ -78,6 +79,7 @@ def compress(model, weights=DEFAULT_WEIGHTS, gradients=DEFAULT_GRADIENTS, replic
         raise ValueError(f"expected a plan, or codecs of weights and gradients, got both: weights={weights!r}, gradients={gradients!r}")
     if plan is not None and never_slower:
         raise ValueError("expected a plan, which has chosen for each layer, or never_slower=True, got both")
+    check_connection(transport, seed, timeout)
     connection = {"transport": transport, "seed": seed, "timeout": timeout}
     if isinstance(model, torch.nn.parallel.DistributedDataParallel) or is_replicated(model):
         if gradients is None:
