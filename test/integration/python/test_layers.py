@@ -8,7 +8,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(os.environ["CGX_SOURCE"]) / "tools" / "python"))
-from cgx_core import compiler, layers
+from cgx_core import compiler, layers, libraries
 
 ROUNDS = 400
 
@@ -173,6 +173,12 @@ class LayersTest(unittest.TestCase):
                                      ("'operands'", layers.collective(0, "all_gather", []))):
             with self.assertRaisesRegex(compiler.CompileError, expected):
                 layers.decide(2, [collective], {})
+
+
+class LibraryTest(unittest.TestCase):
+    def test_one_of_another_version_is_named(self):
+        with self.assertRaisesRegex(libraries.LibraryError, r"libcgx_runtime\.so.* has no cgx_of_tomorrow: it is of another version of cgx"):
+            libraries.open_library("cgx_runtime").cgx_of_tomorrow()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,19 @@ import pathlib
 
 
 class LibraryError(RuntimeError):
-    """A library of cgx is not there."""
+    """A library of cgx is not there, or is of another version than these packages."""
+
+
+class _Library(ctypes.CDLL):
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name.startswith("__"):
+                raise
+            raise LibraryError(f"{self._name} has no {name}: it is of another version of cgx than the Python packages in "
+                               f"{pathlib.Path(__file__).resolve().parents[1]}; install both from one, or set CGX_LIBRARY_PATH to the "
+                               "folder with the libraries of these") from None
 
 
 def folders():
@@ -32,9 +44,9 @@ def open_library(name):
         # Without the links that developers have, there is only the name that programs look for.
         for found in [path, *sorted(folder.glob(f"lib{name}.so.*"))]:
             if found.exists():
-                return ctypes.CDLL(str(found))
+                return _Library(str(found))
     try:
-        return ctypes.CDLL(f"lib{name}.so")
+        return _Library(f"lib{name}.so")
     except OSError as error:
         raise LibraryError(
             f"lib{name}.so was not found: build cgx in a clone and install the packages from it (pip install .), or set "
