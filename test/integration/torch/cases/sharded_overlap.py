@@ -86,8 +86,8 @@ def waits():
 
     def before(what):
         # Of the gather of the second block the forward pass of the first, which asked for it; of the reduction of the last
-        # block the backward pass of the one before.
-        for said, block, place in (("gathering the weights of blocks.1 ", 0, 0), ("reducing the gradients of blocks.3 ", 2, 4 + 1)):
+        # block its own backward pass: that of the one before may need a gather, which comes after the reduction.
+        for said, block, place in (("gathering the weights of blocks.1 ", 0, 0), ("reducing the gradients of blocks.3 ", 2, 4 + 2)):
             if what.startswith(said) and said not in awaited:
                 begun[block].set()
                 awaited[said] = threading.current_thread() is not training and model.reached[place].wait(PATIENCE)
