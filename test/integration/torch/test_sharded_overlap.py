@@ -21,6 +21,10 @@ class ShardedOverlapTest(unittest.TestCase):
             self.assertEqual(list(each["awaited"].values()), [True, True], each)
             self.assertTrue(all(each["gradients"]), "the backward pass ends with all gradients")
 
+    def test_who_waits_for_a_gather_does_not_wait_for_what_is_run_next(self):
+        for each in self.answers("hands_over"):
+            self.assertTrue(all(each["went_on"]), each)
+
     def test_a_backward_pass_that_fails_leaves_no_gradient_to_come_later(self):
         for each in self.answers("fails"):
             self.assertEqual(each["said"], "a user's own")

@@ -22,7 +22,7 @@ class Overlap:
         self._thread = Thread() if device.type == "cpu" else None
         self._reductions = collections.deque()
         self._started = collections.deque()  # and not begun
-        self._turn = threading.Lock()  # of who runs the next one
+        self._changed, self._runs = threading.Condition(), False  # whether one runs, and who waits for its end
 
     def gather(self, body):
         """Starts it. The Work that torch waits for; None where there is nothing to wait for."""
@@ -51,8 +51,8 @@ class Overlap:
         """Waits for all that was started. What of it failed is raised by what comes next."""
         while self._started:
             self._run_next()
-        with self._turn:
-            pass
+        with self._changed:
+            self._changed.wait_for(lambda: not self._runs)
 
     @property
     def goes_on(self):
@@ -73,13 +73,18 @@ class Overlap:
         self._thread.submit(self._run_next)
         return started
 
-    def _run_next(self, also_reductions=True):
-        """Whether it did."""
-        with self._turn:
-            if not self._started or not (also_reductions or self._started[0].is_gather):
+    def _run_next(self, also_reductions=True, unless=None):
+        """Runs the next one once no other runs, `unless` the end of that brought what is waited for. Whether it did."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._runs or (unless and unless.is_completed()))
+            if (unless and unless.is_completed()) or not self._started or not (also_reductions or self._started[0].is_gather):
                 return False
-            self._started.popleft().run()
-            return True
+            started, self._runs = self._started.popleft(), True
+        started.run()
+        with self._changed:
+            self._runs = False
+            self._changed.notify_all()
+        return True
 
 
 class _Started(dist.Work):
@@ -103,7 +108,7 @@ class _Started(dist.Work):
         """Returns once it was run, with what was started before it. Where weights are needed, in a forward pass that is done again for
         one, modes of torch are at work that are not for gradients: these are left to the thread."""
         while not self._done.is_set():
-            if not self._run_next(also_reductions=not self.is_gather):
+            if not self._run_next(also_reductions=not self.is_gather, unless=self):
                 self._done.wait()
 
     def is_completed(self):

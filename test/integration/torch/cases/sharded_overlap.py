@@ -3,12 +3,13 @@
     python sharded_overlap.py HOW
 
 HOW is one of
-  waits     an exchange comes to its end only once the training thread has computed what comes after it: a gather that was asked for
-            ahead, and a reduction, whose gradients are there as the backward pass ends
-  fails     a backward pass that ends with an exception of the user's, behind reductions that were started
-  breaks    an exchange fails on its thread
-  infers    a forward pass in inference mode
-  watched   a hook of the user's looks at gradients as they arrive
+  waits       an exchange comes to its end only once the training thread has computed what comes after it: a gather that was asked for
+              ahead, and a reduction, whose gradients are there as the backward pass ends
+  hands_over  a gather ends, and what is run next does not
+  fails       a backward pass that ends with an exception of the user's, behind reductions that were started
+  breaks      an exchange fails on its thread
+  infers      a forward pass in inference mode
+  watched     a hook of the user's looks at gradients as they arrive
 
 Prints what came of it as JSON."""
 
@@ -24,6 +25,7 @@ from torch.distributed.fsdp import fully_shard
 
 import cgx_torch
 from cgx_torch.sharded_line import Line
+from cgx_torch.sharded_overlap import Overlap
 
 PATIENCE = 30  # seconds until something that was to come does not
 
@@ -86,14 +88,33 @@ def waits():
 
     def before(what):
         # Of the gather of the second block the forward pass of the first, which asked for it; of the reduction of the last
-        # block its own backward pass: that of the one before may need a gather, which comes after the reduction.
-        for said, block, place in (("gathering the weights of blocks.1 ", 0, 0), ("reducing the gradients of blocks.3 ", 2, 4 + 2)):
+        # block the backward pass of the one before.
+        for said, block, place in (("gathering the weights of blocks.1 ", 0, 0), ("reducing the gradients of blocks.3 ", 2, 4 + 1)):
             if what.startswith(said) and said not in awaited:
                 begun[block].set()
                 awaited[said] = threading.current_thread() is not training and model.reached[place].wait(PATIENCE)
     around_exchanges(before)
     model(inputs()).square().sum().backward()
     return {"awaited": awaited, "gradients": [each.grad is not None for each in model.parameters()]}
+
+
+def hands_over():
+    """Who waits for a gather goes on as that ends, whatever is run next: 50 times, since threads take turns by chance."""
+    overlap, went_on = Overlap(torch.device("cpu")), [True]
+    while all(went_on) and len(went_on) <= 50:
+        begun, one, other = threading.Event(), threading.Event(), threading.Event()
+        gathered = overlap.gather(lambda begun=begun, one=one: begun.set() or one.wait(PATIENCE))
+        overlap.gather(lambda other=other: other.wait(2 * PATIENCE))
+        begun.wait(PATIENCE)
+        waiting = threading.Thread(target=gathered.wait)
+        waiting.start()
+        one.set()
+        waiting.join(PATIENCE)
+        went_on.append(not waiting.is_alive())
+        other.set()
+        waiting.join()
+        overlap.settle()
+    return {"went_on": went_on}
 
 
 def fails():
