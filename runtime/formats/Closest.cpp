@@ -13,6 +13,8 @@
 
 namespace cgx::formats {
 
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 /// Changes of a letter from one word to another: the optimal string alignment distance.
 static size_t changes(std::string_view from, std::string_view to) {
   std::vector<std::vector<size_t>> least(from.size() + 1, std::vector<size_t>(to.size() + 1));
@@ -22,9 +24,10 @@ static size_t changes(std::string_view from, std::string_view to) {
         least[i][j] = i + j;
         continue;
       }
-      const size_t other = from[i - 1] == to[j - 1] ? 0 : 1;
+      const auto same = [&](size_t one, size_t two) { return lower(from[one - 1]) == lower(to[two - 1]); };
+      const size_t other = same(i, j) ? 0 : 1;
       least[i][j] = std::min({least[i - 1][j] + 1, least[i][j - 1] + 1, least[i - 1][j - 1] + other});
-      if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
+      if (i > 1 && j > 1 && same(i, j - 1) && same(i - 1, j))
         least[i][j] = std::min(least[i][j], least[i - 2][j - 2] + 1);
     }
   }
@@ -32,14 +35,16 @@ static size_t changes(std::string_view from, std::string_view to) {
 }
 
 std::string closest(std::string_view word, const std::vector<std::string> &candidates) {
-  constexpr size_t longest = 64; // nothing that long is a mistyped name
+  constexpr size_t longest = 256; // nothing that long is a mistyped name, of a layer or of anything else
   std::string best;
   if (word.size() > longest)
     return best;
   size_t least = std::max<size_t>(1, word.size() / 3) + 1;
   for (const std::string &candidate : candidates) {
-    if (candidate.size() > longest)
-      continue;
+    const size_t longer = std::max(word.size(), candidate.size());
+    const size_t shorter = std::min(word.size(), candidate.size());
+    if (longer - shorter >= least || longer > longest)
+      continue; // before it is looked at letter by letter
     if (const size_t count = changes(word, candidate); count < least) {
       least = count;
       best = candidate;

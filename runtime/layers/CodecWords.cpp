@@ -10,6 +10,7 @@
 
 #include "ParameterReader.h"
 
+#include "cgx/formats/Closest.h"
 #include "cgx/formats/Codec.h"
 #include "cgx/layers/Text.h"
 
@@ -101,7 +102,7 @@ std::optional<Codec> parseCodecText(std::string_view spelled, std::string &reaso
     const std::vector<std::string> known = knownCodecs();
     reason = std::ranges::find(known, name) == known.end()
                  ? "expected codec to be one of " + join(known, ", ") + ", got " + std::string(name) +
-                       askMeant(name, known)
+                       formats::askMeant(name, known)
                  : std::string(name) + " is made of other codecs: say it beside the codec, by back-codec, "
                                        "error-feedback or delta";
     return std::nullopt;

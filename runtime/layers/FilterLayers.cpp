@@ -8,6 +8,7 @@
 
 #include "cgx/layers/FilterLayers.h"
 
+#include "cgx/formats/Closest.h"
 #include "cgx/layers/ExactReasons.h"
 #include "cgx/layers/Glob.h"
 #include "cgx/layers/PlannedCodecs.h"
@@ -133,7 +134,7 @@ private:
         for (std::string &component : split(name, '/'))
           names.insert(std::move(component));
       }
-    return askMeant(part, names);
+    return formats::askMeant(part, {names.begin(), names.end()});
   }
 
   const Table &table;

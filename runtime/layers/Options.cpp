@@ -8,6 +8,7 @@
 
 #include "cgx/layers/Options.h"
 
+#include "cgx/formats/Closest.h"
 #include "cgx/layers/CodecWords.h"
 #include "cgx/layers/KindCodecs.h"
 #include "cgx/layers/Text.h"
@@ -277,7 +278,7 @@ std::string_view optionWithoutValue(std::string_view text) {
 }
 
 std::string describeUnknownOption(std::string_view unknown, const std::vector<std::string> &names) {
-  const std::string meant = askMeant(unknown, names);
+  const std::string meant = formats::askMeant(unknown, names);
   return "no such option " + std::string(unknown) + (meant.empty() ? "; it has " + join(names, ", ") : meant);
 }
 

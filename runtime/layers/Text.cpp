@@ -8,7 +8,7 @@
 
 #include "cgx/layers/Text.h"
 
-#include <numeric>
+#include <algorithm>
 
 namespace cgx::layers {
 
@@ -69,22 +69,6 @@ std::string withUnderscores(std::string_view name) {
   std::string text(name);
   std::replace(text.begin(), text.end(), '-', '_');
   return text;
-}
-
-size_t editDistance(std::string_view from, std::string_view to) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; };
-  std::vector<size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), size_t(0));
-  for (size_t i = 0; i < from.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < to.size(); ++j) {
-      const size_t other = diagonal + (lower(from[i]) == lower(to[j]) ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({other, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
 }
 
 } // namespace cgx::layers

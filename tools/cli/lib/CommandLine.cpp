@@ -14,7 +14,6 @@
 #include "cgx/Cli/Version.h"
 #include "cgx/formats/Closest.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -34,10 +33,6 @@ static std::vector<std::string> commandNames(const CLI::App &app) {
   for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
     names.push_back(command->get_name());
   return names;
-}
-
-static std::string meant(const std::string &closest) {
-  return closest.empty() ? "" : " (did you mean '" + closest + "'?)";
 }
 
 /// What to do with words behind an option that takes one.
@@ -92,18 +87,25 @@ static void takeOneValueAtATime(CLI::App &app) {
     takeOneValueAtATime(*command);
 }
 
-std::string suggestion(const CLI::App &app, int argc, const char *const *argv, const Advices &advices) {
-  const std::vector<std::string> options = optionNames(app), commands = commandNames(app);
+/// " (did you mean '--ranks'?)" or ": ADVICE" for the first option or command that no one knows; empty if all
+/// are known, or if nothing comes near.
+static std::string suggestion(const CLI::App &app, int argc, const char *const *argv,
+                              const Advices &advices) {
+  const std::vector<std::string> commands = commandNames(app);
   const bool lacksCommand = !commands.empty() && app.get_subcommands().empty();
-  if (lacksCommand)
-    for (int i = 1; i < argc; ++i)
-      if (const std::string_view word = argv[i]; !word.starts_with("-"))
-        return meant(formats::closest(word, commands));
   const std::string unknown = unknownOption(app, argc, argv);
-  if (unknown.empty())
-    return "";
-  const auto advice = advices.find(unknown);
-  return advice == advices.end() ? meant(formats::closest(unknown, options)) : ": " + advice->second;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--")
+      break;
+    if (!unknown.empty() && word.substr(0, word.find('=')) == unknown) {
+      const auto advice = advices.find(unknown);
+      return advice == advices.end() ? formats::askMeant(unknown, optionNames(app)) : ": " + advice->second;
+    }
+    if (lacksCommand && !word.starts_with("-"))
+      return formats::askMeant(word, commands);
+  }
+  return "";
 }
 
 /// Throws where an option was given a value without a character in it, as of a shell's variable that is not

@@ -10,6 +10,7 @@
 
 #include "cgx/formats/Closest.h"
 
+#include <algorithm>
 #include <regex>
 
 namespace cgx::cli {
@@ -97,9 +98,8 @@ std::string messageOf(const CLI::App &app, const CLI::ParseError &error, int arg
            withoutZeros(found[4]) + ", got '" + found[2].str() + "'";
   if (is("(\\S+): (.*) not in \\{(.*)\\}")) {
     const std::vector<std::string> names = CLI::detail::split(found[3], ',');
-    const std::string closest = formats::closest(found[2].str(), names);
     return found[1].str() + ": expected one of " + listOf(names) + ", got '" + found[2].str() + "'" +
-           (closest.empty() ? "" : " (did you mean '" + closest + "'?)");
+           formats::askMeant(found[2].str(), names);
   }
   if (is("Could not convert: (\\S+) = (.*)"))
     return found[1].str() + ": expected no value, true or false, got '" + found[2].str() + "'";

@@ -16,7 +16,7 @@
 namespace cgx::formats {
 
 /// The candidate that takes the fewest changes of a letter to make it of `word` (left out, added, another,
-/// two swapped); empty if it takes more than a third of the letters.
+/// two swapped), whatever their case; empty if it takes more than a third of the letters.
 std::string closest(std::string_view word, const std::vector<std::string> &candidates);
 
 /// The same as what errors end with: " (did you mean 'bits'?)", or nothing.

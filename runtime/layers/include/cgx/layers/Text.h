@@ -9,7 +9,6 @@
 #ifndef CGX_LAYERS_TEXT_H
 #define CGX_LAYERS_TEXT_H
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,29 +40,6 @@ std::vector<std::string> split(std::string_view text, char at);
 /// Of one name: with dashes for underscores, and the other way around.
 std::string withDashes(std::string_view name);
 std::string withUnderscores(std::string_view name);
-
-/// The same as what errors end with: " (did you mean 'bits'?)", or nothing where no name is near.
-template <typename Names> std::string askMeant(std::string_view word, const Names &names);
-
-/// By how many letters words differ, whatever their case.
-size_t editDistance(std::string_view from, std::string_view to);
-
-template <typename Names> std::string askMeant(std::string_view word, const Names &names) {
-  std::string best;
-  size_t least = std::max<size_t>(1, word.size() / 3) + 1;
-  for (const auto &name : names) {
-    const std::string_view candidate = name;
-    const size_t longer = std::max(word.size(), candidate.size()),
-                 shorter = std::min(word.size(), candidate.size());
-    if (longer - shorter >= least)
-      continue; // before it is looked at letter by letter
-    if (size_t count = editDistance(word, candidate); count < least) {
-      least = count;
-      best = candidate;
-    }
-  }
-  return best.empty() ? "" : " (did you mean '" + best + "'?)";
-}
 
 } // namespace cgx::layers
 

@@ -33,10 +33,6 @@ std::optional<int> parse(CLI::App &app, int argc, const char *const *argv, const
 /// Refuses what is no finite number: a nan passes each of CLI11's ranges.
 CLI::Validator finiteNumber();
 
-/// " (did you mean '--ranks'?)" or ": ADVICE" for an option or command that no one knows; empty if all are
-/// known, or if nothing comes near.
-std::string suggestion(const CLI::App &app, int argc, const char *const *argv, const Advices &advices = {});
-
 } // namespace cgx::cli
 
 #endif // CGX_CLI_COMMANDLINE_H
