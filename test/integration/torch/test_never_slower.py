@@ -112,6 +112,9 @@ class NeverSlowerTest(unittest.TestCase):
         self.assert_same_bits(slower, exact)
         self.assert_same_bits(pays, compressed)
         self.assertEqual([each["chosen"] for each in slower[0]["layers"]["gains"]], [0])
+        reasons = {(each["kind"], each["exact_reason"]) for each in slower[0]["layers"]["layers"]}
+        self.assertIn(("gradient", "would be slower"), reasons)
+        self.assertNotIn("other", {kind for kind, _ in reasons})
 
     def test_ranks_of_which_some_do_not_measure_are_told_so(self):
         for model in ({}, {"ddp": True}):

@@ -188,7 +188,10 @@ class State:
         compilation, gains = self._program.compilation, self._gains()
         if format == "text":
             return compilation.report + gain.table(gains)
-        return {**compilation.report_json, "gains": [each.data() for each in gains]} if gains else compilation.report_json
+        chosen = {"kind": "gradient", "exact_reason": "would be slower"}
+        data = {**compilation.report_json, "layers": [{**layer, **(chosen if layer["layer"] in self._exact else {})}
+                                                      for layer in compilation.report_json["layers"]]}
+        return {**data, "gains": [each.data() for each in gains]} if gains else data
 
     def _gains(self):
         """What never_slower measured, of gradients that travel by themselves; buckets of them are no slower."""
@@ -379,13 +382,9 @@ class State:
     # ---- On the thread
 
     def _compile(self, groups):
-        collectives = module.collectives_of(self._parameters, groups, self._types)
-        options = self._options
-        if self._exact:
-            exclude = options.get("exclude") or []
-            options = {**options, "exclude": [*([exclude] if isinstance(exclude, str) else exclude), *self._exact]}
+        collectives = module.collectives_of(self._parameters, groups, self._types, self._exact)
         with plan_file(self._plan) as path:
-            return layers.decide(self._group.ranks, collectives, dict(options, plan=path))
+            return layers.decide(self._group.ranks, collectives, dict(self._options, plan=path))
 
     def _open_program(self, groups):
         self._asked = compilation = self._compile(groups)

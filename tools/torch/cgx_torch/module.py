@@ -41,13 +41,14 @@ def real_type_of(parameter):
     return torch.empty(0, dtype=parameter.dtype).real.dtype if parameter.is_complex() else parameter.dtype
 
 
-def collectives_of(parameters, groups, types=None):
+def collectives_of(parameters, groups, types=None, exact=()):
     """The collectives of a step: a mean of each parameter's gradient over all ranks, one all-reduce for each group.
 
     Args:
       parameters: {name: parameter}.
       groups: lists of names, whose gradients travel together.
       types: of the gradients, {name: dtype}; by default those of the parameters.
+      exact: names of those that codecs leave alone, whatever the options say.
     """
     # Random numbers belong to the parameter, whatever it travels with.
     places = {name: index for index, name in enumerate(parameters)}
@@ -55,8 +56,9 @@ def collectives_of(parameters, groups, types=None):
     def operand(name):
         parameter = parameters[name]
         dtype = (types or {}).get(name) or real_type_of(parameter)
-        # No codec takes complex numbers, whose parts are no elements of a matrix.
-        kind, shape = ("other", [*parameter.shape, 2]) if parameter.is_complex() else ("gradient", parameter.shape)
+        # What is of another kind has no codec. None takes complex numbers, whose parts are no elements of a matrix.
+        kind = "other" if parameter.is_complex() or name in exact else "gradient"
+        shape = [*parameter.shape, 2] if parameter.is_complex() else parameter.shape
         return layers.operand(name, kind, element_type(name, dtype), shape, (places[name], 0))
 
     return [layers.collective(number, "all_reduce", [operand(name) for name in group], reduction="mean")
