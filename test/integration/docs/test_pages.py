@@ -135,6 +135,51 @@ class FilesTest(unittest.TestCase):
         self.assertEqual(json.loads(text), json.loads(self.example("Manifest").read_text()))
 
 
+class ReportsTest(unittest.TestCase):
+    """What pages show of reports is what cgx-opt prints of the examples."""
+
+    def setUp(self):
+        self.program = pathlib.Path(os.environ["CGX_BIN"]) / "cgx-opt"
+        if not self.program.exists():
+            self.skipTest("cgx-opt is not built")
+
+    def report(self, example, *options):
+        return subprocess.run([self.program, ROOT / f"examples/{example}/step.mlir", *options, "-o", "-"], capture_output=True, text=True,
+                              check=True)
+
+    def test_that_of_the_first_page(self):
+        (shown,) = (block for block in blocks((ROOT / "README.md").read_text(encoding="utf-8"), "") if block.startswith("cgx report"))
+        self.assertEqual(self.report("mlp-digits", "--cgx-compress=bits=4 bucket=128", "--cgx-report").stderr, shown)
+
+    def test_that_of_pipelines(self):
+        text = page("pipelines.md")
+        (options,) = re.findall(r'^    cgx-opt examples/pipeline-lm/step.mlir --cgx-compress="(.*)" --cgx-report$', text, re.M)
+        printed = self.report("pipeline-lm", f"--cgx-compress={options}", "--cgx-report").stderr.splitlines()
+        shown = re.findall(r"^    (pipeline/.*)$", text, re.M)
+        self.assertEqual(len(shown), 2)
+        for line in shown:
+            self.assertIn(line, printed)
+
+    def test_that_of_local_training(self):
+        text = page("local-training.md")
+        (options,) = re.findall(r'^    cgx-opt step.mlir (--cgx-local-steps=.*) --cgx-report -o step.cgx.mlir$', text, re.M)
+        (shown,) = blocks(text, "text")
+        printed = self.report("mlp-digits", *shlex.split(options), "--cgx-report").stderr.splitlines()
+        for line in shown.splitlines():
+            self.assertIn(line, printed)
+
+    def test_the_memory_of_local_training(self):
+        if "--cgx-lower-to-llvm" not in subprocess.run([self.program, "--help"], capture_output=True, text=True, check=True).stdout:
+            self.skipTest("this build has no compiler")
+        text = " ".join(page("local-training.md").split())
+        shown = re.search(r"needs ([\d.]+) MB of scratch memory, ([\d.]+) MB with `every=10`, and ([\d.]+) MB with `every=10 overlap`", text)
+        for megabytes, local in zip(shown.groups(), ([], ["every=10"], ["every=10 overlap"]), strict=True):
+            lowered = self.report("mlp-digits", *(f"--cgx-local-steps={each}" for each in local), "--cgx-compress=bits=4",
+                                  "--cgx-lower-to-llvm").stdout
+            scratch = int(re.search(r"cgx_rt\.scratch_bytes = (\d+)", lowered)[1])
+            self.assertEqual(f"{scratch / 1e6:.2f}", megabytes, local)
+
+
 class CProgramTest(unittest.TestCase):
     def test_program_of_the_page(self):
         (program,) = blocks(page("c-abi.md"), "c")
