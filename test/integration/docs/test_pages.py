@@ -135,6 +135,45 @@ class FilesTest(unittest.TestCase):
         self.assertEqual(json.loads(text), json.loads(self.example("Manifest").read_text()))
 
 
+class ClaimsTest(unittest.TestCase):
+    """What pages claim of losses and accuracies is in the tables of what was measured."""
+
+    def table(self, path, columns, title=None):
+        """The rows of so many columns of a page, or of one of its sections, by their first cells."""
+        text = (ROOT / path).read_text(encoding="utf-8")
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in (section(text, title) if title else text).splitlines()
+                if line.startswith("|")]
+        return {row[0]: row[1:] for row in rows if len(row) == columns and row[-1][:1].isdigit()}
+
+    def points_lost(self, codecs):
+        for example in ("mlp-digits", "verse-cnn", "transformer-lm"):
+            accuracy = {name: float(row[2].split()[0]) for name, row in self.table("examples/codecs/README.md", 9, example).items()}
+            for codec in codecs:
+                yield accuracy["uncompressed"] - accuracy[codec]
+
+    def test_accuracy_of_the_default_and_of_dense_codecs(self):
+        self.assertIn("the accuracy ends at most 0.2 points below", page("faq.md"))
+        self.assertLessEqual(max(self.points_lost(["4 bits (CGX)"])), 0.2 + 1e-9)
+        self.assertIn("the accuracy ends at most half a point lower", page("choosing-a-codec.md"))
+        self.assertLessEqual(max(self.points_lost(["4 bits (CGX)", "8 bits", "bf16", "fp8 e4m3", "mxfp8"])), 0.5 + 1e-9)
+
+    def test_the_plan_of_four_hosts(self):
+        self.assertIn("a validation loss within 1 %", " ".join(page("four-hosts.md").split()))
+        rows = self.table("examples/plans/README.md", 9, "transformer-lm")
+        losses = [float(rows[run][1]) for run in ("uncompressed", "lgreco")]
+        self.assertLessEqual(losses[1] / losses[0], 1.01)
+
+    def test_losses_of_pipelines(self):
+        text = " ".join(page("pipelines.md").split())
+        higher = {setting: [float(row[8].strip(" %")), float(row[10].strip(" %"))]
+                  for setting, row in self.table("examples/pipeline-lm/loss.md", 13).items()}
+        self.assertIn("4 bits forward and 8 backward leave the training loss 4 % higher and the validation loss no higher", text)
+        self.assertEqual(round(higher["direct 4/8"][0]), 4)
+        self.assertLessEqual(higher["direct 4/8"][1], 0)
+        self.assertIn("With 3 and 6 bits the training loss is 14 % higher, but only 2 % if the stages send", text)
+        self.assertEqual((round(higher["direct 3/6"][0]), round(higher["AQ-SGD 3/6"][0])), (14, 2))
+
+
 class ReportsTest(unittest.TestCase):
     """What pages show of reports is what cgx-opt prints of the examples."""
 
