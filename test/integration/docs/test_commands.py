@@ -111,8 +111,8 @@ class Commands(unittest.TestCase):
                             self.assertIn(word.partition("=")[0], known)
 
     # Of Docker and of Open MPI.
-    FOREIGN = {"--shm-size", "--oversubscribe", "--allow-run-as-root"}
-    OTHER_PROGRAMS = re.compile(r"^(cmake|mpirun|docker|lit|tools/|XLA_FLAGS=)")
+    FOREIGN = {"--shm-size", "--oversubscribe"}
+    OTHER_PROGRAMS = re.compile(r"^(cmake|mpirun|docker|tools/|XLA_FLAGS=)")
 
     def test_options_that_the_text_names_are_those_of_a_tool(self):
         for tool in TOOLS:
