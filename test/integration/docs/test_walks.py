@@ -28,8 +28,7 @@ class PyTorchTutorialTest(unittest.TestCase):
         said = []
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "train.py").write_text(program, encoding="utf-8")
-            (commands,) = blocks(text, "sh")
-            for line in commands.splitlines():
+            for line in "".join(blocks(text, "sh")).splitlines():
                 # A port that is free: other tests may run torchrun, too.
                 line = line.replace("torchrun ", f"'{python}' -m torch.distributed.run --standalone ")
                 done = subprocess.run(["bash", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600)
@@ -39,7 +38,9 @@ class PyTorchTutorialTest(unittest.TestCase):
         rows = row.findall(shown)
         self.assertEqual(len(rows), 7)
         self.assertEqual(row.findall(said[1]), rows)
-        uncompressed, compressed = (float(re.search(r"^loss ([\d.]+), ", each, re.M)[1]) for each in said)
+        self.assertIn("69 times fewer bytes", " ".join(text.split()))
+        self.assertEqual(round(float(row.findall(said[2])[-1][3].rstrip("x"))), 69)
+        uncompressed, compressed, _ = (float(re.search(r"^loss ([\d.]+), ", each, re.M)[1]) for each in said)
         self.assertIn("the same within 5 %", text)
         self.assertAlmostEqual(compressed / uncompressed, 1, delta=0.05)
 
