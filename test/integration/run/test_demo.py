@@ -21,7 +21,7 @@ class Demo(RunTest):
         self.assertEqual(result.returncode, 0, said)
         self.assertRegex(said, r"two examples .*: about \d+ s")
         self.assertNotIn(" left\n", said)
-        rows = {row[0]: row[1:] for row in re.findall(r"(?m)^\| ([a-z-]+, (?:exact|4 bits)) .*\| +([\d.]+ .B) \| +([\d.]+ .B) \| +([\d.]+) \|", said)}
+        rows = {row[0]: row[1:] for row in re.findall(r"(?m)^\| ([a-z-]+, (?:uncompressed|4 bits)) .*\| +([\d.]+ .B) \| +([\d.]+ .B) \| +([\d.]+) \|", said)}
         # README's columns of bytes, which do not depend on how long one trains.
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
         self.assertEqual(len(rows), 4, said)
