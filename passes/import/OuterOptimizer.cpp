@@ -1,4 +1,4 @@
-//===-- OuterOptimizer.cpp - what an outer step does with an average ------===//
+//===-- OuterOptimizer.cpp - optimizers of outer steps --------------------===//
 //
 // Part of cgx, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace cgx;
 
-/// " (did you mean 'x'?)" for the candidate that a word was likely meant to be; else nothing.
+/// Returns " (did you mean 'x'?)" for the candidate that a word was likely meant to be; else nothing.
 static std::string getMeant(StringRef word, ArrayRef<StringRef> candidates) {
   const StringRef *best = llvm::min_element(
       candidates, [&](StringRef a, StringRef b) { return word.edit_distance(a) < word.edit_distance(b); });

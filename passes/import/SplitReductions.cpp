@@ -14,7 +14,7 @@
 //   slice_i(f(x, y))             = f(slice_i(x), slice_i(y))
 //   R(0)                         = 0
 //
-// to the bit. Where a result is sliced, these take apart the reduction of one vector of all gradients, and
+// to the bit. If a result is sliced, these equations split the reduction of one vector of all gradients, and
 // lead each piece to the parameter that it updates.
 //
 //===----------------------------------------------------------------------===//
@@ -55,7 +55,7 @@ void eraseUnused(llvm::SetVector<Operation *> &candidates) {
   }
 }
 
-/// The runs into which slices cut a tensor.
+/// Returns the runs into which slices cut a tensor.
 SmallVector<FlatRange> getRuns(FlatRange whole, const SlicedFlow &flow) {
   std::set<int64_t> cuts{whole.begin, whole.end};
   for (const SlicedFlow::Slice &slice : flow.slices)
@@ -66,8 +66,9 @@ SmallVector<FlatRange> getRuns(FlatRange whole, const SlicedFlow &flow) {
   return runs;
 }
 
-/// Slices take most of a tensor: it was put together to be taken apart. Of activations, a slice may take the
-/// last position, after many sums with others; that says nothing of what was reduced.
+/// Returns whether slices take most of a tensor, so that it was put together to be taken apart. A slice of an
+/// activation, for example its last position after many sums with others, says nothing of the operands of the
+/// reduction.
 bool isTakenApart(FlatRange whole, const SlicedFlow &flow) {
   SmallVector<FlatRange> ranges;
   for (const SlicedFlow::Slice &slice : flow.slices)
@@ -126,7 +127,7 @@ public:
     joinRuns(flow, taker);
   }
 
-  /// Ops are erased at the end: what is known of values is known by their addresses.
+  /// Erases unused ops at the end: facts about values are found by their addresses.
   void eraseWhatIsUnused() {
     eraseUnused(unused);
     for (AllReduceOp piece : pieces) {
@@ -164,13 +165,13 @@ private:
     return true;
   }
 
-  /// Many small runs are numbers that were packed to travel together, not layers.
+  /// Returns whether the runs are many and small: numbers that were packed to travel together, not layers.
   static bool areSingleNumbers(ArrayRef<FlatRange> runs) {
     constexpr size_t kManyRuns = 64, kSmallRun = 128;
     return runs.size() > kManyRuns && runs.back().end / runs.size() < kSmallRun;
   }
 
-  /// A vector with the dimensions that its layer has, which codecs may look at.
+  /// Returns the vector in the shape of its layer, which codecs may look at.
   static Value withShapeOf(OpBuilder &builder, Value piece, FlatRange run, const SlicedFlow &flow) {
     if (cast<RankedTensorType>(piece.getType()).getRank() == 1)
       for (const SlicedFlow::Slice &slice : flow.slices)
@@ -189,7 +190,7 @@ private:
     return part.getResult(0);
   }
 
-  /// `value` has the elements of a collective's result.
+  /// Returns whether `value` has the elements of a collective's result.
   static bool isReduced(Value value) {
     for (unsigned depth = 0; depth < 16; ++depth) {
       auto result = dyn_cast<OpResult>(value);
@@ -206,7 +207,8 @@ private:
     return false;
   }
 
-  /// An op of which all runs were taken is put together from them, not computed once more as a whole.
+  /// Puts ops of which all runs were taken together from these, rather than computing them once more as a
+  /// whole.
   void joinRuns(const SlicedFlow &flow, ElementTaker &taker) {
     for (Operation *op : flow.ops) {
       unused.insert(op);
