@@ -255,7 +255,7 @@ SmallVector<unsigned> ActivationKinds::getExperts(unsigned i, SourceSet paramete
 // Directions
 //===----------------------------------------------------------------------===//
 
-/// Metrics that are made of gradients, such as their norm, depend on what comes back, too.
+/// Metrics that are made of gradients, such as their norm, also depend on values that travel backward.
 void ActivationKinds::findForward() {
   Operation *terminator = step.getBody().front().getTerminator();
   const BitVector none(isForward.size());
@@ -337,8 +337,8 @@ SmallVector<unsigned> ActivationKinds::getParameters(unsigned i) {
     return getExperts(i, met[i]);
   if (kind == LayerKind::Combine || kind == LayerKind::DispatchGradient)
     return getExperts(i, getMakers(flow.getExchanges()[i].getInput()));
-  // Sums are made by a parameter of which each rank has its rows or columns; what moves meets one, or was
-  // made.
+  // A sum is made by a parameter of which each rank has its rows or columns; a moved activation meets a
+  // parameter, or was made by one.
   Exchange &exchange = flow.getExchanges()[i];
   SourceSet parameters = rows.lookup(exchange.getInput()).parameters;
   if (!exchange.collective.getReductionKind() && met[i] != 0)

@@ -205,8 +205,8 @@ private:
       dropOperands(reduce, positions);
   }
 
-  /// Erases what only the terms were made by, sums and maps, and collects the operands of reductions that
-  /// nobody needs any more.
+  /// Erases sums and maps that only made the terms, and collects the operands of reductions that are not
+  /// needed any more.
   static void eraseUnused(Operation *op, llvm::MapVector<AllReduceOp, SmallVector<unsigned>> &dropped) {
     if (!op->use_empty() || !(isSum(op) || getLinearOperand(op)))
       return;

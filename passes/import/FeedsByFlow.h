@@ -44,7 +44,7 @@ public:
 
   /// Adds pairs of which there is one reading.
   void addAnchors(Feeds &feeds) const;
-  /// Adds what stands beside pairs.
+  /// Adds neighbours of pairs.
   void growRuns(Feeds &feeds);
   /// Returns the results that are updates of arguments that nothing feeds.
   llvm::SmallVector<Doubt> findDoubts(const Feeds &feeds) const;

@@ -82,7 +82,7 @@ private:
     size_t before = replaced.size();
     for (Operation &op : llvm::make_early_inc_range(block))
       flatten(&op);
-    // Users come after what they use.
+    // Users are erased before the ops that they use.
     while (replaced.size() > before)
       replaced.pop_back_val()->erase();
     block.eraseArguments([](BlockArgument argument) { return isTuple(argument.getType()); });

@@ -136,7 +136,7 @@ void hoist(AllReduceOp reduce, stablehlo::WhileOp loop, CollectiveIds &ids) {
 struct HoistReductions : cgx::impl::HoistReductionsPassBase<HoistReductions> {
   void runOnOperation() override {
     CollectiveIds ids(getOperation());
-    // Inner loops first: what comes out of one may come out of the next.
+    // Inner loops are visited first: a reduction that leaves one may also leave the next.
     getOperation().walk([&](stablehlo::WhileOp loop) {
       for (auto reduce : llvm::make_early_inc_range(loop.getBody().front().getOps<AllReduceOp>()))
         hoist(reduce, loop, ids);

@@ -185,8 +185,8 @@ struct ImportManualComputationPass : cgx::impl::ImportManualComputationPassBase<
         return failure();
     }
     if (auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttrName)) {
-      // Written by hand, or imported before. What the ranks hold of an argument without a
-      // sharding is not known: calling it replicated would let its reductions be folded away.
+      // The program was written by hand, or imported before. Nothing is known of an argument without a
+      // sharding: calling it replicated would let its reductions be folded away.
       SmallVector<Distribution> arguments(step.getNumArguments()), results(step.getNumResults());
       setPerRankForm(step, mesh, arguments, results);
       return success();

@@ -301,9 +301,9 @@ private:
            update->getOperand(0) == step.getArgument(argument) && !state.getParameterShape(argument).empty();
   }
 
-  /// Returns the state that takes a step against the exchange, and is else as it was: of a parameter the next
-  /// value has a share of 1, or a little less with weight decay, while moments fade, and sums that the step
-  /// keeps grow with what is exchanged.
+  /// Returns the state that takes a step against the exchange, and is unchanged otherwise. The next value has
+  /// a share of 1 of a parameter, or a little less with weight decay, while moments fade, and accumulated
+  /// sums grow with the exchange.
   std::optional<unsigned> findDescending(unsigned i, ArrayRef<unsigned> reached) {
     std::optional<unsigned> found;
     double largest = 0.5;
@@ -392,8 +392,8 @@ private:
   ///
   ///   da = G b^T     db = a^T G
   ///
-  /// A product with one factor has the elements of the other. What is multiplied with activations, too, is no
-  /// such gradient.
+  /// A product with one factor has the elements of the other. An exchange that is also multiplied with
+  /// activations is no such gradient.
   SmallVector<unsigned> findFactors(unsigned i) {
     Exchange &exchange = flow.getExchanges()[i];
     auto type = cast<RankedTensorType>(exchange.getResult().getType());

@@ -27,8 +27,8 @@ bool commutesWithRanks(mlir::Operation *op);
 /// Returns whether two linear maps compute the same from the same operand.
 bool areSameMap(mlir::Operation *a, mlir::Operation *b);
 
-/// Returns the value that `value` has in all of its elements, as a tensor of one element: what is broadcast,
-/// or a constant. Null, if that is not known.
+/// Returns the value that `value` has in all of its elements, as a tensor of one element: the operand of a
+/// broadcast, or a constant. Null if that is not known.
 mlir::Value getSplat(mlir::Value value);
 
 /// Returns `value`, which has one number in all elements, with the shape of `type`.
@@ -47,8 +47,8 @@ struct MappedReduction {
   mlir::Value getInput() { return reduce.getInputs()[operand]; }
 };
 
-/// Returns the all-reduce in the block of `user`, a sum or a mean, of which `value` is a linear map, and
-/// nobody else reads any value on the way.
+/// Returns the all-reduce in the block of `user`, a sum or a mean, of which `value` is a linear map; no value
+/// on the way has other users.
 std::optional<MappedReduction> matchMappedReduction(mlir::Value value, mlir::Block *block);
 
 } // namespace cgx

@@ -235,7 +235,7 @@ private:
     return stablehlo::MulOp::create(builder, op.getLoc(), type, own, count);
   }
 
-  /// Metrics that were computed from the reduced gradient are averages again, and flags are those of all
+  /// Metrics that were computed from the reduced gradient become averages again, and flags hold for all
   /// ranks.
   LogicalResult averageResults(const Divergence &divergence) {
     Operation *terminator = body.getTerminator();
@@ -664,7 +664,7 @@ struct LocalStepsPass : cgx::impl::LocalStepsPassBase<LocalStepsPass> {
                                .walk([](CommunicationOpInterface) { return WalkResult::interrupt(); })
                                .wasInterrupted();
     if (!isPerRank) {
-      // Each rank updates whole parameters, so that nobody wants slices of sums.
+      // Each rank updates whole parameters, so that slices of sums have no use.
       OpPassManager import(ModuleOp::getOperationName());
       buildImportPipeline(import, /*scatters=*/false);
       if (failed(runPipeline(import, getOperation())))

@@ -18,9 +18,8 @@ using namespace mlir;
 using namespace cgx;
 
 namespace {
-/// One function's manual computations. Values are global before a computation
-/// is inlined and local after; `distributions` holds what splits those values
-/// that are not replicated.
+/// Inlines one function's manual computations. Values are global before a computation is inlined and local
+/// after; `distributions` holds the splits of values that are not replicated.
 class ManualComputationInliner {
 public:
   explicit ManualComputationInliner(func::FuncOp step) : step(step) {}

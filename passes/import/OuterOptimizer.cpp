@@ -25,8 +25,8 @@ static std::string getMeant(StringRef word, ArrayRef<StringRef> candidates) {
 
 std::optional<OuterOptimizer> OuterOptimizer::parse(StringRef text, StringRef rate, StringRef momentum,
                                                     function_ref<InFlightDiagnostic()> emitError) {
-  // Options of passes end at a space, so that of `nesterov<lr=0.7 momentum=0.9>` the second half comes as an
-  // option of its own, with the bracket.
+  // Options of passes end at a space, so that the second half of `nesterov<lr=0.7 momentum=0.9>` arrives as
+  // an option of its own, with the bracket.
   std::string all = text.str();
   if (!rate.empty())
     all += " lr=" + rate.str();

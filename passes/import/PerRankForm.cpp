@@ -177,7 +177,7 @@ static void warnOfDoubts(func::FuncOp step, const StateFeeds &found) {
     warning << "; so it is with " << others << " more of " << step.getNumResults() << " results";
 }
 
-/// Says what only arithmetic shows, in a text that has no names.
+/// Remarks on feeds that only arithmetic shows, in a text that has no names.
 static void remarkOnFlow(func::FuncOp step, const StateFeeds &found) {
   if (found.byFlow.empty() || isFedByCaller(step))
     return;
@@ -188,7 +188,7 @@ static void remarkOnFlow(func::FuncOp step, const StateFeeds &found) {
                                   << "; lower(...).as_text(debug_info=True) keeps the names";
 }
 
-/// Writes what feeds what, and for results that should feed something what that may be.
+/// Writes the feeds, and, for results that should feed something, the candidates.
 static void setFeeds(func::FuncOp step) {
   for (unsigned i = 0; i < step.getNumResults(); ++i)
     if (step.getResultAttr(i, kFeedsAttrName))

@@ -21,8 +21,8 @@ void cgx::buildImportPipeline(mlir::OpPassManager &manager, bool scatters) {
   manager.addPass(createFlattenTuplesPass());
   // Normalization requires calls that no longer return tuples. All later passes know StableHLO only.
   manager.addPass(createNormalizeHloPass());
-  // JAX outlines functions (relu, log_softmax, a nested jit). Data flow does not
-  // end at a call in what follows, so calls go first.
+  // JAX outlines functions (relu, log_softmax, a nested jit). Later passes follow data flow through the whole
+  // step, so calls are inlined first.
   manager.addPass(createInlineFunctionsPass());
   // Local shapes, names and feeds are what the passes below rely on.
   manager.addPass(createImportManualComputationPass());

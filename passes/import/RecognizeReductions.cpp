@@ -106,7 +106,7 @@ public:
       if (op->getNumRegions() == 0 && op->getNumResults() == 1)
         visit(op);
     });
-    // The last first: what a larger sum is made of is gone then.
+    // The last sum is replaced first: the smaller sums that it is made of are erased then.
     for (HandedSum &sum : llvm::reverse(found)) {
       eraseUnused();
       if (!live.contains(sum.value))
@@ -266,7 +266,7 @@ private:
     sum.value.replaceAllUsesWith(total);
   }
 
-  /// Erases ops that hand on sums nobody uses, from the end of the program to its beginning.
+  /// Erases ops that hand on unused sums, from the end of the program to its beginning.
   void eraseUnused() {
     for (Operation *&op : llvm::reverse(tracked))
       if (op && op->use_empty()) {

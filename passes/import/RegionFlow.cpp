@@ -41,7 +41,7 @@ SmallVector<cgx::RegionEdge> cgx::getRegionEdges(Operation *op) {
   return edges;
 }
 
-/// Returns the op that says what comes into `value`; null if none does.
+/// Returns the op with regions that determines the values that come into `value`; null if there is none.
 static RegionBranchOpInterface getBranch(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   return dyn_cast_or_null<RegionBranchOpInterface>(argument ? argument.getOwner()->getParentOp()

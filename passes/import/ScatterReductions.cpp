@@ -46,7 +46,7 @@ using namespace cgx;
 
 namespace {
 
-/// A path from a reduction to a slice: what is done to the whole tensor before it is cut.
+/// A path from a reduction to a slice: the ops on the whole tensor before it is sliced.
 struct Path {
   SmallVector<Operation *> shapes;      ///< done before the reduction
   SmallVector<Operation *> elementwise; ///< done to the slice

@@ -42,7 +42,7 @@ using namespace cgx;
 
 namespace {
 
-/// Erases ops that nobody uses any more, and what they alone used.
+/// Erases unused ops, and the ops that they alone used.
 void eraseUnused(llvm::SetVector<Operation *> &candidates) {
   while (!candidates.empty()) {
     Operation *op = candidates.pop_back_val();
@@ -100,7 +100,7 @@ public:
       dropOperands(reduce, positions);
   }
 
-  /// Leads what is sliced of a concatenation of reductions to the part that it is.
+  /// Replaces slices of a concatenation of reductions by the parts that they are.
   void leadThrough(stablehlo::ConcatenateOp concatenate) {
     auto type = dyn_cast<RankedTensorType>(concatenate.getType());
     if (!type || !type.hasStaticShape() || !llvm::any_of(concatenate.getInputs(), isReduced))
@@ -108,7 +108,7 @@ public:
     SlicedFlow flow = followToSlices(concatenate, values);
     if (!isTakenApart(getWholeRange(concatenate), flow))
       return;
-    // Slices of slices first: what they took makes up what others take.
+    // Slices of slices come first: the pieces that they take make up the pieces that others take.
     llvm::sort(flow.slices, [](const SlicedFlow::Slice &a, const SlicedFlow::Slice &b) {
       return b.op->isBeforeInBlock(a.op);
     });

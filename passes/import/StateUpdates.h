@@ -51,8 +51,8 @@ public:
   /// Returns whether the results are one and the same value.
   bool areSame(unsigned result, unsigned other) const;
 
-  /// Returns whether the result keeps elements of what a collective reduced, as an update by a
-  /// gradient does, and a prediction or a residual does not.
+  /// Returns whether the result keeps elements of the result of a reduction, as an update by a gradient does,
+  /// and a prediction or a residual does not.
   bool keepsReduction(unsigned result) const;
 
 private:

@@ -60,7 +60,7 @@ StepDataFlow::StepDataFlow(func::FuncOp step, Rounds rounds)
   keptSigned = closeOverExchanges(step, &Sources::keptSigned);
 }
 
-/// Adds to what is known of a value; says whether that was new.
+/// Adds sources to those of a value, and returns whether any was new.
 bool StepDataFlow::add(Value value, const Sources &more) {
   Sources &known = sources[value];
   SourceSet own = inputSources.lookup(value);
@@ -122,7 +122,7 @@ bool StepDataFlow::pass(const RegionEdge &edge, SourceSet choice) {
 /// needs to go through it.
 void StepDataFlow::visitRegions(Operation &op, ArrayRef<RegionEdge> edges) {
   goesBack |= llvm::any_of(edges, [](const RegionEdge &edge) { return edge.isBack; });
-  // Which branch it is depends on what is passed to none.
+  // The choice of the branch depends on an operand that is passed to no region.
   llvm::DenseSet<Value> isPassed;
   for (const RegionEdge &edge : edges)
     isPassed.insert_range(edge.from);
@@ -191,7 +191,7 @@ SourceSet StepDataFlow::getSignedBy(Operation *op, ArrayRef<Value> operands, Sou
   return count > 1 ? signedBy : 0;
 }
 
-/// Remembers what is added to what, and which exchanges meet an argument that they carry themselves.
+/// Records additions, and exchanges that meet an argument that they carry themselves.
 void StepDataFlow::meet(Operation &op, Sources &made) {
   const bool isSum =
       isa<stablehlo::AddOp, stablehlo::SubtractOp, arith::AddFOp, arith::SubFOp, tosa::AddOp, tosa::SubOp>(

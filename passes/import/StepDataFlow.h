@@ -116,14 +116,14 @@ private:
   void visitRegions(mlir::Operation &op, llvm::ArrayRef<RegionEdge> edges);
   bool pass(const RegionEdge &edge, SourceSet choice);
   void visitPlain(mlir::Operation &op);
-  /// Returns the union of what `operands` have, as an op passes it on that has its sign from them.
+  /// Returns the union of the sources of `operands`, as an op passes it on that has its sign from them.
   SourceSet getSignedBy(mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands,
                         SourceSet Sources::*relation);
   void meet(mlir::Operation &op, Sources &made);
   bool add(mlir::Value value, const Sources &more);
 
-  /// A relation of values to sources, closed over exchanges: what an exchange's operand has from a source,
-  /// its result has.
+  /// A relation of values to sources, closed over exchanges: the sources of an exchange's operand are sources
+  /// of its result.
   struct Closure {
     llvm::SmallVector<SourceSet> ofExchanges; ///< of their operands
     llvm::SmallVector<SourceSet> ofResults;

@@ -19,8 +19,8 @@ namespace cgx {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A float, or a vector of them, on which operators emit arithmetic. Numbers take the type of what they
-/// are combined with.
+/// A float, or a vector of them, on which operators emit arithmetic. Numbers take the type of the other
+/// operand.
 struct Term {
   mlir::ImplicitLocOpBuilder *b;
   mlir::Value value;

@@ -221,8 +221,8 @@ private:
       report(exchanges, bytes, grid.describe(axes), arguments);
   }
 
-  /// Returns a weight that is gathered along an axis of the data, and whose gradient is not reduced: what it
-  /// is made of was brought to where the weight is.
+  /// Returns a weight that is gathered along an axis of the data, and whose gradient is not reduced: the
+  /// values that it is computed from were brought to the weight's ranks.
   static BlockArgument findWeightWithoutGradient(FunctionOpInterface step, StepArguments &arguments,
                                                  RankGrid &grid) {
     llvm::DenseSet<StringRef> reduced;

@@ -250,8 +250,8 @@ private:
     cast<CollectiveOpInterface>(op.getOperation()).setLayersAttr(ArrayAttr::get(op.getContext(), {made}));
   }
 
-  /// Drops pairs that need no message: a rank that is no target gets zeros, so pairs that carry zeros are
-  /// dropped, and pairs that nobody reads.
+  /// Drops pairs that need no message: those that carry zeros, since a rank that is no target gets zeros, and
+  /// those that are not read.
   static void dropUnusedPairs(PermuteOp op, RankKnowledge &knowledge) {
     SmallVector<int64_t> kept;
     SmallVector<Attribute> sends;

@@ -94,8 +94,8 @@ layers::FoldedReduction describe(CollectiveOpInterface op, unsigned number) {
 
 struct FoldReplicated : impl::FoldReplicatedPassBase<FoldReplicated> {
   void runOnOperation() override {
-    // All is decided before anything changes. What a fold puts in a result's place is replicated along
-    // the same axes, so the decisions stand.
+    // All folds are decided before anything changes. The replacement of a result is replicated along the same
+    // axes, so the decisions stay valid.
     SmallVector<Fold> folds = findFolds();
     if (folds.empty())
       return;

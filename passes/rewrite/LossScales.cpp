@@ -104,7 +104,7 @@ bool LossScales::isComputedWith(Value value, unsigned argument) {
     while (!worklist.empty())
       for (Operation *user : worklist.pop_back_val().getUsers()) {
         push(user->getResults());
-        // An op with regions: of what it computes with the value, all of its regions and results may be made.
+        // An op with regions may use the value in all of its regions and results.
         for (Region &region : user->getRegions())
           push(region.getArguments());
         for (Operation *parent = user->getParentOp(); parent && parent != step;

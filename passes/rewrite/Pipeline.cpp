@@ -67,7 +67,7 @@ static void addDecisions(mlir::OpPassManager &manager, const DecisionOptions &op
                          bool scatters = true) {
   // The passes below see one rank's program with cgx collectives.
   manager.addPass(createEnsurePerRankPass(EnsurePerRankPassOptions{scatters}));
-  // From here on the passes rely on what the import promises.
+  // From here on the passes rely on the postconditions of the import.
   manager.addPass(createVerifyProgramPass());
   // Control flow is checked as the user wrote it: later passes must not hide a collective that may deadlock.
   manager.addPass(createCheckControlFlowPass(CheckControlFlowPassOptions{options.divergentCollectives}));

@@ -30,7 +30,7 @@ struct RankDivision {
 std::optional<RankDivision> getDivisionBy(mlir::Operation *op, double ranks);
 
 /// Returns the divisions of single numbers by `ranks` on the way to `value`: the loss was averaged over the
-/// ranks inside of what was differentiated, so that a sum of gradients is their mean.
+/// ranks before it was differentiated, so that a sum of gradients is their mean.
 mlir::SmallVector<RankDivision> getScalarDivisions(mlir::Value value, double ranks);
 
 } // namespace cgx

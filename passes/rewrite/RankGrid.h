@@ -37,13 +37,13 @@ public:
   /// Returns the axes along which the two ranks differ.
   AxisSet getDifference(int64_t rank, int64_t other) const { return axes.difference(rank, other); }
 
-  /// Returns the axes along which some ranks of one of `groups` differ: what is replicated along them is
-  /// equal on the ranks of each group.
+  /// Returns the axes along which some ranks of one of `groups` differ: a value that is replicated along them
+  /// is equal on the ranks of each group.
   AxisSet getVaryingAxes(GroupsAttr groups);
 
   /// Returns the axes along which the results of a collective over `groups` are replicated if its operand is
-  /// along `operandAxes`. With `givesEqualResults`, the ranks of a group get the same bits; else what they
-  /// get depends on their positions.
+  /// along `operandAxes`. With `givesEqualResults`, the ranks of a group get the same bits; otherwise their
+  /// results depend on their positions.
   AxisSet getResultAxes(GroupsAttr groups, AxisSet operandAxes, bool givesEqualResults);
 
   /// Returns the axes along which numbers, one for each rank, are equal.

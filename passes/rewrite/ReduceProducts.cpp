@@ -150,7 +150,7 @@ private:
   static void move(Found &found, int64_t &id) {
     AllReduceOp op = found.op;
     Value result = op.getResult(found.operand);
-    // The maps and the products work on what a rank has of its own from now on.
+    // From now on the maps and the products work on each rank's own values.
     result.replaceAllUsesWith(op.getInputs()[found.operand]);
     OpBuilder builder(op->getContext());
     for (Operation *product : found.products) {

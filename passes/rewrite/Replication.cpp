@@ -382,7 +382,7 @@ void Replication::run(ModuleOp module) {
   solver = std::make_unique<DataFlowSolver>();
   dataflow::loadBaselineAnalyses(*solver);
   solver->load<ReplicationAnalysis>(grid, trustsShardings, unsaid, disbelieved, module);
-  // Fails only where an analysis gives up; what was not seen then is not replicated.
+  // Fails only if an analysis gives up; values that were not visited then are not replicated.
   (void)solver->initializeAndRun(module);
 }
 

@@ -77,7 +77,7 @@ private:
 
   RankGrid grid;
   bool trustsShardings;
-  /// The arguments that are not believed to be what is declared of them.
+  /// The arguments whose declaration is not believed.
   llvm::DenseSet<mlir::Value> disbelieved;
   std::unique_ptr<mlir::DataFlowSolver> solver;
   /// The arguments that are taken to be equal though nothing is declared of them.

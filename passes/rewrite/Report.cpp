@@ -198,8 +198,8 @@ private:
   llvm::MapVector<std::pair<int64_t, int64_t>, unsigned> rowOf;
 };
 
-/// Says so if all collectives are still those of the exported step: then nothing was counted, and
-/// most likely the passes are in the wrong order.
+/// Warns if all collectives are still those of the exported step: then nothing was counted, and most likely
+/// the passes are in the wrong order.
 void warnOfExportedCollectives(ModuleOp module) {
   SmallVector<Operation *> exported;
   module.walk([&](Operation *op) {

@@ -50,7 +50,7 @@ struct Frame {
   llvm::DenseMap<mlir::Value, RowRanks> needs;
 };
 
-/// Rows that an op writes into a tensor whose other rows stay: in a round, those of that round.
+/// Rows that an op writes into a tensor whose other rows stay: in a round, the rows of that round.
 struct RowUpdate {
   mlir::Value base, update;
   llvm::SmallVector<int64_t> first; ///< row on each rank; below zero: none is written
@@ -65,7 +65,7 @@ public:
   RoundFacts(mlir::ModuleOp module, uint64_t mostVisits)
       : values(module), ranks(values.getNumRanks()), left(mostVisits) {}
 
-  /// Fills in the facts of a block, those of whose arguments are there.
+  /// Fills in the facts of a block, given those of its arguments.
   void run(Frame &frame);
   bool gaveUp() const { return left == 0; }
 

@@ -32,9 +32,10 @@ public:
   /// Returns the dimensions that count samples. Fails, after an error that names the op, where samples mix.
   mlir::FailureOr<Dims> dimsOf(mlir::Value value);
 
-  /// Makes the ids of values that dimsOf() has seen, of the shape of their sample dimensions: what is done to
-  /// these is done to the ids. Values of no sample have ids below zero. Loops are rebuilt that carry samples
-  /// from round to round, so that handles to them die; values inside stay. Once, after all dimsOf().
+  /// Makes the ids of values that dimsOf() has seen, of the shape of their sample dimensions: ops on these
+  /// dimensions are applied to the ids. Values of no sample have ids below zero. Loops that carry samples
+  /// from round to round are rebuilt, so that handles to them become invalid; values inside stay. Call this
+  /// once, after all dimsOf().
   void carryThroughLoops();
   /// Returns the ids of the rows of a value along `dims`, which are those of dimsOf() or, for one of no
   /// sample, any.

@@ -79,7 +79,7 @@ private:
     bool isSilent = false;
     for (const PermuteRun &run : runs)
       for (auto [pair, digits] : llvm::enumerate(sends)) {
-        // A stage that gets zeros where it got something computes what it did in the first tick: if that was
+        // A stage that gets zeros in place of a message computes the same as in the first tick: if that was
         // finite, products with it that are zero stay so.
         const bool isUseless = run.isUnused.test(pair) && (runs.front().beginsWithZeros.test(pair) ||
                                                            runs.front().sendsZeros.test(pair));

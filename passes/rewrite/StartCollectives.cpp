@@ -83,7 +83,7 @@ int64_t findStart(ArrayRef<Prefetched> others, int64_t ready, int64_t use, uint6
   return found == starts.end() ? use : *found;
 }
 
-/// Starts what has something to overlap with.
+/// Starts the collectives that have something to overlap with.
 void startEarly(Block &block, uint64_t prefetch) {
   Places places(block);
   SmallVector<Operation *> collectives = getByAvailability(block, places);

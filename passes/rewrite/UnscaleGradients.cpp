@@ -46,8 +46,8 @@ bool isOfAnySize(CodecAttrInterface codec) {
          !llvm::is_contained({CGX_FORMAT_F16, CGX_FORMAT_FP8_E4M3, CGX_FORMAT_FP8_E5M2}, sent.format);
 }
 
-/// Returns the type of the same shape in which unscaled gradients travel. Those of f16 are what the scale is
-/// for: a quarter of the exponents of f32 is not enough for them.
+/// Returns the type of the same shape in which unscaled gradients are sent. The scale is there for gradients
+/// of f16: a quarter of the exponents of f32 is not enough for them.
 RankedTensorType getUnscaledType(RankedTensorType type) {
   return type.getElementType().isF16() ? type.clone(Float32Type::get(type.getContext())) : type;
 }
@@ -185,7 +185,7 @@ private:
     return copy->getResult(0);
   }
 
-  /// Erases ops that nobody reads, and what they alone read.
+  /// Erases unused ops, and the ops that they alone used.
   static void eraseUnused(ArrayRef<Operation *> ops) {
     llvm::SetVector<Operation *> worklist(ops.begin(), ops.end());
     while (!worklist.empty()) {

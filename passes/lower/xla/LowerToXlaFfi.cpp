@@ -53,7 +53,7 @@ public:
         tokenType(RankedTensorType::get({}, IntegerType::get(main.getContext(), 32, IntegerType::Unsigned))) {
   }
 
-  /// Finds collectives, what is bound to them, and the operations that they are inside of. First.
+  /// Finds collectives, the state bound to them, and the operations that contain them. This comes first.
   LogicalResult collect() {
     WalkResult walk = main.walk([&](Operation *op) -> WalkResult {
       if (auto payload = dyn_cast<PayloadOpInterface>(op)) {
@@ -201,7 +201,7 @@ private:
       FailureOr<Value> behind = lowerBlock(block, inside);
       if (failed(behind))
         return failure();
-      // A condition gives a boolean and nothing else. What runs after it runs after its calls anyway.
+      // A condition returns only a boolean. Ops after it run after its calls in any case.
       bool isCondition = isLoop && &region == &extended->getRegion(0);
       if (!isCondition)
         block.getTerminator()->insertOperands(block.getTerminator()->getNumOperands(), *behind);

@@ -292,7 +292,7 @@ private:
   }
 
   /// Converts a Schur decomposition: the results are the form, vectors, eigenvalues as above, and the number
-  /// that was chosen, which nobody reads.
+  /// that was chosen, which is unused.
   LogicalResult schur(stablehlo::CustomCallOp op, Shapes &shapes, PatternRewriter &rewriter) const {
     int64_t mode = option(op, "mode"), sort = option(op, "sort"), n = shapes.rows();
     Type element = shapes.matrix.getElementType();
@@ -350,8 +350,8 @@ private:
     return replace(op, rewriter, "cgx_native_tridiagonal", {shapes.letter(), uplo, n, shapes.count()});
   }
 
-  /// Converts a singular value decomposition. LAPACK leaves the first result in the operand's place; nobody
-  /// reads it.
+  /// Converts a singular value decomposition. LAPACK leaves the first result in the operand's place; it is
+  /// unused.
   LogicalResult svd(stablehlo::CustomCallOp op, Shapes &shapes, PatternRewriter &rewriter) const {
     int64_t mode = option(op, "mode"), m = shapes.rows(), n = shapes.columns(), least = std::min(m, n);
     if (!hasCounts(op, 1, 5) || !areLetters({{mode, "ASN"}}) || !op.getResult(0).use_empty())
@@ -398,8 +398,8 @@ private:
                    {shapes.letter(), side, uplo, trans, diag, m, n, shapes.count()});
   }
 
-  /// Converts a tridiagonal solve. LAPACK leaves the first three results in the places of the diagonals;
-  /// nobody reads them.
+  /// Converts a tridiagonal solve. LAPACK leaves the first three results in the places of the diagonals; they
+  /// are unused.
   LogicalResult tridiagonalSolve(stablehlo::CustomCallOp op, Shapes &shapes,
                                  PatternRewriter &rewriter) const {
     if (!hasCounts(op, 4, 5) ||

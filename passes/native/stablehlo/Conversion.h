@@ -45,8 +45,8 @@ void populateRankPatterns(const mlir::TypeConverter &, mlir::RewritePatternSet &
 
 /// Returns an uninitialized tensor.
 mlir::Value emptyTensor(mlir::OpBuilder &, mlir::Location, mlir::RankedTensorType);
-/// Returns an uninitialized tensor for a loop to write in place. Equal ones of the other kind are merged, and
-/// bufferization takes no care of what several values write to uninitialized memory.
+/// Returns an uninitialized tensor for a loop to write in place. Equal tensors of the other kind are merged,
+/// and bufferization does not separate several values that are written to uninitialized memory.
 mlir::Value ownTensor(mlir::OpBuilder &, mlir::Location, mlir::RankedTensorType);
 /// Returns a tensor that holds `scalar` everywhere.
 mlir::Value filledTensor(mlir::OpBuilder &, mlir::Location, mlir::RankedTensorType, mlir::Value scalar);

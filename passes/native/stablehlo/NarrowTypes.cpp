@@ -83,7 +83,8 @@ struct FloatBits {
 
 constexpr uint32_t kInfinity = 0x7f800000; // of f32
 
-/// Powers of two only, without a sign: ties go up, and what is not positive is NaN, as in XLA.
+/// Encodes powers of two only, without a sign: ties go up, and anything but a positive number is NaN, as in
+/// XLA.
 FloatBits encodeExponent(FloatBits bits) {
   FloatBits code = (bits + 0x400000) >> 23;
   code = code.where(bits > 0x400000, bits.of(uint32_t(0))); // not more than the least one

@@ -78,8 +78,8 @@ void computeIn(Value buffer, Value result, OpBuilder &builder) {
 /// tensor.
 constexpr unsigned usesOfTensor = 64;
 
-/// Lets an argument be read from its buffer; the tensors that say so are of the same memory, which nobody
-/// writes to.
+/// Lets an argument be read from its buffer. The tensors of one argument share the memory, which nothing
+/// overwrites.
 void readFrom(BlockArgument argument, OpBuilder &builder) {
   auto type = cast<RankedTensorType>(argument.getType());
   Value tensor;

@@ -34,7 +34,7 @@ SmallVector<int64_t> freeDims(int64_t rank, ArrayRef<int64_t> batch, ArrayRef<in
   return free;
 }
 
-/// Returns the dimensions of what was transposed, for dimensions of the transposed.
+/// Maps dimensions of a transpose's result to dimensions of its operand.
 SmallVector<int64_t> through(ArrayRef<int64_t> permutation, ArrayRef<int64_t> dims) {
   return llvm::map_to_vector(dims, [&](int64_t dim) { return permutation[dim]; });
 }

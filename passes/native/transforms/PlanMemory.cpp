@@ -89,8 +89,8 @@ std::pair<SmallVector<int64_t>, int64_t> placeInOrder(ArrayRef<Buffer *> order) 
   return {offsets, total};
 }
 
-/// Gives each buffer an offset; returns the bytes that all of them need. Which order leaves the fewest holes
-/// depends on the program: the largest first, what takes the most bytes for the longest time, the longest.
+/// Gives each buffer an offset, and returns the bytes that all of them need. The order with the fewest holes
+/// depends on the program: largest first, most bytes times lifetime first, or longest lifetime first.
 int64_t place(MutableArrayRef<Buffer> buffers) {
   const auto bytes = [](const Buffer &buffer) { return double(buffer.bytes); };
   const auto time = [](const Buffer &buffer) { return double(buffer.last - buffer.first + 1); };
@@ -225,7 +225,7 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
     InPlaceBuffers inPlace(body, times, views, buffers);
     int64_t bytes = place(buffers);
     addScratch(main, buffers, bytes);
-    // Both get one address, so that nobody has to find out that they are the same.
+    // Both get one address, so that later passes need not prove that they are the same.
     for (const InPlace &both : inPlace.get())
       both.read->set(both.written->get());
     return success();

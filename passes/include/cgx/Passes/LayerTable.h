@@ -44,7 +44,7 @@ std::vector<std::vector<int64_t>> toLayerGroups(GroupsAttr groups);
 /// Returns the mesh of a module; without axes, where it has none.
 layers::Mesh toLayerMesh(mlir::ModuleOp module);
 
-/// Says at the module what is in `diagnostics`.
+/// Emits `diagnostics` at the module.
 void emitAt(mlir::ModuleOp module, const layers::Diagnostics &diagnostics);
 
 } // namespace cgx

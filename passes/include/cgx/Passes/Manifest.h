@@ -22,7 +22,8 @@ namespace cgx {
 /// An attribute of the module: the text of the manifest.
 inline constexpr llvm::StringLiteral manifestAttrName = "cgx_rt.manifest";
 
-/// Puts the manifest on the module; with or without what @main takes and returns. Fails after a diagnostic.
+/// Puts the manifest on the module, with or without the arguments and results of @main. Fails after a
+/// diagnostic.
 mlir::LogicalResult emitManifest(mlir::ModuleOp module, bool withSignature);
 
 /// Returns the text of the manifest that the lowering left on the module; empty before.

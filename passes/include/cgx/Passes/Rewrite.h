@@ -31,8 +31,8 @@ namespace cgx {
 /// The scope of one encoding.
 enum class CodecScope { LayerWise, EntireModel };
 
-/// The options of `--cgx-instrument`, which measures what may be compressed, and some of `--cgx-compress`.
-/// Those of a pass have its names and defaults.
+/// The options of `--cgx-instrument`, which measures layers that may be compressed, and some of
+/// `--cgx-compress`. Options of a pass have its names and defaults.
 struct DecisionOptions : mlir::PassPipelineOptions<DecisionOptions> {
   ListOption<std::string> kinds{
       *this, "kinds",
