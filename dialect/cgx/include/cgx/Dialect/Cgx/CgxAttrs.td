@@ -226,7 +226,7 @@ def Cgx_HierarchyAttr : Cgx_Attr<"Hierarchy", "hierarchy"> {
     all ranks send to other hosts. With `leaders = one` the first rank of a host has the whole operand, and alone sends
     to other hosts.
 
-    `inside` is the codec between ranks of one host. An operand whose own codec is lossless is uncompressed there, too.
+    `inside` is the codec between ranks of one host. An operand whose own codec is lossless keeps that codec there, too.
 
     `inside` and `leaders` may be left out, and are then `#cgx.identity` and `all`.
 
